@@ -1,0 +1,10 @@
+# RapidJSON (headers only) from the system, as RapidJson::rapidjson. A system include: its headers warn under C++20.
+find_path(RAPIDJSON_INCLUDE_DIR rapidjson/rapidjson.h)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(RapidJson REQUIRED_VARS RAPIDJSON_INCLUDE_DIR)
+if(RapidJson_FOUND AND NOT TARGET RapidJson::rapidjson)
+  add_library(RapidJson::rapidjson INTERFACE IMPORTED)
+  set_target_properties(RapidJson::rapidjson PROPERTIES
+    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${RAPIDJSON_INCLUDE_DIR}
+    INTERFACE_COMPILE_DEFINITIONS "RAPIDJSON_HAS_STDSTRING=1;RAPIDJSON_SSE2=1")
+endif()

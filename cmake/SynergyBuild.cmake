@@ -1,0 +1,75 @@
+# The project's own CMake functions: one folder is one target, with the same flags everywhere.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+# "address;undefined" or "thread"; a build has one set for everything in it.
+set(SYNERGY_SANITIZERS "" CACHE STRING "Sanitizers to build with, separated by semicolons")
+
+find_program(SYNERGY_CCACHE ccache)
+if(SYNERGY_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SYNERGY_CCACHE})
+endif()
+
+find_package(Git QUIET)
+set(SYNERGY_COMMIT unknown)
+if(GIT_FOUND)
+  execute_process(
+    COMMAND ${GIT_EXECUTABLE} -C ${CMAKE_CURRENT_SOURCE_DIR} rev-parse --short=12 HEAD
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+  if(NOT failed)
+    set(SYNERGY_COMMIT ${commit})
+  endif()
+endif()
+
+function(synergy_set_flags target)
+  # Designated initialisers leave out what has a default; -Wextra calls that missing.
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-missing-field-initializers)
+  if(SYNERGY_SANITIZERS)
+    list(JOIN SYNERGY_SANITIZERS "," sanitizers)
+    target_compile_options(${target} PRIVATE -fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(${target} PRIVATE -fsanitize=${sanitizers})
+  endif()
+endfunction()
+
+# synergy_library(name [SOURCES ...] [DEPS ...] [PRIVATE_DEPS ...])
+# The folder src/<name> as the target synergy_<name>, alias synergy::<name>. DEPS are the folders that its headers use;
+# PRIVATE_DEPS are used by its sources alone, third-party libraries among them.
+function(synergy_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  add_library(synergy_${name} STATIC ${arg_SOURCES})
+  add_library(synergy::${name} ALIAS synergy_${name})
+  target_include_directories(synergy_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(synergy_${name} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
+  synergy_set_flags(synergy_${name})
+endfunction()
+
+# synergy_program(name SOURCES ... DEPS ...): a program in <build>/bin.
+function(synergy_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  synergy_set_flags(${name})
+  install(TARGETS ${name} RUNTIME)
+endfunction()
+
+# synergy_test(name LABEL unit|property|integration|cluster SOURCES ... DEPS ...): one GoogleTest program, registered as
+# one CTest test, so that a fixture shared by its cases is set up once.
+function(synergy_test name)
+  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;DEPS;ENVIRONMENT" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  synergy_set_flags(${name})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+endfunction()

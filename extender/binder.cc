@@ -1,0 +1,121 @@
+#include "extender/binder.h"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kube/bindings.h"
+
+namespace synergy::extender {
+namespace {
+
+// Whether the API server has certainly not made the binding and never will.
+bool IsDefinite(ErrorCode code) {
+  return code == ErrorCode::kNotFound || code == ErrorCode::kDenied || code == ErrorCode::kInvalid ||
+         code == ErrorCode::kGone;
+}
+
+}  // namespace
+
+Binder::Binder(ClusterState& state, kube::ApiClient& client, const json::ObjectReader& reader, const Clock& clock,
+               Logger& log, metrics::ExtenderMetrics& metrics, std::chrono::milliseconds assume_timeout)
+    : state_(state),
+      client_(client),
+      reader_(reader),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics),
+      assume_timeout_(assume_timeout) {}
+
+Result<> Binder::Bind(const json::BindingArgs& args, const std::string& request_id) {
+  std::shared_ptr<const Pod> pod = state_.FindPod(args.pod_uid);
+  if (!pod) {
+    // Neither the watch nor a filter call has told us of it.
+    Result<Pod> found = kube::GetPod(client_, reader_, args.pod_namespace, args.pod_name);
+    if (!found) return Refuse(args, "unknown_pod", found.error());
+    if (found->uid != args.pod_uid) {
+      return Refuse(args, "unknown_pod", {ErrorCode::kNotFound, "the pod was replaced by another one of the same name"});
+    }
+    pod = std::make_shared<const Pod>(*std::move(found));
+  }
+
+  const AssumeOutcome outcome = state_.Assume(*pod, args.node, clock_.Now() + assume_timeout_);
+  if (outcome.bound_to) {
+    if (*outcome.bound_to == args.node) return {};
+    return Refuse(args, "bound_elsewhere",
+                  {ErrorCode::kConflict, fmt::format("the pod is already bound to node {}", *outcome.bound_to)});
+  }
+  if (!outcome.assumed) {
+    const auto snapshot = state_.Snapshot();
+    const auto place = snapshot->Find(args.node);
+    return Refuse(args, "no_fit",
+                  {ErrorCode::kConflict,
+                   fmt::format("the place on node {} is taken: {}", args.node,
+                               DescribeFailures(outcome.failures, pod->requests,
+                                                place ? &snapshot->node(*place) : nullptr, reader_.gpu_resource()))});
+  }
+
+  const Result<> bound = kube::BindPod(client_, args.pod_namespace, args.pod_name, args.pod_uid, args.node);
+  if (!bound) {
+    if (!IsDefinite(bound.error().code)) return Settle(args, bound.error());
+    state_.Forget(args.pod_uid);
+    metrics_.CountForgotten("bind_failed");
+    return Refuse(args, ToString(bound.error().code), bound.error());
+  }
+  metrics_.CountBind("bound");
+  log_.Info("pod bound", {{"request", request_id}, {"pod", pod->Key()}, {"node", args.node}});
+  return {};
+}
+
+Result<> Binder::Settle(const json::BindingArgs& args, const Error& error) {
+  const Result<Pod> found = kube::GetPod(client_, reader_, args.pod_namespace, args.pod_name);
+  if (found && found->uid == args.pod_uid && found->node == args.node) {
+    state_.UpsertPod(*found);
+    metrics_.CountBind("bound_after_doubt");
+    return {};
+  }
+  const bool gone = found ? found->uid != args.pod_uid : found.error().code == ErrorCode::kNotFound;
+  if (gone || (found && !found->node.empty())) {
+    state_.Forget(args.pod_uid);
+    metrics_.CountForgotten(gone ? "pod_gone" : "bind_failed");
+  }
+  return Refuse(args, ToString(error.code), error);
+}
+
+Result<> Binder::Refuse(const json::BindingArgs& args, std::string_view outcome, Error error) {
+  metrics_.CountBind(outcome);
+  log_.Warn("pod not bound", {{"pod", args.pod_namespace + "/" + args.pod_name},
+                              {"node", args.node},
+                              {"outcome", outcome},
+                              {"error", error.message}});
+  return Fail(std::move(error));
+}
+
+void Binder::SettleExpired() {
+  const Instant now = clock_.Now();
+  state_.DropStaleExpectations(now);
+  for (const AssumedPod& assumed : state_.Expired(now)) {
+    const Pod& pod = *assumed.pod;
+    const Result<Pod> found = kube::GetPod(client_, reader_, pod.pod_namespace, pod.name);
+    if (!found && found.error().code != ErrorCode::kNotFound) {
+      // Blind: better to keep a place too long than to give it away twice.
+      state_.Extend(pod.uid, now + assume_timeout_);
+      log_.Warn("bound pod not confirmed and the API server does not say", {{"pod", pod.Key()}, {"error", found.error().message}});
+      continue;
+    }
+    if (!found || found->uid != pod.uid) {
+      state_.RemovePod(pod.uid);
+      metrics_.CountForgotten("pod_gone");
+    } else if (found->node.empty()) {
+      state_.Forget(pod.uid);
+      metrics_.CountForgotten("not_bound");
+    } else {
+      state_.UpsertPod(*found);
+    }
+    log_.Warn("settled a pod that the watch did not confirm",
+              {{"pod", pod.Key()}, {"assumed_on", pod.node}, {"found_on", found ? found->node : std::string("nowhere")}});
+  }
+}
+
+}  // namespace synergy::extender

@@ -1,0 +1,48 @@
+#pragma once
+
+// What the watches report goes into ClusterState: one adapter per kind of object.
+//
+// Threading: as ObjectStore; ClusterState takes care of itself.
+
+#include <utility>
+#include <vector>
+
+#include "cluster/cluster_state.h"
+#include "kube/reflector.h"
+
+namespace synergy::extender {
+
+class PodStore final : public kube::ObjectStore<Pod> {
+ public:
+  explicit PodStore(ClusterState& state) : state_(state) {}
+  void Replace(std::vector<Pod> all) override { state_.ReplacePods(std::move(all)); }
+  void Upsert(Pod pod) override { state_.UpsertPod(std::move(pod)); }
+  void Remove(const Pod& pod) override { state_.RemovePod(pod.uid); }
+
+ private:
+  ClusterState& state_;
+};
+
+class NodeStore final : public kube::ObjectStore<Node> {
+ public:
+  explicit NodeStore(ClusterState& state) : state_(state) {}
+  void Replace(std::vector<Node> all) override { state_.ReplaceNodes(std::move(all)); }
+  void Upsert(Node node) override { state_.UpsertNode(std::move(node)); }
+  void Remove(const Node& node) override { state_.RemoveNode(node.name); }
+
+ private:
+  ClusterState& state_;
+};
+
+class DisruptionBudgetStore final : public kube::ObjectStore<DisruptionBudget> {
+ public:
+  explicit DisruptionBudgetStore(ClusterState& state) : state_(state) {}
+  void Replace(std::vector<DisruptionBudget> all) override { state_.ReplaceDisruptionBudgets(std::move(all)); }
+  void Upsert(DisruptionBudget budget) override { state_.UpsertDisruptionBudget(std::move(budget)); }
+  void Remove(const DisruptionBudget& budget) override { state_.RemoveDisruptionBudget(budget.uid); }
+
+ private:
+  ClusterState& state_;
+};
+
+}  // namespace synergy::extender

@@ -1,0 +1,40 @@
+#include "extender/gauges.h"
+
+namespace synergy::extender {
+
+metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& reserve,
+                                  const std::vector<WatchedResource>& resources, const Health& health,
+                                  const Clock& clock) {
+  metrics::ClusterGauges gauges;
+  const auto snapshot = state.Snapshot();
+  const ResourceVector per_gpu = ReservePerGpu(*snapshot, reserve);
+  uint64_t nodes = 0;
+  for (NodeIndex index = 0; index < snapshot->size(); ++index) {
+    const NodeState& node = snapshot->node(index);
+    if (!node.exists) continue;
+    ++nodes;
+    if (node.allocatable.gpus <= Gpus(0)) continue;
+    gauges.nodes.push_back({node.detail->name, node.allocatable, node.requested, StrandedGpus(node, per_gpu)});
+  }
+  for (const WatchedResource& resource : resources) {
+    const kube::ReflectorStatus status = resource.status();
+    metrics::ClusterGauges::CacheGauge& cache = gauges.caches.emplace_back();
+    cache.resource = resource.name;
+    cache.synced = status.synced;
+    cache.staleness = status.synced ? clock.Now() - status.last_contact : Duration::zero();
+    cache.objects = resource.name == "nodes"  ? nodes
+                    : resource.name == "pods" ? state.known_pods()
+                                              : snapshot->disruption_budgets().size();
+    cache.lists = status.lists;
+    cache.watch_restarts = status.watch_restarts;
+    cache.errors = status.errors;
+    cache.events = status.events;
+    cache.problems = status.problems;
+  }
+  gauges.assumed_pods = state.assumed_pods();
+  gauges.waiting_gpu_pods = snapshot->waiting_gpu_pods();
+  gauges.ready = health.NotReadyReason().empty();
+  return gauges;
+}
+
+}  // namespace synergy::extender

@@ -1,0 +1,21 @@
+#pragma once
+
+// What a scrape reads from the cluster's state.
+//
+// Threading: from any thread.
+
+#include <string>
+#include <vector>
+
+#include "allocation/best_fit.h"
+#include "cluster/cluster_state.h"
+#include "extender/health.h"
+#include "metrics/extender_metrics.h"
+
+namespace synergy::extender {
+
+metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& reserve,
+                                  const std::vector<WatchedResource>& resources, const Health& health,
+                                  const Clock& clock);
+
+}  // namespace synergy::extender

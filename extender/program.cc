@@ -1,0 +1,171 @@
+#include "extender/program.h"
+
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "allocation/best_fit.h"
+#include "cluster/cluster_state.h"
+#include "extender/binder.h"
+#include "extender/cluster_store.h"
+#include "extender/gauges.h"
+#include "extender/health.h"
+#include "extender/scheduler_extender.h"
+#include "http/server.h"
+#include "json/cluster_dump.h"
+#include "json/extender_messages.h"
+#include "json/objects.h"
+#include "kube/api_client.h"
+#include "kube/reflector.h"
+#include "metrics/extender_metrics.h"
+
+namespace synergy::extender {
+namespace {
+
+using metrics::Verb;
+
+http::Response Text(int status, std::string body) { return {status, "text/plain; charset=utf-8", std::move(body)}; }
+
+// kube-scheduler loses the reason of any status but 200, so the server's own refusals are answers too on the verbs' paths.
+http::Response AnswerServerError(const http::Request& request, int status, std::string_view reason) {
+  for (const Verb verb : metrics::kVerbs) {
+    if (request.path.substr(1) == ToString(verb)) return {200, "application/json", json::WriteError(reason)};
+  }
+  return Text(status, std::string(reason) + "\n");
+}
+
+kube::ReflectorOptions Watch(std::string path, std::string field_selector, uint64_t seed) {
+  kube::ReflectorOptions options;
+  options.path = std::move(path);
+  options.field_selector = std::move(field_selector);
+  options.seed = seed;
+  return options;
+}
+
+class RunningProgram final : public Program {
+ public:
+  RunningProgram(const config::ExtenderConfig& config, std::unique_ptr<kube::ApiClient> client,
+                 std::unique_ptr<http::Server> server, const Clock& clock, Logger& log)
+      : config_(config),
+        clock_(clock),
+        log_(log),
+        client_(std::move(client)),
+        server_(std::move(server)),
+        reader_(config.gpu_resource),
+        metrics_(config.gpu_resource),
+        binder_(state_, *client_, reader_, clock, log, metrics_, config.assume_timeout),
+        extender_(state_, binder_, reader_, ReserveRule{config.reserve_per_gpu}, config.expect_timeout, clock, log, metrics_),
+        pod_store_(state_),
+        node_store_(state_),
+        budget_store_(state_) {}
+
+  ~RunningProgram() override { Stop(); }
+
+  Result<> Start() {
+    const auto seed = static_cast<uint64_t>(clock_.WallNow().time_since_epoch().count());
+    nodes_ = kube::Reflector<Node>::Start(*client_, reader_, node_store_, clock_, log_, Watch("/api/v1/nodes", "", seed));
+    // Terminal pods take nothing: kube-scheduler leaves them out in the same way.
+    pods_ = kube::Reflector<Pod>::Start(
+        *client_, reader_, pod_store_, clock_, log_,
+        Watch("/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed", seed + 1));
+    budgets_ = kube::Reflector<DisruptionBudget>::Start(*client_, reader_, budget_store_, clock_, log_,
+                                                        Watch("/apis/policy/v1/poddisruptionbudgets", "", seed + 2));
+    resources_ = {{"nodes", [this] { return nodes_->status(); }},
+                  {"pods", [this] { return pods_->status(); }},
+                  {"poddisruptionbudgets", [this] { return budgets_->status(); }}};
+    health_ = std::make_unique<Health>(resources_, clock_, config_.staleness_limit);
+    metrics_.SetClusterGauges(
+        [this] { return ReadGauges(state_, ReserveRule{config_.reserve_per_gpu}, resources_, *health_, clock_); });
+    AddRoutes();
+    settling_ = std::jthread([this](const std::stop_token& stop) {
+      while (clock_.SleepFor(std::chrono::seconds(1), stop)) binder_.SettleExpired();
+    });
+    return server_->Start();
+  }
+
+  uint16_t port() const override { return server_->port(); }
+
+  void Stop() override {
+    if (std::exchange(stopped_, true)) return;
+    if (health_) health_->ShutDown();
+    server_->Stop(config_.shutdown_grace);
+    settling_.request_stop();
+    if (settling_.joinable()) settling_.join();
+    pods_.reset();
+    nodes_.reset();
+    budgets_.reset();
+  }
+
+ private:
+  void AddRoutes() {
+    AddVerb(Verb::kFilter, [this](std::string_view body) { return extender_.Filter(body); });
+    AddVerb(Verb::kPrioritize, [this](std::string_view body) { return extender_.Prioritize(body); });
+    AddVerb(Verb::kBind, [this](std::string_view body) { return extender_.Bind(body); });
+    AddVerb(Verb::kPreempt, [this](std::string_view body) { return extender_.Preempt(body); });
+    server_->Handle("GET", "/healthz", [](const http::Request&) { return Text(200, "ok\n"); });
+    server_->Handle("GET", "/readyz", [this](const http::Request&) {
+      const std::string reason = health_->NotReadyReason();
+      return reason.empty() ? Text(200, "ok\n") : Text(503, "not ready: " + reason + "\n");
+    });
+    server_->Handle("GET", "/metrics", [this](const http::Request&) {
+      return http::Response{200, "text/plain; version=0.0.4; charset=utf-8", metrics_.Render()};
+    });
+    server_->Handle("GET", "/debug/state", [this](const http::Request&) {
+      return http::Response{200, "application/json", json::WriteSnapshot(*state_.Snapshot(), config_.gpu_resource)};
+    });
+  }
+
+  template <class Answer>
+  void AddVerb(Verb verb, Answer answer) {
+    server_->Handle("POST", fmt::format("/{}", ToString(verb)), [answer](const http::Request& request) {
+      return http::Response{200, "application/json", answer(request.body)};
+    });
+  }
+
+  const config::ExtenderConfig config_;
+  const Clock& clock_;
+  Logger& log_;
+  std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<http::Server> server_;
+  json::ObjectReader reader_;
+  metrics::ExtenderMetrics metrics_;
+  ClusterState state_;
+  Binder binder_;
+  SchedulerExtender extender_;
+  PodStore pod_store_;
+  NodeStore node_store_;
+  DisruptionBudgetStore budget_store_;
+  std::unique_ptr<kube::Reflector<Pod>> pods_;
+  std::unique_ptr<kube::Reflector<Node>> nodes_;
+  std::unique_ptr<kube::Reflector<DisruptionBudget>> budgets_;
+  std::vector<WatchedResource> resources_;
+  std::unique_ptr<Health> health_;
+  std::jthread settling_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Program>> Program::Start(const config::ExtenderConfig& config,
+                                                const config::ClusterAccess& access, const Clock& clock, Logger& log) {
+  auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-extender"});
+  if (!client) return Fail(client.error());
+  const auto address = config::ParseListenAddress(config.listen);
+  if (!address) return Fail(address.error());
+  http::ServerOptions options;
+  options.host = address->host;
+  options.port = address->port;
+  options.certificate_file = config.tls_certificate_file;
+  options.key_file = config.tls_key_file;
+  options.max_body_bytes = static_cast<size_t>(config.max_body_bytes);
+  options.error_response = AnswerServerError;
+  auto server = http::Server::Create(std::move(options));
+  if (!server) return Fail(server.error());
+  auto program = std::make_unique<RunningProgram>(config, *std::move(client), *std::move(server), clock, log);
+  if (const Result<> started = program->Start(); !started) return Fail(started.error());
+  return program;
+}
+
+}  // namespace synergy::extender

@@ -1,0 +1,30 @@
+#pragma once
+
+// The extender as a whole: watches, verbs, HTTP routes and the thread that settles doubtful binds, put together.
+//
+// Threading: one owner.
+
+#include <memory>
+#include <cstdint>
+
+#include "config/config_file.h"
+#include "config/kubeconfig.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+
+namespace synergy::extender {
+
+class Program {
+ public:
+  // Binds the port and starts the watches. `clock` and `log` outlive the program.
+  static Result<std::unique_ptr<Program>> Start(const config::ExtenderConfig& config,
+                                                const config::ClusterAccess& access, const Clock& clock, Logger& log);
+  virtual ~Program() = default;
+
+  virtual uint16_t port() const = 0;
+  // Not ready first, then no new connections, then the calls under way get their time. Once.
+  virtual void Stop() = 0;
+};
+
+}  // namespace synergy::extender

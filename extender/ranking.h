@@ -1,0 +1,52 @@
+#pragma once
+
+// The ranks of one prioritize call's nodes, and the points that kube-scheduler is told.
+//
+// Points: 10 for the best node alone, so that it wins whatever kube-scheduler's own scores are (docs/adr/0003-points.md); for
+// the others three points a tier, in order of leftover. Nodes that were not added keep the points they have.
+//
+// Threading: one call, one Ranking.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "allocation/best_fit.h"
+#include "json/extender_messages.h"
+
+namespace synergy::extender {
+
+class Ranking {
+ public:
+  explicit Ranking(const json::ExtenderArgs& args) : args_(args) { entries_.reserve(args.size()); }
+
+  // `position` is the node's place in the request; equal ranks are ordered by name.
+  void Add(size_t position, FitRank rank, std::optional<NodeIndex> node);
+
+  size_t size() const { return entries_.size(); }
+  std::optional<NodeIndex> best_node() const { return best_node_; }
+  std::string_view best_name() const { return entries_.empty() ? "" : args_.Name(best_.position); }
+
+  void GivePoints(std::span<uint8_t> points) const;
+
+ private:
+  struct Entry {
+    FitRank rank;
+    uint32_t position = 0;
+  };
+  struct Range {
+    double least = std::numeric_limits<double>::infinity();
+    double most = -std::numeric_limits<double>::infinity();
+  };
+
+  const json::ExtenderArgs& args_;
+  std::vector<Entry> entries_;
+  Entry best_;
+  std::optional<NodeIndex> best_node_;
+  Range leftovers_[kFitTiers];
+};
+
+}  // namespace synergy::extender

@@ -1,0 +1,51 @@
+#pragma once
+
+// The extender's four verbs, text in and text out (k8s.io/kube-scheduler/extender/v1). docs/extender.md says how each one
+// decides.
+//
+// Threading: every verb from any thread, concurrently. None but Bind talks to the API server.
+// Failures: never thrown; an answer of {"Error": ...} says what is wrong with the request.
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "allocation/best_fit.h"
+#include "cluster/cluster_state.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "extender/binder.h"
+#include "extender/decision_ids.h"
+#include "json/objects.h"
+#include "metrics/extender_metrics.h"
+
+namespace synergy::extender {
+
+class SchedulerExtender {
+ public:
+  // All references outlive the extender.
+  SchedulerExtender(ClusterState& state, Binder& binder, const json::ObjectReader& reader, ReserveRule reserve,
+                    std::chrono::milliseconds expect_timeout, const Clock& clock, Logger& log,
+                    metrics::ExtenderMetrics& metrics);
+
+  std::string Filter(std::string_view body);
+  std::string Prioritize(std::string_view body);
+  std::string Bind(std::string_view body);
+  std::string Preempt(std::string_view body);
+
+ private:
+  std::string Reject(metrics::Verb verb, const Error& error);
+  void Expect(const Pod& pod, NodeIndex node);
+
+  ClusterState& state_;
+  Binder& binder_;
+  const json::ObjectReader& reader_;
+  const ReserveRule reserve_;
+  const std::chrono::milliseconds expect_timeout_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::ExtenderMetrics& metrics_;
+  DecisionIds ids_;
+};
+
+}  // namespace synergy::extender

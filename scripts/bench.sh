@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
+       scripts/bench.sh scheduler [--rounds N] [--pods N] [--nodes N] [--json FILE]
+
+Builds the release extender and the benchmark programs, measures, prints tables and says which goals are met (exit status
+1 if any is missed). docs/benchmarks.md explains the figures. Let nothing else run on the machine meanwhile.
+
+  extender    the extender's calls beside the smallest Go extender, against a stub API server; about 10 minutes
+      --nodes N,N,...   cluster sizes (100,1000,5000,15000)
+      --quick           a few calls of each kind: shows that everything works, measures nothing
+  scheduler   pods per second that a real kube-scheduler binds in a test cluster with simulated nodes
+              (scripts/setup.sh installs what it needs); about 10 minutes
+      --rounds N        rounds with each extender (5)
+      --pods N          pods in each round (1000)
+      --nodes N         simulated nodes (1000)
+      --instance N      which ports and addresses the test cluster takes (9)
+  both
+      --json FILE       write all figures to FILE
+      -h, --help        this text
+TEXT
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+repository=$(cd "$here/.." && pwd)
+# shellcheck source=lib/output.sh
+source "$here/lib/output.sh"
+
+extender=$repository/build/release/bin/synergy-extender
+programs=$repository/build/bench
+
+build_all() {
+  command -v go >/dev/null || die "go is missing: tests/go.mod says which version is needed"
+  say "building the extender (release) and the benchmark programs"
+  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target synergy-extender) >&2
+  mkdir -p "$programs"
+  (cd "$repository/tests" && go build -trimpath -o "$programs/" ./bench/...)
+}
+
+run_extender() {
+  local arguments=()
+  while (($#)); do
+    case $1 in
+      --nodes | --json)
+        need_value "$1" "${2-}"
+        arguments+=("$1" "$2")
+        shift
+        ;;
+      --quick) arguments+=(--quick) ;;
+      *) die "bench.sh extender has no option $1 (--help lists them)" ;;
+    esac
+    shift
+  done
+  build_all
+  "$programs/extender" --programs "$programs" --extender-binary "$extender" "${arguments[@]}"
+}
+
+run_scheduler() {
+  local arguments=() nodes=1000 instance=9
+  while (($#)); do
+    case $1 in
+      --json)
+        need_value "$1" "${2-}"
+        arguments+=("$1" "$2")
+        ;;
+      --rounds) need_number "$1" "${2-}" 1 1000 && arguments+=("$1" "$2") ;;
+      --pods) need_number "$1" "${2-}" 2 100000 && arguments+=("$1" "$2") ;;
+      --nodes) need_number "$1" "${2-}" 1 5000 && nodes=$2 ;;
+      --instance) need_number "$1" "${2-}" 0 9 && instance=$2 ;;
+      *) die "bench.sh scheduler has no option $1 (--help lists them)" ;;
+    esac
+    shift 2
+  done
+  build_all
+  state=$(mktemp -d --tmpdir synergy-bench-cluster.XXXXXX)
+  trap 'end_cluster' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  "$here/cluster.sh" up --state "$state" --instance "$instance" --real-nodes 0 --simulated-nodes "$nodes" >&2
+  local environment
+  environment=$("$here/cluster.sh" env --state "$state")
+  eval "$environment"
+  "$programs/scheduler" --kubeconfig "$KUBECONFIG" --kube-scheduler "$(dirname "$SYNERGY_CLUSTER_KUBECTL")/kube-scheduler" \
+    --programs "$programs" --extender-binary "$extender" "${arguments[@]}"
+}
+
+end_cluster() {
+  "$here/cluster.sh" down --state "$state" >&2 || warn "the test cluster in $state did not end"
+  rmdir "$state" 2>/dev/null || true
+}
+
+case ${1-} in
+  extender | scheduler) "run_$1" "${@:2}" ;;
+  -h | --help | help) usage ;;
+  '') usage >&2 && exit 2 ;;
+  *) die "unknown benchmark $1 (--help lists them)" ;;
+esac

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/cluster.sh COMMAND [--state DIR] ...
+
+A real Kubernetes cluster on this machine for tests (docs/test-cluster.md). scripts/setup.sh installs what it needs.
+
+  up [OPTIONS]               start it and wait until its nodes are ready
+  down [--keep-logs]         end it and remove everything that it made
+  status [--output json]     what runs; fails when a component died
+  kubectl ARGUMENTS...       kubectl as the administrator
+  logs COMPONENT [OPTIONS]   a component's log; with options, those of tail (logs etcd -f)
+  env                        lines for eval "$(scripts/cluster.sh env)": KUBECONFIG and others
+  start COMPONENT            start a component that is stopped or dead
+  stop COMPONENT [SIGNAL]    end one (TERM unless said otherwise) and leave it out; node-N is a whole machine's power
+  restart COMPONENT [SIGNAL] both
+
+Options of up:
+  --real-nodes N             nodes with a kubelet and containers, 0 to 4 (1)
+  --real-node-cpu MILLI      CPU of each of them (0: the machine's; that is the default for one node, and four fifths of
+                             the machine shared out for more)
+  --simulated-nodes N        nodes that kwok plays, up to 5000 (0)
+  --shape FILE               their shapes: a YAML list (tests/cluster/shapes/v100.yaml)
+  --extender URL             run a second kube-scheduler, synergy-scheduler, that calls the extender at URL
+  --scheduler-config FILE    that scheduler's configuration instead of manifests/scheduler-config.yaml
+  --instance N               another set of ports, addresses and names, so that clusters can run side by side, 0 to 9 (0)
+
+  --state DIR                where everything is kept (SYNERGY_CLUSTER_STATE, or ~/.local/state/synergy/cluster); any
+                             command takes it, directly before or after the command's name
+TEXT
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+for part in output programs settings process pki control-plane machine node image simulated components lifecycle status; do
+  # shellcheck source=/dev/null
+  source "$here/lib/$part.sh"
+done
+
+state_option() {
+  need_value --state "${1-}"
+  STATE=$1
+}
+
+STATE=${SYNERGY_CLUSTER_STATE:-${XDG_STATE_HOME:-$HOME/.local/state}/synergy/cluster}
+[[ ${1-} != --state ]] || { state_option "${2-}" && shift 2; }
+command=${1:---help}
+shift $(($# > 0))
+[[ ${1-} != --state ]] || { state_option "${2-}" && shift 2; }
+
+show_log() {
+  local name=${1-}
+  is_component "$name" || die "which log? One of: $(components | xargs)"
+  shift
+  if (($#)); then
+    tail "$@" "$STATE/logs/$name.log"
+  else
+    cat "$STATE/logs/$name.log"
+  fi
+}
+
+case $command in
+  -h | --help | help) usage ;;
+  up) cluster_up "$@" ;;
+  down) cluster_down "$@" ;;
+  status)
+    load_settings
+    case "$*" in
+      "" | "--output table") show_status table ;;
+      "--output json" | "--output=json") show_status json ;;
+      *) die "status takes --output table or --output json" ;;
+    esac
+    ;;
+  kubectl) load_settings && run_kubectl "$@" ;;
+  logs) load_settings && show_log "$@" ;;
+  env) load_settings && print_environment ;;
+  start | stop | restart) change_component "$command" "$@" ;;
+  *) die "unknown command $command (--help lists them)" ;;
+esac

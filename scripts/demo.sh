@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/demo.sh [--keep] [--nodes N] [--skip-setup]
+
+The main job, shown: a real Kubernetes control plane with simulated GPU nodes, and the 100 training jobs of a recorded
+trace, placed by kube-scheduler as it comes and then by kube-scheduler with Synergy's extender. Sets up and builds what it
+needs (the first time about 10 minutes).
+
+  --keep         leave the cluster and the extender running, with the pods that Synergy placed
+  --nodes N      simulated nodes of 8 GPUs, 24 CPUs and 500 GB (16)
+  --skip-setup   do not install or build anything
+TEXT
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+# shellcheck source=scripts/lib/output.sh
+source "$here/lib/output.sh"
+# shellcheck source=scripts/lib/process.sh
+source "$here/lib/process.sh"
+# shellcheck source=scripts/lib/extender.sh
+source "$here/lib/extender.sh"
+
+keep=0 nodes=16 setup=1
+while (($#)); do
+  case $1 in
+    -h | --help) usage && exit 0 ;;
+    --keep) keep=1 ;;
+    --nodes) nodes=${2:?--nodes needs a number} && shift ;;
+    --skip-setup) setup=0 ;;
+    *) die "demo.sh has no option $1 (--help lists them)" ;;
+  esac
+  shift
+done
+
+STATE=${XDG_STATE_HOME:-$HOME/.local/state}/synergy/demo
+cluster() { "$here/cluster.sh" --state "$STATE/cluster" "$@"; }
+kubectl() { cluster kubectl "$@"; }
+
+finish() {
+  local status=$?
+  trap - EXIT INT TERM
+  if ((status == 0 && keep)); then
+    say "Left running. To look around, and then to end it:"
+    printf '  scripts/cluster.sh --state %s kubectl get pods -o wide\n' "$STATE/cluster"
+    printf '  curl -s http://127.0.0.1:%s/metrics | grep synergy_\n' "$EXTENDER_PORT"
+    printf '  kill %s; scripts/cluster.sh --state %s down\n' "$(component_pid synergy-extender)" "$STATE/cluster"
+    exit 0
+  fi
+  stop_extender
+  [[ ! -e $STATE/cluster/settings ]] || cluster down >/dev/null
+  exit "$status"
+}
+
+# place SCHEDULER: submits the trace's jobs to it, waits until it has looked at every one, and reports.
+place() {
+  local scheduler=$1 decided=0 last=-1
+  python3 "$here/lib/demo_jobs.py" pods "$root/tests/data/synergy" "$scheduler" | kubectl create -f - >/dev/null
+  for ((waited = 0; waited < 120; waited++)); do
+    decided=$(kubectl get pods -o json | python3 "$here/lib/demo_jobs.py" decided)
+    ((decided == last)) || printf '  %s of 100 jobs looked at\r' "$decided"
+    ((decided < 100)) || break
+    last=$decided
+    sleep 0.5
+  done
+  printf '\n'
+  kubectl get nodes,pods -o json >"$STATE/$scheduler.json"
+}
+
+mkdir -p "$STATE"
+trap finish EXIT INT TERM
+if ((setup)); then
+  "$here/setup.sh"
+  say "Building"
+  (cd "$root" && cmake --preset release >/dev/null && cmake --build --preset release --target synergy-extender synergy)
+fi
+stop_extender
+[[ ! -e $STATE/cluster/settings ]] || cluster down >/dev/null
+
+say "Starting the control plane and $nodes simulated nodes"
+EXTENDER_PORT=$(free_port)
+cluster up --real-nodes 0 --simulated-nodes "$nodes" --extender "http://127.0.0.1:$EXTENDER_PORT"
+start_extender "$root/build/release/bin" "$STATE/cluster/synergy-extender.kubeconfig" "$EXTENDER_PORT"
+
+say "100 jobs to kube-scheduler as it comes (default-scheduler)"
+place default-scheduler
+kubectl delete pods --all --force --grace-period=0 >/dev/null 2>&1
+say "The same jobs to kube-scheduler with Synergy's extender (synergy-scheduler)"
+place synergy-scheduler
+
+python3 "$here/lib/demo_jobs.py" report "$root/tests/data/synergy" "$STATE/default-scheduler.json" "$STATE/synergy-scheduler.json"
+say "Where to look next"
+cat <<'TEXT'
+  README.md           what Synergy is and how it works
+  docs/extender.md    how the extender decides, its configuration and metrics
+  scripts/demo.sh --keep, then kubectl describe pod: the scheduler's reasons as events
+TEXT

@@ -1,0 +1,81 @@
+# shellcheck shell=bash
+# Builds the test cluster's programs from their Go modules into the cache folder.
+
+set_up_kubernetes() {
+  local version major minor
+  if [[ -n ${SYNERGY_KUBE_BIN-} ]]; then
+    check_users_programs SYNERGY_KUBE_BIN "${KUBE_PROGRAMS[@]}"
+    return
+  fi
+  check_go "$REPOSITORY/tests/go.mod"
+  version=$(kubernetes_version)
+  IFS=. read -r major minor _ <<<"${version#v}"
+  build_programs "Kubernetes $version" "$(kube_folder)" "$REPOSITORY/tests" k8s.io/kubernetes/cmd \
+    "-X k8s.io/component-base/version.gitVersion=$version \
+     -X k8s.io/component-base/version.gitMajor=$major -X k8s.io/component-base/version.gitMinor=$minor" \
+    "${KUBE_PROGRAMS[@]}"
+}
+
+set_up_kwok() {
+  local version
+  if [[ -n ${SYNERGY_KWOK_BIN-} ]]; then
+    check_users_programs SYNERGY_KWOK_BIN kwok
+    return
+  fi
+  check_go "$REPOSITORY/tests/cluster/kwok/go.mod"
+  version=$(kwok_version)
+  build_programs "kwok $version" "$(kwok_folder)" "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok/cmd \
+    "-X sigs.k8s.io/kwok/pkg/consts.Version=${version#v}" kwok
+}
+
+# check_users_programs VARIABLE NAME...
+check_users_programs() {
+  local variable=$1 folder=${!1} name missing
+  shift
+  mapfile -t missing < <(missing_programs "$folder" "$@")
+  ((${#missing[@]} == 0)) || die "$variable=$folder does not hold ${missing[*]}"
+  for name in "$@"; do
+    if [[ $name == kubectl ]]; then
+      say "$folder/$name: $("$folder/$name" version --client | head -1)"
+    else
+      say "$folder/$name: $("$folder/$name" --version 2>&1 | head -1)"
+    fi
+  done
+}
+
+# build_programs TITLE FOLDER MODULE_FOLDER PACKAGE_PREFIX LINKER_FLAGS NAME...
+build_programs() {
+  local title=$1 folder=$2 module=$3 prefix=$4 flags=$5 missing name number=0 started
+  shift 5
+  mapfile -t missing < <(missing_programs "$folder" "$@")
+  if ((${#missing[@]} == 0)); then
+    say "$title: $folder"
+    return
+  fi
+  mkdir -p "$folder"
+  exec 8>"$CACHE/build.lock"
+  flock --nonblock 8 || { say "another set-up is building; waiting for it"; flock 8; }
+  mapfile -t missing < <(missing_programs "$folder" "$@")
+  say "$title: building into $folder (the first time all of it takes about 8 minutes on two cores)"
+  for name in "${missing[@]}"; do
+    number=$((number + 1)) started=$SECONDS
+    printf '  %s (%d of %d) ... ' "$name" "$number" "${#missing[@]}" >&2
+    # Only a finished program gets its name, so a build that was interrupted is done again.
+    (cd "$module" && nice -n 5 go build -trimpath -ldflags "-s -w $flags" -o "$folder/$name.unfinished" "$prefix/$name") ||
+      die "building $name failed: Go's message is above"
+    mv "$folder/$name.unfinished" "$folder/$name"
+    printf '%d s\n' $((SECONDS - started)) >&2
+  done
+  exec 8>&-
+}
+
+check_go() {
+  local needed found
+  needed=$(awk '$1 == "go" { print $2 }' "$1")
+  command -v go >/dev/null ||
+    die "go is missing: install Go $needed or newer from https://go.dev/dl/ and put its bin folder on PATH"
+  found=$(cd / && GOTOOLCHAIN=local go env GOVERSION)
+  found=${found#go}
+  [[ $(printf '%s\n' "$needed" "${found%% *}" | sort -V | head -1) == "$needed" ]] ||
+    die "go $found is too old: install Go $needed or newer from https://go.dev/dl/ and put its bin folder first on PATH"
+}

@@ -1,0 +1,83 @@
+# shellcheck shell=bash
+# The components of a cluster, and starting and stopping single ones (for tests of faults).
+
+# The components in the order in which they are started.
+components() {
+  local node
+  printf '%s\n' etcd kube-apiserver kube-controller-manager kube-scheduler
+  if has_synergy_scheduler; then echo synergy-scheduler; fi
+  if has_simulated_nodes; then echo kwok; fi
+  for ((node = 1; node <= REAL_NODES; node++)); do
+    printf '%s\n' "node-$node" "containerd-$node" "kubelet-$node"
+  done
+}
+
+is_component() {
+  components | grep -qx -e "$1"
+}
+
+has_synergy_scheduler() { [[ -n $EXTENDER$SCHEDULER_CONFIG ]]; }
+has_simulated_nodes() { [[ $SIMULATED_NODES != 0 || -n $SHAPE ]]; }
+
+# change_component start|stop|restart NAME [SIGNAL]
+change_component() {
+  local change=$1 name=${2-} signal=${3-TERM}
+  load_settings
+  take_lock
+  is_component "$name" || die "$change what? One of: $(components | xargs)"
+  if [[ $change != start ]]; then
+    end_component "$name" "$signal"
+  elif component_pid "$name" >/dev/null; then
+    say "$name runs already"
+    return
+  fi
+  if [[ $change != stop ]]; then
+    begin_component "$name"
+  fi
+}
+
+end_component() {
+  case $1 in
+    node-*)
+      stop_node "${1#node-}"
+      # They died with it, and on purpose.
+      stop_component "containerd-${1#node-}"
+      stop_component "kubelet-${1#node-}"
+      ;;
+    *) stop_component "$1" "$2" ;;
+  esac
+}
+
+# begin_component NAME: starts it and waits until it answers, where it can be asked.
+begin_component() {
+  local node=${1##*-}
+  case $1 in
+    etcd)
+      start_etcd
+      wait_until 20 "$1" etcd_is_ready
+      ;;
+    kube-apiserver)
+      start_kube_apiserver
+      wait_until 60 "$1" api_is_ready
+      ;;
+    kube-controller-manager) start_kube_controller_manager ;;
+    kube-scheduler)
+      start_kube_scheduler
+      wait_until 30 "$1" scheduler_is_ready "$SCHEDULER_PORT"
+      ;;
+    synergy-scheduler)
+      start_synergy_scheduler
+      wait_until 30 "$1" scheduler_is_ready "$SYNERGY_SCHEDULER_PORT"
+      ;;
+    kwok) start_kwok ;;
+    node-*)
+      start_node "$node"
+      start_containerd "$node"
+      start_kubelet "$node"
+      ;;
+    containerd-*) start_containerd "$node" ;;
+    kubelet-*) start_kubelet "$node" ;;
+  esac
+  sleep 0.2
+  fail_if_dead "$1"
+}

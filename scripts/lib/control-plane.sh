@@ -1,0 +1,122 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # the ports are read by the other pieces
+# etcd and the Kubernetes control plane, all of it on 127.0.0.1.
+
+# The ports keep the last digits of Kubernetes' usual ones; each instance has a hundred of its own.
+set_ports() {
+  local base=$((16400 + 100 * INSTANCE))
+  API_PORT=$((base + 43))
+  ETCD_PORT=$((base + 79))
+  ETCD_PEER_PORT=$((base + 80))
+  CONTROLLER_MANAGER_PORT=$((base + 57))
+  SCHEDULER_PORT=$((base + 59))
+  SYNERGY_SCHEDULER_PORT=$((base + 60))
+  KWOK_PORT=$((base + 47))
+  KUBELET_HEALTH_PORT=$((base + 90)) # plus the node's number
+  API=https://127.0.0.1:$API_PORT
+}
+
+# Nothing in this cluster is worth keeping, so etcd does not wait for the disk. Progress notices, as kubeadm sets them, let
+# the API server's caches of quiet resources keep up with the resource versions that clients ask for.
+start_etcd() {
+  spawn etcd etcd --name test --data-dir "$STATE/etcd" --unsafe-no-fsync --logger zap --log-outputs stderr \
+    --experimental-watch-progress-notify-interval 5s \
+    --listen-client-urls "http://127.0.0.1:$ETCD_PORT" --advertise-client-urls "http://127.0.0.1:$ETCD_PORT" \
+    --listen-peer-urls "http://127.0.0.1:$ETCD_PEER_PORT" \
+    --initial-advertise-peer-urls "http://127.0.0.1:$ETCD_PEER_PORT" \
+    --initial-cluster "test=http://127.0.0.1:$ETCD_PEER_PORT"
+}
+
+start_kube_apiserver() {
+  local pki=$STATE/pki
+  # Kubelets are reached at their bridge's address. Nothing in the cluster reaches the API server through a Service, so
+  # it needs no reconciled endpoints (which may not be loopback addresses). Streamed lists need an etcd of 3.4.31 or
+  # newer; with an older one and the feature on, every watch from resource version 0 is refused, and kwok's are such.
+  # Fewer garbage collections than by default: an eighth of its CPU time, which small machines feel, for some memory.
+  # A front proxy's authority, which there is none of, keeps an error a minute out of the other programs' logs.
+  spawn kube-apiserver env GOGC=200 "$KUBE_BIN/kube-apiserver" \
+    --etcd-servers "http://127.0.0.1:$ETCD_PORT" \
+    --bind-address 127.0.0.1 --advertise-address 127.0.0.1 --secure-port "$API_PORT" --endpoint-reconciler-type none \
+    --cert-dir "$pki" --tls-cert-file "$pki/kube-apiserver.crt" --tls-private-key-file "$pki/kube-apiserver.key" \
+    --client-ca-file "$pki/ca.crt" --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction \
+    --service-account-key-file "$pki/service-account.key" \
+    --service-account-signing-key-file "$pki/service-account.key" \
+    --service-account-issuer https://kubernetes.default.svc --service-cluster-ip-range 10.96.0.0/16 \
+    --kubelet-certificate-authority "$pki/ca.crt" --kubelet-preferred-address-types InternalIP \
+    --kubelet-client-certificate "$pki/kubelet-client.crt" --kubelet-client-key "$pki/kubelet-client.key" \
+    --requestheader-client-ca-file "$pki/ca.crt" --requestheader-allowed-names nobody \
+    --allow-privileged --feature-gates WatchList=false
+}
+
+# Without the ttl controller, which writes to every node whenever their number passes 100, 500 or 1000.
+start_kube_controller_manager() {
+  local kubeconfig=$STATE/kube-controller-manager.kubeconfig
+  spawn kube-controller-manager "$KUBE_BIN/kube-controller-manager" \
+    --bind-address 127.0.0.1 --secure-port "$CONTROLLER_MANAGER_PORT" --leader-elect=false \
+    --kubeconfig "$kubeconfig" --authentication-kubeconfig "$kubeconfig" --authorization-kubeconfig "$kubeconfig" \
+    --controllers '*,-ttl-controller' --node-monitor-grace-period "$(node_grace_seconds)s" \
+    --kube-api-qps 500 --kube-api-burst 1000 --use-service-account-credentials \
+    --service-account-private-key-file "$STATE/pki/service-account.key" --root-ca-file "$STATE/pki/ca.crt"
+}
+
+# Kubernetes' own 50 seconds, unless simulated nodes renew their leases less often than that.
+node_grace_seconds() {
+  local lease
+  lease=$(lease_seconds)
+  echo $((lease > 40 ? lease + 10 : 50))
+}
+
+# start_scheduler NAME PORT: a kube-scheduler with the configuration $STATE/NAME.config.
+start_scheduler() {
+  local kubeconfig=$STATE/kube-scheduler.kubeconfig
+  spawn "$1" "$KUBE_BIN/kube-scheduler" --config "$STATE/$1.config" \
+    --bind-address 127.0.0.1 --secure-port "$2" \
+    --authentication-kubeconfig "$kubeconfig" --authorization-kubeconfig "$kubeconfig"
+}
+
+start_kube_scheduler() {
+  start_scheduler kube-scheduler "$SCHEDULER_PORT"
+}
+
+# An extender serves every profile of its kube-scheduler, so the Synergy profile has a process of its own and pods of the
+# default scheduler never meet the extender.
+start_synergy_scheduler() {
+  start_scheduler synergy-scheduler "$SYNERGY_SCHEDULER_PORT"
+}
+
+# Fills in what differs between a cluster and the shipped configuration: who to talk to, and how fast.
+write_scheduler_configs() {
+  local shipped=${SCHEDULER_CONFIG:-$REPOSITORY/manifests/scheduler-config.yaml}
+  # shellcheck disable=SC2016 # jq's variables, not the shell's
+  local fill='.leaderElection = {leaderElect: false}
+    | .clientConnection += {kubeconfig: $kubeconfig, qps: 5000, burst: 10000}'
+  jq -n --arg kubeconfig "$STATE/kube-scheduler.kubeconfig" \
+    '{apiVersion: "kubescheduler.config.k8s.io/v1", kind: "KubeSchedulerConfiguration"} | '"$fill" \
+    >"$STATE/kube-scheduler.config"
+  if has_synergy_scheduler; then
+    yaml_to_json "$shipped" |
+      jq --arg kubeconfig "$STATE/kube-scheduler.kubeconfig" --arg extender "$EXTENDER" \
+        "$fill"' | if $extender != "" then .extenders[0].urlPrefix = $extender else . end' \
+        >"$STATE/synergy-scheduler.config" || die "$shipped is not a scheduler configuration"
+  fi
+}
+
+yaml_to_json() {
+  /usr/bin/python3 -c 'import json, sys, yaml; json.dump(yaml.safe_load(open(sys.argv[1])), sys.stdout)' "$1"
+}
+
+# api_get PATH: one request as the administrator; much cheaper than a kubectl.
+api_get() {
+  curl --silent --show-error --fail --max-time 10 --cacert "$STATE/pki/ca.crt" \
+    --cert "$STATE/pki/admin.crt" --key "$STATE/pki/admin.key" "$API$1"
+}
+
+api_is_ready() { api_get /readyz; }
+etcd_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$ETCD_PORT/health"; }
+# The certificates of these two are made by themselves; only whether they answer matters.
+scheduler_is_ready() { curl --silent --fail --insecure --max-time 2 "https://127.0.0.1:$1/healthz"; }
+default_account_is_there() { api_get /api/v1/namespaces/default/serviceaccounts/default; }
+
+run_kubectl() {
+  KUBECONFIG=$STATE/admin.kubeconfig "$KUBE_BIN/kubectl" "$@"
+}

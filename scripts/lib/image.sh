@@ -1,0 +1,32 @@
+# shellcheck shell=bash
+# The only container image of the real nodes, made of the machine's static busybox: it is the pods' sandbox too, so its
+# command sleeps.
+
+IMAGE=synergy.test/busybox:1
+
+# make_image: $STATE/busybox.tar, an archive as `docker save` writes it.
+make_image() {
+  local folder=$STATE/image applet
+  mkdir -p "$folder/root/bin" "$folder/root/tmp"
+  cp /bin/busybox "$folder/root/bin/busybox"
+  while read -r applet; do
+    [[ $applet == busybox ]] || ln -s busybox "$folder/root/bin/$applet"
+  done < <(/bin/busybox --list)
+  tar --create --directory "$folder/root" --owner 0 --group 0 --file "$folder/layer.tar" .
+  jq -n --arg layer "sha256:$(sha256sum "$folder/layer.tar" | cut -d ' ' -f 1)" --arg machine "$(image_architecture)" '
+    {architecture: $machine, os: "linux",
+     config: {Env: ["PATH=/bin"], Cmd: ["/bin/sleep", "1000000"]},
+     rootfs: {type: "layers", diff_ids: [$layer]}}' >"$folder/config.json"
+  jq -n --arg image "$IMAGE" '[{Config: "config.json", RepoTags: [$image], Layers: ["layer.tar"]}]' \
+    >"$folder/manifest.json"
+  tar --create --directory "$folder" --file "$STATE/busybox.tar" manifest.json config.json layer.tar
+  rm -r "$folder"
+}
+
+image_architecture() {
+  case $(uname -m) in
+    x86_64) echo amd64 ;;
+    aarch64) echo arm64 ;;
+    *) uname -m ;;
+  esac
+}

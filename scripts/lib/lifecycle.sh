@@ -1,0 +1,178 @@
+# shellcheck shell=bash
+# up and down.
+
+cluster_up() {
+  local wanted started=$EPOCHREALTIME
+  parse_settings "$@"
+  check_machine
+  take_lock
+  wanted=$(settings_text)
+  if [[ -e $STATE/settings ]]; then
+    is_worth_keeping || clear_away "what an earlier cluster left"
+  fi
+  if [[ -e $STATE/settings ]]; then
+    [[ $wanted == "$(<"$STATE/settings")" ]] || die "a cluster with other options is up: scripts/cluster.sh down ends it"
+    # shellcheck disable=SC2046 # one word for each component
+    fail_if_dead $(components) || die "the cluster is not whole: restart what died, or take it down"
+    say "the cluster is up already"
+    return
+  fi
+  [[ -z $(find "$STATE" -mindepth 1 -maxdepth 1 ! -name logs) ]] ||
+    die "$STATE holds files that are not a cluster's: choose another folder with --state"
+  rm -rf "$STATE/logs"
+  fail_if_taken
+  mkdir "$STATE/logs" "$STATE/pids" "$STATE/pki"
+  trap clear_away_failure EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  printf '%s\n' "$wanted" >"$STATE/settings"
+  bring_up
+  touch "$STATE/ready"
+  trap - EXIT INT TERM
+  say "up in $(seconds_since "$started") s: $API, $REAL_NODES real and $(count_simulated_nodes) simulated nodes"
+}
+
+seconds_since() {
+  awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", to - from }'
+}
+
+bring_up() {
+  local node
+  write_simulated_nodes
+  write_scheduler_configs
+  make_pki
+  start_etcd
+  wait_until 20 etcd etcd_is_ready
+  # The API server takes longest, and the nodes can be made meanwhile.
+  start_kube_apiserver
+  if ((REAL_NODES)); then
+    save_kernel_settings
+    make_image
+  fi
+  for ((node = 1; node <= REAL_NODES; node++)); do
+    make_node "$node"
+    start_node "$node"
+    start_containerd "$node"
+  done
+  wait_until 60 kube-apiserver api_is_ready
+  start_kube_controller_manager
+  for ((node = 1; node <= REAL_NODES; node++)); do
+    start_kubelet "$node"
+  done
+  start_kube_scheduler
+  if has_synergy_scheduler; then start_synergy_scheduler; fi
+  if has_simulated_nodes; then start_kwok; fi
+  allow_extender
+  for ((node = 1; node <= REAL_NODES; node++)); do
+    load_image "$node"
+  done
+  if has_simulated_nodes; then create_simulated_nodes; fi
+  wait_until 30 "the default service account" default_account_is_there
+  wait_until 30 kube-scheduler scheduler_is_ready "$SCHEDULER_PORT"
+  if has_synergy_scheduler; then
+    wait_until 30 synergy-scheduler scheduler_is_ready "$SYNERGY_SCHEDULER_PORT"
+  fi
+  wait_until 120 "all nodes to be ready" nodes_are_ready $((REAL_NODES + $(count_simulated_nodes)))
+}
+
+# The role is the shipped one; here the extender runs outside the cluster, as a user of its own.
+allow_extender() {
+  {
+    run_kubectl apply --filename "$REPOSITORY/manifests/extender-rbac.yaml"
+    run_kubectl create clusterrolebinding synergy-extender-user --clusterrole synergy-extender --user synergy-extender
+  } >>"$STATE/logs/extender-rbac.log" 2>&1 || die "manifests/extender-rbac.yaml: $(<"$STATE/logs/extender-rbac.log")"
+}
+
+nodes_are_ready() {
+  [[ $(nodes_json | jq '[.[] | select(.ready and .schedulable)] | length') -ge $1 ]]
+}
+
+check_machine() {
+  local missing name
+  STATE=$(realpath --canonicalize-missing "$STATE")
+  [[ $STATE =~ ^[A-Za-z0-9/._@%+=:,-]+$ ]] || die "the state folder's path has odd characters: $STATE"
+  for name in etcd curl jq openssl ss flock setsid; do
+    command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh"
+  done
+  missing=$(missing_programs "$KUBE_BIN" "${KUBE_PROGRAMS[@]}" && missing_programs "$KWOK_BIN" kwok)
+  [[ -z $missing ]] || die "not built yet: ${missing//$'\n'/ }: run scripts/setup.sh"
+  ((REAL_NODES)) || return 0
+  ((EUID == 0)) || die "real nodes need root (namespaces, bridges, control groups); --real-nodes 0 does without"
+  for name in containerd ctr runc ip nsenter unshare /bin/busybox /usr/lib/cni/bridge; do
+    command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh"
+  done
+  for name in "${NODE_FOLDERS[@]}"; do
+    [[ $STATE/ != "$name"/* ]] || die "the state folder cannot be in $name, which each node has of its own"
+  done
+}
+
+# One command at a time changes a cluster. The folder itself is locked, so no file is left for that.
+take_lock() {
+  mkdir -p "$STATE"
+  exec 9<"$STATE"
+  flock --nonblock 9 || { say "another command is changing the cluster; waiting for it"; flock 9; }
+}
+
+# is_worth_keeping: an `up` finished, and since then the machine was not restarted and somebody did not kill everything.
+is_worth_keeping() (
+  [[ -e $STATE/ready ]] || return 1
+  load_settings
+  for name in $(components); do
+    [[ $(component_state "$name") != running ]] || return 0
+  done
+  return 1
+)
+
+cluster_down() {
+  local keep_logs=0
+  while (($#)); do
+    case $1 in
+      --keep-logs) keep_logs=1 ;;
+      --state) state_option "${2-}" && shift ;;
+      *) die "down has no option $1 (--help lists them)" ;;
+    esac
+    shift
+  done
+  STATE=$(realpath --canonicalize-missing "$STATE")
+  if [[ -d $STATE ]]; then take_lock; fi
+  if [[ ! -e $STATE/settings ]]; then
+    say "the cluster is down"
+    return
+  fi
+  tear_down
+  ((keep_logs)) || rm -rf "$STATE/logs"
+  say "the cluster is down"
+}
+
+# In a subshell, so that the settings of the cluster that goes do not mix with those of the one that comes.
+clear_away() {
+  say "clearing away $1"
+  (tear_down)
+}
+
+clear_away_failure() {
+  trap - EXIT
+  trap '' INT TERM
+  clear_away "what was started; the logs stay in $STATE/logs"
+  exit 1
+}
+
+# tear_down: undoes everything; it works however far `up` came. The settings go last: until then it can be done again.
+tear_down() {
+  local name node
+  load_settings
+  rm -f "$STATE/ready"
+  for ((node = 1; node <= REAL_NODES; node++)); do
+    stop_node "$node"
+  done
+  for name in $(components); do
+    stop_component "$name" KILL
+  done
+  for ((node = 1; node <= REAL_NODES; node++)); do
+    remove_bridge "$node"
+  done
+  remove_cgroups
+  restore_kernel_settings
+  find "$STATE" -mindepth 1 -maxdepth 1 ! -name logs ! -name settings -exec rm -rf {} +
+  rm "$STATE/settings"
+}

@@ -1,0 +1,107 @@
+# shellcheck shell=bash
+# What real nodes change on the machine outside their own namespaces, and its undoing: kernel settings, bridges, cgroups.
+
+# The kubelet sets all but the last, the bridge plugin the last one.
+KERNEL_SETTINGS=(
+  vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops
+  kernel.keys.root_maxkeys kernel.keys.root_maxbytes net.ipv4.ip_forward
+)
+
+save_kernel_settings() {
+  sysctl "${KERNEL_SETTINGS[@]}" >"$STATE/kernel-settings"
+}
+
+restore_kernel_settings() {
+  [[ ! -s $STATE/kernel-settings ]] || sysctl --quiet --load "$STATE/kernel-settings"
+}
+
+bridge_of() { printf 'syn%d-br%d\n' "$INSTANCE" "$1"; }
+# Each instance has a /16 of its own and each real node a /24 of that; simulated pods get addresses from
+# its upper half.
+subnet_of() { printf '10.%d.%d\n' $((244 - INSTANCE)) "$1"; }
+
+make_bridge() {
+  local name
+  name=$(bridge_of "$1")
+  ip link add "$name" type bridge
+  ip address add "$(subnet_of "$1").1/24" dev "$name"
+  ip link set "$name" up
+}
+
+remove_bridge() {
+  local name
+  name=$(bridge_of "$1")
+  if [[ -e /sys/class/net/$name ]]; then
+    ip link delete "$name"
+  fi
+}
+
+# fail_if_taken: when something else has the ports or addresses of this instance.
+fail_if_taken() {
+  local node port
+  for port in "$API_PORT" "$ETCD_PORT" "$ETCD_PEER_PORT" "$CONTROLLER_MANAGER_PORT" "$SCHEDULER_PORT"; do
+    [[ -z $(ss -Hltn "sport = :$port") ]] || die "port $port is in use: choose another --instance than $INSTANCE"
+  done
+  for ((node = 1; node <= REAL_NODES; node++)); do
+    [[ -z $(ip -4 route show root "$(subnet_of "$node").0/24") ]] ||
+      die "$(subnet_of "$node").0/24 is in use on this machine: choose another --instance than $INSTANCE"
+  done
+}
+
+cgroup_of() { printf '/synergy-test-%d/node-%d\n' "$INSTANCE" "$1"; }
+
+has_cgroup_v2() { [[ -e /sys/fs/cgroup/cgroup.controllers ]]; }
+
+cgroup_hierarchies() {
+  if has_cgroup_v2; then
+    echo /sys/fs/cgroup
+  else
+    printf '%s\n' /sys/fs/cgroup/*
+  fi
+}
+
+# make_cgroup NODE: the root of the node's pods in every hierarchy; --real-node-cpu limits it.
+make_cgroup() {
+  local path hierarchy level
+  path=$(cgroup_of "$1")
+  for hierarchy in $(cgroup_hierarchies); do
+    for level in "${path%/*}" "$path"; do
+      mkdir -p "$hierarchy$level"
+      inherit_resources "$hierarchy$level"
+    done
+  done
+  ((REAL_NODE_CPU)) || return 0
+  if has_cgroup_v2; then
+    echo "${REAL_NODE_CPU}00 100000" >"/sys/fs/cgroup$path/cpu.max"
+  else
+    echo 100000 >"/sys/fs/cgroup/cpu$path/cpu.cfs_period_us"
+    echo "${REAL_NODE_CPU}00" >"/sys/fs/cgroup/cpu$path/cpu.cfs_quota_us"
+  fi
+}
+
+# A new group is given no CPUs (v1), or no controllers (v2), by itself.
+inherit_resources() {
+  local file
+  if has_cgroup_v2; then
+    sed 's/[^ ][^ ]*/+&/g' "${1%/*}/cgroup.controllers" >"${1%/*}/cgroup.subtree_control"
+  elif [[ -e $1/cpuset.cpus ]]; then
+    for file in cpuset.cpus cpuset.mems; do
+      cat "${1%/*}/$file" >"$1/$file"
+    done
+  fi
+}
+
+# The kernel lets go of a group some time after its last process.
+remove_cgroups() {
+  local hierarchy path
+  for _ in {1..100}; do
+    for hierarchy in $(cgroup_hierarchies); do
+      path=$hierarchy/synergy-test-$INSTANCE
+      [[ ! -d $path ]] || find "$path" -depth -type d -exec rmdir {} \; 2>/dev/null || true
+    done
+    [[ -z $(compgen -G "/sys/fs/cgroup/*/synergy-test-$INSTANCE") && ! -d /sys/fs/cgroup/synergy-test-$INSTANCE ]] &&
+      return
+    sleep 0.1
+  done
+  warn "control groups named synergy-test-$INSTANCE could not be removed from /sys/fs/cgroup"
+}

@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# Real nodes. Each is a small machine of its own: a mount and process id namespace in which a containerd and a kubelet run
+# with the usual paths. The namespaces' first process is the component node-N; when it is killed, the kernel ends all that
+# ran on the node and undoes all of its mounts, so nothing can be left behind.
+#
+# $STATE/node-N holds what the node sees as /run, /var/lib and /var/log.
+
+NODE_FOLDERS=(/run /var/lib /var/log)
+
+node_home() { printf '%s/node-%d\n' "$STATE" "$1"; }
+node_folder() { printf '%s/%s\n' "$(node_home "$1")" "${2##*/}"; }
+
+make_node() {
+  local home
+  home=$(node_home "$1")
+  mkdir -p "$home/cni"
+  make_certificate "node-$1" "/O=system:nodes/CN=system:node:node-$1" "DNS:node-$1,IP:$(subnet_of "$1").1"
+  make_kubeconfig "node-$1"
+  make_bridge "$1"
+  make_cgroup "$1"
+  fill_template containerd.toml "$1" >"$home/containerd.toml"
+  fill_template bridge.conflist "$1" >"$home/cni/10-bridge.conflist"
+  fill_template kubelet.yaml "$1" >"$home/kubelet.yaml"
+}
+
+# fill_template FILE NODE
+fill_template() {
+  local reserved=0
+  ((REAL_NODE_CPU == 0)) || reserved=$(($(getconf _NPROCESSORS_ONLN) * 1000 - REAL_NODE_CPU))
+  sed -e "s|@HOME@|$(node_home "$2")|g" -e "s|@PKI@|$STATE/pki|g" -e "s|@NODE@|node-$2|g" \
+    -e "s|@BRIDGE@|$(bridge_of "$2")|g" -e "s|@SUBNET@|$(subnet_of "$2")|g" -e "s|@CGROUP@|$(cgroup_of "$2")|g" \
+    -e "s|@HEALTH_PORT@|$((KUBELET_HEALTH_PORT + $2))|g" -e "s|@RESERVED_CPU@|${reserved}m|g" -e "s|@IMAGE@|$IMAGE|g" \
+    "$REPOSITORY/tests/cluster/node/$1"
+}
+
+start_node() {
+  local folder mounts='mount --no-mtab --make-rshared /'
+  for folder in "${NODE_FOLDERS[@]}"; do
+    mkdir -p "$(node_folder "$1" "$folder")"
+    mounts+=$(printf ' && mount --no-mtab --bind %q %q' "$(node_folder "$1" "$folder")" "$folder")
+  done
+  # /run does not outlive a machine's crash.
+  find "$(node_folder "$1" /run)" -mindepth 1 -delete
+  # Without --no-mtab the first mount leaves a folder in the machine's own /run.
+  # Bash reaps the orphans that end up with a first process. There is no other work for it.
+  spawn "node-$1" unshare --mount --pid --fork --kill-child --mount-proc \
+    bash -c "$mounts && touch /run/booted && while :; do sleep infinity & wait; done"
+  wait_until 10 "the namespaces of node-$1" test -e "$(node_folder "$1" /run)/booted"
+}
+
+stop_node() {
+  local init
+  init=$(node_init "$1") || init=
+  stop_component "node-$1" KILL
+  while [[ -n $init ]] && process_start "$init" >/dev/null; do
+    sleep 0.05
+  done
+}
+
+# node_init NODE: the process id of the first process in the node's namespaces.
+node_init() {
+  local pid
+  pid=$(component_pid "node-$1") && child_of "$pid"
+}
+
+child_of() {
+  local children
+  { children=$(<"/proc/$1/task/$1/children"); } 2>/dev/null
+  [[ -n $children ]] && printf '%s\n' "${children%% *}"
+}
+
+# spawn_in_node NAME NODE COMMAND...: like spawn. What is remembered is the program, not the nsenter that waits for it.
+spawn_in_node() {
+  local name=$1 init waiting
+  init=$(node_init "$2") || die "node-$2 does not run: start it first"
+  shift 2
+  (
+    detach "$name"
+    exec setsid nsenter --target "$init" --mount --pid "$@"
+  ) &
+  waiting=$!
+  disown
+  until child_of "$waiting" >/dev/null; do
+    process_start "$waiting" >/dev/null || die "$name did not start: $STATE/logs/$name.log"
+    sleep 0.01
+  done
+  remember "$name" "$(child_of "$waiting")"
+}
+
+in_node() {
+  local init
+  init=$(node_init "$1") || return
+  shift
+  nsenter --target "$init" --mount --pid "$@"
+}
+
+start_containerd() {
+  spawn_in_node "containerd-$1" "$1" containerd --config "$(node_home "$1")/containerd.toml"
+}
+
+start_kubelet() {
+  spawn_in_node "kubelet-$1" "$1" "$KUBE_BIN/kubelet" --config "$(node_home "$1")/kubelet.yaml" \
+    --kubeconfig "$STATE/node-$1.kubeconfig" --hostname-override "node-$1" --node-ip "$(subnet_of "$1").1" \
+    --node-labels synergy.test/node=real
+}
+
+load_image() {
+  wait_until 20 "containerd-$1" in_node "$1" ctr version
+  in_node "$1" ctr --namespace k8s.io images import "$STATE/busybox.tar" >>"$STATE/logs/containerd-$1.log" 2>&1
+}

@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # the lists are read by the scripts that source this
+# Debian packages, and installing them without leaving a service running.
+
+BUILD_PACKAGES=(
+  g++ cmake ninja-build ccache pkg-config
+  libcpp-httplib-dev libssl-dev zlib1g-dev libbrotli-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev
+  libexpected-dev libfmt-dev libcli11-dev libabsl-dev
+  libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
+  clang-19 clang-format-19 clang-tidy-19 shellcheck
+  prometheus # for promtool, which judges our metrics
+  jq openssl curl ca-certificates python3 python3-yaml
+)
+CLUSTER_PACKAGES=(
+  etcd-server etcd-client containerd runc containernetworking-plugins
+  iptables iproute2 conntrack busybox-static
+)
+# Packages that would start a daemon of the machine's own, which nobody asked for.
+SERVICES=(etcd prometheus prometheus-node-exporter containerd)
+
+POLICY=/usr/sbin/policy-rc.d
+
+# missing_packages NAME...: prints those that are not installed.
+missing_packages() {
+  comm -13 \
+    <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p' | sort -u) \
+    <(printf '%s\n' "$@" | sort -u)
+}
+
+install_packages() {
+  local missing
+  command -v apt-get dpkg-query >/dev/null ||
+    die "apt-get is missing: the packages are Debian 12's; elsewhere, install the like of these by hand: $*"
+  mapfile -t missing < <(missing_packages "$@")
+  if ((${#missing[@]} == 0)); then
+    say "packages: all $# are installed"
+    return
+  fi
+  ((EUID == 0)) || die "not root: run sudo scripts/setup.sh to install ${missing[*]}"
+  say "packages: installing ${missing[*]}"
+  (
+    forbid_service_starts
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -qq update
+    apt-get -qq install --yes --no-install-recommends "${missing[@]}" >/dev/null
+  ) || die "apt-get failed: its message is above"
+  forget_services "${missing[@]}"
+}
+
+# Maintainer scripts ask policy-rc.d before they start a service; one that is already there is the administrator's.
+forbid_service_starts() {
+  [[ -e $POLICY ]] && return
+  trap 'rm -f "$POLICY"' EXIT
+  printf '#!/bin/sh\nexit 101\n' >"$POLICY"
+  chmod +x "$POLICY"
+}
+
+# Else systemd would start them at the next boot. A service whose package was there before is left as it was.
+forget_services() {
+  local service
+  [[ -d /run/systemd/system ]] || return 0
+  for service in "${SERVICES[@]}"; do
+    if printf '%s\n' "$@" | grep -qx -e "$service" -e "$service-server"; then
+      systemctl disable --quiet "$service" || warn "could not disable the service $service"
+    fi
+  done
+}

@@ -1,0 +1,96 @@
+# shellcheck shell=bash
+# The cluster's processes: started in the background, remembered, and ended by exactly the identity they were started with.
+#
+# $STATE/pids/NAME holds "PID START BOOT": a number that the kernel gave to another process later has another start time,
+# or another boot, and is never signalled. A component that was stopped on purpose has the word "stopped" there instead.
+
+# process_start PID: the start time in clock ticks since boot; fails when there is no such process or it is a zombie.
+process_start() {
+  local stat fields
+  { IFS= read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
+  # The second field is the program's name in brackets and may hold anything, so count from its end.
+  read -r -a fields <<<"${stat##*) }"
+  [[ ${fields[0]} != Z ]] && printf '%s\n' "${fields[19]}"
+}
+
+# remember NAME PID
+remember() {
+  printf '%s %s %s\n' "$2" "$(process_start "$2")" "$(</proc/sys/kernel/random/boot_id)" >"$STATE/pids/$1"
+}
+
+# component_pid NAME: its process id while that very process lives.
+component_pid() {
+  local pid start boot
+  read -r pid start boot 2>/dev/null <"$STATE/pids/$1" || return 1
+  [[ $boot == "$(</proc/sys/kernel/random/boot_id)" && $(process_start "$pid") == "$start" ]] &&
+    printf '%s\n' "$pid"
+}
+
+# component_state NAME: running, stopped (on purpose), dead, or absent (never started).
+component_state() {
+  if component_pid "$1" >/dev/null; then
+    echo running
+  elif [[ ! -e $STATE/pids/$1 ]]; then
+    echo absent
+  elif [[ $(<"$STATE/pids/$1") == stopped ]]; then
+    echo stopped
+  else
+    echo dead
+  fi
+}
+
+# spawn NAME COMMAND...: starts it in a session of its own, so that it outlives the terminal, with its output in
+# $STATE/logs/NAME.log. It is remembered before the lock is let go of, so a `down` that follows a killed `up` finds it.
+spawn() {
+  local name=$1
+  shift
+  (
+    remember "$name" "$BASHPID"
+    detach "$name"
+    exec setsid "$@"
+  ) &
+  disown
+}
+
+detach() {
+  exec </dev/null >>"$STATE/logs/$1.log" 2>&1 9>&-
+  cd "$STATE" || exit
+}
+
+# stop_component NAME [SIGNAL]: ends it and waits for that; after ten seconds without effect it is killed.
+stop_component() {
+  local name=$1 signal=${2-TERM} pid waited=0
+  if pid=$(component_pid "$name"); then
+    kill -s "$signal" "$pid" 2>/dev/null || true
+    while component_pid "$name" >/dev/null; do
+      ((++waited != 200)) || kill -s KILL "$pid" 2>/dev/null || true
+      sleep 0.05
+    done
+  fi
+  echo stopped >"$STATE/pids/$name"
+}
+
+# fail_if_dead NAME...: reports the components that died by themselves, with the end of their logs.
+fail_if_dead() {
+  local name dead=0
+  for name in "$@"; do
+    if [[ $(component_state "$name") == dead ]]; then
+      dead=1
+      say "$name died; the end of $STATE/logs/$name.log:"
+      tail -n 20 "$STATE/logs/$name.log" >&2
+    fi
+  done
+  ((dead == 0))
+}
+
+# wait_until SECONDS WHAT COMMAND...: until COMMAND succeeds, as long as every component lives.
+wait_until() {
+  local deadline=$((SECONDS + $1)) what=$2 started
+  shift 2
+  until "$@" &>/dev/null; do
+    mapfile -t started < <(ls "$STATE/pids")
+    fail_if_dead "${started[@]}" || exit 1
+    ((SECONDS < deadline)) || die "waited in vain for $what"
+    sleep 0.2
+  done
+}

@@ -1,0 +1,39 @@
+# shellcheck shell=bash
+# Which Kubernetes and kwok programs the test cluster runs, and the folders they are kept in.
+
+REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/synergy
+# shellcheck disable=SC2034 # read by the scripts that source this
+KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kube-proxy kubelet kubectl)
+
+# module_version FOLDER MODULE: the version that the Go module in FOLDER asks for.
+module_version() {
+  command -v go >/dev/null || die "go is missing: scripts/setup.sh says which one is needed"
+  (cd "$1" && go list -m -f '{{.Version}}' "$2")
+}
+
+kubernetes_version() { module_version "$REPOSITORY/tests" k8s.io/kubernetes; }
+kwok_version() { module_version "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok; }
+
+# SYNERGY_KUBE_BIN and SYNERGY_KWOK_BIN name folders of programs that the user made or downloaded.
+kube_folder() { program_folder "${SYNERGY_KUBE_BIN-}" kubernetes; }
+kwok_folder() { program_folder "${SYNERGY_KWOK_BIN-}" kwok; }
+
+program_folder() {
+  local version
+  if [[ -n $1 ]]; then
+    realpath -- "$1"
+  else
+    version=$("$2_version") || return
+    printf '%s\n' "$CACHE/$2-$version"
+  fi
+}
+
+# missing_programs FOLDER NAME...: prints the names that FOLDER does not hold as programs.
+missing_programs() {
+  local folder=$1 name
+  shift
+  for name in "$@"; do
+    [[ -x $folder/$name && -f $folder/$name ]] || printf '%s\n' "$name"
+  done
+}

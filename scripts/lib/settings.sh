@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # the settings are read by the other pieces
+# What a cluster was asked to be. $STATE/settings remembers it from before the first change to after the last clean-up;
+# $STATE/ready is there while an `up` has succeeded.
+
+SETTINGS=(INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER SCHEDULER_CONFIG KUBE_BIN KWOK_BIN)
+
+parse_settings() {
+  local cores
+  cores=$(getconf _NPROCESSORS_ONLN)
+  INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' SCHEDULER_CONFIG=''
+  while (($#)); do
+    case $1 in
+      --real-nodes) need_number "$1" "${2-}" 0 4 && REAL_NODES=$2 ;;
+      --real-node-cpu) need_number "$1" "${2%m}" 0 $((cores * 1000)) && REAL_NODE_CPU=${2%m} ;;
+      --simulated-nodes) need_number "$1" "${2-}" 0 5000 && SIMULATED_NODES=$2 ;;
+      --instance) need_number "$1" "${2-}" 0 9 && INSTANCE=$2 ;;
+      --shape) need_file "$1" "${2-}" && SHAPE=$(realpath "$2") ;;
+      --scheduler-config) need_file "$1" "${2-}" && SCHEDULER_CONFIG=$(realpath "$2") ;;
+      --extender) need_value "$1" "${2-}" && EXTENDER=$2 ;;
+      --state) state_option "${2-}" ;;
+      *) die "up has no option $1 (--help lists them)" ;;
+    esac
+    shift 2
+  done
+  [[ -n $REAL_NODE_CPU ]] || REAL_NODE_CPU=$((REAL_NODES > 1 ? cores * 800 / REAL_NODES : 0))
+  [[ -z $EXTENDER || $EXTENDER =~ ^https?://[^/]+ ]] || die "--extender needs a URL such as http://127.0.0.1:8888"
+  KUBE_BIN=$(kube_folder)
+  KWOK_BIN=$(kwok_folder)
+  set_ports
+}
+
+need_file() {
+  need_value "$1" "${2-}"
+  [[ -r $2 && -f $2 ]] || die "$1: there is no file $2"
+}
+
+settings_text() {
+  local name
+  for name in "${SETTINGS[@]}"; do
+    printf '%s=%q\n' "$name" "${!name}"
+  done
+}
+
+# load_settings: of the cluster in $STATE, which must be there.
+load_settings() {
+  STATE=$(realpath --canonicalize-missing "$STATE")
+  [[ -e $STATE/settings ]] || die "no cluster is up in $STATE: start one with scripts/cluster.sh up"
+  # shellcheck source=/dev/null
+  source "$STATE/settings"
+  set_ports
+}

@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# What runs: a table for people, JSON for programs.
+
+# components_json: [{component, pid, state, log}]
+components_json() {
+  local name
+  for name in $(components); do
+    jq -n --arg component "$name" --arg pid "$(component_pid "$name" || true)" --arg state "$(component_state "$name")" \
+      --arg log "$STATE/logs/$name.log" '{$component, pid: ($pid | tonumber? // null), $state, $log}'
+  done | jq -s .
+}
+
+# nodes_json: [{name, kind, ready, cpu, memory, gpus}]; an empty list when the API server does not answer.
+# From the API server's cache, so that asking again and again costs little.
+nodes_json() {
+  { api_get '/api/v1/nodes?resourceVersion=0' || echo '{"items": []}'; } | jq '[.items[] | {
+    name: .metadata.name,
+    kind: (.metadata.labels["synergy.test/node"] // "other"),
+    ready: any(.status.conditions[]?; .type == "Ready" and .status == "True"),
+    schedulable: ((.spec.taints // []) == [] and (.spec.unschedulable | not)),
+    cpu: .status.allocatable.cpu,
+    memory: .status.allocatable.memory,
+    gpus: (.status.allocatable["nvidia.com/gpu"] // "0" | tonumber)
+  }]'
+}
+
+# show_status table|json: fails when a component died.
+show_status() {
+  local components nodes
+  components=$(components_json)
+  nodes=$(nodes_json)
+  if [[ $1 == json ]]; then
+    jq -n --arg state "$STATE" --arg api "$API" --argjson components "$components" --argjson nodes "$nodes" \
+      '{$state, $api, $components, $nodes}'
+  else
+    jq -r '["COMPONENT", "PID", "STATE", "LOG"], (.[] | [.component, .pid // "-", .state, .log]) | @tsv' \
+      <<<"$components" | as_columns
+    echo
+    # A thousand equal lines help nobody: simulated nodes are counted.
+    jq -r '["NODE", "KIND", "READY", "CPU", "MEMORY", "GPUS"],
+        (.[] | select(.kind != "simulated") | [.name, .kind, .ready, .cpu, .memory, .gpus]),
+        ([.[] | select(.kind == "simulated")] | select(length > 0)
+          | ["(\(length) nodes)", "simulated", "\(map(select(.ready)) | length) of \(length)", "-", "-", (map(.gpus) | add)])
+        | @tsv' <<<"$nodes" | as_columns
+  fi
+  # shellcheck disable=SC2046 # one word for each component
+  fail_if_dead $(components)
+}
+
+as_columns() {
+  awk -F '\t' '
+    { for (i = 1; i <= NF; i++) { cell[NR, i] = $i; if (length($i) > width[i]) width[i] = length($i) } fields[NR] = NF }
+    END { for (row = 1; row <= NR; row++) for (i = 1; i <= fields[row]; i++)
+            printf i < fields[row] ? "%-" width[i] + 2 "s" : "%s\n", cell[row, i] }'
+}
+
+# print_environment: for eval "$(scripts/cluster.sh env)".
+print_environment() {
+  printf 'export KUBECONFIG=%q\n' "$STATE/admin.kubeconfig"
+  printf 'export SYNERGY_CLUSTER_STATE=%q\n' "$STATE"
+  printf 'export SYNERGY_CLUSTER_API=%q\n' "$API"
+  printf 'export SYNERGY_CLUSTER_KUBECTL=%q\n' "$KUBE_BIN/kubectl"
+  printf 'export SYNERGY_EXTENDER_KUBECONFIG=%q\n' "$STATE/synergy-extender.kubeconfig"
+}

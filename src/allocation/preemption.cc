@@ -1,0 +1,87 @@
+#include "allocation/preemption.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "cluster/fit.h"
+
+namespace synergy {
+namespace {
+
+// The node as it would be if `pod` had never been expected or assumed there.
+NodeState WithoutOwnShare(const NodeState& node, const Pod& pod) {
+  for (const auto& other : node.detail->pods) {
+    if (other->uid == pod.uid) return WithoutPod(node, *other);
+  }
+  return node;
+}
+
+}  // namespace
+
+int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
+                              const std::vector<std::shared_ptr<const Pod>>& pods, std::vector<bool>& violating) {
+  std::vector<int64_t> allowed;
+  allowed.reserve(budgets.size());
+  for (const DisruptionBudget& budget : budgets) allowed.push_back(budget.disruptions_allowed);
+  violating.assign(pods.size(), false);
+  int64_t violations = 0;
+  for (size_t i = 0; i < pods.size(); ++i) {
+    // To kube-scheduler's pre-emption a pod without labels is nobody's, and an empty selector selects nothing.
+    if (pods[i]->labels.empty()) continue;
+    for (size_t b = 0; b < budgets.size(); ++b) {
+      const DisruptionBudget& budget = budgets[b];
+      if (budget.pod_namespace != pods[i]->pod_namespace || budget.selector.requirements.empty() ||
+          !budget.selector.Matches(pods[i]->labels)) {
+        continue;
+      }
+      const auto& disrupted = budget.disrupted_pods;
+      if (std::find(disrupted.begin(), disrupted.end(), pods[i]->name) != disrupted.end()) continue;
+      if (--allowed[b] < 0) violating[i] = true;
+    }
+    if (violating[i]) ++violations;
+  }
+  return violations;
+}
+
+std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod, NodeIndex node,
+                                     const std::vector<std::string>& proposed) {
+  const NodeState& counted = snapshot.node(node);
+  if (!counted.exists) return std::nullopt;
+  const NodeState state = WithoutOwnShare(counted, pod);
+  Victims victims;
+  for (const auto& candidate : state.detail->pods) {
+    if (std::find(proposed.begin(), proposed.end(), candidate->uid) != proposed.end()) victims.pods.push_back(candidate);
+  }
+  if (victims.pods.empty()) return std::nullopt;
+
+  // Reprieved in this order: high priority first, ties by name so that the answer repeats.
+  auto& pods = victims.pods;
+  std::sort(pods.begin(), pods.end(), [](const auto& a, const auto& b) {
+    return a->priority != b->priority ? a->priority > b->priority : a->Key() < b->Key();
+  });
+  std::vector<bool> violating;
+  victims.disruption_budget_violations = CountBudgetViolations(snapshot.disruption_budgets(), pods, violating);
+  if (CheckFit(pod, state).none()) return victims;
+
+  NodeState without = state;
+  for (const auto& victim : pods) without = WithoutPod(without, *victim);
+  if (!CheckFit(pod, without).none()) return std::nullopt;
+
+  std::vector<size_t> order(pods.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_partition(order.begin(), order.end(), [&violating](size_t i) { return violating[i]; });
+  std::vector<bool> spared(pods.size(), false);
+  for (const size_t i : order) {
+    NodeState with = WithPod(without, pods[i]);
+    spared[i] = CheckFit(pod, with).none();
+    if (spared[i]) without = std::move(with);
+  }
+  Victims least;
+  for (size_t i = 0; i < pods.size(); ++i) {
+    if (!spared[i]) least.pods.push_back(pods[i]);
+  }
+  least.disruption_budget_violations = CountBudgetViolations(snapshot.disruption_budgets(), least.pods, violating);
+  return least;
+}
+
+}  // namespace synergy

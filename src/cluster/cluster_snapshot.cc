@@ -1,0 +1,92 @@
+#include "cluster/cluster_snapshot.h"
+
+#include <functional>
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/hash/hash.h>
+#include <absl/strings/string_view.h>
+
+namespace synergy {
+
+NodeState Describe(const NodeState& state, const Node& node) {
+  auto detail = state.detail ? std::make_shared<NodeDetail>(*state.detail) : std::make_shared<NodeDetail>();
+  detail->name = node.name;
+  detail->labels = node.labels;
+  detail->allocatable = node.allocatable.other;
+  NodeState described = state;
+  described.allocatable = node.allocatable.main;
+  described.pods_allowed = node.pods_allowed;
+  described.exists = true;
+  described.unschedulable = node.unschedulable;
+  described.deleting = node.deleting;
+  described.detail = std::move(detail);
+  return described;
+}
+
+NodeState EmptyNode(const Node& node) { return Describe(NodeState{}, node); }
+
+NodeState WithoutPod(const NodeState& node, const Pod& pod) {
+  auto detail = std::make_shared<NodeDetail>(*node.detail);
+  detail->requested.Subtract(pod.requests.other);
+  std::erase_if(detail->pods, [&pod](const auto& other) { return other->uid == pod.uid; });
+  NodeState state = node;
+  state.requested -= pod.requests.main;
+  if (!pod.UsesGpus()) {
+    state.cpu_of_others -= pod.requests.main.cpu;
+    state.memory_of_others -= pod.requests.main.memory;
+  }
+  --state.pods;
+  state.detail = std::move(detail);
+  return state;
+}
+
+NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod) {
+  auto detail = std::make_shared<NodeDetail>(*node.detail);
+  detail->requested.Add(pod->requests.other);
+  NodeState state = node;
+  state.requested += pod->requests.main;
+  if (!pod->UsesGpus()) {
+    state.cpu_of_others += pod->requests.main.cpu;
+    state.memory_of_others += pod->requests.main.memory;
+  }
+  ++state.pods;
+  detail->pods.push_back(std::move(pod));
+  state.detail = std::move(detail);
+  return state;
+}
+
+namespace {
+
+// Debian's absl has a string_view of its own, so its default hash does not take the standard one.
+struct NameHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view name) const {
+    return absl::Hash<absl::string_view>()(absl::string_view(name.data(), name.size()));
+  }
+};
+
+}  // namespace
+
+struct NodeNames::Table {
+  absl::flat_hash_map<std::string, NodeIndex, NameHash, std::equal_to<>> map;
+};
+
+NodeNames::NodeNames() : table_(std::make_unique<Table>()) {}
+NodeNames::~NodeNames() = default;
+NodeNames::NodeNames(const NodeNames& other) : table_(std::make_unique<Table>(*other.table_)) {}
+
+std::optional<NodeIndex> NodeNames::Find(std::string_view name) const {
+  const auto it = table_->map.find(name);
+  if (it == table_->map.end()) return std::nullopt;
+  return it->second;
+}
+
+void NodeNames::Insert(std::string_view name, NodeIndex index) { table_->map[std::string(name)] = index; }
+void NodeNames::Erase(std::string_view name) { table_->map.erase(name); }
+size_t NodeNames::size() const { return table_->map.size(); }
+
+ClusterSnapshot::ClusterSnapshot()
+    : names_(std::make_shared<const NodeNames>()),
+      budgets_(std::make_shared<const std::vector<DisruptionBudget>>()) {}
+
+}  // namespace synergy

@@ -1,0 +1,107 @@
+#pragma once
+
+// The cluster at one moment: what every decision reads. Immutable, so that a decision needs no lock and cannot see half a
+// change. Made by ClusterState.
+//
+// Threading: any number of readers.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/cow_array.h"
+#include "cluster/disruption_budget.h"
+#include "cluster/node.h"
+#include "cluster/pod.h"
+#include "core/resources.h"
+
+namespace synergy {
+
+// Where a node stands in a snapshot. Steady while the node exists; reused for another one after it is gone.
+using NodeIndex = uint32_t;
+
+// What is looked at for few nodes per decision, kept out of the way of what is looked at for all.
+struct NodeDetail {
+  std::string name;
+  Labels labels;
+  ScalarResources allocatable;
+  ScalarResources requested;
+  std::vector<std::shared_ptr<const Pod>> pods;  // bound, assumed and expected ones, in no order
+};
+
+struct NodeState {
+  ResourceVector allocatable;
+  ResourceVector requested;       // by the pods that are bound, assumed or expected here
+  MilliCpu cpu_of_others;         // the part of `requested` that belongs to pods without GPUs
+  Bytes memory_of_others;         // likewise
+  int64_t pods_allowed = 0;
+  int64_t pods = 0;
+  bool exists = false;            // a Node object is known (pods may be known before their node)
+  bool unschedulable = false;
+  bool deleting = false;
+  std::shared_ptr<const NodeDetail> detail;
+
+  ResourceVector Free() const { return allocatable - requested; }
+  // Whether new pods may come: only such nodes count as capacity.
+  bool Schedulable() const { return exists && !unschedulable && !deleting; }
+};
+
+// A node that nobody is known to be on.
+NodeState EmptyNode(const Node& node);
+// The pods of `state` on a node that is now as `node` says.
+NodeState Describe(const NodeState& state, const Node& node);
+// The node as it would be without a pod that is counted there, or with one that is not.
+NodeState WithoutPod(const NodeState& node, const Pod& pod);
+NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod);
+
+// Name -> place. Absl's table, hidden so that nobody else depends on it.
+class NodeNames {
+ public:
+  NodeNames();
+  ~NodeNames();
+  NodeNames(const NodeNames& other);
+  NodeNames& operator=(const NodeNames&) = delete;
+
+  std::optional<NodeIndex> Find(std::string_view name) const;
+  void Insert(std::string_view name, NodeIndex index);
+  void Erase(std::string_view name);
+  size_t size() const;
+
+ private:
+  struct Table;
+  std::unique_ptr<Table> table_;
+};
+
+class ClusterSnapshot {
+ public:
+  ClusterSnapshot();
+
+  // Every place, those of unknown or removed nodes included (`exists` is false there).
+  size_t size() const { return nodes_.size(); }
+  const NodeState& node(NodeIndex index) const { return nodes_[index]; }
+  std::optional<NodeIndex> Find(std::string_view name) const { return names_->Find(name); }
+
+  // Per dimension the largest allocatable of any node, at least 1: the unit in which leftovers of unlike dimensions add.
+  const ResourceVector& largest_node() const { return largest_node_; }
+  // Per GPU, the least CPU and the least memory that any GPU pod, waiting or running, asks for (gpus = 1); zero without
+  // such pods.
+  const ResourceVector& least_per_gpu() const { return least_per_gpu_; }
+  const std::vector<DisruptionBudget>& disruption_budgets() const { return *budgets_; }
+  // GPU pods that are neither bound nor placed by us, those with scheduling gates and those being deleted left out.
+  size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
+
+ private:
+  friend class ClusterState;
+
+  CowArray<NodeState> nodes_;
+  std::shared_ptr<const NodeNames> names_;
+  std::shared_ptr<const std::vector<DisruptionBudget>> budgets_;
+  ResourceVector largest_node_;
+  ResourceVector least_per_gpu_;
+  size_t waiting_gpu_pods_ = 0;
+};
+
+}  // namespace synergy

@@ -1,0 +1,62 @@
+#pragma once
+
+// An array whose copies share their elements until one is written: the store behind ClusterSnapshot. Elements lie in
+// chunks; a write copies one chunk, a shared copy costs one pointer per chunk.
+//
+// Threading: the array itself has one owner at a time; what Share() returned is immutable and may be read by any thread.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace synergy {
+
+template <class T>
+class CowArray {
+ public:
+  static constexpr size_t kChunkSize = 64;
+
+  size_t size() const { return size_; }
+  const T& operator[](size_t i) const { return chunks_[i / kChunkSize]->items[i % kChunkSize]; }
+
+  // The element for writing; the reference holds until the next Share().
+  T& Mutable(size_t i) {
+    std::shared_ptr<Chunk>& chunk = chunks_[i / kChunkSize];
+    if (chunk->epoch != epoch_) {
+      chunk = std::make_shared<Chunk>(*chunk);
+      chunk->epoch = epoch_;
+    }
+    return chunk->items[i % kChunkSize];
+  }
+
+  T& Append() {
+    if (size_ == chunks_.size() * kChunkSize) {
+      chunks_.push_back(std::make_shared<Chunk>());
+      chunks_.back()->epoch = epoch_;
+    }
+    return Mutable(size_++);
+  }
+
+  // A copy that later writes to this array do not touch.
+  CowArray Share() {
+    // Chunks written so far now belong to the copy as well. Counting epochs rather than looking at use_count() keeps the
+    // check free of races with readers that let go of a copy.
+    CowArray copy = *this;
+    ++epoch_;
+    return copy;
+  }
+
+ private:
+  struct Chunk {
+    std::array<T, kChunkSize> items{};
+    uint64_t epoch = 0;
+  };
+
+  std::vector<std::shared_ptr<Chunk>> chunks_;
+  size_t size_ = 0;
+  uint64_t epoch_ = 0;
+};
+
+}  // namespace synergy

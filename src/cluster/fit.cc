@@ -1,0 +1,83 @@
+#include "cluster/fit.h"
+
+namespace synergy {
+namespace {
+
+// Calls `report(name)` for every scalar resource that is short; stops when it returns false.
+template <class Report>
+void ForEachShortScalar(const Resources& requests, const NodeState& node, Report report) {
+  for (const auto& [name, amount] : requests.other.entries()) {
+    if (amount <= 0) continue;
+    const int64_t free =
+        node.detail ? WrapSubtract(node.detail->allocatable.Get(name), node.detail->requested.Get(name)) : 0;
+    if (amount > free && !report(name)) return;
+  }
+}
+
+}  // namespace
+
+FitFailures CheckResources(const Resources& requests, const NodeState& node) {
+  FitFailures failures;
+  if (node.pods + 1 > node.pods_allowed) failures.Add(FitFailures::kTooManyPods);
+  const ResourceVector free = node.Free();
+  const ResourceVector& main = requests.main;
+  if (main.gpus > Gpus(0) && main.gpus > free.gpus) failures.Add(FitFailures::kGpus);
+  if (main.cpu > MilliCpu(0) && main.cpu > free.cpu) failures.Add(FitFailures::kCpu);
+  if (main.memory > Bytes(0) && main.memory > free.memory) failures.Add(FitFailures::kMemory);
+  if (!requests.other.empty()) {
+    ForEachShortScalar(requests, node, [&failures](const std::string&) {
+      failures.Add(FitFailures::kOther);
+      return false;
+    });
+  }
+  return failures;
+}
+
+FitFailures CheckFit(const Pod& pod, const NodeState& node) {
+  if (!node.exists) {
+    FitFailures unknown;
+    unknown.Add(FitFailures::kUnknownNode);
+    return unknown;
+  }
+  FitFailures failures = CheckResources(pod.requests, node);
+  if (node.deleting) failures.Add(FitFailures::kDeleting);
+  if (node.unschedulable && !pod.tolerates_unschedulable) failures.Add(FitFailures::kUnschedulable);
+  return failures;
+}
+
+bool Unresolvable(FitFailures failures, const Resources& requests, const NodeState& node) {
+  if (failures.Has(FitFailures::kDeleting) || failures.Has(FitFailures::kUnschedulable)) return true;
+  // An unknown node may become known; whether eviction helps there cannot be said.
+  if (failures.Has(FitFailures::kUnknownNode)) return false;
+  if (!requests.main.FitsWithin(node.allocatable)) return true;
+  for (const auto& [name, amount] : requests.other.entries()) {
+    if (amount > 0 && amount > (node.detail ? node.detail->allocatable.Get(name) : 0)) return true;
+  }
+  return false;
+}
+
+std::string DescribeFailures(FitFailures failures, const Resources& requests, const NodeState* node,
+                             std::string_view gpu_resource) {
+  std::string text;
+  const auto append = [&text](std::string_view part, std::string_view resource = {}) {
+    if (!text.empty()) text += ", ";
+    text += part;
+    text += resource;
+  };
+  if (failures.Has(FitFailures::kUnknownNode)) append("node is not known to the extender yet");
+  if (failures.Has(FitFailures::kDeleting)) append("node is being deleted");
+  if (failures.Has(FitFailures::kUnschedulable)) append("node(s) were unschedulable");
+  if (failures.Has(FitFailures::kTooManyPods)) append("Too many pods");
+  if (failures.Has(FitFailures::kGpus)) append("Insufficient ", gpu_resource);
+  if (failures.Has(FitFailures::kCpu)) append("Insufficient cpu");
+  if (failures.Has(FitFailures::kMemory)) append("Insufficient memory");
+  if (failures.Has(FitFailures::kOther) && node != nullptr) {
+    ForEachShortScalar(requests, *node, [&append](const std::string& name) {
+      append("Insufficient ", name);
+      return true;
+    });
+  }
+  return text;
+}
+
+}  // namespace synergy

@@ -1,0 +1,54 @@
+#pragma once
+
+// Whether a pod's requests fit on a node: the same answer as kube-scheduler's NodeResourcesFit (docs/accounting.md), plus
+// what makes a node no target at all.
+//
+// Threading: pure.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cluster/cluster_snapshot.h"
+#include "cluster/pod.h"
+
+namespace synergy {
+
+// Why a pod cannot go to a node, as a set of bits; empty when it can.
+class FitFailures {
+ public:
+  enum Reason : uint8_t {
+    kUnknownNode = 1 << 0,
+    kDeleting = 1 << 1,
+    kUnschedulable = 1 << 2,
+    kTooManyPods = 1 << 3,
+    kGpus = 1 << 4,
+    kCpu = 1 << 5,
+    kMemory = 1 << 6,
+    kOther = 1 << 7,  // a resource of ScalarResources; DescribeFailures names it
+  };
+
+  void Add(Reason reason) { bits_ = static_cast<uint8_t>(bits_ | reason); }
+  bool Has(Reason reason) const { return (bits_ & reason) != 0; }
+  bool none() const { return bits_ == 0; }
+  uint8_t bits() const { return bits_; }
+  bool operator==(const FitFailures&) const = default;
+
+ private:
+  uint8_t bits_ = 0;
+};
+
+// Whether `requests` fit on `node` in what is free there.
+FitFailures CheckResources(const Resources& requests, const NodeState& node);
+// The same, and that the node takes new pods, this one in particular.
+FitFailures CheckFit(const Pod& pod, const NodeState& node);
+
+// Whether evicting pods from the node could never help: what fails is more than the node has, or no resource at all.
+bool Unresolvable(FitFailures failures, const Resources& requests, const NodeState& node);
+
+// kube-scheduler's wording ("Insufficient cpu, Too many pods"), without figures so that equal failures read equal on every
+// node. `gpu_resource` is the managed resource's name.
+std::string DescribeFailures(FitFailures failures, const Resources& requests, const NodeState* node,
+                             std::string_view gpu_resource);
+
+}  // namespace synergy

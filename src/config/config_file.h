@@ -1,0 +1,50 @@
+#pragma once
+
+// The programs' YAML files, read strictly: every field has a default, and a field that does not exist, or a value that
+// makes no sense, is an error that names file, line and field.
+//
+// Threading: pure but for reading the file.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/log.h"
+#include "core/resources.h"
+#include "core/result.h"
+
+namespace synergy::config {
+
+struct ExtenderConfig {
+  std::string listen = "127.0.0.1:8888";
+  std::string tls_certificate_file;  // both or neither
+  std::string tls_key_file;
+  std::string gpu_resource = "nvidia.com/gpu";
+  // CPU and memory kept for every GPU that stays free on a node; none: learned from the cluster's pods.
+  std::optional<ResourceVector> reserve_per_gpu;
+  // After a bind was sent: when to ask the API server what became of it.
+  std::chrono::milliseconds assume_timeout{30000};
+  // When a place that our ranking promised is given up if no bind came.
+  std::chrono::milliseconds expect_timeout{3000};
+  // Silence of the API server after which /readyz says no.
+  std::chrono::milliseconds staleness_limit{120000};
+  // From SIGTERM to the end, at most.
+  std::chrono::milliseconds shutdown_grace{10000};
+  int64_t max_body_bytes = int64_t{160} << 20;
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
+};
+
+Result<ExtenderConfig> LoadExtenderConfig(const std::string& file);
+// `name` stands for the file in errors.
+Result<ExtenderConfig> ParseExtenderConfig(const std::string& yaml, const std::string& name);
+
+// "127.0.0.1:8888", "[::1]:8888", ":8888" (all addresses).
+struct ListenAddress {
+  std::string host;
+  uint16_t port = 0;
+};
+Result<ListenAddress> ParseListenAddress(const std::string& text);
+
+}  // namespace synergy::config

@@ -1,0 +1,215 @@
+#include "config/kubeconfig.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+namespace synergy::config {
+namespace {
+
+// What is wrong with the file, where in it first.
+struct Problem {
+  std::string text;
+};
+
+std::string ReadFile(const std::string& file) {
+  // Opening a folder works, reading it does not.
+  std::error_code ignored;
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file, ignored)) {
+    throw Problem{fmt::format("{} cannot be read: {}", file, in ? "it is a folder" : std::strerror(errno))};
+  }
+  std::ostringstream content;
+  content << in.rdbuf();
+  return content.str();
+}
+
+std::optional<uint32_t> Base64Digit(char c) {
+  if (c >= 'A' && c <= 'Z') return static_cast<uint32_t>(c - 'A');
+  if (c >= 'a' && c <= 'z') return static_cast<uint32_t>(c - 'a' + 26);
+  if (c >= '0' && c <= '9') return static_cast<uint32_t>(c - '0' + 52);
+  if (c == '+') return 62;
+  if (c == '/') return 63;
+  return std::nullopt;
+}
+
+// RFC 4648, section 4, with the line ends that some tools put in; none when it is anything else.
+std::optional<std::string> DecodeBase64(std::string_view text) {
+  std::string bytes;
+  uint32_t bits = 0;
+  size_t digits = 0;
+  size_t padding = 0;
+  for (const char c : text) {
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
+    if (c == '=') {
+      ++padding;
+      continue;
+    }
+    const std::optional<uint32_t> digit = Base64Digit(c);
+    if (!digit || padding > 0) return std::nullopt;
+    bits = (bits << 6) | *digit;
+    if (++digits % 4 != 1) bytes += static_cast<char>(bits >> (6 - 2 * ((digits - 1) % 4)) & 0xff);
+  }
+  const size_t expected_padding = (4 - digits % 4) % 4;
+  if (padding != expected_padding || expected_padding == 3) return std::nullopt;
+  return bytes;
+}
+
+// A map of the file, with the words that errors name it by: users "admin".
+class Section {
+ public:
+  Section(YAML::Node node, std::string where, const std::filesystem::path& folder)
+      : node_(std::move(node)), where_(std::move(where)), folder_(folder) {
+    if (!node_.IsMap()) throw Problem{where_ + ": is not a map"};
+  }
+
+  bool Has(const char* field) const { return node_[field].IsDefined() && !node_[field].IsNull(); }
+
+  [[noreturn]] void Reject(const char* field, std::string_view what) const {
+    throw Problem{fmt::format("{}: {}: {}", where_, field, what)};
+  }
+
+  // Empty where there is none.
+  std::string Text(const char* field) const {
+    if (!Has(field)) return {};
+    if (!node_[field].IsScalar()) Reject(field, "is not a single value");
+    return node_[field].Scalar();
+  }
+
+  bool Flag(const char* field) const {
+    const std::string text = Text(field);
+    if (!text.empty() && text != "true" && text != "false") Reject(field, "is neither true nor false");
+    return text == "true";
+  }
+
+  // A file's name, made absolute the way kubectl does.
+  std::string FileName(const char* field) const {
+    const std::string name = Text(field);
+    return name.empty() ? name : (folder_ / name).string();
+  }
+
+  // The content of `field`-data, or else of the file that `field` names.
+  std::string Content(const std::string& field) const {
+    const std::string data_field = field + "-data";
+    if (const std::string data = Text(data_field.c_str()); !data.empty()) {
+      std::optional<std::string> content = DecodeBase64(data);
+      if (!content) Reject(data_field.c_str(), "is not base64");
+      return std::move(*content);
+    }
+    const std::string file = FileName(field.c_str());
+    if (file.empty()) return {};
+    try {
+      return ReadFile(file);
+    } catch (const Problem& problem) {
+      Reject(field.c_str(), problem.text);
+    }
+  }
+
+ private:
+  YAML::Node node_;
+  std::string where_;
+  const std::filesystem::path& folder_;
+};
+
+// The entry of `list` called `name`: lists of {name: ..., <field>: {...}}.
+Section Find(const YAML::Node& root, const char* list, const char* field, const std::string& name,
+             const std::filesystem::path& folder) {
+  const YAML::Node entries = root[list];
+  if (entries.IsDefined() && !entries.IsNull() && !entries.IsSequence()) throw Problem{fmt::format("{}: is not a list", list)};
+  for (const YAML::Node& entry : entries) {
+    if (!entry.IsMap() || !entry["name"] || !entry["name"].IsScalar()) {
+      throw Problem{fmt::format("{}: an entry has no name", list)};
+    }
+    if (entry["name"].Scalar() != name) continue;
+    return {entry[field] ? entry[field] : YAML::Node(YAML::NodeType::Undefined),
+            fmt::format("{} \"{}\": {}", list, name, field), folder};
+  }
+  throw Problem{fmt::format("{}: there is none called \"{}\"", list, name)};
+}
+
+void ReadCluster(const Section& cluster, ClusterAccess& access) {
+  access.server = cluster.Text("server");
+  if (access.server.rfind("https://", 0) != 0 && access.server.rfind("http://", 0) != 0) {
+    cluster.Reject("server", fmt::format("\"{}\" does not start with https:// or http://", access.server));
+  }
+  if (cluster.Has("proxy-url")) cluster.Reject("proxy-url", "proxies are not supported; the server must be reachable");
+  access.ca_pem = cluster.Content("certificate-authority");
+  access.tls_server_name = cluster.Text("tls-server-name");
+  access.skip_verify = cluster.Flag("insecure-skip-tls-verify");
+}
+
+void ReadUser(const Section& user, ClusterAccess& access) {
+  constexpr std::string_view kCure =
+      "is not supported; give the user a token, a tokenFile or a client certificate (a service account's token: kubectl "
+      "create token)";
+  for (const char* field : {"exec", "auth-provider", "username", "password"}) {
+    if (user.Has(field)) user.Reject(field, kCure);
+  }
+  // Leaving them out would mean acting as somebody else.
+  for (const char* field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
+    if (user.Has(field)) user.Reject(field, "impersonation is not supported");
+  }
+  access.certificate_pem = user.Content("client-certificate");
+  access.key_pem = user.Content("client-key");
+  if (access.certificate_pem.empty() != access.key_pem.empty()) {
+    user.Reject(access.key_pem.empty() ? "client-key" : "client-certificate", "is missing, the other one is there");
+  }
+  // As in client-go, the file counts where both are given.
+  access.token_file = user.FileName("tokenFile");
+  if (access.token_file.empty()) access.token = user.Text("token");
+}
+
+}  // namespace
+
+Result<ClusterAccess> LoadKubeconfig(const std::string& file, const std::string& context) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  ErrorCode code = ErrorCode::kNotFound;
+  try {
+    const std::string content = ReadFile(file);
+    code = ErrorCode::kInvalid;
+    const YAML::Node root = YAML::Load(content);
+    const Section top(root, "the file", folder);
+    const std::string name = context.empty() ? top.Text("current-context") : context;
+    if (name.empty()) top.Reject("current-context", "is not set; name the context to use");
+    const Section chosen = Find(root, "contexts", "context", name, folder);
+    ClusterAccess access;
+    ReadCluster(Find(root, "clusters", "cluster", chosen.Text("cluster"), folder), access);
+    // A context without a user is an anonymous one.
+    if (chosen.Has("user")) ReadUser(Find(root, "users", "user", chosen.Text("user"), folder), access);
+    return access;
+  } catch (const Problem& problem) {
+    return Fail(code, fmt::format("kubeconfig {}: {}", file, problem.text));
+  } catch (const YAML::Exception& problem) {
+    return Fail(code, fmt::format("kubeconfig {}: line {}: {}", file, problem.mark.line + 1, problem.msg));
+  }
+}
+
+Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string& port, const std::string& folder) {
+  if (host.empty() || port.empty()) {
+    return Fail(ErrorCode::kNotFound,
+                "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, as they are in every pod; outside of "
+                "one a kubeconfig is needed");
+  }
+  const bool v6 = host.find(':') != std::string::npos;
+  ClusterAccess access;
+  access.server = fmt::format("https://{}:{}", v6 ? "[" + host + "]" : host, port);
+  access.token_file = folder + "/token";
+  try {
+    access.ca_pem = ReadFile(folder + "/ca.crt");
+    ReadFile(access.token_file);
+  } catch (const Problem& problem) {
+    return Fail(ErrorCode::kNotFound, fmt::format("service account: {}", problem.text));
+  }
+  return access;
+}
+
+}  // namespace synergy::config

@@ -1,0 +1,33 @@
+#pragma once
+
+// Exponential backoff with jitter: each wait is uniform in [step/2, step], and the step doubles up to a limit.
+//
+// Threading: one owner at a time.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/clock.h"
+#include "core/random.h"
+
+namespace synergy {
+
+class Backoff {
+ public:
+  // A limit below the first step holds for that as well.
+  Backoff(Duration first, Duration limit, uint64_t seed)
+      : first_(std::min(first, limit)), limit_(limit), step_(first_), random_(seed) {}
+
+  // How long to wait before the next try.
+  Duration Next();
+  // After a success: the next wait is short again.
+  void Reset() { step_ = first_; }
+
+ private:
+  Duration first_;
+  Duration limit_;
+  Duration step_;
+  Random random_;
+};
+
+}  // namespace synergy

@@ -1,0 +1,34 @@
+#pragma once
+
+// Time as the rest of the product sees it: handed in, so that tests and the simulator own it.
+//
+// Threading: a Clock may be used from any thread.
+
+#include <chrono>
+#include <stop_token>
+#include <utility>
+
+namespace synergy {
+
+using Duration = std::chrono::nanoseconds;
+using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+using WallTime = std::chrono::time_point<std::chrono::system_clock, Duration>;
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+
+  // Monotonic: never jumps with the wall clock. All deadlines and ages are taken from it.
+  virtual Instant Now() const = 0;
+  // For what people and other machines read; it may jump.
+  virtual WallTime WallNow() const = 0;
+  // Returns true at `deadline`, false as soon as `stop` is requested.
+  virtual bool SleepUntil(Instant deadline, std::stop_token stop) const = 0;
+
+  bool SleepFor(Duration duration, std::stop_token stop) const { return SleepUntil(Now() + duration, std::move(stop)); }
+};
+
+// The machine's clocks. Lives as long as the process.
+const Clock& SystemClock();
+
+}  // namespace synergy

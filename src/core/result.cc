@@ -1,0 +1,27 @@
+#include "core/result.h"
+
+namespace synergy {
+
+std::string_view ToString(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalid:
+      return "invalid";
+    case ErrorCode::kNotFound:
+      return "not_found";
+    case ErrorCode::kConflict:
+      return "conflict";
+    case ErrorCode::kGone:
+      return "gone";
+    case ErrorCode::kDenied:
+      return "denied";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kTimeout:
+      return "timeout";
+    case ErrorCode::kCancelled:
+      return "cancelled";
+  }
+  return "unknown";
+}
+
+}  // namespace synergy

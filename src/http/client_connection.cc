@@ -1,0 +1,164 @@
+#include "http/client_connection.h"
+
+#include <cerrno>
+
+#include <fcntl.h>
+
+#include <fmt/format.h>
+#include <httplib.h>
+
+#include "http/channel.h"
+#include "http/httplib_stream.h"
+
+namespace synergy::http {
+namespace {
+
+// Of an answer. The library takes any length, and matches the first line with a std::regex whose recursion overflows the
+// stack at about 50 kB.
+constexpr size_t kLongestHead = size_t{16} << 10;
+
+// An answer as it comes in.
+struct Answer {
+  ClientResponse response;
+  const ClientConnection::OnData* on_data;
+  size_t max_bytes;
+  bool ended_by_caller = false;
+  bool too_long = false;
+
+  bool Streamed() const { return on_data != nullptr && response.status == 200; }
+  bool Take(std::string_view piece) {
+    if (Streamed()) {
+      ended_by_caller = !(*on_data)(piece);
+      return !ended_by_caller;
+    }
+    too_long = response.body.size() + piece.size() > max_bytes;
+    if (!too_long) response.body.append(piece);
+    return !too_long;
+  }
+};
+
+// The library's client without its sockets: it writes requests and reads answers. Its own connecting and its own streams
+// are not used. They hold the lock that stop() needs while they connect, forget a stop() that comes too early, take an
+// ended TLS connection for a live one, show the client's certificate before the server's is verified, and call every
+// failure after that "Read".
+class LibraryConnection final : public ClientConnection, private httplib::ClientImpl {
+ public:
+  LibraryConnection(const Target& target, std::unique_ptr<Channel> channel, int library_socket)
+      : httplib::ClientImpl(target.url.host, target.url.port),
+        prefix_(target.url.prefix),
+        host_header_(target.url.HostAndPort()),
+        channel_(std::move(channel)) {
+    set_keep_alive(true);
+    set_url_encode(false);
+    set_decompress(false);
+    // Looked at and closed by the library when it sees fit; reads and writes go through the channel.
+    socket_.sock = library_socket;
+  }
+
+  Result<> Secure(const Target& target) {
+    if (target.tls == nullptr) return {};
+    return channel_->ConnectTls(target.tls, target.server_name, target.verify);
+  }
+
+  Outcome Send(const ClientRequest& request, const Waits& waits, size_t max_response_bytes,
+               const OnData* on_data) override {
+    Answer answer{{}, on_data, max_response_bytes};
+    httplib::Request library_request = ToLibrary(request, answer);
+    httplib::Response library_response;
+    httplib::Error error = httplib::Error::Success;
+    channel_->SetWaits(waits.silence_limit, waits.wake_fd);
+    channel_->ResetCounts();
+    channel_->LimitReads(kLongestHead);
+    const bool complete = send(library_request, library_response, error);
+    reusable_ = complete && socket_.is_open();
+    if (complete || answer.ended_by_caller) {
+      answer.response.status = library_response.status;
+      return {std::move(answer.response), false, false};
+    }
+    return Failure(answer);
+  }
+
+  bool Reusable() override { return reusable_ && channel_->Idle(); }
+
+ private:
+  httplib::Request ToLibrary(const ClientRequest& request, Answer& answer) {
+    httplib::Request out;
+    out.method = request.method;
+    out.path = prefix_ + request.path;
+    out.set_header("Host", host_header_);
+    for (const auto& [name, value] : request.headers) out.set_header(name, value);
+    if (!request.content_type.empty()) out.set_header("Content-Type", request.content_type);
+    out.body = request.body;
+    out.response_handler = [this, &answer](const httplib::Response& head) {
+      channel_->UnlimitReads();
+      answer.response.status = head.status;
+      return !answer.Streamed() || answer.Take({});
+    };
+    out.content_receiver = [&answer](const char* data, size_t size, uint64_t, uint64_t) {
+      return answer.Take({data, size});
+    };
+    return out;
+  }
+
+  Outcome Failure(const Answer& answer) const {
+    const bool ended = channel_->state() == Channel::State::kEnded || channel_->state() == Channel::State::kBroken;
+    Outcome outcome{Fail(ErrorCode::kTimeout, {}), false, false};
+    outcome.not_sent = never_tried_ || !channel_->all_sent() || channel_->handshake_refused();
+    outcome.ended_unanswered = never_tried_ || (ended && !channel_->received());
+    outcome.response = Fail(Describe(answer, outcome.not_sent));
+    return outcome;
+  }
+
+  Error Describe(const Answer& answer, bool not_sent) const {
+    if (answer.too_long) {
+      return {ErrorCode::kInvalid, fmt::format("the answer is larger than {} bytes", answer.max_bytes)};
+    }
+    if (channel_->state() == Channel::State::kWoken) return {ErrorCode::kCancelled, "stopped"};
+    if (not_sent) {
+      return {ErrorCode::kUnavailable,
+              fmt::format("the request could not be sent: {}",
+                          never_tried_ ? "the connection was closed" : channel_->problem())};
+    }
+    if (channel_->read_limit_reached()) return {ErrorCode::kTimeout, "the answer's head is too long"};
+    if (channel_->state() == Channel::State::kOpen) return {ErrorCode::kTimeout, "the answer is not HTTP"};
+    return {ErrorCode::kTimeout,
+            fmt::format("{}: {}", channel_->received() ? "the answer is incomplete" : "no answer", channel_->problem())};
+  }
+
+  // What the library does to its sockets.
+
+  // It found the connection ended before it sent anything.
+  bool create_and_connect_socket(Socket&, httplib::Error& error) override {
+    never_tried_ = true;
+    error = httplib::Error::Connection;
+    return false;
+  }
+  void shutdown_ssl(Socket&, bool) override {}
+  bool process_socket(const Socket&, std::function<bool(httplib::Stream&)> use) override {
+    return use(*MakeHttplibStream(*channel_));
+  }
+
+  const std::string prefix_;
+  const std::string host_header_;
+  const std::unique_ptr<Channel> channel_;
+  bool reusable_ = true;
+  bool never_tried_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ClientConnection>> ClientConnection::Open(const Target& target,
+                                                                 std::chrono::milliseconds connect_timeout,
+                                                                 int wake_fd) {
+  Result<Fd> socket = Connect(target.url.host, target.url.port, connect_timeout, wake_fd);
+  if (!socket) return Fail(socket.error());
+  const int library_socket = ::fcntl(socket->get(), F_DUPFD_CLOEXEC, 0);
+  if (library_socket < 0) return Fail(ErrorCode::kUnavailable, ErrnoText(errno));
+  auto channel = std::make_unique<Channel>(std::move(*socket));
+  channel->SetWaits(connect_timeout, wake_fd);
+  auto connection = std::make_unique<LibraryConnection>(target, std::move(channel), library_socket);
+  if (const Result<> secured = connection->Secure(target); !secured) return Fail(secured.error());
+  return connection;
+}
+
+}  // namespace synergy::http

@@ -1,0 +1,19 @@
+#pragma once
+
+// A Channel as the stream that cpp-httplib reads requests and answers from. Private to this folder.
+//
+// Threading: as the channel's. The channel outlives the stream.
+
+#include <memory>
+
+namespace httplib {
+class Stream;
+}
+
+namespace synergy::http {
+
+class Channel;
+
+std::unique_ptr<httplib::Stream> MakeHttplibStream(Channel& channel);
+
+}  // namespace synergy::http

@@ -1,0 +1,204 @@
+#include "http/server.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include "core/check.h"
+#include "http/channel.h"
+#include "http/connection_threads.h"
+#include "http/exchanges.h"
+#include "http/server_certificate.h"
+#include "http/socket.h"
+
+namespace synergy::http {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// After a failed accept(): out of descriptors or memory, which passes.
+constexpr milliseconds kAcceptPause{50};
+
+class RealServer final : public Server {
+ public:
+  RealServer(ServerOptions options, std::unique_ptr<ServerCertificate> certificate)
+      : options_(std::move(options)),
+        certificate_(std::move(certificate)),
+        exchanges_({options_.max_body_bytes, options_.error_response,
+                    [this] { return stopping_.load() || threads_.waiting() > 0; }}),
+        threads_(options_.max_connections, [this](Fd socket) { Serve(std::move(socket)); }) {}
+
+  ~RealServer() override { Stop(milliseconds(0)); }
+
+  void Handle(std::string method, std::string path, Handler handler) override {
+    SYNERGY_CHECK(!accepting_.joinable(), "routes are complete before the server starts");
+    exchanges_.Handle(std::move(method), std::move(path), std::move(handler));
+  }
+
+  Result<> Start() override {
+    Result<Fd> socket = Listen(options_.host, options_.port);
+    if (!socket) return Fail(socket.error());
+    socket_ = std::move(*socket);
+    port_ = LocalPort(socket_);
+    accepting_ = std::thread([this] { AcceptLoop(); });
+    return {};
+  }
+
+  uint16_t port() const override { return port_; }
+
+  void Stop(milliseconds grace) override;
+
+ private:
+  struct Connection {
+    int fd;
+    bool idle = false;  // between requests
+    Clock::time_point idle_since{};
+  };
+  using Place = std::list<Connection>::iterator;
+
+  void AcceptLoop();
+  void MakeRoom();
+  void Serve(Fd socket);
+  void ServeRequests(Channel& channel, Place place);
+  void SetIdle(Place place, bool idle);
+  void Report(std::string_view problem) {
+    if (options_.on_problem) options_.on_problem(problem);
+  }
+
+  const ServerOptions options_;
+  const std::unique_ptr<ServerCertificate> certificate_;
+  Exchanges exchanges_;
+  std::atomic<bool> stopping_ = false;
+  WakeEvent stop_;
+  Fd socket_;
+  uint16_t port_ = 0;
+  std::thread accepting_;
+
+  std::mutex mutex_;
+  std::condition_variable connection_closed_;
+  std::list<Connection> connections_;
+  bool force_closed_ = false;
+  ConnectionThreads threads_;
+};
+
+void RealServer::AcceptLoop() {
+  bool failing = false;
+  while (!stopping_) {
+    if (WaitFor(socket_.get(), /*writable=*/false, std::chrono::hours(1), stop_.fd()) != Ready::kYes) continue;
+    Fd connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!connection.valid()) {
+      const int error = errno;
+      // These are about one connection, not about us.
+      if (error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO) continue;
+      if (!failing) Report(fmt::format("connections cannot be accepted: {}", ErrnoText(error)));
+      failing = true;
+      MakeRoom();
+      WaitFor(stop_.fd(), /*writable=*/false, kAcceptPause, -1);
+      continue;
+    }
+    failing = false;
+    SetNoDelay(connection.get());
+    if (!threads_.Add(std::move(connection))) MakeRoom();
+  }
+}
+
+// Closes the connection that has been idle for longest: the one that its client is least likely to be using just now.
+void RealServer::MakeRoom() {
+  const std::lock_guard lock(mutex_);
+  Place longest = connections_.end();
+  for (Place it = connections_.begin(); it != connections_.end(); ++it) {
+    if (it->idle && (longest == connections_.end() || it->idle_since < longest->idle_since)) longest = it;
+  }
+  if (longest == connections_.end()) return;
+  longest->idle = false;
+  ::shutdown(longest->fd, SHUT_RDWR);
+}
+
+void RealServer::SetIdle(Place place, bool idle) {
+  const std::lock_guard lock(mutex_);
+  place->idle = idle;
+  place->idle_since = Clock::now();
+}
+
+void RealServer::Serve(Fd socket) {
+  Channel channel(std::move(socket));
+  Place place;
+  {
+    const std::lock_guard lock(mutex_);
+    if (force_closed_) return;
+    connections_.push_front({channel.fd(), false, {}});
+    place = connections_.begin();
+  }
+  channel.SetWaits(options_.read_timeout, stop_.fd());
+  if (certificate_ == nullptr || channel.AcceptTls(certificate_->Current())) {
+    // From here on only a wait between requests ends when the server stops, a request may go on.
+    channel.SetWaits(options_.read_timeout, -1);
+    ServeRequests(channel, place);
+  }
+  {
+    // Before the channel closes its descriptor, whose number may then be another connection's.
+    const std::lock_guard lock(mutex_);
+    connections_.erase(place);
+  }
+  connection_closed_.notify_all();
+}
+
+void RealServer::ServeRequests(Channel& channel, Place place) {
+  for (;;) {
+    // A new connection may be idle for as long as a used one: Go's client opens some in advance.
+    SetIdle(place, true);
+    const bool data = channel.AwaitData(options_.keep_alive_timeout, stop_.fd());
+    SetIdle(place, false);
+    if (!data) return;
+    switch (exchanges_.ServeOne(channel)) {
+      case Exchanges::Next::kKeepOpen:
+        break;
+      case Exchanges::Next::kClose:
+        return;
+      case Exchanges::Next::kLinger:
+        channel.Linger();
+        return;
+    }
+  }
+}
+
+void RealServer::Stop(milliseconds grace) {
+  const Clock::time_point deadline = Clock::now() + grace;
+  stopping_ = true;
+  stop_.Signal();
+  if (accepting_.joinable()) accepting_.join();
+  socket_ = Fd();
+  {
+    std::unique_lock lock(mutex_);
+    connection_closed_.wait_until(lock, deadline, [this] { return connections_.empty(); });
+    force_closed_ = true;
+    for (const Connection& connection : connections_) ::shutdown(connection.fd, SHUT_RDWR);
+  }
+  threads_.Finish();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
+  if (options.certificate_file.empty() != options.key_file.empty()) {
+    return Fail(ErrorCode::kInvalid, "a certificate needs its key, and the other way round");
+  }
+  // A peer that goes away must cost its connection, not the process; OpenSSL writes without MSG_NOSIGNAL.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::unique_ptr<ServerCertificate> certificate;
+  if (!options.certificate_file.empty()) {
+    auto loaded = ServerCertificate::Load(options.certificate_file, options.key_file, options.on_problem);
+    if (!loaded) return Fail(loaded.error());
+    certificate = std::move(*loaded);
+  }
+  return std::make_unique<RealServer>(std::move(options), std::move(certificate));
+}
+
+}  // namespace synergy::http

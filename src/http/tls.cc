@@ -1,0 +1,167 @@
+#include "http/tls.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+namespace synergy::http {
+namespace {
+
+// Without it OpenSSL would ask for an encrypted key's pass phrase on the terminal.
+int NoPassPhrase(char*, int, int, void*) { return 0; }
+
+struct BioDeleter {
+  void operator()(BIO* bio) const { ::BIO_free(bio); }
+};
+struct X509Deleter {
+  void operator()(X509* certificate) const { ::X509_free(certificate); }
+};
+struct KeyDeleter {
+  void operator()(EVP_PKEY* key) const { ::EVP_PKEY_free(key); }
+};
+using Bio = std::unique_ptr<BIO, BioDeleter>;
+using Certificate = std::unique_ptr<X509, X509Deleter>;
+using Key = std::unique_ptr<EVP_PKEY, KeyDeleter>;
+
+tl::unexpected<Error> Invalid(const char* what) {
+  return Fail(ErrorCode::kInvalid, fmt::format("{}: {}", what, TlsProblem()));
+}
+
+TlsContext MakeContext(const SSL_METHOD* method) {
+  ::ERR_clear_error();
+  TlsContext context(::SSL_CTX_new(method), ::SSL_CTX_free);
+  if (context == nullptr) return context;
+  ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  ::SSL_CTX_set_options(context.get(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+  ::SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  ::SSL_CTX_set_default_passwd_cb(context.get(), NoPassPhrase);
+  return context;
+}
+
+Certificate ReadCertificate(BIO* bio) { return Certificate(::PEM_read_bio_X509(bio, nullptr, NoPassPhrase, nullptr)); }
+
+// Reading stops with "no start line" after the last certificate, which is not an error.
+bool EndedWell() {
+  const unsigned long error = ::ERR_peek_last_error();
+  if (ERR_GET_LIB(error) != ERR_LIB_PEM || ERR_GET_REASON(error) != PEM_R_NO_START_LINE) return false;
+  ::ERR_clear_error();
+  return true;
+}
+
+Result<> Trust(SSL_CTX* context, const std::string& ca_pem) {
+  if (ca_pem.empty()) {
+    if (::SSL_CTX_set_default_verify_paths(context) != 1) return Invalid("the system's certificate authorities");
+    return {};
+  }
+  const Bio bio(::BIO_new_mem_buf(ca_pem.data(), static_cast<int>(ca_pem.size())));
+  int count = 0;
+  while (const Certificate certificate = ReadCertificate(bio.get())) {
+    if (::X509_STORE_add_cert(::SSL_CTX_get_cert_store(context), certificate.get()) != 1) {
+      return Invalid("certificate authority");
+    }
+    ++count;
+  }
+  if (count == 0 || !EndedWell()) return Invalid("certificate authority");
+  return {};
+}
+
+// The certificate and those between it and the authority.
+Result<> UseCertificate(SSL_CTX* context, const std::string& pem) {
+  const Bio bio(::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  const Certificate own = ReadCertificate(bio.get());
+  if (own == nullptr || ::SSL_CTX_use_certificate(context, own.get()) != 1) return Invalid("client certificate");
+  while (const Certificate next = ReadCertificate(bio.get())) {
+    if (::SSL_CTX_add1_chain_cert(context, next.get()) != 1) return Invalid("client certificate");
+  }
+  if (!EndedWell()) return Invalid("client certificate");
+  return {};
+}
+
+Result<> UseKey(SSL_CTX* context, const std::string& pem) {
+  const Bio bio(::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  const Key key(::PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassPhrase, nullptr));
+  if (key == nullptr || ::SSL_CTX_use_PrivateKey(context, key.get()) != 1) return Invalid("client key");
+  if (::SSL_CTX_check_private_key(context) != 1) return Invalid("client certificate and key do not match");
+  return {};
+}
+
+bool IsAddress(const std::string& name) {
+  unsigned char address[sizeof(in6_addr)];
+  return ::inet_pton(AF_INET, name.c_str(), address) == 1 || ::inet_pton(AF_INET6, name.c_str(), address) == 1;
+}
+
+}  // namespace
+
+void TlsSessionDeleter::operator()(ssl_st* session) const { ::SSL_free(session); }
+
+Result<TlsContext> MakeServerContext(const std::string& certificate_file, const std::string& key_file) {
+  TlsContext context = MakeContext(::TLS_server_method());
+  if (context == nullptr) return Invalid("TLS");
+  // Nobody resumes sessions here: kube-scheduler's and the kubelet's clients keep their connections open instead.
+  ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+  ::SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
+  ::SSL_CTX_set_num_tickets(context.get(), 0);
+  if (::SSL_CTX_use_certificate_chain_file(context.get(), certificate_file.c_str()) != 1) {
+    return Fail(ErrorCode::kInvalid, fmt::format("certificate {}: {}", certificate_file, TlsProblem()));
+  }
+  // It also checks that the key is the certificate's.
+  if (::SSL_CTX_use_PrivateKey_file(context.get(), key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
+    return Fail(ErrorCode::kInvalid, fmt::format("key {}: {}", key_file, TlsProblem()));
+  }
+  return context;
+}
+
+Result<TlsContext> MakeClientContext(const ClientTls& tls) {
+  if (tls.certificate_pem.empty() != tls.key_pem.empty()) {
+    return Fail(ErrorCode::kInvalid, "a client certificate needs its key, and the other way round");
+  }
+  TlsContext context = MakeContext(::TLS_client_method());
+  if (context == nullptr) return Invalid("TLS");
+  if (!tls.skip_verify) {
+    ::SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+    if (const Result<> trusted = Trust(context.get(), tls.ca_pem); !trusted) return Fail(trusted.error());
+  }
+  if (!tls.certificate_pem.empty()) {
+    if (const Result<> used = UseCertificate(context.get(), tls.certificate_pem); !used) return Fail(used.error());
+    if (const Result<> used = UseKey(context.get(), tls.key_pem); !used) return Fail(used.error());
+  }
+  return context;
+}
+
+TlsSession MakeSession(const TlsContext& context, int fd) {
+  ::ERR_clear_error();
+  TlsSession session(::SSL_new(context.get()));
+  if (session != nullptr && ::SSL_set_fd(session.get(), fd) != 1) session.reset();
+  return session;
+}
+
+bool ExpectServer(ssl_st* session, const std::string& name, bool verify) {
+  const bool address = IsAddress(name);
+  // SNI carries names only (RFC 6066, section 3).
+  if (!address && ::SSL_set_tlsext_host_name(session, name.c_str()) != 1) return false;
+  if (!verify) return true;
+  if (address) return ::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(session), name.c_str()) == 1;
+  ::SSL_set_hostflags(session, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  return ::SSL_set1_host(session, name.c_str()) == 1;
+}
+
+std::string TlsProblem() {
+  std::string text;
+  // The last is the nearest to what the caller did; the first, the cause.
+  while (const unsigned long error = ::ERR_get_error()) {
+    char line[256];
+    const char* reason = ::ERR_reason_error_string(error);
+    if (reason == nullptr) {
+      ::ERR_error_string_n(error, line, sizeof(line));
+      reason = line;
+    }
+    if (!text.empty()) text += ", ";
+    text += reason;
+  }
+  return text.empty() ? "TLS failed" : text;
+}
+
+}  // namespace synergy::http

@@ -1,0 +1,26 @@
+#pragma once
+
+// "https://host:port/prefix" in parts. Private to this folder.
+//
+// Threading: pure.
+
+#include <cstdint>
+#include <string>
+
+#include "core/result.h"
+
+namespace synergy::http {
+
+struct BaseUrl {
+  bool tls = false;
+  std::string host;  // without brackets
+  uint16_t port = 0;
+  std::string prefix;  // "" or "/prefix", without a slash at its end
+
+  // As it stands in a Host header.
+  std::string HostAndPort() const;
+};
+
+Result<BaseUrl> ParseBaseUrl(const std::string& text);
+
+}  // namespace synergy::http

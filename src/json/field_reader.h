@@ -1,0 +1,57 @@
+#pragma once
+
+// Checked access to the fields of one object. What has the wrong type or value is recorded with its
+// path and reads as the zero value, so that the rest of the object can still be used; what is
+// absent reads as the zero value in silence, as in Go. Private to this folder.
+//
+// Threading: one owner at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/document.h"
+#include "json/exact_quantity.h"
+
+namespace synergy::json {
+
+class FieldReader {
+ public:
+  // Paths start at `root`, the object.
+  explicit FieldReader(Value root) : root_(root) {}
+
+  std::string_view Text(Value value);
+  bool Truth(Value value);
+  int64_t Integer(Value value, int64_t least, int64_t most);
+  // A decimal number in a string, as in a resourceVersion.
+  uint64_t NumberInText(Value value);
+  ExactQuantity Amount(Value value);
+  // `value` itself where it has the type, else missing.
+  Value Object(Value value);
+  Value Array(Value value);
+
+  // Records `what` for the place `where`, or for the member `key` that `where` lacks.
+  void Report(Value where, std::string_view what);
+  void ReportMissing(Value where, std::string_view key);
+  // Takes over what was found in a document that is itself the text of `where`.
+  void Adopt(Value where, const FieldReader& inner);
+
+  bool ok() const { return count_ == 0; }
+  // How much was found so far.
+  size_t count() const { return count_; }
+  // "path: what" for the first few.
+  const std::vector<std::string>& findings() const { return findings_; }
+
+ private:
+  // Counts a finding; false when there are enough to tell already.
+  bool Count();
+  void Add(std::string path, std::string_view what);
+
+  Value root_;
+  size_t count_ = 0;
+  std::vector<std::string> findings_;
+};
+
+}  // namespace synergy::json

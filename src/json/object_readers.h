@@ -1,0 +1,36 @@
+#pragma once
+
+// One object of each kind, from a parsed document. What cannot be read is recorded in `fields`.
+// Private to this folder.
+//
+// Threading: pure.
+
+#include <string>
+#include <string_view>
+
+#include "cluster/disruption_budget.h"
+#include "cluster/node.h"
+#include "cluster/pod.h"
+#include "json/document.h"
+#include "json/field_reader.h"
+#include "json/objects.h"
+
+namespace synergy::json {
+
+Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, std::string_view gpu_resource);
+Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
+DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object);
+
+// What a pod takes from its node, by kube-scheduler's formula.
+Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse use,
+                          std::string_view gpu_resource);
+
+// metadata's parts that all kinds share.
+std::string ReadText(FieldReader& fields, Value value);
+Labels ReadLabels(FieldReader& fields, Value object);
+bool ReadDeleting(FieldReader& fields, Value metadata);
+
+std::optional<Status> ReadStatusObject(Value object);
+Error ToError(const Status& status);
+
+}  // namespace synergy::json

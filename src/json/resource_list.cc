@@ -1,0 +1,77 @@
+#include "json/resource_list.h"
+
+#include <algorithm>
+
+namespace synergy::json {
+namespace {
+
+int64_t Cut(int64_t amount, int64_t largest) { return std::clamp(amount, -largest, largest); }
+
+}  // namespace
+
+MilliCpu ToMilliCpu(ExactQuantity amount, int64_t largest) {
+  return MilliCpu(Cut(amount.ToMilli(), largest));
+}
+
+Bytes ToBytes(ExactQuantity amount, int64_t largest) {
+  return Bytes(Cut(amount.ToUnits(), largest));
+}
+
+ResourceList ResourceList::Read(FieldReader& fields, Value object) {
+  ResourceList list;
+  fields.Object(object).ForEachMember(
+      [&](std::string_view name, Value amount) { list.Set(name, fields.Amount(amount)); });
+  return list;
+}
+
+ExactQuantity* ResourceList::Find(std::string_view name) {
+  const auto it = std::find_if(entries_.begin(), entries_.end(),
+                               [name](const Entry& entry) { return entry.first == name; });
+  return it == entries_.end() ? nullptr : &it->second;
+}
+
+ExactQuantity& ResourceList::Slot(std::string_view name) {
+  ExactQuantity* const found = Find(name);
+  return found != nullptr ? *found : entries_.emplace_back(name, ExactQuantity()).second;
+}
+
+void ResourceList::Add(const ResourceList& other) {
+  for (const auto& [name, amount] : other.entries_) Slot(name) += amount;
+}
+
+void ResourceList::Max(const ResourceList& other) {
+  for (const auto& [name, amount] : other.entries_) {
+    ExactQuantity* const mine = Find(name);
+    if (mine == nullptr) {
+      entries_.emplace_back(name, amount);
+    } else {
+      *mine = std::max(*mine, amount);
+    }
+  }
+}
+
+Resources ResourceList::ToResources(std::string_view gpu_resource, int64_t largest) const {
+  Resources resources;
+  for (const auto& [name, amount] : entries_) {
+    if (name == gpu_resource) {
+      resources.main.gpus = Gpus(Cut(amount.ToUnits(), largest));
+    } else if (name == "cpu") {
+      resources.main.cpu = ToMilliCpu(amount, largest);
+    } else if (name == "memory") {
+      resources.main.memory = ToBytes(amount, largest);
+    } else if (const int64_t units = Cut(amount.ToUnits(), largest);
+               units != 0 && (name == "ephemeral-storage" || IsScalarResource(name))) {
+      resources.other.Set(name, units);
+    }
+  }
+  return resources;
+}
+
+int64_t ResourceList::Units(std::string_view name, int64_t largest) const {
+  for (const auto& [entry_name, amount] : entries_) {
+    if (entry_name == name) return Cut(amount.ToUnits(), largest);
+  }
+  return 0;
+}
+
+}  // namespace synergy::json

@@ -1,0 +1,138 @@
+#include "json/text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "json/objects.h"
+
+namespace synergy::json {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+unsigned char ByteAt(std::string_view text, size_t i) {
+  return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+}
+
+// Bytes of the well-formed sequence that starts at `i`, 0 when there is none (Unicode, table 3-7).
+size_t SequenceLength(std::string_view text, size_t i) {
+  const unsigned char first = ByteAt(text, i);
+  const unsigned char second = ByteAt(text, i + 1);
+  const auto continues = [](unsigned char byte) { return byte >= 0x80 && byte <= 0xBF; };
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return continues(second) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const unsigned char least = first == 0xE0 ? 0xA0 : 0x80;
+    const unsigned char most = first == 0xED ? 0x9F : 0xBF;
+    const bool well_formed = second >= least && second <= most && continues(ByteAt(text, i + 2));
+    return well_formed ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const unsigned char least = first == 0xF0 ? 0x90 : 0x80;
+    const unsigned char most = first == 0xF4 ? 0x8F : 0xBF;
+    const bool well_formed = second >= least && second <= most && continues(ByteAt(text, i + 2)) &&
+                             continues(ByteAt(text, i + 3));
+    return well_formed ? 4 : 0;
+  }
+  return 0;
+}
+
+// The end of the run of ASCII that starts at `i`: nearly all of what an API server sends.
+size_t SkipAscii(std::string_view text, size_t i) {
+  constexpr uint64_t kHighBits = 0x8080808080808080;
+  uint64_t block = 0;
+  for (; i + sizeof(block) <= text.size(); i += sizeof(block)) {
+    std::memcpy(&block, text.data() + i, sizeof(block));
+    if ((block & kHighBits) != 0) break;
+  }
+  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
+  return i;
+}
+
+// Where the first malformed byte at or after `i` stands, the text's size without one.
+size_t FindMalformed(std::string_view text, size_t i) {
+  for (i = SkipAscii(text, i); i < text.size(); i = SkipAscii(text, i)) {
+    const size_t length = SequenceLength(text, i);
+    if (length == 0) return i;
+    i += length;
+  }
+  return text.size();
+}
+
+// The code unit of the escape \uXXXX at `text`, which ends at `end`.
+std::optional<unsigned> EscapedUnit(const char* text, const char* end) {
+  constexpr int kDigits = 4;
+  if (end - text < 2 + kDigits || text[0] != '\\' || text[1] != 'u') return std::nullopt;
+  unsigned unit = 0;
+  for (int i = 2; i < 2 + kDigits; ++i) {
+    const char c = text[i];
+    unsigned digit = 0;
+    if (c >= '0' && c <= '9') {
+      digit = static_cast<unsigned>(c - '0');
+    } else if (c >= 'a' && c <= 'f') {
+      digit = static_cast<unsigned>(c - 'a') + 10;
+    } else if (c >= 'A' && c <= 'F') {
+      digit = static_cast<unsigned>(c - 'A') + 10;
+    } else {
+      return std::nullopt;
+    }
+    unit = unit * 16 + digit;
+  }
+  return unit;
+}
+
+bool IsHighSurrogate(unsigned unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
+bool IsLowSurrogate(unsigned unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
+
+}  // namespace
+
+bool IsUtf8(std::string_view text) { return FindMalformed(text, 0) == text.size(); }
+
+void AppendRepairedUtf8(std::string& out, std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const size_t end = FindMalformed(text, i);
+    out += text.substr(i, end - i);
+    i = end;
+    if (i < text.size()) {
+      out += kReplacement;
+      ++i;
+    }
+  }
+}
+
+void RepairEscapedSurrogates(char* text, size_t size) {
+  constexpr size_t kEscapeSize = 6;
+  const char* const end = text + size;
+  while (text < end) {
+    text = static_cast<char*>(std::memchr(text, '\\', static_cast<size_t>(end - text)));
+    if (text == nullptr) return;
+    const std::optional<unsigned> unit = EscapedUnit(text, end);
+    if (!unit) {
+      text += std::min<ptrdiff_t>(2, end - text);  // the escaped character may be a backslash
+      continue;
+    }
+    const std::optional<unsigned> next = EscapedUnit(text + kEscapeSize, end);
+    if (IsHighSurrogate(*unit) && next && IsLowSurrogate(*next)) {
+      text += 2 * kEscapeSize;
+      continue;
+    }
+    if (IsHighSurrogate(*unit) || IsLowSurrogate(*unit)) std::memcpy(text + 2, "fffd", 4);
+    text += kEscapeSize;
+  }
+}
+
+std::string Quoted(std::string_view text) {
+  constexpr size_t kLongest = 60;
+  std::string quoted;
+  if (text.size() <= kLongest) {
+    AppendJsonString(quoted, text);
+    return quoted;
+  }
+  AppendJsonString(quoted, text.substr(0, kLongest));
+  quoted.insert(quoted.size() - 1, "...");
+  return quoted;
+}
+
+}  // namespace synergy::json

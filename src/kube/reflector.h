@@ -1,0 +1,74 @@
+#pragma once
+
+// Keeps a copy of one kind of object true: a paginated list, then a watch from there, again and again.
+//
+//   list (limit 500, continue) -> Replace -> watch (bookmarks) -> Upsert/Remove ...
+//        ^                                      |  ends or breaks: watch again from the last resourceVersion
+//        +---- 410 Gone, or history that runs backwards ----+
+//
+// Threading: one thread of its own per reflector, which makes all calls of the ObjectStore; status() from any thread.
+// Failures: waits with backoff and jitter and goes on until stopped; each is logged and counted in the status.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/disruption_budget.h"
+#include "cluster/node.h"
+#include "cluster/pod.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "json/objects.h"
+#include "kube/api_client.h"
+
+namespace synergy::kube {
+
+// Where a reflector puts what it sees.
+template <class T>
+class ObjectStore {
+ public:
+  virtual ~ObjectStore() = default;
+  virtual void Replace(std::vector<T> all) = 0;
+  virtual void Upsert(T object) = 0;
+  virtual void Remove(const T& object) = 0;
+};
+
+struct ReflectorStatus {
+  bool synced = false;        // one whole list has been stored
+  bool watching = false;      // a watch is open now
+  Instant last_contact{};     // when the server last gave a sign of life: a list, a watch's start, event, bookmark or regular end
+  uint64_t lists = 0;
+  uint64_t watch_restarts = 0;  // watches opened after the first
+  uint64_t errors = 0;
+  uint64_t events = 0;
+  uint64_t problems = 0;      // fields that could not be read
+};
+
+struct ReflectorOptions {
+  std::string path;             // "/api/v1/pods"
+  std::string field_selector;   // "status.phase!=Succeeded,status.phase!=Failed"
+  int page_size = 500;
+  // How long the server is asked to keep a watch open. Short, because a watch that is opened again proves that the copy is
+  // fresh, which a silent one does not.
+  std::chrono::seconds watch_timeout{45};
+  Duration first_backoff = std::chrono::milliseconds(200);
+  Duration backoff_limit = std::chrono::seconds(5);
+  uint64_t seed = 1;            // of the jitter
+};
+
+template <class T>
+class Reflector {
+ public:
+  // All references outlive the reflector.
+  static std::unique_ptr<Reflector> Start(ApiClient& client, const json::ObjectReader& reader, ObjectStore<T>& store,
+                                          const Clock& clock, Logger& log, ReflectorOptions options);
+  virtual ~Reflector() = default;  // stops and joins
+  virtual ReflectorStatus status() const = 0;
+};
+
+extern template class Reflector<Pod>;
+extern template class Reflector<Node>;
+extern template class Reflector<DisruptionBudget>;
+
+}  // namespace synergy::kube

@@ -1,0 +1,76 @@
+#pragma once
+
+// Every metric of synergy-extender. Names, labels and units are in extender_metrics.cc and nowhere else; docs/metrics.md
+// lists them for people.
+//
+// Threading: from any thread. Recording is a few atomic operations.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/resources.h"
+
+namespace synergy::metrics {
+
+enum class Verb { kFilter, kPrioritize, kBind, kPreempt };
+inline constexpr Verb kVerbs[] = {Verb::kFilter, Verb::kPrioritize, Verb::kBind, Verb::kPreempt};
+std::string_view ToString(Verb verb);
+
+// What is read at the moment of a scrape rather than counted as it happens.
+struct ClusterGauges {
+  struct NodeGauge {
+    std::string node;
+    ResourceVector allocatable;
+    ResourceVector requested;
+    Gpus stranded;
+  };
+  struct CacheGauge {
+    std::string resource;  // "nodes", "pods", "poddisruptionbudgets"
+    bool synced = false;
+    Duration staleness{};
+    uint64_t objects = 0;
+    uint64_t lists = 0;
+    uint64_t watch_restarts = 0;
+    uint64_t errors = 0;
+    uint64_t events = 0;
+    uint64_t problems = 0;
+  };
+
+  std::vector<NodeGauge> nodes;  // those with GPUs
+  std::vector<CacheGauge> caches;
+  uint64_t assumed_pods = 0;
+  uint64_t waiting_gpu_pods = 0;
+  bool ready = false;
+};
+
+class ExtenderMetrics {
+ public:
+  // `gpu_resource` is what the managed resource is called in labels.
+  explicit ExtenderMetrics(std::string gpu_resource);
+  ~ExtenderMetrics();
+
+  // One call answered after `duration`, whatever the answer.
+  void CountCall(Verb verb, Duration duration);
+  // A call answered with an error. `reason` is one of few fixed words.
+  void CountError(Verb verb, std::string_view reason);
+  // How a bind ended: "bound", "conflict", "no_fit" ...
+  void CountBind(std::string_view outcome);
+  // An assumed place given back: "bind_failed", "not_bound", "pod_gone".
+  void CountForgotten(std::string_view reason);
+
+  // Called at each scrape; set before the first.
+  void SetClusterGauges(std::function<ClusterGauges()> read);
+
+  // The text exposition format (version 0.0.4).
+  std::string Render() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace synergy::metrics

@@ -1,0 +1,54 @@
+// Command apistub stands in for an API server: it lists and watches nodes, pods and (no) disruption budgets of a made-up
+// cluster over plain HTTP, and binds pods. It holds every object as the bytes it sends, so it costs a client under
+// measurement as little processor time as a server can.
+//
+// It prints "listening ADDRESS" when it is ready, and writes a kubeconfig file for itself if it is asked to.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+)
+
+func main() {
+	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
+	nodes := flag.Int("nodes", 100, "number of nodes; each has four bound GPU pods")
+	kubeconfig := flag.String("kubeconfig", "", "write a kubeconfig file here")
+	flag.Parse()
+
+	listener, err := net.Listen("tcp", *listen)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if *kubeconfig != "" {
+		if err := os.WriteFile(*kubeconfig, []byte(kubeconfigFor("http://"+listener.Addr().String())), 0o600); err != nil {
+			log.Fatal(err)
+		}
+	}
+	handler := newServer(*nodes).handler()
+	fmt.Println("listening", listener.Addr())
+	log.Fatal(http.Serve(listener, handler))
+}
+
+func kubeconfigFor(url string) string {
+	return fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters:
+- name: stub
+  cluster:
+    server: %s
+users:
+- name: stub
+  user: {}
+contexts:
+- name: stub
+  context:
+    cluster: stub
+    user: stub
+current-context: stub
+`, url)
+}

@@ -1,0 +1,7 @@
+//go:build components
+
+// Package kwok pins the kwok controller that runs the test cluster's simulated nodes. It is a module of its own because
+// kwok needs other versions of the Kubernetes libraries than the cluster's programs.
+package kwok
+
+import _ "sigs.k8s.io/kwok/cmd/kwok"

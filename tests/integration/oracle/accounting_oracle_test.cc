@@ -1,0 +1,198 @@
+// What pods request and whether they fit on a node, by kube-scheduler's own code
+// (docs/accounting.md).
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "cluster/cluster_state.h"
+#include "cluster/fit.h"
+#include "core/check.h"
+#include "integration/oracle/oracle.h"
+#include "json/document.h"
+#include "json/exact_quantity.h"
+#include "json/field_reader.h"
+#include "json/objects.h"
+
+namespace synergy::json {
+namespace {
+
+constexpr int kCases = 10'000;
+constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+
+using Amounts = std::map<std::string, int64_t>;
+
+Amounts ReadAmounts(Value object) {
+  Amounts amounts;
+  FieldReader fields(object);
+  object.ForEachMember([&](std::string_view name, Value amount) {
+    amounts[std::string(name)] = fields.Integer(amount, std::numeric_limits<int64_t>::min(),
+                                                std::numeric_limits<int64_t>::max());
+  });
+  SYNERGY_CHECK(fields.ok() && !amounts.empty(), "the oracle answers amounts");
+  return amounts;
+}
+
+// As the oracle lists them: the first three always, others where they are not zero.
+Amounts ToAmounts(const ResourceVector& main, const ScalarResources& other) {
+  Amounts amounts = {
+      {"cpu", main.cpu.count()}, {"memory", main.memory.count()}, {"ephemeral-storage", 0}};
+  if (main.gpus != Gpus(0)) amounts[std::string(kGpuResource)] = main.gpus.count();
+  for (const auto& [name, amount] : other.entries()) amounts[name] = amount;
+  return amounts;
+}
+
+std::string ToText(const Amounts& amounts) {
+  std::string text;
+  for (const auto& [name, amount] : amounts) text += fmt::format(" {}={}", name, amount);
+  return text;
+}
+
+class Comparison {
+ public:
+  Comparison(const OracleCase& line, Value answer, Differences& differences)
+      : line_(line), answer_(answer), differences_(differences) {}
+
+  void AmountsEqual(std::string_view what, const Amounts& ours) {
+    const auto theirs = ReadAmounts(answer_[what]);
+    if (ours != theirs) Differ(what, ToText(ours), ToText(theirs));
+  }
+
+  template <class T>
+  void Equal(std::string_view what, const T& ours, const T& theirs) {
+    if (ours != theirs) Differ(what, fmt::to_string(ours), fmt::to_string(theirs));
+  }
+
+ private:
+  void Differ(std::string_view what, const std::string& ours, const std::string& theirs) {
+    differences_.Add(line_, fmt::format("{}: ours is {}, kube-scheduler's {}", what, ours, theirs));
+  }
+
+  const OracleCase& line_;
+  const Value answer_;
+  Differences& differences_;
+};
+
+// Reasons in the order of the alphabet: ours has GPUs first.
+std::string SortReasons(const std::set<std::string>& reasons) {
+  std::string text;
+  for (const std::string& reason : reasons) text += reason + "; ";
+  return text;
+}
+
+std::string TheirReasons(Value answer) {
+  std::set<std::string> reasons;
+  answer["reasons"].ForEachElement([&](Value reason) { reasons.emplace(reason.text()); });
+  if (answer["unschedulable"].truth()) reasons.emplace("node(s) were unschedulable");
+  return SortReasons(reasons);
+}
+
+std::string OurReasons(const std::string& description) {
+  std::set<std::string> reasons;
+  for (std::string_view rest = description; !rest.empty();) {
+    const size_t comma = rest.find(", ");
+    reasons.emplace(rest.substr(0, comma));
+    rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 2);
+  }
+  return SortReasons(reasons);
+}
+
+// kube-scheduler adds a pod's overhead to a copy of its pod-level request that shares its digits
+// with the original when they do not fit into its short form: every look at such a pod (memory from
+// 100Ti on, say) makes it larger. There is no right answer to compare with.
+bool GrowsWithEveryLook(Value pod) {
+  const Value spec = pod["spec"];
+  bool grows = false;
+  spec["resources"]["requests"].ForEachMember([&](std::string_view name, Value amount) {
+    const std::optional<ParsedQuantity> parsed = ParseExactQuantity(amount.text());
+    grows |= parsed && parsed->arbitrary_decimal && !spec["overhead"][name].missing();
+  });
+  return grows;
+}
+
+bool HasNoRightAnswer(const OracleCase& line) {
+  const Result<Document> input = Document::Parse(line.input);
+  SYNERGY_CHECK(input.has_value(), "the oracle generates JSON");
+  bool grows = GrowsWithEveryLook(input->root()["pod"]);
+  input->root()["pods"].ForEachElement([&](Value pod) { grows |= GrowsWithEveryLook(pod); });
+  return grows;
+}
+
+class AccountingOracle : public testing::Test {
+ protected:
+  // Everything that the oracle says about one node, the pods on it and a pod to be placed.
+  void Compare(const OracleCase& line) {
+    const Result<Document> answers = Document::Parse(line.answer);
+    ASSERT_TRUE(answers) << line.answer;
+    const Value answer = answers->root();
+    ASSERT_TRUE(answer["error"].missing()) << line.answer;
+    Comparison comparison(line, answer, differences_);
+
+    const std::string_view pod_text = RawMember(line.input, "pod");
+    const Result<Pod> incoming = reader_.ReadPod(pod_text, PodUse::kIncoming);
+    const Result<Pod> accounted = reader_.ReadPod(pod_text, PodUse::kAccounted);
+    const Result<Node> node = reader_.ReadNode(RawMember(line.input, "node"));
+    Result<ListPage<Pod>> pods = reader_.ReadPodList(
+        fmt::format(R"({{"kind":"PodList","items":{}}})", RawMember(line.input, "pods")));
+    ASSERT_TRUE(incoming && accounted && node && pods) << line.input;
+    ASSERT_TRUE(pods->problems.empty()) << pods->problems.front();
+    comparison.AmountsEqual("incoming",
+                            ToAmounts(incoming->requests.main, incoming->requests.other));
+    comparison.AmountsEqual("accounted",
+                            ToAmounts(accounted->requests.main, accounted->requests.other));
+
+    ClusterState cluster;
+    cluster.ReplaceNodes({*node});
+    cluster.ReplacePods(std::move(pods->items));
+    const std::shared_ptr<const ClusterSnapshot> snapshot = cluster.Snapshot();
+    const auto index = snapshot->Find(node->name);
+    ASSERT_TRUE(index);
+    const NodeState& state = snapshot->node(*index);
+    Amounts allocatable = ToAmounts(state.allocatable, state.detail->allocatable);
+    allocatable["pods"] = state.pods_allowed;
+    comparison.AmountsEqual("allocatable", allocatable);
+    comparison.AmountsEqual("requested", ToAmounts(state.requested, state.detail->requested));
+    comparison.Equal("podCount", fmt::to_string(state.pods),
+                     std::string(answer["podCount"].text()));
+
+    const FitFailures failures = CheckFit(*incoming, state);
+    comparison.Equal(
+        "reasons", OurReasons(DescribeFailures(failures, incoming->requests, &state, kGpuResource)),
+        TheirReasons(answer));
+    const bool they_take_it = answer["fits"].truth() && !answer["unschedulable"].truth();
+    comparison.Equal("fits", failures.none(), they_take_it);
+    ++(they_take_it ? fitting_ : failing_);
+  }
+
+  const ObjectReader reader_{std::string(kGpuResource)};
+  Differences differences_;
+  int fitting_ = 0;
+  int failing_ = 0;
+};
+
+TEST_F(AccountingOracle, PodsAndNodesAreCountedAsKubeSchedulerCountsThem) {
+  int skipped = 0;
+  for (const OracleCase& line : GenerateOracleCases("mixes", kCases, OracleSeed())) {
+    if (HasNoRightAnswer(line)) {
+      ++skipped;
+      continue;
+    }
+    ASSERT_NO_FATAL_FAILURE(Compare(line));
+  }
+  EXPECT_EQ(differences_.count(), 0) << differences_.report();
+  EXPECT_LT(skipped, kCases / 20);
+  EXPECT_GT(fitting_, kCases / 50) << "the oracle's pods hardly ever fit";
+  EXPECT_GT(failing_, kCases / 50) << "the oracle's pods hardly ever fail to fit";
+}
+
+}  // namespace
+}  // namespace synergy::json

@@ -1,0 +1,40 @@
+#pragma once
+
+// The program of tests/oracle, which answers with kube-scheduler's own code.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace synergy {
+
+// SYNERGY_SEED, or a fixed seed. Printed, so that a failure can be repeated.
+uint64_t OracleSeed();
+
+struct OracleCase {
+  std::string input;   // one line of JSON
+  std::string answer;  // likewise
+};
+
+// `count` random inputs of the given kind ("mixes" or "quantities") with kube-scheduler's answers.
+// Ends the process when the oracle cannot be run.
+std::vector<OracleCase> GenerateOracleCases(std::string_view kind, int count, uint64_t seed);
+
+// The text of a member of a JSON object, as it stands there; empty when there is none. The text
+// must be valid.
+std::string_view RawMember(std::string_view object, std::string_view key);
+
+// Keeps the first few differences, each with its input, and counts them all.
+class Differences {
+ public:
+  void Add(const OracleCase& of, std::string what);
+  int count() const { return count_; }
+  const std::string& report() const { return report_; }
+
+ private:
+  int count_ = 0;
+  std::string report_;
+};
+
+}  // namespace synergy

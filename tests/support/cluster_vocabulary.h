@@ -1,0 +1,88 @@
+#pragma once
+
+// Nodes, pods and questions about a snapshot in few words, for tests.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cluster/cluster_snapshot.h"
+#include "cluster/cluster_state.h"
+#include "cluster/disruption_budget.h"
+#include "cluster/node.h"
+#include "cluster/pod.h"
+
+namespace synergy::testing {
+
+inline Node MakeNode(std::string name, const ResourceVector& allocatable, int64_t pods = 110) {
+  Node node;
+  node.name = std::move(name);
+  node.allocatable.main = allocatable;
+  node.pods_allowed = pods;
+  return node;
+}
+
+// The name doubles as uid.
+inline Pod MakePod(std::string name, const ResourceVector& requests) {
+  Pod pod;
+  pod.uid = name;
+  pod.pod_namespace = "team";
+  pod.name = std::move(name);
+  pod.requests.main = requests;
+  return pod;
+}
+
+// A pod that wants GPUs and next to nothing else.
+inline Pod MakeGpuPod(std::string name, int64_t gpus) {
+  return MakePod(std::move(name), {Gpus(gpus), Cores(gpus), GiB(gpus)});
+}
+
+// The same pod, changed in one respect.
+inline Pod OnNode(Pod pod, std::string node) {
+  pod.node = std::move(node);
+  return pod;
+}
+inline Pod Finished(Pod pod) {
+  pod.terminal = true;
+  return pod;
+}
+inline Pod Demanding(Pod pod, MilliCpu cpu, Bytes memory) {
+  pod.demand = ResourceVector{pod.requests.main.gpus, cpu, memory};
+  return pod;
+}
+inline Pod WithOther(Pod pod, std::string_view name, int64_t amount) {
+  pod.requests.other.Set(name, amount);
+  return pod;
+}
+inline Pod WithPriority(Pod pod, int32_t priority) {
+  pod.priority = priority;
+  return pod;
+}
+inline Pod Labelled(Pod pod, std::string key, std::string value) {
+  pod.labels.emplace_back(std::move(key), std::move(value));
+  return pod;
+}
+inline Node Cordoned(Node node) {
+  node.unschedulable = true;
+  return node;
+}
+
+// The node of that name; the test ends here when there is no place for it.
+inline NodeIndex PlaceOf(const ClusterSnapshot& snapshot, std::string_view name) {
+  const auto place = snapshot.Find(name);
+  if (!place) {
+    std::fprintf(stderr, "the snapshot has no node %.*s\n", static_cast<int>(name.size()), name.data());
+    std::abort();
+  }
+  return *place;
+}
+inline const NodeState& NodeOf(const ClusterSnapshot& snapshot, std::string_view name) {
+  return snapshot.node(PlaceOf(snapshot, name));
+}
+
+}  // namespace synergy::testing

@@ -1,0 +1,98 @@
+// What belongs to a GPU: the fair share, the reserve, and GPUs that are stranded without it.
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "allocation/best_fit.h"
+#include "unit/allocation/allocation_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+class FairShareTest : public AllocationFixture {};
+
+TEST_F(FairShareTest, IsTheNodesCpuAndMemoryInProportionToTheGpus) {
+  HaveNode("n1");
+  EXPECT_EQ(FairShare(Node("n1"), Gpus(1)), (ResourceVector{Gpus(1), Cores(3), MiB(64000)}));
+  EXPECT_EQ(FairShare(Node("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
+  EXPECT_EQ(FairShare(Node("n1"), Gpus(8)), kServer);
+}
+
+TEST_F(FairShareTest, LeavesOutWhatPodsWithoutGpusTake) {
+  HaveNode("n1");
+  Taken("n1", {Gpus(0), Cores(8), GiB(100)});
+  EXPECT_EQ(FairShare(Node("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(8), GiB(200)}));
+}
+
+TEST_F(FairShareTest, DoesNotDependOnWhatOtherGpuPodsTake) {
+  HaveNode("n1");
+  Taken("n1", {Gpus(2), Cores(20), GiB(400)});
+  EXPECT_EQ(FairShare(Node("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
+}
+
+TEST_F(FairShareTest, IsNothingWherePodsWithoutGpusTakeMoreThanThereIs) {
+  HaveNode("n1", {Gpus(8), Cores(4), GiB(4)});
+  Taken("n1", {Gpus(0), Cores(5), GiB(5)});
+  EXPECT_EQ(FairShare(Node("n1"), Gpus(4)), (ResourceVector{Gpus(4), MilliCpu(0), Bytes(0)}));
+}
+
+TEST_F(FairShareTest, IsNeverMoreThanTheWholeNode) {
+  HaveNode("n1");
+  EXPECT_EQ(FairShare(Node("n1"), Gpus(16)), (ResourceVector{Gpus(16), Cores(24), GiB(500)}));
+}
+
+TEST_F(FairShareTest, IsNothingOnANodeWithoutGpus) {
+  HaveNode("n1", {Gpus(0), Cores(24), GiB(500)});
+  EXPECT_EQ(FairShare(Node("n1"), Gpus(1)), ResourceVector{});
+}
+
+TEST_F(FairShareTest, IsRoundedDownSoThatTheSharesFitTogether) {
+  HaveNode("n1", {Gpus(3), MilliCpu(1000), Bytes(100)});
+  EXPECT_EQ(FairShare(Node("n1"), Gpus(1)), (ResourceVector{Gpus(1), MilliCpu(333), Bytes(33)}));
+}
+
+TEST_F(FairShareTest, DoesNotOverflowOnLargeNodes) {
+  HaveNode("n1", {Gpus(1000), MilliCpu(int64_t{1} << 60), Bytes(int64_t{1} << 60)});
+  EXPECT_EQ(FairShare(Node("n1"), Gpus(500)).memory, Bytes(int64_t{1} << 59));
+}
+
+TEST_F(FairShareTest, TheReserveIsLearnedFromThePodsUnlessItIsGiven) {
+  state.UpsertPod(MakePod("waiting", {Gpus(2), Cores(4), GiB(60)}));
+  const auto now = state.Snapshot();
+  EXPECT_EQ(ReservePerGpu(*now, {}), (ResourceVector{Gpus(1), Cores(2), GiB(30)}));
+  const ResourceVector given{Gpus(1), Cores(1), GiB(20)};
+  EXPECT_EQ(ReservePerGpu(*now, {.per_gpu = given}), given);
+}
+
+struct StrandedCase {
+  std::string what;
+  ResourceVector taken;
+  ResourceVector reserve;
+  Gpus stranded;
+};
+
+TEST(StrandedGpusTest, CountsFreeGpusThatNoPodCanUse) {
+  const ResourceVector reserve{Gpus(1), Cores(1), GiB(20)};
+  const StrandedCase cases[] = {
+      {"an empty node", {}, reserve, Gpus(0)},
+      {"a full node", kServer, reserve, Gpus(0)},
+      {"CPU for two of four", {Gpus(4), Cores(22), GiB(0)}, reserve, Gpus(2)},
+      {"memory for one of four", {Gpus(4), Cores(0), GiB(461)}, reserve, Gpus(3)},
+      {"the scarcer one counts", {Gpus(4), Cores(22), GiB(461)}, reserve, Gpus(3)},
+      {"nothing left but GPUs", {Gpus(3), Cores(24), GiB(500)}, reserve, Gpus(5)},
+      {"CPU overcommitted", {Gpus(3), Cores(30), GiB(0)}, reserve, Gpus(5)},
+      {"GPUs overcommitted", {Gpus(9), Cores(24), GiB(500)}, reserve, Gpus(0)},
+      {"nobody needs anything beside a GPU", {Gpus(3), Cores(24), GiB(500)}, {}, Gpus(0)},
+      {"nobody needs memory", {Gpus(3), Cores(0), GiB(500)}, {Gpus(1), Cores(1), Bytes(0)}, Gpus(0)},
+  };
+  for (const StrandedCase& stranded : cases) {
+    NodeState node = EmptyNode(MakeNode("n1", kServer));
+    node = WithPod(node, std::make_shared<const Pod>(MakePod("taken", stranded.taken)));
+    EXPECT_EQ(StrandedGpus(node, stranded.reserve), stranded.stranded) << stranded.what;
+  }
+}
+
+}  // namespace
+}  // namespace synergy::testing

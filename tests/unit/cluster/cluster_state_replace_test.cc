@@ -1,0 +1,108 @@
+// A list that takes the place of all that the watch has said before.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/cluster/cluster_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class ReplaceTest : public ClusterStateFixture {
+ protected:
+  ReplaceTest() {
+    HaveNode("n1");
+    HaveNode("n2");
+  }
+};
+
+TEST_F(ReplaceTest, NodesThatAreNotListedAreGone) {
+  state.ReplaceNodes({MakeNode("n2", {Gpus(4), Cores(8), GiB(16)}), MakeNode("n3", kServer)});
+  EXPECT_FALSE(Exists("n1"));
+  EXPECT_TRUE(Exists("n2"));
+  EXPECT_TRUE(Exists("n3"));
+  EXPECT_EQ(NodeOf(*state.Snapshot(), "n2").allocatable.gpus, Gpus(4));
+}
+
+TEST_F(ReplaceTest, NodesThatAreNotListedKeepTheirPodsForTheirReturn) {
+  state.UpsertPod(OnNode(MakeGpuPod("a", 2), "n1"));
+  state.ReplaceNodes({MakeNode("n2", kServer)});
+  EXPECT_FALSE(Exists("n1"));
+  state.ReplaceNodes({MakeNode("n1", kServer), MakeNode("n2", kServer)});
+  EXPECT_EQ(GpusTakenOn("n1"), Gpus(2));
+}
+
+TEST_F(ReplaceTest, AnEmptyListOfNodesRemovesThemAll) {
+  state.ReplaceNodes({});
+  EXPECT_FALSE(Exists("n1"));
+  EXPECT_FALSE(Exists("n2"));
+}
+
+TEST_F(ReplaceTest, PodsThatAreNotListedAreGone) {
+  state.UpsertPod(OnNode(MakeGpuPod("a", 2), "n1"));
+  state.UpsertPod(MakeGpuPod("waiting", 1));
+  state.ReplacePods({OnNode(MakeGpuPod("b", 3), "n1")});
+  EXPECT_THAT(PodsOn("n1"), ElementsAre("b"));
+  EXPECT_FALSE(Knows("waiting"));
+  EXPECT_EQ(state.known_pods(), 1U);
+}
+
+TEST_F(ReplaceTest, APodThatTheWatchHasNotReportedYetSurvivesAList) {
+  // It may be younger than the list.
+  ASSERT_TRUE(Assume(MakeGpuPod("assumed", 1), "n1"));
+  Expect(MakeGpuPod("expected", 1), "n1");
+  state.ReplacePods({});
+  EXPECT_THAT(PodsOn("n1"), ElementsAre("assumed", "expected"));
+}
+
+TEST_F(ReplaceTest, AnAssumedPodThatTheWatchHasReportedIsGoneWhenTheListLacksIt) {
+  state.UpsertPod(MakeGpuPod("a", 1));
+  ASSERT_TRUE(Assume(MakeGpuPod("a", 1), "n1"));
+  state.ReplacePods({});
+  EXPECT_FALSE(Knows("a"));
+  EXPECT_EQ(state.assumed_pods(), 0U);
+  EXPECT_THAT(PodsOn("n1"), IsEmpty());
+}
+
+TEST_F(ReplaceTest, AnAssumedPodThatIsListedAsWaitingStaysAssumed) {
+  ASSERT_TRUE(Assume(MakeGpuPod("a", 1), "n1"));
+  state.ReplacePods({MakeGpuPod("a", 1)});
+  EXPECT_EQ(HeldOn("a"), "n1");
+}
+
+TEST_F(ReplaceTest, AListConfirmsABind) {
+  ASSERT_TRUE(Assume(MakeGpuPod("a", 1), "n1"));
+  state.ReplacePods({OnNode(MakeGpuPod("a", 1), "n1")});
+  EXPECT_EQ(state.assumed_pods(), 0U);
+  EXPECT_THAT(PodsOn("n1"), ElementsAre("a"));
+}
+
+TEST_F(ReplaceTest, AFinishedPodInAListTakesNothing) {
+  state.ReplacePods({Finished(OnNode(MakeGpuPod("a", 1), "n1"))});
+  EXPECT_EQ(state.known_pods(), 0U);
+  EXPECT_THAT(PodsOn("n1"), IsEmpty());
+}
+
+TEST_F(ReplaceTest, BudgetsAreKeptByUid) {
+  const auto names = [this] {
+    std::vector<std::string> all;
+    for (const DisruptionBudget& budget : state.Snapshot()->disruption_budgets()) all.push_back(budget.name);
+    return all;
+  };
+  state.ReplaceDisruptionBudgets({{.uid = "1", .name = "a"}, {.uid = "2", .name = "b"}});
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+  state.UpsertDisruptionBudget({.uid = "1", .name = "a again"});
+  state.UpsertDisruptionBudget({.uid = "3", .name = "c"});
+  EXPECT_THAT(names(), ElementsAre("b", "a again", "c"));
+  state.RemoveDisruptionBudget("2");
+  state.RemoveDisruptionBudget("never heard of");
+  EXPECT_THAT(names(), ElementsAre("a again", "c"));
+  state.ReplaceDisruptionBudgets({});
+  EXPECT_THAT(names(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace synergy::testing

@@ -1,0 +1,181 @@
+#include "config/kubeconfig.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+
+namespace synergy::config {
+namespace {
+
+using synergy::testing::TemporaryFolder;
+using ::testing::HasSubstr;
+
+class KubeconfigTest : public ::testing::Test {
+ protected:
+  Result<ClusterAccess> Load(const std::string& yaml, const std::string& context = {}) {
+    return LoadKubeconfig(folder_.Write("config", yaml), context);
+  }
+
+  TemporaryFolder folder_;
+};
+
+// With `cluster` and `user` as their only entries' content, in flow style.
+std::string WithEntries(const std::string& cluster, const std::string& user) {
+  return "current-context: c\n"
+         "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
+         "clusters: [{name: k, cluster: {" +
+         cluster + "}}]\nusers: [{name: u, user: {" + user + "}}]\n";
+}
+
+TEST_F(KubeconfigTest, InlineDataIsDecoded) {
+  const auto access = Load(R"(
+apiVersion: v1
+kind: Config
+preferences: {}
+current-context: admin@test
+clusters:
+- name: other
+  cluster: {server: "https://other:6443"}
+- name: test
+  cluster:
+    server: https://127.0.0.1:6443
+    certificate-authority-data: Y2EgcGVt
+    tls-server-name: kubernetes
+contexts:
+- name: admin@test
+  context: {cluster: test, user: admin, namespace: default}
+users:
+- name: admin
+  user:
+    client-certificate-data: Y2VydGlmaWNhdGU=
+    client-key-data: |
+      a2V5
+      IQ==
+)");
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->server, "https://127.0.0.1:6443");
+  EXPECT_EQ(access->ca_pem, "ca pem");
+  EXPECT_EQ(access->certificate_pem, "certificate");
+  EXPECT_EQ(access->key_pem, "key!");
+  EXPECT_EQ(access->tls_server_name, "kubernetes");
+  EXPECT_FALSE(access->skip_verify);
+  EXPECT_EQ(access->token, "");
+  EXPECT_EQ(access->token_file, "");
+}
+
+TEST_F(KubeconfigTest, FilesAreFoundNextToTheKubeconfig) {
+  folder_.Write("ca.crt", "ca pem");
+  folder_.Write("client.crt", "certificate");
+  const std::string key = folder_.Write("client.key", "key");
+  const auto access = Load(WithEntries("server: https://h, certificate-authority: ca.crt",
+                                       "client-certificate: ./client.crt, client-key: " + key));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->ca_pem, "ca pem");
+  EXPECT_EQ(access->certificate_pem, "certificate");
+  EXPECT_EQ(access->key_pem, "key");
+}
+
+TEST_F(KubeconfigTest, InlineDataCountsMoreThanAFile) {
+  const auto access =
+      Load(WithEntries("server: https://h, certificate-authority: missing, certificate-authority-data: Y2E=", ""));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->ca_pem, "ca");
+}
+
+TEST_F(KubeconfigTest, TokensMayBeGivenOrNamed) {
+  auto access = Load(WithEntries("server: http://h:8080, insecure-skip-tls-verify: true", "token: secret"));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->server, "http://h:8080");
+  EXPECT_TRUE(access->skip_verify);
+  EXPECT_EQ(access->token, "secret");
+  access = Load(WithEntries("server: https://h", "token: secret, tokenFile: token"));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->token, "");
+  EXPECT_EQ(access->token_file, folder_.Path("token"));
+}
+
+TEST_F(KubeconfigTest, AnotherContextCanBeNamed) {
+  const std::string yaml = R"(
+current-context: first
+contexts:
+- {name: first, context: {cluster: one}}
+- {name: second, context: {cluster: two}}
+clusters:
+- {name: one, cluster: {server: "https://one"}}
+- {name: two, cluster: {server: "https://two"}}
+)";
+  EXPECT_EQ(Load(yaml)->server, "https://one");
+  EXPECT_EQ(Load(yaml, "second")->server, "https://two");
+  EXPECT_THAT(Load(yaml, "third").error().message, HasSubstr("contexts: there is none called \"third\""));
+}
+
+TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
+  const std::string good = "server: https://h";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "the file: is not a map"},
+      {"- a", "the file: is not a map"},
+      {"a: [", "line 2"},
+      {"contexts: []", "current-context: is not set"},
+      {"current-context: c", "contexts: there is none called \"c\""},
+      {"{current-context: c, contexts: 3}", "contexts: is not a list"},
+      {"{current-context: c, contexts: [{}]}", "contexts: an entry has no name"},
+      {"{current-context: c, contexts: [{name: c}]}", "contexts \"c\": context: is not a map"},
+      {"{current-context: c, contexts: [{name: c, context: {}}]}", "clusters: there is none called \"\""},
+      {WithEntries("", ""), "clusters \"k\": cluster: server: \"\" does not start with https:// or http://"},
+      {WithEntries("server: [1]", ""), "server: is not a single value"},
+      {WithEntries(good + ", proxy-url: http://p", ""), "proxy-url: proxies are not supported"},
+      {WithEntries(good + ", insecure-skip-tls-verify: perhaps", ""), "is neither true nor false"},
+      {WithEntries(good + ", certificate-authority-data: '*'", ""), "certificate-authority-data: is not base64"},
+      {WithEntries(good + ", certificate-authority-data: Y2E", ""), "certificate-authority-data: is not base64"},
+      {WithEntries(good + ", certificate-authority-data: Y2E=Y2E=", ""), "is not base64"},
+      {WithEntries(good + ", certificate-authority-data: Y", ""), "is not base64"},
+      {WithEntries(good + ", certificate-authority: none.crt", ""), "none.crt cannot be read: No such file"},
+      {WithEntries(good + ", certificate-authority: .", ""), "cannot be read: it is a folder"},
+      {WithEntries(good, "client-certificate-data: Y2E="), "users \"u\": user: client-key: is missing"},
+      {WithEntries(good, "client-key-data: Y2E="), "users \"u\": user: client-certificate: is missing"},
+      {WithEntries(good, "exec: {command: aws}"), "users \"u\": user: exec: is not supported; give the user a token"},
+      {WithEntries(good, "auth-provider: {name: gcp}"), "users \"u\": user: auth-provider: is not supported"},
+      {WithEntries(good, "username: me"), "username: is not supported"},
+      {WithEntries(good, "as: root"), "as: impersonation is not supported"},
+  };
+  for (const auto& [yaml, message] : cases) {
+    const auto access = Load(yaml);
+    ASSERT_FALSE(access) << yaml;
+    EXPECT_EQ(access.error().code, ErrorCode::kInvalid) << yaml;
+    EXPECT_THAT(access.error().message, HasSubstr("kubeconfig " + folder_.Path("config") + ": "));
+    EXPECT_THAT(access.error().message, HasSubstr(message)) << yaml;
+  }
+}
+
+TEST_F(KubeconfigTest, AMissingFileIsNotFound) {
+  const auto access = LoadKubeconfig(folder_.Path("none"));
+  ASSERT_FALSE(access);
+  EXPECT_EQ(access.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(access.error().message, HasSubstr("cannot be read: No such file"));
+}
+
+TEST_F(KubeconfigTest, APodUsesItsServiceAccount) {
+  folder_.Write("ca.crt", "ca pem");
+  folder_.Write("token", "secret");
+  const auto access = InClusterAccess("10.0.0.1", "443", folder_.Path(""));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->server, "https://10.0.0.1:443");
+  EXPECT_EQ(access->ca_pem, "ca pem");
+  EXPECT_EQ(access->token, "");
+  EXPECT_THAT(access->token_file, HasSubstr("token"));
+  EXPECT_EQ(InClusterAccess("fd00::1", "6443", folder_.Path(""))->server, "https://[fd00::1]:6443");
+}
+
+TEST_F(KubeconfigTest, OutsideOfAPodTheErrorSaysWhatIsNeeded) {
+  EXPECT_THAT(InClusterAccess("", "").error().message, HasSubstr("a kubeconfig is needed"));
+  EXPECT_THAT(InClusterAccess("10.0.0.1", "443", folder_.Path("")).error().message,
+              HasSubstr("service account: " + folder_.Path("") + "/ca.crt cannot be read"));
+}
+
+}  // namespace
+}  // namespace synergy::config

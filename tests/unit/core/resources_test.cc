@@ -1,0 +1,80 @@
+#include "core/resources.h"
+
+#include <cstdint>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace synergy::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+ScalarResources Scalars(std::initializer_list<ScalarResources::Entry> entries) {
+  ScalarResources scalars;
+  for (const auto& [name, amount] : entries) scalars.Set(name, amount);
+  return scalars;
+}
+
+TEST(ResourceVectorTest, AddsAndSubtractsPerDimension) {
+  const ResourceVector sum = ResourceVector{Gpus(1), Cores(3), GiB(10)} + ResourceVector{Gpus(2), Cores(4), GiB(5)};
+  EXPECT_EQ(sum, (ResourceVector{Gpus(3), Cores(7), GiB(15)}));
+  EXPECT_EQ(sum - sum, ResourceVector{});
+}
+
+TEST(ResourceVectorTest, FitsWhereEveryDimensionIsFree) {
+  const ResourceVector need{Gpus(1), Cores(3), GiB(10)};
+  EXPECT_TRUE(need.FitsWithin(need));
+  EXPECT_FALSE(need.FitsWithin({Gpus(0), Cores(3), GiB(10)}));
+  EXPECT_FALSE(need.FitsWithin({Gpus(1), MilliCpu(2999), GiB(10)}));
+  EXPECT_FALSE(need.FitsWithin({Gpus(1), Cores(3), GiB(10) - Bytes(1)}));
+}
+
+TEST(ResourceVectorTest, ADimensionThatAsksForNothingFitsEvenAnOvercommittedNode) {
+  const ResourceVector overcommitted{Gpus(-1), Cores(-3), GiB(-1)};
+  EXPECT_TRUE(ResourceVector{}.FitsWithin(overcommitted));
+  EXPECT_FALSE((ResourceVector{.cpu = MilliCpu(1)}.FitsWithin(overcommitted)));
+}
+
+TEST(ScalarResourcesTest, AnUnknownNameCountsAsZero) {
+  EXPECT_EQ(ScalarResources().Get("example.com/nic"), 0);
+  EXPECT_TRUE(ScalarResources().empty());
+}
+
+TEST(ScalarResourcesTest, EntriesAreKeptInOrderOfTheirNames) {
+  const ScalarResources scalars = Scalars({{"hugepages-2Mi", 5}, {"ephemeral-storage", 7}, {"example.com/nic", 1}});
+  EXPECT_THAT(scalars.entries(),
+              ElementsAre(Pair("ephemeral-storage", 7), Pair("example.com/nic", 1), Pair("hugepages-2Mi", 5)));
+}
+
+TEST(ScalarResourcesTest, SettingTwiceKeepsTheLatter) {
+  ScalarResources scalars = Scalars({{"example.com/nic", 1}});
+  scalars.Set("example.com/nic", 4);
+  EXPECT_THAT(scalars.entries(), ElementsAre(Pair("example.com/nic", 4)));
+}
+
+TEST(ScalarResourcesTest, AddTakesTheUnionOfNames) {
+  ScalarResources scalars = Scalars({{"a/x", 1}, {"c/x", 3}});
+  scalars.Add(Scalars({{"b/x", 2}, {"c/x", 30}}));
+  EXPECT_EQ(scalars, Scalars({{"a/x", 1}, {"b/x", 2}, {"c/x", 33}}));
+}
+
+TEST(ScalarResourcesTest, SubtractingWhatWasAddedLeavesNoTrace) {
+  const ScalarResources before = Scalars({{"a/x", 1}});
+  ScalarResources scalars = before;
+  const ScalarResources more = Scalars({{"a/x", std::numeric_limits<int64_t>::max()}, {"b/x", 2}, {"c/x", 0}});
+  scalars.Add(more);
+  scalars.Subtract(more);
+  EXPECT_EQ(scalars, before);
+}
+
+TEST(ScalarResourcesTest, MaxTakesTheLargerPerName) {
+  ScalarResources scalars = Scalars({{"a/x", 1}, {"b/x", 20}});
+  scalars.Max(Scalars({{"a/x", 10}, {"b/x", 2}, {"c/x", 3}}));
+  EXPECT_EQ(scalars, Scalars({{"a/x", 10}, {"b/x", 20}, {"c/x", 3}}));
+}
+
+}  // namespace
+}  // namespace synergy::testing

@@ -1,0 +1,88 @@
+#pragma once
+
+// A small vocabulary for the extender's tests: nodes, pods and the verbs as kube-scheduler speaks them.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/cluster_state.h"
+#include "core/log.h"
+#include "extender/binder.h"
+#include "extender/scheduler_extender.h"
+#include "json/objects.h"
+#include "metrics/extender_metrics.h"
+#include "support/fake_clock.h"
+#include "unit/extender/fake_api_client.h"
+
+namespace synergy::extender {
+
+class NoLog final : public LogSink {
+ public:
+  void Write(std::string_view) override {}
+};
+
+class ExtenderTest : public testing::Test {
+ protected:
+  static constexpr auto kAssumeTimeout = std::chrono::seconds(30);
+  static constexpr auto kExpectTimeout = std::chrono::seconds(3);
+
+  void AddNode(const std::string& name, int64_t gpus = 8, int64_t cores = 24, int64_t gigabytes = 500) {
+    Node node;
+    node.name = name;
+    node.allocatable.main = {Gpus(gpus), Cores(cores), GB(gigabytes)};
+    node.pods_allowed = 110;
+    state.UpsertNode(std::move(node));
+  }
+
+  static Pod MakePod(const std::string& name, int64_t gpus, int64_t cores, int64_t gigabytes, const std::string& node = {}) {
+    Pod pod;
+    pod.uid = "uid-" + name;
+    pod.pod_namespace = "default";
+    pod.name = name;
+    pod.node = node;
+    pod.requests.main = {Gpus(gpus), Cores(cores), GB(gigabytes)};
+    return pod;
+  }
+
+  // The same pod as the API server would spell it.
+  static std::string PodJson(const Pod& pod) {
+    return fmt::format(
+        R"({{"metadata":{{"name":"{}","namespace":"{}","uid":"{}","resourceVersion":"7"}},"spec":{{"nodeName":"{}","containers":[)"
+        R"({{"name":"train","resources":{{"requests":{{"nvidia.com/gpu":"{}","cpu":"{}m","memory":"{}"}}}}}}]}}}})",
+        pod.name, pod.pod_namespace, pod.uid, pod.node, pod.requests.main.gpus.count(), pod.requests.main.cpu.count(),
+        pod.requests.main.memory.count());
+  }
+
+  static std::string Args(const Pod& pod, const std::vector<std::string>& names) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "\"" : ",\"") + name + "\"";
+    return fmt::format(R"({{"Pod":{},"Nodes":null,"NodeNames":[{}]}})", PodJson(pod), list);
+  }
+
+  static std::string BindArgs(const Pod& pod, const std::string& node) {
+    return fmt::format(R"({{"PodName":"{}","PodNamespace":"{}","PodUID":"{}","Node":"{}"}})", pod.name, pod.pod_namespace,
+                       pod.uid, node);
+  }
+
+  Gpus FreeGpus(const std::string& node) const {
+    const auto snapshot = state.Snapshot();
+    return snapshot->node(*snapshot->Find(node)).Free().gpus;
+  }
+
+  FakeClock clock;
+  NoLog sink;
+  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  json::ObjectReader reader{"nvidia.com/gpu"};
+  metrics::ExtenderMetrics metrics{"nvidia.com/gpu"};
+  ClusterState state;
+  FakeApiClient api;
+  Binder binder{state, api, reader, clock, log, metrics, kAssumeTimeout};
+  SchedulerExtender extender{state, binder, reader, ReserveRule{}, kExpectTimeout, clock, log, metrics};
+};
+
+}  // namespace synergy::extender

@@ -1,0 +1,117 @@
+#include "unit/extender/extender_fixture.h"
+
+namespace synergy::extender {
+namespace {
+
+using testing::HasSubstr;
+
+class FilterTest : public ExtenderTest {};
+
+TEST_F(FilterTest, KeepsTheNodesWhereThePodFitsAndSaysWhyOthersDoNot) {
+  AddNode("full", 0);
+  AddNode("roomy");
+  EXPECT_EQ(extender.Filter(Args(MakePod("a", 1, 3, 60), {"full", "roomy"})),
+            R"({"Nodes":null,"NodeNames":["roomy"],"FailedNodes":{},)"
+            R"("FailedAndUnresolvableNodes":{"full":"Insufficient nvidia.com/gpu"},"Error":""})");
+}
+
+TEST_F(FilterTest, CallsANodeResolvableWhenOnlyItsPodsAreInTheWay) {
+  AddNode("busy", 1);
+  state.UpsertPod(MakePod("there", 1, 1, 1, "busy"));
+  EXPECT_THAT(extender.Filter(Args(MakePod("a", 1, 3, 60), {"busy"})),
+              HasSubstr(R"("FailedNodes":{"busy":"Insufficient nvidia.com/gpu"})"));
+}
+
+TEST_F(FilterTest, GivesEveryNodeThatFailsAlikeTheSameText) {
+  AddNode("a", 8, 2);
+  AddNode("b", 8, 1);
+  EXPECT_THAT(extender.Filter(Args(MakePod("p", 1, 3, 60), {"a", "b"})),
+              HasSubstr(R"({"a":"Insufficient cpu","b":"Insufficient cpu"})"));
+}
+
+TEST_F(FilterTest, NamesAnUnknownNode) {
+  EXPECT_THAT(extender.Filter(Args(MakePod("p", 1, 3, 60), {"nowhere"})),
+              HasSubstr(R"("FailedNodes":{"nowhere":"node is not known to the extender yet"})"));
+}
+
+TEST_F(FilterTest, JudgesAnUnknownNodeByItsObjectInNodesMode) {
+  const std::string nodes =
+      R"({"metadata":{},"items":[{"metadata":{"name":"new","labels":{"name":"x"}},"status":{"allocatable":)"
+      R"({"nvidia.com/gpu":"8","cpu":"24","memory":"500G","pods":"110"}}}]})";
+  const std::string body =
+      fmt::format(R"({{"Pod":{},"Nodes":{},"NodeNames":null}})", PodJson(MakePod("p", 1, 3, 60)), nodes);
+  EXPECT_THAT(extender.Filter(body), HasSubstr(R"({"Nodes":{"metadata":{},"items":[{"metadata":{"name":"new"}}]})"));
+}
+
+TEST_F(FilterTest, LetsPodsWithoutGpusThroughUntouched) {
+  EXPECT_THAT(extender.Filter(Args(MakePod("web", 0, 100, 1), {"any", "other"})),
+              HasSubstr(R"("NodeNames":["any","other"],"FailedNodes":{})"));
+}
+
+TEST_F(FilterTest, CountsThePodsThatItsOwnRankingHasJustSentSomewhere) {
+  AddNode("a", 1);
+  extender.Filter(Args(MakePod("first", 1, 1, 1), {"a"}));
+  EXPECT_THAT(extender.Filter(Args(MakePod("second", 1, 1, 1), {"a"})), HasSubstr(R"("a":"Insufficient nvidia.com/gpu")"));
+}
+
+TEST_F(FilterTest, DoesNotLetAPodStandInItsOwnWay) {
+  AddNode("a", 1);
+  const Pod pod = MakePod("p", 1, 1, 1);
+  extender.Filter(Args(pod, {"a"}));
+  EXPECT_THAT(extender.Filter(Args(pod, {"a"})), HasSubstr(R"("NodeNames":["a"])"));
+}
+
+TEST_F(FilterTest, GivesUpExpectingABindThatDoesNotCome) {
+  AddNode("a", 1);
+  extender.Filter(Args(MakePod("first", 1, 1, 1), {"a"}));
+  clock.Advance(kExpectTimeout);
+  binder.SettleExpired();
+  EXPECT_EQ(FreeGpus("a"), Gpus(1));
+}
+
+TEST_F(FilterTest, AnswersBadInputWithAnErrorThatNamesTheField) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "not JSON"},
+      {"x", "not JSON"},
+      {"[]", "not a JSON object"},
+      {"{}", "Pod is missing"},
+      {R"({"Pod":7})", "Pod is of a wrong type"},
+      {R"({"Pod":{},"NodeNames":7})", "NodeNames is of a wrong type"},
+      {R"({"Pod":{},"NodeNames":["a",7]})", "NodeNames[1] is not a string"},
+      {R"({"Pod":{},"NodeNames":{"a":1}})", "NodeNames is not a list"},
+      {R"({"Pod":{},"Nodes":{"items":[{"metadata":{}}]}})", "Nodes.items[0].metadata.name is missing"},
+      {R"({"Pod":{},"Nodes":{"items":[7]}})", "Nodes.items[0] is not an object"},
+      {R"({"Pod":{},"Nodes":{"items":[]},"NodeNames":[]})", "both NodeNames and Nodes"},
+      {R"({"Pod":{"spec":{"containers":[{"resources":{"requests":{"cpu":"12x"}}}]}}})",
+       "Pod.spec.containers[0].resources.requests.cpu"},
+      {std::string(100000, '['), "not a JSON object"},
+      {R"({"Pod":)" + std::string(100000, '['), "Pod is of a wrong type"},
+      {R"({"x":)" + std::string(100000, '['), "nested deeper than 64 levels"},
+  };
+  for (const auto& [body, expected] : cases) {
+    const std::string answer = extender.Filter(body);
+    EXPECT_THAT(answer, testing::StartsWith(R"({"Error":")")) << body.substr(0, 80);
+    EXPECT_THAT(answer, HasSubstr(expected)) << body.substr(0, 80);
+  }
+}
+
+TEST_F(FilterTest, TakesAPodWithoutContainersAsOneThatAsksForNothing) {
+  EXPECT_THAT(extender.Filter(R"({"Pod":{"metadata":{"name":"p"}},"NodeNames":["a"]})"), HasSubstr(R"("NodeNames":["a"])"));
+}
+
+TEST_F(FilterTest, AcceptsTheSameNodeTwice) {
+  AddNode("a");
+  EXPECT_THAT(extender.Filter(Args(MakePod("p", 1, 1, 1), {"a", "a"})), HasSubstr(R"("NodeNames":["a","a"])"));
+}
+
+TEST_F(FilterTest, ReadsNamesSpelledWithEscapes) {
+  AddNode("node/a");
+  const std::string body =
+      fmt::format(R"({{"NodeNames":["node\/a","\u0061\"b"],"Pod":{}}})", PodJson(MakePod("p", 1, 1, 1)));
+  const std::string answer = extender.Filter(body);
+  EXPECT_THAT(answer, HasSubstr(R"("NodeNames":["node/a"])"));
+  EXPECT_THAT(answer, HasSubstr(R"("a\"b":"node is not known)"));
+}
+
+}  // namespace
+}  // namespace synergy::extender

@@ -1,0 +1,63 @@
+#include "unit/extender/extender_fixture.h"
+
+namespace synergy::extender {
+namespace {
+
+class PrioritizeTest : public ExtenderTest {
+};
+
+TEST_F(PrioritizeTest, GivesTenPointsToTheTightestNodeAlone) {
+  AddNode("empty");
+  AddNode("tight");
+  AddNode("tighter");
+  state.UpsertPod(MakePod("x", 4, 12, 250, "tight"));
+  state.UpsertPod(MakePod("y", 6, 18, 375, "tighter"));
+  EXPECT_EQ(extender.Prioritize(Args(MakePod("p", 1, 3, 60), {"empty", "tight", "tighter"})),
+            R"([{"Host":"empty","Score":7},{"Host":"tight","Score":8},{"Host":"tighter","Score":10}])");
+}
+
+TEST_F(PrioritizeTest, OrdersEqualNodesByName) {
+  AddNode("b");
+  AddNode("a");
+  EXPECT_EQ(extender.Prioritize(Args(MakePod("p", 1, 3, 60), {"b", "a"})),
+            R"([{"Host":"b","Score":9},{"Host":"a","Score":10}])");
+}
+
+TEST_F(PrioritizeTest, PrefersANodeThatKeepsAReserveForEveryFreeGpu) {
+  // Twelve more cores on "half" would leave its six other GPUs without any.
+  AddNode("empty");
+  AddNode("half");
+  state.UpsertPod(MakePod("x", 1, 12, 60, "half"));
+  state.UpsertPod(MakePod("waits", 1, 1, 20));
+  EXPECT_EQ(extender.Prioritize(Args(MakePod("p", 1, 12, 60), {"empty", "half"})),
+            R"([{"Host":"empty","Score":10},{"Host":"half","Score":6}])");
+}
+
+TEST_F(PrioritizeTest, CountsThePodWhereItWillGoBeforeItIsBound) {
+  AddNode("a");
+  AddNode("b");
+  extender.Prioritize(Args(MakePod("first", 8, 24, 500), {"a", "b"}));
+  EXPECT_EQ(FreeGpus("a"), Gpus(0));
+  EXPECT_EQ(extender.Prioritize(Args(MakePod("second", 1, 1, 1), {"a", "b"})),
+            R"([{"Host":"a","Score":0},{"Host":"b","Score":10}])");
+}
+
+TEST_F(PrioritizeTest, RepeatsItselfForTheSamePod) {
+  AddNode("a");
+  AddNode("b");
+  const std::string args = Args(MakePod("p", 8, 24, 500), {"a", "b"});
+  const std::string first = extender.Prioritize(args);
+  EXPECT_EQ(extender.Prioritize(args), first);
+}
+
+TEST_F(PrioritizeTest, GivesPodsWithoutGpusNoPreference) {
+  EXPECT_EQ(extender.Prioritize(Args(MakePod("web", 0, 1, 1), {"a", "b"})),
+            R"([{"Host":"a","Score":0},{"Host":"b","Score":0}])");
+}
+
+TEST_F(PrioritizeTest, AnswersAnEmptyListWithAnEmptyList) {
+  EXPECT_EQ(extender.Prioritize(Args(MakePod("p", 1, 1, 1), {})), "[]");
+}
+
+}  // namespace
+}  // namespace synergy::extender

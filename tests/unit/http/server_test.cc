@@ -1,0 +1,392 @@
+#include "http/server.h"
+
+#include <atomic>
+#include <future>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "http/client.h"
+#include "support/raw_connection.h"
+
+namespace synergy::http {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using synergy::testing::BodyOf;
+using synergy::testing::RawConnection;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Clock = std::chrono::steady_clock;
+
+// "Promptly": far below every timeout that could otherwise end the wait, far above what a busy machine needs.
+constexpr seconds kPromptly{5};
+
+Response Text(std::string body) { return {200, "text/plain", std::move(body)}; }
+
+// A server with an echo and whatever else a test adds.
+class ServerTest : public ::testing::Test {
+ protected:
+  void Start() {
+    auto created = Server::Create(options_);
+    ASSERT_TRUE(created) << created.error().message;
+    server_ = std::move(*created);
+    server_->Handle("POST", "/echo", [](const Request& request) { return Text(std::string(request.body)); });
+    server_->Handle("POST", "/size", [](const Request& request) { return Text(std::to_string(request.body.size())); });
+    server_->Handle("GET", "/hello", [](const Request& request) { return Text("hello " + std::string(request.query)); });
+    server_->Handle("GET", "/teapot", [](const Request&) { return Response{418, "text/plain", "short and stout"}; });
+    server_->Handle("GET", "/wait", [this](const Request&) {
+      waiting_.count_down();
+      go_on_.wait();
+      return Text("waited");
+    });
+    const Result<> started = server_->Start();
+    ASSERT_TRUE(started) << started.error().message;
+  }
+
+  RawConnection Connect() { return RawConnection(server_->port()); }
+  std::string Ask(std::string_view request) {
+    RawConnection connection = Connect();
+    connection.Send(request);
+    return connection.ReadAnswer();
+  }
+
+  ServerOptions options_;
+  std::unique_ptr<Server> server_;
+  std::latch waiting_{1};
+  std::latch go_on_{1};
+};
+
+constexpr std::string_view kHello = "GET /hello?name=you HTTP/1.1\r\nHost: x\r\n\r\n";
+
+TEST_F(ServerTest, AHandlerGetsTheRequestAndItsAnswerIsSent) {
+  Start();
+  const std::string answer = Ask(kHello);
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer, HasSubstr("Content-Type: text/plain\r\n"));
+  EXPECT_EQ(BodyOf(answer), "hello name=you");
+  EXPECT_EQ(BodyOf(Ask("POST /echo HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello")), "hello");
+}
+
+TEST_F(ServerTest, AConnectionServesManyRequests) {
+  Start();
+  RawConnection connection = Connect();
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(connection.Send("POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"));
+    const std::string answer = connection.ReadAnswer();
+    ASSERT_EQ(BodyOf(answer), "abc");
+    ASSERT_THAT(answer, Not(HasSubstr("Connection: close")));
+  }
+}
+
+TEST_F(ServerTest, RequestsThatAreSentAheadAreAnsweredInOrder) {
+  Start();
+  RawConnection connection = Connect();
+  ASSERT_TRUE(connection.Send("POST /echo HTTP/1.1\r\nContent-Length: 5\r\n\r\nfirst"
+                              "POST /echo HTTP/1.1\r\nContent-Length: 6\r\n\r\nsecond"));
+  EXPECT_EQ(BodyOf(connection.ReadAnswer()), "first");
+  EXPECT_EQ(BodyOf(connection.ReadAnswer()), "second");
+}
+
+TEST_F(ServerTest, AnswersHaveALengthAndAreNeitherCompressedNorCut) {
+  Start();
+  const std::string answer =
+      Ask("GET /hello HTTP/1.1\r\nAccept-Encoding: gzip, br\r\nRange: bytes=0-1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer, HasSubstr("Content-Length: 6\r\n"));
+  EXPECT_THAT(answer, Not(HasSubstr("Encoding")));
+  EXPECT_EQ(BodyOf(answer), "hello ");
+}
+
+TEST_F(ServerTest, ABodyInChunksIsPutTogether) {
+  Start();
+  EXPECT_EQ(BodyOf(Ask("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")),
+            "abcde");
+}
+
+TEST_F(ServerTest, APostWithoutALengthHasNoBody) {
+  Start();
+  EXPECT_EQ(BodyOf(Ask("POST /size HTTP/1.1\r\nHost: x\r\n\r\n")), "0");
+}
+
+TEST_F(ServerTest, HeadIsAnsweredLikeGetWithoutTheBody) {
+  Start();
+  RawConnection connection = Connect();
+  ASSERT_TRUE(connection.Send("HEAD /hello HTTP/1.1\r\nConnection: close\r\n\r\n"));
+  const std::string answer = connection.ReadToEnd();
+  EXPECT_THAT(answer, HasSubstr("Content-Length: 6\r\n"));
+  EXPECT_EQ(BodyOf(answer), "");
+}
+
+TEST_F(ServerTest, AClientThatSendsNoMoreStillGetsItsAnswer) {
+  Start();
+  RawConnection connection = Connect();
+  ASSERT_TRUE(connection.Send(kHello));
+  connection.FinishSending();
+  EXPECT_EQ(BodyOf(connection.ReadToEnd()), "hello name=you");
+}
+
+TEST_F(ServerTest, AConnectionIsClosedWhenTheClientAsksForIt) {
+  Start();
+  RawConnection connection = Connect();
+  ASSERT_TRUE(connection.Send("GET /hello HTTP/1.1\r\nConnection: close\r\n\r\n"));
+  EXPECT_THAT(connection.ReadToEnd(), HasSubstr("Connection: close\r\n"));
+}
+
+TEST_F(ServerTest, UnknownPathsAndMethodsAreRefused) {
+  Start();
+  EXPECT_THAT(Ask("GET /nothing HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(Ask("GET /echo HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 405 "));
+  EXPECT_THAT(Ask("POST /nothing HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"), StartsWith("HTTP/1.1 404 "));
+}
+
+TEST_F(ServerTest, MalformedRequestsAreRefusedAndTheirConnectionsClosed) {
+  Start();
+  const std::vector<std::string> requests = {
+      "NONSENSE\r\n\r\n",
+      "GET /hello HTTP/9.9\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nContent-Length: abc\r\n\r\nabc",
+      "POST /echo HTTP/1.1\r\nContent-Length: -1\r\n\r\nabc",
+      "POST /echo HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\nabc",
+      "POST /echo HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc",
+      "POST /echo HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+      "POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nthis is no chunk\r\n",
+      "GET /hello HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello",
+  };
+  for (const std::string& request : requests) {
+    RawConnection connection = Connect();
+    ASSERT_TRUE(connection.Send(request));
+    connection.FinishSending();
+    EXPECT_THAT(connection.ReadToEnd(), StartsWith("HTTP/1.1 400 ")) << request;
+  }
+  EXPECT_THAT(Ask("GET /" + std::string(9000, 'a') + " HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 414 "));
+}
+
+TEST_F(ServerTest, AHeadWithoutEndIsGivenUp) {
+  Start();
+  std::string many_headers = "GET /hello HTTP/1.1\r\n";
+  for (int i = 0; i < 10'000; ++i) many_headers += "X-Header-" + std::to_string(i) + ": value\r\n";
+  EXPECT_THAT(Ask(many_headers), StartsWith("HTTP/1.1 431 "));
+
+  RawConnection endless_line = Connect();
+  const std::string megabyte(1 << 20, 'a');
+  bool open = true;
+  for (int i = 0; i < 64 && open; ++i) open = endless_line.Send(megabyte);
+  EXPECT_FALSE(open);
+}
+
+TEST_F(ServerTest, ALargeBodyArrivesWhole) {
+  Start();
+  const size_t size = size_t{93} << 20;
+  const auto client = Client::Create({.base_url = "http://127.0.0.1:" + std::to_string(server_->port())});
+  ASSERT_TRUE(client);
+  const auto answer = (*client)->Send({.method = "POST", .path = "/size", .body = std::string(size, 'x')});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->body, std::to_string(size));
+}
+
+TEST_F(ServerTest, ABodyThatIsAnnouncedTooLargeIsRefusedAtOnce) {
+  Start();
+  RawConnection connection = Connect();
+  ASSERT_TRUE(connection.Send("POST /echo HTTP/1.1\r\nContent-Length: 209715200\r\n\r\n"));
+  const std::string answer = connection.ReadAnswer();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 413 "));
+  EXPECT_THAT(answer, HasSubstr("Connection: close\r\n"));
+}
+
+TEST_F(ServerTest, AClientThatWaitsForTheGoAheadIsToldNotToSend) {
+  options_.max_body_bytes = 10;
+  Start();
+  EXPECT_THAT(Ask("POST /echo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n"),
+              StartsWith("HTTP/1.1 413 "));
+  RawConnection connection = Connect();
+  ASSERT_TRUE(connection.Send("POST /echo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"));
+  EXPECT_EQ(connection.ReadAnswer(), "HTTP/1.1 100 Continue\r\n\r\n");
+  ASSERT_TRUE(connection.Send("abc"));
+  EXPECT_EQ(BodyOf(connection.ReadAnswer()), "abc");
+}
+
+TEST_F(ServerTest, AClientThatSendsATooLargeBodyAllTheSameStillGetsItsAnswer) {
+  Start();
+  RawConnection connection = Connect();
+  ASSERT_TRUE(connection.Send("POST /echo HTTP/1.1\r\nContent-Length: 209715200\r\n\r\n"));
+  const std::string megabyte(1 << 20, 'x');
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(connection.Send(megabyte)) << i;
+  EXPECT_THAT(connection.ReadToEnd(), StartsWith("HTTP/1.1 413 "));
+}
+
+TEST_F(ServerTest, ABodyInChunksIsRefusedWhenItGrowsTooLarge) {
+  options_.max_body_bytes = 1000;
+  Start();
+  RawConnection connection = Connect();
+  ASSERT_TRUE(connection.Send("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"));
+  const std::string chunk = "64\r\n" + std::string(100, 'x') + "\r\n";
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(connection.Send(chunk));
+  ASSERT_TRUE(connection.Send("0\r\n\r\n"));
+  EXPECT_THAT(connection.ReadToEnd(), StartsWith("HTTP/1.1 413 "));
+}
+
+TEST_F(ServerTest, TheServersOwnErrorsCanBeReworded) {
+  options_.max_body_bytes = 10;
+  options_.error_response = [](const Request& request, int status, std::string_view reason) {
+    return Response{200, "application/json",
+                    std::string(request.path) + " " + std::to_string(status) + " " + std::string(reason)};
+  };
+  Start();
+  std::string answer = Ask("POST /echo HTTP/1.1\r\nContent-Length: 11\r\n\r\nhello world");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(BodyOf(answer), StartsWith("/echo 413 the body is larger"));
+  answer = Ask("POST /echo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(BodyOf(answer), StartsWith("/echo 413 the body is larger"));
+  EXPECT_THAT(BodyOf(Ask("POST /none HTTP/1.1\r\n\r\n")), StartsWith("/none 404"));
+  EXPECT_THAT(BodyOf(Ask("NONSENSE\r\n\r\n")), HasSubstr("400"));
+  // What a handler answers is its own affair.
+  EXPECT_EQ(BodyOf(Ask("GET /teapot HTTP/1.1\r\n\r\n")), "short and stout");
+}
+
+TEST_F(ServerTest, SilentAndSlowClientsDoNotKeepOthersOut) {
+  Start();
+  std::vector<RawConnection> idlers;
+  for (int i = 0; i < 150; ++i) {
+    idlers.push_back(Connect());
+    if (i % 3 == 1) idlers.back().Send("POST /echo HT");
+    if (i % 3 == 2) idlers.back().Send("POST /echo HTTP/1.1\r\nContent-Length: 100\r\n\r\nabc");
+  }
+  const auto client = Client::Create({.base_url = "http://127.0.0.1:" + std::to_string(server_->port())});
+  ASSERT_TRUE(client);
+  std::atomic<int> answered = 0;
+  const Clock::time_point start = Clock::now();
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 64; ++i) {
+      callers.emplace_back([&, i] {
+        for (int j = 0; j < 10; ++j) {
+          const std::string text = std::to_string(i * 100 + j);
+          const auto answer = (*client)->Send({.method = "POST", .path = "/echo", .body = text});
+          if (answer && answer->body == text) ++answered;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(answered, 640);
+  EXPECT_LT(Clock::now() - start, kPromptly);
+}
+
+TEST_F(ServerTest, TheConnectionThatIsIdleForLongestMakesRoomForANewOne) {
+  options_.max_connections = 2;
+  Start();
+  RawConnection first = Connect();
+  first.Send(kHello);
+  EXPECT_EQ(BodyOf(first.ReadAnswer()), "hello name=you");
+  RawConnection second = Connect();
+  second.Send(kHello);
+  EXPECT_EQ(BodyOf(second.ReadAnswer()), "hello name=you");
+  RawConnection third = Connect();
+  third.Send(kHello);
+  EXPECT_EQ(BodyOf(third.ReadAnswer()), "hello name=you");
+  EXPECT_TRUE(first.IsClosed());
+  second.Send(kHello);
+  EXPECT_EQ(BodyOf(second.ReadAnswer()), "hello name=you");
+}
+
+TEST_F(ServerTest, AConnectionWaitsWhileAllOthersAreBusy) {
+  options_.max_connections = 1;
+  Start();
+  RawConnection busy = Connect();
+  busy.Send("GET /wait HTTP/1.1\r\n\r\n");
+  waiting_.wait();
+  RawConnection waiting = Connect();
+  waiting.Send(kHello);
+  go_on_.count_down();
+  EXPECT_EQ(BodyOf(waiting.ReadAnswer()), "hello name=you");
+  // Which of both orders it was: the answer said that the connection would end, or the idle connection was closed.
+  EXPECT_EQ(BodyOf(busy.ReadAnswer()), "waited");
+  EXPECT_TRUE(busy.IsClosed());
+}
+
+TEST_F(ServerTest, ARequestThatStopsInTheMiddleIsGivenUp) {
+  options_.read_timeout = seconds(1);
+  Start();
+  RawConnection connection = Connect();
+  ASSERT_TRUE(connection.Send("POST /echo HTTP/1.1\r\nContent-Length: 100\r\n\r\nabc"));
+  EXPECT_TRUE(connection.IsClosed());
+}
+
+TEST_F(ServerTest, StopClosesIdleConnectionsAtOnce) {
+  Start();
+  RawConnection used = Connect();
+  used.Send(kHello);
+  used.ReadAnswer();
+  RawConnection unused = Connect();
+  const Clock::time_point start = Clock::now();
+  server_->Stop(seconds(60));
+  EXPECT_LT(Clock::now() - start, kPromptly);
+  EXPECT_TRUE(used.IsClosed());
+  EXPECT_TRUE(unused.IsClosed());
+}
+
+TEST_F(ServerTest, StopLetsARequestUnderWayFinish) {
+  Start();
+  RawConnection connection = Connect();
+  connection.Send("GET /wait HTTP/1.1\r\n\r\n");
+  waiting_.wait();
+  RawConnection idle = Connect();
+  idle.Send(kHello);
+  idle.ReadAnswer();
+  std::thread stopping([this] { server_->Stop(seconds(60)); });
+  EXPECT_TRUE(idle.IsClosed());  // so the stop has begun
+  go_on_.count_down();
+  const std::string answer = connection.ReadToEnd();
+  EXPECT_EQ(BodyOf(answer), "waited");
+  EXPECT_THAT(answer, HasSubstr("Connection: close\r\n"));
+  stopping.join();
+}
+
+TEST_F(ServerTest, StopCutsOffWhatDoesNotFinishInTime) {
+  Start();
+  RawConnection half = Connect();
+  half.Send("POST /echo HTTP/1.1\r\nContent-Length: 100\r\n\r\nabc");
+  RawConnection other = Connect();
+  other.Send(kHello);
+  other.ReadAnswer();  // the server has taken the connection before this one
+  const Clock::time_point start = Clock::now();
+  server_->Stop(milliseconds(50));
+  EXPECT_LT(Clock::now() - start, kPromptly);
+  EXPECT_TRUE(half.IsClosed());
+}
+
+TEST_F(ServerTest, AServerThatIsDestroyedStops) {
+  Start();
+  RawConnection connection = Connect();
+  connection.Send(kHello);
+  connection.ReadAnswer();
+  server_.reset();
+  EXPECT_TRUE(connection.IsClosed());
+}
+
+TEST_F(ServerTest, APortIsNotShared) {
+  Start();
+  ServerOptions same;
+  same.port = server_->port();
+  const auto other = Server::Create(same);
+  ASSERT_TRUE(other);
+  const Result<> started = (*other)->Start();
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().message, HasSubstr("cannot listen on 127.0.0.1:"));
+}
+
+TEST_F(ServerTest, AServerForAllAddressesTakesIpv4) {
+  options_.host = "";
+  Start();
+  EXPECT_EQ(BodyOf(Ask(kHello)), "hello name=you");
+}
+
+}  // namespace
+}  // namespace synergy::http

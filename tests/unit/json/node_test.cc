@@ -1,0 +1,89 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "json/objects.h"
+#include "json/resource_list.h"
+
+namespace synergy::json {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+Result<Node> Read(std::string_view text) { return ObjectReader("nvidia.com/gpu").ReadNode(text); }
+
+TEST(ReadNode, ReadsWhatANodeOffers) {
+  const Result<Node> node = Read(R"({
+    "metadata": {"name": "node-1", "labels": {"zone": "a", "kubernetes.io/os": "linux"}},
+    "spec": {"podCIDR": "10.0.0.0/24"},
+    "status": {
+      "capacity": {"cpu": "128", "memory": "1Ti", "pods": "200", "nvidia.com/gpu": "16"},
+      "allocatable": {"cpu": "95500m", "memory": "500Gi", "pods": "110", "nvidia.com/gpu": "8", "ephemeral-storage": "1.5Ki",
+                      "hugepages-1Gi": "0", "hugepages-2Mi": "4Mi", "example.com/nic": 2, "unprefixed": "3"}}})");
+  ASSERT_TRUE(node) << node.error().message;
+  EXPECT_EQ(node->name, "node-1");
+  EXPECT_THAT(node->labels, ElementsAre(Pair("kubernetes.io/os", "linux"), Pair("zone", "a")));
+  EXPECT_EQ(node->allocatable.main, (ResourceVector{Gpus(8), MilliCpu(95'500), GiB(500)}));
+  EXPECT_THAT(node->allocatable.other.entries(),
+              ElementsAre(Pair("ephemeral-storage", 1536), Pair("example.com/nic", 2),
+                          Pair("hugepages-2Mi", 4 << 20)));
+  EXPECT_EQ(node->pods_allowed, 110);
+  EXPECT_FALSE(node->unschedulable);
+  EXPECT_FALSE(node->deleting);
+}
+
+TEST(ReadNode, CountsWhatIsMissingAsNothing) {
+  const Result<Node> node = Read("{}");
+  ASSERT_TRUE(node);
+  EXPECT_EQ(node->allocatable, Resources());
+  EXPECT_EQ(node->pods_allowed, 0);
+}
+
+TEST(ReadNode, SeesCordonAndDeletion) {
+  const Result<Node> node = Read(
+      R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"unschedulable":true}})");
+  ASSERT_TRUE(node);
+  EXPECT_TRUE(node->unschedulable);
+  EXPECT_TRUE(node->deleting);
+}
+
+TEST(ReadNode, ManagesWhicheverResourceItIsToldTo) {
+  const std::string_view text =
+      R"({"status":{"allocatable":{"amd.com/gpu":"4","nvidia.com/gpu":"8"}}})";
+  const Result<Node> node = ObjectReader("amd.com/gpu").ReadNode(text);
+  ASSERT_TRUE(node);
+  EXPECT_EQ(node->allocatable.main.gpus, Gpus(4));
+  EXPECT_THAT(node->allocatable.other.entries(), ElementsAre(Pair("nvidia.com/gpu", 8)));
+}
+
+TEST(ReadNode, CutsAbsurdAmounts) {
+  const Result<Node> node = Read(R"({"status":{"allocatable":{"memory":"8Ei","pods":"1e30"}}})");
+  ASSERT_TRUE(node);
+  EXPECT_EQ(node->allocatable.main.memory, Bytes(kLargestAllocatable));
+  EXPECT_EQ(node->pods_allowed, kLargestAllocatable);
+}
+
+TEST(ReadNode, NamesTheFieldThatItCannotRead) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"spec":{"unschedulable":"yes"}})",
+       "spec.unschedulable: must be true or false, not a string"},
+      {R"({"status":{"allocatable":{"pods":"many"}}})",
+       R"(status.allocatable.pods: "many" is not a quantity)"},
+      {R"({"status":[]})", "status: must be an object, not an array"},
+      {R"({"metadata":{"name":["a"]}})", "metadata.name: must be a string, not an array"},
+      {R"({"a":)", "not JSON at byte 5: Invalid value."},
+  };
+  for (const auto& [text, message] : cases) {
+    const Result<Node> node = Read(text);
+    ASSERT_FALSE(node) << text;
+    EXPECT_EQ(node.error().message, message);
+    EXPECT_EQ(node.error().code, ErrorCode::kInvalid);
+  }
+}
+
+}  // namespace
+}  // namespace synergy::json
