@@ -32,6 +32,9 @@ Options of up:
 TEXT
 }
 
+# A proxy has no part in a cluster on this machine, but curl and the Kubernetes programs would ask it.
+unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
+
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 for part in output programs settings process pki control-plane machine node image simulated components lifecycle status; do
   # shellcheck source=/dev/null

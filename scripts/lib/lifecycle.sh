@@ -21,7 +21,8 @@ cluster_up() {
     die "$STATE holds files that are not a cluster's: choose another folder with --state"
   rm -rf "$STATE/logs"
   fail_if_taken
-  mkdir "$STATE/logs" "$STATE/pids" "$STATE/pki"
+  mkdir "$STATE/logs" "$STATE/pids"
+  mkdir -m 700 "$STATE/pki"
   trap clear_away_failure EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
@@ -37,8 +38,9 @@ seconds_since() {
 }
 
 bring_up() {
-  local node
+  local node nodes
   write_simulated_nodes
+  nodes=$((REAL_NODES + $(count_simulated_nodes)))
   write_scheduler_configs
   make_pki
   start_etcd
@@ -72,7 +74,7 @@ bring_up() {
   if has_synergy_scheduler; then
     wait_until 30 synergy-scheduler scheduler_is_ready "$SYNERGY_SCHEDULER_PORT"
   fi
-  wait_until 120 "all nodes to be ready" nodes_are_ready $((REAL_NODES + $(count_simulated_nodes)))
+  wait_until $((60 + nodes / 10)) "all nodes to be ready" nodes_are_ready "$nodes"
 }
 
 # The role is the shipped one; here the extender runs outside the cluster, as a user of its own.

@@ -10,10 +10,10 @@ components_json() {
   done | jq -s .
 }
 
-# nodes_json: [{name, kind, ready, cpu, memory, gpus}]; an empty list when the API server does not answer.
+# nodes_json: [{name, kind, ready, schedulable, cpu, memory, gpus}]; an empty list when the API server does not answer.
 # From the API server's cache, so that asking again and again costs little.
 nodes_json() {
-  { api_get '/api/v1/nodes?resourceVersion=0' || echo '{"items": []}'; } | jq '[.items[] | {
+  { api_get '/api/v1/nodes?resourceVersion=0' 2>/dev/null || echo '{"items": []}'; } | jq '[.items[] | {
     name: .metadata.name,
     kind: (.metadata.labels["synergy.test/node"] // "other"),
     ready: any(.status.conditions[]?; .type == "Ready" and .status == "True"),
@@ -30,12 +30,16 @@ show_status() {
   components=$(components_json)
   nodes=$(nodes_json)
   if [[ $1 == json ]]; then
-    jq -n --arg state "$STATE" --arg api "$API" --argjson components "$components" --argjson nodes "$nodes" \
-      '{$state, $api, $components, $nodes}'
+    # Thousands of nodes are too much for an argument.
+    jq --arg state "$STATE" --arg api "$API" --argjson components "$components" \
+      '{$state, $api, $components, nodes: .}' <<<"$nodes"
   else
     jq -r '["COMPONENT", "PID", "STATE", "LOG"], (.[] | [.component, .pid // "-", .state, .log]) | @tsv' \
       <<<"$components" | as_columns
     echo
+    if [[ $nodes == "[]" ]] && ! api_is_ready &>/dev/null; then
+      say "kube-apiserver does not answer, so nothing is known about the nodes"
+    fi
     # A thousand equal lines help nobody: simulated nodes are counted.
     jq -r '["NODE", "KIND", "READY", "CPU", "MEMORY", "GPUS"],
         (.[] | select(.kind != "simulated") | [.name, .kind, .ready, .cpu, .memory, .gpus]),

@@ -1,10 +1,13 @@
 #include "config/config_file.h"
 
 #include <charconv>
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <sstream>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -45,6 +48,8 @@ std::chrono::milliseconds ToDuration(const YAML::Node& node, const std::string& 
   static const std::map<std::string, int64_t> kUnits = {{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
   const std::chrono::milliseconds duration(WithUnit(node, field, kUnits));
   if (duration.count() == 0) Reject(node, fmt::format("{}: must be more than zero", field));
+  // No wait of ours makes sense beyond that, and a deadline must not overflow the clock.
+  if (duration > std::chrono::hours(24)) Reject(node, fmt::format("{}: must be at most 24h", field));
   return duration;
 }
 
@@ -164,7 +169,11 @@ Result<ExtenderConfig> ParseExtenderConfig(const std::string& yaml, const std::s
 
 Result<ExtenderConfig> LoadExtenderConfig(const std::string& file) {
   std::ifstream in(file);
-  if (!in) return Fail(ErrorCode::kNotFound, fmt::format("{}: cannot be read", file));
+  // A folder opens like a file but gives nothing: that would pass for an empty configuration.
+  std::error_code unknown;
+  if (!in || std::filesystem::is_directory(file, unknown)) {
+    return Fail(ErrorCode::kNotFound, fmt::format("{}: cannot be read", file));
+  }
   std::stringstream text;
   text << in.rdbuf();
   return ParseExtenderConfig(text.str(), file);

@@ -7,7 +7,8 @@
 //        +---- 410 Gone, or history that runs backwards ----+
 //
 // Threading: one thread of its own per reflector, which makes all calls of the ObjectStore; status() from any thread.
-// Failures: waits with backoff and jitter and goes on until stopped; each is logged and counted in the status.
+// Failures: waits with backoff and jitter and goes on until stopped. Each is counted in the status; it is logged when it
+// is not the one before again.
 
 #include <cstdint>
 #include <memory>
@@ -52,6 +53,8 @@ struct ReflectorOptions {
   // How long the server is asked to keep a watch open. Short, because a watch that is opened again proves that the copy is
   // fresh, which a silent one does not.
   std::chrono::seconds watch_timeout{45};
+  // How much longer than that a watch may be silent before the server is taken for dead.
+  std::chrono::milliseconds silence_margin{15000};
   Duration first_backoff = std::chrono::milliseconds(200);
   Duration backoff_limit = std::chrono::seconds(5);
   uint64_t seed = 1;            // of the jitter

@@ -56,7 +56,12 @@ FakeConnection::~FakeConnection() {
 bool FakeConnection::Handshake() {
   ::ERR_clear_error();
   secured_ = tls_ != nullptr && ::SSL_accept(tls_.get()) == 1;
-  return tls_ == nullptr || secured_;
+  if (tls_ == nullptr || secured_) return true;
+  // Closing with unread data would reset the connection, and the client might never see the alert.
+  ::shutdown(fd_, SHUT_WR);
+  while (ReadMore()) {
+  }
+  return false;
 }
 
 bool FakeConnection::ReadMore() {

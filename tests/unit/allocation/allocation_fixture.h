@@ -2,6 +2,7 @@
 
 // The vocabulary of the allocation tests: a cluster told in sentences, and the paper's server.
 
+#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ class AllocationFixture : public ::testing::Test {
   void Taken(const std::string& node, const ResourceVector& share) {
     state.UpsertPod(OnNode(MakePod("taken " + std::to_string(++taken_), share), node));
   }
-  const NodeState& Node(const std::string& name) {
+  const NodeState& NodeNamed(const std::string& name) {
     snapshot = state.Snapshot();
     return NodeOf(*snapshot, name);
   }

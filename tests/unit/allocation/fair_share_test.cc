@@ -15,47 +15,47 @@ class FairShareTest : public AllocationFixture {};
 
 TEST_F(FairShareTest, IsTheNodesCpuAndMemoryInProportionToTheGpus) {
   HaveNode("n1");
-  EXPECT_EQ(FairShare(Node("n1"), Gpus(1)), (ResourceVector{Gpus(1), Cores(3), MiB(64000)}));
-  EXPECT_EQ(FairShare(Node("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
-  EXPECT_EQ(FairShare(Node("n1"), Gpus(8)), kServer);
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1)), (ResourceVector{Gpus(1), Cores(3), MiB(64000)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(8)), kServer);
 }
 
 TEST_F(FairShareTest, LeavesOutWhatPodsWithoutGpusTake) {
   HaveNode("n1");
   Taken("n1", {Gpus(0), Cores(8), GiB(100)});
-  EXPECT_EQ(FairShare(Node("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(8), GiB(200)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(8), GiB(200)}));
 }
 
 TEST_F(FairShareTest, DoesNotDependOnWhatOtherGpuPodsTake) {
   HaveNode("n1");
   Taken("n1", {Gpus(2), Cores(20), GiB(400)});
-  EXPECT_EQ(FairShare(Node("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
 }
 
 TEST_F(FairShareTest, IsNothingWherePodsWithoutGpusTakeMoreThanThereIs) {
   HaveNode("n1", {Gpus(8), Cores(4), GiB(4)});
   Taken("n1", {Gpus(0), Cores(5), GiB(5)});
-  EXPECT_EQ(FairShare(Node("n1"), Gpus(4)), (ResourceVector{Gpus(4), MilliCpu(0), Bytes(0)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4)), (ResourceVector{Gpus(4), MilliCpu(0), Bytes(0)}));
 }
 
 TEST_F(FairShareTest, IsNeverMoreThanTheWholeNode) {
   HaveNode("n1");
-  EXPECT_EQ(FairShare(Node("n1"), Gpus(16)), (ResourceVector{Gpus(16), Cores(24), GiB(500)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(16)), (ResourceVector{Gpus(16), Cores(24), GiB(500)}));
 }
 
 TEST_F(FairShareTest, IsNothingOnANodeWithoutGpus) {
   HaveNode("n1", {Gpus(0), Cores(24), GiB(500)});
-  EXPECT_EQ(FairShare(Node("n1"), Gpus(1)), ResourceVector{});
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1)), ResourceVector{});
 }
 
 TEST_F(FairShareTest, IsRoundedDownSoThatTheSharesFitTogether) {
   HaveNode("n1", {Gpus(3), MilliCpu(1000), Bytes(100)});
-  EXPECT_EQ(FairShare(Node("n1"), Gpus(1)), (ResourceVector{Gpus(1), MilliCpu(333), Bytes(33)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1)), (ResourceVector{Gpus(1), MilliCpu(333), Bytes(33)}));
 }
 
 TEST_F(FairShareTest, DoesNotOverflowOnLargeNodes) {
   HaveNode("n1", {Gpus(1000), MilliCpu(int64_t{1} << 60), Bytes(int64_t{1} << 60)});
-  EXPECT_EQ(FairShare(Node("n1"), Gpus(500)).memory, Bytes(int64_t{1} << 59));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(500)).memory, Bytes(int64_t{1} << 59));
 }
 
 TEST_F(FairShareTest, TheReserveIsLearnedFromThePodsUnlessItIsGiven) {

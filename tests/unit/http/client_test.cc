@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "http/server.h"
+#include "support/background.h"
 #include "support/fake_listener.h"
 
 namespace synergy::http {
@@ -16,6 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using synergy::testing::Background;
 using synergy::testing::FakeConnection;
 using synergy::testing::FakeListener;
 using synergy::testing::FakeRequest;
@@ -50,7 +52,7 @@ class ClientTest : public ::testing::Test {
 TEST_F(ClientTest, ARequestIsSentAsGivenAndTheAnswerReturned) {
   options_.base_url += "/prefix/";
   FakeRequest seen;
-  std::jthread server([&] {
+  Background server([&] {
     const auto connection = listener_.Accept();
     seen = *ReadRequest(*connection);
     connection->Write(HttpAnswer(409, "conflict"));
@@ -60,7 +62,7 @@ TEST_F(ClientTest, ARequestIsSentAsGivenAndTheAnswerReturned) {
                                      .headers = {{"Authorization", "Bearer t%41"}},
                                      .content_type = "application/json",
                                      .body = "{}"});
-  server.join();
+  server.Join();
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 409);
   EXPECT_EQ(answer->body, "conflict");
@@ -104,7 +106,7 @@ TEST_F(ClientTest, BadUrlsAreRefused) {
 
 TEST_F(ClientTest, RequestsOneAfterTheOtherUseOneConnection) {
   std::atomic<int> connections = 0;
-  std::jthread server([&] {
+  const Background server([&] {
     while (const auto connection = listener_.Accept()) {
       ++connections;
       while (ReadRequest(*connection)) connection->Write(HttpAnswer(200, "ok"));
@@ -127,7 +129,7 @@ TEST_F(ClientTest, AServerThatIsNotThereIsUnavailable) {
 TEST_F(ClientTest, ASilentServerIsATimeout) {
   options_.read_timeout = milliseconds(50);
   std::latch done(1);
-  std::jthread server([&] {
+  const Background server([&] {
     const auto connection = listener_.Accept();
     ReadRequest(*connection);
     done.wait();
@@ -142,7 +144,7 @@ TEST_F(ClientTest, ASilentServerIsATimeout) {
 // The client cannot tell whether such a request was acted on, whatever way the connection went.
 TEST_F(ClientTest, AConnectionThatBreaksAfterTheRequestIsATimeout) {
   for (const bool reset : {false, true}) {
-    std::jthread server([&] {
+    const Background server([&] {
       const auto connection = listener_.Accept();
       ReadRequest(*connection);
       if (reset) connection->ResetOnClose();
@@ -155,7 +157,7 @@ TEST_F(ClientTest, AConnectionThatBreaksAfterTheRequestIsATimeout) {
 }
 
 TEST_F(ClientTest, AnAnswerThatBreaksOffIsATimeout) {
-  std::jthread server([&] {
+  const Background server([&] {
     const auto connection = listener_.Accept();
     ReadRequest(*connection);
     connection->Write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc");
@@ -170,7 +172,7 @@ TEST_F(ClientTest, AnAnswerThatIsNotHttpIsATimeout) {
   for (const std::string& nonsense :
        {std::string("SSH-2.0-OpenSSH\r\n"), "HTTP/1.1 200 " + std::string(1 << 20, 'x') + "\r\n\r\n",
         std::string("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n")}) {
-    std::jthread server([&] {
+    const Background server([&] {
       const auto connection = listener_.Accept();
       ReadRequest(*connection);
       connection->Write(nonsense);
@@ -184,7 +186,7 @@ TEST_F(ClientTest, AnAnswerThatIsNotHttpIsATimeout) {
 
 TEST_F(ClientTest, AnAnswerThatIsTooLargeIsRefused) {
   options_.max_response_bytes = 10;
-  std::jthread server([&] {
+  const Background server([&] {
     const auto connection = listener_.Accept();
     ReadRequest(*connection);
     connection->Write(HttpAnswer(200, "0123456789A"));
@@ -215,7 +217,7 @@ void ServeTreacherously(FakeListener& listener, std::atomic<int>& requests) {
 
 TEST_F(ClientTest, AGetThatMeetsAClosedConnectionIsSentAgain) {
   std::atomic<int> requests = 0;
-  std::jthread server([&] { ServeTreacherously(listener_, requests); });
+  const Background server([&] { ServeTreacherously(listener_, requests); });
   ASSERT_TRUE(client().Send({.path = "/"}));
   const auto answer = client().Send({.path = "/"});
   ASSERT_TRUE(answer) << answer.error().message;
@@ -227,7 +229,7 @@ TEST_F(ClientTest, AGetThatMeetsAClosedConnectionIsSentAgain) {
 
 TEST_F(ClientTest, APostThatMeetsAClosedConnectionIsNotSentAgain) {
   std::atomic<int> requests = 0;
-  std::jthread server([&] { ServeTreacherously(listener_, requests); });
+  const Background server([&] { ServeTreacherously(listener_, requests); });
   ASSERT_TRUE(client().Send({.path = "/"}));
   const auto answer = client().Send({.method = "POST", .path = "/", .body = "x"});
   ASSERT_FALSE(answer);
@@ -239,7 +241,7 @@ TEST_F(ClientTest, APostThatMeetsAClosedConnectionIsNotSentAgain) {
 
 TEST_F(ClientTest, AConnectionThatWasClosedMeanwhileIsNotUsed) {
   std::latch closed(1);
-  std::jthread server([&] {
+  const Background server([&] {
     auto first = listener_.Accept();
     ReadRequest(*first);
     first->Write(HttpAnswer(200, "first"));
@@ -267,7 +269,7 @@ TEST_F(ClientTest, ManyCallersEachGetTheirOwnAnswer) {
   Client& shared = client();
   std::atomic<int> right = 0;
   {
-    std::vector<std::jthread> callers;
+    std::vector<Background> callers;
     for (int i = 0; i < 64; ++i) {
       callers.emplace_back([&, i] {
         for (int j = 0; j < 20; ++j) {
@@ -285,7 +287,7 @@ constexpr std::string_view kStreamHead = "HTTP/1.1 200 OK\r\nTransfer-Encoding: 
 
 TEST_F(ClientTest, AStreamsPiecesComeAsTheyAreSent) {
   std::latch first_seen(1);
-  std::jthread server([&] {
+  const Background server([&] {
     const auto connection = listener_.Accept();
     ReadRequest(*connection);
     connection->Write(std::string(kStreamHead) + "3\r\none\r\n");
@@ -307,7 +309,7 @@ TEST_F(ClientTest, AStreamsPiecesComeAsTheyAreSent) {
 }
 
 TEST_F(ClientTest, AStreamThatIsRefusedGivesTheReason) {
-  std::jthread server([&] {
+  const Background server([&] {
     const auto connection = listener_.Accept();
     ReadRequest(*connection);
     connection->Write(HttpAnswer(410, "too old"));
@@ -320,7 +322,7 @@ TEST_F(ClientTest, AStreamThatIsRefusedGivesTheReason) {
 }
 
 TEST_F(ClientTest, AStreamEndsWhenItsReaderHasEnough) {
-  std::jthread server([&] {
+  const Background server([&] {
     const auto connection = listener_.Accept();
     ReadRequest(*connection);
     connection->Write(std::string(kStreamHead) + "3\r\none\r\n");
@@ -333,7 +335,7 @@ TEST_F(ClientTest, AStreamEndsWhenItsReaderHasEnough) {
 }
 
 TEST_F(ClientTest, AStreamThatBreaksOffIsATimeout) {
-  std::jthread server([&] {
+  const Background server([&] {
     const auto connection = listener_.Accept();
     ReadRequest(*connection);
     connection->Write(std::string(kStreamHead) + "64\r\nhalf a chu");
@@ -346,7 +348,7 @@ TEST_F(ClientTest, AStreamThatBreaksOffIsATimeout) {
 
 TEST_F(ClientTest, AStreamThatFallsSilentIsATimeout) {
   std::latch done(1);
-  std::jthread server([&] {
+  const Background server([&] {
     const auto connection = listener_.Accept();
     ReadRequest(*connection);
     connection->Write(kStreamHead);
@@ -360,7 +362,7 @@ TEST_F(ClientTest, AStreamThatFallsSilentIsATimeout) {
 }
 
 TEST_F(ClientTest, ASilentStreamIsStoppedAtOnce) {
-  std::jthread server([&] {
+  const Background server([&] {
     const auto connection = listener_.Accept();
     ReadRequest(*connection);
     connection->Write(kStreamHead);
@@ -368,7 +370,7 @@ TEST_F(ClientTest, ASilentStreamIsStoppedAtOnce) {
   });
   std::stop_source stop;
   std::latch open(1);
-  std::jthread stopper([&] {
+  const Background stopper([&] {
     open.wait();
     stop.request_stop();
   });
@@ -382,7 +384,7 @@ TEST_F(ClientTest, ASilentStreamIsStoppedAtOnce) {
 
 TEST_F(ClientTest, ACallIsStoppedBeforeAndWhileItWaits) {
   std::stop_source stop;
-  std::jthread server([&] {
+  const Background server([&] {
     const auto connection = listener_.Accept();
     ReadRequest(*connection);
     stop.request_stop();

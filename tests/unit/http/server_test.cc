@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "http/client.h"
+#include "support/background.h"
 #include "support/raw_connection.h"
 
 namespace synergy::http {
@@ -17,6 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using synergy::testing::Background;
 using synergy::testing::BodyOf;
 using synergy::testing::RawConnection;
 using ::testing::HasSubstr;
@@ -264,7 +266,7 @@ TEST_F(ServerTest, SilentAndSlowClientsDoNotKeepOthersOut) {
   std::atomic<int> answered = 0;
   const Clock::time_point start = Clock::now();
   {
-    std::vector<std::jthread> callers;
+    std::vector<Background> callers;
     for (int i = 0; i < 64; ++i) {
       callers.emplace_back([&, i] {
         for (int j = 0; j < 10; ++j) {

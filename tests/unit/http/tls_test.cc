@@ -9,6 +9,7 @@
 
 #include "http/client.h"
 #include "http/server.h"
+#include "support/background.h"
 #include "support/fake_listener.h"
 #include "support/temporary_folder.h"
 #include "support/test_certificates.h"
@@ -18,6 +19,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using synergy::testing::Background;
 using synergy::testing::FakeListener;
 using synergy::testing::FakeTls;
 using synergy::testing::HttpAnswer;
@@ -180,7 +182,7 @@ TEST(ServerCertificateTest, ACertificateThatCannotBeUsedIsAnError) {
 class ClientCertificateTest : public ::testing::Test {
  protected:
   Result<ClientResponse> Call(const ClientTls& tls) {
-    std::jthread server([this] {
+    const Background server([this] {
       const auto connection = listener_.Accept();
       if (!connection->Handshake()) return;
       if (ReadRequest(*connection)) connection->Write(HttpAnswer(200, "welcome"));
@@ -236,7 +238,7 @@ TEST(TlsClientTest, AConnectionThatTheServerEndedIsNotUsedAgain) {
   const TestAuthority authority;
   FakeListener listener(0, FakeTls{authority.Issue("server"), ""});
   std::latch closed(1);
-  std::jthread server([&] {
+  const Background server([&] {
     auto first = listener.Accept();
     first->Handshake();
     for (int i = 0; i < 2; ++i) {

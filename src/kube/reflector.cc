@@ -1,0 +1,263 @@
+#include "kube/reflector.h"
+
+#include <charconv>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/backoff.h"
+#include "kube/query.h"
+
+namespace synergy::kube {
+namespace {
+
+// A failure that goes on is logged again after so long.
+constexpr Duration kLogAgainAfter = std::chrono::minutes(1);
+
+// Which of the reader's calls belong to a type.
+template <class T>
+struct Codec;
+template <>
+struct Codec<Pod> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadPodList;
+  static constexpr auto kReadEvent = &json::ObjectReader::ReadPodEvent;
+};
+template <>
+struct Codec<Node> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadNodeList;
+  static constexpr auto kReadEvent = &json::ObjectReader::ReadNodeEvent;
+};
+template <>
+struct Codec<DisruptionBudget> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadDisruptionBudgetList;
+  static constexpr auto kReadEvent = &json::ObjectReader::ReadDisruptionBudgetEvent;
+};
+
+// Since Kubernetes 1.35 resource versions of one kind of object are numbers that grow (KEP-5504).
+std::optional<uint64_t> ParseVersion(const std::string& text) {
+  uint64_t version = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return version;
+}
+
+template <class T>
+class ListWatch final : public Reflector<T> {
+ public:
+  ListWatch(ApiClient& client, const json::ObjectReader& reader, ObjectStore<T>& store, const Clock& clock, Logger& log,
+            ReflectorOptions options)
+      : client_(client),
+        reader_(reader),
+        store_(store),
+        clock_(clock),
+        log_(log),
+        options_(std::move(options)),
+        selector_(options_.field_selector.empty() ? "" : "&fieldSelector=" + Escape(options_.field_selector)),
+        backoff_(options_.first_backoff, options_.backoff_limit, options_.seed),
+        thread_([this](const std::stop_token& stop) { Run(stop); }) {}
+
+  ReflectorStatus status() const override {
+    const std::lock_guard lock(mutex_);
+    return status_;
+  }
+
+ private:
+  // How a list or a watch came out. Only a watch that brought something, or lasted, counts as progress: a server whose
+  // lists are fine and whose watches are not must not be asked for one list after the other.
+  struct Outcome {
+    std::optional<Error> failure;
+    bool progress = false;
+  };
+
+  void Run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const bool listing = !version_;
+      const Outcome outcome = listing ? List(stop) : Watch(stop);
+      if (stop.stop_requested()) return;
+      if (outcome.failure) Report(listing ? "list failed" : "watch failed", *outcome.failure);
+      if (outcome.progress) backoff_.Reset();
+      const bool wait = outcome.failure || (!listing && !outcome.progress);
+      if (wait) clock_.SleepFor(backoff_.Next(), stop);
+    }
+  }
+
+  Outcome List(const std::stop_token& stop) {
+    std::vector<T> all;
+    std::optional<uint64_t> version;
+    std::string continue_token;
+    do {
+      // Without a resourceVersion the answer is up to date, not what some cache of the server has.
+      std::string path = fmt::format("{}?limit={}{}", options_.path, options_.page_size, selector_);
+      if (!continue_token.empty()) path += "&continue=" + Escape(continue_token);
+      // When a later page is refused as too old (410), the pages before it are of no use either.
+      const Result<std::string> answer = client_.Get(path, stop);
+      if (!answer) return {answer.error(), false};
+      Result<json::ListPage<T>> page = (reader_.*Codec<T>::kReadList)(*answer);
+      if (!page) return {page.error(), false};
+      if (!version) version = ParseVersion(page->resource_version);
+      if (!version) {
+        return {Error{ErrorCode::kInvalid, fmt::format("resourceVersion \"{}\" is not a number", page->resource_version)},
+                false};
+      }
+      Contact([](ReflectorStatus&) {});
+      CountProblems(page->problems);
+      all.insert(all.end(), std::move_iterator(page->items.begin()), std::move_iterator(page->items.end()));
+      continue_token = std::move(page->continue_token);
+    } while (!continue_token.empty());
+
+    const size_t count = all.size();
+    store_.Replace(std::move(all));
+    version_ = version;
+    Contact([](ReflectorStatus& status) {
+      status.synced = true;
+      ++status.lists;
+    });
+    log_.Info("listed", {{"resource", options_.path}, {"objects", count}, {"version", *version}});
+    return {};
+  }
+
+  Outcome Watch(const std::stop_token& stop) {
+    const std::string path =
+        fmt::format("{}?watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}{}", options_.path,
+                    options_.watch_timeout.count(), *version_, selector_);
+    const Instant start = clock_.Now();
+    Outcome outcome;
+    bool list_again = false;
+    const Result<> ended = client_.Watch(
+        path, options_.watch_timeout + options_.silence_margin,
+        [&](std::string_view line) {
+          if (line.empty()) {
+            Opened();
+            return true;
+          }
+          outcome.failure = OnLine(line, &list_again);
+          outcome.progress |= !outcome.failure;
+          return !outcome.failure && !stop.stop_requested();
+        },
+        stop);
+    if (!outcome.failure && !ended) {
+      outcome.failure = ended.error();
+      // Too old, or not to be had at all: to ask for the same once more would end the same way.
+      list_again = ended.error().code == ErrorCode::kGone || ended.error().code == ErrorCode::kInvalid;
+    }
+    if (list_again) version_.reset();
+    if (outcome.failure) {
+      const std::lock_guard lock(mutex_);
+      status_.watching = false;
+    } else {
+      // Also a quiet one that lasted as long as it was asked to.
+      outcome.progress |= clock_.Now() - start >= options_.watch_timeout / 2;
+      Contact([](ReflectorStatus& status) { status.watching = false; });
+    }
+    return outcome;
+  }
+
+  std::optional<Error> OnLine(std::string_view line, bool* list_again) {
+    using Type = typename json::WatchEvent<T>::Type;
+    Result<json::WatchEvent<T>> event = (reader_.*Codec<T>::kReadEvent)(line);
+    if (!event) {
+      *list_again = true;
+      return Error{ErrorCode::kInvalid, "unreadable event: " + event.error().message};
+    }
+    if (event->type == Type::kError) {
+      // An overloaded server can go on later from where it was; after anything else the history is in doubt.
+      *list_again = event->error.code != ErrorCode::kUnavailable && event->error.code != ErrorCode::kTimeout;
+      return event->error;
+    }
+    const bool bookmark = event->type == Type::kBookmark;
+    // A bookmark may repeat the version of the event before it. Anything else that is not newer comes from a server with
+    // another history (restored from a backup, or behind) and would take the copy back in time.
+    if (event->resource_version < *version_ || (event->resource_version == *version_ && !bookmark)) {
+      *list_again = true;
+      return Error{ErrorCode::kInvalid, fmt::format("history runs backwards: version {} after {}",
+                                                    event->resource_version, *version_)};
+    }
+    CountProblems(event->problems);
+    if (event->type == Type::kDeleted) store_.Remove(event->object);
+    if (event->type == Type::kAdded || event->type == Type::kModified) store_.Upsert(std::move(event->object));
+    version_ = event->resource_version;
+    Contact([&](ReflectorStatus& status) { status.events += bookmark ? 0 : 1; });
+    return std::nullopt;
+  }
+
+  void Opened() {
+    Contact([this](ReflectorStatus& status) {
+      status.watching = true;
+      status.watch_restarts += std::exchange(opened_before_, true) ? 1 : 0;
+    });
+    if (!last_failure_.empty()) log_.Info("watching again", {{"resource", options_.path}});
+    last_failure_.clear();
+  }
+
+  template <class Change>
+  void Contact(Change change) {
+    const Instant now = clock_.Now();
+    const std::lock_guard lock(mutex_);
+    status_.last_contact = now;
+    change(status_);
+  }
+
+  void CountProblems(const std::vector<std::string>& problems) {
+    if (problems.empty()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      status_.problems += problems.size();
+    }
+    // The same object comes again with every change of its status.
+    if (problems.front() == last_problem_) return;
+    last_problem_ = problems.front();
+    log_.Warn("fields could not be read and count as zero",
+              {{"resource", options_.path}, {"fields", problems.size()}, {"first", problems.front()}});
+  }
+
+  void Report(std::string_view what, const Error& error) {
+    {
+      const std::lock_guard lock(mutex_);
+      ++status_.errors;
+    }
+    const Instant now = clock_.Now();
+    if (error.message == last_failure_ && now - last_failure_logged_ < kLogAgainAfter) return;
+    last_failure_ = error.message;
+    last_failure_logged_ = now;
+    log_.Warn(what, {{"resource", options_.path}, {"code", ToString(error.code)}, {"error", error.message}});
+  }
+
+  ApiClient& client_;
+  const json::ObjectReader& reader_;
+  ObjectStore<T>& store_;
+  const Clock& clock_;
+  Logger& log_;
+  const ReflectorOptions options_;
+  const std::string selector_;
+
+  mutable std::mutex mutex_;
+  ReflectorStatus status_;
+
+  // The thread's own.
+  Backoff backoff_;
+  std::optional<uint64_t> version_;  // seen last; none: a list is needed
+  bool opened_before_ = false;
+  std::string last_failure_;
+  Instant last_failure_logged_{};
+  std::string last_problem_;
+
+  std::jthread thread_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Reflector<T>> Reflector<T>::Start(ApiClient& client, const json::ObjectReader& reader,
+                                                  ObjectStore<T>& store, const Clock& clock, Logger& log,
+                                                  ReflectorOptions options) {
+  return std::make_unique<ListWatch<T>>(client, reader, store, clock, log, std::move(options));
+}
+
+template class Reflector<Pod>;
+template class Reflector<Node>;
+template class Reflector<DisruptionBudget>;
+
+}  // namespace synergy::kube

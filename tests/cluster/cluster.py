@@ -1,0 +1,161 @@
+"""What the cluster tests say: a running cluster of scripts/cluster.sh, pods on it, and an extender beside it.
+
+The test run's environment names the cluster's state folder (SYNERGY_TEST_STATE), the port that its synergy-scheduler calls
+(in that folder) and the folder of our programs (SYNERGY_BIN).
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GPU = "nvidia.com/gpu"
+
+
+def wait_for(what, check, seconds=60):
+    """Polls `check` until it gives something true, which is returned. The limit only bounds a failure."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = check()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds} s in vain for {what}")
+        time.sleep(0.1)
+
+
+class Cluster:
+    def __init__(self):
+        self.folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"])
+        self.state = self.folder / "cluster"
+        self.port = int((self.folder / "extender-port").read_text(encoding="utf-8"))
+        exports = self.script("env").splitlines()
+        self.environment = dict(os.environ)
+        for line in exports:
+            name, _, value = line.removeprefix("export ").partition("=")
+            self.environment[name] = value
+
+    def script(self, *arguments):
+        command = [str(ROOT / "scripts/cluster.sh"), "--state", str(self.state), *arguments]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def kubectl(self, *arguments, stdin=None, check=True):
+        command = [self.environment.get("SYNERGY_KUBECTL", "kubectl"), *arguments]
+        done = subprocess.run(command, input=stdin, env=self.environment, text=True, capture_output=True, check=False)
+        if check and done.returncode != 0:
+            raise AssertionError(f"kubectl {' '.join(arguments)}: {done.stderr}")
+        return done.stdout
+
+    def get(self, *what):
+        return json.loads(self.kubectl("get", *what, "-o", "json"))
+
+    def create(self, *objects):
+        self.kubectl("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+
+    def pods(self):
+        return {pod["metadata"]["name"]: pod for pod in self.get("pods")["items"]}
+
+    def bound(self):
+        """Pod name -> node name, of the pods that have one."""
+        return {name: pod["spec"]["nodeName"] for name, pod in self.pods().items() if pod["spec"].get("nodeName")}
+
+    def clear(self):
+        self.kubectl("delete", "pods", "--all", "--force", "--grace-period=0", "--wait=false")
+        wait_for("all pods to be gone", lambda: not self.pods())
+
+    def events(self, pod):
+        items = self.get("events", f"--field-selector=involvedObject.name={pod}")["items"]
+        return [event["message"] for event in items if event.get("message")]
+
+
+def pod(name, gpus=1, cpu="3", memory="60G", demand=None, scheduler="synergy-scheduler", **spec):
+    requests = {"cpu": cpu, "memory": memory}
+    limits = {}
+    if gpus:
+        requests[GPU] = limits[GPU] = str(gpus)
+    metadata = {"name": name}
+    if demand:
+        metadata["annotations"] = {"synergy.io/demand": json.dumps(demand)}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {
+            "schedulerName": scheduler,
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": 0,
+            "containers": [{
+                "name": "train",
+                "image": "synergy.test/busybox:1",
+                "imagePullPolicy": "IfNotPresent",
+                "resources": {"requests": requests, "limits": limits},
+            }],
+            **spec,
+        },
+    }
+
+
+class Extender:
+    """synergy-extender as a process of its own."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.process = None
+        self.log = open(cluster.folder / "extender.log", "ab")
+
+    def start(self, ready=True):
+        program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-extender"
+        kubeconfig = self.cluster.state / "synergy-extender.kubeconfig"
+        self.process = subprocess.Popen(
+            [str(program), "--kubeconfig", str(kubeconfig), "--listen", f"127.0.0.1:{self.cluster.port}",
+             "--log-level", "debug"], stderr=self.log)
+        if ready:
+            wait_for("the extender to be ready", self.is_ready)
+
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.cluster.port}{path}", timeout=10) as answer:
+            return answer.read().decode()
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"the extender ended with {self.process.returncode}; see {self.log.name}")
+        try:
+            return self.get("/readyz")
+        except OSError:
+            return False
+
+    def metric(self, line):
+        """The value of the metric that is spelled so, labels included; 0 when it is not there."""
+        for text in self.get("/metrics").splitlines():
+            if text.startswith(line + " "):
+                return float(text.rsplit(" ", 1)[1])
+        return 0.0
+
+    def end(self, how=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        code = self.process.wait(timeout=30)
+        return code
+
+
+class ClusterTest(unittest.TestCase):
+    """A test with the shared cluster, no pods, and an extender."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster()
+
+    def setUp(self):
+        self.cluster.clear()
+        self.extender = Extender(self.cluster)
+        self.extender.start()
+        self.addCleanup(self.extender.log.close)
+        self.addCleanup(self.stop)
+
+    def stop(self):
+        self.assertEqual(self.extender.end(), 0, "the extender has to end cleanly on SIGTERM")

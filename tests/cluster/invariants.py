@@ -1,0 +1,96 @@
+"""What must hold on the API server at every moment. As a program: checks a cluster until told to stop.
+
+  invariants.py [--kubeconfig FILE] [--seconds N] [--every SECONDS]
+
+Exit status 1 and a line per violation when something does not hold.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+from fractions import Fraction
+
+UNITS = {"": 1, "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "k": 10**3, "M": 10**6, "G": 10**9,
+         "T": 10**12, "P": 10**15, "E": 10**18, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
+
+
+def quantity(text):
+    number, exponent, unit = re.fullmatch(r"([+-]?[\d.]+)(?:[eE]([+-]?\d+))?([a-zA-Z]*)", str(text)).groups()
+    return Fraction(number) * Fraction(10)**int(exponent or 0) * UNITS[unit]
+
+
+def requests(pod):
+    """What a pod of plain containers takes: the most of what it asks for, was allocated and is in force."""
+    total = {}
+    statuses = {s["name"]: s for s in pod.get("status", {}).get("containerStatuses", [])}
+    for container in pod["spec"]["containers"]:
+        status = statuses.get(container["name"], {})
+        sources = [container.get("resources", {}).get("requests", {})]
+        if status.get("resources"):
+            sources += [status["resources"].get("requests", {}), status.get("allocatedResources", {})]
+        for name in {name for source in sources for name in source}:
+            total[name] = total.get(name, 0) + max(quantity(source.get(name, 0)) for source in sources)
+    return total
+
+
+class Invariants:
+    """Remembers where pods were bound, so that one that moves is seen too."""
+
+    def __init__(self):
+        self.node_of = {}
+
+    def check(self, nodes, pods):
+        """The violations, as text, in one state of the API server."""
+        violations = []
+        free = {node["metadata"]["name"]: {name: quantity(value) for name, value in node["status"]["allocatable"].items()}
+                for node in nodes}
+        for pod in pods:
+            name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
+            node = pod["spec"].get("nodeName")
+            if self.node_of.setdefault(uid, node or self.node_of.get(uid)) not in (None, node):
+                violations.append(f"{name} was bound to {self.node_of[uid]} and is now on {node}")
+            if node:
+                self.node_of[uid] = node
+            if pod.get("status", {}).get("phase") == "Failed":
+                violations.append(f"{name} failed: {pod['status'].get('reason')} {pod['status'].get('message')}")
+            if not node or pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
+                continue
+            for resource, amount in {**requests(pod), "pods": 1}.items():
+                if node in free:
+                    free[node][resource] = free[node].get(resource, 0) - amount
+        for node, resources in free.items():
+            for resource, amount in resources.items():
+                if amount < 0:
+                    violations.append(f"{node} is over-allocated by {float(-amount):g} {resource}")
+        return violations
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kubeconfig")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--every", type=float, default=1)
+    options = parser.parse_args()
+    command = ["kubectl", *(["--kubeconfig", options.kubeconfig] if options.kubeconfig else []), "get", "nodes,pods",
+               "--all-namespaces", "-o", "json"]
+    invariants, found, checks = Invariants(), 0, 0
+    end = time.monotonic() + options.seconds
+    while time.monotonic() < end:
+        answer = subprocess.run(command, text=True, capture_output=True, check=False)
+        if answer.returncode == 0:  # the API server may be away: then there is nothing to judge
+            items = json.loads(answer.stdout)["items"]
+            checks += 1
+            for violation in invariants.check([i for i in items if i["kind"] == "Node"],
+                                              [i for i in items if i["kind"] == "Pod"]):
+                found += 1
+                print(violation)
+        time.sleep(options.every)
+    print(f"{checks} checks, {found} violations", file=sys.stderr)
+    return 1 if found or not checks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

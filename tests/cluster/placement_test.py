@@ -1,0 +1,145 @@
+"""Where pods go, on a real control plane: kube-scheduler asks the extender, the API server tells the outcome."""
+
+import random
+import os
+import unittest
+
+from cluster import GPU, ClusterTest, pod, wait_for
+from invariants import Invariants, quantity
+
+
+class BestFitModel:
+    """docs/extender.md's ranking once more, in its simplest form."""
+
+    def __init__(self, nodes):
+        self.nodes = {n["metadata"]["name"]: [float(quantity(n["status"]["allocatable"][r])) for r in (GPU, "cpu", "memory")]
+                      for n in nodes if GPU in n["status"]["allocatable"]}
+        self.free = {name: list(size) for name, size in self.nodes.items()}
+        self.largest = [max(size[d] for size in self.nodes.values()) for d in range(3)]
+        self.least = [float("inf")] * 2
+
+    def place(self, requests, demand):
+        """The node for a pod, which is then counted there; None when it fits nowhere."""
+        gpus = requests[0]
+        self.least = [min(least, requests[d + 1] / gpus) for d, least in enumerate(self.least)]
+        ranks = []
+        for name, free in self.free.items():
+            if any(r > f for r, f in zip(requests, free)):
+                continue
+            fair = [gpus] + [max(r, min(d, size * gpus / self.nodes[name][0]))
+                             for r, d, size in zip(requests[1:], demand[1:], self.nodes[name][1:])]
+            for tier, need in enumerate((demand, demand, fair, requests)):
+                left = [f - n for f, n in zip(free, need)]
+                keeps = all(left[d + 1] >= left[0] * self.least[d] for d in range(2))
+                if min(left) >= 0 and (tier != 0 or keeps):
+                    ranks.append((tier, sum(l / m for l, m in zip(left, self.largest)), name))
+                    break
+        if not ranks:
+            return None
+        best = min(ranks)[2]
+        self.free[best] = [f - r for f, r in zip(self.free[best], requests)]
+        return best
+
+
+class PlacementTest(ClusterTest):
+    def jobs(self, count, seed):
+        """Random pods: (name, requests, demand) with whole cores and gigabytes."""
+        chance = random.Random(seed)
+        for number in range(count):
+            gpus = chance.choice([1, 1, 1, 2, 4])
+            requests = [gpus, gpus * chance.choice([1, 2, 3]), gpus * chance.choice([20, 40, 60])]
+            demand = [gpus, requests[1] * chance.choice([1, 1, 2, 4]), requests[2] * chance.choice([1, 2])]
+            yield f"job-{number:03}", requests, demand
+
+    def pod(self, name, requests, demand):
+        return pod(name, requests[0], str(requests[1]), f"{requests[2]}G",
+                   demand={"cpu": str(demand[1]), "memory": f"{demand[2]}G"})
+
+    def model(self):
+        return BestFitModel(self.cluster.get("nodes")["items"])
+
+    def test_pods_one_by_one_land_where_best_fit_says(self):
+        seed = int(os.environ.get("SYNERGY_SEED", "7"))
+        print("seed", seed)
+        model = self.model()
+        for name, requests, demand in self.jobs(30, seed):
+            self.cluster.create(self.pod(name, requests, demand))
+            node = wait_for(f"{name} to be bound", lambda name=name: self.cluster.bound().get(name))
+            bytes_of = [[g, c, m * 1e9] for g, c, m in (requests, demand)]
+            self.assertEqual(node, model.place(*bytes_of), f"{name} {requests} {demand}")
+
+    def test_pods_all_at_once_land_where_best_fit_says(self):
+        # kube-scheduler takes them in the order of creation and does not wait for one's bind before it asks about the next.
+        seed = int(os.environ.get("SYNERGY_SEED", "11"))
+        print("seed", seed)
+        jobs = list(self.jobs(60, seed))
+        # The reserve is learned from all pods that wait, so with all of them at once it is that of the whole set.
+        model = self.model()
+        for _, requests, _ in jobs:
+            model.least = [min(least, requests[d + 1] * (1e9 if d else 1) / requests[0]) for d, least in enumerate(model.least)]
+        # All of them have to be there before the first is looked at.
+        self.cluster.script("stop", "synergy-scheduler")
+        self.cluster.create(*[self.pod(*job) for job in jobs])
+        self.cluster.script("start", "synergy-scheduler")
+        bound = wait_for("all pods to be bound", lambda: len(b := self.cluster.bound()) == len(jobs) and b)
+        expected = {name: model.place(*[[g, c, m * 1e9] for g, c, m in (requests, demand)]) for name, requests, demand in jobs}
+        self.assertEqual(bound, expected)
+        items = self.cluster.get("nodes,pods")["items"]
+        self.assertEqual([], Invariants().check([i for i in items if i["kind"] == "Node"],
+                                                [i for i in items if i["kind"] == "Pod"]))
+
+    def test_the_best_node_wins_against_kube_schedulers_own_scores(self):
+        # The pod likes another node as much as Kubernetes lets it: 100 points of preferred node affinity, times 2.
+        nodes = sorted(self.model().nodes)
+        best, other = nodes[0], nodes[-1]
+        affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 100, "preference": {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [other]}]}}]}}
+        self.cluster.create(pod("likes-another", affinity=affinity))
+        self.assertEqual(wait_for("the pod to be bound", lambda: self.cluster.bound().get("likes-another")), best)
+
+    def test_kube_schedulers_own_filters_stay_in_force(self):
+        nodes = sorted(self.model().nodes)
+        self.cluster.create(pod("picky", nodeSelector={"kubernetes.io/hostname": nodes[-1]}))
+        self.assertEqual(wait_for("the pod to be bound", lambda: self.cluster.bound().get("picky")), nodes[-1])
+
+    def test_a_pod_that_fits_nowhere_says_why(self):
+        self.cluster.create(pod("huge", cpu="1000"))
+        wait_for("an event", lambda: any("Insufficient cpu" in text for text in self.cluster.events("huge")))
+
+    def test_other_pods_are_not_the_extenders_business(self):
+        count = 'synergy_extender_request_duration_seconds_count{verb="filter"}'
+        before = self.extender.metric(count)
+        self.cluster.create(pod("without-gpu", gpus=0), pod("elsewhere", scheduler="default-scheduler"))
+        wait_for("both to be bound", lambda: len(self.cluster.bound()) == 2)
+        self.assertEqual(self.extender.metric(count), before)
+
+    def test_a_pod_of_higher_priority_evicts_the_least(self):
+        self.cluster.kubectl("delete", "priorityclass", "low", "middle", "high", "--ignore-not-found")
+        self.cluster.create(*[{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name},
+                               "value": value} for name, value in (("low", 1), ("middle", 5), ("high", 10))])
+        node = sorted(self.model().nodes)[0]
+        there = {"nodeSelector": {"kubernetes.io/hostname": node}}
+        self.cluster.create(pod("low", 4, "8", priorityClassName="low", **there),
+                            pod("middle", 4, "8", priorityClassName="middle", **there))
+        wait_for("both to be bound", lambda: len(self.cluster.bound()) == 2)
+        self.cluster.create(pod("high", 4, "8", priorityClassName="high", **there))
+        wait_for("the pod of high priority to be bound", lambda: self.cluster.bound().get("high"))
+        self.assertIn("middle", self.cluster.pods())
+        self.assertNotIn("low", self.cluster.pods())
+        self.assertGreaterEqual(self.extender.metric('synergy_extender_request_duration_seconds_count{verb="preempt"}'), 1)
+
+    def test_a_pod_runs_on_a_real_node(self):
+        real = [n["metadata"]["name"] for n in self.cluster.get("nodes")["items"]
+                if n["metadata"]["labels"].get("synergy.test/node") == "real"]
+        self.assertTrue(real, "the cluster has to have a real node")
+        patch = f'[{{"op":"add","path":"/status/capacity/{GPU.replace("/", "~1")}","value":"2"}}]'
+        self.cluster.kubectl("patch", "node", real[0], "--subresource=status", "--type=json", "-p", patch)
+        wait_for("the kubelet to offer the GPUs", lambda: GPU in self.cluster.get("node", real[0])["status"]["allocatable"])
+        self.addCleanup(self.cluster.kubectl, "patch", "node", real[0], "--subresource=status", "--type=json", "-p",
+                        f'[{{"op":"remove","path":"/status/capacity/{GPU.replace("/", "~1")}"}}]')
+        self.cluster.create(pod("real", 2, "100m", "50M", nodeSelector={"kubernetes.io/hostname": real[0]}))
+        wait_for("the pod to run", lambda: self.cluster.pods()["real"]["status"]["phase"] == "Running", 90)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,40 @@
+#pragma once
+
+// Metrics in which something of everything has happened.
+
+#include <chrono>
+
+#include "metrics/extender_metrics.h"
+
+namespace synergy::testing {
+
+inline metrics::ClusterGauges SampleGauges() {
+  metrics::ClusterGauges gauges;
+  gauges.nodes.push_back({"n1", {Gpus(8), Cores(24), GiB(500)}, {Gpus(6), MilliCpu(22500), GiB(100)}, Gpus(1)});
+  gauges.nodes.push_back({"n2", {Gpus(4), Cores(12), GiB(250)}, {Gpus(5), Cores(13), GiB(300)}, Gpus(0)});
+  metrics::ClusterGauges::CacheGauge pods;
+  pods.resource = "pods";
+  pods.synced = true;
+  pods.staleness = std::chrono::milliseconds(1500);
+  pods.objects = 7;
+  pods.lists = 2;
+  pods.watch_restarts = 3;
+  pods.errors = 4;
+  pods.events = 5;
+  pods.problems = 6;
+  gauges.caches.push_back(pods);
+  gauges.assumed_pods = 8;
+  gauges.waiting_gpu_pods = 9;
+  gauges.ready = true;
+  return gauges;
+}
+
+inline void RecordSamples(metrics::ExtenderMetrics& metrics) {
+  for (const metrics::Verb verb : metrics::kVerbs) metrics.CountCall(verb, std::chrono::microseconds(300));
+  metrics.CountError(metrics::Verb::kFilter, "invalid");
+  metrics.CountBind("bound");
+  metrics.CountForgotten("bind_failed");
+  metrics.SetClusterGauges(SampleGauges);
+}
+
+}  // namespace synergy::testing
