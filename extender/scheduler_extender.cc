@@ -86,7 +86,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kFilter);
   const auto args = json::ReadExtenderArgs(body, reader_);
   if (!args) return Reject(Verb::kFilter, args.error());
-  if (!args->pod.UsesGpus()) return json::WriteFilterResult(args->whole_nodes, args->spelled_names, {});
+  if (!args->pod.UsesGpus()) return json::WriteFilterResult(args->whole_nodes, args->answers(), {});
 
   const auto snapshot = state_.Snapshot();
   Candidates candidates(*snapshot, state_.FindHold(args->pod.uid), *args, reader_);
@@ -99,7 +99,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     const Candidates::Candidate node = candidates.Get(i);
     const FitFailures failures = CheckFit(args->pod, *node.state);
     if (failures.none()) {
-      fitting.push_back(args->spelled_names[i]);
+      fitting.push_back(args->answers()[i]);
       last_fitting = node.index;
     } else {
       failed.push_back({args->spelled_names[i], reasons.Text(failures, *node.state),

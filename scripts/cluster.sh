@@ -13,6 +13,7 @@ A real Kubernetes cluster on this machine for tests (docs/test-cluster.md). scri
   kubectl ARGUMENTS...       kubectl as the administrator
   logs COMPONENT [OPTIONS]   a component's log; with options, those of tail (logs etcd -f)
   env                        lines for eval "$(scripts/cluster.sh env)": KUBECONFIG and others
+  load-image FILE...         give every real node the image in a `docker save` archive
   start COMPONENT            start a component that is stopped or dead
   stop COMPONENT [SIGNAL]    end one (TERM unless said otherwise) and leave it out; node-N is a whole machine's power
   restart COMPONENT [SIGNAL] both
@@ -78,6 +79,7 @@ case $command in
   kubectl) load_settings && run_kubectl "$@" ;;
   logs) load_settings && show_log "$@" ;;
   env) load_settings && print_environment ;;
+  load-image) load_settings && load_images "$@" ;;
   start | stop | restart) change_component "$command" "$@" ;;
   *) die "unknown command $command (--help lists them)" ;;
 esac

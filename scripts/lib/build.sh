@@ -10,7 +10,7 @@ set_up_kubernetes() {
   check_go "$REPOSITORY/tests/go.mod"
   version=$(kubernetes_version)
   IFS=. read -r major minor _ <<<"${version#v}"
-  build_programs "Kubernetes $version" "$(kube_folder)" "$REPOSITORY/tests" k8s.io/kubernetes/cmd \
+  build_programs "Kubernetes $version" "8 minutes" "$(kube_folder)" "$REPOSITORY/tests" k8s.io/kubernetes/cmd \
     "-X k8s.io/component-base/version.gitVersion=$version \
      -X k8s.io/component-base/version.gitMajor=$major -X k8s.io/component-base/version.gitMinor=$minor" \
     "${KUBE_PROGRAMS[@]}"
@@ -24,7 +24,7 @@ set_up_kwok() {
   fi
   check_go "$REPOSITORY/tests/cluster/kwok/go.mod"
   version=$(kwok_version)
-  build_programs "kwok $version" "$(kwok_folder)" "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok/cmd \
+  build_programs "kwok $version" "2 minutes" "$(kwok_folder)" "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok/cmd \
     "-X sigs.k8s.io/kwok/pkg/consts.Version=${version#v}" kwok
 }
 
@@ -43,10 +43,10 @@ check_users_programs() {
   done
 }
 
-# build_programs TITLE FOLDER MODULE_FOLDER PACKAGE_PREFIX LINKER_FLAGS NAME...
+# build_programs TITLE TIME FOLDER MODULE_FOLDER PACKAGE_PREFIX LINKER_FLAGS NAME...
 build_programs() {
-  local title=$1 folder=$2 module=$3 prefix=$4 flags=$5 missing name number=0 started
-  shift 5
+  local title=$1 time=$2 folder=$3 module=$4 prefix=$5 flags=$6 missing name number=0 started
+  shift 6
   mapfile -t missing < <(missing_programs "$folder" "$@")
   if ((${#missing[@]} == 0)); then
     say "$title: $folder"
@@ -56,7 +56,7 @@ build_programs() {
   exec 8>"$CACHE/build.lock"
   flock --nonblock 8 || { say "another set-up is building; waiting for it"; flock 8; }
   mapfile -t missing < <(missing_programs "$folder" "$@")
-  say "$title: building into $folder (the first time all of it takes about 8 minutes on two cores)"
+  ((${#missing[@]} == 0)) || say "$title: building into $folder (all of it for the first time: about $time on two cores)"
   for name in "${missing[@]}"; do
     number=$((number + 1)) started=$SECONDS
     printf '  %s (%d of %d) ... ' "$name" "$number" "${#missing[@]}" >&2

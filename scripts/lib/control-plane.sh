@@ -117,6 +117,7 @@ etcd_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$ETCD_PORT
 scheduler_is_ready() { curl --silent --fail --insecure --max-time 2 "https://127.0.0.1:$1/healthz"; }
 default_account_is_there() { api_get /api/v1/namespaces/default/serviceaccounts/default; }
 
+# What kubectl remembers of an API server must not outlive the cluster.
 run_kubectl() {
-  KUBECONFIG=$STATE/admin.kubeconfig "$KUBE_BIN/kubectl" "$@"
+  KUBECONFIG=$STATE/admin.kubeconfig KUBECACHEDIR=$STATE/kubectl-cache "$KUBE_BIN/kubectl" "$@"
 }

@@ -66,7 +66,7 @@ bring_up() {
   if has_simulated_nodes; then start_kwok; fi
   allow_extender
   for ((node = 1; node <= REAL_NODES; node++)); do
-    load_image "$node"
+    load_image "$node" "$STATE/busybox.tar"
   done
   if has_simulated_nodes; then create_simulated_nodes; fi
   wait_until 30 "the default service account" default_account_is_there

@@ -104,7 +104,20 @@ start_kubelet() {
     --node-labels synergy.test/node=real
 }
 
+# load_image NODE FILE: an archive as `docker save` writes it.
 load_image() {
   wait_until 20 "containerd-$1" in_node "$1" ctr version
-  in_node "$1" ctr --namespace k8s.io images import "$STATE/busybox.tar" >>"$STATE/logs/containerd-$1.log" 2>&1
+  in_node "$1" ctr --namespace k8s.io images import "$2" >>"$STATE/logs/containerd-$1.log" 2>&1 ||
+    die "node-$1 could not load $2: see $STATE/logs/containerd-$1.log"
+}
+
+load_images() {
+  local file node
+  (($#)) || die "load-image needs image archives"
+  for file in "$@"; do
+    need_file load-image "$file"
+    for ((node = 1; node <= REAL_NODES; node++)); do
+      load_image "$node" "$(realpath "$file")"
+    done
+  done
 }

@@ -32,6 +32,8 @@ struct ExtenderArgs {
   std::unordered_map<size_t, std::string> escaped;  // what the names spelled with escapes mean
 
   size_t size() const { return spelled_names.size(); }
+  // What of each node goes back to kube-scheduler.
+  const std::vector<std::string_view>& answers() const { return whole_nodes ? node_objects : spelled_names; }
   std::string_view Name(size_t i) const {
     if (!escaped.empty()) {
       if (const auto it = escaped.find(i); it != escaped.end()) return it->second;
@@ -47,9 +49,9 @@ struct FailedNode {
   bool unresolvable = false;  // no eviction there would help
 };
 
-// ExtenderFilterResult. In nodes mode the answer names the nodes that are left by objects that hold nothing else: the name
-// is all that kube-scheduler reads.
-std::string WriteFilterResult(bool whole_nodes, std::span<const std::string_view> fitting_spelled_names,
+// ExtenderFilterResult. `fitting`: the spelled names of the nodes that are left, or with `whole_nodes` their objects' texts:
+// kube-scheduler goes on with the objects that it gets back.
+std::string WriteFilterResult(bool whole_nodes, std::span<const std::string_view> fitting,
                               std::span<const FailedNode> failed);
 
 inline constexpr int kMostPoints = 10;

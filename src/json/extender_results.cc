@@ -28,29 +28,19 @@ void AppendFailed(std::string& out, std::string_view field, std::span<const Fail
 
 }  // namespace
 
-std::string WriteFilterResult(bool whole_nodes, std::span<const std::string_view> fitting_spelled_names,
+std::string WriteFilterResult(bool whole_nodes, std::span<const std::string_view> fitting,
                               std::span<const FailedNode> failed) {
   size_t size = 128;
-  for (const std::string_view name : fitting_spelled_names) size += name.size() + (whole_nodes ? 24 : 1);
+  for (const std::string_view node : fitting) size += node.size() + 1;
   for (const FailedNode& node : failed) size += node.spelled_name.size() + node.reason.size() + 4;
   std::string out;
   out.reserve(size);
-  if (whole_nodes) {
-    out += R"({"Nodes":{"metadata":{},"items":[)";
-    for (size_t i = 0; i < fitting_spelled_names.size(); ++i) {
-      out += i == 0 ? R"({"metadata":{"name":)" : R"(,{"metadata":{"name":)";
-      out += fitting_spelled_names[i];
-      out += "}}";
-    }
-    out += R"(]},"NodeNames":null)";
-  } else {
-    out += R"({"Nodes":null,"NodeNames":[)";
-    for (size_t i = 0; i < fitting_spelled_names.size(); ++i) {
-      if (i != 0) out.push_back(',');
-      out += fitting_spelled_names[i];
-    }
-    out.push_back(']');
+  out += whole_nodes ? R"({"NodeNames":null,"Nodes":{"metadata":{},"items":[)" : R"({"Nodes":null,"NodeNames":[)";
+  for (size_t i = 0; i < fitting.size(); ++i) {
+    if (i != 0) out.push_back(',');
+    out += fitting[i];
   }
+  out += whole_nodes ? "]}" : "]";
   AppendFailed(out, "FailedNodes", failed, false);
   AppendFailed(out, "FailedAndUnresolvableNodes", failed, true);
   out += R"(,"Error":""})";

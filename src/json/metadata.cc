@@ -1,5 +1,5 @@
-#include <algorithm>
-#include <utility>
+#include <map>
+#include <string_view>
 
 #include "json/object_readers.h"
 
@@ -8,17 +8,11 @@ namespace synergy::json {
 std::string ReadText(FieldReader& fields, Value value) { return std::string(fields.Text(value)); }
 
 Labels ReadLabels(FieldReader& fields, Value object) {
-  Labels labels;
+  // The last of equal keys counts.
+  std::map<std::string_view, std::string_view> by_key;
   fields.Object(object).ForEachMember(
-      [&](std::string_view key, Value value) { labels.emplace_back(key, fields.Text(value)); });
-  // The last of equal keys counts: it is the first from behind.
-  std::reverse(labels.begin(), labels.end());
-  std::stable_sort(labels.begin(), labels.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  labels.erase(std::unique(labels.begin(), labels.end(),
-                           [](const auto& a, const auto& b) { return a.first == b.first; }),
-               labels.end());
-  return labels;
+      [&](std::string_view key, Value value) { by_key[key] = fields.Text(value); });
+  return Labels(by_key.begin(), by_key.end());
 }
 
 bool ReadDeleting(FieldReader& fields, Value metadata) {

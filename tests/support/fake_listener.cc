@@ -7,9 +7,12 @@
 
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -40,6 +43,27 @@ std::shared_ptr<SSL_CTX> MakeContext(const FakeTls& tls) {
     ::SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }
   return context;
+}
+
+// A socket on a port of 127.0.0.1 that several sockets of ours may be bound to.
+int BindTo(uint16_t port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  SYNERGY_CHECK(::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0,
+                "a port of the loopback interface is free");
+  return fd;
+}
+
+uint16_t PortOf(int fd) {
+  sockaddr_in address{};
+  socklen_t size = sizeof(address);
+  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  return ntohs(address.sin_port);
 }
 
 }  // namespace
@@ -105,6 +129,17 @@ bool FakeConnection::Write(std::string_view bytes) {
   return true;
 }
 
+bool FakeConnection::WaitForEnd(int wake_fd, std::chrono::milliseconds timeout) {
+  pollfd waits[2] = {{fd_, POLLIN, 0}, {wake_fd, POLLIN, 0}};
+  ::poll(waits, 2, static_cast<int>(timeout.count()));
+  if (waits[1].revents != 0) {
+    eventfd_t count = 0;
+    ::eventfd_read(wake_fd, &count);
+    return false;
+  }
+  return waits[0].revents != 0;
+}
+
 void FakeConnection::Shutdown() { ::shutdown(fd_, SHUT_RDWR); }
 
 void FakeConnection::ResetOnClose() {
@@ -113,26 +148,23 @@ void FakeConnection::ResetOnClose() {
   secured_ = false;
 }
 
-FakeListener::FakeListener(uint16_t port, const std::optional<FakeTls>& tls)
-    : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+FakeListener::FakeListener(const std::optional<FakeTls>& tls, bool open) {
   std::signal(SIGPIPE, SIG_IGN);
-  const int on = 1;
-  ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  socklen_t size = sizeof(address);
-  SYNERGY_CHECK(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size) == 0 && ::listen(fd_, 512) == 0 &&
-                    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) == 0,
-                "a port of the loopback interface is free");
-  port_ = ntohs(address.sin_port);
+  reservation_ = BindTo(0);
+  port_ = PortOf(reservation_);
   if (tls) tls_ = MakeContext(*tls);
+  if (open) Open();
 }
 
 FakeListener::~FakeListener() {
-  Close();
-  ::close(fd_);
+  if (fd_ >= 0) ::close(fd_);
+  ::close(reservation_);
+}
+
+void FakeListener::Open() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = BindTo(port_);
+  SYNERGY_CHECK(::listen(fd_, 512) == 0, "a bound socket can listen");
 }
 
 std::string FakeListener::url() const {
@@ -142,6 +174,8 @@ std::string FakeListener::url() const {
 std::unique_ptr<FakeConnection> FakeListener::Accept() {
   const int fd = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd < 0) return nullptr;
+  const int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   return std::make_unique<FakeConnection>(fd, tls_.get());
 }
 

@@ -6,6 +6,7 @@
 // Threading: Accept() by one thread; Close() and everything of a FakeConnection but its Shutdown() likewise; Shutdown() by
 // any. Everything blocks until there is something to do or the connection is shut down.
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -38,6 +39,9 @@ class FakeConnection {
   std::optional<std::string> ReadLine();
   std::optional<std::string> Read(size_t size);
   bool Write(std::string_view bytes);
+  // Waits for the client to end the connection, or to send something that nobody expects: true. False when `wake_fd` (an
+  // eventfd, which is emptied) or the time comes first.
+  bool WaitForEnd(int wake_fd, std::chrono::milliseconds timeout);
   // Ends both directions; a thread that reads or writes returns. Unlike the destructor, for any thread.
   void Shutdown();
   // Makes the destructor reset the connection instead of closing it in good order.
@@ -54,8 +58,8 @@ class FakeConnection {
 
 class FakeListener {
  public:
-  // On 127.0.0.1; port 0: any.
-  explicit FakeListener(uint16_t port = 0, const std::optional<FakeTls>& tls = {});
+  // On a free port of 127.0.0.1, open unless said otherwise.
+  explicit FakeListener(const std::optional<FakeTls>& tls = {}, bool open = true);
   ~FakeListener();
 
   uint16_t port() const { return port_; }
@@ -63,11 +67,13 @@ class FakeListener {
   std::string url() const;
   // The next connection; null after Close().
   std::unique_ptr<FakeConnection> Accept();
-  // No more connections; later ones are refused.
+  // No more connections: they are refused until Open(). The port stays ours. Open() only when no Accept() is under way.
   void Close();
+  void Open();
 
  private:
-  int fd_;
+  int reservation_;  // bound but never listening: keeps the port while `fd_` comes and goes
+  int fd_ = -1;
   uint16_t port_ = 0;
   std::shared_ptr<ssl_ctx_st> tls_;
 };

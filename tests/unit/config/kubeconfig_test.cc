@@ -119,7 +119,7 @@ TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "the file: is not a map"},
       {"- a", "the file: is not a map"},
-      {"a: [", "line 2"},
+      {"a: [", "line 1: "},
       {"contexts: []", "current-context: is not set"},
       {"current-context: c", "contexts: there is none called \"c\""},
       {"{current-context: c, contexts: 3}", "contexts: is not a list"},

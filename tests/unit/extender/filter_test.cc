@@ -34,13 +34,17 @@ TEST_F(FilterTest, NamesAnUnknownNode) {
               HasSubstr(R"("FailedNodes":{"nowhere":"node is not known to the extender yet"})"));
 }
 
-TEST_F(FilterTest, JudgesAnUnknownNodeByItsObjectInNodesMode) {
-  const std::string nodes =
-      R"({"metadata":{},"items":[{"metadata":{"name":"new","labels":{"name":"x"}},"status":{"allocatable":)"
-      R"({"nvidia.com/gpu":"8","cpu":"24","memory":"500G","pods":"110"}}}]})";
+TEST_F(FilterTest, GivesWholeNodesBackInNodesModeAndJudgesUnknownOnesByTheirObjects) {
+  AddNode("known");
+  const std::string roomy =
+      R"({"metadata":{"labels":{"name":"x"},"name":"new"},"status":{"allocatable":)"
+      R"({"nvidia.com/gpu":"8","cpu":"24","memory":"500G","pods":"110"}}})";
+  const std::string known = R"({ "metadata" : {"name": "known"} })";
   const std::string body =
-      fmt::format(R"({{"Pod":{},"Nodes":{},"NodeNames":null}})", PodJson(MakePod("p", 1, 3, 60)), nodes);
-  EXPECT_THAT(extender.Filter(body), HasSubstr(R"({"Nodes":{"metadata":{},"items":[{"metadata":{"name":"new"}}]})"));
+      fmt::format(R"({{"Pod":{},"Nodes":{{"metadata":{{}},"items":[{},{},{{"metadata":{{"name":"bare"}}}}]}},"NodeNames":null}})",
+                  PodJson(MakePod("p", 1, 3, 60)), roomy, known);
+  EXPECT_THAT(extender.Filter(body), testing::StartsWith(R"({"NodeNames":null,"Nodes":{"metadata":{},"items":[)" + roomy + "," +
+                                                         known + R"(]},"FailedNodes":{},"FailedAndUnresolvableNodes":{"bare")"));
 }
 
 TEST_F(FilterTest, LetsPodsWithoutGpusThroughUntouched) {

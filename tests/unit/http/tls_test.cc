@@ -193,7 +193,7 @@ class ClientCertificateTest : public ::testing::Test {
   }
 
   TestAuthority authority_;
-  FakeListener listener_{0, FakeTls{authority_.Issue("server"), authority_.certificate_pem()}};
+  FakeListener listener_{FakeTls{authority_.Issue("server"), authority_.certificate_pem()}};
 };
 
 TEST_F(ClientCertificateTest, AClientWithACertificateIsWelcome) {
@@ -236,7 +236,7 @@ TEST_F(ClientCertificateTest, BadPemIsAnError) {
 // The end of a TLS stream is data to whoever looks at the socket alone, and so are session tickets.
 TEST(TlsClientTest, AConnectionThatTheServerEndedIsNotUsedAgain) {
   const TestAuthority authority;
-  FakeListener listener(0, FakeTls{authority.Issue("server"), ""});
+  FakeListener listener(FakeTls{authority.Issue("server"), ""});
   std::latch closed(1);
   const Background server([&] {
     auto first = listener.Accept();

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# The cluster that the tests share: fixture.sh up|down FOLDER
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+scripts=$(cd "$here/../../scripts" && pwd)
+command=$1 folder=$2
+# shellcheck source=scripts/lib/extender.sh
+source "$scripts/lib/extender.sh"
+
+cluster() { "$scripts/cluster.sh" --state "$folder/cluster" "$@"; }
+
+case $command in
+  up)
+    # What an interrupted run left must not count as the cluster of this one.
+    [[ ! -e $folder/cluster/settings ]] || cluster down
+    mkdir -p "$folder"
+    free_port >"$folder/extender-port"
+    cluster up --instance 7 --real-nodes 1 --simulated-nodes 32 --extender "http://127.0.0.1:$(<"$folder/extender-port")"
+    ;;
+  down) cluster down ;;
+esac

@@ -1,0 +1,175 @@
+// PlaceOne against the plainest way to say the same.
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "allocation/best_fit.h"
+#include "cluster/fit.h"
+#include "property/random_cluster.h"
+
+namespace synergy::testing {
+namespace {
+
+std::optional<std::string> PlaceName(const ClusterSnapshot& snapshot, const Pod& pod, const ReserveRule& rule) {
+  const auto place = PlaceOne(snapshot, pod, rule);
+  if (!place) return std::nullopt;
+  return snapshot.node(*place).detail->name;
+}
+
+ReserveRule RandomReserve() {
+  if (*rc::gen::inRange(0, 2) == 0) return {};
+  return {.per_gpu = ResourceVector{Gpus(1), MilliCpu(*rc::gen::inRange(0, 8) * 500), GiB(*rc::gen::inRange(0, 40))}};
+}
+
+// The rank by the words of best_fit.h, in floating point throughout: tier, leftover.
+std::pair<int, double> PlainRank(const Pod& pod, const NodeState& node, const ResourceVector& largest,
+                                 const ResourceVector& reserve) {
+  struct Amount {
+    double gpus;
+    double cpu;
+    double memory;
+  };
+  const auto amount = [](const ResourceVector& of) {
+    return Amount{static_cast<double>(of.gpus.count()), static_cast<double>(of.cpu.count()),
+                  static_cast<double>(of.memory.count())};
+  };
+  const Amount all = amount(node.allocatable);
+  const Amount taken = amount(node.requested);
+  const Amount free{all.gpus - taken.gpus, all.cpu - taken.cpu, all.memory - taken.memory};
+  const Amount requests = amount(pod.requests.main);
+  const Amount demand = amount(pod.demand.value_or(pod.requests.main));
+  const Amount unit = amount(largest);
+  const Amount each = amount(reserve);
+  const auto fits = [&free](const Amount& need) {
+    return need.gpus <= free.gpus && (need.cpu <= 0 || need.cpu <= free.cpu) &&
+           (need.memory <= 0 || need.memory <= free.memory);
+  };
+  const auto leftover = [&](const Amount& need) {
+    return std::max(0.0, free.gpus - need.gpus) / unit.gpus + std::max(0.0, free.cpu - need.cpu) / unit.cpu +
+           std::max(0.0, free.memory - need.memory) / unit.memory;
+  };
+  if (fits(demand)) {
+    const double left = free.gpus - demand.gpus;
+    const bool kept =
+        left <= 0 || (free.cpu - demand.cpu >= left * each.cpu && free.memory - demand.memory >= left * each.memory);
+    return {kept ? 0 : 1, leftover(demand)};
+  }
+  const double part = std::min(requests.gpus, all.gpus) / all.gpus;
+  const auto share = [part](double whole, double others, double wanted, double asked) {
+    return std::max(asked, std::min(wanted, std::floor(std::max(0.0, whole - others) * part)));
+  };
+  const Amount fair{
+      requests.gpus, share(all.cpu, static_cast<double>(node.cpu_of_others.count()), demand.cpu, requests.cpu),
+      share(all.memory, static_cast<double>(node.memory_of_others.count()), demand.memory, requests.memory)};
+  if (fits(fair)) return {2, leftover(fair)};
+  return {3, leftover(requests)};
+}
+
+RC_GTEST_PROP(BestFitProperty, NeverPicksANodeOnWhichThePodDoesNotFit, (const RandomCluster& cluster)) {
+  const Pod pod = *IncomingPod();
+  const auto snapshot = cluster.Snapshot();
+  const auto place = PlaceOne(*snapshot, pod, RandomReserve());
+  if (place) {
+    RC_ASSERT(CheckFit(pod, snapshot->node(*place)).none());
+    return;
+  }
+  for (NodeIndex i = 0; i < snapshot->size(); ++i) RC_ASSERT(!CheckFit(pod, snapshot->node(i)).none());
+}
+
+RC_GTEST_PROP(BestFitProperty, PicksTheSameNodeInWhateverOrderNodesAreHeardOf, (const RandomCluster& cluster)) {
+  const Pod pod = *IncomingPod();
+  const ReserveRule rule = RandomReserve();
+  std::vector<Node> shuffled = cluster.nodes;
+  for (size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[*rc::gen::inRange<size_t>(0, i)]);
+  RC_ASSERT(PlaceName(*cluster.Snapshot(), pod, rule) == PlaceName(*cluster.Snapshot(shuffled), pod, rule));
+}
+
+RC_GTEST_PROP(BestFitProperty, PicksTheLeastByRankAndName, (const RandomCluster& cluster)) {
+  const Pod pod = *IncomingPod();
+  const ReserveRule rule = RandomReserve();
+  const auto snapshot = cluster.Snapshot();
+  const BestFit best_fit(pod, *snapshot, rule);
+  std::vector<std::pair<FitRank, std::string>> fitting;
+  for (NodeIndex i = 0; i < snapshot->size(); ++i) {
+    const NodeState& node = snapshot->node(i);
+    if (CheckFit(pod, node).none()) fitting.emplace_back(best_fit.Rank(node), node.detail->name);
+  }
+  RC_PRE(!fitting.empty());
+  RC_ASSERT(PlaceName(*snapshot, pod, rule) == std::min_element(fitting.begin(), fitting.end())->second);
+}
+
+RC_GTEST_PROP(BestFitProperty, RanksEveryNodeAsItsDescriptionSays, (const RandomCluster& cluster)) {
+  const Pod pod = *IncomingPod();
+  const ReserveRule rule = RandomReserve();
+  const auto snapshot = cluster.Snapshot();
+  const BestFit best_fit(pod, *snapshot, rule);
+  const ResourceVector reserve = ReservePerGpu(*snapshot, rule);
+  for (NodeIndex i = 0; i < snapshot->size(); ++i) {
+    const NodeState& node = snapshot->node(i);
+    if (!CheckFit(pod, node).none()) continue;
+    const FitRank rank = best_fit.Rank(node);
+    const auto [tier, leftover] = PlainRank(pod, node, snapshot->largest_node(), reserve);
+    RC_ASSERT(static_cast<int>(rank.tier) == tier);
+    RC_ASSERT(std::abs(rank.leftover - leftover) < 1e-9);
+  }
+}
+
+RC_GTEST_PROP(BestFitProperty, PlacingPodAfterPodNeverExceedsANode, (const RandomCluster& cluster)) {
+  ClusterState state;
+  for (const Node& node : cluster.nodes) state.UpsertNode(node);
+  for (int i = 0; i < 40; ++i) {
+    Pod pod = *IncomingPod();
+    pod.uid = "incoming " + std::to_string(i);
+    const auto snapshot = state.Snapshot();
+    const auto place = PlaceOne(*snapshot, pod, {});
+    if (!place) continue;
+    RC_ASSERT(state.Assume(pod, snapshot->node(*place).detail->name, Instant{}).assumed);
+  }
+  const auto snapshot = state.Snapshot();
+  for (NodeIndex i = 0; i < snapshot->size(); ++i) {
+    const NodeState& node = snapshot->node(i);
+    RC_ASSERT(node.requested.FitsWithin(node.allocatable));
+    RC_ASSERT(node.pods <= node.pods_allowed);
+  }
+}
+
+RC_GTEST_PROP(BestFitProperty, TheFairSharesOfAllGpusFitTheNodeTogether, (const RandomCluster& cluster)) {
+  const auto snapshot = cluster.Snapshot();
+  for (NodeIndex i = 0; i < snapshot->size(); ++i) {
+    const NodeState& node = snapshot->node(i);
+    int64_t left = node.allocatable.gpus.count();
+    ResourceVector given{Gpus(0), node.cpu_of_others, node.memory_of_others};
+    while (left > 0) {
+      const int64_t gpus = *rc::gen::inRange<int64_t>(1, left + 1);
+      given += FairShare(node, Gpus(gpus));
+      left -= gpus;
+    }
+    RC_ASSERT(given.cpu <= std::max(node.allocatable.cpu, node.cpu_of_others));
+    RC_ASSERT(given.memory <= std::max(node.allocatable.memory, node.memory_of_others));
+  }
+}
+
+RC_GTEST_PROP(StrandedGpusProperty, AreBetweenNoneAndAllFreeOnes, (const RandomCluster& cluster)) {
+  const auto snapshot = cluster.Snapshot();
+  const ResourceVector reserve = ReservePerGpu(*snapshot, RandomReserve());
+  for (NodeIndex i = 0; i < snapshot->size(); ++i) {
+    const NodeState& node = snapshot->node(i);
+    const Gpus stranded = StrandedGpus(node, reserve);
+    RC_ASSERT(stranded >= Gpus(0));
+    RC_ASSERT(stranded <= std::max(node.Free().gpus, Gpus(0)));
+    // All that are not stranded could be used at once.
+    const int64_t usable = (std::max(node.Free().gpus, Gpus(0)) - stranded).count();
+    RC_ASSERT((ResourceVector{Gpus(usable), reserve.cpu * usable, reserve.memory * usable}.FitsWithin(node.Free())));
+  }
+}
+
+}  // namespace
+}  // namespace synergy::testing

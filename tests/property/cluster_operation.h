@@ -1,0 +1,73 @@
+#pragma once
+
+// Random things that may happen to a cluster, on few nodes and few pods so that they meet often.
+
+#include <iosfwd>
+#include <string>
+
+#include <rapidcheck.h>
+
+#include "cluster/node.h"
+#include "cluster/pod.h"
+#include "core/clock.h"
+
+namespace synergy::testing {
+
+inline constexpr int kNodeNames = 4;
+inline constexpr int kPodNames = 7;
+
+struct Operation {
+  enum Kind {
+    kUpsertNode,
+    kRemoveNode,
+    kReplaceNodes,
+    kWatchWaiting,
+    kWatchBound,
+    kWatchTerminal,
+    kRemovePod,
+    kReplacePods,
+    kExpect,
+    kAssume,
+    kForget,
+    kExtend,
+    kDropStaleExpectations,
+    kSettleExpired,  // all that Expired() names is forgotten
+    kKinds
+  };
+
+  int kind = 0;
+  int node = 0;
+  int pod = 0;
+  int gpus = 0;   // of the pod or, doubled, of the node; the other amounts likewise
+  int cores = 0;
+  int gib = 0;
+  int cards = 0;
+  int second = 0;  // deadline or time
+  int listed = 0;  // bit i: node or pod i is in the list
+  int bound = 0;   // bit i: pod i is bound in the list
+  int flags = 0;
+
+  std::string NodeName() const { return "n" + std::to_string(node); }
+  std::string PodName() const { return "p" + std::to_string(pod); }
+  Instant Time() const { return Instant(std::chrono::seconds(second)); }
+  Node MakeNode(int which) const;
+  // Not bound.
+  Pod MakePod(int which) const;
+  // Where a list says that the pod is bound.
+  std::string ListedNode(int which) const { return "n" + std::to_string((node + which) % kNodeNames); }
+  bool Listed(int which) const { return (listed >> which & 1) != 0; }
+  bool Bound(int which) const { return (bound >> which & 1) != 0; }
+};
+
+std::ostream& operator<<(std::ostream& out, const Operation& operation);
+
+}  // namespace synergy::testing
+
+namespace rc {
+
+template <>
+struct Arbitrary<synergy::testing::Operation> {
+  static Gen<synergy::testing::Operation> arbitrary();
+};
+
+}  // namespace rc

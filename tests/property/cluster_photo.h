@@ -1,0 +1,50 @@
+#pragma once
+
+// All that a snapshot says, in a form that compares and prints: what ClusterState and its model must agree on.
+//
+// Threading: values.
+
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <set>
+#include <string>
+
+#include "cluster/cluster_snapshot.h"
+#include "core/resources.h"
+
+namespace synergy::testing {
+
+struct NodePhoto {
+  bool exists = false;
+  bool unschedulable = false;
+  bool deleting = false;
+  int64_t pods_allowed = 0;
+  ResourceVector allocatable;
+  ResourceVector requested;
+  MilliCpu cpu_of_others;
+  Bytes memory_of_others;
+  int64_t cards = 0;        // allocatable of the one other resource
+  int64_t cards_taken = 0;  // requested of it
+  std::set<std::string> pods;
+
+  bool operator==(const NodePhoto&) const = default;
+};
+
+struct ClusterPhoto {
+  std::map<std::string, NodePhoto> nodes;  // existing ones and those that pods are on
+  ResourceVector largest_node;
+  ResourceVector least_per_gpu;
+  size_t waiting_gpu_pods = 0;
+
+  bool operator==(const ClusterPhoto&) const = default;
+};
+
+// Checks on the way that names and places agree.
+ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot);
+
+std::ostream& operator<<(std::ostream& out, const ClusterPhoto& photo);
+
+inline constexpr const char* kCard = "example.com/card";
+
+}  // namespace synergy::testing

@@ -1,0 +1,185 @@
+// ClusterState against ClusterModel: whatever happens, in whatever order, both say the same, and no snapshot that was
+// taken on the way ever changes.
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "cluster/cluster_state.h"
+#include "property/cluster_model.h"
+#include "property/cluster_operation.h"
+#include "property/cluster_photo.h"
+
+namespace synergy::testing {
+namespace {
+
+class Pair {
+ public:
+  void Apply(const Operation& operation) {
+    switch (operation.kind) {
+      case Operation::kUpsertNode:
+        state_.UpsertNode(operation.MakeNode(operation.node));
+        model_.PutNode(operation.MakeNode(operation.node));
+        break;
+      case Operation::kRemoveNode:
+        state_.RemoveNode(operation.NodeName());
+        model_.DropNode(operation.NodeName());
+        break;
+      case Operation::kReplaceNodes:
+        ReplaceNodes(operation);
+        break;
+      case Operation::kWatchWaiting:
+        Watch(operation.MakePod(operation.pod));
+        break;
+      case Operation::kWatchBound: {
+        Pod pod = operation.MakePod(operation.pod);
+        pod.node = operation.NodeName();
+        Watch(pod);
+        break;
+      }
+      case Operation::kWatchTerminal: {
+        Pod pod = operation.MakePod(operation.pod);
+        pod.terminal = true;
+        Watch(pod);
+        break;
+      }
+      case Operation::kRemovePod:
+        state_.RemovePod(operation.PodName());
+        model_.DropPod(operation.PodName());
+        break;
+      case Operation::kReplacePods:
+        ReplacePods(operation);
+        break;
+      case Operation::kExpect:
+        Expect(operation);
+        break;
+      case Operation::kAssume: {
+        const Pod pod = operation.MakePod(operation.pod);
+        const bool assumed = state_.Assume(pod, operation.NodeName(), operation.Time()).assumed;
+        RC_ASSERT(assumed == model_.Assume(pod, operation.NodeName(), operation.Time()));
+        break;
+      }
+      case Operation::kForget:
+        state_.Forget(operation.PodName());
+        model_.Forget(operation.PodName());
+        break;
+      case Operation::kExtend:
+        state_.Extend(operation.PodName(), operation.Time());
+        model_.Extend(operation.PodName(), operation.Time());
+        break;
+      case Operation::kDropStaleExpectations:
+        state_.DropStaleExpectations(operation.Time());
+        model_.DropStaleExpectations(operation.Time());
+        break;
+      case Operation::kSettleExpired:
+        SettleExpired(operation.Time());
+        break;
+      default:
+        RC_FAIL("an operation that nobody carries out");
+    }
+  }
+
+  void Compare() {
+    const auto snapshot = state_.Snapshot();
+    const ClusterPhoto photo = PhotoOf(*snapshot);
+    RC_ASSERT(photo == model_.Photo());
+    RC_ASSERT(state_.assumed_pods() == model_.assumed_pods());
+    RC_ASSERT(state_.known_pods() == model_.known_pods());
+    for (int pod = 0; pod < kPodNames; ++pod) {
+      const std::string uid = "p" + std::to_string(pod);
+      const auto hold = state_.FindHold(uid);
+      const auto held_on = model_.HeldOn(uid);
+      RC_ASSERT(hold.has_value() == held_on.has_value());
+      if (hold) RC_ASSERT(snapshot->node(hold->node).detail->name == *held_on);
+    }
+    for (int node = 0; node < kNodeNames; ++node) {
+      const std::string name = "n" + std::to_string(node);
+      RC_ASSERT(snapshot->Find(name).has_value() == photo.nodes.contains(name));
+    }
+    album_.emplace_back(snapshot, photo);
+  }
+
+  void CompareAlbum() const {
+    for (const auto& [snapshot, photo] : album_) RC_ASSERT(PhotoOf(*snapshot) == photo);
+  }
+
+ private:
+  void Watch(const Pod& pod) {
+    state_.UpsertPod(pod);
+    model_.Watch(pod);
+  }
+
+  void ReplaceNodes(const Operation& operation) {
+    std::vector<Node> nodes;
+    std::set<std::string> names;
+    for (int i = 0; i < kNodeNames; ++i) {
+      if (!operation.Listed(i)) continue;
+      nodes.push_back(operation.MakeNode(i));
+      names.insert(nodes.back().name);
+    }
+    model_.KeepNodes(names);
+    for (const Node& node : nodes) model_.PutNode(node);
+    state_.ReplaceNodes(nodes);
+  }
+
+  void ReplacePods(const Operation& operation) {
+    std::vector<Pod> pods;
+    std::set<std::string> uids;
+    for (int i = 0; i < kPodNames; ++i) {
+      if (!operation.Listed(i)) continue;
+      pods.push_back(operation.MakePod(i));
+      if (operation.Bound(i)) pods.back().node = operation.ListedNode(i);
+      uids.insert(pods.back().uid);
+    }
+    model_.KeepPods(uids);
+    for (const Pod& pod : pods) model_.Watch(pod);
+    state_.ReplacePods(pods);
+  }
+
+  void Expect(const Operation& operation) {
+    const auto place = state_.Snapshot()->Find(operation.NodeName());
+    if (!place) return;
+    const Pod pod = operation.MakePod(operation.pod);
+    state_.Expect(pod, *place, operation.Time());
+    model_.Expect(pod, operation.NodeName(), operation.Time());
+  }
+
+  void SettleExpired(Instant now) {
+    std::set<std::string> expired;
+    for (const AssumedPod& assumed : state_.Expired(now)) expired.insert(assumed.pod->uid);
+    RC_ASSERT(expired == model_.Expired(now));
+    for (const std::string& uid : expired) {
+      state_.Forget(uid);
+      model_.Forget(uid);
+    }
+  }
+
+  ClusterState state_;
+  ClusterModel model_;
+  std::vector<std::pair<std::shared_ptr<const ClusterSnapshot>, ClusterPhoto>> album_;
+};
+
+RC_GTEST_PROP(ClusterStateProperty, SaysTheSameAsTheModelWhateverHappens, (const std::vector<Operation>& operations)) {
+  Pair pair;
+  for (const Operation& operation : operations) {
+    pair.Apply(operation);
+    pair.Compare();
+  }
+  pair.CompareAlbum();
+}
+
+RC_GTEST_PROP(ClusterStateProperty, SaysTheSameWhereNobodyLooksInBetween, (const std::vector<Operation>& operations)) {
+  // Without snapshots on the way, nothing is copied before it is written.
+  Pair pair;
+  for (const Operation& operation : operations) pair.Apply(operation);
+  pair.Compare();
+}
+
+}  // namespace
+}  // namespace synergy::testing
