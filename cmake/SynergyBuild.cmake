@@ -59,7 +59,7 @@ function(synergy_program name)
 endfunction()
 
 # synergy_test(name LABEL unit|property|integration|cluster SOURCES ... DEPS ...): one GoogleTest program, registered as
-# one CTest test, so that a fixture shared by its cases is set up once.
+# one CTest test, so that a fixture shared by its cases is set up once. The target <label>_tests builds all of a label.
 function(synergy_test name)
   cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;DEPS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -70,6 +70,10 @@ function(synergy_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   synergy_set_flags(${name})
+  if(NOT TARGET ${arg_LABEL}_tests)
+    add_custom_target(${arg_LABEL}_tests)
+  endif()
+  add_dependencies(${arg_LABEL}_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
 endfunction()

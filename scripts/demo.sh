@@ -82,7 +82,7 @@ stop_extender
 
 say "Starting the control plane and $nodes simulated nodes"
 EXTENDER_PORT=$(free_port)
-cluster up --real-nodes 0 --simulated-nodes "$nodes" --extender "http://127.0.0.1:$EXTENDER_PORT"
+cluster up --instance 5 --real-nodes 0 --simulated-nodes "$nodes" --extender "http://127.0.0.1:$EXTENDER_PORT"
 start_extender "$root/build/release/bin" "$STATE/cluster/synergy-extender.kubeconfig" "$EXTENDER_PORT"
 
 say "100 jobs to kube-scheduler as it comes (default-scheduler)"

@@ -62,38 +62,44 @@ def amount(text):
     return float(digits) * UNITS[text[len(digits):]]
 
 
+def requests(pod):
+    return {name: amount(value) for name, value in pod["spec"]["containers"][0]["resources"]["requests"].items()}
+
+
 def report(data, files):
-    demands = read_csv(data, "demands.csv")
-    least_cpu = min(float(d["cpu_per_gpu"]) for d in demands)
-    least_memory = min(float(d["memory_gb_per_gpu"]) for d in demands) * 1e9
-    speed = {d["model"]: float(d["speedup_at_demand"]) for d in demands}
+    speed = {demand["model"]: float(demand["speedup_at_demand"]) for demand in read_csv(data, "demands.csv")}
     for file in files:
         with open(file, encoding="utf-8") as text:
             items = json.load(text)["items"]
         print(f"\n{os.path.basename(file).removesuffix('.json')}")
-        report_state([i for i in items if i["kind"] == "Node"], [i for i in items if i["kind"] == "Pod"],
-                     least_cpu, least_memory, speed)
+        report_state([i for i in items if i["kind"] == "Node"], [i for i in items if i["kind"] == "Pod"], speed)
+    print("\n  stranded: GPUs that are free on nodes without the CPU or memory for any job that waits")
 
 
-def report_state(nodes, all_pods, least_cpu, least_memory, speed):
+def report_state(nodes, all_pods, speed):
+    waiting = [requests(pod) for pod in all_pods if not pod["spec"].get("nodeName")]
     print(f"  {'node':<12}{'pods':>6}{'GPUs free':>12}{'stranded':>10}{'CPU free':>10}{'memory free':>14}")
     total = [0.0] * 5
     for node in sorted(nodes, key=lambda n: n["metadata"]["name"]):
         name, free = node["metadata"]["name"], {k: amount(v) for k, v in node["status"]["allocatable"].items()}
-        here = [p for p in all_pods if p["spec"].get("nodeName") == name]
+        here = [pod for pod in all_pods if pod["spec"].get("nodeName") == name]
         for pod in here:
-            for container in pod["spec"]["containers"]:
-                for resource, value in container["resources"].get("requests", {}).items():
-                    free[resource] -= amount(value)
-        usable = min(free[GPU], free["cpu"] // least_cpu, free["memory"] // least_memory)
-        row = [len(here), free[GPU], free[GPU] - usable, free["cpu"], free["memory"] / 1e9]
+            for resource, taken in requests(pod).items():
+                free[resource] -= taken
+        usable = any(all(need <= free[resource] for resource, need in job.items()) for job in waiting)
+        stranded = free[GPU] if waiting and not usable else 0
+        row = [len(here), free[GPU], stranded, free["cpu"], free["memory"] / 1e9]
         total = [a + b for a, b in zip(total, row)]
-        print(f"  {name:<12}{row[0]:>6.0f}{row[1]:>12.0f}{row[2]:>10.0f}{row[3]:>10.0f}{row[4]:>11.0f} GB")
-    print(f"  {'all':<12}{total[0]:>6.0f}{total[1]:>12.0f}{total[2]:>10.0f}{total[3]:>10.0f}{total[4]:>11.0f} GB")
-    placed = [p for p in all_pods if p["spec"].get("nodeName")]
-    work = sum(speed[p["metadata"]["labels"]["model"]] for p in placed)
-    print(f"  {len(placed)} of {len(all_pods)} jobs placed, {len(all_pods) - len(placed)} wait; "
+        print_row(name, row)
+    print_row("all", total)
+    placed = [pod for pod in all_pods if pod["spec"].get("nodeName")]
+    work = sum(speed[pod["metadata"]["labels"]["model"]] for pod in placed)
+    print(f"  {len(placed)} of {len(all_pods)} jobs placed, {len(waiting)} wait; "
           f"together as fast as {work:.0f} jobs at their fair share")
+
+
+def print_row(name, row):
+    print(f"  {name:<12}{row[0]:>6.0f}{row[1]:>12.0f}{row[2]:>10.0f}{row[3]:>10.0f}{row[4]:>11.0f} GB")
 
 
 def main(arguments):

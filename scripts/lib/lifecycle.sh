@@ -96,6 +96,7 @@ check_machine() {
   for name in etcd curl jq openssl ss flock setsid; do
     command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh"
   done
+  /usr/bin/python3 -c 'import yaml' 2>/dev/null || die "python3-yaml is missing: run scripts/setup.sh"
   missing=$(missing_programs "$KUBE_BIN" "${KUBE_PROGRAMS[@]}" && missing_programs "$KWOK_BIN" kwok)
   [[ -z $missing ]] || die "not built yet: ${missing//$'\n'/ }: run scripts/setup.sh"
   ((REAL_NODES)) || return 0
@@ -174,7 +175,7 @@ tear_down() {
     remove_bridge "$node"
   done
   remove_cgroups
-  restore_kernel_settings
+  if ((REAL_NODES)); then restore_kernel_settings; fi
   find "$STATE" -mindepth 1 -maxdepth 1 ! -name logs ! -name settings -exec rm -rf {} +
   rm "$STATE/settings"
 }

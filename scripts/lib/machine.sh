@@ -7,12 +7,21 @@ KERNEL_SETTINGS=(
   kernel.keys.root_maxkeys kernel.keys.root_maxbytes net.ipv4.ip_forward
 )
 
+# As they were before the first of the clusters that are up. Kept beside the clusters' states, because the last cluster to
+# go need not be the first that came.
+SAVED_KERNEL_SETTINGS=/run/synergy-test-kernel-settings
+
 save_kernel_settings() {
-  sysctl "${KERNEL_SETTINGS[@]}" >"$STATE/kernel-settings"
+  [[ ! -e $SAVED_KERNEL_SETTINGS ]] || return 0
+  sysctl "${KERNEL_SETTINGS[@]}" >"$SAVED_KERNEL_SETTINGS.new"
+  mv "$SAVED_KERNEL_SETTINGS.new" "$SAVED_KERNEL_SETTINGS"
 }
 
+# restore_kernel_settings: unless another cluster's nodes still need them.
 restore_kernel_settings() {
-  [[ ! -s $STATE/kernel-settings ]] || sysctl --quiet --load "$STATE/kernel-settings"
+  [[ -e $SAVED_KERNEL_SETTINGS && -z $(compgen -G '/sys/class/net/syn?-br?') ]] || return 0
+  sysctl --quiet --load "$SAVED_KERNEL_SETTINGS"
+  rm "$SAVED_KERNEL_SETTINGS"
 }
 
 bridge_of() { printf 'syn%d-br%d\n' "$INSTANCE" "$1"; }

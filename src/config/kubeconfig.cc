@@ -26,7 +26,8 @@ std::string ReadFile(const std::string& file) {
   std::error_code ignored;
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file, ignored)) {
-    throw Problem{fmt::format("{} cannot be read: {}", file, in ? "it is a folder" : std::strerror(errno))};
+    throw Problem{
+        fmt::format("{} cannot be read: {}", file, in ? "it is a folder" : std::strerror(errno))};
   }
   std::ostringstream content;
   content << in.rdbuf();
@@ -87,7 +88,8 @@ class Section {
 
   bool Flag(const char* field) const {
     const std::string text = Text(field);
-    if (!text.empty() && text != "true" && text != "false") Reject(field, "is neither true nor false");
+    if (!text.empty() && text != "true" && text != "false")
+      Reject(field, "is neither true nor false");
     return text == "true";
   }
 
@@ -124,7 +126,8 @@ class Section {
 Section Find(const YAML::Node& root, const char* list, const char* field, const std::string& name,
              const std::filesystem::path& folder) {
   const YAML::Node entries = root[list];
-  if (entries.IsDefined() && !entries.IsNull() && !entries.IsSequence()) throw Problem{fmt::format("{}: is not a list", list)};
+  if (entries.IsDefined() && !entries.IsNull() && !entries.IsSequence())
+    throw Problem{fmt::format("{}: is not a list", list)};
   for (const YAML::Node& entry : entries) {
     if (!entry.IsMap() || !entry["name"] || !entry["name"].IsScalar()) {
       throw Problem{fmt::format("{}: an entry has no name", list)};
@@ -139,9 +142,11 @@ Section Find(const YAML::Node& root, const char* list, const char* field, const 
 void ReadCluster(const Section& cluster, ClusterAccess& access) {
   access.server = cluster.Text("server");
   if (access.server.rfind("https://", 0) != 0 && access.server.rfind("http://", 0) != 0) {
-    cluster.Reject("server", fmt::format("\"{}\" does not start with https:// or http://", access.server));
+    cluster.Reject("server",
+                   fmt::format("\"{}\" does not start with https:// or http://", access.server));
   }
-  if (cluster.Has("proxy-url")) cluster.Reject("proxy-url", "proxies are not supported; the server must be reachable");
+  if (cluster.Has("proxy-url"))
+    cluster.Reject("proxy-url", "proxies are not supported; the server must be reachable");
   access.ca_pem = cluster.Content("certificate-authority");
   access.tls_server_name = cluster.Text("tls-server-name");
   access.skip_verify = cluster.Flag("insecure-skip-tls-verify");
@@ -149,7 +154,8 @@ void ReadCluster(const Section& cluster, ClusterAccess& access) {
 
 void ReadUser(const Section& user, ClusterAccess& access) {
   constexpr std::string_view kCure =
-      "is not supported; give the user a token, a tokenFile or a client certificate (a service account's token: kubectl "
+      "is not supported; give the user a token, a tokenFile or a client certificate (a service "
+      "account's token: kubectl "
       "create token)";
   for (const char* field : {"exec", "auth-provider", "username", "password"}) {
     if (user.Has(field)) user.Reject(field, kCure);
@@ -161,7 +167,8 @@ void ReadUser(const Section& user, ClusterAccess& access) {
   access.certificate_pem = user.Content("client-certificate");
   access.key_pem = user.Content("client-key");
   if (access.certificate_pem.empty() != access.key_pem.empty()) {
-    user.Reject(access.key_pem.empty() ? "client-key" : "client-certificate", "is missing, the other one is there");
+    user.Reject(access.key_pem.empty() ? "client-key" : "client-certificate",
+                "is missing, the other one is there");
   }
   // As in client-go, the file counts where both are given.
   access.token_file = user.FileName("tokenFile");
@@ -184,19 +191,23 @@ Result<ClusterAccess> LoadKubeconfig(const std::string& file, const std::string&
     ClusterAccess access;
     ReadCluster(Find(root, "clusters", "cluster", chosen.Text("cluster"), folder), access);
     // A context without a user is an anonymous one.
-    if (chosen.Has("user")) ReadUser(Find(root, "users", "user", chosen.Text("user"), folder), access);
+    if (chosen.Has("user"))
+      ReadUser(Find(root, "users", "user", chosen.Text("user"), folder), access);
     return access;
   } catch (const Problem& problem) {
     return Fail(code, fmt::format("kubeconfig {}: {}", file, problem.text));
   } catch (const YAML::Exception& problem) {
-    return Fail(code, fmt::format("kubeconfig {}: line {}: {}", file, problem.mark.line + 1, problem.msg));
+    return Fail(
+        code, fmt::format("kubeconfig {}: line {}: {}", file, problem.mark.line + 1, problem.msg));
   }
 }
 
-Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string& port, const std::string& folder) {
+Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string& port,
+                                      const std::string& folder) {
   if (host.empty() || port.empty()) {
     return Fail(ErrorCode::kNotFound,
-                "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, as they are in every pod; outside of "
+                "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, as they are in "
+                "every pod; outside of "
                 "one a kubeconfig is needed");
   }
   const bool v6 = host.find(':') != std::string::npos;

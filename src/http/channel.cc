@@ -28,7 +28,8 @@ Channel::Channel(Fd socket)
 
 Channel::~Channel() {
   // Tells the peer that the stream is complete; what it answers does not matter.
-  if (tls_ != nullptr && (state_ == State::kOpen || state_ == State::kEnded)) ::SSL_shutdown(tls_.get());
+  if (tls_ != nullptr && (state_ == State::kOpen || state_ == State::kEnded))
+    ::SSL_shutdown(tls_.get());
   ::ERR_clear_error();
 }
 
@@ -53,7 +54,8 @@ bool Channel::Wait(bool writable) {
     case Ready::kYes:
       return true;
     case Ready::kTimeout:
-      Fail(State::kSilent, fmt::format("the other side was silent for {} ms", silence_limit_.count()));
+      Fail(State::kSilent,
+           fmt::format("the other side was silent for {} ms", silence_limit_.count()));
       return false;
     case Ready::kWoken:
       Fail(State::kWoken, "stopped");
@@ -80,7 +82,8 @@ Channel::Step Channel::TlsStep(int result) {
     }
     default:
       // An alert before the first byte of data is about the handshake (RFC 8446, section 6.2).
-      handshake_refused_ = !ever_received_ && ERR_GET_REASON(::ERR_peek_last_error()) > SSL_AD_REASON_OFFSET;
+      handshake_refused_ =
+          !ever_received_ && ERR_GET_REASON(::ERR_peek_last_error()) > SSL_AD_REASON_OFFSET;
       Fail(State::kBroken, TlsProblem());
       return Step::kFailed;
   }
@@ -99,7 +102,8 @@ Channel::Step Channel::TryRead(char* data, size_t size, size_t* got) {
   }
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return Step::kWantRead;
   const int error = errno;
-  Fail(n == 0 ? State::kEnded : State::kBroken, n == 0 ? "the connection was closed" : ErrnoText(error));
+  Fail(n == 0 ? State::kEnded : State::kBroken,
+       n == 0 ? "the connection was closed" : ErrnoText(error));
   return Step::kFailed;
 }
 
@@ -180,7 +184,8 @@ bool Channel::Write(const char* data, size_t size) {
     unsent_.append(data, size);
     return state_ == State::kOpen;
   }
-  // The head goes together with as much of the body as one packet's worth, the rest from where it lies.
+  // The head goes together with as much of the body as one packet's worth, the rest from where it
+  // lies.
   const size_t with_head = std::min(size, kCollectedWrites - unsent_.size());
   unsent_.append(data, with_head);
   return Flush() && Send(data + with_head, size - with_head);
@@ -210,12 +215,14 @@ Result<> Channel::Handshake(int (*step)(ssl_st*)) {
         Wait(/*writable=*/true);
         break;
     }
-    if (std::chrono::steady_clock::now() > deadline) Fail(State::kSilent, "the TLS handshake took too long");
+    if (std::chrono::steady_clock::now() > deadline)
+      Fail(State::kSilent, "the TLS handshake took too long");
   }
   const long verdict = ::SSL_get_verify_result(tls_.get());
   const char* untrusted = verdict == X509_V_OK ? "" : ::X509_verify_cert_error_string(verdict);
-  return synergy::Fail(state_ == State::kWoken ? ErrorCode::kCancelled : ErrorCode::kUnavailable,
-                       fmt::format("TLS handshake: {}{}{}", problem_, *untrusted != '\0' ? ": " : "", untrusted));
+  return synergy::Fail(
+      state_ == State::kWoken ? ErrorCode::kCancelled : ErrorCode::kUnavailable,
+      fmt::format("TLS handshake: {}{}{}", problem_, *untrusted != '\0' ? ": " : "", untrusted));
 }
 
 Result<> Channel::AcceptTls(const TlsContext& context) {
@@ -224,7 +231,8 @@ Result<> Channel::AcceptTls(const TlsContext& context) {
   return Handshake(::SSL_accept);
 }
 
-Result<> Channel::ConnectTls(const TlsContext& context, const std::string& server_name, bool verify) {
+Result<> Channel::ConnectTls(const TlsContext& context, const std::string& server_name,
+                             bool verify) {
   tls_ = MakeSession(context, socket_.get());
   if (tls_ == nullptr || !ExpectServer(tls_.get(), server_name, verify)) {
     return synergy::Fail(ErrorCode::kUnavailable, TlsProblem());
@@ -234,16 +242,19 @@ Result<> Channel::ConnectTls(const TlsContext& context, const std::string& serve
 
 bool Channel::AwaitData(milliseconds timeout, int wake_fd) {
   if (!Flush()) return false;
-  if (buffer_begin_ < buffer_end_ || (tls_ != nullptr && ::SSL_pending(tls_.get()) > 0)) return true;
-  return WaitFor(socket_.get(), /*writable=*/false, timeout, wake_fd, /*data_first=*/true) == Ready::kYes;
+  if (buffer_begin_ < buffer_end_ || (tls_ != nullptr && ::SSL_pending(tls_.get()) > 0))
+    return true;
+  return WaitFor(socket_.get(), /*writable=*/false, timeout, wake_fd, /*data_first=*/true) ==
+         Ready::kYes;
 }
 
 bool Channel::Idle() {
   if (state_ != State::kOpen || !unsent_.empty() || buffer_begin_ < buffer_end_) return false;
   char byte;
   if (tls_ == nullptr) return ::recv(socket_.get(), &byte, 1, MSG_PEEK) < 0 && errno == EAGAIN;
-  // What lies in the socket may be TLS's own, session tickets above all, which says nothing about the stream. Looking
-  // at the socket alone would not see the end of a TLS stream either: that is data too.
+  // What lies in the socket may be TLS's own, session tickets above all, which says nothing about
+  // the stream. Looking at the socket alone would not see the end of a TLS stream either: that is
+  // data too.
   size_t got = 0;
   ::ERR_clear_error();
   return TlsStep(::SSL_peek_ex(tls_.get(), &byte, 1, &got)) == Step::kWantRead;

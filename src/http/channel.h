@@ -1,20 +1,22 @@
 #pragma once
 
-// A byte stream over a socket, plain or TLS, that knows why it failed: the library's own streams only say "error", and
-// whether a request may have been processed hangs on the reason. Private to this folder.
+// A byte stream over a socket, plain or TLS, that knows why it failed: the library's own streams
+// only say "error", and whether a request may have been processed hangs on the reason. Private to
+// this folder.
 //
-// Reads come from a buffer that lives as long as the connection; small writes are collected until the next read or
-// Flush(), so that an answer's head and body leave as one packet.
+// Reads come from a buffer that lives as long as the connection; small writes are collected until
+// the next read or Flush(), so that an answer's head and body leave as one packet.
 //
-// Threading: one owner at a time. Failures: once state() is not kOpen, nothing more is read or written.
-
-#include <sys/types.h>
+// Threading: one owner at a time. Failures: once state() is not kOpen, nothing more is read or
+// written.
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+
+#include <sys/types.h>
 
 #include "core/result.h"
 #include "http/socket.h"
@@ -40,7 +42,8 @@ class Channel {
   // How long a read or write may wait, and what cuts the wait short (-1: nothing).
   void SetWaits(std::chrono::milliseconds silence_limit, int wake_fd);
 
-  // The handshakes, within the silence limit. The client verifies the server's certificate for `server_name`.
+  // The handshakes, within the silence limit. The client verifies the server's certificate for
+  // `server_name`.
   Result<> AcceptTls(const TlsContext& context);
   Result<> ConnectTls(const TlsContext& context, const std::string& server_name, bool verify);
 
@@ -49,18 +52,20 @@ class Channel {
   bool Write(const char* data, size_t size);
   bool Flush();
 
-  // Reads fail after that many more bytes, with the stream still open: the library reads heads of any length.
+  // Reads fail after that many more bytes, with the stream still open: the library reads heads of
+  // any length.
   void LimitReads(size_t bytes) { read_limit_ = bytes; }
   void UnlimitReads() { read_limit_ = SIZE_MAX; }
   bool read_limit_reached() const { return read_limit_ == 0; }
 
   // Waits for the next request: true when there is something to read, be it the end.
   bool AwaitData(std::chrono::milliseconds timeout, int wake_fd);
-  // Whether a connection that was idle may be used again: nothing came that nobody asked for, and it was not closed.
+  // Whether a connection that was idle may be used again: nothing came that nobody asked for, and
+  // it was not closed.
   bool Idle();
 
-  // Ends the stream so that the peer still gets what was written last: closing a socket with unread data in it would
-  // destroy that. Reads on for a while.
+  // Ends the stream so that the peer still gets what was written last: closing a socket with unread
+  // data in it would destroy that. Reads on for a while.
   void Linger();
 
   State state() const { return state_; }
@@ -69,7 +74,8 @@ class Channel {
   bool received() const { return received_; }
   bool all_sent() const { return !send_failed_ && unsent_.empty(); }
   void ResetCounts();
-  // The peer refused the TLS handshake after our half of it was done, as TLS 1.3 servers do with a client's certificate.
+  // The peer refused the TLS handshake after our half of it was done, as TLS 1.3 servers do with a
+  // client's certificate.
   bool handshake_refused() const { return handshake_refused_; }
   int fd() const { return socket_.get(); }
 

@@ -14,11 +14,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A kept-open connection that was not used for longer is not used again: servers close idle ones (Go's API server after 90
-// s), and a request that crosses with that may or may not have been acted on.
+// A kept-open connection that was not used for longer is not used again: servers close idle ones
+// (Go's API server after 90 s), and a request that crosses with that may or may not have been acted
+// on.
 constexpr std::chrono::seconds kReusedWithin{30};
 
-bool IsRepeatable(const ClientRequest& request) { return request.method == "GET" || request.method == "HEAD"; }
+bool IsRepeatable(const ClientRequest& request) {
+  return request.method == "GET" || request.method == "HEAD";
+}
 
 bool IsLine(std::string_view text, unsigned char lowest) {
   for (const char c : text) {
@@ -30,7 +33,8 @@ bool IsLine(std::string_view text, unsigned char lowest) {
 
 // Line ends and spaces would change what the server reads.
 Result<> Check(const ClientRequest& request) {
-  if (request.method.empty() || !IsLine(request.method, 'A')) return Fail(ErrorCode::kInvalid, "not an HTTP method");
+  if (request.method.empty() || !IsLine(request.method, 'A'))
+    return Fail(ErrorCode::kInvalid, "not an HTTP method");
   if (request.path.empty() || request.path.front() != '/' || !IsLine(request.path, '!')) {
     return Fail(ErrorCode::kInvalid, "not an HTTP path");
   }
@@ -39,7 +43,8 @@ Result<> Check(const ClientRequest& request) {
       return Fail(ErrorCode::kInvalid, fmt::format("header \"{}\" cannot be sent", name));
     }
   }
-  if (!IsLine(request.content_type, ' ')) return Fail(ErrorCode::kInvalid, "the content type cannot be sent");
+  if (!IsLine(request.content_type, ' '))
+    return Fail(ErrorCode::kInvalid, "the content type cannot be sent");
   return {};
 }
 
@@ -52,8 +57,10 @@ class PooledClient final : public Client {
     return Call(request, options_.read_timeout, nullptr, stop);
   }
 
-  Result<ClientResponse> Stream(const ClientRequest& request, std::chrono::milliseconds silence_limit,
-                                const std::function<bool(std::string_view)>& on_data, std::stop_token stop) override {
+  Result<ClientResponse> Stream(const ClientRequest& request,
+                                std::chrono::milliseconds silence_limit,
+                                const std::function<bool(std::string_view)>& on_data,
+                                std::stop_token stop) override {
     return Call(request, silence_limit, &on_data, stop);
   }
 
@@ -64,23 +71,28 @@ class PooledClient final : public Client {
   };
 
   Result<ClientResponse> Call(const ClientRequest& request, std::chrono::milliseconds silence_limit,
-                              const ClientConnection::OnData* on_data, const std::stop_token& stop) {
+                              const ClientConnection::OnData* on_data,
+                              const std::stop_token& stop) {
     if (const Result<> valid = Check(request); !valid) return Fail(valid.error());
     if (stop.stop_requested()) return Fail(ErrorCode::kCancelled, "stopped");
     const StopEvent stop_event(stop);
     const Waits waits{silence_limit, stop_event.fd()};
     if (std::unique_ptr<ClientConnection> kept = Take()) {
-      ClientConnection::Outcome outcome = kept->Send(request, waits, options_.max_response_bytes, on_data);
+      ClientConnection::Outcome outcome =
+          kept->Send(request, waits, options_.max_response_bytes, on_data);
       if (outcome.response) {
         Keep(std::move(kept));
         return std::move(outcome.response);
       }
-      if (outcome.response.error().code == ErrorCode::kCancelled) return std::move(outcome.response);
-      if (!outcome.not_sent && !(outcome.ended_unanswered && IsRepeatable(request))) return std::move(outcome.response);
+      if (outcome.response.error().code == ErrorCode::kCancelled)
+        return std::move(outcome.response);
+      if (!outcome.not_sent && !(outcome.ended_unanswered && IsRepeatable(request)))
+        return std::move(outcome.response);
     }
     auto fresh = ClientConnection::Open(target_, options_.connect_timeout, waits.wake_fd);
     if (!fresh) return Fail(fresh.error());
-    ClientConnection::Outcome outcome = (*fresh)->Send(request, waits, options_.max_response_bytes, on_data);
+    ClientConnection::Outcome outcome =
+        (*fresh)->Send(request, waits, options_.max_response_bytes, on_data);
     if (outcome.response) Keep(std::move(*fresh));
     return std::move(outcome.response);
   }
@@ -92,7 +104,8 @@ class PooledClient final : public Client {
     while (!idle_.empty()) {
       Idle last = std::move(idle_.back());
       idle_.pop_back();
-      if (Clock::now() - last.since < kReusedWithin && last.connection->Reusable()) return std::move(last.connection);
+      if (Clock::now() - last.since < kReusedWithin && last.connection->Reusable())
+        return std::move(last.connection);
       ended.push_back(std::move(last));
     }
     return nullptr;
@@ -101,7 +114,8 @@ class PooledClient final : public Client {
   void Keep(std::unique_ptr<ClientConnection> connection) {
     if (!connection->Reusable()) return;
     const std::lock_guard lock(mutex_);
-    if (idle_.size() < options_.max_idle_connections) idle_.push_back({std::move(connection), Clock::now()});
+    if (idle_.size() < options_.max_idle_connections)
+      idle_.push_back({std::move(connection), Clock::now()});
   }
 
   const ClientOptions options_;
@@ -117,7 +131,8 @@ Result<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
   std::signal(SIGPIPE, SIG_IGN);
   Result<BaseUrl> url = ParseBaseUrl(options.base_url);
   if (!url) return Fail(url.error());
-  ClientConnection::Target target{std::move(*url), nullptr, options.tls.server_name, !options.tls.skip_verify};
+  ClientConnection::Target target{std::move(*url), nullptr, options.tls.server_name,
+                                  !options.tls.skip_verify};
   if (target.server_name.empty()) target.server_name = target.url.host;
   if (target.url.tls) {
     Result<TlsContext> context = MakeClientContext(options.tls);

@@ -1,16 +1,18 @@
 #pragma once
 
-// An HTTP/1.1 client for one server, with connections that are kept open and used again. cpp-httplib is behind it.
+// An HTTP/1.1 client for one server, with connections that are kept open and used again.
+// cpp-httplib is behind it.
 //
 // Threading: a Client may be used from any thread; each call under way has a connection of its own.
-// Failures: kUnavailable when no connection could be made or not all of the request left, so that the server cannot have
-// acted on it; kTimeout when the request left and no whole answer came, be it that the server was silent or that the
-// connection broke: it may have acted on it; kCancelled after `stop`, where the same is not known; kInvalid for a request
-// that cannot be sent and an answer that is too large. A status of 4xx or 5xx is an answer, not a failure.
+// Failures: kUnavailable when no connection could be made or not all of the request left, so that
+// the server cannot have acted on it; kTimeout when the request left and no whole answer came, be
+// it that the server was silent or that the connection broke: it may have acted on it; kCancelled
+// after `stop`, where the same is not known; kInvalid for a request that cannot be sent and an
+// answer that is too large. A status of 4xx or 5xx is an answer, not a failure.
 //
-// A kept-open connection may turn out to have been closed by the server. Then the request is sent again, once, on a fresh
-// one, if it did not leave completely, or if it is a GET or HEAD and no byte of an answer came. SIGPIPE is ignored in the
-// whole process from the first Create() on.
+// A kept-open connection may turn out to have been closed by the server. Then the request is sent
+// again, once, on a fresh one, if it did not leave completely, or if it is a GET or HEAD and no
+// byte of an answer came. SIGPIPE is ignored in the whole process from the first Create() on.
 
 #include <chrono>
 #include <functional>
@@ -29,7 +31,7 @@ struct ClientTls {
   std::string ca_pem;           // empty: the system's
   std::string certificate_pem;  // both or neither: mutual TLS
   std::string key_pem;
-  std::string server_name;      // empty: the URL's host
+  std::string server_name;  // empty: the URL's host
   bool skip_verify = false;
 };
 
@@ -62,11 +64,14 @@ class Client {
 
   virtual Result<ClientResponse> Send(const ClientRequest& request, std::stop_token stop = {}) = 0;
 
-  // An answer that goes on: `on_data` is called with nothing as soon as an answer with status 200 begins and then with its
-  // body's pieces as they come; it returns false to end it. Returns when the answer ends, with status and, for a status
-  // other than 200, the body. `stop` ends it at once, also in the middle of a silence.
-  virtual Result<ClientResponse> Stream(const ClientRequest& request, std::chrono::milliseconds silence_limit,
-                                        const std::function<bool(std::string_view)>& on_data, std::stop_token stop) = 0;
+  // An answer that goes on: `on_data` is called with nothing as soon as an answer with status 200
+  // begins and then with its body's pieces as they come; it returns false to end it. Returns when
+  // the answer ends, with status and, for a status other than 200, the body. `stop` ends it at
+  // once, also in the middle of a silence.
+  virtual Result<ClientResponse> Stream(const ClientRequest& request,
+                                        std::chrono::milliseconds silence_limit,
+                                        const std::function<bool(std::string_view)>& on_data,
+                                        std::stop_token stop) = 0;
 };
 
 }  // namespace synergy::http

@@ -3,7 +3,6 @@
 #include <cerrno>
 
 #include <fcntl.h>
-
 #include <fmt/format.h>
 #include <httplib.h>
 
@@ -13,8 +12,8 @@
 namespace synergy::http {
 namespace {
 
-// Of an answer. The library takes any length, and matches the first line with a std::regex whose recursion overflows the
-// stack at about 50 kB.
+// Of an answer. The library takes any length, and matches the first line with a std::regex whose
+// recursion overflows the stack at about 50 kB.
 constexpr size_t kLongestHead = size_t{16} << 10;
 
 // An answer as it comes in.
@@ -37,10 +36,11 @@ struct Answer {
   }
 };
 
-// The library's client without its sockets: it writes requests and reads answers. Its own connecting and its own streams
-// are not used. They hold the lock that stop() needs while they connect, forget a stop() that comes too early, take an
-// ended TLS connection for a live one, show the client's certificate before the server's is verified, and call every
-// failure after that "Read".
+// The library's client without its sockets: it writes requests and reads answers. Its own
+// connecting and its own streams are not used. They hold the lock that stop() needs while they
+// connect, forget a stop() that comes too early, take an ended TLS connection for a live one, show
+// the client's certificate before the server's is verified, and call every failure after that
+// "Read".
 class LibraryConnection final : public ClientConnection, private httplib::ClientImpl {
  public:
   LibraryConnection(const Target& target, std::unique_ptr<Channel> channel, int library_socket)
@@ -51,7 +51,8 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
     set_keep_alive(true);
     set_url_encode(false);
     set_decompress(false);
-    // Looked at and closed by the library when it sees fit; reads and writes go through the channel.
+    // Looked at and closed by the library when it sees fit; reads and writes go through the
+    // channel.
     socket_.sock = library_socket;
   }
 
@@ -101,7 +102,8 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
   }
 
   Outcome Failure(const Answer& answer) const {
-    const bool ended = channel_->state() == Channel::State::kEnded || channel_->state() == Channel::State::kBroken;
+    const bool ended =
+        channel_->state() == Channel::State::kEnded || channel_->state() == Channel::State::kBroken;
     Outcome outcome{Fail(ErrorCode::kTimeout, {}), false, false};
     outcome.not_sent = never_tried_ || !channel_->all_sent() || channel_->handshake_refused();
     outcome.ended_unanswered = never_tried_ || (ended && !channel_->received());
@@ -111,7 +113,8 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
 
   Error Describe(const Answer& answer, bool not_sent) const {
     if (answer.too_long) {
-      return {ErrorCode::kInvalid, fmt::format("the answer is larger than {} bytes", answer.max_bytes)};
+      return {ErrorCode::kInvalid,
+              fmt::format("the answer is larger than {} bytes", answer.max_bytes)};
     }
     if (channel_->state() == Channel::State::kWoken) return {ErrorCode::kCancelled, "stopped"};
     if (not_sent) {
@@ -119,10 +122,13 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
               fmt::format("the request could not be sent: {}",
                           never_tried_ ? "the connection was closed" : channel_->problem())};
     }
-    if (channel_->read_limit_reached()) return {ErrorCode::kTimeout, "the answer's head is too long"};
-    if (channel_->state() == Channel::State::kOpen) return {ErrorCode::kTimeout, "the answer is not HTTP"};
+    if (channel_->read_limit_reached())
+      return {ErrorCode::kTimeout, "the answer's head is too long"};
+    if (channel_->state() == Channel::State::kOpen)
+      return {ErrorCode::kTimeout, "the answer is not HTTP"};
     return {ErrorCode::kTimeout,
-            fmt::format("{}: {}", channel_->received() ? "the answer is incomplete" : "no answer", channel_->problem())};
+            fmt::format("{}: {}", channel_->received() ? "the answer is incomplete" : "no answer",
+                        channel_->problem())};
   }
 
   // What the library does to its sockets.
@@ -147,9 +153,8 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
 
 }  // namespace
 
-Result<std::unique_ptr<ClientConnection>> ClientConnection::Open(const Target& target,
-                                                                 std::chrono::milliseconds connect_timeout,
-                                                                 int wake_fd) {
+Result<std::unique_ptr<ClientConnection>> ClientConnection::Open(
+    const Target& target, std::chrono::milliseconds connect_timeout, int wake_fd) {
   Result<Fd> socket = Connect(target.url.host, target.url.port, connect_timeout, wake_fd);
   if (!socket) return Fail(socket.error());
   const int library_socket = ::fcntl(socket->get(), F_DUPFD_CLOEXEC, 0);

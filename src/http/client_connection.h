@@ -1,7 +1,7 @@
 #pragma once
 
-// One connection of a client: connects, sends requests and reads answers, and says precisely how far a failed one got.
-// Private to this folder.
+// One connection of a client: connects, sends requests and reads answers, and says precisely how
+// far a failed one got. Private to this folder.
 //
 // Threading: one owner at a time.
 
@@ -34,16 +34,19 @@ class ClientConnection {
 
   struct Outcome {
     Result<ClientResponse> response;
-    // Of a failure: nothing, or not all, of the request left, so that the server cannot have acted on it.
+    // Of a failure: nothing, or not all, of the request left, so that the server cannot have acted
+    // on it.
     bool not_sent = false;
     // Of a failure: the connection ended without a byte of an answer, as kept-open ones do.
     bool ended_unanswered = false;
   };
 
-  // Gets the body's pieces of an answer with status 200; first called with nothing when that answer begins.
+  // Gets the body's pieces of an answer with status 200; first called with nothing when that answer
+  // begins.
   using OnData = std::function<bool(std::string_view)>;
 
-  static Result<std::unique_ptr<ClientConnection>> Open(const Target& target, std::chrono::milliseconds connect_timeout,
+  static Result<std::unique_ptr<ClientConnection>> Open(const Target& target,
+                                                        std::chrono::milliseconds connect_timeout,
                                                         int wake_fd);
   virtual ~ClientConnection() = default;
 

@@ -22,7 +22,8 @@ bool ConnectionThreads::Add(Fd connection) {
     threads_.emplace_back([this] { Run(); });
     ++free_threads_;
   } catch (const std::system_error&) {
-    // The limit of processes is reached. Without any thread nobody would ever come for the connection.
+    // The limit of processes is reached. Without any thread nobody would ever come for the
+    // connection.
     if (threads_.empty()) queue_.pop_back();
     return false;
   }

@@ -1,10 +1,11 @@
 #pragma once
 
-// Threads for connections: as many as there are connections, up to a limit, and used again. A connection keeps its thread
-// while it is open, so a pool of fixed size would let a few silent clients keep out everybody else. Private to this folder.
+// Threads for connections: as many as there are connections, up to a limit, and used again. A
+// connection keeps its thread while it is open, so a pool of fixed size would let a few silent
+// clients keep out everybody else. Private to this folder.
 //
-// Threading: Add() from one thread; the rest from any. Failures: a thread that cannot be started leaves its connection
-// waiting for another one.
+// Threading: Add() from one thread; the rest from any. Failures: a thread that cannot be started
+// leaves its connection waiting for another one.
 
 #include <condition_variable>
 #include <cstddef>

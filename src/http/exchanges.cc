@@ -24,13 +24,14 @@ struct Body {
   std::optional<uint64_t> length;  // none: chunked
 };
 
-// One request under way. The library's callbacks do not say on which connection they are called; as a connection has a
-// thread, the thread knows.
+// One request under way. The library's callbacks do not say on which connection they are called; as
+// a connection has a thread, the thread knows.
 struct Exchange {
   Channel& channel;
   const Handler* handler = nullptr;
   Body body;
-  bool answered = false;     // by a handler or by Refuse(), so that the library's error hook leaves it alone
+  bool answered =
+      false;  // by a handler or by Refuse(), so that the library's error hook leaves it alone
   bool close = false;
   bool unread_body = false;
 };
@@ -42,7 +43,8 @@ Body ReadBodyHeaders(const httplib::Request& request) {
   const size_t lengths = request.get_header_value_count("Content-Length");
   if (encodings > 0) {
     std::string encoding = request.get_header_value("Transfer-Encoding");
-    std::transform(encoding.begin(), encoding.end(), encoding.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::transform(encoding.begin(), encoding.end(), encoding.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
     // A length next to it is how requests are smuggled past a proxy (RFC 9112, section 6.1).
     body.valid = encodings == 1 && lengths == 0 && encoding == "chunked";
     body.present = true;
@@ -59,13 +61,15 @@ Body ReadBodyHeaders(const httplib::Request& request) {
   return body;
 }
 
-Request ToRequest(const httplib::Request& from, std::string_view content_type, std::string_view body) {
+Request ToRequest(const httplib::Request& from, std::string_view content_type,
+                  std::string_view body) {
   Request request;
   request.method = from.method;
   // Empty where the request line could not be read; whoever answers may count on the slash.
   request.path = from.path.empty() ? std::string_view("/") : from.path;
   const std::string_view target = from.target;
-  if (const size_t mark = target.find('?'); mark != std::string_view::npos) request.query = target.substr(mark + 1);
+  if (const size_t mark = target.find('?'); mark != std::string_view::npos)
+    request.query = target.substr(mark + 1);
   request.content_type = content_type;
   request.body = body;
   return request;
@@ -90,40 +94,49 @@ std::string Literally(std::string_view text) {
 
 }  // namespace
 
-// The library's server without its sockets: process_request() is what reads, parses, routes and writes. Its own listening
-// and its own threads are not used. They accept with a backlog of 5, share the port with whoever asks for it too, stop for
-// good when accept() fails once, look at every idle connection a hundred times a second, and on stop() wait until each of
-// them has timed out.
+// The library's server without its sockets: process_request() is what reads, parses, routes and
+// writes. Its own listening and its own threads are not used. They accept with a backlog of 5,
+// share the port with whoever asks for it too, stop for good when accept() fails once, look at
+// every idle connection a hundred times a second, and on stop() wait until each of them has timed
+// out.
 class Exchanges::Library final : private httplib::Server {
  public:
   explicit Library(Exchanges::Options options) : options_(std::move(options)) {
     set_payload_max_length(options_.max_body_bytes);
-    set_expect_100_continue_handler([this](const httplib::Request& request, httplib::Response& response) {
+    set_expect_100_continue_handler([this](const httplib::Request& request,
+                                           httplib::Response& response) {
       current->channel.UnlimitReads();
-      return Accept(request, response) ? 100 : 413;  // any status but 100 and 417 has `response` written
+      return Accept(request, response) ? 100
+                                       : 413;  // any status but 100 and 417 has `response` written
     });
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       return OnHead(request, response) ? HandlerResponse::Handled : HandlerResponse::Unhandled;
     });
-    set_post_routing_handler([this](const httplib::Request&, httplib::Response& response) { Finish(response); });
-    set_exception_handler([this](const httplib::Request& request, httplib::Response& response, std::exception_ptr) {
-      Refuse(request, 500, "the request could not be processed", response);
-    });
-    set_error_handler(HandlerWithResponse([this](const httplib::Request& request, httplib::Response& response) {
-      if (!current->answered) {
-        const bool too_long = current->channel.read_limit_reached();
-        Refuse(request, too_long ? 431 : response.status, too_long ? "the head is too long" : "malformed request",
-               response);
-      }
-      // Handled would only make the library apply ranges and compression.
-      return HandlerResponse::Unhandled;
-    }));
+    set_post_routing_handler(
+        [this](const httplib::Request&, httplib::Response& response) { Finish(response); });
+    set_exception_handler(
+        [this](const httplib::Request& request, httplib::Response& response, std::exception_ptr) {
+          Refuse(request, 500, "the request could not be processed", response);
+        });
+    set_error_handler(
+        HandlerWithResponse([this](const httplib::Request& request, httplib::Response& response) {
+          if (!current->answered) {
+            const bool too_long = current->channel.read_limit_reached();
+            Refuse(request, too_long ? 431 : response.status,
+                   too_long ? "the head is too long" : "malformed request", response);
+          }
+          // Handled would only make the library apply ranges and compression.
+          return HandlerResponse::Unhandled;
+        }));
   }
 
   void Handle(std::string method, std::string path, http::Handler handler) {
     const auto read = [this](const httplib::Request& request, httplib::Response& response,
-                             const httplib::ContentReader& reader) { AnswerWithBody(request, response, reader); };
-    // Only these have bodies for the library. Anything that would match every path costs stack by the path's length.
+                             const httplib::ContentReader& reader) {
+      AnswerWithBody(request, response, reader);
+    };
+    // Only these have bodies for the library. Anything that would match every path costs stack by
+    // the path's length.
     if (method == "POST") Post(Literally(path), HandlerWithContentReader(read));
     if (method == "PUT") Put(Literally(path), HandlerWithContentReader(read));
     if (method == "PATCH") Patch(Literally(path), HandlerWithContentReader(read));
@@ -137,12 +150,14 @@ class Exchanges::Library final : private httplib::Server {
     channel.LimitReads(kLongestHead);
     const std::unique_ptr<httplib::Stream> stream = MakeHttplibStream(channel);
     bool closed = false;
-    const bool served = process_request(*stream, /*close_connection=*/false, closed, [](httplib::Request& request) {
-      // Compressing what goes to the next process costs more than sending it, and part of an answer is none.
-      request.headers.erase("Accept-Encoding");
-      request.headers.erase("Range");
-      request.ranges.clear();
-    });
+    const bool served =
+        process_request(*stream, /*close_connection=*/false, closed, [](httplib::Request& request) {
+          // Compressing what goes to the next process costs more than sending it, and part of an
+          // answer is none.
+          request.headers.erase("Accept-Encoding");
+          request.headers.erase("Range");
+          request.ranges.clear();
+        });
     current = nullptr;
     channel.UnlimitReads();
     if (!served || !channel.Flush()) return Next::kClose;
@@ -152,7 +167,8 @@ class Exchanges::Library final : private httplib::Server {
 
  private:
   // Answers in place of a handler. The rest of the request is not read, so the connection ends.
-  void Refuse(const httplib::Request& request, int status, std::string_view reason, httplib::Response& response) {
+  void Refuse(const httplib::Request& request, int status, std::string_view reason,
+              httplib::Response& response) {
     current->answered = true;
     current->close = true;
     current->unread_body = true;
@@ -182,7 +198,8 @@ class Exchanges::Library final : private httplib::Server {
       return false;
     }
     exchange.handler = &method->second;
-    if (exchange.body.present && (request.method == "GET" || request.method == "HEAD" || request.method == "OPTIONS")) {
+    if (exchange.body.present &&
+        (request.method == "GET" || request.method == "HEAD" || request.method == "OPTIONS")) {
       Refuse(request, 400, "the method has no body", response);
       return false;
     }
@@ -225,7 +242,8 @@ class Exchanges::Library final : private httplib::Server {
   }
 
   void RefuseBody(const httplib::Request& request, httplib::Response& response) {
-    Refuse(request, 413, fmt::format("the body is larger than {} bytes", options_.max_body_bytes), response);
+    Refuse(request, 413, fmt::format("the body is larger than {} bytes", options_.max_body_bytes),
+           response);
   }
 
   void Answer(const httplib::Request& request, std::string_view body, httplib::Response& response) {
@@ -241,7 +259,8 @@ class Exchanges::Library final : private httplib::Server {
     }
     response.set_header("Content-Length", std::to_string(response.body.size()));
     if (options_.closing()) current->close = true;
-    if (current->close && !response.has_header("Connection")) response.set_header("Connection", "close");
+    if (current->close && !response.has_header("Connection"))
+      response.set_header("Connection", "close");
   }
 
   const Exchanges::Options options_;

@@ -1,9 +1,10 @@
 #pragma once
 
-// Requests and answers on one connection: cpp-httplib reads and writes them, this decides what is read and what is
-// answered. Private to this folder.
+// Requests and answers on one connection: cpp-httplib reads and writes them, this decides what is
+// read and what is answered. Private to this folder.
 //
-// Threading: Handle() before the first ServeOne(); ServeOne() from any number of threads, one channel each.
+// Threading: Handle() before the first ServeOne(); ServeOne() from any number of threads, one
+// channel each.
 
 #include <functional>
 #include <map>

@@ -91,7 +91,9 @@ class RealServer final : public Server {
 void RealServer::AcceptLoop() {
   bool failing = false;
   while (!stopping_) {
-    if (WaitFor(socket_.get(), /*writable=*/false, std::chrono::hours(1), stop_.fd()) != Ready::kYes) continue;
+    if (WaitFor(socket_.get(), /*writable=*/false, std::chrono::hours(1), stop_.fd()) !=
+        Ready::kYes)
+      continue;
     Fd connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!connection.valid()) {
       const int error = errno;
@@ -109,12 +111,14 @@ void RealServer::AcceptLoop() {
   }
 }
 
-// Closes the connection that has been idle for longest: the one that its client is least likely to be using just now.
+// Closes the connection that has been idle for longest: the one that its client is least likely to
+// be using just now.
 void RealServer::MakeRoom() {
   const std::lock_guard lock(mutex_);
   Place longest = connections_.end();
   for (Place it = connections_.begin(); it != connections_.end(); ++it) {
-    if (it->idle && (longest == connections_.end() || it->idle_since < longest->idle_since)) longest = it;
+    if (it->idle && (longest == connections_.end() || it->idle_since < longest->idle_since))
+      longest = it;
   }
   if (longest == connections_.end()) return;
   longest->idle = false;
@@ -190,11 +194,13 @@ Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
   if (options.certificate_file.empty() != options.key_file.empty()) {
     return Fail(ErrorCode::kInvalid, "a certificate needs its key, and the other way round");
   }
-  // A peer that goes away must cost its connection, not the process; OpenSSL writes without MSG_NOSIGNAL.
+  // A peer that goes away must cost its connection, not the process; OpenSSL writes without
+  // MSG_NOSIGNAL.
   std::signal(SIGPIPE, SIG_IGN);
   std::unique_ptr<ServerCertificate> certificate;
   if (!options.certificate_file.empty()) {
-    auto loaded = ServerCertificate::Load(options.certificate_file, options.key_file, options.on_problem);
+    auto loaded =
+        ServerCertificate::Load(options.certificate_file, options.key_file, options.on_problem);
     if (!loaded) return Fail(loaded.error());
     certificate = std::move(*loaded);
   }

@@ -1,12 +1,14 @@
 #pragma once
 
-// An HTTP/1.1 server for a handful of routes. cpp-httplib is behind it and not to be seen from outside.
+// An HTTP/1.1 server for a handful of routes. cpp-httplib is behind it and not to be seen from
+// outside.
 //
-// Threading: handlers run concurrently, one thread per connection. Handle() only before Start(). Start() returns once the
-// port is bound; Stop() may be called from any thread, once; the destructor stops at once what is not stopped yet. Both
-// return when no handler runs any more, however long that takes.
-// Failures: a handler never throws. A body larger than the limit, or a broken request, is answered by the server itself,
-// and its connection closed. SIGPIPE is ignored in the whole process from the first Create() on.
+// Threading: handlers run concurrently, one thread per connection. Handle() only before Start().
+// Start() returns once the port is bound; Stop() may be called from any thread, once; the
+// destructor stops at once what is not stopped yet. Both return when no handler runs any more,
+// however long that takes. Failures: a handler never throws. A body larger than the limit, or a
+// broken request, is answered by the server itself, and its connection closed. SIGPIPE is ignored
+// in the whole process from the first Create() on.
 
 #include <chrono>
 #include <cstdint>
@@ -21,10 +23,10 @@ namespace synergy::http {
 
 struct Request {
   std::string_view method;
-  std::string_view path;          // decoded; never empty
-  std::string_view query;         // without the question mark; empty without one
+  std::string_view path;   // decoded; never empty
+  std::string_view query;  // without the question mark; empty without one
   std::string_view content_type;
-  std::string_view body;          // valid during the handler's call
+  std::string_view body;  // valid during the handler's call
 };
 
 struct Response {
@@ -34,26 +36,28 @@ struct Response {
 };
 
 using Handler = std::function<Response(const Request&)>;
-// What to answer in place of the server's own errors (413, 400, 404 ...) on a path; see ServerOptions::error_response.
+// What to answer in place of the server's own errors (413, 400, 404 ...) on a path; see
+// ServerOptions::error_response.
 using ErrorResponse = std::function<Response(const Request&, int status, std::string_view reason)>;
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  uint16_t port = 0;              // 0: any free one
-  std::string certificate_file;   // both or neither: TLS; read again when they change on disk
+  uint16_t port = 0;             // 0: any free one
+  std::string certificate_file;  // both or neither: TLS; read again when they change on disk
   std::string key_file;
   size_t max_body_bytes = size_t{160} << 20;
   // Longest silence inside a request before the connection is given up.
   std::chrono::seconds read_timeout{10};
-  // Longest silence between requests. Longer than the 90 s after which Go's client lets go of an idle connection: a server
-  // that closes first makes the client's next POST fail.
+  // Longest silence between requests. Longer than the 90 s after which Go's client lets go of an
+  // idle connection: a server that closes first makes the client's next POST fail.
   std::chrono::seconds keep_alive_timeout{120};
-  // Served at once, each by a thread of its own. When there are more, one that is idle is closed for the new one; without
-  // an idle one the new one waits.
+  // Served at once, each by a thread of its own. When there are more, one that is idle is closed
+  // for the new one; without an idle one the new one waits.
   size_t max_connections = 512;
-  ErrorResponse error_response;   // optional
-  // Told what the server goes on with but somebody should know: a changed certificate that cannot be used (the one before
-  // stays), connections that cannot be accepted (once until it works again). From any thread; optional.
+  ErrorResponse error_response;  // optional
+  // Told what the server goes on with but somebody should know: a changed certificate that cannot
+  // be used (the one before stays), connections that cannot be accepted (once until it works
+  // again). From any thread; optional.
   std::function<void(std::string_view problem)> on_problem;
 };
 
@@ -66,8 +70,8 @@ class Server {
   virtual Result<> Start() = 0;
   // The bound port, after Start().
   virtual uint16_t port() const = 0;
-  // No new connections, and those without a request are closed; requests under way may finish within `grace`; then all
-  // connections are closed.
+  // No new connections, and those without a request are closed; requests under way may finish
+  // within `grace`; then all connections are closed.
   virtual void Stop(std::chrono::milliseconds grace) = 0;
 };
 

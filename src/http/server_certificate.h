@@ -2,8 +2,8 @@
 
 // A server's certificate that follows its files. Private to this folder.
 //
-// Threading: Current() from any thread. Failures: a changed pair of files that cannot be used is reported, once per change,
-// and the pair before stays in use.
+// Threading: Current() from any thread. Failures: a changed pair of files that cannot be used is
+// reported, once per change, and the pair before stays in use.
 
 #include <functional>
 #include <mutex>
@@ -19,11 +19,12 @@ class ServerCertificate {
  public:
   using OnProblem = std::function<void(std::string_view)>;
 
-  static Result<std::unique_ptr<ServerCertificate>> Load(std::string certificate_file, std::string key_file,
-                                                   OnProblem on_problem);
+  static Result<std::unique_ptr<ServerCertificate>> Load(std::string certificate_file,
+                                                         std::string key_file,
+                                                         OnProblem on_problem);
 
-  // For the next connection. Looks at the files each time, which costs less than a thousandth of a handshake and needs no
-  // thread of its own.
+  // For the next connection. Looks at the files each time, which costs less than a thousandth of a
+  // handshake and needs no thread of its own.
   TlsContext Current();
 
  private:

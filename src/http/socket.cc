@@ -22,8 +22,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// A client that opens many connections at once must not wait for SYN retransmissions: the library's own backlog of 5
-// costs the sixth of them a second.
+// A client that opens many connections at once must not wait for SYN retransmissions: the library's
+// own backlog of 5 costs the sixth of them a second.
 constexpr int kBacklog = 1024;
 
 milliseconds Left(Clock::time_point deadline) {
@@ -42,16 +42,18 @@ Result<Addresses> LookUp(const std::string& host, uint16_t port, int flags) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = flags | AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  const int failed =
-      ::getaddrinfo(host.empty() ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  const int failed = ::getaddrinfo(host.empty() ? nullptr : host.c_str(),
+                                   std::to_string(port).c_str(), &hints, &found);
   if (failed != 0) {
-    return Fail(ErrorCode::kUnavailable, fmt::format("cannot look up {}: {}", host, ::gai_strerror(failed)));
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("cannot look up {}: {}", host, ::gai_strerror(failed)));
   }
   return Addresses(found);
 }
 
 Fd Open(const addrinfo& address) {
-  return Fd(::socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, address.ai_protocol));
+  return Fd(::socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                     address.ai_protocol));
 }
 
 bool BindAndListen(int fd, const addrinfo& address) {
@@ -83,7 +85,8 @@ StopEvent::StopEvent(const std::stop_token& stop) {
 
 Ready WaitFor(int fd, bool writable, milliseconds timeout, int wake_fd, bool data_first) {
   const Clock::time_point deadline = Clock::now() + timeout;
-  pollfd waits[2] = {{fd, static_cast<short>(writable ? POLLOUT : POLLIN), 0}, {wake_fd, POLLIN, 0}};
+  pollfd waits[2] = {{fd, static_cast<short>(writable ? POLLOUT : POLLIN), 0},
+                     {wake_fd, POLLIN, 0}};
   for (;;) {
     const int ready = ::poll(waits, 2, static_cast<int>(Left(deadline).count()));
     if (ready < 0 && errno == EINTR) continue;
@@ -99,22 +102,25 @@ Result<Fd> Listen(const std::string& host, uint16_t port) {
   int error = 0;
   // For all addresses IPv6 comes first: such a socket takes IPv4 as well.
   for (const bool v6 : {true, false}) {
-    for (const addrinfo* address = addresses->get(); address != nullptr; address = address->ai_next) {
+    for (const addrinfo* address = addresses->get(); address != nullptr;
+         address = address->ai_next) {
       if (host.empty() && (address->ai_family == AF_INET6) != v6) continue;
       Fd fd = Open(*address);
       if (fd.valid() && BindAndListen(fd.get(), *address)) return fd;
       error = errno;
     }
   }
-  return Fail(ErrorCode::kUnavailable, fmt::format("cannot listen on {}:{}: {}", host, port, ErrnoText(error)));
+  return Fail(ErrorCode::kUnavailable,
+              fmt::format("cannot listen on {}:{}: {}", host, port, ErrnoText(error)));
 }
 
 uint16_t LocalPort(const Fd& socket) {
   sockaddr_storage address{};
   socklen_t size = sizeof(address);
   if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
-                                             : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  return ntohs(address.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                   : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
 Result<Fd> Connect(const std::string& host, uint16_t port, milliseconds timeout, int wake_fd) {
@@ -142,7 +148,8 @@ Result<Fd> Connect(const std::string& host, uint16_t port, milliseconds timeout,
     }
     problem = ErrnoText(error);
   }
-  return Fail(ErrorCode::kUnavailable, fmt::format("cannot connect to {}:{}: {}", host, port, problem));
+  return Fail(ErrorCode::kUnavailable,
+              fmt::format("cannot connect to {}:{}: {}", host, port, problem));
 }
 
 void SetNoDelay(int fd) {

@@ -2,8 +2,8 @@
 
 // Sockets and the descriptors next to them. Private to this folder.
 //
-// Threading: an Fd has one owner; a WakeEvent may be signalled and waited for by any thread. Everything is non-blocking
-// and closed on exec; waiting is done in WaitFor alone.
+// Threading: an Fd has one owner; a WakeEvent may be signalled and waited for by any thread.
+// Everything is non-blocking and closed on exec; waiting is done in WaitFor alone.
 
 #include <chrono>
 #include <cstdint>
@@ -64,16 +64,19 @@ class StopEvent {
 
 enum class Ready { kYes, kTimeout, kWoken };
 
-// Waits until `fd` is readable (or writable), broken connections included. `wake_fd` may be -1. When both are ready, the
-// answer is kYes only if `data_first`.
-Ready WaitFor(int fd, bool writable, std::chrono::milliseconds timeout, int wake_fd, bool data_first = false);
+// Waits until `fd` is readable (or writable), broken connections included. `wake_fd` may be -1.
+// When both are ready, the answer is kYes only if `data_first`.
+Ready WaitFor(int fd, bool writable, std::chrono::milliseconds timeout, int wake_fd,
+              bool data_first = false);
 
 // A listening socket. An empty host means all addresses.
 Result<Fd> Listen(const std::string& host, uint16_t port);
 uint16_t LocalPort(const Fd& socket);
 
-// A connection with TCP_NODELAY. The name's look-up cannot be interrupted; all else ends within `timeout` or on `wake_fd`.
-Result<Fd> Connect(const std::string& host, uint16_t port, std::chrono::milliseconds timeout, int wake_fd);
+// A connection with TCP_NODELAY. The name's look-up cannot be interrupted; all else ends within
+// `timeout` or on `wake_fd`.
+Result<Fd> Connect(const std::string& host, uint16_t port, std::chrono::milliseconds timeout,
+                   int wake_fd);
 
 void SetNoDelay(int fd);
 

@@ -36,24 +36,29 @@ TlsContext MakeContext(const SSL_METHOD* method) {
   if (context == nullptr) return context;
   ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   ::SSL_CTX_set_options(context.get(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-  ::SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  ::SSL_CTX_set_mode(context.get(),
+                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   ::SSL_CTX_set_default_passwd_cb(context.get(), NoPassPhrase);
   return context;
 }
 
-Certificate ReadCertificate(BIO* bio) { return Certificate(::PEM_read_bio_X509(bio, nullptr, NoPassPhrase, nullptr)); }
+Certificate ReadCertificate(BIO* bio) {
+  return Certificate(::PEM_read_bio_X509(bio, nullptr, NoPassPhrase, nullptr));
+}
 
 // Reading stops with "no start line" after the last certificate, which is not an error.
 bool EndedWell() {
   const unsigned long error = ::ERR_peek_last_error();
-  if (ERR_GET_LIB(error) != ERR_LIB_PEM || ERR_GET_REASON(error) != PEM_R_NO_START_LINE) return false;
+  if (ERR_GET_LIB(error) != ERR_LIB_PEM || ERR_GET_REASON(error) != PEM_R_NO_START_LINE)
+    return false;
   ::ERR_clear_error();
   return true;
 }
 
 Result<> Trust(SSL_CTX* context, const std::string& ca_pem) {
   if (ca_pem.empty()) {
-    if (::SSL_CTX_set_default_verify_paths(context) != 1) return Invalid("the system's certificate authorities");
+    if (::SSL_CTX_set_default_verify_paths(context) != 1)
+      return Invalid("the system's certificate authorities");
     return {};
   }
   const Bio bio(::BIO_new_mem_buf(ca_pem.data(), static_cast<int>(ca_pem.size())));
@@ -72,7 +77,8 @@ Result<> Trust(SSL_CTX* context, const std::string& ca_pem) {
 Result<> UseCertificate(SSL_CTX* context, const std::string& pem) {
   const Bio bio(::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   const Certificate own = ReadCertificate(bio.get());
-  if (own == nullptr || ::SSL_CTX_use_certificate(context, own.get()) != 1) return Invalid("client certificate");
+  if (own == nullptr || ::SSL_CTX_use_certificate(context, own.get()) != 1)
+    return Invalid("client certificate");
   while (const Certificate next = ReadCertificate(bio.get())) {
     if (::SSL_CTX_add1_chain_cert(context, next.get()) != 1) return Invalid("client certificate");
   }
@@ -83,29 +89,35 @@ Result<> UseCertificate(SSL_CTX* context, const std::string& pem) {
 Result<> UseKey(SSL_CTX* context, const std::string& pem) {
   const Bio bio(::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   const Key key(::PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassPhrase, nullptr));
-  if (key == nullptr || ::SSL_CTX_use_PrivateKey(context, key.get()) != 1) return Invalid("client key");
-  if (::SSL_CTX_check_private_key(context) != 1) return Invalid("client certificate and key do not match");
+  if (key == nullptr || ::SSL_CTX_use_PrivateKey(context, key.get()) != 1)
+    return Invalid("client key");
+  if (::SSL_CTX_check_private_key(context) != 1)
+    return Invalid("client certificate and key do not match");
   return {};
 }
 
 bool IsAddress(const std::string& name) {
   unsigned char address[sizeof(in6_addr)];
-  return ::inet_pton(AF_INET, name.c_str(), address) == 1 || ::inet_pton(AF_INET6, name.c_str(), address) == 1;
+  return ::inet_pton(AF_INET, name.c_str(), address) == 1 ||
+         ::inet_pton(AF_INET6, name.c_str(), address) == 1;
 }
 
 }  // namespace
 
 void TlsSessionDeleter::operator()(ssl_st* session) const { ::SSL_free(session); }
 
-Result<TlsContext> MakeServerContext(const std::string& certificate_file, const std::string& key_file) {
+Result<TlsContext> MakeServerContext(const std::string& certificate_file,
+                                     const std::string& key_file) {
   TlsContext context = MakeContext(::TLS_server_method());
   if (context == nullptr) return Invalid("TLS");
-  // Nobody resumes sessions here: kube-scheduler's and the kubelet's clients keep their connections open instead.
+  // Nobody resumes sessions here: kube-scheduler's and the kubelet's clients keep their connections
+  // open instead.
   ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   ::SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
   ::SSL_CTX_set_num_tickets(context.get(), 0);
   if (::SSL_CTX_use_certificate_chain_file(context.get(), certificate_file.c_str()) != 1) {
-    return Fail(ErrorCode::kInvalid, fmt::format("certificate {}: {}", certificate_file, TlsProblem()));
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("certificate {}: {}", certificate_file, TlsProblem()));
   }
   // It also checks that the key is the certificate's.
   if (::SSL_CTX_use_PrivateKey_file(context.get(), key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
@@ -122,10 +134,12 @@ Result<TlsContext> MakeClientContext(const ClientTls& tls) {
   if (context == nullptr) return Invalid("TLS");
   if (!tls.skip_verify) {
     ::SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-    if (const Result<> trusted = Trust(context.get(), tls.ca_pem); !trusted) return Fail(trusted.error());
+    if (const Result<> trusted = Trust(context.get(), tls.ca_pem); !trusted)
+      return Fail(trusted.error());
   }
   if (!tls.certificate_pem.empty()) {
-    if (const Result<> used = UseCertificate(context.get(), tls.certificate_pem); !used) return Fail(used.error());
+    if (const Result<> used = UseCertificate(context.get(), tls.certificate_pem); !used)
+      return Fail(used.error());
     if (const Result<> used = UseKey(context.get(), tls.key_pem); !used) return Fail(used.error());
   }
   return context;

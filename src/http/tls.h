@@ -2,8 +2,8 @@
 
 // OpenSSL as this folder uses it. Private to this folder.
 //
-// Threading: a TlsContext is shared by any number of connections; a TlsSession belongs to its connection. TlsProblem()
-// speaks of the calling thread's last failure.
+// Threading: a TlsContext is shared by any number of connections; a TlsSession belongs to its
+// connection. TlsProblem() speaks of the calling thread's last failure.
 
 #include <memory>
 #include <string>
@@ -23,12 +23,14 @@ struct TlsSessionDeleter {
 };
 using TlsSession = std::unique_ptr<ssl_st, TlsSessionDeleter>;
 
-Result<TlsContext> MakeServerContext(const std::string& certificate_file, const std::string& key_file);
+Result<TlsContext> MakeServerContext(const std::string& certificate_file,
+                                     const std::string& key_file);
 Result<TlsContext> MakeClientContext(const ClientTls& tls);
 
 // Null when memory ran out.
 TlsSession MakeSession(const TlsContext& context, int fd);
-// Makes a client's session accept only a certificate for `name` (a DNS name or an IP address), and ask for it by SNI.
+// Makes a client's session accept only a certificate for `name` (a DNS name or an IP address), and
+// ask for it by SNI.
 bool ExpectServer(ssl_st* session, const std::string& name, bool verify);
 
 // What OpenSSL says went wrong, and forgets it.

@@ -16,7 +16,8 @@ bool TakePrefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// What may stand in a host or a path; above all no spaces and line ends, which would end the request line.
+// What may stand in a host or a path; above all no spaces and line ends, which would end the
+// request line.
 bool IsPlain(std::string_view text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -66,7 +67,8 @@ Result<BaseUrl> ParseBaseUrl(const std::string& text) {
   url.port = DefaultPort(url.tls);
   if (!authority.empty()) {
     if (!TakePrefix(authority, ":")) return invalid("something stands between host and port");
-    const auto [end, error] = std::from_chars(authority.data(), authority.data() + authority.size(), url.port);
+    const auto [end, error] =
+        std::from_chars(authority.data(), authority.data() + authority.size(), url.port);
     if (error != std::errc() || end != authority.data() + authority.size() || url.port == 0) {
       return invalid("the port is not a number from 1 to 65535");
     }

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <vector>
+#include <utility>
 
 #include "json/object_readers.h"
 #include "json/resource_list.h"
@@ -133,7 +133,7 @@ Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse 
 
   const ResourceList pod_level =
       ResourceList::Read(fields, fields.Object(spec["resources"])["requests"]);
-  for (const auto& [name, amount] : pod_level.entries()) {
+  for (const auto& [name, amount] : pod_level.amounts()) {
     if (IsPodLevelResource(name)) total.Set(name, amount);
   }
   total.Add(ResourceList::Read(fields, spec["overhead"]));

@@ -24,35 +24,20 @@ ResourceList ResourceList::Read(FieldReader& fields, Value object) {
   return list;
 }
 
-ExactQuantity* ResourceList::Find(std::string_view name) {
-  const auto it = std::find_if(entries_.begin(), entries_.end(),
-                               [name](const Entry& entry) { return entry.first == name; });
-  return it == entries_.end() ? nullptr : &it->second;
-}
-
-ExactQuantity& ResourceList::Slot(std::string_view name) {
-  ExactQuantity* const found = Find(name);
-  return found != nullptr ? *found : entries_.emplace_back(name, ExactQuantity()).second;
-}
-
 void ResourceList::Add(const ResourceList& other) {
-  for (const auto& [name, amount] : other.entries_) Slot(name) += amount;
+  for (const auto& [name, amount] : other.amounts_) amounts_[name] += amount;
 }
 
 void ResourceList::Max(const ResourceList& other) {
-  for (const auto& [name, amount] : other.entries_) {
-    ExactQuantity* const mine = Find(name);
-    if (mine == nullptr) {
-      entries_.emplace_back(name, amount);
-    } else {
-      *mine = std::max(*mine, amount);
-    }
+  for (const auto& [name, amount] : other.amounts_) {
+    ExactQuantity& mine = amounts_.try_emplace(name, amount).first->second;
+    mine = std::max(mine, amount);
   }
 }
 
 Resources ResourceList::ToResources(std::string_view gpu_resource, int64_t largest) const {
   Resources resources;
-  for (const auto& [name, amount] : entries_) {
+  for (const auto& [name, amount] : amounts_) {
     if (name == gpu_resource) {
       resources.main.gpus = Gpus(Cut(amount.ToUnits(), largest));
     } else if (name == "cpu") {
@@ -68,10 +53,8 @@ Resources ResourceList::ToResources(std::string_view gpu_resource, int64_t large
 }
 
 int64_t ResourceList::Units(std::string_view name, int64_t largest) const {
-  for (const auto& [entry_name, amount] : entries_) {
-    if (entry_name == name) return Cut(amount.ToUnits(), largest);
-  }
-  return 0;
+  const auto it = amounts_.find(name);
+  return it == amounts_.end() ? 0 : Cut(it->second.ToUnits(), largest);
 }
 
 }  // namespace synergy::json

@@ -6,9 +6,8 @@
 // Threading: values. Ownership: names point into the document that the list was read from.
 
 #include <cstdint>
+#include <map>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/resources.h"
 #include "json/document.h"
@@ -24,16 +23,14 @@ inline constexpr int64_t kLargestAllocatable = int64_t{1} << 60;  // 1 EiB
 
 class ResourceList {
  public:
-  using Entry = std::pair<std::string_view, ExactQuantity>;
-
   static ResourceList Read(FieldReader& fields, Value object);
 
-  void Set(std::string_view name, ExactQuantity amount) { Slot(name) = amount; }
+  void Set(std::string_view name, ExactQuantity amount) { amounts_[name] = amount; }
   // Per name; a name that only one side has keeps its amount, also a negative one.
   void Add(const ResourceList& other);
   void Max(const ResourceList& other);
 
-  const std::vector<Entry>& entries() const { return entries_; }
+  const std::map<std::string_view, ExactQuantity>& amounts() const { return amounts_; }
   // kube-scheduler's Resource: names that it does not count are dropped, `gpu_resource` becomes
   // `main.gpus`. Amounts are cut to +-`largest`.
   Resources ToResources(std::string_view gpu_resource, int64_t largest) const;
@@ -41,11 +38,8 @@ class ResourceList {
   int64_t Units(std::string_view name, int64_t largest) const;
 
  private:
-  ExactQuantity* Find(std::string_view name);
-  ExactQuantity& Slot(std::string_view name);
-
-  // Two or three in practice, so in no order and searched from the front.
-  std::vector<Entry> entries_;
+  // Two or three in practice, but nothing keeps a user from asking for tens of thousands.
+  std::map<std::string_view, ExactQuantity> amounts_;
 };
 
 MilliCpu ToMilliCpu(ExactQuantity amount, int64_t largest);

@@ -37,42 +37,49 @@ ErrorCode ToErrorCode(int status) {
   }
 }
 
-// "POST /api/v1/...", without the query: it may be long, and says nothing that the caller does not know.
+// "POST /api/v1/...", without the query: it may be long, and says nothing that the caller does not
+// know.
 std::string Describe(const http::ClientRequest& request) {
-  return fmt::format("{} {}", request.method, std::string_view(request.path).substr(0, request.path.find('?')));
+  return fmt::format("{} {}", request.method,
+                     std::string_view(request.path).substr(0, request.path.find('?')));
 }
 
 Error ToError(const http::ClientRequest& request, const http::ClientResponse& response) {
   std::string text;
   if (const auto status = json::ReadStatus(response.body)) {
-    text = status->reason.empty() ? status->message : fmt::format("{}: {}", status->reason, status->message);
+    text = status->reason.empty() ? status->message
+                                  : fmt::format("{}: {}", status->reason, status->message);
   } else {
     // From a proxy, for instance: its first words tell it apart.
     text = response.body.substr(0, kShownOfAnUnknownAnswer);
   }
-  return {ToErrorCode(response.status), fmt::format("{}: status {}: {}", Describe(request), response.status, text)};
+  return {ToErrorCode(response.status),
+          fmt::format("{}: status {}: {}", Describe(request), response.status, text)};
 }
 
 class HttpApiClient final : public ApiClient {
  public:
-  HttpApiClient(std::unique_ptr<http::Client> client, std::unique_ptr<TokenSource> token, std::string user_agent)
+  HttpApiClient(std::unique_ptr<http::Client> client, std::unique_ptr<TokenSource> token,
+                std::string user_agent)
       : client_(std::move(client)), token_(std::move(token)), user_agent_(std::move(user_agent)) {}
 
   Result<std::string> Get(const std::string& path, std::stop_token stop) override {
     return Call(MakeRequest("GET", path), std::move(stop));
   }
 
-  Result<std::string> Post(const std::string& path, const std::string& json, std::stop_token stop) override {
+  Result<std::string> Post(const std::string& path, const std::string& json,
+                           std::stop_token stop) override {
     return CallWithBody("POST", path, "application/json", json, std::move(stop));
   }
 
-  Result<std::string> Patch(const std::string& path, const std::string& content_type, const std::string& json,
-                            std::stop_token stop) override {
+  Result<std::string> Patch(const std::string& path, const std::string& content_type,
+                            const std::string& json, std::stop_token stop) override {
     return CallWithBody("PATCH", path, content_type, json, std::move(stop));
   }
 
   Result<> Watch(const std::string& path, std::chrono::milliseconds silence_limit,
-                 const std::function<bool(std::string_view)>& on_line, std::stop_token stop) override {
+                 const std::function<bool(std::string_view)>& on_line,
+                 std::stop_token stop) override {
     const http::ClientRequest request = MakeRequest("GET", path);
     LineSplitter lines(kLongestLine);
     bool open = false;
@@ -86,7 +93,8 @@ class HttpApiClient final : public ApiClient {
     if (!response) return Fail(WithRequest(request, response.error()));
     if (response->status != 200) return Fail(Refuse(request, *response));
     if (lines.too_long()) {
-      return Fail(ErrorCode::kInvalid, fmt::format("{}: a line is longer than {} bytes", Describe(request), kLongestLine));
+      return Fail(ErrorCode::kInvalid, fmt::format("{}: a line is longer than {} bytes",
+                                                   Describe(request), kLongestLine));
     }
     return {};
   }
@@ -103,8 +111,9 @@ class HttpApiClient final : public ApiClient {
     return request;
   }
 
-  Result<std::string> CallWithBody(std::string method, const std::string& path, const std::string& content_type,
-                                   const std::string& json, std::stop_token stop) {
+  Result<std::string> CallWithBody(std::string method, const std::string& path,
+                                   const std::string& content_type, const std::string& json,
+                                   std::stop_token stop) {
     http::ClientRequest request = MakeRequest(std::move(method), path);
     request.content_type = content_type;
     request.body = json;
@@ -134,17 +143,20 @@ class HttpApiClient final : public ApiClient {
 
 }  // namespace
 
-Result<std::unique_ptr<ApiClient>> ApiClient::Create(const config::ClusterAccess& access, ApiClientOptions options) {
+Result<std::unique_ptr<ApiClient>> ApiClient::Create(const config::ClusterAccess& access,
+                                                     ApiClientOptions options) {
   http::ClientOptions http_options;
   http_options.base_url = access.server;
-  http_options.tls = {access.ca_pem, access.certificate_pem, access.key_pem, access.tls_server_name, access.skip_verify};
+  http_options.tls = {access.ca_pem, access.certificate_pem, access.key_pem, access.tls_server_name,
+                      access.skip_verify};
   http_options.read_timeout = options.request_timeout;
   http_options.max_idle_connections = kIdleConnections;
   auto client = http::Client::Create(std::move(http_options));
   if (!client) return Fail(client.error());
   auto token = TokenSource::Create(access.token, access.token_file);
   if (!token) return Fail(token.error());
-  return std::make_unique<HttpApiClient>(std::move(*client), std::move(*token), std::move(options.user_agent));
+  return std::make_unique<HttpApiClient>(std::move(*client), std::move(*token),
+                                         std::move(options.user_agent));
 }
 
 }  // namespace synergy::kube

@@ -1,11 +1,12 @@
 #pragma once
 
-// Calls to the API server. Status codes become ErrorCodes, and the server's own message goes into the Error.
+// Calls to the API server. Status codes become ErrorCodes, and the server's own message goes into
+// the Error.
 //
-// Threading: from any thread. No call is retried here: what may be repeated is the caller's to know.
-// Failures: as http::Client says, kTimeout above all for whatever may have been acted on; of statuses, 404 kNotFound, 409
-// kConflict, 410 kGone, 401 and 403 kDenied, 429 and 5xx kUnavailable (504 kTimeout), all others kInvalid. Messages never
-// contain the token or a query.
+// Threading: from any thread. No call is retried here: what may be repeated is the caller's to
+// know. Failures: as http::Client says, kTimeout above all for whatever may have been acted on; of
+// statuses, 404 kNotFound, 409 kConflict, 410 kGone, 401 and 403 kDenied, 429 and 5xx kUnavailable
+// (504 kTimeout), all others kInvalid. Messages never contain the token or a query.
 
 #include <chrono>
 #include <functional>
@@ -26,18 +27,22 @@ struct ApiClientOptions {
 
 class ApiClient {
  public:
-  static Result<std::unique_ptr<ApiClient>> Create(const config::ClusterAccess& access, ApiClientOptions options = {});
+  static Result<std::unique_ptr<ApiClient>> Create(const config::ClusterAccess& access,
+                                                   ApiClientOptions options = {});
   virtual ~ApiClient() = default;
 
   // The answer's body.
   virtual Result<std::string> Get(const std::string& path, std::stop_token stop = {}) = 0;
-  virtual Result<std::string> Post(const std::string& path, const std::string& json, std::stop_token stop = {}) = 0;
-  virtual Result<std::string> Patch(const std::string& path, const std::string& content_type, const std::string& json,
-                                    std::stop_token stop = {}) = 0;
-  // One call of `on_line` with nothing as soon as the server has taken the watch, then one per line of the answer, without
-  // its newline; false ends it. Lines are limited to 16 MiB: a longer one ends it with kInvalid.
+  virtual Result<std::string> Post(const std::string& path, const std::string& json,
+                                   std::stop_token stop = {}) = 0;
+  virtual Result<std::string> Patch(const std::string& path, const std::string& content_type,
+                                    const std::string& json, std::stop_token stop = {}) = 0;
+  // One call of `on_line` with nothing as soon as the server has taken the watch, then one per line
+  // of the answer, without its newline; false ends it. Lines are limited to 16 MiB: a longer one
+  // ends it with kInvalid.
   virtual Result<> Watch(const std::string& path, std::chrono::milliseconds silence_limit,
-                         const std::function<bool(std::string_view)>& on_line, std::stop_token stop) = 0;
+                         const std::function<bool(std::string_view)>& on_line,
+                         std::stop_token stop) = 0;
 };
 
 }  // namespace synergy::kube

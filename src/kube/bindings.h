@@ -2,8 +2,8 @@
 
 // What the extender asks the API server about single pods.
 //
-// Threading: from any thread. Failures: as ApiClient says. A Binding that ends with kTimeout may have been made; GetPod
-// tells.
+// Threading: from any thread. Failures: as ApiClient says. A Binding that ends with kTimeout may
+// have been made; GetPod tells.
 
 #include <stop_token>
 #include <string>
@@ -16,11 +16,12 @@
 namespace synergy::kube {
 
 // kConflict when the pod is bound already or is another one by now; kNotFound when it is gone.
-Result<> BindPod(ApiClient& client, const std::string& pod_namespace, const std::string& name, const std::string& uid,
-                 const std::string& node, std::stop_token stop = {});
+Result<> BindPod(ApiClient& client, const std::string& pod_namespace, const std::string& name,
+                 const std::string& uid, const std::string& node, std::stop_token stop = {});
 
 // With its requests as they count on a node.
-Result<Pod> GetPod(ApiClient& client, const json::ObjectReader& reader, const std::string& pod_namespace,
-                   const std::string& name, std::stop_token stop = {});
+Result<Pod> GetPod(ApiClient& client, const json::ObjectReader& reader,
+                   const std::string& pod_namespace, const std::string& name,
+                   std::stop_token stop = {});
 
 }  // namespace synergy::kube

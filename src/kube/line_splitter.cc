@@ -2,7 +2,8 @@
 
 namespace synergy::kube {
 
-bool LineSplitter::Add(std::string_view piece, const std::function<bool(std::string_view)>& on_line) {
+bool LineSplitter::Add(std::string_view piece,
+                       const std::function<bool(std::string_view)>& on_line) {
   while (!piece.empty()) {
     const size_t end = piece.find('\n');
     const std::string_view part = piece.substr(0, end);

@@ -15,8 +15,8 @@ class LineSplitter {
  public:
   explicit LineSplitter(size_t longest) : longest_(longest) {}
 
-  // Calls `on_line` for every line that `piece` completes, without its newline. False when `on_line` said so or a line is
-  // too long.
+  // Calls `on_line` for every line that `piece` completes, without its newline. False when
+  // `on_line` said so or a line is too long.
   bool Add(std::string_view piece, const std::function<bool(std::string_view)>& on_line);
   bool too_long() const { return too_long_; }
 

@@ -47,15 +47,17 @@ std::optional<uint64_t> ParseVersion(const std::string& text) {
 template <class T>
 class ListWatch final : public Reflector<T> {
  public:
-  ListWatch(ApiClient& client, const json::ObjectReader& reader, ObjectStore<T>& store, const Clock& clock, Logger& log,
-            ReflectorOptions options)
+  ListWatch(ApiClient& client, const json::ObjectReader& reader, ObjectStore<T>& store,
+            const Clock& clock, Logger& log, ReflectorOptions options)
       : client_(client),
         reader_(reader),
         store_(store),
         clock_(clock),
         log_(log),
         options_(std::move(options)),
-        selector_(options_.field_selector.empty() ? "" : "&fieldSelector=" + Escape(options_.field_selector)),
+        selector_(options_.field_selector.empty()
+                      ? ""
+                      : "&fieldSelector=" + Escape(options_.field_selector)),
         backoff_(options_.first_backoff, options_.backoff_limit, options_.seed),
         thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
@@ -65,8 +67,9 @@ class ListWatch final : public Reflector<T> {
   }
 
  private:
-  // How a list or a watch came out. Only a watch that brought something, or lasted, counts as progress: a server whose
-  // lists are fine and whose watches are not must not be asked for one list after the other.
+  // How a list or a watch came out. Only a watch that brought something, or lasted, counts as
+  // progress: a server whose lists are fine and whose watches are not must not be asked for one
+  // list after the other.
   struct Outcome {
     std::optional<Error> failure;
     bool progress = false;
@@ -99,12 +102,14 @@ class ListWatch final : public Reflector<T> {
       if (!page) return {page.error(), false};
       if (!version) version = ParseVersion(page->resource_version);
       if (!version) {
-        return {Error{ErrorCode::kInvalid, fmt::format("resourceVersion \"{}\" is not a number", page->resource_version)},
+        return {Error{ErrorCode::kInvalid, fmt::format("resourceVersion \"{}\" is not a number",
+                                                       page->resource_version)},
                 false};
       }
       Contact([](ReflectorStatus&) {});
       CountProblems(page->problems);
-      all.insert(all.end(), std::move_iterator(page->items.begin()), std::move_iterator(page->items.end()));
+      all.insert(all.end(), std::move_iterator(page->items.begin()),
+                 std::move_iterator(page->items.end()));
       continue_token = std::move(page->continue_token);
     } while (!continue_token.empty());
 
@@ -121,8 +126,8 @@ class ListWatch final : public Reflector<T> {
 
   Outcome Watch(const std::stop_token& stop) {
     const std::string path =
-        fmt::format("{}?watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}{}", options_.path,
-                    options_.watch_timeout.count(), *version_, selector_);
+        fmt::format("{}?watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}{}",
+                    options_.path, options_.watch_timeout.count(), *version_, selector_);
     const Instant start = clock_.Now();
     Outcome outcome;
     bool list_again = false;
@@ -141,7 +146,8 @@ class ListWatch final : public Reflector<T> {
     if (!outcome.failure && !ended) {
       outcome.failure = ended.error();
       // Too old, or not to be had at all: to ask for the same once more would end the same way.
-      list_again = ended.error().code == ErrorCode::kGone || ended.error().code == ErrorCode::kInvalid;
+      list_again =
+          ended.error().code == ErrorCode::kGone || ended.error().code == ErrorCode::kInvalid;
     }
     if (list_again) version_.reset();
     if (outcome.failure) {
@@ -163,21 +169,26 @@ class ListWatch final : public Reflector<T> {
       return Error{ErrorCode::kInvalid, "unreadable event: " + event.error().message};
     }
     if (event->type == Type::kError) {
-      // An overloaded server can go on later from where it was; after anything else the history is in doubt.
-      *list_again = event->error.code != ErrorCode::kUnavailable && event->error.code != ErrorCode::kTimeout;
+      // An overloaded server can go on later from where it was; after anything else the history is
+      // in doubt.
+      *list_again =
+          event->error.code != ErrorCode::kUnavailable && event->error.code != ErrorCode::kTimeout;
       return event->error;
     }
     const bool bookmark = event->type == Type::kBookmark;
-    // A bookmark may repeat the version of the event before it. Anything else that is not newer comes from a server with
-    // another history (restored from a backup, or behind) and would take the copy back in time.
-    if (event->resource_version < *version_ || (event->resource_version == *version_ && !bookmark)) {
+    // A bookmark may repeat the version of the event before it. Anything else that is not newer
+    // comes from a server with another history (restored from a backup, or behind) and would take
+    // the copy back in time.
+    if (event->resource_version < *version_ ||
+        (event->resource_version == *version_ && !bookmark)) {
       *list_again = true;
       return Error{ErrorCode::kInvalid, fmt::format("history runs backwards: version {} after {}",
                                                     event->resource_version, *version_)};
     }
     CountProblems(event->problems);
     if (event->type == Type::kDeleted) store_.Remove(event->object);
-    if (event->type == Type::kAdded || event->type == Type::kModified) store_.Upsert(std::move(event->object));
+    if (event->type == Type::kAdded || event->type == Type::kModified)
+      store_.Upsert(std::move(event->object));
     version_ = event->resource_version;
     Contact([&](ReflectorStatus& status) { status.events += bookmark ? 0 : 1; });
     return std::nullopt;
@@ -209,8 +220,9 @@ class ListWatch final : public Reflector<T> {
     // The same object comes again with every change of its status.
     if (problems.front() == last_problem_) return;
     last_problem_ = problems.front();
-    log_.Warn("fields could not be read and count as zero",
-              {{"resource", options_.path}, {"fields", problems.size()}, {"first", problems.front()}});
+    log_.Warn(
+        "fields could not be read and count as zero",
+        {{"resource", options_.path}, {"fields", problems.size()}, {"first", problems.front()}});
   }
 
   void Report(std::string_view what, const Error& error) {
@@ -222,7 +234,9 @@ class ListWatch final : public Reflector<T> {
     if (error.message == last_failure_ && now - last_failure_logged_ < kLogAgainAfter) return;
     last_failure_ = error.message;
     last_failure_logged_ = now;
-    log_.Warn(what, {{"resource", options_.path}, {"code", ToString(error.code)}, {"error", error.message}});
+    log_.Warn(
+        what,
+        {{"resource", options_.path}, {"code", ToString(error.code)}, {"error", error.message}});
   }
 
   ApiClient& client_;
@@ -250,9 +264,10 @@ class ListWatch final : public Reflector<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Reflector<T>> Reflector<T>::Start(ApiClient& client, const json::ObjectReader& reader,
-                                                  ObjectStore<T>& store, const Clock& clock, Logger& log,
-                                                  ReflectorOptions options) {
+std::unique_ptr<Reflector<T>> Reflector<T>::Start(ApiClient& client,
+                                                  const json::ObjectReader& reader,
+                                                  ObjectStore<T>& store, const Clock& clock,
+                                                  Logger& log, ReflectorOptions options) {
   return std::make_unique<ListWatch<T>>(client, reader, store, clock, log, std::move(options));
 }
 

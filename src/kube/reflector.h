@@ -1,14 +1,16 @@
 #pragma once
 
-// Keeps a copy of one kind of object true: a paginated list, then a watch from there, again and again.
+// Keeps a copy of one kind of object true: a paginated list, then a watch from there, again and
+// again.
 //
 //   list (limit 500, continue) -> Replace -> watch (bookmarks) -> Upsert/Remove ...
-//        ^                                      |  ends or breaks: watch again from the last resourceVersion
+//        ^                                      |  ends or breaks: watch again from the last
+//        resourceVersion
 //        +---- 410 Gone, or history that runs backwards ----+
 //
-// Threading: one thread of its own per reflector, which makes all calls of the ObjectStore; status() from any thread.
-// Failures: waits with backoff and jitter and goes on until stopped. Each is counted in the status; it is logged when it
-// is not the one before again.
+// Threading: one thread of its own per reflector, which makes all calls of the ObjectStore;
+// status() from any thread. Failures: waits with backoff and jitter and goes on until stopped. Each
+// is counted in the status; it is logged when it is not the one before again.
 
 #include <cstdint>
 #include <memory>
@@ -36,36 +38,38 @@ class ObjectStore {
 };
 
 struct ReflectorStatus {
-  bool synced = false;        // one whole list has been stored
-  bool watching = false;      // a watch is open now
-  Instant last_contact{};     // when the server last gave a sign of life: a list, a watch's start, event, bookmark or regular end
+  bool synced = false;     // one whole list has been stored
+  bool watching = false;   // a watch is open now
+  Instant last_contact{};  // when the server last gave a sign of life: a list, a watch's start,
+                           // event, bookmark or regular end
   uint64_t lists = 0;
   uint64_t watch_restarts = 0;  // watches opened after the first
   uint64_t errors = 0;
   uint64_t events = 0;
-  uint64_t problems = 0;      // fields that could not be read
+  uint64_t problems = 0;  // fields that could not be read
 };
 
 struct ReflectorOptions {
-  std::string path;             // "/api/v1/pods"
-  std::string field_selector;   // "status.phase!=Succeeded,status.phase!=Failed"
+  std::string path;            // "/api/v1/pods"
+  std::string field_selector;  // "status.phase!=Succeeded,status.phase!=Failed"
   int page_size = 500;
-  // How long the server is asked to keep a watch open. Short, because a watch that is opened again proves that the copy is
-  // fresh, which a silent one does not.
+  // How long the server is asked to keep a watch open. Short, because a watch that is opened again
+  // proves that the copy is fresh, which a silent one does not.
   std::chrono::seconds watch_timeout{45};
   // How much longer than that a watch may be silent before the server is taken for dead.
   std::chrono::milliseconds silence_margin{15000};
   Duration first_backoff = std::chrono::milliseconds(200);
   Duration backoff_limit = std::chrono::seconds(5);
-  uint64_t seed = 1;            // of the jitter
+  uint64_t seed = 1;  // of the jitter
 };
 
 template <class T>
 class Reflector {
  public:
   // All references outlive the reflector.
-  static std::unique_ptr<Reflector> Start(ApiClient& client, const json::ObjectReader& reader, ObjectStore<T>& store,
-                                          const Clock& clock, Logger& log, ReflectorOptions options);
+  static std::unique_ptr<Reflector> Start(ApiClient& client, const json::ObjectReader& reader,
+                                          ObjectStore<T>& store, const Clock& clock, Logger& log,
+                                          ReflectorOptions options);
   virtual ~Reflector() = default;  // stops and joins
   virtual ReflectorStatus status() const = 0;
 };

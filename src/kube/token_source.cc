@@ -10,14 +10,16 @@ namespace synergy::kube {
 namespace {
 
 std::string Identity(const std::string& file) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(file.c_str(), &status) != 0) return {};
-  return fmt::format("{}:{}:{}.{}", status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+  return fmt::format("{}:{}:{}.{}", status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                     status.st_mtim.tv_nsec);
 }
 
 }  // namespace
 
-TokenSource::TokenSource(std::string token, std::string file) : file_(std::move(file)), token_(std::move(token)) {}
+TokenSource::TokenSource(std::string token, std::string file)
+    : file_(std::move(file)), token_(std::move(token)) {}
 
 Result<std::unique_ptr<TokenSource>> TokenSource::Create(std::string token, std::string file) {
   std::unique_ptr<TokenSource> source(new TokenSource(std::move(token), std::move(file)));
@@ -36,7 +38,9 @@ Result<> TokenSource::Refresh() {
   if (in) content << in.rdbuf();
   std::string token = content.str();
   token.erase(token.find_last_not_of(" \t\r\n") + 1);
-  if (token.empty()) return Fail(ErrorCode::kInvalid, fmt::format("token file {}: cannot be read or is empty", file_));
+  if (token.empty())
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("token file {}: cannot be read or is empty", file_));
   token_ = std::move(token);
   seen_ = identity;
   return {};

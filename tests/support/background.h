@@ -1,7 +1,7 @@
 #pragma once
 
-// A thread that plays the other side while the test goes on; joined at its end. Not a std::jthread: g++ 12 takes the stop
-// state of one that nobody stops for uninitialized under -O1 with sanitizers.
+// A thread that plays the other side while the test goes on; joined at its end. Not a std::jthread:
+// g++ 12 takes the stop state of one that nobody stops for uninitialized under -O1 with sanitizers.
 //
 // Threading: one owner.
 

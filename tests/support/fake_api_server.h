@@ -1,7 +1,7 @@
 #pragma once
 
-// An API server that holds pods, nodes and disruption budgets, lists them page by page, streams their changes and binds
-// pods, and that can be told to misbehave in every way that a real one may.
+// An API server that holds pods, nodes and disruption budgets, lists them page by page, streams
+// their changes and binds pods, and that can be told to misbehave in every way that a real one may.
 //
 //   FakeApiServer server;
 //   server.SetNodes({{.name = "n1"}});
@@ -10,7 +10,8 @@
 //   server.FailNext("POST", "/binding", 500);
 //   EXPECT_EQ(server.bindings().front().node, "n1");
 //
-// Threading: every method from any thread. Wait... methods give up after ten seconds and return false.
+// Threading: every method from any thread. Wait... methods give up after ten seconds and return
+// false.
 
 #include <condition_variable>
 #include <cstdint>
@@ -48,7 +49,8 @@ class FakeApiServer {
   // Without any credentials.
   config::ClusterAccess access() const;
 
-  // Down: every connection is cut and new ones are refused. Up: with the objects it had, on the same port.
+  // Down: every connection is cut and new ones are refused. Up: with the objects it had, on the
+  // same port.
   void Stop();
   void Start();
 
@@ -74,7 +76,8 @@ class FakeApiServer {
   void SendLine(const std::string& resource, const std::string& line);
   // With a version that is newer than anything before.
   void SendBookmark(const std::string& resource);
-  // Open watches end in good order, or with their connection, or with half a line and then the connection.
+  // Open watches end in good order, or with their connection, or with half a line and then the
+  // connection.
   void EndWatches();
   void BreakWatches();
   void BreakWatchesInALine();
@@ -82,10 +85,12 @@ class FakeApiServer {
   void ForgetHistory();
   // Lists that have been begun cannot be continued.
   void ForgetContinueTokens();
-  // Open watches stay silent from now on and do not end, as when the machine behind the address is gone.
+  // Open watches stay silent from now on and do not end, as when the machine behind the address is
+  // gone.
   void FallSilent();
 
-  // What happens to the next requests whose method is `method` and whose path, query included, contains `part`.
+  // What happens to the next requests whose method is `method` and whose path, query included,
+  // contains `part`.
   void FailNext(const std::string& method, const std::string& part, int status, int times = 1);
   // The connection is cut when the request has come: before or after it was carried out.
   void DropNext(const std::string& method, const std::string& part, bool carried_out);
@@ -113,7 +118,8 @@ class FakeApiServer {
     std::string kind;
     std::map<std::string, Object> objects;
     std::vector<Event> history;
-    std::map<std::string, std::vector<std::string>> pages;  // by continue token: what is left of a list
+    std::map<std::string, std::vector<std::string>>
+        pages;  // by continue token: what is left of a list
   };
   struct Watch {
     enum class End { kNone, kRegular, kBreak, kBreakInALine };
@@ -145,11 +151,16 @@ class FakeApiServer {
   std::pair<int, std::string> Bind(const std::string& key, const std::string& body);
   void ServeWatch(FakeConnection& connection, const FakeRequest& request);
 
+  static Object ToObject(const FakePod& pod);
+  static Object ToObject(const FakeNode& node);
+  static Object ToObject(const FakeDisruptionBudget& budget);
   void Set(const std::string& resource, std::map<std::string, Object> objects);
-  void Change(const Lock& lock, const std::string& resource, const std::string& key, std::optional<Object> object);
+  void Change(const Lock& lock, const std::string& resource, const std::string& key,
+              std::optional<Object> object);
   void EndWatches(Watch::End end);
   // Adds `line` to the open watches of the resource, or what `line` makes of each.
-  void Tell(const Lock& lock, const std::string& resource, const std::function<std::string(const Watch&)>& line);
+  void Tell(const Lock& lock, const std::string& resource,
+            const std::function<std::string(const Watch&)>& line);
   static std::string LineFor(const Watch& watch, const Event& event);
 
   FakeListener listener_;

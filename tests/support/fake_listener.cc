@@ -30,15 +30,18 @@ BioPointer ToBio(const std::string& pem) {
 std::shared_ptr<SSL_CTX> MakeContext(const FakeTls& tls) {
   std::shared_ptr<SSL_CTX> context(::SSL_CTX_new(::TLS_server_method()), ::SSL_CTX_free);
   const std::unique_ptr<X509, decltype(&::X509_free)> certificate(
-      ::PEM_read_bio_X509(ToBio(tls.certificate.certificate_pem).get(), nullptr, nullptr, nullptr), ::X509_free);
+      ::PEM_read_bio_X509(ToBio(tls.certificate.certificate_pem).get(), nullptr, nullptr, nullptr),
+      ::X509_free);
   const std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)> key(
-      ::PEM_read_bio_PrivateKey(ToBio(tls.certificate.key_pem).get(), nullptr, nullptr, nullptr), ::EVP_PKEY_free);
+      ::PEM_read_bio_PrivateKey(ToBio(tls.certificate.key_pem).get(), nullptr, nullptr, nullptr),
+      ::EVP_PKEY_free);
   SYNERGY_CHECK(::SSL_CTX_use_certificate(context.get(), certificate.get()) == 1 &&
                     ::SSL_CTX_use_PrivateKey(context.get(), key.get()) == 1,
                 "the test's certificate and key can be used");
   if (!tls.client_authority_pem.empty()) {
     const std::unique_ptr<X509, decltype(&::X509_free)> authority(
-        ::PEM_read_bio_X509(ToBio(tls.client_authority_pem).get(), nullptr, nullptr, nullptr), ::X509_free);
+        ::PEM_read_bio_X509(ToBio(tls.client_authority_pem).get(), nullptr, nullptr, nullptr),
+        ::X509_free);
     ::X509_STORE_add_cert(::SSL_CTX_get_cert_store(context.get()), authority.get());
     ::SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }
@@ -68,7 +71,8 @@ uint16_t PortOf(int fd) {
 
 }  // namespace
 
-FakeConnection::FakeConnection(int fd, ssl_ctx_st* tls) : fd_(fd), tls_(tls ? ::SSL_new(tls) : nullptr, ::SSL_free) {
+FakeConnection::FakeConnection(int fd, ssl_ctx_st* tls)
+    : fd_(fd), tls_(tls ? ::SSL_new(tls) : nullptr, ::SSL_free) {
   if (tls_ != nullptr) ::SSL_set_fd(tls_.get(), fd_);
 }
 
@@ -91,8 +95,8 @@ bool FakeConnection::Handshake() {
 bool FakeConnection::ReadMore() {
   char buffer[16384];
   ::ERR_clear_error();
-  const ssize_t got =
-      secured_ ? ::SSL_read(tls_.get(), buffer, sizeof(buffer)) : ::recv(fd_, buffer, sizeof(buffer), 0);
+  const ssize_t got = secured_ ? ::SSL_read(tls_.get(), buffer, sizeof(buffer))
+                               : ::recv(fd_, buffer, sizeof(buffer), 0);
   if (got <= 0) return false;
   read_.append(buffer, static_cast<size_t>(got));
   return true;
@@ -121,8 +125,9 @@ std::optional<std::string> FakeConnection::Read(size_t size) {
 bool FakeConnection::Write(std::string_view bytes) {
   while (!bytes.empty()) {
     ::ERR_clear_error();
-    const ssize_t sent = secured_ ? ::SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size()))
-                                  : ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t sent = secured_
+                             ? ::SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size()))
+                             : ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent <= 0) return false;
     bytes.remove_prefix(static_cast<size_t>(sent));
   }
@@ -196,11 +201,14 @@ std::optional<FakeRequest> ReadRequest(FakeConnection& connection) {
     if (line->empty()) break;
     const size_t colon = line->find(':');
     std::string name = line->substr(0, colon);
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    request.headers[name] = line->substr(std::min(line->find_first_not_of(' ', colon + 1), line->size()));
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    request.headers[name] =
+        line->substr(std::min(line->find_first_not_of(' ', colon + 1), line->size()));
   }
   if (const auto length = request.headers.find("content-length"); length != request.headers.end()) {
-    std::optional<std::string> body = connection.Read(std::strtoull(length->second.c_str(), nullptr, 10));
+    std::optional<std::string> body =
+        connection.Read(std::strtoull(length->second.c_str(), nullptr, 10));
     if (!body) return std::nullopt;
     request.body = std::move(*body);
   }
@@ -208,8 +216,9 @@ std::optional<FakeRequest> ReadRequest(FakeConnection& connection) {
 }
 
 std::string HttpAnswer(int status, std::string_view body) {
-  return fmt::format("HTTP/1.1 {} Status\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", status,
-                     body.size(), body);
+  return fmt::format(
+      "HTTP/1.1 {} Status\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
+      status, body.size(), body);
 }
 
 }  // namespace synergy::testing

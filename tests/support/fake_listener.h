@@ -1,10 +1,11 @@
 #pragma once
 
-// The server's end of connections, byte by byte: what tests of clients and the fake API server are built on. It shares no
-// code with src/http, so that a mistake there is not made here as well.
+// The server's end of connections, byte by byte: what tests of clients and the fake API server are
+// built on. It shares no code with src/http, so that a mistake there is not made here as well.
 //
-// Threading: Accept() by one thread; Close() and everything of a FakeConnection but its Shutdown() likewise; Shutdown() by
-// any. Everything blocks until there is something to do or the connection is shut down.
+// Threading: Accept() by one thread; Close() and everything of a FakeConnection but its Shutdown()
+// likewise; Shutdown() by any. Everything blocks until there is something to do or the connection
+// is shut down.
 
 #include <chrono>
 #include <cstdint>
@@ -39,10 +40,11 @@ class FakeConnection {
   std::optional<std::string> ReadLine();
   std::optional<std::string> Read(size_t size);
   bool Write(std::string_view bytes);
-  // Waits for the client to end the connection, or to send something that nobody expects: true. False when `wake_fd` (an
-  // eventfd, which is emptied) or the time comes first.
+  // Waits for the client to end the connection, or to send something that nobody expects: true.
+  // False when `wake_fd` (an eventfd, which is emptied) or the time comes first.
   bool WaitForEnd(int wake_fd, std::chrono::milliseconds timeout);
-  // Ends both directions; a thread that reads or writes returns. Unlike the destructor, for any thread.
+  // Ends both directions; a thread that reads or writes returns. Unlike the destructor, for any
+  // thread.
   void Shutdown();
   // Makes the destructor reset the connection instead of closing it in good order.
   void ResetOnClose();
@@ -67,7 +69,8 @@ class FakeListener {
   std::string url() const;
   // The next connection; null after Close().
   std::unique_ptr<FakeConnection> Accept();
-  // No more connections: they are refused until Open(). The port stays ours. Open() only when no Accept() is under way.
+  // No more connections: they are refused until Open(). The port stays ours. Open() only when no
+  // Accept() is under way.
   void Close();
   void Open();
 
@@ -80,7 +83,7 @@ class FakeListener {
 
 struct FakeRequest {
   std::string method;
-  std::string path;                            // without the query
+  std::string path;  // without the query
   std::string query;
   std::map<std::string, std::string> headers;  // names in small letters
   std::string body;

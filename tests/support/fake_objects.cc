@@ -11,23 +11,25 @@ std::string ToJson(const FakePod& pod, uint64_t version) {
       R"({{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"{}","namespace":"{}","uid":"{}","resourceVersion":"{}",)"
       R"({}"labels":{},"annotations":{}}},"spec":{{{}"schedulerName":"{}","priority":{},"containers":[{{"name":"main",)"
       R"("image":"image","resources":{{"requests":{}}}}}]}},"status":{{"phase":"{}"}}}})",
-      pod.name, pod.pod_namespace, pod.Uid(), version, deletion, pod.labels_json, pod.annotations_json, node,
-      pod.scheduler, pod.priority, pod.requests_json, pod.phase);
+      pod.name, pod.pod_namespace, pod.Uid(), version, deletion, pod.labels_json,
+      pod.annotations_json, node, pod.scheduler, pod.priority, pod.requests_json, pod.phase);
 }
 
 std::string ToJson(const FakeNode& node, uint64_t version) {
   return fmt::format(
       R"({{"kind":"Node","apiVersion":"v1","metadata":{{"name":"{}","uid":"uid-{}","resourceVersion":"{}","labels":{}}},)"
       R"("spec":{{{}}},"status":{{"capacity":{},"allocatable":{}}}}})",
-      node.name, node.name, version, node.labels_json, node.unschedulable ? R"("unschedulable":true)" : "",
-      node.allocatable_json, node.allocatable_json);
+      node.name, node.name, version, node.labels_json,
+      node.unschedulable ? R"("unschedulable":true)" : "", node.allocatable_json,
+      node.allocatable_json);
 }
 
 std::string ToJson(const FakeDisruptionBudget& budget, uint64_t version) {
   return fmt::format(
       R"({{"kind":"PodDisruptionBudget","apiVersion":"policy/v1","metadata":{{"name":"{}","namespace":"{}",)"
       R"("uid":"uid-{}","resourceVersion":"{}"}},"spec":{{"selector":{}}},"status":{{"disruptionsAllowed":{}}}}})",
-      budget.name, budget.pod_namespace, budget.name, version, budget.selector_json, budget.disruptions_allowed);
+      budget.name, budget.pod_namespace, budget.name, version, budget.selector_json,
+      budget.disruptions_allowed);
 }
 
 std::string EventLine(const std::string& type, const std::string& object_json) {

@@ -12,7 +12,7 @@ namespace synergy::testing {
 struct FakePod {
   std::string name;
   std::string pod_namespace = "default";
-  std::string uid;                                            // empty: "uid-" and the name
+  std::string uid;  // empty: "uid-" and the name
   std::string node;
   std::string phase = "Pending";
   std::string requests_json = R"({"cpu":"1","memory":"1Gi"})";

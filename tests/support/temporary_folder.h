@@ -18,8 +18,8 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   std::string Path(const std::string& name) const { return (path_ / name).string(); }
-  // Writes the file as a mounted secret is changed: under another name first, so that it is replaced at once. Returns its
-  // full name.
+  // Writes the file as a mounted secret is changed: under another name first, so that it is
+  // replaced at once. Returns its full name.
   std::string Write(const std::string& name, std::string_view content) const;
 
  private:

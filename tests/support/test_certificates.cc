@@ -53,12 +53,15 @@ std::shared_ptr<X509> MakeCertificate(const std::string& name, EVP_PKEY* key) {
 
 }  // namespace
 
-TestAuthority::TestAuthority(const std::string& name) : key_(MakeKey()), certificate_(MakeCertificate(name, key_.get())) {
+TestAuthority::TestAuthority(const std::string& name)
+    : key_(MakeKey()), certificate_(MakeCertificate(name, key_.get())) {
   ::X509_set_issuer_name(certificate_.get(), ::X509_get_subject_name(certificate_.get()));
   AddExtension(certificate_.get(), certificate_.get(), NID_basic_constraints, "critical,CA:TRUE");
   AddExtension(certificate_.get(), certificate_.get(), NID_key_usage, "critical,keyCertSign");
-  SYNERGY_CHECK(::X509_sign(certificate_.get(), key_.get(), ::EVP_sha256()) > 0, "a certificate can be signed");
-  certificate_pem_ = ToPem([this](BIO* bio) { return ::PEM_write_bio_X509(bio, certificate_.get()); });
+  SYNERGY_CHECK(::X509_sign(certificate_.get(), key_.get(), ::EVP_sha256()) > 0,
+                "a certificate can be signed");
+  certificate_pem_ =
+      ToPem([this](BIO* bio) { return ::PEM_write_bio_X509(bio, certificate_.get()); });
 }
 
 TestAuthority::~TestAuthority() = default;
@@ -70,10 +73,14 @@ TestCertificate TestAuthority::Issue(const std::string& common_name,
   ::X509_set_issuer_name(certificate.get(), ::X509_get_subject_name(certificate_.get()));
   std::string names;
   for (const std::string& name : alternative_names) names += (names.empty() ? "" : ",") + name;
-  if (!names.empty()) AddExtension(certificate.get(), certificate_.get(), NID_subject_alt_name, names);
-  SYNERGY_CHECK(::X509_sign(certificate.get(), key_.get(), ::EVP_sha256()) > 0, "a certificate can be signed");
-  return {ToPem([&](BIO* bio) { return ::PEM_write_bio_X509(bio, certificate.get()); }), ToPem([&](BIO* bio) {
-            return ::PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+  if (!names.empty())
+    AddExtension(certificate.get(), certificate_.get(), NID_subject_alt_name, names);
+  SYNERGY_CHECK(::X509_sign(certificate.get(), key_.get(), ::EVP_sha256()) > 0,
+                "a certificate can be signed");
+  return {ToPem([&](BIO* bio) { return ::PEM_write_bio_X509(bio, certificate.get()); }),
+          ToPem([&](BIO* bio) {
+            return ::PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr,
+                                              nullptr);
           })};
 }
 

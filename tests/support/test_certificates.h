@@ -25,9 +25,11 @@ class TestAuthority {
 
   const std::string& certificate_pem() const { return certificate_pem_; }
 
-  // Signed by this authority. `alternative_names` as OpenSSL writes them: "DNS:localhost", "IP:127.0.0.1".
+  // Signed by this authority. `alternative_names` as OpenSSL writes them: "DNS:localhost",
+  // "IP:127.0.0.1".
   TestCertificate Issue(const std::string& common_name,
-                        const std::vector<std::string>& alternative_names = {"IP:127.0.0.1", "DNS:localhost"}) const;
+                        const std::vector<std::string>& alternative_names = {
+                            "IP:127.0.0.1", "DNS:localhost"}) const;
 
  private:
   std::shared_ptr<evp_pkey_st> key_;

@@ -81,14 +81,15 @@ TEST_F(KubeconfigTest, FilesAreFoundNextToTheKubeconfig) {
 }
 
 TEST_F(KubeconfigTest, InlineDataCountsMoreThanAFile) {
-  const auto access =
-      Load(WithEntries("server: https://h, certificate-authority: missing, certificate-authority-data: Y2E=", ""));
+  const auto access = Load(WithEntries(
+      "server: https://h, certificate-authority: missing, certificate-authority-data: Y2E=", ""));
   ASSERT_TRUE(access) << access.error().message;
   EXPECT_EQ(access->ca_pem, "ca");
 }
 
 TEST_F(KubeconfigTest, TokensMayBeGivenOrNamed) {
-  auto access = Load(WithEntries("server: http://h:8080, insecure-skip-tls-verify: true", "token: secret"));
+  auto access =
+      Load(WithEntries("server: http://h:8080, insecure-skip-tls-verify: true", "token: secret"));
   ASSERT_TRUE(access) << access.error().message;
   EXPECT_EQ(access->server, "http://h:8080");
   EXPECT_TRUE(access->skip_verify);
@@ -111,7 +112,8 @@ clusters:
 )";
   EXPECT_EQ(Load(yaml)->server, "https://one");
   EXPECT_EQ(Load(yaml, "second")->server, "https://two");
-  EXPECT_THAT(Load(yaml, "third").error().message, HasSubstr("contexts: there is none called \"third\""));
+  EXPECT_THAT(Load(yaml, "third").error().message,
+              HasSubstr("contexts: there is none called \"third\""));
 }
 
 TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
@@ -125,21 +127,30 @@ TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
       {"{current-context: c, contexts: 3}", "contexts: is not a list"},
       {"{current-context: c, contexts: [{}]}", "contexts: an entry has no name"},
       {"{current-context: c, contexts: [{name: c}]}", "contexts \"c\": context: is not a map"},
-      {"{current-context: c, contexts: [{name: c, context: {}}]}", "clusters: there is none called \"\""},
-      {WithEntries("", ""), "clusters \"k\": cluster: server: \"\" does not start with https:// or http://"},
+      {"{current-context: c, contexts: [{name: c, context: {}}]}",
+       "clusters: there is none called \"\""},
+      {WithEntries("", ""),
+       "clusters \"k\": cluster: server: \"\" does not start with https:// or http://"},
       {WithEntries("server: [1]", ""), "server: is not a single value"},
       {WithEntries(good + ", proxy-url: http://p", ""), "proxy-url: proxies are not supported"},
       {WithEntries(good + ", insecure-skip-tls-verify: perhaps", ""), "is neither true nor false"},
-      {WithEntries(good + ", certificate-authority-data: '*'", ""), "certificate-authority-data: is not base64"},
-      {WithEntries(good + ", certificate-authority-data: Y2E", ""), "certificate-authority-data: is not base64"},
+      {WithEntries(good + ", certificate-authority-data: '*'", ""),
+       "certificate-authority-data: is not base64"},
+      {WithEntries(good + ", certificate-authority-data: Y2E", ""),
+       "certificate-authority-data: is not base64"},
       {WithEntries(good + ", certificate-authority-data: Y2E=Y2E=", ""), "is not base64"},
       {WithEntries(good + ", certificate-authority-data: Y", ""), "is not base64"},
-      {WithEntries(good + ", certificate-authority: none.crt", ""), "none.crt cannot be read: No such file"},
+      {WithEntries(good + ", certificate-authority: none.crt", ""),
+       "none.crt cannot be read: No such file"},
       {WithEntries(good + ", certificate-authority: .", ""), "cannot be read: it is a folder"},
-      {WithEntries(good, "client-certificate-data: Y2E="), "users \"u\": user: client-key: is missing"},
-      {WithEntries(good, "client-key-data: Y2E="), "users \"u\": user: client-certificate: is missing"},
-      {WithEntries(good, "exec: {command: aws}"), "users \"u\": user: exec: is not supported; give the user a token"},
-      {WithEntries(good, "auth-provider: {name: gcp}"), "users \"u\": user: auth-provider: is not supported"},
+      {WithEntries(good, "client-certificate-data: Y2E="),
+       "users \"u\": user: client-key: is missing"},
+      {WithEntries(good, "client-key-data: Y2E="),
+       "users \"u\": user: client-certificate: is missing"},
+      {WithEntries(good, "exec: {command: aws}"),
+       "users \"u\": user: exec: is not supported; give the user a token"},
+      {WithEntries(good, "auth-provider: {name: gcp}"),
+       "users \"u\": user: auth-provider: is not supported"},
       {WithEntries(good, "username: me"), "username: is not supported"},
       {WithEntries(good, "as: root"), "as: impersonation is not supported"},
   };

@@ -1,13 +1,15 @@
+#include <algorithm>
 #include <thread>
 
+#include "support/background.h"
 #include "unit/extender/extender_fixture.h"
 
 namespace synergy::extender {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr char kBound[] = R"({"Error":""})";
 
@@ -33,7 +35,7 @@ class BindTest : public ExtenderTest {
 
 TEST_F(BindTest, PostsABindingThatNamesTheUid) {
   EXPECT_EQ(Bind(), kBound);
-  EXPECT_THAT(api.posted(), ElementsAre(testing::AllOf(HasSubstr("/api/v1/namespaces/default/pods/p/binding "),
+  EXPECT_THAT(api.posted(), ElementsAre(::testing::AllOf(HasSubstr("/api/v1/namespaces/default/pods/p/binding "),
                                                        HasSubstr(R"("uid":"uid-p")"), HasSubstr(R"("name":"a")"))));
 }
 
@@ -51,7 +53,7 @@ TEST_F(BindTest, GivesTheLastGpuToExactlyOneOfManyThatRace) {
   constexpr int kRacers = 16;
   std::vector<std::string> answers(kRacers);
   {
-    std::vector<std::jthread> threads;
+    std::vector<synergy::testing::Background> threads;
     for (int i = 0; i < kRacers; ++i) {
       const Pod racer = MakePod("racer-" + std::to_string(i), 1, 1, 1);
       state.UpsertPod(racer);
@@ -118,6 +120,17 @@ TEST_F(BindTest, KeepsThePlaceAsLongAsTheApiServerIsSilent) {
   }
 }
 
+TEST_F(BindTest, TakesNoNoticeOfAWallClockThatJumps) {
+  LosesTheAnswer();
+  HasThePod("");
+  Bind();
+  for (const auto jump : {std::chrono::hours(24), std::chrono::hours(-24)}) {
+    clock.SetWall(clock.WallNow() + jump);
+    binder.SettleExpired();
+    EXPECT_EQ(FreeGpus("a"), Gpus(0));
+  }
+}
+
 TEST_F(BindTest, ForgetsAPodThatIsGone) {
   Bind();
   clock.Advance(kAssumeTimeout);
@@ -159,7 +172,7 @@ TEST_F(BindTest, RefusesANamesakeOfAnotherUid) {
 
 TEST_F(BindTest, NamesAMissingField) {
   EXPECT_THAT(extender.Bind(R"({"PodName":"p","PodNamespace":"default","Node":"a"})"), HasSubstr("PodUID"));
-  EXPECT_THAT(extender.Bind("["), testing::StartsWith(R"({"Error":")"));
+  EXPECT_THAT(extender.Bind("["), ::testing::StartsWith(R"({"Error":")"));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class NoLog final : public LogSink {
   void Write(std::string_view) override {}
 };
 
-class ExtenderTest : public testing::Test {
+class ExtenderTest : public ::testing::Test {
  protected:
   static constexpr auto kAssumeTimeout = std::chrono::seconds(30);
   static constexpr auto kExpectTimeout = std::chrono::seconds(3);
@@ -74,7 +74,7 @@ class ExtenderTest : public testing::Test {
     return snapshot->node(*snapshot->Find(node)).Free().gpus;
   }
 
-  FakeClock clock;
+  synergy::testing::FakeClock clock;
   NoLog sink;
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   json::ObjectReader reader{"nvidia.com/gpu"};

@@ -3,7 +3,7 @@
 namespace synergy::extender {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class FilterTest : public ExtenderTest {};
 
@@ -43,7 +43,7 @@ TEST_F(FilterTest, GivesWholeNodesBackInNodesModeAndJudgesUnknownOnesByTheirObje
   const std::string body =
       fmt::format(R"({{"Pod":{},"Nodes":{{"metadata":{{}},"items":[{},{},{{"metadata":{{"name":"bare"}}}}]}},"NodeNames":null}})",
                   PodJson(MakePod("p", 1, 3, 60)), roomy, known);
-  EXPECT_THAT(extender.Filter(body), testing::StartsWith(R"({"NodeNames":null,"Nodes":{"metadata":{},"items":[)" + roomy + "," +
+  EXPECT_THAT(extender.Filter(body), ::testing::StartsWith(R"({"NodeNames":null,"Nodes":{"metadata":{},"items":[)" + roomy + "," +
                                                          known + R"(]},"FailedNodes":{},"FailedAndUnresolvableNodes":{"bare")"));
 }
 
@@ -94,7 +94,7 @@ TEST_F(FilterTest, AnswersBadInputWithAnErrorThatNamesTheField) {
   };
   for (const auto& [body, expected] : cases) {
     const std::string answer = extender.Filter(body);
-    EXPECT_THAT(answer, testing::StartsWith(R"({"Error":")")) << body.substr(0, 80);
+    EXPECT_THAT(answer, ::testing::StartsWith(R"({"Error":")")) << body.substr(0, 80);
     EXPECT_THAT(answer, HasSubstr(expected)) << body.substr(0, 80);
   }
 }

@@ -10,9 +10,9 @@ namespace {
 
 using std::chrono::seconds;
 
-class HealthTest : public testing::Test {
+class HealthTest : public ::testing::Test {
  protected:
-  FakeClock clock;
+  synergy::testing::FakeClock clock;
   kube::ReflectorStatus status;
   Health health{{{"pods", [this] { return status; }}}, clock, seconds(60)};
 };

@@ -37,7 +37,7 @@ TEST_F(PreemptTest, DropsNodesThatItDoesNotKnow) {
 
 TEST_F(PreemptTest, EvictsNobodyOnBadInput) {
   for (const char* body : {"", "[]", "{}", R"({"Pod":{},"NodeNameToMetaVictims":{"a":{"Pods":[7]}}})"}) {
-    EXPECT_THAT(extender.Preempt(body), testing::StartsWith(R"({"Error":")")) << body;
+    EXPECT_THAT(extender.Preempt(body), ::testing::StartsWith(R"({"Error":")")) << body;
   }
 }
 

@@ -93,9 +93,10 @@ TEST_F(ClientTest, WhatWouldChangeTheRequestsMeaningIsNotSent) {
 }
 
 TEST_F(ClientTest, BadUrlsAreRefused) {
-  for (const char* url : {"", "127.0.0.1:80", "ftp://host", "http://", "http://:80", "http://host:0", "http://host:65536",
-                          "http://host:80x", "http://[::1", "http://[::1]80", "http://user@host", "http://ho st",
-                          "http://host/?query"}) {
+  for (const char* url :
+       {"", "127.0.0.1:80", "ftp://host", "http://", "http://:80", "http://host:0",
+        "http://host:65536", "http://host:80x", "http://[::1", "http://[::1]80", "http://user@host",
+        "http://ho st", "http://host/?query"}) {
     options_.base_url = url;
     const auto created = Client::Create(options_);
     ASSERT_FALSE(created) << url;
@@ -170,7 +171,8 @@ TEST_F(ClientTest, AnAnswerThatBreaksOffIsATimeout) {
 
 TEST_F(ClientTest, AnAnswerThatIsNotHttpIsATimeout) {
   for (const std::string& nonsense :
-       {std::string("SSH-2.0-OpenSSH\r\n"), "HTTP/1.1 200 " + std::string(1 << 20, 'x') + "\r\n\r\n",
+       {std::string("SSH-2.0-OpenSSH\r\n"),
+        "HTTP/1.1 200 " + std::string(1 << 20, 'x') + "\r\n\r\n",
         std::string("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n")}) {
     const Background server([&] {
       const auto connection = listener_.Accept();
@@ -198,8 +200,8 @@ TEST_F(ClientTest, AnAnswerThatIsTooLargeIsRefused) {
   EXPECT_EQ(answer.error().message, "the answer is larger than 10 bytes");
 }
 
-// The server answers once and closes the connection only when it has seen the next request, so that the client cannot
-// know. Then it serves normally.
+// The server answers once and closes the connection only when it has seen the next request, so that
+// the client cannot know. Then it serves normally.
 void ServeTreacherously(FakeListener& listener, std::atomic<int>& requests) {
   auto first = listener.Accept();
   ReadRequest(*first);
@@ -295,14 +297,13 @@ TEST_F(ClientTest, AStreamsPiecesComeAsTheyAreSent) {
     connection->Write("3\r\ntwo\r\n0\r\n\r\n");
   });
   std::vector<std::string> pieces;
-  const auto answer = client().Stream(
-      {.path = "/"}, seconds(30),
-      [&](std::string_view piece) {
-        pieces.emplace_back(piece);
-        if (piece == "one") first_seen.count_down();
-        return true;
-      },
-      {});
+  const auto answer = client().Stream({.path = "/"}, seconds(30),
+                                      [&](std::string_view piece) {
+                                        pieces.emplace_back(piece);
+                                        if (piece == "one") first_seen.count_down();
+                                        return true;
+                                      },
+                                      {});
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 200);
   EXPECT_THAT(pieces, ElementsAre("", "one", "two"));
@@ -314,8 +315,8 @@ TEST_F(ClientTest, AStreamThatIsRefusedGivesTheReason) {
     ReadRequest(*connection);
     connection->Write(HttpAnswer(410, "too old"));
   });
-  const auto answer = client().Stream(
-      {.path = "/"}, seconds(30), [](std::string_view) { return ADD_FAILURE(), false; }, {});
+  const auto answer = client().Stream({.path = "/"}, seconds(30),
+                                      [](std::string_view) { return ADD_FAILURE(), false; }, {});
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 410);
   EXPECT_EQ(answer->body, "too old");
@@ -328,8 +329,8 @@ TEST_F(ClientTest, AStreamEndsWhenItsReaderHasEnough) {
     connection->Write(std::string(kStreamHead) + "3\r\none\r\n");
     connection->ReadLine();
   });
-  const auto answer = client().Stream(
-      {.path = "/"}, seconds(30), [](std::string_view piece) { return piece.empty(); }, {});
+  const auto answer = client().Stream({.path = "/"}, seconds(30),
+                                      [](std::string_view piece) { return piece.empty(); }, {});
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 200);
 }
@@ -340,8 +341,8 @@ TEST_F(ClientTest, AStreamThatBreaksOffIsATimeout) {
     ReadRequest(*connection);
     connection->Write(std::string(kStreamHead) + "64\r\nhalf a chu");
   });
-  const auto answer = client().Stream(
-      {.path = "/"}, seconds(30), [](std::string_view) { return true; }, {});
+  const auto answer =
+      client().Stream({.path = "/"}, seconds(30), [](std::string_view) { return true; }, {});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::kTimeout);
 }
@@ -354,8 +355,8 @@ TEST_F(ClientTest, AStreamThatFallsSilentIsATimeout) {
     connection->Write(kStreamHead);
     done.wait();
   });
-  const auto answer = client().Stream(
-      {.path = "/"}, milliseconds(50), [](std::string_view) { return true; }, {});
+  const auto answer =
+      client().Stream({.path = "/"}, milliseconds(50), [](std::string_view) { return true; }, {});
   done.count_down();
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::kTimeout);
@@ -376,7 +377,8 @@ TEST_F(ClientTest, ASilentStreamIsStoppedAtOnce) {
   });
   const Clock::time_point start = Clock::now();
   const auto answer = client().Stream(
-      {.path = "/"}, seconds(60), [&](std::string_view) { return open.count_down(), true; }, stop.get_token());
+      {.path = "/"}, seconds(60), [&](std::string_view) { return open.count_down(), true; },
+      stop.get_token());
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::kCancelled);
   EXPECT_LT(Clock::now() - start, kPromptly);

@@ -26,7 +26,8 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using Clock = std::chrono::steady_clock;
 
-// "Promptly": far below every timeout that could otherwise end the wait, far above what a busy machine needs.
+// "Promptly": far below every timeout that could otherwise end the wait, far above what a busy
+// machine needs.
 constexpr seconds kPromptly{5};
 
 Response Text(std::string body) { return {200, "text/plain", std::move(body)}; }
@@ -38,10 +39,16 @@ class ServerTest : public ::testing::Test {
     auto created = Server::Create(options_);
     ASSERT_TRUE(created) << created.error().message;
     server_ = std::move(*created);
-    server_->Handle("POST", "/echo", [](const Request& request) { return Text(std::string(request.body)); });
-    server_->Handle("POST", "/size", [](const Request& request) { return Text(std::to_string(request.body.size())); });
-    server_->Handle("GET", "/hello", [](const Request& request) { return Text("hello " + std::string(request.query)); });
-    server_->Handle("GET", "/teapot", [](const Request&) { return Response{418, "text/plain", "short and stout"}; });
+    server_->Handle("POST", "/echo",
+                    [](const Request& request) { return Text(std::string(request.body)); });
+    server_->Handle("POST", "/size", [](const Request& request) {
+      return Text(std::to_string(request.body.size()));
+    });
+    server_->Handle("GET", "/hello", [](const Request& request) {
+      return Text("hello " + std::string(request.query));
+    });
+    server_->Handle("GET", "/teapot",
+                    [](const Request&) { return Response{418, "text/plain", "short and stout"}; });
     server_->Handle("GET", "/wait", [this](const Request&) {
       waiting_.count_down();
       go_on_.wait();
@@ -89,16 +96,17 @@ TEST_F(ServerTest, AConnectionServesManyRequests) {
 TEST_F(ServerTest, RequestsThatAreSentAheadAreAnsweredInOrder) {
   Start();
   RawConnection connection = Connect();
-  ASSERT_TRUE(connection.Send("POST /echo HTTP/1.1\r\nContent-Length: 5\r\n\r\nfirst"
-                              "POST /echo HTTP/1.1\r\nContent-Length: 6\r\n\r\nsecond"));
+  ASSERT_TRUE(
+      connection.Send("POST /echo HTTP/1.1\r\nContent-Length: 5\r\n\r\nfirst"
+                      "POST /echo HTTP/1.1\r\nContent-Length: 6\r\n\r\nsecond"));
   EXPECT_EQ(BodyOf(connection.ReadAnswer()), "first");
   EXPECT_EQ(BodyOf(connection.ReadAnswer()), "second");
 }
 
 TEST_F(ServerTest, AnswersHaveALengthAndAreNeitherCompressedNorCut) {
   Start();
-  const std::string answer =
-      Ask("GET /hello HTTP/1.1\r\nAccept-Encoding: gzip, br\r\nRange: bytes=0-1\r\nHost: x\r\n\r\n");
+  const std::string answer = Ask(
+      "GET /hello HTTP/1.1\r\nAccept-Encoding: gzip, br\r\nRange: bytes=0-1\r\nHost: x\r\n\r\n");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(answer, HasSubstr("Content-Length: 6\r\n"));
   EXPECT_THAT(answer, Not(HasSubstr("Encoding")));
@@ -107,7 +115,8 @@ TEST_F(ServerTest, AnswersHaveALengthAndAreNeitherCompressedNorCut) {
 
 TEST_F(ServerTest, ABodyInChunksIsPutTogether) {
   Start();
-  EXPECT_EQ(BodyOf(Ask("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")),
+  EXPECT_EQ(BodyOf(Ask("POST /echo HTTP/1.1\r\nTransfer-Encoding: "
+                       "chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")),
             "abcde");
 }
 
@@ -144,7 +153,8 @@ TEST_F(ServerTest, UnknownPathsAndMethodsAreRefused) {
   Start();
   EXPECT_THAT(Ask("GET /nothing HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(Ask("GET /echo HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 405 "));
-  EXPECT_THAT(Ask("POST /nothing HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(Ask("POST /nothing HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"),
+              StartsWith("HTTP/1.1 404 "));
 }
 
 TEST_F(ServerTest, MalformedRequestsAreRefusedAndTheirConnectionsClosed) {
@@ -167,7 +177,8 @@ TEST_F(ServerTest, MalformedRequestsAreRefusedAndTheirConnectionsClosed) {
     connection.FinishSending();
     EXPECT_THAT(connection.ReadToEnd(), StartsWith("HTTP/1.1 400 ")) << request;
   }
-  EXPECT_THAT(Ask("GET /" + std::string(9000, 'a') + " HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 414 "));
+  EXPECT_THAT(Ask("GET /" + std::string(9000, 'a') + " HTTP/1.1\r\n\r\n"),
+              StartsWith("HTTP/1.1 414 "));
 }
 
 TEST_F(ServerTest, AHeadWithoutEndIsGivenUp) {
@@ -186,9 +197,11 @@ TEST_F(ServerTest, AHeadWithoutEndIsGivenUp) {
 TEST_F(ServerTest, ALargeBodyArrivesWhole) {
   Start();
   const size_t size = size_t{93} << 20;
-  const auto client = Client::Create({.base_url = "http://127.0.0.1:" + std::to_string(server_->port())});
+  const auto client =
+      Client::Create({.base_url = "http://127.0.0.1:" + std::to_string(server_->port())});
   ASSERT_TRUE(client);
-  const auto answer = (*client)->Send({.method = "POST", .path = "/size", .body = std::string(size, 'x')});
+  const auto answer =
+      (*client)->Send({.method = "POST", .path = "/size", .body = std::string(size, 'x')});
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->body, std::to_string(size));
 }
@@ -208,7 +221,8 @@ TEST_F(ServerTest, AClientThatWaitsForTheGoAheadIsToldNotToSend) {
   EXPECT_THAT(Ask("POST /echo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n"),
               StartsWith("HTTP/1.1 413 "));
   RawConnection connection = Connect();
-  ASSERT_TRUE(connection.Send("POST /echo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"));
+  ASSERT_TRUE(
+      connection.Send("POST /echo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"));
   EXPECT_EQ(connection.ReadAnswer(), "HTTP/1.1 100 Continue\r\n\r\n");
   ASSERT_TRUE(connection.Send("abc"));
   EXPECT_EQ(BodyOf(connection.ReadAnswer()), "abc");
@@ -237,8 +251,9 @@ TEST_F(ServerTest, ABodyInChunksIsRefusedWhenItGrowsTooLarge) {
 TEST_F(ServerTest, TheServersOwnErrorsCanBeReworded) {
   options_.max_body_bytes = 10;
   options_.error_response = [](const Request& request, int status, std::string_view reason) {
-    return Response{200, "application/json",
-                    std::string(request.path) + " " + std::to_string(status) + " " + std::string(reason)};
+    return Response{
+        200, "application/json",
+        std::string(request.path) + " " + std::to_string(status) + " " + std::string(reason)};
   };
   Start();
   std::string answer = Ask("POST /echo HTTP/1.1\r\nContent-Length: 11\r\n\r\nhello world");
@@ -261,7 +276,8 @@ TEST_F(ServerTest, SilentAndSlowClientsDoNotKeepOthersOut) {
     if (i % 3 == 1) idlers.back().Send("POST /echo HT");
     if (i % 3 == 2) idlers.back().Send("POST /echo HTTP/1.1\r\nContent-Length: 100\r\n\r\nabc");
   }
-  const auto client = Client::Create({.base_url = "http://127.0.0.1:" + std::to_string(server_->port())});
+  const auto client =
+      Client::Create({.base_url = "http://127.0.0.1:" + std::to_string(server_->port())});
   ASSERT_TRUE(client);
   std::atomic<int> answered = 0;
   const Clock::time_point start = Clock::now();
@@ -308,7 +324,8 @@ TEST_F(ServerTest, AConnectionWaitsWhileAllOthersAreBusy) {
   waiting.Send(kHello);
   go_on_.count_down();
   EXPECT_EQ(BodyOf(waiting.ReadAnswer()), "hello name=you");
-  // Which of both orders it was: the answer said that the connection would end, or the idle connection was closed.
+  // Which of both orders it was: the answer said that the connection would end, or the idle
+  // connection was closed.
   EXPECT_EQ(BodyOf(busy.ReadAnswer()), "waited");
   EXPECT_TRUE(busy.IsClosed());
 }

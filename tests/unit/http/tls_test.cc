@@ -48,7 +48,8 @@ class TlsServerTest : public ::testing::Test {
     auto created = Server::Create(options);
     ASSERT_TRUE(created) << created.error().message;
     server_ = std::move(*created);
-    server_->Handle("GET", "/hello", [](const Request&) { return Response{200, "text/plain", "hello"}; });
+    server_->Handle("GET", "/hello",
+                    [](const Request&) { return Response{200, "text/plain", "hello"}; });
     server_->Handle("POST", "/size", [](const Request& request) {
       return Response{200, "text/plain", std::to_string(request.body.size())};
     });
@@ -81,10 +82,12 @@ TEST_F(TlsServerTest, AClientThatTrustsTheAuthorityIsServed) {
 
 TEST_F(TlsServerTest, AConnectionIsUsedAgainAndLargeBodiesArriveWhole) {
   Start(authority_.Issue("server"));
-  const auto client = Client::Create({.base_url = url(), .tls = {.ca_pem = authority_.certificate_pem()}});
+  const auto client =
+      Client::Create({.base_url = url(), .tls = {.ca_pem = authority_.certificate_pem()}});
   ASSERT_TRUE(client);
   for (const size_t size : {size_t{3}, size_t{10} << 20, size_t{0}, size_t{100'000}}) {
-    const auto answer = (*client)->Send({.method = "POST", .path = "/size", .body = std::string(size, 'x')});
+    const auto answer =
+        (*client)->Send({.method = "POST", .path = "/size", .body = std::string(size, 'x')});
     ASSERT_TRUE(answer) << answer.error().message;
     EXPECT_EQ(answer->body, std::to_string(size));
   }
@@ -152,7 +155,8 @@ TEST_F(TlsServerTest, ACertificateThatCannotBeUsedIsReportedAndTheOldOneStays) {
 TEST_F(TlsServerTest, AClientThatStopsInTheHandshakeDoesNotDelayTheEnd) {
   Start(authority_.Issue("server"));
   ASSERT_TRUE(Get(url(), {.ca_pem = authority_.certificate_pem()}));
-  const auto silent = Client::Create({.base_url = "http" + url().substr(5), .read_timeout = milliseconds(1)});
+  const auto silent =
+      Client::Create({.base_url = "http" + url().substr(5), .read_timeout = milliseconds(1)});
   ASSERT_FALSE((*silent)->Send({.path = "/"}));
   const auto start = std::chrono::steady_clock::now();
   server_->Stop(seconds(60));
@@ -205,7 +209,8 @@ TEST_F(ClientCertificateTest, AClientWithACertificateIsWelcome) {
   EXPECT_EQ(answer->body, "welcome");
 }
 
-// In TLS 1.3 the client learns this only after it has sent its request, which the server never looked at.
+// In TLS 1.3 the client learns this only after it has sent its request, which the server never
+// looked at.
 TEST_F(ClientCertificateTest, AClientThatIsRefusedKnowsThatNothingWasProcessed) {
   auto answer = Call({.ca_pem = authority_.certificate_pem()});
   ASSERT_FALSE(answer);
@@ -223,9 +228,12 @@ TEST_F(ClientCertificateTest, AClientThatIsRefusedKnowsThatNothingWasProcessed) 
 TEST_F(ClientCertificateTest, BadPemIsAnError) {
   const TestCertificate mine = authority_.Issue("client", {});
   const TestCertificate other = authority_.Issue("client", {});
-  const auto fails = [](const ClientTls& tls) { return !Client::Create({.base_url = "https://127.0.0.1", .tls = tls}); };
+  const auto fails = [](const ClientTls& tls) {
+    return !Client::Create({.base_url = "https://127.0.0.1", .tls = tls});
+  };
   EXPECT_TRUE(fails({.ca_pem = "nonsense"}));
-  EXPECT_TRUE(fails({.ca_pem = authority_.certificate_pem() + "-----BEGIN CERTIFICATE-----\nbroken\n"}));
+  EXPECT_TRUE(
+      fails({.ca_pem = authority_.certificate_pem() + "-----BEGIN CERTIFICATE-----\nbroken\n"}));
   EXPECT_TRUE(fails({.certificate_pem = mine.certificate_pem}));
   EXPECT_TRUE(fails({.certificate_pem = "nonsense", .key_pem = mine.key_pem}));
   EXPECT_TRUE(fails({.certificate_pem = mine.certificate_pem, .key_pem = "nonsense"}));

@@ -30,13 +30,16 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::unique_ptr<ApiClient> Connect(const config::ClusterAccess& access, ApiClientOptions options = {}) {
+std::unique_ptr<ApiClient> Connect(const config::ClusterAccess& access,
+                                   ApiClientOptions options = {}) {
   auto client = ApiClient::Create(access, std::move(options));
   EXPECT_TRUE(client) << client.error().message;
   return std::move(*client);
 }
 
-std::string SentToken(const FakeApiServer& server) { return server.requests().back().headers["authorization"]; }
+std::string SentToken(const FakeApiServer& server) {
+  return server.requests().back().headers["authorization"];
+}
 
 TEST(ApiClientTest, GetReturnsTheBody) {
   FakeApiServer server;
@@ -70,10 +73,12 @@ TEST(ApiClientTest, StatusesBecomeErrorsWithTheServersMessage) {
   FakeApiServer server;
   const auto client = Connect(server.access());
   const std::vector<std::pair<int, ErrorCode>> cases = {
-      {400, ErrorCode::kInvalid},     {401, ErrorCode::kDenied},      {403, ErrorCode::kDenied},
-      {404, ErrorCode::kNotFound},    {409, ErrorCode::kConflict},    {410, ErrorCode::kGone},
-      {422, ErrorCode::kInvalid},     {429, ErrorCode::kUnavailable}, {500, ErrorCode::kUnavailable},
-      {503, ErrorCode::kUnavailable}, {504, ErrorCode::kTimeout},     {302, ErrorCode::kInvalid},
+      {400, ErrorCode::kInvalid},     {401, ErrorCode::kDenied},
+      {403, ErrorCode::kDenied},      {404, ErrorCode::kNotFound},
+      {409, ErrorCode::kConflict},    {410, ErrorCode::kGone},
+      {422, ErrorCode::kInvalid},     {429, ErrorCode::kUnavailable},
+      {500, ErrorCode::kUnavailable}, {503, ErrorCode::kUnavailable},
+      {504, ErrorCode::kTimeout},     {302, ErrorCode::kInvalid},
   };
   for (const auto& [status, code] : cases) {
     server.FailNext("POST", "/some/path", status);
@@ -220,18 +225,17 @@ TEST(ApiClientTest, AWatchGivesLinesAfterTellingThatItIsOpen) {
   FakeApiServer server;
   const auto client = Connect(server.access());
   std::vector<std::string> lines;
-  const Result<> ended = client->Watch(
-      kWatch, seconds(60),
-      [&](std::string_view line) {
-        if (lines.empty()) {
-          EXPECT_TRUE(server.WaitForWatches("pods", 1));
-          server.SendLine("pods", "one\n\ntwo");
-        }
-        lines.emplace_back(line);
-        if (line == "two") server.EndWatches();
-        return true;
-      },
-      {});
+  const Result<> ended = client->Watch(kWatch, seconds(60),
+                                       [&](std::string_view line) {
+                                         if (lines.empty()) {
+                                           EXPECT_TRUE(server.WaitForWatches("pods", 1));
+                                           server.SendLine("pods", "one\n\ntwo");
+                                         }
+                                         lines.emplace_back(line);
+                                         if (line == "two") server.EndWatches();
+                                         return true;
+                                       },
+                                       {});
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_THAT(lines, ElementsAre("", "one", "two"));
 }
@@ -239,8 +243,7 @@ TEST(ApiClientTest, AWatchGivesLinesAfterTellingThatItIsOpen) {
 TEST(ApiClientTest, AWatchEndsWhenItsReaderHasEnough) {
   FakeApiServer server;
   const auto client = Connect(server.access());
-  EXPECT_TRUE(client->Watch(
-      kWatch, seconds(60), [](std::string_view) { return false; }, {}));
+  EXPECT_TRUE(client->Watch(kWatch, seconds(60), [](std::string_view) { return false; }, {}));
   EXPECT_TRUE(server.WaitForWatches("pods", 0));
 }
 
@@ -248,8 +251,8 @@ TEST(ApiClientTest, AWatchThatIsRefusedIsAnError) {
   FakeApiServer server;
   const auto client = Connect(server.access());
   server.FailNext("GET", "watch=1", 410);
-  const Result<> ended = client->Watch(
-      kWatch, seconds(60), [](std::string_view) { return ADD_FAILURE(), true; }, {});
+  const Result<> ended =
+      client->Watch(kWatch, seconds(60), [](std::string_view) { return ADD_FAILURE(), true; }, {});
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().code, ErrorCode::kGone);
 }
@@ -258,14 +261,13 @@ TEST(ApiClientTest, ABrokenWatchKeepsTheHalfLineToItself) {
   FakeApiServer server;
   const auto client = Connect(server.access());
   std::vector<std::string> lines;
-  const Result<> ended = client->Watch(
-      kWatch, seconds(60),
-      [&](std::string_view line) {
-        lines.emplace_back(line);
-        server.BreakWatchesInALine();
-        return true;
-      },
-      {});
+  const Result<> ended = client->Watch(kWatch, seconds(60),
+                                       [&](std::string_view line) {
+                                         lines.emplace_back(line);
+                                         server.BreakWatchesInALine();
+                                         return true;
+                                       },
+                                       {});
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().code, ErrorCode::kTimeout);
   EXPECT_THAT(lines, ElementsAre(""));
@@ -274,17 +276,18 @@ TEST(ApiClientTest, ABrokenWatchKeepsTheHalfLineToItself) {
 TEST(ApiClientTest, ALineWithoutEndIsRefused) {
   FakeApiServer server;
   const auto client = Connect(server.access());
-  const Result<> ended = client->Watch(
-      kWatch, seconds(60),
-      [&](std::string_view line) {
-        EXPECT_EQ(line, "");
-        server.SendLine("pods", std::string(size_t{17} << 20, 'x'));
-        return true;
-      },
-      {});
+  const Result<> ended =
+      client->Watch(kWatch, seconds(60),
+                    [&](std::string_view line) {
+                      EXPECT_EQ(line, "");
+                      server.SendLine("pods", std::string(size_t{17} << 20, 'x'));
+                      return true;
+                    },
+                    {});
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().code, ErrorCode::kInvalid);
-  EXPECT_THAT(ended.error().message, AllOf(HasSubstr("GET /api/v1/pods: "), HasSubstr("a line is longer than")));
+  EXPECT_THAT(ended.error().message,
+              AllOf(HasSubstr("GET /api/v1/pods: "), HasSubstr("a line is longer than")));
 }
 
 TEST(ApiClientTest, ASilentWatchIsStoppedAtOnce) {
@@ -298,7 +301,8 @@ TEST(ApiClientTest, ASilentWatchIsStoppedAtOnce) {
   });
   const auto start = std::chrono::steady_clock::now();
   const Result<> ended = client->Watch(
-      kWatch, seconds(60), [&](std::string_view) { return open.count_down(), true; }, stop.get_token());
+      kWatch, seconds(60), [&](std::string_view) { return open.count_down(), true; },
+      stop.get_token());
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().code, ErrorCode::kCancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(5));

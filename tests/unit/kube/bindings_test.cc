@@ -18,7 +18,9 @@ class BindingsTest : public ::testing::Test {
     client_ = std::move(*ApiClient::Create(server_.access()));
   }
 
-  Result<> Bind(const std::string& uid = "u1") { return BindPod(*client_, "team", "p", uid, "node-1"); }
+  Result<> Bind(const std::string& uid = "u1") {
+    return BindPod(*client_, "team", "p", uid, "node-1");
+  }
 
   FakeApiServer server_;
   std::unique_ptr<ApiClient> client_;
@@ -77,7 +79,8 @@ TEST_F(BindingsTest, AServerThatIsDownHasNotBoundThePod) {
 
 TEST_F(BindingsTest, NamesCannotLeaveTheirPlaceInThePath) {
   (void)BindPod(*client_, "../../secrets", "p/../q?x#y", "u", "n");
-  EXPECT_EQ(server_.requests().back().path, "/api/v1/namespaces/..%2F..%2Fsecrets/pods/p%2F..%2Fq%3Fx%23y/binding");
+  EXPECT_EQ(server_.requests().back().path,
+            "/api/v1/namespaces/..%2F..%2Fsecrets/pods/p%2F..%2Fq%3Fx%23y/binding");
 }
 
 }  // namespace

@@ -143,6 +143,7 @@ class ReflectorTest : public ::testing::Test {
   std::unique_ptr<ApiClient> client_;
   json::ObjectReader reader_{"nvidia.com/gpu"};
   RecordingStore<Pod> store_;
+  FakeClock clock_;
   RecordingSink sink_;
   Logger log_{sink_, SystemClock(), LogLevel::kDebug, LogFormat::kText};
   ReflectorOptions options_;
@@ -234,7 +235,8 @@ TEST_F(ReflectorTest, BookmarksMoveThePlaceToGoOnFrom) {
   server_.EndWatches();
   Settle();
   EXPECT_EQ(store_.replacements(), 1);
-  EXPECT_THAT(server_.requests("watch=1")[1].path, HasSubstr("resourceVersion=" + std::to_string(bookmark)));
+  EXPECT_THAT(server_.requests("watch=1")[1].path,
+              HasSubstr("resourceVersion=" + std::to_string(bookmark)));
   EXPECT_EQ(pods_->status().errors, 0U);
 }
 
@@ -242,7 +244,9 @@ TEST_F(ReflectorTest, ABookmarkMayRepeatTheLastVersion) {
   StartWith({});
   server_.PutPod({.name = "a"});
   const std::string version = std::to_string(server_.version());
-  server_.SendLine("pods", EventLine("BOOKMARK", R"({"kind":"Pod","metadata":{"resourceVersion":")" + version + "\"}}"));
+  server_.SendLine(
+      "pods",
+      EventLine("BOOKMARK", R"({"kind":"Pod","metadata":{"resourceVersion":")" + version + "\"}}"));
   Settle();
   EXPECT_EQ(store_.replacements(), 1);
 }
@@ -289,13 +293,15 @@ TEST_F(ReflectorTest, AnEventFromThePastIsNotAppliedAndMeansANewList) {
 
 TEST_F(ReflectorTest, ABookmarkFromThePastMeansANewList) {
   StartWith({{.name = "a"}});
-  server_.SendLine("pods", EventLine("BOOKMARK", R"({"kind":"Pod","metadata":{"resourceVersion":"1"}})"));
+  server_.SendLine("pods",
+                   EventLine("BOOKMARK", R"({"kind":"Pod","metadata":{"resourceVersion":"1"}})"));
   ASSERT_TRUE(store_.WaitForReplacements(2));
 }
 
 TEST_F(ReflectorTest, AnUnreadableLineMeansANewList) {
   StartWith({{.name = "a"}});
-  for (const char* line : {"nonsense", "{\"type\":\"ADDED\"", "{}", "{\"type\":\"ADDED\",\"object\":7}"}) {
+  for (const char* line :
+       {"nonsense", "{\"type\":\"ADDED\"", "{}", "{\"type\":\"ADDED\",\"object\":7}"}) {
     const int before = store_.replacements();
     server_.SendLine("pods", line);
     ASSERT_TRUE(store_.WaitForReplacements(before + 1)) << line;
@@ -327,24 +333,23 @@ TEST_F(ReflectorTest, AListWithoutAVersionIsNotStored) {
 TEST_F(ReflectorTest, AServerThatIsDownIsWaitedFor) {
   server_.Stop();
   server_.SetPods({{.name = "a"}});
-  FakeClock clock;
   options_.first_backoff = milliseconds(200);
   options_.backoff_limit = seconds(5);
-  Start(clock);
+  Start(clock_);
   Duration longest = options_.first_backoff;
   for (int i = 0; i < 8; ++i) {
-    const Duration wait = clock.AwaitNextWake();
+    const Duration wait = clock_.AwaitNextWake();
     EXPECT_GE(wait, longest / 2);
     EXPECT_LE(wait, longest);
     longest = std::min(longest * 2, options_.backoff_limit);
-    clock.Advance(wait);
+    clock_.Advance(wait);
   }
-  clock.AwaitSleepers(1);
+  clock_.AwaitSleepers(1);
   EXPECT_FALSE(pods_->status().synced);
   EXPECT_EQ(pods_->status().errors, 9U);
   EXPECT_EQ(pods_->status().last_contact, Instant{});
   server_.Start();
-  clock.Advance(options_.backoff_limit);
+  clock_.Advance(options_.backoff_limit);
   EXPECT_TRUE(store_.WaitFor("a"));
 }
 
@@ -405,9 +410,8 @@ TEST_F(ReflectorTest, ItEndsAtOnceInAListAndWhileItWaits) {
   pods_.reset();
 
   server_.Stop();
-  FakeClock clock;
-  Start(clock);
-  clock.AwaitSleepers(1);
+  Start(clock_);
+  clock_.AwaitSleepers(1);
   pods_.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(5));
 }
@@ -423,8 +427,8 @@ TEST_F(ReflectorTest, NodesAndDisruptionBudgetsAreFollowedToo) {
   budget_options.path = "/apis/policy/v1/poddisruptionbudgets";
   const auto nodes =
       Reflector<Node>::Start(*client_, reader_, node_store, SystemClock(), log_, node_options);
-  const auto budgets =
-      Reflector<DisruptionBudget>::Start(*client_, reader_, budget_store, SystemClock(), log_, budget_options);
+  const auto budgets = Reflector<DisruptionBudget>::Start(*client_, reader_, budget_store,
+                                                          SystemClock(), log_, budget_options);
   ASSERT_TRUE(node_store.WaitFor("n1"));
   ASSERT_TRUE(budget_store.WaitFor("b1"));
   server_.PutNode({.name = "n2"});
@@ -432,8 +436,9 @@ TEST_F(ReflectorTest, NodesAndDisruptionBudgetsAreFollowedToo) {
   server_.PutDisruptionBudget({.name = "b2", .disruptions_allowed = 3});
   EXPECT_TRUE(node_store.WaitFor("n2"));
   EXPECT_TRUE(node_store.WaitForNo("n1"));
-  EXPECT_TRUE(budget_store.WaitUntil(
-      [](const auto& found) { return found.count("b2") > 0 && found.at("b2").disruptions_allowed == 3; }));
+  EXPECT_TRUE(budget_store.WaitUntil([](const auto& found) {
+    return found.count("b2") > 0 && found.at("b2").disruptions_allowed == 3;
+  }));
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/test.sh [--only PART]... [--skip-setup]
+
+Sets up, builds and runs every test. Parts, in order:
+
+  lint      formatting, layering, shell, Go, clang-tidy (scripts/lint.sh)
+  tests     the release build's tests: unit, property, integration, lint and cluster
+  go        the tests of the Go programs (oracle, benchmarks)
+  asan      the unit tests under the address and undefined sanitizers
+  tsan      the unit tests under the thread sanitizer
+
+  --only PART    just this part; may be given more than once
+  --skip-setup   do not install anything
+
+The first run on a machine builds the Kubernetes programs as well (about 8 minutes). Exit status 1 when anything failed.
+TEXT
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "$(dirname "$here")"
+# shellcheck source=scripts/lib/output.sh
+source scripts/lib/output.sh
+
+parts=() setup=1
+while (($#)); do
+  case $1 in
+    -h | --help) usage && exit 0 ;;
+    --only) need_value --only "${2-}" && parts+=("$2") && shift ;;
+    --skip-setup) setup=0 ;;
+    *) die "test.sh has no option $1 (--help lists them)" ;;
+  esac
+  shift
+done
+((${#parts[@]})) || parts=(tests go asan tsan lint)
+
+# build PRESET [TARGET]
+build() {
+  cmake --preset "$1" >/dev/null && cmake --build --preset "$1" --target "${2-all}"
+}
+
+run_part() {
+  case $1 in
+    tests) build release && ctest --preset release ;;
+    go) (cd tests && nice go vet ./... && nice go test ./...) ;;
+    asan | tsan) build "$1" unit_tests && ctest --preset "$1" -j2 ;;
+    lint) build release && scripts/lint.sh ;;
+    *) die "there is no part $1 (--help lists them)" ;;
+  esac
+}
+
+if ((setup)); then scripts/setup.sh; fi
+failed=()
+for part in "${parts[@]}"; do
+  say "== $part"
+  started=$SECONDS
+  run_part "$part" || failed+=("$part")
+  say "== $part took $((SECONDS - started)) s"
+done
+if ((${#failed[@]})); then die "failed: ${failed[*]}"; fi
+say "all of it passed: ${parts[*]}"

@@ -1,0 +1,3 @@
+#include "core/units.h"
+
+auto sum = synergy::Cores(3) + synergy::GiB(1);  // must not compile

@@ -1,0 +1,3 @@
+#include "core/units.h"
+
+synergy::Gpus gpus = 3;  // must not compile

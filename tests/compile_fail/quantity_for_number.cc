@@ -1,0 +1,3 @@
+#include "core/units.h"
+
+int64_t number = synergy::Gpus(3);  // must not compile

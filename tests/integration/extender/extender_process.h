@@ -1,0 +1,54 @@
+#pragma once
+
+// synergy-extender as a process of its own, on a free port.
+//
+// Threading: one owner. The program's path comes from the environment (SYNERGY_EXTENDER). Waits give up after 30 seconds and
+// fail the test.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "http/client.h"
+#include "support/fake_api_server.h"
+#include "support/temporary_folder.h"
+
+namespace synergy::testing {
+
+class ExtenderProcess {
+ public:
+  struct Ended {
+    int code = -1;       // exit status; -1 after a signal
+    std::string output;  // standard output and error
+  };
+  // Runs the program to its end.
+  static Ended Run(const std::vector<std::string>& arguments);
+
+  // Serves from `server`; returns when it listens.
+  explicit ExtenderProcess(const FakeApiServer& server, std::vector<std::string> arguments = {});
+  ~ExtenderProcess();
+  ExtenderProcess(const ExtenderProcess&) = delete;
+  ExtenderProcess& operator=(const ExtenderProcess&) = delete;
+
+  uint16_t port() const { return port_; }
+  http::ClientResponse Get(const std::string& path);
+  http::ClientResponse Post(const std::string& path, const std::string& body);
+  // Polls until /readyz answers so.
+  void AwaitReady(bool ready = true);
+  // The value of a line of /metrics, "name{labels}"; -1 when it is not there.
+  double Metric(const std::string& line);
+  void Signal(int signal);
+  // After a signal: the exit status, or -1.
+  int Wait();
+
+ private:
+  TemporaryFolder folder_;
+  pid_t pid_ = -1;
+  uint16_t port_ = 0;
+  std::unique_ptr<http::Client> client_;
+};
+
+}  // namespace synergy::testing

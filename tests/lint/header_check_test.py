@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""The header check must not build what cannot be included alone."""
+
+import os
+import subprocess
+import unittest
+
+from sample_tree import SampleTreeTest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROJECT = """
+cmake_minimum_required(VERSION 3.25)
+project(sample LANGUAGES CXX)
+include(%s/header_check.cmake)
+add_library(sample STATIC sample.cc)
+synergy_check_headers(sample ${CMAKE_SOURCE_DIR} sample.h)
+"""
+
+
+class HeaderCheckTest(SampleTreeTest):
+    def build(self, header):
+        self.write("CMakeLists.txt", PROJECT % HERE)
+        self.write("sample.cc", '#include <string>\n#include "sample.h"\n')
+        self.write("sample.h", header)
+        build = os.path.join(self.root, "build")
+        subprocess.run(["cmake", "-S", self.root, "-B", build], check=True, capture_output=True)
+        return subprocess.run(["cmake", "--build", build], check=False, capture_output=True, text=True)
+
+    def test_a_self_contained_header_passes(self):
+        built = self.build("#pragma once\n#include <string>\nstruct Sample { std::string text; };\n")
+        self.assertEqual(built.returncode, 0, built.stderr)
+
+    def test_a_header_that_lives_on_what_others_include_is_found(self):
+        built = self.build("#pragma once\nstruct Sample { std::string text; };\n")
+        self.assertNotEqual(built.returncode, 0)
+        self.assertIn("sample.h:2:", built.stderr)
+
+    def test_a_header_without_a_guard_is_found(self):
+        built = self.build("#include <string>\nstruct Sample { std::string text; };\n")
+        self.assertNotEqual(built.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Who may include whom (docs/ARCHITECTURE.md).
+
+usage: layering.py [TREE]
+"""
+
+import os
+import re
+import sys
+
+import tree
+
+# Folder -> the folders it may include from, beside itself.
+ARROWS = {
+    "core": [],
+    "cluster": ["core"],
+    "allocation": ["core", "cluster"],
+    "http": ["core"],
+    "json": ["core", "cluster"],
+    "metrics": ["core"],
+    "config": ["core"],
+    "kube": ["core", "cluster", "http", "json", "config"],
+    "extender": ["core", "cluster", "allocation", "http", "json", "metrics", "config", "kube"],
+    "cli": ["core"],
+}
+# Folders beside src/.
+PROGRAMS = ["extender", "cli"]
+
+# Third-party headers by their beginning -> the folders that may include them. "main" stands for the programs' main.cc.
+THIRD_PARTY = {
+    "fmt/": list(ARROWS),
+    "tl/": list(ARROWS),
+    "absl/": ["cluster"],
+    "httplib.h": ["http"],
+    "openssl/": ["http", "config"],
+    "rapidjson/": ["json"],
+    "yaml-cpp/": ["config"],
+    "prometheus/": ["metrics"],
+    "CLI/": ["main"],
+}
+
+# Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
+# that give the rest its clock, its log and its way to end.
+PURE = ["core", "cluster", "allocation"]
+PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
+# System headers that a pure folder does not include, with the folders that may all the same.
+IMPURE_HEADERS = {
+    "condition_variable": [],
+    "csignal": [],
+    "cstdio": [],
+    "ctime": [],
+    "filesystem": [],
+    "fstream": [],
+    "future": [],
+    "iostream": [],
+    "mutex": ["cluster"],
+    "random": [],
+    "shared_mutex": [],
+    "thread": [],
+}
+IMPURE_WORDS = re.compile(
+    r"\b(?:\w+_clock::now|getenv|setenv|std::j?thread|std::async|random_device|sleep_for|sleep_until|f?printf|std::cout|std::cerr"
+    r"|std::time|std::rand|SystemClock|StderrSink)\b")
+# The one place where those two of ours are declared.
+DECLARED = {"SystemClock": "src/core/clock.h", "StderrSink": "src/core/log.h"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+COMMENT = re.compile(r"//.*")
+
+
+def folder_of(name):
+    """The folder of the table that a file belongs to; None for files outside of it."""
+    parts = name.split("/")
+    if parts[0] == "src" and len(parts) > 2:
+        return parts[1]
+    return parts[0] if parts[0] in PROGRAMS else None
+
+
+def check_quoted(folder, header):
+    target = header.split("/")[0] if "/" in header else None
+    if target is None:
+        return f'"{header}" is included without its folder'
+    if target != folder and target not in ARROWS[folder]:
+        return f"{folder} may not include from {target}"
+    return None
+
+
+def check_angled(name, folder, header):
+    for beginning, folders in THIRD_PARTY.items():
+        if header.startswith(beginning):
+            is_main = os.path.basename(name) == "main.cc" and folder in PROGRAMS
+            allowed = folder in folders or (is_main and "main" in folders)
+            return None if allowed else f"<{header}> belongs to {', '.join(folders)}"
+    if header.split("/")[0] in ARROWS:
+        return f"<{header}> is ours: include it with quotes"
+    if header.endswith(".hpp") or ("/" in header and not re.match(r"(sys|netinet|arpa)/", header)):
+        return f"<{header}> is of a library that the table does not know"
+    if folder in PURE and name not in PURE_BUT_FOR:
+        if header.endswith(".h"):
+            return f"{folder} is pure: no <{header}>"
+        if folder not in IMPURE_HEADERS.get(header, [folder]):
+            return f"{folder} is pure: no <{header}>"
+    return None
+
+
+def check_line(name, folder, line):
+    include = INCLUDE.match(line)
+    if include and include.group(1) == '"':
+        return check_quoted(folder, include.group(2))
+    if include:
+        return check_angled(name, folder, include.group(2))
+    if folder in PURE and name not in PURE_BUT_FOR:
+        word = IMPURE_WORDS.search(COMMENT.sub("", line))
+        if word and DECLARED.get(word.group()) != name:
+            return f"{folder} is pure: no {word.group()}"
+    return None
+
+
+def check_tree(root):
+    problems = []
+    for name in tree.cpp_files(root):
+        folder = folder_of(name)
+        if folder is None:
+            continue
+        if folder not in ARROWS:
+            problems.append(f"{name}: the folder {folder} is not in the table of tests/lint/layering.py")
+            continue
+        for number, line in enumerate(tree.read(root, name).splitlines(), 1):
+            problem = check_line(name, folder, line)
+            if problem:
+                problems.append(f"{name}:{number}: {problem}")
+    return problems
+
+
+def check_table(arrows):
+    """That the arrows close no circle."""
+    state = {}
+
+    def visit(folder, path):
+        if state.get(folder) == "done":
+            return []
+        if folder in path:
+            return [" -> ".join(path[path.index(folder):] + [folder]) + " is a circle"]
+        found = [problem for other in arrows[folder] for problem in visit(other, path + [folder])]
+        state[folder] = "done"
+        return found
+
+    return [problem for folder in arrows for problem in visit(folder, [])]
+
+
+def main(arguments):
+    root = arguments[0] if arguments else "."
+    return tree.report(check_table(ARROWS) + check_tree(root))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

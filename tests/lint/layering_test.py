@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""The layering lint must find what it is there for."""
+
+import unittest
+
+import layering
+from sample_tree import SampleTreeTest
+
+
+class LayeringTest(SampleTreeTest):
+    def problems(self, name, text):
+        self.write(name, text)
+        return layering.check_tree(self.root)
+
+    def assert_found(self, name, line, what):
+        problems = self.problems(name, "// first\n" + line + "\n")
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn(f"{name}:2: ", problems[0])
+        self.assertIn(what, problems[0])
+
+    def test_a_tree_that_keeps_to_the_arrows_passes(self):
+        self.write("src/core/units.h", "#include <cstdint>\n#include <tl/expected.hpp>\n")
+        self.write("src/core/clock.cc", '#include <mutex>\n#include "core/clock.h"\nauto t = steady_clock::now();\n')
+        self.write("src/cluster/state.cc", '#include <mutex>\n#include <absl/hash/hash.h>\n#include "core/units.h"\n')
+        self.write("src/http/server.cc", "#include <httplib.h>\n#include <sys/socket.h>\n#include <thread>\n")
+        self.write("extender/main.cc", '#include <CLI/CLI.hpp>\n#include "kube/reflector.h"\n')
+        self.write("tests/unit/any_test.cc", "#include <httplib.h>\n#include <thread>\n")
+        self.assertEqual(layering.check_tree(self.root), [])
+
+    def test_an_arrow_against_the_direction_is_found(self):
+        self.assert_found("src/core/units.h", '#include "cluster/node.h"', "core may not include from cluster")
+
+    def test_an_arrow_between_neighbours_is_found(self):
+        self.assert_found("src/http/client.cc", '#include "json/text.h"', "http may not include from json")
+
+    def test_the_library_may_not_include_a_program(self):
+        self.assert_found("src/kube/reflector.cc", '#include "extender/health.h"', "kube may not include from extender")
+
+    def test_a_header_without_its_folder_is_found(self):
+        self.assert_found("src/core/units.cc", '#include "units.h"', "without its folder")
+
+    def test_our_header_in_angle_brackets_is_found(self):
+        self.assert_found("src/core/units.cc", "#include <core/units.h>", "with quotes")
+
+    def test_a_library_in_a_foreign_folder_is_found(self):
+        self.assert_found("src/kube/api_client.cc", "#include <httplib.h>", "belongs to http")
+
+    def test_flags_belong_to_the_mains(self):
+        self.assert_found("extender/program.cc", "#include <CLI/CLI.hpp>", "belongs to main")
+
+    def test_an_unknown_library_is_found(self):
+        self.assert_found("src/json/text.cc", "#include <simdjson/simdjson.h>", "does not know")
+
+    def test_files_in_a_pure_folder_are_found(self):
+        self.assert_found("src/cluster/node.cc", "#include <fstream>", "cluster is pure: no <fstream>")
+
+    def test_sockets_in_a_pure_folder_are_found(self):
+        self.assert_found("src/allocation/best_fit.cc", "#include <sys/socket.h>", "allocation is pure")
+
+    def test_a_mutex_is_for_the_cluster_alone(self):
+        self.assert_found("src/allocation/best_fit.cc", "#include <mutex>", "allocation is pure")
+
+    def test_the_wall_clock_in_a_pure_folder_is_found(self):
+        self.assert_found("src/cluster/node.cc", "auto now = std::chrono::system_clock::now();", "system_clock::now")
+
+    def test_the_systems_clock_by_our_own_name_is_found(self):
+        self.assert_found("src/cluster/node.cc", "auto now = SystemClock().Now();", "SystemClock")
+
+    def test_the_environment_in_a_pure_folder_is_found(self):
+        self.assert_found("src/core/backoff.cc", 'auto home = getenv("HOME");', "no getenv")
+
+    def test_a_comment_may_speak_of_anything(self):
+        self.assertEqual(self.problems("src/core/backoff.cc", "// unlike getenv and std::thread\n"), [])
+
+    def test_a_folder_that_is_not_in_the_table_is_found(self):
+        self.assertIn("is not in the table", self.problems("src/misc/things.cc", "")[0])
+
+    def test_a_circle_in_the_table_is_found(self):
+        self.assertEqual(layering.check_table({"a": ["b"], "b": ["c"], "c": ["a"]}), ["a -> b -> c -> a is a circle"])
+        self.assertEqual(layering.check_table(layering.ARROWS), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
