@@ -1,5 +1,7 @@
 #include "extender/program.h"
 
+#include <algorithm>
+#include <chrono>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -36,8 +38,16 @@ http::Response AnswerServerError(const http::Request& request, int status, std::
   return Text(status, std::string(reason) + "\n");
 }
 
-kube::ReflectorOptions Watch(std::string path, std::string field_selector, uint64_t seed) {
+// A silent watch proves nothing, one that ends in time and is opened again does: thrice within the limit.
+std::chrono::seconds WatchTimeout(std::chrono::milliseconds staleness_limit) {
+  const auto third = std::chrono::duration_cast<std::chrono::seconds>(staleness_limit / 3);
+  return std::clamp(third, std::chrono::seconds(1), kube::ReflectorOptions{}.watch_timeout);
+}
+
+kube::ReflectorOptions Watch(std::string path, std::string field_selector, uint64_t seed,
+                             std::chrono::milliseconds staleness_limit) {
   kube::ReflectorOptions options;
+  options.watch_timeout = WatchTimeout(staleness_limit);
   options.path = std::move(path);
   options.field_selector = std::move(field_selector);
   options.seed = seed;
@@ -65,13 +75,15 @@ class RunningProgram final : public Program {
 
   Result<> Start() {
     const auto seed = static_cast<uint64_t>(clock_.WallNow().time_since_epoch().count());
-    nodes_ = kube::Reflector<Node>::Start(*client_, reader_, node_store_, clock_, log_, Watch("/api/v1/nodes", "", seed));
+    nodes_ = kube::Reflector<Node>::Start(*client_, reader_, node_store_, clock_, log_, Watch("/api/v1/nodes", "", seed, config_.staleness_limit));
     // Terminal pods take nothing: kube-scheduler leaves them out in the same way.
     pods_ = kube::Reflector<Pod>::Start(
         *client_, reader_, pod_store_, clock_, log_,
-        Watch("/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed", seed + 1));
+        Watch("/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed", seed + 1,
+              config_.staleness_limit));
     budgets_ = kube::Reflector<DisruptionBudget>::Start(*client_, reader_, budget_store_, clock_, log_,
-                                                        Watch("/apis/policy/v1/poddisruptionbudgets", "", seed + 2));
+                                                        Watch("/apis/policy/v1/poddisruptionbudgets", "", seed + 2,
+                                                              config_.staleness_limit));
     resources_ = {{"nodes", [this] { return nodes_->status(); }},
                   {"pods", [this] { return pods_->status(); }},
                   {"poddisruptionbudgets", [this] { return budgets_->status(); }}};

@@ -136,7 +136,11 @@ ExtenderConfig Read(const YAML::Node& root) {
         [&](const auto& node, const auto& field) { ReadReserve(node, field, config); }},
        {"assumeTimeout", duration(config.assume_timeout)},
        {"expectTimeout", duration(config.expect_timeout)},
-       {"stalenessLimit", duration(config.staleness_limit)},
+       {"stalenessLimit",
+        [&](const auto& node, const auto& field) {
+          config.staleness_limit = ToDuration(node, field);
+          if (config.staleness_limit < std::chrono::seconds(3)) Reject(node, field + ": must be at least 3s");
+        }},
        {"shutdownGrace", duration(config.shutdown_grace)},
        {"maxBodySize",
         [&](const auto& node, const auto& field) {

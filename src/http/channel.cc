@@ -20,6 +20,7 @@ constexpr size_t kCollectedWrites = size_t{16} << 10;
 // How long, and how much, Linger() reads what the peer was about to send.
 constexpr milliseconds kLingerSilence{1000};
 constexpr milliseconds kLingerLimit{10000};
+constexpr size_t kLingerBytes = size_t{512} << 20;
 
 }  // namespace
 
@@ -153,7 +154,7 @@ ssize_t Channel::Read(char* data, size_t size) {
   const size_t n = std::min({size, buffer_end_ - buffer_begin_, read_limit_});
   std::memcpy(data, buffer_.get() + buffer_begin_, n);
   buffer_begin_ += n;
-  if (read_limit_ != SIZE_MAX) read_limit_ -= n;
+  read_limit_ -= n;
   return static_cast<ssize_t>(n);
 }
 
@@ -265,9 +266,12 @@ void Channel::Linger() {
   if (tls_ != nullptr) ::SSL_shutdown(tls_.get());
   ::shutdown(socket_.get(), SHUT_WR);
   const auto deadline = std::chrono::steady_clock::now() + kLingerLimit;
-  while (std::chrono::steady_clock::now() < deadline) {
+  size_t drained = 0;
+  while (drained < kLingerBytes && std::chrono::steady_clock::now() < deadline) {
     if (WaitFor(socket_.get(), /*writable=*/false, kLingerSilence, wake_fd_) != Ready::kYes) break;
-    if (::recv(socket_.get(), buffer_.get(), kBufferSize, 0) <= 0) break;
+    const ssize_t got = ::recv(socket_.get(), buffer_.get(), kBufferSize, 0);
+    if (got <= 0) break;
+    drained += static_cast<size_t>(got);
   }
   Fail(State::kEnded, "closed");
 }

@@ -52,10 +52,10 @@ class Channel {
   bool Write(const char* data, size_t size);
   bool Flush();
 
-  // Reads fail after that many more bytes, with the stream still open: the library reads heads of
-  // any length.
+  // Reads fail after that many more bytes, with the stream still open. The library bounds neither
+  // heads nor what stands between chunks: whoever reads sets the limit anew with every piece of a
+  // body that comes, so that it never hits a body.
   void LimitReads(size_t bytes) { read_limit_ = bytes; }
-  void UnlimitReads() { read_limit_ = SIZE_MAX; }
   bool read_limit_reached() const { return read_limit_ == 0; }
 
   // Waits for the next request: true when there is something to read, be it the end.

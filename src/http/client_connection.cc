@@ -12,8 +12,8 @@
 namespace synergy::http {
 namespace {
 
-// Of an answer. The library takes any length, and matches the first line with a std::regex whose
-// recursion overflows the stack at about 50 kB.
+// Of an answer, and of what stands between chunks. The library takes any length, and matches the
+// first line with a std::regex whose recursion overflows the stack at about 50 kB.
 constexpr size_t kLongestHead = size_t{16} << 10;
 
 // An answer as it comes in.
@@ -91,11 +91,11 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
     if (!request.content_type.empty()) out.set_header("Content-Type", request.content_type);
     out.body = request.body;
     out.response_handler = [this, &answer](const httplib::Response& head) {
-      channel_->UnlimitReads();
       answer.response.status = head.status;
       return !answer.Streamed() || answer.Take({});
     };
-    out.content_receiver = [&answer](const char* data, size_t size, uint64_t, uint64_t) {
+    out.content_receiver = [this, &answer](const char* data, size_t size, uint64_t, uint64_t) {
+      channel_->LimitReads(kLongestHead);
       return answer.Take({data, size});
     };
     return out;
@@ -123,7 +123,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
                           never_tried_ ? "the connection was closed" : channel_->problem())};
     }
     if (channel_->read_limit_reached())
-      return {ErrorCode::kTimeout, "the answer's head is too long"};
+      return {ErrorCode::kTimeout, "the answer has a head without end"};
     if (channel_->state() == Channel::State::kOpen)
       return {ErrorCode::kTimeout, "the answer is not HTTP"};
     return {ErrorCode::kTimeout,

@@ -12,7 +12,8 @@
 namespace synergy::http {
 namespace {
 
-// The library bounds one line of a head, after having read it, and never their number.
+// The library bounds one line of a head, after having read it, and never their number; nor the
+// line before a chunk.
 constexpr size_t kLongestHead = size_t{64} << 10;
 // What is reserved for a body before any of it has come; the whole length only once that much has.
 constexpr size_t kReservedOnTrust = size_t{1} << 20;
@@ -105,7 +106,6 @@ class Exchanges::Library final : private httplib::Server {
     set_payload_max_length(options_.max_body_bytes);
     set_expect_100_continue_handler([this](const httplib::Request& request,
                                            httplib::Response& response) {
-      current->channel.UnlimitReads();
       return Accept(request, response) ? 100
                                        : 413;  // any status but 100 and 417 has `response` written
     });
@@ -159,7 +159,6 @@ class Exchanges::Library final : private httplib::Server {
           request.ranges.clear();
         });
     current = nullptr;
-    channel.UnlimitReads();
     if (!served || !channel.Flush()) return Next::kClose;
     if (exchange.unread_body) return Next::kLinger;
     return closed || exchange.close ? Next::kClose : Next::kKeepOpen;
@@ -203,6 +202,10 @@ class Exchanges::Library final : private httplib::Server {
       Refuse(request, 400, "the method has no body", response);
       return false;
     }
+    if (request.is_multipart_form_data()) {
+      Refuse(request, 415, "forms are not taken here", response);  // the library takes them apart
+      return false;
+    }
     if (exchange.body.length.value_or(0) > options_.max_body_bytes) {
       RefuseBody(request, response);
       return false;
@@ -212,7 +215,7 @@ class Exchanges::Library final : private httplib::Server {
 
   // True when the request is answered; otherwise the library goes on to AnswerWithBody().
   bool OnHead(const httplib::Request& request, httplib::Response& response) {
-    current->channel.UnlimitReads();
+    current->channel.LimitReads(kLongestHead);
     if (!Accept(request, response)) return true;
     // The library reads a POST without a length until the connection ends.
     if (current->body.present) return false;
@@ -226,6 +229,7 @@ class Exchanges::Library final : private httplib::Server {
     body.reserve(std::min<uint64_t>(current->body.length.value_or(0), kReservedOnTrust));
     bool too_long = false;
     const bool complete = reader([&](const char* data, size_t size) {
+      current->channel.LimitReads(kLongestHead);
       too_long = body.size() + size > options_.max_body_bytes;
       if (too_long) return false;
       if (body.size() + size > body.capacity()) body.reserve(current->body.length.value_or(0));

@@ -69,11 +69,11 @@ TEST(ExtenderProgramTest, IsReadyOnlyOnceEverythingHasBeenListed) {
 TEST(ExtenderProgramTest, StopsBeingReadyWhenTheApiServerIsSilentForTooLong) {
   FakeApiServer server;
   const TemporaryFolder folder;
-  ExtenderProcess extender(server, {"--config", folder.Write("config", "stalenessLimit: 1s\n")});
+  ExtenderProcess extender(server, {"--config", folder.Write("config", "stalenessLimit: 3s\n")});
   extender.AwaitReady();
   server.Stop();
   extender.AwaitReady(false);
-  EXPECT_GT(extender.Metric(R"(synergy_cache_staleness_seconds{resource="pods"})"), 1);
+  EXPECT_GT(extender.Metric(R"(synergy_cache_staleness_seconds{resource="pods"})"), 3);
   server.Start();
   extender.AwaitReady();
 }

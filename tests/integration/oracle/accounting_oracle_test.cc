@@ -26,7 +26,7 @@
 namespace synergy::json {
 namespace {
 
-constexpr int kCases = 10'000;
+constexpr int kCases = 6'000;
 constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 
 using Amounts = std::map<std::string, int64_t>;

@@ -13,7 +13,7 @@ TEST_F(PrioritizeTest, GivesTenPointsToTheTightestNodeAlone) {
   state.UpsertPod(MakePod("x", 4, 12, 250, "tight"));
   state.UpsertPod(MakePod("y", 6, 18, 375, "tighter"));
   EXPECT_EQ(extender.Prioritize(Args(MakePod("p", 1, 3, 60), {"empty", "tight", "tighter"})),
-            R"([{"Host":"empty","Score":7},{"Host":"tight","Score":8},{"Host":"tighter","Score":10}])");
+            R"([{"Host":"empty","Score":7},{"Host":"tight","Score":9},{"Host":"tighter","Score":10}])");
 }
 
 TEST_F(PrioritizeTest, OrdersEqualNodesByName) {

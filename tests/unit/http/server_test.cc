@@ -187,11 +187,25 @@ TEST_F(ServerTest, AHeadWithoutEndIsGivenUp) {
   for (int i = 0; i < 10'000; ++i) many_headers += "X-Header-" + std::to_string(i) + ": value\r\n";
   EXPECT_THAT(Ask(many_headers), StartsWith("HTTP/1.1 431 "));
 
-  RawConnection endless_line = Connect();
   const std::string megabyte(1 << 20, 'a');
-  bool open = true;
-  for (int i = 0; i < 64 && open; ++i) open = endless_line.Send(megabyte);
-  EXPECT_FALSE(open);
+  for (const char* start : {"", "GET /hello HTTP/1.1\r\nX: ",
+                            "POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"}) {
+    RawConnection endless_line = Connect();
+    endless_line.Send(start);
+    bool open = true;
+    for (int i = 0; i < 1000 && open; ++i) open = endless_line.Send(megabyte);
+    EXPECT_FALSE(open) << start;
+  }
+}
+
+TEST_F(ServerTest, FormsAreNotTaken) {
+  Start();
+  EXPECT_THAT(Ask("POST /echo HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+                  "Content-Length: 3\r\n\r\nabc"),
+              StartsWith("HTTP/1.1 415 "));
+  EXPECT_EQ(BodyOf(Ask("POST /echo HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+                       "Content-Length: 3\r\n\r\na=b")),
+            "a=b");
 }
 
 TEST_F(ServerTest, ALargeBodyArrivesWhole) {

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/lint.sh [--fast | --fix]
+
+Checks the tree: C++ format (clang-format-19), layering, names, shell (shellcheck), Go format (gofmt) and clang-tidy-19 over
+src, extender and cli, which takes several minutes. All checks run; exit status 1 when any of them found something.
+
+  --fast       leave clang-tidy out
+  --fix        only write C++ and Go files as their formatters want them
+  -h, --help   this text
+TEXT
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "$(dirname "$here")"
+# shellcheck source=scripts/lib/output.sh
+source scripts/lib/output.sh
+export PYTHONDONTWRITEBYTECODE=1
+
+fast=0 fix=0
+for argument in "$@"; do
+  case $argument in
+    --fast) fast=1 ;;
+    --fix) fix=1 ;;
+    -h | --help) usage && exit 0 ;;
+    *) die "lint.sh has no option $argument (--help lists them)" ;;
+  esac
+done
+
+# The files of these patterns: tracked ones and new ones that are not ignored.
+files() { git ls-files -z --cached --others --exclude-standard -- "$@"; }
+
+check_shell() { files '*.sh' | xargs -0 shellcheck; }
+
+check_go() {
+  local unformatted
+  unformatted=$(gofmt -l tests)
+  [[ -z $unformatted ]] || { printf '%s: not as gofmt writes it\n' "$unformatted" && return 1; }
+}
+
+# Reads what the compiler is told from the dev preset, which has to be configured but not built.
+check_tidy() {
+  cmake --preset dev >/dev/null || return
+  files 'src/*.cc' 'extender/*.cc' 'cli/*.cc' |
+    xargs -0 -n 1 -P "${LINT_JOBS:-$(nproc)}" nice clang-tidy-19 -p build/dev --quiet 2> >(grep -vE 'warnings? (generated|treated)' >&2)
+}
+
+if ((fix)); then
+  python3 tests/lint/cpp_format.py --fix .
+  gofmt -w tests
+  exit
+fi
+
+failed=()
+# check NAME COMMAND...
+check() {
+  local name=$1
+  shift
+  say "== $name"
+  "$@" || failed+=("$name")
+}
+
+check "C++ format" python3 tests/lint/cpp_format.py .
+check layering python3 tests/lint/layering.py .
+check names python3 tests/lint/names.py .
+check shell check_shell
+check "Go format" check_go
+((fast)) || check clang-tidy check_tidy
+
+if ((${#failed[@]})); then die "found something: ${failed[*]}"; fi
+say "nothing found"
