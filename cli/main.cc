@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   std::string output = "text";
   CLI::App* version = app.add_subcommand("version", "Print the version and the commit");
-  version->add_option("-o,--output", output, "text or json")->check(CLI::IsMember({"text", "json"}));
+  version->add_option("-o,--output", output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}));
   version->callback([&output] { PrintVersion(output); });
   try {
     app.parse(argc, argv);

@@ -12,14 +12,15 @@ namespace {
 
 // Whether the API server has certainly not made the binding and never will.
 bool IsDefinite(ErrorCode code) {
-  return code == ErrorCode::kNotFound || code == ErrorCode::kDenied || code == ErrorCode::kInvalid ||
-         code == ErrorCode::kGone;
+  return code == ErrorCode::kNotFound || code == ErrorCode::kDenied ||
+         code == ErrorCode::kInvalid || code == ErrorCode::kGone;
 }
 
 }  // namespace
 
-Binder::Binder(ClusterState& state, kube::ApiClient& client, const json::ObjectReader& reader, const Clock& clock,
-               Logger& log, metrics::ExtenderMetrics& metrics, std::chrono::milliseconds assume_timeout)
+Binder::Binder(ClusterState& state, kube::ApiClient& client, const json::ObjectReader& reader,
+               const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics,
+               std::chrono::milliseconds assume_timeout)
     : state_(state),
       client_(client),
       reader_(reader),
@@ -35,7 +36,8 @@ Result<> Binder::Bind(const json::BindingArgs& args, const std::string& request_
     Result<Pod> found = kube::GetPod(client_, reader_, args.pod_namespace, args.pod_name);
     if (!found) return Refuse(args, "unknown_pod", found.error());
     if (found->uid != args.pod_uid) {
-      return Refuse(args, "unknown_pod", {ErrorCode::kNotFound, "the pod was replaced by another one of the same name"});
+      return Refuse(args, "unknown_pod",
+                    {ErrorCode::kNotFound, "the pod was replaced by another one of the same name"});
     }
     pod = std::make_shared<const Pod>(*std::move(found));
   }
@@ -44,7 +46,8 @@ Result<> Binder::Bind(const json::BindingArgs& args, const std::string& request_
   if (outcome.bound_to) {
     if (*outcome.bound_to == args.node) return {};
     return Refuse(args, "bound_elsewhere",
-                  {ErrorCode::kConflict, fmt::format("the pod is already bound to node {}", *outcome.bound_to)});
+                  {ErrorCode::kConflict,
+                   fmt::format("the pod is already bound to node {}", *outcome.bound_to)});
   }
   if (!outcome.assumed) {
     const auto snapshot = state_.Snapshot();
@@ -53,10 +56,12 @@ Result<> Binder::Bind(const json::BindingArgs& args, const std::string& request_
                   {ErrorCode::kConflict,
                    fmt::format("the place on node {} is taken: {}", args.node,
                                DescribeFailures(outcome.failures, pod->requests,
-                                                place ? &snapshot->node(*place) : nullptr, reader_.gpu_resource()))});
+                                                place ? &snapshot->node(*place) : nullptr,
+                                                reader_.gpu_resource()))});
   }
 
-  const Result<> bound = kube::BindPod(client_, args.pod_namespace, args.pod_name, args.pod_uid, args.node);
+  const Result<> bound =
+      kube::BindPod(client_, args.pod_namespace, args.pod_name, args.pod_uid, args.node);
   if (!bound) {
     if (!IsDefinite(bound.error().code)) return Settle(args, bound.error());
     state_.Forget(args.pod_uid);
@@ -101,7 +106,8 @@ void Binder::SettleExpired() {
     if (!found && found.error().code != ErrorCode::kNotFound) {
       // Blind: better to keep a place too long than to give it away twice.
       state_.Extend(pod.uid, now + assume_timeout_);
-      log_.Warn("bound pod not confirmed and the API server does not say", {{"pod", pod.Key()}, {"error", found.error().message}});
+      log_.Warn("bound pod not confirmed and the API server does not say",
+                {{"pod", pod.Key()}, {"error", found.error().message}});
       continue;
     }
     if (!found || found->uid != pod.uid) {
@@ -114,7 +120,9 @@ void Binder::SettleExpired() {
       state_.UpsertPod(*found);
     }
     log_.Warn("settled a pod that the watch did not confirm",
-              {{"pod", pod.Key()}, {"assumed_on", pod.node}, {"found_on", found ? found->node : std::string("nowhere")}});
+              {{"pod", pod.Key()},
+               {"assumed_on", pod.node},
+               {"found_on", found ? found->node : std::string("nowhere")}});
   }
 }
 

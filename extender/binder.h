@@ -5,9 +5,10 @@
 //   Assume fails          -> error, nothing sent
 //   2xx                   -> bound; the watch confirms
 //   a definite refusal    -> forgotten, error
-//   no certain answer     -> the API server is asked: on our node: bound; elsewhere: forgotten, error;
-//                            not bound or no answer: error, but the place stays assumed until its deadline, because the
-//                            Binding may still be on its way
+//   no certain answer     -> the API server is asked: on our node: bound; elsewhere: forgotten,
+//   error;
+//                            not bound or no answer: error, but the place stays assumed until its
+//                            deadline, because the Binding may still be on its way
 //
 // Threading: Bind and SettleExpired from any threads.
 // Failures: an Error's message is what kube-scheduler shows in the pod's event.
@@ -29,14 +30,15 @@ namespace synergy::extender {
 class Binder {
  public:
   // All references outlive the binder.
-  Binder(ClusterState& state, kube::ApiClient& client, const json::ObjectReader& reader, const Clock& clock, Logger& log,
-         metrics::ExtenderMetrics& metrics, std::chrono::milliseconds assume_timeout);
+  Binder(ClusterState& state, kube::ApiClient& client, const json::ObjectReader& reader,
+         const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics,
+         std::chrono::milliseconds assume_timeout);
 
   // `request_id` goes into the log lines.
   Result<> Bind(const json::BindingArgs& args, const std::string& request_id);
 
-  // For every assumed pod past its deadline, asks the API server what became of it; drops stale expectations. To be called
-  // every second or so.
+  // For every assumed pod past its deadline, asks the API server what became of it; drops stale
+  // expectations. To be called every second or so.
   void SettleExpired();
 
  private:

@@ -2,12 +2,14 @@
 
 namespace synergy::extender {
 
-Candidates::Candidates(const ClusterSnapshot& snapshot, const std::optional<ClusterState::Hold>& hold,
+Candidates::Candidates(const ClusterSnapshot& snapshot,
+                       const std::optional<ClusterState::Hold>& hold,
                        const json::ExtenderArgs& args, const json::ObjectReader& reader)
     : snapshot_(snapshot), args_(args), reader_(reader) {
   if (!hold || hold->node >= snapshot.size()) return;
   const NodeState& node = snapshot.node(hold->node);
-  // The hold is read beside the snapshot, not from it: only what the snapshot counts can be thought away.
+  // The hold is read beside the snapshot, not from it: only what the snapshot counts can be thought
+  // away.
   for (const auto& pod : node.detail->pods) {
     if (pod->uid != hold->pod->uid) continue;
     held_ = hold->node;

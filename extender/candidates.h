@@ -1,9 +1,11 @@
 #pragma once
 
-// The nodes that a filter or prioritize call asks about, as the snapshot knows them, with the pod's own earlier share
-// thought away: it must not stand in its own way when kube-scheduler places it anew.
+// The nodes that a filter or prioritize call asks about, as the snapshot knows them, with the pod's
+// own earlier share thought away: it must not stand in its own way when kube-scheduler places it
+// anew.
 //
-// Threading: one call, one Candidates; it keeps the snapshot and the message alive only by reference.
+// Threading: one call, one Candidates; it keeps the snapshot and the message alive only by
+// reference.
 
 #include <optional>
 #include <string_view>

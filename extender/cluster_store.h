@@ -37,9 +37,15 @@ class NodeStore final : public kube::ObjectStore<Node> {
 class DisruptionBudgetStore final : public kube::ObjectStore<DisruptionBudget> {
  public:
   explicit DisruptionBudgetStore(ClusterState& state) : state_(state) {}
-  void Replace(std::vector<DisruptionBudget> all) override { state_.ReplaceDisruptionBudgets(std::move(all)); }
-  void Upsert(DisruptionBudget budget) override { state_.UpsertDisruptionBudget(std::move(budget)); }
-  void Remove(const DisruptionBudget& budget) override { state_.RemoveDisruptionBudget(budget.uid); }
+  void Replace(std::vector<DisruptionBudget> all) override {
+    state_.ReplaceDisruptionBudgets(std::move(all));
+  }
+  void Upsert(DisruptionBudget budget) override {
+    state_.UpsertDisruptionBudget(std::move(budget));
+  }
+  void Remove(const DisruptionBudget& budget) override {
+    state_.RemoveDisruptionBudget(budget.uid);
+  }
 
  private:
   ClusterState& state_;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A request id per decision about a pod: given at its filter call, found again at prioritize, bind and preempt, so that the
-// log lines of one decision can be read together.
+// A request id per decision about a pod: given at its filter call, found again at prioritize, bind
+// and preempt, so that the log lines of one decision can be read together.
 //
 // Threading: from any thread. Memory: the last 4096 pods.
 

@@ -3,8 +3,8 @@
 namespace synergy::extender {
 
 metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& reserve,
-                                  const std::vector<WatchedResource>& resources, const Health& health,
-                                  const Clock& clock) {
+                                  const std::vector<WatchedResource>& resources,
+                                  const Health& health, const Clock& clock) {
   metrics::ClusterGauges gauges;
   const auto snapshot = state.Snapshot();
   const ResourceVector per_gpu = ReservePerGpu(*snapshot, reserve);
@@ -14,7 +14,8 @@ metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& 
     if (!node.exists) continue;
     ++nodes;
     if (node.allocatable.gpus <= Gpus(0)) continue;
-    gauges.nodes.push_back({node.detail->name, node.allocatable, node.requested, StrandedGpus(node, per_gpu)});
+    gauges.nodes.push_back(
+        {node.detail->name, node.allocatable, node.requested, StrandedGpus(node, per_gpu)});
   }
   for (const WatchedResource& resource : resources) {
     const kube::ReflectorStatus status = resource.status();

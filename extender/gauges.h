@@ -15,7 +15,7 @@
 namespace synergy::extender {
 
 metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& reserve,
-                                  const std::vector<WatchedResource>& resources, const Health& health,
-                                  const Clock& clock);
+                                  const std::vector<WatchedResource>& resources,
+                                  const Health& health, const Clock& clock);
 
 }  // namespace synergy::extender

@@ -6,7 +6,8 @@
 
 namespace synergy::extender {
 
-Health::Health(std::vector<WatchedResource> resources, const Clock& clock, std::chrono::milliseconds staleness_limit)
+Health::Health(std::vector<WatchedResource> resources, const Clock& clock,
+               std::chrono::milliseconds staleness_limit)
     : resources_(std::move(resources)), clock_(clock), staleness_limit_(staleness_limit) {}
 
 std::string Health::NotReadyReason() const {
@@ -14,8 +15,10 @@ std::string Health::NotReadyReason() const {
   for (const WatchedResource& resource : resources_) {
     const kube::ReflectorStatus status = resource.status();
     if (!status.synced) return fmt::format("{} have not been listed yet", resource.name);
-    const auto age = std::chrono::duration_cast<std::chrono::seconds>(clock_.Now() - status.last_contact);
-    if (age > staleness_limit_) return fmt::format("nothing heard of {} for {} s", resource.name, age.count());
+    const auto age =
+        std::chrono::duration_cast<std::chrono::seconds>(clock_.Now() - status.last_contact);
+    if (age > staleness_limit_)
+      return fmt::format("nothing heard of {} for {} s", resource.name, age.count());
   }
   return {};
 }

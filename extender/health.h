@@ -1,6 +1,7 @@
 #pragma once
 
-// Whether the extender may be asked: its copy of the cluster is whole and fresh, and it is not on its way out.
+// Whether the extender may be asked: its copy of the cluster is whole and fresh, and it is not on
+// its way out.
 //
 // Threading: from any thread.
 
@@ -22,7 +23,8 @@ struct WatchedResource {
 
 class Health {
  public:
-  Health(std::vector<WatchedResource> resources, const Clock& clock, std::chrono::milliseconds staleness_limit);
+  Health(std::vector<WatchedResource> resources, const Clock& clock,
+         std::chrono::milliseconds staleness_limit);
 
   // Empty when ready, else why not.
   std::string NotReadyReason() const;

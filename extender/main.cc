@@ -24,23 +24,35 @@ struct Flags {
   std::string context;
   std::string config;
   std::string listen;
+  std::string tls_certificate_file;
+  std::string tls_key_file;
   std::string gpu_resource;
   std::string log_level;
   std::string log_format;
 };
 
 void AddFlags(CLI::App& app, Flags& flags) {
-  app.set_version_flag("--version",
-                       fmt::format("synergy-extender {} ({})", synergy::Version(), synergy::Commit()));
-  app.add_option("--kubeconfig", flags.kubeconfig, "How to reach the API server; in-cluster credentials without it");
-  app.add_option("--context", flags.context, "Context of the kubeconfig; its current one without it");
+  app.set_version_flag(
+      "--version", fmt::format("synergy-extender {} ({})", synergy::Version(), synergy::Commit()));
+  app.add_option("--kubeconfig", flags.kubeconfig,
+                 "How to reach the API server; in-cluster credentials without it");
+  app.add_option("--context", flags.context,
+                 "Context of the kubeconfig; its current one without it");
   app.add_option("--config", flags.config, "Configuration file (YAML, docs/extender.md)");
-  app.add_option("--listen", flags.listen, "host:port to serve on; port 0 takes a free one (default 127.0.0.1:8888)");
-  app.add_option("--gpu-resource", flags.gpu_resource, "Managed GPU resource (default nvidia.com/gpu)");
+  app.add_option("--listen", flags.listen,
+                 "host:port to serve on; port 0 takes a free one (default 127.0.0.1:8888)");
+  CLI::Option* certificate = app.add_option("--tls-cert-file", flags.tls_certificate_file,
+                                            "Serve TLS with this certificate (PEM)");
+  CLI::Option* key = app.add_option("--tls-private-key-file", flags.tls_key_file, "Its key (PEM)");
+  certificate->needs(key);
+  key->needs(certificate);
+  app.add_option("--gpu-resource", flags.gpu_resource,
+                 "Managed GPU resource (default nvidia.com/gpu)");
   app.add_option("--log-level", flags.log_level, "debug, info, warn or error (default info)");
   app.add_option("--log-format", flags.log_format, "text or json (default text)");
-  app.footer("Flags win over the configuration file. Example:\n"
-             "  synergy-extender --kubeconfig ~/.kube/config --listen 127.0.0.1:8888");
+  app.footer(
+      "Flags win over the configuration file. Example:\n"
+      "  synergy-extender --kubeconfig ~/.kube/config --listen 127.0.0.1:8888");
 }
 
 synergy::Result<synergy::config::ExtenderConfig> Configure(const Flags& flags) {
@@ -51,6 +63,10 @@ synergy::Result<synergy::config::ExtenderConfig> Configure(const Flags& flags) {
     config = *std::move(loaded);
   }
   if (!flags.listen.empty()) config.listen = flags.listen;
+  if (!flags.tls_key_file.empty()) {
+    config.tls_certificate_file = flags.tls_certificate_file;
+    config.tls_key_file = flags.tls_key_file;
+  }
   if (!flags.gpu_resource.empty()) config.gpu_resource = flags.gpu_resource;
   if (!flags.log_level.empty()) {
     const auto level = synergy::ParseLogLevel(flags.log_level);
@@ -66,12 +82,14 @@ synergy::Result<synergy::config::ExtenderConfig> Configure(const Flags& flags) {
 }
 
 synergy::Result<synergy::config::ClusterAccess> FindCluster(const Flags& flags) {
-  if (!flags.kubeconfig.empty()) return synergy::config::LoadKubeconfig(flags.kubeconfig, flags.context);
+  if (!flags.kubeconfig.empty())
+    return synergy::config::LoadKubeconfig(flags.kubeconfig, flags.context);
   const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
   const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
   if (host == nullptr || port == nullptr) {
-    return synergy::Fail(synergy::ErrorCode::kInvalid,
-                         "not inside a cluster (KUBERNETES_SERVICE_HOST is not set): give --kubeconfig FILE");
+    return synergy::Fail(
+        synergy::ErrorCode::kInvalid,
+        "not inside a cluster (KUBERNETES_SERVICE_HOST is not set): give --kubeconfig FILE");
   }
   return synergy::config::InClusterAccess(host, port);
 }
@@ -105,7 +123,8 @@ int main(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 
-  synergy::Logger log(synergy::StderrSink(), synergy::SystemClock(), config->log_level, config->log_format);
+  synergy::Logger log(synergy::StderrSink(), synergy::SystemClock(), config->log_level,
+                      config->log_format);
   auto program = synergy::extender::Program::Start(*config, *access, synergy::SystemClock(), log);
   if (!program) {
     log.Error("cannot start", {{"error", program.error().message}});

@@ -28,17 +28,23 @@ namespace {
 
 using metrics::Verb;
 
-http::Response Text(int status, std::string body) { return {status, "text/plain; charset=utf-8", std::move(body)}; }
+http::Response Text(int status, std::string body) {
+  return {status, "text/plain; charset=utf-8", std::move(body)};
+}
 
-// kube-scheduler loses the reason of any status but 200, so the server's own refusals are answers too on the verbs' paths.
-http::Response AnswerServerError(const http::Request& request, int status, std::string_view reason) {
+// kube-scheduler loses the reason of any status but 200, so the server's own refusals are answers
+// too on the verbs' paths.
+http::Response AnswerServerError(const http::Request& request, int status,
+                                 std::string_view reason) {
   for (const Verb verb : metrics::kVerbs) {
-    if (request.path.substr(1) == ToString(verb)) return {200, "application/json", json::WriteError(reason)};
+    if (request.path.substr(1) == ToString(verb))
+      return {200, "application/json", json::WriteError(reason)};
   }
   return Text(status, std::string(reason) + "\n");
 }
 
-// A silent watch proves nothing, one that ends in time and is opened again does: thrice within the limit.
+// A silent watch proves nothing, one that ends in time and is opened again does: thrice within the
+// limit.
 std::chrono::seconds WatchTimeout(std::chrono::milliseconds staleness_limit) {
   const auto third = std::chrono::duration_cast<std::chrono::seconds>(staleness_limit / 3);
   return std::clamp(third, std::chrono::seconds(1), kube::ReflectorOptions{}.watch_timeout);
@@ -66,7 +72,8 @@ class RunningProgram final : public Program {
         reader_(config.gpu_resource),
         metrics_(config.gpu_resource),
         binder_(state_, *client_, reader_, clock, log, metrics_, config.assume_timeout),
-        extender_(state_, binder_, reader_, ReserveRule{config.reserve_per_gpu}, config.expect_timeout, clock, log, metrics_),
+        extender_(state_, binder_, reader_, ReserveRule{config.reserve_per_gpu},
+                  config.expect_timeout, clock, log, metrics_),
         pod_store_(state_),
         node_store_(state_),
         budget_store_(state_) {}
@@ -75,21 +82,24 @@ class RunningProgram final : public Program {
 
   Result<> Start() {
     const auto seed = static_cast<uint64_t>(clock_.WallNow().time_since_epoch().count());
-    nodes_ = kube::Reflector<Node>::Start(*client_, reader_, node_store_, clock_, log_, Watch("/api/v1/nodes", "", seed, config_.staleness_limit));
+    nodes_ =
+        kube::Reflector<Node>::Start(*client_, reader_, node_store_, clock_, log_,
+                                     Watch("/api/v1/nodes", "", seed, config_.staleness_limit));
     // Terminal pods take nothing: kube-scheduler leaves them out in the same way.
     pods_ = kube::Reflector<Pod>::Start(
         *client_, reader_, pod_store_, clock_, log_,
         Watch("/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed", seed + 1,
               config_.staleness_limit));
-    budgets_ = kube::Reflector<DisruptionBudget>::Start(*client_, reader_, budget_store_, clock_, log_,
-                                                        Watch("/apis/policy/v1/poddisruptionbudgets", "", seed + 2,
-                                                              config_.staleness_limit));
+    budgets_ = kube::Reflector<DisruptionBudget>::Start(
+        *client_, reader_, budget_store_, clock_, log_,
+        Watch("/apis/policy/v1/poddisruptionbudgets", "", seed + 2, config_.staleness_limit));
     resources_ = {{"nodes", [this] { return nodes_->status(); }},
                   {"pods", [this] { return pods_->status(); }},
                   {"poddisruptionbudgets", [this] { return budgets_->status(); }}};
     health_ = std::make_unique<Health>(resources_, clock_, config_.staleness_limit);
-    metrics_.SetClusterGauges(
-        [this] { return ReadGauges(state_, ReserveRule{config_.reserve_per_gpu}, resources_, *health_, clock_); });
+    metrics_.SetClusterGauges([this] {
+      return ReadGauges(state_, ReserveRule{config_.reserve_per_gpu}, resources_, *health_, clock_);
+    });
     AddRoutes();
     settling_ = std::jthread([this](const std::stop_token& stop) {
       while (clock_.SleepFor(std::chrono::seconds(1), stop)) binder_.SettleExpired();
@@ -113,7 +123,8 @@ class RunningProgram final : public Program {
  private:
   void AddRoutes() {
     AddVerb(Verb::kFilter, [this](std::string_view body) { return extender_.Filter(body); });
-    AddVerb(Verb::kPrioritize, [this](std::string_view body) { return extender_.Prioritize(body); });
+    AddVerb(Verb::kPrioritize,
+            [this](std::string_view body) { return extender_.Prioritize(body); });
     AddVerb(Verb::kBind, [this](std::string_view body) { return extender_.Bind(body); });
     AddVerb(Verb::kPreempt, [this](std::string_view body) { return extender_.Preempt(body); });
     server_->Handle("GET", "/healthz", [](const http::Request&) { return Text(200, "ok\n"); });
@@ -125,15 +136,17 @@ class RunningProgram final : public Program {
       return http::Response{200, "text/plain; version=0.0.4; charset=utf-8", metrics_.Render()};
     });
     server_->Handle("GET", "/debug/state", [this](const http::Request&) {
-      return http::Response{200, "application/json", json::WriteSnapshot(*state_.Snapshot(), config_.gpu_resource)};
+      return http::Response{200, "application/json",
+                            json::WriteSnapshot(*state_.Snapshot(), config_.gpu_resource)};
     });
   }
 
   template <class Answer>
   void AddVerb(Verb verb, Answer answer) {
-    server_->Handle("POST", fmt::format("/{}", ToString(verb)), [answer](const http::Request& request) {
-      return http::Response{200, "application/json", answer(request.body)};
-    });
+    server_->Handle("POST", fmt::format("/{}", ToString(verb)),
+                    [answer](const http::Request& request) {
+                      return http::Response{200, "application/json", answer(request.body)};
+                    });
   }
 
   const config::ExtenderConfig config_;
@@ -161,7 +174,8 @@ class RunningProgram final : public Program {
 }  // namespace
 
 Result<std::unique_ptr<Program>> Program::Start(const config::ExtenderConfig& config,
-                                                const config::ClusterAccess& access, const Clock& clock, Logger& log) {
+                                                const config::ClusterAccess& access,
+                                                const Clock& clock, Logger& log) {
   auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-extender"});
   if (!client) return Fail(client.error());
   const auto address = config::ParseListenAddress(config.listen);
@@ -175,7 +189,8 @@ Result<std::unique_ptr<Program>> Program::Start(const config::ExtenderConfig& co
   options.error_response = AnswerServerError;
   auto server = http::Server::Create(std::move(options));
   if (!server) return Fail(server.error());
-  auto program = std::make_unique<RunningProgram>(config, *std::move(client), *std::move(server), clock, log);
+  auto program =
+      std::make_unique<RunningProgram>(config, *std::move(client), *std::move(server), clock, log);
   if (const Result<> started = program->Start(); !started) return Fail(started.error());
   return program;
 }

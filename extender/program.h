@@ -1,11 +1,12 @@
 #pragma once
 
-// The extender as a whole: watches, verbs, HTTP routes and the thread that settles doubtful binds, put together.
+// The extender as a whole: watches, verbs, HTTP routes and the thread that settles doubtful binds,
+// put together.
 //
 // Threading: one owner.
 
-#include <memory>
 #include <cstdint>
+#include <memory>
 
 #include "config/config_file.h"
 #include "config/kubeconfig.h"
@@ -19,7 +20,8 @@ class Program {
  public:
   // Binds the port and starts the watches. `clock` and `log` outlive the program.
   static Result<std::unique_ptr<Program>> Start(const config::ExtenderConfig& config,
-                                                const config::ClusterAccess& access, const Clock& clock, Logger& log);
+                                                const config::ClusterAccess& access,
+                                                const Clock& clock, Logger& log);
   virtual ~Program() = default;
 
   virtual uint16_t port() const = 0;

@@ -27,7 +27,8 @@ void Ranking::GivePoints(std::span<uint8_t> points) const {
     const Range& range = leftovers_[static_cast<size_t>(entry.rank.tier)];
     const double width = range.most - range.least;
     const double place = width > 0 ? (entry.rank.leftover - range.least) / width : 0;
-    const int down = 3 * static_cast<int>(entry.rank.tier) + std::min(2, static_cast<int>(place * 3));
+    const int down =
+        3 * static_cast<int>(entry.rank.tier) + std::min(2, static_cast<int>(place * 3));
     points[entry.position] = static_cast<uint8_t>(json::kMostPoints - 1 - down);
   }
   if (!entries_.empty()) points[best_.position] = json::kMostPoints;

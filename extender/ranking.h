@@ -2,8 +2,9 @@
 
 // The ranks of one prioritize call's nodes, and the points that kube-scheduler is told.
 //
-// Points: 10 for the best node alone, so that it wins whatever kube-scheduler's own scores are (docs/adr/0003-points.md); for
-// the others three points a tier, in order of leftover. Nodes that were not added keep the points they have.
+// Points: 10 for the best node alone, so that it wins whatever kube-scheduler's own scores are
+// (docs/adr/0003-points.md); for the others three points a tier, in order of leftover. Nodes that
+// were not added keep the points they have.
 //
 // Threading: one call, one Ranking.
 

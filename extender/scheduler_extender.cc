@@ -19,7 +19,8 @@ using metrics::Verb;
 // The texts of one answer: few and equal, so each is kept once.
 class Reasons {
  public:
-  Reasons(const Resources& requests, std::string_view gpu_resource) : requests_(requests), gpu_(gpu_resource) {}
+  Reasons(const Resources& requests, std::string_view gpu_resource)
+      : requests_(requests), gpu_(gpu_resource) {}
 
   std::string_view Text(FitFailures failures, const NodeState& node) {
     const bool names_differ = failures.Has(FitFailures::kOther);
@@ -30,7 +31,8 @@ class Reasons {
     }
     std::string text = DescribeFailures(failures, requests_, &node, gpu_);
     if (names_differ) {
-      const auto same = std::find_if(known_.begin(), known_.end(), [&text](const auto& entry) { return entry.second == text; });
+      const auto same = std::find_if(known_.begin(), known_.end(),
+                                     [&text](const auto& entry) { return entry.second == text; });
       if (same != known_.end()) return same->second;
     }
     return known_.emplace_back(failures, std::move(text)).second;
@@ -60,8 +62,9 @@ class Timed {
 
 }  // namespace
 
-SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder, const json::ObjectReader& reader,
-                                     ReserveRule reserve, std::chrono::milliseconds expect_timeout, const Clock& clock,
+SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
+                                     const json::ObjectReader& reader, ReserveRule reserve,
+                                     std::chrono::milliseconds expect_timeout, const Clock& clock,
                                      Logger& log, metrics::ExtenderMetrics& metrics)
     : state_(state),
       binder_(binder),
@@ -125,7 +128,8 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
   if (!args) return Reject(Verb::kPrioritize, args.error());
 
   std::vector<uint8_t> points(args->size(), 0);
-  if (!args->pod.UsesGpus() || points.empty()) return json::WriteHostPriorityList(args->spelled_names, points);
+  if (!args->pod.UsesGpus() || points.empty())
+    return json::WriteHostPriorityList(args->spelled_names, points);
 
   const auto snapshot = state_.Snapshot();
   const BestFit best_fit(args->pod, *snapshot, reserve_);

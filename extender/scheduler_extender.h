@@ -1,7 +1,7 @@
 #pragma once
 
-// The extender's four verbs, text in and text out (k8s.io/kube-scheduler/extender/v1). docs/extender.md says how each one
-// decides.
+// The extender's four verbs, text in and text out (k8s.io/kube-scheduler/extender/v1).
+// docs/extender.md says how each one decides.
 //
 // Threading: every verb from any thread, concurrently. None but Bind talks to the API server.
 // Failures: never thrown; an answer of {"Error": ...} says what is wrong with the request.
@@ -24,9 +24,9 @@ namespace synergy::extender {
 class SchedulerExtender {
  public:
   // All references outlive the extender.
-  SchedulerExtender(ClusterState& state, Binder& binder, const json::ObjectReader& reader, ReserveRule reserve,
-                    std::chrono::milliseconds expect_timeout, const Clock& clock, Logger& log,
-                    metrics::ExtenderMetrics& metrics);
+  SchedulerExtender(ClusterState& state, Binder& binder, const json::ObjectReader& reader,
+                    ReserveRule reserve, std::chrono::milliseconds expect_timeout,
+                    const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics);
 
   std::string Filter(std::string_view body);
   std::string Prioritize(std::string_view body);

@@ -26,7 +26,8 @@ ResourceVector FairShare(const NodeState& node, Gpus gpus) {
   const int64_t mine = std::min(gpus.count(), all);
   const int64_t cpu = (node.allocatable.cpu - node.cpu_of_others).count();
   const int64_t memory = (node.allocatable.memory - node.memory_of_others).count();
-  return {gpus, MilliCpu(Part(std::max<int64_t>(cpu, 0), mine, all)), Bytes(Part(std::max<int64_t>(memory, 0), mine, all))};
+  return {gpus, MilliCpu(Part(std::max<int64_t>(cpu, 0), mine, all)),
+          Bytes(Part(std::max<int64_t>(memory, 0), mine, all))};
 }
 
 ResourceVector ReservePerGpu(const ClusterSnapshot& snapshot, const ReserveRule& rule) {
@@ -42,8 +43,11 @@ BestFit::BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveR
       memory_unit_(1.0 / static_cast<double>(snapshot.largest_node().memory.count())) {}
 
 double BestFit::Leftover(const ResourceVector& free, const ResourceVector& need) const {
-  // Overcommitted is no emptier than full: else such nodes would draw pods that ask for nothing there.
-  const auto left = [](auto amount) { return static_cast<double>(std::max<int64_t>(amount.count(), 0)); };
+  // Overcommitted is no emptier than full: else such nodes would draw pods that ask for nothing
+  // there.
+  const auto left = [](auto amount) {
+    return static_cast<double>(std::max<int64_t>(amount.count(), 0));
+  };
   return left(free.gpus - need.gpus) * gpu_unit_ + left(free.cpu - need.cpu) * cpu_unit_ +
          left(free.memory - need.memory) * memory_unit_;
 }
@@ -51,11 +55,13 @@ double BestFit::Leftover(const ResourceVector& free, const ResourceVector& need)
 FitRank BestFit::Rank(const NodeState& node) const {
   const ResourceVector free = node.Free();
   if (demand_.FitsWithin(free)) {
-    const FitTier tier =
-        KeepsReserve(free - demand_, reserve_per_gpu_) ? FitTier::kDemandWithReserve : FitTier::kDemand;
+    const FitTier tier = KeepsReserve(free - demand_, reserve_per_gpu_)
+                             ? FitTier::kDemandWithReserve
+                             : FitTier::kDemand;
     return {tier, Leftover(free, demand_)};
   }
-  // What the pod would be given: its fair share where that is less than its demand, and never less than it asks for.
+  // What the pod would be given: its fair share where that is less than its demand, and never less
+  // than it asks for.
   ResourceVector share = FairShare(node, requests_.gpus);
   share.cpu = std::max(std::min(share.cpu, demand_.cpu), requests_.cpu);
   share.memory = std::max(std::min(share.memory, demand_.memory), requests_.memory);
@@ -71,12 +77,14 @@ Gpus StrandedGpus(const NodeState& node, const ResourceVector& reserve_per_gpu) 
     usable = std::min(usable, std::max<int64_t>(free.cpu.count(), 0) / reserve_per_gpu.cpu.count());
   }
   if (reserve_per_gpu.memory > Bytes(0)) {
-    usable = std::min(usable, std::max<int64_t>(free.memory.count(), 0) / reserve_per_gpu.memory.count());
+    usable = std::min(usable,
+                      std::max<int64_t>(free.memory.count(), 0) / reserve_per_gpu.memory.count());
   }
   return Gpus(all - usable);
 }
 
-std::optional<NodeIndex> PlaceOne(const ClusterSnapshot& snapshot, const Pod& pod, const ReserveRule& reserve) {
+std::optional<NodeIndex> PlaceOne(const ClusterSnapshot& snapshot, const Pod& pod,
+                                  const ReserveRule& reserve) {
   const BestFit best_fit(pod, snapshot, reserve);
   std::optional<NodeIndex> best;
   FitRank best_rank;

@@ -19,14 +19,16 @@ NodeState WithoutOwnShare(const NodeState& node, const Pod& pod) {
 }  // namespace
 
 int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
-                              const std::vector<std::shared_ptr<const Pod>>& pods, std::vector<bool>& violating) {
+                              const std::vector<std::shared_ptr<const Pod>>& pods,
+                              std::vector<bool>& violating) {
   std::vector<int64_t> allowed;
   allowed.reserve(budgets.size());
   for (const DisruptionBudget& budget : budgets) allowed.push_back(budget.disruptions_allowed);
   violating.assign(pods.size(), false);
   int64_t violations = 0;
   for (size_t i = 0; i < pods.size(); ++i) {
-    // To kube-scheduler's pre-emption a pod without labels is nobody's, and an empty selector selects nothing.
+    // To kube-scheduler's pre-emption a pod without labels is nobody's, and an empty selector
+    // selects nothing.
     if (pods[i]->labels.empty()) continue;
     for (size_t b = 0; b < budgets.size(); ++b) {
       const DisruptionBudget& budget = budgets[b];
@@ -43,14 +45,15 @@ int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
   return violations;
 }
 
-std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod, NodeIndex node,
-                                     const std::vector<std::string>& proposed) {
+std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod,
+                                     NodeIndex node, const std::vector<std::string>& proposed) {
   const NodeState& counted = snapshot.node(node);
   if (!counted.exists) return std::nullopt;
   const NodeState state = WithoutOwnShare(counted, pod);
   Victims victims;
   for (const auto& candidate : state.detail->pods) {
-    if (std::find(proposed.begin(), proposed.end(), candidate->uid) != proposed.end()) victims.pods.push_back(candidate);
+    if (std::find(proposed.begin(), proposed.end(), candidate->uid) != proposed.end())
+      victims.pods.push_back(candidate);
   }
   if (victims.pods.empty()) return std::nullopt;
 
@@ -60,7 +63,8 @@ std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod&
     return a->priority != b->priority ? a->priority > b->priority : a->Key() < b->Key();
   });
   std::vector<bool> violating;
-  victims.disruption_budget_violations = CountBudgetViolations(snapshot.disruption_budgets(), pods, violating);
+  victims.disruption_budget_violations =
+      CountBudgetViolations(snapshot.disruption_budgets(), pods, violating);
   if (CheckFit(pod, state).none()) return victims;
 
   NodeState without = state;
@@ -69,7 +73,8 @@ std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod&
 
   std::vector<size_t> order(pods.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_partition(order.begin(), order.end(), [&violating](size_t i) { return violating[i]; });
+  std::stable_partition(order.begin(), order.end(),
+                        [&violating](size_t i) { return violating[i]; });
   std::vector<bool> spared(pods.size(), false);
   for (const size_t i : order) {
     NodeState with = WithPod(without, pods[i]);
@@ -80,7 +85,8 @@ std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod&
   for (size_t i = 0; i < pods.size(); ++i) {
     if (!spared[i]) least.pods.push_back(pods[i]);
   }
-  least.disruption_budget_violations = CountBudgetViolations(snapshot.disruption_budgets(), least.pods, violating);
+  least.disruption_budget_violations =
+      CountBudgetViolations(snapshot.disruption_budgets(), least.pods, violating);
   return least;
 }
 

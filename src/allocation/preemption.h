@@ -2,9 +2,10 @@
 
 // Which pods a pod of higher priority should replace on a node.
 //
-// kube-scheduler proposes victims from its own filters; we keep of them only those that the resources make necessary, in
-// the order in which kube-scheduler itself reprieves (pkg/scheduler/framework/plugins/defaultpreemption): pods whose
-// eviction would violate a PodDisruptionBudget first, then those of high priority.
+// kube-scheduler proposes victims from its own filters; we keep of them only those that the
+// resources make necessary, in the order in which kube-scheduler itself reprieves
+// (pkg/scheduler/framework/plugins/defaultpreemption): pods whose eviction would violate a
+// PodDisruptionBudget first, then those of high priority.
 //
 // Threading: pure.
 
@@ -24,14 +25,17 @@ struct Victims {
   int64_t disruption_budget_violations = 0;
 };
 
-// The least of `proposed` (uids) whose leaving lets `pod` onto the node. None when not even all of them are enough, or when
-// none of them is there any more. If the pod fits without any eviction, something other than resources is in its way, which
-// we cannot judge: then all of the proposed victims are kept.
-std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod, NodeIndex node,
-                                     const std::vector<std::string>& proposed);
+// The least of `proposed` (uids) whose leaving lets `pod` onto the node. None when not even all of
+// them are enough, or when none of them is there any more. If the pod fits without any eviction,
+// something other than resources is in its way, which we cannot judge: then all of the proposed
+// victims are kept.
+std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod,
+                                     NodeIndex node, const std::vector<std::string>& proposed);
 
-// How many of `pods` would be evicted against their PodDisruptionBudget, taken in order; sets `violating[i]`.
+// How many of `pods` would be evicted against their PodDisruptionBudget, taken in order; sets
+// `violating[i]`.
 int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
-                              const std::vector<std::shared_ptr<const Pod>>& pods, std::vector<bool>& violating);
+                              const std::vector<std::shared_ptr<const Pod>>& pods,
+                              std::vector<bool>& violating);
 
 }  // namespace synergy

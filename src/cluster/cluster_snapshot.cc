@@ -1,6 +1,7 @@
 #include "cluster/cluster_snapshot.h"
 
 #include <functional>
+#include <utility>
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/hash/hash.h>
@@ -8,11 +9,12 @@
 
 namespace synergy {
 
-NodeState Describe(const NodeState& state, const Node& node) {
-  auto detail = state.detail ? std::make_shared<NodeDetail>(*state.detail) : std::make_shared<NodeDetail>();
-  detail->name = node.name;
-  detail->labels = node.labels;
-  detail->allocatable = node.allocatable.other;
+NodeState Describe(const NodeState& state, Node node) {
+  auto detail =
+      state.detail ? std::make_shared<NodeDetail>(*state.detail) : std::make_shared<NodeDetail>();
+  detail->name = std::move(node.name);
+  detail->labels = std::move(node.labels);
+  detail->allocatable = std::move(node.allocatable.other);
   NodeState described = state;
   described.allocatable = node.allocatable.main;
   described.pods_allowed = node.pods_allowed;
@@ -23,7 +25,7 @@ NodeState Describe(const NodeState& state, const Node& node) {
   return described;
 }
 
-NodeState EmptyNode(const Node& node) { return Describe(NodeState{}, node); }
+NodeState EmptyNode(Node node) { return Describe(NodeState{}, std::move(node)); }
 
 NodeState WithoutPod(const NodeState& node, const Pod& pod) {
   auto detail = std::make_shared<NodeDetail>(*node.detail);
@@ -81,7 +83,9 @@ std::optional<NodeIndex> NodeNames::Find(std::string_view name) const {
   return it->second;
 }
 
-void NodeNames::Insert(std::string_view name, NodeIndex index) { table_->map[std::string(name)] = index; }
+void NodeNames::Insert(std::string_view name, NodeIndex index) {
+  table_->map[std::string(name)] = index;
+}
 void NodeNames::Erase(std::string_view name) { table_->map.erase(name); }
 size_t NodeNames::size() const { return table_->map.size(); }
 

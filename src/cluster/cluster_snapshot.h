@@ -1,7 +1,7 @@
 #pragma once
 
-// The cluster at one moment: what every decision reads. Immutable, so that a decision needs no lock and cannot see half a
-// change. Made by ClusterState.
+// The cluster at one moment: what every decision reads. Immutable, so that a decision needs no lock
+// and cannot see half a change. Made by ClusterState.
 //
 // Threading: any number of readers.
 
@@ -20,7 +20,8 @@
 
 namespace synergy {
 
-// Where a node stands in a snapshot. Steady while the node exists; reused for another one after it is gone.
+// Where a node stands in a snapshot. Steady while the node exists; reused for another one after it
+// is gone.
 using NodeIndex = uint32_t;
 
 // What is looked at for few nodes per decision, kept out of the way of what is looked at for all.
@@ -34,12 +35,12 @@ struct NodeDetail {
 
 struct NodeState {
   ResourceVector allocatable;
-  ResourceVector requested;       // by the pods that are bound, assumed or expected here
-  MilliCpu cpu_of_others;         // the part of `requested` that belongs to pods without GPUs
-  Bytes memory_of_others;         // likewise
+  ResourceVector requested;  // by the pods that are bound, assumed or expected here
+  MilliCpu cpu_of_others;    // the part of `requested` that belongs to pods without GPUs
+  Bytes memory_of_others;    // likewise
   int64_t pods_allowed = 0;
   int64_t pods = 0;
-  bool exists = false;            // a Node object is known (pods may be known before their node)
+  bool exists = false;  // a Node object is known (pods may be known before their node)
   bool unschedulable = false;
   bool deleting = false;
   std::shared_ptr<const NodeDetail> detail;
@@ -50,9 +51,9 @@ struct NodeState {
 };
 
 // A node that nobody is known to be on.
-NodeState EmptyNode(const Node& node);
+NodeState EmptyNode(Node node);
 // The pods of `state` on a node that is now as `node` says.
-NodeState Describe(const NodeState& state, const Node& node);
+NodeState Describe(const NodeState& state, Node node);
 // The node as it would be without a pod that is counted there, or with one that is not.
 NodeState WithoutPod(const NodeState& node, const Pod& pod);
 NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod);
@@ -84,13 +85,15 @@ class ClusterSnapshot {
   const NodeState& node(NodeIndex index) const { return nodes_[index]; }
   std::optional<NodeIndex> Find(std::string_view name) const { return names_->Find(name); }
 
-  // Per dimension the largest allocatable of any node, at least 1: the unit in which leftovers of unlike dimensions add.
+  // Per dimension the largest allocatable of any node, at least 1: the unit in which leftovers of
+  // unlike dimensions add.
   const ResourceVector& largest_node() const { return largest_node_; }
-  // Per GPU, the least CPU and the least memory that any GPU pod, waiting or running, asks for (gpus = 1); zero without
-  // such pods.
+  // Per GPU, the least CPU and the least memory that any GPU pod, waiting or running, asks for
+  // (gpus = 1); zero without such pods.
   const ResourceVector& least_per_gpu() const { return least_per_gpu_; }
   const std::vector<DisruptionBudget>& disruption_budgets() const { return *budgets_; }
-  // GPU pods that are neither bound nor placed by us, those with scheduling gates and those being deleted left out.
+  // GPU pods that are neither bound nor placed by us, those with scheduling gates and those being
+  // deleted left out.
   size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
 
  private:

@@ -14,10 +14,11 @@ namespace {
 enum class Standing { kWaiting, kExpected, kAssumed, kBound };
 
 struct Record {
-  std::shared_ptr<const Pod> pod;  // `pod->node` says where it is counted when standing is not kWaiting
+  std::shared_ptr<const Pod>
+      pod;  // `pod->node` says where it is counted when standing is not kWaiting
   Standing standing = Standing::kWaiting;
-  NodeIndex place = 0;  // meaningful unless kWaiting
-  Instant deadline{};   // kExpected, kAssumed
+  NodeIndex place = 0;    // meaningful unless kWaiting
+  Instant deadline{};     // kExpected, kAssumed
   bool observed = false;  // the watch has reported the pod (expectations may come first)
 };
 
@@ -51,7 +52,7 @@ class ClusterState::Impl {
 
   void PutNode(Node node) {
     NodeState& state = nodes_.Mutable(PlaceOf(node.name));
-    state = Describe(state, node);
+    state = Describe(state, std::move(node));
     largest_node_.reset();
     Changed();
   }
@@ -82,7 +83,8 @@ class ClusterState::Impl {
     Record& record = records_[pod.uid];
     // No pod ever leaves its node while it lives: such news is older than what we know.
     if (pod.node.empty() && record.standing == Standing::kBound) return;
-    const bool ours = record.standing == Standing::kExpected || record.standing == Standing::kAssumed;
+    const bool ours =
+        record.standing == Standing::kExpected || record.standing == Standing::kAssumed;
     if (pod.node.empty() && ours) {
       // The watch is behind our own decision: keep the place, take what is new about the pod.
       pod.node = record.pod->node;
@@ -136,10 +138,12 @@ class ClusterState::Impl {
   }
 
   // The pods that are expected on the node, `uid` left out.
-  std::vector<std::shared_ptr<const Pod>> ExpectedOn(NodeIndex place, const std::string& uid) const {
+  std::vector<std::shared_ptr<const Pod>> ExpectedOn(NodeIndex place,
+                                                     const std::string& uid) const {
     std::vector<std::shared_ptr<const Pod>> expected;
     for (const auto& pod : nodes_[place].detail->pods) {
-      if (pod->uid != uid && records_.at(pod->uid).standing == Standing::kExpected) expected.push_back(pod);
+      if (pod->uid != uid && records_.at(pod->uid).standing == Standing::kExpected)
+        expected.push_back(pod);
     }
     return expected;
   }
@@ -219,7 +223,8 @@ class ClusterState::Impl {
     free_places_.push_back(place);
   }
 
-  void SetRecord(Record& record, std::shared_ptr<const Pod> pod, Standing standing, Instant deadline) {
+  void SetRecord(Record& record, std::shared_ptr<const Pod> pod, Standing standing,
+                 Instant deadline) {
     if (record.pod) Uncount(record);
     record.pod = std::move(pod);
     record.standing = standing;
@@ -228,10 +233,12 @@ class ClusterState::Impl {
     Changed();
   }
 
-  // Whether the pod has GPUs or is after some: one that is held back by a gate, or leaves before it came, is not.
+  // Whether the pod has GPUs or is after some: one that is held back by a gate, or leaves before it
+  // came, is not.
   static bool TakesGpus(const Record& record) {
     const Pod& pod = *record.pod;
-    return pod.UsesGpus() && (record.standing != Standing::kWaiting || (!pod.gated && !pod.deleting));
+    return pod.UsesGpus() &&
+           (record.standing != Standing::kWaiting || (!pod.gated && !pod.deleting));
   }
 
   void Count(Record& record) {
@@ -355,7 +362,8 @@ void ClusterState::ReplaceDisruptionBudgets(std::vector<DisruptionBudget> budget
 void ClusterState::UpsertDisruptionBudget(DisruptionBudget budget) {
   const std::lock_guard lock(impl_->mutex);
   std::vector<DisruptionBudget> budgets = impl_->budgets();
-  std::erase_if(budgets, [&budget](const DisruptionBudget& other) { return other.uid == budget.uid; });
+  std::erase_if(budgets,
+                [&budget](const DisruptionBudget& other) { return other.uid == budget.uid; });
   budgets.push_back(std::move(budget));
   impl_->SetBudgets(std::move(budgets));
 }
@@ -370,7 +378,9 @@ void ClusterState::RemoveDisruptionBudget(const std::string& uid) {
 void ClusterState::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
   const std::lock_guard lock(impl_->mutex);
   const Record* record = impl_->Find(pod.uid);
-  if (record != nullptr && (record->standing == Standing::kAssumed || record->standing == Standing::kBound)) return;
+  if (record != nullptr &&
+      (record->standing == Standing::kAssumed || record->standing == Standing::kBound))
+    return;
   const NodeState& state = impl_->node(node);
   if (!state.exists) return;
   impl_->Place(pod, state.detail->name, Standing::kExpected, deadline);
@@ -379,7 +389,8 @@ void ClusterState::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
 std::optional<ClusterState::Hold> ClusterState::FindHold(const std::string& uid) const {
   const std::lock_guard lock(impl_->mutex);
   const Record* record = impl_->Find(uid);
-  if (record == nullptr || record->standing == Standing::kWaiting || record->standing == Standing::kBound) {
+  if (record == nullptr || record->standing == Standing::kWaiting ||
+      record->standing == Standing::kBound) {
     return std::nullopt;
   }
   return Hold{record->place, record->pod};
@@ -399,7 +410,8 @@ AssumeOutcome ClusterState::Assume(const Pod& pod, const std::string& node, Inst
   AssumeOutcome outcome;
   outcome.failures = CheckFit(pod, state);
   if (!outcome.failures.none() && place) {
-    // Nor must an expectation: kube-scheduler, which counts what it has assumed, would not have come here if it held true.
+    // Nor must an expectation: kube-scheduler, which counts what it has assumed, would not have
+    // come here if it held true.
     const auto expected = impl_->ExpectedOn(*place, pod.uid);
     for (const auto& other : expected) state = WithoutPod(state, *other);
     outcome.failures = CheckFit(pod, state);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The one mutable copy of the cluster: what the watches report, plus what we have decided and the API server has not told
-// us back yet. Decisions read Snapshot().
+// The one mutable copy of the cluster: what the watches report, plus what we have decided and the
+// API server has not told us back yet. Decisions read Snapshot().
 //
 // Where a pod's share is counted (the pod's record):
 //
@@ -11,9 +11,9 @@
 //       +------------------+--------------------+-----------------------------------+
 //           expiry              Forget                  watch: pod gone or terminal
 //
-// Expected: our ranking has said which node the pod will go to and kube-scheduler has taken it at its word (it assumes the
-// pod before it calls bind), so the next pod's ranking counts it there already. Assumed: we are binding it. Bound: the API
-// server says so, which overrides all else.
+// Expected: our ranking has said which node the pod will go to and kube-scheduler has taken it at
+// its word (it assumes the pod before it calls bind), so the next pod's ranking counts it there
+// already. Assumed: we are binding it. Bound: the API server says so, which overrides all else.
 //
 // Threading: every member function may be called from any thread; none blocks on I/O.
 // Ownership: snapshots are shared and immutable. Failures: none but the outcomes described.
@@ -36,8 +36,8 @@ namespace synergy {
 // Whether a pod was given its place.
 struct AssumeOutcome {
   bool assumed = false;
-  FitFailures failures;                   // why not
-  std::optional<std::string> bound_to;    // the node it is on already
+  FitFailures failures;                 // why not
+  std::optional<std::string> bound_to;  // the node it is on already
 };
 
 struct AssumedPod {
@@ -65,20 +65,23 @@ class ClusterState {
 
   // Counts `pod` on `node` until `deadline`, unless it is bound or assumed already.
   void Expect(const Pod& pod, NodeIndex node, Instant deadline);
-  // Where the pod is expected or assumed. Whoever places it anew has to think that share away (WithoutPod).
+  // Where the pod is expected or assumed. Whoever places it anew has to think that share away
+  // (WithoutPod).
   struct Hold {
     NodeIndex node;
     std::shared_ptr<const Pod> pod;
   };
   std::optional<Hold> FindHold(const std::string& uid) const;
 
-  // Counts the pod on `node` if it fits there now: of two pods racing for the last place exactly one gets it. Expectations
-  // of other pods that are in the way are dropped. A pod that is assumed already moves; where it does not fit it stays
-  // assumed at its former place, because a Binding may be on its way there. `deadline`: when Expired() begins to name it.
+  // Counts the pod on `node` if it fits there now: of two pods racing for the last place exactly
+  // one gets it. Expectations of other pods that are in the way are dropped. A pod that is assumed
+  // already moves; where it does not fit it stays assumed at its former place, because a Binding
+  // may be on its way there. `deadline`: when Expired() begins to name it.
   AssumeOutcome Assume(const Pod& pod, const std::string& node, Instant deadline);
   // The pod was not bound after all. Without effect once the API server says that it is.
   void Forget(const std::string& uid);
-  // Assumed pods past their deadline. They stay assumed: only somebody who has asked the API server may Forget them.
+  // Assumed pods past their deadline. They stay assumed: only somebody who has asked the API server
+  // may Forget them.
   std::vector<AssumedPod> Expired(Instant now) const;
   // Gives an assumed pod until `deadline`.
   void Extend(const std::string& uid, Instant deadline);

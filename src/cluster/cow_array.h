@@ -1,9 +1,11 @@
 #pragma once
 
-// An array whose copies share their elements until one is written: the store behind ClusterSnapshot. Elements lie in
-// chunks; a write copies one chunk, a shared copy costs one pointer per chunk.
+// An array whose copies share their elements until one is written: the store behind
+// ClusterSnapshot. Elements lie in chunks; a write copies one chunk, a shared copy costs one
+// pointer per chunk.
 //
-// Threading: the array itself has one owner at a time; what Share() returned is immutable and may be read by any thread.
+// Threading: the array itself has one owner at a time; what Share() returned is immutable and may
+// be read by any thread.
 
 #include <array>
 #include <cstddef>
@@ -41,8 +43,8 @@ class CowArray {
 
   // A copy that later writes to this array do not touch.
   CowArray Share() {
-    // Chunks written so far now belong to the copy as well. Counting epochs rather than looking at use_count() keeps the
-    // check free of races with readers that let go of a copy.
+    // Chunks written so far now belong to the copy as well. Counting epochs rather than looking at
+    // use_count() keeps the check free of races with readers that let go of a copy.
     CowArray copy = *this;
     ++epoch_;
     return copy;

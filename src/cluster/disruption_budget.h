@@ -10,7 +10,8 @@
 
 namespace synergy {
 
-// A Kubernetes label selector (metav1.LabelSelector): all requirements must hold; none at all selects everything.
+// A Kubernetes label selector (metav1.LabelSelector): all requirements must hold; none at all
+// selects everything.
 struct LabelSelector {
   enum class Operator { kIn, kNotIn, kExists, kDoesNotExist };
   struct Requirement {

@@ -8,8 +8,9 @@ template <class Report>
 void ForEachShortScalar(const Resources& requests, const NodeState& node, Report report) {
   for (const auto& [name, amount] : requests.other.entries()) {
     if (amount <= 0) continue;
-    const int64_t free =
-        node.detail ? WrapSubtract(node.detail->allocatable.Get(name), node.detail->requested.Get(name)) : 0;
+    const int64_t free = node.detail ? WrapSubtract(node.detail->allocatable.Get(name),
+                                                    node.detail->requested.Get(name))
+                                     : 0;
     if (amount > free && !report(name)) return;
   }
 }
@@ -46,7 +47,8 @@ FitFailures CheckFit(const Pod& pod, const NodeState& node) {
 }
 
 bool Unresolvable(FitFailures failures, const Resources& requests, const NodeState& node) {
-  if (failures.Has(FitFailures::kDeleting) || failures.Has(FitFailures::kUnschedulable)) return true;
+  if (failures.Has(FitFailures::kDeleting) || failures.Has(FitFailures::kUnschedulable))
+    return true;
   // An unknown node may become known; whether eviction helps there cannot be said.
   if (failures.Has(FitFailures::kUnknownNode)) return false;
   if (!requests.main.FitsWithin(node.allocatable)) return true;

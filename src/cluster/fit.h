@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether a pod's requests fit on a node: the same answer as kube-scheduler's NodeResourcesFit (docs/accounting.md), plus
-// what makes a node no target at all.
+// Whether a pod's requests fit on a node: the same answer as kube-scheduler's NodeResourcesFit
+// (docs/accounting.md), plus what makes a node no target at all.
 //
 // Threading: pure.
 
@@ -43,11 +43,12 @@ FitFailures CheckResources(const Resources& requests, const NodeState& node);
 // The same, and that the node takes new pods, this one in particular.
 FitFailures CheckFit(const Pod& pod, const NodeState& node);
 
-// Whether evicting pods from the node could never help: what fails is more than the node has, or no resource at all.
+// Whether evicting pods from the node could never help: what fails is more than the node has, or no
+// resource at all.
 bool Unresolvable(FitFailures failures, const Resources& requests, const NodeState& node);
 
-// kube-scheduler's wording ("Insufficient cpu, Too many pods"), without figures so that equal failures read equal on every
-// node. `gpu_resource` is the managed resource's name.
+// kube-scheduler's wording ("Insufficient cpu, Too many pods"), without figures so that equal
+// failures read equal on every node. `gpu_resource` is the managed resource's name.
 std::string DescribeFailures(FitFailures failures, const Resources& requests, const NodeState* node,
                              std::string_view gpu_resource);
 

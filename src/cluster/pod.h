@@ -21,11 +21,12 @@ struct Pod {
   std::string name;
   std::string node;  // empty: not bound yet
   Labels labels;
-  // What the pod takes from its node, by kube-scheduler's own accounting (docs/accounting.md): requests, raised by what the
-  // kubelet has allocated or still enforces while a resize is under way. `requests.main.gpus` counts the managed GPU
-  // resource.
+  // What the pod takes from its node, by kube-scheduler's own accounting (docs/accounting.md):
+  // requests, raised by what the kubelet has allocated or still enforces while a resize is under
+  // way. `requests.main.gpus` counts the managed GPU resource.
   Resources requests;
-  // The CPU and memory at which the job is near its best speed (annotation synergy.io/demand); the requests where absent.
+  // The CPU and memory at which the job is near its best speed (annotation synergy.io/demand); the
+  // requests where absent.
   std::optional<ResourceVector> demand;
   int32_t priority = 0;
   bool terminal = false;                 // Succeeded or Failed: takes nothing

@@ -21,7 +21,9 @@ struct Problem {
   std::string text;
 };
 
-[[noreturn]] void Reject(const YAML::Node& node, const std::string& text) { throw Problem{node.Mark().line + 1, text}; }
+[[noreturn]] void Reject(const YAML::Node& node, const std::string& text) {
+  throw Problem{node.Mark().line + 1, text};
+}
 
 std::string Scalar(const YAML::Node& node, const std::string& field) {
   if (!node.IsScalar()) Reject(node, fmt::format("{}: expected a single value", field));
@@ -29,7 +31,8 @@ std::string Scalar(const YAML::Node& node, const std::string& field) {
 }
 
 // A whole number followed by one of the units.
-int64_t WithUnit(const YAML::Node& node, const std::string& field, const std::map<std::string, int64_t>& units) {
+int64_t WithUnit(const YAML::Node& node, const std::string& field,
+                 const std::map<std::string, int64_t>& units) {
   const std::string text = Scalar(node, field);
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -38,25 +41,35 @@ int64_t WithUnit(const YAML::Node& node, const std::string& field, const std::ma
   if (error != std::errc() || number < 0 || unit == units.end() ||
       __builtin_mul_overflow(number, unit->second, &product)) {
     std::string known;
-    for (const auto& [name, factor] : units) known += fmt::format("{}\"{}\"", known.empty() ? "" : ", ", name);
-    Reject(node, fmt::format("{}: \"{}\" is not a whole number with one of the units {}", field, text, known));
+    for (const auto& [name, factor] : units)
+      known += fmt::format("{}\"{}\"", known.empty() ? "" : ", ", name);
+    Reject(node, fmt::format("{}: \"{}\" is not a whole number with one of the units {}", field,
+                             text, known));
   }
   return product;
 }
 
 std::chrono::milliseconds ToDuration(const YAML::Node& node, const std::string& field) {
-  static const std::map<std::string, int64_t> kUnits = {{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
+  static const std::map<std::string, int64_t> kUnits = {
+      {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
   const std::chrono::milliseconds duration(WithUnit(node, field, kUnits));
   if (duration.count() == 0) Reject(node, fmt::format("{}: must be more than zero", field));
   // No wait of ours makes sense beyond that, and a deadline must not overflow the clock.
-  if (duration > std::chrono::hours(24)) Reject(node, fmt::format("{}: must be at most 24h", field));
+  if (duration > std::chrono::hours(24))
+    Reject(node, fmt::format("{}: must be at most 24h", field));
   return duration;
 }
 
 int64_t ToBytes(const YAML::Node& node, const std::string& field) {
-  static const std::map<std::string, int64_t> kUnits = {
-      {"", 1},        {"k", 1'000},           {"M", 1'000'000},       {"G", 1'000'000'000},
-      {"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", int64_t{1} << 30}, {"Ti", int64_t{1} << 40}, {"T", 1'000'000'000'000}};
+  static const std::map<std::string, int64_t> kUnits = {{"", 1},
+                                                        {"k", 1'000},
+                                                        {"M", 1'000'000},
+                                                        {"G", 1'000'000'000},
+                                                        {"Ki", 1 << 10},
+                                                        {"Mi", 1 << 20},
+                                                        {"Gi", int64_t{1} << 30},
+                                                        {"Ti", int64_t{1} << 40},
+                                                        {"T", 1'000'000'000'000}};
   return WithUnit(node, field, kUnits);
 }
 
@@ -71,7 +84,8 @@ using Fields = std::map<std::string, std::function<void(const YAML::Node&, const
 void ReadFields(const YAML::Node& map, const std::string& prefix, const Fields& fields) {
   if (map.IsNull()) return;
   if (!map.IsMap()) {
-    Reject(map, fmt::format("{}: expected fields", prefix.empty() ? "the file" : prefix.substr(0, prefix.size() - 1)));
+    Reject(map, fmt::format("{}: expected fields",
+                            prefix.empty() ? "the file" : prefix.substr(0, prefix.size() - 1)));
   }
   std::map<std::string, bool> seen;
   for (const auto& entry : map) {
@@ -80,7 +94,8 @@ void ReadFields(const YAML::Node& map, const std::string& prefix, const Fields& 
     if (field == fields.end()) {
       std::string known;
       for (const auto& [other, read] : fields) known += (known.empty() ? "" : ", ") + other;
-      Reject(entry.first, fmt::format("{}{}: there is no such field; known here: {}", prefix, name, known));
+      Reject(entry.first,
+             fmt::format("{}{}: there is no such field; known here: {}", prefix, name, known));
     }
     if (seen[name]) Reject(entry.first, fmt::format("{}{}: set twice", prefix, name));
     seen[name] = true;
@@ -101,9 +116,10 @@ void ReadReserve(const YAML::Node& node, const std::string& field, ExtenderConfi
     return;
   }
   ResourceVector reserve{Gpus(1), {}, {}};
-  ReadFields(node, field + ".",
-             {{"cpu", [&](const auto& n, const auto& f) { reserve.cpu = MilliCpu(ToMilliCpu(n, f)); }},
-              {"memory", [&](const auto& n, const auto& f) { reserve.memory = Bytes(ToBytes(n, f)); }}});
+  ReadFields(
+      node, field + ".",
+      {{"cpu", [&](const auto& n, const auto& f) { reserve.cpu = MilliCpu(ToMilliCpu(n, f)); }},
+       {"memory", [&](const auto& n, const auto& f) { reserve.memory = Bytes(ToBytes(n, f)); }}});
   config.reserve_per_gpu = reserve;
 }
 
@@ -113,48 +129,55 @@ ExtenderConfig Read(const YAML::Node& root) {
     return [&out](const YAML::Node& node, const std::string& field) { out = Scalar(node, field); };
   };
   const auto duration = [](std::chrono::milliseconds& out) {
-    return [&out](const YAML::Node& node, const std::string& field) { out = ToDuration(node, field); };
+    return
+        [&out](const YAML::Node& node, const std::string& field) { out = ToDuration(node, field); };
   };
-  ReadFields(
-      root, "",
-      {{"listen",
-        [&](const auto& node, const auto& field) {
-          ListenAddress unused;
-          ReadParsed(node, field, ParseListenAddress, unused);
-          config.listen = node.Scalar();
-        }},
-       {"tls",
-        [&](const auto& node, const auto& field) {
-          ReadFields(node, field + ".",
-                     {{"certificateFile", text(config.tls_certificate_file)}, {"keyFile", text(config.tls_key_file)}});
-          if (config.tls_certificate_file.empty() != config.tls_key_file.empty()) {
-            Reject(node, field + ": certificateFile and keyFile belong together");
-          }
-        }},
-       {"gpuResource", text(config.gpu_resource)},
-       {"reservePerGpu",
-        [&](const auto& node, const auto& field) { ReadReserve(node, field, config); }},
-       {"assumeTimeout", duration(config.assume_timeout)},
-       {"expectTimeout", duration(config.expect_timeout)},
-       {"stalenessLimit",
-        [&](const auto& node, const auto& field) {
-          config.staleness_limit = ToDuration(node, field);
-          if (config.staleness_limit < std::chrono::seconds(3)) Reject(node, field + ": must be at least 3s");
-        }},
-       {"shutdownGrace", duration(config.shutdown_grace)},
-       {"maxBodySize",
-        [&](const auto& node, const auto& field) {
-          config.max_body_bytes = ToBytes(node, field);
-          if (config.max_body_bytes < 1024) Reject(node, field + ": must be at least 1Ki");
-        }},
-       {"log", [&](const auto& node, const auto& field) {
-          ReadFields(node, field + ".",
-                     {{"level", [&](const auto& n, const auto& f) { ReadParsed(n, f, ParseLogLevel, config.log_level); }},
-                      {"format",
-                       [&](const auto& n, const auto& f) { ReadParsed(n, f, ParseLogFormat, config.log_format); }}});
-        }}});
+  ReadFields(root, "",
+             {{"listen",
+               [&](const auto& node, const auto& field) {
+                 ListenAddress unused;
+                 ReadParsed(node, field, ParseListenAddress, unused);
+                 config.listen = node.Scalar();
+               }},
+              {"tls",
+               [&](const auto& node, const auto& field) {
+                 ReadFields(node, field + ".",
+                            {{"certificateFile", text(config.tls_certificate_file)},
+                             {"keyFile", text(config.tls_key_file)}});
+                 if (config.tls_certificate_file.empty() != config.tls_key_file.empty()) {
+                   Reject(node, field + ": certificateFile and keyFile belong together");
+                 }
+               }},
+              {"gpuResource", text(config.gpu_resource)},
+              {"reservePerGpu",
+               [&](const auto& node, const auto& field) { ReadReserve(node, field, config); }},
+              {"assumeTimeout", duration(config.assume_timeout)},
+              {"expectTimeout", duration(config.expect_timeout)},
+              {"stalenessLimit",
+               [&](const auto& node, const auto& field) {
+                 config.staleness_limit = ToDuration(node, field);
+                 if (config.staleness_limit < std::chrono::seconds(3))
+                   Reject(node, field + ": must be at least 3s");
+               }},
+              {"shutdownGrace", duration(config.shutdown_grace)},
+              {"maxBodySize",
+               [&](const auto& node, const auto& field) {
+                 config.max_body_bytes = ToBytes(node, field);
+                 if (config.max_body_bytes < 1024) Reject(node, field + ": must be at least 1Ki");
+               }},
+              {"log", [&](const auto& node, const auto& field) {
+                 ReadFields(node, field + ".",
+                            {{"level",
+                              [&](const auto& n, const auto& f) {
+                                ReadParsed(n, f, ParseLogLevel, config.log_level);
+                              }},
+                             {"format", [&](const auto& n, const auto& f) {
+                                ReadParsed(n, f, ParseLogFormat, config.log_format);
+                              }}});
+               }}});
   if (config.gpu_resource.find('/') == std::string::npos) {
-    Reject(root["gpuResource"], "gpuResource: an extended resource has a domain, as in nvidia.com/gpu");
+    Reject(root["gpuResource"],
+           "gpuResource: an extended resource has a domain, as in nvidia.com/gpu");
   }
   return config;
 }
@@ -167,7 +190,8 @@ Result<ExtenderConfig> ParseExtenderConfig(const std::string& yaml, const std::s
   } catch (const Problem& problem) {
     return Fail(ErrorCode::kInvalid, fmt::format("{}:{}: {}", name, problem.line, problem.text));
   } catch (const YAML::Exception& problem) {
-    return Fail(ErrorCode::kInvalid, fmt::format("{}:{}: {}", name, problem.mark.line + 1, problem.msg));
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}:{}: {}", name, problem.mark.line + 1, problem.msg));
   }
 }
 
@@ -185,8 +209,9 @@ Result<ExtenderConfig> LoadExtenderConfig(const std::string& file) {
 
 Result<ListenAddress> ParseListenAddress(const std::string& text) {
   const auto fail = [&text] {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("\"{}\" is not host:port, as in 127.0.0.1:8888, [::1]:8888 or :8888", text));
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("\"{}\" is not host:port, as in 127.0.0.1:8888, [::1]:8888 or :8888", text));
   };
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos) return fail();
@@ -198,8 +223,10 @@ Result<ListenAddress> ParseListenAddress(const std::string& text) {
     return fail();
   }
   if (address.host.empty()) address.host = "0.0.0.0";
-  const auto [end, error] = std::from_chars(text.data() + colon + 1, text.data() + text.size(), address.port);
-  if (error != std::errc() || end != text.data() + text.size() || colon + 1 == text.size()) return fail();
+  const auto [end, error] =
+      std::from_chars(text.data() + colon + 1, text.data() + text.size(), address.port);
+  if (error != std::errc() || end != text.data() + text.size() || colon + 1 == text.size())
+    return fail();
   return address;
 }
 

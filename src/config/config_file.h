@@ -1,7 +1,7 @@
 #pragma once
 
-// The programs' YAML files, read strictly: every field has a default, and a field that does not exist, or a value that
-// makes no sense, is an error that names file, line and field.
+// The programs' YAML files, read strictly: every field has a default, and a field that does not
+// exist, or a value that makes no sense, is an error that names file, line and field.
 //
 // Threading: pure but for reading the file.
 
@@ -21,7 +21,8 @@ struct ExtenderConfig {
   std::string tls_certificate_file;  // both or neither
   std::string tls_key_file;
   std::string gpu_resource = "nvidia.com/gpu";
-  // CPU and memory kept for every GPU that stays free on a node; none: learned from the cluster's pods.
+  // CPU and memory kept for every GPU that stays free on a node; none: learned from the cluster's
+  // pods.
   std::optional<ResourceVector> reserve_per_gpu;
   // After a bind was sent: when to ask the API server what became of it.
   std::chrono::milliseconds assume_timeout{30000};

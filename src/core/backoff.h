@@ -1,6 +1,7 @@
 #pragma once
 
-// Exponential backoff with jitter: each wait is uniform in [step/2, step], and the step doubles up to a limit.
+// Exponential backoff with jitter: each wait is uniform in [step/2, step], and the step doubles up
+// to a limit.
 //
 // Threading: one owner at a time.
 

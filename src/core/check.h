@@ -1,7 +1,8 @@
 #pragma once
 
-// SYNERGY_CHECK(condition, "what must hold"): ends the process with file and line when a broken invariant is found. A
-// restart is cheap, a wrong bind is not. For our own invariants only, never for input.
+// SYNERGY_CHECK(condition, "what must hold"): ends the process with file and line when a broken
+// invariant is found. A restart is cheap, a wrong bind is not. For our own invariants only, never
+// for input.
 
 namespace synergy {
 
@@ -10,4 +11,5 @@ namespace synergy {
 }  // namespace synergy
 
 #define SYNERGY_CHECK(condition, what) \
-  ((condition) ? static_cast<void>(0) : ::synergy::CheckFailed(#condition, what, __FILE__, __LINE__))
+  ((condition) ? static_cast<void>(0)  \
+               : ::synergy::CheckFailed(#condition, what, __FILE__, __LINE__))

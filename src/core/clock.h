@@ -25,7 +25,9 @@ class Clock {
   // Returns true at `deadline`, false as soon as `stop` is requested.
   virtual bool SleepUntil(Instant deadline, std::stop_token stop) const = 0;
 
-  bool SleepFor(Duration duration, std::stop_token stop) const { return SleepUntil(Now() + duration, std::move(stop)); }
+  bool SleepFor(Duration duration, std::stop_token stop) const {
+    return SleepUntil(Now() + duration, std::move(stop));
+  }
 };
 
 // The machine's clocks. Lives as long as the process.

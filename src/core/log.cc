@@ -25,13 +25,17 @@ std::string_view LevelName(LogLevel level) {
   return "unknown";
 }
 
-// The bytes of the UTF-8 character that `text` starts with, 0 when it starts with none (RFC 3629: no overlong forms, no
-// surrogates, nothing above U+10FFFF).
+// The bytes of the UTF-8 character that `text` starts with, 0 when it starts with none (RFC 3629:
+// no overlong forms, no surrogates, nothing above U+10FFFF).
 size_t LeadingCharacter(std::string_view text) {
   const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
   if (first < 0x80) return 1;
-  const size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  const size_t length = first < 0xc2   ? 0
+                        : first < 0xe0 ? 2
+                        : first < 0xf0 ? 3
+                        : first < 0xf5 ? 4
+                                       : 0;
   if (length == 0 || text.size() < length) return 0;
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
@@ -104,10 +108,12 @@ class StderrLogSink final : public LogSink {
 }  // namespace
 
 Result<LogLevel> ParseLogLevel(std::string_view text) {
-  for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarn, LogLevel::kError}) {
+  for (const LogLevel level :
+       {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarn, LogLevel::kError}) {
     if (text == LevelName(level)) return level;
   }
-  return Fail(ErrorCode::kInvalid, fmt::format("log level \"{}\" is none of debug, info, warn, error", text));
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("log level \"{}\" is none of debug, info, warn, error", text));
 }
 
 Result<LogFormat> ParseLogFormat(std::string_view text) {
@@ -140,12 +146,13 @@ void Logger::Log(LogLevel level, std::string_view message, Fields fields) {
   if (!Enabled(level)) return;
   const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(state_->clock.WallNow());
   const auto seconds = std::chrono::floor<std::chrono::seconds>(now);
-  const std::string time =
-      fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)),
-                  (now - seconds).count());
+  const std::string time = fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                                       fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)),
+                                       (now - seconds).count());
   fmt::memory_buffer line;
   if (state_->format == LogFormat::kJson) {
-    fmt::format_to(fmt::appender(line), R"({{"time":"{}","level":"{}","msg":)", time, LevelName(level));
+    fmt::format_to(fmt::appender(line), R"({{"time":"{}","level":"{}","msg":)", time,
+                   LevelName(level));
     AppendQuoted(line, message);
   } else {
     fmt::format_to(fmt::appender(line), "time={} level={} msg=", time, LevelName(level));

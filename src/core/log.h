@@ -4,8 +4,8 @@
 //
 //   log.Info("pod bound", {{"pod", key}, {"node", node}});
 //
-// Threading: a Logger may be used from any thread; lines never mix. Secrets are never passed in: there is no redaction
-// here to rely on.
+// Threading: a Logger may be used from any thread; lines never mix. Secrets are never passed in:
+// there is no redaction here to rely on.
 
 #include <concepts>
 #include <initializer_list>
@@ -27,7 +27,8 @@ Result<LogFormat> ParseLogFormat(std::string_view text);
 struct LogField {
   LogField(std::string_view field_key, std::string_view field_value)
       : key(field_key), value(field_value), quoted(true) {}
-  LogField(std::string_view field_key, const char* field_value) : LogField(field_key, std::string_view(field_value)) {}
+  LogField(std::string_view field_key, const char* field_value)
+      : LogField(field_key, std::string_view(field_value)) {}
   LogField(std::string_view field_key, const std::string& field_value)
       : LogField(field_key, std::string_view(field_value)) {}
   LogField(std::string_view field_key, bool field_value)
@@ -64,10 +65,14 @@ class Logger {
   using Fields = std::initializer_list<LogField>;
   bool Enabled(LogLevel level) const { return level >= level_; }
   void Log(LogLevel level, std::string_view message, Fields fields);
-  void Debug(std::string_view message, Fields fields = {}) { Log(LogLevel::kDebug, message, fields); }
+  void Debug(std::string_view message, Fields fields = {}) {
+    Log(LogLevel::kDebug, message, fields);
+  }
   void Info(std::string_view message, Fields fields = {}) { Log(LogLevel::kInfo, message, fields); }
   void Warn(std::string_view message, Fields fields = {}) { Log(LogLevel::kWarn, message, fields); }
-  void Error(std::string_view message, Fields fields = {}) { Log(LogLevel::kError, message, fields); }
+  void Error(std::string_view message, Fields fields = {}) {
+    Log(LogLevel::kError, message, fields);
+  }
 
  private:
   struct State;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A seeded generator with distributions of its own: the standard library's differ between implementations, so that the
-// same seed would not give the same run everywhere.
+// A seeded generator with distributions of its own: the standard library's differ between
+// implementations, so that the same seed would not give the same run everywhere.
 //
 // Threading: one owner at a time.
 

@@ -5,7 +5,9 @@
 namespace synergy {
 namespace {
 
-bool NameLess(const ScalarResources::Entry& entry, std::string_view name) { return entry.first < name; }
+bool NameLess(const ScalarResources::Entry& entry, std::string_view name) {
+  return entry.first < name;
+}
 
 }  // namespace
 

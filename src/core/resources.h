@@ -1,7 +1,8 @@
 #pragma once
 
-// What the scheduling algorithms divide: GPUs, CPU and memory (ResourceVector), and what they only have to respect: every
-// other resource name that a node may offer and a pod may ask for (ScalarResources).
+// What the scheduling algorithms divide: GPUs, CPU and memory (ResourceVector), and what they only
+// have to respect: every other resource name that a node may offer and a pod may ask for
+// (ScalarResources).
 //
 // Threading: values.
 
@@ -37,16 +38,16 @@ struct ResourceVector {
   friend ResourceVector operator+(ResourceVector a, const ResourceVector& b) { return a += b; }
   friend ResourceVector operator-(ResourceVector a, const ResourceVector& b) { return a -= b; }
 
-  // Whether `free` holds this. A dimension that asks for nothing fits even where `free` is negative, as in
-  // kube-scheduler's NodeResourcesFit.
+  // Whether `free` holds this. A dimension that asks for nothing fits even where `free` is
+  // negative, as in kube-scheduler's NodeResourcesFit.
   bool FitsWithin(const ResourceVector& free) const {
     return (gpus <= free.gpus || gpus <= Gpus(0)) && (cpu <= free.cpu || cpu <= MilliCpu(0)) &&
            (memory <= free.memory || memory <= Bytes(0));
   }
 };
 
-// Amounts by resource name, sorted by name: ephemeral storage, huge pages and extended resources other than the managed
-// GPU resource. Few entries, so a sorted vector.
+// Amounts by resource name, sorted by name: ephemeral storage, huge pages and extended resources
+// other than the managed GPU resource. Few entries, so a sorted vector.
 class ScalarResources {
  public:
   using Entry = std::pair<std::string, int64_t>;

@@ -1,6 +1,7 @@
 #pragma once
 
-// A value or the reason why there is none. For faults only: that a pod does not fit is an answer, not an Error.
+// A value or the reason why there is none. For faults only: that a pod does not fit is an answer,
+// not an Error.
 
 #include <string>
 #include <string_view>

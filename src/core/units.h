@@ -1,9 +1,10 @@
 #pragma once
 
-// Quantities of what a node offers and a pod takes, each with its own type, so that cores and bytes cannot be mixed up.
+// Quantities of what a node offers and a pod takes, each with its own type, so that cores and bytes
+// cannot be mixed up.
 //
-// Threading: values. Failures: none. Arithmetic wraps around as Go's does, so that taking away what was added always
-// restores the former sum, however absurd a request was.
+// Threading: values. Failures: none. Arithmetic wraps around as Go's does, so that taking away what
+// was added always restores the former sum, however absurd a request was.
 
 #include <compare>
 #include <cstdint>
@@ -42,7 +43,9 @@ class Quantity {
   }
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return a += b; }
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return a -= b; }
-  friend constexpr Quantity operator*(Quantity a, int64_t factor) { return Quantity(WrapMultiply(a.count_, factor)); }
+  friend constexpr Quantity operator*(Quantity a, int64_t factor) {
+    return Quantity(WrapMultiply(a.count_, factor));
+  }
   friend constexpr Quantity operator*(int64_t factor, Quantity a) { return a * factor; }
 
  private:

@@ -1,5 +1,5 @@
-// ExtenderArgs is the hot path's input: up to 15,000 names, or 93 MB of whole nodes. It is scanned once, without building a
-// tree; only the pod is then read as an object.
+// ExtenderArgs is the hot path's input: up to 15,000 names, or 93 MB of whole nodes. It is scanned
+// once, without building a tree; only the pod is then read as an object.
 
 #include <utility>
 
@@ -49,7 +49,9 @@ class ArgsReader {
       bool plain = false;
       const std::string_view name = scanner_.TakeString(plain);
       if (name.empty()) {
-        return scanner_.Peek() == '"' ? Broken() : Wrong(fmt::format("NodeNames[{}] is not a string", args_.size()));
+        return scanner_.Peek() == '"'
+                   ? Broken()
+                   : Wrong(fmt::format("NodeNames[{}] is not a string", args_.size()));
       }
       return AddName(name, plain);
     });
@@ -68,7 +70,8 @@ class ArgsReader {
   // Only metadata.name is looked at.
   bool ReadNode() {
     const size_t index = args_.size();
-    if (scanner_.Peek() != '{') return Wrong(fmt::format("Nodes.items[{}] is not an object", index));
+    if (scanner_.Peek() != '{')
+      return Wrong(fmt::format("Nodes.items[{}] is not an object", index));
     const size_t start = scanner_.position();
     const bool read = Members("Nodes.items", [this](std::string_view key) {
       if (key != "metadata" || scanner_.Peek() != '{') return Skip();
@@ -80,7 +83,8 @@ class ArgsReader {
       });
     });
     if (!read) return false;
-    if (args_.size() != index + 1) return Wrong(fmt::format("Nodes.items[{}].metadata.name is missing", index));
+    if (args_.size() != index + 1)
+      return Wrong(fmt::format("Nodes.items[{}].metadata.name is missing", index));
     args_.node_objects.push_back(scanner_.Text(start));
     return true;
   }
@@ -99,8 +103,9 @@ class ArgsReader {
   template <class Visit>
   bool Members(std::string_view path, Visit visit) {
     if (!scanner_.Take('{')) {
-      return Wrong(path.empty() && scanner_.Peek() != '\0' && IsValueStart(scanner_.Peek()) ? "the body is not a JSON object"
-                                                                                            : NotJson());
+      return Wrong(path.empty() && scanner_.Peek() != '\0' && IsValueStart(scanner_.Peek())
+                       ? "the body is not a JSON object"
+                       : NotJson());
     }
     if (scanner_.Take('}')) return true;
     do {
@@ -129,10 +134,12 @@ class ArgsReader {
   }
 
   static bool IsValueStart(char c) {
-    return c == '[' || c == '"' || c == '-' || (c >= '0' && c <= '9') || c == 't' || c == 'f' || c == 'n';
+    return c == '[' || c == '"' || c == '-' || (c >= '0' && c <= '9') || c == 't' || c == 'f' ||
+           c == 'n';
   }
   std::string NotJson() const {
-    return fmt::format("not JSON, or nested deeper than {} levels, at byte {}", Scanner::kDeepest, scanner_.position());
+    return fmt::format("not JSON, or nested deeper than {} levels, at byte {}", Scanner::kDeepest,
+                       scanner_.position());
   }
   bool Broken() { return Wrong(NotJson()); }
   bool Wrong(std::string what) {

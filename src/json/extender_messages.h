@@ -25,15 +25,17 @@ namespace synergy::json {
 struct ExtenderArgs {
   Pod pod;
   bool whole_nodes = false;
-  // The names of the nodes asked about, in order, as they are spelled in the body, with their quotes: so they go back
-  // into the answer.
+  // The names of the nodes asked about, in order, as they are spelled in the body, with their
+  // quotes: so they go back into the answer.
   std::vector<std::string_view> spelled_names;
   std::vector<std::string_view> node_objects;       // whole_nodes: the text of each
   std::unordered_map<size_t, std::string> escaped;  // what the names spelled with escapes mean
 
   size_t size() const { return spelled_names.size(); }
   // What of each node goes back to kube-scheduler.
-  const std::vector<std::string_view>& answers() const { return whole_nodes ? node_objects : spelled_names; }
+  const std::vector<std::string_view>& answers() const {
+    return whole_nodes ? node_objects : spelled_names;
+  }
   std::string_view Name(size_t i) const {
     if (!escaped.empty()) {
       if (const auto it = escaped.find(i); it != escaped.end()) return it->second;
@@ -49,14 +51,15 @@ struct FailedNode {
   bool unresolvable = false;  // no eviction there would help
 };
 
-// ExtenderFilterResult. `fitting`: the spelled names of the nodes that are left, or with `whole_nodes` their objects' texts:
-// kube-scheduler goes on with the objects that it gets back.
+// ExtenderFilterResult. `fitting`: the spelled names of the nodes that are left, or with
+// `whole_nodes` their objects' texts: kube-scheduler goes on with the objects that it gets back.
 std::string WriteFilterResult(bool whole_nodes, std::span<const std::string_view> fitting,
                               std::span<const FailedNode> failed);
 
 inline constexpr int kMostPoints = 10;
 // HostPriorityList: points[i], 0..kMostPoints, for the i-th name.
-std::string WriteHostPriorityList(std::span<const std::string_view> spelled_names, std::span<const uint8_t> points);
+std::string WriteHostPriorityList(std::span<const std::string_view> spelled_names,
+                                  std::span<const uint8_t> points);
 
 // ExtenderBindingArgs.
 struct BindingArgs {

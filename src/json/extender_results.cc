@@ -5,8 +5,9 @@ namespace {
 
 // What follows a host, by its points.
 constexpr std::string_view kScores[kMostPoints + 1] = {
-    R"(,"Score":0})", R"(,"Score":1})", R"(,"Score":2})", R"(,"Score":3})", R"(,"Score":4})",  R"(,"Score":5})",
-    R"(,"Score":6})", R"(,"Score":7})", R"(,"Score":8})", R"(,"Score":9})", R"(,"Score":10})",
+    R"(,"Score":0})", R"(,"Score":1})", R"(,"Score":2})",  R"(,"Score":3})",
+    R"(,"Score":4})", R"(,"Score":5})", R"(,"Score":6})",  R"(,"Score":7})",
+    R"(,"Score":8})", R"(,"Score":9})", R"(,"Score":10})",
 };
 
 void AppendFailed(std::string& out, std::string_view field, std::span<const FailedNode> failed,
@@ -35,7 +36,8 @@ std::string WriteFilterResult(bool whole_nodes, std::span<const std::string_view
   for (const FailedNode& node : failed) size += node.spelled_name.size() + node.reason.size() + 4;
   std::string out;
   out.reserve(size);
-  out += whole_nodes ? R"({"NodeNames":null,"Nodes":{"metadata":{},"items":[)" : R"({"Nodes":null,"NodeNames":[)";
+  out += whole_nodes ? R"({"NodeNames":null,"Nodes":{"metadata":{},"items":[)"
+                     : R"({"Nodes":null,"NodeNames":[)";
   for (size_t i = 0; i < fitting.size(); ++i) {
     if (i != 0) out.push_back(',');
     out += fitting[i];
@@ -47,7 +49,8 @@ std::string WriteFilterResult(bool whole_nodes, std::span<const std::string_view
   return out;
 }
 
-std::string WriteHostPriorityList(std::span<const std::string_view> spelled_names, std::span<const uint8_t> points) {
+std::string WriteHostPriorityList(std::span<const std::string_view> spelled_names,
+                                  std::span<const uint8_t> points) {
   size_t size = 2;
   for (const std::string_view name : spelled_names) size += name.size() + 22;
   std::string out;

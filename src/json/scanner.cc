@@ -50,7 +50,9 @@ std::string_view Scanner::TakeValue() {
   } else if (next == '{' || next == '[') {
     whole = SkipContainer();
   } else {
-    while (at_ != end_ && *at_ != ',' && *at_ != '}' && *at_ != ']' && static_cast<unsigned char>(*at_) > ' ') ++at_;
+    while (at_ != end_ && *at_ != ',' && *at_ != '}' && *at_ != ']' &&
+           static_cast<unsigned char>(*at_) > ' ')
+      ++at_;
   }
   return whole ? std::string_view(start, static_cast<size_t>(at_ - start)) : std::string_view();
 }

@@ -1,7 +1,8 @@
 #pragma once
 
-// A cursor over JSON text that builds nothing: for messages of which few parts matter. What is skipped is checked for balanced
-// brackets and closed strings only; what matters is cut out and read by Document. Private to this folder.
+// A cursor over JSON text that builds nothing: for messages of which few parts matter. What is
+// skipped is checked for balanced brackets and closed strings only; what matters is cut out and
+// read by Document. Private to this folder.
 //
 // Threading: one owner. Memory: none. Nesting has no influence on the stack.
 
@@ -14,7 +15,8 @@ class Scanner {
  public:
   static constexpr int kDeepest = 64;
 
-  explicit Scanner(std::string_view text) : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
+  explicit Scanner(std::string_view text)
+      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
 
   size_t position() const { return static_cast<size_t>(at_ - begin_); }
   // From an earlier position to the cursor.
@@ -32,10 +34,12 @@ class Scanner {
     return true;
   }
 
-  // The string at the cursor, with its quotes, as it is spelled; empty when there is no whole string. `plain` says that it
-  // has no escapes, so that what is between the quotes is what it means.
+  // The string at the cursor, with its quotes, as it is spelled; empty when there is no whole
+  // string. `plain` says that it has no escapes, so that what is between the quotes is what it
+  // means.
   std::string_view TakeString(bool& plain);
-  // The value at the cursor, whatever it is; empty when it does not end or is nested deeper than kDeepest.
+  // The value at the cursor, whatever it is; empty when it does not end or is nested deeper than
+  // kDeepest.
   std::string_view TakeValue();
 
  private:

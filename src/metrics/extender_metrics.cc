@@ -24,8 +24,8 @@ using LabelPairs = std::vector<std::pair<std::string, std::string>>;
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 // From a tenth of a millisecond to kube-scheduler's default time-out.
-const prometheus::Histogram::BucketBoundaries kLatencyBuckets = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
-                                                                 0.025,  0.05,    0.1,    0.25,  0.5,    1,     2.5, 5};
+const prometheus::Histogram::BucketBoundaries kLatencyBuckets = {
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 
 class FamilyBuilder {
  public:
@@ -71,47 +71,63 @@ class ClusterFamilies {
       family.Add({}, value);
       families.push_back(family.Build());
     };
-    gauge("synergy_extender_assumed_pods", "Pods that are being bound and not yet confirmed by the watch.",
+    gauge("synergy_extender_assumed_pods",
+          "Pods that are being bound and not yet confirmed by the watch.",
           static_cast<double>(gauges.assumed_pods));
-    gauge("synergy_extender_waiting_gpu_pods", "GPU pods without a node.", static_cast<double>(gauges.waiting_gpu_pods));
+    gauge("synergy_extender_waiting_gpu_pods", "GPU pods without a node.",
+          static_cast<double>(gauges.waiting_gpu_pods));
     gauge("synergy_extender_ready", "Whether /readyz says yes.", gauges.ready ? 1 : 0);
     return families;
   }
 
  private:
   void AddNodes(const ClusterGauges& gauges, std::vector<MetricFamily>& families) const {
-    FamilyBuilder allocatable("synergy_node_allocatable", "What the node offers: GPUs, CPU in cores, memory in bytes.",
+    FamilyBuilder allocatable("synergy_node_allocatable",
+                              "What the node offers: GPUs, CPU in cores, memory in bytes.",
                               MetricType::Gauge);
-    FamilyBuilder requested("synergy_node_requested", "What the node's pods take, in the units of allocatable.",
+    FamilyBuilder requested("synergy_node_requested",
+                            "What the node's pods take, in the units of allocatable.",
                             MetricType::Gauge);
     FamilyBuilder free("synergy_node_free", "Allocatable less requested.", MetricType::Gauge);
-    FamilyBuilder stranded("synergy_node_stranded_gpus",
-                           "Free GPUs that no pod can use because the node's CPU or memory is gone.", MetricType::Gauge);
+    FamilyBuilder stranded(
+        "synergy_node_stranded_gpus",
+        "Free GPUs that no pod can use because the node's CPU or memory is gone.",
+        MetricType::Gauge);
     for (const auto& node : gauges.nodes) {
       const auto add = [&node, this](FamilyBuilder& family, const ResourceVector& amount) {
-        family.Add({{"node", node.node}, {"resource", gpu_}}, static_cast<double>(amount.gpus.count()));
-        family.Add({{"node", node.node}, {"resource", "cpu"}}, static_cast<double>(amount.cpu.count()) / 1000);
-        family.Add({{"node", node.node}, {"resource", "memory"}}, static_cast<double>(amount.memory.count()));
+        family.Add({{"node", node.node}, {"resource", gpu_}},
+                   static_cast<double>(amount.gpus.count()));
+        family.Add({{"node", node.node}, {"resource", "cpu"}},
+                   static_cast<double>(amount.cpu.count()) / 1000);
+        family.Add({{"node", node.node}, {"resource", "memory"}},
+                   static_cast<double>(amount.memory.count()));
       };
       add(allocatable, node.allocatable);
       add(requested, node.requested);
       add(free, node.allocatable - node.requested);
       stranded.Add({{"node", node.node}}, static_cast<double>(node.stranded.count()));
     }
-    for (FamilyBuilder* family : {&allocatable, &requested, &free, &stranded}) families.push_back(family->Build());
+    for (FamilyBuilder* family : {&allocatable, &requested, &free, &stranded})
+      families.push_back(family->Build());
   }
 
   void AddCaches(const ClusterGauges& gauges, std::vector<MetricFamily>& families) const {
-    FamilyBuilder objects("synergy_cache_objects", "Objects in the copy of the API server's state.", MetricType::Gauge);
-    FamilyBuilder synced("synergy_cache_synced", "Whether a whole list has been read.", MetricType::Gauge);
+    FamilyBuilder objects("synergy_cache_objects", "Objects in the copy of the API server's state.",
+                          MetricType::Gauge);
+    FamilyBuilder synced("synergy_cache_synced", "Whether a whole list has been read.",
+                         MetricType::Gauge);
     FamilyBuilder staleness("synergy_cache_staleness_seconds",
-                            "How long ago the API server last gave a sign of life on this watch.", MetricType::Gauge);
+                            "How long ago the API server last gave a sign of life on this watch.",
+                            MetricType::Gauge);
     FamilyBuilder lists("synergy_cache_lists_total", "Whole lists read.", MetricType::Counter);
-    FamilyBuilder restarts("synergy_cache_watch_restarts_total", "Watches opened after the first.", MetricType::Counter);
-    FamilyBuilder errors("synergy_cache_errors_total", "Lists and watches that failed.", MetricType::Counter);
-    FamilyBuilder events("synergy_cache_events_total", "Watch events applied.", MetricType::Counter);
-    FamilyBuilder problems("synergy_cache_unreadable_fields_total", "Object fields that could not be read.",
+    FamilyBuilder restarts("synergy_cache_watch_restarts_total", "Watches opened after the first.",
                            MetricType::Counter);
+    FamilyBuilder errors("synergy_cache_errors_total", "Lists and watches that failed.",
+                         MetricType::Counter);
+    FamilyBuilder events("synergy_cache_events_total", "Watch events applied.",
+                         MetricType::Counter);
+    FamilyBuilder problems("synergy_cache_unreadable_fields_total",
+                           "Object fields that could not be read.", MetricType::Counter);
     for (const auto& cache : gauges.caches) {
       const LabelPairs labels{{"resource", cache.resource}};
       objects.Add(labels, static_cast<double>(cache.objects));
@@ -123,7 +139,8 @@ class ClusterFamilies {
       events.Add(labels, static_cast<double>(cache.events));
       problems.Add(labels, static_cast<double>(cache.problems));
     }
-    for (FamilyBuilder* family : {&objects, &synced, &staleness, &lists, &restarts, &errors, &events, &problems}) {
+    for (FamilyBuilder* family :
+         {&objects, &synced, &staleness, &lists, &restarts, &errors, &events, &problems}) {
       families.push_back(family->Build());
     }
   }
@@ -149,11 +166,12 @@ std::string_view ToString(Verb verb) {
 
 class ExtenderMetrics::Impl {
  public:
-  explicit Impl(std::string gpu_resource)
+  explicit Impl(const std::string& gpu_resource)
       : families(gpu_resource),
         durations(prometheus::BuildHistogram()
                       .Name("synergy_extender_request_duration_seconds")
-                      .Help("Time from a whole request to its answer, by verb; its count is the number of calls.")
+                      .Help("Time from a whole request to its answer, by verb; its count is the "
+                            "number of calls.")
                       .Register(registry)),
         errors(prometheus::BuildCounter()
                    .Name("synergy_extender_errors_total")
@@ -168,13 +186,16 @@ class ExtenderMetrics::Impl {
                       .Help("Assumed places given back, by reason.")
                       .Register(registry)) {
     for (const Verb verb : kVerbs) {
-      duration_of[static_cast<size_t>(verb)] = &durations.Add({{"verb", std::string(ToString(verb))}}, kLatencyBuckets);
+      duration_of[static_cast<size_t>(verb)] =
+          &durations.Add({{"verb", std::string(ToString(verb))}}, kLatencyBuckets);
     }
     prometheus::BuildGauge()
         .Name("synergy_build_info")
         .Help("Always 1; the labels say what is running.")
         .Register(registry)
-        .Add({{"program", "synergy-extender"}, {"version", std::string(Version())}, {"commit", std::string(Commit())}})
+        .Add({{"program", "synergy-extender"},
+              {"version", std::string(Version())},
+              {"commit", std::string(Commit())}})
         .Set(1);
   }
 
@@ -188,7 +209,8 @@ class ExtenderMetrics::Impl {
   std::function<ClusterGauges()> read_gauges;
 };
 
-ExtenderMetrics::ExtenderMetrics(std::string gpu_resource) : impl_(std::make_unique<Impl>(std::move(gpu_resource))) {}
+ExtenderMetrics::ExtenderMetrics(std::string gpu_resource)
+    : impl_(std::make_unique<Impl>(std::move(gpu_resource))) {}
 ExtenderMetrics::~ExtenderMetrics() = default;
 
 void ExtenderMetrics::CountCall(Verb verb, Duration duration) {
@@ -196,7 +218,8 @@ void ExtenderMetrics::CountCall(Verb verb, Duration duration) {
 }
 
 void ExtenderMetrics::CountError(Verb verb, std::string_view reason) {
-  impl_->errors.Add({{"verb", std::string(ToString(verb))}, {"reason", std::string(reason)}}).Increment();
+  impl_->errors.Add({{"verb", std::string(ToString(verb))}, {"reason", std::string(reason)}})
+      .Increment();
 }
 
 void ExtenderMetrics::CountBind(std::string_view outcome) {
@@ -207,12 +230,15 @@ void ExtenderMetrics::CountForgotten(std::string_view reason) {
   impl_->forgotten.Add({{"reason", std::string(reason)}}).Increment();
 }
 
-void ExtenderMetrics::SetClusterGauges(std::function<ClusterGauges()> read) { impl_->read_gauges = std::move(read); }
+void ExtenderMetrics::SetClusterGauges(std::function<ClusterGauges()> read) {
+  impl_->read_gauges = std::move(read);
+}
 
 std::string ExtenderMetrics::Render() const {
   std::vector<MetricFamily> families = impl_->registry.Collect();
   if (impl_->read_gauges) {
-    for (MetricFamily& family : impl_->families.Build(impl_->read_gauges())) families.push_back(std::move(family));
+    for (MetricFamily& family : impl_->families.Build(impl_->read_gauges()))
+      families.push_back(std::move(family));
   }
   return prometheus::TextSerializer().Serialize(families);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Every metric of synergy-extender. Names, labels and units are in extender_metrics.cc and nowhere else; docs/metrics.md
-// lists them for people.
+// Every metric of synergy-extender. Names, labels and units are in extender_metrics.cc and nowhere
+// else; docs/metrics.md lists them for people.
 //
 // Threading: from any thread. Recording is a few atomic operations.
 

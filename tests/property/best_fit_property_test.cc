@@ -18,7 +18,8 @@
 namespace synergy::testing {
 namespace {
 
-std::optional<std::string> PlaceName(const ClusterSnapshot& snapshot, const Pod& pod, const ReserveRule& rule) {
+std::optional<std::string> PlaceName(const ClusterSnapshot& snapshot, const Pod& pod,
+                                     const ReserveRule& rule) {
   const auto place = PlaceOne(snapshot, pod, rule);
   if (!place) return std::nullopt;
   return snapshot.node(*place).detail->name;
@@ -26,12 +27,13 @@ std::optional<std::string> PlaceName(const ClusterSnapshot& snapshot, const Pod&
 
 ReserveRule RandomReserve() {
   if (*rc::gen::inRange(0, 2) == 0) return {};
-  return {.per_gpu = ResourceVector{Gpus(1), MilliCpu(*rc::gen::inRange(0, 8) * 500), GiB(*rc::gen::inRange(0, 40))}};
+  return {.per_gpu = ResourceVector{Gpus(1), MilliCpu(*rc::gen::inRange(0, 8) * 500),
+                                    GiB(*rc::gen::inRange(0, 40))}};
 }
 
 // The rank by the words of best_fit.h, in floating point throughout: tier, leftover.
-std::pair<int, double> PlainRank(const Pod& pod, const NodeState& node, const ResourceVector& largest,
-                                 const ResourceVector& reserve) {
+std::pair<int, double> PlainRank(const Pod& pod, const NodeState& node,
+                                 const ResourceVector& largest, const ResourceVector& reserve) {
   struct Amount {
     double gpus;
     double cpu;
@@ -53,13 +55,14 @@ std::pair<int, double> PlainRank(const Pod& pod, const NodeState& node, const Re
            (need.memory <= 0 || need.memory <= free.memory);
   };
   const auto leftover = [&](const Amount& need) {
-    return std::max(0.0, free.gpus - need.gpus) / unit.gpus + std::max(0.0, free.cpu - need.cpu) / unit.cpu +
+    return std::max(0.0, free.gpus - need.gpus) / unit.gpus +
+           std::max(0.0, free.cpu - need.cpu) / unit.cpu +
            std::max(0.0, free.memory - need.memory) / unit.memory;
   };
   if (fits(demand)) {
     const double left = free.gpus - demand.gpus;
-    const bool kept =
-        left <= 0 || (free.cpu - demand.cpu >= left * each.cpu && free.memory - demand.memory >= left * each.memory);
+    const bool kept = left <= 0 || (free.cpu - demand.cpu >= left * each.cpu &&
+                                    free.memory - demand.memory >= left * each.memory);
     return {kept ? 0 : 1, leftover(demand)};
   }
   const double part = std::min(requests.gpus, all.gpus) / all.gpus;
@@ -67,13 +70,16 @@ std::pair<int, double> PlainRank(const Pod& pod, const NodeState& node, const Re
     return std::max(asked, std::min(wanted, std::floor(std::max(0.0, whole - others) * part)));
   };
   const Amount fair{
-      requests.gpus, share(all.cpu, static_cast<double>(node.cpu_of_others.count()), demand.cpu, requests.cpu),
-      share(all.memory, static_cast<double>(node.memory_of_others.count()), demand.memory, requests.memory)};
+      requests.gpus,
+      share(all.cpu, static_cast<double>(node.cpu_of_others.count()), demand.cpu, requests.cpu),
+      share(all.memory, static_cast<double>(node.memory_of_others.count()), demand.memory,
+            requests.memory)};
   if (fits(fair)) return {2, leftover(fair)};
   return {3, leftover(requests)};
 }
 
-RC_GTEST_PROP(BestFitProperty, NeverPicksANodeOnWhichThePodDoesNotFit, (const RandomCluster& cluster)) {
+RC_GTEST_PROP(BestFitProperty, NeverPicksANodeOnWhichThePodDoesNotFit,
+              (const RandomCluster& cluster)) {
   const Pod pod = *IncomingPod();
   const auto snapshot = cluster.Snapshot();
   const auto place = PlaceOne(*snapshot, pod, RandomReserve());
@@ -81,15 +87,19 @@ RC_GTEST_PROP(BestFitProperty, NeverPicksANodeOnWhichThePodDoesNotFit, (const Ra
     RC_ASSERT(CheckFit(pod, snapshot->node(*place)).none());
     return;
   }
-  for (NodeIndex i = 0; i < snapshot->size(); ++i) RC_ASSERT(!CheckFit(pod, snapshot->node(i)).none());
+  for (NodeIndex i = 0; i < snapshot->size(); ++i)
+    RC_ASSERT(!CheckFit(pod, snapshot->node(i)).none());
 }
 
-RC_GTEST_PROP(BestFitProperty, PicksTheSameNodeInWhateverOrderNodesAreHeardOf, (const RandomCluster& cluster)) {
+RC_GTEST_PROP(BestFitProperty, PicksTheSameNodeInWhateverOrderNodesAreHeardOf,
+              (const RandomCluster& cluster)) {
   const Pod pod = *IncomingPod();
   const ReserveRule rule = RandomReserve();
   std::vector<Node> shuffled = cluster.nodes;
-  for (size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[*rc::gen::inRange<size_t>(0, i)]);
-  RC_ASSERT(PlaceName(*cluster.Snapshot(), pod, rule) == PlaceName(*cluster.Snapshot(shuffled), pod, rule));
+  for (size_t i = shuffled.size(); i > 1; --i)
+    std::swap(shuffled[i - 1], shuffled[*rc::gen::inRange<size_t>(0, i)]);
+  RC_ASSERT(PlaceName(*cluster.Snapshot(), pod, rule) ==
+            PlaceName(*cluster.Snapshot(shuffled), pod, rule));
 }
 
 RC_GTEST_PROP(BestFitProperty, PicksTheLeastByRankAndName, (const RandomCluster& cluster)) {
@@ -103,7 +113,8 @@ RC_GTEST_PROP(BestFitProperty, PicksTheLeastByRankAndName, (const RandomCluster&
     if (CheckFit(pod, node).none()) fitting.emplace_back(best_fit.Rank(node), node.detail->name);
   }
   RC_PRE(!fitting.empty());
-  RC_ASSERT(PlaceName(*snapshot, pod, rule) == std::min_element(fitting.begin(), fitting.end())->second);
+  RC_ASSERT(PlaceName(*snapshot, pod, rule) ==
+            std::min_element(fitting.begin(), fitting.end())->second);
 }
 
 RC_GTEST_PROP(BestFitProperty, RanksEveryNodeAsItsDescriptionSays, (const RandomCluster& cluster)) {
@@ -122,7 +133,8 @@ RC_GTEST_PROP(BestFitProperty, RanksEveryNodeAsItsDescriptionSays, (const Random
   }
 }
 
-RC_GTEST_PROP(BestFitProperty, PlacingPodAfterPodNeverExceedsANode, (const RandomCluster& cluster)) {
+RC_GTEST_PROP(BestFitProperty, PlacingPodAfterPodNeverExceedsANode,
+              (const RandomCluster& cluster)) {
   ClusterState state;
   for (const Node& node : cluster.nodes) state.UpsertNode(node);
   for (int i = 0; i < 40; ++i) {
@@ -141,7 +153,8 @@ RC_GTEST_PROP(BestFitProperty, PlacingPodAfterPodNeverExceedsANode, (const Rando
   }
 }
 
-RC_GTEST_PROP(BestFitProperty, TheFairSharesOfAllGpusFitTheNodeTogether, (const RandomCluster& cluster)) {
+RC_GTEST_PROP(BestFitProperty, TheFairSharesOfAllGpusFitTheNodeTogether,
+              (const RandomCluster& cluster)) {
   const auto snapshot = cluster.Snapshot();
   for (NodeIndex i = 0; i < snapshot->size(); ++i) {
     const NodeState& node = snapshot->node(i);
@@ -167,7 +180,9 @@ RC_GTEST_PROP(StrandedGpusProperty, AreBetweenNoneAndAllFreeOnes, (const RandomC
     RC_ASSERT(stranded <= std::max(node.Free().gpus, Gpus(0)));
     // All that are not stranded could be used at once.
     const int64_t usable = (std::max(node.Free().gpus, Gpus(0)) - stranded).count();
-    RC_ASSERT((ResourceVector{Gpus(usable), reserve.cpu * usable, reserve.memory * usable}.FitsWithin(node.Free())));
+    RC_ASSERT(
+        (ResourceVector{Gpus(usable), reserve.cpu * usable, reserve.memory * usable}.FitsWithin(
+            node.Free())));
   }
 }
 

@@ -10,7 +10,8 @@ void ClusterModel::KeepNodes(const std::set<std::string>& names) {
 }
 
 void ClusterModel::KeepPods(const std::set<std::string>& uids) {
-  std::erase_if(pods_, [&uids](const auto& pod) { return pod.second.watched && !uids.contains(pod.first); });
+  std::erase_if(
+      pods_, [&uids](const auto& pod) { return pod.second.watched && !uids.contains(pod.first); });
 }
 
 void ClusterModel::Watch(const Pod& pod) {
@@ -30,7 +31,9 @@ void ClusterModel::Watch(const Pod& pod) {
 void ClusterModel::Expect(const Pod& pod, const std::string& node, Instant deadline) {
   if (!nodes_.contains(node)) return;
   const auto it = pods_.find(pod.uid);
-  if (it != pods_.end() && (it->second.standing == Standing::kAssumed || it->second.standing == Standing::kBound)) return;
+  if (it != pods_.end() &&
+      (it->second.standing == Standing::kAssumed || it->second.standing == Standing::kBound))
+    return;
   Entry& entry = pods_[pod.uid];
   entry.pod = pod;
   entry.pod.node = node;
@@ -48,7 +51,8 @@ bool ClusterModel::Assume(const Pod& pod, const std::string& node, Instant deadl
   if (!Fits(pod, node, true)) {
     std::vector<std::string> in_the_way;
     for (const auto& [uid, entry] : pods_) {
-      if (entry.standing == Standing::kExpected && entry.pod.node == node && uid != pod.uid) in_the_way.push_back(uid);
+      if (entry.standing == Standing::kExpected && entry.pod.node == node && uid != pod.uid)
+        in_the_way.push_back(uid);
     }
     for (const std::string& uid : in_the_way) GiveUp(uid);
   }
@@ -67,7 +71,8 @@ void ClusterModel::Forget(const std::string& uid) {
 
 void ClusterModel::Extend(const std::string& uid, Instant deadline) {
   const auto it = pods_.find(uid);
-  if (it != pods_.end() && it->second.standing == Standing::kAssumed) it->second.deadline = deadline;
+  if (it != pods_.end() && it->second.standing == Standing::kAssumed)
+    it->second.deadline = deadline;
 }
 
 std::set<std::string> ClusterModel::Expired(Instant now) const {
@@ -175,7 +180,8 @@ std::optional<std::string> ClusterModel::HeldOn(const std::string& uid) const {
   const auto it = pods_.find(uid);
   if (it == pods_.end()) return std::nullopt;
   const Entry& entry = it->second;
-  if (entry.standing != Standing::kExpected && entry.standing != Standing::kAssumed) return std::nullopt;
+  if (entry.standing != Standing::kExpected && entry.standing != Standing::kAssumed)
+    return std::nullopt;
   return entry.pod.node;
 }
 

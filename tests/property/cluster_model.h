@@ -1,6 +1,7 @@
 #pragma once
 
-// ClusterState as simply as it can be said: a map of nodes, a map of pods, and everything else counted anew each time.
+// ClusterState as simply as it can be said: a map of nodes, a map of pods, and everything else
+// counted anew each time.
 
 #include <map>
 #include <optional>
@@ -46,7 +47,8 @@ class ClusterModel {
     bool watched = false;
   };
 
-  // Whether the pod fits beside those on the node, itself and, if so wanted, expected ones left out.
+  // Whether the pod fits beside those on the node, itself and, if so wanted, expected ones left
+  // out.
   bool Fits(const Pod& pod, const std::string& node, bool beside_expected) const;
   void GiveUp(const std::string& uid);
   static bool AfterGpus(const Entry& entry);

@@ -33,14 +33,25 @@ Pod Operation::MakePod(int which) const {
 }
 
 std::ostream& operator<<(std::ostream& out, const Operation& operation) {
-  static constexpr const char* kNames[] = {
-      "upsert node", "remove node", "replace nodes", "watch: waiting", "watch: bound",
-      "watch: terminal", "remove pod", "replace pods", "expect", "assume",
-      "forget", "extend", "drop stale expectations", "settle expired"};
+  static constexpr const char* kNames[] = {"upsert node",
+                                           "remove node",
+                                           "replace nodes",
+                                           "watch: waiting",
+                                           "watch: bound",
+                                           "watch: terminal",
+                                           "remove pod",
+                                           "replace pods",
+                                           "expect",
+                                           "assume",
+                                           "forget",
+                                           "extend",
+                                           "drop stale expectations",
+                                           "settle expired"};
   static_assert(std::size(kNames) == Operation::kKinds);
-  return out << "{" << kNames[operation.kind] << " " << operation.NodeName() << " " << operation.PodName() << " "
-             << operation.gpus << " GPUs, " << operation.cores << " cores, " << operation.gib << " GiB, "
-             << operation.cards << " cards, at " << operation.second << " s, listed " << operation.listed << ", bound "
+  return out << "{" << kNames[operation.kind] << " " << operation.NodeName() << " "
+             << operation.PodName() << " " << operation.gpus << " GPUs, " << operation.cores
+             << " cores, " << operation.gib << " GiB, " << operation.cards << " cards, at "
+             << operation.second << " s, listed " << operation.listed << ", bound "
              << operation.bound << ", flags " << operation.flags << "}";
 }
 
@@ -53,12 +64,15 @@ using synergy::testing::Operation;
 Gen<Operation> Arbitrary<Operation>::arbitrary() {
   const auto below = [](int bound) { return gen::inRange(0, bound); };
   return gen::build<Operation>(
-      gen::set(&Operation::kind, below(Operation::kKinds)), gen::set(&Operation::node, below(synergy::testing::kNodeNames)),
-      gen::set(&Operation::pod, below(synergy::testing::kPodNames)), gen::set(&Operation::gpus, below(4)),
-      gen::set(&Operation::cores, below(4)), gen::set(&Operation::gib, below(4)), gen::set(&Operation::cards, below(3)),
+      gen::set(&Operation::kind, below(Operation::kKinds)),
+      gen::set(&Operation::node, below(synergy::testing::kNodeNames)),
+      gen::set(&Operation::pod, below(synergy::testing::kPodNames)),
+      gen::set(&Operation::gpus, below(4)), gen::set(&Operation::cores, below(4)),
+      gen::set(&Operation::gib, below(4)), gen::set(&Operation::cards, below(3)),
       gen::set(&Operation::second, below(20)),
       gen::set(&Operation::listed, below(1 << synergy::testing::kPodNames)),
-      gen::set(&Operation::bound, below(1 << synergy::testing::kPodNames)), gen::set(&Operation::flags, below(32)));
+      gen::set(&Operation::bound, below(1 << synergy::testing::kPodNames)),
+      gen::set(&Operation::flags, below(32)));
 }
 
 }  // namespace rc

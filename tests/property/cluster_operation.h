@@ -38,7 +38,7 @@ struct Operation {
   int kind = 0;
   int node = 0;
   int pod = 0;
-  int gpus = 0;   // of the pod or, doubled, of the node; the other amounts likewise
+  int gpus = 0;  // of the pod or, doubled, of the node; the other amounts likewise
   int cores = 0;
   int gib = 0;
   int cards = 0;
@@ -54,7 +54,9 @@ struct Operation {
   // Not bound.
   Pod MakePod(int which) const;
   // Where a list says that the pod is bound.
-  std::string ListedNode(int which) const { return "n" + std::to_string((node + which) % kNodeNames); }
+  std::string ListedNode(int which) const {
+    return "n" + std::to_string((node + which) % kNodeNames);
+  }
   bool Listed(int which) const { return (listed >> which & 1) != 0; }
   bool Bound(int which) const { return (bound >> which & 1) != 0; }
 };

@@ -17,7 +17,8 @@ ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot) {
     const auto found = snapshot.Find(node.detail->name);
     if (found != place) {
       // A place that nobody uses: its former node may have come back elsewhere.
-      SYNERGY_CHECK(!node.exists && node.detail->pods.empty() && node.pods == 0, "an unused place is empty");
+      SYNERGY_CHECK(!node.exists && node.detail->pods.empty() && node.pods == 0,
+                    "an unused place is empty");
       continue;
     }
     NodePhoto& shown = photo.nodes[node.detail->name];
@@ -35,7 +36,8 @@ ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot) {
       SYNERGY_CHECK(pod->node == node.detail->name, "a pod stands on the node it says");
       shown.pods.insert(pod->uid);
     }
-    SYNERGY_CHECK(node.pods == static_cast<int64_t>(node.detail->pods.size()), "pods are counted right");
+    SYNERGY_CHECK(node.pods == static_cast<int64_t>(node.detail->pods.size()),
+                  "pods are counted right");
     SYNERGY_CHECK(shown.pods.size() == node.detail->pods.size(), "no pod is listed twice");
   }
   return photo;
@@ -44,7 +46,8 @@ ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot) {
 namespace {
 
 std::ostream& operator<<(std::ostream& out, const ResourceVector& amount) {
-  return out << amount.gpus.count() << " GPUs, " << amount.cpu.count() << "m, " << amount.memory.count() << " bytes";
+  return out << amount.gpus.count() << " GPUs, " << amount.cpu.count() << "m, "
+             << amount.memory.count() << " bytes";
 }
 
 }  // namespace
@@ -52,10 +55,12 @@ std::ostream& operator<<(std::ostream& out, const ResourceVector& amount) {
 std::ostream& operator<<(std::ostream& out, const ClusterPhoto& photo) {
   for (const auto& [name, node] : photo.nodes) {
     out << name << (node.exists ? "" : " unknown") << (node.unschedulable ? " cordoned" : "")
-        << (node.deleting ? " deleting" : "") << ": " << node.allocatable << ", " << node.cards << " cards, "
-        << node.pods_allowed << " pods; taken " << node.requested << ", " << node.cards_taken << " cards by";
+        << (node.deleting ? " deleting" : "") << ": " << node.allocatable << ", " << node.cards
+        << " cards, " << node.pods_allowed << " pods; taken " << node.requested << ", "
+        << node.cards_taken << " cards by";
     for (const std::string& pod : node.pods) out << " " << pod;
-    out << "; without GPUs " << node.cpu_of_others.count() << "m, " << node.memory_of_others.count() << " bytes\n";
+    out << "; without GPUs " << node.cpu_of_others.count() << "m, " << node.memory_of_others.count()
+        << " bytes\n";
   }
   return out << "largest " << photo.largest_node << "; least " << photo.least_per_gpu << "; "
              << photo.waiting_gpu_pods << " waiting\n";

@@ -1,6 +1,7 @@
 #pragma once
 
-// All that a snapshot says, in a form that compares and prints: what ClusterState and its model must agree on.
+// All that a snapshot says, in a form that compares and prints: what ClusterState and its model
+// must agree on.
 //
 // Threading: values.
 

@@ -1,5 +1,5 @@
-// ClusterState against ClusterModel: whatever happens, in whatever order, both say the same, and no snapshot that was
-// taken on the way ever changes.
+// ClusterState against ClusterModel: whatever happens, in whatever order, both say the same, and no
+// snapshot that was taken on the way ever changes.
 
 #include <memory>
 #include <set>
@@ -165,7 +165,8 @@ class Pair {
   std::vector<std::pair<std::shared_ptr<const ClusterSnapshot>, ClusterPhoto>> album_;
 };
 
-RC_GTEST_PROP(ClusterStateProperty, SaysTheSameAsTheModelWhateverHappens, (const std::vector<Operation>& operations)) {
+RC_GTEST_PROP(ClusterStateProperty, SaysTheSameAsTheModelWhateverHappens,
+              (const std::vector<Operation>& operations)) {
   Pair pair;
   for (const Operation& operation : operations) {
     pair.Apply(operation);
@@ -174,7 +175,8 @@ RC_GTEST_PROP(ClusterStateProperty, SaysTheSameAsTheModelWhateverHappens, (const
   pair.CompareAlbum();
 }
 
-RC_GTEST_PROP(ClusterStateProperty, SaysTheSameWhereNobodyLooksInBetween, (const std::vector<Operation>& operations)) {
+RC_GTEST_PROP(ClusterStateProperty, SaysTheSameWhereNobodyLooksInBetween,
+              (const std::vector<Operation>& operations)) {
   // Without snapshots on the way, nothing is copied before it is written.
   Pair pair;
   for (const Operation& operation : operations) pair.Apply(operation);

@@ -22,7 +22,8 @@ struct Mirrored {
   }
 };
 
-RC_GTEST_PROP(CowArrayProperty, BehavesAsAVectorThatIsCopiedWhole, (const std::vector<std::pair<uint8_t, int>>& steps)) {
+RC_GTEST_PROP(CowArrayProperty, BehavesAsAVectorThatIsCopiedWhole,
+              (const std::vector<std::pair<uint8_t, int>>& steps)) {
   Mirrored now;
   std::vector<Mirrored> shared;
   for (const auto& [choice, value] : steps) {

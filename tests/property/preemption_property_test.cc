@@ -25,11 +25,13 @@ NodeState Without(const NodeState& node, const std::vector<std::shared_ptr<const
   return state;
 }
 
-RC_GTEST_PROP(PreemptionProperty, EnoughGoesAndNothingThatCouldStay, (const RandomCluster& cluster)) {
+RC_GTEST_PROP(PreemptionProperty, EnoughGoesAndNothingThatCouldStay,
+              (const RandomCluster& cluster)) {
   ClusterState state;
   for (const Node& node : cluster.nodes) state.UpsertNode(node);
   for (const Pod& pod : cluster.pods) state.UpsertPod(pod);
-  DisruptionBudget budget{.uid = "b", .pod_namespace = "team", .disruptions_allowed = *rc::gen::inRange(0, 3)};
+  DisruptionBudget budget{
+      .uid = "b", .pod_namespace = "team", .disruptions_allowed = *rc::gen::inRange(0, 3)};
   budget.selector.requirements.push_back({"app", LabelSelector::Operator::kIn, {"web"}});
   state.UpsertDisruptionBudget(budget);
   const auto snapshot = state.Snapshot();

@@ -6,7 +6,8 @@ namespace synergy {
 namespace {
 
 void Show(std::ostream& out, const ResourceVector& amount) {
-  out << amount.gpus.count() << " GPUs " << amount.cpu.count() << "m " << amount.memory.count() << " bytes";
+  out << amount.gpus.count() << " GPUs " << amount.cpu.count() << "m " << amount.memory.count()
+      << " bytes";
 }
 
 }  // namespace
@@ -27,14 +28,16 @@ namespace synergy::testing {
 
 std::ostream& operator<<(std::ostream& out, const RandomCluster& cluster) {
   for (const Node& node : cluster.nodes) {
-    out << "\n  node " << node.name << (node.unschedulable ? " cordoned" : "") << ", " << node.pods_allowed << " pods: ";
+    out << "\n  node " << node.name << (node.unschedulable ? " cordoned" : "") << ", "
+        << node.pods_allowed << " pods: ";
     Show(out, node.allocatable.main);
   }
   for (const Pod& pod : cluster.pods) out << pod;
   return out;
 }
 
-std::shared_ptr<const ClusterSnapshot> RandomCluster::Snapshot(const std::vector<Node>& order) const {
+std::shared_ptr<const ClusterSnapshot> RandomCluster::Snapshot(
+    const std::vector<Node>& order) const {
   ClusterState state;
   for (const Node& node : order) state.UpsertNode(node);
   for (const Pod& pod : pods) state.UpsertPod(pod);
@@ -49,7 +52,8 @@ rc::Gen<Pod> IncomingPod() {
     pod.name = "incoming";
     pod.pod_namespace = "team";
     pod.priority = 1000;
-    pod.requests.main = {Gpus(*inRange(1, 9)), MilliCpu(*inRange(0, 13) * 500), GiB(*inRange(0, 65))};
+    pod.requests.main = {Gpus(*inRange(1, 9)), MilliCpu(*inRange(0, 13) * 500),
+                         GiB(*inRange(0, 65))};
     if (*inRange(0, 2) == 1) {
       pod.demand = pod.requests.main;
       pod.demand->cpu += MilliCpu(*inRange(0, 25) * 500);
@@ -95,7 +99,8 @@ Pod RandomPod(const std::string& name, const std::string& node) {
   pod.node = node;
   pod.priority = *inRange(0, 4);
   pod.labels = {{"app", *gen::element<std::string>("web", "train")}};
-  pod.requests.main = {Gpus(*inRange(0, 4)), MilliCpu(*inRange(0, 17) * 500), GiB(*inRange(0, 129))};
+  pod.requests.main = {Gpus(*inRange(0, 4)), MilliCpu(*inRange(0, 17) * 500),
+                       GiB(*inRange(0, 129))};
   return pod;
 }
 
@@ -108,7 +113,8 @@ Gen<RandomCluster> Arbitrary<RandomCluster>::arbitrary() {
     const int pods = *gen::inRange(0, 12);
     for (int i = 0; i < nodes; ++i) cluster.nodes.push_back(RandomNode("n" + std::to_string(i)));
     for (int i = 0; i < pods; ++i) {
-      cluster.pods.push_back(RandomPod("p" + std::to_string(i), "n" + std::to_string(*gen::inRange(0, nodes))));
+      cluster.pods.push_back(
+          RandomPod("p" + std::to_string(i), "n" + std::to_string(*gen::inRange(0, nodes))));
     }
     return cluster;
   });

@@ -76,7 +76,8 @@ inline Node Cordoned(Node node) {
 inline NodeIndex PlaceOf(const ClusterSnapshot& snapshot, std::string_view name) {
   const auto place = snapshot.Find(name);
   if (!place) {
-    std::fprintf(stderr, "the snapshot has no node %.*s\n", static_cast<int>(name.size()), name.data());
+    std::fprintf(stderr, "the snapshot has no node %.*s\n", static_cast<int>(name.size()),
+                 name.data());
     std::abort();
   }
   return *place;

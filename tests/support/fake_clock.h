@@ -2,7 +2,8 @@
 
 // A clock that stands still until a test moves it.
 //
-// Threading: from any thread; SleepUntil waits for Advance() or for its stop token, never for real time.
+// Threading: from any thread; SleepUntil waits for Advance() or for its stop token, never for real
+// time.
 
 #include <chrono>
 #include <condition_variable>

@@ -1,10 +1,5 @@
 #include "integration/extender/extender_process.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -12,8 +7,12 @@
 #include <sstream>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 extern char** environ;
 
@@ -73,9 +72,11 @@ ExtenderProcess::Ended ExtenderProcess::Run(const std::vector<std::string>& argu
 
 ExtenderProcess::ExtenderProcess(const FakeApiServer& server, std::vector<std::string> arguments) {
   const std::string kubeconfig = folder_.Write(
-      "kubeconfig", fmt::format("clusters: [{{name: c, cluster: {{server: \"{}\"}}}}]\nusers: [{{name: u, user: {{}}}}]\n"
-                                "contexts: [{{name: x, context: {{cluster: c, user: u}}}}]\ncurrent-context: x\n",
-                                server.access().server));
+      "kubeconfig",
+      fmt::format(
+          "clusters: [{{name: c, cluster: {{server: \"{}\"}}}}]\nusers: [{{name: u, user: {{}}}}]\n"
+          "contexts: [{{name: x, context: {{cluster: c, user: u}}}}]\ncurrent-context: x\n",
+          server.access().server));
   for (const char* argument : {"--kubeconfig", kubeconfig.c_str(), "--listen", "127.0.0.1:0"}) {
     arguments.emplace_back(argument);
   }
@@ -87,7 +88,8 @@ ExtenderProcess::ExtenderProcess(const FakeApiServer& server, std::vector<std::s
     port_ = static_cast<uint16_t>(std::stoi(log.substr(at + 6)));
     return true;
   });
-  if (!serving) throw std::runtime_error("the extender does not serve: " + ReadFile(folder_.Path("log")));
+  if (!serving)
+    throw std::runtime_error("the extender does not serve: " + ReadFile(folder_.Path("log")));
   client_ = *http::Client::Create({.base_url = fmt::format("http://127.0.0.1:{}", port_),
                                    .read_timeout = std::chrono::seconds(60)});
 }
@@ -105,19 +107,22 @@ http::ClientResponse ExtenderProcess::Get(const std::string& path) {
 }
 
 http::ClientResponse ExtenderProcess::Post(const std::string& path, const std::string& body) {
-  auto answer = client_->Send({.method = "POST", .path = path, .content_type = "application/json", .body = body});
+  auto answer = client_->Send(
+      {.method = "POST", .path = path, .content_type = "application/json", .body = body});
   EXPECT_TRUE(answer) << path << ": " << answer.error().message;
   return answer ? *answer : http::ClientResponse{};
 }
 
 void ExtenderProcess::AwaitReady(bool ready) {
-  EXPECT_TRUE(Eventually([&] { return Get("/readyz").status == (ready ? 200 : 503); })) << ReadFile(folder_.Path("log"));
+  EXPECT_TRUE(Eventually([&] { return Get("/readyz").status == (ready ? 200 : 503); }))
+      << ReadFile(folder_.Path("log"));
 }
 
 double ExtenderProcess::Metric(const std::string& line) {
   std::istringstream text(Get("/metrics").body);
   for (std::string each; std::getline(text, each);) {
-    if (each.starts_with(line) && each[line.size()] == ' ') return std::stod(each.substr(line.size()));
+    if (each.starts_with(line) && each[line.size()] == ' ')
+      return std::stod(each.substr(line.size()));
   }
   return -1;
 }

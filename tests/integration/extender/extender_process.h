@@ -2,15 +2,15 @@
 
 // synergy-extender as a process of its own, on a free port.
 //
-// Threading: one owner. The program's path comes from the environment (SYNERGY_EXTENDER). Waits give up after 30 seconds and
-// fail the test.
-
-#include <sys/types.h>
+// Threading: one owner. The program's path comes from the environment (SYNERGY_EXTENDER). Waits
+// give up after 30 seconds and fail the test.
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 #include "http/client.h"
 #include "support/fake_api_server.h"

@@ -24,9 +24,12 @@ class ExtenderFaultsTest : public ::testing::Test {
     extender->AwaitReady();
     server.WaitForWatches("pods", 1);
   }
-  std::string Bind(const FakePod& pod) { return extender->Post("/bind", BindingArgs(pod, "a")).body; }
+  std::string Bind(const FakePod& pod) {
+    return extender->Post("/bind", BindingArgs(pod, "a")).body;
+  }
   bool Fits(const std::string& name) {
-    return extender->Post("/filter", ExtenderArgs(GpuPod(name), {"a"})).body.find(R"("NodeNames":["a"])") != std::string::npos;
+    return extender->Post("/filter", ExtenderArgs(GpuPod(name), {"a"}))
+               .body.find(R"("NodeNames":["a"])") != std::string::npos;
   }
 
   FakeApiServer server;

@@ -21,7 +21,8 @@ class ExtenderInputTest : public ::testing::Test {
     extender->AwaitReady();
   }
   void ExpectServes() {
-    EXPECT_THAT(extender->Post("/filter", ExtenderArgs(GpuPod("p"), {"a", "b"})).body, HasSubstr(R"("NodeNames":["a","b"])"));
+    EXPECT_THAT(extender->Post("/filter", ExtenderArgs(GpuPod("p"), {"a", "b"})).body,
+                HasSubstr(R"("NodeNames":["a","b"])"));
   }
 
   FakeApiServer server;
@@ -30,9 +31,18 @@ class ExtenderInputTest : public ::testing::Test {
 
 TEST_F(ExtenderInputTest, AnswersWhateverItIsSentWithStatus200AndTheReason) {
   const std::vector<std::string> bodies = {
-      "", "x", "{", "[]", "null", R"({"Pod":[]})", R"({"Pod":{"metadata":[]},"NodeNames":["a"]})",
+      "",
+      "x",
+      "{",
+      "[]",
+      "null",
+      R"({"Pod":[]})",
+      R"({"Pod":{"metadata":[]},"NodeNames":["a"]})",
       R"({"Pod":{"spec":{"containers":[{"resources":{"requests":{"cpu":"1.2.3"}}}]}},"NodeNames":["a"]})",
-      R"({"Pod":{"spec":{"containers":7}},"NodeNames":["a"]})", std::string(100000, '{'), std::string("\0\0\0", 3), "\xff\xfe",
+      R"({"Pod":{"spec":{"containers":7}},"NodeNames":["a"]})",
+      std::string(100000, '{'),
+      std::string("\0\0\0", 3),
+      "\xff\xfe",
       R"({"Pod":)" + [] {
         std::string deep;
         for (int i = 0; i < 100000; ++i) deep += R"({"a":)";
@@ -42,7 +52,8 @@ TEST_F(ExtenderInputTest, AnswersWhateverItIsSentWithStatus200AndTheReason) {
     for (const std::string& body : bodies) {
       const auto answer = extender->Post(path, body);
       EXPECT_EQ(answer.status, 200) << path << " " << body.substr(0, 60);
-      EXPECT_THAT(answer.body, ::testing::StartsWith(R"({"Error":")")) << path << " " << body.substr(0, 60);
+      EXPECT_THAT(answer.body, ::testing::StartsWith(R"({"Error":")"))
+          << path << " " << body.substr(0, 60);
     }
   }
   ExpectServes();
@@ -50,7 +61,9 @@ TEST_F(ExtenderInputTest, AnswersWhateverItIsSentWithStatus200AndTheReason) {
 
 TEST_F(ExtenderInputTest, RefusesABodyOf200MegabytesWithoutReadingItToTheEnd) {
   RawConnection connection(extender->port());
-  connection.Send("POST /filter HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 209715200\r\n\r\n{");
+  connection.Send(
+      "POST /filter HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
+      "209715200\r\n\r\n{");
   const std::string answer = connection.ReadAnswer();
   EXPECT_THAT(answer, HasSubstr("HTTP/1.1 200"));
   EXPECT_THAT(BodyOf(answer), ::testing::StartsWith(R"({"Error":")"));
@@ -61,7 +74,8 @@ TEST_F(ExtenderInputTest, ServesOthersBesideAHundredSilentAndSlowClients) {
   std::vector<RawConnection> idlers;
   for (int i = 0; i < 100; ++i) {
     RawConnection& idler = idlers.emplace_back(extender->port());
-    if (i % 2 == 0) idler.Send("POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{\"Pod\"");
+    if (i % 2 == 0)
+      idler.Send("POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{\"Pod\"");
   }
   for (int i = 0; i < 10; ++i) ExpectServes();
 }
@@ -79,15 +93,18 @@ TEST_F(ExtenderInputTest, ServesSixtyFourCallersAtOnce) {
       });
     }
   }
-  EXPECT_EQ(extender->Metric(R"(synergy_extender_request_duration_seconds_count{verb="filter"})"), 64 * 20);
+  EXPECT_EQ(extender->Metric(R"(synergy_extender_request_duration_seconds_count{verb="filter"})"),
+            64 * 20);
 }
 
 TEST_F(ExtenderInputTest, KeepsAConnectionOpenBetweenCalls) {
   RawConnection connection(extender->port());
   const std::string body = ExtenderArgs(GpuPod("p"), {"a"});
   for (int i = 0; i < 200; ++i) {
-    ASSERT_TRUE(connection.Send(fmt::format(
-        "POST /filter HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", body.size(), body)));
+    ASSERT_TRUE(
+        connection.Send(fmt::format("POST /filter HTTP/1.1\r\nHost: x\r\nContent-Type: "
+                                    "application/json\r\nContent-Length: {}\r\n\r\n{}",
+                                    body.size(), body)));
     const std::string answer = connection.ReadAnswer();
     ASSERT_THAT(answer, HasSubstr("Content-Length: "));
     ASSERT_THAT(BodyOf(answer), HasSubstr(R"("NodeNames":["a"])"));

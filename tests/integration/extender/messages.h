@@ -15,7 +15,8 @@ inline constexpr char kOneGpu[] = R"({"nvidia.com/gpu":"1","cpu":"1","memory":"1
 
 inline FakeNode GpuNode(const std::string& name, int gpus = 8) {
   return {.name = name,
-          .allocatable_json = fmt::format(R"({{"nvidia.com/gpu":"{}","cpu":"24","memory":"500G","pods":"110"}})", gpus)};
+          .allocatable_json = fmt::format(
+              R"({{"nvidia.com/gpu":"{}","cpu":"24","memory":"500G","pods":"110"}})", gpus)};
 }
 inline FakePod GpuPod(const std::string& name) { return {.name = name, .requests_json = kOneGpu}; }
 
@@ -25,8 +26,8 @@ inline std::string ExtenderArgs(const FakePod& pod, const std::vector<std::strin
   return fmt::format(R"({{"Pod":{},"Nodes":null,"NodeNames":[{}]}})", ToJson(pod, 1), list);
 }
 inline std::string BindingArgs(const FakePod& pod, const std::string& node) {
-  return fmt::format(R"({{"PodName":"{}","PodNamespace":"{}","PodUID":"{}","Node":"{}"}})", pod.name, pod.pod_namespace,
-                     pod.Uid(), node);
+  return fmt::format(R"({{"PodName":"{}","PodNamespace":"{}","PodUID":"{}","Node":"{}"}})",
+                     pod.name, pod.pod_namespace, pod.Uid(), node);
 }
 
 }  // namespace synergy::testing

@@ -18,9 +18,11 @@ using ::testing::HasSubstr;
 TEST(ExtenderProgramTest, SaysWhatIsWrongWithItsFlagsAndFiles) {
   const TemporaryFolder folder;
   const std::string bad_field = folder.Write("bad.yaml", "listen: 127.0.0.1:0\nlitsen: x\n");
-  const std::string exec_user = folder.Write(
-      "exec", "clusters: [{name: c, cluster: {server: \"http://127.0.0.1:1\"}}]\nusers: [{name: u, user: {exec: {command: x}}}]\n"
-              "contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n");
+  const std::string exec_user =
+      folder.Write("exec",
+                   "clusters: [{name: c, cluster: {server: \"http://127.0.0.1:1\"}}]\nusers: "
+                   "[{name: u, user: {exec: {command: x}}}]\n"
+                   "contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n");
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--nonsense"}, "--nonsense"},
       {{}, "give --kubeconfig FILE"},
@@ -48,10 +50,13 @@ TEST(ExtenderProgramTest, DoesNotStartOnATakenPort) {
   ExtenderProcess first(server);
   const TemporaryFolder folder;
   const std::string kubeconfig = folder.Write(
-      "kubeconfig", fmt::format("clusters: [{{name: c, cluster: {{server: \"{}\"}}}}]\ncontexts: [{{name: x, context: "
-                                "{{cluster: c}}}}]\ncurrent-context: x\n", server.access().server));
-  const auto second =
-      ExtenderProcess::Run({"--kubeconfig", kubeconfig, "--listen", fmt::format("127.0.0.1:{}", first.port())});
+      "kubeconfig",
+      fmt::format(
+          "clusters: [{{name: c, cluster: {{server: \"{}\"}}}}]\ncontexts: [{{name: x, context: "
+          "{{cluster: c}}}}]\ncurrent-context: x\n",
+          server.access().server));
+  const auto second = ExtenderProcess::Run(
+      {"--kubeconfig", kubeconfig, "--listen", fmt::format("127.0.0.1:{}", first.port())});
   EXPECT_EQ(second.code, 1) << second.output;
 }
 
@@ -102,7 +107,8 @@ TEST(ExtenderProgramTest, ServesMetricsThatPromtoolAccepts) {
   const TemporaryFolder folder;
   const std::string file = folder.Write("metrics", extender.Get("/metrics").body);
   EXPECT_EQ(std::system(("promtool check metrics < " + file).c_str()), 0);
-  EXPECT_EQ(extender.Metric(R"(synergy_extender_request_duration_seconds_count{verb="filter"})"), 2);
+  EXPECT_EQ(extender.Metric(R"(synergy_extender_request_duration_seconds_count{verb="filter"})"),
+            2);
   EXPECT_EQ(extender.Metric(R"(synergy_extender_errors_total{reason="invalid",verb="filter"})"), 1);
   EXPECT_EQ(extender.Metric(R"(synergy_node_free{node="a",resource="nvidia.com/gpu"})"), 7);
   EXPECT_EQ(extender.Metric(R"(synergy_cache_objects{resource="nodes"})"), 1);

@@ -13,7 +13,9 @@ const ReserveRule kReserve{.per_gpu = ResourceVector{Gpus(1), Cores(1), GiB(20)}
 const ReserveRule kNoReserve{.per_gpu = ResourceVector{}};
 
 // One GPU, little asked for, half a server's CPU wanted.
-Pod HungryPod() { return Demanding(MakePod("hungry", {Gpus(1), Cores(1), GiB(20)}), Cores(12), GiB(60)); }
+Pod HungryPod() {
+  return Demanding(MakePod("hungry", {Gpus(1), Cores(1), GiB(20)}), Cores(12), GiB(60));
+}
 
 class BestFitTest : public AllocationFixture {
  protected:
@@ -34,7 +36,8 @@ TEST_F(BestFitTest, TheWholeDemandWithItsReserveIsTheBestTier) {
 TEST_F(BestFitTest, ADemandThatLeavesFreeGpusWithoutTheirReserveIsTheSecondTier) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(12), GiB(60)});
-  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kDemand) << "six GPUs would be left without any CPU";
+  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kDemand)
+      << "six GPUs would be left without any CPU";
 }
 
 TEST_F(BestFitTest, TheReserveIsKeptInMemoryToo) {
@@ -67,14 +70,16 @@ TEST_F(BestFitTest, TheReserveIsLearnedFromThePodsWhereItIsNotGiven) {
 TEST_F(BestFitTest, WhereTheDemandDoesNotFitTheFairShareMay) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(20), GiB(60)});
-  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kFairShare) << "its eighth are 3 of the 4 cores left";
+  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kFairShare)
+      << "its eighth are 3 of the 4 cores left";
 }
 
 TEST_F(BestFitTest, TheFairShareCountsWithoutPodsThatHaveNoGpus) {
   HaveNode("n1");
   Taken("n1", {Gpus(0), Cores(8), GiB(0)});
   Taken("n1", {Gpus(1), Cores(14), GiB(60)});
-  // Two cores are left. An eighth of 24 would not fit, an eighth of the 16 that GPU pods share does.
+  // Two cores are left. An eighth of 24 would not fit, an eighth of the 16 that GPU pods share
+  // does.
   EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kFairShare);
 }
 
@@ -88,13 +93,15 @@ TEST_F(BestFitTest, TheFairShareIsNotMoreThanTheDemand) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(22), GiB(60)});
   const Pod modest = Demanding(MakePod("modest", {Gpus(1), Cores(1), GiB(1)}), Cores(2), GiB(600));
-  EXPECT_EQ(TierOf(modest, "n1"), FitTier::kFairShare) << "only memory is short; two cores are all it wants";
+  EXPECT_EQ(TierOf(modest, "n1"), FitTier::kFairShare)
+      << "only memory is short; two cores are all it wants";
 }
 
 TEST_F(BestFitTest, TheFairShareIsNotLessThanTheRequests) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(14), GiB(60)});
-  const Pod greedy = Demanding(MakePod("greedy", {Gpus(1), Cores(10), GiB(60)}), Cores(12), GiB(60));
+  const Pod greedy =
+      Demanding(MakePod("greedy", {Gpus(1), Cores(10), GiB(60)}), Cores(12), GiB(60));
   const FitRank rank = RankOf(greedy, "n1");
   EXPECT_EQ(rank.tier, FitTier::kFairShare);
   EXPECT_DOUBLE_EQ(rank.leftover, 6.0 / 8 + 0.0 / 24 + (500.0 - 60 - 62.5 + 2.5) / 500);

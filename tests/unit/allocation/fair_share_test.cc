@@ -50,7 +50,8 @@ TEST_F(FairShareTest, IsNothingOnANodeWithoutGpus) {
 
 TEST_F(FairShareTest, IsRoundedDownSoThatTheSharesFitTogether) {
   HaveNode("n1", {Gpus(3), MilliCpu(1000), Bytes(100)});
-  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1)), (ResourceVector{Gpus(1), MilliCpu(333), Bytes(33)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1)),
+            (ResourceVector{Gpus(1), MilliCpu(333), Bytes(33)}));
 }
 
 TEST_F(FairShareTest, DoesNotOverflowOnLargeNodes) {
@@ -85,7 +86,10 @@ TEST(StrandedGpusTest, CountsFreeGpusThatNoPodCanUse) {
       {"CPU overcommitted", {Gpus(3), Cores(30), GiB(0)}, reserve, Gpus(5)},
       {"GPUs overcommitted", {Gpus(9), Cores(24), GiB(500)}, reserve, Gpus(0)},
       {"nobody needs anything beside a GPU", {Gpus(3), Cores(24), GiB(500)}, {}, Gpus(0)},
-      {"nobody needs memory", {Gpus(3), Cores(0), GiB(500)}, {Gpus(1), Cores(1), Bytes(0)}, Gpus(0)},
+      {"nobody needs memory",
+       {Gpus(3), Cores(0), GiB(500)},
+       {Gpus(1), Cores(1), Bytes(0)},
+       Gpus(0)},
   };
   for (const StrandedCase& stranded : cases) {
     NodeState node = EmptyNode(MakeNode("n1", kServer));

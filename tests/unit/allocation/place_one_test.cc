@@ -26,7 +26,9 @@ class PlaceOneTest : public AllocationFixture {
   }
 };
 
-TEST_F(PlaceOneTest, AnEmptyClusterHasNoPlace) { EXPECT_EQ(PlaceFor(MakeGpuPod("p", 1)), std::nullopt); }
+TEST_F(PlaceOneTest, AnEmptyClusterHasNoPlace) {
+  EXPECT_EQ(PlaceFor(MakeGpuPod("p", 1)), std::nullopt);
+}
 
 TEST_F(PlaceOneTest, APodThatFitsNowhereHasNoPlace) {
   HaveNode("n1");
@@ -49,7 +51,8 @@ TEST_F(PlaceOneTest, SmallPodsFillTheFullestNodeThatHoldsThem) {
   Taken("half full", {Gpus(4), Cores(12), GiB(250)});
   HaveNode("full");
   Taken("full", kServer);
-  EXPECT_THAT(PlaceFor(MakePod("p", {Gpus(2), Cores(6), GiB(100)})), Optional(std::string("half full")));
+  EXPECT_THAT(PlaceFor(MakePod("p", {Gpus(2), Cores(6), GiB(100)})),
+              Optional(std::string("half full")));
 }
 
 TEST_F(PlaceOneTest, ASmallNodeIsTakenBeforeALargeOne) {
@@ -68,7 +71,8 @@ TEST_F(PlaceOneTest, AHungryPodGoesWhereItsDemandFitsThoughAFullerNodeWouldHoldI
 }
 
 TEST_F(PlaceOneTest, TwoHungryPodsSpreadSoThatNoGpuIsStranded) {
-  // The case for the reserve: together they would take all of one server's CPU and strand its other six GPUs.
+  // The case for the reserve: together they would take all of one server's CPU and strand its other
+  // six GPUs.
   HaveNode("a");
   HaveNode("b");
   const ReserveRule reserve{.per_gpu = ResourceVector{Gpus(1), Cores(1), GiB(20)}};

@@ -24,7 +24,8 @@ class PreemptionTest : public AllocationFixture {
   PreemptionTest() { HaveNode("n1"); }
 
   // A pod with this many GPUs runs on n1.
-  void Running(const std::string& name, int64_t gpus, int32_t priority = 0, const std::string& app = {}) {
+  void Running(const std::string& name, int64_t gpus, int32_t priority = 0,
+               const std::string& app = {}) {
     Pod pod = OnNode(WithPriority(MakeGpuPod(name, gpus), priority), "n1");
     if (!app.empty()) pod = Labelled(std::move(pod), "app", app);
     state.UpsertPod(pod);
@@ -40,7 +41,9 @@ class PreemptionTest : public AllocationFixture {
   }
 
   // The victims for a pod of this many GPUs, from all that run there.
-  std::vector<std::string> VictimsFor(int64_t gpus) { return VictimsFor(MakeGpuPod("important", gpus), proposed_); }
+  std::vector<std::string> VictimsFor(int64_t gpus) {
+    return VictimsFor(MakeGpuPod("important", gpus), proposed_);
+  }
   std::vector<std::string> VictimsFor(const Pod& pod, const std::vector<std::string>& proposed) {
     const auto now = state.Snapshot();
     const auto victims = SelectVictims(*now, pod, PlaceOf(*now, "n1"), proposed);

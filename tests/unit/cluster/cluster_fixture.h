@@ -1,6 +1,7 @@
 #pragma once
 
-// The vocabulary of the ClusterState tests: two V100 servers' worth of nodes, pods by name, and short questions.
+// The vocabulary of the ClusterState tests: two V100 servers' worth of nodes, pods by name, and
+// short questions.
 
 #include <algorithm>
 #include <chrono>

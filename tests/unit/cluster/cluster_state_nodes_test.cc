@@ -118,7 +118,8 @@ TEST_F(NodeLifeTest, AnAssumedPodOutlivesItsNode) {
 TEST_F(NodeLifeTest, ManyNodesComeAndGoWithoutTheStoreGrowing) {
   for (int round = 0; round < 10; ++round) {
     for (int i = 0; i < 100; ++i) HaveNode("r" + std::to_string(round) + "-" + std::to_string(i));
-    for (int i = 0; i < 100; ++i) state.RemoveNode("r" + std::to_string(round) + "-" + std::to_string(i));
+    for (int i = 0; i < 100; ++i)
+      state.RemoveNode("r" + std::to_string(round) + "-" + std::to_string(i));
   }
   EXPECT_EQ(state.Snapshot()->size(), 100U);
 }

@@ -1,4 +1,5 @@
-// The life of a pod's record: waiting, expected, assumed, bound, gone (the drawing in cluster_state.h).
+// The life of a pod's record: waiting, expected, assumed, bound, gone (the drawing in
+// cluster_state.h).
 
 #include <string>
 #include <vector>
@@ -54,7 +55,8 @@ TEST_F(PodLifeTest, APodThatIsBeingDeletedKeepsItsShareUntilItIsGone) {
 TEST_F(PodLifeTest, ARunningPodThatIsResizedTakesItsNewShare) {
   state.UpsertPod(OnNode(MakePod("a", {Gpus(1), Cores(2), GiB(10)}), "n1"));
   state.UpsertPod(OnNode(MakePod("a", {Gpus(1), Cores(6), GiB(30)}), "n1"));
-  EXPECT_EQ(NodeOf(*state.Snapshot(), "n1").requested, (ResourceVector{Gpus(1), Cores(6), GiB(30)}));
+  EXPECT_EQ(NodeOf(*state.Snapshot(), "n1").requested,
+            (ResourceVector{Gpus(1), Cores(6), GiB(30)}));
   EXPECT_EQ(NodeOf(*state.Snapshot(), "n1").pods, 1);
 }
 
@@ -145,9 +147,11 @@ TEST_F(PodLifeTest, APodThatDoesNotFitIsNotAssumedAndTheReasonIsGiven) {
 }
 
 TEST_F(PodLifeTest, NoPodIsAssumedOnAnUnknownNode) {
-  EXPECT_TRUE(state.Assume(MakeGpuPod("a", 1), "n9", At(30)).failures.Has(FitFailures::kUnknownNode));
+  EXPECT_TRUE(
+      state.Assume(MakeGpuPod("a", 1), "n9", At(30)).failures.Has(FitFailures::kUnknownNode));
   state.UpsertPod(OnNode(MakeGpuPod("early", 1), "n9"));
-  EXPECT_TRUE(state.Assume(MakeGpuPod("a", 1), "n9", At(30)).failures.Has(FitFailures::kUnknownNode));
+  EXPECT_TRUE(
+      state.Assume(MakeGpuPod("a", 1), "n9", At(30)).failures.Has(FitFailures::kUnknownNode));
 }
 
 TEST_F(PodLifeTest, AMoveThatDoesNotFitLeavesThePodAssumedWhereItWas) {
@@ -286,7 +290,8 @@ TEST_F(PodLifeTest, ExpiredNamesAssumedPodsPastTheirDeadlineAndOnlyThose) {
   EXPECT_THAT(ExpiredAt(9), IsEmpty());
   EXPECT_THAT(ExpiredAt(10), ElementsAre("soon"));
   EXPECT_THAT(ExpiredAt(20), ElementsAre("later", "soon"));
-  EXPECT_EQ(state.assumed_pods(), 2U) << "they stay assumed until somebody has asked the API server";
+  EXPECT_EQ(state.assumed_pods(), 2U)
+      << "they stay assumed until somebody has asked the API server";
 }
 
 TEST_F(PodLifeTest, AnExtendedPodExpiresLater) {

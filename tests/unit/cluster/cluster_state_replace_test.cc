@@ -89,7 +89,8 @@ TEST_F(ReplaceTest, AFinishedPodInAListTakesNothing) {
 TEST_F(ReplaceTest, BudgetsAreKeptByUid) {
   const auto names = [this] {
     std::vector<std::string> all;
-    for (const DisruptionBudget& budget : state.Snapshot()->disruption_budgets()) all.push_back(budget.name);
+    for (const DisruptionBudget& budget : state.Snapshot()->disruption_budgets())
+      all.push_back(budget.name);
     return all;
   };
   state.ReplaceDisruptionBudgets({{.uid = "1", .name = "a"}, {.uid = "2", .name = "b"}});

@@ -1,4 +1,5 @@
-// What a snapshot says of the cluster as a whole: the largest node, the least per GPU, the pods that wait.
+// What a snapshot says of the cluster as a whole: the largest node, the least per GPU, the pods
+// that wait.
 
 #include <gtest/gtest.h>
 

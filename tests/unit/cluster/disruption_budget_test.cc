@@ -33,11 +33,16 @@ TEST(LabelSelectorTest, EveryOperatorReadsLabelsAsKubernetesDoes) {
       {"a label that is missing", {{"zone", Operator::kExists, {}}}, false},
       {"no label, but it is there", {{"tier", Operator::kDoesNotExist, {}}}, false},
       {"no label, and it is missing", {{"zone", Operator::kDoesNotExist, {}}}, true},
-      {"all of several", {{"app", Operator::kIn, {"train"}}, {"tier", Operator::kExists, {}}}, true},
-      {"all but one of several", {{"app", Operator::kIn, {"train"}}, {"zone", Operator::kExists, {}}}, false},
+      {"all of several",
+       {{"app", Operator::kIn, {"train"}}, {"tier", Operator::kExists, {}}},
+       true},
+      {"all but one of several",
+       {{"app", Operator::kIn, {"train"}}, {"zone", Operator::kExists, {}}},
+       false},
   };
   for (const SelectorCase& selector : cases) {
-    EXPECT_EQ(LabelSelector{selector.requirements}.Matches(kTraining), selector.matches) << selector.what;
+    EXPECT_EQ(LabelSelector{selector.requirements}.Matches(kTraining), selector.matches)
+        << selector.what;
   }
 }
 

@@ -49,18 +49,20 @@ std::vector<FitCase> FitCases() {
   const auto shrunk = [](Node& node) { node.allocatable.main = {Gpus(1), Cores(1), GiB(1)}; };
   const auto no_pods = [](Node& node) { node.pods_allowed = 0; };
   return {
-      {"exactly what is left fits", BusyNode(), WithOther(MakePod("p", kLeft), "example.com/nic", 1), ""},
-      {"one GPU too many", BusyNode(), MakePod("p", {Gpus(2), Cores(3), GiB(60)}), "Insufficient nvidia.com/gpu"},
-      {"one thousandth of a core too many", BusyNode(), MakePod("p", {Gpus(1), MilliCpu(3001), GiB(60)}),
-       "Insufficient cpu"},
+      {"exactly what is left fits", BusyNode(),
+       WithOther(MakePod("p", kLeft), "example.com/nic", 1), ""},
+      {"one GPU too many", BusyNode(), MakePod("p", {Gpus(2), Cores(3), GiB(60)}),
+       "Insufficient nvidia.com/gpu"},
+      {"one thousandth of a core too many", BusyNode(),
+       MakePod("p", {Gpus(1), MilliCpu(3001), GiB(60)}), "Insufficient cpu"},
       {"one byte too many", BusyNode(), MakePod("p", {Gpus(1), Cores(3), GiB(60) + Bytes(1)}),
        "Insufficient memory"},
       {"one network card too many", BusyNode(), WithOther(small, "example.com/nic", 2),
        "Insufficient example.com/nic"},
-      {"a resource that the node does not have", BusyNode(), WithOther(small, "example.com/fpga", 1),
-       "Insufficient example.com/fpga", true},
-      {"a resource that the node does not have, but none of it", BusyNode(), WithOther(small, "example.com/fpga", 0),
-       ""},
+      {"a resource that the node does not have", BusyNode(),
+       WithOther(small, "example.com/fpga", 1), "Insufficient example.com/fpga", true},
+      {"a resource that the node does not have, but none of it", BusyNode(),
+       WithOther(small, "example.com/fpga", 0), ""},
       {"more storage than the node has", BusyNode(), WithOther(small, "ephemeral-storage", 101),
        "Insufficient ephemeral-storage", true},
       {"more GPUs than the node has", BusyNode(), MakeGpuPod("p", 9),
@@ -69,14 +71,16 @@ std::vector<FitCase> FitCases() {
       {"a node that takes no pods at all", BusyNode(no_pods), small, "Too many pods"},
       {"a cordoned node", BusyNode(cordoned), small, "node(s) were unschedulable", true},
       {"a cordoned node that the pod tolerates", BusyNode(cordoned), Tolerating(small), ""},
-      {"a node on its way out", BusyNode(deleting), Tolerating(small), "node is being deleted", true},
+      {"a node on its way out", BusyNode(deleting), Tolerating(small), "node is being deleted",
+       true},
       {"an unknown node", NodeState{}, small, "node is not known to the extender yet"},
       {"no requests on an overcommitted node", BusyNode(shrunk), MakePod("p", {}), ""},
-      {"one dimension on an overcommitted node", BusyNode(shrunk), MakePod("p", {.memory = Bytes(1)}),
-       "Insufficient memory"},
+      {"one dimension on an overcommitted node", BusyNode(shrunk),
+       MakePod("p", {.memory = Bytes(1)}), "Insufficient memory"},
       {"all at once", BusyNode([&](Node& node) { full(node), cordoned(node), deleting(node); }),
        WithOther(WithOther(MakePod("p", {Gpus(9), Cores(99), GiB(999)}), "a/x", 1), "b/x", 1),
-       "node is being deleted, node(s) were unschedulable, Too many pods, Insufficient nvidia.com/gpu, "
+       "node is being deleted, node(s) were unschedulable, Too many pods, Insufficient "
+       "nvidia.com/gpu, "
        "Insufficient cpu, Insufficient memory, Insufficient a/x, Insufficient b/x",
        true},
   };
@@ -85,7 +89,8 @@ std::vector<FitCase> FitCases() {
 TEST(FitTest, EveryReasonIsFoundSaidAndSortedByWhetherEvictionCouldHelp) {
   for (const FitCase& fit : FitCases()) {
     const FitFailures failures = CheckFit(fit.pod, fit.node);
-    EXPECT_EQ(DescribeFailures(failures, fit.pod.requests, &fit.node, kGpu), fit.description) << fit.what;
+    EXPECT_EQ(DescribeFailures(failures, fit.pod.requests, &fit.node, kGpu), fit.description)
+        << fit.what;
     EXPECT_EQ(failures.none(), fit.description.empty()) << fit.what;
     if (!failures.none()) {
       EXPECT_EQ(Unresolvable(failures, fit.pod.requests, fit.node), fit.unresolvable) << fit.what;
@@ -101,17 +106,20 @@ TEST(FitTest, ResourcesAloneDoNotLookAtWhetherTheNodeTakesPods) {
 TEST(FitTest, TheManagedResourceIsCalledByItsOwnName) {
   const Pod pod = MakeGpuPod("p", 3);
   const NodeState node = BusyNode();
-  EXPECT_EQ(DescribeFailures(CheckFit(pod, node), pod.requests, &node, "amd.com/gpu"), "Insufficient amd.com/gpu");
+  EXPECT_EQ(DescribeFailures(CheckFit(pod, node), pod.requests, &node, "amd.com/gpu"),
+            "Insufficient amd.com/gpu");
 }
 
 TEST(FitTest, WithoutTheNodeOtherResourcesAreLeftOutOfTheText) {
   const Pod pod = WithOther(MakeGpuPod("p", 3), "example.com/nic", 2);
   const NodeState node = BusyNode();
-  EXPECT_EQ(DescribeFailures(CheckFit(pod, node), pod.requests, nullptr, kGpu), "Insufficient nvidia.com/gpu");
+  EXPECT_EQ(DescribeFailures(CheckFit(pod, node), pod.requests, nullptr, kGpu),
+            "Insufficient nvidia.com/gpu");
 }
 
 TEST(FitTest, AmountsBeyondAllReasonDoNotFit) {
-  const Pod pod = WithOther(MakePod("p", {Gpus(kMost), MilliCpu(kMost), Bytes(kMost)}), "example.com/nic", kMost);
+  const Pod pod = WithOther(MakePod("p", {Gpus(kMost), MilliCpu(kMost), Bytes(kMost)}),
+                            "example.com/nic", kMost);
   EXPECT_TRUE(CheckFit(pod, BusyNode()).Has(FitFailures::kOther));
   EXPECT_TRUE(CheckFit(pod, BusyNode()).Has(FitFailures::kGpus));
 }
@@ -119,9 +127,11 @@ TEST(FitTest, AmountsBeyondAllReasonDoNotFit) {
 TEST(FitTest, ANodeWithAnAbsurdPodIsJudgedWithoutUndefinedArithmetic) {
   NodeState node = BusyNode();
   for (const char* name : {"a", "b"}) {
-    node = WithPod(node, std::make_shared<const Pod>(WithOther(MakePod(name, {}), "example.com/nic", kMost)));
+    node = WithPod(
+        node, std::make_shared<const Pod>(WithOther(MakePod(name, {}), "example.com/nic", kMost)));
   }
-  // Twice the most wraps around, as in kube-scheduler; all that matters is that the answer is the same each time.
+  // Twice the most wraps around, as in kube-scheduler; all that matters is that the answer is the
+  // same each time.
   const Pod pod = WithOther(MakeGpuPod("p", 1), "example.com/nic", 1);
   EXPECT_EQ(CheckFit(pod, node), CheckFit(pod, node));
 }

@@ -11,8 +11,6 @@
 namespace synergy::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 using config::ExtenderConfig;
 using config::ListenAddress;
 using config::ParseExtenderConfig;
@@ -21,6 +19,8 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 ExtenderConfig Read(const std::string& yaml) {
   const Result<ExtenderConfig> config = ParseExtenderConfig(yaml, "extender.yaml");
@@ -88,11 +88,15 @@ log:
 
 TEST(ExtenderConfigTest, AReserveIsLearnedOrGivenInPart) {
   EXPECT_FALSE(Read("reservePerGpu: auto").reserve_per_gpu.has_value());
-  EXPECT_EQ(Read("reservePerGpu: {cpu: 2}").reserve_per_gpu, (ResourceVector{Gpus(1), Cores(2), Bytes(0)}));
-  EXPECT_EQ(Read("reservePerGpu: {memory: 1G}").reserve_per_gpu, (ResourceVector{Gpus(1), MilliCpu(0), GB(1)}));
+  EXPECT_EQ(Read("reservePerGpu: {cpu: 2}").reserve_per_gpu,
+            (ResourceVector{Gpus(1), Cores(2), Bytes(0)}));
+  EXPECT_EQ(Read("reservePerGpu: {memory: 1G}").reserve_per_gpu,
+            (ResourceVector{Gpus(1), MilliCpu(0), GB(1)}));
 }
 
-TEST(ExtenderConfigTest, AFieldWithoutAValueKeepsItsDefaults) { EXPECT_EQ(Read("log:\n").log_level, LogLevel::kInfo); }
+TEST(ExtenderConfigTest, AFieldWithoutAValueKeepsItsDefaults) {
+  EXPECT_EQ(Read("log:\n").log_level, LogLevel::kInfo);
+}
 
 struct AmountCase {
   std::string text;
@@ -109,7 +113,8 @@ TEST(ExtenderConfigTest, SizesAreReadWithDecimalAndBinaryUnits) {
                               {"1Mi", 1 << 20},
                               {"1Gi", 1 << 30},
                               {"1Ti", int64_t{1} << 40}};
-  for (const auto& [text, bytes] : cases) EXPECT_EQ(Read("maxBodySize: " + text).max_body_bytes, bytes) << text;
+  for (const auto& [text, bytes] : cases)
+    EXPECT_EQ(Read("maxBodySize: " + text).max_body_bytes, bytes) << text;
 }
 
 struct ErrorCase {
@@ -121,7 +126,8 @@ struct ErrorCase {
 TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
   const ErrorCase cases[] = {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
-       "3: listen_address: there is no such field; known here: assumeTimeout, expectTimeout, gpuResource, listen, log, "
+       "3: listen_address: there is no such field; known here: assumeTimeout, expectTimeout, "
+       "gpuResource, listen, log, "
        "maxBodySize, reservePerGpu, shutdownGrace, stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
        "2: log.colour: there is no such field; known here: format, level"},
@@ -129,38 +135,53 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
        "2: reservePerGpu.gpus: there is no such field; known here: cpu, memory"},
       {"a field in the wrong case", "GpuResource: a/b\n", "1: GpuResource: there is no such field"},
       {"a field twice", "listen: :1\nlisten: :2\n", "2: listen: set twice"},
-      {"a field of a field twice", "log:\n  level: info\n  level: warn\n", "3: log.level: set twice"},
+      {"a field of a field twice", "log:\n  level: info\n  level: warn\n",
+       "3: log.level: set twice"},
       {"a list for a value", "listen: [a, b]\n", "1: listen: expected a single value"},
-      {"fields for a value", "assumeTimeout:\n  seconds: 3\n", "2: assumeTimeout: expected a single value"},
+      {"fields for a value", "assumeTimeout:\n  seconds: 3\n",
+       "2: assumeTimeout: expected a single value"},
       {"a value for fields", "log: debug\n", "1: log: expected fields"},
       {"a list for fields", "\nlog: [debug]\n", "2: log: expected fields"},
       {"a list for the file", "- listen\n", "1: the file: expected fields"},
       {"a word for the file", "listen\n", "1: the file: expected fields"},
       {"a word for the reserve", "reservePerGpu: learn\n", "1: reservePerGpu: expected fields"},
       {"a duration without a unit", "assumeTimeout: 30\n",
-       "1: assumeTimeout: \"30\" is not a whole number with one of the units \"h\", \"m\", \"ms\", \"s\""},
-      {"a duration with an unknown unit", "assumeTimeout: 3d\n", "1: assumeTimeout: \"3d\" is not a whole number"},
-      {"a duration that is no number", "assumeTimeout: soon\n", "1: assumeTimeout: \"soon\" is not a whole number"},
-      {"a broken duration", "assumeTimeout: 1.5s\n", "1: assumeTimeout: \"1.5s\" is not a whole number"},
-      {"a compound duration", "assumeTimeout: 1m30s\n", "1: assumeTimeout: \"1m30s\" is not a whole number"},
-      {"a negative duration", "assumeTimeout: -1s\n", "1: assumeTimeout: \"-1s\" is not a whole number"},
+       "1: assumeTimeout: \"30\" is not a whole number with one of the units \"h\", \"m\", \"ms\", "
+       "\"s\""},
+      {"a duration with an unknown unit", "assumeTimeout: 3d\n",
+       "1: assumeTimeout: \"3d\" is not a whole number"},
+      {"a duration that is no number", "assumeTimeout: soon\n",
+       "1: assumeTimeout: \"soon\" is not a whole number"},
+      {"a broken duration", "assumeTimeout: 1.5s\n",
+       "1: assumeTimeout: \"1.5s\" is not a whole number"},
+      {"a compound duration", "assumeTimeout: 1m30s\n",
+       "1: assumeTimeout: \"1m30s\" is not a whole number"},
+      {"a negative duration", "assumeTimeout: -1s\n",
+       "1: assumeTimeout: \"-1s\" is not a whole number"},
       {"no duration", "expectTimeout: 0s\n", "1: expectTimeout: must be more than zero"},
-      {"a duration beyond reason", "stalenessLimit: 25h\n", "1: stalenessLimit: must be at most 24h"},
+      {"a duration beyond reason", "stalenessLimit: 25h\n",
+       "1: stalenessLimit: must be at most 24h"},
       {"a duration beyond counting", "stalenessLimit: 9223372036854775807h\n",
        "1: stalenessLimit: \"9223372036854775807h\" is not a whole number"},
       {"no value at all", "assumeTimeout: ~\n", "1: assumeTimeout: expected a single value"},
-      {"a size with an unknown unit", "maxBodySize: 1KB\n", "1: maxBodySize: \"1KB\" is not a whole number"},
-      {"a size too small for any request", "maxBodySize: 1023\n", "1: maxBodySize: must be at least 1Ki"},
-      {"CPU in bytes", "reservePerGpu:\n  cpu: 1Gi\n", "2: reservePerGpu.cpu: \"1Gi\" is not a whole number"},
+      {"a size with an unknown unit", "maxBodySize: 1KB\n",
+       "1: maxBodySize: \"1KB\" is not a whole number"},
+      {"a size too small for any request", "maxBodySize: 1023\n",
+       "1: maxBodySize: must be at least 1Ki"},
+      {"CPU in bytes", "reservePerGpu:\n  cpu: 1Gi\n",
+       "2: reservePerGpu.cpu: \"1Gi\" is not a whole number"},
       {"an unknown log level", "log: {level: loud}\n",
        "1: log.level: log level \"loud\" is none of debug, info, warn, error"},
-      {"an unknown log format", "log: {format: xml}\n", "1: log.format: log format \"xml\" is none of text, json"},
-      {"an address without a port", "listen: localhost\n", "1: listen: \"localhost\" is not host:port"},
+      {"an unknown log format", "log: {format: xml}\n",
+       "1: log.format: log format \"xml\" is none of text, json"},
+      {"an address without a port", "listen: localhost\n",
+       "1: listen: \"localhost\" is not host:port"},
       {"a resource without a domain", "log: {}\ngpuResource: gpu\n",
        "2: gpuResource: an extended resource has a domain, as in nvidia.com/gpu"},
       {"a certificate without its key", "tls:\n  certificateFile: a\n",
        "2: tls: certificateFile and keyFile belong together"},
-      {"a key without its certificate", "tls:\n  keyFile: a\n", "2: tls: certificateFile and keyFile belong together"},
+      {"a key without its certificate", "tls:\n  keyFile: a\n",
+       "2: tls: certificateFile and keyFile belong together"},
       {"text that is no YAML", "listen: \"unfinished\nlog: {\n", ""},
       {"a tab for indentation", "log:\n\tlevel: info\n", "2: "},
   };
@@ -198,8 +219,10 @@ struct AddressCase {
 };
 
 TEST(ListenAddressTest, IsHostAndPort) {
-  const AddressCase cases[] = {{"127.0.0.1:8888", "127.0.0.1", 8888}, {"localhost:0", "localhost", 0},
-                               {"[::1]:8888", "::1", 8888},           {"[::]:65535", "::", 65535},
+  const AddressCase cases[] = {{"127.0.0.1:8888", "127.0.0.1", 8888},
+                               {"localhost:0", "localhost", 0},
+                               {"[::1]:8888", "::1", 8888},
+                               {"[::]:65535", "::", 65535},
                                {":8888", "0.0.0.0", 8888}};
   for (const auto& [text, host, port] : cases) {
     const Result<ListenAddress> address = ParseListenAddress(text);
@@ -210,8 +233,9 @@ TEST(ListenAddressTest, IsHostAndPort) {
 }
 
 TEST(ListenAddressTest, AnythingElseIsRefused) {
-  for (const std::string text : {"", ":", "host", "host:", "host:port", "host:-1", "host:+1", "host:65536", "host:80 ",
-                                 "host: 80", "host:8x", "::1:80", "[::1]", "[::1:80"}) {
+  for (const std::string text :
+       {"", ":", "host", "host:", "host:port", "host:-1", "host:+1", "host:65536", "host:80 ",
+        "host: 80", "host:8x", "::1:80", "[::1]", "[::1:80"}) {
     const Result<ListenAddress> address = ParseListenAddress(text);
     ASSERT_FALSE(address.has_value()) << text;
     EXPECT_EQ(address.error().message,

@@ -24,7 +24,8 @@ TEST(BackoffTest, EachWaitLiesBetweenHalfAStepAndAStepWhileTheStepDoubles) {
 
 TEST(BackoffTest, WaitsDifferFromSeedToSeedSoThatClientsDoNotComeBackTogether) {
   std::vector<Duration> waits;
-  for (uint64_t seed = 0; seed < 20; ++seed) waits.push_back(Backoff(milliseconds(100), milliseconds(1000), seed).Next());
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    waits.push_back(Backoff(milliseconds(100), milliseconds(1000), seed).Next());
   std::sort(waits.begin(), waits.end());
   EXPECT_GT(waits.back() - waits.front(), milliseconds(20));
 }

@@ -9,8 +9,9 @@ TEST(CheckTest, AConditionThatHoldsDoesNothing) { SYNERGY_CHECK(1 + 1 == 2, "sum
 
 TEST(CheckDeathTest, ABrokenInvariantEndsTheProcessAndSaysWhereAndWhat) {
   const int pods = -1;
-  EXPECT_DEATH(SYNERGY_CHECK(pods >= 0, "no node holds less than no pods"),
-               "check_test\\.cc:[0-9]+: invariant broken: no node holds less than no pods \\(pods >= 0\\)");
+  EXPECT_DEATH(
+      SYNERGY_CHECK(pods >= 0, "no node holds less than no pods"),
+      "check_test\\.cc:[0-9]+: invariant broken: no node holds less than no pods \\(pods >= 0\\)");
 }
 
 }  // namespace

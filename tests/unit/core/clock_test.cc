@@ -40,8 +40,7 @@ TEST(SystemClockTest, SleepsUntilItsDeadline) {
 TEST(SystemClockTest, AStopEndsASleepOfAnyLength) {
   std::stop_source stop;
   bool slept_through = true;
-  std::jthread sleeper(
-      [&] { slept_through = SystemClock().SleepFor(hours(1), stop.get_token()); });
+  std::jthread sleeper([&] { slept_through = SystemClock().SleepFor(hours(1), stop.get_token()); });
   stop.request_stop();
   sleeper.join();
   EXPECT_FALSE(slept_through);

@@ -32,12 +32,16 @@ class LogTest : public ::testing::Test {
  protected:
   LogTest() {
     using std::chrono::sys_days;
-    clock_.SetWall(sys_days{std::chrono::year{2026} / 3 / 4} + std::chrono::hours(5) + std::chrono::minutes(6) +
-                   std::chrono::milliseconds(7089));
+    clock_.SetWall(sys_days{std::chrono::year{2026} / 3 / 4} + std::chrono::hours(5) +
+                   std::chrono::minutes(6) + std::chrono::milliseconds(7089));
   }
 
-  Logger Writing(LogFormat format, LogLevel level = LogLevel::kDebug) { return {sink_, clock_, level, format}; }
-  std::string Only() const { return sink_.lines.size() == 1 ? sink_.lines.front() : "not exactly one line"; }
+  Logger Writing(LogFormat format, LogLevel level = LogLevel::kDebug) {
+    return {sink_, clock_, level, format};
+  }
+  std::string Only() const {
+    return sink_.lines.size() == 1 ? sink_.lines.front() : "not exactly one line";
+  }
 
   FakeClock clock_;
   Lines sink_;
@@ -52,13 +56,17 @@ rapidjson::Document Parsed(std::string_view line) {
 
 TEST_F(LogTest, ATextLineHasTimeLevelMessageAndFields) {
   Writing(LogFormat::kText).Info("pod bound", {{"pod", "team/a"}, {"gpus", 8}, {"whole", true}});
-  EXPECT_EQ(Only(), "time=2026-03-04T05:06:07.089Z level=info msg=\"pod bound\" pod=team/a gpus=8 whole=true\n");
+  EXPECT_EQ(
+      Only(),
+      "time=2026-03-04T05:06:07.089Z level=info msg=\"pod bound\" pod=team/a gpus=8 whole=true\n");
 }
 
 TEST_F(LogTest, AJsonLineHasTheSameAsOneObject) {
-  Writing(LogFormat::kJson).Warn("pod bound", {{"pod", "team/a"}, {"gpus", 8}, {"part", 0.25}, {"whole", false}});
+  Writing(LogFormat::kJson)
+      .Warn("pod bound", {{"pod", "team/a"}, {"gpus", 8}, {"part", 0.25}, {"whole", false}});
   EXPECT_EQ(Only(),
-            "{\"time\":\"2026-03-04T05:06:07.089Z\",\"level\":\"warn\",\"msg\":\"pod bound\",\"pod\":\"team/a\","
+            "{\"time\":\"2026-03-04T05:06:07.089Z\",\"level\":\"warn\",\"msg\":\"pod "
+            "bound\",\"pod\":\"team/a\","
             "\"gpus\":8,\"part\":0.25,\"whole\":false}\n");
 }
 
@@ -71,21 +79,30 @@ TEST_F(LogTest, LinesBelowTheLevelAreNotWritten) {
   EXPECT_TRUE(log.Enabled(LogLevel::kWarn));
   log.Warn("c");
   log.Error("d");
-  EXPECT_THAT(sink_.lines, ElementsAre(HasSubstr("level=warn msg=\"c\""), HasSubstr("level=error msg=\"d\"")));
+  EXPECT_THAT(sink_.lines,
+              ElementsAre(HasSubstr("level=warn msg=\"c\""), HasSubstr("level=error msg=\"d\"")));
 }
 
 TEST_F(LogTest, InTextOnlyWordsThatNeedQuotesGetThem) {
   Writing(LogFormat::kText)
-      .Info("m", {{"empty", ""}, {"word", "n-1.example:80"}, {"space", "a b"}, {"equals", "a=b"}, {"quote", "a\"b"},
-                  {"backslash", "a\\b"}, {"umlaut", "\u00fc"}});
-  EXPECT_THAT(Only(), HasSubstr("empty=\"\" word=n-1.example:80 space=\"a b\" equals=\"a=b\" quote=\"a\\\"b\" "
-                                "backslash=\"a\\\\b\" umlaut=\"\u00fc\"\n"));
+      .Info("m", {{"empty", ""},
+                  {"word", "n-1.example:80"},
+                  {"space", "a b"},
+                  {"equals", "a=b"},
+                  {"quote", "a\"b"},
+                  {"backslash", "a\\b"},
+                  {"umlaut", "\u00fc"}});
+  EXPECT_THAT(
+      Only(),
+      HasSubstr("empty=\"\" word=n-1.example:80 space=\"a b\" equals=\"a=b\" quote=\"a\\\"b\" "
+                "backslash=\"a\\\\b\" umlaut=\"\u00fc\"\n"));
 }
 
 TEST_F(LogTest, NoValueBreaksTheLine) {
   for (const LogFormat format : {LogFormat::kText, LogFormat::kJson}) {
     sink_.lines.clear();
-    Writing(format).Error("first\nlevel=info msg=forged", {{"reason", std::string("tab\t nul\0 return\r", 17)}});
+    Writing(format).Error("first\nlevel=info msg=forged",
+                          {{"reason", std::string("tab\t nul\0 return\r", 17)}});
     EXPECT_EQ(Only().find('\n'), Only().size() - 1);
     EXPECT_THAT(Only(), HasSubstr("first\\u000alevel=info"));
     EXPECT_THAT(Only(), HasSubstr("tab\\u0009 nul\\u0000 return\\u000d"));
@@ -111,7 +128,8 @@ TEST_F(LogTest, WhatIsNotUtf8IsReplacedByteByByte) {
       {"half of a surrogate pair", "\xed\xa0\x80", "\ufffd\ufffd\ufffd"},
       {"more than the last code point", "\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd"},
       {"a byte that never occurs", "\xff", "\ufffd"},
-      {"the largest and the least of each length", "\u0080\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff",
+      {"the largest and the least of each length",
+       "\u0080\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff",
        "\u0080\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff"},
   };
   for (const auto& [what, bytes, read] : cases) {
@@ -150,7 +168,8 @@ TEST_F(LogTest, NumbersAreWrittenInFull) {
 
 TEST_F(LogTest, WhatJsonHasNoNumberForIsAString) {
   const double infinity = std::numeric_limits<double>::infinity();
-  Writing(LogFormat::kJson).Info("m", {{"up", infinity}, {"down", -infinity}, {"none", infinity - infinity}});
+  Writing(LogFormat::kJson)
+      .Info("m", {{"up", infinity}, {"down", -infinity}, {"none", infinity - infinity}});
   const rapidjson::Document line = Parsed(Only());
   ASSERT_FALSE(line.HasParseError()) << Only();
   EXPECT_STREQ(line["up"].GetString(), "inf");
@@ -182,7 +201,8 @@ TEST(LogNamesTest, LevelsAndFormatsAreReadByName) {
 }
 
 TEST(LogNamesTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
-  EXPECT_EQ(ParseLogLevel("loud").error().message, "log level \"loud\" is none of debug, info, warn, error");
+  EXPECT_EQ(ParseLogLevel("loud").error().message,
+            "log level \"loud\" is none of debug, info, warn, error");
   EXPECT_EQ(ParseLogFormat("").error().message, "log format \"\" is none of text, json");
 }
 

@@ -12,8 +12,9 @@ namespace {
 
 constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
 
-// From an implementation of its own, which was checked against the published vectors of both parts: splitmix64 from
-// 1234567 gives 6457827717110365317, and xoshiro256** from {1, 2, 3, 4} gives 11520, 0, 1509978240.
+// From an implementation of its own, which was checked against the published vectors of both parts:
+// splitmix64 from 1234567 gives 6457827717110365317, and xoshiro256** from {1, 2, 3, 4} gives
+// 11520, 0, 1509978240.
 struct KnownAnswer {
   uint64_t seed;
   std::array<uint64_t, 4> values;
@@ -21,20 +22,24 @@ struct KnownAnswer {
 constexpr KnownAnswer kKnownAnswers[] = {
     {0, {11091344671253066420U, 13793997310169335082U, 1900383378846508768U, 7684712102626143532U}},
     {1, {12966619160104079557U, 9600361134598540522U, 10590380919521690900U, 7218738570589545383U}},
-    {42, {1546998764402558742U, 6990951692964543102U, 12544586762248559009U, 17057574109182124193U}},
-    {kMost, {10328197420357168392U, 14156678507024973869U, 9357971779955476126U, 13791585006304312367U}},
+    {42,
+     {1546998764402558742U, 6990951692964543102U, 12544586762248559009U, 17057574109182124193U}},
+    {kMost,
+     {10328197420357168392U, 14156678507024973869U, 9357971779955476126U, 13791585006304312367U}},
 };
 
 TEST(RandomTest, GivesTheKnownNumbersForASeed) {
   for (const KnownAnswer& known : kKnownAnswers) {
     Random random(known.seed);
-    for (const uint64_t value : known.values) EXPECT_EQ(random.Next(), value) << "seed " << known.seed;
+    for (const uint64_t value : known.values)
+      EXPECT_EQ(random.Next(), value) << "seed " << known.seed;
   }
 }
 
 TEST(RandomTest, BelowStaysUnderItsBound) {
   Random random(7);
-  for (const uint64_t bound : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1000}, kMost / 2 + 2, kMost}) {
+  for (const uint64_t bound :
+       {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1000}, kMost / 2 + 2, kMost}) {
     for (int i = 0; i < 1000; ++i) ASSERT_LT(random.Below(bound), bound);
   }
 }
@@ -49,7 +54,8 @@ TEST(RandomTest, BelowGivesEveryValueEquallyOften) {
 }
 
 TEST(RandomTest, BelowHasNoBiasWhereTheBoundIsLarge) {
-  // With the plain remainder, the lower half of this range would come twice as often as the upper one.
+  // With the plain remainder, the lower half of this range would come twice as often as the upper
+  // one.
   constexpr uint64_t kBound = kMost / 4 * 3;
   constexpr int kDraws = 30000;
   Random random(13);

@@ -19,7 +19,8 @@ ScalarResources Scalars(std::initializer_list<ScalarResources::Entry> entries) {
 }
 
 TEST(ResourceVectorTest, AddsAndSubtractsPerDimension) {
-  const ResourceVector sum = ResourceVector{Gpus(1), Cores(3), GiB(10)} + ResourceVector{Gpus(2), Cores(4), GiB(5)};
+  const ResourceVector sum =
+      ResourceVector{Gpus(1), Cores(3), GiB(10)} + ResourceVector{Gpus(2), Cores(4), GiB(5)};
   EXPECT_EQ(sum, (ResourceVector{Gpus(3), Cores(7), GiB(15)}));
   EXPECT_EQ(sum - sum, ResourceVector{});
 }
@@ -44,9 +45,10 @@ TEST(ScalarResourcesTest, AnUnknownNameCountsAsZero) {
 }
 
 TEST(ScalarResourcesTest, EntriesAreKeptInOrderOfTheirNames) {
-  const ScalarResources scalars = Scalars({{"hugepages-2Mi", 5}, {"ephemeral-storage", 7}, {"example.com/nic", 1}});
-  EXPECT_THAT(scalars.entries(),
-              ElementsAre(Pair("ephemeral-storage", 7), Pair("example.com/nic", 1), Pair("hugepages-2Mi", 5)));
+  const ScalarResources scalars =
+      Scalars({{"hugepages-2Mi", 5}, {"ephemeral-storage", 7}, {"example.com/nic", 1}});
+  EXPECT_THAT(scalars.entries(), ElementsAre(Pair("ephemeral-storage", 7),
+                                             Pair("example.com/nic", 1), Pair("hugepages-2Mi", 5)));
 }
 
 TEST(ScalarResourcesTest, SettingTwiceKeepsTheLatter) {
@@ -64,7 +66,8 @@ TEST(ScalarResourcesTest, AddTakesTheUnionOfNames) {
 TEST(ScalarResourcesTest, SubtractingWhatWasAddedLeavesNoTrace) {
   const ScalarResources before = Scalars({{"a/x", 1}});
   ScalarResources scalars = before;
-  const ScalarResources more = Scalars({{"a/x", std::numeric_limits<int64_t>::max()}, {"b/x", 2}, {"c/x", 0}});
+  const ScalarResources more =
+      Scalars({{"a/x", std::numeric_limits<int64_t>::max()}, {"b/x", 2}, {"c/x", 0}});
   scalars.Add(more);
   scalars.Subtract(more);
   EXPECT_EQ(scalars, before);

@@ -32,9 +32,10 @@ TEST(ResultTest, AnErrorIsPassedOnUnchanged) {
 
 TEST(ResultTest, EveryErrorCodeHasAWordOfItsOwn) {
   const std::set<std::string_view> words = {
-      ToString(ErrorCode::kInvalid),     ToString(ErrorCode::kNotFound), ToString(ErrorCode::kConflict),
-      ToString(ErrorCode::kGone),        ToString(ErrorCode::kDenied),   ToString(ErrorCode::kUnavailable),
-      ToString(ErrorCode::kTimeout),     ToString(ErrorCode::kCancelled)};
+      ToString(ErrorCode::kInvalid),  ToString(ErrorCode::kNotFound),
+      ToString(ErrorCode::kConflict), ToString(ErrorCode::kGone),
+      ToString(ErrorCode::kDenied),   ToString(ErrorCode::kUnavailable),
+      ToString(ErrorCode::kTimeout),  ToString(ErrorCode::kCancelled)};
   EXPECT_EQ(words.size(), 8U);
   EXPECT_FALSE(words.contains("unknown"));
 }

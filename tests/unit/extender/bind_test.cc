@@ -35,8 +35,9 @@ class BindTest : public ExtenderTest {
 
 TEST_F(BindTest, PostsABindingThatNamesTheUid) {
   EXPECT_EQ(Bind(), kBound);
-  EXPECT_THAT(api.posted(), ElementsAre(::testing::AllOf(HasSubstr("/api/v1/namespaces/default/pods/p/binding "),
-                                                       HasSubstr(R"("uid":"uid-p")"), HasSubstr(R"("name":"a")"))));
+  EXPECT_THAT(api.posted(), ElementsAre(::testing::AllOf(
+                                HasSubstr("/api/v1/namespaces/default/pods/p/binding "),
+                                HasSubstr(R"("uid":"uid-p")"), HasSubstr(R"("name":"a")"))));
 }
 
 TEST_F(BindTest, CountsThePodUntilTheWatchConfirms) {
@@ -111,7 +112,8 @@ TEST_F(BindTest, DoesNotLetADoubtfulBindingStandInThePodsOwnWay) {
 
 TEST_F(BindTest, KeepsThePlaceAsLongAsTheApiServerIsSilent) {
   LosesTheAnswer();
-  api.OnGet("/api/v1/namespaces/default/pods/p", [] { return Fail(ErrorCode::kUnavailable, "connection refused"); });
+  api.OnGet("/api/v1/namespaces/default/pods/p",
+            [] { return Fail(ErrorCode::kUnavailable, "connection refused"); });
   Bind();
   for (int i = 0; i < 3; ++i) {
     clock.Advance(kAssumeTimeout);
@@ -158,20 +160,24 @@ TEST_F(BindTest, AnswersARepeatedBindOfABoundPodWithSuccess) {
 
 TEST_F(BindTest, AsksForAPodThatItHasNotHeardOf) {
   const Pod stranger = MakePod("stranger", 1, 1, 1);
-  api.OnGet("/api/v1/namespaces/default/pods/stranger", [text = PodJson(stranger)] { return text; });
+  api.OnGet("/api/v1/namespaces/default/pods/stranger",
+            [text = PodJson(stranger)] { return text; });
   EXPECT_EQ(extender.Bind(BindArgs(stranger, "a")), kBound);
   EXPECT_EQ(FreeGpus("a"), Gpus(0));
 }
 
 TEST_F(BindTest, RefusesANamesakeOfAnotherUid) {
   Pod stranger = MakePod("stranger", 1, 1, 1);
-  api.OnGet("/api/v1/namespaces/default/pods/stranger", [text = PodJson(stranger)] { return text; });
+  api.OnGet("/api/v1/namespaces/default/pods/stranger",
+            [text = PodJson(stranger)] { return text; });
   stranger.uid = "older";
-  EXPECT_THAT(extender.Bind(BindArgs(stranger, "a")), HasSubstr("replaced by another one of the same name"));
+  EXPECT_THAT(extender.Bind(BindArgs(stranger, "a")),
+              HasSubstr("replaced by another one of the same name"));
 }
 
 TEST_F(BindTest, NamesAMissingField) {
-  EXPECT_THAT(extender.Bind(R"({"PodName":"p","PodNamespace":"default","Node":"a"})"), HasSubstr("PodUID"));
+  EXPECT_THAT(extender.Bind(R"({"PodName":"p","PodNamespace":"default","Node":"a"})"),
+              HasSubstr("PodUID"));
   EXPECT_THAT(extender.Bind("["), ::testing::StartsWith(R"({"Error":")"));
 }
 

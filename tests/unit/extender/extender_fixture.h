@@ -1,6 +1,7 @@
 #pragma once
 
-// A small vocabulary for the extender's tests: nodes, pods and the verbs as kube-scheduler speaks them.
+// A small vocabulary for the extender's tests: nodes, pods and the verbs as kube-scheduler speaks
+// them.
 
 #include <memory>
 #include <string>
@@ -31,7 +32,8 @@ class ExtenderTest : public ::testing::Test {
   static constexpr auto kAssumeTimeout = std::chrono::seconds(30);
   static constexpr auto kExpectTimeout = std::chrono::seconds(3);
 
-  void AddNode(const std::string& name, int64_t gpus = 8, int64_t cores = 24, int64_t gigabytes = 500) {
+  void AddNode(const std::string& name, int64_t gpus = 8, int64_t cores = 24,
+               int64_t gigabytes = 500) {
     Node node;
     node.name = name;
     node.allocatable.main = {Gpus(gpus), Cores(cores), GB(gigabytes)};
@@ -39,7 +41,8 @@ class ExtenderTest : public ::testing::Test {
     state.UpsertNode(std::move(node));
   }
 
-  static Pod MakePod(const std::string& name, int64_t gpus, int64_t cores, int64_t gigabytes, const std::string& node = {}) {
+  static Pod MakePod(const std::string& name, int64_t gpus, int64_t cores, int64_t gigabytes,
+                     const std::string& node = {}) {
     Pod pod;
     pod.uid = "uid-" + name;
     pod.pod_namespace = "default";
@@ -54,8 +57,8 @@ class ExtenderTest : public ::testing::Test {
     return fmt::format(
         R"({{"metadata":{{"name":"{}","namespace":"{}","uid":"{}","resourceVersion":"7"}},"spec":{{"nodeName":"{}","containers":[)"
         R"({{"name":"train","resources":{{"requests":{{"nvidia.com/gpu":"{}","cpu":"{}m","memory":"{}"}}}}}}]}}}})",
-        pod.name, pod.pod_namespace, pod.uid, pod.node, pod.requests.main.gpus.count(), pod.requests.main.cpu.count(),
-        pod.requests.main.memory.count());
+        pod.name, pod.pod_namespace, pod.uid, pod.node, pod.requests.main.gpus.count(),
+        pod.requests.main.cpu.count(), pod.requests.main.memory.count());
   }
 
   static std::string Args(const Pod& pod, const std::vector<std::string>& names) {
@@ -65,8 +68,8 @@ class ExtenderTest : public ::testing::Test {
   }
 
   static std::string BindArgs(const Pod& pod, const std::string& node) {
-    return fmt::format(R"({{"PodName":"{}","PodNamespace":"{}","PodUID":"{}","Node":"{}"}})", pod.name, pod.pod_namespace,
-                       pod.uid, node);
+    return fmt::format(R"({{"PodName":"{}","PodNamespace":"{}","PodUID":"{}","Node":"{}"}})",
+                       pod.name, pod.pod_namespace, pod.uid, node);
   }
 
   Gpus FreeGpus(const std::string& node) const {
@@ -82,7 +85,8 @@ class ExtenderTest : public ::testing::Test {
   ClusterState state;
   FakeApiClient api;
   Binder binder{state, api, reader, clock, log, metrics, kAssumeTimeout};
-  SchedulerExtender extender{state, binder, reader, ReserveRule{}, kExpectTimeout, clock, log, metrics};
+  SchedulerExtender extender{state,          binder, reader, ReserveRule{},
+                             kExpectTimeout, clock,  log,    metrics};
 };
 
 }  // namespace synergy::extender

@@ -1,6 +1,7 @@
 #pragma once
 
-// An API server that is all memory: answers to GET and POST as the test sets them, and a record of what was asked.
+// An API server that is all memory: answers to GET and POST as the test sets them, and a record of
+// what was asked.
 
 #include <functional>
 #include <map>
@@ -29,18 +30,20 @@ class FakeApiClient final : public kube::ApiClient {
     if (it == gets_.end()) return Fail(ErrorCode::kNotFound, "pods not found");
     return it->second();
   }
-  Result<std::string> Post(const std::string& path, const std::string& json, std::stop_token) override {
+  Result<std::string> Post(const std::string& path, const std::string& json,
+                           std::stop_token) override {
     {
       const std::lock_guard lock(mutex_);
       posted_.push_back(path + " " + json);
     }
     return post_();
   }
-  Result<std::string> Patch(const std::string&, const std::string&, const std::string&, std::stop_token) override {
+  Result<std::string> Patch(const std::string&, const std::string&, const std::string&,
+                            std::stop_token) override {
     return Fail(ErrorCode::kInvalid, "not expected");
   }
-  Result<> Watch(const std::string&, std::chrono::milliseconds, const std::function<bool(std::string_view)>&,
-                 std::stop_token) override {
+  Result<> Watch(const std::string&, std::chrono::milliseconds,
+                 const std::function<bool(std::string_view)>&, std::stop_token) override {
     return Fail(ErrorCode::kInvalid, "not expected");
   }
 

@@ -40,11 +40,13 @@ TEST_F(FilterTest, GivesWholeNodesBackInNodesModeAndJudgesUnknownOnesByTheirObje
       R"({"metadata":{"labels":{"name":"x"},"name":"new"},"status":{"allocatable":)"
       R"({"nvidia.com/gpu":"8","cpu":"24","memory":"500G","pods":"110"}}})";
   const std::string known = R"({ "metadata" : {"name": "known"} })";
-  const std::string body =
-      fmt::format(R"({{"Pod":{},"Nodes":{{"metadata":{{}},"items":[{},{},{{"metadata":{{"name":"bare"}}}}]}},"NodeNames":null}})",
-                  PodJson(MakePod("p", 1, 3, 60)), roomy, known);
-  EXPECT_THAT(extender.Filter(body), ::testing::StartsWith(R"({"NodeNames":null,"Nodes":{"metadata":{},"items":[)" + roomy + "," +
-                                                         known + R"(]},"FailedNodes":{},"FailedAndUnresolvableNodes":{"bare")"));
+  const std::string body = fmt::format(
+      R"({{"Pod":{},"Nodes":{{"metadata":{{}},"items":[{},{},{{"metadata":{{"name":"bare"}}}}]}},"NodeNames":null}})",
+      PodJson(MakePod("p", 1, 3, 60)), roomy, known);
+  EXPECT_THAT(
+      extender.Filter(body),
+      ::testing::StartsWith(R"({"NodeNames":null,"Nodes":{"metadata":{},"items":[)" + roomy + "," +
+                            known + R"(]},"FailedNodes":{},"FailedAndUnresolvableNodes":{"bare")"));
 }
 
 TEST_F(FilterTest, LetsPodsWithoutGpusThroughUntouched) {
@@ -55,7 +57,8 @@ TEST_F(FilterTest, LetsPodsWithoutGpusThroughUntouched) {
 TEST_F(FilterTest, CountsThePodsThatItsOwnRankingHasJustSentSomewhere) {
   AddNode("a", 1);
   extender.Filter(Args(MakePod("first", 1, 1, 1), {"a"}));
-  EXPECT_THAT(extender.Filter(Args(MakePod("second", 1, 1, 1), {"a"})), HasSubstr(R"("a":"Insufficient nvidia.com/gpu")"));
+  EXPECT_THAT(extender.Filter(Args(MakePod("second", 1, 1, 1), {"a"})),
+              HasSubstr(R"("a":"Insufficient nvidia.com/gpu")"));
 }
 
 TEST_F(FilterTest, DoesNotLetAPodStandInItsOwnWay) {
@@ -83,7 +86,8 @@ TEST_F(FilterTest, AnswersBadInputWithAnErrorThatNamesTheField) {
       {R"({"Pod":{},"NodeNames":7})", "NodeNames is of a wrong type"},
       {R"({"Pod":{},"NodeNames":["a",7]})", "NodeNames[1] is not a string"},
       {R"({"Pod":{},"NodeNames":{"a":1}})", "NodeNames is of a wrong type"},
-      {R"({"Pod":{},"Nodes":{"items":[{"metadata":{}}]}})", "Nodes.items[0].metadata.name is missing"},
+      {R"({"Pod":{},"Nodes":{"items":[{"metadata":{}}]}})",
+       "Nodes.items[0].metadata.name is missing"},
       {R"({"Pod":{},"Nodes":{"items":[7]}})", "Nodes.items[0] is not an object"},
       {R"({"Pod":{},"Nodes":{"items":[]},"NodeNames":[]})", "both NodeNames and Nodes"},
       {R"({"Pod":{"spec":{"containers":[{"resources":{"requests":{"cpu":"12x"}}}]}}})",
@@ -100,18 +104,20 @@ TEST_F(FilterTest, AnswersBadInputWithAnErrorThatNamesTheField) {
 }
 
 TEST_F(FilterTest, TakesAPodWithoutContainersAsOneThatAsksForNothing) {
-  EXPECT_THAT(extender.Filter(R"({"Pod":{"metadata":{"name":"p"}},"NodeNames":["a"]})"), HasSubstr(R"("NodeNames":["a"])"));
+  EXPECT_THAT(extender.Filter(R"({"Pod":{"metadata":{"name":"p"}},"NodeNames":["a"]})"),
+              HasSubstr(R"("NodeNames":["a"])"));
 }
 
 TEST_F(FilterTest, AcceptsTheSameNodeTwice) {
   AddNode("a");
-  EXPECT_THAT(extender.Filter(Args(MakePod("p", 1, 1, 1), {"a", "a"})), HasSubstr(R"("NodeNames":["a","a"])"));
+  EXPECT_THAT(extender.Filter(Args(MakePod("p", 1, 1, 1), {"a", "a"})),
+              HasSubstr(R"("NodeNames":["a","a"])"));
 }
 
 TEST_F(FilterTest, UnderstandsNamesSpelledWithEscapesAndGivesThemBackAsTheyCame) {
   AddNode("node/a");
-  const std::string body =
-      fmt::format(R"({{"NodeNames":["node\/a","\u0061\"b"],"Pod":{}}})", PodJson(MakePod("p", 1, 1, 1)));
+  const std::string body = fmt::format(R"({{"NodeNames":["node\/a","\u0061\"b"],"Pod":{}}})",
+                                       PodJson(MakePod("p", 1, 1, 1)));
   const std::string answer = extender.Filter(body);
   EXPECT_THAT(answer, HasSubstr(R"("NodeNames":["node\/a"])"));
   EXPECT_THAT(answer, HasSubstr(R"("\u0061\"b":"node is not known)"));

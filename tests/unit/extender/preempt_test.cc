@@ -20,23 +20,28 @@ class PreemptTest : public ExtenderTest {
 };
 
 TEST_F(PreemptTest, KeepsTheLowestPriorityAmongMoreVictimsThanNeeded) {
-  EXPECT_EQ(extender.Preempt(Args(
-                R"("NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"uid-high"},{"UID":"uid-low"}],"NumPDBViolations":0}})")),
-            R"({"NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"uid-low"}],"NumPDBViolations":0}}})");
+  EXPECT_EQ(
+      extender.Preempt(Args(
+          R"("NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"uid-high"},{"UID":"uid-low"}],"NumPDBViolations":0}})")),
+      R"({"NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"uid-low"}],"NumPDBViolations":0}}})");
 }
 
 TEST_F(PreemptTest, ReadsWholePodsAsVictims) {
-  EXPECT_EQ(extender.Preempt(Args(R"("NodeNameToVictims":{"a":{"Pods":[{"metadata":{"uid":"uid-high"}}]}})")),
-            R"({"NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"uid-high"}],"NumPDBViolations":0}}})");
+  EXPECT_EQ(
+      extender.Preempt(
+          Args(R"("NodeNameToVictims":{"a":{"Pods":[{"metadata":{"uid":"uid-high"}}]}})")),
+      R"({"NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"uid-high"}],"NumPDBViolations":0}}})");
 }
 
 TEST_F(PreemptTest, DropsNodesThatItDoesNotKnow) {
-  EXPECT_EQ(extender.Preempt(Args(R"("NodeNameToMetaVictims":{"b":{"Pods":[{"UID":"uid-high"}]}})")),
-            R"({"NodeNameToMetaVictims":{}})");
+  EXPECT_EQ(
+      extender.Preempt(Args(R"("NodeNameToMetaVictims":{"b":{"Pods":[{"UID":"uid-high"}]}})")),
+      R"({"NodeNameToMetaVictims":{}})");
 }
 
 TEST_F(PreemptTest, EvictsNobodyOnBadInput) {
-  for (const char* body : {"", "[]", "{}", R"({"Pod":{},"NodeNameToMetaVictims":{"a":{"Pods":[7]}}})"}) {
+  for (const char* body :
+       {"", "[]", "{}", R"({"Pod":{},"NodeNameToMetaVictims":{"a":{"Pods":[7]}}})"}) {
     EXPECT_THAT(extender.Preempt(body), ::testing::StartsWith(R"({"Error":")")) << body;
   }
 }

@@ -3,8 +3,7 @@
 namespace synergy::extender {
 namespace {
 
-class PrioritizeTest : public ExtenderTest {
-};
+class PrioritizeTest : public ExtenderTest {};
 
 TEST_F(PrioritizeTest, GivesTenPointsToTheTightestNodeAlone) {
   AddNode("empty");
@@ -12,8 +11,9 @@ TEST_F(PrioritizeTest, GivesTenPointsToTheTightestNodeAlone) {
   AddNode("tighter");
   state.UpsertPod(MakePod("x", 4, 12, 250, "tight"));
   state.UpsertPod(MakePod("y", 6, 18, 375, "tighter"));
-  EXPECT_EQ(extender.Prioritize(Args(MakePod("p", 1, 3, 60), {"empty", "tight", "tighter"})),
-            R"([{"Host":"empty","Score":7},{"Host":"tight","Score":9},{"Host":"tighter","Score":10}])");
+  EXPECT_EQ(
+      extender.Prioritize(Args(MakePod("p", 1, 3, 60), {"empty", "tight", "tighter"})),
+      R"([{"Host":"empty","Score":7},{"Host":"tight","Score":9},{"Host":"tighter","Score":10}])");
 }
 
 TEST_F(PrioritizeTest, OrdersEqualNodesByName) {

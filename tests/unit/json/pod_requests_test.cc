@@ -119,6 +119,19 @@ TEST(PodRequests, AreCutToWhatCanBeAddedUp) {
   EXPECT_EQ(requests.other.Get("a/b"), kLargestRequest);
 }
 
+TEST(PodRequests, ManageWithTensOfThousandsOfNames) {
+  constexpr int kNames = 30'000;
+  std::string requests = R"("cpu":"1")";
+  for (int i = 0; i < kNames; ++i)
+    requests += fmt::format(R"(,"example.com/r{}":"1")", i * 7919 % kNames);
+  const std::string container = R"({"resources":{"requests":{)" + requests + "}}}";
+  const Resources sum = Requests(
+      fmt::format(R"({{"spec":{{"containers":[{0},{0}],"initContainers":[{0}]}}}})", container),
+      PodUse::kAccounted);
+  EXPECT_EQ(sum.other.entries().size(), static_cast<size_t>(kNames));
+  EXPECT_EQ(sum.other.Get("example.com/r4711"), 2);
+}
+
 // A pod with one container whose spec asks for `spec`, and this for its status.
 std::string Resized(std::string_view spec, std::string_view status,
                     std::string_view conditions = "[]") {

@@ -15,10 +15,10 @@
 namespace synergy::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
 using metrics::ExtenderMetrics;
 using metrics::Verb;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kFamilies[] = {
     "synergy_build_info",
@@ -46,7 +46,9 @@ constexpr const char* kFamilies[] = {
 class ExtenderMetricsTest : public ::testing::Test {
  protected:
   // The exposition has this whole line.
-  void ExpectLine(const std::string& line) { EXPECT_THAT("\n" + metrics_.Render(), HasSubstr("\n" + line + "\n")); }
+  void ExpectLine(const std::string& line) {
+    EXPECT_THAT("\n" + metrics_.Render(), HasSubstr("\n" + line + "\n"));
+  }
 
   ExtenderMetrics metrics_{"nvidia.com/gpu"};
 };
@@ -64,7 +66,8 @@ TEST_F(ExtenderMetricsTest, ThereAreNoOtherFamilies) {
   RecordSamples(metrics_);
   const std::string text = metrics_.Render();
   size_t families = 0;
-  for (size_t at = text.find("# TYPE "); at != std::string::npos; at = text.find("# TYPE ", at + 1)) ++families;
+  for (size_t at = text.find("# TYPE "); at != std::string::npos; at = text.find("# TYPE ", at + 1))
+    ++families;
   EXPECT_EQ(families, std::size(kFamilies));
 }
 

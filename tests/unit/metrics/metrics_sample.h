@@ -10,8 +10,10 @@ namespace synergy::testing {
 
 inline metrics::ClusterGauges SampleGauges() {
   metrics::ClusterGauges gauges;
-  gauges.nodes.push_back({"n1", {Gpus(8), Cores(24), GiB(500)}, {Gpus(6), MilliCpu(22500), GiB(100)}, Gpus(1)});
-  gauges.nodes.push_back({"n2", {Gpus(4), Cores(12), GiB(250)}, {Gpus(5), Cores(13), GiB(300)}, Gpus(0)});
+  gauges.nodes.push_back(
+      {"n1", {Gpus(8), Cores(24), GiB(500)}, {Gpus(6), MilliCpu(22500), GiB(100)}, Gpus(1)});
+  gauges.nodes.push_back(
+      {"n2", {Gpus(4), Cores(12), GiB(250)}, {Gpus(5), Cores(13), GiB(300)}, Gpus(0)});
   metrics::ClusterGauges::CacheGauge pods;
   pods.resource = "pods";
   pods.synced = true;
@@ -30,7 +32,8 @@ inline metrics::ClusterGauges SampleGauges() {
 }
 
 inline void RecordSamples(metrics::ExtenderMetrics& metrics) {
-  for (const metrics::Verb verb : metrics::kVerbs) metrics.CountCall(verb, std::chrono::microseconds(300));
+  for (const metrics::Verb verb : metrics::kVerbs)
+    metrics.CountCall(verb, std::chrono::microseconds(300));
   metrics.CountError(metrics::Verb::kFilter, "invalid");
   metrics.CountBind("bound");
   metrics.CountForgotten("bind_failed");

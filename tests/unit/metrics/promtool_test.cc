@@ -21,12 +21,14 @@ std::string Complaints(const std::string& exposition) {
   }
   const TemporaryFolder folder;
   const std::string file = folder.Write("metrics", exposition);
-  const std::string command = std::string(promtool) + " check metrics <" + file + " 2>&1; echo \"exit $?\"";
+  const std::string command =
+      std::string(promtool) + " check metrics <" + file + " 2>&1; echo \"exit $?\"";
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return "promtool cannot be started";
   std::string output;
   std::array<char, 4096> buffer;
-  while (const size_t read = std::fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), read);
+  while (const size_t read = std::fread(buffer.data(), 1, buffer.size(), pipe))
+    output.append(buffer.data(), read);
   pclose(pipe);
   return output == "exit 0\n" ? std::string() : output;
 }
