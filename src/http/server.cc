@@ -158,6 +158,8 @@ void RealServer::ServeRequests(Channel& channel, Place place) {
   for (;;) {
     // A new connection may be idle for as long as a used one: Go's client opens some in advance.
     SetIdle(place, true);
+    // Whoever came while this connection was still busy found none to close.
+    if (threads_.waiting() > 0) MakeRoom();
     const bool data = channel.AwaitData(options_.keep_alive_timeout, stop_.fd());
     SetIdle(place, false);
     if (!data) return;

@@ -311,21 +311,22 @@ TEST_F(ServerTest, SilentAndSlowClientsDoNotKeepOthersOut) {
   EXPECT_LT(Clock::now() - start, kPromptly);
 }
 
-TEST_F(ServerTest, TheConnectionThatIsIdleForLongestMakesRoomForANewOne) {
+TEST_F(ServerTest, IdleConnectionsMakeRoomForNewOnes) {
   options_.max_connections = 2;
   Start();
-  RawConnection first = Connect();
-  first.Send(kHello);
-  EXPECT_EQ(BodyOf(first.ReadAnswer()), "hello name=you");
-  RawConnection second = Connect();
-  second.Send(kHello);
-  EXPECT_EQ(BodyOf(second.ReadAnswer()), "hello name=you");
-  RawConnection third = Connect();
-  third.Send(kHello);
-  EXPECT_EQ(BodyOf(third.ReadAnswer()), "hello name=you");
-  EXPECT_TRUE(first.IsClosed());
-  second.Send(kHello);
-  EXPECT_EQ(BodyOf(second.ReadAnswer()), "hello name=you");
+  std::vector<RawConnection> connections;
+  for (int i = 0; i < 20; ++i) {
+    connections.push_back(Connect());
+    connections.back().Send(kHello);
+    ASSERT_EQ(BodyOf(connections.back().ReadAnswer()), "hello name=you") << i;
+  }
+  int open = 0;
+  for (RawConnection& connection : connections) {
+    connection.Send(kHello);
+    if (!connection.ReadAnswer().empty()) ++open;
+  }
+  EXPECT_GE(open, 1);
+  EXPECT_LE(open, 2);
 }
 
 TEST_F(ServerTest, AConnectionWaitsWhileAllOthersAreBusy) {
