@@ -37,6 +37,9 @@ while (($#)); do
 done
 ((${#parts[@]})) || parts=(tests go asan tsan lint)
 
+# So that clones in other folders find what was compiled before.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
+
 # build PRESET [TARGET]
 build() {
   cmake --preset "$1" >/dev/null && cmake --build --preset "$1" --target "${2-all}"

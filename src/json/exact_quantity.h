@@ -12,7 +12,7 @@
 
 namespace synergy::json {
 
-__extension__ typedef __int128 Int128;
+__extension__ using Int128 = __int128;
 
 // A number of 10^-9 units, the finest that Kubernetes keeps. Saturates far beyond what an int64 can
 // say in whole or milli units, so that no sum can wrap.

@@ -87,10 +87,12 @@ class ContainerSum {
     ResourceList requests = Requests(container);
     if (reported_.empty()) return requests;
     const auto it = reported_.find(fields_.Text(container["name"]));
-    if (it == reported_.end() || !it->second) return requests;
+    if (it == reported_.end()) return requests;
+    const std::optional<Reported>& reported = it->second;
+    if (!reported) return requests;
     if (infeasible_) requests = ResourceList();
-    requests.Max(it->second->in_force);
-    requests.Max(it->second->allocated);
+    requests.Max(reported->in_force);
+    requests.Max(reported->allocated);
     return requests;
   }
 

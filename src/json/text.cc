@@ -11,6 +11,7 @@ namespace synergy::json {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+constexpr std::string_view kEscapedDigits = "fffd";        // of the same
 
 unsigned char ByteAt(std::string_view text, size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
@@ -118,7 +119,9 @@ void RepairEscapedSurrogates(char* text, size_t size) {
       text += 2 * kEscapeSize;
       continue;
     }
-    if (IsHighSurrogate(*unit) || IsLowSurrogate(*unit)) std::memcpy(text + 2, "fffd", 4);
+    if (IsHighSurrogate(*unit) || IsLowSurrogate(*unit)) {
+      kEscapedDigits.copy(text + 2, kEscapedDigits.size());
+    }
     text += kEscapeSize;
   }
 }
