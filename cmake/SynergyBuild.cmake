@@ -29,7 +29,7 @@ function(synergy_set_flags target)
   # Designated initialisers leave out what has a default; -Wextra calls that missing. g++ 12 sees overlapping copies in
   # "literal" + std::string (its bug 105329).
   target_compile_options(${target} PRIVATE
-    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-missing-field-initializers -Wno-restrict)
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   if(SYNERGY_SANITIZERS)
     list(JOIN SYNERGY_SANITIZERS "," sanitizers)
     target_compile_options(${target} PRIVATE -fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -62,6 +62,12 @@ Body ReadBodyHeaders(const httplib::Request& request) {
   return body;
 }
 
+// Those whose bodies the library reads, and reads whole: it leaves a DELETE's chunks to be taken
+// for the next request.
+constexpr bool MayHaveBody(std::string_view method) {
+  return method == "POST" || method == "PUT" || method == "PATCH";
+}
+
 Request ToRequest(const httplib::Request& from, std::string_view content_type,
                   std::string_view body) {
   Request request;
@@ -135,17 +141,16 @@ class Exchanges::Library final : private httplib::Server {
                              const httplib::ContentReader& reader) {
       AnswerWithBody(request, response, reader);
     };
-    // Only these have bodies for the library. Anything that would match every path costs stack by
+    // Those of MayHaveBody(). Anything that would match every path costs stack by
     // the path's length.
     if (method == "POST") Post(Literally(path), HandlerWithContentReader(read));
     if (method == "PUT") Put(Literally(path), HandlerWithContentReader(read));
     if (method == "PATCH") Patch(Literally(path), HandlerWithContentReader(read));
-    if (method == "DELETE") Delete(Literally(path), HandlerWithContentReader(read));
     routes_[std::move(path)][std::move(method)] = std::move(handler);
   }
 
   Next ServeOne(Channel& channel) {
-    Exchange exchange{channel, nullptr, {}, false, false, false};
+    Exchange exchange{channel, nullptr, {}, false, false, false, false};
     current = &exchange;
     channel.LimitReads(kLongestHead);
     const std::unique_ptr<httplib::Stream> stream = MakeHttplibStream(channel);
@@ -165,12 +170,12 @@ class Exchanges::Library final : private httplib::Server {
   }
 
  private:
-  // Answers in place of a handler. The rest of the request is not read, so the connection ends.
+  // Answers in place of a handler. When there may be more of the request to come, the connection
+  // ends.
   void Refuse(const httplib::Request& request, int status, std::string_view reason,
               httplib::Response& response) {
     current->answered = true;
-    current->close = true;
-    current->unread_body = true;
+    if (!current->head_read || current->body.present) current->close = current->unread_body = true;
     if (options_.error_response) {
       Fill(options_.error_response(ToRequest(request, {}, {}), status, reason), response);
     } else {
@@ -182,6 +187,7 @@ class Exchanges::Library final : private httplib::Server {
   bool Accept(const httplib::Request& request, httplib::Response& response) {
     Exchange& exchange = *current;
     exchange.body = ReadBodyHeaders(request);
+    exchange.head_read = true;
     if (!exchange.body.valid) {
       Refuse(request, 400, "the body's length is not clear", response);
       return false;
@@ -197,8 +203,7 @@ class Exchanges::Library final : private httplib::Server {
       return false;
     }
     exchange.handler = &method->second;
-    if (exchange.body.present &&
-        (request.method == "GET" || request.method == "HEAD" || request.method == "OPTIONS")) {
+    if (exchange.body.present && !MayHaveBody(request.method)) {
       Refuse(request, 400, "the method has no body", response);
       return false;
     }

@@ -157,6 +157,17 @@ TEST_F(ServerTest, UnknownPathsAndMethodsAreRefused) {
               StartsWith("HTTP/1.1 404 "));
 }
 
+TEST_F(ServerTest, ARefusedRequestThatWasReadWholeLeavesItsConnectionOpen) {
+  Start();
+  RawConnection connection = Connect();
+  connection.Send("GET /nothing HTTP/1.1\r\n\r\n");
+  const std::string answer = connection.ReadAnswer();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(answer, Not(HasSubstr("Connection: close")));
+  connection.Send(kHello);
+  EXPECT_EQ(BodyOf(connection.ReadAnswer()), "hello name=you");
+}
+
 TEST_F(ServerTest, MalformedRequestsAreRefusedAndTheirConnectionsClosed) {
   Start();
   const std::vector<std::string> requests = {
