@@ -7,11 +7,12 @@ usage: scripts/test.sh [--only PART]... [--skip-setup]
 
 Sets up, builds and runs every test. Parts, in order:
 
-  lint      formatting, layering, shell, Go, clang-tidy (scripts/lint.sh)
+  lint      formatting, layering, names, shell, Go (scripts/lint.sh --fast)
   tests     the release build's tests: unit, property, integration, lint and cluster
   go        the tests of the Go programs (oracle, benchmarks)
   asan      the unit tests under the address and undefined sanitizers
   tsan      the unit tests under the thread sanitizer
+  tidy      clang-tidy as well (scripts/lint.sh); about ten minutes, so only when asked for
 
   --only PART    just this part; may be given more than once
   --skip-setup   do not install anything
@@ -35,7 +36,7 @@ while (($#)); do
   esac
   shift
 done
-((${#parts[@]})) || parts=(tests go asan tsan lint)
+((${#parts[@]})) || parts=(lint tests go asan tsan)
 
 # So that clones in other folders find what was compiled before.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
@@ -50,7 +51,8 @@ run_part() {
     tests) build release && ctest --preset release ;;
     go) (cd tests && nice go vet ./... && nice go test ./...) ;;
     asan | tsan) build "$1" unit_tests && ctest --preset "$1" -j2 ;;
-    lint) scripts/lint.sh ;;
+    lint) scripts/lint.sh --fast ;;
+    tidy) scripts/lint.sh ;;
     *) die "there is no part $1 (--help lists them)" ;;
   esac
 }

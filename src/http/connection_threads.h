@@ -4,8 +4,8 @@
 // connection keeps its thread while it is open, so a pool of fixed size would let a few silent
 // clients keep out everybody else. Private to this folder.
 //
-// Threading: Add() from one thread; the rest from any. Failures: a thread that cannot be started
-// leaves its connection waiting for another one.
+// Threading: Add() from one thread; the rest from any.
+// Failures: a thread that cannot be started leaves its connection waiting for another one.
 
 #include <condition_variable>
 #include <cstddef>

@@ -6,9 +6,10 @@
 // Threading: handlers run concurrently, one thread per connection. Handle() only before Start().
 // Start() returns once the port is bound; Stop() may be called from any thread, once; the
 // destructor stops at once what is not stopped yet. Both return when no handler runs any more,
-// however long that takes. Failures: a handler never throws. A body larger than the limit, or a
-// broken request, is answered by the server itself, and its connection closed. SIGPIPE is ignored
-// in the whole process from the first Create() on.
+// however long that takes.
+// Failures: neither a handler nor an error_response throws. A body larger than the limit, or a
+// broken request, is answered by the server itself, and its connection closed. SIGPIPE is
+// ignored in the whole process from the first Create() on.
 
 #include <chrono>
 #include <cstdint>

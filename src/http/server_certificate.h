@@ -2,8 +2,9 @@
 
 // A server's certificate that follows its files. Private to this folder.
 //
-// Threading: Current() from any thread. Failures: a changed pair of files that cannot be used is
-// reported, once per change, and the pair before stays in use.
+// Threading: Current() from any thread.
+// Failures: a changed pair of files that cannot be used is reported, once per change, and the
+// pair before stays in use.
 
 #include <functional>
 #include <mutex>

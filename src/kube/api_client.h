@@ -4,9 +4,10 @@
 // the Error.
 //
 // Threading: from any thread. No call is retried here: what may be repeated is the caller's to
-// know. Failures: as http::Client says, kTimeout above all for whatever may have been acted on; of
-// statuses, 404 kNotFound, 409 kConflict, 410 kGone, 401 and 403 kDenied, 429 and 5xx kUnavailable
-// (504 kTimeout), all others kInvalid. Messages never contain the token or a query.
+// know.
+// Failures: as http::Client says, kTimeout above all for whatever may have been acted on; of
+// statuses, 404 kNotFound, 409 kConflict, 410 kGone, 401 and 403 kDenied, 429 and 5xx
+// kUnavailable (504 kTimeout), all others kInvalid. Messages never contain the token or a query.
 
 #include <chrono>
 #include <functional>

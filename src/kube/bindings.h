@@ -2,8 +2,9 @@
 
 // What the extender asks the API server about single pods.
 //
-// Threading: from any thread. Failures: as ApiClient says. A Binding that ends with kTimeout may
-// have been made; GetPod tells.
+// Threading: from any thread.
+// Failures: as ApiClient says. A Binding that ends with kTimeout may have been made; GetPod
+// tells.
 
 #include <stop_token>
 #include <string>

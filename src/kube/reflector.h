@@ -4,13 +4,13 @@
 // again.
 //
 //   list (limit 500, continue) -> Replace -> watch (bookmarks) -> Upsert/Remove ...
-//        ^                                      |  ends or breaks: watch again from the last
-//        resourceVersion
-//        +---- 410 Gone, or history that runs backwards ----+
+//        ^                                    |   ends or breaks: again from the last version seen
+//        +-- 410 Gone, or history runs back --+
 //
 // Threading: one thread of its own per reflector, which makes all calls of the ObjectStore;
-// status() from any thread. Failures: waits with backoff and jitter and goes on until stopped. Each
-// is counted in the status; it is logged when it is not the one before again.
+// status() from any thread.
+// Failures: waits with backoff and jitter and goes on until stopped. Each is counted in the
+// status; it is logged when it is not the one before again.
 
 #include <cstdint>
 #include <memory>

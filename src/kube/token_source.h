@@ -3,8 +3,8 @@
 // The bearer token of the moment: a fixed one, or a file's content, which service accounts see
 // change every hour or so. Private to this folder.
 //
-// Threading: from any thread. Failures: a file that cannot be read any more leaves the last token
-// in use.
+// Threading: from any thread.
+// Failures: a file that cannot be read any more leaves the last token in use.
 
 #include <memory>
 #include <mutex>
