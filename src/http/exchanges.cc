@@ -31,8 +31,10 @@ struct Exchange {
   Channel& channel;
   const Handler* handler = nullptr;
   Body body;
-  bool answered =
-      false;  // by a handler or by Refuse(), so that the library's error hook leaves it alone
+  // The whole head has been read, so `body` says whether more is to come.
+  bool head_read = false;
+  // By a handler or by Refuse(), so that the library's error hook leaves it alone.
+  bool answered = false;
   bool close = false;
   bool unread_body = false;
 };
@@ -150,7 +152,7 @@ class Exchanges::Library final : private httplib::Server {
   }
 
   Next ServeOne(Channel& channel) {
-    Exchange exchange{channel, nullptr, {}, false, false, false, false};
+    Exchange exchange{.channel = channel};
     current = &exchange;
     channel.LimitReads(kLongestHead);
     const std::unique_ptr<httplib::Stream> stream = MakeHttplibStream(channel);
