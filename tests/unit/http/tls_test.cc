@@ -18,7 +18,6 @@
 namespace synergy::http {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 using synergy::testing::Background;
 using synergy::testing::FakeListener;
