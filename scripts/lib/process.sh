@@ -5,12 +5,13 @@
 # or another boot, and is never signalled. A component that was stopped on purpose has the word "stopped" there instead.
 
 # process_start PID: the start time in clock ticks since boot; fails when there is no such process or it is a zombie.
+# A killed program's first thread is a zombie while its others still end, and only the last closes files and ports.
 process_start() {
   local stat fields
   { IFS= read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
   # The second field is the program's name in brackets and may hold anything, so count from its end.
   read -r -a fields <<<"${stat##*) }"
-  [[ ${fields[0]} != Z ]] && printf '%s\n' "${fields[19]}"
+  [[ ${fields[0]} != Z || ${fields[17]} -gt 1 ]] && printf '%s\n' "${fields[19]}"
 }
 
 # remember NAME PID
