@@ -13,8 +13,9 @@ import tree
 # Folder -> the folders it may include from, beside itself.
 ARROWS = {
     "core": [],
-    "cluster": ["core"],
-    "allocation": ["core", "cluster"],
+    "profile": ["core"],
+    "cluster": ["core", "profile"],
+    "allocation": ["core", "profile", "cluster"],
     "http": ["core"],
     "json": ["core", "cluster"],
     "metrics": ["core"],
@@ -41,7 +42,7 @@ THIRD_PARTY = {
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
 # that give the rest its clock, its log and its way to end.
-PURE = ["core", "cluster", "allocation"]
+PURE = ["core", "profile", "cluster", "allocation"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
 # System headers that a pure folder does not include, with the folders that may all the same.
 IMPURE_HEADERS = {

@@ -1,0 +1,17 @@
+#pragma once
+
+// Amounts as Kubernetes writes them: whole cores or thousandths ("3", "1500m"), bytes with the
+// largest suffix that loses nothing ("62500M", "4Gi", "1023").
+//
+// Threading: pure. Failures: none.
+
+#include <string>
+
+#include "core/units.h"
+
+namespace synergy {
+
+std::string ToQuantityText(MilliCpu cpu);
+std::string ToQuantityText(Bytes bytes);
+
+}  // namespace synergy

@@ -1,0 +1,91 @@
+#pragma once
+
+// How fast a training job runs with how much CPU and memory, at its GPU count: the sensitivity
+// matrix of Synergy (OSDI'22, section 3.1), and the demand that follows from it.
+//
+// Throughput is that of the whole job, in any unit: only its ratios matter. CPU and memory are the
+// whole job's too.
+//
+// Threading: immutable; may be read by many threads. A copy copies the grid.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/resources.h"
+#include "core/result.h"
+#include "core/units.h"
+
+namespace synergy {
+
+class JobProfile {
+ public:
+  struct Point {
+    MilliCpu cpu;
+    Bytes memory;
+    double throughput = 0;
+  };
+
+  // Cells that a grid may have.
+  static constexpr size_t kMaxCells = 1 << 14;
+
+  // Points may lie anywhere and in any order; the grid has every CPU amount and every memory amount
+  // that occurs in them. A cell that was not measured is interpolated along its row and its column
+  // where there are measured cells on both sides, and never leaves the range that monotony allows.
+  //
+  // A job is taken to run no slower with more: where a measured point is slower than one with no
+  // more CPU and no more memory, the faster figure holds for both and warnings() names the two.
+  //
+  // kInvalid, with the point named: no GPU, no points, amounts that are not above zero or absurdly
+  // large, a throughput that is negative or not a finite number, the same amounts twice, no point
+  // above zero, more than kMaxCells.
+  static Result<JobProfile> Create(Gpus gpus, std::vector<Point> points);
+
+  Gpus gpus() const { return gpus_; }
+
+  // The grid; ascending, never empty.
+  std::span<const MilliCpu> cpus() const { return cpus_; }
+  std::span<const Bytes> memories() const { return memories_; }
+  // By positions in cpus() and memories(); never falls as either rises.
+  double Cell(size_t cpu, size_t memory) const { return cells_[cpu * memories_.size() + memory]; }
+
+  // For any amounts: never falls as either rises, and equals Cell() on the grid.
+  //
+  //   between two CPU amounts     the throughput is linear in the CPU (preprocessing scales with
+  //                               cores)
+  //   between two memory amounts  the time per sample is linear in the memory, as with a cache that
+  //                               keeps a fixed part of the data set (MinIO, VLDB'21); so the
+  //                               throughput is never above the straight line
+  //   below the least measured    in proportion to the amount, down to 0 with none
+  //   above the largest           as with the largest
+  double ThroughputAt(MilliCpu cpu, Bytes memory) const;
+
+  // The last cell: with the largest CPU and memory amounts.
+  double Best() const { return cells_.back(); }
+
+  // The smallest cell with at least (1 - tolerance) x Best(): of the least CPU amount with which
+  // some memory is enough, the least such memory. CPU comes first because it is what clusters run
+  // out of. 0 <= tolerance < 1.
+  ResourceVector Demand(double tolerance) const;
+
+  // What was doubtful about the points, in words; empty as a rule.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  JobProfile() = default;
+
+  Gpus gpus_;
+  std::vector<MilliCpu> cpus_;
+  std::vector<Bytes> memories_;
+  std::vector<double> cells_;  // by CPU, then memory
+  std::vector<std::string> warnings_;
+};
+
+// The profile of a job with `gpus` GPUs from that of the same job with one: each GPU gets what the
+// one got, so amounts of CPU and memory are multiplied and throughputs are kept (they are per GPU
+// then; ratios within a profile stay as they were). kInvalid: not a profile of one GPU, no GPU,
+// amounts that become absurdly large.
+Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus);
+
+}  // namespace synergy
