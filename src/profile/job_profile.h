@@ -25,6 +25,8 @@ class JobProfile {
     MilliCpu cpu;
     Bytes memory;
     double throughput = 0;
+
+    bool operator==(const Point&) const = default;
   };
 
   // Cells that a grid may have.

@@ -1,0 +1,60 @@
+#pragma once
+
+// The memory dimension of a profile, calculated instead of measured (Synergy, OSDI'22, section 3.1,
+// "optimistic profiling"): with a cache that keeps a fixed part of the data set (MinIO, VLDB'21),
+// every epoch misses the same part, and storage sets a limit.
+//
+//   hit rate(m)      = min(1, m / data set)
+//   throughput(c, m) = min(throughput(c, all in memory),
+//                          storage bandwidth / (bytes per sample x (1 - hit rate(m))))
+//
+// Throughput is in samples per second here, of the whole job; so are the data set, its storage
+// bandwidth and the memory.
+//
+// The functions that return no Result ask for a model and throughputs that make sense: amounts
+// above zero, numbers.
+//
+// Threading: pure. Failures: kInvalid with the amount that makes no sense.
+
+#include <span>
+#include <vector>
+
+#include "core/result.h"
+#include "core/units.h"
+#include "profile/job_profile.h"
+
+namespace synergy {
+
+struct CacheModel {
+  Bytes data_set;
+  Bytes storage_bandwidth;  // per second
+  Bytes bytes_per_sample;   // as read from storage, on average
+
+  bool operator==(const CacheModel&) const = default;
+};
+
+// Measured with the whole data set in memory.
+struct CpuPoint {
+  MilliCpu cpu;
+  double throughput = 0;
+
+  bool operator==(const CpuPoint&) const = default;
+};
+
+// What storage allows with `memory` for the cache; infinity where nothing is missed.
+double StorageLimit(const CacheModel& model, Bytes memory);
+
+// The least memory with which storage does not slow a job down that could process `throughput`;
+// at least one byte.
+Bytes EnoughMemory(const CacheModel& model, double throughput);
+
+// Memory amounts at which a profile by the model is worth knowing: enough for each point, and the
+// data set halved four times. Between them JobProfile interpolates as the model does.
+std::vector<Bytes> MemoryGrid(const CacheModel& model, std::span<const CpuPoint> points);
+
+// A profile with the points' CPU amounts and the given memory amounts; MemoryGrid()'s, if there are
+// none.
+Result<JobProfile> CalculateProfile(Gpus gpus, std::span<const CpuPoint> points,
+                                    const CacheModel& model, std::span<const Bytes> memories);
+
+}  // namespace synergy
