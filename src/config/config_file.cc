@@ -4,7 +4,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <map>
 #include <sstream>
 #include <system_error>
@@ -12,23 +11,10 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "config/yaml_fields.h"
+
 namespace synergy::config {
 namespace {
-
-// What is wrong, and where: yaml-cpp's exceptions and our own findings take this one way out.
-struct Problem {
-  int line;
-  std::string text;
-};
-
-[[noreturn]] void Reject(const YAML::Node& node, const std::string& text) {
-  throw Problem{node.Mark().line + 1, text};
-}
-
-std::string Scalar(const YAML::Node& node, const std::string& field) {
-  if (!node.IsScalar()) Reject(node, fmt::format("{}: expected a single value", field));
-  return node.Scalar();
-}
 
 // A whole number followed by one of the units.
 int64_t WithUnit(const YAML::Node& node, const std::string& field,
@@ -76,31 +62,6 @@ int64_t ToBytes(const YAML::Node& node, const std::string& field) {
 int64_t ToMilliCpu(const YAML::Node& node, const std::string& field) {
   static const std::map<std::string, int64_t> kUnits = {{"", 1000}, {"m", 1}};
   return WithUnit(node, field, kUnits);
-}
-
-// Fields by name, each with what it does to the struct.
-using Fields = std::map<std::string, std::function<void(const YAML::Node&, const std::string&)>>;
-
-void ReadFields(const YAML::Node& map, const std::string& prefix, const Fields& fields) {
-  if (map.IsNull()) return;
-  if (!map.IsMap()) {
-    Reject(map, fmt::format("{}: expected fields",
-                            prefix.empty() ? "the file" : prefix.substr(0, prefix.size() - 1)));
-  }
-  std::map<std::string, bool> seen;
-  for (const auto& entry : map) {
-    const std::string name = Scalar(entry.first, prefix + "a field's name");
-    const auto field = fields.find(name);
-    if (field == fields.end()) {
-      std::string known;
-      for (const auto& [other, read] : fields) known += (known.empty() ? "" : ", ") + other;
-      Reject(entry.first,
-             fmt::format("{}{}: there is no such field; known here: {}", prefix, name, known));
-    }
-    if (seen[name]) Reject(entry.first, fmt::format("{}{}: set twice", prefix, name));
-    seen[name] = true;
-    field->second(entry.second, prefix + name);
-  }
 }
 
 template <class Parse, class Out>
@@ -185,13 +146,15 @@ ExtenderConfig Read(const YAML::Node& root) {
 }  // namespace
 
 Result<ExtenderConfig> ParseExtenderConfig(const std::string& yaml, const std::string& name) {
+  const auto fail = [&name](const Problem& problem) {
+    return Fail(ErrorCode::kInvalid, fmt::format("{}:{}: {}", name, problem.line, problem.text));
+  };
   try {
     return Read(YAML::Load(yaml));
   } catch (const Problem& problem) {
-    return Fail(ErrorCode::kInvalid, fmt::format("{}:{}: {}", name, problem.line, problem.text));
+    return fail(problem);
   } catch (const YAML::Exception& problem) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("{}:{}: {}", name, problem.mark.line + 1, problem.msg));
+    return fail(ProblemAt(problem.mark, problem.msg));
   }
 }
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/exact_quantity.h"
 #include "json/document.h"
-#include "json/exact_quantity.h"
 
 namespace synergy::json {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "json/exact_quantity.h"
+#include "core/exact_quantity.h"
 #include "json/text.h"
 
 namespace synergy::json {

@@ -9,9 +9,9 @@
 #include <map>
 #include <string_view>
 
+#include "core/exact_quantity.h"
 #include "core/resources.h"
 #include "json/document.h"
-#include "json/exact_quantity.h"
 #include "json/field_reader.h"
 
 namespace synergy::json {

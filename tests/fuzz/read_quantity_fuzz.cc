@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/check.h"
-#include "json/exact_quantity.h"
+#include "core/exact_quantity.h"
 #include "json/quantity.h"
 #include "json/text.h"
 

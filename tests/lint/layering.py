@@ -19,7 +19,7 @@ ARROWS = {
     "http": ["core"],
     "json": ["core", "cluster"],
     "metrics": ["core"],
-    "config": ["core"],
+    "config": ["core", "profile"],
     "kube": ["core", "cluster", "http", "json", "config"],
     "extender": ["core", "cluster", "allocation", "http", "json", "metrics", "config", "kube"],
     "cli": ["core"],

@@ -17,9 +17,9 @@
 #include "cluster/cluster_state.h"
 #include "cluster/fit.h"
 #include "core/check.h"
+#include "core/exact_quantity.h"
 #include "integration/oracle/oracle.h"
 #include "json/document.h"
-#include "json/exact_quantity.h"
 #include "json/field_reader.h"
 #include "json/objects.h"
 

@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "core/check.h"
+#include "core/exact_quantity.h"
 #include "integration/oracle/oracle.h"
 #include "json/document.h"
-#include "json/exact_quantity.h"
 #include "json/field_reader.h"
 #include "json/objects.h"
 #include "json/quantity.h"

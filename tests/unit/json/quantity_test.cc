@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "json/exact_quantity.h"
+#include "core/exact_quantity.h"
 
 namespace synergy::json {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-namespace synergy::json {
+namespace synergy {
 
 __extension__ using Int128 = __int128;
 
@@ -52,4 +52,4 @@ struct ParsedQuantity {
 // None when `text` is no quantity.
 std::optional<ParsedQuantity> ParseExactQuantity(std::string_view text);
 
-}  // namespace synergy::json
+}  // namespace synergy

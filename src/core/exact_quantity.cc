@@ -1,4 +1,4 @@
-#include "json/exact_quantity.h"
+#include "core/exact_quantity.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-namespace synergy::json {
+namespace synergy {
 namespace {
 
 constexpr int64_t kNanoPerUnit = 1'000'000'000;
@@ -176,4 +176,4 @@ std::optional<ParsedQuantity> ParseExactQuantity(std::string_view text) {
   return ParsedQuantity{ExactQuantity(parts->negative ? -magnitude : magnitude), !scaled_int64};
 }
 
-}  // namespace synergy::json
+}  // namespace synergy

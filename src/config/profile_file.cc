@@ -1,0 +1,312 @@
+#include "config/profile_file.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "config/yaml_fields.h"
+#include "core/exact_quantity.h"
+#include "core/quantity_text.h"
+
+namespace synergy::config {
+namespace {
+
+ExactQuantity ToQuantity(const YAML::Node& node, const std::string& field) {
+  const std::string text = Scalar(node, field);
+  const std::optional<ParsedQuantity> parsed = ParseExactQuantity(text);
+  if (!parsed) {
+    Reject(node,
+           fmt::format("{}: \"{}\" is not a quantity, as in 3, 4500m, 62.5G or 64Gi", field, text));
+  }
+  if (parsed->exact <= ExactQuantity()) Reject(node, field + ": must be more than zero");
+  return parsed->exact;
+}
+
+MilliCpu ToMilliCpu(const YAML::Node& node, const std::string& field) {
+  return MilliCpu(ToQuantity(node, field).ToMilli());
+}
+
+Bytes ToBytes(const YAML::Node& node, const std::string& field) {
+  return Bytes(ToQuantity(node, field).ToUnits());
+}
+
+double ToThroughput(const YAML::Node& node, const std::string& field) {
+  const std::string text = Scalar(node, field);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number))
+    Reject(node, fmt::format("{}: \"{}\" is not a number", field, text));
+  if (number < 0) Reject(node, field + ": must not be negative");
+  return number;
+}
+
+Gpus ToGpus(const YAML::Node& node, const std::string& field) {
+  const std::string text = Scalar(node, field);
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1)
+    Reject(node, fmt::format("{}: \"{}\" is not a whole number above zero", field, text));
+  return Gpus(number);
+}
+
+std::string ToName(const YAML::Node& node, const std::string& field) {
+  std::string name = Scalar(node, field);
+  if (name.empty()) Reject(node, field + ": must not be empty");
+  return name;
+}
+
+void ForEach(const YAML::Node& list, const std::string& field, const auto& read) {
+  if (!list.IsSequence()) Reject(list, field + ": expected a list");
+  if (list.size() == 0) Reject(list, field + ": the list is empty");
+  for (size_t i = 0; i < list.size(); ++i) read(list[i], fmt::format("{}[{}]", field, i));
+}
+
+// A point as written, before it is known whether points have a memory.
+struct WrittenPoint {
+  YAML::Node node;
+  std::string field;
+  std::optional<MilliCpu> cpu;
+  std::optional<Bytes> memory;
+  std::optional<double> throughput;
+};
+
+WrittenPoint ReadPoint(const YAML::Node& node, const std::string& field) {
+  WrittenPoint point{.node = node, .field = field};
+  ReadFields(node, field + ".",
+             {{"cpu", [&](const auto& n, const auto& f) { point.cpu = ToMilliCpu(n, f); }},
+              {"memory", [&](const auto& n, const auto& f) { point.memory = ToBytes(n, f); }},
+              {"throughput",
+               [&](const auto& n, const auto& f) { point.throughput = ToThroughput(n, f); }}});
+  if (!point.cpu) Reject(node, field + ".cpu: is missing");
+  if (!point.throughput) Reject(node, field + ".throughput: is missing");
+  return point;
+}
+
+// The parts of the cache model; all or none.
+struct WrittenCache {
+  std::optional<Bytes> data_set;
+  std::optional<Bytes> storage_bandwidth;
+  std::optional<Bytes> bytes_per_sample;
+  std::vector<Bytes> memories;
+
+  bool any() const {
+    return data_set || storage_bandwidth || bytes_per_sample || !memories.empty();
+  }
+};
+
+CachedMeasurements ToCached(const YAML::Node& node, const std::string& field,
+                            const WrittenCache& cache, const std::vector<WrittenPoint>& points) {
+  const auto need = [&](const std::optional<Bytes>& bytes, const char* name) {
+    if (!bytes) {
+      Reject(node, fmt::format("{}.{}: is missing; datasetSize, storageBandwidth and "
+                               "bytesPerSample belong together, and memories needs them",
+                               field, name));
+    }
+    return *bytes;
+  };
+  CachedMeasurements cached{.model = {need(cache.data_set, "datasetSize"),
+                                      need(cache.storage_bandwidth, "storageBandwidth"),
+                                      need(cache.bytes_per_sample, "bytesPerSample")},
+                            .points = {},
+                            .memories = cache.memories};
+  for (const WrittenPoint& point : points) {
+    if (point.memory) {
+      Reject(point.node, point.field +
+                             ".memory: points have no memory where datasetSize is set, because "
+                             "they are measured with the data set in memory");
+    }
+    cached.points.push_back({*point.cpu, *point.throughput});
+  }
+  return cached;
+}
+
+std::vector<JobProfile::Point> ToPoints(const std::vector<WrittenPoint>& written) {
+  std::vector<JobProfile::Point> points;
+  for (const WrittenPoint& point : written) {
+    if (!point.memory) {
+      Reject(point.node, point.field +
+                             ".memory: is missing; without it datasetSize, "
+                             "storageBandwidth and bytesPerSample have to be set");
+    }
+    points.push_back({*point.cpu, *point.memory, *point.throughput});
+  }
+  return points;
+}
+
+void RejectTwice(const std::vector<WrittenPoint>& points) {
+  std::map<std::pair<MilliCpu, Bytes>, std::string> seen;
+  for (const WrittenPoint& point : points) {
+    const auto [first, is_new] =
+        seen.try_emplace({*point.cpu, point.memory.value_or(Bytes(0))}, point.field);
+    if (!is_new)
+      Reject(point.node, fmt::format("{}: the same amounts as {}", point.field, first->second));
+  }
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string name) : name_(std::move(name)) {}
+
+  ProfileFile Read(const YAML::Node& root) {
+    bool any = false;
+    ReadFields(root, "",
+               {{"profiles", [&](const YAML::Node& list, const std::string& field) {
+                   any = true;
+                   ForEach(list, field,
+                           [this](const YAML::Node& n, const std::string& f) { ReadEntry(n, f); });
+                 }}});
+    if (!any) Reject(root, "profiles: is missing");
+    return std::move(file_);
+  }
+
+ private:
+  void ReadEntry(const YAML::Node& node, const std::string& field) {
+    TrainingProfile training;
+    WrittenCache cache;
+    std::vector<WrittenPoint> points;
+    YAML::Node list;
+    const auto bytes = [](std::optional<Bytes>& out) {
+      return [&out](const YAML::Node& n, const std::string& f) { out = ToBytes(n, f); };
+    };
+    ReadFields(
+        node, field + ".",
+        {{"model", [&](const auto& n, const auto& f) { training.model = ToName(n, f); }},
+         {"gpuProduct", [&](const auto& n, const auto& f) { training.gpu_product = ToName(n, f); }},
+         {"gpus", [&](const auto& n, const auto& f) { training.gpus = ToGpus(n, f); }},
+         {"points",
+          [&](const YAML::Node& n, const std::string& f) {
+            list.reset(n);
+            ForEach(n, f, [&](const YAML::Node& point, const std::string& point_field) {
+              points.push_back(ReadPoint(point, point_field));
+            });
+          }},
+         {"datasetSize", bytes(cache.data_set)},
+         {"storageBandwidth", bytes(cache.storage_bandwidth)},
+         {"bytesPerSample", bytes(cache.bytes_per_sample)},
+         {"memories", [&](const YAML::Node& n, const std::string& f) {
+            ForEach(n, f, [&](const YAML::Node& memory, const std::string& memory_field) {
+              cache.memories.push_back(ToBytes(memory, memory_field));
+            });
+          }}});
+    if (training.model.empty()) Reject(node, field + ".model: is missing");
+    if (points.empty()) Reject(node, field + ".points: is missing");
+    RejectTwice(points);
+    if (cache.any()) {
+      training.cached = ToCached(node, field, cache, points);
+    } else {
+      training.points = ToPoints(points);
+    }
+    Add(node, field, list, std::move(training));
+  }
+
+  void Add(const YAML::Node& node, const std::string& field, const YAML::Node& points,
+           TrainingProfile training) {
+    const auto [first, is_new] =
+        seen_.try_emplace({training.model, training.gpu_product, training.gpus}, field);
+    if (!is_new) {
+      Reject(node, fmt::format("{}: the same model, GPU product and GPU count as {}", field,
+                               first->second));
+    }
+    Result<JobProfile> profile = MakeJobProfile(training);
+    if (!profile) Reject(points, fmt::format("{}.points: {}", field, profile.error().message));
+    for (const std::string& warning : profile->warnings()) {
+      const Problem place = ProblemAt(points.Mark(), warning);
+      file_.warnings.push_back(fmt::format("{}:{}:{}: {}.points: {}", name_, place.line,
+                                           place.column, field, place.text));
+    }
+    file_.entries.push_back({std::move(training), std::move(*profile)});
+  }
+
+  std::string name_;
+  ProfileFile file_;
+  std::map<std::tuple<std::string, std::string, Gpus>, std::string> seen_;
+};
+
+void WritePoint(YAML::Emitter& out, MilliCpu cpu, std::optional<Bytes> memory, double throughput) {
+  out << YAML::Flow << YAML::BeginMap;
+  out << YAML::Key << "cpu" << YAML::Value << ToQuantityText(cpu);
+  if (memory) out << YAML::Key << "memory" << YAML::Value << ToQuantityText(*memory);
+  // The shortest text that gives the same number again.
+  out << YAML::Key << "throughput" << YAML::Value << fmt::format("{}", throughput);
+  out << YAML::EndMap;
+}
+
+void WriteCache(YAML::Emitter& out, const CachedMeasurements& cached) {
+  const auto write = [&out](const char* name, Bytes bytes) {
+    out << YAML::Key << name << YAML::Value << ToQuantityText(bytes);
+  };
+  write("datasetSize", cached.model.data_set);
+  write("storageBandwidth", cached.model.storage_bandwidth);
+  write("bytesPerSample", cached.model.bytes_per_sample);
+  if (cached.memories.empty()) return;
+  out << YAML::Key << "memories" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+  for (const Bytes memory : cached.memories) out << ToQuantityText(memory);
+  out << YAML::EndSeq;
+}
+
+void WriteEntry(YAML::Emitter& out, const TrainingProfile& training) {
+  out << YAML::BeginMap;
+  out << YAML::Key << "model" << YAML::Value << YAML::DoubleQuoted << training.model;
+  if (!training.gpu_product.empty())
+    out << YAML::Key << "gpuProduct" << YAML::Value << YAML::DoubleQuoted << training.gpu_product;
+  out << YAML::Key << "gpus" << YAML::Value << training.gpus.count();
+  out << YAML::Key << "points" << YAML::Value << YAML::BeginSeq;
+  for (const JobProfile::Point& point : training.points)
+    WritePoint(out, point.cpu, point.memory, point.throughput);
+  if (training.cached) {
+    for (const CpuPoint& point : training.cached->points)
+      WritePoint(out, point.cpu, std::nullopt, point.throughput);
+  }
+  out << YAML::EndSeq;
+  if (training.cached) WriteCache(out, *training.cached);
+  out << YAML::EndMap;
+}
+
+}  // namespace
+
+Result<ProfileFile> ParseProfiles(const std::string& text, const std::string& name) {
+  const auto fail = [&name](const Problem& problem) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}:{}:{}: {}", name, problem.line, problem.column, problem.text));
+  };
+  try {
+    return Reader(name).Read(YAML::Load(text));
+  } catch (const Problem& problem) {
+    return fail(problem);
+  } catch (const YAML::Exception& problem) {
+    return fail(ProblemAt(problem.mark, problem.msg));
+  }
+}
+
+Result<ProfileFile> LoadProfiles(const std::string& file) {
+  std::ifstream in(file);
+  // A folder opens like a file but gives nothing.
+  std::error_code unknown;
+  if (!in || std::filesystem::is_directory(file, unknown))
+    return Fail(ErrorCode::kNotFound, fmt::format("{}: cannot be read", file));
+  std::stringstream text;
+  text << in.rdbuf();
+  return ParseProfiles(text.str(), file);
+}
+
+std::string WriteProfiles(std::span<const TrainingProfile> profiles) {
+  YAML::Emitter out;
+  out << YAML::BeginMap << YAML::Key << "profiles" << YAML::Value << YAML::BeginSeq;
+  for (const TrainingProfile& training : profiles) WriteEntry(out, training);
+  out << YAML::EndSeq << YAML::EndMap;
+  return std::string(out.c_str(), out.size()) + "\n";
+}
+
+}  // namespace synergy::config

@@ -1,0 +1,54 @@
+#pragma once
+
+// Training profiles as a file, in YAML or JSON (which YAML includes):
+//
+//   profiles:
+//     - model: resnet50                  # measured over CPU and memory
+//       gpuProduct: NVIDIA-A100-SXM4-80GB  # of the node label nvidia.com/gpu.product; any, if
+//       absent gpus: 1                          # 1, if absent points:
+//         - {cpu: 3, memory: 62.5G, throughput: 1.0}
+//         - {cpu: 4500m, memory: 64Gi, throughput: 1.15}
+//     - model: alexnet                   # measured with the data set in memory
+//       points:
+//         - {cpu: 3, throughput: 1200}   # samples per second
+//         - {cpu: 12, throughput: 3528}
+//       datasetSize: 140Gi
+//       storageBandwidth: 500M           # bytes per second
+//       bytesPerSample: 110k
+//       memories: [20Gi, 60Gi]           # chosen to fit the model of the cache, if absent
+//
+// Amounts are Kubernetes quantities, those of the whole job, and rounded up to thousandths of a
+// core and to bytes.
+//
+// Threading: pure but for reading the file.
+// Failures: kInvalid with file, line, column and field; kNotFound where there is no file.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "profile/job_profile.h"
+#include "profile/training_profile.h"
+
+namespace synergy::config {
+
+struct ProfileFile {
+  struct Entry {
+    TrainingProfile training;  // as written
+    JobProfile profile;        // as it is used
+  };
+
+  std::vector<Entry> entries;  // never empty; one for a model, GPU product and GPU count
+  // Points that are slower with more CPU or memory, with file, line, column and field.
+  std::vector<std::string> warnings;
+};
+
+Result<ProfileFile> LoadProfiles(const std::string& file);
+// `name` stands for the file in errors and warnings.
+Result<ProfileFile> ParseProfiles(const std::string& text, const std::string& name);
+
+// As YAML that ParseProfiles() reads back as it was.
+std::string WriteProfiles(std::span<const TrainingProfile> profiles);
+
+}  // namespace synergy::config
