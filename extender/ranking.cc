@@ -6,9 +6,9 @@ namespace synergy::extender {
 
 void Ranking::Add(size_t position, FitRank rank, std::optional<NodeIndex> node) {
   const Entry entry{rank, static_cast<uint32_t>(position)};
-  Range& range = leftovers_[static_cast<size_t>(rank.tier)];
-  range.least = std::min(range.least, rank.leftover);
-  range.most = std::max(range.most, rank.leftover);
+  Range& range = costs_[static_cast<size_t>(rank.tier)];
+  range.least = std::min(range.least, rank.cost);
+  range.most = std::max(range.most, rank.cost);
   const bool better = entries_.empty() || rank < best_.rank ||
                       (rank == best_.rank && args_.Name(position) < args_.Name(best_.position));
   if (better) {
@@ -20,15 +20,11 @@ void Ranking::Add(size_t position, FitRank rank, std::optional<NodeIndex> node) 
 
 void Ranking::GivePoints(std::span<uint8_t> points) const {
   for (const Entry& entry : entries_) {
-    if (entry.rank.tier == FitTier::kRequests) {
-      points[entry.position] = 0;
-      continue;
-    }
-    const Range& range = leftovers_[static_cast<size_t>(entry.rank.tier)];
+    const Range& range = costs_[static_cast<size_t>(entry.rank.tier)];
     const double width = range.most - range.least;
-    const double place = width > 0 ? (entry.rank.leftover - range.least) / width : 0;
+    const double place = width > 0 ? (entry.rank.cost - range.least) / width : 0;
     const int down =
-        3 * static_cast<int>(entry.rank.tier) + std::min(2, static_cast<int>(place * 3));
+        5 * static_cast<int>(entry.rank.tier) + std::min(4, static_cast<int>(place * 5));
     points[entry.position] = static_cast<uint8_t>(json::kMostPoints - 1 - down);
   }
   if (!entries_.empty()) points[best_.position] = json::kMostPoints;

@@ -3,7 +3,7 @@
 // The ranks of one prioritize call's nodes, and the points that kube-scheduler is told.
 //
 // Points: 10 for the best node alone, so that it wins whatever kube-scheduler's own scores are
-// (docs/adr/0003-points.md); for the others three points a tier, in order of leftover. Nodes that
+// (docs/adr/0003-points.md); for the others five points a tier, in order of cost. Nodes that
 // were not added keep the points they have.
 //
 // Threading: one call, one Ranking.
@@ -47,7 +47,7 @@ class Ranking {
   std::vector<Entry> entries_;
   Entry best_;
   std::optional<NodeIndex> best_node_;
-  Range leftovers_[kFitTiers];
+  Range costs_[kFitTiers];
 };
 
 }  // namespace synergy::extender

@@ -12,11 +12,9 @@ int64_t Part(int64_t whole, int64_t parts, int64_t of) {
   return static_cast<int64_t>(static_cast<Wide>(whole) * parts / of);
 }
 
-// Whether the free GPUs of `free` all keep `per_gpu`.
-bool KeepsReserve(const ResourceVector& free, const ResourceVector& per_gpu) {
-  const int64_t gpus = free.gpus.count();
-  return gpus <= 0 || (free.cpu >= per_gpu.cpu * gpus && free.memory >= per_gpu.memory * gpus);
-}
+// What a GPU that stays free weighs against what is left beside it: enough to keep nodes whole for
+// jobs with many GPUs, little enough to let demands decide (docs/placement.md).
+constexpr double kFreeGpuWeight = 0.25;
 
 }  // namespace
 
@@ -34,40 +32,35 @@ ResourceVector ReservePerGpu(const ClusterSnapshot& snapshot, const ReserveRule&
   return rule.per_gpu ? *rule.per_gpu : snapshot.least_per_gpu();
 }
 
-BestFit::BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve)
-    : requests_(pod.requests.main),
-      demand_(pod.PlanningDemand()),
-      reserve_per_gpu_(ReservePerGpu(snapshot, reserve)),
-      gpu_unit_(1.0 / static_cast<double>(snapshot.largest_node().gpus.count())),
-      cpu_unit_(1.0 / static_cast<double>(snapshot.largest_node().cpu.count())),
-      memory_unit_(1.0 / static_cast<double>(snapshot.largest_node().memory.count())) {}
+BestFitStep::BestFitStep(const ResourceVector& demand, const ResourceVector& reserve_per_gpu,
+                         const ResourceVector& largest)
+    : demand_(demand),
+      reserve_per_gpu_(reserve_per_gpu),
+      gpu_unit_(1.0 / static_cast<double>(largest.gpus.count())),
+      cpu_unit_(1.0 / static_cast<double>(largest.cpu.count())),
+      memory_unit_(1.0 / static_cast<double>(largest.memory.count())) {}
 
-double BestFit::Leftover(const ResourceVector& free, const ResourceVector& need) const {
-  // Overcommitted is no emptier than full: else such nodes would draw pods that ask for nothing
-  // there.
-  const auto left = [](auto amount) {
-    return static_cast<double>(std::max<int64_t>(amount.count(), 0));
+FitRank BestFitStep::Rank(const ResourceVector& free) const {
+  const int64_t left = std::max<int64_t>((free.gpus - demand_.gpus).count(), 0);
+  // Overcommitted is no worse than full: a pod that asks for nothing there fits all the same.
+  const auto room = [&](auto available, auto demand, auto reserve) {
+    const auto zero = decltype(available)(0);
+    return (std::max(available, zero) - demand - reserve * left).count();
   };
-  return left(free.gpus - need.gpus) * gpu_unit_ + left(free.cpu - need.cpu) * cpu_unit_ +
-         left(free.memory - need.memory) * memory_unit_;
+  const int64_t cpu = room(free.cpu, demand_.cpu, reserve_per_gpu_.cpu);
+  const int64_t memory = room(free.memory, demand_.memory, reserve_per_gpu_.memory);
+  if (cpu < 0 || memory < 0) {
+    return {FitTier::kShort, static_cast<double>(std::max<int64_t>(-cpu, 0)) * cpu_unit_ +
+                                 static_cast<double>(std::max<int64_t>(-memory, 0)) * memory_unit_};
+  }
+  const auto free_gpus = static_cast<double>(left);
+  const double beside =
+      static_cast<double>(cpu) * cpu_unit_ + static_cast<double>(memory) * memory_unit_;
+  return {FitTier::kRoom, beside / (free_gpus + 1) + kFreeGpuWeight * free_gpus * gpu_unit_};
 }
 
-FitRank BestFit::Rank(const NodeState& node) const {
-  const ResourceVector free = node.Free();
-  if (demand_.FitsWithin(free)) {
-    const FitTier tier = KeepsReserve(free - demand_, reserve_per_gpu_)
-                             ? FitTier::kDemandWithReserve
-                             : FitTier::kDemand;
-    return {tier, Leftover(free, demand_)};
-  }
-  // What the pod would be given: its fair share where that is less than its demand, and never less
-  // than it asks for.
-  ResourceVector share = FairShare(node, requests_.gpus);
-  share.cpu = std::max(std::min(share.cpu, demand_.cpu), requests_.cpu);
-  share.memory = std::max(std::min(share.memory, demand_.memory), requests_.memory);
-  if (share.FitsWithin(free)) return {FitTier::kFairShare, Leftover(free, share)};
-  return {FitTier::kRequests, Leftover(free, requests_)};
-}
+BestFit::BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve)
+    : step_(pod.PlanningDemand(), ReservePerGpu(snapshot, reserve), snapshot.largest_node()) {}
 
 Gpus StrandedGpus(const NodeState& node, const ResourceVector& reserve_per_gpu) {
   const ResourceVector free = node.Free();

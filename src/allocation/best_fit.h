@@ -4,19 +4,21 @@
 //
 // Sources: Synergy-Tune's placement step (OSDI'22, section 4.2: the server with the least free
 // resources that is just enough for the whole demand), and two changes of ours that
-// docs/extender.md explains: a fit first has to leave every GPU that stays free on the node the
-// least that any job needs (the reserve), and nodes that cannot give the whole demand are ranked by
-// the fair share instead of being skipped.
+// docs/placement.md explains and measures: a place should leave every GPU that stays free there the
+// least that any job needs (the reserve), and what is left beyond that is counted per GPU that
+// stays free, because that is how much a later job can get. With r the reserve per GPU, per node
 //
-// Of two nodes the better one is that with the lower FitRank:
+//   left      = free GPUs - the pod's GPUs
+//   room[d]   = max(0, free[d]) - demand[d] - r[d] x left                d in {CPU, memory}
 //
-//   tier      kDemandWithReserve < kDemand < kFairShare < kRequests
-//   leftover  sum over d in {GPU, CPU, memory} of max(0, free[d] - need[d]) / largest[d], the lower
-//   the better
+//   kRoom     both room[d] >= 0:  cost = sum over d of room[d] / largest[d] / (left + 1)
+//                                        + 0.25 x left / largest[GPU]
+//   kShort    otherwise:          cost = sum over d of max(0, -room[d]) / largest[d]
 //
-// where need is what the tier gives the pod, and largest[d] the largest allocatable of any node, so
-// that unlike dimensions add. Equal ranks are ordered by node name. So the order is total, and
-// depends on the cluster alone.
+// where largest[d] is the largest allocatable of any node, so that unlike dimensions add. The last
+// term of kRoom keeps whole nodes free for jobs with many GPUs. Of two nodes the better one is that
+// with the lower FitRank; equal ranks are ordered by node name. So the order is total, and depends
+// on the cluster alone.
 //
 // Threading: pure; a BestFit may be read by many threads.
 
@@ -32,19 +34,16 @@
 
 namespace synergy {
 
-// What a node can give a pod whose requests fit there, best first.
 enum class FitTier : uint8_t {
-  kDemandWithReserve,  // the whole demand, and every GPU left free keeps its reserve
-  kDemand,             // the whole demand
-  kFairShare,          // its share of the node in proportion to its GPUs
-  kRequests,           // what it asks for, and no more
+  kRoom,   // the whole demand, and every GPU left free keeps its reserve
+  kShort,  // less: the pod, its neighbours or those who come later lack something
 };
 
-inline constexpr size_t kFitTiers = 4;
+inline constexpr size_t kFitTiers = 2;
 
 struct FitRank {
-  FitTier tier = FitTier::kRequests;
-  double leftover = 0;  // in nodes: 1 is one dimension of the largest node
+  FitTier tier = FitTier::kShort;
+  double cost = 0;  // in nodes: 1 is one dimension of the largest node
 
   auto operator<=>(const FitRank&) const = default;
 };
@@ -60,22 +59,33 @@ struct ReserveRule {
 // leave there. Zero for a node without GPUs.
 ResourceVector FairShare(const NodeState& node, Gpus gpus);
 
-class BestFit {
+// The step by which every placement is made: a pod's by the extender, a job's in a round.
+class BestFitStep {
  public:
-  BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve);
+  // `largest` is the unit of each dimension.
+  BestFitStep(const ResourceVector& demand, const ResourceVector& reserve_per_gpu,
+              const ResourceVector& largest);
 
-  // For a node on which the pod's requests fit (CheckFit).
-  FitRank Rank(const NodeState& node) const;
+  // For a place with GPUs enough.
+  FitRank Rank(const ResourceVector& free) const;
 
  private:
-  double Leftover(const ResourceVector& free, const ResourceVector& need) const;
-
-  ResourceVector requests_;
   ResourceVector demand_;
   ResourceVector reserve_per_gpu_;
   double gpu_unit_;
   double cpu_unit_;
   double memory_unit_;
+};
+
+class BestFit {
+ public:
+  BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve);
+
+  // For a node on which the pod's requests fit (CheckFit).
+  FitRank Rank(const NodeState& node) const { return step_.Rank(node.Free()); }
+
+ private:
+  BestFitStep step_;
 };
 
 // CPU and memory that every GPU pod may count on, per GPU, under `rule`.

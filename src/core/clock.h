@@ -11,6 +11,7 @@
 namespace synergy {
 
 using Duration = std::chrono::nanoseconds;
+using Seconds = std::chrono::duration<double>;  // for rates and models, where fractions matter
 using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 using WallTime = std::chrono::time_point<std::chrono::system_clock, Duration>;
 

@@ -26,14 +26,13 @@ class BestFitModel:
         for name, free in self.free.items():
             if any(r > f for r, f in zip(requests, free)):
                 continue
-            fair = [gpus] + [max(r, min(d, size * gpus / self.nodes[name][0]))
-                             for r, d, size in zip(requests[1:], demand[1:], self.nodes[name][1:])]
-            for tier, need in enumerate((demand, demand, fair, requests)):
-                left = [f - n for f, n in zip(free, need)]
-                keeps = all(left[d + 1] >= left[0] * self.least[d] for d in range(2))
-                if min(left) >= 0 and (tier != 0 or keeps):
-                    ranks.append((tier, sum(l / m for l, m in zip(left, self.largest)), name))
-                    break
+            left = free[0] - gpus
+            room = [(f - d - left * least) / largest
+                    for f, d, least, largest in zip(free[1:], demand[1:], self.least, self.largest[1:])]
+            if min(room) >= 0:
+                ranks.append((0, sum(room) / (left + 1) + 0.25 * left / self.largest[0], name))
+            else:
+                ranks.append((1, sum(max(0, -r) for r in room), name))
         if not ranks:
             return None
         best = min(ranks)[2]

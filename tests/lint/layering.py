@@ -15,11 +15,14 @@ ARROWS = {
     "core": [],
     "profile": ["core"],
     "cluster": ["core", "profile"],
+    "policy": ["core", "profile", "cluster"],
     "allocation": ["core", "profile", "cluster"],
+    "engine": ["core", "profile", "cluster", "policy", "allocation"],
+    "sim": ["core", "profile", "cluster", "policy", "allocation", "engine"],
     "http": ["core"],
     "json": ["core", "cluster"],
     "metrics": ["core"],
-    "config": ["core", "profile"],
+    "config": ["core", "profile", "sim"],
     "kube": ["core", "cluster", "http", "json", "config"],
     "extender": ["core", "cluster", "allocation", "http", "json", "metrics", "config", "kube"],
     "cli": ["core"],
@@ -42,7 +45,7 @@ THIRD_PARTY = {
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
 # that give the rest its clock, its log and its way to end.
-PURE = ["core", "profile", "cluster", "allocation"]
+PURE = ["core", "profile", "cluster", "policy", "allocation", "engine", "sim"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
 # System headers that a pure folder does not include, with the folders that may all the same.
 IMPURE_HEADERS = {

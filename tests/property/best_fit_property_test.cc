@@ -31,7 +31,7 @@ ReserveRule RandomReserve() {
                                     GiB(*rc::gen::inRange(0, 40))}};
 }
 
-// The rank by the words of best_fit.h, in floating point throughout: tier, leftover.
+// The rank by the words of best_fit.h, in floating point throughout: tier, cost.
 std::pair<int, double> PlainRank(const Pod& pod, const NodeState& node,
                                  const ResourceVector& largest, const ResourceVector& reserve) {
   struct Amount {
@@ -46,36 +46,17 @@ std::pair<int, double> PlainRank(const Pod& pod, const NodeState& node,
   const Amount all = amount(node.allocatable);
   const Amount taken = amount(node.requested);
   const Amount free{all.gpus - taken.gpus, all.cpu - taken.cpu, all.memory - taken.memory};
-  const Amount requests = amount(pod.requests.main);
   const Amount demand = amount(pod.demand.value_or(pod.requests.main));
   const Amount unit = amount(largest);
   const Amount each = amount(reserve);
-  const auto fits = [&free](const Amount& need) {
-    return need.gpus <= free.gpus && (need.cpu <= 0 || need.cpu <= free.cpu) &&
-           (need.memory <= 0 || need.memory <= free.memory);
-  };
-  const auto leftover = [&](const Amount& need) {
-    return std::max(0.0, free.gpus - need.gpus) / unit.gpus +
-           std::max(0.0, free.cpu - need.cpu) / unit.cpu +
-           std::max(0.0, free.memory - need.memory) / unit.memory;
-  };
-  if (fits(demand)) {
-    const double left = free.gpus - demand.gpus;
-    const bool kept = left <= 0 || (free.cpu - demand.cpu >= left * each.cpu &&
-                                    free.memory - demand.memory >= left * each.memory);
-    return {kept ? 0 : 1, leftover(demand)};
+  const double left = std::max(0.0, free.gpus - demand.gpus);
+  const double cpu = (std::max(0.0, free.cpu) - demand.cpu - left * each.cpu) / unit.cpu;
+  const double memory =
+      (std::max(0.0, free.memory) - demand.memory - left * each.memory) / unit.memory;
+  if (cpu >= 0 && memory >= 0) {
+    return {0, (cpu + memory) / (left + 1) + 0.25 * left / unit.gpus};
   }
-  const double part = std::min(requests.gpus, all.gpus) / all.gpus;
-  const auto share = [part](double whole, double others, double wanted, double asked) {
-    return std::max(asked, std::min(wanted, std::floor(std::max(0.0, whole - others) * part)));
-  };
-  const Amount fair{
-      requests.gpus,
-      share(all.cpu, static_cast<double>(node.cpu_of_others.count()), demand.cpu, requests.cpu),
-      share(all.memory, static_cast<double>(node.memory_of_others.count()), demand.memory,
-            requests.memory)};
-  if (fits(fair)) return {2, leftover(fair)};
-  return {3, leftover(requests)};
+  return {1, std::max(0.0, -cpu) + std::max(0.0, -memory)};
 }
 
 RC_GTEST_PROP(BestFitProperty, NeverPicksANodeOnWhichThePodDoesNotFit,
@@ -127,9 +108,9 @@ RC_GTEST_PROP(BestFitProperty, RanksEveryNodeAsItsDescriptionSays, (const Random
     const NodeState& node = snapshot->node(i);
     if (!CheckFit(pod, node).none()) continue;
     const FitRank rank = best_fit.Rank(node);
-    const auto [tier, leftover] = PlainRank(pod, node, snapshot->largest_node(), reserve);
+    const auto [tier, cost] = PlainRank(pod, node, snapshot->largest_node(), reserve);
     RC_ASSERT(static_cast<int>(rank.tier) == tier);
-    RC_ASSERT(std::abs(rank.leftover - leftover) < 1e-9);
+    RC_ASSERT(std::abs(rank.cost - cost) < 1e-9);
   }
 }
 

@@ -28,103 +28,82 @@ class BestFitTest : public AllocationFixture {
   }
 };
 
-TEST_F(BestFitTest, TheWholeDemandWithItsReserveIsTheBestTier) {
+TEST_F(BestFitTest, ThereIsRoomWhereTheWholeDemandFitsAndFreeGpusKeepTheirReserve) {
   HaveNode("n1");
-  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kDemandWithReserve);
+  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kRoom);
 }
 
-TEST_F(BestFitTest, ADemandThatLeavesFreeGpusWithoutTheirReserveIsTheSecondTier) {
+TEST_F(BestFitTest, ADemandThatLeavesFreeGpusWithoutTheirReserveIsShort) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(12), GiB(60)});
-  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kDemand)
-      << "six GPUs would be left without any CPU";
+  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kShort) << "six GPUs would be left without any CPU";
 }
 
 TEST_F(BestFitTest, TheReserveIsKeptInMemoryToo) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(0), GiB(330)});
   const Pod pod = MakePod("p", {Gpus(1), Cores(1), GiB(51)});
-  EXPECT_EQ(TierOf(pod, "n1"), FitTier::kDemand) << "six GPUs need 120 GiB, and 119 would be left";
-  EXPECT_EQ(TierOf(MakePod("p", {Gpus(1), Cores(1), GiB(50)}), "n1"), FitTier::kDemandWithReserve);
+  EXPECT_EQ(TierOf(pod, "n1"), FitTier::kShort) << "six GPUs need 120 GiB, and 119 would be left";
+  EXPECT_EQ(TierOf(MakePod("p", {Gpus(1), Cores(1), GiB(50)}), "n1"), FitTier::kRoom);
 }
 
 TEST_F(BestFitTest, WhoTakesTheLastGpuNeedsToLeaveNothing) {
   HaveNode("n1");
   Taken("n1", {Gpus(7), Cores(12), GiB(440)});
-  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kDemandWithReserve);
+  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kRoom);
 }
 
-TEST_F(BestFitTest, WithoutAReserveAnyNodeThatHoldsTheDemandIsOfTheBestTier) {
+TEST_F(BestFitTest, WithoutAReserveThereIsRoomWhereverTheDemandFits) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(12), GiB(60)});
-  EXPECT_EQ(TierOf(HungryPod(), "n1", kNoReserve), FitTier::kDemandWithReserve);
+  EXPECT_EQ(TierOf(HungryPod(), "n1", kNoReserve), FitTier::kRoom);
 }
 
 TEST_F(BestFitTest, TheReserveIsLearnedFromThePodsWhereItIsNotGiven) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(12), GiB(60)});
   state.UpsertPod(MakePod("waiting", {Gpus(1), Cores(2), GiB(1)}));
-  EXPECT_EQ(TierOf(HungryPod(), "n1", ReserveRule{}), FitTier::kDemand);
+  EXPECT_EQ(TierOf(HungryPod(), "n1", ReserveRule{}), FitTier::kShort);
 }
 
-TEST_F(BestFitTest, WhereTheDemandDoesNotFitTheFairShareMay) {
+TEST_F(BestFitTest, WhatIsLackingCountsOnceForThePodAndOnceForTheReserve) {
   HaveNode("n1");
-  Taken("n1", {Gpus(1), Cores(20), GiB(60)});
-  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kFairShare)
-      << "its eighth are 3 of the 4 cores left";
+  Taken("n1", {Gpus(1), Cores(14), GiB(380)});
+  // 12 cores wanted and 6 reserved, 10 free; 60 GiB wanted and 120 reserved, 120 free.
+  const FitRank rank = RankOf(HungryPod(), "n1");
+  EXPECT_EQ(rank.tier, FitTier::kShort);
+  EXPECT_DOUBLE_EQ(rank.cost, 8.0 / 24 + 60.0 / 500);
 }
 
-TEST_F(BestFitTest, TheFairShareCountsWithoutPodsThatHaveNoGpus) {
-  HaveNode("n1");
-  Taken("n1", {Gpus(0), Cores(8), GiB(0)});
-  Taken("n1", {Gpus(1), Cores(14), GiB(60)});
-  // Two cores are left. An eighth of 24 would not fit, an eighth of the 16 that GPU pods share
-  // does.
-  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kFairShare);
+TEST_F(BestFitTest, WhereLessIsLackingIsBetter) {
+  HaveNode("lacks one core");
+  Taken("lacks one core", {Gpus(7), Cores(13), GiB(60)});
+  HaveNode("lacks the reserve of four");
+  Taken("lacks the reserve of four", {Gpus(3), Cores(12), GiB(60)});
+  EXPECT_LT(RankOf(HungryPod(), "lacks one core"),
+            RankOf(HungryPod(), "lacks the reserve of four"));
 }
 
-TEST_F(BestFitTest, WhereNotEvenTheFairShareFitsThePodGetsWhatItAsksFor) {
+TEST_F(BestFitTest, WhatIsLeftIsCountedPerFreeGpuInPartsOfTheLargestNode) {
   HaveNode("n1");
-  Taken("n1", {Gpus(1), Cores(22), GiB(60)});
-  EXPECT_EQ(TierOf(HungryPod(), "n1"), FitTier::kRequests);
-}
-
-TEST_F(BestFitTest, TheFairShareIsNotMoreThanTheDemand) {
-  HaveNode("n1");
-  Taken("n1", {Gpus(1), Cores(22), GiB(60)});
-  const Pod modest = Demanding(MakePod("modest", {Gpus(1), Cores(1), GiB(1)}), Cores(2), GiB(600));
-  EXPECT_EQ(TierOf(modest, "n1"), FitTier::kFairShare)
-      << "only memory is short; two cores are all it wants";
-}
-
-TEST_F(BestFitTest, TheFairShareIsNotLessThanTheRequests) {
-  HaveNode("n1");
-  Taken("n1", {Gpus(1), Cores(14), GiB(60)});
-  const Pod greedy =
-      Demanding(MakePod("greedy", {Gpus(1), Cores(10), GiB(60)}), Cores(12), GiB(60));
-  const FitRank rank = RankOf(greedy, "n1");
-  EXPECT_EQ(rank.tier, FitTier::kFairShare);
-  EXPECT_DOUBLE_EQ(rank.leftover, 6.0 / 8 + 0.0 / 24 + (500.0 - 60 - 62.5 + 2.5) / 500);
-}
-
-TEST_F(BestFitTest, TheLeftoverIsCountedInPartsOfTheLargestNodePerDimension) {
-  HaveNode("n1");
-  EXPECT_DOUBLE_EQ(RankOf(HungryPod(), "n1").leftover, 7.0 / 8 + 12.0 / 24 + 440.0 / 500);
+  // 24 - 12 - 7 cores and 500 - 60 - 140 GiB beside 7 free GPUs and the one that is taken.
+  EXPECT_DOUBLE_EQ(RankOf(HungryPod(), "n1").cost, (5.0 / 24 + 300.0 / 500) / 8 + 0.25 * 7.0 / 8);
   HaveNode("larger", {Gpus(16), Cores(96), GiB(1000)});
-  EXPECT_DOUBLE_EQ(RankOf(HungryPod(), "n1").leftover, 7.0 / 16 + 12.0 / 96 + 440.0 / 1000);
+  EXPECT_DOUBLE_EQ(RankOf(HungryPod(), "n1").cost, (5.0 / 96 + 300.0 / 1000) / 8 + 0.25 * 7.0 / 16);
 }
 
-TEST_F(BestFitTest, AFullerNodeLeavesLess) {
+TEST_F(BestFitTest, AModestPodGoesWhereGpusAreShortOfCpuRatherThanToAnEmptyNode) {
   HaveNode("empty");
-  HaveNode("fuller");
-  Taken("fuller", {Gpus(4), Cores(4), GiB(100)});
-  EXPECT_LT(RankOf(HungryPod(), "fuller"), RankOf(HungryPod(), "empty"));
+  HaveNode("poor in cpu");
+  Taken("poor in cpu", {Gpus(1), Cores(12), GiB(200)});
+  const Pod modest = MakePod("modest", {Gpus(1), Cores(1), GiB(20)});
+  EXPECT_LT(RankOf(modest, "poor in cpu"), RankOf(modest, "empty"));
 }
 
-TEST_F(BestFitTest, ABetterTierBeatsASmallerLeftover) {
+TEST_F(BestFitTest, RoomBeatsTheLeastShortage) {
   HaveNode("roomy");
   HaveNode("tight");
-  Taken("tight", {Gpus(6), Cores(22), GiB(440)});
+  Taken("tight", {Gpus(6), Cores(12), GiB(440)});
   EXPECT_LT(RankOf(HungryPod(), "roomy"), RankOf(HungryPod(), "tight"));
 }
 
@@ -132,15 +111,15 @@ TEST_F(BestFitTest, APodWithoutADemandIsRankedByItsRequests) {
   HaveNode("n1");
   const Pod pod = MakePod("p", {Gpus(8), Cores(24), GiB(500)});
   const FitRank rank = RankOf(pod, "n1");
-  EXPECT_EQ(rank.tier, FitTier::kDemandWithReserve);
-  EXPECT_EQ(rank.leftover, 0);
+  EXPECT_EQ(rank.tier, FitTier::kRoom);
+  EXPECT_EQ(rank.cost, 0);
 }
 
 TEST_F(BestFitTest, APodWithoutAMemoryRequestFitsWhereMemoryIsOvercommitted) {
   HaveNode("n1");
   Taken("n1", {Gpus(7), Cores(3), GiB(600)});
   const Pod pod = MakePod("p", {Gpus(1), Cores(3), Bytes(0)});
-  EXPECT_EQ(TierOf(pod, "n1"), FitTier::kDemandWithReserve);
+  EXPECT_EQ(TierOf(pod, "n1"), FitTier::kRoom);
 }
 
 TEST_F(BestFitTest, AnOvercommittedDimensionCountsAsFullAndNotAsBetterThanFull) {
@@ -155,7 +134,7 @@ TEST_F(BestFitTest, AnOvercommittedDimensionCountsAsFullAndNotAsBetterThanFull) 
 TEST_F(BestFitTest, FreeGpusBesideOvercommittedMemoryHaveNoReserve) {
   HaveNode("n1");
   Taken("n1", {Gpus(1), Cores(3), GiB(600)});
-  EXPECT_EQ(TierOf(MakePod("p", {Gpus(1), Cores(3), Bytes(0)}), "n1"), FitTier::kDemand);
+  EXPECT_EQ(TierOf(MakePod("p", {Gpus(1), Cores(3), Bytes(0)}), "n1"), FitTier::kShort);
 }
 
 }  // namespace

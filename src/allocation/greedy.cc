@@ -1,0 +1,167 @@
+#include "allocation/greedy.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "allocation/packing.h"
+
+namespace synergy {
+namespace {
+
+struct Fractions {
+  double gpus;
+  double cpu;
+  double memory;
+
+  double Largest() const { return std::max({gpus, cpu, memory}); }
+  double Dot(const Fractions& other) const {
+    return gpus * other.gpus + cpu * other.cpu + memory * other.memory;
+  }
+};
+
+Fractions FractionsOf(const ResourceVector& amount, const ResourceVector& whole) {
+  const auto part = [](auto a, auto b) {
+    return static_cast<double>(a.count()) / static_cast<double>(std::max<int64_t>(b.count(), 1));
+  };
+  return {part(amount.gpus, whole.gpus), part(amount.cpu, whole.cpu),
+          part(amount.memory, whole.memory)};
+}
+
+class GreedyRound {
+ public:
+  GreedyRound(GreedyOrder order, std::span<const Server> servers, std::span<const Job> jobs)
+      : order_(order), servers_(servers), jobs_(jobs), packing_(servers) {
+    for (const Server& server : servers) {
+      total_ += server.capacity;
+      largest_.gpus = std::max(largest_.gpus, server.capacity.gpus);
+      largest_.cpu = std::max(largest_.cpu, server.capacity.cpu);
+      largest_.memory = std::max(largest_.memory, server.capacity.memory);
+    }
+    plan_.shares.resize(jobs.size());
+    plan_.reasons.assign(jobs.size(), Unplaced::kNoGpus);
+  }
+
+  Plan Run(std::span<const JobIndex> policy_order) {
+    // Those whose turn it is, then whoever fits beside them. Who runs already keeps its place.
+    const std::vector<JobIndex> order = Sorted(policy_order);
+    const std::vector<JobIndex> first = Runnable(servers_, jobs_, order);
+    PlaceAll(first);
+    PlaceAll(order);
+    return std::move(plan_);
+  }
+
+ private:
+  ResourceVector Demand(const Job& job) const {
+    const int64_t servers = (job.gpus.count() + largest_.gpus.count() - 1) /
+                            std::max<int64_t>(largest_.gpus.count(), 1);
+    return {job.gpus, std::min(job.demand.cpu, largest_.cpu * servers),
+            std::min(job.demand.memory, largest_.memory * servers)};
+  }
+
+  std::vector<JobIndex> Sorted(std::span<const JobIndex> policy_order) const {
+    std::vector<JobIndex> order(policy_order.begin(), policy_order.end());
+    if (order_ == GreedyOrder::kPolicy) return order;
+    const Fractions all = FractionsOf(total_, total_);
+    std::vector<double> keys(jobs_.size());
+    for (const JobIndex job : order) {
+      const Fractions demand = FractionsOf(Demand(jobs_[job]), total_);
+      keys[job] = order_ == GreedyOrder::kDrf ? demand.Largest() : -demand.Dot(all);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](JobIndex a, JobIndex b) { return keys[a] < keys[b]; });
+    return order;
+  }
+
+  void PlaceAll(std::span<const JobIndex> order) {
+    for (const JobIndex job : order) {
+      if (plan_.shares[job].empty() && jobs_[job].Runs()) Keep(job);
+    }
+    for (const JobIndex job : order) {
+      if (packing_.free_gpus() <= Gpus(0)) break;
+      if (!plan_.shares[job].empty() || jobs_[job].gpus > packing_.free_gpus()) continue;
+      if (!Place(job)) plan_.reasons[job] = Unplaced::kNoRoom;
+    }
+  }
+
+  void Hold(JobIndex job, ServerIndex server, const ResourceVector& amount) {
+    packing_.Take(server, amount);
+    plan_.shares[job].push_back({server, amount});
+    plan_.reasons[job] = Unplaced::kPlaced;
+  }
+
+  void Keep(JobIndex job) {
+    const std::vector<Share>& holds = jobs_[job].holds;
+    const bool fits = std::all_of(holds.begin(), holds.end(), [&](const Share& share) {
+      return share.server < servers_.size() && share.amount.FitsWithin(packing_.free(share.server));
+    });
+    if (!fits) return;
+    for (const Share& share : holds) Hold(job, share.server, share.amount);
+  }
+
+  // The server to take for an amount; any one will do where there is no alignment to look at.
+  std::optional<ServerIndex> Find(const ResourceVector& amount) {
+    const Fractions demand = FractionsOf(amount, total_);
+    return packing_.Best(amount.gpus, [&](const Server&, const ResourceVector& free) {
+      const double rank =
+          order_ == GreedyOrder::kTetris ? -demand.Dot(FractionsOf(free, total_)) : 0;
+      return amount.FitsWithin(free) ? std::optional(rank) : std::nullopt;
+    });
+  }
+
+  bool Place(JobIndex job) {
+    const ResourceVector demand = Demand(jobs_[job]);
+    if (const auto server = Find(demand)) {
+      Hold(job, *server, demand);
+      return true;
+    }
+    if (jobs_[job].gpus <= largest_.gpus) return false;
+    return Split(job, demand);
+  }
+
+  // A job that is larger than any server goes to the emptiest ones.
+  bool Split(JobIndex job, const ResourceVector& demand) {
+    Gpus left = demand.gpus;
+    while (left > Gpus(0)) {
+      const Gpus part = std::min(left, largest_.gpus);
+      const ResourceVector amount{
+          part, MilliCpu(demand.cpu.count() * part.count() / demand.gpus.count()),
+          Bytes(demand.memory.count() * part.count() / demand.gpus.count())};
+      const auto server = Find(amount);
+      if (!server) break;
+      Hold(job, *server, amount);
+      left -= part;
+    }
+    if (left == Gpus(0)) return true;
+    for (const Share& share : plan_.shares[job]) packing_.Give(share.server, share.amount);
+    plan_.shares[job].clear();
+    return false;
+  }
+
+  GreedyOrder order_;
+  std::span<const Server> servers_;
+  std::span<const Job> jobs_;
+  Packing packing_;
+  ResourceVector total_;
+  ResourceVector largest_;
+  Plan plan_;
+};
+
+class Greedy final : public Allocator {
+ public:
+  explicit Greedy(GreedyOrder order) : order_(order) {}
+
+  Plan Allocate(std::span<const Server> servers, std::span<const Job> jobs,
+                std::span<const JobIndex> order) override {
+    return GreedyRound(order_, servers, jobs).Run(order);
+  }
+
+ private:
+  GreedyOrder order_;
+};
+
+}  // namespace
+
+std::unique_ptr<Allocator> MakeGreedy(GreedyOrder order) { return std::make_unique<Greedy>(order); }
+
+}  // namespace synergy

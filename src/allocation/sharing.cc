@@ -1,0 +1,40 @@
+#include "allocation/sharing.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace synergy {
+
+std::vector<MilliCpu> ShareCpu(std::span<const CpuUser> users, MilliCpu cpu) {
+  std::vector<size_t> order(users.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto weight = [&](size_t user) { return std::max(users[user].weight, 1e-6); };
+  // Who is satisfied with the least per weight is served first; what is left goes to the rest.
+  const auto satisfied_at = [&](size_t user) {
+    return static_cast<double>(users[user].most.count()) / weight(user);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return satisfied_at(a) < satisfied_at(b); });
+  double weights = 0;
+  for (size_t user = 0; user < users.size(); ++user) weights += weight(user);
+  auto left = static_cast<double>(std::max<int64_t>(cpu.count(), 0));
+  std::vector<MilliCpu> shares(users.size());
+  for (const size_t user : order) {
+    const double part =
+        std::min(static_cast<double>(users[user].most.count()), left * weight(user) / weights);
+    shares[user] = MilliCpu(static_cast<int64_t>(part));
+    left -= part;
+    weights = std::max(weights - weight(user), 1e-6);
+  }
+  return shares;
+}
+
+MilliCpu UsefulCpu(const JobProfile& profile, Bytes memory) {
+  const double best = profile.ThroughputAt(profile.cpus().back(), memory);
+  for (const MilliCpu cpu : profile.cpus()) {
+    if (profile.ThroughputAt(cpu, memory) >= best * (1 - 1e-9)) return cpu;
+  }
+  return profile.cpus().back();
+}
+
+}  // namespace synergy

@@ -1,0 +1,50 @@
+#pragma once
+
+// What was measured of each model on one kind of server: the least CPU and memory with which it
+// runs at its best, how fast that is, and the throughput over CPU and memory.
+//
+// All amounts are per GPU. Speed and throughput are relative to the GPU's fair share of the server.
+//
+// Threading: values. Failures: none.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/units.h"
+
+namespace synergy {
+
+struct ModelFact {
+  MilliCpu cpu;  // demand
+  Bytes memory;  // demand
+  Seconds iteration_time{};  // at the fair share
+  double speedup = 1;        // with the demand
+  // The matrix: throughput by CPU, then memory.
+  std::vector<MilliCpu> cpus;
+  std::vector<Bytes> memories;
+  std::vector<double> throughput;
+};
+
+class ModelFacts {
+ public:
+  void Set(std::string model, Gpus gpus, ModelFact fact) {
+    facts_.insert_or_assign({std::move(model), gpus}, std::move(fact));
+  }
+
+  // For a job of this model with this many GPUs; nullptr where there is none.
+  const ModelFact* Find(std::string_view model, Gpus gpus) const {
+    const auto found = facts_.find({std::string(model), gpus});
+    return found == facts_.end() ? nullptr : &found->second;
+  }
+
+  const std::map<std::pair<std::string, Gpus>, ModelFact>& all() const { return facts_; }
+
+ private:
+  std::map<std::pair<std::string, Gpus>, ModelFact> facts_;
+};
+
+}  // namespace synergy

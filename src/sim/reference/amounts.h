@@ -1,0 +1,45 @@
+#pragma once
+
+// What the reference simulator counts, in its own units: GPUs, cores, GB, MB/s of storage and Gbit/s
+// of network, as doubles, because its results depend on how their sums are rounded.
+//
+// Threading: values.
+
+#include <array>
+#include <cstddef>
+
+namespace synergy::reference {
+
+// A position in Amounts.
+enum : size_t { kGpu, kCpu, kMemory, kStorage, kNetwork };
+
+using Amounts = std::array<double, 5>;
+
+inline Amounts operator*(Amounts amounts, double factor) {
+  for (double& amount : amounts) amount *= factor;
+  return amounts;
+}
+inline Amounts operator+(Amounts a, const Amounts& b) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+  return a;
+}
+inline Amounts operator-(Amounts a, const Amounts& b) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
+  return a;
+}
+
+inline bool FitsWithin(const Amounts& need, const Amounts& free) {
+  for (size_t i = 0; i < need.size(); ++i) {
+    if (free[i] < need[i]) return false;
+  }
+  return true;
+}
+
+// What `amounts` is above `limit`, nowhere less than 0.
+inline Amounts Excess(const Amounts& amounts, const Amounts& limit) {
+  Amounts excess = amounts - limit;
+  for (double& amount : excess) amount = amount > 0 ? amount : 0;
+  return excess;
+}
+
+}  // namespace synergy::reference

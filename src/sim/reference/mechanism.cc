@@ -1,0 +1,42 @@
+#include "sim/reference/mechanism.h"
+
+#include "sim/reference/fair.h"
+#include "sim/reference/greedy.h"
+#include "sim/reference/tune.h"
+
+namespace synergy::reference {
+
+Result<> OneByOne::Allocate(std::span<Job* const> ordered, std::vector<Job*>& running) {
+  for (Job* const job : ordered) {
+    const int free = round_.cluster.free_gpus();
+    if (free == 0) break;
+    if (free < job->gpus) continue;
+    const Result<bool> placed = Place(*job);
+    if (!placed) return Fail(placed.error());
+    if (*placed) running.push_back(job);
+  }
+  return {};
+}
+
+Result<bool> OneByOne::TryPlace(Job& job, const Amounts& demand, bool at_demand) {
+  if (!round_.placement.Find(demand)) return false;
+  if (auto taken = round_.cluster.Take(job, round_.placement.parts()); !taken)
+    return Fail(taken.error());
+  job.BookRound(round_.duration, at_demand);
+  for (const Part& part : job.parts) round_.cluster.JobsOn(part.server).push_back(&job);
+  return true;
+}
+
+std::unique_ptr<Mechanism> MakeMechanism(ReferenceMechanism mechanism, const Round& round) {
+  switch (mechanism) {
+    case ReferenceMechanism::kFair:
+      return std::make_unique<Fair>(round);
+    case ReferenceMechanism::kGreedy:
+      return std::make_unique<Greedy>(round);
+    case ReferenceMechanism::kTune:
+      return std::make_unique<Tune>(round);
+  }
+  return nullptr;
+}
+
+}  // namespace synergy::reference

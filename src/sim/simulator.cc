@@ -1,0 +1,231 @@
+#include "sim/simulator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "engine/round.h"
+
+namespace synergy {
+namespace {
+
+constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
+
+// How far a running job has come.
+struct Pace {
+  double speed = 0;  // fair-share seconds of work per second
+  Seconds from{};    // when it goes on after a start; progress is booked up to here
+};
+
+class Simulation {
+ public:
+  Simulation(std::span<const Server> servers, std::span<const Job> jobs, const Policy& policy,
+             Mechanism& mechanism, const SimulatorOptions& options, const Progress& progress)
+      : servers_(servers),
+        trace_(jobs),
+        policy_(policy),
+        mechanism_(mechanism),
+        options_(options),
+        progress_(progress),
+        arrivals_(jobs.size()) {
+    for (const Server& server : servers) total_ += server.capacity;
+    std::iota(arrivals_.begin(), arrivals_.end(), size_t{0});
+    std::sort(arrivals_.begin(), arrivals_.end(), [&](size_t a, size_t b) {
+      return std::pair(trace_[a].arrival, trace_[a].id) <
+             std::pair(trace_[b].arrival, trace_[b].id);
+    });
+    for (const Job& job : jobs) run_.jobs.push_back({.id = job.id, .arrival = job.arrival});
+  }
+
+  Result<SimulationRun> Run() {
+    for (const Job& job : trace_) {
+      if (job.gpus <= total_.gpus && job.gpus > Gpus(0)) continue;
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("job {} asks for {} GPUs, but the cluster has {}", job.id,
+                              job.gpus.count(), total_.gpus.count()));
+    }
+    if (trace_.empty()) return std::move(run_);
+    run_.begin = trace_[arrivals_.front()].arrival;
+    now_ = run_.begin;
+    while (next_arrival_ < arrivals_.size() || !active_.empty()) {
+      if (now_ - run_.begin > options_.limit) return Stuck();
+      Admit();
+      if (decide_ || (policy_.Preempts() && waiting_ > 0)) Decide();
+      Advance(NextRound());
+    }
+    run_.end = last_finish_;
+    const double whole = std::max((run_.end - run_.begin).count(), 1e-9);
+    run_.gpu_utilisation /= whole;
+    run_.cpu_utilisation /= whole;
+    run_.memory_utilisation /= whole;
+    return std::move(run_);
+  }
+
+ private:
+  tl::unexpected<Error> Stuck() const {
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("{} jobs are not finished after {:.0f} simulated days; job {} is the first",
+                    active_.size(), options_.limit.count() / 86400, active_.front().id));
+  }
+
+  void Admit() {
+    while (next_arrival_ < arrivals_.size() && trace_[arrivals_[next_arrival_]].arrival <= now_) {
+      const size_t index = arrivals_[next_arrival_++];
+      active_.push_back(trace_[index]);
+      active_.back().remaining = active_.back().ideal;
+      places_.push_back(index);
+      paces_.push_back({});
+      ++waiting_;
+      decide_ = true;
+    }
+  }
+
+  void Decide() {
+    decide_ = false;
+    ++run_.decided;
+    Plan plan = RunRound(servers_, active_, policy_, *mechanism_.allocator, now_);
+    run_.fell_back += plan.fell_back;
+    run_.worst_gap = std::max(run_.worst_gap, plan.gap.value_or(0));
+    const std::vector<double> speeds = Speeds(servers_, active_, plan, mechanism_.enforcement);
+    for (const Action& action : Difference(active_, plan)) Note(action);
+    waiting_ = 0;
+    UtilisationPoint point{.at = now_};
+    for (JobIndex job = 0; job < active_.size(); ++job) {
+      active_[job].holds = std::move(plan.shares[job]);
+      paces_[job].speed =
+          speeds[job] * (active_[job].holds.size() > 1 ? options_.spread_factor : 1);
+      if (!active_[job].Runs()) ++waiting_;
+      for (const Share& share : active_[job].holds) {
+        point.gpus += static_cast<double>(share.amount.gpus.count());
+        point.cpu += static_cast<double>(share.amount.cpu.count());
+        point.memory += static_cast<double>(share.amount.memory.count());
+      }
+    }
+    point.gpus /= static_cast<double>(total_.gpus.count());
+    point.cpu /= std::max(static_cast<double>(total_.cpu.count()), 1.0);
+    point.memory /= std::max(static_cast<double>(total_.memory.count()), 1.0);
+    point.waiting = static_cast<uint32_t>(waiting_);
+    point.running = static_cast<uint32_t>(active_.size() - waiting_);
+    run_.timeline.push_back(point);
+  }
+
+  void Note(const Action& action) {
+    JobRun& job = run_.jobs[places_[action.job]];
+    switch (action.kind) {
+      case ActionKind::kStop:
+        break;
+      case ActionKind::kResize:
+        ++job.resizes;
+        break;
+      case ActionKind::kMove:
+      case ActionKind::kStart:
+        if (job.start < Seconds(0)) {
+          job.start = now_;
+        } else {
+          ++job.restarts;
+        }
+        paces_[action.job].from = now_ + options_.restart_cost;
+        break;
+    }
+  }
+
+  Seconds FinishOf(JobIndex job) const {
+    if (!active_[job].Runs() || paces_[job].speed <= 0) return kNever;
+    return std::max(paces_[job].from, now_) + active_[job].remaining / paces_[job].speed;
+  }
+
+  // The next moment at which there may be something to decide. Rounds lie at whole multiples of the
+  // round after the first arrival.
+  Seconds NextRound() const {
+    Seconds event = kNever;
+    if (next_arrival_ < arrivals_.size()) event = trace_[arrivals_[next_arrival_]].arrival;
+    if (policy_.Preempts() && waiting_ > 0) event = now_;
+    for (JobIndex job = 0; job < active_.size(); ++job) event = std::min(event, FinishOf(job));
+    if (event == kNever) event = now_;
+    const double passed = (event - run_.begin) / options_.round;
+    const double done = std::round((now_ - run_.begin) / options_.round);
+    return run_.begin + options_.round * std::max(std::ceil(passed - 1e-9), done + 1);
+  }
+
+  void Advance(Seconds until) {
+    run_.rounds += static_cast<uint64_t>(std::llround((until - now_) / options_.round));
+    size_t kept = 0;
+    for (JobIndex job = 0; job < active_.size(); ++job) {
+      const Seconds finish = FinishOf(job);
+      Book(job, std::min(finish, until));
+      if (finish <= until) {
+        run_.jobs[places_[job]].finish = finish;
+        last_finish_ = std::max(last_finish_, finish);
+        ++finished_;
+        decide_ = true;
+        continue;
+      }
+      if (kept != job) {
+        active_[kept] = std::move(active_[job]);
+        paces_[kept] = paces_[job];
+        places_[kept] = places_[job];
+      }
+      ++kept;
+    }
+    active_.resize(kept);
+    paces_.resize(kept);
+    places_.resize(kept);
+    now_ = until;
+    if (progress_) progress_(finished_);
+  }
+
+  // A job's progress, and what it held, from now until then.
+  void Book(JobIndex index, Seconds until) {
+    Job& job = active_[index];
+    if (!job.Runs()) return;
+    const Seconds working = until - std::max(paces_[index].from, now_);
+    if (working > Seconds(0)) job.remaining -= working * paces_[index].speed;
+    const Seconds held = until - now_;
+    job.attained += held * static_cast<double>(job.gpus.count());
+    for (const Share& share : job.holds) {
+      const auto part = [&](auto amount, auto whole) {
+        return held.count() * static_cast<double>(amount.count()) /
+               std::max(static_cast<double>(whole.count()), 1.0);
+      };
+      run_.gpu_utilisation += part(share.amount.gpus, total_.gpus);
+      run_.cpu_utilisation += part(share.amount.cpu, total_.cpu);
+      run_.memory_utilisation += part(share.amount.memory, total_.memory);
+    }
+  }
+
+  std::span<const Server> servers_;
+  std::span<const Job> trace_;
+  const Policy& policy_;
+  Mechanism& mechanism_;
+  const SimulatorOptions& options_;
+  const Progress& progress_;
+
+  ResourceVector total_;
+  std::vector<size_t> arrivals_;  // the trace's jobs by arrival
+  size_t next_arrival_ = 0;
+  // Waiting and running jobs, by arrival; in step: their places in the trace and their paces.
+  std::vector<Job> active_;
+  std::vector<size_t> places_;
+  std::vector<Pace> paces_;
+  Seconds now_{};
+  Seconds last_finish_{};
+  size_t waiting_ = 0;
+  size_t finished_ = 0;
+  bool decide_ = false;
+  SimulationRun run_;
+};
+
+}  // namespace
+
+Result<SimulationRun> Simulate(std::span<const Server> servers, std::span<const Job> jobs,
+                               const Policy& policy, Mechanism& mechanism,
+                               const SimulatorOptions& options, const Progress& progress) {
+  return Simulation(servers, jobs, policy, mechanism, options, progress).Run();
+}
+
+}  // namespace synergy

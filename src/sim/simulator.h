@@ -1,0 +1,77 @@
+#pragma once
+
+// Runs a trace of jobs through rounds, in simulated time: the same rounds as the controller's.
+//
+// Decisions are made at the ends of rounds; progress is continuous: a job goes at the speed that
+// its profile has for what it was given, and ends when its work is done, not when the round is. A
+// job that starts, or starts again elsewhere, first loses the restart cost.
+//
+// docs/simulator.md has the model's assumptions. Threading: pure.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "allocation/mechanisms.h"
+#include "cluster/job.h"
+#include "core/result.h"
+#include "policy/policy.h"
+
+namespace synergy {
+
+struct SimulatorOptions {
+  Seconds round{300};
+  Seconds restart_cost{30};
+  // A job that spans servers goes at this fraction of its speed.
+  double spread_factor = 1;
+  // The simulation gives up after this much simulated time: some job can never run.
+  Seconds limit{10.0 * 365 * 24 * 3600};
+};
+
+// A job as the trace has it; Job's fields that change while it runs are set by the simulator.
+struct JobRun {
+  uint64_t id = 0;
+  Seconds arrival{};
+  Seconds start{-1};  // its first
+  Seconds finish{-1};
+  uint32_t restarts = 0;  // starts after the first, moves included
+  uint32_t resizes = 0;
+
+  Seconds completion_time() const { return finish - arrival; }
+};
+
+// What was allocated at the beginning of a stretch of time, as fractions of the cluster.
+struct UtilisationPoint {
+  Seconds at{};
+  double gpus = 0;
+  double cpu = 0;
+  double memory = 0;
+  uint32_t running = 0;
+  uint32_t waiting = 0;
+};
+
+struct SimulationRun {
+  std::vector<JobRun> jobs;  // in the order of the input
+  uint64_t rounds = 0;       // from the first to the last, those with nothing to decide included
+  uint64_t decided = 0;      // in which a plan was made
+  uint64_t fell_back = 0;    // plans that were Tune's because a search gave nothing in time
+  Seconds begin{};           // first arrival
+  Seconds end{};             // last finish
+  // Means over that time.
+  double gpu_utilisation = 0;
+  double cpu_utilisation = 0;
+  double memory_utilisation = 0;
+  double worst_gap = 0;  // of the plans that have one
+  std::vector<UtilisationPoint> timeline;
+};
+
+// Called now and then with the number of jobs that finished.
+using Progress = std::function<void(size_t finished)>;
+
+// `jobs` in any order. kInvalid for a job that no cluster of these servers ever runs.
+Result<SimulationRun> Simulate(std::span<const Server> servers, std::span<const Job> jobs,
+                               const Policy& policy, Mechanism& mechanism,
+                               const SimulatorOptions& options, const Progress& progress = {});
+
+}  // namespace synergy

@@ -1,0 +1,218 @@
+// What every mechanism promises, on random clusters and jobs.
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "allocation/mechanisms.h"
+#include "engine/round.h"
+
+namespace synergy::testing {
+namespace {
+
+// A few profiles, from insensitive to very sensitive, at each GPU count.
+class Profiles {
+ public:
+  Profiles() {
+    const auto add = [&](std::vector<JobProfile::Point> points) {
+      const JobProfile one = *JobProfile::Create(Gpus(1), std::move(points));
+      for (const int64_t gpus : {1, 2, 4, 8}) {
+        all_.push_back(gpus == 1 ? one : *Scaled(one, Gpus(gpus)));
+      }
+    };
+    add({{Cores(1), GB(20), 1}, {Cores(24), GB(250), 1}});
+    add({{Cores(1), GB(60), 0.4}, {Cores(3), GB(60), 1}, {Cores(12), GB(60), 2.4}});
+    add({{Cores(1), GB(60), 0.5},
+         {Cores(3), GB(60), 1},
+         {Cores(6), GB(60), 1.2},
+         {Cores(3), GB(180), 1},
+         {Cores(6), GB(180), 2.5}});
+    add({{Cores(1), GB(20), 0.3}, {Cores(3), GB(62), 1}});
+  }
+  const std::vector<JobProfile>& all() const { return all_; }
+
+ private:
+  std::vector<JobProfile> all_;
+};
+
+const Profiles& AllProfiles() {
+  static const Profiles profiles;
+  return profiles;
+}
+
+std::vector<Server> RandomServers() {
+  std::vector<Server> servers(*rc::gen::inRange<size_t>(1, 7));
+  const bool alike = *rc::gen::arbitrary<bool>();
+  for (Server& server : servers) {
+    const int64_t gpus = alike ? 8 : *rc::gen::element(2, 4, 8);
+    server.capacity = {Gpus(gpus), Cores(3 * gpus), GB(63 * gpus)};
+  }
+  return servers;
+}
+
+std::vector<Job> RandomJobs(size_t most) {
+  std::vector<Job> jobs(*rc::gen::inRange<size_t>(0, most));
+  for (size_t at = 0; at < jobs.size(); ++at) {
+    Job& job = jobs[at];
+    job.id = at;
+    const std::vector<JobProfile>& profiles = AllProfiles().all();
+    job.profile = &profiles[*rc::gen::inRange<size_t>(0, profiles.size())];
+    job.gpus = job.profile->gpus();
+    job.demand = job.profile->Demand(0);
+    job.fair_throughput =
+        job.profile->ThroughputAt(Cores(3 * job.gpus.count()), GB(63 * job.gpus.count()));
+    job.arrival = Seconds(static_cast<double>(at));
+    job.ideal = job.remaining = Seconds(1000.0 + static_cast<double>(*rc::gen::inRange(0, 9000)));
+  }
+  return jobs;
+}
+
+std::vector<JobIndex> InOrder(const std::vector<Job>& jobs) {
+  std::vector<JobIndex> order(jobs.size());
+  std::iota(order.begin(), order.end(), JobIndex{0});
+  return order;
+}
+
+Plan PlanWith(const std::string& mechanism, const std::vector<Server>& servers,
+              const std::vector<Job>& jobs) {
+  return MakeMechanism(mechanism)->allocator->Allocate(servers, jobs, InOrder(jobs));
+}
+
+void CheckCapacity(const std::vector<Server>& servers, const std::vector<Job>& jobs,
+                   const Plan& plan) {
+  std::vector<ResourceVector> used(servers.size());
+  for (JobIndex job = 0; job < jobs.size(); ++job) {
+    Gpus gpus;
+    for (const Share& share : plan.shares[job]) {
+      used[share.server] += share.amount;
+      gpus += share.amount.gpus;
+    }
+    RC_ASSERT(plan.shares[job].empty() || gpus == jobs[job].gpus);
+    RC_ASSERT(plan.shares[job].empty() == (plan.reasons[job] != Unplaced::kPlaced));
+  }
+  for (size_t server = 0; server < servers.size(); ++server) {
+    RC_ASSERT(used[server].gpus <= servers[server].capacity.gpus);
+    RC_ASSERT(used[server].cpu <= servers[server].capacity.cpu);
+    RC_ASSERT(used[server].memory <= servers[server].capacity.memory);
+  }
+}
+
+double Total(const std::vector<Server>& servers, const std::vector<Job>& jobs, const Plan& plan) {
+  const std::vector<double> speeds = Speeds(servers, jobs, plan, Enforcement::kStrict);
+  double total = 0;
+  for (size_t job = 0; job < jobs.size(); ++job) {
+    total += speeds[job] * static_cast<double>(jobs[job].gpus.count());
+  }
+  return total;
+}
+
+RC_GTEST_PROP(MechanismProperty, NoServerIsOverCapacityAndGpuCountsAreExact, ()) {
+  const std::vector<Server> servers = RandomServers();
+  std::vector<Job> jobs = RandomJobs(40);
+  for (const MechanismName& mechanism : MechanismNames()) {
+    const Plan plan = PlanWith(std::string(mechanism.name), servers, jobs);
+    CheckCapacity(servers, jobs, plan);
+  }
+}
+
+RC_GTEST_PROP(MechanismProperty, PlansStayWithinCapacityRoundAfterRound, ()) {
+  const std::vector<Server> servers = RandomServers();
+  const std::string name(
+      MechanismNames()[*rc::gen::inRange<size_t>(0, MechanismNames().size())].name);
+  auto mechanism = MakeMechanism(name);
+  std::vector<Job> jobs = RandomJobs(30);
+  for (int round = 0; round < 6; ++round) {
+    Plan plan = mechanism->allocator->Allocate(servers, jobs, InOrder(jobs));
+    CheckCapacity(servers, jobs, plan);
+    for (JobIndex job = 0; job < jobs.size(); ++job) {
+      // Who goes on keeps its servers.
+      if (jobs[job].Runs() && !plan.shares[job].empty()) {
+        RC_ASSERT(plan.shares[job].size() == jobs[job].holds.size());
+        for (size_t share = 0; share < plan.shares[job].size(); ++share) {
+          RC_ASSERT(plan.shares[job][share].server == jobs[job].holds[share].server);
+        }
+      }
+      jobs[job].holds = plan.shares[job];
+    }
+    // Some end, some come.
+    std::erase_if(jobs, [](const Job&) { return *rc::gen::inRange(0, 3) == 0; });
+    for (Job& job : RandomJobs(6)) jobs.push_back(std::move(job));
+    for (size_t at = 0; at < jobs.size(); ++at) jobs[at].id = at;
+  }
+}
+
+RC_GTEST_PROP(MechanismProperty, EveryRunnableJobRunsUnderTuneWhereServersAreInProportion, ()) {
+  const std::vector<Server> servers = RandomServers();
+  const std::vector<Job> jobs = RandomJobs(40);
+  const std::vector<JobIndex> runnable = Runnable(servers, jobs, InOrder(jobs));
+  for (const char* mechanism : {"tune", "synergy", "proportional", "burstable-spread"}) {
+    const Plan plan = PlanWith(mechanism, servers, jobs);
+    size_t running = 0;
+    for (const auto& shares : plan.shares) running += !shares.empty();
+    RC_ASSERT(running == runnable.size());
+    for (const JobIndex job : runnable) RC_ASSERT(!plan.shares[job].empty());
+  }
+}
+
+RC_GTEST_PROP(MechanismProperty, NobodyIsSlowerThanWithItsFairShare, ()) {
+  const std::vector<Server> servers = RandomServers();
+  const std::vector<Job> jobs = RandomJobs(40);
+  for (const char* mechanism : {"tune", "synergy", "synergy-strict"}) {
+    const Plan plan = PlanWith(mechanism, servers, jobs);
+    const std::vector<double> speeds = Speeds(servers, jobs, plan, Enforcement::kStrict);
+    for (JobIndex job = 0; job < jobs.size(); ++job) {
+      if (!plan.shares[job].empty()) RC_ASSERT(speeds[job] >= 1 - 1e-6);
+    }
+  }
+}
+
+RC_GTEST_PROP(MechanismProperty, OursIsNoWorseThanProportional, ()) {
+  const std::vector<Server> servers = RandomServers();
+  const std::vector<Job> jobs = RandomJobs(40);
+  const double proportional = Total(servers, jobs, PlanWith("proportional", servers, jobs));
+  RC_ASSERT(Total(servers, jobs, PlanWith("tune", servers, jobs)) >= proportional - 1e-6);
+  RC_ASSERT(Total(servers, jobs, PlanWith("synergy", servers, jobs)) >= proportional - 1e-6);
+}
+
+RC_GTEST_PROP(MechanismProperty, SharingCpuNeverSlowsAnybodyDown, ()) {
+  const std::vector<Server> servers = RandomServers();
+  const std::vector<Job> jobs = RandomJobs(40);
+  const Plan plan = PlanWith("synergy", servers, jobs);
+  const std::vector<double> strict = Speeds(servers, jobs, plan, Enforcement::kStrict);
+  const std::vector<double> shared = Speeds(servers, jobs, plan, Enforcement::kShared);
+  for (size_t job = 0; job < jobs.size(); ++job) RC_ASSERT(shared[job] >= strict[job] - 1e-3);
+}
+
+RC_GTEST_PROP(MechanismProperty, TheSameInputGivesTheSamePlan, ()) {
+  const std::vector<Server> servers = RandomServers();
+  const std::vector<Job> jobs = RandomJobs(40);
+  for (const MechanismName& mechanism : MechanismNames()) {
+    const std::string name(mechanism.name);
+    RC_ASSERT(PlanWith(name, servers, jobs).shares == PlanWith(name, servers, jobs).shares);
+  }
+}
+
+// Equal servers are taken in their order, so another order in memory gives the same plan but for
+// which of the equal servers a job is on: what is on each of them, and how fast everybody is, stay.
+RC_GTEST_PROP(MechanismProperty, TheOrderOfServersInMemoryDoesNotMatter, ()) {
+  const std::vector<Server> servers = RandomServers();
+  const std::vector<Job> jobs = RandomJobs(40);
+  std::vector<Server> reversed(servers.rbegin(), servers.rend());
+  for (const char* mechanism : {"proportional", "tune", "synergy"}) {
+    const Plan plan = PlanWith(mechanism, servers, jobs);
+    const Plan other = PlanWith(mechanism, reversed, jobs);
+    for (JobIndex job = 0; job < jobs.size(); ++job) {
+      RC_ASSERT(plan.shares[job].empty() == other.shares[job].empty());
+    }
+    if (!std::equal(servers.begin(), servers.end(), reversed.begin())) continue;
+    RC_ASSERT(plan.shares == other.shares);
+  }
+}
+
+}  // namespace
+}  // namespace synergy::testing
