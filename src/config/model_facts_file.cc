@@ -12,18 +12,10 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "config/yaml_fields.h"
+
 namespace synergy::config {
 namespace {
-
-// What is wrong, and where: yaml-cpp's exceptions and our own findings take this one way out.
-struct Problem {
-  int line;
-  std::string text;
-};
-
-[[noreturn]] void Reject(const YAML::Node& node, const std::string& text) {
-  throw Problem{node.Mark().line + 1, text};
-}
 
 // A map's entry, which has to be there.
 YAML::Node Entry(const YAML::Node& map, const std::string& where, const char* name) {
@@ -35,7 +27,7 @@ YAML::Node Entry(const YAML::Node& map, const std::string& where, const char* na
 }
 
 double Number(const YAML::Node& node, const std::string& field, double least) {
-  const std::string text = node.IsScalar() ? node.Scalar() : "";
+  const std::string text = Scalar(node, field);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) ||
@@ -111,12 +103,12 @@ ModelFact ReadFact(const YAML::Node& node, const std::string& where, const Axes&
 }
 
 Gpus ReadGpus(const YAML::Node& node, const std::string& model) {
-  const std::string& text = node.Scalar();
+  const std::string text = Scalar(node, model + ": a GPU count");
   int64_t gpus = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gpus);
   if (error != std::errc() || end != text.data() + text.size() || gpus < 1) {
-    Reject(node, fmt::format("{}: \"{}\" is no GPU count: write a whole number, 1 or more", model,
-                             text));
+    Reject(node,
+           fmt::format("{}: \"{}\" is no GPU count: write a whole number, 1 or more", model, text));
   }
   return Gpus(gpus);
 }
@@ -124,18 +116,19 @@ Gpus ReadGpus(const YAML::Node& node, const std::string& model) {
 // The models for servers with this many CPUs per GPU.
 YAML::Node ModelsFor(const YAML::Node& root, const ResourceVector& server) {
   if (!root.IsMap()) Reject(root, "the file: expected fields");
-  const double ratio = static_cast<double>(server.cpu.count()) / 1e3 /
-                       static_cast<double>(server.gpus.count());
+  const double ratio =
+      static_cast<double>(server.cpu.count()) / 1e3 / static_cast<double>(server.gpus.count());
   const std::string wanted = fmt::format("{:g}", ratio);
   std::string known;
   for (const auto& entry : root) {
-    const std::string& name = entry.first.Scalar();
+    const std::string name = Scalar(entry.first, "CPUs per GPU");
     if (name == wanted) return entry.second;
     if (!name.starts_with('_')) known += (known.empty() ? "" : ", ") + name;
   }
-  Reject(root, fmt::format("it has nothing for servers with {} CPUs per GPU: measure there, or take "
-                           "servers with one of {}",
-                           wanted, known));
+  Reject(root,
+         fmt::format("it has nothing for servers with {} CPUs per GPU: measure there, or take "
+                     "servers with one of {}",
+                     wanted, known));
 }
 
 ModelFacts Read(const YAML::Node& root, const ResourceVector& server) {
@@ -146,12 +139,11 @@ ModelFacts Read(const YAML::Node& root, const ResourceVector& server) {
   ModelFacts facts;
   if (!models.IsMap()) Reject(models, "expected models by name");
   for (const auto& model : models) {
-    const std::string& name = model.first.Scalar();
+    const std::string name = Scalar(model.first, "a model's name");
     if (!model.second.IsMap()) Reject(model.second, name + ": expected GPU counts");
     for (const auto& entry : model.second) {
       const Gpus gpus = ReadGpus(entry.first, name);
-      facts.Set(name, gpus,
-                ReadFact(entry.second, fmt::format("{}.{}", name, gpus.count()), axes));
+      facts.Set(name, gpus, ReadFact(entry.second, fmt::format("{}.{}", name, gpus.count()), axes));
     }
   }
   return facts;
@@ -165,13 +157,16 @@ Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& n
     return Fail(ErrorCode::kInvalid,
                 fmt::format("{}: read for servers without GPUs or CPUs: give them some", name));
   }
+  const auto fail = [&name](const Problem& problem) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}:{}:{}: {}", name, problem.line, problem.column, problem.text));
+  };
   try {
     return Read(YAML::Load(text), server);
   } catch (const Problem& problem) {
-    return Fail(ErrorCode::kInvalid, fmt::format("{}:{}: {}", name, problem.line, problem.text));
+    return fail(problem);
   } catch (const YAML::Exception& problem) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("{}:{}: {}", name, problem.mark.line + 1, problem.msg));
+    return fail(ProblemAt(problem.mark, problem.msg));
   }
 }
 

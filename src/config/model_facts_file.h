@@ -10,7 +10,8 @@
 // each CPU amount; a shorter row lacks the smallest memory amounts. Other fields are passed over.
 //
 // Threading: pure but for reading the file.
-// Failures: kInvalid with file, line, field and what to write; kNotFound where there is no file.
+// Failures: kInvalid with file, line, column, field and what to write; kNotFound where there is no
+// file.
 
 #include <string>
 

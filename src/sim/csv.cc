@@ -68,8 +68,8 @@ Result<CsvTable> CsvTable::Parse(std::string_view text, std::string_view file) {
       for (size_t i = 0; i < table.columns_.size(); ++i) {
         if (table.Find(table.columns_[i]) == i) continue;
         return Fail(ErrorCode::kInvalid,
-                    fmt::format("{}:{}: the column \"{}\" is there twice: leave one out", file, line,
-                                table.columns_[i]));
+                    fmt::format("{}:{}: the column \"{}\" is there twice: leave one out", file,
+                                line, table.columns_[i]));
       }
       continue;
     }

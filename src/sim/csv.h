@@ -50,7 +50,7 @@ class CsvTable {
  private:
   std::string_view file_;
   std::vector<std::string_view> columns_;
-  std::vector<size_t> line_numbers_;   // of each row, from 1
+  std::vector<size_t> line_numbers_;      // of each row, from 1
   std::vector<std::string_view> lines_;   // of each row, whole
   std::vector<std::string_view> fields_;  // by row, then column
 };

@@ -19,8 +19,8 @@
 namespace synergy {
 
 struct ModelFact {
-  MilliCpu cpu;  // demand
-  Bytes memory;  // demand
+  MilliCpu cpu;              // demand
+  Bytes memory;              // demand
   Seconds iteration_time{};  // at the fair share
   double speedup = 1;        // with the demand
   // The matrix: throughput by CPU, then memory.

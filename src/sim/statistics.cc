@@ -16,8 +16,7 @@ double Quantile(const std::vector<double>& values, double part) {
   const double position = part * static_cast<double>(values.size() - 1);
   const auto below = static_cast<size_t>(std::floor(position));
   const size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] +
-         (values[above] - values[below]) * (position - static_cast<double>(below));
+  return values[below] + (values[above] - values[below]) * (position - static_cast<double>(below));
 }
 
 std::optional<int64_t> WholeNumber(std::string_view text) {

@@ -78,9 +78,10 @@ Result<std::vector<TraceJob>> ParseTrace(std::string_view text, std::string_view
     if (!job) return Fail(job.error());
     const auto field = table->At(row, columns->id);
     if (const auto [earlier, is_new] = lines.emplace(job->id, field.line); !is_new) {
-      return field.Reject(fmt::format("line {} has it already: number the jobs so that each has an "
-                                      "id of its own",
-                                      earlier->second));
+      return field.Reject(
+          fmt::format("line {} has it already: number the jobs so that each has an "
+                      "id of its own",
+                      earlier->second));
     }
     jobs.push_back(*std::move(job));
   }

@@ -1,12 +1,14 @@
 #pragma once
 
-// What the reference simulator counts, in its own units: GPUs, cores, GB, MB/s of storage and Gbit/s
-// of network, as doubles, because its results depend on how their sums are rounded.
+// What the reference simulator counts, in its own units: GPUs, cores, GB, MB/s of storage and
+// Gbit/s of network, as doubles, because its results depend on how their sums are rounded.
 //
 // Threading: values.
 
 #include <array>
 #include <cstddef>
+
+#include "core/units.h"
 
 namespace synergy::reference {
 
@@ -14,6 +16,12 @@ namespace synergy::reference {
 enum : size_t { kGpu, kCpu, kMemory, kStorage, kNetwork };
 
 using Amounts = std::array<double, 5>;
+
+// Of every GPU of every server and job, whatever a model's own figure is.
+inline constexpr double kStoragePerGpu = 62.5;
+
+inline double ToCores(MilliCpu cpu) { return static_cast<double>(cpu.count()) / 1e3; }
+inline double ToGb(Bytes bytes) { return static_cast<double>(bytes.count()) / 1e9; }
 
 inline Amounts operator*(Amounts amounts, double factor) {
   for (double& amount : amounts) amount *= factor;

@@ -9,20 +9,15 @@
 namespace synergy::reference {
 namespace {
 
-// Whatever a model's own figure is.
-constexpr double kStoragePerGpu = 62.5;
-
-constexpr std::string_view kModels[] = {"alexnet",    "res18", "res50",       "mobilenet",
-                                        "shufflenet", "gnmt",  "transformer", "lstm",
+// The models that the authors' program draws from; the first stands for all others.
+constexpr std::string_view kModels[] = {"alexnet",    "res18",     "res50",       "mobilenet",
+                                        "shufflenet", "gnmt",      "transformer", "lstm",
                                         "m5",         "deepspeech"};
 
 std::string_view ModelOf(const TraceJob& job) {
   const auto* const found = std::find(std::begin(kModels), std::end(kModels), job.model);
   return found == std::end(kModels) ? kModels[0] : *found;
 }
-
-double ToCores(MilliCpu cpu) { return static_cast<double>(cpu.count()) / 1e3; }
-double ToGb(Bytes bytes) { return static_cast<double>(bytes.count()) / 1e9; }
 
 // What a job asks for, and how fast it is with it.
 struct Demand {

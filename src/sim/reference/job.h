@@ -29,15 +29,15 @@ struct Job {
   double arrival = 0;         // seconds
   double iteration_time = 0;  // seconds, at the fair share
   int64_t total_iterations = 0;
-  double speedup = 1;               // with the demand
-  int64_t iterations_at_fair = 0;   // in a whole round
+  double speedup = 1;                // with the demand
+  int64_t iterations_at_fair = 0;    // in a whole round
   int64_t iterations_at_demand = 0;  // in a whole round
 
-  bool cut = false;       // this round's demand was cut to the fair share
+  bool cut = false;         // this round's demand was cut to the fair share
   bool has_waited = false;  // for so long that it goes first from now on
-  double last_run = -1;   // seconds: the end of its last round
-  double attained = 0;    // seconds of rounds
-  int64_t done = 0;       // iterations
+  double last_run = -1;     // seconds: the end of its last round
+  double attained = 0;      // seconds of rounds
+  int64_t done = 0;         // iterations
   int64_t done_before = 0;  // this round
   int64_t booked = 0;       // of a whole round, when it was booked last
   std::vector<Part> parts;  // empty: it does not run

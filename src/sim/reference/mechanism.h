@@ -1,7 +1,7 @@
 #pragma once
 
-// Who gets what and where in one round of the reference simulator. A mechanism is a file of its own:
-// most are OneByOne; one that decides about all jobs together derives from Mechanism.
+// Who gets what and where in one round of the reference simulator. A mechanism is a file of its
+// own: most are OneByOne; one that decides about all jobs together derives from Mechanism.
 //
 // Threading: one owner at a time.
 

@@ -17,8 +17,7 @@ using reference::Amounts;
 constexpr int64_t kMostServers = 100'000;
 constexpr int64_t kMostGpus = 1024;
 
-// Per GPU and per server.
-constexpr double kStoragePerGpu = 62.5;
+// Of every server.
 constexpr double kNetwork = 40;
 
 Result<> Check(const ReferenceOptions& options) {
@@ -41,23 +40,20 @@ Result<> Check(const ReferenceOptions& options) {
 
 Amounts ServerOf(const ReferenceOptions& options) {
   const auto gpus = static_cast<double>(options.server.gpus.count());
-  return {gpus, static_cast<double>(options.server.cpu.count()) / 1e3,
-          static_cast<double>(options.server.memory.count()) / 1e9, gpus * kStoragePerGpu,
-          kNetwork};
+  return {gpus, reference::ToCores(options.server.cpu), reference::ToGb(options.server.memory),
+          gpus * reference::kStoragePerGpu, kNetwork};
 }
 
 bool InOrderOfArrival(std::span<const TraceJob> trace) {
-  return std::is_sorted(trace.begin(), trace.end(), [](const TraceJob& a, const TraceJob& b) {
-    return a.arrival < b.arrival;
-  });
+  return std::is_sorted(trace.begin(), trace.end(),
+                        [](const TraceJob& a, const TraceJob& b) { return a.arrival < b.arrival; });
 }
 
 ReferenceArrivals KindOf(std::span<const TraceJob> trace, const ReferenceOptions& options) {
   if (options.arrivals != ReferenceArrivals::kAuto) return options.arrivals;
-  const auto [first, last] =
-      std::minmax_element(trace.begin(), trace.end(), [](const TraceJob& a, const TraceJob& b) {
-        return a.arrival < b.arrival;
-      });
+  const auto [first, last] = std::minmax_element(
+      trace.begin(), trace.end(),
+      [](const TraceJob& a, const TraceJob& b) { return a.arrival < b.arrival; });
   if (first->arrival < Seconds(1) && last->arrival < options.round)
     return ReferenceArrivals::kStatic;
   const bool leaves_out_the_end =
@@ -72,7 +68,8 @@ ReferenceArrivals KindOf(std::span<const TraceJob> trace, const ReferenceOptions
 
 Result<ReferenceRun> SimulateReference(std::span<const TraceJob> trace, const ModelFacts& facts,
                                        const ReferenceOptions& options) {
-  if (trace.empty()) return Fail(ErrorCode::kInvalid, "the trace has no jobs: there is nothing to simulate");
+  if (trace.empty())
+    return Fail(ErrorCode::kInvalid, "the trace has no jobs: there is nothing to simulate");
   if (auto checked = Check(options); !checked) return Fail(checked.error());
   const ReferenceArrivals arrivals = KindOf(trace, options);
   if (arrivals == ReferenceArrivals::kGenerated && !InOrderOfArrival(trace)) {

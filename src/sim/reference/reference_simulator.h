@@ -67,7 +67,7 @@ struct ReferenceOptions {
 };
 
 struct ReferenceRun {
-  std::vector<JobTimes> jobs;    // in the order of the trace
+  std::vector<JobTimes> jobs;     // in the order of the trace
   std::vector<Seconds> attained;  // by job: time in rounds
   int64_t rounds = 0;
   // Of the whole cluster, from 0 to 1, the mean over all rounds.

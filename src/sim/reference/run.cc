@@ -43,8 +43,8 @@ Run::Run(std::vector<Job> jobs, const Amounts& server, const ReferenceOptions& o
       sums_are_exact_(SumsAreExact(cluster_, jobs_)) {
   to_finish_ = jobs_.size();
   if (options.window) {
-    to_finish_ = static_cast<uint64_t>(options.window->end) -
-                 static_cast<uint64_t>(options.window->first);
+    to_finish_ =
+        static_cast<uint64_t>(options.window->end) - static_cast<uint64_t>(options.window->first);
   }
   for (const Job& job : jobs_)
     result_.jobs.push_back({.id = job.id, .submitted = Seconds(job.arrival)});
@@ -88,19 +88,19 @@ void Run::Begin() {
     next_arrival_ = 1;
   } else {
     for (const Job& job : jobs_) events_.Push({job.arrival, EventKind::kArrival, job.index});
-    next_arrival_ = static_cast<uint32_t>(jobs_.size());
-    first_round = arrivals_ == ReferenceArrivals::kStatic
-                      ? 1
-                      : std::ceil(jobs_[0].arrival / round_) * round_;
+    next_arrival_ = jobs_.size();
+    first_round =
+        arrivals_ == ReferenceArrivals::kStatic ? 1 : std::ceil(jobs_[0].arrival / round_) * round_;
   }
   events_.Push({first_round, EventKind::kSchedule, 0});
 }
 
 void Run::Arrive(uint32_t index) {
   runnable_.push_back(&jobs_[index]);
+  ++arrived_;
   if (next_arrival_ == jobs_.size()) return;
-  events_.Push({jobs_[next_arrival_].arrival, EventKind::kArrival, next_arrival_});
-  ++next_arrival_;
+  const Job& next = jobs_[next_arrival_++];
+  events_.Push({next.arrival, EventKind::kArrival, next.index});
 }
 
 bool Run::EndLease(double now, Job& job) {
@@ -127,8 +127,7 @@ Result<bool> Run::Schedule(double now) {
   }
   CountRound();
 
-  const bool waits_for_more =
-      arrivals_ == ReferenceArrivals::kGenerated && next_arrival_ < jobs_.size();
+  const bool waits_for_more = arrivals_ == ReferenceArrivals::kGenerated && arrived_ < jobs_.size();
   if (runnable_.empty() && !waits_for_more) return false;
   events_.Push({now + round_, EventKind::kSchedule, 0});
   return true;

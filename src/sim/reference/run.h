@@ -4,6 +4,8 @@
 //
 // Threading: one owner at a time.
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -51,8 +53,9 @@ class Run {
   std::unique_ptr<Mechanism> mechanism_;
 
   EventQueue events_;
-  uint32_t next_arrival_ = 0;
-  uint64_t to_finish_ = 0;       // jobs of the window
+  size_t next_arrival_ = 0;  // to be put into events_
+  size_t arrived_ = 0;
+  uint64_t to_finish_ = 0;      // jobs of the window
   std::vector<Job*> runnable_;  // in last round's order, then as they came; some have ended
   std::vector<Job*> ordered_;   // this round's
   // What decided the last round, and how it came out. Where sums are exact, all servers are free
