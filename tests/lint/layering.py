@@ -14,6 +14,7 @@ import tree
 ARROWS = {
     "core": [],
     "profile": ["core"],
+    "solver": ["core"],
     "cluster": ["core", "profile"],
     "policy": ["core", "profile", "cluster"],
     "allocation": ["core", "profile", "cluster"],
@@ -40,12 +41,16 @@ THIRD_PARTY = {
     "rapidjson/": ["json"],
     "yaml-cpp/": ["config"],
     "prometheus/": ["metrics"],
+    "Cbc": ["solver"],
+    "Clp": ["solver"],
+    "Coin": ["solver"],
+    "Osi": ["solver"],
     "CLI/": ["main"],
 }
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
 # that give the rest its clock, its log and its way to end.
-PURE = ["core", "profile", "cluster", "policy", "allocation", "engine", "sim"]
+PURE = ["core", "profile", "solver", "cluster", "policy", "allocation", "engine", "sim"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
 # System headers that a pure folder does not include, with the folders that may all the same.
 IMPURE_HEADERS = {
@@ -57,7 +62,7 @@ IMPURE_HEADERS = {
     "fstream": [],
     "future": [],
     "iostream": [],
-    "mutex": ["cluster"],
+    "mutex": ["cluster", "solver"],
     "random": [],
     "shared_mutex": [],
     "thread": [],
