@@ -72,6 +72,9 @@ class TuneRound {
     }
     if (ours_) {
       for (ServerIndex server = 0; server < servers_.size(); ++server) Divide(server);
+      for (JobIndex job = 0; job < jobs_.size(); ++job) {
+        if (plan_.shares[job].size() > 1) Grow(job);
+      }
     }
     return std::move(plan_);
   }
@@ -226,8 +229,10 @@ class TuneRound {
       if (plan_.shares[job].size() == 1) {
         whole.push_back(job);
       } else {
-        // Its shares have to stay alike on all its servers.
-        free -= ShareOn(job, server).amount;
+        // Its shares have to stay alike on all its servers: it keeps to its fair share.
+        Share& share = ShareOn(job, server);
+        Amend(share, Least(share.amount, FairShareOf(servers_[server], share.amount.gpus)));
+        free -= share.amount;
       }
     }
     std::sort(whole.begin(), whole.end(), [&](JobIndex a, JobIndex b) {
@@ -241,7 +246,28 @@ class TuneRound {
     for (const JobIndex job : whole) profiles_.push_back(jobs_[job].profile);
     const Divider::Answer& answer = divider_.Divide(servers_[server], profiles_, free);
     for (size_t at = 0; at < answer.amounts.size(); ++at) {
-      plan_.shares[whole[at]].front().amount = answer.amounts[at];
+      Amend(plan_.shares[whole[at]].front(), answer.amounts[at]);
+    }
+  }
+
+  // A job on several servers takes of what is left there as much as all of them can give alike.
+  void Grow(JobIndex index) {
+    const Job& job = jobs_[index];
+    double cpu = static_cast<double>(job.demand.cpu.count());
+    double memory = static_cast<double>(job.demand.memory.count());
+    for (const Share& share : plan_.shares[index]) {
+      const ResourceVector room = packing_.free(share.server) + share.amount;
+      const double parts =
+          static_cast<double>(job.gpus.count()) / static_cast<double>(share.amount.gpus.count());
+      cpu = std::min(cpu, static_cast<double>(room.cpu.count()) * parts);
+      memory = std::min(memory, static_cast<double>(room.memory.count()) * parts);
+    }
+    const ResourceVector whole{job.gpus, MilliCpu(static_cast<int64_t>(cpu)),
+                               Bytes(static_cast<int64_t>(memory))};
+    for (Share& share : plan_.shares[index]) {
+      const ResourceVector grown = PartOf(whole, share.amount.gpus, job.gpus);
+      Amend(share, {grown.gpus, std::max(grown.cpu, share.amount.cpu),
+                    std::max(grown.memory, share.amount.memory)});
     }
   }
 

@@ -15,6 +15,9 @@ namespace {
 
 constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 
+// From the first arrival to the first round, so that jobs submitted together are seen together.
+constexpr Seconds kGather{1};
+
 // How far a running job has come.
 struct Pace {
   double speed = 0;  // fair-share seconds of work per second
@@ -50,7 +53,7 @@ class Simulation {
     }
     if (trace_.empty()) return std::move(run_);
     run_.begin = trace_[arrivals_.front()].arrival;
-    now_ = run_.begin;
+    now_ = first_round_ = run_.begin + kGather;
     while (next_arrival_ < arrivals_.size() || !active_.empty()) {
       if (now_ - run_.begin > options_.limit) return Stuck();
       Admit();
@@ -140,16 +143,16 @@ class Simulation {
   }
 
   // The next moment at which there may be something to decide. Rounds lie at whole multiples of the
-  // round after the first arrival.
+  // round after the first.
   Seconds NextRound() const {
     Seconds event = kNever;
     if (next_arrival_ < arrivals_.size()) event = trace_[arrivals_[next_arrival_]].arrival;
     if (policy_.Preempts() && waiting_ > 0) event = now_;
     for (JobIndex job = 0; job < active_.size(); ++job) event = std::min(event, FinishOf(job));
     if (event == kNever) event = now_;
-    const double passed = (event - run_.begin) / options_.round;
-    const double done = std::round((now_ - run_.begin) / options_.round);
-    return run_.begin + options_.round * std::max(std::ceil(passed - 1e-9), done + 1);
+    const double passed = (event - first_round_) / options_.round;
+    const double done = std::round((now_ - first_round_) / options_.round);
+    return first_round_ + options_.round * std::max(std::ceil(passed - 1e-9), done + 1);
   }
 
   void Advance(Seconds until) {
@@ -212,6 +215,7 @@ class Simulation {
   std::vector<Job> active_;
   std::vector<size_t> places_;
   std::vector<Pace> paces_;
+  Seconds first_round_{};
   Seconds now_{};
   Seconds last_finish_{};
   size_t waiting_ = 0;

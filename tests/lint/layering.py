@@ -26,7 +26,7 @@ ARROWS = {
     "config": ["core", "profile", "sim"],
     "kube": ["core", "cluster", "http", "json", "config"],
     "extender": ["core", "cluster", "allocation", "http", "json", "metrics", "config", "kube"],
-    "cli": ["core"],
+    "cli": ["core", "profile", "cluster", "policy", "allocation", "engine", "sim", "json", "config"],
 }
 # Folders beside src/.
 PROGRAMS = ["extender", "cli"]

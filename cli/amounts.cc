@@ -1,0 +1,73 @@
+#include "cli/amounts.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace synergy::cli {
+namespace {
+
+struct Amount {
+  double number;
+  std::string_view unit;
+};
+
+std::optional<Amount> Read(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
+  return Amount{number, text.substr(static_cast<size_t>(end - text.data()))};
+}
+
+template <size_t kCount>
+std::optional<double> Factor(const std::array<std::pair<std::string_view, double>, kCount>& units,
+                             std::string_view unit) {
+  for (const auto& [name, factor] : units) {
+    if (name == unit) return factor;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Seconds> ParseDuration(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
+      {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
+  const auto amount = Read(text);
+  const auto factor = amount ? Factor(kUnits, amount->unit) : std::nullopt;
+  if (!factor) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("\"{}\" is no duration: write it as 300s, 5m, 1.5h or 2d", text));
+  }
+  return Seconds(amount->number * *factor);
+}
+
+Result<Bytes> ParseSize(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 13> kUnits = {
+      {{"", 1},
+       {"K", 1e3},
+       {"KB", 1e3},
+       {"M", 1e6},
+       {"MB", 1e6},
+       {"G", 1e9},
+       {"GB", 1e9},
+       {"T", 1e12},
+       {"TB", 1e12},
+       {"Ki", 1024.0},
+       {"Mi", 1048576.0},
+       {"Gi", 1073741824.0},
+       {"Ti", 1099511627776.0}}};
+  const auto amount = Read(text);
+  const auto factor = amount ? Factor(kUnits, amount->unit) : std::nullopt;
+  if (!factor || amount->number * *factor > 1e18) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("\"{}\" is no size: write it as 500GB or 500Gi", text));
+  }
+  return Bytes(std::llround(amount->number * *factor));
+}
+
+}  // namespace synergy::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+// What people write on the command line: durations and sizes.
+//
+// Threading: pure. Failures: kInvalid, with what it may be.
+
+#include <string_view>
+
+#include "core/clock.h"
+#include "core/result.h"
+#include "core/units.h"
+
+namespace synergy::cli {
+
+// "300s", "5m", "1.5h", "2d".
+Result<Seconds> ParseDuration(std::string_view text);
+// "500GB", "500G", "500Gi", "500000000000".
+Result<Bytes> ParseSize(std::string_view text);
+
+}  // namespace synergy::cli

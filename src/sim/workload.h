@@ -1,0 +1,56 @@
+#pragma once
+
+// Workloads made from a seed, as the authors of Synergy make them from the Philly trace's
+// statistics: exponential gaps between arrivals; durations of 60 x 10^U(1.5, 3) s for four of five
+// jobs and 60 x 10^U(3, 4) s for the rest; classes of models in fixed proportions, their models in
+// turn.
+//
+// Threading: pure. The same options give the same jobs everywhere.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/result.h"
+#include "sim/model_facts.h"
+#include "sim/trace.h"
+
+namespace synergy {
+
+struct WorkloadOptions {
+  double jobs_per_hour = 9;
+  std::array<int, 3> split{20, 70, 10};  // image : language : speech
+  // GPU counts and their weights.
+  std::vector<std::pair<int64_t, double>> gpus{{1, 1.0}};
+  int64_t jobs = 1000;
+  uint64_t seed = 42;
+};
+
+// "rate=9/h,split=20:70:10,gpus=philly,jobs=7000,seed=42"; each part may be left out. gpus is
+// philly (1, 2, 4 and 8 GPUs as 70:10:15:5), one number, or numbers with weights as "1x70:2x10".
+// kInvalid: names the part and says what it may be.
+Result<WorkloadOptions> ParseWorkloadOptions(std::string_view text);
+
+// kInvalid where `facts` lacks one of the ten models.
+Result<std::vector<TraceJob>> GenerateWorkload(const WorkloadOptions& options,
+                                               const ModelFacts& facts);
+
+// As ParseTrace reads it.
+std::string ToTraceCsv(std::span<const TraceJob> jobs);
+
+// The model that the next job of a workload with this split gets; for traces that name none.
+class ModelSequence {
+ public:
+  explicit ModelSequence(const std::array<int, 3>& split) : split_(split) {}
+  std::string_view Next();
+
+ private:
+  std::array<int, 3> split_;
+  std::array<int64_t, 3> counts_{};
+};
+
+}  // namespace synergy
