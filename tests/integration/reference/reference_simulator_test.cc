@@ -61,7 +61,7 @@ class Table {
   CsvTable table_;
 };
 
-class ReferenceSimulatorTest : public ::testing::Test {
+class ReferenceRunsTest : public ::testing::Test {
  protected:
   const std::vector<TraceJob>& Trace(const std::string& name) {
     std::vector<TraceJob>& jobs = traces_[name];
@@ -140,7 +140,7 @@ class ReferenceSimulatorTest : public ::testing::Test {
 // The solver's runs are not ours yet.
 bool IsReproduced(const std::string& mechanism) { return mechanism != "opt"; }
 
-TEST_F(ReferenceSimulatorTest, EveryJobOfEveryRunFinishesWhenTheAuthorsProgramHasItFinish) {
+TEST_F(ReferenceRunsTest, EveryJobOfEveryRunFinishesWhenTheAuthorsProgramHasItFinish) {
   size_t runs = 0;
   for (size_t row = 0; row < results_.rows(); ++row) {
     if (!IsReproduced(results_.Text(row, "mechanism"))) continue;
@@ -157,7 +157,7 @@ TEST_F(ReferenceSimulatorTest, EveryJobOfEveryRunFinishesWhenTheAuthorsProgramHa
   EXPECT_EQ(runs, 67U);
 }
 
-TEST_F(ReferenceSimulatorTest, ThePublishedFigureOfTheArtifactCheckComesOutToTheLastDigit) {
+TEST_F(ReferenceRunsTest, ThePublishedFigureOfTheArtifactCheckComesOutToTheLastDigit) {
   ReferenceOptions options;
   options.window = JobWindow{4000, 5000};
   const ReferenceRun run = Must(SimulateReference(Trace("single_6925job"), facts_, options));

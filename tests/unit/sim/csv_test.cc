@@ -1,5 +1,7 @@
 #include "sim/csv.h"
 
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,12 +37,12 @@ TEST(CsvTableTest, AFieldKnowsItsLineAndColumnInTheText) {
 
 TEST(CsvTableTest, NumbersAreReadToTheirEndAndAgainstTheirLimit) {
   for (const char* text : {"", "1x", " 1", "-1", "1.5", "99999999999999999999"}) {
-    const auto table = CsvTable::Parse(std::string("n,m\n") + text + ",", "some.csv");
-    EXPECT_FALSE(table->At(0, 0).WholeNumber(0)) << text;
+    const std::string whole = std::string("n,m\n") + text + ",";
+    EXPECT_FALSE(CsvTable::Parse(whole, "some.csv")->At(0, 0).WholeNumber(0)) << text;
   }
   for (const char* text : {"", "1x", "nan", "inf", "-0.5", "1e999"}) {
-    const auto table = CsvTable::Parse(std::string("n,m\n") + text + ",", "some.csv");
-    EXPECT_FALSE(table->At(0, 0).Number(0)) << text;
+    const std::string whole = std::string("n,m\n") + text + ",";
+    EXPECT_FALSE(CsvTable::Parse(whole, "some.csv")->At(0, 0).Number(0)) << text;
   }
 }
 
