@@ -39,6 +39,7 @@ Result<> Cluster::Take(Job& job, const std::vector<Part>& parts) {
 }
 
 void Cluster::Release(Job& job) {
+  if (job.parts.empty()) return;
   for (const Part& part : job.parts) Move(part, Direction::kGiveBack);
   job.parts.clear();
   free_gpus_ += job.gpus;

@@ -29,6 +29,7 @@ class Cluster {
   // Gives the job its `parts`; it must hold nothing. kInvalid where a server has less: the authors'
   // program ends there.
   Result<> Take(Job& job, const std::vector<Part>& parts);
+  // What the job holds, if anything.
   void Release(Job& job);
 
   // Who was placed on a server in this round, in the order in which the next victims are looked

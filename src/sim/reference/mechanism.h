@@ -1,7 +1,9 @@
 #pragma once
 
 // Who gets what and where in one round of the reference simulator. A mechanism is a file of its
-// own: most are OneByOne; one that decides about all jobs together derives from Mechanism.
+// own: most are OneByOne; one that decides about all jobs together derives from Mechanism, and may
+// book iterations (Job::booked, BookRoundAgain) without giving parts. What it also needs: a value
+// of ReferenceMechanism, its name in names.cc and a line in MakeMechanism.
 //
 // Threading: one owner at a time.
 
