@@ -81,6 +81,13 @@ class ProfileTable {
     return &profiles_.emplace(std::pair(model, gpus.count()), std::move(*profile)).first->second;
   }
 
+  // At the fair share: the trace's, or else that of the facts.
+  Seconds IterationTime(const TraceJob& job) const {
+    if (job.iteration_time > Seconds(0)) return job.iteration_time;
+    const ModelFact* fact = facts_.Find(job.model, Gpus(1));
+    return fact == nullptr ? Seconds(0) : fact->iteration_time;
+  }
+
  private:
   const ModelFacts& facts_;
   std::map<std::pair<std::string, int64_t>, JobProfile> profiles_;  // addresses stay
@@ -104,11 +111,10 @@ Result<std::vector<Job>> ToJobs(const Workload& workload, double load, const Ser
     job.arrival = from.arrival / load;
     job.ideal = from.duration > Seconds(0)
                     ? from.duration
-                    : from.iteration_time * static_cast<double>(from.total_iterations);
+                    : profiles.IterationTime(from) * static_cast<double>(from.total_iterations);
     if (job.ideal <= Seconds(0) || job.fair_throughput <= 0) {
       return Fail(ErrorCode::kInvalid,
-                  fmt::format("{}: job {} has no work to do: it needs duration_s_at_fair or "
-                              "iter_time_s_at_fair above 0",
+                  fmt::format("{}: job {} has no work to do: its iterations or their time are 0",
                               workload.name, from.id));
     }
     jobs.push_back(std::move(job));

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "cluster/cluster_snapshot.h"
 #include "cluster/cluster_state.h"
@@ -33,6 +34,7 @@ class Candidates {
   const ClusterSnapshot& snapshot_;
   const json::ExtenderArgs& args_;
   const json::ObjectReader& reader_;
+  std::vector<std::optional<NodeIndex>> places_;  // by position in the request
   std::optional<NodeIndex> held_;
   NodeState held_state_;
   NodeState sent_state_;

@@ -5,6 +5,7 @@ usage() {
   cat <<'TEXT'
 usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh scheduler [--rounds N] [--pods N] [--nodes N] [--json FILE]
+       scripts/bench.sh round | simulate [--json FILE]
 
 Builds the release extender and the benchmark programs, measures, prints tables and says which goals are met (exit status
 1 if any is missed). docs/benchmarks.md explains the figures. Let nothing else run on the machine meanwhile.
@@ -18,7 +19,9 @@ Builds the release extender and the benchmark programs, measures, prints tables 
       --pods N          pods in each round (1000)
       --nodes N         simulated nodes (1000)
       --instance N      which ports and addresses the test cluster takes (9)
-  both
+  round       CPU time of scheduling rounds with up to 80,000 GPUs and 100,000 jobs; seconds
+  simulate    CPU time and memory of whole simulations; a minute
+  all
       --json FILE       write all figures to FILE
       -h, --help        this text
 TEXT
@@ -92,7 +95,22 @@ end_cluster() {
   rmdir "$state" 2>/dev/null || true
 }
 
+# run_rounds round|simulate OPTIONS...
+run_rounds() {
+  local what=$1 arguments=()
+  shift
+  if (($#)); then
+    [[ $1 == --json ]] || die "bench.sh $what has no option $1 (--help lists them)"
+    need_value "$1" "${2-}"
+    arguments=(--json "$2")
+  fi
+  say "building the benchmark (release)"
+  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target rounds_bench) >&2
+  "$repository/build/release/tests/rounds_bench" "$what" --data "$repository/tests/data/synergy/reference" "${arguments[@]}"
+}
+
 case ${1-} in
+  round | simulate) run_rounds "$@" ;;
   extender | scheduler) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;

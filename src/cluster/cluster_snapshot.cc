@@ -83,6 +83,8 @@ std::optional<NodeIndex> NodeNames::Find(std::string_view name) const {
   return it->second;
 }
 
+void NodeNames::Prefetch(std::string_view name) const { table_->map.prefetch(name); }
+
 void NodeNames::Insert(std::string_view name, NodeIndex index) {
   table_->map[std::string(name)] = index;
 }

@@ -30,9 +30,8 @@ void Split(std::string_view line, std::vector<std::string_view>& fields) {
 template <class Number>
 std::optional<Number> Read(std::string_view text) {
   Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end) return std::nullopt;
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || stopped != text.data() + text.size()) return std::nullopt;
   return number;
 }
 

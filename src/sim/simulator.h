@@ -2,9 +2,10 @@
 
 // Runs a trace of jobs through rounds, in simulated time: the same rounds as the controller's.
 //
-// Rounds begin a second after the first arrival. Decisions are made at their ends; progress is continuous: a job goes at the speed that
-// its profile has for what it was given, and ends when its work is done, not when the round is. A
-// job that starts, or starts again elsewhere, first loses the restart cost.
+// Rounds begin a second after the first arrival. Decisions are made at their ends; progress is
+// continuous: a job goes at the speed that its profile has for what it was given, and ends when its
+// work is done, not when the round is. A job that starts, or starts again elsewhere, first loses
+// the restart cost.
 //
 // docs/simulator.md has the model's assumptions. Threading: pure.
 

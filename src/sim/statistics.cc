@@ -21,9 +21,9 @@ double Quantile(const std::vector<double>& values, double part) {
 
 std::optional<int64_t> WholeNumber(std::string_view text) {
   int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end || number < 0) return std::nullopt;
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || stopped != text.data() + text.size() || number < 0)
+    return std::nullopt;
   return number;
 }
 

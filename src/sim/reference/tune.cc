@@ -43,16 +43,16 @@ double GpusOn(const Job& job, uint32_t server) {
 }  // namespace
 
 Result<bool> Tune::Place(Job& job) {
-  const Result<bool> full = TryPlace(job, job.demand, /*at_demand=*/true);
+  Result<bool> full = TryPlace(job, job.demand, /*at_demand=*/true);
   if (!full || *full) return full;
 
   const Amounts demand = CutToFair(job);
   if (job.cut) {
-    const Result<bool> fair = TryPlace(job, demand, /*at_demand=*/true);
+    Result<bool> fair = TryPlace(job, demand, /*at_demand=*/true);
     if (!fair || *fair) return fair;
   }
   if (auto made = MakeRoom(demand); !made) return Fail(made.error());
-  const Result<bool> last = TryPlace(job, demand, /*at_demand=*/true);
+  Result<bool> last = TryPlace(job, demand, /*at_demand=*/true);
   if (!last || *last) return last;
   return Fail(ErrorCode::kInvalid,
               fmt::format("job {} has GPUs but finds no CPU or memory even where others were cut "

@@ -1,0 +1,261 @@
+// How long rounds and simulations take: scripts/bench.sh round | simulate.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "allocation/mechanisms.h"
+#include "cli/simulation.h"
+#include "config/model_facts_file.h"
+#include "core/random.h"
+#include "engine/round.h"
+#include "sim/workload.h"
+
+namespace synergy {
+namespace {
+
+const Server kServer{{Gpus(8), Cores(24), GB(500)}};
+
+double CpuMilliseconds() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+struct Goal {
+  std::string name;
+  double measured;
+  double limit;
+
+  bool met() const { return measured <= limit; }
+};
+
+class Results {
+ public:
+  void Figure(const std::string& name, double value) {
+    figures_ += fmt::format("{}\"{}\":{}", figures_.empty() ? "" : ",", name, value);
+  }
+  void Check(Goal goal) { goals_.push_back(std::move(goal)); }
+
+  // The exit status.
+  int Report(const std::string& file) const {
+    std::string json;
+    int status = EXIT_SUCCESS;
+    fmt::print("\n{:<58}{:>12}{:>10}\n", "goal", "measured", "at most");
+    for (const Goal& goal : goals_) {
+      fmt::print("{:<58}{:>12.4g}{:>10.4g}  {}\n", goal.name, goal.measured, goal.limit,
+                 goal.met() ? "met" : "MISSED");
+      json +=
+          fmt::format("{}{{\"name\":\"{}\",\"measured\":{},\"limit\":{},\"met\":{}}}",
+                      json.empty() ? "" : ",", goal.name, goal.measured, goal.limit, goal.met());
+      if (!goal.met()) status = EXIT_FAILURE;
+    }
+    if (!file.empty()) {
+      std::ofstream(file) << fmt::format("{{\"figures\":{{{}}},\"goals\":[{}]}}\n", figures_, json);
+    }
+    return status;
+  }
+
+ private:
+  std::string figures_;
+  std::vector<Goal> goals_;
+};
+
+// One-GPU profiles of the models, and their multiples.
+class Profiles {
+ public:
+  explicit Profiles(const ModelFacts& facts) {
+    for (const auto& [key, fact] : facts.all()) {
+      if (key.second != Gpus(1)) continue;
+      std::vector<JobProfile::Point> points;
+      for (size_t at = 0; at < fact.throughput.size(); ++at) {
+        points.push_back({fact.cpus[at / fact.memories.size()],
+                          fact.memories[at % fact.memories.size()], fact.throughput[at]});
+      }
+      const JobProfile one = *JobProfile::Create(Gpus(1), std::move(points));
+      for (const int64_t gpus : {1, 2, 4, 8}) {
+        profiles_.push_back(gpus == 1 ? one : *Scaled(one, Gpus(gpus)));
+      }
+    }
+  }
+  // Most jobs have one GPU.
+  const JobProfile& Pick(Random& random) const {
+    const size_t model = random.Below(profiles_.size() / 4);
+    const uint64_t percent = random.Below(100);
+    return profiles_[model * 4 + (percent < 70 ? 0 : percent < 80 ? 1 : percent < 95 ? 2 : 3)];
+  }
+
+ private:
+  std::vector<JobProfile> profiles_;
+};
+
+std::vector<Job> RandomJobs(const Profiles& profiles, size_t count) {
+  Random random(42);
+  std::vector<Job> jobs(count);
+  for (size_t at = 0; at < count; ++at) {
+    Job& job = jobs[at];
+    job.id = at;
+    job.profile = &profiles.Pick(random);
+    job.gpus = job.profile->gpus();
+    job.demand = job.profile->Demand(0);
+    job.arrival = Seconds(static_cast<double>(at));
+    job.ideal = job.remaining = Seconds(1000 + static_cast<double>(random.Below(100'000)));
+  }
+  return jobs;
+}
+
+// CPU milliseconds of a round in which every job is new; the least of several.
+double RoundTime(const Profiles& profiles, size_t servers, size_t count, const char* name,
+                 int repeats) {
+  const std::vector<Server> cluster(servers, kServer);
+  const std::vector<Job> jobs = RandomJobs(profiles, count);
+  Mechanism mechanism = *MakeMechanism(name);
+  double least = 1e300;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    const double begin = CpuMilliseconds();
+    const Plan plan = RunRound(cluster, jobs, Fifo(), *mechanism.allocator, Seconds(0));
+    least = std::min(least, CpuMilliseconds() - begin);
+    if (plan.shares.size() != count) std::abort();
+  }
+  return least;
+}
+
+int BenchRound(const ModelFacts& facts, const std::string& json) {
+  const Profiles profiles(facts);
+  Results results;
+  fmt::print("{:<18}{:>10}{:>12}{:>14}\n", "mechanism", "servers", "jobs", "CPU ms");
+  for (const char* mechanism : {"tune", "synergy"}) {
+    std::vector<double> times;
+    std::vector<double> sizes;
+    for (const auto& [servers, jobs, repeats] :
+         {std::tuple(64, 2000, 50), {625, 6250, 20}, {2500, 25000, 10}, {10000, 100000, 5}}) {
+      const double time = RoundTime(profiles, static_cast<size_t>(servers),
+                                    static_cast<size_t>(jobs), mechanism, repeats);
+      fmt::print("{:<18}{:>10}{:>12}{:>14.3f}\n", mechanism, servers, jobs, time);
+      results.Figure(fmt::format("{} {} servers {} jobs ms", mechanism, servers, jobs), time);
+      if (servers > 64) {
+        sizes.push_back(jobs);
+        times.push_back(time);
+      }
+      if (servers == 64)
+        results.Check({fmt::format("{}: 512 GPUs, 2000 jobs: ms", mechanism), time, 1});
+      if (servers == 10000) {
+        results.Check({fmt::format("{}: 80,000 GPUs, 100,000 jobs: ms", mechanism), time, 100});
+      }
+    }
+    // Least squares of log time over log size, against that of n log n.
+    const auto slope = [&](auto time_of) {
+      double mean_x = 0;
+      double mean_y = 0;
+      for (size_t at = 0; at < sizes.size(); ++at) {
+        mean_x += std::log(sizes[at]) / static_cast<double>(sizes.size());
+        mean_y += std::log(time_of(at)) / static_cast<double>(sizes.size());
+      }
+      double xy = 0;
+      double xx = 0;
+      for (size_t at = 0; at < sizes.size(); ++at) {
+        const double x = std::log(sizes[at]) - mean_x;
+        xy += x * (std::log(time_of(at)) - mean_y);
+        xx += x * x;
+      }
+      return xy / xx;
+    };
+    const double exponent = slope([&](size_t at) { return times[at]; });
+    const double n_log_n = slope([&](size_t at) { return sizes[at] * std::log2(sizes[at]); });
+    results.Check({fmt::format("{}: exponent of growth, against that of n log n", mechanism),
+                   exponent, n_log_n});
+  }
+  const double opt = RoundTime(profiles, 16, 400, "opt", 3);
+  fmt::print("{:<18}{:>10}{:>12}{:>14.3f}\n", "opt", 16, 400, opt);
+  results.Check({"opt: 128 GPUs: ms", opt, 1000});
+  return results.Report(json);
+}
+
+long PeakKilobytes() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  long kilobytes = 0;
+  while (status >> word) {
+    if (word == "VmHWM:") status >> kilobytes;
+  }
+  return kilobytes;
+}
+
+Result<cli::RunResult> Run(const ModelFacts& facts, const cli::SimulateArguments& arguments) {
+  const auto options = cli::CheckArguments(arguments);
+  if (!options) return Fail(options.error());
+  const auto workloads = cli::LoadWorkloads(arguments, facts);
+  if (!workloads) return Fail(workloads.error());
+  const auto runs = cli::RunAll(arguments, *options, facts, *workloads,
+                                [](const cli::RunResult&, size_t, size_t) {});
+  if (!runs) return Fail(runs.error());
+  return runs->front();
+}
+
+int BenchSimulate(const ModelFacts& facts, const std::string& data, const std::string& profiles,
+                  const std::string& json) {
+  Results results;
+  const auto report = [&](const char* name, const Result<cli::RunResult>& run) {
+    if (!run) {
+      fmt::print(stderr, "{}: {}\n", name, run.error().message);
+      std::exit(EXIT_FAILURE);
+    }
+    fmt::print("{:<44}{:>8} jobs{:>8} rounds{:>10.3f} s of CPU, mean completion {:.3f} h\n", name,
+               run->jobs.size(), run->rounds, run->cpu_seconds,
+               run->statistics.mean.count() / 3600);
+    results.Figure(std::string(name) + " cpu seconds", run->cpu_seconds);
+    return run->cpu_seconds;
+  };
+  cli::SimulateArguments reference{.profiles = profiles};
+  reference.traces = {data + "/single_6925job.csv"};
+  reference.mechanisms = {"tune"};
+  reference.compat = "reference";
+  reference.window = "4000:5000";
+  // The first run warms up.
+  double least = 1e300;
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    least =
+        std::min(least, report("the artifact check, --compat reference", Run(facts, reference)));
+  }
+  results.Check({"the artifact check, --compat reference: s", least, 0.1});
+  const long before = PeakKilobytes();
+  for (const char* mechanism : {"tune", "synergy"}) {
+    cli::SimulateArguments philly{.profiles = profiles};
+    philly.workloads = {"rate=53.48/h,gpus=philly,jobs=96260,seed=1"};
+    philly.servers = 312;
+    philly.mechanisms = {mechanism};
+    const std::string name = fmt::format("as large as Philly's trace, {}", mechanism);
+    const double time = report(name.c_str(), Run(facts, philly));
+    results.Check({name + ": s", time, 20});
+  }
+  results.Check({"memory per job: bytes",
+                 1024.0 * static_cast<double>(PeakKilobytes() - before) / 96260, 1024});
+  return results.Report(json);
+}
+
+}  // namespace
+}  // namespace synergy
+
+int main(int argc, char** argv) {
+  CLI::App app("How long rounds and simulations take");
+  std::string what;
+  std::string data;
+  std::string json;
+  app.add_option("what", what)->required()->check(CLI::IsMember({"round", "simulate"}));
+  app.add_option("--data", data, "tests/data/synergy/reference")->required();
+  app.add_option("--json", json);
+  CLI11_PARSE(app, argc, argv);
+  const std::string profiles = data + "/profiles.json";
+  const auto facts = synergy::config::LoadModelFacts(profiles, synergy::kServer.capacity);
+  if (!facts) {
+    fmt::print(stderr, "{}\n", facts.error().message);
+    return EXIT_FAILURE;
+  }
+  return what == "round" ? synergy::BenchRound(*facts, json)
+                         : synergy::BenchSimulate(*facts, data, profiles, json);
+}
