@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "allocation/greedy.h"
+#include "allocation/opt.h"
 #include "allocation/proportional.h"
 #include "allocation/tune.h"
 
@@ -43,6 +44,9 @@ const std::vector<Entry>& Entries() {
        kStrict},
       {{"tune", "Synergy-Tune as published"},
        [] { return MakeTune(TuneVariant::kPublished); },
+       kStrict},
+      {{"opt", "Synergy-Opt: the most in total, by an integer program; an upper bound for Tune"},
+       [] { return MakeOpt(); },
        kStrict},
       {{"synergy-strict", "ours: Tune with reserve and re-division, CPU limits = allocations"},
        [] { return MakeTune(TuneVariant::kOurs); },

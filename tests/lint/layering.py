@@ -17,7 +17,7 @@ ARROWS = {
     "solver": ["core"],
     "cluster": ["core", "profile"],
     "policy": ["core", "profile", "cluster"],
-    "allocation": ["core", "profile", "cluster"],
+    "allocation": ["core", "profile", "solver", "cluster"],
     "engine": ["core", "profile", "cluster", "policy", "allocation"],
     "sim": ["core", "profile", "cluster", "policy", "allocation", "engine"],
     "http": ["core"],

@@ -1,6 +1,8 @@
 // What every mechanism promises, on random clusters and jobs.
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -10,6 +12,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "allocation/mechanisms.h"
+#include "allocation/opt.h"
 #include "engine/round.h"
 
 namespace synergy::testing {
@@ -150,7 +153,7 @@ RC_GTEST_PROP(MechanismProperty, EveryRunnableJobRunsUnderTuneWhereServersAreInP
   const std::vector<Server> servers = RandomServers();
   const std::vector<Job> jobs = RandomJobs(40);
   const std::vector<JobIndex> runnable = Runnable(servers, jobs, InOrder(jobs));
-  for (const char* mechanism : {"tune", "synergy", "proportional", "burstable-spread"}) {
+  for (const char* mechanism : {"tune", "opt", "synergy", "proportional", "burstable-spread"}) {
     const Plan plan = PlanWith(mechanism, servers, jobs);
     size_t running = 0;
     for (const auto& shares : plan.shares) running += !shares.empty();
@@ -162,7 +165,7 @@ RC_GTEST_PROP(MechanismProperty, EveryRunnableJobRunsUnderTuneWhereServersAreInP
 RC_GTEST_PROP(MechanismProperty, NobodyIsSlowerThanWithItsFairShare, ()) {
   const std::vector<Server> servers = RandomServers();
   const std::vector<Job> jobs = RandomJobs(40);
-  for (const char* mechanism : {"tune", "synergy", "synergy-strict"}) {
+  for (const char* mechanism : {"tune", "opt", "synergy", "synergy-strict"}) {
     const Plan plan = PlanWith(mechanism, servers, jobs);
     const std::vector<double> speeds = Speeds(servers, jobs, plan, Enforcement::kStrict);
     for (JobIndex job = 0; job < jobs.size(); ++job) {
@@ -212,6 +215,110 @@ RC_GTEST_PROP(MechanismProperty, TheOrderOfServersInMemoryDoesNotMatter, ()) {
     if (!std::equal(servers.begin(), servers.end(), reversed.begin())) continue;
     RC_ASSERT(plan.shares == other.shares);
   }
+}
+
+// Servers alike, and no job that is larger than one of them.
+std::vector<Server> ServersAlike(size_t most) {
+  std::vector<Server> servers(*rc::gen::inRange<size_t>(1, most + 1));
+  for (Server& server : servers) server.capacity = {Gpus(8), Cores(24), GB(504)};
+  return servers;
+}
+
+// Opt takes a plan of Tune's where its own placement comes to less, so this holds everywhere, not
+// only where one could prove it of the first program's value.
+RC_GTEST_PROP(MechanismProperty, OptIsNoWorseThanTune, ()) {
+  const std::vector<Server> servers = RandomServers();
+  const std::vector<Job> jobs = RandomJobs(40);
+  const double opt = Total(servers, jobs, PlanWith("opt", servers, jobs));
+  RC_ASSERT(opt >= Total(servers, jobs, PlanWith("tune", servers, jobs)) - 1e-6);
+  RC_ASSERT(opt >= Total(servers, jobs, PlanWith("synergy-strict", servers, jobs)) - 1e-6);
+}
+
+// The bound is over the choices of DivisionChoices. Tune and proportional take their amounts from
+// the same grid (a cell of the profile, the fair share, or the lesser of both), and a job that they
+// split goes no faster than a grid point, so they stay below it. Mechanisms that take amounts
+// between the grid's points, or leave jobs below their fair share, need not.
+RC_GTEST_PROP(MechanismProperty, NoMechanismOnTheGridBeatsOptsBound, ()) {
+  const std::vector<Server> servers = ServersAlike(6);
+  const std::vector<Job> jobs = RandomJobs(40);
+  const auto machine =
+      ChooseOnOneMachine(servers, jobs, Runnable(servers, jobs, InOrder(jobs)), {});
+  RC_ASSERT(machine);
+  RC_ASSERT(machine->bound >= machine->value - 1e-9);
+  for (const char* mechanism : {"tune", "proportional"}) {
+    RC_ASSERT(Total(servers, jobs, PlanWith(mechanism, servers, jobs)) <= machine->bound + 1e-6);
+  }
+  const Plan plan = PlanWith("opt", servers, jobs);
+  RC_ASSERT(!plan.fell_back);
+  RC_ASSERT(plan.gap);
+  RC_ASSERT(Total(servers, jobs, plan) >= machine->bound * (1 - *plan.gap) - 1e-6);
+}
+
+// The most that jobs from `at` on come to with so much left; -1 where they do not fit.
+double BestOf(const std::vector<std::vector<DivisionChoice>>& choices, size_t at, MilliCpu cpu,
+              Bytes memory) {
+  if (at == choices.size()) return 0;
+  double best = -1;
+  for (const DivisionChoice& choice : choices[at]) {
+    if (choice.cpu > cpu || choice.memory > memory) continue;
+    const double rest = BestOf(choices, at + 1, cpu - choice.cpu, memory - choice.memory);
+    if (rest >= 0) best = std::max(best, choice.value + rest);
+  }
+  return best;
+}
+
+RC_GTEST_PROP(MechanismProperty, TheFirstProgramOfOptFindsWhatTryingEverythingFinds, ()) {
+  const std::vector<Server> servers = ServersAlike(3);
+  const std::vector<Job> jobs = RandomJobs(9);
+  const std::vector<JobIndex> runnable = Runnable(servers, jobs, InOrder(jobs));
+  const OptOptions options{.relative_gap = 0, .cpu_step = Cores(3)};
+  const auto machine = ChooseOnOneMachine(servers, jobs, runnable, options);
+  RC_ASSERT(machine);
+
+  MilliCpu cpu;
+  Bytes memory;
+  std::vector<std::vector<DivisionChoice>> choices;
+  double combinations = 1;
+  for (const JobIndex job : runnable) {
+    const ResourceVector& server = servers.front().capacity;
+    choices.push_back(DivisionChoices(*jobs[job].profile,
+                                      FairShareOf(servers.front(), jobs[job].gpus), server,
+                                      options.cpu_step));
+    combinations *= static_cast<double>(choices.back().size());
+  }
+  if (combinations > 1e6) RC_DISCARD("too many to try");
+  for (const Server& server : servers) {
+    cpu += server.capacity.cpu;
+    memory += server.capacity.memory;
+  }
+  RC_ASSERT(std::abs(BestOf(choices, 0, cpu, memory) - machine->value) < 1e-6);
+
+  double value = 0;
+  for (const DivisionChoice& choice : machine->chosen) {
+    cpu -= choice.cpu;
+    memory -= choice.memory;
+    value += choice.value;
+  }
+  RC_ASSERT(cpu >= MilliCpu(0));
+  RC_ASSERT(memory >= Bytes(0));
+  RC_ASSERT(std::abs(value - machine->value) < 1e-6);
+}
+
+TEST(OptTest, WithoutTimeItIsTunesPlan) {
+  const std::vector<Server> servers(2, Server{{Gpus(8), Cores(24), GB(504)}});
+  std::vector<Job> jobs;
+  for (const JobProfile& profile : AllProfiles().all()) {
+    Job job{.id = jobs.size(), .gpus = profile.gpus(), .profile = &profile};
+    job.demand = profile.Demand(0);
+    job.fair_throughput =
+        profile.ThroughputAt(Cores(3 * job.gpus.count()), GB(63 * job.gpus.count()));
+    if (job.gpus == Gpus(1)) jobs.push_back(job);
+  }
+  const Plan plan =
+      MakeOpt({.time = std::chrono::milliseconds(0)})->Allocate(servers, jobs, InOrder(jobs));
+  EXPECT_TRUE(plan.fell_back);
+  EXPECT_FALSE(plan.gap);
+  EXPECT_EQ(plan.shares, PlanWith("tune", servers, jobs).shares);
 }
 
 }  // namespace
