@@ -12,8 +12,9 @@ components() {
   done
 }
 
+# Reads all of the list: under pipefail a grep that left early could fail the other side.
 is_component() {
-  components | grep -qx -e "$1"
+  components | grep -x -e "$1" >/dev/null
 }
 
 has_synergy_scheduler() { [[ -n $EXTENDER$SCHEDULER_CONFIG ]]; }

@@ -13,7 +13,7 @@ TEST_F(PrioritizeTest, GivesTenPointsToTheTightestNodeAlone) {
   state.UpsertPod(MakePod("y", 6, 18, 375, "tighter"));
   EXPECT_EQ(
       extender.Prioritize(Args(MakePod("p", 1, 3, 60), {"empty", "tight", "tighter"})),
-      R"([{"Host":"empty","Score":7},{"Host":"tight","Score":9},{"Host":"tighter","Score":10}])");
+      R"([{"Host":"empty","Score":5},{"Host":"tight","Score":8},{"Host":"tighter","Score":10}])");
 }
 
 TEST_F(PrioritizeTest, OrdersEqualNodesByName) {
@@ -30,7 +30,7 @@ TEST_F(PrioritizeTest, PrefersANodeThatKeepsAReserveForEveryFreeGpu) {
   state.UpsertPod(MakePod("x", 1, 12, 60, "half"));
   state.UpsertPod(MakePod("waits", 1, 1, 20));
   EXPECT_EQ(extender.Prioritize(Args(MakePod("p", 1, 12, 60), {"empty", "half"})),
-            R"([{"Host":"empty","Score":10},{"Host":"half","Score":6}])");
+            R"([{"Host":"empty","Score":10},{"Host":"half","Score":4}])");
 }
 
 TEST_F(PrioritizeTest, CountsThePodWhereItWillGoBeforeItIsBound) {
