@@ -60,7 +60,7 @@ forget_services() {
   local service
   [[ -d /run/systemd/system ]] || return 0
   for service in "${SERVICES[@]}"; do
-    if printf '%s\n' "$@" | grep -qx -e "$service" -e "$service-server"; then
+    if printf '%s\n' "$@" | grep -x -e "$service" -e "$service-server" >/dev/null; then
       systemctl disable --quiet "$service" || warn "could not disable the service $service"
     fi
   done
