@@ -11,6 +11,9 @@
 namespace synergy::cli {
 namespace {
 
+// Some thirty thousand years, in seconds.
+constexpr double kLongest = 1e12;
+
 struct Amount {
   double number;
   std::string_view unit;
@@ -39,7 +42,7 @@ Result<Seconds> ParseDuration(std::string_view text) {
       {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
   const auto amount = Read(text);
   const auto factor = amount ? Factor(kUnits, amount->unit) : std::nullopt;
-  if (!factor) {
+  if (!factor || amount->number * *factor > kLongest) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("\"{}\" is no duration: write it as 300s, 5m, 1.5h or 2d", text));
   }

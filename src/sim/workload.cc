@@ -21,6 +21,7 @@ const std::array<std::vector<std::string_view>, kClasses> kModels = {{
 }};
 
 constexpr int64_t kMostJobs = 10'000'000;
+constexpr double kMostWeight = 1e9;
 
 std::vector<std::string_view> Split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
@@ -55,7 +56,8 @@ Result<> ReadGpus(std::string_view value, WorkloadOptions& options) {
     const auto fields = Split(part, 'x');
     const auto gpus = Parse<int64_t>(fields[0]);
     const auto weight = fields.size() > 1 ? Parse<double>(fields[1]) : std::optional(1.0);
-    if (fields.size() > 2 || !gpus || *gpus < 1 || *gpus > 1024 || !weight || !(*weight > 0)) {
+    if (fields.size() > 2 || !gpus || *gpus < 1 || *gpus > 1024 || !weight || !(*weight > 0) ||
+        *weight > kMostWeight) {
       return Wrong("gpus", value, "philly, a number, or numbers with weights as 1x70:2x10");
     }
     options.gpus.emplace_back(*gpus, *weight);
@@ -68,8 +70,9 @@ Result<> ReadSplit(std::string_view value, WorkloadOptions& options) {
   int sum = 0;
   for (size_t at = 0; at < kClasses && parts.size() == kClasses; ++at) {
     const auto percent = Parse<int>(parts[at]);
-    options.split.at(at) = percent.value_or(-1000);
-    sum += options.split.at(at) >= 0 ? options.split.at(at) : -1000;
+    options.split.at(at) = percent.value_or(-1);
+    const bool is_percent = options.split.at(at) >= 0 && options.split.at(at) <= 100;
+    sum += is_percent ? options.split.at(at) : -1000;
   }
   if (sum != 100) {
     return Wrong("split", value, "image:language:speech in percent, together 100, as 20:70:10");

@@ -1,0 +1,51 @@
+#include "cli/amounts.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace synergy::cli::testing {
+namespace {
+
+TEST(AmountsTest, DurationsHaveAUnit) {
+  EXPECT_EQ(*ParseDuration("300s"), Seconds(300));
+  EXPECT_EQ(*ParseDuration("5m"), Seconds(300));
+  EXPECT_EQ(*ParseDuration("1.5h"), Seconds(5400));
+  EXPECT_EQ(*ParseDuration("2d"), Seconds(172'800));
+  EXPECT_EQ(*ParseDuration("0s"), Seconds(0));
+}
+
+TEST(AmountsTest, OtherDurationsAreRejectedWithTheCure) {
+  for (const char* text : {"", "300", "s", "-5s", "5 m", "5min", "5M", "infs", "nans", "1e400s",
+                           "1e308d", "0x10s", "+5s"}) {
+    const auto duration = ParseDuration(text);
+    EXPECT_FALSE(duration) << text;
+    if (duration) continue;
+    EXPECT_EQ(duration.error().message,
+              "\"" + std::string(text) + "\" is no duration: write it as 300s, 5m, 1.5h or 2d");
+  }
+}
+
+TEST(AmountsTest, SizesAreDecimalOrBinary) {
+  EXPECT_EQ(*ParseSize("500GB"), Bytes(500'000'000'000));
+  EXPECT_EQ(*ParseSize("500G"), Bytes(500'000'000'000));
+  EXPECT_EQ(*ParseSize("500000000000"), Bytes(500'000'000'000));
+  EXPECT_EQ(*ParseSize("500Gi"), Bytes(500LL << 30));
+  EXPECT_EQ(*ParseSize("1.5Ti"), Bytes(3LL << 39));
+  EXPECT_EQ(*ParseSize("62.5GB"), Bytes(62'500'000'000));
+  EXPECT_EQ(*ParseSize("1MB"), Bytes(1'000'000));
+  EXPECT_EQ(*ParseSize("1Ki"), Bytes(1024));
+}
+
+TEST(AmountsTest, OtherSizesAreRejectedWithTheCure) {
+  for (const char* text : {"", "GB", "-1GB", "5 GB", "5gb", "5GiB", "inf", "1e19", "1e300TB"}) {
+    const auto size = ParseSize(text);
+    EXPECT_FALSE(size) << text;
+    if (size) continue;
+    EXPECT_EQ(size.error().message,
+              "\"" + std::string(text) + "\" is no size: write it as 500GB or 500Gi");
+  }
+}
+
+}  // namespace
+}  // namespace synergy::cli::testing
