@@ -65,14 +65,7 @@ class ProfileTable {
     if (fact == nullptr) {
       return Fail(ErrorCode::kInvalid, fmt::format("the profiles have no model \"{}\"", model));
     }
-    std::vector<JobProfile::Point> points;
-    for (size_t cpu = 0; cpu < fact->cpus.size(); ++cpu) {
-      for (size_t memory = 0; memory < fact->memories.size(); ++memory) {
-        points.push_back({fact->cpus[cpu], fact->memories[memory],
-                          fact->throughput[cpu * fact->memories.size() + memory]});
-      }
-    }
-    auto profile = JobProfile::Create(Gpus(1), std::move(points));
+    auto profile = ProfileOf(*fact);
     if (profile && gpus > Gpus(1)) profile = Scaled(*profile, gpus);
     if (!profile) {
       return Fail(ErrorCode::kInvalid,

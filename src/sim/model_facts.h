@@ -5,7 +5,7 @@
 //
 // All amounts are per GPU. Speed and throughput are relative to the GPU's fair share of the server.
 //
-// Threading: values. Failures: none.
+// Threading: values.
 
 #include <map>
 #include <string>
@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/result.h"
 #include "core/units.h"
+#include "profile/job_profile.h"
 
 namespace synergy {
 
@@ -28,6 +30,9 @@ struct ModelFact {
   std::vector<Bytes> memories;
   std::vector<double> throughput;
 };
+
+// The matrix as the profile of a job with one GPU. kInvalid as JobProfile::Create.
+Result<JobProfile> ProfileOf(const ModelFact& fact);
 
 class ModelFacts {
  public:

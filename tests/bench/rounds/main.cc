@@ -1,4 +1,4 @@
-// How long rounds and simulations take: scripts/bench.sh round | simulate.
+// What rounds and simulations cost and bring: scripts/bench.sh objective | round | simulate.
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +14,8 @@
 #include <fmt/format.h>
 
 #include "allocation/mechanisms.h"
+#include "bench/rounds/objective.h"
+#include "bench/rounds/results.h"
 #include "cli/simulation.h"
 #include "config/model_facts_file.h"
 #include "core/random.h"
@@ -27,57 +29,13 @@ const Server kServer{{Gpus(8), Cores(24), GB(500)}};
 
 double CpuMilliseconds() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-struct Goal {
-  std::string name;
-  double measured;
-  double limit;
-
-  bool met() const { return measured <= limit; }
-};
-
-class Results {
- public:
-  void Figure(const std::string& name, double value) {
-    figures_ += fmt::format("{}\"{}\":{}", figures_.empty() ? "" : ",", name, value);
-  }
-  void Check(Goal goal) { goals_.push_back(std::move(goal)); }
-
-  // The exit status.
-  int Report(const std::string& file) const {
-    std::string json;
-    int status = EXIT_SUCCESS;
-    fmt::print("\n{:<58}{:>12}{:>10}\n", "goal", "measured", "at most");
-    for (const Goal& goal : goals_) {
-      fmt::print("{:<58}{:>12.4g}{:>10.4g}  {}\n", goal.name, goal.measured, goal.limit,
-                 goal.met() ? "met" : "MISSED");
-      json +=
-          fmt::format("{}{{\"name\":\"{}\",\"measured\":{},\"limit\":{},\"met\":{}}}",
-                      json.empty() ? "" : ",", goal.name, goal.measured, goal.limit, goal.met());
-      if (!goal.met()) status = EXIT_FAILURE;
-    }
-    if (!file.empty()) {
-      std::ofstream(file) << fmt::format("{{\"figures\":{{{}}},\"goals\":[{}]}}\n", figures_, json);
-    }
-    return status;
-  }
-
- private:
-  std::string figures_;
-  std::vector<Goal> goals_;
-};
-
 // One-GPU profiles of the models, and their multiples.
 class Profiles {
  public:
   explicit Profiles(const ModelFacts& facts) {
     for (const auto& [key, fact] : facts.all()) {
       if (key.second != Gpus(1)) continue;
-      std::vector<JobProfile::Point> points;
-      for (size_t at = 0; at < fact.throughput.size(); ++at) {
-        points.push_back({fact.cpus[at / fact.memories.size()],
-                          fact.memories[at % fact.memories.size()], fact.throughput[at]});
-      }
-      const JobProfile one = *JobProfile::Create(Gpus(1), std::move(points));
+      const JobProfile one = *ProfileOf(fact);
       for (const int64_t gpus : {1, 2, 4, 8}) {
         profiles_.push_back(gpus == 1 ? one : *Scaled(one, Gpus(gpus)));
       }
@@ -127,7 +85,7 @@ double RoundTime(const Profiles& profiles, size_t servers, size_t count, const c
 
 int BenchRound(const ModelFacts& facts, const std::string& json) {
   const Profiles profiles(facts);
-  Results results;
+  bench::Results results;
   fmt::print("{:<18}{:>10}{:>12}{:>14}\n", "mechanism", "servers", "jobs", "CPU ms");
   for (const char* mechanism : {"tune", "synergy"}) {
     std::vector<double> times;
@@ -199,7 +157,7 @@ Result<cli::RunResult> Run(const ModelFacts& facts, const cli::SimulateArguments
 
 int BenchSimulate(const ModelFacts& facts, const std::string& data, const std::string& profiles,
                   const std::string& json) {
-  Results results;
+  bench::Results results;
   const auto report = [&](const char* name, const Result<cli::RunResult>& run) {
     if (!run) {
       fmt::print(stderr, "{}: {}\n", name, run.error().message);
@@ -242,11 +200,13 @@ int BenchSimulate(const ModelFacts& facts, const std::string& data, const std::s
 }  // namespace synergy
 
 int main(int argc, char** argv) {
-  CLI::App app("How long rounds and simulations take");
+  CLI::App app("What rounds and simulations cost and bring");
   std::string what;
   std::string data;
   std::string json;
-  app.add_option("what", what)->required()->check(CLI::IsMember({"round", "simulate"}));
+  app.add_option("what", what)
+      ->required()
+      ->check(CLI::IsMember({"objective", "round", "simulate"}));
   app.add_option("--data", data, "tests/data/synergy/reference")->required();
   app.add_option("--json", json);
   CLI11_PARSE(app, argc, argv);
@@ -255,6 +215,11 @@ int main(int argc, char** argv) {
   if (!facts) {
     fmt::print(stderr, "{}\n", facts.error().message);
     return EXIT_FAILURE;
+  }
+  if (what == "objective") {
+    synergy::bench::Results results;
+    synergy::bench::BenchObjective(*facts, results);
+    return results.Report(json);
   }
   return what == "round" ? synergy::BenchRound(*facts, json)
                          : synergy::BenchSimulate(*facts, data, profiles, json);

@@ -1,0 +1,175 @@
+#include "bench/rounds/objective.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "allocation/mechanisms.h"
+#include "allocation/re_division.h"
+#include "core/random.h"
+
+namespace synergy::bench {
+namespace {
+
+constexpr int kMixes = 20;
+constexpr size_t kServers = 16;
+constexpr size_t kJobs = kServers * 8;
+const Server kServer{{Gpus(8), Cores(24), GB(500)}};
+
+using Split = std::array<int, 3>;
+
+std::map<std::string, JobProfile, std::less<>> ProfilesOf(const ModelFacts& facts) {
+  std::map<std::string, JobProfile, std::less<>> profiles;
+  for (const auto& [key, fact] : facts.all()) {
+    if (key.second != Gpus(1)) continue;
+    profiles.emplace(key.first, *ProfileOf(fact));
+  }
+  return profiles;
+}
+
+// One-GPU jobs: each of a random class and model.
+class Mix {
+ public:
+  Mix(const std::map<std::string, JobProfile, std::less<>>& profiles, const Split& split,
+      uint64_t seed) {
+    const std::array<std::vector<std::string_view>, 3> models = {
+        {{"alexnet", "res18", "res50", "mobilenet", "shufflenet"},
+         {"gnmt", "transformer", "lstm"},
+         {"m5", "deepspeech"}}};
+    Random random(seed);
+    const ResourceVector fair = FairShareOf(kServer, Gpus(1));
+    for (size_t at = 0; at < kJobs; ++at) {
+      const int percent = static_cast<int>(random.Below(100));
+      const size_t of_class = percent < split[0] ? 0 : percent < split[0] + split[1] ? 1 : 2;
+      const auto& names = models.at(of_class);
+      Job job;
+      job.id = at;
+      job.gpus = Gpus(1);
+      job.profile = &profiles.find(names[random.Below(names.size())])->second;
+      job.demand = job.profile->Demand(0);
+      job.fair_throughput = job.profile->ThroughputAt(fair.cpu, fair.memory);
+      job.arrival = Seconds(static_cast<double>(at));
+      jobs_.push_back(job);
+    }
+  }
+
+  // No plan gives more: the bound of the problem with all servers' resources in one place.
+  double Bound() const {
+    const ResourceVector all{Gpus(kJobs), kServer.capacity.cpu * kServers,
+                             kServer.capacity.memory * kServers};
+    std::vector<std::vector<DivisionChoice>> choices;
+    for (const Job& job : jobs_) {
+      choices.push_back(
+          DivisionChoices(*job.profile, FairShareOf(kServer, Gpus(1)), all, Cores(1)));
+    }
+    const std::vector<std::span<const DivisionChoice>> spans(choices.begin(), choices.end());
+    return Divide(spans, all.cpu, all.memory, 2000).bound;
+  }
+
+  double InOneRound(const std::string& name) const {
+    Mechanism mechanism = *MakeMechanism(name);
+    return Value(mechanism, jobs_, Allocate(mechanism, jobs_));
+  }
+
+  // Each placed as it comes; nobody moves.
+  double OneByOne(const std::string& name) const {
+    Mechanism mechanism = *MakeMechanism(name);
+    std::vector<Job> there;
+    Plan plan;
+    for (const Job& job : jobs_) {
+      there.push_back(job);
+      plan = Allocate(mechanism, there);
+      for (size_t at = 0; at < there.size(); ++at) there[at].holds = plan.shares[at];
+    }
+    return Value(mechanism, there, plan);
+  }
+
+ private:
+  static Plan Allocate(Mechanism& mechanism, std::span<const Job> jobs) {
+    std::vector<JobIndex> order(jobs.size());
+    std::iota(order.begin(), order.end(), JobIndex{0});
+    return mechanism.allocator->Allocate(Servers(), jobs, order);
+  }
+  static double Value(const Mechanism& mechanism, std::span<const Job> jobs, const Plan& plan) {
+    const std::vector<double> speeds = Speeds(Servers(), jobs, plan, mechanism.enforcement);
+    return std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  }
+  static std::span<const Server> Servers() {
+    static const std::vector<Server> servers(kServers, kServer);
+    return servers;
+  }
+
+  std::vector<Job> jobs_;
+};
+
+struct Share {
+  double sum = 0;
+  double worst = 1e300;
+
+  void Add(double value) {
+    sum += value / kMixes;
+    worst = std::min(worst, value);
+  }
+};
+
+}  // namespace
+
+void BenchObjective(const ModelFacts& facts, Results& results) {
+  const auto profiles = ProfilesOf(facts);
+  const std::vector<std::string> mechanisms = {
+      "proportional", "burstable-spread", "burstable-packed", "greedy", "tune",
+      "opt",          "synergy-strict",   "synergy"};
+  fmt::print("mean of {} mixes (the worst), as parts of the bound\n{:<12}", kMixes, "split");
+  for (const std::string& mechanism : mechanisms) fmt::print("{:>18}", mechanism);
+  fmt::print("{:>18}\n", "one by one");
+  Share round_means;
+  Share single_means;
+  size_t splits = 0;
+  for (const Split& split : {Split{20, 70, 10}, Split{30, 60, 10}, Split{40, 50, 10},
+                             Split{50, 0, 50}, Split{100, 0, 0}}) {
+    std::map<std::string, Share> shares;
+    for (uint64_t seed = 1; seed <= kMixes; ++seed) {
+      const Mix mix(profiles, split, seed);
+      const double bound = mix.Bound();
+      for (const std::string& mechanism : mechanisms) {
+        shares[mechanism].Add(mix.InOneRound(mechanism) / bound);
+      }
+      shares["one by one"].Add(mix.OneByOne("synergy-strict") / bound);
+    }
+    const std::string label = fmt::format("{}:{}:{}", split[0], split[1], split[2]);
+    fmt::print("{:<12}", label);
+    auto columns = mechanisms;
+    columns.emplace_back("one by one");
+    for (const std::string& column : columns) {
+      fmt::print("{:>18}",
+                 fmt::format("{:.3f} ({:.3f})", shares[column].sum, shares[column].worst));
+      results.Figure(fmt::format("{} {} of the bound", label, column), shares[column].sum);
+      results.Figure(fmt::format("{} {} of the bound, worst mix", label, column),
+                     shares[column].worst);
+    }
+    fmt::print("\n");
+    if (split[0] < 50) {
+      const double burstable =
+          std::max(shares["burstable-spread"].sum, shares["burstable-packed"].sum);
+      results.Check({label + ": ours / the better burstable form",
+                     shares["synergy"].sum / burstable, 1.0, true});
+    }
+    round_means.Add(shares["synergy-strict"].sum);
+    single_means.Add(shares["one by one"].sum);
+    ++splits;
+  }
+  const double scale = static_cast<double>(kMixes) / static_cast<double>(splits);
+  results.Check(
+      {"a round: ours / bound, mean over the splits", round_means.sum * scale, 0.985, true});
+  results.Check({"a round: ours / bound, worst split", round_means.worst, 0.97, true});
+  results.Check(
+      {"one by one: ours / bound, mean over the splits", single_means.sum * scale, 0.97, true});
+  results.Check({"one by one: ours / bound, worst split", single_means.worst, 0.95, true});
+}
+
+}  // namespace synergy::bench

@@ -1,0 +1,33 @@
+#pragma once
+
+// Figures and goals of a benchmark.
+
+#include <string>
+#include <vector>
+
+namespace synergy::bench {
+
+struct Goal {
+  std::string name;
+  double measured = 0;
+  double limit = 0;
+  bool at_least = false;  // else at most
+
+  bool met() const { return at_least ? measured >= limit : measured <= limit; }
+};
+
+class Results {
+ public:
+  void Figure(const std::string& name, double value);
+  void Check(Goal goal) { goals_.push_back(std::move(goal)); }
+
+  // Prints the goals and writes all to `file`, if there is one. The exit status: 1 when a goal was
+  // missed.
+  int Report(const std::string& file) const;
+
+ private:
+  std::string figures_;
+  std::vector<Goal> goals_;
+};
+
+}  // namespace synergy::bench
