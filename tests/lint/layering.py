@@ -19,7 +19,7 @@ ARROWS = {
     "policy": ["core", "profile", "cluster"],
     "allocation": ["core", "profile", "solver", "cluster"],
     "engine": ["core", "profile", "cluster", "policy", "allocation"],
-    "sim": ["core", "profile", "cluster", "policy", "allocation", "engine"],
+    "sim": ["core", "profile", "solver", "cluster", "policy", "allocation", "engine"],
     "http": ["core"],
     "json": ["core", "cluster"],
     "metrics": ["core"],

@@ -101,6 +101,7 @@ Result<Job> MakeJob(const TraceJob& job, uint32_t index, const ModelFacts& facts
            .index = index,
            .gpus = static_cast<int>(gpus),
            .demand = demand->amounts,
+           .fact = fact,
            .arrival = job.arrival.count(),
            .iteration_time = fact->iteration_time.count(),
            .total_iterations = job.total_iterations,

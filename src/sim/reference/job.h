@@ -26,8 +26,9 @@ struct Job {
   uint32_t index = 0;  // position in the run's jobs
   int gpus = 0;
   Amounts demand{};
-  double arrival = 0;         // seconds
-  double iteration_time = 0;  // seconds, at the fair share
+  const ModelFact* fact = nullptr;  // of its model with one GPU; not owned
+  double arrival = 0;               // seconds
+  double iteration_time = 0;        // seconds, at the fair share
   int64_t total_iterations = 0;
   double speedup = 1;                // with the demand
   int64_t iterations_at_fair = 0;    // in a whole round

@@ -2,6 +2,7 @@
 
 #include "sim/reference/fair.h"
 #include "sim/reference/greedy.h"
+#include "sim/reference/opt.h"
 #include "sim/reference/tune.h"
 
 namespace synergy::reference {
@@ -35,6 +36,8 @@ std::unique_ptr<Mechanism> MakeMechanism(ReferenceMechanism mechanism, const Rou
       return std::make_unique<Greedy>(round);
     case ReferenceMechanism::kTune:
       return std::make_unique<Tune>(round);
+    case ReferenceMechanism::kOpt:
+      return std::make_unique<Opt>(round);
   }
   return nullptr;
 }

@@ -46,7 +46,8 @@ Result<ReferenceMechanism> ParseReferenceMechanism(std::string_view name) {
   return Lookup<ReferenceMechanism>("mechanism", name,
                                     {{"fair", ReferenceMechanism::kFair},
                                      {"greedy", ReferenceMechanism::kGreedy},
-                                     {"tune", ReferenceMechanism::kTune}});
+                                     {"tune", ReferenceMechanism::kTune},
+                                     {"opt", ReferenceMechanism::kOpt}});
 }
 
 }  // namespace synergy

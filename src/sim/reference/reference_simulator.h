@@ -12,6 +12,8 @@
 //   * First come, first served ignores how long a job has waited; under the other policies one that
 //     has not run for 1000 hours goes first. SRTF, FTF and TETRIS count with the speed that the
 //     last round's cut left. FTF has the best treated jobs go first.
+//   * Opt runs on one machine as large as the cluster, allocates nothing, and is reproduced only in
+//     the mean: of choices that come to the same, the authors' solver takes another.
 //   * All policies but LAS let later jobs take the GPUs that an earlier one has no use for.
 //
 // Threading: pure.
@@ -32,7 +34,7 @@
 namespace synergy {
 
 enum class ReferencePolicy { kFifo, kSrtf, kLas, kFtf, kDrf, kTetris };
-enum class ReferenceMechanism { kFair, kGreedy, kTune };
+enum class ReferenceMechanism { kFair, kGreedy, kTune, kOpt };
 
 // In either case; the error lists the names.
 Result<ReferencePolicy> ParseReferencePolicy(std::string_view name);

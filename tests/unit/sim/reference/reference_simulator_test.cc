@@ -155,7 +155,7 @@ TEST(ReferenceNamesTest, AreReadInEitherCaseAndListedWhereUnknown) {
       "\"lottery\" is no policy of the reference simulator: take one of FIFO, SRTF, LAS, FTF, "
       "DRF, TETRIS");
   EXPECT_EQ(ParseReferenceMechanism("").error().message,
-            "\"\" is no mechanism of the reference simulator: take one of fair, greedy, tune");
+            "\"\" is no mechanism of the reference simulator: take one of fair, greedy, tune, opt");
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ inline TraceJob OneOf(const std::string& model, int64_t id, int64_t gpus = 1, do
 }
 
 inline Job Made(const TraceJob& job) {
-  return *MakeJob(job, static_cast<uint32_t>(job.id), Facts(), kServer, kRound);
+  static const ModelFacts facts = Facts();  // jobs point into it
+  return *MakeJob(job, static_cast<uint32_t>(job.id), facts, kServer, kRound);
 }
 
 }  // namespace synergy::reference
