@@ -29,7 +29,12 @@ ResourceVector FairShare(const NodeState& node, Gpus gpus) {
 }
 
 ResourceVector ReservePerGpu(const ClusterSnapshot& snapshot, const ReserveRule& rule) {
-  return rule.per_gpu ? *rule.per_gpu : snapshot.least_per_gpu();
+  if (rule.per_gpu) return *rule.per_gpu;
+  const ResourceVector& least = snapshot.least_per_gpu();
+  const ResourceVector& largest = snapshot.largest_node();
+  const int64_t gpus = largest.gpus.count();
+  return {least.gpus, std::min(least.cpu, MilliCpu(largest.cpu.count() / gpus)),
+          std::min(least.memory, Bytes(largest.memory.count() / gpus))};
 }
 
 BestFitStep::BestFitStep(const ResourceVector& demand, const ResourceVector& reserve_per_gpu,
@@ -42,10 +47,11 @@ BestFitStep::BestFitStep(const ResourceVector& demand, const ResourceVector& res
 
 FitRank BestFitStep::Rank(const ResourceVector& free) const {
   const int64_t left = std::max<int64_t>((free.gpus - demand_.gpus).count(), 0);
-  // Overcommitted is no worse than full: a pod that asks for nothing there fits all the same.
   const auto room = [&](auto available, auto demand, auto reserve) {
     const auto zero = decltype(available)(0);
-    return (std::max(available, zero) - demand - reserve * left).count();
+    const auto need = demand + reserve * left;
+    // Overcommitted is no worse than full to a pod that needs nothing there: it fits all the same.
+    return (need > zero ? available - need : std::max(available, zero) - need).count();
   };
   const int64_t cpu = room(free.cpu, demand_.cpu, reserve_per_gpu_.cpu);
   const int64_t memory = room(free.memory, demand_.memory, reserve_per_gpu_.memory);

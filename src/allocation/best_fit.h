@@ -9,7 +9,7 @@
 // stays free, because that is how much a later job can get. With r the reserve per GPU, per node
 //
 //   left      = free GPUs - the pod's GPUs
-//   room[d]   = max(0, free[d]) - demand[d] - r[d] x left                d in {CPU, memory}
+//   room[d]   = free[d] - demand[d] - r[d] x left                        d in {CPU, memory}
 //
 //   kRoom     both room[d] >= 0:  cost = sum over d of room[d] / largest[d] / (left + 1)
 //                                        + 0.25 x left / largest[GPU]
@@ -51,7 +51,7 @@ struct FitRank {
 // How much CPU and memory is kept for every GPU that stays free.
 struct ReserveRule {
   // Per GPU (gpus = 1); none: the least that any GPU pod of the cluster asks for, dimension by
-  // dimension.
+  // dimension, but no more than the largest node has per GPU.
   std::optional<ResourceVector> per_gpu;
 };
 

@@ -24,12 +24,17 @@ ResourceVector Least(const ResourceVector& a, const ResourceVector& b) {
   return {a.gpus, std::min(a.cpu, b.cpu), std::min(a.memory, b.memory)};
 }
 
-// Per GPU, the least CPU and memory that any of these jobs wants.
-ResourceVector LeastPerGpu(std::span<const Job> jobs) {
+// Per GPU, the least CPU and memory that any of these jobs wants, and no more than any server has:
+// a GPU that cannot have more has nothing kept for it.
+ResourceVector LeastPerGpu(std::span<const Server> servers, std::span<const Job> jobs) {
+  if (jobs.empty()) return {};
   ResourceVector least{Gpus(1), MilliCpu(std::numeric_limits<int64_t>::max()),
                        Bytes(std::numeric_limits<int64_t>::max())};
   for (const Job& job : jobs) least = Least(least, PartOf(job.demand, Gpus(1), job.gpus));
-  return jobs.empty() ? ResourceVector{} : least;
+  for (const Server& server : servers) {
+    if (server.capacity.gpus > Gpus(0)) least = Least(least, FairShareOf(server, Gpus(1)));
+  }
+  return least;
 }
 
 ResourceVector LargestOf(std::span<const Server> servers) {
@@ -54,7 +59,7 @@ class TuneRound {
         packing_(servers),
         largest_(LargestOf(servers)),
         occupants_(servers.size()) {
-    if (ours_) reserve_ = LeastPerGpu(jobs);
+    if (ours_) reserve_ = LeastPerGpu(servers, jobs);
     plan_.shares.resize(jobs.size());
     plan_.reasons.assign(jobs.size(), Unplaced::kNoGpus);
   }
@@ -104,12 +109,14 @@ class TuneRound {
     const std::vector<Share>& holds = jobs_[job].holds;
     if (holds.empty()) return false;
     for (const Share& share : holds) {
-      if (share.server >= servers_.size() ||
-          !share.amount.FitsWithin(packing_.free(share.server))) {
-        return false;
-      }
+      if (share.server >= servers_.size()) return false;
+      const ResourceVector& free = packing_.free(share.server);
+      if (ours_ ? share.amount.gpus > free.gpus : !share.amount.FitsWithin(free)) return false;
     }
-    for (const Share& share : holds) Hold(job, share.server, share.amount);
+    for (const Share& share : holds) {
+      Hold(job, share.server,
+           ours_ ? PartOf(jobs_[job].demand, share.amount.gpus, jobs_[job].gpus) : share.amount);
+    }
     plan_.reasons[job] = Unplaced::kPlaced;
     return true;
   }
@@ -194,11 +201,12 @@ class TuneRound {
   }
 
   // Gives `gpus` of the job's GPUs the demand there, or else the fair share, for which its
-  // neighbours go down to theirs if need be.
+  // neighbours go down to theirs if need be. Ours gives everybody its demand, whether that is there
+  // or not, so that the next ranking sees who wants what; re-division settles it.
   bool Squeeze(JobIndex index, ServerIndex server, Gpus gpus) {
     const Job& job = jobs_[index];
     const ResourceVector demand = PartOf(job.demand, gpus, job.gpus);
-    if (demand.FitsWithin(packing_.free(server))) {
+    if (ours_ || demand.FitsWithin(packing_.free(server))) {
       Hold(index, server, demand);
       return true;
     }
@@ -245,8 +253,12 @@ class TuneRound {
     profiles_.clear();
     for (const JobIndex job : whole) profiles_.push_back(jobs_[job].profile);
     const Divider::Answer& answer = divider_.Divide(servers_[server], profiles_, free);
-    for (size_t at = 0; at < answer.amounts.size(); ++at) {
-      Amend(plan_.shares[whole[at]].front(), answer.amounts[at]);
+    for (size_t at = 0; at < whole.size(); ++at) {
+      Share& share = plan_.shares[whole[at]].front();
+      // Fair shares always fit together.
+      Amend(share, answer.amounts.empty()
+                       ? Least(share.amount, FairShareOf(servers_[server], share.amount.gpus))
+                       : answer.amounts[at]);
     }
   }
 

@@ -27,7 +27,7 @@ class BestFitModel:
             if any(r > f for r, f in zip(requests, free)):
                 continue
             left = free[0] - gpus
-            room = [(f - d - left * least) / largest
+            room = [(f - d - left * min(least, largest / self.largest[0])) / largest
                     for f, d, least, largest in zip(free[1:], demand[1:], self.least, self.largest[1:])]
             if min(room) >= 0:
                 ranks.append((0, sum(room) / (left + 1) + 0.25 * left / self.largest[0], name))

@@ -50,9 +50,12 @@ std::pair<int, double> PlainRank(const Pod& pod, const NodeState& node,
   const Amount unit = amount(largest);
   const Amount each = amount(reserve);
   const double left = std::max(0.0, free.gpus - demand.gpus);
-  const double cpu = (std::max(0.0, free.cpu) - demand.cpu - left * each.cpu) / unit.cpu;
-  const double memory =
-      (std::max(0.0, free.memory) - demand.memory - left * each.memory) / unit.memory;
+  const auto room = [left](double available, double wanted, double kept, double whole) {
+    const double need = wanted + left * kept;
+    return (need > 0 ? available - need : std::max(0.0, available)) / whole;
+  };
+  const double cpu = room(free.cpu, demand.cpu, each.cpu, unit.cpu);
+  const double memory = room(free.memory, demand.memory, each.memory, unit.memory);
   if (cpu >= 0 && memory >= 0) {
     return {0, (cpu + memory) / (left + 1) + 0.25 * left / unit.gpus};
   }

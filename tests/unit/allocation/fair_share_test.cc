@@ -59,7 +59,14 @@ TEST_F(FairShareTest, DoesNotOverflowOnLargeNodes) {
   EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(500)).memory, Bytes(int64_t{1} << 59));
 }
 
+TEST_F(FairShareTest, TheReserveIsNoMoreThanWhatTheLargestNodeHasPerGpu) {
+  HaveNode("n1", {Gpus(8), Cores(24), GiB(500)});
+  state.UpsertPod(MakePod("waiting", {Gpus(2), Cores(10), GiB(60)}));
+  EXPECT_EQ(ReservePerGpu(*state.Snapshot(), {}), (ResourceVector{Gpus(1), Cores(3), GiB(30)}));
+}
+
 TEST_F(FairShareTest, TheReserveIsLearnedFromThePodsUnlessItIsGiven) {
+  HaveNode("n1", {Gpus(8), Cores(24), GiB(500)});
   state.UpsertPod(MakePod("waiting", {Gpus(2), Cores(4), GiB(60)}));
   const auto now = state.Snapshot();
   EXPECT_EQ(ReservePerGpu(*now, {}), (ResourceVector{Gpus(1), Cores(2), GiB(30)}));
