@@ -358,6 +358,7 @@ class Placement {
     const auto emptiest = packing_.Best(Gpus(1), [](const Server&, const ResourceVector& free) {
       return std::optional(-free.gpus.count());
     });
+    if (!emptiest) return;
     const Gpus part = packing_.free(*emptiest).gpus;
     Hold(job, *emptiest, part);
     Place(job, gpus - part);
