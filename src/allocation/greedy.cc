@@ -47,7 +47,7 @@ class GreedyRound {
     const std::vector<JobIndex> order = Sorted(policy_order);
     const std::vector<JobIndex> first = Runnable(servers_, jobs_, order);
     PlaceAll(first);
-    PlaceAll(order);
+    PlaceRest(order);
     return std::move(plan_);
   }
 
@@ -74,14 +74,28 @@ class GreedyRound {
   }
 
   void PlaceAll(std::span<const JobIndex> order) {
+    KeepAll(order);
+    for (const JobIndex job : order) PlaceIfWaiting(job);
+  }
+
+  // Nobody of these moves: who lost its place waits.
+  void PlaceRest(std::span<const JobIndex> order) {
+    KeepAll(order);
+    for (const JobIndex job : order) {
+      if (packing_.free_gpus() <= Gpus(0)) break;
+      if (!jobs_[job].Runs()) PlaceIfWaiting(job);
+    }
+  }
+
+  void KeepAll(std::span<const JobIndex> order) {
     for (const JobIndex job : order) {
       if (plan_.shares[job].empty() && jobs_[job].Runs()) Keep(job);
     }
-    for (const JobIndex job : order) {
-      if (packing_.free_gpus() <= Gpus(0)) break;
-      if (!plan_.shares[job].empty() || jobs_[job].gpus > packing_.free_gpus()) continue;
-      if (!Place(job)) plan_.reasons[job] = Unplaced::kNoRoom;
-    }
+  }
+
+  void PlaceIfWaiting(JobIndex job) {
+    if (!plan_.shares[job].empty() || jobs_[job].gpus > packing_.free_gpus()) return;
+    if (!Place(job)) plan_.reasons[job] = Unplaced::kNoRoom;
   }
 
   void Hold(JobIndex job, ServerIndex server, const ResourceVector& amount) {

@@ -128,7 +128,7 @@ int BenchRound(const ModelFacts& facts, const std::string& json) {
     results.Check({fmt::format("{}: exponent of growth, against that of n log n", mechanism),
                    exponent, n_log_n});
   }
-  const double opt = RoundTime(profiles, 16, 400, "opt", 3);
+  const double opt = RoundTime(profiles, 16, 400, "opt", 1);
   fmt::print("{:<18}{:>10}{:>12}{:>14.3f}\n", "opt", 16, 400, opt);
   results.Check({"opt: 128 GPUs: ms", opt, 1000});
   return results.Report(json);

@@ -1,0 +1,100 @@
+"""`synergy simulate` as its users meet it: figures, files, errors and exit codes."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DATA = ROOT / "tests/data/synergy/reference"
+
+
+def simulate(*arguments):
+    command = [str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), "simulate", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def figures(*arguments):
+    done = simulate("--profiles", DATA / "profiles.json", "--output", "json", *arguments)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return json.loads(done.stdout)
+
+
+class SimulateTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_the_artifact_check_of_the_paper_gives_the_published_figure(self):
+        run = figures("--trace", DATA / "single_6925job.csv", "--mechanism", "tune", "--compat", "reference", "--window", "4000:5000")
+        self.assertEqual(run["mean_jct_hours"], 21.876600555555555)
+        self.assertEqual(run["rounds"], 8459)
+
+    def test_json_has_the_promised_figures(self):
+        run = figures("--trace", DATA / "dynamic_100job.csv", "--servers", "4")
+        for name in ("mean_jct_hours", "p50_jct_hours", "p95_jct_hours", "p99_jct_hours", "p999_jct_hours", "makespan_hours",
+                     "rounds", "jobs", "gpu_utilisation", "cpu_utilisation", "memory_utilisation", "wall_seconds"):
+            self.assertIn(name, run)
+        self.assertEqual(run["jobs"], 100)
+
+    def test_ours_beats_the_authors_tune_and_burstable_pods(self):
+        trace = ["--trace", DATA / "dynamic_100job.csv", "--servers", "4"]
+        reference = figures(*trace, "--compat", "reference", "--mechanism", "tune")
+        spread, packed, ours = figures(*trace, "--mechanism", "burstable-spread,burstable-packed,synergy")
+        self.assertLess(ours["mean_jct_hours"], 0.95 * reference["mean_jct_hours"])
+        self.assertLess(ours["mean_jct_hours"], spread["mean_jct_hours"])
+        self.assertLess(ours["mean_jct_hours"], packed["mean_jct_hours"])
+
+    def test_the_same_seed_gives_the_same_run_and_a_saved_workload_too(self):
+        made = ["--generate", "rate=9/h,gpus=philly,jobs=200,seed=3", "--servers", "4"]
+        saved = self.folder / "made.csv"
+        first = figures(*made, "--save", saved)
+        self.assertEqual(first["mean_jct_hours"], figures(*made)["mean_jct_hours"])
+        self.assertAlmostEqual(first["mean_jct_hours"], figures("--trace", saved, "--servers", "4")["mean_jct_hours"], 9)
+
+    def test_jobs_timeline_and_plot_are_written(self):
+        jobs, timeline, plot = (self.folder / name for name in ("jobs.csv", "timeline.csv", "plot.svg"))
+        figures("--trace", DATA / "dynamic_100job.csv", "--servers", "4", "--load", "0.5,1", "--policy", "fifo,srtf",
+                "--jobs-csv", jobs, "--timeline", timeline, "--plot", plot)
+        rows = list(csv.DictReader(io.StringIO(jobs.read_text(encoding="utf-8"))))
+        self.assertEqual(len(rows), 4 * 100)
+        self.assertTrue(all(float(row["finish_s"]) > float(row["start_s"]) >= float(row["submit_s"]) for row in rows))
+        points = list(csv.DictReader(io.StringIO(timeline.read_text(encoding="utf-8"))))
+        self.assertTrue(all(0 <= float(point["gpus"]) <= 1 and 0 <= float(point["cpu"]) <= 1 for point in points))
+        self.assertIn("fifo synergy", plot.read_text(encoding="utf-8"))
+
+    def test_philly_traces_are_read(self):
+        run = figures("--trace", *(ROOT / "tests/data/philly").glob("*.json"))
+        self.assertGreater(run["jobs"], 0)
+
+    def test_errors_name_the_place_and_the_cure(self):
+        trace = self.folder / "bad.csv"
+        trace.write_text("job_id,model,arrival_s,total_iterations,gpus\n0,alexnet,0,100,1\n1,alexnet,x,100,1\n", encoding="utf-8")
+        done = simulate("--trace", trace, "--profiles", DATA / "profiles.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"{trace}:3:", done.stderr)
+        for arguments, text in ((["--generate", "rate=often"], "rate"),
+                                (["--generate", "jobs=10", "--mechanism", "luck"], "one of proportional"),
+                                (["--generate", "jobs=10", "--policy", "luck"], "one of fifo"),
+                                (["--generate", "jobs=10", "--memory", "much"], "--memory"),
+                                (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"], "8 GPUs"),
+                                ([], "--trace or --generate")):
+            with self.subTest(arguments=arguments):
+                done = simulate("--profiles", DATA / "profiles.json", *arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(text, done.stderr)
+
+    def test_a_file_that_is_not_there_is_named(self):
+        done = simulate("--trace", "nowhere.csv", "--profiles", DATA / "profiles.json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nowhere.csv", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
