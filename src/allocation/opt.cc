@@ -7,8 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "allocation/best_fit.h"
-#include "allocation/packing.h"
+#include "allocation/arrangement.h"
 #include "allocation/tune.h"
 #include "solver/solve.h"
 
@@ -236,217 +235,23 @@ class Chooser {
   std::map<Question, Answer> answers_;
 };
 
-// `part` GPUs' worth of what is meant for `whole` GPUs.
-ResourceVector PartOf(const ResourceVector& amount, Gpus part, Gpus whole) {
-  if (part == whole) return amount;
-  const auto scale = [&](int64_t value) { return value * part.count() / whole.count(); };
-  return {part, MilliCpu(scale(amount.cpu.count())), Bytes(scale(amount.memory.count()))};
+// Puts the runnable jobs on servers, those with the largest choices first.
+Plan Place(std::span<const Server> servers, std::span<const Job> jobs,
+           std::span<const JobIndex> runnable, std::span<const DivisionChoice> chosen,
+           Divider& divider) {
+  std::vector<ResourceVector> wanted(jobs.size());
+  for (size_t at = 0; at < runnable.size(); ++at) {
+    wanted[runnable[at]] = AmountOf(chosen[at], jobs[runnable[at]].gpus);
+  }
+  std::vector<JobIndex> turns(runnable.begin(), runnable.end());
+  std::stable_sort(turns.begin(), turns.end(), [&](JobIndex a, JobIndex b) {
+    const auto key = [&](JobIndex job) {
+      return std::tie(wanted[job].gpus, wanted[job].cpu, wanted[job].memory);
+    };
+    return key(a) > key(b);
+  });
+  return Arrange(servers, jobs, turns, wanted, divider);
 }
-
-ResourceVector Least(const ResourceVector& a, const ResourceVector& b) {
-  return {a.gpus, std::min(a.cpu, b.cpu), std::min(a.memory, b.memory)};
-}
-
-ResourceVector Most(const ResourceVector& a, const ResourceVector& b) {
-  return {a.gpus, std::max(a.cpu, b.cpu), std::max(a.memory, b.memory)};
-}
-
-ResourceVector LargestOf(std::span<const Server> servers) {
-  ResourceVector largest{Gpus(1), MilliCpu(1), Bytes(1)};
-  for (const Server& server : servers) {
-    largest = Most(largest, server.capacity);
-    largest.gpus = std::max(largest.gpus, server.capacity.gpus);
-  }
-  return largest;
-}
-
-// Puts the runnable jobs on servers. While it does, a server may be given more CPU and memory than
-// it has; the division that comes last sees to that.
-class Placement {
- public:
-  Placement(Divider& divider, std::span<const Server> servers, std::span<const Job> jobs)
-      : divider_(divider),
-        servers_(servers),
-        jobs_(jobs),
-        packing_(servers),
-        largest_(LargestOf(servers)),
-        occupants_(servers.size()),
-        wanted_(jobs.size()) {
-    plan_.shares.resize(jobs.size());
-    plan_.reasons.assign(jobs.size(), Unplaced::kNoGpus);
-  }
-
-  Plan Run(std::span<const JobIndex> runnable, std::span<const DivisionChoice> chosen) {
-    std::vector<JobIndex> arriving;
-    reserve_ = {Gpus(1), MilliCpu(std::numeric_limits<int64_t>::max()),
-                Bytes(std::numeric_limits<int64_t>::max())};
-    for (size_t at = 0; at < runnable.size(); ++at) {
-      const JobIndex job = runnable[at];
-      const Gpus gpus = jobs_[job].gpus;
-      wanted_[job] = {gpus, chosen[at].cpu, chosen[at].memory};
-      reserve_ = Least(reserve_, PartOf(wanted_[job], Gpus(1), gpus));
-    }
-    for (const JobIndex job : runnable) {
-      if (!Keep(job)) arriving.push_back(job);
-    }
-    std::stable_sort(arriving.begin(), arriving.end(), [&](JobIndex a, JobIndex b) {
-      const auto key = [&](JobIndex job) {
-        return std::tie(wanted_[job].gpus, wanted_[job].cpu, wanted_[job].memory);
-      };
-      return key(a) > key(b);
-    });
-    for (const JobIndex job : arriving) Place(job, jobs_[job].gpus);
-    for (const JobIndex job : runnable) {
-      if (plan_.shares[job].size() > 1) Shrink(job);
-    }
-    for (ServerIndex server = 0; server < servers_.size(); ++server) Divide(server);
-    for (const JobIndex job : runnable) {
-      if (plan_.shares[job].size() > 1) Grow(job);
-    }
-    return std::move(plan_);
-  }
-
- private:
-  // The job's part of what it is to have.
-  ResourceVector Part(JobIndex job, Gpus gpus) const {
-    return PartOf(wanted_[job], gpus, jobs_[job].gpus);
-  }
-
-  void Hold(JobIndex job, ServerIndex server, Gpus gpus) {
-    const ResourceVector amount = Part(job, gpus);
-    packing_.Take(server, amount);
-    plan_.shares[job].push_back({server, amount});
-    plan_.reasons[job] = Unplaced::kPlaced;
-    occupants_[server].push_back(job);
-  }
-
-  Share& ShareOn(JobIndex job, ServerIndex server) {
-    return *std::find_if(plan_.shares[job].begin(), plan_.shares[job].end(),
-                         [server](const Share& share) { return share.server == server; });
-  }
-
-  void Amend(Share& share, const ResourceVector& amount) {
-    if (amount == share.amount) return;
-    packing_.Give(share.server, share.amount);
-    packing_.Take(share.server, amount);
-    share.amount = amount;
-  }
-
-  // A running job stays where it is. False: a server of its is gone.
-  bool Keep(JobIndex job) {
-    const std::vector<Share>& holds = jobs_[job].holds;
-    const bool stays = std::all_of(holds.begin(), holds.end(), [&](const Share& share) {
-      return share.server < servers_.size() &&
-             share.amount.gpus <= packing_.free(share.server).gpus;
-    });
-    if (holds.empty() || !stays) return false;
-    for (const Share& share : holds) Hold(job, share.server, share.amount.gpus);
-    return true;
-  }
-
-  // The runnable jobs leave GPUs enough.
-  void Place(JobIndex job, Gpus gpus) {
-    const BestFitStep step(Part(job, gpus), reserve_, largest_);
-    const auto server = packing_.Best(gpus, [&](const Server&, const ResourceVector& free) {
-      return std::optional(step.Rank(free));
-    });
-    if (server) {
-      Hold(job, *server, gpus);
-      return;
-    }
-    // The fewest servers: the emptiest, until one holds the rest.
-    const auto emptiest = packing_.Best(Gpus(1), [](const Server&, const ResourceVector& free) {
-      return std::optional(-free.gpus.count());
-    });
-    if (!emptiest) return;
-    const Gpus part = packing_.free(*emptiest).gpus;
-    Hold(job, *emptiest, part);
-    Place(job, gpus - part);
-  }
-
-  // The least that the job may count on there.
-  ResourceVector FairAmount(JobIndex job, ServerIndex server, Gpus gpus) const {
-    return Least(PartOf(jobs_[job].demand, gpus, jobs_[job].gpus),
-                 FairShareOf(servers_[server], gpus));
-  }
-
-  // The shares of a job on several servers have to stay alike: it begins with its fair share.
-  void Shrink(JobIndex job) {
-    for (Share& share : plan_.shares[job]) {
-      Amend(share, FairAmount(job, share.server, share.amount.gpus));
-    }
-  }
-
-  void Divide(ServerIndex server) {
-    // In the order of demand, so that equal sets of jobs are one question to the divider.
-    std::vector<JobIndex> whole;
-    ResourceVector free = servers_[server].capacity;
-    for (const JobIndex job : occupants_[server]) {
-      if (plan_.shares[job].size() == 1) {
-        whole.push_back(job);
-      } else {
-        free -= ShareOn(job, server).amount;
-      }
-    }
-    std::sort(whole.begin(), whole.end(), [&](JobIndex a, JobIndex b) {
-      const auto key = [&](JobIndex job) {
-        const ResourceVector& demand = jobs_[job].demand;
-        return std::tuple(demand.gpus, demand.cpu, demand.memory, jobs_[job].id);
-      };
-      return key(a) < key(b);
-    });
-    profiles_.clear();
-    for (const JobIndex job : whole) profiles_.push_back(jobs_[job].profile);
-    const Divider::Answer& answer = divider_.Divide(servers_[server], profiles_, free);
-    const bool fits = AmountsOf(whole).FitsWithin(free);
-    for (size_t at = 0; at < whole.size(); ++at) {
-      Share& share = plan_.shares[whole[at]].front();
-      if (!answer.amounts.empty()) {
-        Amend(share, answer.amounts[at]);
-      } else if (!fits) {
-        Amend(share, FairAmount(whole[at], server, share.amount.gpus));
-      }
-    }
-  }
-
-  ResourceVector AmountsOf(std::span<const JobIndex> whole) const {
-    ResourceVector sum;
-    for (const JobIndex job : whole) sum += plan_.shares[job].front().amount;
-    return sum;
-  }
-
-  // A job on several servers takes what it was meant to have where all of them have it left, or as
-  // much as all of them can give alike.
-  void Grow(JobIndex index) {
-    const Job& job = jobs_[index];
-    const ResourceVector most = Most(wanted_[index], job.demand);
-    double cpu = static_cast<double>(most.cpu.count());
-    double memory = static_cast<double>(most.memory.count());
-    for (const Share& share : plan_.shares[index]) {
-      const ResourceVector room = packing_.free(share.server) + share.amount;
-      const double parts =
-          static_cast<double>(job.gpus.count()) / static_cast<double>(share.amount.gpus.count());
-      cpu = std::min(cpu, static_cast<double>(room.cpu.count()) * parts);
-      memory = std::min(memory, static_cast<double>(room.memory.count()) * parts);
-    }
-    const ResourceVector whole{job.gpus, MilliCpu(static_cast<int64_t>(cpu)),
-                               Bytes(static_cast<int64_t>(memory))};
-    for (Share& share : plan_.shares[index]) {
-      Amend(share, Most(PartOf(whole, share.amount.gpus, job.gpus), share.amount));
-    }
-  }
-
-  Divider& divider_;
-  std::span<const Server> servers_;
-  std::span<const Job> jobs_;
-  Packing packing_;
-  ResourceVector largest_;
-  ResourceVector reserve_;                        // per GPU
-  std::vector<std::vector<JobIndex>> occupants_;  // by server
-  std::vector<ResourceVector> wanted_;            // by job: its choice
-  std::vector<const JobProfile*> profiles_;
-  Plan plan_;
-};
 
 double TotalOf(std::span<const Server> servers, std::span<const Job> jobs, const Plan& plan) {
   const std::vector<double> speeds = Speeds(servers, jobs, plan, Enforcement::kStrict);
@@ -474,7 +279,7 @@ class Opt final : public Allocator {
       published.fell_back = true;
       return published;
     }
-    Plan plan = Placement(divider_, servers, jobs).Run(runnable, machine->chosen);
+    Plan plan = Place(servers, jobs, runnable, machine->chosen, divider_);
     double total = TotalOf(servers, jobs, plan);
     Plan ours = ours_->Allocate(servers, jobs, order);
     for (Plan* const other : {&ours, &published}) {

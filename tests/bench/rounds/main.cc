@@ -91,7 +91,7 @@ int BenchRound(const ModelFacts& facts, const std::string& json) {
     std::vector<double> times;
     std::vector<double> sizes;
     for (const auto& [servers, jobs, repeats] :
-         {std::tuple(64, 2000, 50), {625, 6250, 20}, {2500, 25000, 10}, {10000, 100000, 5}}) {
+         {std::tuple(64, 2000, 200), {625, 6250, 60}, {2500, 25000, 30}, {10000, 100000, 20}}) {
       const double time = RoundTime(profiles, static_cast<size_t>(servers),
                                     static_cast<size_t>(jobs), mechanism, repeats);
       fmt::print("{:<18}{:>10}{:>12}{:>14.3f}\n", mechanism, servers, jobs, time);

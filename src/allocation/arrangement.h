@@ -1,0 +1,36 @@
+#pragma once
+
+// A round in which every job that gets GPUs runs, and CPU and memory are settled last: jobs are
+// placed by what they want (best_fit.h), whether a server has that much or not, so that each
+// ranking sees who wants what where; then every server is divided again (re_division.h).
+//
+// Threading: pure but for what the Divider remembers.
+
+#include <span>
+#include <vector>
+
+#include "allocation/allocator.h"
+#include "allocation/re_division.h"
+#include "cluster/job.h"
+
+namespace synergy {
+
+// `part` GPUs' worth of what is meant for `whole` GPUs.
+ResourceVector PartOf(const ResourceVector& amount, Gpus part, Gpus whole);
+// Per dimension the lesser and the larger of both, with the GPUs of the first.
+ResourceVector LesserOf(const ResourceVector& a, const ResourceVector& b);
+ResourceVector LargerOf(const ResourceVector& a, const ResourceVector& b);
+// Per dimension the largest capacity of any server, at least 1.
+ResourceVector LargestOf(std::span<const Server> servers);
+
+// `turns`: the jobs that run in this round; together they have no more GPUs than the servers. Those
+// that run already keep their servers, the others are placed in this order, on one server each
+// where one has the GPUs, else on the fewest. `wanted`: by job, what it should have.
+//
+// A job on several servers has alike shares there: its fair share, and of what the division leaves
+// as much as all of them can give.
+Plan Arrange(std::span<const Server> servers, std::span<const Job> jobs,
+             std::span<const JobIndex> turns, std::span<const ResourceVector> wanted,
+             Divider& divider);
+
+}  // namespace synergy
