@@ -47,7 +47,11 @@ class Arrangement {
 
   Plan Run() {
     for (const JobIndex job : turns_) Keep(job);
-    for (const JobIndex job : turns_) {
+    for (size_t at = 0; at < turns_.size(); ++at) {
+      if (at + kAhead < turns_.size()) {
+        Prefetch(&jobs_[turns_[at + kAhead]], &plan_.shares[turns_[at + kAhead]]);
+      }
+      const JobIndex job = turns_[at];
       if (plan_.shares[job].empty()) Place(job, jobs_[job].gpus);
     }
     for (const JobIndex job : turns_) {

@@ -6,6 +6,7 @@
 //
 // Threading: pure but for what the Divider remembers.
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,15 @@ ResourceVector LesserOf(const ResourceVector& a, const ResourceVector& b);
 ResourceVector LargerOf(const ResourceVector& a, const ResourceVector& b);
 // Per dimension the largest capacity of any server, at least 1.
 ResourceVector LargestOf(std::span<const Server> servers);
+
+// With 100,000 jobs a walk in the order of turns would wait for memory at each: what will be needed
+// so many jobs later is asked for now.
+inline constexpr size_t kAhead = 8;
+inline void Prefetch(const Job* job, const std::vector<Share>* shares) {
+  __builtin_prefetch(job);
+  __builtin_prefetch(reinterpret_cast<const char*>(job) + 64);
+  __builtin_prefetch(shares);
+}
 
 // `turns`: the jobs that run in this round; together they have no more GPUs than the servers. Those
 // that run already keep their servers, the others are placed in this order, on one server each

@@ -54,7 +54,11 @@ class TuneRound {
       return std::pair(static_cast<double>(job.demand.cpu.count()),
                        static_cast<double>(job.demand.memory.count()));
     });
-    for (const JobIndex job : arriving) {
+    for (size_t at = 0; at < arriving.size(); ++at) {
+      if (at + kAhead < arriving.size()) {
+        Prefetch(&jobs_[arriving[at + kAhead]], &plan_.shares[arriving[at + kAhead]]);
+      }
+      const JobIndex job = arriving[at];
       plan_.reasons[job] = Place(job) ? Unplaced::kPlaced : Unplaced::kNoRoom;
     }
     return std::move(plan_);
