@@ -69,8 +69,8 @@ class Packing {
 
 template <class RankOf>
 std::optional<ServerIndex> Packing::Best(Gpus gpus, RankOf&& rank) {
-  std::optional<ServerIndex> best;
-  decltype(rank(servers_[0], free_[0])) best_rank;
+  using Rank = typename decltype(rank(servers_[0], free_[0]))::value_type;
+  std::optional<std::pair<Rank, ServerIndex>> best;
   for (auto at = static_cast<size_t>(gpus.count()); at < by_gpus_.size(); ++at) {
     std::vector<uint32_t>& list = by_gpus_[at];
     for (size_t place = 0; place < list.size();) {
@@ -83,14 +83,14 @@ std::optional<ServerIndex> Packing::Best(Gpus gpus, RankOf&& rank) {
         continue;
       }
       ++place;
-      auto found = rank(kinds_[kind].server, kinds_[kind].free);
-      if (found && (!best || *found < *best_rank || (*found == *best_rank && *first < *best))) {
-        best = first;
-        best_rank = std::move(found);
-      }
+      const auto found = rank(kinds_[kind].server, kinds_[kind].free);
+      if (!found) continue;
+      const std::pair<Rank, ServerIndex> candidate(*found, *first);
+      if (!best || candidate < *best) best = candidate;
     }
   }
-  return best;
+  if (!best) return std::nullopt;
+  return best->second;
 }
 
 }  // namespace synergy

@@ -54,6 +54,7 @@ std::vector<Action> Difference(std::span<const Job> jobs, const Plan& plan) {
   std::stable_sort(steps.begin(), steps.end(),
                    [](const Step& a, const Step& b) { return a.turn < b.turn; });
   std::vector<Action> actions;
+  actions.reserve(steps.size());
   for (const Step& step : steps) actions.push_back(step.action);
   return actions;
 }
