@@ -238,8 +238,8 @@ void WritePoint(YAML::Emitter& out, MilliCpu cpu, std::optional<Bytes> memory, d
   out << YAML::Flow << YAML::BeginMap;
   out << YAML::Key << "cpu" << YAML::Value << ToQuantityText(cpu);
   if (memory) out << YAML::Key << "memory" << YAML::Value << ToQuantityText(*memory);
-  // The shortest text that gives the same number again.
-  out << YAML::Key << "throughput" << YAML::Value << fmt::format("{}", throughput);
+  // The shortest text that gives the same number again, and a number in JSON too.
+  out << YAML::Key << "throughput" << YAML::Value << YAML::Auto << fmt::format("{}", throughput);
   out << YAML::EndMap;
 }
 
@@ -301,8 +301,14 @@ Result<ProfileFile> LoadProfiles(const std::string& file) {
   return ParseProfiles(text.str(), file);
 }
 
-std::string WriteProfiles(std::span<const TrainingProfile> profiles) {
+std::string WriteProfiles(std::span<const TrainingProfile> profiles, ProfileFormat format) {
   YAML::Emitter out;
+  if (format == ProfileFormat::kJson) {
+    // Flow style with every string in quotes is JSON.
+    out.SetMapFormat(YAML::Flow);
+    out.SetSeqFormat(YAML::Flow);
+    out.SetStringFormat(YAML::DoubleQuoted);
+  }
   out << YAML::BeginMap << YAML::Key << "profiles" << YAML::Value << YAML::BeginSeq;
   for (const TrainingProfile& training : profiles) WriteEntry(out, training);
   out << YAML::EndSeq << YAML::EndMap;

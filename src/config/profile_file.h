@@ -23,6 +23,7 @@
 // Threading: pure but for reading the file.
 // Failures: kInvalid with file, line, column and field; kNotFound where there is no file.
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,7 +49,10 @@ Result<ProfileFile> LoadProfiles(const std::string& file);
 // `name` stands for the file in errors and warnings.
 Result<ProfileFile> ParseProfiles(const std::string& text, const std::string& name);
 
-// As YAML that ParseProfiles() reads back as it was.
-std::string WriteProfiles(std::span<const TrainingProfile> profiles);
+enum class ProfileFormat : uint8_t { kYaml, kJson };
+
+// As text that ParseProfiles() reads back as it was.
+std::string WriteProfiles(std::span<const TrainingProfile> profiles,
+                          ProfileFormat format = ProfileFormat::kYaml);
 
 }  // namespace synergy::config

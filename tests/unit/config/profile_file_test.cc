@@ -215,10 +215,21 @@ TEST(ProfileFileTest, WhatIsWrittenIsReadBackAsItWas) {
                                     {{Cores(3), 1200}, {Cores(12), 3528.25}},
                                     {GiB(20), GiB(60)}}},
       {.model = "~", .cached = CachedMeasurements{{GB(1), GB(1), Bytes(1)}, {{Cores(3), 1}}, {}}}};
-  const std::string text = WriteProfiles(profiles);
-  const ProfileFile file = Read(text);
-  ASSERT_THAT(file.entries, SizeIs(3)) << text;
-  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(file.entries[i].training, profiles[i]) << text;
+  for (const auto format : {config::ProfileFormat::kYaml, config::ProfileFormat::kJson}) {
+    const std::string text = WriteProfiles(profiles, format);
+    const ProfileFile file = Read(text);
+    ASSERT_THAT(file.entries, SizeIs(3)) << text;
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(file.entries[i].training, profiles[i]) << text;
+  }
+}
+
+TEST(ProfileFileTest, JsonHasEveryStringInQuotesAndNumbersWithout) {
+  const std::vector<TrainingProfile> profiles = {
+      {.model = "res18", .gpus = Gpus(2), .points = {{Cores(6), GB(125), 1.5}}}};
+  EXPECT_EQ(WriteProfiles(profiles, config::ProfileFormat::kJson),
+            R"({"profiles": [{"model": "res18", "gpus": 2, "points": )"
+            R"([{"cpu": "6", "memory": "125G", "throughput": 1.5}]}]})"
+            "\n");
 }
 
 TEST(ProfileFileTest, IsReadFromDisk) {
