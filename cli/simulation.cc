@@ -4,12 +4,12 @@
 #include <ctime>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "allocation/mechanisms.h"
+#include "config/text_file.h"
 #include "json/philly_trace.h"
 #include "policy/policy.h"
 #include "sim/reference/reference_simulator.h"
@@ -193,15 +193,6 @@ Result<RunResult> RunOne(const SimulateArguments& arguments, const SimulateOptio
 
 }  // namespace
 
-Result<std::string> ReadFile(const std::string& name) {
-  std::ifstream file(name, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    return Fail(ErrorCode::kNotFound, fmt::format("{} cannot be read", name));
-  }
-  return std::move(text).str();
-}
-
 Result<> WriteFile(const std::string& name, const std::string& text) {
   std::ofstream file(name, std::ios::binary);
   file << text;
@@ -214,7 +205,7 @@ Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,
                                             const ModelFacts& facts) {
   std::vector<Workload> workloads;
   for (const std::string& name : arguments.traces) {
-    const auto text = ReadFile(name);
+    const auto text = config::ReadTextFile(name);
     if (!text) return Fail(text.error());
     const bool is_json = name.ends_with(".json");
     auto jobs = is_json ? FromPhilly(*text, arguments, facts) : ParseTrace(*text, name);

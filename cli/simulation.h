@@ -54,8 +54,6 @@ Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const std::vector<Workload>& workloads,
                                       const TellProgress& tell);
 
-// The whole file; kNotFound names it.
-Result<std::string> ReadFile(const std::string& name);
 Result<> WriteFile(const std::string& name, const std::string& text);
 
 }  // namespace synergy::cli

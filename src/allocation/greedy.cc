@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "allocation/arrangement.h"
 #include "allocation/packing.h"
 
 namespace synergy {
@@ -31,13 +32,12 @@ Fractions FractionsOf(const ResourceVector& amount, const ResourceVector& whole)
 class GreedyRound {
  public:
   GreedyRound(GreedyOrder order, std::span<const Server> servers, std::span<const Job> jobs)
-      : order_(order), servers_(servers), jobs_(jobs), packing_(servers) {
-    for (const Server& server : servers) {
-      total_ += server.capacity;
-      largest_.gpus = std::max(largest_.gpus, server.capacity.gpus);
-      largest_.cpu = std::max(largest_.cpu, server.capacity.cpu);
-      largest_.memory = std::max(largest_.memory, server.capacity.memory);
-    }
+      : order_(order),
+        servers_(servers),
+        jobs_(jobs),
+        packing_(servers),
+        largest_(LargestOf(servers)) {
+    for (const Server& server : servers) total_ += server.capacity;
     plan_.shares.resize(jobs.size());
     plan_.reasons.assign(jobs.size(), Unplaced::kNoGpus);
   }
@@ -53,8 +53,7 @@ class GreedyRound {
 
  private:
   ResourceVector Demand(const Job& job) const {
-    const int64_t servers = (job.gpus.count() + largest_.gpus.count() - 1) /
-                            std::max<int64_t>(largest_.gpus.count(), 1);
+    const int64_t servers = (job.gpus.count() + largest_.gpus.count() - 1) / largest_.gpus.count();
     return {job.gpus, std::min(job.demand.cpu, largest_.cpu * servers),
             std::min(job.demand.memory, largest_.memory * servers)};
   }
@@ -138,9 +137,7 @@ class GreedyRound {
     Gpus left = demand.gpus;
     while (left > Gpus(0)) {
       const Gpus part = std::min(left, largest_.gpus);
-      const ResourceVector amount{
-          part, MilliCpu(demand.cpu.count() * part.count() / demand.gpus.count()),
-          Bytes(demand.memory.count() * part.count() / demand.gpus.count())};
+      const ResourceVector amount = PartOf(demand, part, demand.gpus);
       const auto server = Find(amount);
       if (!server) break;
       Hold(job, *server, amount);
@@ -156,8 +153,8 @@ class GreedyRound {
   std::span<const Server> servers_;
   std::span<const Job> jobs_;
   Packing packing_;
-  ResourceVector total_;
   ResourceVector largest_;
+  ResourceVector total_;
   Plan plan_;
 };
 

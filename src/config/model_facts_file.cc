@@ -2,16 +2,13 @@
 
 #include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "config/text_file.h"
 #include "config/yaml_fields.h"
 
 namespace synergy::config {
@@ -171,14 +168,9 @@ Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& n
 }
 
 Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server) {
-  std::ifstream in(file);
-  // A folder opens like a file but gives nothing.
-  std::error_code unknown;
-  if (!in || std::filesystem::is_directory(file, unknown))
-    return Fail(ErrorCode::kNotFound, fmt::format("{}: cannot be read", file));
-  std::stringstream text;
-  text << in.rdbuf();
-  return ParseModelFacts(text.str(), file, server);
+  const auto text = ReadTextFile(file);
+  if (!text) return Fail(text.error());
+  return ParseModelFacts(*text, file, server);
 }
 
 }  // namespace synergy::config

@@ -4,18 +4,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "config/text_file.h"
 #include "config/yaml_fields.h"
 #include "core/exact_quantity.h"
 #include "core/quantity_text.h"
@@ -291,14 +288,9 @@ Result<ProfileFile> ParseProfiles(const std::string& text, const std::string& na
 }
 
 Result<ProfileFile> LoadProfiles(const std::string& file) {
-  std::ifstream in(file);
-  // A folder opens like a file but gives nothing.
-  std::error_code unknown;
-  if (!in || std::filesystem::is_directory(file, unknown))
-    return Fail(ErrorCode::kNotFound, fmt::format("{}: cannot be read", file));
-  std::stringstream text;
-  text << in.rdbuf();
-  return ParseProfiles(text.str(), file);
+  const auto text = ReadTextFile(file);
+  if (!text) return Fail(text.error());
+  return ParseProfiles(*text, file);
 }
 
 std::string WriteProfiles(std::span<const TrainingProfile> profiles, ProfileFormat format) {
