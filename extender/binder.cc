@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "kube/bindings.h"
+#include "kube/pods.h"
 
 namespace synergy::extender {
 namespace {
@@ -61,7 +61,7 @@ Result<> Binder::Bind(const json::BindingArgs& args, const std::string& request_
   }
 
   const Result<> bound =
-      kube::BindPod(client_, args.pod_namespace, args.pod_name, args.pod_uid, args.node);
+      kube::BindPod(client_, {args.pod_namespace, args.pod_name, args.pod_uid}, args.node);
   if (!bound) {
     if (!IsDefinite(bound.error().code)) return Settle(args, bound.error());
     state_.Forget(args.pod_uid);

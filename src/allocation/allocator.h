@@ -16,16 +16,11 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/fungible.h"
 #include "cluster/job.h"
 #include "core/result.h"
 
 namespace synergy {
-
-// How a running job's CPU is bounded.
-enum class Enforcement : uint8_t {
-  kStrict,  // limits = allocations: what one leaves, nobody uses
-  kShared,  // no CPU limits: what one leaves goes to the others by their allocations
-};
 
 enum class Unplaced : uint8_t {
   kPlaced,

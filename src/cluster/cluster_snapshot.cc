@@ -14,6 +14,7 @@ NodeState Describe(const NodeState& state, Node node) {
       state.detail ? std::make_shared<NodeDetail>(*state.detail) : std::make_shared<NodeDetail>();
   detail->name = std::move(node.name);
   detail->labels = std::move(node.labels);
+  detail->taints = std::move(node.taints);
   detail->allocatable = std::move(node.allocatable.other);
   NodeState described = state;
   described.allocatable = node.allocatable.main;

@@ -28,6 +28,7 @@ using NodeIndex = uint32_t;
 struct NodeDetail {
   std::string name;
   Labels labels;
+  std::vector<Taint> taints;
   ScalarResources allocatable;
   ScalarResources requested;
   std::vector<std::shared_ptr<const Pod>> pods;  // bound, assumed and expected ones, in no order

@@ -3,17 +3,32 @@
 // A pod as scheduling sees it. Values; immutable once shared.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cluster/fungible.h"
 #include "core/resources.h"
 
 namespace synergy {
 
+struct NodeSelection;
+
 // Key and value pairs as they stand on the object, sorted by key.
 using Labels = std::vector<std::pair<std::string, std::string>>;
+
+// What is of interest only as long as a pod has no node.
+struct Waiting {
+  std::string scheduler;       // spec.schedulerName
+  bool unschedulable = false;  // condition PodScheduled is False for the reason Unschedulable
+  std::string message;         // that condition's
+  WallTime since{};            // its lastTransitionTime
+  std::string hold;            // the node that the tuner keeps for it; empty: none
+  WallTime hold_until{};
+  std::shared_ptr<const NodeSelection> selection;
+};
 
 struct Pod {
   std::string uid;
@@ -23,11 +38,14 @@ struct Pod {
   Labels labels;
   // What the pod takes from its node, by kube-scheduler's own accounting (docs/accounting.md):
   // requests, raised by what the kubelet has allocated or still enforces while a resize is under
-  // way. `requests.main.gpus` counts the managed GPU resource.
+  // way, or by what the tuner has announced that it will add. `requests.main.gpus` counts the
+  // managed GPU resource.
   Resources requests;
   // The CPU and memory at which the job is near its best speed (annotation synergy.io/demand); the
   // requests where absent.
   std::optional<ResourceVector> demand;
+  std::shared_ptr<const Fungible> fungible;  // null: nothing of the pod may be changed
+  std::shared_ptr<const Waiting> waiting;    // null: it has a node
   int32_t priority = 0;
   bool terminal = false;                 // Succeeded or Failed: takes nothing
   bool deleting = false;                 // still takes its share until it is gone

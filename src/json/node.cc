@@ -12,6 +12,11 @@ Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_reso
   node.labels = ReadLabels(fields, metadata["labels"]);
   node.deleting = ReadDeleting(fields, metadata);
   node.unschedulable = fields.Truth(spec["unschedulable"]);
+  fields.Array(spec["taints"]).ForEachElement([&](Value taint) {
+    taint = fields.Object(taint);
+    node.taints.push_back({ReadText(fields, taint["key"]), ReadText(fields, taint["value"]),
+                           ReadText(fields, taint["effect"])});
+  });
   const ResourceList allocatable = ResourceList::Read(fields, status["allocatable"]);
   node.allocatable = allocatable.ToResources(gpu_resource, kLargestAllocatable);
   node.pods_allowed = allocatable.Units("pods", kLargestAllocatable);

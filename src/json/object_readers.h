@@ -5,11 +5,13 @@
 //
 // Threading: pure.
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "cluster/disruption_budget.h"
 #include "cluster/node.h"
+#include "cluster/node_selection.h"
 #include "cluster/pod.h"
 #include "json/document.h"
 #include "json/field_reader.h"
@@ -24,6 +26,15 @@ DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object);
 // What a pod takes from its node, by kube-scheduler's formula.
 Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse use,
                           std::string_view gpu_resource);
+
+// What the annotations, the spec and the status say of a pod that Synergy may change; null for
+// others.
+std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value annotations, Value spec,
+                                             Value status, PodUse use,
+                                             std::string_view gpu_resource);
+std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value annotations, Value spec,
+                                           Value status);
+NodeSelection ReadNodeSelection(FieldReader& fields, Value spec);
 
 // metadata's parts that all kinds share.
 std::string ReadText(FieldReader& fields, Value value);

@@ -82,11 +82,6 @@ struct Status {
 // None when the text is not a Status.
 std::optional<Status> ReadStatus(std::string_view text);
 
-// The body of POST .../pods/{name}/binding. The UID makes the API server refuse it for a namesake
-// created later.
-std::string WriteBinding(const std::string& pod_namespace, const std::string& name,
-                         const std::string& uid, const std::string& node);
-
 // `text` as a JSON string with its quotes, appended to `out`; invalid UTF-8 becomes U+FFFD.
 void AppendJsonString(std::string& out, std::string_view text);
 

@@ -2,13 +2,12 @@
 #include <limits>
 #include <optional>
 
+#include "cluster/annotations.h"
+#include "json/amounts.h"
 #include "json/object_readers.h"
-#include "json/resource_list.h"
 
 namespace synergy::json {
 namespace {
-
-constexpr std::string_view kDemandAnnotation = "synergy.io/demand";
 
 // Whether the taint that cordons a node, node.kubernetes.io/unschedulable:NoSchedule with an empty
 // value, is tolerated (v1helper.TolerationsTolerateTaint).
@@ -28,29 +27,22 @@ bool ToleratesUnschedulable(FieldReader& fields, Value tolerations) {
   return tolerates;
 }
 
-// The annotation's CPU and memory, each at least what is requested.
-std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotation,
-                                         const ResourceVector& requests) {
-  const std::string_view text = fields.Text(annotation);
-  if (annotation.absent() || !annotation.IsString()) return std::nullopt;
-  const Result<Document> document = Document::Parse(text);
-  if (!document) {
-    fields.Report(annotation, document.error().message);
-    return std::nullopt;
-  }
-  const Value demand = document->root();
-  FieldReader inner(demand);
-  const Value cpu = inner.Object(demand)["cpu"];
-  const Value memory = demand["memory"];
-  ResourceVector wanted = requests;
-  wanted.cpu = std::max(wanted.cpu, ToMilliCpu(inner.Amount(cpu), kLargestRequest));
-  wanted.memory = std::max(wanted.memory, ToBytes(inner.Amount(memory), kLargestRequest));
-  if (inner.ok() && cpu.absent() && memory.absent()) {
-    inner.Report(demand, "has neither cpu nor memory");
-  }
-  fields.Adopt(annotation, inner);
-  if (!inner.ok()) return std::nullopt;
-  return wanted;
+// The whole pod's demand, at least what it requests. The annotation is about the container that
+// has the GPUs, where one is named, and about the pod otherwise.
+std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotations,
+                                         const ResourceVector& requests, const Fungible* fungible) {
+  std::optional<ResourceVector> demand =
+      ReadAmountsAnnotation(fields, annotations[annotations::kDemand]);
+  if (!demand) return std::nullopt;
+  if (fungible != nullptr) *demand += requests - fungible->requested;
+  demand->gpus = requests.gpus;
+  return Larger(*demand, requests);
+}
+
+// What the tuner has announced that it will add to the pod.
+ResourceVector AnnouncedGrowth(const Fungible* fungible) {
+  if (fungible == nullptr || !fungible->Announced()) return {};
+  return Larger(fungible->change->to, fungible->requested) - fungible->requested;
 }
 
 }  // namespace
@@ -76,7 +68,13 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, std::string_vie
   pod.terminal = phase == "Succeeded" || phase == "Failed";
   pod.requests = ReadPodRequests(fields, spec, status, use, gpu_resource);
   const Value annotations = fields.Object(metadata["annotations"]);
-  pod.demand = ReadDemand(fields, annotations[kDemandAnnotation], pod.requests.main);
+  // Whoever may write a pod may write nonsense there, which must not keep it from being placed.
+  FieldReader lenient(object);
+  FieldReader& checked = use == PodUse::kIncoming ? lenient : fields;
+  pod.fungible = ReadFungible(checked, annotations, spec, status, use, gpu_resource);
+  pod.requests.main += AnnouncedGrowth(pod.fungible.get());
+  pod.demand = ReadDemand(checked, annotations, pod.requests.main, pod.fungible.get());
+  if (pod.node.empty()) pod.waiting = ReadWaiting(checked, annotations, spec, status);
   return pod;
 }
 

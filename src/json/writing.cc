@@ -38,18 +38,4 @@ void AppendJsonString(std::string& out, std::string_view text) {
   out += '"';
 }
 
-std::string WriteBinding(const std::string& pod_namespace, const std::string& name,
-                         const std::string& uid, const std::string& node) {
-  std::string out = R"({"apiVersion":"v1","kind":"Binding","metadata":{"namespace":)";
-  AppendJsonString(out, pod_namespace);
-  out += R"(,"name":)";
-  AppendJsonString(out, name);
-  out += R"(,"uid":)";
-  AppendJsonString(out, uid);
-  out += R"(},"target":{"apiVersion":"v1","kind":"Node","name":)";
-  AppendJsonString(out, node);
-  out += "}}";
-  return out;
-}
-
 }  // namespace synergy::json

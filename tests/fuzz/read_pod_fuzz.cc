@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "json/document.h"
 #include "json/objects.h"
+#include "json/pod_writes.h"
 #include "json/resource_list.h"
 #include "json/text.h"
 

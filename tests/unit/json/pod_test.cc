@@ -151,14 +151,22 @@ TEST(ReadPod, RaisesADemandToTheRequests) {
             (ResourceVector{Gpus(2), Cores(4), GiB(8)}));
 }
 
+TEST(ReadPod, PlacesAPodWhoseAnnotationsAreNonsense) {
+  EXPECT_FALSE(ReadValid(PodWithDemand("cpu=12"), PodUse::kIncoming).demand);
+}
+
 TEST(ReadPod, NamesTheAnnotationWhenItCannotRead) {
   const std::string path = R"(metadata.annotations["synergy.io/demand"]: )";
-  EXPECT_THAT(Refusal(PodWithDemand("")), HasSubstr(path + "not JSON"));
-  EXPECT_THAT(Refusal(PodWithDemand("cpu=12")), HasSubstr(path + "not JSON at byte 0"));
-  EXPECT_EQ(Refusal(PodWithDemand(R"({"cpu":"12x"})")), path + R"(cpu: "12x" is not a quantity)");
-  EXPECT_EQ(Refusal(PodWithDemand("[]")), path + "must be an object, not an array");
-  EXPECT_EQ(Refusal(PodWithDemand("{}")), path + "has neither cpu nor memory");
-  EXPECT_EQ(Refusal(R"({"metadata":{"annotations":{"synergy.io/demand":{"cpu":1}}}})"),
+  EXPECT_THAT(Refusal(PodWithDemand(""), PodUse::kAccounted), HasSubstr(path + "not JSON"));
+  EXPECT_THAT(Refusal(PodWithDemand("cpu=12"), PodUse::kAccounted),
+              HasSubstr(path + "not JSON at byte 0"));
+  EXPECT_EQ(Refusal(PodWithDemand(R"({"cpu":"12x"})"), PodUse::kAccounted),
+            path + R"(cpu: "12x" is not a quantity)");
+  EXPECT_EQ(Refusal(PodWithDemand("[]"), PodUse::kAccounted),
+            path + "must be an object, not an array");
+  EXPECT_EQ(Refusal(PodWithDemand("{}"), PodUse::kAccounted), path + "has neither cpu nor memory");
+  EXPECT_EQ(Refusal(R"({"metadata":{"annotations":{"synergy.io/demand":{"cpu":1}}}})",
+                    PodUse::kAccounted),
             path + "must be a string, not an object");
 }
 

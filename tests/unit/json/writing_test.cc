@@ -5,6 +5,7 @@
 
 #include "json/document.h"
 #include "json/objects.h"
+#include "json/pod_writes.h"
 
 namespace synergy::json {
 namespace {

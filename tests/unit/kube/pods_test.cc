@@ -1,4 +1,4 @@
-#include "kube/bindings.h"
+#include "kube/pods.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class BindingsTest : public ::testing::Test {
   }
 
   Result<> Bind(const std::string& uid = "u1") {
-    return BindPod(*client_, "team", "p", uid, "node-1");
+    return BindPod(*client_, {"team", "p", uid}, "node-1");
   }
 
   FakeApiServer server_;
@@ -78,7 +78,7 @@ TEST_F(BindingsTest, AServerThatIsDownHasNotBoundThePod) {
 }
 
 TEST_F(BindingsTest, NamesCannotLeaveTheirPlaceInThePath) {
-  (void)BindPod(*client_, "../../secrets", "p/../q?x#y", "u", "n");
+  (void)BindPod(*client_, {"../../secrets", "p/../q?x#y", "u"}, "n");
   EXPECT_EQ(server_.requests().back().path,
             "/api/v1/namespaces/..%2F..%2Fsecrets/pods/p%2F..%2Fq%3Fx%23y/binding");
 }

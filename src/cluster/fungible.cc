@@ -1,0 +1,64 @@
+#include "cluster/fungible.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace synergy {
+namespace {
+
+template <class Value, size_t kSize>
+using Names = std::array<std::pair<Value, std::string_view>, kSize>;
+
+constexpr Names<Enforcement, 2> kEnforcements{
+    {{Enforcement::kShared, "shared"}, {Enforcement::kStrict, "strict"}}};
+
+constexpr Names<ChangeKind, 5> kChangeKinds{{{ChangeKind::kAllocated, "Allocated"},
+                                             {ChangeKind::kReclaimed, "Reclaimed"},
+                                             {ChangeKind::kGrown, "Grown"},
+                                             {ChangeKind::kDivided, "Divided"},
+                                             {ChangeKind::kUndone, "Undone"}}};
+
+constexpr Names<ResizeState, 5> kResizeStates{{{ResizeState::kNone, "None"},
+                                               {ResizeState::kInProgress, "InProgress"},
+                                               {ResizeState::kDeferred, "Deferred"},
+                                               {ResizeState::kInfeasible, "Infeasible"},
+                                               {ResizeState::kRefused, "Refused"}}};
+
+template <class Value, size_t kSize>
+std::string_view NameOf(const Names<Value, kSize>& names, Value value) {
+  for (const auto& [known, name] : names) {
+    if (known == value) return name;
+  }
+  return "unknown";
+}
+
+template <class Value, size_t kSize>
+Result<Value> Parse(const Names<Value, kSize>& names, std::string_view text) {
+  std::string choices;
+  for (const auto& [value, name] : names) {
+    if (name == text) return value;
+    choices += fmt::format("{}{}", choices.empty() ? "" : ", ", name);
+  }
+  return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is none of {}", text, choices));
+}
+
+}  // namespace
+
+std::string_view ToString(Enforcement enforcement) { return NameOf(kEnforcements, enforcement); }
+Result<Enforcement> ParseEnforcement(std::string_view text) { return Parse(kEnforcements, text); }
+std::string_view ToString(ChangeKind kind) { return NameOf(kChangeKinds, kind); }
+Result<ChangeKind> ParseChangeKind(std::string_view text) { return Parse(kChangeKinds, text); }
+std::string_view ToString(ResizeState state) { return NameOf(kResizeStates, state); }
+
+ResourceVector Larger(const ResourceVector& a, const ResourceVector& b) {
+  return {std::max(a.gpus, b.gpus), std::max(a.cpu, b.cpu), std::max(a.memory, b.memory)};
+}
+
+ResourceVector Smaller(const ResourceVector& a, const ResourceVector& b) {
+  return {std::min(a.gpus, b.gpus), std::min(a.cpu, b.cpu), std::min(a.memory, b.memory)};
+}
+
+}  // namespace synergy

@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "cluster/annotations.h"
+#include "core/wall_time.h"
+#include "json/amounts.h"
+#include "json/object_readers.h"
+#include "json/resource_list.h"
+
+namespace synergy::json {
+namespace {
+
+Value FindByName(FieldReader& fields, Value list, std::string_view name) {
+  Value found;
+  fields.Array(list).ForEachElement([&](Value element) {
+    if (element.IsObject() && element["name"].text() == name) found = element;
+  });
+  return found;
+}
+
+// The CPU and memory of a ResourceList; `otherwise` where it has none.
+ResourceVector ReadCpuAndMemory(FieldReader& fields, Value list, const ResourceVector& otherwise) {
+  const ResourceList amounts = ResourceList::Read(fields, list);
+  ResourceVector read = otherwise;
+  if (amounts.amounts().contains("cpu")) {
+    read.cpu = MilliCpu(ToMilliCpu(amounts.amounts().at("cpu"), kLargestRequest));
+  }
+  if (amounts.amounts().contains("memory")) {
+    read.memory = ToBytes(amounts.amounts().at("memory"), kLargestRequest);
+  }
+  return read;
+}
+
+std::optional<ChangeRecord> ReadChange(FieldReader& fields, Value annotation) {
+  if (annotation.absent()) return std::nullopt;
+  const Result<Document> document = Document::Parse(fields.Text(annotation));
+  if (!document) {
+    fields.Report(annotation, document.error().message);
+    return std::nullopt;
+  }
+  const Value root = document->root();
+  FieldReader inner(root);
+  ChangeRecord change;
+  const Result<ChangeKind> kind = ParseChangeKind(inner.Text(inner.Object(root)["kind"]));
+  const std::optional<ResourceVector> from = ReadAmounts(inner, root["from"]);
+  const std::optional<ResourceVector> to = ReadAmounts(inner, root["to"]);
+  const std::optional<WallTime> at = ParseTime(inner.Text(root["at"]));
+  change.why = inner.Text(root["why"]);
+  fields.Adopt(annotation, inner);
+  if (!inner.ok() || !kind || !from || !to || !at) {
+    if (inner.ok()) fields.Report(annotation, "is not a change that Synergy wrote");
+    return std::nullopt;
+  }
+  change.kind = *kind;
+  change.from = *from;
+  change.to = *to;
+  change.at = *at;
+  return change;
+}
+
+// What the conditions PodResizePending and PodResizeInProgress say.
+void ReadResize(FieldReader& fields, Value status, Fungible& fungible) {
+  fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    if (fields.Text(condition["status"]) != "True") return;
+    const std::string_view type = fields.Text(condition["type"]);
+    const std::string_view reason = fields.Text(condition["reason"]);
+    if (type == "PodResizePending") {
+      fungible.resize = reason == "Infeasible" ? ResizeState::kInfeasible : ResizeState::kDeferred;
+    } else if (type == "PodResizeInProgress" && fungible.resize == ResizeState::kNone) {
+      fungible.resize = reason == "Error" ? ResizeState::kRefused : ResizeState::kInProgress;
+    } else {
+      return;
+    }
+    fungible.resize_message = fields.Text(condition["message"]);
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value annotations, Value spec,
+                                             Value status, PodUse use,
+                                             std::string_view gpu_resource) {
+  const std::string_view name = fields.Text(annotations[annotations::kContainer]);
+  if (name.empty()) return nullptr;
+  const Value container = FindByName(fields, spec["containers"], name);
+  const std::optional<ResourceVector> demand =
+      ReadAmountsAnnotation(fields, annotations[annotations::kDemand]);
+  const std::optional<ResourceVector> floor =
+      ReadAmountsAnnotation(fields, annotations[annotations::kFloor]);
+  if (container.missing() || !demand || !floor) return nullptr;
+
+  auto fungible = std::make_shared<Fungible>();
+  fungible->container = name;
+  fungible->profile = fields.Text(annotations[annotations::kProfile]);
+  fungible->profile_generation =
+      static_cast<int64_t>(fields.NumberInText(annotations[annotations::kProfileGeneration]));
+  const Result<Enforcement> enforcement =
+      ParseEnforcement(fields.Text(annotations[annotations::kEnforcement]));
+  if (enforcement) fungible->enforcement = *enforcement;
+
+  const Value resources = fields.Object(container["resources"]);
+  const Resources requests =
+      ResourceList::Read(fields, resources["requests"]).ToResources(gpu_resource, kLargestRequest);
+  const Gpus gpus = requests.main.gpus;
+  fungible->requested = requests.main;
+  const ResourceList limits = ResourceList::Read(fields, resources["limits"]);
+  if (limits.amounts().contains("cpu")) {
+    fungible->cpu_limit = ToMilliCpu(limits.amounts().at("cpu"), kLargestRequest);
+  }
+  if (limits.amounts().contains("memory")) {
+    fungible->memory_limit = ToBytes(limits.amounts().at("memory"), kLargestRequest);
+  }
+  fungible->demand = *demand;
+  fungible->floor = *floor;
+  fungible->fair_share =
+      ReadAmountsAnnotation(fields, annotations[annotations::kFairShare]).value_or(*floor);
+  fungible->in_force = fungible->requested;
+  fungible->set_aside = fungible->requested;
+  if (use == PodUse::kAccounted) {
+    const Value reported = FindByName(fields, status["containerStatuses"], name);
+    fungible->in_force = ReadCpuAndMemory(fields, fields.Object(reported["resources"])["requests"],
+                                          fungible->requested);
+    fungible->set_aside =
+        ReadCpuAndMemory(fields, reported["allocatedResources"], fungible->in_force);
+    ReadResize(fields, status, *fungible);
+  }
+  fungible->change = ReadChange(fields, annotations[annotations::kChange]);
+  if (fungible->change) {
+    fungible->change->from.gpus = gpus;
+    fungible->change->to.gpus = gpus;
+  }
+  fungible->unshrinkable_until =
+      ParseTime(fields.Text(annotations[annotations::kUnshrinkableUntil]));
+  for (ResourceVector* amounts : {&fungible->demand, &fungible->floor, &fungible->fair_share,
+                                  &fungible->in_force, &fungible->set_aside}) {
+    amounts->gpus = gpus;
+  }
+  return fungible;
+}
+
+}  // namespace synergy::json

@@ -1,0 +1,56 @@
+#include "kube/pods.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "json/pod_writes.h"
+#include "kube/query.h"
+
+namespace synergy::kube {
+namespace {
+
+std::string PodPath(const std::string& pod_namespace, const std::string& name) {
+  return fmt::format("/api/v1/namespaces/{}/pods/{}", Escape(pod_namespace), Escape(name));
+}
+
+}  // namespace
+
+PodIdentity IdentityOf(const Pod& pod) { return {pod.pod_namespace, pod.name, pod.uid}; }
+
+Result<> BindPod(ApiClient& client, const PodIdentity& pod, const std::string& node,
+                 const json::AnnotationChanges& annotations, std::stop_token stop) {
+  const Result<std::string> answer = client.Post(
+      PodPath(pod.pod_namespace, pod.name) + "/binding",
+      json::WriteBinding(pod.pod_namespace, pod.name, pod.uid, node, annotations), std::move(stop));
+  if (!answer) return Fail(answer.error());
+  return {};
+}
+
+Result<Pod> GetPod(ApiClient& client, const json::ObjectReader& reader,
+                   const std::string& pod_namespace, const std::string& name,
+                   std::stop_token stop) {
+  const Result<std::string> answer = client.Get(PodPath(pod_namespace, name), std::move(stop));
+  if (!answer) return Fail(answer.error());
+  return reader.ReadPod(*answer, json::PodUse::kAccounted);
+}
+
+Result<Pod> ResizePod(ApiClient& client, const json::ObjectReader& reader, const Pod& pod,
+                      const ResourceVector& amounts, std::stop_token stop) {
+  const Result<std::string> answer = client.Patch(
+      PodPath(pod.pod_namespace, pod.name) + "/resize", "application/strategic-merge-patch+json",
+      json::WriteResize(pod.uid, *pod.fungible, amounts), std::move(stop));
+  if (!answer) return Fail(answer.error());
+  return reader.ReadPod(*answer, json::PodUse::kAccounted);
+}
+
+Result<Pod> AnnotatePod(ApiClient& client, const json::ObjectReader& reader, const PodIdentity& pod,
+                        const json::AnnotationChanges& changes, std::stop_token stop) {
+  const Result<std::string> answer =
+      client.Patch(PodPath(pod.pod_namespace, pod.name), "application/merge-patch+json",
+                   json::WriteAnnotationChanges(pod.uid, changes), std::move(stop));
+  if (!answer) return Fail(answer.error());
+  return reader.ReadPod(*answer, json::PodUse::kAccounted);
+}
+
+}  // namespace synergy::kube
