@@ -253,6 +253,16 @@ std::vector<FakeBinding> FakeApiServer::bindings() const {
   return bindings_;
 }
 
+std::vector<std::string> FakeApiServer::event_names() const {
+  const Lock lock(mutex_);
+  return events_;
+}
+
+void FakeApiServer::ForgetEvents() {
+  const Lock lock(mutex_);
+  events_.clear();
+}
+
 bool FakeApiServer::WaitForRequests(std::string_view part, size_t count) const {
   Lock lock(mutex_);
   return changed_.wait_for(lock, kPatience, [&] {

@@ -70,6 +70,11 @@ class FakeApiServer {
   uint64_t version() const;
   std::optional<FakePod> pod(const std::string& key) const;
 
+  // Names of the Events that were created, as namespace/name; their bodies are in requests().
+  std::vector<std::string> event_names() const;
+  // As after an hour.
+  void ForgetEvents();
+
   // `resource` is "pods", "nodes" or "poddisruptionbudgets" from here on.
 
   // A line to the open watches, whatever it is, and nothing else changes.
@@ -149,6 +154,7 @@ class FakeApiServer {
   std::pair<int, std::string> Carry(const FakeRequest& request);
   std::pair<int, std::string> List(Resource& resource, const FakeRequest& request);
   std::pair<int, std::string> Bind(const std::string& key, const std::string& body);
+  std::pair<int, std::string> CarryEvent(const FakeRequest& request);
   void ServeWatch(FakeConnection& connection, const FakeRequest& request);
 
   static Object ToObject(const FakePod& pod);
@@ -175,6 +181,7 @@ class FakeApiServer {
   std::list<Trouble> troubles_;
   std::vector<FakeRequest> requests_;
   std::vector<FakeBinding> bindings_;
+  std::vector<std::string> events_;
   std::list<FakeConnection*> connections_;
   std::vector<std::thread> threads_;
   std::thread accepting_;

@@ -115,6 +115,7 @@ std::optional<FakeApiServer::Trouble> FakeApiServer::TakeTrouble(const FakeReque
 std::pair<int, std::string> FakeApiServer::Carry(const FakeRequest& request) {
   const std::string key = PodKey(request.path);
   if (request.method == "POST" && !key.empty()) return Bind(key, request.body);
+  if (request.path.find("/events") != std::string::npos) return CarryEvent(request);
   const Lock lock(mutex_);
   if (!key.empty()) {
     const auto object = resources_["pods"].objects.find(key);
@@ -176,6 +177,23 @@ std::pair<int, std::string> FakeApiServer::Bind(const std::string& key, const st
   bindings_.push_back(binding);
   Change(lock, "pods", key, ToObject(pod));
   return {201, StatusJson(201, "", "")};
+}
+
+std::pair<int, std::string> FakeApiServer::CarryEvent(const FakeRequest& request) {
+  constexpr std::string_view kStart = "/api/v1/namespaces/";
+  const size_t end = request.path.find("/events");
+  const std::string place = request.path.substr(kStart.size(), end - kStart.size()) + "/";
+  const bool creates = request.method == "POST";
+  const std::string key = place + (creates ? JsonString(request.body, "metadata", "name")
+                                           : request.path.substr(request.path.rfind('/') + 1));
+  const Lock lock(mutex_);
+  const bool exists = std::find(events_.begin(), events_.end(), key) != events_.end();
+  if (creates == exists) {
+    return creates ? Refusal(409, "AlreadyExists", "there is such an event already")
+                   : Refusal(404, "NotFound", "there is no such event");
+  }
+  if (creates) events_.push_back(key);
+  return {creates ? 201 : 200, request.body};
 }
 
 void FakeApiServer::ServeWatch(FakeConnection& connection, const FakeRequest& request) {
