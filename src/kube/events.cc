@@ -97,10 +97,12 @@ class QueuedEventRecorder final : public EventRecorder {
     event.reason = Cut(std::move(event.reason), kLongestReason);
     std::string key = KeyOf(event);
     const WallTime now = clock_.WallNow();
+    const Instant when = clock_.Now();
     const std::lock_guard lock(mutex_);
     if (const auto queued = queued_.find(key); queued != queued_.end()) {
       ++queued->second->count;
       queued->second->last = now;
+      queued->second->when = when;
       return;
     }
     if (queue_.size() >= queue_limit_) {
@@ -108,7 +110,7 @@ class QueuedEventRecorder final : public EventRecorder {
       queued_.erase(queue_.front().key);
       queue_.pop_front();
     }
-    queue_.push_back({key, std::move(event), 1, now, now});
+    queue_.push_back({key, std::move(event), 1, now, now, when});
     queued_[std::move(key)] = std::prev(queue_.end());
     changed_.notify_all();
   }
@@ -125,13 +127,14 @@ class QueuedEventRecorder final : public EventRecorder {
     uint64_t count = 1;  // how often it was recorded
     WallTime first;
     WallTime last;
+    Instant when;  // `last` on the clock that does not jump
   };
   // What the API server has of a key.
   struct Sent {
     std::string name;
     uint64_t count = 0;
     WallTime first;
-    Instant when;
+    Instant when;  // last said
   };
 
   void Run(const std::stop_token& stop) {
@@ -159,7 +162,7 @@ class QueuedEventRecorder final : public EventRecorder {
 
   bool Deliver(const Pending& pending, const std::stop_token& stop) {
     backoff_.Reset();
-    Forget();
+    ForgetBefore(pending.when);
     const auto known = sent_.find(pending.key);
     Sent next =
         known != sent_.end() ? known->second : Sent{NewName(pending.event), 0, pending.first, {}};
@@ -172,7 +175,7 @@ class QueuedEventRecorder final : public EventRecorder {
       const bool made_before =
           !exists && tries > 1 && !answer && answer.error().code == ErrorCode::kConflict;
       if (answer || made_before) {
-        next.when = clock_.Now();
+        next.when = pending.when;
         sent_[pending.key] = std::move(next);
         last_failure_.clear();
         return true;
@@ -219,8 +222,7 @@ class QueuedEventRecorder final : public EventRecorder {
   }
 
   // What was said too long ago to be counted up, and the oldest of what is too much.
-  void Forget() {
-    const Instant now = clock_.Now();
+  void ForgetBefore(Instant now) {
     std::erase_if(sent_,
                   [&](const auto& entry) { return now - entry.second.when >= kSameEventFor; });
     while (sent_.size() >= kMostRemembered) {
