@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The only container image of the real nodes, made of the machine's static busybox: it is the pods' sandbox too, so its
-# command sleeps.
+# Container images without a registry. The one that every real node has is made of the machine's static busybox: it is the
+# pods' sandbox too, so its command sleeps.
 
 IMAGE=synergy.test/busybox:1
 
@@ -12,15 +12,21 @@ make_image() {
   while read -r applet; do
     [[ $applet == busybox ]] || ln -s busybox "$folder/root/bin/$applet"
   done < <(/bin/busybox --list)
-  tar --create --directory "$folder/root" --owner 0 --group 0 --file "$folder/layer.tar" .
-  jq -n --arg layer "sha256:$(sha256sum "$folder/layer.tar" | cut -d ' ' -f 1)" --arg machine "$(image_architecture)" '
-    {architecture: $machine, os: "linux",
-     config: {Env: ["PATH=/bin"], Cmd: ["/bin/sleep", "1000000"]},
-     rootfs: {type: "layers", diff_ids: [$layer]}}' >"$folder/config.json"
-  jq -n --arg image "$IMAGE" '[{Config: "config.json", RepoTags: [$image], Layers: ["layer.tar"]}]' \
-    >"$folder/manifest.json"
-  tar --create --directory "$folder" --file "$STATE/busybox.tar" manifest.json config.json layer.tar
+  archive_image "$folder" "$IMAGE" '{"Env": ["PATH=/bin"], "Cmd": ["/bin/sleep", "1000000"]}' "$STATE/busybox.tar"
   rm -r "$folder"
+}
+
+# archive_image FOLDER NAME CONFIG ARCHIVE: FOLDER/root as the only layer of an image, in an archive as `docker save` writes
+# it. CONFIG is the image's configuration as JSON: command, environment. FOLDER gets more files.
+archive_image() {
+  local folder=$1
+  tar --create --directory "$folder/root" --owner 0 --group 0 --file "$folder/layer.tar" .
+  jq -n --arg layer "sha256:$(sha256sum "$folder/layer.tar" | cut -d ' ' -f 1)" --arg machine "$(image_architecture)" \
+    --argjson config "$3" '
+    {architecture: $machine, os: "linux", config: $config, rootfs: {type: "layers", diff_ids: [$layer]}}' \
+    >"$folder/config.json"
+  jq -n --arg image "$2" '[{Config: "config.json", RepoTags: [$image], Layers: ["layer.tar"]}]' >"$folder/manifest.json"
+  tar --create --directory "$folder" --file "$4" manifest.json config.json layer.tar
 }
 
 image_architecture() {

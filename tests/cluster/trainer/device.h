@@ -1,0 +1,55 @@
+#pragma once
+
+// Something that works by itself while the program waits: a GPU, a storage. Nothing is done but
+// waiting.
+//
+// The program may run ahead of it, as with CUDA's streams and read-ahead: a process that a CPU
+// quota stops for most of each 100 ms still keeps it busy. On average it never does more than its
+// speed allows.
+//
+// Threading: Work() by one thread; finished() by any.
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+
+namespace synergy::trainer {
+
+class Device {
+ public:
+  using Duration = std::chrono::nanoseconds;
+
+  // `piece` is how long one piece of work takes.
+  explicit Device(Duration piece) : piece_(piece) {}
+
+  // One piece more. Returns when the device is no further behind than it may be.
+  void Work(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    ++given_;
+    done_at_ = std::max(done_at_, Clock::now()) + piece_;
+    changed_.wait_until(lock, stop, done_at_ - kRunAhead, [] { return false; });
+  }
+
+  // Pieces that are done.
+  uint64_t finished() const {
+    const std::lock_guard lock(mutex_);
+    const Duration behind = std::max(Duration::zero(), Duration(done_at_ - Clock::now()));
+    return given_ - static_cast<uint64_t>((behind + piece_ - Duration(1)) / piece_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  // More than the period of a CPU quota, which is 100 ms everywhere.
+  static constexpr std::chrono::milliseconds kRunAhead{150};
+
+  const Duration piece_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  Clock::time_point done_at_{};
+  uint64_t given_ = 0;
+};
+
+}  // namespace synergy::trainer

@@ -1,0 +1,141 @@
+// trainer: what a training pod looks like to its node (tests/cluster/README.md).
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cluster/trainer/data_set.h"
+#include "cluster/trainer/metrics_server.h"
+#include "cluster/trainer/options.h"
+#include "cluster/trainer/training.h"
+
+namespace synergy::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ProcessCpuSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+void AppendMetric(std::string& text, const char* name, const char* type, const char* help,
+                  double value) {
+  char lines[512];
+  std::snprintf(lines, sizeof(lines), "# HELP %s %s\n# TYPE %s %s\n%s %.15g\n", name, help, name,
+                type, name, value);
+  text += lines;
+}
+
+// How fast the loop goes, from one look to the next.
+class Speed {
+ public:
+  explicit Speed(const Training& training) : training_(training) { Restart(); }
+
+  void Restart() {
+    from_ = Clock::now();
+    iterations_ = training_.iterations();
+  }
+  double PerSecond() const {
+    const std::chrono::duration<double> elapsed = Clock::now() - from_;
+    return static_cast<double>(training_.iterations() - iterations_) / elapsed.count();
+  }
+
+ private:
+  const Training& training_;
+  Clock::time_point from_;
+  uint64_t iterations_ = 0;
+};
+
+std::string Render(const Training& training, const DataSet& data, int workers, double speed) {
+  std::string text;
+  AppendMetric(text, "synergy_trainer_iterations_total", "counter", "Iterations trained.",
+               static_cast<double>(training.iterations()));
+  AppendMetric(text, "synergy_trainer_iterations_per_second", "gauge",
+               "Iterations in the last whole second.", speed);
+  AppendMetric(text, "synergy_trainer_workers", "gauge", "Threads that prepare iterations.",
+               workers);
+  AppendMetric(text, "synergy_trainer_cpu_seconds_total", "counter", "CPU time used.",
+               ProcessCpuSeconds());
+  AppendMetric(text, "synergy_trainer_read_bytes_total", "counter", "Bytes of samples read.",
+               static_cast<double>(data.read_bytes()));
+  AppendMetric(text, "synergy_trainer_missed_bytes_total", "counter",
+               "Bytes of samples that were not cached.", static_cast<double>(data.missed_bytes()));
+  return text;
+}
+
+// True when a signal came, false at `until`.
+bool WaitForSignal(const sigset_t& signals, Clock::time_point until) {
+  while (true) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(until - Clock::now()).count();
+    if (left <= 0) return false;
+    const timespec wait{.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
+    if (sigtimedwait(&signals, nullptr, &wait) > 0) return true;
+  }
+}
+
+int Run(const Options& options, const sigset_t& signals) {
+  const std::unique_ptr<char[]> model = TouchedMemory(options.model_memory);
+  const std::unique_ptr<DataSet> data = DataSet::Open(options);
+  Training training(options, *data);
+  std::atomic<double> last_second = 0;
+  std::optional<MetricsServer> server;
+  if (options.port) {
+    server.emplace(options.address, *options.port,
+                   [&] { return Render(training, *data, options.workers, last_second); });
+    std::printf("port=%u\n", server->port());
+  }
+  Speed speed(training);
+  Speed measured(training);
+  Clock::time_point tick = Clock::now() + std::chrono::seconds(1);
+  const Clock::time_point count_from = Clock::now() + options.warm_up;
+  const Clock::time_point end = options.run_time == Duration::zero()
+                                    ? Clock::time_point::max()
+                                    : count_from + options.run_time;
+  bool counting = false;
+  while (true) {
+    const Clock::time_point next = counting ? end : count_from;
+    if (WaitForSignal(signals, std::min(tick, next))) break;
+    if (Clock::now() >= end) break;
+    if (!counting && Clock::now() >= count_from) {
+      counting = true;
+      measured.Restart();
+    }
+    if (Clock::now() < tick) continue;
+    last_second = speed.PerSecond();
+    speed.Restart();
+    tick = std::max(tick + std::chrono::seconds(1), Clock::now());
+    const auto read = static_cast<double>(data->read_bytes());
+    std::printf("iterations=%llu per_second=%.2f workers=%d missed=%.3f\n",
+                static_cast<unsigned long long>(training.iterations()), last_second.load(),
+                options.workers, read > 0 ? static_cast<double>(data->missed_bytes()) / read : 0.0);
+    std::fflush(stdout);
+  }
+  if (counting) std::printf("throughput=%.4f\n", measured.PerSecond());
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+}  // namespace synergy::trainer
+
+int main(int argc, char** argv) {
+  int exit_code = EXIT_SUCCESS;
+  const auto options = synergy::trainer::ParseOptions(argc, argv, exit_code);
+  if (!options) return exit_code;
+  // Blocked before any thread starts: the first process of a container gets no other signals than
+  // those that it takes.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return synergy::trainer::Run(*options, signals);
+}

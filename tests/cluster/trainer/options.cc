@@ -1,0 +1,87 @@
+#include "cluster/trainer/options.h"
+
+#include <map>
+
+#include <CLI/CLI.hpp>
+#include <sched.h>
+
+namespace synergy::trainer {
+namespace {
+
+constexpr int kUsageError = 2;
+
+// Not the quota: it may be changed while the process runs, and more threads than CPUs do no harm.
+int UsableCpus() {
+  cpu_set_t cpus;
+  return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+}
+
+Duration Milliseconds(double count) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double, std::milli>(count));
+}
+
+}  // namespace
+
+std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
+  CLI::App app(
+      "Behaves like a training loop: reads samples, prepares them on the CPU, trains on a GPU that "
+      "is only waited for");
+  Options options;
+  double gpu_step = 20;
+  double cpu_per_iteration = 10;
+  double warm_up = 0;
+  double run_time = 0;
+  std::string workers = "auto";
+  std::string cache = "file";
+  uint16_t port = 0;
+  const CLI::AsSizeValue size(false);
+  app.add_option("--gpu-step", gpu_step, "Milliseconds of GPU time per iteration (20)")
+      ->check(CLI::Range(0.01, 60'000.0));
+  app.add_option("--cpu-per-iteration", cpu_per_iteration,
+                 "Milliseconds of CPU time to prepare an iteration (10)")
+      ->check(CLI::Range(0.0, 600'000.0));
+  app.add_option("--workers", workers,
+                 "Threads that prepare; auto: one for each CPU that the process may run on (auto)")
+      ->check(CLI::IsMember({"auto"}) | CLI::Range(1, 1024));
+  app.add_option("--data-set-size", options.data_set_size, "Bytes, such as 200Mi; 0 reads nothing")
+      ->transform(size);
+  app.add_option("--read-per-iteration", options.read_per_iteration, "Bytes (1Mi)")
+      ->transform(size);
+  app.add_option("--storage-bandwidth", options.storage_bandwidth,
+                 "Bytes per second at which samples come that are not cached (100M)")
+      ->transform(size)
+      ->check(CLI::PositiveNumber);
+  app.add_option("--cache", cache,
+                 "file: the data set is a file and the page cache keeps what fits; anonymous: the "
+                 "program keeps samples itself (file)")
+      ->check(CLI::IsMember({"file", "anonymous"}));
+  app.add_option("--cache-size", options.cache_size,
+                 "Bytes of an anonymous cache (the data set's size)")
+      ->transform(size);
+  app.add_option("--data-file", options.data_file, "The data set, made when it is not there");
+  app.add_option("--model-memory", options.model_memory, "Bytes of anonymous memory to hold")
+      ->transform(size);
+  app.add_option("--warm-up", warm_up, "Seconds before those of --seconds, which do not count");
+  app.add_option("--seconds", run_time,
+                 "End after so long, with a line throughput=ITERATIONS_PER_SECOND");
+  app.add_option("--address", options.address, "IPv4 address to serve /metrics on (0.0.0.0)");
+  CLI::Option* port_option =
+      app.add_option("--port", port, "Port of /metrics; 0 takes a free one; without it none");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    exit_code = app.exit(error) == 0 ? 0 : kUsageError;
+    return std::nullopt;
+  }
+  options.gpu_step = Milliseconds(gpu_step);
+  options.cpu_per_iteration = Milliseconds(cpu_per_iteration);
+  options.warm_up = Milliseconds(warm_up * 1000);
+  options.run_time = Milliseconds(run_time * 1000);
+  options.workers = workers == "auto" ? UsableCpus() : std::stoi(workers);
+  options.anonymous_cache = cache == "anonymous";
+  if (options.cache_size == 0) options.cache_size = options.data_set_size;
+  if (port_option->count() > 0) options.port = port;
+  return options;
+}
+
+}  // namespace synergy::trainer

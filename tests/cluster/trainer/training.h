@@ -1,0 +1,42 @@
+#pragma once
+
+// The loop: a reader, workers that prepare, a GPU, with a few iterations between them, so that its
+// speed is that of the slowest of the three.
+//
+//   reader (data set) -> workers (burn CPU time) -> GPU (waits) -> one iteration more
+//
+// Threading: starts threads of its own; the destructor ends them. Counters from any thread.
+
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "cluster/trainer/buffer.h"
+#include "cluster/trainer/data_set.h"
+#include "cluster/trainer/device.h"
+#include "cluster/trainer/options.h"
+
+namespace synergy::trainer {
+
+class Training {
+ public:
+  // `data` outlives the training.
+  Training(const Options& options, DataSet& data);
+
+  // Trained to their end.
+  uint64_t iterations() const { return gpu_.finished(); }
+
+ private:
+  void Read(const std::stop_token& stop);
+  void Prepare(const std::stop_token& stop);
+  void Train(const std::stop_token& stop);
+
+  const Options options_;
+  DataSet& data_;
+  Buffer read_;
+  Buffer prepared_;
+  Device gpu_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace synergy::trainer
