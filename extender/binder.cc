@@ -19,11 +19,12 @@ bool IsDefinite(ErrorCode code) {
 }  // namespace
 
 Binder::Binder(ClusterState& state, kube::ApiClient& client, const json::ObjectReader& reader,
-               const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics,
-               std::chrono::milliseconds assume_timeout)
+               Allocations& allocations, const Clock& clock, Logger& log,
+               metrics::ExtenderMetrics& metrics, std::chrono::milliseconds assume_timeout)
     : state_(state),
       client_(client),
       reader_(reader),
+      allocations_(allocations),
       clock_(clock),
       log_(log),
       metrics_(metrics),
@@ -42,7 +43,13 @@ Result<> Binder::Bind(const json::BindingArgs& args, const std::string& request_
     pod = std::make_shared<const Pod>(*std::move(found));
   }
 
-  const AssumeOutcome outcome = state_.Assume(*pod, args.node, clock_.Now() + assume_timeout_);
+  Pod planned = allocations_.Plan(*pod, args.node, *state_.Snapshot());
+  AssumeOutcome outcome = Assume(planned, args);
+  if (!outcome.assumed && !outcome.bound_to && pod->fungible) {
+    // Somebody was faster with what it was to get beyond its own requests.
+    planned = *pod;
+    outcome = Assume(planned, args);
+  }
   if (outcome.bound_to) {
     if (*outcome.bound_to == args.node) return {};
     return Refuse(args, "bound_elsewhere",
@@ -60,17 +67,32 @@ Result<> Binder::Bind(const json::BindingArgs& args, const std::string& request_
                                                 reader_.gpu_resource()))});
   }
 
-  const Result<> bound =
-      kube::BindPod(client_, {args.pod_namespace, args.pod_name, args.pod_uid}, args.node);
+  if (const Result<> set = allocations_.Set(*pod, planned); !set) {
+    if (set.error().code != ErrorCode::kDenied) {
+      state_.Forget(args.pod_uid);
+      metrics_.CountForgotten("allocation_failed");
+      return Refuse(args, "allocation_failed", set.error());
+    }
+    planned = *pod;
+    Assume(planned, args);
+  }
+  const Result<> bound = kube::BindPod(client_, {args.pod_namespace, args.pod_name, args.pod_uid},
+                                       args.node, allocations_.Describe(*pod, planned, args.node));
   if (!bound) {
     if (!IsDefinite(bound.error().code)) return Settle(args, bound.error());
+    allocations_.Undo(*pod, planned);
     state_.Forget(args.pod_uid);
     metrics_.CountForgotten("bind_failed");
     return Refuse(args, ToString(bound.error().code), bound.error());
   }
   metrics_.CountBind("bound");
+  allocations_.Bound(*pod, planned, args.node);
   log_.Info("pod bound", {{"request", request_id}, {"pod", pod->Key()}, {"node", args.node}});
   return {};
+}
+
+AssumeOutcome Binder::Assume(const Pod& pod, const json::BindingArgs& args) {
+  return state_.Assume(pod, args.node, clock_.Now() + assume_timeout_);
 }
 
 Result<> Binder::Settle(const json::BindingArgs& args, const Error& error) {
@@ -99,7 +121,7 @@ Result<> Binder::Refuse(const json::BindingArgs& args, std::string_view outcome,
 
 void Binder::SettleExpired() {
   const Instant now = clock_.Now();
-  state_.DropStaleExpectations(now);
+  state_.DropStaleExpectations(now, clock_.WallNow());
   for (const AssumedPod& assumed : state_.Expired(now)) {
     const Pod& pod = *assumed.pod;
     const Result<Pod> found = kube::GetPod(client_, reader_, pod.pod_namespace, pod.name);

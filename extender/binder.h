@@ -1,8 +1,10 @@
 #pragma once
 
-// Binds pods: assume, POST the Binding, and find out what became of it.
+// Binds pods: assume, set the pod's own allocation, POST the Binding, and find out what became of
+// it.
 //
-//   Assume fails          -> error, nothing sent
+//   Assume fails          -> as it is, without an allocation; that fails too: error, nothing sent
+//   no allocation         -> refused by a quota or a limit: bound as it is; else forgotten, error
 //   2xx                   -> bound; the watch confirms
 //   a definite refusal    -> forgotten, error
 //   no certain answer     -> the API server is asked: on our node: bound; elsewhere: forgotten,
@@ -20,6 +22,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
+#include "extender/allocations.h"
 #include "json/extender_messages.h"
 #include "json/objects.h"
 #include "kube/api_client.h"
@@ -31,8 +34,8 @@ class Binder {
  public:
   // All references outlive the binder.
   Binder(ClusterState& state, kube::ApiClient& client, const json::ObjectReader& reader,
-         const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics,
-         std::chrono::milliseconds assume_timeout);
+         Allocations& allocations, const Clock& clock, Logger& log,
+         metrics::ExtenderMetrics& metrics, std::chrono::milliseconds assume_timeout);
 
   // `request_id` goes into the log lines.
   Result<> Bind(const json::BindingArgs& args, const std::string& request_id);
@@ -42,6 +45,7 @@ class Binder {
   void SettleExpired();
 
  private:
+  AssumeOutcome Assume(const Pod& pod, const json::BindingArgs& args);
   // What the API server says after a Binding whose fate is not known.
   Result<> Settle(const json::BindingArgs& args, const Error& error);
   Result<> Refuse(const json::BindingArgs& args, std::string_view outcome, Error error);
@@ -49,6 +53,7 @@ class Binder {
   ClusterState& state_;
   kube::ApiClient& client_;
   const json::ObjectReader& reader_;
+  Allocations& allocations_;
   const Clock& clock_;
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;

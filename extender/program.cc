@@ -10,6 +10,7 @@
 
 #include "allocation/best_fit.h"
 #include "cluster/cluster_state.h"
+#include "extender/allocations.h"
 #include "extender/binder.h"
 #include "extender/cluster_store.h"
 #include "extender/gauges.h"
@@ -20,6 +21,8 @@
 #include "json/extender_messages.h"
 #include "json/objects.h"
 #include "kube/api_client.h"
+#include "kube/events.h"
+#include "kube/instance.h"
 #include "kube/reflector.h"
 #include "metrics/extender_metrics.h"
 
@@ -71,7 +74,12 @@ class RunningProgram final : public Program {
         server_(std::move(server)),
         reader_(config.gpu_resource),
         metrics_(config.gpu_resource),
-        binder_(state_, *client_, reader_, clock, log, metrics_, config.assume_timeout),
+        events_(kube::EventRecorder::Start(*client_, clock, log, "synergy-extender",
+                                           kube::InstanceName())),
+        allocations_(*client_, reader_, *events_, clock, log, metrics_,
+                     ReserveRule{config.reserve_per_gpu}),
+        binder_(state_, *client_, reader_, allocations_, clock, log, metrics_,
+                config.assume_timeout),
         extender_(state_, binder_, reader_, ReserveRule{config.reserve_per_gpu},
                   config.expect_timeout, clock, log, metrics_),
         pod_store_(state_),
@@ -157,6 +165,8 @@ class RunningProgram final : public Program {
   json::ObjectReader reader_;
   metrics::ExtenderMetrics metrics_;
   ClusterState state_;
+  std::unique_ptr<kube::EventRecorder> events_;
+  Allocations allocations_;
   Binder binder_;
   SchedulerExtender extender_;
   PodStore pod_store_;

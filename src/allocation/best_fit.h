@@ -82,7 +82,7 @@ class BestFit {
   BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve);
 
   // For a node on which the pod's requests fit (CheckFit).
-  FitRank Rank(const NodeState& node) const { return step_.Rank(node.Free()); }
+  FitRank Rank(const NodeState& node) const { return step_.Rank(node.FreeOfDemand()); }
 
  private:
   BestFitStep step_;

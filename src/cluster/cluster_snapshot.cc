@@ -34,6 +34,7 @@ NodeState WithoutPod(const NodeState& node, const Pod& pod) {
   std::erase_if(detail->pods, [&pod](const auto& other) { return other->uid == pod.uid; });
   NodeState state = node;
   state.requested -= pod.requests.main;
+  state.wanted -= pod.PlanningDemand();
   if (!pod.UsesGpus()) {
     state.cpu_of_others -= pod.requests.main.cpu;
     state.memory_of_others -= pod.requests.main.memory;
@@ -48,6 +49,7 @@ NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod) {
   detail->requested.Add(pod->requests.other);
   NodeState state = node;
   state.requested += pod->requests.main;
+  state.wanted += pod->PlanningDemand();
   if (!pod->UsesGpus()) {
     state.cpu_of_others += pod->requests.main.cpu;
     state.memory_of_others += pod->requests.main.memory;

@@ -37,6 +37,7 @@ struct NodeDetail {
 struct NodeState {
   ResourceVector allocatable;
   ResourceVector requested;  // by the pods that are bound, assumed or expected here
+  ResourceVector wanted;     // by the same pods: their demand in place of what they were given
   MilliCpu cpu_of_others;    // the part of `requested` that belongs to pods without GPUs
   Bytes memory_of_others;    // likewise
   int64_t pods_allowed = 0;
@@ -47,6 +48,9 @@ struct NodeState {
   std::shared_ptr<const NodeDetail> detail;
 
   ResourceVector Free() const { return allocatable - requested; }
+  // What would be free if everybody had its demand: what ranks a place for a newcomer. What was
+  // taken from a pod is not free, since it would be given back.
+  ResourceVector FreeOfDemand() const { return allocatable - wanted; }
   // Whether new pods may come: only such nodes count as capacity.
   bool Schedulable() const { return exists && !unschedulable && !deleting; }
 };

@@ -17,10 +17,14 @@ struct Record {
   std::shared_ptr<const Pod>
       pod;  // `pod->node` says where it is counted when standing is not kWaiting
   Standing standing = Standing::kWaiting;
-  NodeIndex place = 0;    // meaningful unless kWaiting
-  Instant deadline{};     // kExpected, kAssumed
-  bool observed = false;  // the watch has reported the pod (expectations may come first)
+  NodeIndex place = 0;  // meaningful unless kWaiting
+  Instant deadline{};   // kExpected, kAssumed
+  // As the watch reported it; null until it has (expectations may come first).
+  std::shared_ptr<const Pod> seen;
 };
+
+// The deadline of a place that the tuner keeps for a waiting pod: the pod says until when.
+constexpr Instant kHeld = Instant::max();
 
 // The least CPU and memory per GPU over a changing set of pods.
 class LeastPerGpu {
@@ -83,19 +87,21 @@ class ClusterState::Impl {
     Record& record = records_[pod.uid];
     // No pod ever leaves its node while it lives: such news is older than what we know.
     if (pod.node.empty() && record.standing == Standing::kBound) return;
-    const bool ours =
-        record.standing == Standing::kExpected || record.standing == Standing::kAssumed;
-    if (pod.node.empty() && ours) {
-      // The watch is behind our own decision: keep the place, take what is new about the pod.
-      pod.node = record.pod->node;
-      const Standing standing = record.standing;
-      const Instant deadline = record.deadline;
-      SetRecord(record, std::make_shared<const Pod>(std::move(pod)), standing, deadline);
+    record.seen = std::make_shared<const Pod>(std::move(pod));
+    if (!record.seen->node.empty()) {
+      SetRecord(record, record.seen, Standing::kBound, Instant{});
+    } else if (record.standing == Standing::kWaiting || record.deadline == kHeld) {
+      SetWaiting(record);
     } else {
-      const Standing standing = pod.node.empty() ? Standing::kWaiting : Standing::kBound;
-      SetRecord(record, std::make_shared<const Pod>(std::move(pod)), standing, Instant{});
+      // The watch is behind our own decision: keep the place, take what is new about the pod.
+      auto placed = std::make_shared<Pod>(*record.seen);
+      placed->node = record.pod->node;
+      // What it is being given counts until the watch says that it is bound with it.
+      if (record.standing == Standing::kAssumed) {
+        placed->requests.main = Larger(placed->requests.main, record.pod->requests.main);
+      }
+      SetRecord(record, std::move(placed), record.standing, record.deadline);
     }
-    record.observed = true;
   }
 
   void DropPod(const std::string& uid) {
@@ -110,7 +116,7 @@ class ClusterState::Impl {
   void DropObservedPodsUnless(Keep keep) {
     for (auto it = records_.begin(); it != records_.end();) {
       // What the watch has not reported yet may be younger than the list that is being applied.
-      const bool gone = it->second.observed && !keep(it->first);
+      const bool gone = it->second.seen && !keep(it->first);
       const auto next = std::next(it);
       if (gone) DropPod(std::string(it->first));
       it = next;
@@ -128,22 +134,36 @@ class ClusterState::Impl {
   void Unplace(const std::string& uid) {
     const auto it = records_.find(uid);
     if (it == records_.end()) return;
-    if (!it->second.observed) {
+    if (it->second.seen) {
+      SetWaiting(it->second);
+    } else {
       DropPod(uid);
-      return;
     }
-    auto waiting = std::make_shared<Pod>(*it->second.pod);
-    waiting->node.clear();
-    SetRecord(it->second, std::move(waiting), Standing::kWaiting, Instant{});
   }
 
-  // The pods that are expected on the node, `uid` left out.
+  // Places kept beyond `wall` are given up, those that end later are honoured from now on.
+  void SetWallTime(WallTime wall) { wall_ = wall; }
+  std::vector<std::string> HoldsPast(WallTime wall) const {
+    std::vector<std::string> past;
+    for (const std::string& uid : provisional_) {
+      const Record& record = records_.at(uid);
+      if (record.deadline == kHeld && record.seen->waiting->hold_until <= wall) {
+        past.push_back(uid);
+      }
+    }
+    return past;
+  }
+
+  // The pods that are expected on the node, `uid` and those left out for which the place is kept.
   std::vector<std::shared_ptr<const Pod>> ExpectedOn(NodeIndex place,
                                                      const std::string& uid) const {
     std::vector<std::shared_ptr<const Pod>> expected;
     for (const auto& pod : nodes_[place].detail->pods) {
-      if (pod->uid != uid && records_.at(pod->uid).standing == Standing::kExpected)
+      if (pod->uid == uid) continue;
+      const Record& record = records_.at(pod->uid);
+      if (record.standing == Standing::kExpected && record.deadline != kHeld) {
         expected.push_back(pod);
+      }
     }
     return expected;
   }
@@ -233,6 +253,18 @@ class ClusterState::Impl {
     Changed();
   }
 
+  // As the watch says: without a place, or where one is kept for it.
+  void SetWaiting(Record& record) {
+    const Waiting* waiting = record.seen->waiting.get();
+    if (waiting == nullptr || waiting->hold.empty() || waiting->hold_until <= wall_) {
+      SetRecord(record, record.seen, Standing::kWaiting, Instant{});
+      return;
+    }
+    auto placed = std::make_shared<Pod>(*record.seen);
+    placed->node = waiting->hold;
+    SetRecord(record, std::move(placed), Standing::kExpected, kHeld);
+  }
+
   // Whether the pod has GPUs or is after some: one that is held back by a gate, or leaves before it
   // came, is not.
   static bool TakesGpus(const Record& record) {
@@ -296,6 +328,7 @@ class ClusterState::Impl {
   std::optional<ResourceVector> largest_node_;
   size_t waiting_gpu_pods_ = 0;
   size_t assumed_ = 0;
+  WallTime wall_{};
   std::shared_ptr<const ClusterSnapshot> snapshot_;
 };
 
@@ -449,8 +482,10 @@ void ClusterState::Extend(const std::string& uid, Instant deadline) {
   if (record != nullptr && record->standing == Standing::kAssumed) record->deadline = deadline;
 }
 
-void ClusterState::DropStaleExpectations(Instant now) {
+void ClusterState::DropStaleExpectations(Instant now, WallTime wall) {
   const std::lock_guard lock(impl_->mutex);
+  impl_->SetWallTime(wall);
+  for (const std::string& uid : impl_->HoldsPast(wall)) impl_->Unplace(uid);
   for (const Record* record : impl_->PastDeadline(Standing::kExpected, now)) {
     impl_->Unplace(std::string(record->pod->uid));
   }
@@ -459,7 +494,8 @@ void ClusterState::DropStaleExpectations(Instant now) {
 std::shared_ptr<const Pod> ClusterState::FindPod(const std::string& uid) const {
   const std::lock_guard lock(impl_->mutex);
   const Record* record = impl_->Find(uid);
-  return record == nullptr ? nullptr : record->pod;
+  if (record == nullptr) return nullptr;
+  return record->seen ? record->seen : record->pod;
 }
 
 size_t ClusterState::assumed_pods() const {

@@ -13,7 +13,9 @@
 //
 // Expected: our ranking has said which node the pod will go to and kube-scheduler has taken it at
 // its word (it assumes the pod before it calls bind), so the next pod's ranking counts it there
-// already. Assumed: we are binding it. Bound: the API server says so, which overrides all else.
+// already; or the tuner keeps a place for it (Waiting::hold), which lasts until the pod says
+// otherwise, and which nobody else's bind can take. Assumed: we are binding it. Bound: the API
+// server says so, which overrides all else.
 //
 // Threading: every member function may be called from any thread; none blocks on I/O.
 // Ownership: snapshots are shared and immutable. Failures: none but the outcomes described.
@@ -85,10 +87,11 @@ class ClusterState {
   std::vector<AssumedPod> Expired(Instant now) const;
   // Gives an assumed pod until `deadline`.
   void Extend(const std::string& uid, Instant deadline);
-  // Drops expectations past their deadline; those cost nothing but a worse ranking.
-  void DropStaleExpectations(Instant now);
+  // Drops expectations past their deadline, which cost nothing but a worse ranking, and places that
+  // were to be kept until before `wall`. To be called every second or so.
+  void DropStaleExpectations(Instant now, WallTime wall);
 
-  // The pod as last seen by the watch or expected, null when unknown.
+  // The pod as last seen by the watch, else as expected; null when unknown.
   std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
   size_t assumed_pods() const;
   size_t known_pods() const;

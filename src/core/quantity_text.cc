@@ -36,4 +36,9 @@ std::string ToQuantityText(Bytes bytes) {
   return fmt::format("{}", bytes.count());
 }
 
+std::string DescribeCpuAndMemory(const ResourceVector& amounts) {
+  return fmt::format("cpu {}, memory {}", ToQuantityText(amounts.cpu),
+                     ToQuantityText(amounts.memory));
+}
+
 }  // namespace synergy

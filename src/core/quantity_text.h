@@ -7,11 +7,14 @@
 
 #include <string>
 
+#include "core/resources.h"
 #include "core/units.h"
 
 namespace synergy {
 
 std::string ToQuantityText(MilliCpu cpu);
 std::string ToQuantityText(Bytes bytes);
+// "cpu 1500m, memory 4Gi"; what is fungible, so without the GPUs.
+std::string DescribeCpuAndMemory(const ResourceVector& amounts);
 
 }  // namespace synergy

@@ -181,6 +181,10 @@ class ExtenderMetrics::Impl {
                   .Name("synergy_extender_binds_total")
                   .Help("Bind calls by outcome.")
                   .Register(registry)),
+        allocations(prometheus::BuildCounter()
+                        .Name("synergy_extender_allocations_total")
+                        .Help("Allocations of fungible pods at their bind, by outcome.")
+                        .Register(registry)),
         forgotten(prometheus::BuildCounter()
                       .Name("synergy_extender_assumed_pods_forgotten_total")
                       .Help("Assumed places given back, by reason.")
@@ -204,6 +208,7 @@ class ExtenderMetrics::Impl {
   prometheus::Family<prometheus::Histogram>& durations;
   prometheus::Family<prometheus::Counter>& errors;
   prometheus::Family<prometheus::Counter>& binds;
+  prometheus::Family<prometheus::Counter>& allocations;
   prometheus::Family<prometheus::Counter>& forgotten;
   std::array<prometheus::Histogram*, std::size(kVerbs)> duration_of{};
   std::function<ClusterGauges()> read_gauges;
@@ -224,6 +229,10 @@ void ExtenderMetrics::CountError(Verb verb, std::string_view reason) {
 
 void ExtenderMetrics::CountBind(std::string_view outcome) {
   impl_->binds.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+
+void ExtenderMetrics::CountAllocation(std::string_view outcome) {
+  impl_->allocations.Add({{"outcome", std::string(outcome)}}).Increment();
 }
 
 void ExtenderMetrics::CountForgotten(std::string_view reason) {

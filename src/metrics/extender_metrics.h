@@ -59,6 +59,9 @@ class ExtenderMetrics {
   void CountError(Verb verb, std::string_view reason);
   // How a bind ended: "bound", "conflict", "no_fit" ...
   void CountBind(std::string_view outcome);
+  // What a fungible pod was given at its bind: "demand", "part" of it, "unchanged" (what it asked
+  // for), "refused" by a quota or a limit, "failed".
+  void CountAllocation(std::string_view outcome);
   // An assumed place given back: "bind_failed", "not_bound", "pod_gone".
   void CountForgotten(std::string_view reason);
 

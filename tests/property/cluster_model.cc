@@ -11,20 +11,23 @@ void ClusterModel::KeepNodes(const std::set<std::string>& names) {
 
 void ClusterModel::KeepPods(const std::set<std::string>& uids) {
   std::erase_if(
-      pods_, [&uids](const auto& pod) { return pod.second.watched && !uids.contains(pod.first); });
+      pods_, [&uids](const auto& pod) { return pod.second.seen && !uids.contains(pod.first); });
 }
 
 void ClusterModel::Watch(const Pod& pod) {
   if (pod.terminal) return DropPod(pod.uid);
   Entry& entry = pods_[pod.uid];
   if (pod.node.empty() && entry.standing == Standing::kBound) return;
-  const std::string held = entry.pod.node;
+  const Pod placed = entry.pod;
   entry.pod = pod;
-  entry.watched = true;
+  entry.seen = pod;
   if (!pod.node.empty()) {
     entry.standing = Standing::kBound;
   } else if (entry.standing != Standing::kWaiting) {
-    entry.pod.node = held;
+    entry.pod.node = placed.node;
+    if (entry.standing == Standing::kAssumed) {
+      entry.pod.requests.main = Larger(pod.requests.main, placed.requests.main);
+    }
   }
 }
 
@@ -93,12 +96,12 @@ void ClusterModel::DropStaleExpectations(Instant now) {
 
 void ClusterModel::GiveUp(const std::string& uid) {
   Entry& entry = pods_.at(uid);
-  if (!entry.watched) {
+  if (!entry.seen) {
     pods_.erase(uid);
     return;
   }
   entry.standing = Standing::kWaiting;
-  entry.pod.node.clear();
+  entry.pod = *entry.seen;
 }
 
 bool ClusterModel::Fits(const Pod& pod, const std::string& node, bool beside_expected) const {

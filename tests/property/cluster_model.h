@@ -44,7 +44,7 @@ class ClusterModel {
     Pod pod;
     Standing standing = Standing::kWaiting;
     Instant deadline{};
-    bool watched = false;
+    std::optional<Pod> seen;  // by the watch
   };
 
   // Whether the pod fits beside those on the node, itself and, if so wanted, expected ones left

@@ -74,7 +74,7 @@ class Pair {
         model_.Extend(operation.PodName(), operation.Time());
         break;
       case Operation::kDropStaleExpectations:
-        state_.DropStaleExpectations(operation.Time());
+        state_.DropStaleExpectations(operation.Time(), {});
         model_.DropStaleExpectations(operation.Time());
         break;
       case Operation::kSettleExpired:

@@ -76,9 +76,9 @@ TEST_F(PodLifeTest, ANewExpectationReplacesTheFormerOne) {
 
 TEST_F(PodLifeTest, AnExpectationEndsAtItsDeadline) {
   Expect(MakeGpuPod("a", 2), "n1", At(3));
-  state.DropStaleExpectations(At(2));
+  state.DropStaleExpectations(At(2), {});
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(2));
-  state.DropStaleExpectations(At(3));
+  state.DropStaleExpectations(At(3), {});
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(0));
 }
 
@@ -86,7 +86,7 @@ TEST_F(PodLifeTest, APodWhoseExpectationEndedWaitsAgainIfTheWatchKnowsItAndIsFor
   state.UpsertPod(MakeGpuPod("known", 1));
   Expect(MakeGpuPod("known", 1), "n1");
   Expect(MakeGpuPod("unheard of", 1), "n1");
-  state.DropStaleExpectations(At(10));
+  state.DropStaleExpectations(At(10), {});
   EXPECT_TRUE(Knows("known"));
   EXPECT_EQ(state.FindPod("known")->node, "");
   EXPECT_FALSE(Knows("unheard of"));
@@ -249,7 +249,7 @@ TEST_F(PodLifeTest, AStaleWatchEventDoesNotTakeAnExpectedPlaceAway) {
   Expect(MakeGpuPod("a", 2), "n1", At(3));
   state.UpsertPod(MakeGpuPod("a", 2));
   EXPECT_EQ(HeldOn("a"), "n1");
-  state.DropStaleExpectations(At(3));
+  state.DropStaleExpectations(At(3), {});
   EXPECT_EQ(HeldOn("a"), "nowhere");
 }
 
@@ -305,13 +305,13 @@ TEST_F(PodLifeTest, ExtendingWhatIsNotAssumedDoesNothing) {
   Expect(MakeGpuPod("expected", 1), "n1", At(3));
   state.Extend("expected", At(50));
   state.Extend("never heard of", At(50));
-  state.DropStaleExpectations(At(3));
+  state.DropStaleExpectations(At(3), {});
   EXPECT_FALSE(Knows("expected"));
 }
 
 TEST_F(PodLifeTest, ADroppedExpectationDoesNotTouchAnAssumedPod) {
   ASSERT_TRUE(Assume(MakeGpuPod("a", 1), "n1", At(1)));
-  state.DropStaleExpectations(At(100));
+  state.DropStaleExpectations(At(100), {});
   EXPECT_EQ(HeldOn("a"), "n1");
 }
 

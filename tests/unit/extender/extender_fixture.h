@@ -13,9 +13,11 @@
 
 #include "cluster/cluster_state.h"
 #include "core/log.h"
+#include "extender/allocations.h"
 #include "extender/binder.h"
 #include "extender/scheduler_extender.h"
 #include "json/objects.h"
+#include "kube/events.h"
 #include "metrics/extender_metrics.h"
 #include "support/fake_clock.h"
 #include "unit/extender/fake_api_client.h"
@@ -25,6 +27,14 @@ namespace synergy::extender {
 class NoLog final : public LogSink {
  public:
   void Write(std::string_view) override {}
+};
+
+class HeardEvents final : public kube::EventRecorder {
+ public:
+  void Record(kube::EventRecord event) override { heard.push_back(std::move(event)); }
+  uint64_t dropped() const override { return 0; }
+
+  std::vector<kube::EventRecord> heard;
 };
 
 class ExtenderTest : public ::testing::Test {
@@ -84,7 +94,9 @@ class ExtenderTest : public ::testing::Test {
   metrics::ExtenderMetrics metrics{"nvidia.com/gpu"};
   ClusterState state;
   FakeApiClient api;
-  Binder binder{state, api, reader, clock, log, metrics, kAssumeTimeout};
+  HeardEvents events;
+  Allocations allocations{api, reader, events, clock, log, metrics, ReserveRule{}};
+  Binder binder{state, api, reader, allocations, clock, log, metrics, kAssumeTimeout};
   SchedulerExtender extender{state,          binder, reader, ReserveRule{},
                              kExpectTimeout, clock,  log,    metrics};
 };

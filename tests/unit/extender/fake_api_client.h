@@ -1,7 +1,7 @@
 #pragma once
 
-// An API server that is all memory: answers to GET and POST as the test sets them, and a record of
-// what was asked.
+// An API server that is all memory: answers to GET, POST and PATCH as the test sets them, and a
+// record of what was asked.
 
 #include <functional>
 #include <map>
@@ -20,6 +20,13 @@ class FakeApiClient final : public kube::ApiClient {
 
   void OnGet(const std::string& path, Answer answer) { gets_[path] = std::move(answer); }
   void OnPost(Answer answer) { post_ = std::move(answer); }
+  void OnPatch(std::function<Result<std::string>(const std::string& json)> answer) {
+    patch_ = std::move(answer);
+  }
+  std::vector<std::string> patched() const {
+    const std::lock_guard lock(mutex_);
+    return patched_;
+  }
   std::vector<std::string> posted() const {
     const std::lock_guard lock(mutex_);
     return posted_;
@@ -38,9 +45,13 @@ class FakeApiClient final : public kube::ApiClient {
     }
     return post_();
   }
-  Result<std::string> Patch(const std::string&, const std::string&, const std::string&,
+  Result<std::string> Patch(const std::string& path, const std::string&, const std::string& json,
                             std::stop_token) override {
-    return Fail(ErrorCode::kInvalid, "not expected");
+    {
+      const std::lock_guard lock(mutex_);
+      patched_.push_back(path + " " + json);
+    }
+    return patch_(json);
   }
   Result<> Watch(const std::string&, std::chrono::milliseconds,
                  const std::function<bool(std::string_view)>&, std::stop_token) override {
@@ -50,8 +61,12 @@ class FakeApiClient final : public kube::ApiClient {
  private:
   std::map<std::string, Answer> gets_;
   Answer post_ = [] { return std::string("{}"); };
+  std::function<Result<std::string>(const std::string&)> patch_ = [](const std::string&) {
+    return Result<std::string>(Fail(ErrorCode::kInvalid, "not expected"));
+  };
   mutable std::mutex mutex_;
   std::vector<std::string> posted_;
+  std::vector<std::string> patched_;
 };
 
 }  // namespace synergy::extender

@@ -31,6 +31,7 @@ constexpr const char* kFamilies[] = {
     "synergy_cache_unreadable_fields_total",
     "synergy_cache_watch_restarts_total",
     "synergy_extender_assumed_pods",
+    "synergy_extender_allocations_total",
     "synergy_extender_assumed_pods_forgotten_total",
     "synergy_extender_binds_total",
     "synergy_extender_errors_total",
@@ -90,9 +91,11 @@ TEST_F(ExtenderMetricsTest, OutcomesAreCountedByTheirWord) {
   metrics_.CountError(Verb::kBind, "conflict");
   metrics_.CountError(Verb::kBind, "conflict");
   metrics_.CountBind("no_fit");
+  metrics_.CountAllocation("demand");
   metrics_.CountForgotten("pod_gone");
   ExpectLine("synergy_extender_errors_total{reason=\"conflict\",verb=\"bind\"} 2");
   ExpectLine("synergy_extender_binds_total{outcome=\"no_fit\"} 1");
+  ExpectLine("synergy_extender_allocations_total{outcome=\"demand\"} 1");
   ExpectLine("synergy_extender_assumed_pods_forgotten_total{reason=\"pod_gone\"} 1");
 }
 

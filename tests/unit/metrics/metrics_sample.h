@@ -36,6 +36,7 @@ inline void RecordSamples(metrics::ExtenderMetrics& metrics) {
     metrics.CountCall(verb, std::chrono::microseconds(300));
   metrics.CountError(metrics::Verb::kFilter, "invalid");
   metrics.CountBind("bound");
+  metrics.CountAllocation("demand");
   metrics.CountForgotten("bind_failed");
   metrics.SetClusterGauges(SampleGauges);
 }

@@ -1,0 +1,421 @@
+#include "controller/tuner.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "allocation/best_fit.h"
+#include "cluster/annotations.h"
+#include "cluster/fit.h"
+#include "cluster/node_selection.h"
+#include "core/quantity_text.h"
+#include "kube/pods.h"
+
+namespace synergy::controller {
+namespace {
+
+// How many nodes are looked at closely for one waiting pod: those where the least is lacking.
+constexpr size_t kNodesToWeigh = 16;
+// An announcement by a predecessor is not taken over before its own call can have come through.
+constexpr Duration kGrace = std::chrono::seconds(5);
+
+// What the pod lacks on the node; none where it is not CPU and memory alone that it lacks.
+std::optional<ResourceVector> Lacking(const Pod& pod, const NodeState& node) {
+  const FitFailures failures = CheckFit(pod, node);
+  FitFailures scarce;
+  if (failures.Has(FitFailures::kCpu)) scarce.Add(FitFailures::kCpu);
+  if (failures.Has(FitFailures::kMemory)) scarce.Add(FitFailures::kMemory);
+  if (!(failures == scarce)) return std::nullopt;
+  ResourceVector lacking = Larger(pod.requests.main - node.Free(), {});
+  lacking.gpus = Gpus(0);
+  if (!failures.Has(FitFailures::kCpu)) lacking.cpu = MilliCpu(0);
+  if (!failures.Has(FitFailures::kMemory)) lacking.memory = Bytes(0);
+  return lacking;
+}
+
+bool Covers(const ResourceVector& surplus, const ResourceVector& lacking) {
+  return surplus.cpu >= lacking.cpu && surplus.memory >= lacking.memory;
+}
+
+}  // namespace
+
+Tuner::Tuner(ClusterState& state, FindProfile find_profile, kube::ApiClient& client,
+             const json::ObjectReader& reader, kube::EventRecorder& events, const Clock& clock,
+             Logger& log, metrics::TunerMetrics& metrics, TunerOptions options)
+    : state_(state),
+      find_profile_(std::move(find_profile)),
+      client_(client),
+      reader_(reader),
+      events_(events),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics),
+      options_(std::move(options)),
+      changes_(state, client, reader, events, clock, log, metrics, options_.changes),
+      next_round_(clock.Now() + options_.round) {}
+
+void Tuner::PodSeen(const Pod& pod) {
+  const std::lock_guard lock(mutex_);
+  if (pod.terminal && !pod.node.empty() && pod.UsesGpus()) touched_.insert(pod.node);
+  if (pod.terminal || pod.deleting || pod.gated || !pod.waiting || !pod.UsesGpus()) {
+    waiting_.erase(pod.uid);
+  } else {
+    WaitingPod& waiting = waiting_[pod.uid];
+    const bool was = waiting.pod && waiting.pod->waiting->unschedulable;
+    if (!was) waiting.since = clock_.Now();
+    waiting.pod = std::make_shared<const Pod>(pod);
+  }
+}
+
+void Tuner::PodGone(const Pod& pod) {
+  const std::lock_guard lock(mutex_);
+  waiting_.erase(pod.uid);
+  if (!pod.node.empty()) touched_.insert(pod.node);
+}
+
+void Tuner::StartOver() {
+  changes_.Forget();
+  holds_.clear();
+  attempts_.clear();
+  resting_.clear();
+  next_round_ = clock_.Now();
+}
+
+void Tuner::Step() {
+  state_.DropStaleExpectations(clock_.Now(), clock_.WallNow());
+  changes_.Advance();
+  for (const PodChanges::Outcome& outcome : changes_.TakeOutcomes()) {
+    {
+      const std::lock_guard lock(mutex_);
+      touched_.insert(outcome.node);
+    }
+    if (outcome.made) continue;
+    resting_[outcome.uid] = clock_.Now() + options_.round;
+    // Without that cut the place is no place.
+    for (const auto& [uid, hold] : std::map(holds_)) {
+      if (hold.cuts.contains(outcome.uid)) GiveUp(uid, "given_up");
+    }
+  }
+  EndHolds();
+  MakeRoom();
+  Divide();
+  metrics_.SetUnderWay(changes_.size(), holds_.size());
+}
+
+void Tuner::EndHolds() {
+  for (const auto& [uid, hold] : std::map(holds_)) {
+    const std::shared_ptr<const Pod> pod = state_.FindPod(uid);
+    if (!pod) {
+      metrics_.CountHold("pod_gone");
+      holds_.erase(uid);
+    } else if (!pod->node.empty()) {
+      GiveUp(uid, "bound");
+    } else if (clock_.Now() >= hold.until) {
+      GiveUp(uid, "given_up");
+    }
+  }
+}
+
+void Tuner::GiveUp(const std::string& uid, std::string_view outcome) {
+  const Hold hold = holds_.at(uid);
+  holds_.erase(uid);
+  metrics_.CountHold(outcome);
+  const std::shared_ptr<const Pod> pod = state_.FindPod(uid);
+  if (!pod) return;
+  const Result<Pod> answer = kube::AnnotatePod(client_, reader_, kube::IdentityOf(*pod),
+                                               {{annotations::kHold, std::nullopt}});
+  if (answer) {
+    state_.UpsertPod(*answer);
+  } else {
+    log_.Warn("kept place not given up", {{"pod", pod->Key()}, {"error", answer.error().message}});
+  }
+  log_.Info("kept place ended", {{"pod", pod->Key()}, {"node", hold.node}, {"outcome", outcome}});
+}
+
+void Tuner::MakeRoom() {
+  std::vector<WaitingPod> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [uid, pod] : waiting_) waiting.push_back(pod);
+    std::erase_if(attempts_, [this](const auto& entry) { return !waiting_.contains(entry.first); });
+  }
+  std::erase_if(waiting, [this](const WaitingPod& entry) {
+    const Pod& pod = *entry.pod;
+    return !pod.waiting->unschedulable || pod.waiting->scheduler != options_.scheduler_name ||
+           holds_.contains(pod.uid) || changes_.UnderWay(pod.uid);
+  });
+  std::sort(waiting.begin(), waiting.end(), [](const WaitingPod& a, const WaitingPod& b) {
+    if (a.pod->priority != b.pod->priority) return a.pod->priority > b.pod->priority;
+    return std::tie(a.since, a.pod->uid) < std::tie(b.since, b.pod->uid);
+  });
+  for (const WaitingPod& pod : waiting) MakeRoomFor(pod);
+}
+
+void Tuner::MakeRoomFor(const WaitingPod& waiting) {
+  const Pod& pod = *waiting.pod;
+  Attempts& attempts = attempts_[pod.uid];
+  const Instant now = clock_.Now();
+  if (now < attempts.next) return;
+  if (!pod.waiting->hold.empty() && pod.waiting->hold_until > clock_.WallNow()) {
+    // Kept by a predecessor.
+    const Duration left = pod.waiting->hold_until - clock_.WallNow();
+    holds_[pod.uid] = {pod.waiting->hold, now + std::min(left, options_.hold), {}};
+    return;
+  }
+  attempts.next =
+      now + std::min(options_.retry * (1 << std::min(attempts.count, 10)), options_.round);
+  if (CutItself(pod)) {
+    // kube-scheduler has to have looked again before others pay.
+    attempts.next = now + std::chrono::seconds(1);
+    return;
+  }
+  const auto snapshot = state_.Snapshot();
+  const std::optional<RoomPlan> plan = CheapestRoom(*snapshot, pod);
+  if (!plan) {
+    // What it waits for may change at any time and looking costs little, so no backoff yet.
+    attempts.next = now + std::chrono::seconds(1);
+    return;
+  }
+  ++attempts.count;
+  metrics_.ObserveReclaimDelay(now - waiting.since);
+  Reserve(pod, *snapshot, *plan);
+}
+
+bool Tuner::CutItself(const Pod& pod) {
+  if (!pod.fungible) return false;
+  const Fungible& fungible = *pod.fungible;
+  ResourceVector least = Smaller(fungible.requested, fungible.floor);
+  if (least == fungible.requested) return false;
+  return changes_.Cut(pod, least, ChangeKind::kReclaimed,
+                      "it waits for CPU or memory and can do with less");
+}
+
+std::optional<Tuner::RoomPlan> Tuner::CheapestRoom(const ClusterSnapshot& snapshot,
+                                                   const Pod& pod) const {
+  struct Candidate {
+    NodeIndex node;
+    double lacking;
+  };
+  std::vector<Candidate> candidates;
+  const ResourceVector& largest = snapshot.largest_node();
+  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+    const NodeState& node = snapshot.node(index);
+    // No place is kept for it, so it is counted nowhere.
+    if (!node.Schedulable() || node.Free().gpus < pod.requests.main.gpus) continue;
+    if (!MayGoTo(*pod.waiting->selection, node.detail->name, node.detail->labels,
+                 node.detail->taints)) {
+      continue;
+    }
+    const std::optional<ResourceVector> lacking = Lacking(pod, node);
+    if (!lacking) continue;
+    // It fits: kube-scheduler is about to find out, or waits for something that we cannot see.
+    if (*lacking == ResourceVector{}) return std::nullopt;
+    candidates.push_back({index, static_cast<double>(lacking->cpu.count()) /
+                                         static_cast<double>(largest.cpu.count()) +
+                                     static_cast<double>(lacking->memory.count()) /
+                                         static_cast<double>(largest.memory.count())});
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.lacking < b.lacking; });
+  std::optional<RoomPlan> best;
+  size_t weighed = 0;
+  for (const Candidate& candidate : candidates) {
+    if (weighed == kNodesToWeigh) break;
+    const NodeState& node = snapshot.node(candidate.node);
+    RoomPlan plan;
+    plan.node = candidate.node;
+    plan.tenancy = TenancyOf(node, false);
+    const ResourceVector lacking = *Lacking(pod, node);
+    ResourceVector surplus;
+    for (const Tenant& tenant : plan.tenancy.tenants) surplus += tenant.Surplus();
+    if (!Covers(surplus, lacking)) continue;
+    ++weighed;
+    auto amounts = Reclaim(plan.tenancy.tenants, lacking);
+    if (!amounts) continue;
+    for (size_t i = 0; i < amounts->size(); ++i) {
+      const Tenant& tenant = plan.tenancy.tenants[i];
+      plan.cost += NormalizedThroughput(tenant, tenant.current) -
+                   NormalizedThroughput(tenant, (*amounts)[i]);
+    }
+    plan.amounts = *std::move(amounts);
+    if (!best || plan.cost < best->cost) best = std::move(plan);
+  }
+  return best;
+}
+
+void Tuner::Reserve(const Pod& pod, const ClusterSnapshot& snapshot, const RoomPlan& plan) {
+  const std::string& node = snapshot.node(plan.node).detail->name;
+  const Result<Pod> kept = kube::AnnotatePod(
+      client_, reader_, kube::IdentityOf(pod),
+      {{annotations::kHold, json::WriteHold(node, clock_.WallNow() + options_.hold)}});
+  if (!kept) {
+    log_.Warn("place not kept", {{"pod", pod.Key()}, {"error", kept.error().message}});
+    return;
+  }
+  state_.UpsertPod(*kept);
+  Hold& hold = holds_[pod.uid];
+  hold.node = node;
+  hold.until = clock_.Now() + options_.hold;
+  log_.Info("place kept", {{"pod", pod.Key()}, {"node", node}, {"cost", plan.cost}});
+  for (size_t i = 0; i < plan.amounts.size(); ++i) {
+    const Pod& peer = *plan.tenancy.pods[i];
+    if (plan.amounts[i] == peer.fungible->requested) continue;
+    if (!changes_.Cut(peer, plan.amounts[i], ChangeKind::kReclaimed,
+                      fmt::format("room for {}", pod.Key()))) {
+      GiveUp(pod.uid, "given_up");
+      return;
+    }
+    hold.cuts.insert(peer.uid);
+  }
+}
+
+void Tuner::Divide() {
+  const Instant now = clock_.Now();
+  const bool round = now >= next_round_;
+  std::set<std::string> nodes;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!round && touched_.empty()) return;
+    nodes = std::exchange(touched_, {});
+  }
+  const auto snapshot = state_.Snapshot();
+  if (round) {
+    next_round_ = now + options_.round;
+    metrics_.CountRound();
+    TakeOverUnfinished(*snapshot);
+  }
+  for (NodeIndex index = 0; index < snapshot->size(); ++index) {
+    const NodeState& node = snapshot->node(index);
+    if (!node.exists || node.allocatable.gpus == Gpus(0)) continue;
+    if (round || nodes.contains(node.detail->name)) DivideNode(node);
+  }
+}
+
+void Tuner::TakeOverUnfinished(const ClusterSnapshot& snapshot) {
+  const WallTime old = clock_.WallNow() - kGrace;
+  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+    for (const auto& pod : snapshot.node(index).detail->pods) {
+      if (!pod->fungible || pod->deleting || pod->waiting || changes_.UnderWay(pod->uid)) continue;
+      const Fungible& fungible = *pod->fungible;
+      if (!fungible.change || fungible.change->at > old || fungible.ChangedByHand()) continue;
+      if (fungible.Announced() || !fungible.Settled()) changes_.Adopt(*pod);
+    }
+  }
+}
+
+void Tuner::DivideNode(const NodeState& node) {
+  const std::string& name = node.detail->name;
+  // What is under way, and whoever is expected, is waited for: its end brings us here again.
+  if (changes_.UnderWayOn(name)) return;
+  for (const auto& [uid, hold] : holds_) {
+    if (hold.node == name) return;
+  }
+  const Tenancy tenancy = TenancyOf(node, true);
+  if (tenancy.tenants.empty()) return;
+  const std::vector<ResourceVector> amounts = Regrow(tenancy.tenants, node.Free());
+
+  double before = 0;
+  double after = 0;
+  bool one_gains = false;
+  bool cuts = false;
+  for (size_t i = 0; i < amounts.size(); ++i) {
+    const Tenant& tenant = tenancy.tenants[i];
+    const double had = NormalizedThroughput(tenant, tenant.current);
+    const double has = NormalizedThroughput(tenant, amounts[i]);
+    before += had;
+    after += has;
+    one_gains |= has >= had * (1 + options_.least_gain);
+    cuts |= Larger(amounts[i], tenant.current) != amounts[i];
+  }
+  if (after <= before || (!one_gains && after < before * (1 + options_.least_gain))) return;
+
+  for (size_t i = 0; i < amounts.size(); ++i) {
+    const Tenant& tenant = tenancy.tenants[i];
+    const Pod& pod = *tenancy.pods[i];
+    if (amounts[i] == tenant.current) continue;
+    if (cuts) {
+      // Growth comes when the cuts are in force.
+      const ResourceVector less = Smaller(amounts[i], tenant.current);
+      if (less != tenant.current) {
+        changes_.Cut(pod, less, ChangeKind::kDivided,
+                     fmt::format("worth more to others on node {}", name));
+      }
+      continue;
+    }
+    const double gain = NormalizedThroughput(tenant, amounts[i]) /
+                        std::max(NormalizedThroughput(tenant, tenant.current), 1e-9);
+    changes_.Grow(pod, amounts[i],
+                  fmt::format("spare on node {}; {:.0f} % faster", name, (gain - 1) * 100));
+  }
+}
+
+Tuner::Tenancy Tuner::TenancyOf(const NodeState& node, bool dividing) const {
+  Tenancy tenancy;
+  std::vector<std::shared_ptr<const Pod>> pods = node.detail->pods;
+  // The order in which the watch reported them must not matter.
+  std::sort(pods.begin(), pods.end(), [](const auto& a, const auto& b) { return a->uid < b->uid; });
+  for (const auto& pod : pods) {
+    if (!pod->fungible || pod->waiting || pod->deleting || changes_.UnderWay(pod->uid)) continue;
+    if (!MayChange(*pod)) continue;
+    const Fungible& fungible = *pod->fungible;
+    KnownProfile known =
+        find_profile_(pod->pod_namespace, fungible.profile, fungible.requested.gpus);
+    if (known.profile && known.generation != fungible.profile_generation) {
+      Respect(*pod, "profile_changed",
+              fmt::format("profile {} is at generation {} now; its figures are used from now on",
+                          fungible.profile, known.generation));
+    }
+    if (!known.profile && !fungible.profile.empty()) {
+      Respect(*pod, "profile_gone",
+              fmt::format("profile {} is gone or invalid: the pod keeps what it has",
+                          fungible.profile));
+    }
+    Tenant tenant;
+    tenant.profile = known.profile.get();
+    tenant.current = fungible.requested;
+    tenant.fair = FairShare(node, fungible.requested.gpus);
+    tenant.floor = Smaller(fungible.floor, tenant.fair);
+    tenant.most = known.profile ? known.profile->Demand(0) : tenant.current;
+    // A request that reached a limit set by the user would make the pod Guaranteed, which a resize
+    // may not.
+    if (fungible.enforcement == Enforcement::kShared && fungible.cpu_limit) {
+      tenant.most.cpu = std::min(tenant.most.cpu, *fungible.cpu_limit - MilliCpu(1));
+    }
+    const auto rest = resting_.find(pod->uid);
+    const bool rests = rest != resting_.end() && rest->second > clock_.Now();
+    tenant.shrinkable =
+        !rests && (!fungible.unshrinkable_until || *fungible.unshrinkable_until < clock_.WallNow());
+    if (dividing && rests) tenant.profile = nullptr;
+    if (dividing && fungible.change && fungible.change->kind != ChangeKind::kAllocated &&
+        fungible.change->at + options_.round > clock_.WallNow()) {
+      // One change a round.
+      tenant.profile = nullptr;
+    }
+    tenancy.tenants.push_back(tenant);
+    tenancy.profiles.push_back(std::move(known.profile));
+    tenancy.pods.push_back(pod);
+  }
+  return tenancy;
+}
+
+bool Tuner::MayChange(const Pod& pod) const {
+  const Fungible& fungible = *pod.fungible;
+  if (!fungible.ChangedByHand()) return fungible.Settled();
+  Respect(pod, "by_hand",
+          fmt::format("asks for {} since somebody changed it: left alone from now on",
+                      DescribeCpuAndMemory(fungible.requested)));
+  return false;
+}
+
+void Tuner::Respect(const Pod& pod, std::string_view reason, std::string message) const {
+  if (!respected_.insert(fmt::format("{} {} {}", pod.uid, reason, message)).second) return;
+  metrics_.CountRespected(reason);
+  log_.Info("pod respected", {{"pod", pod.Key()}, {"reason", reason}, {"message", message}});
+  events_.Record(
+      {pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergyRespected", std::move(message)});
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,146 @@
+#pragma once
+
+// Synergy-Tune, live (docs/companion.md): makes room for GPU pods that wait for CPU or memory alone
+// (reclaim), and gives what is spare on a node to the pods there that gain most by it (regrow).
+//
+//   a pod is Unschedulable -> its own surplus; else a place on the node where that costs the least
+//                             throughput is kept for it (annotation synergy.io/hold, which the
+//                             extender honours) and the peers' surplus there is cut;
+//                             kube-scheduler sees the room and binds by itself
+//   every round, and when a pod has left a node or a change there has ended
+//                          -> the node's CPU and memory are divided again; cuts first, growth when
+//                             they are in force
+//
+// Nobody is cut below its floor. What a user has changed by hand is left alone.
+//
+// Threading: Step() by one thread; PodSeen() and PodGone() from any.
+// Failures: a call that fails leaves the pod as it was, to be tried again; see pod_changes.h. All
+// state that matters is on the pods, so that a successor goes on from there.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "allocation/surplus.h"
+#include "cluster/cluster_state.h"
+#include "cluster/pod.h"
+#include "controller/pod_changes.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "json/objects.h"
+#include "kube/api_client.h"
+#include "kube/events.h"
+#include "metrics/tuner_metrics.h"
+#include "profile/job_profile.h"
+
+namespace synergy::controller {
+
+struct TunerOptions {
+  std::string scheduler_name = "synergy-scheduler";
+  Duration round = std::chrono::minutes(5);
+  // By how much a node's throughput, or a single pod's, has to rise for a re-division to be made.
+  double least_gain = 0.05;
+  // How long a place is kept for a waiting pod.
+  Duration hold = std::chrono::seconds(60);
+  // Between two attempts for the same pod; doubled with each, up to a round.
+  Duration retry = std::chrono::seconds(5);
+  PodChangeOptions changes;
+};
+
+// The profile of a pod of that many GPUs, and which generation of it; null: there is none.
+struct KnownProfile {
+  std::shared_ptr<const JobProfile> profile;
+  int64_t generation = 0;
+};
+using FindProfile =
+    std::function<KnownProfile(const std::string& pod_namespace, const std::string& name, Gpus)>;
+
+class Tuner {
+ public:
+  // All references outlive the tuner.
+  Tuner(ClusterState& state, FindProfile find_profile, kube::ApiClient& client,
+        const json::ObjectReader& reader, kube::EventRecorder& events, const Clock& clock,
+        Logger& log, metrics::TunerMetrics& metrics, TunerOptions options);
+
+  // What the watch reports, after `state` has it.
+  void PodSeen(const Pod& pod);
+  void PodGone(const Pod& pod);
+
+  // Forgets what is under way and looks at everything anew, because somebody else has been at work
+  // meanwhile: to be called on becoming the leader.
+  void StartOver();
+
+  // Does what is to be done now. To be called when something was seen, and several times a second.
+  void Step();
+
+ private:
+  // A place kept for a waiting pod.
+  struct Hold {
+    std::string node;
+    Instant until{};
+    std::set<std::string> cuts;  // the peers that make room
+  };
+  struct Attempts {
+    int count = 0;
+    Instant next{};
+  };
+  struct WaitingPod {
+    std::shared_ptr<const Pod> pod;
+    Instant since{};  // when we saw that it is Unschedulable
+  };
+  // One node's fungible pods as the algorithms see them; profiles are kept alive here.
+  struct Tenancy {
+    std::vector<std::shared_ptr<const Pod>> pods;
+    std::vector<std::shared_ptr<const JobProfile>> profiles;
+    std::vector<Tenant> tenants;
+  };
+  // What making room for a pod on a node would take.
+  struct RoomPlan {
+    NodeIndex node = 0;
+    double cost = 0;
+    Tenancy tenancy;
+    std::vector<ResourceVector> amounts;
+  };
+
+  void TakeOverUnfinished(const ClusterSnapshot& snapshot);
+  void EndHolds();
+  void MakeRoom();
+  bool CutItself(const Pod& pod);
+  void MakeRoomFor(const WaitingPod& waiting);
+  std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod& pod) const;
+  void Reserve(const Pod& pod, const ClusterSnapshot& snapshot, const RoomPlan& plan);
+  void GiveUp(const std::string& uid, std::string_view outcome);
+  void Divide();
+  void DivideNode(const NodeState& node);
+  Tenancy TenancyOf(const NodeState& node, bool dividing) const;
+  // Whether the pod may be changed; tells once why not.
+  bool MayChange(const Pod& pod) const;
+  void Respect(const Pod& pod, std::string_view reason, std::string message) const;
+
+  ClusterState& state_;
+  const FindProfile find_profile_;
+  kube::ApiClient& client_;
+  const json::ObjectReader& reader_;
+  kube::EventRecorder& events_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::TunerMetrics& metrics_;
+  const TunerOptions options_;
+  PodChanges changes_;
+
+  std::map<std::string, Hold> holds_;         // by the waiting pod's uid
+  std::map<std::string, Attempts> attempts_;  // likewise
+  std::map<std::string, Instant> resting_;    // pods whose change failed: until when
+  Instant next_round_{};
+  mutable std::set<std::string> respected_;  // what has been told already
+
+  std::mutex mutex_;
+  std::map<std::string, WaitingPod> waiting_;  // GPU pods without a node, by uid
+  std::set<std::string> touched_;              // nodes to divide again
+};
+
+}  // namespace synergy::controller

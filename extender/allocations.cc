@@ -1,0 +1,106 @@
+#include "extender/allocations.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "allocation/bind_allocation.h"
+#include "cluster/annotations.h"
+#include "core/quantity_text.h"
+#include "kube/pods.h"
+
+namespace synergy::extender {
+namespace {
+
+bool Changes(const Pod& pod, const Pod& planned) {
+  return pod.fungible && planned.fungible->requested != pod.fungible->requested;
+}
+
+// Why the pod has what it has.
+std::string Reason(const Pod& bound, const std::string& node) {
+  const Fungible& fungible = *bound.fungible;
+  const bool whole = Larger(fungible.requested, fungible.demand) == fungible.requested;
+  return whole ? fmt::format("its demand, on node {}", node)
+               : fmt::format("what node {} has to give now of its demand ({})", node,
+                             DescribeCpuAndMemory(fungible.demand));
+}
+
+}  // namespace
+
+Allocations::Allocations(kube::ApiClient& client, const json::ObjectReader& reader,
+                         kube::EventRecorder& events, const Clock& clock, Logger& log,
+                         metrics::ExtenderMetrics& metrics, ReserveRule reserve)
+    : client_(client),
+      reader_(reader),
+      events_(events),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics),
+      reserve_(std::move(reserve)) {}
+
+Pod Allocations::Plan(const Pod& pod, const std::string& node,
+                      const ClusterSnapshot& snapshot) const {
+  const auto place = snapshot.Find(node);
+  if (!pod.fungible || !place || !snapshot.node(*place).exists) return pod;
+  NodeState state = snapshot.node(*place);
+  for (const auto& other : snapshot.node(*place).detail->pods) {
+    if (other->uid == pod.uid) state = WithoutPod(state, *other);
+  }
+  return WithAllocation(pod, AllocationAtBind(pod, state, ReservePerGpu(snapshot, reserve_)));
+}
+
+Result<> Allocations::Set(const Pod& pod, const Pod& planned) {
+  if (!Changes(pod, planned)) return {};
+  const ResourceVector& amounts = planned.fungible->requested;
+  const Result<Pod> resized = kube::ResizePod(client_, reader_, pod, amounts);
+  if (resized && resized->fungible && resized->fungible->requested == amounts) return {};
+  Error error = resized ? Error{ErrorCode::kConflict, "the pod was changed by somebody else"}
+                        : resized.error();
+  log_.Warn("allocation not set", {{"pod", pod.Key()}, {"error", error.message}});
+  if (error.code == ErrorCode::kDenied || error.code == ErrorCode::kInvalid) {
+    metrics_.CountAllocation("refused");
+    Tell(pod, "Warning",
+         fmt::format("could not be given {}, so it starts with {}: {}",
+                     DescribeCpuAndMemory(amounts), DescribeCpuAndMemory(pod.fungible->requested),
+                     error.message));
+    return Fail(ErrorCode::kDenied, std::move(error.message));
+  }
+  metrics_.CountAllocation("failed");
+  // It may have been changed all the same.
+  Undo(pod, planned);
+  return Fail(std::move(error));
+}
+
+void Allocations::Undo(const Pod& pod, const Pod& planned) {
+  if (!Changes(pod, planned)) return;
+  const Result<Pod> undone = kube::ResizePod(client_, reader_, pod, pod.fungible->requested);
+  if (undone || undone.error().code == ErrorCode::kNotFound) return;
+  // The next bind starts from what the watch says; the tuner cuts a waiting pod to its floor.
+  log_.Warn("allocation not put back", {{"pod", pod.Key()}, {"error", undone.error().message}});
+}
+
+json::AnnotationChanges Allocations::Describe(const Pod& pod, const Pod& bound,
+                                              const std::string& node) const {
+  if (!pod.fungible) return {};
+  const ChangeRecord change{ChangeKind::kAllocated, pod.fungible->requested,
+                            bound.fungible->requested, Reason(bound, node), clock_.WallNow()};
+  return {{annotations::kChange, json::WriteChange(change)}};
+}
+
+void Allocations::Bound(const Pod& pod, const Pod& bound, const std::string& node) {
+  if (!pod.fungible) return;
+  const Fungible& fungible = *bound.fungible;
+  const bool whole = Larger(fungible.requested, fungible.demand) == fungible.requested;
+  metrics_.CountAllocation(whole ? "demand" : Changes(pod, bound) ? "part" : "unchanged");
+  if (!Changes(pod, bound)) return;
+  Tell(pod, "Normal",
+       fmt::format("from {} to {}: {}", DescribeCpuAndMemory(pod.fungible->requested),
+                   DescribeCpuAndMemory(fungible.requested), Reason(bound, node)));
+}
+
+void Allocations::Tell(const Pod& pod, std::string_view type, std::string message) {
+  events_.Record({pod.pod_namespace, pod.name, pod.uid, std::string(type), "SynergyAllocated",
+                  std::move(message)});
+}
+
+}  // namespace synergy::extender

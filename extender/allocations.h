@@ -1,0 +1,61 @@
+#pragma once
+
+// Sets a fungible pod's own CPU and memory before it is bound, so that its first second has what it
+// will keep: a resize of a pod that has no node yet is legal, and the container starts with it.
+//
+// Threading: from any thread.
+// Failures: see Set(). Whatever the outcome, the pod's event says what was given, or why not.
+
+#include <string>
+
+#include "allocation/best_fit.h"
+#include "cluster/cluster_snapshot.h"
+#include "cluster/pod.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "json/objects.h"
+#include "json/pod_writes.h"
+#include "kube/api_client.h"
+#include "kube/events.h"
+#include "metrics/extender_metrics.h"
+
+namespace synergy::extender {
+
+class Allocations {
+ public:
+  // All references outlive this.
+  Allocations(kube::ApiClient& client, const json::ObjectReader& reader,
+              kube::EventRecorder& events, const Clock& clock, Logger& log,
+              metrics::ExtenderMetrics& metrics, ReserveRule reserve);
+
+  // The pod as it should be on `node`; as it is, where nothing of it may be changed.
+  Pod Plan(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot) const;
+
+  // Makes the pod's requests those of `planned` and sees that they are. kDenied when a quota or a
+  // limit is against it: the pod can be bound as it is, and its event says so. Any other error is
+  // one of the bind, and what may have been changed is put back.
+  Result<> Set(const Pod& pod, const Pod& planned);
+
+  // After Set() and a bind that failed for good: as it was.
+  void Undo(const Pod& pod, const Pod& planned);
+
+  // What the Binding is to say of it; nothing for a pod of which nothing may be changed.
+  json::AnnotationChanges Describe(const Pod& pod, const Pod& bound, const std::string& node) const;
+
+  // After the bind: tells and counts.
+  void Bound(const Pod& pod, const Pod& bound, const std::string& node);
+
+ private:
+  void Tell(const Pod& pod, std::string_view type, std::string message);
+
+  kube::ApiClient& client_;
+  const json::ObjectReader& reader_;
+  kube::EventRecorder& events_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::ExtenderMetrics& metrics_;
+  const ReserveRule reserve_;
+};
+
+}  // namespace synergy::extender

@@ -1,0 +1,36 @@
+#include "allocation/bind_allocation.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+namespace synergy {
+
+ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
+                                const ResourceVector& reserve_per_gpu) {
+  const Fungible& fungible = *pod.fungible;
+  const ResourceVector left = node.Free() - pod.requests.main;
+  const int64_t free_gpus = std::max<int64_t>(left.gpus.count(), 0);
+  const auto given = [&](auto requested, auto demand, auto spare, auto reserve) {
+    const auto zero = decltype(requested)(0);
+    const auto wanted = std::max(demand - requested, zero);
+    return requested + std::clamp(spare - reserve * free_gpus, zero, wanted);
+  };
+  ResourceVector amounts = fungible.requested;
+  amounts.cpu = given(amounts.cpu, fungible.demand.cpu, left.cpu, reserve_per_gpu.cpu);
+  amounts.memory =
+      given(amounts.memory, fungible.demand.memory, left.memory, reserve_per_gpu.memory);
+  return amounts;
+}
+
+Pod WithAllocation(Pod pod, const ResourceVector& amounts) {
+  auto fungible = std::make_shared<Fungible>(*pod.fungible);
+  pod.requests.main += amounts - fungible->requested;
+  fungible->requested = amounts;
+  fungible->in_force = amounts;
+  fungible->set_aside = amounts;
+  pod.fungible = std::move(fungible);
+  return pod;
+}
+
+}  // namespace synergy

@@ -1,0 +1,128 @@
+#include "kube/leader_election.h"
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "json/lease.h"
+#include "kube/query.h"
+
+namespace synergy::kube {
+namespace {
+
+class LeaseElection final : public LeaderElection {
+ public:
+  LeaseElection(ApiClient& client, const Clock& clock, Logger& log, LeaderElectionOptions options)
+      : client_(client),
+        clock_(clock),
+        log_(log),
+        options_(std::move(options)),
+        folder_(fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases",
+                            Escape(options_.lease_namespace))),
+        path_(fmt::format("{}/{}", folder_, Escape(options_.name))),
+        thread_([this](const std::stop_token& stop) { Run(stop); }) {}
+
+  bool IsLeader() const override {
+    return leads_until_.load() > clock_.Now().time_since_epoch().count();
+  }
+
+ private:
+  void Run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const bool led = IsLeader();
+      const Instant asked = clock_.Now();
+      const Result<bool> mine = Try(stop);
+      if (mine && *mine) {
+        // Counted from before the call: others count from when they see the renewal.
+        leads_until_ = (asked + options_.renew_deadline).time_since_epoch().count();
+      } else if (mine) {
+        leads_until_ = 0;
+      }
+      if (!mine) log_.Debug("lease not renewed", {{"error", mine.error().message}});
+      if (IsLeader() != led) {
+        log_.Info(led ? "no longer leader" : "leader",
+                  {{"lease", options_.name}, {"identity", options_.identity}});
+      }
+      clock_.SleepFor(options_.retry, stop);
+    }
+    GiveUp();
+  }
+
+  // Whether the lease is ours now.
+  Result<bool> Try(const std::stop_token& stop) {
+    const Result<std::string> answer = client_.Get(path_, stop);
+    if (!answer && answer.error().code == ErrorCode::kNotFound) {
+      const Result<std::string> made =
+          client_.Post(folder_,
+                       json::WriteNewLease(options_.name, options_.identity,
+                                           options_.lease_duration, clock_.WallNow()),
+                       stop);
+      if (made) return true;
+      return Fail(made.error());
+    }
+    if (!answer) return Fail(answer.error());
+    const Result<json::Lease> lease = json::ReadLease(*answer);
+    if (!lease) return Fail(lease.error());
+    const bool mine = lease->holder == options_.identity;
+    if (!mine && !lease->holder.empty() && !IsOverdue(*lease)) return false;
+    const Result<std::string> taken =
+        client_.Patch(path_, "application/merge-patch+json",
+                      json::WriteLeaseChange(*lease, options_.identity, options_.lease_duration,
+                                             clock_.WallNow()),
+                      stop);
+    if (taken) return true;
+    if (taken.error().code == ErrorCode::kConflict) return false;
+    return Fail(taken.error());
+  }
+
+  // Whether its holder has not renewed it for as long as it lasts, by our clock: those of others
+  // may be wrong.
+  bool IsOverdue(const json::Lease& lease) {
+    const std::string seen = lease.holder + " " + lease.renewed;
+    const Instant now = clock_.Now();
+    if (seen != seen_) {
+      seen_ = seen;
+      seen_at_ = now;
+    }
+    return now - seen_at_ >= lease.duration;
+  }
+
+  void GiveUp() {
+    if (!IsLeader()) return;
+    leads_until_ = 0;
+    const Result<std::string> answer = client_.Get(path_);
+    if (!answer) return;
+    const Result<json::Lease> lease = json::ReadLease(*answer);
+    if (!lease || lease->holder != options_.identity) return;
+    const Result<std::string> given = client_.Patch(
+        path_, "application/merge-patch+json",
+        json::WriteLeaseChange(*lease, "", std::chrono::seconds(1), clock_.WallNow()));
+    if (!given) log_.Debug("lease not given up", {{"error", given.error().message}});
+  }
+
+  ApiClient& client_;
+  const Clock& clock_;
+  Logger& log_;
+  const LeaderElectionOptions options_;
+  const std::string folder_;
+  const std::string path_;
+  std::atomic<Instant::rep> leads_until_{0};  // nanoseconds of the clock
+
+  // The thread's own.
+  std::string seen_;
+  Instant seen_at_{};
+
+  std::jthread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<LeaderElection> LeaderElection::Start(ApiClient& client, const Clock& clock,
+                                                      Logger& log, LeaderElectionOptions options) {
+  return std::make_unique<LeaseElection>(client, clock, log, std::move(options));
+}
+
+}  // namespace synergy::kube

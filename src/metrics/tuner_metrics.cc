@@ -1,0 +1,92 @@
+#include "metrics/tuner_metrics.h"
+
+#include <chrono>
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+namespace synergy::metrics {
+namespace {
+
+const prometheus::Histogram::BucketBoundaries kDelayBuckets = {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5,
+                                                               1,    2,    5,    10,  30,  60};
+
+using Counters = prometheus::Family<prometheus::Counter>;
+
+Counters& MakeCounters(prometheus::Registry& registry, std::string name, std::string help) {
+  return prometheus::BuildCounter().Name(std::move(name)).Help(std::move(help)).Register(registry);
+}
+
+prometheus::Gauge& MakeGauge(prometheus::Registry& registry, std::string name, std::string help) {
+  return prometheus::BuildGauge()
+      .Name(std::move(name))
+      .Help(std::move(help))
+      .Register(registry)
+      .Add({});
+}
+
+}  // namespace
+
+class TunerMetrics::Impl {
+ public:
+  prometheus::Registry registry;
+  Counters& changes = MakeCounters(registry, "synergy_tuner_changes_total",
+                                   "Changes of running pods' CPU and memory, by kind.");
+  Counters& failures = MakeCounters(registry, "synergy_tuner_failed_changes_total",
+                                    "Changes that did not come about or were put back, by reason.");
+  Counters& holds = MakeCounters(registry, "synergy_tuner_holds_total",
+                                 "Places kept for waiting pods, by how that ended.");
+  Counters& respected =
+      MakeCounters(registry, "synergy_tuner_respected_pods_total",
+                   "Pods whose amounts or profile somebody else has changed, by reason.");
+  prometheus::Counter& rounds = MakeCounters(registry, "synergy_tuner_rounds_total",
+                                             "Times that every node was divided again.")
+                                    .Add({});
+  prometheus::Gauge& leader =
+      MakeGauge(registry, "synergy_tuner_leader", "Whether this replica changes pods.");
+  prometheus::Gauge& changes_under_way = MakeGauge(registry, "synergy_tuner_changes_under_way",
+                                                   "Changes that the kubelet has not made yet.");
+  prometheus::Gauge& holds_now =
+      MakeGauge(registry, "synergy_tuner_held_places", "Places kept for waiting pods now.");
+  prometheus::Histogram& delay =
+      prometheus::BuildHistogram()
+          .Name("synergy_tuner_reclaim_delay_seconds")
+          .Help("Time from a pod's condition Unschedulable to the first patch that makes room.")
+          .Register(registry)
+          .Add({}, kDelayBuckets);
+};
+
+TunerMetrics::TunerMetrics() : impl_(std::make_unique<Impl>()) {}
+TunerMetrics::~TunerMetrics() = default;
+
+void TunerMetrics::CountChange(std::string_view kind) {
+  impl_->changes.Add({{"kind", std::string(kind)}}).Increment();
+}
+void TunerMetrics::CountFailure(std::string_view reason) {
+  impl_->failures.Add({{"reason", std::string(reason)}}).Increment();
+}
+void TunerMetrics::CountHold(std::string_view outcome) {
+  impl_->holds.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+void TunerMetrics::ObserveReclaimDelay(Duration delay) {
+  impl_->delay.Observe(std::chrono::duration<double>(delay).count());
+}
+void TunerMetrics::CountRespected(std::string_view reason) {
+  impl_->respected.Add({{"reason", std::string(reason)}}).Increment();
+}
+void TunerMetrics::CountRound() { impl_->rounds.Increment(); }
+void TunerMetrics::SetLeader(bool leader) { impl_->leader.Set(leader ? 1 : 0); }
+void TunerMetrics::SetUnderWay(size_t changes, size_t holds) {
+  impl_->changes_under_way.Set(static_cast<double>(changes));
+  impl_->holds_now.Set(static_cast<double>(holds));
+}
+
+std::string TunerMetrics::Render() const {
+  return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
+}
+
+}  // namespace synergy::metrics

@@ -1,0 +1,325 @@
+#include "controller/tuner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/fake_clock.h"
+#include "unit/controller/fake_pods.h"
+
+namespace synergy::controller {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class NoLog final : public LogSink {
+ public:
+  void Write(std::string_view) override {}
+};
+
+class HeardEvents final : public kube::EventRecorder {
+ public:
+  void Record(kube::EventRecord event) override {
+    heard.push_back(event.reason + " " + event.pod_name);
+    said.push_back(std::move(event.message));
+  }
+  uint64_t dropped() const override { return 0; }
+
+  std::vector<std::string> heard;
+  std::vector<std::string> said;
+};
+
+ResourceVector Amounts(int64_t cores, int64_t gibibytes = 4) {
+  return {Gpus(1), Cores(cores), GiB(gibibytes)};
+}
+
+// Nodes of 4 GPUs, 12 cores and 64 GiB, so that 3 cores are fair.
+class TunerTest : public ::testing::Test {
+ protected:
+  TunerTest() {
+    sensitive = std::make_shared<const JobProfile>(*JobProfile::Create(
+        Gpus(1), {{Cores(1), GiB(4), 1}, {Cores(3), GiB(4), 3}, {Cores(9), GiB(4), 9}}));
+    insensitive = std::make_shared<const JobProfile>(
+        *JobProfile::Create(Gpus(1), {{Cores(1), GiB(4), 5}, {Cores(9), GiB(4), 5.1}}));
+    AddNode("n1");
+  }
+
+  void AddNode(const std::string& name) {
+    Node node;
+    node.name = name;
+    node.allocatable.main = {Gpus(4), Cores(12), GiB(64)};
+    node.pods_allowed = 110;
+    state.UpsertNode(std::move(node));
+  }
+
+  FakePod& AddPod(const std::string& name, const std::string& node, int64_t cores,
+                  const std::string& profile = "sensitive") {
+    FakePod& pod = api.pods[name];
+    pod.name = name;
+    pod.node = node;
+    pod.profile = profile;
+    pod.spec = pod.in_force = Amounts(cores);
+    pod.floor = Amounts(profile == "insensitive" ? 1 : 3);
+    pod.demand = Amounts(profile == "insensitive" ? 1 : 9);
+    Report(name);
+    return pod;
+  }
+
+  // The watch reports the pod as it is.
+  void Report(const std::string& name) {
+    const Result<Pod> pod = reader.ReadPod(api.pods.at(name).Json(), json::PodUse::kAccounted);
+    ASSERT_TRUE(pod) << pod.error().message;
+    state.UpsertPod(*pod);
+    tuner.PodSeen(*pod);
+  }
+  void Leaves(const std::string& name) {
+    const Pod pod = *reader.ReadPod(api.pods.at(name).Json(), json::PodUse::kAccounted);
+    api.pods.erase(name);
+    state.RemovePod(pod.uid);
+    tuner.PodGone(pod);
+  }
+  // The kubelet does what the specs say, and the watch reports it.
+  void KubeletCatchesUp() {
+    for (auto& [name, pod] : api.pods) {
+      pod.in_force = pod.spec;
+      pod.condition.clear();
+      Report(name);
+    }
+  }
+  void After(Duration duration) {
+    clock.Advance(duration);
+    tuner.Step();
+  }
+  MilliCpu Cpu(const std::string& name) { return api.pods.at(name).spec.cpu; }
+
+  synergy::testing::FakeClock clock;
+  NoLog sink;
+  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  json::ObjectReader reader{"nvidia.com/gpu"};
+  metrics::TunerMetrics metrics;
+  ClusterState state;
+  FakePods api;
+  HeardEvents events;
+  std::shared_ptr<const JobProfile> sensitive;
+  std::shared_ptr<const JobProfile> insensitive;
+  int64_t generation = 1;
+  Tuner tuner{state,
+              [this](const std::string&, const std::string& name, Gpus) {
+                return name == "sensitive"     ? KnownProfile{sensitive, generation}
+                       : name == "insensitive" ? KnownProfile{insensitive, generation}
+                                               : KnownProfile{};
+              },
+              api,
+              reader,
+              events,
+              clock,
+              log,
+              metrics,
+              {}};
+};
+
+TEST_F(TunerTest, CutsThePeerThatLosesLeastAndKeepsThePlace) {
+  AddPod("idle", "n1", 4, "insensitive");
+  AddPod("busy", "n1", 8);
+  AddPod("new", "", 3);
+  tuner.Step();
+  EXPECT_THAT(api.calls,
+              ElementsAre("annotate new", "annotate idle", "resize idle cpu 1, memory 4Gi"));
+  EXPECT_THAT(api.pods["new"].annotations["synergy.io/hold"], HasSubstr("n1"));
+  EXPECT_THAT(events.heard, ElementsAre("SynergyReclaimed idle"));
+  EXPECT_THAT(events.said.front(), HasSubstr("room for team/new"));
+}
+
+TEST_F(TunerTest, DoesNothingTwiceForThePodThatWaits) {
+  AddPod("idle", "n1", 12, "insensitive");
+  AddPod("new", "", 3);
+  tuner.Step();
+  const size_t calls = api.calls.size();
+  After(std::chrono::seconds(1));
+  After(std::chrono::seconds(10));
+  EXPECT_EQ(api.calls.size(), calls);
+}
+
+TEST_F(TunerTest, CutsThePodItselfFirst) {
+  AddPod("busy", "n1", 9);
+  AddPod("new", "", 6);
+  tuner.Step();
+  EXPECT_THAT(api.calls, ElementsAre("annotate new", "resize new cpu 3, memory 4Gi"));
+  Report("new");
+  After(std::chrono::seconds(2));
+  EXPECT_EQ(Cpu("busy"), Cores(9));  // now it fits
+}
+
+TEST_F(TunerTest, CutsNobodyBelowItsFloor) {
+  for (const char* name : {"a", "b", "c"}) AddPod(name, "n1", 3);
+  AddPod("d", "", 4).floor = Amounts(4);
+  Report("d");
+  tuner.Step();
+  EXPECT_THAT(api.calls, IsEmpty());
+}
+
+TEST_F(TunerTest, LeavesNodesAloneWhereThePodMayNotGo) {
+  AddPod("idle", "n1", 12, "insensitive");
+  Node node;
+  node.name = "n1";
+  node.allocatable.main = {Gpus(4), Cores(12), GiB(64)};
+  node.pods_allowed = 110;
+  node.taints = {{"team", "other", "NoSchedule"}};
+  state.UpsertNode(node);
+  AddPod("new", "", 3);
+  tuner.Step();
+  EXPECT_THAT(api.calls, IsEmpty());
+}
+
+TEST_F(TunerTest, GivesThePlaceUpWhenThePodIsBound) {
+  AddPod("idle", "n1", 12, "insensitive");
+  AddPod("new", "", 3);
+  tuner.Step();
+  api.pods["new"].node = "n1";
+  api.pods["new"].in_force = api.pods["new"].spec;
+  KubeletCatchesUp();
+  tuner.Step();
+  EXPECT_FALSE(api.pods["new"].annotations.contains("synergy.io/hold"));
+}
+
+TEST_F(TunerTest, GivesThePlaceUpAfterAWhile) {
+  AddPod("idle", "n1", 12, "insensitive");
+  AddPod("new", "", 3);
+  tuner.Step();
+  KubeletCatchesUp();
+  After(std::chrono::seconds(61));
+  EXPECT_FALSE(api.pods["new"].annotations.contains("synergy.io/hold"));
+}
+
+TEST_F(TunerTest, PutsBackACutThatTheKubeletCannotMake) {
+  AddPod("idle", "n1", 12, "insensitive");
+  AddPod("new", "", 3);
+  tuner.Step();
+  api.pods["idle"].condition =
+      R"({"type":"PodResizeInProgress","status":"True","reason":"Error","message":"in use"})";
+  Report("idle");
+  After(std::chrono::seconds(31));
+  EXPECT_EQ(Cpu("idle"), Cores(12));
+  EXPECT_TRUE(api.pods["idle"].annotations.contains("synergy.io/unshrinkable-until"));
+  EXPECT_FALSE(api.pods["new"].annotations.contains("synergy.io/hold"));
+  EXPECT_THAT(events.heard, Contains("SynergyDeferred idle"));
+  Report("idle");
+  const size_t calls = api.calls.size();
+  After(std::chrono::seconds(60));
+  EXPECT_EQ(api.calls.size(), calls);  // it cannot be shrunk for a while
+}
+
+TEST_F(TunerTest, DividesWhatAPodLeavesAfterAMoment) {
+  AddPod("stays", "n1", 6);
+  AddPod("leaves", "n1", 6);
+  Leaves("leaves");
+  tuner.Step();
+  EXPECT_EQ(Cpu("stays"), Cores(6));  // announced
+  EXPECT_TRUE(api.pods["stays"].annotations.contains("synergy.io/change"));
+  After(std::chrono::seconds(1));
+  EXPECT_EQ(Cpu("stays"), Cores(9));
+  EXPECT_THAT(events.heard, ElementsAre("SynergyGrown stays"));
+}
+
+TEST_F(TunerTest, WithdrawsAGrowthWhenSomebodyElseTookTheRoomMeanwhile) {
+  AddPod("stays", "n1", 6);
+  AddPod("leaves", "n1", 6);
+  Leaves("leaves");
+  tuner.Step();
+  AddPod("new", "n1", 6);
+  After(std::chrono::seconds(1));
+  EXPECT_EQ(Cpu("stays"), Cores(6));
+  EXPECT_FALSE(api.pods["stays"].annotations.contains("synergy.io/change"));
+}
+
+TEST_F(TunerTest, MovesSurplusEveryRoundCutsFirst) {
+  AddPod("idle", "n1", 6, "insensitive");
+  AddPod("busy", "n1", 4);
+  After(std::chrono::minutes(5));
+  EXPECT_LT(Cpu("idle"), Cores(6));
+  EXPECT_EQ(Cpu("busy"), Cores(4));
+  KubeletCatchesUp();
+  tuner.Step();
+  After(std::chrono::seconds(1));
+  EXPECT_EQ(Cpu("busy"), Cores(9));
+  KubeletCatchesUp();
+  const size_t calls = api.calls.size();
+  tuner.Step();
+  After(std::chrono::minutes(5));
+  KubeletCatchesUp();
+  After(std::chrono::minutes(5));
+  EXPECT_EQ(api.calls.size(), calls);  // nothing left to gain
+}
+
+TEST_F(TunerTest, TriesAGrowthThatIsRefusedOnceARound) {
+  AddPod("stays", "n1", 6);
+  AddPod("leaves", "n1", 6);
+  api.refuse = [](const FakePod&, const ResourceVector&) { return true; };
+  Leaves("leaves");
+  tuner.Step();
+  for (int i = 0; i < 20; ++i) After(std::chrono::seconds(2));
+  EXPECT_THAT(api.calls, ElementsAre("annotate stays", "annotate stays"));
+}
+
+TEST_F(TunerTest, RespectsWhatAUserHasChangedByHand) {
+  AddPod("stays", "n1", 6);
+  AddPod("leaves", "n1", 6);
+  Leaves("leaves");
+  tuner.Step();
+  After(std::chrono::seconds(1));
+  KubeletCatchesUp();
+  tuner.Step();
+  api.pods["stays"].spec = Amounts(5);
+  KubeletCatchesUp();
+  const size_t calls = api.calls.size();
+  After(std::chrono::minutes(5));
+  After(std::chrono::minutes(5));
+  EXPECT_EQ(api.calls.size(), calls);
+  EXPECT_THAT(events.heard, Contains("SynergyRespected stays"));
+}
+
+TEST_F(TunerTest, TellsThatAProfileHasChanged) {
+  AddPod("a", "n1", 9);
+  generation = 2;
+  After(std::chrono::minutes(5));
+  EXPECT_THAT(events.heard, Contains("SynergyRespected a"));
+}
+
+TEST_F(TunerTest, LeavesAPodAloneWhoseProfileIsGone) {
+  AddPod("a", "n1", 4, "gone");
+  AddPod("new", "", 9);
+  After(std::chrono::minutes(5));
+  EXPECT_THAT(api.calls, Not(Contains(HasSubstr("resize a"))));
+}
+
+TEST_F(TunerTest, WithdrawsWhatAPredecessorAnnounced) {
+  AddPod("a", "n1", 9).annotations["synergy.io/change"] =
+      R"({\"kind\":\"Grown\",\"from\":{\"cpu\":\"9\",\"memory\":\"4Gi\"},)"
+      R"(\"to\":{\"cpu\":\"12\",\"memory\":\"4Gi\"},\"at\":\"1970-01-01T00:00:00Z\",\"why\":\"\"})";
+  Report("a");
+  clock.Advance(std::chrono::seconds(10));
+  tuner.StartOver();
+  tuner.Step();
+  EXPECT_FALSE(api.pods["a"].annotations.contains("synergy.io/change"));
+  EXPECT_EQ(Cpu("a"), Cores(9));
+}
+
+TEST_F(TunerTest, PutsBackACutThatAPredecessorLeftUnfinished) {
+  FakePod& pod = AddPod("a", "n1", 9);
+  pod.annotations["synergy.io/change"] =
+      R"({\"kind\":\"Reclaimed\",\"from\":{\"cpu\":\"9\",\"memory\":\"8Gi\"},)"
+      R"(\"to\":{\"cpu\":\"9\",\"memory\":\"4Gi\"},\"at\":\"1970-01-01T00:00:00Z\",\"why\":\"\"})";
+  pod.in_force = Amounts(9, 8);
+  Report("a");
+  clock.Advance(std::chrono::seconds(10));
+  tuner.StartOver();
+  tuner.Step();
+  After(std::chrono::seconds(31));
+  EXPECT_EQ(pod.spec.memory, GiB(8));
+}
+
+}  // namespace
+}  // namespace synergy::controller
