@@ -167,11 +167,13 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   const auto args = json::ReadPreemptionArgs(body, reader_);
   if (!args) return Reject(Verb::kPreempt, args.error());
   const auto snapshot = state_.Snapshot();
+  const Reclaiming reclaiming =
+      patience_.Lasts(args->pod.uid, clock_.Now()) ? Reclaiming::kYes : Reclaiming::kNo;
   std::vector<json::NodeVictims> nodes;
   for (const auto& [name, uids] : args->victims_by_node) {
     const auto index = snapshot->Find(name);
     if (!index) continue;
-    const auto victims = SelectVictims(*snapshot, args->pod, *index, uids);
+    const auto victims = SelectVictims(*snapshot, args->pod, *index, uids, reclaiming);
     if (!victims) continue;
     json::NodeVictims& node = nodes.emplace_back();
     node.node = name;

@@ -16,6 +16,7 @@
 #include "core/log.h"
 #include "extender/binder.h"
 #include "extender/decision_ids.h"
+#include "extender/reclaim_patience.h"
 #include "json/objects.h"
 #include "metrics/extender_metrics.h"
 
@@ -46,6 +47,7 @@ class SchedulerExtender {
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;
   DecisionIds ids_;
+  ReclaimPatience patience_;
 };
 
 }  // namespace synergy::extender

@@ -33,4 +33,15 @@ Pod WithAllocation(Pod pod, const ResourceVector& amounts) {
   return pod;
 }
 
+NodeState AtFloors(const NodeState& node) {
+  NodeState state = node;
+  for (const auto& pod : node.detail->pods) {
+    if (!pod->fungible || pod->waiting || pod->fungible->ChangedByHand()) continue;
+    const ResourceVector least = Smaller(pod->fungible->requested, pod->fungible->floor);
+    if (least == pod->fungible->requested) continue;
+    state = WithPod(WithoutPod(state, *pod), std::make_shared<Pod>(WithAllocation(*pod, least)));
+  }
+  return state;
+}
+
 }  // namespace synergy

@@ -20,4 +20,8 @@ ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
 // The pod as it counts once its fungible container asks for `amounts`.
 Pod WithAllocation(Pod pod, const ResourceVector& amounts);
 
+// The node as it would be if all its fungible pods had been cut to their floors: what the tuner can
+// make room with. Pods that somebody changed by hand keep what they have.
+NodeState AtFloors(const NodeState& node);
+
 }  // namespace synergy

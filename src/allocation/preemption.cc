@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "allocation/bind_allocation.h"
 #include "cluster/fit.h"
 
 namespace synergy {
@@ -46,10 +47,15 @@ int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
 }
 
 std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod,
-                                     NodeIndex node, const std::vector<std::string>& proposed) {
+                                     NodeIndex node, const std::vector<std::string>& proposed,
+                                     Reclaiming reclaiming) {
   const NodeState& counted = snapshot.node(node);
   if (!counted.exists) return std::nullopt;
-  const NodeState state = WithoutOwnShare(counted, pod);
+  NodeState state = WithoutOwnShare(counted, pod);
+  if (reclaiming == Reclaiming::kYes && !CheckFit(pod, state).none()) {
+    state = AtFloors(state);
+    if (CheckFit(pod, state).none()) return std::nullopt;
+  }
   Victims victims;
   for (const auto& candidate : state.detail->pods) {
     if (std::find(proposed.begin(), proposed.end(), candidate->uid) != proposed.end())

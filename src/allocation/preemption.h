@@ -25,12 +25,17 @@ struct Victims {
   int64_t disruption_budget_violations = 0;
 };
 
+// Whether the tuner is counted on to cut fungible pods to their floors.
+enum class Reclaiming : uint8_t { kYes, kNo };
+
 // The least of `proposed` (uids) whose leaving lets `pod` onto the node. None when not even all of
-// them are enough, or when none of them is there any more. If the pod fits without any eviction,
-// something other than resources is in its way, which we cannot judge: then all of the proposed
-// victims are kept.
+// them are enough, when none of them is there any more, or when reclaiming alone makes the room: no
+// pod is to be evicted for CPU or memory that can be had. If the pod fits as things are, something
+// other than resources is in its way, which we cannot judge: then all of the proposed victims are
+// kept.
 std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod,
-                                     NodeIndex node, const std::vector<std::string>& proposed);
+                                     NodeIndex node, const std::vector<std::string>& proposed,
+                                     Reclaiming reclaiming = Reclaiming::kNo);
 
 // How many of `pods` would be evicted against their PodDisruptionBudget, taken in order; sets
 // `violating[i]`.

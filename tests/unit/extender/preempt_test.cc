@@ -39,6 +39,50 @@ TEST_F(PreemptTest, DropsNodesThatItDoesNotKnow) {
       R"({"NodeNameToMetaVictims":{}})");
 }
 
+// Node "b" has four GPUs and 8 cores; one pod there has 7 of them and could do with one.
+class PreemptWithSurplusTest : public PreemptTest {
+ protected:
+  void SetUp() override {
+    AddNode("b", 4, 8, 100);
+    Pod pod = MakePod("surplus", 1, 7, 10, "b");
+    pod.priority = 1;
+    auto fungible = std::make_shared<Fungible>();
+    fungible->requested = pod.requests.main;
+    fungible->in_force = fungible->set_aside = fungible->requested;
+    fungible->floor = {Gpus(1), Cores(1), GB(10)};
+    fungible->demand = fungible->requested;
+    pod.fungible = fungible;
+    state.UpsertPod(pod);
+  }
+  std::string Ask(int64_t gpus, int64_t cores) {
+    return extender.Preempt(fmt::format(
+        R"({{"Pod":{},"NodeNameToMetaVictims":{{"b":{{"Pods":[{{"UID":"uid-surplus"}}],"NumPDBViolations":0}}}}}})",
+        PodJson(MakePod("p", gpus, cores, 1))));
+  }
+
+  static constexpr char kNobody[] = R"({"NodeNameToMetaVictims":{}})";
+  static constexpr char kTheOne[] =
+      R"({"NodeNameToMetaVictims":{"b":{"Pods":[{"UID":"uid-surplus"}],"NumPDBViolations":0}}})";
+};
+
+TEST_F(PreemptWithSurplusTest, EvictsNobodyForCpuThatTheTunerCanReclaim) {
+  EXPECT_EQ(Ask(2, 6), kNobody);
+}
+
+TEST_F(PreemptWithSurplusTest, EvictsForGpus) { EXPECT_EQ(Ask(4, 6), kTheOne); }
+
+TEST_F(PreemptWithSurplusTest, EvictsForMoreCpuThanThereIsSurplus) {
+  EXPECT_EQ(Ask(2, 8), kTheOne);
+}
+
+TEST_F(PreemptWithSurplusTest, DoesNotWaitForATunerThatDoesNothing) {
+  EXPECT_EQ(Ask(2, 6), kNobody);
+  clock.Advance(std::chrono::seconds(29));
+  EXPECT_EQ(Ask(2, 6), kNobody);
+  clock.Advance(std::chrono::seconds(1));
+  EXPECT_EQ(Ask(2, 6), kTheOne);
+}
+
 TEST_F(PreemptTest, EvictsNobodyOnBadInput) {
   for (const char* body :
        {"", "[]", "{}", R"({"Pod":{},"NodeNameToMetaVictims":{"a":{"Pods":[7]}}})"}) {
