@@ -22,6 +22,7 @@ namespace synergy::json {
 Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, std::string_view gpu_resource);
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object);
+ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object);
 
 // What a pod takes from its node, by kube-scheduler's formula.
 Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse use,

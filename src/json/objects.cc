@@ -203,4 +203,12 @@ Result<WatchEvent<DisruptionBudget>> ObjectReader::ReadDisruptionBudgetEvent(
   return ReadEvent<DisruptionBudget>(text, "disruption budget", ReadDisruptionBudgetObject);
 }
 
+Result<ListPage<ResizeStatus>> ObjectReader::ReadResizeStatusList(std::string_view text) const {
+  return ReadList<ResizeStatus>(text, "pod", ReadResizeStatusObject);
+}
+
+Result<WatchEvent<ResizeStatus>> ObjectReader::ReadResizeStatusEvent(std::string_view text) const {
+  return ReadEvent<ResizeStatus>(text, "pod", ReadResizeStatusObject);
+}
+
 }  // namespace synergy::json

@@ -17,6 +17,7 @@
 #include "cluster/node.h"
 #include "cluster/pod.h"
 #include "core/result.h"
+#include "json/resize_status.h"
 
 namespace synergy::json {
 
@@ -63,11 +64,13 @@ class ObjectReader {
   Result<ListPage<Pod>> ReadPodList(std::string_view text) const;
   Result<ListPage<Node>> ReadNodeList(std::string_view text) const;
   Result<ListPage<DisruptionBudget>> ReadDisruptionBudgetList(std::string_view text) const;
+  Result<ListPage<ResizeStatus>> ReadResizeStatusList(std::string_view text) const;
 
   // One line of a watch.
   Result<WatchEvent<Pod>> ReadPodEvent(std::string_view text) const;
   Result<WatchEvent<Node>> ReadNodeEvent(std::string_view text) const;
   Result<WatchEvent<DisruptionBudget>> ReadDisruptionBudgetEvent(std::string_view text) const;
+  Result<WatchEvent<ResizeStatus>> ReadResizeStatusEvent(std::string_view text) const;
 
  private:
   std::string gpu_resource_;

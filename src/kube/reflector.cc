@@ -35,6 +35,11 @@ struct Codec<DisruptionBudget> {
   static constexpr auto kReadList = &json::ObjectReader::ReadDisruptionBudgetList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadDisruptionBudgetEvent;
 };
+template <>
+struct Codec<json::ResizeStatus> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadResizeStatusList;
+  static constexpr auto kReadEvent = &json::ObjectReader::ReadResizeStatusEvent;
+};
 
 // Since Kubernetes 1.35 resource versions of one kind of object are numbers that grow (KEP-5504).
 std::optional<uint64_t> ParseVersion(const std::string& text) {
@@ -274,5 +279,6 @@ std::unique_ptr<Reflector<T>> Reflector<T>::Start(ApiClient& client,
 template class Reflector<Pod>;
 template class Reflector<Node>;
 template class Reflector<DisruptionBudget>;
+template class Reflector<json::ResizeStatus>;
 
 }  // namespace synergy::kube

@@ -77,5 +77,6 @@ class Reflector {
 extern template class Reflector<Pod>;
 extern template class Reflector<Node>;
 extern template class Reflector<DisruptionBudget>;
+extern template class Reflector<json::ResizeStatus>;
 
 }  // namespace synergy::kube

@@ -26,10 +26,11 @@ ARROWS = {
     "config": ["core", "profile", "sim"],
     "kube": ["core", "cluster", "http", "json", "config"],
     "extender": ["core", "cluster", "allocation", "http", "json", "metrics", "config", "kube"],
+    "nodeagent": ["core", "http", "json", "metrics", "config", "kube"],
     "cli": ["core", "profile", "cluster", "policy", "allocation", "engine", "sim", "json", "config"],
 }
 # Folders beside src/.
-PROGRAMS = ["extender", "cli"]
+PROGRAMS = ["extender", "nodeagent", "cli"]
 
 # Third-party headers by their beginning -> the folders that may include them. "main" stands for the programs' main.cc.
 THIRD_PARTY = {

@@ -1,0 +1,66 @@
+#include "nodeagent/cgroup_paths.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace synergy::nodeagent {
+namespace {
+
+bool IsPlain(std::string_view text, std::string_view also) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [also](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           also.find(c) != std::string_view::npos;
+  });
+}
+
+std::vector<std::string> Names(std::string_view kubelet_cgroup_root, json::QosClass qos_class,
+                               std::string_view uid) {
+  std::vector<std::string> names;
+  while (!kubelet_cgroup_root.empty()) {
+    const size_t end = kubelet_cgroup_root.find('/');
+    if (end != 0) names.emplace_back(kubelet_cgroup_root.substr(0, end));
+    kubelet_cgroup_root.remove_prefix(end == std::string_view::npos ? kubelet_cgroup_root.size()
+                                                                    : end + 1);
+  }
+  names.emplace_back("kubepods");
+  if (qos_class == json::QosClass::kBurstable) names.emplace_back("burstable");
+  if (qos_class == json::QosClass::kBestEffort) names.emplace_back("besteffort");
+  names.push_back(fmt::format("pod{}", uid));
+  return names;
+}
+
+// systemd takes a dash for a step, so those in names become underscores.
+std::string SystemdPath(const std::vector<std::string>& names) {
+  std::string path;
+  std::string slice;
+  for (std::string name : names) {
+    std::replace(name.begin(), name.end(), '-', '_');
+    slice += slice.empty() ? name : "-" + name;
+    path += "/" + slice + ".slice";
+  }
+  return path;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> PodFolders(std::string_view kubelet_cgroup_root,
+                                            json::QosClass qos_class, std::string_view uid) {
+  if (!IsPlain(uid, "-"))
+    return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is no UID of a pod", uid));
+  const std::vector<std::string> names = Names(kubelet_cgroup_root, qos_class, uid);
+  std::string cgroupfs;
+  for (const std::string& name : names) cgroupfs += "/" + name;
+  return std::vector<std::string>{cgroupfs, SystemdPath(names)};
+}
+
+bool IsContainerFolder(std::string_view folder, std::string_view container_id) {
+  constexpr std::string_view kScheme = "://";
+  const size_t scheme = container_id.find(kScheme);
+  if (scheme != std::string_view::npos) container_id.remove_prefix(scheme + kScheme.size());
+  if (!IsPlain(container_id, "")) return false;
+  if (folder == container_id) return true;
+  return folder.ends_with(fmt::format("-{}.scope", container_id));
+}
+
+}  // namespace synergy::nodeagent

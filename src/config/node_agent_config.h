@@ -1,0 +1,42 @@
+#pragma once
+
+// synergy-node-agent's YAML file; docs/node-agent.md says what each field is for.
+//
+// Threading: pure but for reading the file. Failures: kInvalid with file, line and field; kNotFound
+// where there is no file.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "core/log.h"
+#include "core/result.h"
+#include "core/units.h"
+
+namespace synergy::config {
+
+struct NodeAgentConfig {
+  std::string listen = "0.0.0.0:9411";
+  std::string node_name;  // whose pods; empty: given by flag or environment
+  std::string cgroup_folder = "/sys/fs/cgroup";
+  std::string kubelet_cgroup_root = "/";  // the kubelet's cgroupRoot
+  // Kept free below the new limit: a part of it, in percent, and no more than so much.
+  int64_t margin_percent = 10;
+  Bytes margin_most = MiB(64);
+  // While a shrink is under way: how often its memory is looked at.
+  std::chrono::milliseconds check_interval{20};
+  // How long the memory is kept below the new limit for a kubelet that does not take it.
+  std::chrono::milliseconds give_up_after{90000};
+  // Silence of the API server after which /readyz says no.
+  std::chrono::milliseconds staleness_limit{120000};
+  // From SIGTERM to the end, at most.
+  std::chrono::milliseconds shutdown_grace{5000};
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
+};
+
+Result<NodeAgentConfig> LoadNodeAgentConfig(const std::string& file);
+// `name` stands for the file in errors.
+Result<NodeAgentConfig> ParseNodeAgentConfig(const std::string& yaml, const std::string& name);
+
+}  // namespace synergy::config

@@ -1,0 +1,141 @@
+#include "metrics/node_agent_metrics.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include "core/version.h"
+
+namespace synergy::metrics {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+const prometheus::Histogram::BucketBoundaries kReleaseBuckets = {
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
+// The kubelet looks again after 10 to 15 s, at figures that may be 20 s old.
+const prometheus::Histogram::BucketBoundaries kShrinkBuckets = {1,  2,  5,  10, 15,
+                                                                20, 30, 45, 60, 120};
+
+MetricFamily Single(std::string name, std::string help, MetricType type, double value,
+                    std::vector<ClientMetric::Label> labels = {}) {
+  MetricFamily family;
+  family.name = std::move(name);
+  family.help = std::move(help);
+  family.type = type;
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  (type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
+  family.metric.push_back(std::move(metric));
+  return family;
+}
+
+std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
+  ClientMetric::Label pods;
+  pods.name = "resource";
+  pods.value = "pods";
+  return {
+      Single("synergy_node_agent_watched_pods", "Pods of this node.", MetricType::Gauge,
+             static_cast<double>(gauges.watched_pods)),
+      Single("synergy_node_agent_shrinks_in_progress",
+             "Pods whose memory is being kept below a new limit.", MetricType::Gauge,
+             static_cast<double>(gauges.shrinks_in_progress)),
+      Single("synergy_node_agent_events_dropped_total",
+             "Events about pods that never reached the API server.", MetricType::Counter,
+             static_cast<double>(gauges.dropped_events)),
+      Single("synergy_node_agent_ready", "Whether /readyz says yes.", MetricType::Gauge,
+             gauges.ready ? 1 : 0),
+      Single("synergy_cache_synced", "Whether a whole list has been read.", MetricType::Gauge,
+             gauges.synced ? 1 : 0, {pods}),
+      Single("synergy_cache_staleness_seconds",
+             "How long ago the API server last gave a sign of life on this watch.",
+             MetricType::Gauge, Seconds(gauges.staleness), {pods}),
+      Single("synergy_cache_errors_total", "Lists and watches that failed.", MetricType::Counter,
+             static_cast<double>(gauges.watch_errors), {pods}),
+  };
+}
+
+}  // namespace
+
+class NodeAgentMetrics::Impl {
+ public:
+  Impl()
+      : released(prometheus::BuildCounter()
+                     .Name("synergy_node_agent_released_bytes_total")
+                     .Help("Page cache of pods that was given back to the kernel.")
+                     .Register(registry)
+                     .Add({})),
+        releases(prometheus::BuildHistogram()
+                     .Name("synergy_node_agent_release_duration_seconds")
+                     .Help("How long giving page cache back took.")
+                     .Register(registry)
+                     .Add({}, kReleaseBuckets)),
+        shrinks(prometheus::BuildHistogram()
+                    .Name("synergy_node_agent_shrink_duration_seconds")
+                    .Help("From a shrink's first sight to its end, by outcome.")
+                    .Register(registry)),
+        errors(prometheus::BuildCounter()
+                   .Name("synergy_node_agent_errors_total")
+                   .Help("What went wrong with control groups, by reason.")
+                   .Register(registry)) {
+    for (const char* outcome : {"completed", "withdrawn", "stuck", "given_up"})
+      shrinks.Add({{"outcome", outcome}}, kShrinkBuckets);
+    prometheus::BuildGauge()
+        .Name("synergy_build_info")
+        .Help("Always 1; the labels say what is running.")
+        .Register(registry)
+        .Add({{"program", "synergy-node-agent"},
+              {"version", std::string(Version())},
+              {"commit", std::string(Commit())}})
+        .Set(1);
+  }
+
+  prometheus::Registry registry;
+  prometheus::Counter& released;
+  prometheus::Histogram& releases;
+  prometheus::Family<prometheus::Histogram>& shrinks;
+  prometheus::Family<prometheus::Counter>& errors;
+  std::function<NodeAgentGauges()> read_gauges;
+};
+
+NodeAgentMetrics::NodeAgentMetrics() : impl_(std::make_unique<Impl>()) {}
+NodeAgentMetrics::~NodeAgentMetrics() = default;
+
+void NodeAgentMetrics::CountRelease(Bytes released, Duration duration) {
+  if (released > Bytes(0)) impl_->released.Increment(static_cast<double>(released.count()));
+  impl_->releases.Observe(Seconds(duration));
+}
+
+void NodeAgentMetrics::CountShrink(std::string_view outcome, Duration duration) {
+  impl_->shrinks.Add({{"outcome", std::string(outcome)}}, kShrinkBuckets)
+      .Observe(Seconds(duration));
+}
+
+void NodeAgentMetrics::CountError(std::string_view reason) {
+  impl_->errors.Add({{"reason", std::string(reason)}}).Increment();
+}
+
+void NodeAgentMetrics::SetGauges(std::function<NodeAgentGauges()> read) {
+  impl_->read_gauges = std::move(read);
+}
+
+std::string NodeAgentMetrics::Render() const {
+  std::vector<MetricFamily> families = impl_->registry.Collect();
+  if (impl_->read_gauges) {
+    for (MetricFamily& family : BuildGauges(impl_->read_gauges()))
+      families.push_back(std::move(family));
+  }
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace synergy::metrics

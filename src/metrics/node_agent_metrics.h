@@ -1,0 +1,53 @@
+#pragma once
+
+// Every metric of the node agent, named in one place (docs/node-agent.md lists them).
+//
+// Threading: from any thread.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/clock.h"
+#include "core/units.h"
+
+namespace synergy::metrics {
+
+// Read at each scrape.
+struct NodeAgentGauges {
+  uint64_t watched_pods = 0;         // on the node
+  uint64_t shrinks_in_progress = 0;  // whose memory is being kept down
+  uint64_t dropped_events = 0;
+  bool synced = false;
+  Duration staleness{};  // since the API server's last sign of life
+  uint64_t watch_errors = 0;
+  bool ready = false;
+};
+
+class NodeAgentMetrics {
+ public:
+  NodeAgentMetrics();
+  ~NodeAgentMetrics();
+
+  // Page cache given back to the kernel, and how long that took.
+  void CountRelease(Bytes released, Duration duration);
+  // How a shrink ended, `duration` after it was seen first: "completed", "withdrawn", "stuck",
+  // "given_up".
+  void CountShrink(std::string_view outcome, Duration duration);
+  // `reason` is one of few fixed words.
+  void CountError(std::string_view reason);
+
+  // Called at each scrape; set before the first.
+  void SetGauges(std::function<NodeAgentGauges()> read);
+
+  // The text exposition format (version 0.0.4).
+  std::string Render() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace synergy::metrics

@@ -1,0 +1,91 @@
+#include "config/node_agent_config.h"
+
+#include <chrono>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+
+namespace synergy::testing {
+namespace {
+
+using config::NodeAgentConfig;
+using config::ParseNodeAgentConfig;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+NodeAgentConfig Read(const std::string& yaml) {
+  const Result<NodeAgentConfig> config = ParseNodeAgentConfig(yaml, "agent.yaml");
+  EXPECT_TRUE(config.has_value()) << config.error().message;
+  return config.value_or(NodeAgentConfig{});
+}
+
+std::string ErrorOf(const std::string& yaml) {
+  const Result<NodeAgentConfig> config = ParseNodeAgentConfig(yaml, "agent.yaml");
+  return config ? "no error" : config.error().message;
+}
+
+TEST(NodeAgentConfigTest, AnEmptyFileGivesTheDefaults) {
+  const NodeAgentConfig config = Read("");
+  EXPECT_EQ(config.listen, "0.0.0.0:9411");
+  EXPECT_EQ(config.cgroup_folder, "/sys/fs/cgroup");
+  EXPECT_EQ(config.kubelet_cgroup_root, "/");
+  EXPECT_EQ(config.margin_percent, 10);
+  EXPECT_EQ(config.margin_most, MiB(64));
+  EXPECT_EQ(config.check_interval, milliseconds(20));
+  EXPECT_EQ(config.give_up_after, seconds(90));
+}
+
+TEST(NodeAgentConfigTest, EveryFieldIsRead) {
+  const NodeAgentConfig config = Read(R"(
+listen: 127.0.0.1:0
+nodeName: node-1
+cgroupFolder: /host/cgroup/
+kubeletCgroupRoot: /pods
+margin: {percent: 5, most: 16Mi}
+checkInterval: 50ms
+giveUpAfter: 2m
+stalenessLimit: 30s
+shutdownGrace: 1s
+log: {level: debug, format: json}
+)");
+  EXPECT_EQ(config.listen, "127.0.0.1:0");
+  EXPECT_EQ(config.node_name, "node-1");
+  EXPECT_EQ(config.cgroup_folder, "/host/cgroup");
+  EXPECT_EQ(config.kubelet_cgroup_root, "/pods");
+  EXPECT_EQ(config.margin_percent, 5);
+  EXPECT_EQ(config.margin_most, MiB(16));
+  EXPECT_EQ(config.check_interval, milliseconds(50));
+  EXPECT_EQ(config.give_up_after, seconds(120));
+  EXPECT_EQ(config.staleness_limit, seconds(30));
+  EXPECT_EQ(config.shutdown_grace, seconds(1));
+  EXPECT_EQ(config.log_level, LogLevel::kDebug);
+  EXPECT_EQ(config.log_format, LogFormat::kJson);
+}
+
+TEST(NodeAgentConfigTest, ErrorsNameLineAndField) {
+  EXPECT_THAT(ErrorOf("listen: 127.0.0.1:1\nlitsen: x\n"),
+              StartsWith("agent.yaml:2: litsen: there is no such field"));
+  EXPECT_THAT(ErrorOf("cgroupFolder: sys\n"), HasSubstr("cgroupFolder"));
+  EXPECT_THAT(ErrorOf("kubeletCgroupRoot: /../x\n"), HasSubstr("kubeletCgroupRoot"));
+  EXPECT_THAT(ErrorOf("margin: {percent: 51}\n"), HasSubstr("margin.percent"));
+  EXPECT_THAT(ErrorOf("margin: {most: much}\n"), HasSubstr("margin.most"));
+  EXPECT_THAT(ErrorOf("checkInterval: 11s\n"), HasSubstr("checkInterval: must be at most 10s"));
+  EXPECT_THAT(ErrorOf("stalenessLimit: 1s\n"), HasSubstr("stalenessLimit: must be at least 3s"));
+  EXPECT_THAT(ErrorOf("log: {level: loud}\n"), HasSubstr("log.level"));
+  EXPECT_THAT(ErrorOf("a: [\n"), StartsWith("agent.yaml:"));
+}
+
+TEST(NodeAgentConfigTest, AMissingFileIsNamed) {
+  const TemporaryFolder folder;
+  const auto config = config::LoadNodeAgentConfig(folder.Path("none"));
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().message, HasSubstr(folder.Path("none")));
+}
+
+}  // namespace
+}  // namespace synergy::testing

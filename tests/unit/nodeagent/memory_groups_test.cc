@@ -1,0 +1,156 @@
+// Folders that look like the kernel's. What the kernel does when it is written to, tests/cluster
+// shows on a real one.
+
+#include "nodeagent/memory_groups.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+
+namespace synergy::nodeagent {
+namespace {
+
+using synergy::testing::TemporaryFolder;
+using ::testing::HasSubstr;
+
+json::ResizeStatus TrainingPod() {
+  json::ResizeStatus pod;
+  pod.uid = "1a-2b";
+  pod.qos_class = json::QosClass::kBurstable;
+  pod.containers.push_back({"train", "containerd://90d9", {}, {}});
+  return pod;
+}
+
+class MemoryGroupsTest : public ::testing::Test {
+ protected:
+  // A control group of v1 that uses 180 MiB, 20 of them held.
+  void AddV1(const std::string& folder) {
+    Add("memory/" + folder, {{"memory.usage_in_bytes", "188743680\n"},
+                             {"memory.limit_in_bytes", "209715200\n"},
+                             {"memory.stat", "total_rss 20971520\ntotal_shmem 0\n"},
+                             {"memory.force_empty", ""}});
+  }
+  void AddV2(const std::string& folder) {
+    Write("cgroup.controllers", "cpu memory pids\n");
+    Add(folder, {{"memory.current", "188743680\n"},
+                 {"memory.max", "max\n"},
+                 {"memory.stat", "anon 20971520\nshmem 0\n"},
+                 {"memory.reclaim", ""}});
+  }
+  void Add(const std::string& folder,
+           const std::vector<std::pair<std::string, std::string>>& files) {
+    for (const auto& [name, text] : files) Write(folder + "/" + name, text);
+  }
+  void Write(const std::string& name, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(folder_.Path(name)).parent_path());
+    std::ofstream(folder_.Path(name)) << text;
+  }
+  std::string ReadBack(const std::string& name) {
+    std::stringstream text;
+    text << std::ifstream(folder_.Path(name)).rdbuf();
+    return text.str();
+  }
+  std::unique_ptr<MemoryGroups> Groups() {
+    auto groups = FindMemoryGroups(folder_.Path(""), "/");
+    EXPECT_TRUE(groups) << groups.error().message;
+    return groups ? *std::move(groups) : nullptr;
+  }
+
+  TemporaryFolder folder_;
+  json::ResizeStatus pod_ = TrainingPod();
+};
+
+TEST_F(MemoryGroupsTest, V1IsFoundReadAndEmptied) {
+  AddV1(".");
+  AddV1("kubepods/burstable/pod1a-2b");
+  AddV1("kubepods/burstable/pod1a-2b/90d9");
+  const auto groups = Groups();
+  auto container = groups->OfContainer(pod_, pod_.containers[0]);
+  ASSERT_TRUE(container) << container.error().message;
+  EXPECT_EQ((*container)->Read()->usage, MiB(180));
+  EXPECT_EQ((*container)->Read()->held, MiB(20));
+  EXPECT_EQ(*(*container)->Limit(), MiB(200));
+  ASSERT_TRUE((*container)->Release(MiB(90), {}));
+  EXPECT_EQ(ReadBack("memory/kubepods/burstable/pod1a-2b/90d9/memory.force_empty"), "0");
+  EXPECT_EQ(ReadBack("memory/kubepods/burstable/pod1a-2b/memory.force_empty"), "");
+  ASSERT_TRUE(groups->OfPod(pod_));
+}
+
+TEST_F(MemoryGroupsTest, NothingIsWrittenWhereThereIsNothingToRelease) {
+  AddV1(".");
+  AddV1("kubepods/burstable/pod1a-2b");
+  auto group = Groups()->OfPod(pod_);
+  ASSERT_TRUE(group);
+  ASSERT_TRUE((*group)->Release(MiB(180), {}));
+  EXPECT_EQ(ReadBack("memory/kubepods/burstable/pod1a-2b/memory.force_empty"), "");
+}
+
+TEST_F(MemoryGroupsTest, V2IsAskedForBytesInSteps) {
+  AddV2("kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1a_2b.slice");
+  const std::string folder =
+      "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1a_2b.slice/"
+      "cri-containerd-90d9.scope";
+  AddV2(folder);
+  auto container = Groups()->OfContainer(pod_, pod_.containers[0]);
+  ASSERT_TRUE(container) << container.error().message;
+  EXPECT_EQ((*container)->Read()->held, MiB(20));
+  EXPECT_EQ(*(*container)->Limit(), kNoMemoryLimit);
+  // The usage of this file stays as it is: it gives up.
+  ASSERT_TRUE((*container)->Release(MiB(90), {}));
+  EXPECT_EQ(ReadBack(folder + "/memory.reclaim"), std::to_string(MiB(64).count()));
+  Write(folder + "/memory.reclaim", "");
+  ASSERT_TRUE((*container)->Release(MiB(179), {}));
+  EXPECT_EQ(ReadBack(folder + "/memory.reclaim"), std::to_string(MiB(1).count()));
+}
+
+TEST_F(MemoryGroupsTest, AKernelWithoutMemoryReclaimIsAnError) {
+  AddV2("kubepods/burstable/pod1a-2b");
+  std::filesystem::remove(folder_.Path("kubepods/burstable/pod1a-2b/memory.reclaim"));
+  auto group = Groups()->OfPod(pod_);
+  ASSERT_TRUE(group);
+  const Result<> released = (*group)->Release(MiB(90), {});
+  ASSERT_FALSE(released);
+  EXPECT_EQ(released.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(released.error().message, HasSubstr("memory.reclaim"));
+}
+
+TEST_F(MemoryGroupsTest, TheHierarchyThatHasTheMemoryControllerCounts) {
+  AddV1(".");
+  Write("cgroup.controllers", "hugetlb\n");  // systemd's hybrid
+  AddV1("kubepods/burstable/pod1a-2b");
+  EXPECT_TRUE(Groups()->OfPod(pod_));
+}
+
+TEST_F(MemoryGroupsTest, WithoutOneThereIsAnErrorThatSaysWhere) {
+  Write("cgroup.controllers", "cpu pids\n");
+  const auto groups = FindMemoryGroups(folder_.Path(""), "/");
+  ASSERT_FALSE(groups);
+  EXPECT_THAT(groups.error().message, HasSubstr(folder_.Path("")));
+}
+
+TEST_F(MemoryGroupsTest, APodOrContainerThatIsGoneIsNotFound) {
+  AddV1(".");
+  const auto groups = Groups();
+  EXPECT_EQ(groups->OfPod(pod_).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(groups->OfContainer(pod_, pod_.containers[0]).error().code, ErrorCode::kNotFound);
+  AddV1("kubepods/burstable/pod1a-2b/another");
+  EXPECT_EQ(groups->OfContainer(pod_, pod_.containers[0]).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(MemoryGroupsTest, LinksAreNotFollowed) {
+  AddV1(".");
+  AddV1("kubepods/burstable/pod1a-2b");
+  AddV1("elsewhere");
+  std::filesystem::create_directory_symlink(
+      folder_.Path("memory/elsewhere"), folder_.Path("memory/kubepods/burstable/pod1a-2b/90d9"));
+  EXPECT_EQ(Groups()->OfContainer(pod_, pod_.containers[0]).error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace synergy::nodeagent
