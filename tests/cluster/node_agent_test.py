@@ -1,0 +1,224 @@
+"""The node agent on a real kubelet: a trainer whose page cache fills its memory limit gives memory back."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+import unittest
+import urllib.request
+
+import yaml
+
+from cluster import ROOT, Cluster, wait_for
+
+MIB = 1 << 20
+# With all of its 160 MiB cached the GPU is the bottleneck (200 iterations per second), else the storage.
+TRAINER = ["--data-set-size", "160Mi", "--read-per-iteration", "1Mi", "--storage-bandwidth", "40M", "--cpu-per-iteration", "0.5",
+           "--gpu-step", "5"]
+
+
+def trainer_pod(name, limit, *flags, managed=True):
+    return {
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "annotations": {"synergy.io/profile": "any"} if managed else {}},
+        "spec": {
+            "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
+            "nodeSelector": {"synergy.test/node": "real"},
+            "containers": [{
+                "name": "train", "image": "synergy.test/trainer:1", "imagePullPolicy": "Never", "args": [*TRAINER, *flags],
+                "resources": {"requests": {"cpu": "100m", "memory": limit}, "limits": {"memory": limit}},
+                "resizePolicy": [{"resourceName": r, "restartPolicy": "NotRequired"} for r in ("cpu", "memory")],
+            }],
+        },
+    }
+
+
+class Agent:
+    """synergy-node-agent as it runs in its DaemonSet: root without capabilities, with the shipped role's rights."""
+
+    def __init__(self, cluster, folder):
+        self.cluster = cluster
+        self.folder = folder
+        manifest = yaml.safe_load_all((ROOT / "manifests/node-agent.yaml").read_text(encoding="utf-8"))
+        cluster.kubectl("create", "namespace", "synergy-system", check=False)
+        for item in manifest:
+            if item["kind"] in ("ServiceAccount", "ClusterRole", "ClusterRoleBinding"):
+                cluster.kubectl("apply", "-f", "-", stdin=json.dumps(item))
+        token = cluster.kubectl("create", "token", "synergy-node-agent", "-n", "synergy-system").strip()
+        admin = json.loads(cluster.kubectl("config", "view", "--raw", "-o", "json"))
+        self.kubeconfig = folder / "node-agent.kubeconfig"
+        self.kubeconfig.touch(0o600)
+        self.kubeconfig.write_text(json.dumps({
+            "clusters": admin["clusters"], "users": [{"name": "agent", "user": {"token": token}}],
+            "contexts": [{"name": "agent", "context": {"cluster": admin["clusters"][0]["name"], "user": "agent"}}],
+            "current-context": "agent"}), encoding="utf-8")
+        self.config = folder / "node-agent.yaml"
+        self.config.write_text("listen: 127.0.0.1:0\nkubeletCgroupRoot: /synergy-test-7/node-1\ngiveUpAfter: 5m\n", encoding="utf-8")
+        self.process = None
+        self.port = None
+
+    def start(self):
+        log_file = self.folder / "node-agent.log"
+        log_file.write_text("", encoding="utf-8")
+        with open(log_file, "ab") as log:
+            self.process = subprocess.Popen(
+                ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs",
+                 str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-node-agent"), "--kubeconfig", str(self.kubeconfig),
+                 "--config", str(self.config), "--node-name", "node-1", "--log-level", "debug"], stderr=log)
+        served = wait_for("the agent to serve", lambda: re.search(r" port=(\d+)", log_file.read_text(encoding="utf-8")))
+        self.port = int(served.group(1))
+        wait_for("the agent to be ready", self.is_ready)
+
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+            return answer.read().decode()
+
+    def is_ready(self):
+        try:
+            return self.get("/readyz")
+        except OSError:
+            return False
+
+    def metric(self, line):
+        return float(re.search(f"^{re.escape(line)} (.*)$", self.get("/metrics"), re.M).group(1))
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=30)
+
+
+class NodeAgentTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster()
+        archive = cls.cluster.folder / "trainer.tar"
+        subprocess.run([str(ROOT / "tests/cluster/trainer/image.sh"), os.environ["SYNERGY_TRAINER"], str(archive)], check=True)
+        cls.cluster.script("load-image", str(archive))
+
+    def setUp(self):
+        self.cluster.clear()
+        self.agent = Agent(self.cluster, self.cluster.folder)
+
+    def start_agent(self):
+        self.agent.start()
+        self.addCleanup(lambda: self.assertEqual(self.agent.end(), 0, "the agent has to end cleanly on SIGTERM"))
+
+    def container(self, pod):
+        return self.cluster.get("pod", pod)["status"].get("containerStatuses", [{}])[0]
+
+    def limit_in_force(self, pod):
+        return self.container(pod).get("resources", {}).get("limits", {}).get("memory")
+
+    def resize(self, pod, limit):
+        self.cluster.kubectl("patch", "pod", pod, "--subresource", "resize", "-p", json.dumps(
+            {"spec": {"containers": [{"name": "train", "resources": {"requests": {"memory": limit}, "limits": {"memory": limit}}}]}}))
+
+    def kernel(self, pod, v1, v2):
+        """A number that the kernel has about the pod's container."""
+        status = self.cluster.get("pod", pod)
+        group = (f"synergy-test-7/node-1/kubepods/burstable/pod{status['metadata']['uid']}/"
+                 f"{status['status']['containerStatuses'][0]['containerID'].removeprefix('containerd://')}")
+        root = pathlib.Path("/sys/fs/cgroup")
+        file = root / "memory" / group / v1
+        return int((file if file.exists() else root / group / v2).read_text(encoding="utf-8"))
+
+    def usage(self, pod):
+        return self.kernel(pod, "memory.usage_in_bytes", "memory.current")
+
+    def kernel_limit(self, pod):
+        return self.kernel(pod, "memory.limit_in_bytes", "memory.max")
+
+    def await_cache(self, pod, at_least):
+        wait_for(f"{pod} to run", lambda: self.container(pod).get("state", {}).get("running"))
+        wait_for(f"the page cache of {pod} to fill", lambda: self.usage(pod) > at_least)
+
+    def await_refusal(self, pod):
+        def refused():
+            conditions = self.cluster.get("pod", pod)["status"]["conditions"]
+            return [c for c in conditions if c["type"] == "PodResizeInProgress" and c.get("reason") == "Error"]
+        self.assertIn("below current usage", wait_for("the kubelet to refuse", refused, 90)[0]["message"])
+
+    def events(self, pod, reason):
+        items = self.cluster.get("events", f"--field-selector=involvedObject.name={pod},reason={reason}")["items"]
+        return [event["message"] for event in items]
+
+    def speed(self, pod):
+        """Iterations per second over the last five seconds."""
+        lines = self.cluster.kubectl("logs", pod, "--tail=5").splitlines()
+        speeds = [float(re.search(r"per_second=([\d.]+)", line).group(1)) for line in lines]
+        return sum(speeds) / len(speeds)
+
+    def test_a_cache_that_fills_its_limit_is_given_back(self):
+        self.cluster.create(trainer_pod("cached", "200Mi"), trainer_pod("not-ours", "200Mi", managed=False),
+                            trainer_pod("small", "100Mi"))
+        for pod in ("cached", "not-ours"):
+            self.await_cache(pod, 150 * MIB)
+            self.resize(pod, "100Mi")
+        # The kubelet by itself: never.
+        for pod in ("cached", "not-ours"):
+            self.await_refusal(pod)
+        before = self.speed("cached")
+
+        self.start_agent()
+        started = time.monotonic()
+        wait_for("the limit to be in force", lambda: self.limit_in_force("cached") == "100Mi", 90)
+        print(f"given back {time.monotonic() - started:.1f} s after the agent's start")
+        self.assertEqual(self.kernel_limit("cached"), 100 * MIB)
+        self.assertEqual(self.container("cached")["restartCount"], 0)
+        self.assertRegex(self.events("cached", "SynergyMemoryReleased")[0],
+                         r"^Released [\d.]+ MiB of page cache in [\d.]+ s, .*: train from 200.0 MiB to 100.0 MiB$")
+        self.assertGreater(self.agent.metric("synergy_node_agent_released_bytes_total"), 50 * MIB)
+        wait_for("the agent to see it", lambda: self.agent.metric("synergy_node_agent_shrinks_in_progress") == 0)
+        self.assertEqual(self.agent.metric('synergy_node_agent_shrink_duration_seconds_count{outcome="completed"}'), 1)
+
+        # What nobody asked it to look after is as it was.
+        self.assertEqual(self.limit_in_force("not-ours"), "200Mi")
+        self.assertGreater(self.usage("not-ours"), 150 * MIB)
+        self.assertEqual(self.events("not-ours", "SynergyMemoryReleased"), [])
+
+        # As fast as one that never had more.
+        time.sleep(6)
+        after, small = self.speed("cached"), self.speed("small")
+        print(f"iterations per second: {before:.1f} with 200Mi, {after:.1f} after it, {small:.1f} with 100Mi all the time")
+        self.assertGreater(before / after, 1.5)
+        self.assertGreater(after / small, 0.8)
+        self.assertLess(after / small, 1.25)
+
+    def test_a_shrink_while_the_agent_runs(self):
+        self.start_agent()
+        self.cluster.create(trainer_pod("cached", "200Mi"))
+        self.await_cache("cached", 150 * MIB)
+        for _ in range(2):
+            started = time.monotonic()
+            self.resize("cached", "100Mi")
+            wait_for("the memory to be free", lambda: self.usage("cached") < 100 * MIB, 20)
+            free = time.monotonic() - started
+            wait_for("the limit to be in force", lambda: self.limit_in_force("cached") == "100Mi", 90)
+            print(f"free after {free:.1f} s, limit in force after {time.monotonic() - started:.1f} s")
+            self.resize("cached", "200Mi")
+            wait_for("it to grow again", lambda: self.limit_in_force("cached") == "200Mi", 90)
+            self.await_cache("cached", 150 * MIB)
+        self.assertEqual(self.container("cached")["restartCount"], 0)
+
+    def test_memory_that_is_in_use_is_left_and_told(self):
+        self.start_agent()
+        self.cluster.create(trainer_pod("anonymous", "200Mi", "--model-memory", "120Mi"))
+        self.await_cache("anonymous", 150 * MIB)
+        self.resize("anonymous", "100Mi")
+        message = wait_for("the agent to say that it cannot", lambda: self.events("anonymous", "SynergyMemoryStuck"))[0]
+        self.assertIn("train from 200.0 MiB to 100.0 MiB", message)
+        self.assertIn("cannot be given back", message)
+        self.assertEqual(self.agent.metric("synergy_node_agent_released_bytes_total"), 0)
+        self.assertEqual(self.agent.metric('synergy_node_agent_shrink_duration_seconds_count{outcome="stuck"}'), 1)
+        self.assertEqual(self.limit_in_force("anonymous"), "200Mi")
+        # As the tuner does it.
+        self.resize("anonymous", "200Mi")
+        wait_for("the agent to see it", lambda: self.agent.metric("synergy_node_agent_shrinks_in_progress") == 0)
+        self.assertEqual(self.container("anonymous")["restartCount"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
