@@ -76,6 +76,16 @@ void Tuner::PodGone(const Pod& pod) {
   if (!pod.node.empty()) touched_.insert(pod.node);
 }
 
+void Tuner::PodsListed(const std::vector<Pod>& all) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::set<std::string> there;
+    for (const Pod& pod : all) there.insert(pod.uid);
+    std::erase_if(waiting_, [&](const auto& entry) { return !there.contains(entry.first); });
+  }
+  for (const Pod& pod : all) PodSeen(pod);
+}
+
 void Tuner::StartOver() {
   changes_.Forget();
   holds_.clear();
@@ -361,7 +371,7 @@ Tuner::Tenancy Tuner::TenancyOf(const NodeState& node, bool dividing) const {
     if (!pod->fungible || pod->waiting || pod->deleting || changes_.UnderWay(pod->uid)) continue;
     if (!MayChange(*pod)) continue;
     const Fungible& fungible = *pod->fungible;
-    KnownProfile known =
+    TunedProfile known =
         find_profile_(pod->pod_namespace, fungible.profile, fungible.requested.gpus);
     if (known.profile && known.generation != fungible.profile_generation) {
       Respect(*pod, "profile_changed",

@@ -13,7 +13,7 @@
 //
 // Nobody is cut below its floor. What a user has changed by hand is left alone.
 //
-// Threading: Step() by one thread; PodSeen() and PodGone() from any.
+// Threading: StartOver() and Step() by one thread; the others from any.
 // Failures: a call that fails leaves the pod as it was, to be tried again; see pod_changes.h. All
 // state that matters is on the pods, so that a successor goes on from there.
 
@@ -51,13 +51,14 @@ struct TunerOptions {
   PodChangeOptions changes;
 };
 
-// The profile of a pod of that many GPUs, and which generation of it; null: there is none.
-struct KnownProfile {
+// The profile of a pod of that many GPUs, and which generation of it; null: there is none, or it
+// makes no sense.
+struct TunedProfile {
   std::shared_ptr<const JobProfile> profile;
   int64_t generation = 0;
 };
 using FindProfile =
-    std::function<KnownProfile(const std::string& pod_namespace, const std::string& name, Gpus)>;
+    std::function<TunedProfile(const std::string& pod_namespace, const std::string& name, Gpus)>;
 
 class Tuner {
  public:
@@ -69,6 +70,7 @@ class Tuner {
   // What the watch reports, after `state` has it.
   void PodSeen(const Pod& pod);
   void PodGone(const Pod& pod);
+  void PodsListed(const std::vector<Pod>& all);
 
   // Forgets what is under way and looks at everything anew, because somebody else has been at work
   // meanwhile: to be called on becoming the leader.

@@ -3,8 +3,8 @@
 namespace synergy::extender {
 
 metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& reserve,
-                                  const std::vector<WatchedResource>& resources,
-                                  const Health& health, const Clock& clock) {
+                                  const std::vector<kube::WatchedResource>& resources,
+                                  const kube::Health& health, const Clock& clock) {
   metrics::ClusterGauges gauges;
   const auto snapshot = state.Snapshot();
   const ResourceVector per_gpu = ReservePerGpu(*snapshot, reserve);
@@ -17,9 +17,9 @@ metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& 
     gauges.nodes.push_back(
         {node.detail->name, node.allocatable, node.requested, StrandedGpus(node, per_gpu)});
   }
-  for (const WatchedResource& resource : resources) {
+  for (const kube::WatchedResource& resource : resources) {
     const kube::ReflectorStatus status = resource.status();
-    metrics::ClusterGauges::CacheGauge& cache = gauges.caches.emplace_back();
+    metrics::CacheGauge& cache = gauges.caches.emplace_back();
     cache.resource = resource.name;
     cache.synced = status.synced;
     cache.staleness = status.synced ? clock.Now() - status.last_contact : Duration::zero();

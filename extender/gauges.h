@@ -9,13 +9,13 @@
 
 #include "allocation/best_fit.h"
 #include "cluster/cluster_state.h"
-#include "extender/health.h"
+#include "kube/health.h"
 #include "metrics/extender_metrics.h"
 
 namespace synergy::extender {
 
 metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& reserve,
-                                  const std::vector<WatchedResource>& resources,
-                                  const Health& health, const Clock& clock);
+                                  const std::vector<kube::WatchedResource>& resources,
+                                  const kube::Health& health, const Clock& clock);
 
 }  // namespace synergy::extender

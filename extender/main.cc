@@ -81,19 +81,6 @@ synergy::Result<synergy::config::ExtenderConfig> Configure(const Flags& flags) {
   return config;
 }
 
-synergy::Result<synergy::config::ClusterAccess> FindCluster(const Flags& flags) {
-  if (!flags.kubeconfig.empty())
-    return synergy::config::LoadKubeconfig(flags.kubeconfig, flags.context);
-  const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
-  const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
-  if (host == nullptr || port == nullptr) {
-    return synergy::Fail(
-        synergy::ErrorCode::kInvalid,
-        "not inside a cluster (KUBERNETES_SERVICE_HOST is not set): give --kubeconfig FILE");
-  }
-  return synergy::config::InClusterAccess(host, port);
-}
-
 int Complain(const synergy::Error& error) {
   fmt::print(stderr, "synergy-extender: {}\n", error.message);
   return kUsageError;
@@ -112,7 +99,7 @@ int main(int argc, char** argv) {
   }
   const auto config = Configure(flags);
   if (!config) return Complain(config.error());
-  const auto access = FindCluster(flags);
+  const auto access = synergy::config::FindClusterAccess(flags.kubeconfig, flags.context);
   if (!access) return Complain(access.error());
 
   // Blocked before any thread starts, so that this thread alone waits for them.

@@ -12,9 +12,7 @@
 #include "cluster/cluster_state.h"
 #include "extender/allocations.h"
 #include "extender/binder.h"
-#include "extender/cluster_store.h"
 #include "extender/gauges.h"
-#include "extender/health.h"
 #include "extender/scheduler_extender.h"
 #include "http/server.h"
 #include "json/cluster_dump.h"
@@ -23,6 +21,8 @@
 #include "kube/api_client.h"
 #include "kube/events.h"
 #include "kube/instance.h"
+#include "kube/cluster_store.h"
+#include "kube/health.h"
 #include "kube/reflector.h"
 #include "metrics/extender_metrics.h"
 
@@ -104,7 +104,7 @@ class RunningProgram final : public Program {
     resources_ = {{"nodes", [this] { return nodes_->status(); }},
                   {"pods", [this] { return pods_->status(); }},
                   {"poddisruptionbudgets", [this] { return budgets_->status(); }}};
-    health_ = std::make_unique<Health>(resources_, clock_, config_.staleness_limit);
+    health_ = std::make_unique<kube::Health>(resources_, clock_, config_.staleness_limit);
     metrics_.SetClusterGauges([this] {
       return ReadGauges(state_, ReserveRule{config_.reserve_per_gpu}, resources_, *health_, clock_);
     });
@@ -169,14 +169,14 @@ class RunningProgram final : public Program {
   Allocations allocations_;
   Binder binder_;
   SchedulerExtender extender_;
-  PodStore pod_store_;
-  NodeStore node_store_;
-  DisruptionBudgetStore budget_store_;
+  kube::PodStore pod_store_;
+  kube::NodeStore node_store_;
+  kube::DisruptionBudgetStore budget_store_;
   std::unique_ptr<kube::Reflector<Pod>> pods_;
   std::unique_ptr<kube::Reflector<Node>> nodes_;
   std::unique_ptr<kube::Reflector<DisruptionBudget>> budgets_;
-  std::vector<WatchedResource> resources_;
-  std::unique_ptr<Health> health_;
+  std::vector<kube::WatchedResource> resources_;
+  std::unique_ptr<kube::Health> health_;
   std::jthread settling_;
   bool stopped_ = false;
 };

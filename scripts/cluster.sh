@@ -25,6 +25,7 @@ Options of up:
   --simulated-nodes N        nodes that kwok plays, up to 5000 (0)
   --shape FILE               their shapes: a YAML list (tests/cluster/shapes/v100.yaml)
   --extender URL             run a second kube-scheduler, synergy-scheduler, that calls the extender at URL
+  --controller FOLDER        run FOLDER/synergy-controller (build/release/bin) with its kinds and webhooks
   --scheduler-config FILE    that scheduler's configuration instead of manifests/scheduler-config.yaml
   --instance N               another set of ports, addresses and names, so that clusters can run side by side, 0 to 9 (0)
 
@@ -37,7 +38,7 @@ TEXT
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in output programs settings process pki control-plane machine node image simulated components lifecycle status; do
+for part in output programs settings process pki control-plane controller machine node image simulated components lifecycle status; do
   # shellcheck source=/dev/null
   source "$here/lib/$part.sh"
 done

@@ -6,6 +6,7 @@ components() {
   local node
   printf '%s\n' etcd kube-apiserver kube-controller-manager kube-scheduler
   if has_synergy_scheduler; then echo synergy-scheduler; fi
+  if has_controller; then echo synergy-controller; fi
   if has_simulated_nodes; then echo kwok; fi
   for ((node = 1; node <= REAL_NODES; node++)); do
     printf '%s\n' "node-$node" "containerd-$node" "kubelet-$node"
@@ -69,6 +70,10 @@ begin_component() {
     synergy-scheduler)
       start_synergy_scheduler
       wait_until 30 "$1" scheduler_is_ready "$SYNERGY_SCHEDULER_PORT"
+      ;;
+    synergy-controller)
+      start_synergy_controller
+      wait_until 30 "$1" controller_is_ready
       ;;
     kwok) start_kwok ;;
     node-*)

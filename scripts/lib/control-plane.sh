@@ -11,6 +11,8 @@ set_ports() {
   CONTROLLER_MANAGER_PORT=$((base + 57))
   SCHEDULER_PORT=$((base + 59))
   SYNERGY_SCHEDULER_PORT=$((base + 60))
+  WEBHOOK_PORT=$((base + 44))
+  CONTROLLER_PORT=$((base + 45))
   KWOK_PORT=$((base + 47))
   KUBELET_HEALTH_PORT=$((base + 90)) # plus the node's number
   API=https://127.0.0.1:$API_PORT

@@ -65,6 +65,10 @@ bring_up() {
   if has_synergy_scheduler; then start_synergy_scheduler; fi
   if has_simulated_nodes; then start_kwok; fi
   allow_extender
+  if has_controller; then
+    install_controller
+    start_synergy_controller
+  fi
   for ((node = 1; node <= REAL_NODES; node++)); do
     load_image "$node" "$STATE/busybox.tar"
   done
@@ -74,6 +78,7 @@ bring_up() {
   if has_synergy_scheduler; then
     wait_until 30 synergy-scheduler scheduler_is_ready "$SYNERGY_SCHEDULER_PORT"
   fi
+  if has_controller; then wait_until 30 synergy-controller controller_is_ready; fi
   wait_until $((60 + nodes / 10)) "all nodes to be ready" nodes_are_ready "$nodes"
 }
 

@@ -3,12 +3,12 @@
 # What a cluster was asked to be. $STATE/settings remembers it from before the first change to after the last clean-up;
 # $STATE/ready is there while an `up` has succeeded.
 
-SETTINGS=(INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER SCHEDULER_CONFIG KUBE_BIN KWOK_BIN)
+SETTINGS=(INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER SCHEDULER_CONFIG KUBE_BIN KWOK_BIN)
 
 parse_settings() {
   local cores
   cores=$(getconf _NPROCESSORS_ONLN)
-  INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' SCHEDULER_CONFIG=''
+  INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' CONTROLLER='' SCHEDULER_CONFIG=''
   while (($#)); do
     case $1 in
       --real-nodes) need_number "$1" "${2-}" 0 4 && REAL_NODES=$2 ;;
@@ -17,6 +17,7 @@ parse_settings() {
       --instance) need_number "$1" "${2-}" 0 9 && INSTANCE=$2 ;;
       --shape) need_file "$1" "${2-}" && SHAPE=$(realpath "$2") ;;
       --scheduler-config) need_file "$1" "${2-}" && SCHEDULER_CONFIG=$(realpath "$2") ;;
+      --controller) need_program "$1" "${2-}/synergy-controller" && CONTROLLER=$(realpath "$2") ;;
       --extender) need_value "$1" "${2-}" && EXTENDER=$2 ;;
       --state) state_option "${2-}" ;;
       *) die "up has no option $1 (--help lists them)" ;;
@@ -33,6 +34,11 @@ parse_settings() {
 need_file() {
   need_value "$1" "${2-}"
   [[ -r $2 && -f $2 ]] || die "$1: there is no file $2"
+}
+
+need_program() {
+  need_file "$1" "$2"
+  [[ -x $2 ]] || die "$1: $2 is no program"
 }
 
 settings_text() {

@@ -65,4 +65,6 @@ print_environment() {
   printf 'export SYNERGY_CLUSTER_API=%q\n' "$API"
   printf 'export SYNERGY_CLUSTER_KUBECTL=%q\n' "$KUBE_BIN/kubectl"
   printf 'export SYNERGY_EXTENDER_KUBECONFIG=%q\n' "$STATE/synergy-extender.kubeconfig"
+  printf 'export SYNERGY_CONTROLLER_KUBECONFIG=%q\n' "$STATE/synergy-controller.kubeconfig"
+  printf 'export SYNERGY_CONTROLLER_URL=%q\n' "http://127.0.0.1:$CONTROLLER_PORT"
 }

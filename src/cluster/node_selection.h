@@ -21,6 +21,8 @@ struct NodeRequirement {
   Operator op = Operator::kUnknown;
   std::vector<std::string> values;
   bool is_field = false;  // of matchFields, whose one key is metadata.name
+
+  bool operator==(const NodeRequirement&) const = default;
 };
 
 // All of them have to hold; an empty term matches nothing.
@@ -31,6 +33,8 @@ struct Toleration {
   std::string value;
   std::string effect;  // empty: every effect
   bool exists = false;
+
+  bool operator==(const Toleration&) const = default;
 };
 
 struct NodeSelection {
@@ -39,6 +43,8 @@ struct NodeSelection {
   bool has_affinity = false;
   std::vector<NodeSelectorTerm> terms;
   std::vector<Toleration> tolerations;
+
+  bool operator==(const NodeSelection&) const = default;
 };
 
 // Whether a pod that says `selection` may go to a node of this name, with these labels and taints.

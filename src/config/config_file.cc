@@ -10,18 +10,11 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "config/yaml_amounts.h"
 #include "config/yaml_fields.h"
+#include "config/yaml_values.h"
 
 namespace synergy::config {
 namespace {
-
-template <class Parse, class Out>
-void ReadParsed(const YAML::Node& node, const std::string& field, Parse parse, Out& out) {
-  auto parsed = parse(Scalar(node, field));
-  if (!parsed) Reject(node, fmt::format("{}: {}", field, parsed.error().message));
-  out = *parsed;
-}
 
 void ReadReserve(const YAML::Node& node, const std::string& field, ExtenderConfig& config) {
   if (node.IsScalar() && node.Scalar() == "auto") {
@@ -31,8 +24,9 @@ void ReadReserve(const YAML::Node& node, const std::string& field, ExtenderConfi
   ResourceVector reserve{Gpus(1), {}, {}};
   ReadFields(
       node, field + ".",
-      {{"cpu", [&](const auto& n, const auto& f) { reserve.cpu = MilliCpu(ToMilliCpu(n, f)); }},
-       {"memory", [&](const auto& n, const auto& f) { reserve.memory = Bytes(ToBytes(n, f)); }}});
+      {{"cpu", [&](const auto& n, const auto& f) { reserve.cpu = MilliCpu(ToMilliCores(n, f)); }},
+       {"memory",
+        [&](const auto& n, const auto& f) { reserve.memory = Bytes(ToByteCount(n, f)); }}});
   config.reserve_per_gpu = reserve;
 }
 
@@ -75,7 +69,7 @@ ExtenderConfig Read(const YAML::Node& root) {
               {"shutdownGrace", duration(config.shutdown_grace)},
               {"maxBodySize",
                [&](const auto& node, const auto& field) {
-                 config.max_body_bytes = ToBytes(node, field);
+                 config.max_body_bytes = ToByteCount(node, field);
                  if (config.max_body_bytes < 1024) Reject(node, field + ": must be at least 1Ki");
                }},
               {"log", [&](const auto& node, const auto& field) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -221,6 +222,18 @@ Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string
     return Fail(ErrorCode::kNotFound, fmt::format("service account: {}", problem.text));
   }
   return access;
+}
+
+Result<ClusterAccess> FindClusterAccess(const std::string& kubeconfig, const std::string& context) {
+  if (!kubeconfig.empty()) return LoadKubeconfig(kubeconfig, context);
+  const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
+  const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
+  if (host == nullptr || port == nullptr) {
+    return Fail(ErrorCode::kInvalid,
+                "not inside a cluster (KUBERNETES_SERVICE_HOST is not set): give --kubeconfig "
+                "FILE");
+  }
+  return InClusterAccess(host, port);
 }
 
 }  // namespace synergy::config

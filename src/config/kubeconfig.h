@@ -30,4 +30,7 @@ Result<ClusterAccess> InClusterAccess(
     const std::string& host, const std::string& port,
     const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
 
+// That of `kubeconfig`, and without one that of the pod that we run in, by its environment.
+Result<ClusterAccess> FindClusterAccess(const std::string& kubeconfig, const std::string& context);
+
 }  // namespace synergy::config

@@ -5,8 +5,8 @@
 
 #include "config/config_file.h"
 #include "config/text_file.h"
-#include "config/yaml_amounts.h"
 #include "config/yaml_fields.h"
+#include "config/yaml_values.h"
 
 namespace synergy::config {
 namespace {
@@ -64,7 +64,7 @@ NodeAgentConfig Read(const YAML::Node& root) {
                                    }},
                                   {"most",
                                    [&](const auto& node, const auto& field) {
-                                     config.margin_most = Bytes(ToBytes(node, field));
+                                     config.margin_most = Bytes(ToByteCount(node, field));
                                    }}})},
               {"checkInterval",
                [&](const auto& node, const auto& field) {

@@ -53,6 +53,10 @@ class RealServer final : public Server {
 
   uint16_t port() const override { return port_; }
 
+  std::optional<WallTime> CertificateExpiry() const override {
+    return certificate_ == nullptr ? std::nullopt : certificate_->Expiry();
+  }
+
   void Stop(milliseconds grace) override;
 
  private:
@@ -145,6 +149,8 @@ void RealServer::Serve(Fd socket) {
     // From here on only a wait between requests ends when the server stops, a request may go on.
     channel.SetWaits(options_.read_timeout, -1);
     ServeRequests(channel, place);
+  } else if (options_.on_failed_handshake && !stopping_) {
+    options_.on_failed_handshake();
   }
   {
     // Before the channel closes its descriptor, whose number may then be another connection's.

@@ -15,9 +15,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/clock.h"
 #include "core/result.h"
 
 namespace synergy::http {
@@ -56,6 +58,9 @@ struct ServerOptions {
   // for the new one; without an idle one the new one waits.
   size_t max_connections = 512;
   ErrorResponse error_response;  // optional
+  // Told of each connection that did not get as far as a request because of TLS. From any thread;
+  // optional.
+  std::function<void()> on_failed_handshake;
   // Told what the server goes on with but somebody should know: a changed certificate that cannot
   // be used (the one before stays), connections that cannot be accepted (once until it works
   // again). From any thread; optional.
@@ -71,6 +76,8 @@ class Server {
   virtual Result<> Start() = 0;
   // The bound port, after Start().
   virtual uint16_t port() const = 0;
+  // When the certificate in use ends; none without TLS. From any thread.
+  virtual std::optional<WallTime> CertificateExpiry() const = 0;
   // No new connections, and those without a request are closed; requests under way may finish
   // within `grace`; then all connections are closed.
   virtual void Stop(std::chrono::milliseconds grace) = 0;

@@ -1,5 +1,8 @@
 #include "http/tls.h"
 
+#include <chrono>
+#include <ctime>
+
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <openssl/err.h>
@@ -124,6 +127,15 @@ Result<TlsContext> MakeServerContext(const std::string& certificate_file,
     return Fail(ErrorCode::kInvalid, fmt::format("key {}: {}", key_file, TlsProblem()));
   }
   return context;
+}
+
+std::optional<WallTime> ExpiryOf(const TlsContext& context) {
+  const X509* const certificate = ::SSL_CTX_get0_certificate(context.get());
+  std::tm end{};
+  if (certificate == nullptr || ::ASN1_TIME_to_tm(::X509_get0_notAfter(certificate), &end) != 1) {
+    return std::nullopt;
+  }
+  return WallTime(std::chrono::seconds(::timegm(&end)));
 }
 
 Result<TlsContext> MakeClientContext(const ClientTls& tls) {

@@ -6,8 +6,10 @@
 // connection. TlsProblem() speaks of the calling thread's last failure.
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "core/clock.h"
 #include "core/result.h"
 #include "http/client.h"
 
@@ -25,6 +27,8 @@ using TlsSession = std::unique_ptr<ssl_st, TlsSessionDeleter>;
 
 Result<TlsContext> MakeServerContext(const std::string& certificate_file,
                                      const std::string& key_file);
+// When the context's own certificate ends; none where it has none.
+std::optional<WallTime> ExpiryOf(const TlsContext& context);
 Result<TlsContext> MakeClientContext(const ClientTls& tls);
 
 // Null when memory ran out.

@@ -10,12 +10,14 @@
 #include <string_view>
 
 #include "cluster/disruption_budget.h"
+#include "cluster/namespace.h"
 #include "cluster/node.h"
 #include "cluster/node_selection.h"
 #include "cluster/pod.h"
 #include "json/document.h"
 #include "json/field_reader.h"
 #include "json/objects.h"
+#include "profile/profile_object.h"
 
 namespace synergy::json {
 
@@ -23,6 +25,9 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, std::string_vie
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object);
 ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object);
+Namespace ReadNamespaceObject(FieldReader& fields, Value object);
+// What is wrong with the profile is in its own problems: whoever wrote it has to be told.
+ProfileObject ReadProfileObject(Value object);
 
 // What a pod takes from its node, by kube-scheduler's formula.
 Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse use,

@@ -165,6 +165,10 @@ auto NodeReader(const std::string& gpu_resource) {
   };
 }
 
+ProfileObject ReadProfile(FieldReader& /*fields*/, Value object) {
+  return ReadProfileObject(object);
+}
+
 }  // namespace
 
 ObjectReader::ObjectReader(std::string gpu_resource) : gpu_resource_(std::move(gpu_resource)) {}
@@ -190,6 +194,14 @@ Result<ListPage<DisruptionBudget>> ObjectReader::ReadDisruptionBudgetList(
   return ReadList<DisruptionBudget>(text, "disruption budget", ReadDisruptionBudgetObject);
 }
 
+Result<ListPage<Namespace>> ObjectReader::ReadNamespaceList(std::string_view text) const {
+  return ReadList<Namespace>(text, "namespace", ReadNamespaceObject);
+}
+
+Result<ListPage<ProfileObject>> ObjectReader::ReadProfileList(std::string_view text) const {
+  return ReadList<ProfileObject>(text, "training profile", ReadProfile);
+}
+
 Result<WatchEvent<Pod>> ObjectReader::ReadPodEvent(std::string_view text) const {
   return ReadEvent<Pod>(text, "pod", PodReader(gpu_resource_, PodUse::kAccounted));
 }
@@ -209,6 +221,14 @@ Result<ListPage<ResizeStatus>> ObjectReader::ReadResizeStatusList(std::string_vi
 
 Result<WatchEvent<ResizeStatus>> ObjectReader::ReadResizeStatusEvent(std::string_view text) const {
   return ReadEvent<ResizeStatus>(text, "pod", ReadResizeStatusObject);
+}
+
+Result<WatchEvent<Namespace>> ObjectReader::ReadNamespaceEvent(std::string_view text) const {
+  return ReadEvent<Namespace>(text, "namespace", ReadNamespaceObject);
+}
+
+Result<WatchEvent<ProfileObject>> ObjectReader::ReadProfileEvent(std::string_view text) const {
+  return ReadEvent<ProfileObject>(text, "training profile", ReadProfile);
 }
 
 }  // namespace synergy::json

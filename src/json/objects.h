@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "cluster/disruption_budget.h"
+#include "cluster/namespace.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
 #include "core/result.h"
 #include "json/resize_status.h"
+#include "profile/profile_object.h"
 
 namespace synergy::json {
 
@@ -65,12 +67,17 @@ class ObjectReader {
   Result<ListPage<Node>> ReadNodeList(std::string_view text) const;
   Result<ListPage<DisruptionBudget>> ReadDisruptionBudgetList(std::string_view text) const;
   Result<ListPage<ResizeStatus>> ReadResizeStatusList(std::string_view text) const;
+  Result<ListPage<Namespace>> ReadNamespaceList(std::string_view text) const;
+  // A profile that makes no sense is delivered with what is wrong with it.
+  Result<ListPage<ProfileObject>> ReadProfileList(std::string_view text) const;
 
   // One line of a watch.
   Result<WatchEvent<Pod>> ReadPodEvent(std::string_view text) const;
   Result<WatchEvent<Node>> ReadNodeEvent(std::string_view text) const;
   Result<WatchEvent<DisruptionBudget>> ReadDisruptionBudgetEvent(std::string_view text) const;
   Result<WatchEvent<ResizeStatus>> ReadResizeStatusEvent(std::string_view text) const;
+  Result<WatchEvent<Namespace>> ReadNamespaceEvent(std::string_view text) const;
+  Result<WatchEvent<ProfileObject>> ReadProfileEvent(std::string_view text) const;
 
  private:
   std::string gpu_resource_;

@@ -40,6 +40,16 @@ struct Codec<json::ResizeStatus> {
   static constexpr auto kReadList = &json::ObjectReader::ReadResizeStatusList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadResizeStatusEvent;
 };
+template <>
+struct Codec<Namespace> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadNamespaceList;
+  static constexpr auto kReadEvent = &json::ObjectReader::ReadNamespaceEvent;
+};
+template <>
+struct Codec<ProfileObject> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadProfileList;
+  static constexpr auto kReadEvent = &json::ObjectReader::ReadProfileEvent;
+};
 
 // Since Kubernetes 1.35 resource versions of one kind of object are numbers that grow (KEP-5504).
 std::optional<uint64_t> ParseVersion(const std::string& text) {
@@ -280,5 +290,7 @@ template class Reflector<Pod>;
 template class Reflector<Node>;
 template class Reflector<DisruptionBudget>;
 template class Reflector<json::ResizeStatus>;
+template class Reflector<Namespace>;
+template class Reflector<ProfileObject>;
 
 }  // namespace synergy::kube

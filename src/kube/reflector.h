@@ -18,12 +18,14 @@
 #include <vector>
 
 #include "cluster/disruption_budget.h"
+#include "cluster/namespace.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "json/objects.h"
 #include "kube/api_client.h"
+#include "profile/profile_object.h"
 
 namespace synergy::kube {
 
@@ -78,5 +80,7 @@ extern template class Reflector<Pod>;
 extern template class Reflector<Node>;
 extern template class Reflector<DisruptionBudget>;
 extern template class Reflector<json::ResizeStatus>;
+extern template class Reflector<Namespace>;
+extern template class Reflector<ProfileObject>;
 
 }  // namespace synergy::kube

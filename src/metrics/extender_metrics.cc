@@ -10,52 +10,17 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
-#include "core/version.h"
+#include "metrics/families.h"
 
 namespace synergy::metrics {
 namespace {
 
-using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
-
-using LabelPairs = std::vector<std::pair<std::string, std::string>>;
-
-double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 // From a tenth of a millisecond to kube-scheduler's default time-out.
 const prometheus::Histogram::BucketBoundaries kLatencyBuckets = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
-
-class FamilyBuilder {
- public:
-  FamilyBuilder(std::string name, std::string help, MetricType type) {
-    family_.name = std::move(name);
-    family_.help = std::move(help);
-    family_.type = type;
-  }
-
-  void Add(const LabelPairs& labels, double value) {
-    ClientMetric metric;
-    for (const auto& [name, label] : labels) {
-      ClientMetric::Label pair;
-      pair.name = name;
-      pair.value = label;
-      metric.label.push_back(std::move(pair));
-    }
-    if (family_.type == MetricType::Counter) {
-      metric.counter.value = value;
-    } else {
-      metric.gauge.value = value;
-    }
-    family_.metric.push_back(std::move(metric));
-  }
-
-  MetricFamily Build() { return std::move(family_); }
-
- private:
-  MetricFamily family_;
-};
 
 // The families that are read from the cluster's state at each scrape.
 class ClusterFamilies {
@@ -65,18 +30,13 @@ class ClusterFamilies {
   std::vector<MetricFamily> Build(const ClusterGauges& gauges) const {
     std::vector<MetricFamily> families;
     AddNodes(gauges, families);
-    AddCaches(gauges, families);
-    const auto gauge = [&families](std::string name, std::string help, double value) {
-      FamilyBuilder family(std::move(name), std::move(help), MetricType::Gauge);
-      family.Add({}, value);
-      families.push_back(family.Build());
-    };
-    gauge("synergy_extender_assumed_pods",
-          "Pods that are being bound and not yet confirmed by the watch.",
-          static_cast<double>(gauges.assumed_pods));
-    gauge("synergy_extender_waiting_gpu_pods", "GPU pods without a node.",
-          static_cast<double>(gauges.waiting_gpu_pods));
-    gauge("synergy_extender_ready", "Whether /readyz says yes.", gauges.ready ? 1 : 0);
+    AddCacheFamilies(gauges.caches, families);
+    AddGauge("synergy_extender_assumed_pods",
+             "Pods that are being bound and not yet confirmed by the watch.",
+             static_cast<double>(gauges.assumed_pods), families);
+    AddGauge("synergy_extender_waiting_gpu_pods", "GPU pods without a node.",
+             static_cast<double>(gauges.waiting_gpu_pods), families);
+    AddGauge("synergy_extender_ready", "Whether /readyz says yes.", gauges.ready ? 1 : 0, families);
     return families;
   }
 
@@ -109,40 +69,6 @@ class ClusterFamilies {
     }
     for (FamilyBuilder* family : {&allocatable, &requested, &free, &stranded})
       families.push_back(family->Build());
-  }
-
-  void AddCaches(const ClusterGauges& gauges, std::vector<MetricFamily>& families) const {
-    FamilyBuilder objects("synergy_cache_objects", "Objects in the copy of the API server's state.",
-                          MetricType::Gauge);
-    FamilyBuilder synced("synergy_cache_synced", "Whether a whole list has been read.",
-                         MetricType::Gauge);
-    FamilyBuilder staleness("synergy_cache_staleness_seconds",
-                            "How long ago the API server last gave a sign of life on this watch.",
-                            MetricType::Gauge);
-    FamilyBuilder lists("synergy_cache_lists_total", "Whole lists read.", MetricType::Counter);
-    FamilyBuilder restarts("synergy_cache_watch_restarts_total", "Watches opened after the first.",
-                           MetricType::Counter);
-    FamilyBuilder errors("synergy_cache_errors_total", "Lists and watches that failed.",
-                         MetricType::Counter);
-    FamilyBuilder events("synergy_cache_events_total", "Watch events applied.",
-                         MetricType::Counter);
-    FamilyBuilder problems("synergy_cache_unreadable_fields_total",
-                           "Object fields that could not be read.", MetricType::Counter);
-    for (const auto& cache : gauges.caches) {
-      const LabelPairs labels{{"resource", cache.resource}};
-      objects.Add(labels, static_cast<double>(cache.objects));
-      synced.Add(labels, cache.synced ? 1 : 0);
-      staleness.Add(labels, Seconds(cache.staleness));
-      lists.Add(labels, static_cast<double>(cache.lists));
-      restarts.Add(labels, static_cast<double>(cache.watch_restarts));
-      errors.Add(labels, static_cast<double>(cache.errors));
-      events.Add(labels, static_cast<double>(cache.events));
-      problems.Add(labels, static_cast<double>(cache.problems));
-    }
-    for (FamilyBuilder* family :
-         {&objects, &synced, &staleness, &lists, &restarts, &errors, &events, &problems}) {
-      families.push_back(family->Build());
-    }
   }
 
   std::string gpu_;
@@ -193,14 +119,7 @@ class ExtenderMetrics::Impl {
       duration_of[static_cast<size_t>(verb)] =
           &durations.Add({{"verb", std::string(ToString(verb))}}, kLatencyBuckets);
     }
-    prometheus::BuildGauge()
-        .Name("synergy_build_info")
-        .Help("Always 1; the labels say what is running.")
-        .Register(registry)
-        .Add({{"program", "synergy-extender"},
-              {"version", std::string(Version())},
-              {"commit", std::string(Commit())}})
-        .Set(1);
+    RegisterBuildInfo("synergy-extender", registry);
   }
 
   ClusterFamilies families;
@@ -219,7 +138,7 @@ ExtenderMetrics::ExtenderMetrics(std::string gpu_resource)
 ExtenderMetrics::~ExtenderMetrics() = default;
 
 void ExtenderMetrics::CountCall(Verb verb, Duration duration) {
-  impl_->duration_of[static_cast<size_t>(verb)]->Observe(Seconds(duration));
+  impl_->duration_of[static_cast<size_t>(verb)]->Observe(ToSeconds(duration));
 }
 
 void ExtenderMetrics::CountError(Verb verb, std::string_view reason) {

@@ -13,6 +13,7 @@
 
 #include "core/clock.h"
 #include "core/resources.h"
+#include "metrics/cache_gauge.h"
 
 namespace synergy::metrics {
 
@@ -27,17 +28,6 @@ struct ClusterGauges {
     ResourceVector allocatable;
     ResourceVector requested;
     Gpus stranded;
-  };
-  struct CacheGauge {
-    std::string resource;  // "nodes", "pods", "poddisruptionbudgets"
-    bool synced = false;
-    Duration staleness{};
-    uint64_t objects = 0;
-    uint64_t lists = 0;
-    uint64_t watch_restarts = 0;
-    uint64_t errors = 0;
-    uint64_t events = 0;
-    uint64_t problems = 0;
   };
 
   std::vector<NodeGauge> nodes;  // those with GPUs

@@ -108,9 +108,9 @@ class TunerTest : public ::testing::Test {
   int64_t generation = 1;
   Tuner tuner{state,
               [this](const std::string&, const std::string& name, Gpus) {
-                return name == "sensitive"     ? KnownProfile{sensitive, generation}
-                       : name == "insensitive" ? KnownProfile{insensitive, generation}
-                                               : KnownProfile{};
+                return name == "sensitive"     ? TunedProfile{sensitive, generation}
+                       : name == "insensitive" ? TunedProfile{insensitive, generation}
+                                               : TunedProfile{};
               },
               api,
               reader,

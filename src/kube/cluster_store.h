@@ -10,9 +10,9 @@
 #include "cluster/cluster_state.h"
 #include "kube/reflector.h"
 
-namespace synergy::extender {
+namespace synergy::kube {
 
-class PodStore final : public kube::ObjectStore<Pod> {
+class PodStore final : public ObjectStore<Pod> {
  public:
   explicit PodStore(ClusterState& state) : state_(state) {}
   void Replace(std::vector<Pod> all) override { state_.ReplacePods(std::move(all)); }
@@ -23,7 +23,7 @@ class PodStore final : public kube::ObjectStore<Pod> {
   ClusterState& state_;
 };
 
-class NodeStore final : public kube::ObjectStore<Node> {
+class NodeStore final : public ObjectStore<Node> {
  public:
   explicit NodeStore(ClusterState& state) : state_(state) {}
   void Replace(std::vector<Node> all) override { state_.ReplaceNodes(std::move(all)); }
@@ -34,7 +34,7 @@ class NodeStore final : public kube::ObjectStore<Node> {
   ClusterState& state_;
 };
 
-class DisruptionBudgetStore final : public kube::ObjectStore<DisruptionBudget> {
+class DisruptionBudgetStore final : public ObjectStore<DisruptionBudget> {
  public:
   explicit DisruptionBudgetStore(ClusterState& state) : state_(state) {}
   void Replace(std::vector<DisruptionBudget> all) override {
@@ -51,4 +51,4 @@ class DisruptionBudgetStore final : public kube::ObjectStore<DisruptionBudget> {
   ClusterState& state_;
 };
 
-}  // namespace synergy::extender
+}  // namespace synergy::kube

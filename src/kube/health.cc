@@ -1,10 +1,10 @@
-#include "extender/health.h"
+#include "kube/health.h"
 
 #include <utility>
 
 #include <fmt/format.h>
 
-namespace synergy::extender {
+namespace synergy::kube {
 
 Health::Health(std::vector<WatchedResource> resources, const Clock& clock,
                std::chrono::milliseconds staleness_limit)
@@ -13,7 +13,7 @@ Health::Health(std::vector<WatchedResource> resources, const Clock& clock,
 std::string Health::NotReadyReason() const {
   if (stopping_) return "shutting down";
   for (const WatchedResource& resource : resources_) {
-    const kube::ReflectorStatus status = resource.status();
+    const ReflectorStatus status = resource.status();
     if (!status.synced) return fmt::format("{} have not been listed yet", resource.name);
     const auto age =
         std::chrono::duration_cast<std::chrono::seconds>(clock_.Now() - status.last_contact);
@@ -23,4 +23,4 @@ std::string Health::NotReadyReason() const {
   return {};
 }
 
-}  // namespace synergy::extender
+}  // namespace synergy::kube

@@ -1,11 +1,10 @@
-#include "extender/health.h"
+#include "kube/health.h"
 
 #include <gtest/gtest.h>
 
-#include "extender/decision_ids.h"
 #include "support/fake_clock.h"
 
-namespace synergy::extender {
+namespace synergy::kube {
 namespace {
 
 using std::chrono::seconds;
@@ -13,7 +12,7 @@ using std::chrono::seconds;
 class HealthTest : public ::testing::Test {
  protected:
   synergy::testing::FakeClock clock;
-  kube::ReflectorStatus status;
+  ReflectorStatus status;
   Health health{{{"pods", [this] { return status; }}}, clock, seconds(60)};
 };
 
@@ -42,22 +41,5 @@ TEST_F(HealthTest, IsNotReadyOnItsWayOut) {
   EXPECT_EQ(health.NotReadyReason(), "shutting down");
 }
 
-TEST(DecisionIdsTest, GivesEachDecisionAnIdThatItsLaterCallsFind) {
-  DecisionIds ids;
-  EXPECT_EQ(ids.Current("a"), "-");
-  EXPECT_EQ(ids.Begin("a"), "1");
-  EXPECT_EQ(ids.Begin("b"), "2");
-  EXPECT_EQ(ids.Current("a"), "1");
-  EXPECT_EQ(ids.Begin("a"), "3");
-  EXPECT_EQ(ids.Current("a"), "3");
-}
-
-TEST(DecisionIdsTest, ForgetsTheOldestPods) {
-  DecisionIds ids;
-  for (int i = 0; i < 5000; ++i) ids.Begin("uid-" + std::to_string(i));
-  EXPECT_EQ(ids.Current("uid-0"), "-");
-  EXPECT_EQ(ids.Current("uid-4999"), "5000");
-}
-
 }  // namespace
-}  // namespace synergy::extender
+}  // namespace synergy::kube

@@ -14,11 +14,11 @@
 #include "core/clock.h"
 #include "kube/reflector.h"
 
-namespace synergy::extender {
+namespace synergy::kube {
 
 struct WatchedResource {
   std::string name;  // "nodes"
-  std::function<kube::ReflectorStatus()> status;
+  std::function<ReflectorStatus()> status;
 };
 
 class Health {
@@ -37,4 +37,4 @@ class Health {
   std::atomic<bool> stopping_ = false;
 };
 
-}  // namespace synergy::extender
+}  // namespace synergy::kube

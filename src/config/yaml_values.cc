@@ -1,12 +1,8 @@
-#include "config/yaml_amounts.h"
+#include "config/yaml_values.h"
 
 #include <charconv>
 #include <map>
 #include <system_error>
-
-#include <fmt/format.h>
-
-#include "config/yaml_fields.h"
 
 namespace synergy::config {
 namespace {
@@ -43,7 +39,7 @@ std::chrono::milliseconds ToDuration(const YAML::Node& node, const std::string& 
   return duration;
 }
 
-int64_t ToBytes(const YAML::Node& node, const std::string& field) {
+int64_t ToByteCount(const YAML::Node& node, const std::string& field) {
   static const std::map<std::string, int64_t> kUnits = {{"", 1},
                                                         {"k", 1'000},
                                                         {"M", 1'000'000},
@@ -56,9 +52,19 @@ int64_t ToBytes(const YAML::Node& node, const std::string& field) {
   return WithUnit(node, field, kUnits);
 }
 
-int64_t ToMilliCpu(const YAML::Node& node, const std::string& field) {
+int64_t ToMilliCores(const YAML::Node& node, const std::string& field) {
   static const std::map<std::string, int64_t> kUnits = {{"", 1000}, {"m", 1}};
   return WithUnit(node, field, kUnits);
+}
+
+std::vector<std::string> ToTexts(const YAML::Node& node, const std::string& field) {
+  if (!node.IsSequence()) Reject(node, field + ": expected a list");
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < node.size(); ++i) {
+    texts.push_back(Scalar(node[i], fmt::format("{}[{}]", field, i)));
+    if (texts.back().empty()) Reject(node[i], fmt::format("{}[{}]: must not be empty", field, i));
+  }
+  return texts;
 }
 
 int64_t ToInteger(const YAML::Node& node, const std::string& field, int64_t least, int64_t most) {

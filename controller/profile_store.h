@@ -1,0 +1,55 @@
+#pragma once
+
+// The cluster's TrainingProfiles, with what follows from them.
+//
+// Threading: from any thread; a watch writes, everybody reads. What Find() gives is immutable and
+// stays as it is when the profile changes.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/reflector.h"
+#include "profile/profile_object.h"
+
+namespace synergy::controller {
+
+class ProfileStore final : public kube::ObjectStore<ProfileObject> {
+ public:
+  // `tolerance` of profiles that have none of their own.
+  explicit ProfileStore(double tolerance) : tolerance_(tolerance) {}
+
+  void Replace(std::vector<ProfileObject> all) override;
+  void Upsert(ProfileObject object) override;
+  void Remove(const ProfileObject& object) override;
+
+  // Null when there is none of that name.
+  std::shared_ptr<const KnownProfile> Find(const std::string& profile_namespace,
+                                           const std::string& name) const;
+  std::vector<std::shared_ptr<const KnownProfile>> All() const;
+  // Grows with every change.
+  uint64_t version() const;
+
+  struct Counts {
+    size_t valid = 0;
+    size_t invalid = 0;
+  };
+  Counts counts() const;
+
+ private:
+  using Key = std::pair<std::string, std::string>;  // namespace, name
+
+  std::shared_ptr<const KnownProfile> Know(ProfileObject object) const;
+
+  const double tolerance_;
+  mutable std::mutex mutex_;
+  std::map<Key, std::shared_ptr<const KnownProfile>> profiles_;
+  uint64_t version_ = 0;
+};
+
+}  // namespace synergy::controller

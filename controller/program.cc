@@ -1,0 +1,343 @@
+#include "controller/program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "admission/admission.h"
+#include "cluster/cluster_state.h"
+#include "config/config_file.h"
+#include "config/text_file.h"
+#include "controller/cluster_view.h"
+#include "controller/fair_shares.h"
+#include "controller/namespace_store.h"
+#include "controller/profile_store.h"
+#include "controller/status_writer.h"
+#include "controller/tuner.h"
+#include "controller/tuning.h"
+#include "controller/webhook.h"
+#include "http/server.h"
+#include "json/objects.h"
+#include "kube/api_client.h"
+#include "kube/cluster_store.h"
+#include "kube/events.h"
+#include "kube/health.h"
+#include "kube/instance.h"
+#include "kube/leader_election.h"
+#include "kube/reflector.h"
+#include "kube/training_profiles.h"
+#include "metrics/controller_metrics.h"
+#include "metrics/tuner_metrics.h"
+#include "profile/job_profile.h"
+
+namespace synergy::controller {
+namespace {
+
+http::Response Text(int status, std::string body) {
+  return {status, "text/plain; charset=utf-8", std::move(body)};
+}
+
+// A silent watch proves nothing, one that ends in time and is opened again does: thrice within the
+// limit.
+std::chrono::seconds WatchTimeout(std::chrono::milliseconds staleness_limit) {
+  const auto third = std::chrono::duration_cast<std::chrono::seconds>(staleness_limit / 3);
+  return std::clamp(third, std::chrono::seconds(1), kube::ReflectorOptions{}.watch_timeout);
+}
+
+kube::ReflectorOptions Watch(std::string path, std::string field_selector, uint64_t seed,
+                             std::chrono::milliseconds staleness_limit) {
+  kube::ReflectorOptions options;
+  options.watch_timeout = WatchTimeout(staleness_limit);
+  options.path = std::move(path);
+  options.field_selector = std::move(field_selector);
+  options.seed = seed;
+  return options;
+}
+
+admission::Settings ToSettings(const config::ControllerConfig& config) {
+  admission::Settings settings;
+  settings.gpu_resource = config.gpu_resource;
+  settings.scheduler_name = config.scheduler_name;
+  settings.managed_schedulers = config.managed_schedulers;
+  settings.excluded_namespaces = config.excluded_namespaces;
+  if (!config.own_namespace.empty()) settings.excluded_namespaces.push_back(config.own_namespace);
+  settings.enforcement = config.enforcement;
+  return settings;
+}
+
+metrics::CacheGauge ToGauge(const std::string& resource, const kube::ReflectorStatus& status,
+                            uint64_t objects, Instant now) {
+  return {.resource = resource,
+          .synced = status.synced,
+          .staleness = status.synced ? now - status.last_contact : Duration::zero(),
+          .objects = objects,
+          .lists = status.lists,
+          .watch_restarts = status.watch_restarts,
+          .errors = status.errors,
+          .events = status.events,
+          .problems = status.problems};
+}
+
+TunerOptions ToOptions(const config::ControllerConfig& config) {
+  const config::ControllerConfig::Tuner& tuner = config.tuner;
+  TunerOptions options;
+  options.scheduler_name = config.scheduler_name;
+  options.round = tuner.round;
+  options.least_gain = static_cast<double>(tuner.least_gain_percent) / 100;
+  options.hold = tuner.hold;
+  options.changes = {tuner.settle, tuner.patience, tuner.unshrinkable};
+  return options;
+}
+
+// A profile of one GPU does for pods with several.
+TunedProfile FindTunedProfile(const ProfileStore& profiles, const std::string& pod_namespace,
+                              const std::string& name, Gpus gpus) {
+  const std::shared_ptr<const KnownProfile> known = profiles.Find(pod_namespace, name);
+  if (!known || !known->object.profile) return {};
+  if (known->object.profile->gpus() == gpus) return {known->object.profile, known->object.generation};
+  if (known->object.profile->gpus() != Gpus(1)) return {};
+  Result<JobProfile> scaled = Scaled(*known->object.profile, gpus);
+  if (!scaled) return {};
+  return {std::make_shared<const JobProfile>(*std::move(scaled)), known->object.generation};
+}
+
+class RunningProgram final : public Program {
+ public:
+  RunningProgram(const config::ControllerConfig& config, std::unique_ptr<kube::ApiClient> client,
+                 const Clock& clock, Logger& log)
+      : config_(config),
+        clock_(clock),
+        log_(log),
+        client_(std::move(client)),
+        reader_(config.gpu_resource),
+        profiles_(config.tolerance),
+        fair_shares_(state_),
+        view_(profiles_, namespaces_, fair_shares_, [this] { return Complete(); }),
+        webhook_(ToSettings(config), view_, clock, log, metrics_),
+        status_writer_(*client_, profiles_, state_, clock, log, metrics_),
+        events_(kube::EventRecorder::Start(*client_, clock, log, "synergy-controller",
+                                           kube::InstanceName())),
+        election_(StartElection()),
+        tuner_(
+            state_,
+            [this](const std::string& pod_namespace, const std::string& name, Gpus gpus) {
+              return FindTunedProfile(profiles_, pod_namespace, name, gpus);
+            },
+            *client_, reader_, *events_, clock, log, tuner_metrics_, ToOptions(config)),
+        tuning_(
+            state_, tuner_, *election_, [this] { return MayTune(); }, tuner_metrics_),
+        node_store_(state_) {}
+
+  ~RunningProgram() override { Stop(); }
+
+  Result<> Start() {
+    if (const Result<> made = MakeServers(); !made) return made;
+    StartWatches();
+    health_ = std::make_unique<kube::Health>(resources_, clock_, config_.staleness_limit);
+    metrics_.SetGauges([this] { return ReadGauges(); });
+    AddRoutes();
+    status_writing_ = std::jthread([this](const std::stop_token& stop) {
+      while (clock_.SleepFor(std::chrono::milliseconds(500), stop)) {
+        if (Complete() && election_->IsLeader()) status_writer_.WriteIfDue(stop);
+      }
+    });
+    if (config_.tuner.enabled) tuning_.Start();
+    if (const Result<> started = webhook_server_->Start(); !started) return started;
+    return http_server_->Start();
+  }
+
+  uint16_t webhook_port() const override { return webhook_server_->port(); }
+  uint16_t http_port() const override { return http_server_->port(); }
+
+  void Stop() override {
+    if (std::exchange(stopped_, true)) return;
+    if (health_) health_->ShutDown();
+    if (webhook_server_) webhook_server_->Stop(config_.shutdown_grace);
+    if (http_server_) http_server_->Stop(config_.shutdown_grace);
+    tuning_.Stop();
+    status_writing_.request_stop();
+    if (status_writing_.joinable()) status_writing_.join();
+    pods_.reset();
+    nodes_.reset();
+    namespaces_watch_.reset();
+    profiles_watch_.reset();
+  }
+
+ private:
+  Result<> MakeServers() {
+    http::ServerOptions options;
+    const auto webhook_address = config::ParseListenAddress(config_.listen);
+    if (!webhook_address) return Fail(webhook_address.error());
+    options.host = webhook_address->host;
+    options.port = webhook_address->port;
+    options.certificate_file = config_.tls_certificate_file;
+    options.key_file = config_.tls_key_file;
+    options.max_body_bytes = static_cast<size_t>(config_.max_body_bytes);
+    options.error_response = [this](const http::Request&, int status, std::string_view reason) {
+      metrics_.CountBadInput(status == 413 ? "too_large" : "http");
+      log_.Warn("bad request", {{"status", status}, {"reason", reason}});
+      return Text(status, std::string(reason) + "\n");
+    };
+    options.on_failed_handshake = [this] { metrics_.CountBadInput("tls"); };
+    options.on_problem = [this](std::string_view problem) {
+      log_.Warn("webhook server", {{"problem", problem}});
+    };
+    auto webhook_server = http::Server::Create(std::move(options));
+    if (!webhook_server) return Fail(webhook_server.error());
+    webhook_server_ = *std::move(webhook_server);
+
+    http::ServerOptions plain;
+    const auto http_address = config::ParseListenAddress(config_.http_listen);
+    if (!http_address) return Fail(http_address.error());
+    plain.host = http_address->host;
+    plain.port = http_address->port;
+    plain.max_body_bytes = 1024;
+    auto http_server = http::Server::Create(std::move(plain));
+    if (!http_server) return Fail(http_server.error());
+    http_server_ = *std::move(http_server);
+    return {};
+  }
+
+  void StartWatches() {
+    const auto seed = static_cast<uint64_t>(clock_.WallNow().time_since_epoch().count());
+    const auto limit = config_.staleness_limit;
+    nodes_ = kube::Reflector<Node>::Start(*client_, reader_, node_store_, clock_, log_,
+                                          Watch("/api/v1/nodes", "", seed, limit));
+    // Terminal pods take nothing.
+    pods_ = kube::Reflector<Pod>::Start(
+        *client_, reader_, tuning_, clock_, log_,
+        Watch("/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed", seed + 1, limit));
+    namespaces_watch_ =
+        kube::Reflector<Namespace>::Start(*client_, reader_, namespaces_, clock_, log_,
+                                          Watch("/api/v1/namespaces", "", seed + 2, limit));
+    profiles_watch_ = kube::Reflector<ProfileObject>::Start(
+        *client_, reader_, profiles_, clock_, log_,
+        Watch(std::string(kube::kTrainingProfilesPath), "", seed + 3, limit));
+    resources_ = {{"nodes", [this] { return nodes_->status(); }},
+                  {"pods", [this] { return pods_->status(); }},
+                  {"namespaces", [this] { return namespaces_watch_->status(); }},
+                  {"trainingprofiles", [this] { return profiles_watch_->status(); }}};
+  }
+
+  void AddRoutes() {
+    webhook_server_->Handle("POST", "/mutate-pod", [this](const http::Request& request) {
+      return webhook_.ReviewPod(request);
+    });
+    webhook_server_->Handle(
+        "POST", "/validate-trainingprofile",
+        [this](const http::Request& request) { return webhook_.ReviewProfile(request); });
+    http_server_->Handle("GET", "/healthz", [](const http::Request&) { return Text(200, "ok\n"); });
+    http_server_->Handle("GET", "/readyz", [this](const http::Request&) {
+      const std::string reason = health_->NotReadyReason();
+      return reason.empty() ? Text(200, "ok\n") : Text(503, "not ready: " + reason + "\n");
+    });
+    http_server_->Handle("GET", "/metrics", [this](const http::Request&) {
+      return http::Response{200, "text/plain; version=0.0.4; charset=utf-8",
+                            metrics_.Render() + tuner_metrics_.Render()};
+    });
+  }
+
+  bool Complete() const {
+    return std::all_of(resources_.begin(), resources_.end(),
+                       [](const auto& resource) { return resource.status().synced; });
+  }
+
+  std::unique_ptr<kube::LeaderElection> StartElection() {
+    kube::LeaderElectionOptions options;
+    options.lease_namespace = config_.own_namespace;
+    options.name = config_.lease_name;
+    // A process that starts again is another one.
+    options.identity =
+        fmt::format("{}_{}", kube::InstanceName(), clock_.WallNow().time_since_epoch().count());
+    return kube::LeaderElection::Start(*client_, clock_, log_, std::move(options));
+  }
+
+  // What is not seen any more, or will not be rewritten on its way in, is not changed either.
+  bool MayTune() const {
+    if (!health_->NotReadyReason().empty()) return false;
+    const auto expiry = webhook_server_->CertificateExpiry();
+    return !expiry || *expiry > clock_.WallNow();
+  }
+
+  metrics::ControllerGauges ReadGauges() const {
+    metrics::ControllerGauges gauges;
+    const auto snapshot = state_.Snapshot();
+    uint64_t nodes = 0;
+    for (NodeIndex index = 0; index < snapshot->size(); ++index)
+      nodes += snapshot->node(index).exists ? 1 : 0;
+    const ProfileStore::Counts profiles = profiles_.counts();
+    const Instant now = clock_.Now();
+    gauges.caches = {ToGauge("nodes", nodes_->status(), nodes, now),
+                     ToGauge("pods", pods_->status(), state_.known_pods(), now),
+                     ToGauge("namespaces", namespaces_watch_->status(), namespaces_.size(), now),
+                     ToGauge("trainingprofiles", profiles_watch_->status(),
+                             profiles.valid + profiles.invalid, now)};
+    gauges.valid_profiles = profiles.valid;
+    gauges.invalid_profiles = profiles.invalid;
+    gauges.certificate_expiry = webhook_server_->CertificateExpiry();
+    gauges.ready = health_->NotReadyReason().empty();
+    return gauges;
+  }
+
+  const config::ControllerConfig config_;
+  const Clock& clock_;
+  Logger& log_;
+  std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<http::Server> webhook_server_;
+  std::unique_ptr<http::Server> http_server_;
+  json::ObjectReader reader_;
+  metrics::ControllerMetrics metrics_;
+  ClusterState state_;
+  ProfileStore profiles_;
+  NamespaceStore namespaces_;
+  FairShares fair_shares_;
+  ClusterView view_;
+  Webhook webhook_;
+  StatusWriter status_writer_;
+  metrics::TunerMetrics tuner_metrics_;
+  std::unique_ptr<kube::EventRecorder> events_;
+  std::unique_ptr<kube::LeaderElection> election_;
+  Tuner tuner_;
+  Tuning tuning_;
+  kube::NodeStore node_store_;
+  std::unique_ptr<kube::Reflector<Pod>> pods_;
+  std::unique_ptr<kube::Reflector<Node>> nodes_;
+  std::unique_ptr<kube::Reflector<Namespace>> namespaces_watch_;
+  std::unique_ptr<kube::Reflector<ProfileObject>> profiles_watch_;
+  std::vector<kube::WatchedResource> resources_;
+  std::unique_ptr<kube::Health> health_;
+  std::jthread status_writing_;
+  bool stopped_ = false;
+};
+
+// In a pod, the folder of the service account's token tells the namespace too.
+std::string OwnNamespace(const config::ControllerConfig& config,
+                         const config::ClusterAccess& access) {
+  if (!config.own_namespace.empty()) return config.own_namespace;
+  if (access.token_file.empty()) return "synergy-system";
+  const auto file = std::filesystem::path(access.token_file).parent_path() / "namespace";
+  const Result<std::string> text = config::ReadTextFile(file.string());
+  return text ? text->substr(0, text->find('\n')) : "synergy-system";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Program>> Program::Start(const config::ControllerConfig& config,
+                                                const config::ClusterAccess& access,
+                                                const Clock& clock, Logger& log) {
+  auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-controller"});
+  if (!client) return Fail(client.error());
+  config::ControllerConfig complete = config;
+  complete.own_namespace = OwnNamespace(config, access);
+  auto program = std::make_unique<RunningProgram>(complete, *std::move(client), clock, log);
+  if (const Result<> started = program->Start(); !started) return Fail(started.error());
+  return program;
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,103 @@
+#include "controller/status_writer.h"
+
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "allocation/smallest_fair_share.h"
+#include "core/quantity_text.h"
+#include "core/wall_time.h"
+#include "kube/training_profiles.h"
+
+namespace synergy::controller {
+namespace {
+
+constexpr Duration kRefresh = std::chrono::minutes(1);
+constexpr Duration kRetry = std::chrono::seconds(5);
+
+// With two digits, and as JSON spells it when it has read it.
+std::string RatioText(double ratio) {
+  std::string text = fmt::format("{:.2f}", ratio);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string Join(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : "; ") + text;
+  return joined;
+}
+
+}  // namespace
+
+StatusWriter::StatusWriter(kube::ApiClient& client, const ProfileStore& profiles,
+                           const ClusterState& cluster, const Clock& clock, Logger& log,
+                           metrics::ControllerMetrics& metrics)
+    : client_(client),
+      profiles_(profiles),
+      cluster_(cluster),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics) {}
+
+void StatusWriter::WriteIfDue(const std::stop_token& stop) {
+  const uint64_t version = profiles_.version();
+  const Instant now = clock_.Now();
+  if (version_ == version && now < next_) return;
+  version_ = version;
+  next_ = now + (WriteAll(stop) ? kRefresh : kRetry);
+}
+
+bool StatusWriter::WriteAll(const std::stop_token& stop) {
+  bool all_written = true;
+  for (const std::shared_ptr<const KnownProfile>& profile : profiles_.All()) {
+    if (stop.stop_requested()) return false;
+    const ProfileObject& object = profile->object;
+    ProfileStatus status = Describe(*profile);
+    if (status == object.status) continue;
+    if (status.valid != object.status.valid || status.since.empty())
+      status.since = ToTimeText(clock_.WallNow());
+    const Result<> written = kube::PatchProfileStatus(client_, object, status, stop);
+    metrics_.CountStatusWrite(written ? "written" : "failed");
+    // One that is gone, or another one by now, comes again by the watch.
+    if (written || written.error().code == ErrorCode::kNotFound ||
+        written.error().code == ErrorCode::kConflict) {
+      continue;
+    }
+    all_written = false;
+    log_.Warn("a profile's status cannot be written",
+              {{"profile", object.Key()}, {"error", written.error().message}});
+  }
+  return all_written;
+}
+
+ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
+  const ProfileObject& object = profile.object;
+  ProfileStatus status;
+  status.observed_generation = object.generation;
+  status.since = object.status.since;
+  if (object.profile == nullptr) {
+    status.valid = "False";
+    status.reason = "Unusable";
+    status.message = Join(object.problems);
+    return status;
+  }
+  status.valid = "True";
+  status.reason = "Usable";
+  status.message = Join(object.profile->warnings());
+  status.demand_cpu = ToQuantityText(profile.demand.cpu);
+  status.demand_memory = ToQuantityText(profile.demand.memory);
+  // Of the nodes that it is for, whoever may go there.
+  const auto fair = SmallestFairShare(*cluster_.Snapshot(), nullptr, object.profile->gpus(),
+                                      object.training.gpu_product);
+  if (!fair) return status;
+  const double slow = object.profile->ThroughputAt(fair->cpu, fair->memory);
+  const double fast = object.profile->ThroughputAt(profile.demand.cpu, profile.demand.memory);
+  if (slow > 0 && std::isfinite(fast / slow)) status.speed_up = RatioText(fast / slow);
+  return status;
+}
+
+}  // namespace synergy::controller

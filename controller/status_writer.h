@@ -1,0 +1,48 @@
+#pragma once
+
+// Writes into each TrainingProfile's status what we make of it. Only where it says something else
+// so far, so that several of us agree after one write.
+//
+// Threading: one owner at a time. Failures: a status that cannot be written is counted and logged,
+// and tried again with the next call.
+
+#include <optional>
+#include <stop_token>
+
+#include "cluster/cluster_state.h"
+#include "controller/profile_store.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/resources.h"
+#include "kube/api_client.h"
+#include "metrics/controller_metrics.h"
+
+namespace synergy::controller {
+
+class StatusWriter {
+ public:
+  // All outlive this.
+  StatusWriter(kube::ApiClient& client, const ProfileStore& profiles, const ClusterState& cluster,
+               const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
+
+  // Often: looks at the profiles when one has changed, when something is still to be written, and
+  // once a minute, because the fair share that a speed-up is told against follows the cluster.
+  void WriteIfDue(const std::stop_token& stop);
+  // False when one could not be written.
+  bool WriteAll(const std::stop_token& stop);
+
+ private:
+  // What the status should be. `since` is left as it is.
+  ProfileStatus Describe(const KnownProfile& profile) const;
+
+  kube::ApiClient& client_;
+  const ProfileStore& profiles_;
+  const ClusterState& cluster_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::ControllerMetrics& metrics_;
+  std::optional<uint64_t> version_;  // of the profiles, when all were last written
+  Instant next_{};
+};
+
+}  // namespace synergy::controller

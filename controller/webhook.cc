@@ -1,0 +1,102 @@
+#include "controller/webhook.h"
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/quantity_text.h"
+#include "json/admission_review.h"
+
+namespace synergy::controller {
+namespace {
+
+http::Response Answer(std::string body) { return {200, "application/json", std::move(body)}; }
+
+bool IsJson(std::string_view content_type) {
+  return content_type.substr(0, content_type.find(';')) == "application/json";
+}
+
+std::string Join(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : "; ") + text;
+  return joined;
+}
+
+}  // namespace
+
+Webhook::Webhook(admission::Settings settings, const admission::Surroundings& surroundings,
+                 const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics)
+    : settings_(std::move(settings)),
+      surroundings_(surroundings),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics) {}
+
+void Webhook::Report(std::string_view kind, const std::string& problem) {
+  metrics_.CountBadInput(kind);
+  log_.Warn("bad review", {{"kind", kind}, {"problem", problem}});
+}
+
+http::Response Webhook::Refuse(int status, std::string_view kind, const std::string& reason) {
+  Report(kind, reason);
+  return {status, "text/plain; charset=utf-8", reason + "\n"};
+}
+
+http::Response Webhook::ReviewPod(const http::Request& request) {
+  const Instant start = clock_.Now();
+  if (!IsJson(request.content_type)) {
+    return Refuse(415, "content_type",
+                  fmt::format("\"{}\" is not application/json", request.content_type));
+  }
+  const Result<json::PodReview> review =
+      json::PodReview::Read(request.body, settings_.gpu_resource);
+  if (!review) return Refuse(400, "json", review.error().message);
+
+  json::ReviewAnswer answer;
+  std::string_view outcome = "unreadable";
+  if (!review->problem().empty()) {
+    Report(review->problem_kind(), review->problem());
+    answer.warnings.push_back("synergy: the pod stays as written: " + review->problem());
+  } else {
+    const admission::PodFacts& pod = review->facts();
+    admission::Decision decision = Decide(pod, surroundings_, settings_);
+    outcome = ToString(decision.outcome);
+    answer.patch = review->WritePatch(decision, settings_);
+    if (decision.outcome != admission::Outcome::kNoGpus) {
+      log_.Info("pod reviewed", {{"namespace", pod.pod_namespace},
+                                 {"review", review->head().uid},
+                                 {"outcome", outcome},
+                                 {"warnings", decision.warnings.size()}});
+    }
+    answer.warnings = std::move(decision.warnings);
+  }
+  std::string body = json::WriteReviewAnswer(review->head(), answer);
+  metrics_.CountPodReview(outcome, clock_.Now() - start);
+  return Answer(std::move(body));
+}
+
+http::Response Webhook::ReviewProfile(const http::Request& request) {
+  if (!IsJson(request.content_type)) {
+    return Refuse(415, "content_type",
+                  fmt::format("\"{}\" is not application/json", request.content_type));
+  }
+  const Result<json::ProfileReview> review = json::ReadProfileReview(request.body);
+  if (!review) return Refuse(400, "json", review.error().message);
+  json::ReviewAnswer answer;
+  if (!review->problem.empty()) {
+    Report(review->problem_kind, review->problem);
+    metrics_.CountProfileReview("unreadable");
+  } else if (!review->object.problems.empty()) {
+    metrics_.CountProfileReview("invalid");
+    answer.allowed = false;
+    answer.message = Join(review->object.problems);
+  } else {
+    metrics_.CountProfileReview("valid");
+    for (const std::string& warning : review->object.profile->warnings())
+      answer.warnings.push_back("spec.points: " + warning);
+  }
+  return Answer(json::WriteReviewAnswer(review->head, answer));
+}
+
+}  // namespace synergy::controller

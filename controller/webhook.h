@@ -1,0 +1,36 @@
+#pragma once
+
+// The answers to admission reviews: pods that are created, and TrainingProfiles that are written.
+// Whatever goes wrong, a pod is let through as it is.
+//
+// Threading: from any thread; nothing is kept between reviews.
+
+#include "admission/admission.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "http/server.h"
+#include "metrics/controller_metrics.h"
+
+namespace synergy::controller {
+
+class Webhook {
+ public:
+  // All outlive this.
+  Webhook(admission::Settings settings, const admission::Surroundings& surroundings,
+          const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
+
+  http::Response ReviewPod(const http::Request& request);
+  http::Response ReviewProfile(const http::Request& request);
+
+ private:
+  http::Response Refuse(int status, std::string_view kind, const std::string& reason);
+  void Report(std::string_view kind, const std::string& problem);
+
+  const admission::Settings settings_;
+  const admission::Surroundings& surroundings_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::ControllerMetrics& metrics_;
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# synergy-controller as a component of the cluster: its certificate, the kinds and webhooks that it needs, and its process.
+
+has_controller() { [[ -n $CONTROLLER ]]; }
+
+start_synergy_controller() {
+  spawn synergy-controller "$CONTROLLER/synergy-controller" --kubeconfig "$STATE/synergy-controller.kubeconfig" \
+    --config "$STATE/synergy-controller.yaml"
+}
+
+controller_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$CONTROLLER_PORT/readyz"; }
+
+# Once, with the cluster: everything but the process.
+install_controller() {
+  make_user synergy-controller /CN=synergy-controller
+  make_certificate webhook /CN=synergy-controller DNS:localhost,IP:127.0.0.1
+  cat >"$STATE/synergy-controller.yaml" <<E_O_F
+listen: 127.0.0.1:$WEBHOOK_PORT
+httpListen: 127.0.0.1:$CONTROLLER_PORT
+tls: {certificateFile: $STATE/pki/webhook.crt, keyFile: $STATE/pki/webhook.key}
+# As fast as a test needs it.
+tuner: {round: 10s, patience: 20s}
+log: {level: debug}
+E_O_F
+  {
+    run_kubectl apply --filename "$REPOSITORY/manifests/crds"
+    run_kubectl wait --for condition=Established --timeout 30s crd/trainingprofiles.synergy.io
+    run_kubectl create namespace synergy-system --dry-run=client --output yaml | run_kubectl apply --filename -
+    run_kubectl apply --filename "$REPOSITORY/manifests/controller-rbac.yaml"
+    run_kubectl create clusterrolebinding synergy-controller-user --clusterrole synergy-controller --user synergy-controller
+    run_kubectl create rolebinding synergy-controller-user --namespace synergy-system --role synergy-controller \
+      --user synergy-controller
+    webhook_configurations | run_kubectl apply --filename -
+  } >>"$STATE/logs/controller-manifests.log" 2>&1 ||
+    die "manifests of synergy-controller: $(<"$STATE/logs/controller-manifests.log")"
+}
+
+# The shipped ones, but the controller runs outside of the cluster, so that its address takes the place of its Service.
+webhook_configurations() {
+  /usr/bin/python3 -c 'import json, sys, yaml; json.dump(list(yaml.safe_load_all(open(sys.argv[1]))), sys.stdout)' \
+    "$REPOSITORY/manifests/webhook.yaml" |
+    jq --arg url "https://127.0.0.1:$WEBHOOK_PORT" --arg authority "$(base64 -w 0 "$STATE/pki/ca.crt")" '
+      {apiVersion: "v1", kind: "List", items: map(.webhooks |= map(
+        .clientConfig |= {url: ($url + .service.path), caBundle: $authority}))}'
+}

@@ -1,0 +1,90 @@
+#pragma once
+
+// What becomes of a pod's CPU and memory when it is created: left as written, or set to the floor,
+// which is what it is guaranteed, with the figures that everybody goes by later
+// (docs/companion.md).
+//
+// Threading: pure, as far as the Surroundings are.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/pod_facts.h"
+#include "cluster/fungible.h"
+#include "cluster/node_selection.h"
+#include "core/resources.h"
+#include "profile/profile_object.h"
+
+namespace synergy::admission {
+
+struct Settings {
+  std::string gpu_resource = "nvidia.com/gpu";  // for messages
+  std::string scheduler_name = "synergy-scheduler";
+  // Pods of these schedulers become ours, and those that ask for ours by name.
+  std::vector<std::string> managed_schedulers{"default-scheduler"};
+  std::vector<std::string> excluded_namespaces{"kube-system"};
+  Enforcement enforcement = Enforcement::kShared;
+};
+
+// What is known of the cluster around the pod.
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+  // Whether nodes, pods, namespaces and profiles have been listed.
+  virtual bool Complete() const = 0;
+  // The namespace's label; empty where there is none.
+  virtual std::string NamespaceLabel(const std::string& name, std::string_view key) const = 0;
+  // Null when there is none.
+  virtual std::shared_ptr<const KnownProfile> FindProfile(const std::string& profile_namespace,
+                                                          const std::string& name) const = 0;
+  // SmallestFairShare() of the present cluster.
+  virtual std::optional<ResourceVector> FairShare(const NodeSelection& selection, Gpus gpus,
+                                                  const std::string& gpu_product) const = 0;
+};
+
+// Why a pod is as it is after admission.
+enum class Outcome : uint8_t {
+  kManaged,  // set to the floor
+  // Left as written:
+  kNoGpus,
+  kOptedOut,           // label synergy.io/fungible: "false"
+  kExcludedNamespace,  // by configuration
+  kOtherScheduler,
+  kHasNode,            // bound by whoever created it
+  kStatic,             // the mirror of a static pod
+  kPodLevelResources,  // spec.resources
+  kSeveralContainers,  // with GPUs
+  kNoNode,             // none that it may go to has so many GPUs
+  kStarting,           // we do not know the cluster yet
+  kFullAnnotations,    // no room for ours
+};
+inline constexpr size_t kOutcomes = 12;
+
+// One of few fixed words: "managed", "no_gpus", ...
+std::string_view ToString(Outcome outcome);
+
+// For a container's GPUs.
+struct Figures {
+  size_t container = 0;  // in spec.containers
+  std::string container_name;
+  ResourceVector demand;
+  ResourceVector fair_share;
+  ResourceVector floor;  // what it requests from now on
+  Enforcement enforcement = Enforcement::kShared;
+  std::string profile;  // empty: none
+  int64_t profile_generation = 0;
+};
+
+struct Decision {
+  Outcome outcome = Outcome::kNoGpus;
+  std::optional<Figures> figures;     // kManaged
+  std::vector<std::string> warnings;  // for whoever creates the pod
+};
+
+Decision Decide(const PodFacts& pod, const Surroundings& surroundings, const Settings& settings);
+
+}  // namespace synergy::admission

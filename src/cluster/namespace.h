@@ -1,0 +1,16 @@
+#pragma once
+
+// A namespace, as far as it says something about its pods. Values.
+
+#include <string>
+
+#include "cluster/pod.h"
+
+namespace synergy {
+
+struct Namespace {
+  std::string name;
+  Labels labels;
+};
+
+}  // namespace synergy

@@ -1,0 +1,68 @@
+#pragma once
+
+// The YAML file of synergy-controller, read as strictly as config_file.h says.
+//
+// Threading: pure but for reading the file.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cluster/fungible.h"
+#include "core/log.h"
+#include "core/result.h"
+
+namespace synergy::config {
+
+struct ControllerConfig {
+  // Admission reviews, over TLS.
+  std::string listen = ":9443";
+  std::string tls_certificate_file;  // both
+  std::string tls_key_file;
+  // /healthz, /readyz and /metrics, without TLS.
+  std::string http_listen = "127.0.0.1:8889";
+  std::string gpu_resource = "nvidia.com/gpu";
+  // What pods that are admitted are given to.
+  std::string scheduler_name = "synergy-scheduler";
+  // Whose pods are taken over, beside those that ask for scheduler_name.
+  std::vector<std::string> managed_schedulers{"default-scheduler"};
+  std::vector<std::string> excluded_namespaces{"kube-system"};
+  // The controller's own; empty: that of the service account, where there is one.
+  std::string own_namespace;
+  // Of pods that neither their own labels nor their namespace's say anything about.
+  Enforcement enforcement = Enforcement::kShared;
+  // How far below its best a job may be with its demand, unless its profile says: 0 is at its best.
+  double tolerance = 0;
+  // Whether running pods are changed, and how eagerly (docs/companion.md).
+  struct Tuner {
+    bool enabled = true;
+    std::chrono::milliseconds round{300000};
+    // By how much, in percent, a node's throughput or a single pod's has to rise.
+    int64_t least_gain_percent = 5;
+    // How long a place is kept for a waiting pod.
+    std::chrono::milliseconds hold{60000};
+    // Between the announcement of a growth and the growth.
+    std::chrono::milliseconds settle{1000};
+    // How long the kubelet may take for a change before it is put back.
+    std::chrono::milliseconds patience{30000};
+    // How long a pod whose cut was put back is not cut again.
+    std::chrono::milliseconds unshrinkable{600000};
+  } tuner;
+  // The Lease, in own_namespace, by which one replica of several changes pods.
+  std::string lease_name = "synergy-controller";
+  // Silence of the API server after which /readyz says no.
+  std::chrono::milliseconds staleness_limit{120000};
+  // From SIGTERM to the end, at most.
+  std::chrono::milliseconds shutdown_grace{10000};
+  // Of a review. The API server takes no request of more than 3 MiB, and stores half of that.
+  int64_t max_body_bytes = int64_t{3} << 20;
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
+};
+
+Result<ControllerConfig> LoadControllerConfig(const std::string& file);
+// `name` stands for the file in errors.
+Result<ControllerConfig> ParseControllerConfig(const std::string& yaml, const std::string& name);
+
+}  // namespace synergy::config

@@ -1,0 +1,37 @@
+#pragma once
+
+// Single values of YAML files with their units. Private to this folder: yaml-cpp shows.
+//
+// Threading: pure. Failures: as yaml_fields.h.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "config/yaml_fields.h"
+
+namespace synergy::config {
+
+// "250ms", "3s", "5m", "1h": more than zero, at most a day.
+std::chrono::milliseconds ToDuration(const YAML::Node& node, const std::string& field);
+// "1024", "160Mi", "2G".
+int64_t ToByteCount(const YAML::Node& node, const std::string& field);
+// "3", "1500m".
+int64_t ToMilliCores(const YAML::Node& node, const std::string& field);
+int64_t ToInteger(const YAML::Node& node, const std::string& field, int64_t least, int64_t most);
+bool ToTruth(const YAML::Node& node, const std::string& field);
+std::vector<std::string> ToTexts(const YAML::Node& node, const std::string& field);
+
+// What `parse` makes of a value; its error is the field's.
+template <class Parse, class Out>
+void ReadParsed(const YAML::Node& node, const std::string& field, Parse parse, Out& out) {
+  auto parsed = parse(Scalar(node, field));
+  if (!parsed) Reject(node, fmt::format("{}: {}", field, parsed.error().message));
+  out = *parsed;
+}
+
+}  // namespace synergy::config

@@ -1,0 +1,62 @@
+#pragma once
+
+// A JSON Patch (RFC 6902) that brings a parsed document to what is wanted of it: only operations
+// that change something, and parents that are missing are made first. Private to this folder.
+//
+//   JsonPatch patch(pod);
+//   patch.SetText({"metadata", "annotations", "a/b"}, "x");
+//   patch.Write()  -> [{"op":"add","path":"/metadata/annotations/a~1b","value":"x"}]
+//
+// Threading: one owner at a time. Ownership: the document outlives the patch.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/document.h"
+
+namespace synergy::json {
+
+class JsonPatch {
+ public:
+  // Keys, and positions in arrays as decimal numbers. No element of an array that is not there.
+  using Path = std::vector<std::string>;
+
+  explicit JsonPatch(Value root) : root_(root) {}
+
+  // `json` is the value's text. Without effect where a string that is wanted stands already; for
+  // other values it is the caller who knows whether they differ.
+  void Set(const Path& path, std::string json);
+  void SetText(const Path& path, std::string_view text);
+  // Without effect where there is nothing.
+  void Remove(const Path& path);
+  // Before the elements of the array, in the order of the calls.
+  void Prepend(const Path& array, std::string json);
+
+  bool empty() const { return edits_.children.empty(); }
+  // "[]" when nothing is to be changed.
+  std::string Write() const;
+
+ private:
+  struct Edit {
+    std::map<std::string, Edit> children;
+    std::optional<std::string> value;
+    std::vector<std::string> elements;
+    bool remove = false;
+  };
+
+  Edit& At(const Path& path);
+  Value Find(const Path& path) const;
+  static void WriteEdit(const Edit& edit, Value value, const std::string& pointer,
+                        std::string& out);
+  // What the edit makes where there is nothing yet; empty when it makes nothing.
+  static std::string Make(const Edit& edit);
+
+  Value root_;
+  Edit edits_;
+};
+
+}  // namespace synergy::json

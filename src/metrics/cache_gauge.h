@@ -1,0 +1,26 @@
+#pragma once
+
+// How fresh a program's copy of one kind of object is, as a scrape reads it.
+//
+// Threading: values.
+
+#include <cstdint>
+#include <string>
+
+#include "core/clock.h"
+
+namespace synergy::metrics {
+
+struct CacheGauge {
+  std::string resource;  // "nodes", "pods" ...
+  bool synced = false;
+  Duration staleness{};
+  uint64_t objects = 0;
+  uint64_t lists = 0;
+  uint64_t watch_restarts = 0;
+  uint64_t errors = 0;
+  uint64_t events = 0;
+  uint64_t problems = 0;
+};
+
+}  // namespace synergy::metrics

@@ -1,0 +1,114 @@
+#include "metrics/controller_metrics.h"
+
+#include <chrono>
+#include <utility>
+
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include "metrics/families.h"
+
+namespace synergy::metrics {
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+// From a fiftieth of a millisecond to the time that the API server waits.
+const prometheus::Histogram::BucketBoundaries kReviewBuckets = {
+    0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1, 3};
+
+std::vector<MetricFamily> BuildFamilies(const ControllerGauges& gauges) {
+  std::vector<MetricFamily> families;
+  AddCacheFamilies(gauges.caches, families);
+  FamilyBuilder profiles("synergy_controller_profiles",
+                         "TrainingProfiles, by whether they can be used.", MetricType::Gauge);
+  profiles.Add({{"valid", "true"}}, static_cast<double>(gauges.valid_profiles));
+  profiles.Add({{"valid", "false"}}, static_cast<double>(gauges.invalid_profiles));
+  families.push_back(profiles.Build());
+  if (gauges.certificate_expiry) {
+    const auto expiry =
+        std::chrono::duration<double>(gauges.certificate_expiry->time_since_epoch());
+    AddGauge("synergy_controller_certificate_expiry_timestamp_seconds",
+             "When the certificate that reviews are served with ends, in Unix time.",
+             expiry.count(), families);
+  }
+  AddGauge("synergy_controller_ready", "Whether /readyz says yes.", gauges.ready ? 1 : 0, families);
+  return families;
+}
+
+}  // namespace
+
+class ControllerMetrics::Impl {
+ public:
+  Impl()
+      : reviews(prometheus::BuildCounter()
+                    .Name("synergy_controller_pod_reviews_total")
+                    .Help("Reviews of pods that are created, by what became of the pod.")
+                    .Register(registry)),
+        profile_reviews(prometheus::BuildCounter()
+                            .Name("synergy_controller_profile_reviews_total")
+                            .Help("Reviews of TrainingProfiles by outcome.")
+                            .Register(registry)),
+        bad_input(prometheus::BuildCounter()
+                      .Name("synergy_controller_bad_input_total")
+                      .Help("Requests that could not be read as they should be, by what was wrong.")
+                      .Register(registry)),
+        status_writes(prometheus::BuildCounter()
+                          .Name("synergy_controller_profile_status_writes_total")
+                          .Help("Writes of a TrainingProfile's status by outcome.")
+                          .Register(registry)),
+        duration(prometheus::BuildHistogram()
+                     .Name("synergy_controller_pod_review_duration_seconds")
+                     .Help("Time from a whole review of a pod to its answer.")
+                     .Register(registry)
+                     .Add({}, kReviewBuckets)) {
+    RegisterBuildInfo("synergy-controller", registry);
+  }
+
+  prometheus::Registry registry;
+  prometheus::Family<prometheus::Counter>& reviews;
+  prometheus::Family<prometheus::Counter>& profile_reviews;
+  prometheus::Family<prometheus::Counter>& bad_input;
+  prometheus::Family<prometheus::Counter>& status_writes;
+  prometheus::Histogram& duration;
+  std::function<ControllerGauges()> read_gauges;
+};
+
+ControllerMetrics::ControllerMetrics() : impl_(std::make_unique<Impl>()) {}
+ControllerMetrics::~ControllerMetrics() = default;
+
+void ControllerMetrics::CountPodReview(std::string_view outcome, Duration duration) {
+  impl_->reviews.Add({{"outcome", std::string(outcome)}}).Increment();
+  impl_->duration.Observe(ToSeconds(duration));
+}
+
+void ControllerMetrics::CountProfileReview(std::string_view outcome) {
+  impl_->profile_reviews.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+
+void ControllerMetrics::CountBadInput(std::string_view kind) {
+  impl_->bad_input.Add({{"kind", std::string(kind)}}).Increment();
+}
+
+void ControllerMetrics::CountStatusWrite(std::string_view outcome) {
+  impl_->status_writes.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+
+void ControllerMetrics::SetGauges(std::function<ControllerGauges()> read) {
+  impl_->read_gauges = std::move(read);
+}
+
+std::string ControllerMetrics::Render() const {
+  std::vector<MetricFamily> families = impl_->registry.Collect();
+  if (impl_->read_gauges) {
+    for (MetricFamily& family : BuildFamilies(impl_->read_gauges()))
+      families.push_back(std::move(family));
+  }
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace synergy::metrics

@@ -1,0 +1,56 @@
+#pragma once
+
+// Every metric of synergy-controller. Names, labels and units are in controller_metrics.cc and
+// nowhere else; docs/metrics.md lists them for people.
+//
+// Threading: from any thread. Recording is a few atomic operations.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "metrics/cache_gauge.h"
+
+namespace synergy::metrics {
+
+// What is read at the moment of a scrape rather than counted as it happens.
+struct ControllerGauges {
+  std::vector<CacheGauge> caches;
+  uint64_t valid_profiles = 0;
+  uint64_t invalid_profiles = 0;
+  std::optional<WallTime> certificate_expiry;
+  bool ready = false;
+};
+
+class ControllerMetrics {
+ public:
+  ControllerMetrics();
+  ~ControllerMetrics();
+
+  // One review answered after `duration`. `outcome` is one of few fixed words.
+  void CountPodReview(std::string_view outcome, Duration duration);
+  // "valid", "invalid" or "unreadable".
+  void CountProfileReview(std::string_view outcome);
+  // What could not be read as it should be: "json", "version", "object", "content_type",
+  // "too_large" ...
+  void CountBadInput(std::string_view kind);
+  // "written", "failed".
+  void CountStatusWrite(std::string_view outcome);
+
+  // Called at each scrape; set before the first.
+  void SetGauges(std::function<ControllerGauges()> read);
+
+  // The text exposition format (version 0.0.4).
+  std::string Render() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace synergy::metrics
