@@ -135,7 +135,10 @@ std::optional<bool> PodChanges::AdvanceOne(const Pod& pod, Change& change) {
       PutBack(pod, change, "infeasible");
       return false;
     }
-    if (!late) return std::nullopt;
+    if (!late) {
+      if (fungible.in_force.memory > fungible.requested.memory) Nudge(pod, change);
+      return std::nullopt;
+    }
     PutBack(pod, change,
             fungible.resize == ResizeState::kDeferred  ? "deferred"
             : fungible.resize == ResizeState::kRefused ? "refused"
@@ -173,6 +176,17 @@ bool PodChanges::Make(const Pod& pod, Change& change) {
   metrics_.CountChange(ToString(change.record.kind));
   Tell(pod, change.record);
   return true;
+}
+
+void PodChanges::Nudge(const Pod& pod, Change& change) {
+  const Instant now = clock_.Now();
+  if (now < change.nudge) return;
+  const bool first = change.nudge == Instant{};
+  change.nudge = now + options_.nudge;
+  if (first) return;  // it has just seen the resize itself
+  ChangeRecord again = change.record;
+  again.at = clock_.WallNow();
+  Announce(pod, again);
 }
 
 void PodChanges::Withdraw(const Pod& pod, const Change& change) {

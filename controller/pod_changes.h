@@ -39,6 +39,9 @@ struct PodChangeOptions {
   Duration settle = std::chrono::seconds(1);
   // How long the kubelet, with the node agent's help, may take.
   Duration patience = std::chrono::seconds(30);
+  // The kubelet looks again at a cut of memory that it could not make after 10 to 15 s, or when
+  // the pod changes (measured, docs/node-agent.md): so it is reminded.
+  Duration nudge = std::chrono::seconds(2);
   // How long a pod is left alone whose memory could not be cut.
   Duration unshrinkable = std::chrono::minutes(10);
 };
@@ -82,6 +85,7 @@ class PodChanges {
     std::optional<ChangeRecord> before;  // what the pod said until then
     bool made = false;                   // the API server has taken the resize
     Instant due{};                       // when a growth is made; made: when patience ends
+    Instant nudge{};                     // when the kubelet is reminded
   };
 
   bool Announce(const Pod& pod, const ChangeRecord& record);
@@ -90,6 +94,7 @@ class PodChanges {
   void PutBack(const Pod& pod, const Change& change, std::string_view reason);
   // Whether it has ended, and how.
   std::optional<bool> AdvanceOne(const Pod& pod, Change& change);
+  void Nudge(const Pod& pod, Change& change);
   void Tell(const Pod& pod, const ChangeRecord& record);
 
   ClusterState& state_;

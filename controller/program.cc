@@ -91,7 +91,9 @@ TunerOptions ToOptions(const config::ControllerConfig& config) {
   options.round = tuner.round;
   options.least_gain = static_cast<double>(tuner.least_gain_percent) / 100;
   options.hold = tuner.hold;
-  options.changes = {tuner.settle, tuner.patience, tuner.unshrinkable};
+  options.changes.settle = tuner.settle;
+  options.changes.patience = tuner.patience;
+  options.changes.unshrinkable = tuner.unshrinkable;
   return options;
 }
 
@@ -100,7 +102,8 @@ TunedProfile FindTunedProfile(const ProfileStore& profiles, const std::string& p
                               const std::string& name, Gpus gpus) {
   const std::shared_ptr<const KnownProfile> known = profiles.Find(pod_namespace, name);
   if (!known || !known->object.profile) return {};
-  if (known->object.profile->gpus() == gpus) return {known->object.profile, known->object.generation};
+  if (known->object.profile->gpus() == gpus)
+    return {known->object.profile, known->object.generation};
   if (known->object.profile->gpus() != Gpus(1)) return {};
   Result<JobProfile> scaled = Scaled(*known->object.profile, gpus);
   if (!scaled) return {};

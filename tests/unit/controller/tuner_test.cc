@@ -212,6 +212,22 @@ TEST_F(TunerTest, PutsBackACutThatTheKubeletCannotMake) {
   EXPECT_EQ(api.calls.size(), calls);  // it cannot be shrunk for a while
 }
 
+TEST_F(TunerTest, RemindsTheKubeletOfMemoryThatIsStillInForce) {
+  FakePod& pod = AddPod("fat", "n1", 9, "insensitive");
+  pod.spec = pod.in_force = Amounts(9, 64);
+  Report("fat");
+  AddPod("new", "", 3).floor = Amounts(3);
+  tuner.Step();
+  const size_t calls = api.calls.size();
+  After(std::chrono::milliseconds(100));
+  EXPECT_EQ(api.calls.size(), calls);
+  After(std::chrono::seconds(2));
+  EXPECT_EQ(api.calls.size(), calls + 1);
+  EXPECT_EQ(api.calls.back(), "annotate fat");
+  After(std::chrono::seconds(1));
+  EXPECT_EQ(api.calls.size(), calls + 1);
+}
+
 TEST_F(TunerTest, DividesWhatAPodLeavesAfterAMoment) {
   AddPod("stays", "n1", 6);
   AddPod("leaves", "n1", 6);
