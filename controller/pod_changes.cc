@@ -158,7 +158,7 @@ bool PodChanges::Announce(const Pod& pod, const ChangeRecord& record) {
     log_.Warn("change not announced", {{"pod", pod.Key()}, {"error", answer.error().message}});
     return false;
   }
-  state_.UpsertPod(*answer);
+  state_.RefreshPod(*answer);
   return true;
 }
 
@@ -170,7 +170,7 @@ bool PodChanges::Make(const Pod& pod, Change& change) {
     Withdraw(pod, change);
     return false;
   }
-  state_.UpsertPod(*answer);
+  state_.RefreshPod(*answer);
   change.made = true;
   change.due = clock_.Now() + options_.patience;
   metrics_.CountChange(ToString(change.record.kind));
@@ -195,7 +195,7 @@ void PodChanges::Withdraw(const Pod& pod, const Change& change) {
   const Result<Pod> answer =
       kube::AnnotatePod(client_, reader_, kube::IdentityOf(pod), {{annotations::kChange, before}});
   if (answer) {
-    state_.UpsertPod(*answer);
+    state_.RefreshPod(*answer);
   } else {
     // It is taken over and withdrawn later.
     log_.Warn("announced change not withdrawn",
@@ -223,7 +223,7 @@ void PodChanges::PutBack(const Pod& pod, const Change& change, std::string_view 
     log_.Warn("change not put back", {{"pod", pod.Key()}, {"error", answer.error().message}});
     return;  // what is not settled is taken over again
   }
-  state_.UpsertPod(*answer);
+  state_.RefreshPod(*answer);
   metrics_.CountChange(ToString(back.kind));
   Tell(pod, back);
 }

@@ -138,7 +138,7 @@ void Tuner::GiveUp(const std::string& uid, std::string_view outcome) {
   const Result<Pod> answer = kube::AnnotatePod(client_, reader_, kube::IdentityOf(*pod),
                                                {{annotations::kHold, std::nullopt}});
   if (answer) {
-    state_.UpsertPod(*answer);
+    state_.RefreshPod(*answer);
   } else {
     log_.Warn("kept place not given up", {{"pod", pod->Key()}, {"error", answer.error().message}});
   }
@@ -265,7 +265,7 @@ void Tuner::Reserve(const Pod& pod, const ClusterSnapshot& snapshot, const RoomP
     log_.Warn("place not kept", {{"pod", pod.Key()}, {"error", kept.error().message}});
     return;
   }
-  state_.UpsertPod(*kept);
+  state_.RefreshPod(*kept);
   Hold& hold = holds_[pod.uid];
   hold.node = node;
   hold.until = clock_.Now() + options_.hold;

@@ -98,7 +98,7 @@ AssumeOutcome Binder::Assume(const Pod& pod, const json::BindingArgs& args) {
 Result<> Binder::Settle(const json::BindingArgs& args, const Error& error) {
   const Result<Pod> found = kube::GetPod(client_, reader_, args.pod_namespace, args.pod_name);
   if (found && found->uid == args.pod_uid && found->node == args.node) {
-    state_.UpsertPod(*found);
+    state_.RefreshPod(*found);
     metrics_.CountBind("bound_after_doubt");
     return {};
   }
@@ -139,7 +139,7 @@ void Binder::SettleExpired() {
       state_.Forget(pod.uid);
       metrics_.CountForgotten("not_bound");
     } else {
-      state_.UpsertPod(*found);
+      state_.RefreshPod(*found);
     }
     log_.Warn("settled a pod that the watch did not confirm",
               {{"pod", pod.Key()},

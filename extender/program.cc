@@ -19,10 +19,10 @@
 #include "json/extender_messages.h"
 #include "json/objects.h"
 #include "kube/api_client.h"
-#include "kube/events.h"
-#include "kube/instance.h"
 #include "kube/cluster_store.h"
+#include "kube/events.h"
 #include "kube/health.h"
+#include "kube/instance.h"
 #include "kube/reflector.h"
 #include "metrics/extender_metrics.h"
 
@@ -30,6 +30,9 @@ namespace synergy::extender {
 namespace {
 
 using metrics::Verb;
+
+// Many times what a watch is behind another one, and little for a pod that waits anyway.
+constexpr auto kCatchUp = std::chrono::milliseconds(50);
 
 http::Response Text(int status, std::string body) {
   return {status, "text/plain; charset=utf-8", std::move(body)};
@@ -81,7 +84,8 @@ class RunningProgram final : public Program {
         binder_(state_, *client_, reader_, allocations_, clock, log, metrics_,
                 config.assume_timeout),
         extender_(state_, binder_, reader_, ReserveRule{config.reserve_per_gpu},
-                  config.expect_timeout, clock, log, metrics_),
+                  config.expect_timeout, clock, log, metrics_,
+                  [this] { clock_.SleepFor(kCatchUp, {}); }),
         pod_store_(state_),
         node_store_(state_),
         budget_store_(state_) {}

@@ -65,7 +65,8 @@ class Timed {
 SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
                                      const json::ObjectReader& reader, ReserveRule reserve,
                                      std::chrono::milliseconds expect_timeout, const Clock& clock,
-                                     Logger& log, metrics::ExtenderMetrics& metrics)
+                                     Logger& log, metrics::ExtenderMetrics& metrics,
+                                     std::function<void()> catch_up)
     : state_(state),
       binder_(binder),
       reader_(reader),
@@ -73,7 +74,8 @@ SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
       expect_timeout_(expect_timeout),
       clock_(clock),
       log_(log),
-      metrics_(metrics) {}
+      metrics_(metrics),
+      catch_up_(std::move(catch_up)) {}
 
 std::string SchedulerExtender::Reject(Verb verb, const Error& error) {
   metrics_.CountError(verb, ToString(error.code));
@@ -91,23 +93,31 @@ std::string SchedulerExtender::Filter(std::string_view body) {
   if (!args) return Reject(Verb::kFilter, args.error());
   if (!args->pod.UsesGpus()) return json::WriteFilterResult(args->whole_nodes, args->answers(), {});
 
-  const auto snapshot = state_.Snapshot();
-  Candidates candidates(*snapshot, state_.FindHold(args->pod.uid), *args, reader_);
   Reasons reasons(args->pod.requests, reader_.gpu_resource());
   std::vector<std::string_view> fitting;
   std::vector<json::FailedNode> failed;
-  fitting.reserve(args->size());
   std::optional<NodeIndex> last_fitting;
-  for (size_t i = 0; i < args->size(); ++i) {
-    const Candidates::Candidate node = candidates.Get(i);
-    const FitFailures failures = CheckFit(args->pod, *node.state);
-    if (failures.none()) {
-      fitting.push_back(args->answers()[i]);
-      last_fitting = node.index;
-    } else {
-      failed.push_back({args->spelled_names[i], reasons.Text(failures, *node.state),
-                        Unresolvable(failures, args->pod.requests, *node.state)});
+  const auto judge = [&] {
+    const auto snapshot = state_.Snapshot();
+    Candidates candidates(*snapshot, state_.FindHold(args->pod.uid), *args, reader_);
+    fitting.reserve(args->size());
+    failed.clear();
+    for (size_t i = 0; i < args->size(); ++i) {
+      const Candidates::Candidate node = candidates.Get(i);
+      const FitFailures failures = CheckFit(args->pod, *node.state);
+      if (failures.none()) {
+        fitting.push_back(args->answers()[i]);
+        last_fitting = node.index;
+      } else {
+        failed.push_back({args->spelled_names[i], reasons.Text(failures, *node.state),
+                          Unresolvable(failures, args->pod.requests, *node.state)});
+      }
     }
+  };
+  judge();
+  if (fitting.empty() && !failed.empty() && catch_up_) {
+    catch_up_();
+    judge();
   }
   // With one node left kube-scheduler does not ask for scores: that node it is.
   if (fitting.size() == 1 && last_fitting) Expect(args->pod, *last_fitting);

@@ -7,6 +7,7 @@
 // Failures: never thrown; an answer of {"Error": ...} says what is wrong with the request.
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -24,10 +25,13 @@ namespace synergy::extender {
 
 class SchedulerExtender {
  public:
-  // All references outlive the extender.
+  // All references outlive the extender. `catch_up` gives the watches a moment, where nothing that
+  // kube-scheduler holds possible is possible to us: it may have heard of a change a little before
+  // us, and would not ask again before the next one.
   SchedulerExtender(ClusterState& state, Binder& binder, const json::ObjectReader& reader,
                     ReserveRule reserve, std::chrono::milliseconds expect_timeout,
-                    const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics);
+                    const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics,
+                    std::function<void()> catch_up = {});
 
   std::string Filter(std::string_view body);
   std::string Prioritize(std::string_view body);
@@ -46,6 +50,7 @@ class SchedulerExtender {
   const Clock& clock_;
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;
+  const std::function<void()> catch_up_;
   DecisionIds ids_;
   ReclaimPatience patience_;
 };

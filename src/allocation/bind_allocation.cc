@@ -10,6 +10,11 @@ ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
                                 const ResourceVector& reserve_per_gpu) {
   const Fungible& fungible = *pod.fungible;
   const ResourceVector left = node.Free() - pod.requests.main;
+  const ResourceVector whole = Larger(fungible.requested, fungible.demand);
+  if (whole.cpu - fungible.requested.cpu <= left.cpu &&
+      whole.memory - fungible.requested.memory <= left.memory) {
+    return whole;
+  }
   const int64_t free_gpus = std::max<int64_t>(left.gpus.count(), 0);
   const auto given = [&](auto requested, auto demand, auto spare, auto reserve) {
     const auto zero = decltype(requested)(0);

@@ -1,7 +1,7 @@
 #pragma once
 
 // What a pod is given of a node's CPU and memory when it is bound there (docs/companion.md): its
-// demand where there is room for it, else as much of it as is free beside the reserve of the GPUs
+// whole demand where that is free, else as much of it as is free beside the reserve of the GPUs
 // that stay free, and never less than it asks for. Nobody else is cut for it.
 //
 // Threading: pure.

@@ -387,6 +387,11 @@ void ClusterState::RemovePod(const std::string& uid) {
   impl_->DropPod(uid);
 }
 
+void ClusterState::RefreshPod(Pod pod) {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->Find(pod.uid) != nullptr) impl_->PutPod(std::move(pod));
+}
+
 void ClusterState::ReplaceDisruptionBudgets(std::vector<DisruptionBudget> budgets) {
   const std::lock_guard lock(impl_->mutex);
   impl_->SetBudgets(std::move(budgets));

@@ -61,6 +61,9 @@ class ClusterState {
   void ReplacePods(std::vector<Pod> pods);
   void UpsertPod(Pod pod);
   void RemovePod(const std::string& uid);
+  // What the API server has answered about a single pod. Without effect on one that is not known
+  // any more: the watch may have reported its end while the answer was on its way.
+  void RefreshPod(Pod pod);
   void ReplaceDisruptionBudgets(std::vector<DisruptionBudget> budgets);
   void UpsertDisruptionBudget(DisruptionBudget budget);
   void RemoveDisruptionBudget(const std::string& uid);

@@ -280,6 +280,17 @@ TEST_F(TunerTest, TriesAGrowthThatIsRefusedOnceARound) {
   EXPECT_THAT(api.calls, ElementsAre("annotate stays", "annotate stays"));
 }
 
+TEST_F(TunerTest, DoesNotBringBackAPodThatEndedWhileItWasChanged) {
+  AddPod("stays", "n1", 6);
+  AddPod("leaves", "n1", 6);
+  Leaves("leaves");
+  // The watch is faster than the answer to the announcement.
+  const FakePod stays = api.pods["stays"];
+  state.RemovePod("uid-stays");
+  state.RefreshPod(*reader.ReadPod(stays.Json(), json::PodUse::kAccounted));
+  EXPECT_EQ(state.known_pods(), 0u);
+}
+
 TEST_F(TunerTest, RespectsWhatAUserHasChangedByHand) {
   AddPod("stays", "n1", 6);
   AddPod("leaves", "n1", 6);

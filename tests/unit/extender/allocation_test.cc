@@ -67,11 +67,17 @@ TEST_F(AllocationTest, GivesTheDemandBeforeThePodIsBound) {
   EXPECT_THAT(events.heard[0].message, HasSubstr("from cpu 2, memory 10G to cpu 6, memory 40G"));
 }
 
-TEST_F(AllocationTest, LeavesTheReserveToTheGpusThatStayFree) {
-  // 12 - 5 = 7 cores for two GPUs; 2 stay for the other one, as much as the least of all asks for.
-  state.UpsertPod(MakePod("cpu-only", 0, 5, 1, "a"));
+TEST_F(AllocationTest, GivesTheWholeDemandAlsoWhereNothingIsLeftForOtherGpus) {
+  state.UpsertPod(MakePod("cpu-only", 0, 6, 1, "a"));
   EXPECT_EQ(Bind(), kBound);
-  EXPECT_THAT(api.patched(), ElementsAre(HasSubstr(R"("cpu":"5")")));
+  EXPECT_THAT(api.patched(), ElementsAre(HasSubstr(R"("cpu":"6")")));
+}
+
+TEST_F(AllocationTest, LeavesTheReserveToTheGpusThatStayFreeWhereTheDemandIsTooMuch) {
+  // 12 - 8 = 4 cores for two GPUs; 2 stay for the other one, as much as the least of all asks for.
+  state.UpsertPod(MakePod("cpu-only", 0, 8, 1, "a"));
+  EXPECT_EQ(Bind(), kBound);
+  EXPECT_THAT(api.patched(), ElementsAre(HasSubstr(R"("cpu":"2")")));
   EXPECT_THAT(events.heard[0].message, HasSubstr("what node a has to give now of its demand"));
 }
 

@@ -123,5 +123,22 @@ TEST_F(FilterTest, UnderstandsNamesSpelledWithEscapesAndGivesThemBackAsTheyCame)
   EXPECT_THAT(answer, HasSubstr(R"("\u0061\"b":"node is not known)"));
 }
 
+// kube-scheduler may hear of a pod's end a little before the extender does.
+TEST_F(FilterTest, LooksOnceMoreBeforeItRejectsEveryNode) {
+  AddNode("a", 1);
+  state.UpsertPod(MakePod("leaves", 1, 1, 1, "a"));
+  int looked = 0;
+  SchedulerExtender patient(state, binder, reader, ReserveRule{}, kExpectTimeout, clock, log,
+                            metrics, [&] {
+                              ++looked;
+                              state.RemovePod("uid-leaves");
+                            });
+  EXPECT_THAT(patient.Filter(Args(MakePod("p", 1, 1, 1), {"a"})),
+              ::testing::HasSubstr(R"("NodeNames":["a"])"));
+  EXPECT_EQ(looked, 1);
+  patient.Filter(Args(MakePod("q", 1, 1, 1), {"a"}));
+  EXPECT_EQ(looked, 2);
+}
+
 }  // namespace
 }  // namespace synergy::extender
