@@ -44,7 +44,7 @@ Result<Envelope> ReadEnvelope(std::string_view text) {
   }
   envelope.request = root["request"];
   envelope.head.api_version = version;
-  envelope.head.uid = envelope.request["uid"].text();
+  if (const Value uid = envelope.request["uid"]; uid.IsString()) envelope.head.uid = uid.text();
   // An answer without it is no answer.
   if (envelope.head.uid.empty()) return Fail(ErrorCode::kInvalid, "request.uid: is missing");
   envelope.object = envelope.request["object"];

@@ -19,6 +19,8 @@ FakeApiServer::FakeApiServer(const std::optional<FakeTls>& tls, bool started)
   resources_["pods"].kind = "Pod";
   resources_["nodes"].kind = "Node";
   resources_["poddisruptionbudgets"].kind = "PodDisruptionBudget";
+  resources_["namespaces"].kind = "Namespace";
+  resources_["trainingprofiles"].kind = "TrainingProfile";
   if (started) Start();
 }
 
@@ -160,6 +162,18 @@ void FakeApiServer::PutNode(const FakeNode& node) {
 void FakeApiServer::RemoveNode(const std::string& key) {
   const Lock lock(mutex_);
   Change(lock, "nodes", key, std::nullopt);
+}
+
+void FakeApiServer::PutNamespace(const FakeNamespace& name_space) {
+  const Lock lock(mutex_);
+  Change(lock, "namespaces", name_space.Key(),
+         Object{0, false, [name_space](uint64_t version) { return ToJson(name_space, version); }});
+}
+
+void FakeApiServer::PutTrainingProfile(const FakeTrainingProfile& profile) {
+  const Lock lock(mutex_);
+  Change(lock, "trainingprofiles", profile.Key(),
+         Object{0, false, [profile](uint64_t version) { return ToJson(profile, version); }});
 }
 
 void FakeApiServer::PutDisruptionBudget(const FakeDisruptionBudget& budget) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// An API server that holds pods, nodes and disruption budgets, lists them page by page, streams
+// An API server that holds pods, nodes and some other kinds, lists them page by page, streams
 // their changes and binds pods, and that can be told to misbehave in every way that a real one may.
 //
 //   FakeApiServer server;
@@ -65,6 +65,8 @@ class FakeApiServer {
   void PutNode(const FakeNode& node);
   void RemoveNode(const std::string& key);
   void PutDisruptionBudget(const FakeDisruptionBudget& budget);
+  void PutNamespace(const FakeNamespace& name_space);
+  void PutTrainingProfile(const FakeTrainingProfile& profile);
 
   // The version of the last change.
   uint64_t version() const;
@@ -75,7 +77,8 @@ class FakeApiServer {
   // As after an hour.
   void ForgetEvents();
 
-  // `resource` is "pods", "nodes" or "poddisruptionbudgets" from here on.
+  // `resource` is "pods", "nodes", "poddisruptionbudgets", "namespaces" or "trainingprofiles" from
+  // here on.
 
   // A line to the open watches, whatever it is, and nothing else changes.
   void SendLine(const std::string& resource, const std::string& line);

@@ -32,6 +32,20 @@ std::string ToJson(const FakeDisruptionBudget& budget, uint64_t version) {
       budget.disruptions_allowed);
 }
 
+std::string ToJson(const FakeNamespace& name_space, uint64_t version) {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{}","uid":"uid-{}","resourceVersion":"{}",)"
+      R"("labels":{}}}}})",
+      name_space.name, name_space.name, version, name_space.labels_json);
+}
+
+std::string ToJson(const FakeTrainingProfile& profile, uint64_t version) {
+  return fmt::format(
+      R"({{"apiVersion":"synergy.io/v1alpha1","kind":"TrainingProfile","metadata":{{"name":"{}","namespace":"{}",)"
+      R"("uid":"uid-{}","resourceVersion":"{}","generation":1}},"spec":{}}})",
+      profile.name, profile.pod_namespace, profile.name, version, profile.spec_json);
+}
+
 std::string EventLine(const std::string& type, const std::string& object_json) {
   return fmt::format(R"({{"type":"{}","object":{}}})", type, object_json);
 }

@@ -45,9 +45,26 @@ struct FakeDisruptionBudget {
   std::string Key() const { return pod_namespace + "/" + name; }
 };
 
+struct FakeNamespace {
+  std::string name;
+  std::string labels_json = "{}";
+
+  std::string Key() const { return name; }
+};
+
+struct FakeTrainingProfile {
+  std::string name;
+  std::string pod_namespace = "default";
+  std::string spec_json = "{}";
+
+  std::string Key() const { return pod_namespace + "/" + name; }
+};
+
 std::string ToJson(const FakePod& pod, uint64_t version);
 std::string ToJson(const FakeNode& node, uint64_t version);
 std::string ToJson(const FakeDisruptionBudget& budget, uint64_t version);
+std::string ToJson(const FakeNamespace& name_space, uint64_t version);
+std::string ToJson(const FakeTrainingProfile& profile, uint64_t version);
 
 // One line of a watch, without its newline.
 std::string EventLine(const std::string& type, const std::string& object_json);

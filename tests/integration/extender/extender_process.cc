@@ -1,73 +1,25 @@
 #include "integration/extender/extender_process.h"
 
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
-#include <thread>
+#include <stdexcept>
+#include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char** environ;
 
 namespace synergy::testing {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(30);
-
-pid_t Spawn(std::vector<std::string> arguments, const std::string& output) {
-  arguments.insert(arguments.begin(), std::getenv("SYNERGY_EXTENDER"));
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 1, output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  posix_spawn_file_actions_adddup2(&files, 1, 2);
-  pid_t pid = -1;
-  const int error = posix_spawn(&pid, pointers[0], &files, nullptr, pointers.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (error != 0) throw std::runtime_error(fmt::format("{} cannot be started", arguments[0]));
-  return pid;
-}
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-int WaitFor(pid_t pid) {
-  int status = 0;
-  waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-// Polls: the process offers nothing to wait on.
-template <class Check>
-bool Eventually(Check check) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!check()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return true;
-}
+std::string Program() { return std::getenv("SYNERGY_EXTENDER"); }
 
 }  // namespace
 
 ExtenderProcess::Ended ExtenderProcess::Run(const std::vector<std::string>& arguments) {
-  const TemporaryFolder folder;
-  const pid_t pid = Spawn(arguments, folder.Path("output"));
-  const int code = WaitFor(pid);
-  return {code, ReadFile(folder.Path("output"))};
+  ChildProcess process(Program(), arguments);
+  const int code = process.Wait();
+  return {code, process.Output()};
 }
 
 ExtenderProcess::ExtenderProcess(const FakeApiServer& server, std::vector<std::string> arguments) {
@@ -80,24 +32,17 @@ ExtenderProcess::ExtenderProcess(const FakeApiServer& server, std::vector<std::s
   for (const char* argument : {"--kubeconfig", kubeconfig.c_str(), "--listen", "127.0.0.1:0"}) {
     arguments.emplace_back(argument);
   }
-  pid_ = Spawn(std::move(arguments), folder_.Path("log"));
+  process_ = std::make_unique<ChildProcess>(Program(), std::move(arguments));
   const bool serving = Eventually([this] {
-    const std::string log = ReadFile(folder_.Path("log"));
+    const std::string log = process_->Output();
     const size_t at = log.find(" port=");
     if (at == std::string::npos) return false;
     port_ = static_cast<uint16_t>(std::stoi(log.substr(at + 6)));
     return true;
   });
-  if (!serving)
-    throw std::runtime_error("the extender does not serve: " + ReadFile(folder_.Path("log")));
+  if (!serving) throw std::runtime_error("the extender does not serve: " + process_->Output());
   client_ = *http::Client::Create({.base_url = fmt::format("http://127.0.0.1:{}", port_),
                                    .read_timeout = std::chrono::seconds(60)});
-}
-
-ExtenderProcess::~ExtenderProcess() {
-  if (pid_ < 0) return;
-  Signal(SIGKILL);
-  Wait();
 }
 
 http::ClientResponse ExtenderProcess::Get(const std::string& path) {
@@ -115,7 +60,7 @@ http::ClientResponse ExtenderProcess::Post(const std::string& path, const std::s
 
 void ExtenderProcess::AwaitReady(bool ready) {
   EXPECT_TRUE(Eventually([&] { return Get("/readyz").status == (ready ? 200 : 503); }))
-      << ReadFile(folder_.Path("log"));
+      << process_->Output();
 }
 
 double ExtenderProcess::Metric(const std::string& line) {
@@ -127,12 +72,8 @@ double ExtenderProcess::Metric(const std::string& line) {
   return -1;
 }
 
-void ExtenderProcess::Signal(int signal) { kill(pid_, signal); }
+void ExtenderProcess::Signal(int signal) { process_->Signal(signal); }
 
-int ExtenderProcess::Wait() {
-  const int code = WaitFor(pid_);
-  pid_ = -1;
-  return code;
-}
+int ExtenderProcess::Wait() { return process_->Wait(); }
 
 }  // namespace synergy::testing

@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
-
 #include "http/client.h"
+#include "support/child_process.h"
 #include "support/fake_api_server.h"
 #include "support/temporary_folder.h"
 
@@ -29,9 +28,6 @@ class ExtenderProcess {
 
   // Serves from `server`; returns when it listens.
   explicit ExtenderProcess(const FakeApiServer& server, std::vector<std::string> arguments = {});
-  ~ExtenderProcess();
-  ExtenderProcess(const ExtenderProcess&) = delete;
-  ExtenderProcess& operator=(const ExtenderProcess&) = delete;
 
   uint16_t port() const { return port_; }
   http::ClientResponse Get(const std::string& path);
@@ -46,7 +42,7 @@ class ExtenderProcess {
 
  private:
   TemporaryFolder folder_;
-  pid_t pid_ = -1;
+  std::unique_ptr<ChildProcess> process_;
   uint16_t port_ = 0;
   std::unique_ptr<http::Client> client_;
 };

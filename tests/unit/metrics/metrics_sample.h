@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "metrics/controller_metrics.h"
 #include "metrics/extender_metrics.h"
 
 namespace synergy::testing {
@@ -14,7 +15,7 @@ inline metrics::ClusterGauges SampleGauges() {
       {"n1", {Gpus(8), Cores(24), GiB(500)}, {Gpus(6), MilliCpu(22500), GiB(100)}, Gpus(1)});
   gauges.nodes.push_back(
       {"n2", {Gpus(4), Cores(12), GiB(250)}, {Gpus(5), Cores(13), GiB(300)}, Gpus(0)});
-  metrics::ClusterGauges::CacheGauge pods;
+  metrics::CacheGauge pods;
   pods.resource = "pods";
   pods.synced = true;
   pods.staleness = std::chrono::milliseconds(1500);
@@ -39,6 +40,22 @@ inline void RecordSamples(metrics::ExtenderMetrics& metrics) {
   metrics.CountAllocation("demand");
   metrics.CountForgotten("bind_failed");
   metrics.SetClusterGauges(SampleGauges);
+}
+
+inline void RecordSamples(metrics::ControllerMetrics& metrics) {
+  metrics.CountPodReview("managed", std::chrono::microseconds(300));
+  metrics.CountProfileReview("invalid");
+  metrics.CountBadInput("json");
+  metrics.CountStatusWrite("written");
+  metrics.SetGauges([] {
+    metrics::ControllerGauges gauges;
+    gauges.caches = SampleGauges().caches;
+    gauges.valid_profiles = 3;
+    gauges.invalid_profiles = 1;
+    gauges.certificate_expiry = WallTime(std::chrono::seconds(1'800'000'000));
+    gauges.ready = true;
+    return gauges;
+  });
 }
 
 }  // namespace synergy::testing

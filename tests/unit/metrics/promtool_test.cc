@@ -27,6 +27,13 @@ TEST(PromtoolTest, HasNothingToSayAgainstAnExtenderWithoutNodes) {
   EXPECT_EQ(PromtoolComplaints(metrics.Render()), "");
 }
 
+TEST(PromtoolTest, HasNothingToSayAgainstAController) {
+  EXPECT_EQ(Complaints(metrics::ControllerMetrics().Render()), "");
+  metrics::ControllerMetrics metrics;
+  RecordSamples(metrics);
+  EXPECT_EQ(Complaints(metrics.Render()), "");
+}
+
 TEST(PromtoolTest, WouldSayIfSomethingWereWrong) {
   EXPECT_NE(PromtoolComplaints("# TYPE synergy_calls counter\nsynergy_calls 1\n"), "");
 }

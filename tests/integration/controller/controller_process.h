@@ -1,0 +1,50 @@
+#pragma once
+
+// synergy-controller as a process of its own, on free ports, with a certificate of a test
+// authority.
+//
+// Threading: one owner, but for Review(). The program's path comes from the environment
+// (SYNERGY_CONTROLLER). Waits give up after 30 seconds and fail the test.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "http/client.h"
+#include "support/child_process.h"
+#include "support/fake_api_server.h"
+#include "support/temporary_folder.h"
+#include "support/test_certificates.h"
+
+namespace synergy::testing {
+
+class ControllerProcess {
+ public:
+  // Serves from `server`; returns when it listens.
+  explicit ControllerProcess(const FakeApiServer& server, std::vector<std::string> arguments = {});
+
+  uint16_t webhook_port() const { return webhook_port_; }
+  // A client of the webhook, with a connection of its own.
+  std::unique_ptr<http::Client> NewClient() const;
+  http::ClientResponse Post(const std::string& path, const std::string& body,
+                            const std::string& content_type = "application/json");
+  http::ClientResponse Get(const std::string& path);
+  void AwaitReady();
+  // The value of a line of /metrics, "name{labels}"; -1 when it is not there.
+  double Metric(const std::string& line);
+  void AwaitMetric(const std::string& line, double value);
+  // Another certificate of the same authority, put where the one before was.
+  void RenewCertificate();
+  ChildProcess& process() { return *process_; }
+
+ private:
+  TemporaryFolder folder_;
+  TestAuthority authority_;
+  std::unique_ptr<ChildProcess> process_;
+  uint16_t webhook_port_ = 0;
+  std::unique_ptr<http::Client> webhook_;
+  std::unique_ptr<http::Client> plain_;
+};
+
+}  // namespace synergy::testing

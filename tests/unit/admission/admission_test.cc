@@ -1,0 +1,315 @@
+#include "admission/admission.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/annotations.h"
+
+namespace synergy::admission {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class FakeSurroundings final : public Surroundings {
+ public:
+  bool complete = true;
+  std::map<std::string, std::string> namespace_labels;
+  std::map<std::string, std::shared_ptr<KnownProfile>> profiles;  // by namespace/name
+  std::map<std::string, ResourceVector> shares_per_gpu{
+      {"", {Gpus(1), Cores(3), GB(60)}}};  // by GPU product
+
+  bool Complete() const override { return complete; }
+  std::string NamespaceLabel(const std::string& name, std::string_view key) const override {
+    const auto it = namespace_labels.find(std::string(key));
+    return name != "team" || it == namespace_labels.end() ? "" : it->second;
+  }
+  std::shared_ptr<const KnownProfile> FindProfile(const std::string& profile_namespace,
+                                                  const std::string& name) const override {
+    const auto it = profiles.find(profile_namespace + "/" + name);
+    return it == profiles.end() ? nullptr : it->second;
+  }
+  std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus gpus,
+                                          const std::string& gpu_product) const override {
+    const auto it = shares_per_gpu.find(gpu_product);
+    if (it == shares_per_gpu.end()) return std::nullopt;
+    const int64_t count = gpus.count();
+    return ResourceVector{gpus, it->second.cpu * count, it->second.memory * count};
+  }
+};
+
+class AdmissionTest : public testing::Test {
+ protected:
+  AdmissionTest() {
+    pod.pod_namespace = "team";
+    pod.scheduler = "default-scheduler";
+    pod.gpu_containers.push_back({1, "train", Gpus(1), std::nullopt});
+  }
+
+  // A profile whose job is at its best with `cpu` and `memory`.
+  KnownProfile& AddProfile(const std::string& name, MilliCpu cpu, Bytes memory,
+                           Gpus gpus = Gpus(1)) {
+    auto known = std::make_shared<KnownProfile>();
+    known->object.profile_namespace = "team";
+    known->object.name = name;
+    known->object.generation = 4;
+    auto profile = JobProfile::Create(
+        gpus, {{MilliCpu(500), GB(5), 0.1}, {cpu, memory, 1.0}, {cpu + Cores(9), memory, 1.0}});
+    EXPECT_TRUE(profile);
+    known->object.profile = std::make_shared<const JobProfile>(*profile);
+    known->demand = profile->Demand(0);
+    surroundings.profiles["team/" + name] = known;
+    return *known;
+  }
+
+  void Label(std::string_view key, std::string value) {
+    pod.labels.emplace_back(key, std::move(value));
+  }
+
+  Figures Managed() {
+    const Decision decision = Decide(pod, surroundings, settings);
+    EXPECT_EQ(ToString(decision.outcome), "managed");
+    warnings = decision.warnings;
+    return decision.figures.value_or(Figures());
+  }
+
+  Outcome Left() {
+    Decision decision = Decide(pod, surroundings, settings);
+    EXPECT_FALSE(decision.figures);
+    warnings = std::move(decision.warnings);
+    return decision.outcome;
+  }
+
+  PodFacts pod;
+  FakeSurroundings surroundings;
+  Settings settings;
+  std::vector<std::string> warnings;
+};
+
+ResourceVector Amounts(int64_t gpus, MilliCpu cpu, Bytes memory) {
+  return {Gpus(gpus), cpu, memory};
+}
+
+TEST_F(AdmissionTest, TheFloorIsTheFairShareWhereTheDemandIsHigher) {
+  AddProfile("image", Cores(9), GB(80));
+  Label(annotations::kProfile, "image");
+  const Figures figures = Managed();
+  EXPECT_EQ(figures.container, 1U);
+  EXPECT_EQ(figures.container_name, "train");
+  EXPECT_EQ(figures.demand, Amounts(1, Cores(9), GB(80)));
+  EXPECT_EQ(figures.fair_share, Amounts(1, Cores(3), GB(60)));
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(3), GB(60)));
+  EXPECT_EQ(figures.profile, "image");
+  EXPECT_EQ(figures.profile_generation, 4);
+  EXPECT_EQ(figures.enforcement, Enforcement::kShared);
+  EXPECT_THAT(warnings, IsEmpty());
+}
+
+TEST_F(AdmissionTest, TheFloorIsTheDemandWhereThatIsLowerPerDimension) {
+  AddProfile("speech", Cores(2), GB(80));
+  Label(annotations::kProfile, "speech");
+  EXPECT_EQ(Managed().floor, Amounts(1, Cores(2), GB(60)));
+}
+
+TEST_F(AdmissionTest, WithoutAProfileAllFiguresAreTheFairShareAndTheUserIsTold) {
+  const Figures figures = Managed();
+  EXPECT_EQ(figures.demand, Amounts(1, Cores(3), GB(60)));
+  EXPECT_EQ(figures.floor, figures.demand);
+  EXPECT_EQ(figures.fair_share, figures.demand);
+  EXPECT_EQ(figures.profile, "");
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("no TrainingProfile is named")));
+}
+
+TEST_F(AdmissionTest, TheNamespaceGivesADefaultProfileThatThePodsLabelOverrides) {
+  AddProfile("common", Cores(2), GB(20));
+  AddProfile("own", Cores(1), GB(10));
+  surroundings.namespace_labels[std::string(annotations::kDefaultProfile)] = "common";
+  EXPECT_EQ(Managed().profile, "common");
+  Label(annotations::kProfile, "own");
+  EXPECT_EQ(Managed().profile, "own");
+}
+
+TEST_F(AdmissionTest, AProfileOfAnotherNamespaceIsNoProfile) {
+  AddProfile("image", Cores(9), GB(80));
+  pod.pod_namespace = "others";
+  Label(annotations::kProfile, "image");
+  EXPECT_EQ(Managed().profile, "");
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("there is no TrainingProfile \"image\"")));
+}
+
+TEST_F(AdmissionTest, AnInvalidProfileIsNoProfile) {
+  KnownProfile& known = AddProfile("broken", Cores(9), GB(80));
+  known.object.profile = nullptr;
+  known.object.problems = {"spec.points[0].cpu: must be more than zero"};
+  Label(annotations::kProfile, "broken");
+  EXPECT_EQ(Managed().demand, Amounts(1, Cores(3), GB(60)));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("spec.points[0].cpu: must be more than zero")));
+}
+
+TEST_F(AdmissionTest, AProfileOfOneGpuServesPodsWithSeveral) {
+  AddProfile("image", Cores(9), GB(80));
+  Label(annotations::kProfile, "image");
+  pod.gpu_containers[0].gpus = Gpus(4);
+  const Figures figures = Managed();
+  EXPECT_EQ(figures.demand, Amounts(4, Cores(36), GB(320)));
+  EXPECT_EQ(figures.floor, Amounts(4, Cores(12), GB(240)));
+  EXPECT_THAT(warnings, IsEmpty());
+}
+
+TEST_F(AdmissionTest, AProfileOfSeveralGpusServesNoOtherCount) {
+  AddProfile("wide", Cores(9), GB(80), Gpus(4));
+  Label(annotations::kProfile, "wide");
+  pod.gpu_containers[0].gpus = Gpus(2);
+  EXPECT_EQ(Managed().profile, "");
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for 4 GPUs, and the pod has 2")));
+  pod.gpu_containers[0].gpus = Gpus(4);
+  EXPECT_EQ(Managed().demand, Amounts(4, Cores(9), GB(80)));
+}
+
+TEST_F(AdmissionTest, AProfileOfOneGpuThatBecomesAbsurdlyLargeIsNoProfile) {
+  AddProfile("image", Cores(9), GB(80));
+  Label(annotations::kProfile, "image");
+  pod.gpu_containers[0].gpus = Gpus(int64_t{1} << 50);
+  EXPECT_EQ(Managed().profile, "");
+  EXPECT_EQ(warnings.size(), 1U);
+}
+
+TEST_F(AdmissionTest, TheFairShareIsOfNodesWithTheProfilesGpus) {
+  AddProfile("image", Cores(9), GB(80)).object.training.gpu_product = "A100";
+  surroundings.shares_per_gpu["A100"] = {Gpus(1), Cores(8), GB(120)};
+  Label(annotations::kProfile, "image");
+  EXPECT_EQ(Managed().floor, Amounts(1, Cores(8), GB(80)));
+}
+
+TEST_F(AdmissionTest, AProfileForGpusThatNoNodeHasIsNoProfile) {
+  AddProfile("image", Cores(9), GB(80)).object.training.gpu_product = "H100";
+  Label(annotations::kProfile, "image");
+  const Figures figures = Managed();
+  EXPECT_EQ(figures.profile, "");
+  EXPECT_EQ(figures.demand, Amounts(1, Cores(3), GB(60)));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for H100")));
+}
+
+TEST_F(AdmissionTest, WithoutANodeThatHasTheGpusAmountsStayAndTheUserIsTold) {
+  surroundings.shares_per_gpu.clear();
+  AddProfile("image", Cores(9), GB(80));
+  Label(annotations::kProfile, "image");
+  pod.gpu_containers[0].gpus = Gpus(64);
+  EXPECT_EQ(Left(), Outcome::kNoNode);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("has 64 nvidia.com/gpu")));
+}
+
+TEST_F(AdmissionTest, EnforcementIsThePodsElseTheNamespacesElseTheClusters) {
+  settings.enforcement = Enforcement::kStrict;
+  EXPECT_EQ(Managed().enforcement, Enforcement::kStrict);
+  surroundings.namespace_labels[std::string(annotations::kEnforcement)] = "shared";
+  EXPECT_EQ(Managed().enforcement, Enforcement::kShared);
+  Label(annotations::kEnforcement, "strict");
+  EXPECT_EQ(Managed().enforcement, Enforcement::kStrict);
+}
+
+TEST_F(AdmissionTest, AnUnknownEnforcementIsToldAndTheNextOneCounts) {
+  Label(annotations::kEnforcement, "gentle");
+  surroundings.namespace_labels[std::string(annotations::kEnforcement)] = "strict";
+  EXPECT_EQ(Managed().enforcement, Enforcement::kStrict);
+  EXPECT_THAT(warnings, testing::Contains(HasSubstr("\"gentle\" is none of shared, strict")));
+}
+
+TEST_F(AdmissionTest, AUsersCpuLimitKeepsTheRequestBelowItSoThatNoResizeChangesTheQosClass) {
+  AddProfile("image", Cores(9), GB(80));
+  Label(annotations::kProfile, "image");
+  pod.gpu_containers[0].cpu_limit = Cores(5);
+  Figures figures = Managed();
+  EXPECT_EQ(figures.demand.cpu, MilliCpu(4999));
+  EXPECT_EQ(figures.floor.cpu, Cores(3));
+  pod.gpu_containers[0].cpu_limit = Cores(2);
+  figures = Managed();
+  EXPECT_EQ(figures.demand.cpu, MilliCpu(1999));
+  EXPECT_EQ(figures.floor.cpu, MilliCpu(1999));
+  EXPECT_EQ(figures.fair_share.cpu, Cores(3));
+}
+
+TEST_F(AdmissionTest, ACpuLimitOfNothingOrLessNeverMakesARequestNegative) {
+  for (const int64_t limit : {0, -5}) {
+    pod.gpu_containers[0].cpu_limit = MilliCpu(limit);
+    EXPECT_EQ(Managed().floor.cpu, MilliCpu(0));
+  }
+}
+
+TEST_F(AdmissionTest, UnderStrictEnforcementTheUsersCpuLimitIsOurs) {
+  settings.enforcement = Enforcement::kStrict;
+  pod.gpu_containers[0].cpu_limit = Cores(2);
+  EXPECT_EQ(Managed().floor.cpu, Cores(3));
+}
+
+TEST_F(AdmissionTest, PodsThatAreNoneOfOurBusinessAreLeftInSilence) {
+  const PodFacts managed = pod;
+  pod.gpu_containers.clear();
+  EXPECT_EQ(Left(), Outcome::kNoGpus);
+  pod = managed;
+  Label(annotations::kFungible, "false");
+  EXPECT_EQ(Left(), Outcome::kOptedOut);
+  pod = managed;
+  pod.pod_namespace = "kube-system";
+  EXPECT_EQ(Left(), Outcome::kExcludedNamespace);
+  pod = managed;
+  pod.scheduler = "volcano";
+  EXPECT_EQ(Left(), Outcome::kOtherScheduler);
+  pod = managed;
+  pod.has_node = true;
+  EXPECT_EQ(Left(), Outcome::kHasNode);
+  pod = managed;
+  pod.mirror = true;
+  EXPECT_EQ(Left(), Outcome::kStatic);
+  EXPECT_THAT(warnings, IsEmpty());
+}
+
+TEST_F(AdmissionTest, PodsOfOurSchedulerAndOfManagedOnesAreOurs) {
+  for (const char* scheduler : {"", "default-scheduler", "synergy-scheduler"}) {
+    pod.scheduler = scheduler;
+    EXPECT_EQ(Decide(pod, surroundings, settings).outcome, Outcome::kManaged) << scheduler;
+  }
+  settings.managed_schedulers = {"volcano"};
+  pod.scheduler = "volcano";
+  EXPECT_EQ(Decide(pod, surroundings, settings).outcome, Outcome::kManaged);
+  pod.scheduler = "";
+  EXPECT_EQ(Left(), Outcome::kOtherScheduler);
+}
+
+TEST_F(AdmissionTest, PodsThatCannotBeChangedAreLeftAndTheUserIsTold) {
+  const PodFacts managed = pod;
+  pod.pod_level_resources = true;
+  EXPECT_EQ(Left(), Outcome::kPodLevelResources);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("spec.resources")));
+  pod = managed;
+  pod.gpu_containers.push_back({2, "other", Gpus(1), std::nullopt});
+  EXPECT_EQ(Left(), Outcome::kSeveralContainers);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("2 containers")));
+  pod = managed;
+  pod.annotation_bytes = 255 << 10;
+  EXPECT_EQ(Left(), Outcome::kFullAnnotations);
+  EXPECT_EQ(warnings.size(), 1U);
+}
+
+TEST_F(AdmissionTest, NothingIsDecidedByHalfAPictureOfTheCluster) {
+  surroundings.complete = false;
+  EXPECT_EQ(Left(), Outcome::kStarting);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("starting")));
+}
+
+TEST_F(AdmissionTest, EveryOutcomeHasAWordOfItsOwn) {
+  std::map<std::string_view, int> words;
+  for (size_t i = 0; i < kOutcomes; ++i) ++words[ToString(static_cast<Outcome>(i))];
+  EXPECT_EQ(words.size(), kOutcomes);
+  EXPECT_FALSE(words.contains("unknown"));
+}
+
+}  // namespace
+}  // namespace synergy::admission

@@ -1,0 +1,88 @@
+#include "config/controller_config.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace synergy::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(ControllerConfigTest, AnEmptyFileIsAllDefaults) {
+  const auto config = ParseControllerConfig("", "c.yaml");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->listen, ":9443");
+  EXPECT_EQ(config->http_listen, "127.0.0.1:8889");
+  EXPECT_EQ(config->gpu_resource, "nvidia.com/gpu");
+  EXPECT_EQ(config->scheduler_name, "synergy-scheduler");
+  EXPECT_THAT(config->managed_schedulers, ElementsAre("default-scheduler"));
+  EXPECT_THAT(config->excluded_namespaces, ElementsAre("kube-system"));
+  EXPECT_EQ(config->enforcement, Enforcement::kShared);
+  EXPECT_EQ(config->tolerance, 0);
+  EXPECT_EQ(config->max_body_bytes, 3 << 20);
+}
+
+TEST(ControllerConfigTest, EveryFieldIsRead) {
+  const auto config = ParseControllerConfig(R"(
+listen: "[::1]:9444"
+httpListen: 127.0.0.1:1
+tls: {certificateFile: a.crt, keyFile: a.key}
+gpuResource: amd.com/gpu
+schedulerName: ours
+managedSchedulers: []
+excludedNamespaces: [a, b]
+ownNamespace: mine
+enforcement: strict
+tolerance: 0.05
+stalenessLimit: 1m
+shutdownGrace: 2s
+maxBodySize: 1Mi
+log: {level: debug, format: json}
+)",
+                                            "c.yaml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->listen, "[::1]:9444");
+  EXPECT_EQ(config->http_listen, "127.0.0.1:1");
+  EXPECT_EQ(config->tls_certificate_file, "a.crt");
+  EXPECT_EQ(config->tls_key_file, "a.key");
+  EXPECT_EQ(config->gpu_resource, "amd.com/gpu");
+  EXPECT_EQ(config->scheduler_name, "ours");
+  EXPECT_THAT(config->managed_schedulers, IsEmpty());
+  EXPECT_THAT(config->excluded_namespaces, ElementsAre("a", "b"));
+  EXPECT_EQ(config->own_namespace, "mine");
+  EXPECT_EQ(config->enforcement, Enforcement::kStrict);
+  EXPECT_EQ(config->tolerance, 0.05);
+  EXPECT_EQ(config->staleness_limit, std::chrono::minutes(1));
+  EXPECT_EQ(config->shutdown_grace, std::chrono::seconds(2));
+  EXPECT_EQ(config->max_body_bytes, 1 << 20);
+  EXPECT_EQ(config->log_level, LogLevel::kDebug);
+  EXPECT_EQ(config->log_format, LogFormat::kJson);
+}
+
+TEST(ControllerConfigTest, WhatMakesNoSenseIsToldWithItsLineAndField) {
+  const auto complaint = [](const std::string& text) {
+    const auto config = ParseControllerConfig(text, "c.yaml");
+    return config ? std::string("none") : config.error().message;
+  };
+  EXPECT_THAT(complaint("listen: x\n"), HasSubstr("c.yaml:1: listen: "));
+  EXPECT_THAT(complaint("\ntolerance: 1\n"), HasSubstr("c.yaml:2: tolerance: "));
+  EXPECT_THAT(complaint("tolerance: nan"), HasSubstr("tolerance: "));
+  EXPECT_THAT(complaint("enforcement: gentle"), HasSubstr("none of shared, strict"));
+  EXPECT_THAT(complaint("tls: {keyFile: x}"), HasSubstr("belong together"));
+  EXPECT_THAT(complaint("managedSchedulers: x"), HasSubstr("expected a list"));
+  EXPECT_THAT(complaint("excludedNamespaces: ['']"),
+              HasSubstr("excludedNamespaces[0]: must not be empty"));
+  EXPECT_THAT(complaint("schedulerName: ''"), HasSubstr("must not be empty"));
+  EXPECT_THAT(complaint("gpuResource: gpu"), HasSubstr("has a domain"));
+  EXPECT_THAT(complaint("stalenessLimit: 1s"), HasSubstr("at least 3s"));
+  EXPECT_THAT(complaint("maxBodySize: 1"), HasSubstr("at least 1Ki"));
+  EXPECT_THAT(complaint("tolerances: 1"), HasSubstr("there is no such field"));
+  EXPECT_THAT(complaint("a: [}"), HasSubstr("c.yaml:1"));
+}
+
+}  // namespace
+}  // namespace synergy::config

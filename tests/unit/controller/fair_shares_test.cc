@@ -1,0 +1,95 @@
+#include "controller/fair_shares.h"
+
+#include <gtest/gtest.h>
+
+#include "allocation/smallest_fair_share.h"
+#include "support/cluster_vocabulary.h"
+
+namespace synergy::controller {
+namespace {
+
+using synergy::testing::Cordoned;
+using synergy::testing::MakeNode;
+using synergy::testing::MakePod;
+using synergy::testing::OnNode;
+
+class FairSharesTest : public ::testing::Test {
+ protected:
+  FairSharesTest() {
+    state.UpsertNode(MakeNode("small", {Gpus(2), Cores(8), GB(200)}));
+    state.UpsertNode(Labelled(MakeNode("large", {Gpus(8), Cores(48), GB(800)}), "A100"));
+  }
+
+  static Node Labelled(Node node, const std::string& product) {
+    node.labels = {{"nvidia.com/gpu.product", product}};
+    return node;
+  }
+
+  std::optional<ResourceVector> Find(int64_t gpus, const std::string& product = {}) {
+    return shares.Find(selection, Gpus(gpus), product);
+  }
+
+  ClusterState state;
+  FairShares shares{state};
+  NodeSelection selection;
+};
+
+TEST_F(FairSharesTest, IsTheLeastOfEveryDimensionWhereverItComesFrom) {
+  state.UpsertNode(MakeNode("lean", {Gpus(4), Cores(40), GB(100)}));
+  EXPECT_EQ(Find(1), (ResourceVector{Gpus(1), Cores(4), GB(25)}));
+}
+
+TEST_F(FairSharesTest, OnlyNodesWithEnoughGpusCount) {
+  EXPECT_EQ(Find(4), (ResourceVector{Gpus(4), Cores(24), GB(400)}));
+  EXPECT_EQ(Find(16), std::nullopt);
+}
+
+TEST_F(FairSharesTest, OnlyNodesWithTheGpusAskedForCount) {
+  EXPECT_EQ(Find(1, "A100"), (ResourceVector{Gpus(1), Cores(6), GB(100)}));
+  EXPECT_EQ(Find(1, "H100"), std::nullopt);
+}
+
+TEST_F(FairSharesTest, OnlyNodesThatThePodMayGoToCount) {
+  selection.node_selector = {{"nvidia.com/gpu.product", "A100"}};
+  EXPECT_EQ(Find(1), (ResourceVector{Gpus(1), Cores(6), GB(100)}));
+  Node tainted = Labelled(MakeNode("large", {Gpus(8), Cores(48), GB(800)}), "A100");
+  tainted.taints = {{"nvidia.com/gpu", "", "NoSchedule"}};
+  state.UpsertNode(tainted);
+  EXPECT_EQ(Find(1), std::nullopt);
+  selection.tolerations = {{"nvidia.com/gpu", "", "", true}};
+  EXPECT_EQ(Find(1), (ResourceVector{Gpus(1), Cores(6), GB(100)}));
+}
+
+TEST_F(FairSharesTest, CordonedNodesAndThoseOthersHaveFilledDoNotCount) {
+  state.UpsertNode(Cordoned(MakeNode("small", {Gpus(2), Cores(8), GB(200)})));
+  EXPECT_EQ(Find(1)->cpu, Cores(6));
+  state.UpsertPod(OnNode(MakePod("hog", {Gpus(0), Cores(48), GB(1)}), "large"));
+  EXPECT_EQ(Find(1), std::nullopt);
+}
+
+TEST_F(FairSharesTest, FollowsTheClusterAndItsPodsWithoutGpus) {
+  EXPECT_EQ(Find(1)->cpu, Cores(4));
+  EXPECT_EQ(Find(1)->cpu, Cores(4));
+  state.UpsertPod(OnNode(MakePod("logs", {Gpus(0), Cores(2), GB(1)}), "small"));
+  EXPECT_EQ(Find(1)->cpu, Cores(3));
+  state.RemoveNode("small");
+  EXPECT_EQ(Find(1)->cpu, Cores(6));
+}
+
+TEST_F(FairSharesTest, ManyKindsOfPodsAreToldApart) {
+  for (int round = 0; round < 2; ++round) {
+    for (int64_t gpus = 1; gpus <= 8; ++gpus) {
+      for (const char* product : {"", "A100", "H100"}) {
+        for (const bool tolerates : {true, false}) {
+          selection.tolerations.clear();
+          if (tolerates) selection.tolerations = {{"x", "", "", true}};
+          EXPECT_EQ(Find(gpus, product),
+                    SmallestFairShare(*state.Snapshot(), &selection, Gpus(gpus), product));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace synergy::controller

@@ -1,0 +1,139 @@
+#include "controller/webhook.h"
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controller/cluster_view.h"
+#include "support/cluster_vocabulary.h"
+#include "support/fake_clock.h"
+#include "support/json_tree.h"
+
+namespace synergy::controller {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class NoLog final : public LogSink {
+ public:
+  void Write(std::string_view) override {}
+};
+
+class WebhookTest : public ::testing::Test {
+ protected:
+  WebhookTest() {
+    cluster.UpsertNode(synergy::testing::MakeNode("n", {Gpus(8), Cores(24), GB(480)}));
+  }
+
+  static std::string Review(std::string_view object, std::string_view version = "v1") {
+    return fmt::format(
+        R"({{"apiVersion":"admission.k8s.io/{}","kind":"AdmissionReview","request":{{"uid":"u","operation":"CREATE",
+        "namespace":"team","object":{}}}}})",
+        version, object);
+  }
+
+  http::Response Pod(std::string_view body, std::string_view type = "application/json") {
+    return webhook.ReviewPod({"POST", "/mutate-pod", "", type, body});
+  }
+  http::Response Profile(std::string_view body) {
+    return webhook.ReviewProfile(
+        {"POST", "/validate-trainingprofile", "", "application/json; charset=utf-8", body});
+  }
+  void ExpectCount(const std::string& line) {
+    EXPECT_THAT("\n" + metrics.Render(), HasSubstr("\n" + line + "\n"));
+  }
+
+  synergy::testing::FakeClock clock;
+  NoLog sink;
+  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  metrics::ControllerMetrics metrics;
+  ClusterState cluster;
+  ProfileStore profiles{0};
+  NamespaceStore namespaces;
+  FairShares shares{cluster};
+  bool complete = true;
+  ClusterView view{profiles, namespaces, shares, [this] { return complete; }};
+  Webhook webhook{{}, view, clock, log, metrics};
+};
+
+constexpr std::string_view kGpuPod =
+    R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"t","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}})";
+
+TEST_F(WebhookTest, AGpuPodIsPatchedAndItsCreatorTold) {
+  const http::Response response = Pod(Review(kGpuPod));
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.content_type, "application/json");
+  const auto answer = synergy::testing::ParseJsonTree(response.body);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->At("apiVersion").text, "admission.k8s.io/v1");
+  EXPECT_EQ(answer->At("response/uid").text, "u");
+  EXPECT_EQ(answer->At("response/allowed").text, "true");
+  EXPECT_EQ(answer->At("response/patchType").text, "JSONPatch");
+  EXPECT_THAT(answer->At("response/warnings/0").text, HasSubstr("no TrainingProfile"));
+  ExpectCount("synergy_controller_pod_reviews_total{outcome=\"managed\"} 1");
+  ExpectCount("synergy_controller_pod_review_duration_seconds_count 1");
+}
+
+TEST_F(WebhookTest, OtherPodsAreLetThroughAsTheyAre) {
+  const http::Response response = Pod(Review(R"({"spec":{"containers":[{}]}})"));
+  EXPECT_THAT(response.body, HasSubstr(R"("allowed":true}})"));
+  ExpectCount("synergy_controller_pod_reviews_total{outcome=\"no_gpus\"} 1");
+}
+
+TEST_F(WebhookTest, BeforeTheClusterIsKnownPodsAreLetThroughAsTheyAre) {
+  complete = false;
+  const http::Response response = Pod(Review(kGpuPod));
+  EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
+  EXPECT_THAT(response.body, Not(HasSubstr("patch")));
+  ExpectCount("synergy_controller_pod_reviews_total{outcome=\"starting\"} 1");
+}
+
+TEST_F(WebhookTest, WhatCanBeAnsweredIsAllowedWhateverIsWrongWithIt) {
+  for (const std::string& body :
+       {Review(kGpuPod, "v1beta1"), Review("null"), Review("[]"), Review(R"({"spec":[]})"),
+        Review(R"({"metadata":{"annotations":{"a":7}},"spec":{}})")}) {
+    const http::Response response = Pod(body);
+    EXPECT_EQ(response.status, 200) << body;
+    EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)")) << body;
+    EXPECT_THAT(response.body, Not(HasSubstr("patch"))) << body;
+  }
+  ExpectCount("synergy_controller_bad_input_total{kind=\"version\"} 1");
+  ExpectCount("synergy_controller_bad_input_total{kind=\"object\"} 4");
+  ExpectCount("synergy_controller_pod_reviews_total{outcome=\"unreadable\"} 5");
+}
+
+TEST_F(WebhookTest, WhatCannotBeAnsweredIsRefusedInWords) {
+  EXPECT_EQ(Pod("{").status, 400);
+  EXPECT_EQ(Pod("").status, 400);
+  const http::Response response = Pod(Review(kGpuPod), "application/yaml");
+  EXPECT_EQ(response.status, 415);
+  EXPECT_THAT(response.body, HasSubstr("\"application/yaml\" is not application/json"));
+  ExpectCount("synergy_controller_bad_input_total{kind=\"json\"} 2");
+  ExpectCount("synergy_controller_bad_input_total{kind=\"content_type\"} 1");
+}
+
+TEST_F(WebhookTest, InvalidProfilesAreRefusedWithTheirFields) {
+  const http::Response response =
+      Profile(Review(R"({"spec":{"gpus":0,"points":[{"cpu":0,"memory":"1G","throughput":1}]}})"));
+  EXPECT_EQ(response.status, 200);
+  EXPECT_THAT(response.body, HasSubstr(R"("allowed":false,"status":{"code":422)"));
+  EXPECT_THAT(response.body, HasSubstr("spec.points[0].cpu: must be more than zero"));
+  EXPECT_THAT(response.body, HasSubstr("spec.gpus: "));
+  ExpectCount("synergy_controller_profile_reviews_total{outcome=\"invalid\"} 1");
+}
+
+TEST_F(WebhookTest, DoubtfulProfilesAreAllowedWithAWarning) {
+  const http::Response response =
+      Profile(Review(R"({"spec":{"points":[{"cpu":1,"memory":"1G","throughput":2},
+                                          {"cpu":2,"memory":"1G","throughput":1}]}})"));
+  EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
+  EXPECT_THAT(response.body, HasSubstr(R"("warnings":["spec.points: )"));
+  ExpectCount("synergy_controller_profile_reviews_total{outcome=\"valid\"} 1");
+}
+
+}  // namespace
+}  // namespace synergy::controller

@@ -1,0 +1,85 @@
+#include "metrics/controller_metrics.h"
+
+#include <chrono>
+#include <iterator>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/metrics/metrics_sample.h"
+
+namespace synergy::testing {
+namespace {
+
+using metrics::ControllerMetrics;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kFamilies[] = {
+    "synergy_build_info",
+    "synergy_cache_errors_total",
+    "synergy_cache_events_total",
+    "synergy_cache_lists_total",
+    "synergy_cache_objects",
+    "synergy_cache_staleness_seconds",
+    "synergy_cache_synced",
+    "synergy_cache_unreadable_fields_total",
+    "synergy_cache_watch_restarts_total",
+    "synergy_controller_bad_input_total",
+    "synergy_controller_certificate_expiry_timestamp_seconds",
+    "synergy_controller_pod_review_duration_seconds",
+    "synergy_controller_pod_reviews_total",
+    "synergy_controller_profile_reviews_total",
+    "synergy_controller_profile_status_writes_total",
+    "synergy_controller_profiles",
+    "synergy_controller_ready",
+};
+
+class ControllerMetricsTest : public ::testing::Test {
+ protected:
+  void ExpectLine(const std::string& line) {
+    EXPECT_THAT("\n" + metrics_.Render(), HasSubstr("\n" + line + "\n"));
+  }
+
+  ControllerMetrics metrics_;
+};
+
+TEST_F(ControllerMetricsTest, EveryFamilyIsRenderedWithItsHelpAndTypeAndNoOther) {
+  RecordSamples(metrics_);
+  const std::string text = metrics_.Render();
+  for (const std::string family : kFamilies) {
+    EXPECT_THAT(text, HasSubstr("# HELP " + family + " "));
+    EXPECT_THAT(text, HasSubstr("# TYPE " + family + " "));
+  }
+  size_t families = 0;
+  for (size_t at = text.find("# TYPE "); at != std::string::npos; at = text.find("# TYPE ", at + 1))
+    ++families;
+  EXPECT_EQ(families, std::size(kFamilies));
+}
+
+TEST_F(ControllerMetricsTest, ReviewsAreCountedByOutcomeAndTimed) {
+  metrics_.CountPodReview("managed", std::chrono::microseconds(250));
+  metrics_.CountPodReview("managed", std::chrono::microseconds(750));
+  metrics_.CountPodReview("no_gpus", std::chrono::microseconds(1));
+  ExpectLine("synergy_controller_pod_reviews_total{outcome=\"managed\"} 2");
+  ExpectLine("synergy_controller_pod_review_duration_seconds_count 3");
+  ExpectLine("synergy_controller_pod_review_duration_seconds_bucket{le=\"0.0005\"} 2");
+}
+
+TEST_F(ControllerMetricsTest, ProfilesAndTheCertificateAreShown) {
+  RecordSamples(metrics_);
+  ExpectLine("synergy_controller_profiles{valid=\"true\"} 3");
+  ExpectLine("synergy_controller_profiles{valid=\"false\"} 1");
+  ExpectLine("synergy_controller_certificate_expiry_timestamp_seconds 1800000000");
+  ExpectLine("synergy_controller_ready 1");
+}
+
+TEST_F(ControllerMetricsTest, WithoutACertificateThereIsNoExpiry) {
+  metrics_.SetGauges([] { return metrics::ControllerGauges{}; });
+  EXPECT_THAT(metrics_.Render(), Not(HasSubstr("certificate")));
+  ExpectLine("synergy_controller_ready 0");
+}
+
+}  // namespace
+}  // namespace synergy::testing
