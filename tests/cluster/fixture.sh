@@ -15,7 +15,10 @@ case $command in
     [[ ! -e $folder/cluster/settings ]] || cluster down
     mkdir -p "$folder"
     free_port >"$folder/extender-port"
-    cluster up --instance 7 --real-nodes 1 --simulated-nodes 32 --extender "http://127.0.0.1:$(<"$folder/extender-port")"
+    cluster up --instance 7 --real-nodes 1 --simulated-nodes 32 \
+      --extender "http://127.0.0.1:$(<"$folder/extender-port")" --controller "$SYNERGY_BIN"
+    # It has its own tests; those of the extender say themselves what their pods ask for.
+    cluster stop synergy-controller
     ;;
   down) cluster down ;;
 esac

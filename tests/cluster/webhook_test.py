@@ -1,0 +1,277 @@
+"""Admission of pods and TrainingProfiles, on a real API server that calls synergy-controller."""
+
+import csv
+import json
+import subprocess
+import time
+import unittest
+import urllib.request
+
+from cluster import GPU, ROOT, Cluster, wait_for
+
+PROFILE = {
+    "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "image"},
+    "spec": {"points": [{"cpu": 3, "memory": "60G", "throughput": 1}, {"cpu": "9", "memory": "60G", "throughput": 2.4}]},
+}
+
+
+def pod(name, resources=None, labels=None, containers=(), annotations=None, **spec):
+    train = {"name": "train", "image": "synergy.test/busybox:1", "imagePullPolicy": "IfNotPresent",
+             "resources": resources or {"limits": {GPU: "1"}}}
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "labels": labels or {}, "annotations": annotations or {}},
+            "spec": {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [train, *containers], **spec}}
+
+
+def annotation(item, name):
+    return item["metadata"].get("annotations", {}).get("synergy.io/" + name)
+
+
+def resources(item, container=0):
+    return item["spec"]["containers"][container]["resources"]
+
+
+class WebhookTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster()
+        cls.cluster.script("start", "synergy-controller")
+        cls.addClassCleanup(cls.cluster.script, "stop", "synergy-controller")
+
+    def setUp(self):
+        self.cluster.clear()
+        self.kubectl("delete", "trainingprofiles,limitranges,resourcequotas,jobs", "--all", "--wait=true")
+        self.known_to_controller("trainingprofiles", 0)
+
+    def kubectl(self, *arguments, stdin=None):
+        """Standard output and error of a kubectl, and whether it succeeded."""
+        done = subprocess.run([self.cluster.environment["SYNERGY_CLUSTER_KUBECTL"], *arguments], input=stdin,
+                              env=self.cluster.environment, text=True, capture_output=True, check=False)
+        return done.stdout, done.stderr, done.returncode == 0
+
+    def create(self, item, *options):
+        return self.kubectl("create", "-f", "-", *options, stdin=json.dumps(item))
+
+    def created(self, item):
+        _, complaint, created = self.create(item)
+        self.assertTrue(created, complaint)
+        return self.cluster.get("pod", item["metadata"]["name"])
+
+    def metric(self, line):
+        url = self.cluster.environment["SYNERGY_CONTROLLER_URL"] + "/metrics"
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            for text in answer.read().decode().splitlines():
+                if text.startswith(line + " "):
+                    return float(text.rsplit(" ", 1)[1])
+        return 0.0
+
+    def known_to_controller(self, resource, count):
+        line = f'synergy_cache_objects{{resource="{resource}"}}'
+        wait_for(f"the controller to know {count} {resource}", lambda: self.metric(line) == count)
+
+    def add_profile(self, **spec):
+        item = {**PROFILE, "spec": {**PROFILE["spec"], **spec}}
+        _, complaint, created = self.create(item)
+        self.assertTrue(created, complaint)
+        self.known_to_controller("trainingprofiles", 1)
+
+    def profile_status(self, name="image"):
+        return wait_for("a status", lambda: self.cluster.get("trainingprofile", name).get("status"))
+
+    # Pods.
+
+    def test_a_pod_of_a_job_gets_its_floor_and_the_figures(self):
+        self.add_profile()
+        job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"},
+               "spec": {"template": {"metadata": {"labels": {"synergy.io/profile": "image"}},
+                                     "spec": pod("x")["spec"]}}}
+        self.assertTrue(self.create(job)[2])
+        item = wait_for("the job's pod", lambda: list(self.cluster.pods().values()))[0]
+        self.assertEqual(resources(item), {"requests": {"cpu": "3", "memory": "60G", GPU: "1"},
+                                           "limits": {"memory": "60G", GPU: "1"}})
+        self.assertEqual(item["spec"]["schedulerName"], "synergy-scheduler")
+        self.assertEqual(item["status"]["qosClass"], "Burstable")
+        self.assertEqual(json.loads(annotation(item, "demand")), {"cpu": "9", "memory": "60G"})
+        self.assertEqual(json.loads(annotation(item, "fair-share")), {"cpu": "3", "memory": "62500M"})
+        self.assertEqual((annotation(item, "profile"), annotation(item, "profile-generation")), ("image", "1"))
+        self.assertEqual([e["name"] for e in item["spec"]["containers"][0]["env"]], ["SYNERGY_CPUS", "SYNERGY_MEMORY"])
+
+    def resize(self, name, requests, limits):
+        patch = {"spec": {"containers": [{"name": "train", "resources": {"requests": requests, "limits": limits}}]}}
+        _, complaint, done = self.kubectl("patch", "pod", name, "--subresource=resize", "-p", json.dumps(patch))
+        self.assertTrue(done, complaint)
+
+    def test_every_enforcement_can_be_resized_later_on(self):
+        self.add_profile()
+        more = {"cpu": "9", "memory": "61G"}
+        for name, enforcement, limit in (("shared", "shared", None), ("limited", "shared", "8"), ("strict", "strict", None)):
+            wanted = {GPU: "1", **({"cpu": limit, "memory": "1Gi"} if limit else {})}
+            item = self.created(pod(name, {"limits": wanted},
+                                    labels={"synergy.io/profile": "image", "synergy.io/enforcement": enforcement}))
+            self.assertEqual(item["status"]["qosClass"], "Guaranteed" if enforcement == "strict" else "Burstable")
+            if limit:
+                self.assertEqual(json.loads(annotation(item, "demand"))["cpu"], "7999m")
+                self.resize(name, json.loads(annotation(item, "demand")), {"memory": "60G"})
+            elif enforcement == "strict":
+                self.resize(name, more, more)
+            else:
+                self.resize(name, more, {"memory": more["memory"]})
+
+    def test_kubectl_shows_why_a_pod_gets_its_fair_share(self):
+        _, warnings, created = self.create(pod("none"))
+        self.assertTrue(created)
+        self.assertIn("Warning: synergy: no TrainingProfile is named", warnings)
+        _, warnings, _ = self.create(pod("missing", labels={"synergy.io/profile": "nowhere"}))
+        self.assertIn('there is no TrainingProfile "nowhere" in the namespace', warnings)
+        self.add_profile(gpuProduct="H100")
+        _, warnings, _ = self.create(pod("other", labels={"synergy.io/profile": "image"}))
+        self.assertIn('"image" is for H100, which no node has', warnings)
+
+    def test_a_dry_run_shows_the_pod_and_makes_none(self):
+        text, _, done = self.create(pod("dry"), "--dry-run=server", "-o", "json")
+        self.assertTrue(done)
+        self.assertEqual(resources(json.loads(text))["requests"]["cpu"], "3")
+        self.assertEqual(self.cluster.pods(), {})
+
+    def test_what_others_set_for_sidecars_stays_and_quotas_count_the_floor(self):
+        self.assertTrue(self.create({
+            "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "defaults"},
+            "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "50m", "memory": "64Mi"}}]}})[2])
+        self.assertTrue(self.create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "quota"},
+                                     "spec": {"hard": {"requests.cpu": "4"}}})[2])
+        sidecar = {"name": "log", "image": "synergy.test/busybox:1"}
+        wait_for("the quota to be known", lambda: self.cluster.get("resourcequota", "quota").get("status"))
+        item = self.created(pod("first", containers=[sidecar]))
+        self.assertEqual(resources(item, 1), {"requests": {"cpu": "50m", "memory": "64Mi"}})
+        self.assertEqual(resources(item)["requests"]["cpu"], "3")
+        _, complaint, created = self.create(pod("second", {"requests": {"cpu": "1m"}, "limits": {GPU: "1"}}))
+        self.assertFalse(created)
+        self.assertIn("exceeded quota", complaint)
+
+    def test_opted_out_pods_and_those_of_other_schedulers_stay_as_written(self):
+        item = self.created(pod("out", labels={"synergy.io/fungible": "false"}))
+        self.assertNotIn("cpu", resources(item)["requests"])
+        self.assertEqual(item["spec"]["schedulerName"], "default-scheduler")
+        item = self.created(pod("other", schedulerName="volcano", annotations={"synergy.io/container": "train"}))
+        self.assertNotIn("cpu", resources(item)["requests"])
+        self.assertIsNone(annotation(item, "container"))
+
+    def test_what_a_user_writes_in_our_name_is_not_believed(self):
+        forged = {"synergy.io/floor": '{"cpu":"99","memory":"9Ti"}', "synergy.io/hold": "{}"}
+        item = self.created(pod("forged", annotations={**forged, "note": "\u00fc \U0001f600 \""}))
+        self.assertEqual(json.loads(annotation(item, "floor")), {"cpu": "3", "memory": "62500M"})
+        self.assertIsNone(annotation(item, "hold"))
+        self.assertEqual(item["metadata"]["annotations"]["note"], "\u00fc \U0001f600 \"")
+
+    def test_an_exported_pod_created_again_keeps_its_originals(self):
+        item = self.created(pod("first", {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {GPU: "1"}}))
+        item["metadata"] = {"name": "again", "annotations": item["metadata"]["annotations"]}
+        again = self.created({**item, "status": {}})
+        self.assertEqual(json.loads(annotation(again, "original"))["requests"]["cpu"], "1")
+        self.assertEqual(annotation(again, "original"), annotation(item, "original"))
+
+    def test_bad_pods_get_the_api_servers_own_answer(self):
+        failed = 'apiserver_admission_webhook_fail_open_count{name="pods.synergy.io",type="admit"}'
+        before = self.api_metric(failed)
+        bad = {
+            "limits below requests": pod("a", {"requests": {"ephemeral-storage": "2Gi"}, "limits": {"ephemeral-storage": "1Gi", GPU: "1"}}),
+            "negative": pod("b", {"requests": {"ephemeral-storage": "-1"}, "limits": {GPU: "1"}}),
+            "no containers": {**pod("c"), "spec": {"containers": []}},
+        }
+        for what, item in bad.items():
+            _, complaint, created = self.create(item)
+            self.assertFalse(created, what)
+            self.assertNotIn("webhook", complaint)
+        many = [{"name": f"c{i}", "image": "x"} for i in range(49)]
+        self.assertEqual(len(self.created(pod("many", containers=many))["spec"]["containers"]), 50)
+        huge = self.created(pod("huge", {"requests": {"cpu": "9E", "memory": "9E"}, "limits": {GPU: "1"}}))
+        self.assertEqual(resources(huge)["requests"]["cpu"], "3")
+        self.assertEqual(self.api_metric(failed), before)
+
+    def api_metric(self, line):
+        text = self.kubectl("get", "--raw", "/metrics")[0]
+        return sum(float(found.rsplit(" ", 1)[1]) for found in text.splitlines() if found.startswith(line))
+
+    def test_with_the_controller_stopped_pods_are_created_as_written(self):
+        self.cluster.script("stop", "synergy-controller")
+        self.addCleanup(self.cluster.script, "start", "synergy-controller")
+        started = time.monotonic()
+        item = self.created(pod("as-written", {"requests": {"cpu": "10m"}, "limits": {GPU: "1"}}))
+        self.assertLess(time.monotonic() - started, 4)
+        self.assertEqual(resources(item)["requests"]["cpu"], "10m")
+        self.assertEqual(item["spec"]["schedulerName"], "default-scheduler")
+        wait_for("the pod to be bound", lambda: self.cluster.bound().get("as-written"))
+
+    def test_a_profile_that_goes_while_it_is_used_harms_nobody(self):
+        self.add_profile()
+        labels = {"synergy.io/profile": "image"}
+        self.created(pod("before", labels=labels))
+        self.kubectl("delete", "trainingprofile", "image")
+        self.known_to_controller("trainingprofiles", 0)
+        self.assertEqual(annotation(self.cluster.get("pod", "before"), "profile"), "image")
+        self.assertIsNone(annotation(self.created(pod("after", labels=labels)), "profile"))
+
+    # TrainingProfiles.
+
+    def test_kubectl_explains_and_lists_profiles(self):
+        self.assertIn("Throughput as measured", self.kubectl("explain", "tp.spec.points")[0])
+        self.assertIn("How far below its best", self.kubectl("explain", "trainingprofile.spec.tolerance")[0])
+        self.add_profile()
+        self.profile_status()
+        heading, line = self.kubectl("get", "tp")[0].splitlines()
+        self.assertEqual([word for word in heading.split("  ") if word.strip()][1].strip(), "GPUS")
+        self.assertEqual(line.split()[:6], ["image", "1", "9", "60G", "2.4", "True"])
+
+    def test_invalid_profiles_are_refused_with_the_fields_that_are_wrong(self):
+        for spec, path in (
+                ({"points": []}, "spec.points"),
+                ({"points": [{"cpu": 0, "memory": "1G", "throughput": 1}]}, "spec.points[0].cpu: must be more than zero"),
+                ({"points": [{"cpu": "x", "memory": "1G", "throughput": 1}]}, "spec.points[0].cpu"),
+                ({"points": [{"cpu": 1, "memory": "1G", "throughput": 1}] * 2}, "spec.points[1]: the same amounts as points[0]"),
+                ({"points": [{"cpu": 1, "throughput": 1}]}, "every point needs memory"),
+                ({"points": [{"cpu": 1, "throughput": 1}], "datasetSize": "1G"}, "belong together"),
+                ({"points": [{"cpu": 1, "memory": "1G", "throughput": -1}]}, "spec.points[0].throughput"),
+                ({"gpus": 0, "points": [{"cpu": 1, "memory": "1G", "throughput": 1}]}, "spec.gpus"),
+        ):
+            _, complaint, created = self.create({**PROFILE, "spec": spec})
+            self.assertFalse(created, spec)
+            self.assertIn(path, complaint)
+
+    def test_the_status_follows_the_profile(self):
+        self.add_profile()
+        status = self.profile_status()
+        self.assertEqual(status["demand"], {"cpu": "9", "memory": "60G"})
+        self.assertEqual(status["speedUp"], 2.4)
+        self.assertEqual([(c["type"], c["status"]) for c in status["conditions"]], [("Valid", "True")])
+        self.kubectl("patch", "tp", "image", "--type=merge", "-p", '{"spec":{"tolerance":0.9}}')
+        wait_for("the new demand", lambda: self.profile_status()["demand"]["cpu"] == "3")
+        self.assertEqual(self.profile_status()["observedGeneration"], 2)
+
+    def test_a_profile_that_slipped_in_while_the_controller_was_away_is_called_invalid(self):
+        self.cluster.script("stop", "synergy-controller")
+        try:
+            self.assertTrue(self.create({**PROFILE, "spec": {"points": PROFILE["spec"]["points"] * 2}})[2])
+        finally:
+            self.cluster.script("start", "synergy-controller")
+        condition = self.profile_status()["conditions"][0]
+        self.assertEqual((condition["status"], condition["reason"]), ("False", "Unusable"))
+        self.assertIn("spec.points[2]: the same amounts as points[0]", condition["message"])
+
+    def test_the_papers_ten_models_are_usable_profiles(self):
+        folder = ROOT / "manifests/examples/profiles"
+        _, complaint, done = self.kubectl("apply", "-f", str(folder))
+        self.assertTrue(done, complaint)
+        with open(ROOT / "tests/data/synergy/demands.csv", encoding="utf-8") as file:
+            demands = {line["model"].replace("res", "resnet"): line for line in csv.DictReader(file)}
+        items = wait_for("every status", lambda: all("status" in i for i in self.cluster.get("tp")["items"]) and
+                         self.cluster.get("tp")["items"])
+        self.assertEqual(len(items), 10)
+        for item in items:
+            name, status = item["metadata"]["name"], item["status"]
+            self.assertEqual(status["conditions"][0]["status"], "True", name)
+            self.assertEqual(status["demand"]["cpu"], demands[name]["cpu_per_gpu"], name)
+            self.assertAlmostEqual(status["speedUp"], float(demands[name]["speedup_at_demand"]), 1, name)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
