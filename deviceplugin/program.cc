@@ -180,7 +180,7 @@ class RunningProgram final : public Program {
 Result<std::unique_ptr<Program>> Program::Start(const config::DevicePluginConfig& config,
                                                 const std::optional<config::ClusterAccess>& access,
                                                 const Clock& clock, Logger& log) {
-  auto source = MakeSource(config);
+  auto source = MakeSource(config, clock);
   if (!source) return Fail(source.error());
   std::unique_ptr<kube::ApiClient> client;
   if (!config.node_name.empty() && access) {
@@ -204,7 +204,7 @@ Result<std::unique_ptr<Program>> Program::Start(const config::DevicePluginConfig
 }
 
 Result<std::string> ReportOnce(const config::DevicePluginConfig& config) {
-  const auto source = MakeSource(config);
+  const auto source = MakeSource(config, SystemClock());
   if (!source) return Fail(source.error());
   const Result<Reading> reading = (*source)->Read();
   if (!reading) return Fail(reading.error());

@@ -13,7 +13,9 @@
 
 namespace synergy::deviceplugin {
 
-// kNotFound when NVML is missing and the configuration says not to wait for it.
-Result<std::unique_ptr<DeviceSource>> MakeSource(const config::DevicePluginConfig& config);
+// `clock` outlives the source. kNotFound when NVML is missing and the configuration says not to
+// wait for it.
+Result<std::unique_ptr<DeviceSource>> MakeSource(const config::DevicePluginConfig& config,
+                                                 const Clock& clock);
 
 }  // namespace synergy::deviceplugin
