@@ -20,7 +20,7 @@
 
 #include "core/clock.h"
 #include "core/log.h"
-#include "device_plugin.grpc.pb.h"
+#include "deviceplugin/protocol/device_plugin.grpc.pb.h"
 #include "inventory/advertisement.h"
 #include "inventory/container_access.h"
 #include "inventory/gpu.h"

@@ -5,7 +5,7 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "pod_resources.grpc.pb.h"
+#include "deviceplugin/protocol/pod_resources.grpc.pb.h"
 
 namespace synergy::deviceplugin {
 namespace {

@@ -6,7 +6,7 @@ usage() {
 usage: scripts/lint.sh [--fast | --fix]
 
 Checks the tree: C++ format (clang-format-19), layering, names, shell (shellcheck), Go format (gofmt) and clang-tidy-19 over
-src, extender and cli, which takes several minutes. All checks run; exit status 1 when any of them found something.
+src, extender, deviceplugin and cli, which takes several minutes. All checks run; exit status 1 when any of them found something.
 
   --fast       leave clang-tidy out
   --fix        only write C++ and Go files as their formatters want them
@@ -44,7 +44,7 @@ check_go() {
 # Reads what the compiler is told from the dev preset, which has to be configured but not built.
 check_tidy() {
   cmake --preset dev >/dev/null || return
-  files 'src/*.cc' 'extender/*.cc' 'cli/*.cc' |
+  files 'src/*.cc' 'extender/*.cc' 'deviceplugin/*.cc' 'cli/*.cc' |
     xargs -0 -n 1 -P "${LINT_JOBS:-$(nproc)}" nice clang-tidy-19 -p build/dev --quiet 2> >(grep -vE 'warnings? (generated|treated)' >&2)
 }
 

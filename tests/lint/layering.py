@@ -20,16 +20,18 @@ ARROWS = {
     "allocation": ["core", "profile", "solver", "cluster"],
     "engine": ["core", "profile", "cluster", "policy", "allocation"],
     "sim": ["core", "profile", "solver", "cluster", "policy", "allocation", "engine"],
+    "inventory": ["core"],
     "http": ["core"],
-    "json": ["core", "cluster"],
+    "json": ["core", "cluster", "inventory"],
     "metrics": ["core"],
-    "config": ["core", "profile", "sim"],
-    "kube": ["core", "cluster", "http", "json", "config"],
+    "config": ["core", "profile", "inventory", "sim"],
+    "kube": ["core", "cluster", "inventory", "http", "json", "config"],
     "extender": ["core", "cluster", "allocation", "http", "json", "metrics", "config", "kube"],
+    "deviceplugin": ["core", "inventory", "http", "json", "metrics", "config", "kube"],
     "cli": ["core", "profile", "cluster", "policy", "allocation", "engine", "sim", "json", "config"],
 }
 # Folders beside src/.
-PROGRAMS = ["extender", "cli"]
+PROGRAMS = ["extender", "deviceplugin", "cli"]
 
 # Third-party headers by their beginning -> the folders that may include them. "main" stands for the programs' main.cc.
 THIRD_PARTY = {
@@ -45,12 +47,13 @@ THIRD_PARTY = {
     "Clp": ["solver"],
     "Coin": ["solver"],
     "Osi": ["solver"],
+    "grpcpp/": ["deviceplugin"],
     "CLI/": ["main"],
 }
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
 # that give the rest its clock, its log and its way to end.
-PURE = ["core", "profile", "solver", "cluster", "policy", "allocation", "engine", "sim"]
+PURE = ["core", "inventory", "profile", "solver", "cluster", "policy", "allocation", "engine", "sim"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
 # System headers that a pure folder does not include, with the folders that may all the same.
 IMPURE_HEADERS = {

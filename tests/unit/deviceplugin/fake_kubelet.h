@@ -19,8 +19,8 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "device_plugin.grpc.pb.h"
-#include "pod_resources.grpc.pb.h"
+#include "deviceplugin/protocol/device_plugin.grpc.pb.h"
+#include "deviceplugin/protocol/pod_resources.grpc.pb.h"
 
 namespace synergy::testing {
 

@@ -6,7 +6,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include "pod_resources.grpc.pb.h"
+#include "deviceplugin/protocol/pod_resources.grpc.pb.h"
 #include "support/fake_clock.h"
 #include "support/temporary_folder.h"
 

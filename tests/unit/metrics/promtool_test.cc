@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "support/temporary_folder.h"
+#include "unit/metrics/device_metrics_sample.h"
 #include "unit/metrics/metrics_sample.h"
 
 namespace synergy::testing {
@@ -46,6 +47,13 @@ TEST(PromtoolTest, HasNothingToSayAgainstABusyExtender) {
 TEST(PromtoolTest, HasNothingToSayAgainstAnExtenderWithoutNodes) {
   metrics::ExtenderMetrics metrics("nvidia.com/gpu");
   metrics.SetClusterGauges([] { return metrics::ClusterGauges{}; });
+  EXPECT_EQ(Complaints(metrics.Render()), "");
+}
+
+TEST(PromtoolTest, HasNothingToSayAgainstADevicePlugin) {
+  metrics::DeviceMetrics metrics;
+  EXPECT_EQ(Complaints(metrics.Render()), "");
+  RecordSamples(metrics);
   EXPECT_EQ(Complaints(metrics.Render()), "");
 }
 
