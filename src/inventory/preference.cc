@@ -4,7 +4,9 @@
 #include <bit>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -53,7 +55,8 @@ class Candidates {
 
   size_t size() const { return size_; }
 
-  Quality Judge(Mask chosen) const {
+  // None when it is no better than `best` already by what is found first; most choices fall there.
+  std::optional<Quality> Judge(Mask chosen, const Quality& best) const {
     Quality quality;
     const Mask left = FirstBits(size_) & ~chosen;
     for (const Mask node : numa_) {
@@ -61,11 +64,16 @@ class Candidates {
       const int stays = std::popcount(node & left);
       quality.together += stays * stays;
     }
+    if (quality.numa_nodes_less < best.numa_nodes_less) return std::nullopt;
     quality.chosen_worth = WorthAmong(chosen);
+    if (quality.numa_nodes_less == best.numa_nodes_less &&
+        quality.chosen_worth < best.chosen_worth) {
+      return std::nullopt;
+    }
     quality.left_worth = WorthAmong(left);
     // Of two different sets the one with the lowest position that the other lacks.
-    for (size_t i = 0; i < size_; ++i)
-      if ((chosen & Bit(i)) != 0) quality.lower_first |= Bit(kMostCandidates - 1 - i);
+    ForEachBit(chosen, [&](size_t i) { quality.lower_first |= Bit(kMostCandidates - 1 - i); });
+    if (quality <= best) return std::nullopt;
     return quality;
   }
 
@@ -88,10 +96,9 @@ class Best {
   explicit Best(const Candidates& candidates) : candidates_(candidates) {}
 
   void Consider(Mask chosen) {
-    const Quality quality = candidates_.Judge(chosen);
-    if (any_ && quality_ >= quality) return;
-    any_ = true;
-    quality_ = quality;
+    const std::optional<Quality> quality = candidates_.Judge(chosen, quality_);
+    if (!quality) return;
+    quality_ = *quality;
     chosen_ = chosen;
   }
 
@@ -99,8 +106,7 @@ class Best {
 
  private:
   const Candidates& candidates_;
-  bool any_ = false;
-  Quality quality_;
+  Quality quality_ = {.numa_nodes_less = std::numeric_limits<int>::min()};  // worse than any
   Mask chosen_ = 0;
 };
 
