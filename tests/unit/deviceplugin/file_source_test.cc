@@ -1,5 +1,6 @@
 #include "deviceplugin/file_source.h"
 
+#include <atomic>
 #include <chrono>
 
 #include <gtest/gtest.h>
@@ -38,6 +39,20 @@ TEST(FileSourceTest, AnEditEndsTheWait) {
   FileSource source(file);
   Background writer([&] { folder.Write("gpus.yaml", "gpus: [{uuid: a, product: x}]"); });
   while (source.Read().value().probes.empty()) source.Wait(kLong, {});
+}
+
+TEST(FileSourceTest, OtherFilesOfTheFolderAreNobodysBusiness) {
+  const TemporaryFolder folder;
+  FileSource source(folder.Write("gpus.yaml", "gpus: []"));
+  ASSERT_TRUE(source.Read());
+  std::atomic<bool> over = false;
+  Background writer([&] {
+    while (!over) folder.Write("other", "x");
+  });
+  const auto start = std::chrono::steady_clock::now();
+  source.Wait(std::chrono::milliseconds(50), {});
+  over = true;
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(50));
 }
 
 TEST(FileSourceTest, AWakeAndAStopEndTheWait) {
