@@ -219,7 +219,8 @@ TEST_F(NvmlSourceTest, AnXidMakesAGpuUnhealthyAndQuietMakesItHealthyAgain) {
   std::mutex mutex;
   std::condition_variable changed;
   std::string reason = "not looked at";
-  auto source = std::make_unique<NvmlSource>(Options(), clock_);
+  // The judge's clock is the test's; the source's waits are real, and end when it is woken.
+  auto source = std::make_unique<NvmlSource>(Options(), SystemClock());
   NvmlSource* driven = source.get();
   deviceplugin::InventoryMonitor monitor(
       std::move(source), {},
