@@ -76,7 +76,6 @@ std::set<uint64_t> ReadXids(const YAML::Node& node, const std::string& field) {
 DevicePluginConfig Read(const YAML::Node& root) {
   DevicePluginConfig config;
   std::chrono::milliseconds quiet{0};
-  std::string unused;
   const auto section = [](Fields fields) {
     return [fields = std::move(fields)](const YAML::Node& node, const std::string& field) {
       ReadFields(node, field + ".", fields);

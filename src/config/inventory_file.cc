@@ -43,7 +43,7 @@ std::string Id(const YAML::Node& node, const std::string& field) {
   return id;
 }
 
-const YAML::Node& ListOf(const YAML::Node& node, const std::string& field, size_t most) {
+YAML::Node ListOf(const YAML::Node& node, const std::string& field, size_t most) {
   if (!node.IsSequence()) Reject(node, field + ": expected a list");
   if (node.size() > most) Reject(node, fmt::format("{}: more than {} entries", field, most));
   return node;

@@ -47,8 +47,9 @@ std::string ToText(const ComputeCapability& capability) {
 
 std::optional<ComputeCapability> ParseComputeCapability(std::string_view text) {
   ComputeCapability capability;
-  const char* const end = text.data() + text.size();
-  const auto major = std::from_chars(text.data(), end, capability.major);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto major = std::from_chars(begin, end, capability.major);
   if (major.ec != std::errc() || major.ptr == end || *major.ptr != '.') return std::nullopt;
   const auto minor = std::from_chars(major.ptr + 1, end, capability.minor);
   if (minor.ec != std::errc() || minor.ptr != end) return std::nullopt;
