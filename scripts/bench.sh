@@ -6,6 +6,7 @@ usage() {
 usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh scheduler [--rounds N] [--pods N] [--nodes N] [--json FILE]
        scripts/bench.sh objective | round | simulate [--json FILE]
+       scripts/bench.sh device-plugin [CALLS]
 
 Builds the release extender and the benchmark programs, measures, prints tables and says which goals are met (exit status
 1 if any is missed). docs/benchmarks.md explains the figures. Let nothing else run on the machine meanwhile.
@@ -22,6 +23,7 @@ Builds the release extender and the benchmark programs, measures, prints tables 
   objective   total throughput of a full cluster under each mechanism, against the most that is possible; seconds
   round       CPU time of scheduling rounds with up to 80,000 GPUs and 100,000 jobs; seconds
   simulate    CPU time and memory of whole simulations; a minute
+  device-plugin   resident memory of synergy-device-plugin, and how long a kubelet waits for its answers; seconds
   all
       --json FILE       write all figures to FILE
       -h, --help        this text
@@ -110,7 +112,15 @@ run_rounds() {
   "$repository/build/release/tests/rounds_bench" "$what" --data "$repository/tests/data/synergy/reference" "${arguments[@]}"
 }
 
+run_device_plugin() {
+  say "building the device plugin and its benchmark (release)"
+  (cd "$repository" && cmake --preset release >/dev/null &&
+    cmake --build --preset release --target synergy-device-plugin device_plugin_bench) >&2
+  "$repository/build/release/tests/device_plugin_bench" "$repository/build/release/bin/synergy-device-plugin" "$@"
+}
+
 case ${1-} in
+  device-plugin) run_device_plugin "${@:2}" ;;
   objective | round | simulate) run_rounds "$@" ;;
   extender | scheduler) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;

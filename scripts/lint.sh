@@ -44,7 +44,7 @@ check_go() {
 # Reads what the compiler is told from the dev preset, which has to be configured but not built.
 check_tidy() {
   cmake --preset dev >/dev/null || return
-  files 'src/*.cc' 'extender/*.cc' 'controller/*.cc' 'nodeagent/*.cc' 'cli/*.cc' |
+  files 'src/*.cc' 'extender/*.cc' 'controller/*.cc' 'deviceplugin/*.cc' 'nodeagent/*.cc' 'cli/*.cc' |
     xargs -0 -n 1 -P "${LINT_JOBS:-$(nproc)}" nice clang-tidy-19 -p build/dev --quiet 2> >(grep -vE 'warnings? (generated|treated)' >&2)
 }
 

@@ -21,18 +21,20 @@ ARROWS = {
     "allocation": ["core", "profile", "solver", "cluster"],
     "engine": ["core", "profile", "cluster", "policy", "allocation"],
     "sim": ["core", "profile", "solver", "cluster", "policy", "allocation", "engine"],
+    "inventory": ["core"],
     "http": ["core"],
-    "json": ["core", "profile", "cluster", "admission"],
+    "json": ["core", "inventory", "profile", "cluster", "admission"],
     "metrics": ["core"],
-    "config": ["core", "profile", "cluster", "sim"],
-    "kube": ["core", "profile", "cluster", "http", "json", "config"],
+    "config": ["core", "inventory", "profile", "cluster", "sim"],
+    "kube": ["core", "inventory", "profile", "cluster", "http", "json", "config"],
     "extender": ["core", "cluster", "allocation", "http", "json", "metrics", "config", "kube"],
     "controller": ["core", "profile", "cluster", "admission", "allocation", "http", "json", "metrics", "config", "kube"],
+    "deviceplugin": ["core", "inventory", "http", "json", "metrics", "config", "kube"],
     "nodeagent": ["core", "http", "json", "metrics", "config", "kube"],
     "cli": ["core", "profile", "cluster", "policy", "allocation", "engine", "sim", "json", "config"],
 }
 # Folders beside src/.
-PROGRAMS = ["extender", "controller", "nodeagent", "cli"]
+PROGRAMS = ["extender", "controller", "deviceplugin", "nodeagent", "cli"]
 
 # Third-party headers by their beginning -> the folders that may include them. "main" stands for the programs' main.cc.
 THIRD_PARTY = {
@@ -48,12 +50,13 @@ THIRD_PARTY = {
     "Clp": ["solver"],
     "Coin": ["solver"],
     "Osi": ["solver"],
+    "grpcpp/": ["deviceplugin"],
     "CLI/": ["main"],
 }
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
 # that give the rest its clock, its log and its way to end.
-PURE = ["core", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "sim"]
+PURE = ["core", "inventory", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "sim"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
 # System headers that a pure folder does not include, with the folders that may all the same.
 IMPURE_HEADERS = {

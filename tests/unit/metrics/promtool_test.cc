@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/metrics/device_metrics_sample.h"
 #include "unit/metrics/metrics_sample.h"
 
 namespace synergy::testing {
@@ -28,10 +29,17 @@ TEST(PromtoolTest, HasNothingToSayAgainstAnExtenderWithoutNodes) {
 }
 
 TEST(PromtoolTest, HasNothingToSayAgainstAController) {
-  EXPECT_EQ(Complaints(metrics::ControllerMetrics().Render()), "");
+  EXPECT_EQ(PromtoolComplaints(metrics::ControllerMetrics().Render()), "");
   metrics::ControllerMetrics metrics;
   RecordSamples(metrics);
-  EXPECT_EQ(Complaints(metrics.Render()), "");
+  EXPECT_EQ(PromtoolComplaints(metrics.Render()), "");
+}
+
+TEST(PromtoolTest, HasNothingToSayAgainstADevicePlugin) {
+  metrics::DeviceMetrics metrics;
+  EXPECT_EQ(PromtoolComplaints(metrics.Render()), "");
+  RecordSamples(metrics);
+  EXPECT_EQ(PromtoolComplaints(metrics.Render()), "");
 }
 
 TEST(PromtoolTest, WouldSayIfSomethingWereWrong) {

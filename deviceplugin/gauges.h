@@ -1,0 +1,21 @@
+#pragma once
+
+// What a scrape reads of the device plugin's state.
+//
+// Threading: from any thread.
+
+#include <map>
+#include <string>
+
+#include "deviceplugin/inventory_monitor.h"
+#include "deviceplugin/pod_resources.h"
+#include "metrics/device_metrics.h"
+
+namespace synergy::deviceplugin {
+
+// `registered` is by resource.
+metrics::DeviceGauges ReadGauges(InventoryMonitor& monitor,
+                                 const std::map<std::string, bool>& registered,
+                                 PodResources& pod_resources, bool ready);
+
+}  // namespace synergy::deviceplugin

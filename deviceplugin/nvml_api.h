@@ -1,0 +1,130 @@
+#pragma once
+
+// The part of NVML's C interface that we use, as its documentation gives it: names, numbers and
+// layouts are NVIDIA's binary interface, which is stable. Nothing of NVIDIA's is needed to build.
+//
+// NvmlApi is the table of the functions found in one library. Functions that only newer drivers
+// have may be null; the others never are.
+//
+// Threading: NVML may be called from any thread. Ownership: the library stays loaded while the
+// NvmlApi lives.
+
+#include <memory>
+#include <string>
+
+#include "core/result.h"
+
+namespace synergy::deviceplugin::nvml {
+
+using Return = int;
+inline constexpr Return kSuccess = 0;
+inline constexpr Return kNotSupported = 3;
+inline constexpr Return kInsufficientSize = 7;
+inline constexpr Return kTimeout = 10;
+inline constexpr Return kGpuIsLost = 15;
+
+struct DeviceHandle;
+struct EventSetHandle;
+using Device = DeviceHandle*;
+using EventSet = EventSetHandle*;
+
+inline constexpr unsigned kTextSize = 96;  // of every text that we ask for
+
+struct PciInfo {
+  char bus_id_legacy[16];
+  unsigned domain;
+  unsigned bus;
+  unsigned device;
+  unsigned pci_device_id;
+  unsigned pci_subsystem_id;
+  char bus_id[32];
+};
+
+struct Memory {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+
+struct Utilization {
+  unsigned gpu;
+  unsigned memory;
+};
+
+struct EventData {
+  Device device;
+  unsigned long long type;
+  unsigned long long data;  // of an Xid event: the Xid
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+
+inline constexpr unsigned long long kEventDoubleBitEcc = 2;
+inline constexpr unsigned long long kEventXid = 8;
+
+inline constexpr int kEccUncorrected = 1;
+inline constexpr int kEccVolatile = 0;
+inline constexpr int kTemperatureGpu = 0;
+inline constexpr int kEnabled = 1;
+inline constexpr unsigned kMaxNvLinks = 18;
+inline constexpr int kRemoteSwitch = 2;  // what is at the other end of an NVLink
+
+// nvmlGpuTopologyLevel_t
+inline constexpr int kTopologyInternal = 0;
+inline constexpr int kTopologySingle = 10;
+inline constexpr int kTopologyMultiple = 20;
+inline constexpr int kTopologyHostBridge = 30;
+inline constexpr int kTopologyNode = 40;
+
+class NvmlApi {
+ public:
+  // kNotFound when there is no such library; kInvalid when it lacks a function that all drivers
+  // since 2018 have.
+  static Result<std::unique_ptr<NvmlApi>> Load(const std::string& library);
+  ~NvmlApi();
+  NvmlApi(const NvmlApi&) = delete;
+  NvmlApi& operator=(const NvmlApi&) = delete;
+
+  // "GPU is lost (15)".
+  std::string Explain(Return code) const;
+
+  Return (*Init)();
+  Return (*Shutdown)();
+  const char* (*ErrorString)(Return);
+  Return (*SystemGetDriverVersion)(char*, unsigned);
+  Return (*SystemGetCudaDriverVersion)(int*);
+  Return (*DeviceGetCount)(unsigned*);
+  Return (*DeviceGetHandleByIndex)(unsigned, Device*);
+  Return (*DeviceGetUuid)(Device, char*, unsigned);
+  Return (*DeviceGetName)(Device, char*, unsigned);
+  Return (*DeviceGetMemoryInfo)(Device, Memory*);
+  Return (*DeviceGetPciInfo)(Device, PciInfo*);
+  Return (*DeviceGetMinorNumber)(Device, unsigned*);
+  Return (*DeviceGetCudaComputeCapability)(Device, int*, int*);
+  Return (*DeviceGetTopologyCommonAncestor)(Device, Device, int*);
+  Return (*DeviceGetNvLinkState)(Device, unsigned, int*);
+  Return (*DeviceGetNvLinkRemotePciInfo)(Device, unsigned, PciInfo*);
+  Return (*DeviceGetTotalEccErrors)(Device, int, int, unsigned long long*);
+  Return (*DeviceGetUtilizationRates)(Device, Utilization*);
+  Return (*DeviceGetTemperature)(Device, int, unsigned*);
+  Return (*DeviceGetPowerUsage)(Device, unsigned*);  // milliwatts
+  Return (*EventSetCreate)(EventSet*);
+  Return (*EventSetFree)(EventSet);
+  Return (*EventSetWait)(EventSet, EventData*, unsigned);  // milliseconds
+  Return (*DeviceRegisterEvents)(Device, unsigned long long, EventSet);
+  Return (*DeviceGetSupportedEventTypes)(Device, unsigned long long*);
+  // Null where the driver is too old.
+  Return (*DeviceGetNvLinkRemoteDeviceType)(Device, unsigned, int*);
+  Return (*DeviceGetRemappedRows)(Device, unsigned*, unsigned*, unsigned*, unsigned*);
+  Return (*DeviceGetRetiredPagesPendingStatus)(Device, int*);
+  Return (*DeviceGetMigMode)(Device, unsigned*, unsigned*);
+  Return (*DeviceGetMaxMigDeviceCount)(Device, unsigned*);
+  Return (*DeviceGetMigDeviceHandleByIndex)(Device, unsigned, Device*);
+
+ private:
+  explicit NvmlApi(void* library) : library_(library) {}
+
+  void* library_;
+};
+
+}  // namespace synergy::deviceplugin::nvml

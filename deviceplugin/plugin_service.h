@@ -1,0 +1,90 @@
+#pragma once
+
+// The device plugin service of one resource, as the kubelet calls it.
+//
+// Threading: gRPC calls it from threads of its own; no handler blocks. Publish, streams and
+// EndStreams from any thread.
+// Ownership: one service per gRPC server; it outlives the server.
+// Failures: a call for devices that cannot be given is answered with NOT_FOUND (not known),
+// FAILED_PRECONDITION (unhealthy) or INVALID_ARGUMENT; the message says which and why. A preference
+// that cannot be given is an empty answer, because the kubelet would fail the pod for an error.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <grpcpp/grpcpp.h>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "deviceplugin/protocol/device_plugin.grpc.pb.h"
+#include "inventory/advertisement.h"
+#include "inventory/container_access.h"
+#include "inventory/gpu.h"
+#include "metrics/device_metrics.h"
+
+namespace synergy::deviceplugin {
+
+// What the kubelet is offered under one resource name. Immutable once shared.
+struct Offer {
+  std::shared_ptr<const inventory::Inventory> inventory;
+  std::vector<inventory::Device> devices;
+  inventory::AccessRules access;
+};
+
+class PluginService final : public v1beta1::DevicePlugin::CallbackService {
+ public:
+  // `on_streams` is called, from any thread, when a ListAndWatch stream began or ended.
+  PluginService(std::string resource, std::shared_ptr<const Offer> offer,
+                std::function<void()> on_streams, const Clock& clock, Logger& log,
+                metrics::DeviceMetrics& metrics);
+  ~PluginService() override;
+
+  // Open streams are told if the list of devices is another one.
+  void Publish(std::shared_ptr<const Offer> offer);
+  // How many streams are open.
+  size_t streams() const;
+  // In good order; a server that shuts down waits for that.
+  void EndStreams();
+
+  grpc::ServerUnaryReactor* GetDevicePluginOptions(grpc::CallbackServerContext* context,
+                                                   const v1beta1::Empty* request,
+                                                   v1beta1::DevicePluginOptions* response) override;
+  grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* ListAndWatch(
+      grpc::CallbackServerContext* context, const v1beta1::Empty* request) override;
+  grpc::ServerUnaryReactor* GetPreferredAllocation(
+      grpc::CallbackServerContext* context, const v1beta1::PreferredAllocationRequest* request,
+      v1beta1::PreferredAllocationResponse* response) override;
+  grpc::ServerUnaryReactor* Allocate(grpc::CallbackServerContext* context,
+                                     const v1beta1::AllocateRequest* request,
+                                     v1beta1::AllocateResponse* response) override;
+  grpc::ServerUnaryReactor* PreStartContainer(
+      grpc::CallbackServerContext* context, const v1beta1::PreStartContainerRequest* request,
+      v1beta1::PreStartContainerResponse* response) override;
+
+ private:
+  class Stream;
+
+  std::shared_ptr<const Offer> offer() const;
+  void Forget(const Stream* stream);
+  // Refusals come as fast as somebody asks: one line a second is enough.
+  void LogRefusal(const Error& error);
+
+  const std::string resource_;
+  const std::function<void()> on_streams_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::DeviceMetrics& metrics_;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Offer> offer_;
+  bool ending_ = false;
+  std::unordered_map<const Stream*, std::shared_ptr<Stream>> streams_;
+  Instant last_refusal_logged_{};
+  uint64_t refusals_not_logged_ = 0;
+};
+
+}  // namespace synergy::deviceplugin

@@ -1,0 +1,44 @@
+#pragma once
+
+// GPUs from a YAML file: for tests, simulations and machines whose driver cannot be asked. What it
+// says may be edited while the device plugin runs, health above all.
+//
+//   driverVersion: "550.54"              # optional, like all but uuid and product
+//   sharedDeviceNodes: [/dev/nvidiactl]  # needed by every container with a GPU
+//   nvlinks: 12                          # between every two GPUs (NVSwitch)
+//   gpus:
+//   - uuid: GPU-0
+//     product: NVIDIA A100-SXM4-80GB
+//     memory: 80Gi
+//     numaNode: 0
+//     pciId: "0000:3b:00.0"
+//     computeCapability: "8.0"
+//     deviceNodes: [/dev/nvidia0]
+//     unhealthy: fan broken              # why; absent or empty: healthy
+//     migDevices: [{uuid: MIG-0, profile: 1g.10gb, memory: 10Gi}]  # there: in MIG mode
+//   links:                               # exceptions from the above
+//   - {between: [GPU-0, GPU-1], path: single-switch, nvlinks: 0}
+//
+// Threading: pure but for reading the file. Failures: kInvalid with file, line and field;
+// kNotFound when the file cannot be read. Counts and lengths are bounded.
+
+#include <map>
+#include <string>
+
+#include "core/result.h"
+#include "inventory/gpu.h"
+
+namespace synergy::config {
+
+struct InventoryFile {
+  inventory::Inventory inventory;
+  std::map<std::string, std::string> unhealthy;  // UUID -> why
+
+  bool operator==(const InventoryFile&) const = default;
+};
+
+Result<InventoryFile> LoadInventoryFile(const std::string& file);
+// `name` stands for the file in errors.
+Result<InventoryFile> ParseInventoryFile(const std::string& yaml, const std::string& name);
+
+}  // namespace synergy::config

@@ -1,0 +1,119 @@
+#include "inventory/advertisement.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace synergy::inventory {
+namespace {
+
+constexpr MigStrategy kMigStrategies[] = {MigStrategy::kNone, MigStrategy::kSingle,
+                                          MigStrategy::kMixed};
+
+const std::string& ResourceOf(const AdvertisementRules& rules, const std::string& product) {
+  for (const ResourceRule& rule : rules.rules)
+    if (MatchesPattern(rule.product, product)) return rule.resource;
+  return rules.resource;
+}
+
+// As NVIDIA's device plugin calls it: "+" may not stand in a resource's name.
+std::string MigResource(const std::string& profile) {
+  std::string name = "nvidia.com/mig-" + profile;
+  std::replace(name.begin(), name.end(), '+', '.');
+  return name;
+}
+
+// With the strategy "single" all devices are to be alike.
+bool HaveOneProfile(const Inventory& inventory) {
+  const std::string* first = nullptr;
+  for (const Gpu& gpu : inventory.gpus()) {
+    for (const MigDevice& device : gpu.mig_devices) {
+      if (first == nullptr) first = &device.profile;
+      if (device.profile != *first) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view ToString(MigStrategy strategy) {
+  switch (strategy) {
+    case MigStrategy::kNone:
+      return "none";
+    case MigStrategy::kSingle:
+      return "single";
+    case MigStrategy::kMixed:
+      return "mixed";
+  }
+  return "unknown";
+}
+
+Result<MigStrategy> ParseMigStrategy(std::string_view text) {
+  for (const MigStrategy strategy : kMigStrategies)
+    if (text == ToString(strategy)) return strategy;
+  return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not one of none, single, mixed", text));
+}
+
+Advertisement Advertise(const Inventory& inventory, const AdvertisementRules& rules,
+                        const std::function<Health(std::string_view uuid)>& health,
+                        const std::vector<std::string>& known) {
+  Advertisement advertisement;
+  for (const std::string& resource : known) advertisement.resources[resource];
+  // Without any GPU the default resource is there, with nothing.
+  if (rules.rules.empty()) advertisement.resources[rules.resource];
+  const bool one_profile = HaveOneProfile(inventory);
+  for (size_t i = 0; i < inventory.gpus().size(); ++i) {
+    const Gpu& gpu = inventory.gpus()[i];
+    const Health state = health(gpu.uuid);
+    const std::string& resource = ResourceOf(rules, gpu.product);
+    if (!gpu.mig_enabled) {
+      advertisement.resources[resource].push_back({gpu.uuid, i, gpu.numa_node, state});
+      continue;
+    }
+    if (rules.mig_strategy == MigStrategy::kNone) {
+      advertisement.left_out.push_back(gpu.uuid + ": in MIG mode, and the MIG strategy is none");
+      continue;
+    }
+    if (gpu.mig_devices.empty()) {
+      advertisement.left_out.push_back(gpu.uuid + ": in MIG mode without MIG devices");
+      continue;
+    }
+    if (rules.mig_strategy == MigStrategy::kSingle && !one_profile) {
+      advertisement.left_out.push_back(
+          gpu.uuid + ": MIG devices of several profiles, and the MIG strategy is single");
+      continue;
+    }
+    for (const MigDevice& device : gpu.mig_devices) {
+      const bool mixed = rules.mig_strategy == MigStrategy::kMixed;
+      advertisement.resources[mixed ? MigResource(device.profile) : resource].push_back(
+          {device.uuid, i, gpu.numa_node, state});
+    }
+  }
+  return advertisement;
+}
+
+bool MatchesPattern(std::string_view pattern, std::string_view text) {
+  size_t p = 0;
+  size_t t = 0;
+  size_t star = std::string_view::npos;
+  size_t after_star = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      after_star = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      // The last star takes one more.
+      p = star + 1;
+      t = ++after_star;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+}  // namespace synergy::inventory

@@ -1,0 +1,67 @@
+#pragma once
+
+// What a node's GPUs are called towards the kubelet: which resource names it hears of, and which
+// devices each has.
+//
+// Threading: pure.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "inventory/gpu.h"
+#include "inventory/health.h"
+
+namespace synergy::inventory {
+
+// What becomes of GPUs in MIG mode, in the words of NVIDIA's device plugin.
+enum class MigStrategy {
+  kNone,    // left out
+  kSingle,  // their parts are devices of the GPU resource
+  kMixed,   // their parts are devices of nvidia.com/mig-<profile>
+};
+std::string_view ToString(MigStrategy strategy);
+Result<MigStrategy> ParseMigStrategy(std::string_view text);
+
+struct ResourceRule {
+  std::string product;   // a pattern with * and ?, of a product's name
+  std::string resource;  // "nvidia.com/a100"
+};
+
+struct AdvertisementRules {
+  std::string resource = "nvidia.com/gpu";  // of what no rule matches
+  std::vector<ResourceRule> rules;          // the first that matches counts
+  MigStrategy mig_strategy = MigStrategy::kNone;
+};
+
+struct Device {
+  std::string id;  // the GPU's UUID, or the MIG device's
+  size_t gpu = 0;  // its position in the inventory
+  int numa_node = kNoNuma;
+  Health health;
+
+  bool operator==(const Device&) const = default;
+};
+
+struct Advertisement {
+  // By resource. A resource that lost its last device stays with none, as long as it is in
+  // `known`: the kubelet has to hear of it.
+  std::map<std::string, std::vector<Device>, std::less<>> resources;
+  // GPUs that are in MIG mode and left out, with why.
+  std::vector<std::string> left_out;
+
+  bool operator==(const Advertisement&) const = default;
+};
+
+// `known` are the resources that were advertised before.
+Advertisement Advertise(const Inventory& inventory, const AdvertisementRules& rules,
+                        const std::function<Health(std::string_view uuid)>& health,
+                        const std::vector<std::string>& known = {});
+
+// "NVIDIA A100*" matches "NVIDIA A100-SXM4-80GB". Linear in pattern x text.
+bool MatchesPattern(std::string_view pattern, std::string_view text);
+
+}  // namespace synergy::inventory

@@ -1,0 +1,51 @@
+#include "inventory/container_access.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace synergy::inventory {
+namespace {
+
+// Ids come from outside: a message shows no more of one than a real id has.
+std::string_view Shown(const std::string& id) { return std::string_view(id).substr(0, kLongestId); }
+
+void AppendMissing(std::vector<std::string>& paths, const std::vector<std::string>& more) {
+  for (const std::string& path : more)
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+}
+
+}  // namespace
+
+Result<ContainerAccess> GrantAccess(const Inventory& inventory, std::span<const Device> devices,
+                                    std::span<const std::string> ids, const AccessRules& rules) {
+  if (ids.empty()) return Fail(ErrorCode::kInvalid, "no device was asked for");
+  ContainerAccess access;
+  std::set<std::string_view> seen;
+  std::string list;
+  for (const std::string& id : ids) {
+    const auto device = std::find_if(devices.begin(), devices.end(),
+                                     [&](const Device& other) { return other.id == id; });
+    if (device == devices.end())
+      return Fail(ErrorCode::kNotFound, fmt::format("device {} is not known here", Shown(id)));
+    if (!seen.insert(id).second)
+      return Fail(ErrorCode::kInvalid, fmt::format("device {} was asked for twice", id));
+    if (!device->health.healthy) {
+      return Fail(ErrorCode::kUnavailable,
+                  fmt::format("device {} is unhealthy: {}", id, device->health.reason));
+    }
+    list += (list.empty() ? "" : ",") + id;
+    if (rules.kind == AccessKind::kCdi) access.cdi_names.push_back(rules.cdi_kind + "=" + id);
+    if (rules.kind == AccessKind::kDeviceNodes)
+      AppendMissing(access.device_nodes, inventory.gpus()[device->gpu].device_nodes);
+  }
+  if (rules.kind == AccessKind::kDeviceNodes)
+    AppendMissing(access.device_nodes, inventory.shared_device_nodes);
+  // With CDI, NVIDIA's runtime is told to keep out, should it be there as well.
+  access.environment[rules.variable] = rules.kind == AccessKind::kCdi ? "void" : list;
+  return access;
+}
+
+}  // namespace synergy::inventory

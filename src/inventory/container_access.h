@@ -1,0 +1,42 @@
+#pragma once
+
+// What a container is told and given so that it sees its devices and no others.
+//
+// Threading: pure.
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "inventory/advertisement.h"
+#include "inventory/gpu.h"
+
+namespace synergy::inventory {
+
+// How a container is given its devices.
+enum class AccessKind {
+  kEnvironment,  // a variable that NVIDIA's container runtime reads
+  kDeviceNodes,  // /dev/nvidia0 and others, and the variable
+  kCdi,          // CDI names
+};
+
+struct AccessRules {
+  AccessKind kind = AccessKind::kEnvironment;
+  std::string variable = "NVIDIA_VISIBLE_DEVICES";
+  std::string cdi_kind = "synergy.io/gpu";
+};
+
+struct ContainerAccess {
+  std::map<std::string, std::string> environment;
+  std::vector<std::string> device_nodes;
+  std::vector<std::string> cdi_names;
+};
+
+// kNotFound for an id that is not one of `devices`, kUnavailable for one that is not healthy,
+// kInvalid for none or for one that is asked for twice.
+Result<ContainerAccess> GrantAccess(const Inventory& inventory, std::span<const Device> devices,
+                                    std::span<const std::string> ids, const AccessRules& rules);
+
+}  // namespace synergy::inventory

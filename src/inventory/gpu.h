@@ -1,0 +1,110 @@
+#pragma once
+
+// The GPUs of one node: what they are, where they sit and how they are linked.
+//
+// Threading: values. Ownership: an Inventory holds everything by value; a Link's place in it is
+// given by the GPUs' positions.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "core/units.h"
+
+namespace synergy::inventory {
+
+// Without a known NUMA node.
+inline constexpr int kNoNuma = -1;
+// The kubelet refuses longer device ids (its device manager keeps them in label-sized names).
+inline constexpr size_t kLongestId = 63;
+// More than any machine has, so that an inventory from outside has a bounded cost.
+inline constexpr size_t kMostGpus = 64;
+inline constexpr size_t kMostMigDevicesPerGpu = 16;
+
+// How two GPUs reach each other without NVLink, the worst first (NVML's common ancestors).
+enum class PciPath {
+  kSystem,            // over the link between processors
+  kNode,              // between the host bridges of one NUMA node
+  kHostBridge,        // through one host bridge
+  kMultipleSwitches,  // through several PCIe switches
+  kSingleSwitch,      // through one PCIe switch
+  kSameBoard,
+};
+inline constexpr PciPath kPciPaths[] = {PciPath::kSystem,       PciPath::kNode,
+                                        PciPath::kHostBridge,   PciPath::kMultipleSwitches,
+                                        PciPath::kSingleSwitch, PciPath::kSameBoard};
+std::string_view ToString(PciPath path);
+Result<PciPath> ParsePciPath(std::string_view text);
+
+struct Link {
+  PciPath path = PciPath::kSystem;
+  int nvlinks = 0;  // NVLink connections between the two, directly or through NVSwitch
+
+  bool operator==(const Link&) const = default;
+};
+
+// About what the link carries each way, in GB/s: what preferred allocation adds up.
+int Worth(const Link& link);
+
+// A part of a GPU in MIG mode.
+struct MigDevice {
+  std::string uuid;
+  std::string profile;  // "1g.5gb"
+  Bytes memory;
+
+  bool operator==(const MigDevice&) const = default;
+};
+
+struct ComputeCapability {
+  int major = 0;
+  int minor = 0;
+
+  bool operator==(const ComputeCapability&) const = default;
+};
+// "8.0"; none where the text is not of that form.
+std::string ToText(const ComputeCapability& capability);
+std::optional<ComputeCapability> ParseComputeCapability(std::string_view text);
+
+struct Gpu {
+  std::string uuid;
+  std::string product;  // as the driver calls it: "NVIDIA A100-SXM4-80GB"
+  Bytes memory;
+  int numa_node = kNoNuma;
+  std::string pci_id;  // "0000:3b:00.0", empty when not known
+  std::optional<ComputeCapability> compute_capability;
+  std::vector<std::string> device_nodes;  // of this GPU alone: "/dev/nvidia0"
+  bool mig_enabled = false;
+  std::vector<MigDevice> mig_devices;
+
+  bool operator==(const Gpu&) const = default;
+};
+
+class Inventory {
+ public:
+  Inventory() = default;
+  // Every pair starts with the path that the NUMA nodes suggest.
+  explicit Inventory(std::vector<Gpu> gpus);
+
+  const std::vector<Gpu>& gpus() const { return gpus_; }
+  const Link& link(size_t a, size_t b) const { return links_[a * gpus_.size() + b]; }
+  // Both ways.
+  void SetLink(size_t a, size_t b, const Link& link);
+  // The position of the GPU with this UUID.
+  std::optional<size_t> Find(std::string_view uuid) const;
+
+  std::string driver_version;  // empty when not known
+  std::string cuda_version;    // "12.4"
+  // Needed by every container with a GPU: "/dev/nvidiactl".
+  std::vector<std::string> shared_device_nodes;
+
+  bool operator==(const Inventory&) const = default;
+
+ private:
+  std::vector<Gpu> gpus_;
+  std::vector<Link> links_;  // square, row by row
+};
+
+}  // namespace synergy::inventory

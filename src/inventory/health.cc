@@ -1,0 +1,38 @@
+#include "inventory/health.h"
+
+#include <fmt/format.h>
+
+namespace synergy::inventory {
+
+void HealthJudge::SeeProbe(const std::string& uuid, const Probe& probe, Instant now) {
+  Seen& seen = gpus_[uuid];
+  const std::optional<uint64_t> before = seen.probe.uncorrectable_errors;
+  // The first count is what was there before us, and a lower one begins anew after a reset.
+  if (before && probe.uncorrectable_errors && *probe.uncorrectable_errors > *before)
+    seen.last_ecc_error = now;
+  seen.probe = probe;
+  // A failed probe knows no count: the next one is compared with the last that was seen.
+  if (!probe.uncorrectable_errors) seen.probe.uncorrectable_errors = before;
+}
+
+void HealthJudge::SeeXid(const std::string& uuid, uint64_t xid, Instant now) {
+  gpus_[uuid].xids[xid] = now;
+}
+
+Health HealthJudge::Judge(std::string_view uuid, Instant now) const {
+  const auto found = gpus_.find(uuid);
+  if (found == gpus_.end()) return {};
+  const Seen& seen = found->second;
+  if (!seen.probe.fault.empty()) return {false, seen.probe.fault};
+  if (seen.probe.repair_pending) return {false, "memory repair pending: the GPU needs a reset"};
+  const auto recent = [&](Instant last) { return now - last < rules_.quiet_period; };
+  for (const auto& [xid, last] : seen.xids) {
+    if (rules_.ignored_xids.contains(xid) || !recent(last)) continue;
+    return {false, fmt::format("Xid {}", xid)};
+  }
+  if (seen.last_ecc_error && recent(*seen.last_ecc_error))
+    return {false, "uncorrectable ECC errors"};
+  return {};
+}
+
+}  // namespace synergy::inventory

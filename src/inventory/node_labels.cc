@@ -1,0 +1,68 @@
+#include "inventory/node_labels.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+namespace synergy::inventory {
+namespace {
+
+constexpr size_t kLongestLabelValue = 63;
+
+bool IsAlphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+// "NVIDIA A100-SXM4-80GB" -> "NVIDIA-A100-SXM4-80GB": what a label's value may hold.
+std::string ToLabelValue(std::string_view text) {
+  std::string value;
+  for (const char c : text.substr(0, kLongestLabelValue))
+    value += IsAlphanumeric(c) || c == '-' || c == '_' || c == '.' ? c : '-';
+  while (!value.empty() && !IsAlphanumeric(value.back())) value.pop_back();
+  const auto first = std::find_if(value.begin(), value.end(), IsAlphanumeric);
+  value.erase(value.begin(), first);
+  return value;
+}
+
+}  // namespace
+
+LabelMap DesiredLabels(const Inventory& inventory) {
+  LabelMap labels;
+  if (inventory.gpus().empty()) return labels;
+  const Gpu& first = inventory.gpus().front();
+  const bool any_mig = std::any_of(inventory.gpus().begin(), inventory.gpus().end(),
+                                   [](const Gpu& gpu) { return gpu.mig_enabled; });
+  labels["nvidia.com/gpu.present"] = "true";
+  labels["nvidia.com/gpu.count"] = std::to_string(inventory.gpus().size());
+  labels["nvidia.com/gpu.product"] = ToLabelValue(first.product);
+  if (first.memory > Bytes(0))
+    labels["nvidia.com/gpu.memory"] = std::to_string(first.memory.count() / MiB(1).count());
+  if (first.compute_capability) {
+    labels["nvidia.com/gpu.compute.major"] = std::to_string(first.compute_capability->major);
+    labels["nvidia.com/gpu.compute.minor"] = std::to_string(first.compute_capability->minor);
+  }
+  if (!inventory.driver_version.empty())
+    labels["nvidia.com/cuda.driver-version.full"] = ToLabelValue(inventory.driver_version);
+  if (!inventory.cuda_version.empty())
+    labels["nvidia.com/cuda.runtime-version.full"] = ToLabelValue(inventory.cuda_version);
+  if (any_mig) labels["nvidia.com/mig.capable"] = "true";
+  return labels;
+}
+
+LabelChange PlanLabels(const LabelMap& desired, const LabelMap& present,
+                       const std::vector<std::string>& owned) {
+  LabelChange plan;
+  const auto is_ours = [&](const std::string& name) {
+    return std::find(owned.begin(), owned.end(), name) != owned.end();
+  };
+  for (const auto& [name, value] : desired) {
+    const auto there = present.find(name);
+    if (there != present.end() && !is_ours(name)) continue;
+    plan.owned.push_back(name);
+    if (there == present.end() || there->second != value) plan.changes[name] = value;
+  }
+  for (const std::string& name : owned) {
+    if (!desired.contains(name) && present.contains(name)) plan.changes[name] = std::nullopt;
+  }
+  return plan;
+}
+
+}  // namespace synergy::inventory

@@ -1,0 +1,34 @@
+#pragma once
+
+// Labels of the own Node, in the names of NVIDIA's GPU feature discovery, and which of them are
+// ours to write: a label that somebody else has set stays as it is.
+//
+// Threading: pure.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inventory/gpu.h"
+
+namespace synergy::inventory {
+
+using LabelMap = std::map<std::string, std::string, std::less<>>;
+
+// What the labels should be. Those of one product are of the first GPU; a node with several has
+// them all the same, as GPU feature discovery does it.
+LabelMap DesiredLabels(const Inventory& inventory);
+
+struct LabelChange {
+  // To set, or to remove where there is no value.
+  std::map<std::string, std::optional<std::string>, std::less<>> changes;
+  // Names that are ours from now on, in order.
+  std::vector<std::string> owned;
+};
+
+// `owned` are the names that we wrote earlier.
+LabelChange PlanLabels(const LabelMap& desired, const LabelMap& present,
+                       const std::vector<std::string>& owned);
+
+}  // namespace synergy::inventory

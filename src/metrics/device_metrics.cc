@@ -1,0 +1,227 @@
+#include "metrics/device_metrics.h"
+
+#include <utility>
+
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include "core/version.h"
+
+namespace synergy::metrics {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+using LabelPairs = std::vector<std::pair<std::string, std::string>>;
+
+// From what our own work takes to the kubelet's patience.
+const prometheus::Histogram::BucketBoundaries kLatencyBuckets = {
+    0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1};
+
+class GaugeFamily {
+ public:
+  GaugeFamily(std::vector<MetricFamily>& out, std::string name, std::string help) : out_(out) {
+    family_.name = std::move(name);
+    family_.help = std::move(help);
+    family_.type = MetricType::Gauge;
+  }
+  ~GaugeFamily() { out_.push_back(std::move(family_)); }
+  GaugeFamily(const GaugeFamily&) = delete;
+  GaugeFamily& operator=(const GaugeFamily&) = delete;
+
+  void Add(const LabelPairs& labels, double value) {
+    ClientMetric metric;
+    for (const auto& [name, label] : labels) {
+      ClientMetric::Label pair;
+      pair.name = name;
+      pair.value = label;
+      metric.label.push_back(std::move(pair));
+    }
+    metric.gauge.value = value;
+    family_.metric.push_back(std::move(metric));
+  }
+  void AddIfKnown(const LabelPairs& labels, std::optional<double> value) {
+    if (value) Add(labels, *value);
+  }
+
+ private:
+  std::vector<MetricFamily>& out_;
+  MetricFamily family_;
+};
+
+void AddGpus(const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
+  GaugeFamily info(out, "synergy_gpu_info", "Always 1; the labels say what the GPU is.");
+  GaugeFamily healthy(out, "synergy_gpu_healthy", "Whether the GPU may be given out.");
+  GaugeFamily memory(out, "synergy_gpu_memory_bytes", "The GPU's memory.");
+  GaugeFamily used(out, "synergy_gpu_memory_used_bytes", "The GPU's memory that is in use.");
+  GaugeFamily utilization(out, "synergy_gpu_utilization_ratio",
+                          "Share of the last moments in which a kernel ran.");
+  GaugeFamily temperature(out, "synergy_gpu_temperature_celsius", "The GPU's temperature.");
+  GaugeFamily power(out, "synergy_gpu_power_watts", "What the GPU draws.");
+  for (const DeviceGauges::Gpu& gpu : gauges.gpus) {
+    const LabelPairs uuid{{"uuid", gpu.uuid}};
+    info.Add({{"uuid", gpu.uuid}, {"product", gpu.product}, {"pci", gpu.pci_id}}, 1);
+    healthy.Add(uuid, gpu.healthy ? 1 : 0);
+    memory.Add(uuid, static_cast<double>(gpu.memory.count()));
+    if (gpu.memory_used) used.Add(uuid, static_cast<double>(gpu.memory_used->count()));
+    utilization.AddIfKnown(uuid, gpu.utilization);
+    temperature.AddIfKnown(uuid, gpu.temperature);
+    power.AddIfKnown(uuid, gpu.power);
+  }
+}
+
+void AddDevices(const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
+  {
+    GaugeFamily devices(out, "synergy_device_plugin_devices",
+                        "Devices advertised to the kubelet, by product and health.");
+    for (const auto& entry : gauges.devices) {
+      devices.Add({{"resource", entry.resource},
+                   {"product", entry.product},
+                   {"health", entry.healthy ? "healthy" : "unhealthy"}},
+                  static_cast<double>(entry.count));
+    }
+  }
+  {
+    GaugeFamily registered(out, "synergy_device_plugin_registered",
+                           "Whether the kubelet knows the resource and listens to its devices.");
+    for (const auto& entry : gauges.resources)
+      registered.Add({{"resource", entry.resource}}, entry.registered ? 1 : 0);
+  }
+  GaugeFamily known(out, "synergy_device_plugin_pod_resources_up",
+                    "Whether the kubelet says which pods have which devices.");
+  known.Add({}, gauges.allocated ? 1 : 0);
+  GaugeFamily allocated(out, "synergy_gpu_allocated",
+                        "Always 1: the device is given to the pod's container.");
+  if (!gauges.allocated) return;
+  for (const auto& entry : *gauges.allocated) {
+    allocated.Add({{"resource", entry.resource},
+                   {"device", entry.device},
+                   {"namespace", entry.pod_namespace},
+                   {"pod", entry.pod},
+                   {"container", entry.container}},
+                  1);
+  }
+}
+
+void AddProgram(const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
+  GaugeFamily(out, "synergy_device_plugin_gpus_left_out",
+              "GPUs in MIG mode that are not advertised.")
+      .Add({}, static_cast<double>(gauges.left_out));
+  GaugeFamily(out, "synergy_device_plugin_source_up",
+              "Whether the last look at the GPUs (NVML or the inventory file) succeeded.")
+      .Add({}, gauges.source_ok ? 1 : 0);
+  GaugeFamily(out, "synergy_device_plugin_ready", "Whether /readyz says yes.")
+      .Add({}, gauges.ready ? 1 : 0);
+}
+
+prometheus::Family<prometheus::Counter>& Counter(prometheus::Registry& registry, std::string name,
+                                                 std::string help) {
+  return prometheus::BuildCounter().Name(std::move(name)).Help(std::move(help)).Register(registry);
+}
+
+}  // namespace
+
+class DeviceMetrics::Impl {
+ public:
+  Impl() {
+    prometheus::BuildGauge()
+        .Name("synergy_build_info")
+        .Help("Always 1; the labels say what is running.")
+        .Register(registry)
+        .Add({{"program", "synergy-device-plugin"},
+              {"version", std::string(Version())},
+              {"commit", std::string(Commit())}})
+        .Set(1);
+  }
+
+  prometheus::Registry registry;
+  prometheus::Family<prometheus::Counter>& registrations =
+      Counter(registry, "synergy_device_plugin_registrations_total",
+              "Registrations with the kubelet, by outcome.");
+  prometheus::Family<prometheus::Counter>& allocations =
+      Counter(registry, "synergy_device_plugin_allocations_total",
+              "Allocate calls, by outcome; each is for one container.");
+  prometheus::Family<prometheus::Counter>& preferred =
+      Counter(registry, "synergy_device_plugin_preferred_allocations_total",
+              "GetPreferredAllocation calls, by outcome.");
+  prometheus::Family<prometheus::Counter>& lists =
+      Counter(registry, "synergy_device_plugin_lists_sent_total",
+              "Lists of devices sent to the kubelet: one for each stream and change.");
+  prometheus::Family<prometheus::Counter>& xids =
+      Counter(registry, "synergy_gpu_xid_errors_total", "Xid events, ignored ones too.");
+  prometheus::Counter& source_errors =
+      Counter(registry, "synergy_device_plugin_source_errors_total",
+              "Looks at the GPUs that failed.")
+          .Add({});
+  prometheus::Family<prometheus::Counter>& node_patches =
+      Counter(registry, "synergy_device_plugin_node_patches_total",
+              "Patches of the Node's labels and inventory annotation, by outcome.");
+  prometheus::Family<prometheus::Histogram>& allocate_duration =
+      prometheus::BuildHistogram()
+          .Name("synergy_device_plugin_allocate_duration_seconds")
+          .Help("Time from an Allocate call to its answer.")
+          .Register(registry);
+  prometheus::Family<prometheus::Histogram>& preferred_duration =
+      prometheus::BuildHistogram()
+          .Name("synergy_device_plugin_preferred_allocation_duration_seconds")
+          .Help("Time from a GetPreferredAllocation call to its answer.")
+          .Register(registry);
+  std::function<DeviceGauges()> read_gauges;
+};
+
+DeviceMetrics::DeviceMetrics() : impl_(std::make_unique<Impl>()) {}
+DeviceMetrics::~DeviceMetrics() = default;
+
+void DeviceMetrics::CountRegistration(const std::string& resource, std::string_view outcome) {
+  impl_->registrations.Add({{"resource", resource}, {"outcome", std::string(outcome)}}).Increment();
+}
+
+void DeviceMetrics::CountAllocate(const std::string& resource, std::string_view outcome,
+                                  Duration duration) {
+  impl_->allocations.Add({{"resource", resource}, {"outcome", std::string(outcome)}}).Increment();
+  impl_->allocate_duration.Add({{"resource", resource}}, kLatencyBuckets)
+      .Observe(std::chrono::duration<double>(duration).count());
+}
+
+void DeviceMetrics::CountPreferred(const std::string& resource, std::string_view outcome,
+                                   Duration duration) {
+  impl_->preferred.Add({{"resource", resource}, {"outcome", std::string(outcome)}}).Increment();
+  impl_->preferred_duration.Add({{"resource", resource}}, kLatencyBuckets)
+      .Observe(std::chrono::duration<double>(duration).count());
+}
+
+void DeviceMetrics::CountListSent(const std::string& resource) {
+  impl_->lists.Add({{"resource", resource}}).Increment();
+}
+
+void DeviceMetrics::CountXid(const std::string& uuid, uint64_t xid) {
+  impl_->xids.Add({{"uuid", uuid}, {"xid", std::to_string(xid)}}).Increment();
+}
+
+void DeviceMetrics::CountSourceError() { impl_->source_errors.Increment(); }
+
+void DeviceMetrics::CountNodePatch(std::string_view outcome) {
+  impl_->node_patches.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+
+void DeviceMetrics::SetGauges(std::function<DeviceGauges()> read) {
+  impl_->read_gauges = std::move(read);
+}
+
+std::string DeviceMetrics::Render() const {
+  std::vector<MetricFamily> families = impl_->registry.Collect();
+  if (impl_->read_gauges) {
+    const DeviceGauges gauges = impl_->read_gauges();
+    AddGpus(gauges, families);
+    AddDevices(gauges, families);
+    AddProgram(gauges, families);
+  }
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace synergy::metrics

@@ -1,0 +1,88 @@
+#pragma once
+
+// Every metric of synergy-device-plugin. Names, labels and units are in device_metrics.cc and
+// nowhere else; docs/metrics.md lists them for people.
+//
+// Threading: from any thread. Recording is a few atomic operations.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/units.h"
+
+namespace synergy::metrics {
+
+// What is read at the moment of a scrape rather than counted as it happens.
+struct DeviceGauges {
+  struct Gpu {
+    std::string uuid;
+    std::string product;
+    std::string pci_id;
+    bool healthy = true;
+    Bytes memory;
+    // Without a value where the driver does not say.
+    std::optional<double> utilization;  // 0 to 1
+    std::optional<Bytes> memory_used;
+    std::optional<double> temperature;  // degrees Celsius
+    std::optional<double> power;        // watts
+  };
+  struct Devices {
+    std::string resource;
+    std::string product;
+    bool healthy = true;
+    uint64_t count = 0;
+  };
+  struct Allocated {
+    std::string resource;
+    std::string device;
+    std::string pod_namespace;
+    std::string pod;
+    std::string container;
+  };
+  struct Resource {
+    std::string resource;
+    bool registered = false;
+  };
+
+  std::vector<Gpu> gpus;
+  std::vector<Devices> devices;  // as advertised, counted by product and health
+  std::vector<Resource> resources;
+  std::optional<std::vector<Allocated>> allocated;  // none: the kubelet did not say
+  uint64_t left_out = 0;                            // GPUs in MIG mode that are not advertised
+  bool source_ok = false;
+  bool ready = false;
+};
+
+class DeviceMetrics {
+ public:
+  DeviceMetrics();
+  ~DeviceMetrics();
+
+  // `outcome` is one of few fixed words from here on.
+  void CountRegistration(const std::string& resource, std::string_view outcome);
+  void CountAllocate(const std::string& resource, std::string_view outcome, Duration duration);
+  void CountPreferred(const std::string& resource, std::string_view outcome, Duration duration);
+  // The list of a resource's devices was sent to the kubelet.
+  void CountListSent(const std::string& resource);
+  void CountXid(const std::string& uuid, uint64_t xid);
+  void CountSourceError();
+  void CountNodePatch(std::string_view outcome);
+
+  // Called at each scrape; set before the first.
+  void SetGauges(std::function<DeviceGauges()> read);
+
+  // The text exposition format (version 0.0.4).
+  std::string Render() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace synergy::metrics

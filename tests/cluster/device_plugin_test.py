@@ -1,0 +1,179 @@
+"""The device plugin with a real kubelet: pods get devices, and go on whatever ends or vanishes beside them."""
+
+import json
+import signal
+import subprocess
+import time
+import unittest
+
+from cluster import GPU, Cluster, Extender, pod, wait_for
+from device_plugin import NODE, DevicePlugin
+
+GPUS = 8
+TELL = "echo devices=$NVIDIA_VISIBLE_DEVICES"
+
+
+def gpu_pod(name, gpus, script=f"{TELL}; sleep 3600", scheduler="default-scheduler"):
+    made = pod(name, gpus, "10m", "8Mi", scheduler=scheduler, nodeSelector={"kubernetes.io/hostname": NODE})
+    container = made["spec"]["containers"][0]
+    container["command"] = ["sh", "-c", script]
+    container["resources"]["limits"].pop("memory", None)
+    return made
+
+
+class DevicePluginTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster()
+
+    def setUp(self):
+        self.cluster.clear()
+        self.plugin = DevicePlugin(self.cluster)
+        self.addCleanup(self.plugin.log.close)
+        self.plugin.write(gpus=GPUS)
+        self.plugin.start()
+        self.addCleanup(self.stop)
+        self.await_allocatable(GPUS)
+
+    def stop(self):
+        self.cluster.clear()
+        self.assertEqual(self.plugin.end(), 0, "the device plugin has to end cleanly on SIGTERM")
+
+    def await_allocatable(self, count):
+        wait_for(f"{count} allocatable GPUs", lambda: self.plugin.allocatable() == count)
+
+    def phases(self):
+        return {name: found["status"].get("phase") for name, found in self.cluster.pods().items()}
+
+    def await_phase(self, phase, *names):
+        def reached():
+            phases = self.phases()
+            failed = [name for name in names if phases.get(name) == "Failed"]
+            self.assertEqual([], failed, [self.cluster.events(name) for name in failed])
+            return all(phases.get(name) == phase for name in names)
+        wait_for(f"{names} to be {phase}", reached)
+
+    def devices_of(self, name):
+        """As the container sees it."""
+        def told():
+            log = self.cluster.kubectl("logs", name, check=False)
+            return next((line for line in log.splitlines() if line.startswith("devices=")), None)
+        return wait_for(f"{name} to tell its devices", told).removeprefix("devices=").split(",")
+
+    def owners(self):
+        """Device -> pod, as the plugin's metrics have it from the kubelet."""
+        found = {}
+        for labels in self.plugin.metrics("synergy_gpu_allocated"):
+            fields = dict(part.split("=", 1) for part in labels.strip("{}").split(","))
+            found[fields["device"].strip('"')] = fields["pod"].strip('"')
+        return found
+
+    def test_pods_of_one_two_and_four_gpus_get_different_ones(self):
+        sizes = {"one": 1, "two": 2, "four": 4}
+        self.cluster.create(*[gpu_pod(name, size) for name, size in sizes.items()])
+        self.await_phase("Running", *sizes)
+        given = {name: self.devices_of(name) for name in sizes}
+        self.assertEqual({name: len(devices) for name, devices in given.items()}, sizes)
+        everything = [device for devices in given.values() for device in devices]
+        self.assertEqual(len(set(everything)), 7, given)
+        self.assertEqual(self.owners(), {device: name for name, devices in given.items() for device in devices})
+
+    def test_an_unhealthy_gpu_leaves_allocatable_and_comes_back(self):
+        for unhealthy, expected in (([3], GPUS - 1), ([], GPUS)):
+            self.plugin.write(gpus=GPUS, unhealthy=unhealthy)
+            started = time.monotonic()
+            self.await_allocatable(expected)
+            print(f"allocatable is {expected} after {time.monotonic() - started:.2f} s")
+
+    def test_the_node_tells_of_its_gpus(self):
+        def told(count, healthy):
+            metadata = self.cluster.get("node", NODE)["metadata"]
+            gpus = json.loads(metadata["annotations"].get("synergy.io/gpu-inventory", "{}")).get("gpus", [])
+            return (metadata["labels"].get("nvidia.com/gpu.count") == str(count) and len(gpus) == count
+                    and sum(gpu["healthy"] for gpu in gpus) == healthy)
+        wait_for("labels and annotation", lambda: told(GPUS, GPUS))
+        labels = self.cluster.get("node", NODE)["metadata"]["labels"]
+        self.assertEqual(labels["nvidia.com/gpu.product"], "NVIDIA-A100-SXM4-80GB")
+        self.assertEqual(labels["nvidia.com/gpu.memory"], "81920")
+        self.plugin.write(gpus=GPUS, unhealthy=[0, 1])
+        wait_for("the annotation to tell of bad health", lambda: told(GPUS, GPUS - 2))
+
+    def test_two_hundred_pods_leak_nothing(self):
+        before = self.plugin.process_facts()
+        names = [f"short-{number:03}" for number in range(200)]
+        self.cluster.create(*[gpu_pod(name, 1, TELL) for name in names])
+        wait_for("all pods to succeed",
+                 lambda: set(self.phases().values()) <= {"Succeeded", "Failed"}, 600)
+        self.assertEqual({"Succeeded"}, set(self.phases().values()))
+        self.cluster.clear()
+        wait_for("no device to be allocated", lambda: not self.owners())
+        after = self.plugin.process_facts()
+        print(f"before {before}, after {after}")
+        self.assertLessEqual(after["files"], before["files"] + 4)
+        self.assertLessEqual(after["threads"], before["threads"] + 4)
+        self.cluster.create(gpu_pod("all", GPUS))
+        self.await_phase("Running", "all")
+        self.assertEqual(len(set(self.devices_of("all"))), GPUS)
+
+    def identity(self, name):
+        status = self.cluster.get("pod", name)["status"]["containerStatuses"][0]
+        return status["containerID"], status["restartCount"]
+
+    def test_ten_restarts_of_the_kubelet_during_allocations(self):
+        self.cluster.create(gpu_pod("long", 2))
+        self.await_phase("Running", "long")
+        identity, devices = self.identity("long"), set(self.devices_of("long"))
+        for number in range(10):
+            # Not awaited: the restart comes while it is bound, admitted or started.
+            self.cluster.create(gpu_pod(f"during-{number}", 1))
+            before = self.plugin.registrations()
+            self.cluster.script("restart", "kubelet-1", "KILL")
+            started = time.monotonic()
+            wait_for("a new registration", lambda before=before: self.plugin.registrations() > before)
+            wait_for("the plugin to be ready", self.plugin.is_ready)
+            print(f"registered {time.monotonic() - started:.2f} s after the kubelet's start")
+            self.await_allocatable(GPUS)
+            self.cluster.create(gpu_pod(f"after-{number}", 1))
+            self.await_phase("Running", f"after-{number}", "long")
+            self.assertNotIn(self.devices_of(f"after-{number}")[0], devices)
+            self.assertEqual(self.identity("long"), identity)
+            self.cluster.kubectl("delete", "pod", f"during-{number}", f"after-{number}", "--force", "--grace-period=0")
+        wait_for("the long one's devices alone to be allocated", lambda: set(self.owners()) == devices)
+
+    def test_a_pod_goes_on_when_the_plugin_is_killed(self):
+        self.cluster.create(gpu_pod("long", 2))
+        self.await_phase("Running", "long")
+        identity = self.identity("long")
+        self.plugin.end(signal.SIGKILL)
+        self.await_allocatable(0)
+        self.plugin.start()
+        self.await_allocatable(GPUS)
+        self.assertEqual(self.identity("long"), identity)
+        self.cluster.create(gpu_pod("next", GPUS - 2))
+        self.await_phase("Running", "next")
+        self.assertFalse(set(self.devices_of("next")) & set(self.devices_of("long")))
+
+    def test_a_socket_that_somebody_deletes_is_made_again(self):
+        before = self.plugin.registrations()
+        subprocess.run(
+            self.plugin.in_node("rm", "/var/lib/kubelet/device-plugins/synergy-nvidia.com_gpu.sock"), check=True)
+        wait_for("a new registration", lambda: self.plugin.registrations() > before)
+        self.await_allocatable(GPUS)
+        self.cluster.create(gpu_pod("all", GPUS))
+        self.await_phase("Running", "all")
+
+    def test_the_whole_path_from_the_plugin_through_the_extender_to_the_pod(self):
+        extender = Extender(self.cluster)
+        self.addCleanup(extender.log.close)
+        extender.start()
+        self.addCleanup(extender.end)
+        names = [f"job-{number}" for number in range(3)]
+        self.cluster.create(*[gpu_pod(name, 4, scheduler="synergy-scheduler") for name in names])
+        wait_for("two to run and one to wait",
+                 lambda: sorted(self.phases().values()) == ["Pending", "Running", "Running"])
+        running = [name for name, phase in self.phases().items() if phase == "Running"]
+        self.assertFalse(set(self.devices_of(running[0])) & set(self.devices_of(running[1])))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

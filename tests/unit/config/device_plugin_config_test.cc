@@ -1,0 +1,128 @@
+#include "config/device_plugin_config.h"
+
+#include <chrono>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+
+namespace synergy::testing {
+namespace {
+
+using config::DevicePluginConfig;
+using config::GpuSource;
+using config::ParseDevicePluginConfig;
+using inventory::AccessKind;
+using inventory::MigStrategy;
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+DevicePluginConfig Read(const std::string& yaml) {
+  const auto config = ParseDevicePluginConfig(yaml, "plugin.yaml");
+  EXPECT_TRUE(config.has_value()) << config.error().message;
+  return config.value_or(DevicePluginConfig{});
+}
+
+std::string ErrorOf(const std::string& yaml) {
+  const auto config = ParseDevicePluginConfig(yaml, "plugin.yaml");
+  return config ? "no error" : config.error().message;
+}
+
+TEST(DevicePluginConfigTest, AnEmptyFileGivesTheDefaultsWhichAreFine) {
+  const DevicePluginConfig config = Read("");
+  EXPECT_EQ(config.source, GpuSource::kAuto);
+  EXPECT_TRUE(config.wait_for_nvml);
+  EXPECT_EQ(config.nvml_library, "libnvidia-ml.so.1");
+  EXPECT_EQ(config.advertisement.resource, "nvidia.com/gpu");
+  EXPECT_EQ(config.advertisement.mig_strategy, MigStrategy::kNone);
+  EXPECT_EQ(config.access.kind, AccessKind::kEnvironment);
+  EXPECT_EQ(config.access.variable, "NVIDIA_VISIBLE_DEVICES");
+  EXPECT_EQ(config.health.ignored_xids, inventory::ApplicationXids());
+  EXPECT_EQ(config.health.quiet_period, std::chrono::minutes(1));
+  EXPECT_EQ(config.plugin_folder, "/var/lib/kubelet/device-plugins");
+  EXPECT_TRUE(config.node_labels);
+  EXPECT_TRUE(Check(config));
+}
+
+TEST(DevicePluginConfigTest, EveryFieldIsRead) {
+  const DevicePluginConfig config = Read(R"(
+source: file
+inventoryFile: /etc/gpus.yaml
+nvml: {library: /opt/libnvidia-ml.so.1, whenMissing: exit}
+resource: example.com/gpu
+resources:
+- {product: "*A100*", resource: example.com/a100}
+migStrategy: mixed
+deviceListStrategy: cdi
+deviceListVariable: VISIBLE
+cdi: {kind: example.com/gpu, folder: /etc/cdi}
+health: {probeInterval: 2s, recoverAfter: 90s, ignoredXids: [13, 94]}
+kubelet: {pluginFolder: /p, podResourcesSocket: /r}
+listen: 127.0.0.1:1
+node: {name: n1, labels: false, verifyInterval: 1h}
+log: {level: debug, format: json}
+)");
+  EXPECT_EQ(config.source, GpuSource::kFile);
+  EXPECT_EQ(config.inventory_file, "/etc/gpus.yaml");
+  EXPECT_EQ(config.nvml_library, "/opt/libnvidia-ml.so.1");
+  EXPECT_FALSE(config.wait_for_nvml);
+  EXPECT_EQ(config.advertisement.resource, "example.com/gpu");
+  ASSERT_EQ(config.advertisement.rules.size(), 1U);
+  EXPECT_EQ(config.advertisement.rules[0].product, "*A100*");
+  EXPECT_EQ(config.advertisement.rules[0].resource, "example.com/a100");
+  EXPECT_EQ(config.advertisement.mig_strategy, MigStrategy::kMixed);
+  EXPECT_EQ(config.access.kind, AccessKind::kCdi);
+  EXPECT_EQ(config.access.variable, "VISIBLE");
+  EXPECT_EQ(config.access.cdi_kind, "example.com/gpu");
+  EXPECT_EQ(config.cdi_folder, "/etc/cdi");
+  EXPECT_EQ(config.probe_interval, milliseconds(2000));
+  EXPECT_EQ(config.health.quiet_period, milliseconds(90000));
+  EXPECT_THAT(config.health.ignored_xids, ElementsAre(13, 94));
+  EXPECT_EQ(config.plugin_folder, "/p");
+  EXPECT_EQ(config.pod_resources_socket, "/r");
+  EXPECT_EQ(config.listen, "127.0.0.1:1");
+  EXPECT_EQ(config.node_name, "n1");
+  EXPECT_FALSE(config.node_labels);
+  EXPECT_EQ(config.node_verify_interval, std::chrono::hours(1));
+  EXPECT_EQ(config.log_level, LogLevel::kDebug);
+  EXPECT_EQ(config.log_format, LogFormat::kJson);
+}
+
+TEST(DevicePluginConfigTest, ErrorsNameFileLineAndField) {
+  EXPECT_THAT(ErrorOf("listen: \":1\"\nspeed: 9\n"), StartsWith("plugin.yaml:2: speed:"));
+  EXPECT_THAT(ErrorOf("nvml: {whenMissing: cry}"), HasSubstr("nvml.whenMissing"));
+  EXPECT_THAT(ErrorOf("source: gpu"), HasSubstr("auto, nvml, file"));
+  EXPECT_THAT(ErrorOf("deviceListStrategy: x"), HasSubstr("envvar, device-nodes, cdi"));
+  EXPECT_THAT(ErrorOf("migStrategy: x"), HasSubstr("none, single, mixed"));
+  EXPECT_THAT(ErrorOf("resources: [{product: x}]"), HasSubstr("needs product and resource"));
+  EXPECT_THAT(ErrorOf("health: {ignoredXids: [x]}"), HasSubstr("health.ignoredXids"));
+  EXPECT_THAT(ErrorOf("node: {labels: maybe}"), HasSubstr("not true or false"));
+}
+
+TEST(DevicePluginConfigTest, WhatCannotBeTogetherIsRefused) {
+  const auto refused = [](const std::string& yaml) {
+    const Result<> checked = Check(Read(yaml));
+    return checked ? std::string("not refused") : checked.error().message;
+  };
+  EXPECT_THAT(refused("source: file"), HasSubstr("inventory file"));
+  EXPECT_THAT(refused("resource: gpu"), HasSubstr("domain/name"));
+  EXPECT_THAT(refused("resource: a/b/c"), HasSubstr("domain/name"));
+  EXPECT_THAT(refused("resource: \"a/../x y\""), HasSubstr("domain/name"));
+  EXPECT_THAT(refused("resources: [{product: x, resource: y}]"), HasSubstr("\"y\""));
+  EXPECT_THAT(refused("cdi: {kind: x}"), HasSubstr("cdi.kind"));
+  EXPECT_THAT(refused("{migStrategy: mixed, deviceListStrategy: cdi}"), HasSubstr("envvar"));
+}
+
+TEST(DevicePluginConfigTest, AFileThatIsNotThereIsNamed) {
+  const TemporaryFolder folder;
+  const auto config = config::LoadDevicePluginConfig(folder.Path("none.yaml"));
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace synergy::testing

@@ -1,0 +1,91 @@
+#pragma once
+
+// The kubelet's side of the device plugin API, on real sockets in a folder: takes registrations,
+// dials the plugin while it does so, keeps a ListAndWatch stream per registration, and empties the
+// folder when it starts, as the real one does.
+//
+// Threading: every method from any thread. Await... methods give up after ten seconds and return
+// false.
+
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <grpcpp/grpcpp.h>
+
+#include "deviceplugin/protocol/device_plugin.grpc.pb.h"
+#include "deviceplugin/protocol/pod_resources.grpc.pb.h"
+
+namespace synergy::testing {
+
+class FakeKubelet {
+ public:
+  // Device id -> "Healthy" or "Unhealthy".
+  using DeviceHealth = std::map<std::string, std::string>;
+
+  explicit FakeKubelet(std::string folder, bool started = true);
+  ~FakeKubelet();
+  FakeKubelet(const FakeKubelet&) = delete;
+  FakeKubelet& operator=(const FakeKubelet&) = delete;
+
+  // Every socket in the folder goes first.
+  void Start();
+  // Streams and connections end; a killed one leaves its socket behind.
+  void Stop(bool killed = false);
+  // The streams end, the kubelet goes on.
+  void BreakStreams();
+  // Registrations are refused from now on, or taken again.
+  void Refuse(bool refuse);
+
+  size_t registrations() const;
+  // Lists received over all streams.
+  size_t lists() const;
+  // Of the last list of `resource`.
+  DeviceHealth devices(const std::string& resource = "nvidia.com/gpu") const;
+  std::map<std::string, int64_t> numa_nodes() const;
+
+  bool AwaitRegistrations(size_t count) const;
+  bool AwaitDevices(const DeviceHealth& devices,
+                    const std::string& resource = "nvidia.com/gpu") const;
+
+  // Over the connection of the last registration.
+  grpc::Status Allocate(const std::vector<std::string>& ids, v1beta1::AllocateResponse* response,
+                        const std::string& resource = "nvidia.com/gpu");
+  grpc::Status Prefer(const std::vector<std::string>& available, int size,
+                      std::vector<std::string>* chosen);
+
+ private:
+  class RegistrationService;
+  struct Plugin {
+    std::string resource;
+    std::unique_ptr<v1beta1::DevicePlugin::Stub> stub;
+    std::unique_ptr<grpc::ClientContext> context;
+    std::thread listening;
+  };
+
+  grpc::Status Register(const v1beta1::RegisterRequest& request);
+  void Listen(Plugin& plugin);
+  v1beta1::DevicePlugin::Stub* StubOf(const std::string& resource);
+  bool Await(const std::function<bool()>& reached) const;
+
+  const std::string folder_;
+  std::unique_ptr<RegistrationService> service_;
+  std::unique_ptr<grpc::Server> server_;
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool refusing_ = false;
+  size_t registrations_ = 0;
+  size_t lists_ = 0;
+  std::map<std::string, DeviceHealth> devices_;
+  std::map<std::string, int64_t> numa_nodes_;
+  std::list<Plugin> plugins_;  // the last registered one last
+};
+
+}  // namespace synergy::testing

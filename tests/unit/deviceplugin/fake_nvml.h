@@ -1,0 +1,67 @@
+#pragma once
+
+// What libfake-nvml.so pretends: a stand-in for NVIDIA's libnvidia-ml.so.1 where no GPU is at hand.
+// It is loaded as the real one is; fake_nvml_library.h is the test's side of it.
+//
+// Threading: guarded by `mutex`.
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <dlfcn.h>
+namespace synergy::testing {
+
+struct FakeNvLink {
+  bool to_switch = false;
+  size_t gpu = 0;  // else
+};
+
+struct FakeMigPart {
+  std::string uuid;
+  std::string name;
+  unsigned long long memory = 0;
+};
+
+struct FakeNvmlGpu {
+  std::string uuid;
+  std::string name = "NVIDIA A100-SXM4-80GB";
+  unsigned long long memory = 0;
+  unsigned long long memory_used = 0;
+  unsigned bus = 0;
+  unsigned minor = 0;
+  int result = 0;      // of everything that is asked of it
+  bool listed = true;  // false: no handle can be had
+  std::optional<unsigned long long> ecc_errors;
+  bool remap_pending = false;
+  bool pages_pending = false;
+  unsigned utilization = 0;
+  unsigned temperature = 0;
+  unsigned milliwatts = 0;
+  std::vector<FakeNvLink> links;
+  std::vector<int> ancestors;  // topology level to each GPU
+  bool mig = false;
+  std::vector<FakeMigPart> parts;
+};
+
+struct FakeNvmlEvent {
+  size_t gpu = 0;
+  unsigned long long type = 0;
+  unsigned long long data = 0;
+};
+
+struct FakeNvml {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int init_result = 0;
+  int wait_result = 0;  // of the event set's wait, when not 0
+  int sessions = 0;     // nvmlInit calls so far
+  std::vector<FakeNvmlGpu> gpus;
+  std::deque<FakeNvmlEvent> events;
+};
+
+}  // namespace synergy::testing

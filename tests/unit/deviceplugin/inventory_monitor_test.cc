@@ -1,0 +1,183 @@
+#include "deviceplugin/inventory_monitor.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/fake_clock.h"
+#include "unit/deviceplugin/log_to_nowhere.h"
+#include "unit/inventory/inventory_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+using deviceplugin::InventoryMonitor;
+using deviceplugin::MonitorRules;
+using deviceplugin::Picture;
+using deviceplugin::Reading;
+using deviceplugin::XidEvent;
+using ::testing::HasSubstr;
+
+// A source that is driven step by step: each Look() of the monitor waits for the next one.
+class FakeSource final : public deviceplugin::DeviceSource {
+ public:
+  Result<Reading> Read() override {
+    const std::lock_guard lock(mutex_);
+    return reading_;
+  }
+
+  std::vector<XidEvent> Wait(std::chrono::milliseconds /*longest*/,
+                             const std::stop_token& stop) override {
+    std::unique_lock lock(mutex_);
+    ++waits_;
+    changed_.notify_all();
+    changed_.wait(lock, stop, [&] { return steps_ > 0; });
+    if (steps_ > 0) --steps_;
+    return std::exchange(events_, {});
+  }
+
+  void Wake() override { Step({}); }
+  std::map<std::string, deviceplugin::DeviceUse> ReadUse() override { return {}; }
+
+  void Set(Result<Reading> reading) {
+    const std::lock_guard lock(mutex_);
+    reading_ = std::move(reading);
+  }
+  void Step(std::vector<XidEvent> events) {
+    const std::lock_guard lock(mutex_);
+    events_ = std::move(events);
+    ++steps_;
+    changed_.notify_all();
+  }
+  // Until the monitor has looked so often.
+  void AwaitLooks(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return waits_ >= count; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  Result<Reading> reading_;
+  std::vector<XidEvent> events_;
+  size_t steps_ = 0;
+  size_t waits_ = 0;
+};
+
+Reading TwoGpus(const std::string& fault_of_the_second = {}) {
+  Reading reading;
+  reading.inventory = inventory::Inventory(MakeGpus(2, 1));
+  reading.probes["GPU-0"];
+  reading.probes["GPU-1"].fault = fault_of_the_second;
+  return reading;
+}
+
+class InventoryMonitorTest : public ::testing::Test {
+ protected:
+  void Start(Result<Reading> first) {
+    auto source = std::make_unique<FakeSource>();
+    source_ = source.get();
+    source_->Set(std::move(first));
+    monitor_ = std::make_unique<InventoryMonitor>(
+        std::move(source), MonitorRules{}, [this](const auto& /*picture*/) { ++changes_; }, clock_,
+        log_.log, metrics_);
+    monitor_->Start();
+    source_->AwaitLooks(++looks_);
+  }
+  void Look(std::vector<XidEvent> events = {}) {
+    source_->Step(std::move(events));
+    source_->AwaitLooks(++looks_);
+  }
+  std::string ReasonOf(size_t gpu) { return monitor_->picture()->health[gpu].reason; }
+
+  FakeClock clock_;
+  SilentLog log_;
+  metrics::DeviceMetrics metrics_;
+  FakeSource* source_ = nullptr;
+  std::atomic<int> changes_ = 0;
+  size_t looks_ = 0;
+  std::unique_ptr<InventoryMonitor> monitor_;
+};
+
+TEST_F(InventoryMonitorTest, AChangeIsToldOnceAndTheSameAgainIsNot) {
+  Start(TwoGpus());
+  Look();
+  EXPECT_EQ(changes_, 1);
+  source_->Set(TwoGpus("fan"));
+  Look();
+  Look();
+  EXPECT_EQ(changes_, 2);
+  EXPECT_EQ(ReasonOf(1), "fan");
+  source_->Set(TwoGpus());
+  Look();
+  EXPECT_EQ(changes_, 3);
+  EXPECT_EQ(ReasonOf(1), "");
+}
+
+TEST_F(InventoryMonitorTest, AnXidCountsUntilTheQuietPeriodIsOver) {
+  Start(TwoGpus());
+  Look({{"GPU-0", 79}});
+  EXPECT_EQ(ReasonOf(0), "Xid 79");
+  EXPECT_EQ(ReasonOf(1), "");
+  clock_.Advance(std::chrono::minutes(1));
+  Look();
+  EXPECT_EQ(ReasonOf(0), "");
+  EXPECT_THAT(metrics_.Render(),
+              HasSubstr("synergy_gpu_xid_errors_total{uuid=\"GPU-0\",xid=\"79\"} 1"));
+}
+
+TEST_F(InventoryMonitorTest, AnXidOfAnUnknownGpuCountsForAll) {
+  Start(TwoGpus());
+  Look({{"", 79}});
+  EXPECT_EQ(ReasonOf(0), "Xid 79");
+  EXPECT_EQ(ReasonOf(1), "Xid 79");
+}
+
+TEST_F(InventoryMonitorTest, WithoutTheDriverEveryGpuIsUnhealthyButNoneIsLost) {
+  Start(TwoGpus());
+  source_->Set(Fail(ErrorCode::kUnavailable, "driver not loaded"));
+  Look();
+  EXPECT_EQ(monitor_->picture()->inventory.gpus().size(), 2U);
+  EXPECT_EQ(ReasonOf(0), "driver not loaded");
+  EXPECT_EQ(monitor_->source_error(), "driver not loaded");
+  source_->Set(TwoGpus());
+  Look();
+  EXPECT_EQ(ReasonOf(0), "");
+  EXPECT_EQ(monitor_->source_error(), "");
+}
+
+TEST_F(InventoryMonitorTest, AnInventoryThatCannotBeReadLeavesEverythingAsItWas) {
+  Start(TwoGpus("fan"));
+  source_->Set(Fail(ErrorCode::kInvalid, "gpus.yaml:3: no"));
+  Look();
+  EXPECT_EQ(changes_, 1);
+  EXPECT_EQ(ReasonOf(0), "");
+  EXPECT_EQ(ReasonOf(1), "fan");
+  EXPECT_EQ(monitor_->source_error(), "gpus.yaml:3: no");
+}
+
+TEST_F(InventoryMonitorTest, NothingIsToldBeforeTheFirstLookThatSucceeds) {
+  Start(Fail(ErrorCode::kUnavailable, "libnvidia-ml.so.1 is missing"));
+  EXPECT_EQ(changes_, 0);
+  EXPECT_EQ(monitor_->picture(), nullptr);
+  source_->Set(TwoGpus());
+  Look();
+  EXPECT_EQ(changes_, 1);
+}
+
+TEST_F(InventoryMonitorTest, NewRulesCountAtOnceAndFormerResourcesStayWithNothing) {
+  Start(TwoGpus());
+  MonitorRules rules;
+  rules.advertisement.resource = "nvidia.com/other";
+  monitor_->SetRules(rules);
+  source_->AwaitLooks(++looks_);
+  const auto picture = monitor_->picture();
+  EXPECT_EQ(picture->advertisement.resources.at("nvidia.com/other").size(), 2U);
+  EXPECT_EQ(picture->advertisement.resources.at("nvidia.com/gpu").size(), 0U);
+}
+
+}  // namespace
+}  // namespace synergy::testing

@@ -1,0 +1,147 @@
+// With a kubelet on real sockets. Nothing here measures time: a wait ends as soon as what it waits
+// for is there.
+
+#include "deviceplugin/kubelet_endpoint.h"
+
+#include <filesystem>
+#include <memory>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+#include "unit/deviceplugin/fake_kubelet.h"
+#include "unit/deviceplugin/log_to_nowhere.h"
+#include "unit/inventory/inventory_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+using deviceplugin::KubeletEndpoint;
+using deviceplugin::Offer;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::shared_ptr<const Offer> MakeOffer(size_t gpus, const std::string& unhealthy = {}) {
+  auto inventory = std::make_shared<const inventory::Inventory>(WithNvSwitch(gpus));
+  std::vector<inventory::Device> devices = DevicesOf(*inventory);
+  for (inventory::Device& device : devices)
+    if (device.id == unhealthy) device.health = {false, "marked by the test"};
+  return std::make_shared<const Offer>(Offer{inventory, devices, {}});
+}
+
+const FakeKubelet::DeviceHealth kTwoHealthy = {{"GPU-0", "Healthy"}, {"GPU-1", "Healthy"}};
+const FakeKubelet::DeviceHealth kOneUnhealthy = {{"GPU-0", "Healthy"}, {"GPU-1", "Unhealthy"}};
+
+class KubeletEndpointTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<KubeletEndpoint> MakeEndpoint() {
+    return std::make_unique<KubeletEndpoint>(folder_.Path("d"), "nvidia.com/gpu", MakeOffer(2),
+                                             SystemClock(), log_.log, metrics_);
+  }
+  std::string socket() const { return folder_.Path("d") + "/synergy-nvidia.com_gpu.sock"; }
+
+  TemporaryFolder folder_;
+  SilentLog log_;
+  metrics::DeviceMetrics metrics_;
+};
+
+TEST_F(KubeletEndpointTest, ServesBeforeItRegistersAndTellsItsDevices) {
+  const FakeKubelet kubelet(folder_.Path("d"));
+  const auto endpoint = MakeEndpoint();
+  EXPECT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+  EXPECT_EQ(kubelet.registrations(), 1U);
+  EXPECT_TRUE(endpoint->registered());
+  EXPECT_EQ(kubelet.numa_nodes(), (std::map<std::string, int64_t>{{"GPU-0", 0}, {"GPU-1", 1}}));
+}
+
+TEST_F(KubeletEndpointTest, WaitsForAKubeletThatIsNotThereYet) {
+  FakeKubelet kubelet(folder_.Path("d"), false);
+  const auto endpoint = MakeEndpoint();
+  EXPECT_FALSE(endpoint->registered());
+  kubelet.Start();
+  EXPECT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+}
+
+TEST_F(KubeletEndpointTest, RegistersAgainWithAKubeletThatWasRestarted) {
+  FakeKubelet kubelet(folder_.Path("d"));
+  const auto endpoint = MakeEndpoint();
+  for (size_t restart = 1; restart <= 5; ++restart) {
+    ASSERT_TRUE(kubelet.AwaitRegistrations(restart));
+    kubelet.Stop(restart % 2 == 0);
+    kubelet.Start();
+  }
+  EXPECT_TRUE(kubelet.AwaitRegistrations(6));
+  EXPECT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+}
+
+TEST_F(KubeletEndpointTest, ServesAgainWhenItsSocketWasDeleted) {
+  const FakeKubelet kubelet(folder_.Path("d"));
+  const auto endpoint = MakeEndpoint();
+  ASSERT_TRUE(kubelet.AwaitRegistrations(1));
+  std::filesystem::remove(socket());
+  EXPECT_TRUE(kubelet.AwaitRegistrations(2));
+  EXPECT_TRUE(std::filesystem::exists(socket()));
+}
+
+TEST_F(KubeletEndpointTest, RegistersAgainWhenTheStreamBreaks) {
+  FakeKubelet kubelet(folder_.Path("d"));
+  const auto endpoint = MakeEndpoint();
+  ASSERT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+  kubelet.BreakStreams();
+  EXPECT_TRUE(kubelet.AwaitRegistrations(2));
+}
+
+TEST_F(KubeletEndpointTest, RegistersAsSoonAsTheKubeletTakesIt) {
+  FakeKubelet kubelet(folder_.Path("d"));
+  kubelet.Refuse(true);
+  const auto endpoint = MakeEndpoint();
+  kubelet.Refuse(false);
+  EXPECT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+}
+
+TEST_F(KubeletEndpointTest, ASocketThatAnEarlierProcessLeftIsReplaced) {
+  const FakeKubelet kubelet(folder_.Path("d"));
+  folder_.Write("d/synergy-nvidia.com_gpu.sock", "left behind");
+  const auto endpoint = MakeEndpoint();
+  EXPECT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+}
+
+TEST_F(KubeletEndpointTest, TheListIsSentAgainOnlyWhenItSaysSomethingElse) {
+  const FakeKubelet kubelet(folder_.Path("d"));
+  const auto endpoint = MakeEndpoint();
+  ASSERT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+  endpoint->Publish(MakeOffer(2));
+  endpoint->Publish(MakeOffer(2, "GPU-1"));
+  ASSERT_TRUE(kubelet.AwaitDevices(kOneUnhealthy));
+  endpoint->Publish(MakeOffer(2));
+  ASSERT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+  EXPECT_EQ(kubelet.lists(), 3U);
+}
+
+TEST_F(KubeletEndpointTest, ANewKubeletHearsOfTheLatestHealth) {
+  FakeKubelet kubelet(folder_.Path("d"));
+  const auto endpoint = MakeEndpoint();
+  ASSERT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+  kubelet.Stop();
+  endpoint->Publish(MakeOffer(2, "GPU-1"));
+  kubelet.Start();
+  EXPECT_TRUE(kubelet.AwaitDevices(kOneUnhealthy));
+}
+
+TEST_F(KubeletEndpointTest, ItsEndTakesTheSocketAway) {
+  const FakeKubelet kubelet(folder_.Path("d"));
+  MakeEndpoint().reset();
+  EXPECT_FALSE(std::filesystem::exists(socket()));
+}
+
+TEST_F(KubeletEndpointTest, AFolderThatIsTooDeepForASocketEndsNothing) {
+  const std::string deep = folder_.Path(std::string(120, 'x'));
+  std::filesystem::create_directory(deep);
+  const KubeletEndpoint endpoint(deep, "nvidia.com/gpu", MakeOffer(2), SystemClock(), log_.log,
+                                 metrics_);
+  EXPECT_FALSE(endpoint.registered());
+}
+
+}  // namespace
+}  // namespace synergy::testing

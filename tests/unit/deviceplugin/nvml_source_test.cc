@@ -1,0 +1,260 @@
+// With libfake-nvml.so in place of NVIDIA's library: the same code, from dlopen on.
+
+#include "deviceplugin/nvml_source.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "deviceplugin/inventory_monitor.h"
+#include "support/fake_clock.h"
+#include "support/temporary_folder.h"
+#include "unit/deviceplugin/fake_nvml.h"
+#include "unit/deviceplugin/fake_nvml_library.h"
+#include "unit/deviceplugin/log_to_nowhere.h"
+
+namespace synergy::testing {
+namespace {
+
+using deviceplugin::NvmlOptions;
+using deviceplugin::NvmlSource;
+using deviceplugin::Reading;
+using deviceplugin::XidEvent;
+using inventory::Gpu;
+using inventory::PciPath;
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string Uuid(size_t gpu) {
+  return "GPU-0000000" + std::to_string(gpu) + "-1111-2222-3333-444444444444";
+}
+
+class NvmlSourceTest : public ::testing::Test {
+ protected:
+  NvmlOptions Options() const {
+    return {FakeNvmlLibrary::path(), folder_.Path("pci"), folder_.Path("dev")};
+  }
+  Reading Read() {
+    auto reading = source_.Read();
+    EXPECT_TRUE(reading.has_value()) << reading.error().message;
+    return reading.value_or(Reading{});
+  }
+  std::string FaultOf(size_t gpu) { return Read().probes.at(Uuid(gpu)).fault; }
+
+  TemporaryFolder folder_;
+  FakeNvmlLibrary nvml_;
+  FakeClock clock_;
+  NvmlSource source_{Options(), clock_};
+};
+
+TEST_F(NvmlSourceTest, EveryFieldOfAGpuIsRead) {
+  for (const char* path : {"pci/0000:3b:00.0", "dev"})
+    std::filesystem::create_directories(folder_.Path(path));
+  folder_.Write("pci/0000:3b:00.0/numa_node", "1\n");
+  folder_.Write("dev/nvidiactl", "");
+  const Reading reading = Read();
+  ASSERT_EQ(reading.inventory.gpus().size(), 4U);
+  const Gpu& gpu = reading.inventory.gpus()[0];
+  EXPECT_EQ(gpu.uuid, Uuid(0));
+  EXPECT_EQ(gpu.product, "NVIDIA A100-SXM4-80GB");
+  EXPECT_EQ(gpu.memory, GiB(80));
+  EXPECT_EQ(gpu.pci_id, "0000:3b:00.0");
+  EXPECT_EQ(gpu.numa_node, 1);
+  EXPECT_EQ(gpu.compute_capability, (inventory::ComputeCapability{8, 0}));
+  EXPECT_THAT(gpu.device_nodes, ElementsAre(folder_.Path("dev") + "/nvidia0"));
+  EXPECT_FALSE(gpu.mig_enabled);
+  EXPECT_EQ(reading.inventory.gpus()[1].numa_node, inventory::kNoNuma);
+  EXPECT_EQ(reading.inventory.driver_version, "550.54.15");
+  EXPECT_EQ(reading.inventory.cuda_version, "12.4");
+  EXPECT_THAT(reading.inventory.shared_device_nodes, ElementsAre(folder_.Path("dev/nvidiactl")));
+}
+
+TEST_F(NvmlSourceTest, LinksAreCountedDirectlyAndThroughSwitches) {
+  EXPECT_EQ(Read().inventory.link(0, 1), (inventory::Link{PciPath::kSingleSwitch, 4}));
+  EXPECT_EQ(Read().inventory.link(1, 2), (inventory::Link{PciPath::kSystem, 0}));
+  nvml_.Set([](FakeNvml& nvml) {
+    for (FakeNvmlGpu& gpu : nvml.gpus) gpu.links.assign(12, {true, 0});
+    nvml.gpus[3].links.resize(11);
+  });
+  NvmlSource switched(Options(), clock_);
+  const Reading reading = switched.Read().value();
+  EXPECT_EQ(reading.inventory.link(0, 2).nvlinks, 12);
+  EXPECT_EQ(reading.inventory.link(2, 3).nvlinks, 11);
+}
+
+TEST_F(NvmlSourceTest, ALostGpuHasAFaultUntilItIsBack) {
+  EXPECT_EQ(FaultOf(2), "");
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[2].result = 15; });
+  EXPECT_EQ(FaultOf(2), "NVML: GPU is lost (15)");
+  EXPECT_EQ(FaultOf(1), "");
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[2].result = 0; });
+  EXPECT_EQ(FaultOf(2), "");
+  EXPECT_GT(nvml_.sessions(), 1) << "handles from before are of no use";
+}
+
+TEST_F(NvmlSourceTest, AGpuThatIsNotListedAnyMoreStaysWithAFault) {
+  Read();
+  nvml_.Set([](FakeNvml& nvml) {
+    nvml.gpus[1].result = 15;
+    nvml.gpus[1].listed = false;
+  });
+  Read();
+  const Reading reading = Read();
+  EXPECT_EQ(reading.inventory.gpus().size(), 4U);
+  EXPECT_EQ(reading.probes.at(Uuid(1)).fault, "NVML does not list the GPU any more");
+  const auto a = reading.inventory.Find(Uuid(0));
+  const auto b = reading.inventory.Find(Uuid(1));
+  EXPECT_EQ(reading.inventory.link(*a, *b).nvlinks, 4) << "what was known of it is kept";
+  nvml_.Set([](FakeNvml& nvml) {
+    nvml.gpus[1].result = 0;
+    nvml.gpus[1].listed = true;
+  });
+  EXPECT_EQ(FaultOf(1), "");
+}
+
+TEST_F(NvmlSourceTest, WithoutTheDriverNothingCanBeUsedUntilItIsThere) {
+  nvml_.Set([](FakeNvml& nvml) { nvml.init_result = 9; });
+  const auto reading = source_.Read();
+  ASSERT_FALSE(reading);
+  EXPECT_EQ(reading.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(reading.error().message, HasSubstr("Driver Not Loaded (9)"));
+  nvml_.Set([](FakeNvml& nvml) { nvml.init_result = 0; });
+  EXPECT_EQ(Read().inventory.gpus().size(), 4U);
+}
+
+TEST_F(NvmlSourceTest, AMissingLibraryIsNamed) {
+  NvmlSource source({"libno-such-nvml.so.1", "", ""}, clock_);
+  const auto reading = source.Read();
+  ASSERT_FALSE(reading);
+  EXPECT_EQ(reading.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(reading.error().message, HasSubstr("libno-such-nvml.so.1"));
+}
+
+TEST_F(NvmlSourceTest, ALibraryThatIsNoNvmlIsRefused) {
+  NvmlSource source({"libm.so.6", "", ""}, clock_);
+  EXPECT_THAT(source.Read().error().message, HasSubstr("it lacks nvmlInit_v2"));
+}
+
+TEST_F(NvmlSourceTest, XidsComeWithTheirGpu) {
+  Read();
+  nvml_.RaiseXid(3, 79);
+  nvml_.RaiseXid(0, 13);
+  const std::vector<XidEvent> events = source_.Wait(milliseconds(10000), {});
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].uuid, Uuid(3));
+  EXPECT_EQ(events[0].xid, 79U);
+  EXPECT_EQ(events[1].xid, 13U);
+}
+
+TEST_F(NvmlSourceTest, AnXidOfAGpuThatDoesNotAnswerHasNoUuid) {
+  Read();
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[3].result = 15; });
+  nvml_.RaiseXid(3, 79);
+  const std::vector<XidEvent> events = source_.Wait(milliseconds(10000), {});
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].uuid, "");
+}
+
+TEST_F(NvmlSourceTest, AWakeAndAStopEndTheWait) {
+  Read();
+  source_.Wake();
+  EXPECT_TRUE(source_.Wait(milliseconds(3'600'000), {}).empty());
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(source_.Wait(milliseconds(3'600'000), stop.get_token()).empty());
+}
+
+TEST_F(NvmlSourceTest, ErrorCountsAndRepairsAreRead) {
+  nvml_.Set([](FakeNvml& nvml) {
+    nvml.gpus[0].ecc_errors = 3;
+    nvml.gpus[1].remap_pending = true;
+    nvml.gpus[2].pages_pending = true;
+  });
+  const Reading reading = Read();
+  EXPECT_EQ(reading.probes.at(Uuid(0)).uncorrectable_errors, 3U);
+  EXPECT_FALSE(reading.probes.at(Uuid(0)).repair_pending);
+  EXPECT_FALSE(reading.probes.at(Uuid(1)).uncorrectable_errors);
+  EXPECT_TRUE(reading.probes.at(Uuid(1)).repair_pending);
+  EXPECT_TRUE(reading.probes.at(Uuid(2)).repair_pending);
+}
+
+TEST_F(NvmlSourceTest, MigDevicesAreReadEachTime) {
+  EXPECT_FALSE(Read().inventory.gpus()[0].mig_enabled);
+  nvml_.Set([](FakeNvml& nvml) {
+    nvml.gpus[0].mig = true;
+    nvml.gpus[0].parts = {{"MIG-a", "NVIDIA A100-SXM4-80GB MIG 1g.10gb", 10'737'418'240}};
+  });
+  const Gpu gpu = Read().inventory.gpus()[0];
+  EXPECT_TRUE(gpu.mig_enabled);
+  EXPECT_THAT(gpu.mig_devices, ElementsAre(inventory::MigDevice{"MIG-a", "1g.10gb", GiB(10)}));
+}
+
+TEST_F(NvmlSourceTest, UseIsReadInBaseUnits) {
+  EXPECT_TRUE(source_.ReadUse().empty()) << "before the first look";
+  Read();
+  nvml_.Set([](FakeNvml& nvml) {
+    nvml.gpus[0].utilization = 75;
+    nvml.gpus[0].memory_used = 1 << 20;
+    nvml.gpus[0].temperature = 61;
+    nvml.gpus[0].milliwatts = 312'500;
+    nvml.gpus[1].result = 15;
+  });
+  auto use = source_.ReadUse();
+  EXPECT_EQ(use[Uuid(0)].utilization, 0.75);
+  EXPECT_EQ(use[Uuid(0)].memory_used, MiB(1));
+  EXPECT_EQ(use[Uuid(0)].temperature, 61);
+  EXPECT_EQ(use[Uuid(0)].power, 312.5);
+  EXPECT_FALSE(use[Uuid(1)].temperature);
+}
+
+// The whole loop: an event of the driver, the verdict, and its end.
+TEST_F(NvmlSourceTest, AnXidMakesAGpuUnhealthyAndQuietMakesItHealthyAgain) {
+  SilentLog log;
+  metrics::DeviceMetrics metrics;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::string reason = "not looked at";
+  // The judge's clock is the test's; the source's waits are real, and end when it is woken.
+  auto source = std::make_unique<NvmlSource>(Options(), SystemClock());
+  NvmlSource* driven = source.get();
+  deviceplugin::InventoryMonitor monitor(
+      std::move(source), {},
+      [&](const std::shared_ptr<const deviceplugin::Picture>& picture) {
+        const std::lock_guard lock(mutex);
+        reason = picture->health[2].reason;
+        changed.notify_all();
+      },
+      clock_, log.log, metrics);
+  const auto becomes = [&](const std::string& expected) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(10), [&] { return reason == expected; });
+  };
+  monitor.Start();
+  ASSERT_TRUE(becomes(""));
+  nvml_.RaiseXid(2, 79);
+  ASSERT_TRUE(becomes("Xid 79"));
+  clock_.Advance(std::chrono::minutes(1));
+  driven->Wake();
+  EXPECT_TRUE(becomes(""));
+  nvml_.Set([](FakeNvml& nvml) {
+    nvml.init_result = 9;
+    nvml.gpus[2].result = 15;
+  });
+  driven->Wake();
+  EXPECT_TRUE(becomes("NVML: GPU is lost (15)"));
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[2].result = 0; });
+  driven->Wake();
+  EXPECT_TRUE(becomes("NVML does not start: Driver Not Loaded (9)"));
+  nvml_.Set([](FakeNvml& nvml) { nvml.init_result = 0; });
+  driven->Wake();
+  EXPECT_TRUE(becomes(""));
+  driven->Wake();
+}
+
+}  // namespace
+}  // namespace synergy::testing

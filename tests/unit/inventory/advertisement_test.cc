@@ -1,0 +1,122 @@
+#include "inventory/advertisement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/inventory/inventory_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+using inventory::Advertise;
+using inventory::Advertisement;
+using inventory::AdvertisementRules;
+using inventory::Inventory;
+using inventory::MatchesPattern;
+using inventory::MigStrategy;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+inventory::Health Healthy(std::string_view /*uuid*/) { return {}; }
+
+std::vector<std::string> IdsOf(const Advertisement& advertisement, const std::string& resource) {
+  std::vector<std::string> ids;
+  const auto found = advertisement.resources.find(resource);
+  if (found == advertisement.resources.end()) return {"no such resource"};
+  for (const inventory::Device& device : found->second) ids.push_back(device.id);
+  return ids;
+}
+
+Inventory TwoProducts() {
+  std::vector<inventory::Gpu> gpus = MakeGpus(4, 2);
+  gpus[2].product = gpus[3].product = "NVIDIA T4";
+  return Inventory(gpus);
+}
+
+// GPU-0 in MIG mode with two parts of these profiles, GPU-1 without.
+Inventory WithMig(const std::string& first, const std::string& second) {
+  std::vector<inventory::Gpu> gpus = MakeGpus(2, 1);
+  gpus[0].mig_enabled = true;
+  gpus[0].mig_devices = {{"MIG-0", first, GiB(5)}, {"MIG-1", second, GiB(5)}};
+  return Inventory(gpus);
+}
+
+TEST(AdvertisementTest, EveryGpuIsADeviceOfTheResource) {
+  const auto advertisement = Advertise(Inventory(MakeGpus(2, 2)), {}, Healthy);
+  ASSERT_EQ(advertisement.resources.size(), 1U);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), ElementsAre("GPU-0", "GPU-1"));
+  EXPECT_EQ(advertisement.resources.at("nvidia.com/gpu")[1].numa_node, 1);
+  EXPECT_THAT(advertisement.left_out, IsEmpty());
+}
+
+TEST(AdvertisementTest, HealthComesWithItsReason) {
+  const auto advertisement =
+      Advertise(Inventory(MakeGpus(2, 2)), {}, [](std::string_view uuid) -> inventory::Health {
+        return {uuid != "GPU-1", uuid == "GPU-1" ? "Xid 79" : ""};
+      });
+  const auto& devices = advertisement.resources.at("nvidia.com/gpu");
+  EXPECT_TRUE(devices[0].health.healthy);
+  EXPECT_EQ(devices[1].health.reason, "Xid 79");
+}
+
+TEST(AdvertisementTest, ProductsBecomeResourcesByTheFirstRuleThatMatches) {
+  AdvertisementRules rules;
+  rules.rules = {{"*A100*", "nvidia.com/a100"}, {"*", "nvidia.com/other"}};
+  const auto advertisement = Advertise(TwoProducts(), rules, Healthy);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/a100"), ElementsAre("GPU-0", "GPU-1"));
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/other"), ElementsAre("GPU-2", "GPU-3"));
+  EXPECT_EQ(advertisement.resources.size(), 2U);
+}
+
+TEST(AdvertisementTest, WhatNoRuleMatchesKeepsTheGeneralName) {
+  AdvertisementRules rules;
+  rules.rules = {{"NVIDIA T4", "nvidia.com/t4"}};
+  const auto advertisement = Advertise(TwoProducts(), rules, Healthy);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), ElementsAre("GPU-0", "GPU-1"));
+}
+
+TEST(AdvertisementTest, AResourceThatLostItsLastDeviceIsStillThere) {
+  const auto advertisement = Advertise(Inventory(), {}, Healthy, {"nvidia.com/t4"});
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/t4"), IsEmpty());
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), IsEmpty());
+}
+
+TEST(AdvertisementTest, GpusInMigModeAreLeftOutAndNamed) {
+  const auto advertisement = Advertise(WithMig("1g.5gb", "1g.5gb"), {}, Healthy);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), ElementsAre("GPU-1"));
+  ASSERT_EQ(advertisement.left_out.size(), 1U);
+  EXPECT_TRUE(advertisement.left_out[0].starts_with("GPU-0:"));
+}
+
+TEST(AdvertisementTest, TheSingleStrategyCountsPartsAsGpus) {
+  AdvertisementRules rules;
+  rules.mig_strategy = MigStrategy::kSingle;
+  EXPECT_THAT(IdsOf(Advertise(WithMig("1g.5gb", "1g.5gb"), rules, Healthy), "nvidia.com/gpu"),
+              ElementsAre("MIG-0", "MIG-1", "GPU-1"));
+  const auto mixed = Advertise(WithMig("1g.5gb", "2g.10gb"), rules, Healthy);
+  EXPECT_THAT(IdsOf(mixed, "nvidia.com/gpu"), ElementsAre("GPU-1"));
+  EXPECT_EQ(mixed.left_out.size(), 1U);
+}
+
+TEST(AdvertisementTest, TheMixedStrategyNamesProfiles) {
+  AdvertisementRules rules;
+  rules.mig_strategy = MigStrategy::kMixed;
+  const auto advertisement = Advertise(WithMig("1g.5gb", "1g.5gb+me"), rules, Healthy);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/mig-1g.5gb"), ElementsAre("MIG-0"));
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/mig-1g.5gb.me"), ElementsAre("MIG-1"));
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), ElementsAre("GPU-1"));
+}
+
+TEST(PatternTest, StarsAndQuestionMarks) {
+  EXPECT_TRUE(MatchesPattern("*", ""));
+  EXPECT_TRUE(MatchesPattern("NVIDIA A100*", "NVIDIA A100-SXM4-80GB"));
+  EXPECT_TRUE(MatchesPattern("*A?00*80GB", "NVIDIA A100-SXM4-80GB"));
+  EXPECT_TRUE(MatchesPattern("a*b*c", "aXbYbZc"));
+  EXPECT_FALSE(MatchesPattern("A100", "NVIDIA A100"));
+  EXPECT_FALSE(MatchesPattern("a*b", "ac"));
+  EXPECT_FALSE(MatchesPattern("?", ""));
+  EXPECT_FALSE(MatchesPattern("", "a"));
+}
+
+}  // namespace
+}  // namespace synergy::testing

@@ -1,0 +1,83 @@
+#include "inventory/container_access.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/inventory/inventory_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+using inventory::AccessKind;
+using inventory::AccessRules;
+using inventory::ContainerAccess;
+using inventory::Inventory;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+class ContainerAccessTest : public ::testing::Test {
+ protected:
+  ContainerAccessTest() { inventory_.shared_device_nodes = {"/dev/nvidiactl"}; }
+
+  Result<ContainerAccess> Grant(const std::vector<std::string>& ids, AccessKind kind) {
+    AccessRules rules;
+    rules.kind = kind;
+    return inventory::GrantAccess(inventory_, devices_, ids, rules);
+  }
+
+  Inventory inventory_ = WithNvSwitch(4);
+  std::vector<inventory::Device> devices_ = DevicesOf(inventory_);
+};
+
+TEST_F(ContainerAccessTest, AVariableNamesTheDevices) {
+  const auto access = Grant({"GPU-2", "GPU-0"}, AccessKind::kEnvironment);
+  ASSERT_TRUE(access);
+  EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "GPU-2,GPU-0")));
+  EXPECT_THAT(access->device_nodes, IsEmpty());
+  EXPECT_THAT(access->cdi_names, IsEmpty());
+}
+
+TEST_F(ContainerAccessTest, DeviceNodesAreThoseOfTheDevicesAndTheSharedOnesOnce) {
+  const auto access = Grant({"GPU-1", "GPU-3"}, AccessKind::kDeviceNodes);
+  ASSERT_TRUE(access);
+  EXPECT_THAT(access->device_nodes, ElementsAre("/dev/nvidia1", "/dev/nvidia3", "/dev/nvidiactl"));
+  EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "GPU-1,GPU-3")));
+}
+
+TEST_F(ContainerAccessTest, CdiNamesKeepNvidiasRuntimeOut) {
+  const auto access = Grant({"GPU-1"}, AccessKind::kCdi);
+  ASSERT_TRUE(access);
+  EXPECT_THAT(access->cdi_names, ElementsAre("synergy.io/gpu=GPU-1"));
+  EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "void")));
+}
+
+TEST_F(ContainerAccessTest, AnUnknownDeviceIsRefusedByName) {
+  const auto access = Grant({"GPU-0", "GPU-9"}, AccessKind::kEnvironment);
+  ASSERT_FALSE(access);
+  EXPECT_EQ(access.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(access.error().message, HasSubstr("GPU-9"));
+}
+
+TEST_F(ContainerAccessTest, AnUnhealthyDeviceIsRefusedWithItsReason) {
+  devices_[1].health = {false, "Xid 79"};
+  const auto access = Grant({"GPU-1"}, AccessKind::kEnvironment);
+  ASSERT_FALSE(access);
+  EXPECT_EQ(access.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(access.error().message, HasSubstr("Xid 79"));
+}
+
+TEST_F(ContainerAccessTest, NothingAndTheSameTwiceAreRefused) {
+  EXPECT_EQ(Grant({}, AccessKind::kEnvironment).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(Grant({"GPU-0", "GPU-0"}, AccessKind::kEnvironment).error().code, ErrorCode::kInvalid);
+}
+
+TEST_F(ContainerAccessTest, AMessageShowsNoMoreOfAnIdThanARealOneHas) {
+  const auto access = Grant({std::string(100'000, 'x')}, AccessKind::kEnvironment);
+  ASSERT_FALSE(access);
+  EXPECT_LT(access.error().message.size(), 200U);
+}
+
+}  // namespace
+}  // namespace synergy::testing
