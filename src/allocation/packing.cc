@@ -11,9 +11,7 @@ size_t Packing::KindHash::operator()(const KindKey& key) const {
     hash ^= hash >> 32;
   };
   for (const ResourceVector& part : {key.server.capacity, key.free}) {
-    mix(part.gpus.count());
-    mix(part.cpu.count());
-    mix(part.memory.count());
+    ResourceVector::ForEach([&](auto member) { mix((part.*member).count()); });
   }
   return hash;
 }

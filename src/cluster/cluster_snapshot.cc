@@ -33,10 +33,7 @@ NodeState WithoutPod(const NodeState& node, const Pod& pod) {
   std::erase_if(detail->pods, [&pod](const auto& other) { return other->uid == pod.uid; });
   NodeState state = node;
   state.requested -= pod.requests.main;
-  if (!pod.UsesGpus()) {
-    state.cpu_of_others -= pod.requests.main.cpu;
-    state.memory_of_others -= pod.requests.main.memory;
-  }
+  if (!pod.UsesGpus()) state.of_others -= pod.requests.main;
   --state.pods;
   state.detail = std::move(detail);
   return state;
@@ -47,10 +44,7 @@ NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod) {
   detail->requested.Add(pod->requests.other);
   NodeState state = node;
   state.requested += pod->requests.main;
-  if (!pod->UsesGpus()) {
-    state.cpu_of_others += pod->requests.main.cpu;
-    state.memory_of_others += pod->requests.main.memory;
-  }
+  if (!pod->UsesGpus()) state.of_others += pod->requests.main;
   ++state.pods;
   detail->pods.push_back(std::move(pod));
   state.detail = std::move(detail);

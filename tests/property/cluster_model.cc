@@ -162,10 +162,7 @@ ClusterPhoto ClusterModel::Photo() const {
     shown.pods.insert(uid);
     shown.requested += wanted;
     shown.cards_taken += entry.pod.requests.other.Get(kCard);
-    if (wanted.gpus == Gpus(0)) {
-      shown.cpu_of_others += wanted.cpu;
-      shown.memory_of_others += wanted.memory;
-    }
+    if (wanted.gpus == Gpus(0)) shown.of_others += wanted;
   }
   return photo;
 }
