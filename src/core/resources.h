@@ -73,6 +73,9 @@ struct ResourceVector {
   }
 };
 
+static_assert(sizeof(ResourceVector) == sizeof(int64_t) * (1 + ResourceVector::kDivided),
+              "every member is visited");
+
 // Per dimension the lesser and the larger of both, with the GPUs of the first.
 inline ResourceVector LesserOf(const ResourceVector& a, const ResourceVector& b) {
   return ResourceVector::Make(a.gpus, [&](auto member) { return std::min(a.*member, b.*member); });
