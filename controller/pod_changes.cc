@@ -210,7 +210,7 @@ void PodChanges::PutBack(const Pod& pod, const Change& change, std::string_view 
       ChangeKind::kUndone, fungible.requested, fungible.in_force,
       fmt::format("the kubelet could not do it ({}): {}", reason, fungible.resize_message),
       clock_.WallNow()};
-  const bool was_cut = Larger(change.record.from, change.record.to) == change.record.from;
+  const bool was_cut = LargerOf(change.record.from, change.record.to) == change.record.from;
   json::AnnotationChanges annotations = {{annotations::kChange, json::WriteChange(back)}};
   if (was_cut) {
     annotations.emplace_back(annotations::kUnshrinkableUntil,

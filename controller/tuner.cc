@@ -29,7 +29,7 @@ std::optional<ResourceVector> Lacking(const Pod& pod, const NodeState& node) {
   if (failures.Has(FitFailures::kCpu)) scarce.Add(FitFailures::kCpu);
   if (failures.Has(FitFailures::kMemory)) scarce.Add(FitFailures::kMemory);
   if (!(failures == scarce)) return std::nullopt;
-  ResourceVector lacking = Larger(pod.requests.main - node.Free(), {});
+  ResourceVector lacking = LargerOf(pod.requests.main - node.Free(), {});
   lacking.gpus = Gpus(0);
   if (!failures.Has(FitFailures::kCpu)) lacking.cpu = MilliCpu(0);
   if (!failures.Has(FitFailures::kMemory)) lacking.memory = Bytes(0);
@@ -197,7 +197,7 @@ void Tuner::MakeRoomFor(const WaitingPod& waiting) {
 bool Tuner::CutItself(const Pod& pod) {
   if (!pod.fungible) return false;
   const Fungible& fungible = *pod.fungible;
-  ResourceVector least = Smaller(fungible.requested, fungible.floor);
+  ResourceVector least = LesserOf(fungible.requested, fungible.floor);
   if (least == fungible.requested) return false;
   return changes_.Cut(pod, least, ChangeKind::kReclaimed,
                       "it waits for CPU or memory and can do with less");
@@ -338,7 +338,7 @@ void Tuner::DivideNode(const NodeState& node) {
     before += had;
     after += has;
     one_gains |= has >= had * (1 + options_.least_gain);
-    cuts |= Larger(amounts[i], tenant.current) != amounts[i];
+    cuts |= LargerOf(amounts[i], tenant.current) != amounts[i];
   }
   if (after <= before || (!one_gains && after < before * (1 + options_.least_gain))) return;
 
@@ -348,7 +348,7 @@ void Tuner::DivideNode(const NodeState& node) {
     if (amounts[i] == tenant.current) continue;
     if (cuts) {
       // Growth comes when the cuts are in force.
-      const ResourceVector less = Smaller(amounts[i], tenant.current);
+      const ResourceVector less = LesserOf(amounts[i], tenant.current);
       if (less != tenant.current) {
         changes_.Cut(pod, less, ChangeKind::kDivided,
                      fmt::format("worth more to others on node {}", name));
@@ -387,7 +387,7 @@ Tuner::Tenancy Tuner::TenancyOf(const NodeState& node, bool dividing) const {
     tenant.profile = known.profile.get();
     tenant.current = fungible.requested;
     tenant.fair = FairShare(node, fungible.requested.gpus);
-    tenant.floor = Smaller(fungible.floor, tenant.fair);
+    tenant.floor = LesserOf(fungible.floor, tenant.fair);
     tenant.most = known.profile ? known.profile->Demand(0) : tenant.current;
     // A request that reached a limit set by the user would make the pod Guaranteed, which a resize
     // may not.

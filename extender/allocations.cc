@@ -19,7 +19,7 @@ bool Changes(const Pod& pod, const Pod& planned) {
 // Why the pod has what it has.
 std::string Reason(const Pod& bound, const std::string& node) {
   const Fungible& fungible = *bound.fungible;
-  const bool whole = Larger(fungible.requested, fungible.demand) == fungible.requested;
+  const bool whole = LargerOf(fungible.requested, fungible.demand) == fungible.requested;
   return whole ? fmt::format("its demand, on node {}", node)
                : fmt::format("what node {} has to give now of its demand ({})", node,
                              DescribeCpuAndMemory(fungible.demand));
@@ -90,7 +90,7 @@ json::AnnotationChanges Allocations::Describe(const Pod& pod, const Pod& bound,
 void Allocations::Bound(const Pod& pod, const Pod& bound, const std::string& node) {
   if (!pod.fungible) return;
   const Fungible& fungible = *bound.fungible;
-  const bool whole = Larger(fungible.requested, fungible.demand) == fungible.requested;
+  const bool whole = LargerOf(fungible.requested, fungible.demand) == fungible.requested;
   metrics_.CountAllocation(whole ? "demand" : Changes(pod, bound) ? "part" : "unchanged");
   if (!Changes(pod, bound)) return;
   Tell(pod, "Normal",

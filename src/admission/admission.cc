@@ -100,7 +100,7 @@ class Admission {
       const MilliCpu most = std::max(*container.cpu_limit - MilliCpu(1), MilliCpu(0));
       figures.demand.cpu = std::min(figures.demand.cpu, most);
     }
-    figures.floor = Smaller(figures.demand, figures.fair_share);
+    figures.floor = LesserOf(figures.demand, figures.fair_share);
     return {Outcome::kManaged, std::move(figures), std::move(warnings_)};
   }
 

@@ -12,11 +12,10 @@ ResourceVector AsWholeJob(const Job& job, const ResourceVector& share) {
   const int64_t whole = job.gpus.count();
   const int64_t part = std::max<int64_t>(share.gpus.count(), 1);
   if (whole == part) return share;
-  const auto scale = [&](int64_t amount) {
-    return static_cast<int64_t>(static_cast<double>(amount) * static_cast<double>(whole) /
-                                static_cast<double>(part));
-  };
-  return {job.gpus, MilliCpu(scale(share.cpu.count())), Bytes(scale(share.memory.count()))};
+  return ResourceVector::Make(job.gpus, [&](auto member) {
+    return static_cast<int64_t>(static_cast<double>((share.*member).count()) *
+                                static_cast<double>(whole) / static_cast<double>(part));
+  });
 }
 
 struct Occupant {

@@ -16,8 +16,8 @@ namespace {
 // a GPU that cannot have more has nothing kept for it.
 ResourceVector LeastPerGpu(std::span<const Server> servers, std::span<const JobIndex> turns,
                            std::span<const ResourceVector> wanted) {
-  ResourceVector least{Gpus(1), MilliCpu(std::numeric_limits<int64_t>::max()),
-                       Bytes(std::numeric_limits<int64_t>::max())};
+  ResourceVector least =
+      ResourceVector::Make(Gpus(1), [](auto) { return std::numeric_limits<int64_t>::max(); });
   for (const JobIndex job : turns) {
     least = LesserOf(least, PartOf(wanted[job], Gpus(1), wanted[job].gpus));
   }
@@ -160,18 +160,16 @@ class Arrangement {
   // Gives a job on several servers of what is left there as much as all of them can give alike.
   void Grow(JobIndex index) {
     const Job& job = jobs_[index];
-    const ResourceVector most = LargerOf(wanted_[index], job.demand);
-    auto cpu = static_cast<double>(most.cpu.count());
-    auto memory = static_cast<double>(most.memory.count());
+    ResourceVector whole = LargerOf(wanted_[index], job.demand);
     for (const Share& share : plan_.shares[index]) {
       const ResourceVector room = packing_.free(share.server) + share.amount;
       const double parts =
           static_cast<double>(job.gpus.count()) / static_cast<double>(share.amount.gpus.count());
-      cpu = std::min(cpu, static_cast<double>(room.cpu.count()) * parts);
-      memory = std::min(memory, static_cast<double>(room.memory.count()) * parts);
+      whole = ResourceVector::Make(job.gpus, [&](auto member) {
+        return std::min((whole.*member).count(),
+                        static_cast<int64_t>(static_cast<double>((room.*member).count()) * parts));
+      });
     }
-    const ResourceVector whole{job.gpus, MilliCpu(static_cast<int64_t>(cpu)),
-                               Bytes(static_cast<int64_t>(memory))};
     for (Share& share : plan_.shares[index]) {
       const ResourceVector grown = PartOf(whole, share.amount.gpus, job.gpus);
       Amend(share, LargerOf(share.amount, grown));
@@ -195,20 +193,12 @@ class Arrangement {
 
 ResourceVector PartOf(const ResourceVector& amount, Gpus part, Gpus whole) {
   if (part == whole) return amount;
-  const auto scale = [&](int64_t value) { return value * part.count() / whole.count(); };
-  return {part, MilliCpu(scale(amount.cpu.count())), Bytes(scale(amount.memory.count()))};
-}
-
-ResourceVector LesserOf(const ResourceVector& a, const ResourceVector& b) {
-  return {a.gpus, std::min(a.cpu, b.cpu), std::min(a.memory, b.memory)};
-}
-
-ResourceVector LargerOf(const ResourceVector& a, const ResourceVector& b) {
-  return {a.gpus, std::max(a.cpu, b.cpu), std::max(a.memory, b.memory)};
+  return ResourceVector::Make(
+      part, [&](auto member) { return (amount.*member).count() * part.count() / whole.count(); });
 }
 
 ResourceVector LargestOf(std::span<const Server> servers) {
-  ResourceVector largest{Gpus(1), MilliCpu(1), Bytes(1)};
+  ResourceVector largest = ResourceVector::Make(Gpus(1), [](auto) { return 1; });
   for (const Server& server : servers) {
     largest = LargerOf(largest, server.capacity);
     largest.gpus = std::max(largest.gpus, server.capacity.gpus);

@@ -18,9 +18,6 @@ namespace synergy {
 
 // `part` GPUs' worth of what is meant for `whole` GPUs.
 ResourceVector PartOf(const ResourceVector& amount, Gpus part, Gpus whole);
-// Per dimension the lesser and the larger of both, with the GPUs of the first.
-ResourceVector LesserOf(const ResourceVector& a, const ResourceVector& b);
-ResourceVector LargerOf(const ResourceVector& a, const ResourceVector& b);
 // Per dimension the largest capacity of any server, at least 1.
 ResourceVector LargestOf(std::span<const Server> servers);
 

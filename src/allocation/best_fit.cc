@@ -22,46 +22,45 @@ ResourceVector FairShare(const NodeState& node, Gpus gpus) {
   const int64_t all = node.allocatable.gpus.count();
   if (all <= 0) return {};
   const int64_t mine = std::min(gpus.count(), all);
-  const int64_t cpu = (node.allocatable.cpu - node.cpu_of_others).count();
-  const int64_t memory = (node.allocatable.memory - node.memory_of_others).count();
-  return {gpus, MilliCpu(Part(std::max<int64_t>(cpu, 0), mine, all)),
-          Bytes(Part(std::max<int64_t>(memory, 0), mine, all))};
+  const ResourceVector ours = node.allocatable - node.of_others;
+  return ResourceVector::Make(gpus, [&](auto member) {
+    return Part(std::max<int64_t>((ours.*member).count(), 0), mine, all);
+  });
 }
 
 ResourceVector ReservePerGpu(const ClusterSnapshot& snapshot, const ReserveRule& rule) {
   if (rule.per_gpu) return *rule.per_gpu;
   const ResourceVector& least = snapshot.least_per_gpu();
   const ResourceVector& largest = snapshot.largest_node();
-  const int64_t gpus = largest.gpus.count();
-  return {least.gpus, std::min(least.cpu, MilliCpu(largest.cpu.count() / gpus)),
-          std::min(least.memory, Bytes(largest.memory.count() / gpus))};
+  return ResourceVector::Make(least.gpus, [&](auto member) {
+    return std::min((least.*member).count(), (largest.*member).count() / largest.gpus.count());
+  });
 }
 
 BestFitStep::BestFitStep(const ResourceVector& demand, const ResourceVector& reserve_per_gpu,
                          const ResourceVector& largest)
     : demand_(demand),
       reserve_per_gpu_(reserve_per_gpu),
-      gpu_unit_(1.0 / static_cast<double>(largest.gpus.count())),
-      cpu_unit_(1.0 / static_cast<double>(largest.cpu.count())),
-      memory_unit_(1.0 / static_cast<double>(largest.memory.count())) {}
+      gpu_unit_(1.0 / static_cast<double>(largest.gpus.count())) {
+  ResourceVector::ForEachDivided([&, unit = units_.begin()](auto member) mutable {
+    *unit++ = 1.0 / static_cast<double>((largest.*member).count());
+  });
+}
 
 FitRank BestFitStep::Rank(const ResourceVector& free) const {
   const int64_t left = std::max<int64_t>((free.gpus - demand_.gpus).count(), 0);
-  const auto room = [&](auto available, auto demand, auto reserve) {
-    const auto zero = decltype(available)(0);
-    const auto need = demand + reserve * left;
+  double beside = 0;
+  double short_of = 0;
+  ResourceVector::ForEachDivided([&, unit = units_.begin()](auto member) mutable {
+    const int64_t need = (demand_.*member + reserve_per_gpu_.*member * left).count();
+    const int64_t available = (free.*member).count();
     // Overcommitted is no worse than full to a pod that needs nothing there: it fits all the same.
-    return (need > zero ? available - need : std::max(available, zero) - need).count();
-  };
-  const int64_t cpu = room(free.cpu, demand_.cpu, reserve_per_gpu_.cpu);
-  const int64_t memory = room(free.memory, demand_.memory, reserve_per_gpu_.memory);
-  if (cpu < 0 || memory < 0) {
-    return {FitTier::kShort, static_cast<double>(std::max<int64_t>(-cpu, 0)) * cpu_unit_ +
-                                 static_cast<double>(std::max<int64_t>(-memory, 0)) * memory_unit_};
-  }
+    const int64_t room = WrapSubtract(need > 0 ? available : std::max<int64_t>(available, 0), need);
+    const double in_nodes = static_cast<double>(room) * *unit++;
+    (room < 0 ? short_of : beside) += in_nodes;
+  });
+  if (short_of < 0) return {FitTier::kShort, -short_of};
   const auto free_gpus = static_cast<double>(left);
-  const double beside =
-      static_cast<double>(cpu) * cpu_unit_ + static_cast<double>(memory) * memory_unit_;
   return {FitTier::kRoom, beside / (free_gpus + 1) + kFreeGpuWeight * free_gpus * gpu_unit_};
 }
 
@@ -72,13 +71,11 @@ Gpus StrandedGpus(const NodeState& node, const ResourceVector& reserve_per_gpu) 
   const ResourceVector free = node.Free();
   int64_t usable = std::max<int64_t>(free.gpus.count(), 0);
   const int64_t all = usable;
-  if (reserve_per_gpu.cpu > MilliCpu(0)) {
-    usable = std::min(usable, std::max<int64_t>(free.cpu.count(), 0) / reserve_per_gpu.cpu.count());
-  }
-  if (reserve_per_gpu.memory > Bytes(0)) {
-    usable = std::min(usable,
-                      std::max<int64_t>(free.memory.count(), 0) / reserve_per_gpu.memory.count());
-  }
+  ResourceVector::ForEachDivided([&](auto member) {
+    const int64_t reserve = (reserve_per_gpu.*member).count();
+    if (reserve <= 0) return;
+    usable = std::min(usable, std::max<int64_t>((free.*member).count(), 0) / reserve);
+  });
   return Gpus(all - usable);
 }
 

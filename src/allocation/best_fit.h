@@ -22,6 +22,7 @@
 //
 // Threading: pure; a BestFit may be read by many threads.
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -73,8 +74,7 @@ class BestFitStep {
   ResourceVector demand_;
   ResourceVector reserve_per_gpu_;
   double gpu_unit_;
-  double cpu_unit_;
-  double memory_unit_;
+  std::array<double, ResourceVector::kDivided> units_{};  // in the order of ForEachDivided
 };
 
 class BestFit {

@@ -10,7 +10,7 @@ ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
                                 const ResourceVector& reserve_per_gpu) {
   const Fungible& fungible = *pod.fungible;
   const ResourceVector left = node.Free() - pod.requests.main;
-  const ResourceVector whole = Larger(fungible.requested, fungible.demand);
+  const ResourceVector whole = LargerOf(fungible.requested, fungible.demand);
   if (whole.cpu - fungible.requested.cpu <= left.cpu &&
       whole.memory - fungible.requested.memory <= left.memory) {
     return whole;
@@ -42,7 +42,7 @@ NodeState AtFloors(const NodeState& node) {
   NodeState state = node;
   for (const auto& pod : node.detail->pods) {
     if (!pod->fungible || pod->waiting || pod->fungible->ChangedByHand()) continue;
-    const ResourceVector least = Smaller(pod->fungible->requested, pod->fungible->floor);
+    const ResourceVector least = LesserOf(pod->fungible->requested, pod->fungible->floor);
     if (least == pod->fungible->requested) continue;
     state = WithPod(WithoutPod(state, *pod), std::make_shared<Pod>(WithAllocation(*pod, least)));
   }

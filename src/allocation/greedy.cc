@@ -10,23 +10,27 @@
 namespace synergy {
 namespace {
 
-struct Fractions {
-  double gpus;
-  double cpu;
-  double memory;
+template <class Amount>
+double Fraction(Amount amount, Amount whole) {
+  return static_cast<double>(amount.count()) /
+         static_cast<double>(std::max<int64_t>(whole.count(), 1));
+}
 
-  double Largest() const { return std::max({gpus, cpu, memory}); }
-  double Dot(const Fractions& other) const {
-    return gpus * other.gpus + cpu * other.cpu + memory * other.memory;
-  }
-};
+// DRF's: the largest part of the whole that this is in any dimension.
+double DominantShare(const ResourceVector& amount, const ResourceVector& whole) {
+  double largest = 0;
+  ResourceVector::ForEach(
+      [&](auto member) { largest = std::max(largest, Fraction(amount.*member, whole.*member)); });
+  return largest;
+}
 
-Fractions FractionsOf(const ResourceVector& amount, const ResourceVector& whole) {
-  const auto part = [](auto a, auto b) {
-    return static_cast<double>(a.count()) / static_cast<double>(std::max<int64_t>(b.count(), 1));
-  };
-  return {part(amount.gpus, whole.gpus), part(amount.cpu, whole.cpu),
-          part(amount.memory, whole.memory)};
+// Tetris's: the product of both, as parts of the whole.
+double Alignment(const ResourceVector& a, const ResourceVector& b, const ResourceVector& whole) {
+  double sum = 0;
+  ResourceVector::ForEach([&](auto member) {
+    sum += Fraction(a.*member, whole.*member) * Fraction(b.*member, whole.*member);
+  });
+  return sum;
 }
 
 class GreedyRound {
@@ -54,18 +58,19 @@ class GreedyRound {
  private:
   ResourceVector Demand(const Job& job) const {
     const int64_t servers = (job.gpus.count() + largest_.gpus.count() - 1) / largest_.gpus.count();
-    return {job.gpus, std::min(job.demand.cpu, largest_.cpu * servers),
-            std::min(job.demand.memory, largest_.memory * servers)};
+    return ResourceVector::Make(job.gpus, [&](auto member) {
+      return std::min(job.demand.*member, largest_.*member * servers);
+    });
   }
 
   std::vector<JobIndex> Sorted(std::span<const JobIndex> policy_order) const {
     std::vector<JobIndex> order(policy_order.begin(), policy_order.end());
     if (order_ == GreedyOrder::kPolicy) return order;
-    const Fractions all = FractionsOf(total_, total_);
     std::vector<double> keys(jobs_.size());
     for (const JobIndex job : order) {
-      const Fractions demand = FractionsOf(Demand(jobs_[job]), total_);
-      keys[job] = order_ == GreedyOrder::kDrf ? demand.Largest() : -demand.Dot(all);
+      const ResourceVector demand = Demand(jobs_[job]);
+      keys[job] = order_ == GreedyOrder::kDrf ? DominantShare(demand, total_)
+                                              : -Alignment(demand, total_, total_);
     }
     std::stable_sort(order.begin(), order.end(),
                      [&](JobIndex a, JobIndex b) { return keys[a] < keys[b]; });
@@ -114,10 +119,8 @@ class GreedyRound {
 
   // The server to take for an amount; any one will do where there is no alignment to look at.
   std::optional<ServerIndex> Find(const ResourceVector& amount) {
-    const Fractions demand = FractionsOf(amount, total_);
     return packing_.Best(amount.gpus, [&](const Server&, const ResourceVector& free) {
-      const double rank =
-          order_ == GreedyOrder::kTetris ? -demand.Dot(FractionsOf(free, total_)) : 0;
+      const double rank = order_ == GreedyOrder::kTetris ? -Alignment(amount, free, total_) : 0;
       return amount.FitsWithin(free) ? std::optional(rank) : std::nullopt;
     });
   }

@@ -10,11 +10,10 @@ size_t Packing::KindHash::operator()(const KindKey& key) const {
     hash = (hash ^ static_cast<uint64_t>(value)) * 0x9E3779B97F4A7C15U;
     hash ^= hash >> 32;
   };
-  for (const ResourceVector& part : {key.server.capacity, key.free}) {
-    mix(part.gpus.count());
-    mix(part.cpu.count());
-    mix(part.memory.count());
-  }
+  ResourceVector::ForEach([&](auto member) {
+    mix((key.server.capacity.*member).count());
+    mix((key.free.*member).count());
+  });
   return hash;
 }
 

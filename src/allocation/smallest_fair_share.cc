@@ -32,7 +32,7 @@ std::optional<ResourceVector> SmallestFairShare(const ClusterSnapshot& snapshot,
     if (!gpu_product.empty() && !HasLabel(detail.labels, kGpuProductLabel, gpu_product)) continue;
     if (selection != nullptr && !MayGoTo(*selection, detail.name, detail.labels, detail.taints))
       continue;
-    least = least ? Smaller(*least, share) : share;
+    least = least ? LesserOf(*least, share) : share;
   }
   return least;
 }

@@ -87,7 +87,7 @@ std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const Tenant> t
 // Steps cut more than was asked for: the rest goes back to those who were cut.
 void GiveBack(std::span<const Tenant> tenants, const ResourceVector& lacking,
               std::vector<ResourceVector>& amounts) {
-  ResourceVector rest = ResourceVector{} - Larger(lacking, {});
+  ResourceVector rest = ResourceVector{} - LargerOf(lacking, {});
   for (size_t i = 0; i < tenants.size(); ++i) rest += tenants[i].current - amounts[i];
   for (size_t i = 0; i < tenants.size(); ++i) {
     const ResourceVector cut = tenants[i].current - amounts[i];
@@ -127,7 +127,7 @@ void GiveRest(std::span<const Tenant> tenants, std::span<const Range> ranges,
 
 ResourceVector Tenant::Surplus() const {
   if (!shrinkable || profile == nullptr) return {};
-  ResourceVector surplus = Larger(current - floor, {});
+  ResourceVector surplus = LargerOf(current - floor, {});
   surplus.gpus = Gpus(0);
   return surplus;
 }
@@ -165,11 +165,11 @@ std::vector<ResourceVector> Regrow(std::span<const Tenant> tenants, const Resour
   std::vector<ResourceVector> unchanged;
   for (const Tenant& tenant : tenants) {
     Range range{tenant.current - tenant.Surplus(), tenant.current};
-    if (tenant.profile != nullptr) range.most = Larger(tenant.current, tenant.most);
+    if (tenant.profile != nullptr) range.most = LargerOf(tenant.current, tenant.most);
     ranges.push_back(range);
     unchanged.push_back(tenant.current);
   }
-  ResourceVector room = Larger(spare, {});
+  ResourceVector room = LargerOf(spare, {});
   room.gpus = Gpus(0);
   auto amounts = DivideAgain(tenants, ranges, room).value_or(std::move(unchanged));
   GiveRest(tenants, ranges, room, amounts);

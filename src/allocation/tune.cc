@@ -135,11 +135,12 @@ class TuneRound {
 
   // An amount as a sum over the dimensions, in parts of the largest server.
   double InNodes(const ResourceVector& amount) const {
-    const auto part = [](auto a, auto whole) {
-      return static_cast<double>(a.count()) / static_cast<double>(whole.count());
-    };
-    return part(amount.gpus, largest_.gpus) + part(amount.cpu, largest_.cpu) +
-           part(amount.memory, largest_.memory);
+    double nodes = 0;
+    ResourceVector::ForEach([&](auto member) {
+      nodes += static_cast<double>((amount.*member).count()) /
+               static_cast<double>((largest_.*member).count());
+    });
+    return nodes;
   }
 
   // Gives `gpus` of the job's GPUs the demand there, or else the fair share, for which its

@@ -35,10 +35,7 @@ NodeState WithoutPod(const NodeState& node, const Pod& pod) {
   NodeState state = node;
   state.requested -= pod.requests.main;
   state.wanted -= pod.PlanningDemand();
-  if (!pod.UsesGpus()) {
-    state.cpu_of_others -= pod.requests.main.cpu;
-    state.memory_of_others -= pod.requests.main.memory;
-  }
+  if (!pod.UsesGpus()) state.of_others -= pod.requests.main;
   --state.pods;
   state.detail = std::move(detail);
   return state;
@@ -50,10 +47,7 @@ NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod) {
   NodeState state = node;
   state.requested += pod->requests.main;
   state.wanted += pod->PlanningDemand();
-  if (!pod->UsesGpus()) {
-    state.cpu_of_others += pod->requests.main.cpu;
-    state.memory_of_others += pod->requests.main.memory;
-  }
+  if (!pod->UsesGpus()) state.of_others += pod->requests.main;
   ++state.pods;
   detail->pods.push_back(std::move(pod));
   state.detail = std::move(detail);

@@ -38,8 +38,7 @@ struct NodeState {
   ResourceVector allocatable;
   ResourceVector requested;  // by the pods that are bound, assumed or expected here
   ResourceVector wanted;     // by the same pods: their demand in place of what they were given
-  MilliCpu cpu_of_others;    // the part of `requested` that belongs to pods without GPUs
-  Bytes memory_of_others;    // likewise
+  ResourceVector of_others;  // the part of `requested` that belongs to pods without GPUs
   int64_t pods_allowed = 0;
   int64_t pods = 0;
   bool exists = false;  // a Node object is known (pods may be known before their node)

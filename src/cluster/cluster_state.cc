@@ -1,6 +1,7 @@
 #include "cluster/cluster_state.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <set>
 #include <unordered_map>
@@ -30,21 +31,25 @@ constexpr Instant kHeld = Instant::max();
 class LeastPerGpu {
  public:
   void Add(const ResourceVector& requests) {
-    cpu_.insert(requests.cpu.count() / requests.gpus.count());
-    memory_.insert(requests.memory.count() / requests.gpus.count());
+    ResourceVector::ForEachDivided([&, amounts = amounts_.begin()](auto member) mutable {
+      (amounts++)->insert((requests.*member).count() / requests.gpus.count());
+    });
   }
   void Remove(const ResourceVector& requests) {
-    cpu_.erase(cpu_.find(requests.cpu.count() / requests.gpus.count()));
-    memory_.erase(memory_.find(requests.memory.count() / requests.gpus.count()));
+    ResourceVector::ForEachDivided([&, amounts = amounts_.begin()](auto member) mutable {
+      amounts->erase(amounts->find((requests.*member).count() / requests.gpus.count()));
+      ++amounts;
+    });
   }
   ResourceVector Get() const {
-    if (cpu_.empty()) return {};
-    return {Gpus(1), MilliCpu(*cpu_.begin()), Bytes(*memory_.begin())};
+    if (amounts_.front().empty()) return {};
+    return ResourceVector::Make(
+        Gpus(1), [amounts = amounts_.begin()](auto) mutable { return *(amounts++)->begin(); });
   }
 
  private:
-  std::multiset<int64_t> cpu_;
-  std::multiset<int64_t> memory_;
+  // By dimension, in the order of ForEachDivided.
+  std::array<std::multiset<int64_t>, ResourceVector::kDivided> amounts_;
 };
 
 }  // namespace
@@ -98,7 +103,7 @@ class ClusterState::Impl {
       placed->node = record.pod->node;
       // What it is being given counts until the watch says that it is bound with it.
       if (record.standing == Standing::kAssumed) {
-        placed->requests.main = Larger(placed->requests.main, record.pod->requests.main);
+        placed->requests.main = LargerOf(placed->requests.main, record.pod->requests.main);
       }
       SetRecord(record, std::move(placed), record.standing, record.deadline);
     }
@@ -304,12 +309,11 @@ class ClusterState::Impl {
 
   ResourceVector LargestNode() {
     if (!largest_node_) {
-      ResourceVector largest{Gpus(1), MilliCpu(1), Bytes(1)};
+      ResourceVector largest = ResourceVector::Make(Gpus(1), [](auto) { return 1; });
       for (NodeIndex place = 0; place < nodes_.size(); ++place) {
         const ResourceVector& allocatable = nodes_[place].allocatable;
-        largest.gpus = std::max(largest.gpus, allocatable.gpus);
-        largest.cpu = std::max(largest.cpu, allocatable.cpu);
-        largest.memory = std::max(largest.memory, allocatable.memory);
+        ResourceVector::ForEach(
+            [&](auto member) { largest.*member = std::max(largest.*member, allocatable.*member); });
       }
       largest_node_ = largest;
     }

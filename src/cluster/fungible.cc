@@ -1,6 +1,5 @@
 #include "cluster/fungible.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -52,13 +51,5 @@ Result<Enforcement> ParseEnforcement(std::string_view text) { return Parse(kEnfo
 std::string_view ToString(ChangeKind kind) { return NameOf(kChangeKinds, kind); }
 Result<ChangeKind> ParseChangeKind(std::string_view text) { return Parse(kChangeKinds, text); }
 std::string_view ToString(ResizeState state) { return NameOf(kResizeStates, state); }
-
-ResourceVector Larger(const ResourceVector& a, const ResourceVector& b) {
-  return {std::max(a.gpus, b.gpus), std::max(a.cpu, b.cpu), std::max(a.memory, b.memory)};
-}
-
-ResourceVector Smaller(const ResourceVector& a, const ResourceVector& b) {
-  return {std::min(a.gpus, b.gpus), std::min(a.cpu, b.cpu), std::min(a.memory, b.memory)};
-}
 
 }  // namespace synergy

@@ -90,8 +90,4 @@ struct Fungible {
   bool Settled() const { return in_force == requested && set_aside == requested; }
 };
 
-// Per dimension the larger and the smaller.
-ResourceVector Larger(const ResourceVector& a, const ResourceVector& b);
-ResourceVector Smaller(const ResourceVector& a, const ResourceVector& b);
-
 }  // namespace synergy

@@ -55,14 +55,12 @@ struct Job {
 // The part of `server` that belongs to `gpus` of its GPUs.
 inline ResourceVector FairShareOf(const Server& server, Gpus gpus) {
   const int64_t all = server.capacity.gpus.count();
-  if (all <= 0) return {gpus, MilliCpu(0), Bytes(0)};
+  if (all <= 0) return {.gpus = gpus};
   const int64_t mine = gpus.count() < all ? gpus.count() : all;
-  const auto part = [&](int64_t whole) {
-    return static_cast<int64_t>(static_cast<double>(whole) * static_cast<double>(mine) /
-                                static_cast<double>(all));
-  };
-  return {gpus, MilliCpu(part(server.capacity.cpu.count())),
-          Bytes(part(server.capacity.memory.count()))};
+  return ResourceVector::Make(gpus, [&](auto member) {
+    return static_cast<int64_t>(static_cast<double>((server.capacity.*member).count()) *
+                                static_cast<double>(mine) / static_cast<double>(all));
+  });
 }
 
 }  // namespace synergy

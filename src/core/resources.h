@@ -6,9 +6,12 @@
 //
 // Threading: values.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,18 +24,39 @@ struct ResourceVector {
   MilliCpu cpu;
   Bytes memory;
 
+  // Calls `visit` with a pointer to each member that is divided among the GPUs. What goes dimension
+  // by dimension goes through here, so that a further one is a member and a line (docs/adr/0005).
+  template <class Visit>
+  static constexpr void ForEachDivided(Visit visit) {
+    visit(&ResourceVector::cpu);
+    visit(&ResourceVector::memory);
+  }
+  static constexpr size_t kDivided = 2;
+  // The same for every member.
+  template <class Visit>
+  static constexpr void ForEach(Visit visit) {
+    visit(&ResourceVector::gpus);
+    ForEachDivided(visit);
+  }
+
+  // So many GPUs, and amount(member) of each of what is divided: a bare number or a quantity.
+  template <class Amount>
+  static constexpr ResourceVector Make(Gpus gpus, Amount amount) {
+    ResourceVector made{.gpus = gpus};
+    ForEachDivided([&](auto member) {
+      made.*member = std::remove_cvref_t<decltype(made.*member)>(amount(member));
+    });
+    return made;
+  }
+
   bool operator==(const ResourceVector&) const = default;
 
   ResourceVector& operator+=(const ResourceVector& other) {
-    gpus += other.gpus;
-    cpu += other.cpu;
-    memory += other.memory;
+    ForEach([&](auto member) { this->*member += other.*member; });
     return *this;
   }
   ResourceVector& operator-=(const ResourceVector& other) {
-    gpus -= other.gpus;
-    cpu -= other.cpu;
-    memory -= other.memory;
+    ForEach([&](auto member) { this->*member -= other.*member; });
     return *this;
   }
   friend ResourceVector operator+(ResourceVector a, const ResourceVector& b) { return a += b; }
@@ -41,10 +65,24 @@ struct ResourceVector {
   // Whether `free` holds this. A dimension that asks for nothing fits even where `free` is
   // negative, as in kube-scheduler's NodeResourcesFit.
   bool FitsWithin(const ResourceVector& free) const {
-    return (gpus <= free.gpus || gpus <= Gpus(0)) && (cpu <= free.cpu || cpu <= MilliCpu(0)) &&
-           (memory <= free.memory || memory <= Bytes(0));
+    bool fits = true;
+    ForEach([&](auto member) {
+      fits = fits && (this->*member <= free.*member || (this->*member).count() <= 0);
+    });
+    return fits;
   }
 };
+
+static_assert(sizeof(ResourceVector) == sizeof(int64_t) * (1 + ResourceVector::kDivided),
+              "every member is visited");
+
+// Per dimension the lesser and the larger of both, with the GPUs of the first.
+inline ResourceVector LesserOf(const ResourceVector& a, const ResourceVector& b) {
+  return ResourceVector::Make(a.gpus, [&](auto member) { return std::min(a.*member, b.*member); });
+}
+inline ResourceVector LargerOf(const ResourceVector& a, const ResourceVector& b) {
+  return ResourceVector::Make(a.gpus, [&](auto member) { return std::max(a.*member, b.*member); });
+}
 
 // Amounts by resource name, sorted by name: ephemeral storage, huge pages and extended resources
 // other than the managed GPU resource. Few entries, so a sorted vector.

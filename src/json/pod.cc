@@ -36,13 +36,13 @@ std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotations,
   if (!demand) return std::nullopt;
   if (fungible != nullptr) *demand += requests - fungible->requested;
   demand->gpus = requests.gpus;
-  return Larger(*demand, requests);
+  return LargerOf(*demand, requests);
 }
 
 // What the tuner has announced that it will add to the pod.
 ResourceVector AnnouncedGrowth(const Fungible* fungible) {
   if (fungible == nullptr || !fungible->Announced()) return {};
-  return Larger(fungible->change->to, fungible->requested) - fungible->requested;
+  return LargerOf(fungible->change->to, fungible->requested) - fungible->requested;
 }
 
 }  // namespace

@@ -143,14 +143,14 @@ RC_GTEST_PROP(BestFitProperty, TheFairSharesOfAllGpusFitTheNodeTogether,
   for (NodeIndex i = 0; i < snapshot->size(); ++i) {
     const NodeState& node = snapshot->node(i);
     int64_t left = node.allocatable.gpus.count();
-    ResourceVector given{Gpus(0), node.cpu_of_others, node.memory_of_others};
+    ResourceVector given = node.of_others;
     while (left > 0) {
       const int64_t gpus = *rc::gen::inRange<int64_t>(1, left + 1);
       given += FairShare(node, Gpus(gpus));
       left -= gpus;
     }
-    RC_ASSERT(given.cpu <= std::max(node.allocatable.cpu, node.cpu_of_others));
-    RC_ASSERT(given.memory <= std::max(node.allocatable.memory, node.memory_of_others));
+    RC_ASSERT(given.cpu <= std::max(node.allocatable.cpu, node.of_others.cpu));
+    RC_ASSERT(given.memory <= std::max(node.allocatable.memory, node.of_others.memory));
   }
 }
 

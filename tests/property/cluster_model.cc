@@ -10,8 +10,8 @@ void ClusterModel::KeepNodes(const std::set<std::string>& names) {
 }
 
 void ClusterModel::KeepPods(const std::set<std::string>& uids) {
-  std::erase_if(
-      pods_, [&uids](const auto& pod) { return pod.second.seen && !uids.contains(pod.first); });
+  std::erase_if(pods_,
+                [&uids](const auto& pod) { return pod.second.seen && !uids.contains(pod.first); });
 }
 
 void ClusterModel::Watch(const Pod& pod) {
@@ -26,7 +26,7 @@ void ClusterModel::Watch(const Pod& pod) {
   } else if (entry.standing != Standing::kWaiting) {
     entry.pod.node = placed.node;
     if (entry.standing == Standing::kAssumed) {
-      entry.pod.requests.main = Larger(pod.requests.main, placed.requests.main);
+      entry.pod.requests.main = LargerOf(pod.requests.main, placed.requests.main);
     }
   }
 }
@@ -165,10 +165,7 @@ ClusterPhoto ClusterModel::Photo() const {
     shown.pods.insert(uid);
     shown.requested += wanted;
     shown.cards_taken += entry.pod.requests.other.Get(kCard);
-    if (wanted.gpus == Gpus(0)) {
-      shown.cpu_of_others += wanted.cpu;
-      shown.memory_of_others += wanted.memory;
-    }
+    if (wanted.gpus == Gpus(0)) shown.of_others += wanted;
   }
   return photo;
 }

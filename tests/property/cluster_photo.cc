@@ -28,8 +28,7 @@ ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot) {
     shown.pods_allowed = node.pods_allowed;
     shown.allocatable = node.allocatable;
     shown.requested = node.requested;
-    shown.cpu_of_others = node.cpu_of_others;
-    shown.memory_of_others = node.memory_of_others;
+    shown.of_others = node.of_others;
     shown.cards = node.detail->allocatable.Get(kCard);
     shown.cards_taken = node.detail->requested.Get(kCard);
     for (const auto& pod : node.detail->pods) {
@@ -59,8 +58,7 @@ std::ostream& operator<<(std::ostream& out, const ClusterPhoto& photo) {
         << " cards, " << node.pods_allowed << " pods; taken " << node.requested << ", "
         << node.cards_taken << " cards by";
     for (const std::string& pod : node.pods) out << " " << pod;
-    out << "; without GPUs " << node.cpu_of_others.count() << "m, " << node.memory_of_others.count()
-        << " bytes\n";
+    out << "; without GPUs " << node.of_others << "\n";
   }
   return out << "largest " << photo.largest_node << "; least " << photo.least_per_gpu << "; "
              << photo.waiting_gpu_pods << " waiting\n";

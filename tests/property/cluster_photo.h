@@ -23,8 +23,7 @@ struct NodePhoto {
   int64_t pods_allowed = 0;
   ResourceVector allocatable;
   ResourceVector requested;
-  MilliCpu cpu_of_others;
-  Bytes memory_of_others;
+  ResourceVector of_others;
   int64_t cards = 0;        // allocatable of the one other resource
   int64_t cards_taken = 0;  // requested of it
   std::set<std::string> pods;

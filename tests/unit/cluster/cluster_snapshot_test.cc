@@ -60,11 +60,9 @@ TEST(NodeStateTest, OnlyPodsWithoutGpusCountAsOthers) {
   NodeState node = EmptyNode(MakeNode("n1", kServer));
   const Pod plain = MakePod("web", {Gpus(0), Cores(2), GiB(3)});
   node = WithPod(WithPod(node, Shared(MakeGpuPod("train", 1))), Shared(plain));
-  EXPECT_EQ(node.cpu_of_others, Cores(2));
-  EXPECT_EQ(node.memory_of_others, GiB(3));
+  EXPECT_EQ(node.of_others, (ResourceVector{Gpus(0), Cores(2), GiB(3)}));
   node = WithoutPod(node, plain);
-  EXPECT_EQ(node.cpu_of_others, MilliCpu(0));
-  EXPECT_EQ(node.memory_of_others, Bytes(0));
+  EXPECT_EQ(node.of_others, ResourceVector{});
 }
 
 TEST(NodeStateTest, ANodeThatIsDescribedAnewKeepsItsPods) {

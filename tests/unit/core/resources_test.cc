@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,6 +24,30 @@ TEST(ResourceVectorTest, AddsAndSubtractsPerDimension) {
       ResourceVector{Gpus(1), Cores(3), GiB(10)} + ResourceVector{Gpus(2), Cores(4), GiB(5)};
   EXPECT_EQ(sum, (ResourceVector{Gpus(3), Cores(7), GiB(15)}));
   EXPECT_EQ(sum - sum, ResourceVector{});
+}
+
+TEST(ResourceVectorTest, EveryMemberIsVisitedOnceInOrder) {
+  const ResourceVector amount{Gpus(1), MilliCpu(2), Bytes(3)};
+  std::vector<int64_t> all;
+  ResourceVector::ForEach([&](auto member) { all.push_back((amount.*member).count()); });
+  EXPECT_THAT(all, ElementsAre(1, 2, 3));
+  size_t divided = 0;
+  ResourceVector::ForEachDivided([&](auto) { ++divided; });
+  EXPECT_EQ(divided, ResourceVector::kDivided);
+}
+
+TEST(ResourceVectorTest, IsMadeOfGpusAndWhatIsSaidOfEachOther) {
+  const ResourceVector amount{Gpus(8), Cores(24), GiB(500)};
+  EXPECT_EQ(
+      ResourceVector::Make(Gpus(2), [&](auto member) { return (amount.*member).count() / 4; }),
+      (ResourceVector{Gpus(2), Cores(6), GiB(125)}));
+}
+
+TEST(ResourceVectorTest, LesserAndLargerAreTakenPerDimensionWithTheGpusOfTheFirst) {
+  const ResourceVector a{Gpus(1), Cores(3), GiB(10)};
+  const ResourceVector b{Gpus(2), Cores(4), GiB(5)};
+  EXPECT_EQ(LesserOf(a, b), (ResourceVector{Gpus(1), Cores(3), GiB(5)}));
+  EXPECT_EQ(LargerOf(a, b), (ResourceVector{Gpus(1), Cores(4), GiB(10)}));
 }
 
 TEST(ResourceVectorTest, FitsWhereEveryDimensionIsFree) {
