@@ -108,7 +108,7 @@ Result<> KubeletEndpoint::Settle(const std::stop_token& stop) {
   registered_at_.reset();
   if (!Identify(folder_ + "/kubelet.sock"))
     return Fail(ErrorCode::kUnavailable, "there is no kubelet.sock in " + folder_);
-  const Result<> done = Register(stop);
+  Result<> done = Register(stop);
   metrics_.CountRegistration(resource_, done ? "ok" : ToString(done.error().code));
   if (!done) return done;
   registered_at_ = clock_.Now();
