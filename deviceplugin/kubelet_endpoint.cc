@@ -58,8 +58,8 @@ KubeletEndpoint::~KubeletEndpoint() {
 
 void KubeletEndpoint::Publish(std::shared_ptr<const Offer> offer) {
   const std::lock_guard lock(mutex_);
-  offer_ = offer;
-  if (service_) service_->Publish(std::move(offer));
+  offer_ = std::move(offer);
+  if (service_) service_->Publish(offer_);
 }
 
 bool KubeletEndpoint::registered() const {
