@@ -58,8 +58,8 @@ KubeletEndpoint::~KubeletEndpoint() {
 
 void KubeletEndpoint::Publish(std::shared_ptr<const Offer> offer) {
   const std::lock_guard lock(mutex_);
-  offer_ = offer;
-  if (service_) service_->Publish(std::move(offer));
+  offer_ = std::move(offer);
+  if (service_) service_->Publish(offer_);
 }
 
 bool KubeletEndpoint::registered() const {
@@ -108,7 +108,7 @@ Result<> KubeletEndpoint::Settle(const std::stop_token& stop) {
   registered_at_.reset();
   if (!Identify(folder_ + "/kubelet.sock"))
     return Fail(ErrorCode::kUnavailable, "there is no kubelet.sock in " + folder_);
-  const Result<> done = Register(stop);
+  Result<> done = Register(stop);
   metrics_.CountRegistration(resource_, done ? "ok" : ToString(done.error().code));
   if (!done) return done;
   registered_at_ = clock_.Now();

@@ -123,7 +123,8 @@ class PluginService::Stream final : public grpc::ServerWriteReactor<v1beta1::Lis
       if (ending_) {
         finish = finished_ = true;
       } else if (next_) {
-        current_ = *std::exchange(next_, std::nullopt);
+        current_ = std::move(*next_);
+        next_.reset();
         writing_ = true;
       } else {
         return;
@@ -158,7 +159,7 @@ PluginService::PluginService(std::string resource, std::shared_ptr<const Offer> 
 
 PluginService::~PluginService() = default;
 
-void PluginService::Publish(std::shared_ptr<const Offer> offer) {
+void PluginService::Publish(const std::shared_ptr<const Offer>& offer) {
   std::vector<std::shared_ptr<Stream>> streams;
   {
     const std::lock_guard lock(mutex_);

@@ -44,7 +44,7 @@ class PluginService final : public v1beta1::DevicePlugin::CallbackService {
   ~PluginService() override;
 
   // Open streams are told if the list of devices is another one.
-  void Publish(std::shared_ptr<const Offer> offer);
+  void Publish(const std::shared_ptr<const Offer>& offer);
   // How many streams are open.
   size_t streams() const;
   // In good order; a server that shuts down waits for that.

@@ -119,9 +119,9 @@ void AddProgram(const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
       .Add({}, gauges.ready ? 1 : 0);
 }
 
-prometheus::Family<prometheus::Counter>& Counter(prometheus::Registry& registry, std::string name,
-                                                 std::string help) {
-  return prometheus::BuildCounter().Name(std::move(name)).Help(std::move(help)).Register(registry);
+prometheus::Family<prometheus::Counter>& Counter(prometheus::Registry& registry,
+                                                 const std::string& name, const std::string& help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
 }
 
 }  // namespace
