@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "allocation/smallest_fair_share.h"
 
@@ -9,25 +10,58 @@ namespace synergy::controller {
 
 std::optional<ResourceVector> FairShares::Find(const NodeSelection& selection, Gpus gpus,
                                                const std::string& gpu_product) {
+  const Instant now = clock_.Now();
+  Key key{selection, gpus, gpu_product};
   const std::shared_ptr<const ClusterSnapshot> snapshot = state_.Snapshot();
   {
     const std::lock_guard lock(mutex_);
-    if (snapshot_ != snapshot) {
-      entries_.clear();
-      snapshot_ = snapshot;
+    const auto it = std::find_if(entries_.begin(), entries_.end(),
+                                 [&key](const Entry& entry) { return entry.key == key; });
+    if (it != entries_.end()) {
+      it->asked = now;
+      if (it->snapshot == snapshot || (it->share && now - it->at <= kMostAge)) return it->share;
     }
-    const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-      return entry.gpus == gpus && entry.gpu_product == gpu_product && entry.selection == selection;
-    });
-    if (it != entries_.end()) return it->share;
   }
+  // Not under the lock: it may take a millisecond.
   const auto share = SmallestFairShare(*snapshot, &selection, gpus, gpu_product);
-  const std::lock_guard lock(mutex_);
-  if (snapshot_ == snapshot) {
-    entries_.push_front({selection, gpus, gpu_product, share});
-    if (entries_.size() > kMostEntries) entries_.pop_back();
-  }
+  Remember({std::move(key), share, snapshot, now, now});
   return share;
+}
+
+void FairShares::Refresh() {
+  const Instant now = clock_.Now();
+  const std::shared_ptr<const ClusterSnapshot> snapshot = state_.Snapshot();
+  std::vector<Entry> outdated;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(entries_, [&](const Entry& entry) { return now - entry.asked > kForgetAfter; });
+    for (Entry& entry : entries_) {
+      if (entry.snapshot == snapshot) {
+        entry.at = now;
+      } else {
+        outdated.push_back(entry);
+      }
+    }
+  }
+  for (Entry& entry : outdated) {
+    entry.share =
+        SmallestFairShare(*snapshot, &entry.key.selection, entry.key.gpus, entry.key.gpu_product);
+    entry.snapshot = snapshot;
+    entry.at = now;
+    Remember(std::move(entry));
+  }
+}
+
+void FairShares::Remember(Entry entry) {
+  const std::lock_guard lock(mutex_);
+  const auto it = std::find_if(entries_.begin(), entries_.end(),
+                               [&entry](const Entry& other) { return other.key == entry.key; });
+  if (it != entries_.end()) {
+    entry.asked = std::max(entry.asked, it->asked);
+    entries_.erase(it);
+  }
+  entries_.push_front(std::move(entry));
+  if (entries_.size() > kMostEntries) entries_.pop_back();
 }
 
 }  // namespace synergy::controller

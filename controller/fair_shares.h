@@ -1,10 +1,13 @@
 #pragma once
 
-// SmallestFairShare() of the present cluster, remembered as long as the cluster does not change:
-// pods come in herds that are alike.
+// SmallestFairShare() of the cluster, remembered by what pods say of the nodes that they may go to:
+// pods come in herds that are alike, and GPU pods that come and go do not change fair shares. What
+// is remembered may be as old as kMostAge; that there is no node at all is not remembered beyond
+// the next change.
 //
 // Threading: from any thread.
 
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -14,31 +17,47 @@
 #include "cluster/cluster_snapshot.h"
 #include "cluster/cluster_state.h"
 #include "cluster/node_selection.h"
+#include "core/clock.h"
 #include "core/resources.h"
 
 namespace synergy::controller {
 
 class FairShares {
  public:
-  // `state` outlives this.
-  explicit FairShares(const ClusterState& state) : state_(state) {}
+  static constexpr Duration kMostAge = std::chrono::seconds(2);
+
+  // Both outlive this.
+  FairShares(const ClusterState& state, const Clock& clock) : state_(state), clock_(clock) {}
 
   std::optional<ResourceVector> Find(const NodeSelection& selection, Gpus gpus,
                                      const std::string& gpu_product);
+  // Calculates anew what was asked for lately, so that Find() need not: more often than kMostAge.
+  void Refresh();
 
  private:
-  struct Entry {
+  struct Key {
     NodeSelection selection;
     Gpus gpus;
     std::string gpu_product;
-    std::optional<ResourceVector> share;
+
+    bool operator==(const Key&) const = default;
   };
-  static constexpr size_t kMostEntries = 32;
+  struct Entry {
+    Key key;
+    std::optional<ResourceVector> share;
+    std::shared_ptr<const ClusterSnapshot> snapshot;  // that it is of
+    Instant at;                                       // when that was the present one
+    Instant asked;
+  };
+  static constexpr size_t kMostEntries = 64;
+  static constexpr Duration kForgetAfter = std::chrono::minutes(1);
+
+  void Remember(Entry entry);
 
   const ClusterState& state_;
+  const Clock& clock_;
   std::mutex mutex_;
-  std::shared_ptr<const ClusterSnapshot> snapshot_;  // that the entries are of
-  std::list<Entry> entries_;                         // the latest first
+  std::list<Entry> entries_;  // the latest first
 };
 
 }  // namespace synergy::controller

@@ -120,7 +120,7 @@ class RunningProgram final : public Program {
         client_(std::move(client)),
         reader_(config.gpu_resource),
         profiles_(config.tolerance),
-        fair_shares_(state_),
+        fair_shares_(state_, clock),
         view_(profiles_, namespaces_, fair_shares_, [this] { return Complete(); }),
         webhook_(ToSettings(config), view_, clock, log, metrics_),
         status_writer_(*client_, profiles_, state_, clock, log, metrics_),
@@ -145,6 +145,9 @@ class RunningProgram final : public Program {
     health_ = std::make_unique<kube::Health>(resources_, clock_, config_.staleness_limit);
     metrics_.SetGauges([this] { return ReadGauges(); });
     AddRoutes();
+    refreshing_ = std::jthread([this](const std::stop_token& stop) {
+      while (clock_.SleepFor(FairShares::kMostAge / 4, stop)) fair_shares_.Refresh();
+    });
     status_writing_ = std::jthread([this](const std::stop_token& stop) {
       while (clock_.SleepFor(std::chrono::milliseconds(500), stop)) {
         if (Complete() && election_->IsLeader()) status_writer_.WriteIfDue(stop);
@@ -164,8 +167,10 @@ class RunningProgram final : public Program {
     if (webhook_server_) webhook_server_->Stop(config_.shutdown_grace);
     if (http_server_) http_server_->Stop(config_.shutdown_grace);
     tuning_.Stop();
-    status_writing_.request_stop();
-    if (status_writing_.joinable()) status_writing_.join();
+    for (std::jthread* const thread : {&status_writing_, &refreshing_}) {
+      thread->request_stop();
+      if (thread->joinable()) thread->join();
+    }
     pods_.reset();
     nodes_.reset();
     namespaces_watch_.reset();
@@ -315,6 +320,7 @@ class RunningProgram final : public Program {
   std::unique_ptr<kube::Reflector<ProfileObject>> profiles_watch_;
   std::vector<kube::WatchedResource> resources_;
   std::unique_ptr<kube::Health> health_;
+  std::jthread refreshing_;
   std::jthread status_writing_;
   bool stopped_ = false;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
 // The controller as a whole: watches, the webhook's HTTPS server, health and metrics over HTTP, and
-// the thread that writes profiles' statuses, put together.
+// the threads that write profiles' statuses and keep fair shares fresh, put together.
 //
 // Threading: one owner.
 

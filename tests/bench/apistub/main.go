@@ -1,4 +1,4 @@
-// Command apistub stands in for an API server: it lists and watches nodes, pods and (no) disruption budgets of a made-up
+// Command apistub stands in for an API server: it lists and watches nodes, pods and what else our programs read of a made-up
 // cluster over plain HTTP, and binds pods. It holds every object as the bytes it sends, so it costs a client under
 // measurement as little processor time as a server can.
 //

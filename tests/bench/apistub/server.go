@@ -14,11 +14,13 @@ import (
 
 type server struct {
 	// mutex makes a new version and its event one step: who reads the version has missed no event up to it.
-	mutex   sync.Mutex
-	version int64
-	nodes   *collection
-	pods    *collection
-	budgets *collection
+	mutex      sync.Mutex
+	version    int64
+	nodes      *collection
+	pods       *collection
+	budgets    *collection
+	namespaces *collection
+	profiles   *collection
 }
 
 func newServer(nodeCount int) *server {
@@ -26,8 +28,14 @@ func newServer(nodeCount int) *server {
 		nodes:   newCollection("Node", "v1"),
 		pods:    newCollection("Pod", "v1"),
 		budgets: newCollection("PodDisruptionBudget", "policy/v1"),
+
+		namespaces: newCollection("Namespace", "v1"),
+		profiles:   newCollection("TrainingProfile", "synergy.io/v1alpha1"),
 	}
 	s.version = 10_000_000
+	s.namespaces.load(fixture.Namespace, fixture.ListedNamespace())
+	profile := fixture.Profile()
+	s.profiles.load(profile.Namespace+"/"+profile.Name, profile)
 	for node := range nodeCount {
 		s.nodes.load(fixture.NodeName(node), fixture.ListedNode(node))
 		for pod, last := fixture.PodsOn(node); pod < last; pod++ {
@@ -42,6 +50,7 @@ func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for path, objects := range map[string]*collection{
 		"/api/v1/nodes": s.nodes, "/api/v1/pods": s.pods, "/apis/policy/v1/poddisruptionbudgets": s.budgets,
+		"/api/v1/namespaces": s.namespaces, "/apis/synergy.io/v1alpha1/trainingprofiles": s.profiles,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { s.listOrWatch(w, r, objects) })
 	}
@@ -53,6 +62,7 @@ func (s *server) handler() http.Handler {
 	})
 	mux.HandleFunc("POST /api/v1/namespaces/{namespace}/pods", s.create)
 	mux.HandleFunc("POST /api/v1/namespaces/{namespace}/pods/{name}/binding", s.bind)
+	mux.HandleFunc("PATCH /apis/synergy.io/v1alpha1/namespaces/{namespace}/trainingprofiles/{name}/status", acceptEvent)
 	// Events are written and forgotten, as they are by a client that nobody watches.
 	mux.HandleFunc("POST /api/v1/namespaces/{namespace}/events", acceptEvent)
 	mux.HandleFunc("POST /apis/events.k8s.io/v1/namespaces/{namespace}/events", acceptEvent)

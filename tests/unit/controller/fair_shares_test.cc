@@ -4,6 +4,7 @@
 
 #include "allocation/smallest_fair_share.h"
 #include "support/cluster_vocabulary.h"
+#include "support/fake_clock.h"
 
 namespace synergy::controller {
 namespace {
@@ -25,12 +26,18 @@ class FairSharesTest : public ::testing::Test {
     return node;
   }
 
+  // Of the cluster as it is now.
   std::optional<ResourceVector> Find(int64_t gpus, const std::string& product = {}) {
+    shares.Refresh();
+    return Remembered(gpus, product);
+  }
+  std::optional<ResourceVector> Remembered(int64_t gpus, const std::string& product = {}) {
     return shares.Find(selection, Gpus(gpus), product);
   }
 
   ClusterState state;
-  FairShares shares{state};
+  synergy::testing::FakeClock clock;
+  FairShares shares{state, clock};
   NodeSelection selection;
 };
 
@@ -74,6 +81,30 @@ TEST_F(FairSharesTest, FollowsTheClusterAndItsPodsWithoutGpus) {
   EXPECT_EQ(Find(1)->cpu, Cores(3));
   state.RemoveNode("small");
   EXPECT_EQ(Find(1)->cpu, Cores(6));
+}
+
+TEST_F(FairSharesTest, WhatIsRememberedIsNeverOld) {
+  EXPECT_EQ(Remembered(1)->cpu, Cores(4));
+  state.RemoveNode("small");
+  EXPECT_EQ(Remembered(1)->cpu, Cores(4));
+  clock.Advance(FairShares::kMostAge);
+  EXPECT_EQ(Remembered(1)->cpu, Cores(4));
+  clock.Advance(std::chrono::nanoseconds(1));
+  EXPECT_EQ(Remembered(1)->cpu, Cores(6));
+}
+
+TEST_F(FairSharesTest, ThatThereIsNoNodeIsForgottenAtOnce) {
+  EXPECT_EQ(Remembered(16), std::nullopt);
+  state.UpsertNode(MakeNode("huge", {Gpus(16), Cores(64), GB(800)}));
+  EXPECT_EQ(Remembered(16)->cpu, Cores(64));
+}
+
+TEST_F(FairSharesTest, AClusterThatStaysAsItIsKeepsWhatIsRemembered) {
+  EXPECT_EQ(Remembered(1)->cpu, Cores(4));
+  clock.Advance(std::chrono::hours(1));
+  EXPECT_EQ(Remembered(1)->cpu, Cores(4));
+  shares.Refresh();
+  EXPECT_EQ(Remembered(1)->cpu, Cores(4));
 }
 
 TEST_F(FairSharesTest, ManyKindsOfPodsAreToldApart) {

@@ -54,7 +54,7 @@ class WebhookTest : public ::testing::Test {
   ClusterState cluster;
   ProfileStore profiles{0};
   NamespaceStore namespaces;
-  FairShares shares{cluster};
+  FairShares shares{cluster, clock};
   bool complete = true;
   ClusterView view{profiles, namespaces, shares, [this] { return complete; }};
   Webhook webhook{{}, view, clock, log, metrics};

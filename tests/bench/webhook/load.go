@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"synergy.io/synergy/tests/bench/internal/fixture"
+	"synergy.io/synergy/tests/bench/internal/summary"
+)
+
+// load is a way of asking.
+type load struct {
+	name string
+	// pace is the time between the reviews of each connection; 0 is one after the other.
+	pace        time.Duration
+	connections int
+	// selective pods may go to a third of the nodes only, each to one of three thirds.
+	selective bool
+	// churn is how many pods are created per second meanwhile, so that what is known of the cluster changes all the time.
+	churn int
+}
+
+var loads = []load{
+	{name: "one after the other", connections: 1},
+	{name: "100 per second while pods come", connections: 1, pace: 10 * time.Millisecond, churn: 100},
+	{name: "100 per second of selective pods while pods come", connections: 1, pace: 10 * time.Millisecond, churn: 100, selective: true},
+	{name: "4 connections, 400 per second while pods come", connections: 4, pace: 10 * time.Millisecond, churn: 100, selective: true},
+}
+
+type loadResult struct {
+	Name      string          `json:"name"`
+	Bytes     int             `json:"request_bytes"`
+	Latency   summary.Latency `json:"roundtrip"`
+	PerSecond float64         `json:"per_second"`
+	// Within is the part that the controller answered within a millisecond once it had the whole request.
+	Within float64 `json:"own_time_within_1ms"`
+}
+
+func (l *load) measure(url, api string, authority *x509.CertPool, reviews int) (*loadResult, error) {
+	if l.pace > 0 {
+		reviews /= 5
+	}
+	var churning sync.WaitGroup
+	done := make(chan struct{})
+	if l.churn > 0 {
+		churning.Add(1)
+		go func() {
+			defer churning.Done()
+			churn(api, l.churn, done)
+		}()
+	}
+	samples := make([][]time.Duration, l.connections)
+	failures := make([]error, l.connections)
+	started := time.Now()
+	var callers sync.WaitGroup
+	for c := range l.connections {
+		callers.Add(1)
+		go func() {
+			defer callers.Done()
+			samples[c], failures[c] = l.call(url, authority, c, reviews)
+		}()
+	}
+	callers.Wait()
+	took := time.Since(started)
+	close(done)
+	churning.Wait()
+	all := []time.Duration{}
+	for c := range l.connections {
+		if failures[c] != nil {
+			return nil, failures[c]
+		}
+		all = append(all, samples[c]...)
+	}
+	return &loadResult{
+		Name: l.name, Bytes: len(l.review(0)), Latency: summary.Latencies(all), PerSecond: float64(len(all)) / took.Seconds(),
+	}, nil
+}
+
+// call makes the reviews of one connection.
+func (l *load) call(url string, authority *x509.CertPool, connection, reviews int) ([]time.Duration, error) {
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority}}, Timeout: 10 * time.Second}
+	defer client.CloseIdleConnections()
+	samples := make([]time.Duration, 0, reviews)
+	next := time.Now()
+	for r := range reviews + 20 {
+		body := l.review(connection*1_000_000 + r)
+		time.Sleep(time.Until(next))
+		next = next.Add(l.pace)
+		started := time.Now()
+		response, err := client.Post(url, "application/json", bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		answer, err := io.ReadAll(response.Body)
+		took := time.Since(started)
+		_ = response.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		if err := verify(answer); err != nil {
+			return nil, err
+		}
+		// The first ones open the connection.
+		if r >= 20 {
+			samples = append(samples, took)
+		}
+	}
+	return samples, nil
+}
+
+func verify(answer []byte) error {
+	review := &admissionv1.AdmissionReview{}
+	if err := json.Unmarshal(answer, review); err != nil {
+		return fmt.Errorf("%w: %.200s", err, answer)
+	}
+	if !review.Response.Allowed || len(review.Response.Patch) < 100 || len(review.Response.Warnings) > 0 {
+		return fmt.Errorf("not what was expected: %.400s", answer)
+	}
+	return nil
+}
+
+func (l *load) review(index int) []byte {
+	pod := fixture.IncomingPod(index)
+	pod.Spec.SchedulerName = v1.DefaultSchedulerName
+	pod.Spec.Containers[0].Resources = v1.ResourceRequirements{Limits: pod.Spec.Containers[0].Resources.Limits}
+	delete(pod.Spec.Containers[0].Resources.Limits, v1.ResourceMemory)
+	if l.selective {
+		pod.Spec.NodeSelector = map[string]string{"topology.kubernetes.io/zone": fmt.Sprintf("region-1-%c", 'a'+index%3)}
+	}
+	encoded, err := json.Marshal(pod)
+	if err != nil {
+		panic(err)
+	}
+	review := &admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
+		Request: &admissionv1.AdmissionRequest{
+			UID: types.UID(fmt.Sprintf("%032d", index)), Operation: admissionv1.Create, Namespace: pod.Namespace,
+			Object: runtime.RawExtension{Raw: encoded},
+		},
+	}
+	body, err := json.Marshal(review)
+	if err != nil {
+		panic(err)
+	}
+	return body
+}
+
+// Names stay different over all loads.
+var churned atomic.Int64
+
+// churn creates pods and binds them until it is told to stop.
+func churn(api string, perSecond int, done <-chan struct{}) {
+	ticker := time.NewTicker(time.Second / time.Duration(perSecond))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+		}
+		pod := fixture.IncomingPod(int(500_000 + churned.Add(1)))
+		pod.Spec.NodeName = fixture.NodeName(int(churned.Load()) % 100)
+		encoded, err := json.Marshal(pod)
+		if err != nil {
+			panic(err)
+		}
+		response, err := http.Post(api+"/api/v1/namespaces/"+pod.Namespace+"/pods", "application/json", bytes.NewReader(encoded))
+		if err != nil {
+			continue
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+	}
+}
