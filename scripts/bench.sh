@@ -5,10 +5,11 @@ usage() {
   cat <<'TEXT'
 usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh scheduler [--rounds N] [--pods N] [--nodes N] [--json FILE]
+       scripts/bench.sh webhook [--nodes N] [--reviews N] [--json FILE]
        scripts/bench.sh objective | round | simulate [--json FILE]
        scripts/bench.sh device-plugin [CALLS]
 
-Builds the release extender and the benchmark programs, measures, prints tables and says which goals are met (exit status
+Builds the release programs and the benchmark programs, measures, prints tables and says which goals are met (exit status
 1 if any is missed). docs/benchmarks.md explains the figures. Let nothing else run on the machine meanwhile.
 
   extender    the extender's calls beside the smallest Go extender, against a stub API server; about 10 minutes
@@ -20,6 +21,9 @@ Builds the release extender and the benchmark programs, measures, prints tables 
       --pods N          pods in each round (1000)
       --nodes N         simulated nodes (1000)
       --instance N      which ports and addresses the test cluster takes (9)
+  webhook     the controller's reviews of GPU pods, over TLS, while pods come and go; a minute
+      --nodes N         nodes of the cluster (5000)
+      --reviews N       reviews of the first load, and five times those of each connection of the others (5000)
   objective   total throughput of a full cluster under each mechanism, against the most that is possible; seconds
   round       CPU time of scheduling rounds with up to 80,000 GPUs and 100,000 jobs; seconds
   simulate    CPU time and memory of whole simulations; a minute
@@ -41,7 +45,7 @@ programs=$repository/build/bench
 build_all() {
   command -v go >/dev/null || die "go is missing: tests/go.mod says which version is needed"
   say "building the extender (release) and the benchmark programs"
-  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target synergy-extender) >&2
+  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target synergy-extender synergy-controller) >&2
   mkdir -p "$programs"
   (cd "$repository/tests" && go build -trimpath -o "$programs/" ./bench/...)
 }
@@ -93,6 +97,22 @@ run_scheduler() {
     --programs "$programs" --extender-binary "$extender" "${arguments[@]}"
 }
 
+run_webhook() {
+  local arguments=()
+  while (($#)); do
+    case $1 in
+      --json) need_value "$1" "${2-}" ;;
+      --nodes) need_number "$1" "${2-}" 1 100000 ;;
+      --reviews) need_number "$1" "${2-}" 100 1000000 ;;
+      *) die "bench.sh webhook has no option $1 (--help lists them)" ;;
+    esac
+    arguments+=("$1" "$2")
+    shift 2
+  done
+  build_all
+  "$programs/webhook" --programs "$programs" --controller-binary "$repository/build/release/bin/synergy-controller" "${arguments[@]}"
+}
+
 end_cluster() {
   "$here/cluster.sh" down --state "$state" >&2 || warn "the test cluster in $state did not end"
   rmdir "$state" 2>/dev/null || true
@@ -122,7 +142,7 @@ run_device_plugin() {
 case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
   objective | round | simulate) run_rounds "$@" ;;
-  extender | scheduler) "run_$1" "${@:2}" ;;
+  extender | scheduler | webhook) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;
   *) die "unknown benchmark $1 (--help lists them)" ;;

@@ -95,7 +95,8 @@ func (l *load) call(url string, authority *x509.CertPool, connection, reviews in
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority}}, Timeout: 10 * time.Second}
 	defer client.CloseIdleConnections()
 	samples := make([]time.Duration, 0, reviews)
-	next := time.Now()
+	// Connections take turns.
+	next := time.Now().Add(l.pace * time.Duration(connection) / time.Duration(l.connections))
 	for r := range reviews + 20 {
 		body := l.review(connection*1_000_000 + r)
 		time.Sleep(time.Until(next))
