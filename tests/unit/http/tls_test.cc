@@ -1,3 +1,4 @@
+#include <atomic>
 #include <filesystem>
 #include <latch>
 #include <mutex>
@@ -46,6 +47,7 @@ class TlsServerTest : public ::testing::Test {
       const std::lock_guard lock(mutex_);
       problems_.emplace_back(problem);
     };
+    options.on_failed_handshake = [this] { ++failed_handshakes_; };
     auto created = Server::Create(options);
     ASSERT_TRUE(created) << created.error().message;
     server_ = std::move(*created);
@@ -67,6 +69,7 @@ class TlsServerTest : public ::testing::Test {
 
   TemporaryFolder folder_;
   TestAuthority authority_;
+  std::atomic<int> failed_handshakes_ = 0;
   std::mutex mutex_;
   std::vector<std::string> problems_;
   std::unique_ptr<Server> server_;
@@ -151,6 +154,27 @@ TEST_F(TlsServerTest, ACertificateThatCannotBeUsedIsReportedAndTheOldOneStays) {
   ASSERT_TRUE(Get(url(), tls));
   folder_.Write("tls.crt", certificate.certificate_pem);
   EXPECT_TRUE(Get(url(), {.ca_pem = next.certificate_pem()}));
+}
+
+TEST_F(TlsServerTest, TellsWhenTheCertificateInUseEnds) {
+  const TestCertificate certificate = authority_.Issue("server");
+  Start(certificate);
+  const auto expiry = server_->CertificateExpiry();
+  ASSERT_TRUE(expiry);
+  EXPECT_GT(*expiry, WallTime{});
+  folder_.Write("tls.crt", "this is no certificate");
+  EXPECT_EQ(server_->CertificateExpiry(), expiry);
+}
+
+TEST_F(TlsServerTest, AHandshakeThatFailsIsTold) {
+  Start(authority_.Issue("server"));
+  ASSERT_TRUE(Get(url(), {.ca_pem = authority_.certificate_pem()}));
+  EXPECT_EQ(failed_handshakes_, 0);
+  RawConnection broken(server_->port());
+  broken.Send("this is no handshake");
+  broken.ReadToEnd();
+  server_->Stop(seconds(10));
+  EXPECT_EQ(failed_handshakes_, 1);
 }
 
 TEST_F(TlsServerTest, AClientThatIsSilentInTheHandshakeDoesNotDelayTheEnd) {
