@@ -66,8 +66,8 @@ class Admission {
   }
 
  private:
-  Decision Leave(Outcome outcome, std::string warning = {}) {
-    if (!warning.empty()) Warn(std::move(warning));
+  Decision Leave(Outcome outcome, const std::string& warning = {}) {
+    if (!warning.empty()) Warn(warning);
     return {outcome, std::nullopt, std::move(warnings_)};
   }
 
