@@ -137,6 +137,10 @@ bool FakeKubelet::AwaitRegistrations(size_t count) const {
   return Await([&] { return registrations_ >= count; });
 }
 
+bool FakeKubelet::AwaitLists(size_t count) const {
+  return Await([&] { return lists_ >= count; });
+}
+
 bool FakeKubelet::AwaitDevices(const DeviceHealth& devices, const std::string& resource) const {
   return Await([&] {
     const auto found = devices_.find(resource);

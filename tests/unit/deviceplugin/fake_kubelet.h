@@ -51,6 +51,7 @@ class FakeKubelet {
   std::map<std::string, int64_t> numa_nodes() const;
 
   bool AwaitRegistrations(size_t count) const;
+  bool AwaitLists(size_t count) const;
   bool AwaitDevices(const DeviceHealth& devices,
                     const std::string& resource = "nvidia.com/gpu") const;
 

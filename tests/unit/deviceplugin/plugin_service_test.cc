@@ -26,7 +26,7 @@ class PluginServiceTest : public ::testing::Test {
   PluginServiceTest() {
     endpoint_ = std::make_unique<KubeletEndpoint>(folder_.Path("d"), "nvidia.com/gpu", MakeOffer(),
                                                   SystemClock(), log_.log, metrics_);
-    EXPECT_TRUE(kubelet_.AwaitRegistrations(1));
+    EXPECT_TRUE(kubelet_.AwaitLists(1));
   }
 
   static std::shared_ptr<const Offer> MakeOffer(AccessKind kind = AccessKind::kEnvironment) {
@@ -97,7 +97,7 @@ TEST_F(PluginServiceTest, AFloodOfBadIdsIsRefusedOneByOneAndForgotten) {
 
 TEST_F(PluginServiceTest, AMessageThatIsTooLargeIsRefused) {
   v1beta1::AllocateResponse response;
-  const grpc::Status status = kubelet_.Allocate({std::string(2 << 20, 'x')}, &response);
+  const grpc::Status status = kubelet_.Allocate({std::string((1 << 20) + 1, 'x')}, &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_TRUE(kubelet_.Allocate({"GPU-0"}, &response).ok());
 }
