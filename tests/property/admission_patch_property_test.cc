@@ -119,7 +119,7 @@ Decision RandomDecision(size_t container) {
   figures.container_name = fmt::format("c{}", container);
   figures.fair_share = {Gpus(2), MilliCpu(*rc::gen::inRange(1, 9000)), GB(60)};
   figures.demand = {Gpus(2), MilliCpu(*rc::gen::inRange(1, 9000)), GB(*rc::gen::inRange(1, 90))};
-  figures.floor = Smaller(figures.demand, figures.fair_share);
+  figures.floor = LesserOf(figures.demand, figures.fair_share);
   figures.enforcement = Maybe() ? Enforcement::kStrict : Enforcement::kShared;
   if (Maybe()) figures.profile = "image";
   return {admission::Outcome::kManaged, figures, {}};
