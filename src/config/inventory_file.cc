@@ -130,7 +130,8 @@ class Reader {
         node, prefix,
         {{"uuid", [&](const auto& n, const auto& f) { device.uuid = NewId(n, f); }},
          {"profile", [&](const auto& n, const auto& f) { device.profile = ShortText(n, f); }},
-         {"memory", [&](const auto& n, const auto& f) { device.memory = Bytes(ToByteCount(n, f)); }}});
+         {"memory",
+          [&](const auto& n, const auto& f) { device.memory = Bytes(ToByteCount(n, f)); }}});
     if (device.uuid.empty() || device.profile.empty())
       Reject(node, prefix + ": an entry needs uuid and profile");
     return device;

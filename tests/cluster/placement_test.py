@@ -15,6 +15,8 @@ class BestFitModel:
         self.nodes = {n["metadata"]["name"]: [float(quantity(n["status"]["allocatable"][r])) for r in (GPU, "cpu", "memory")]
                       for n in nodes if GPU in n["status"]["allocatable"]}
         self.free = {name: list(size) for name, size in self.nodes.items()}
+        # What would be free if everybody had its demand: what is ranked by.
+        self.unclaimed = {name: list(size) for name, size in self.nodes.items()}
         self.largest = [max(size[d] for size in self.nodes.values()) for d in range(3)]
         self.least = [float("inf")] * 2
 
@@ -28,7 +30,7 @@ class BestFitModel:
                 continue
             left = free[0] - gpus
             room = [(f - d - left * min(least, largest / self.largest[0])) / largest
-                    for f, d, least, largest in zip(free[1:], demand[1:], self.least, self.largest[1:])]
+                    for f, d, least, largest in zip(self.unclaimed[name][1:], demand[1:], self.least, self.largest[1:])]
             if min(room) >= 0:
                 ranks.append((0, sum(room) / (left + 1) + 0.25 * left / self.largest[0], name))
             else:
@@ -37,6 +39,7 @@ class BestFitModel:
             return None
         best = min(ranks)[2]
         self.free[best] = [f - r for f, r in zip(self.free[best], requests)]
+        self.unclaimed[best] = [f - d for f, d in zip(self.unclaimed[best], demand)]
         return best
 
 

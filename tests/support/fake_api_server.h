@@ -77,6 +77,9 @@ class FakeApiServer {
   // As after an hour.
   void ForgetEvents();
 
+  // Who holds the one Lease that this server keeps; empty: nobody.
+  std::string lease_holder() const;
+
   // `resource` is "pods", "nodes", "poddisruptionbudgets", "namespaces" or "trainingprofiles" from
   // here on.
 
@@ -158,6 +161,7 @@ class FakeApiServer {
   std::pair<int, std::string> List(Resource& resource, const FakeRequest& request);
   std::pair<int, std::string> Bind(const std::string& key, const std::string& body);
   std::pair<int, std::string> CarryEvent(const FakeRequest& request);
+  std::pair<int, std::string> CarryLease(const FakeRequest& request);
   void ServeWatch(FakeConnection& connection, const FakeRequest& request);
 
   static Object ToObject(const FakePod& pod);
@@ -185,6 +189,12 @@ class FakeApiServer {
   std::vector<FakeRequest> requests_;
   std::vector<FakeBinding> bindings_;
   std::vector<std::string> events_;
+  struct Lease {
+    std::string holder;
+    std::string renewed;
+    uint64_t version = 0;
+  };
+  std::optional<Lease> lease_;  // the one that there may be
   std::list<FakeConnection*> connections_;
   std::vector<std::thread> threads_;
   std::thread accepting_;

@@ -116,6 +116,7 @@ std::pair<int, std::string> FakeApiServer::Carry(const FakeRequest& request) {
   const std::string key = PodKey(request.path);
   if (request.method == "POST" && !key.empty()) return Bind(key, request.body);
   if (request.path.find("/events") != std::string::npos) return CarryEvent(request);
+  if (request.path.find("/leases") != std::string::npos) return CarryLease(request);
   const Lock lock(mutex_);
   if (!key.empty()) {
     const auto object = resources_["pods"].objects.find(key);
@@ -194,6 +195,32 @@ std::pair<int, std::string> FakeApiServer::CarryEvent(const FakeRequest& request
   }
   if (creates) events_.push_back(key);
   return {creates ? 201 : 200, request.body};
+}
+
+std::pair<int, std::string> FakeApiServer::CarryLease(const FakeRequest& request) {
+  const Lock lock(mutex_);
+  const bool creates = request.method == "POST";
+  if (creates == lease_.has_value()) {
+    return creates ? Refusal(409, "AlreadyExists", "there is such a lease already")
+                   : Refusal(404, "NotFound", "there is no such lease");
+  }
+  if (!creates && request.method != "GET" &&
+      JsonString(request.body, "metadata", "resourceVersion") != std::to_string(lease_->version)) {
+    return Refusal(409, "Conflict", "somebody else was faster");
+  }
+  if (request.method != "GET") {
+    lease_ = {JsonString(request.body, "spec", "holderIdentity"),
+              JsonString(request.body, "spec", "renewTime"), ++version_};
+  }
+  return {creates ? 201 : 200,
+          fmt::format(R"({{"metadata":{{"resourceVersion":"{}"}},"spec":{{"holderIdentity":"{}",)"
+                      R"("renewTime":"{}","leaseDurationSeconds":10}}}})",
+                      lease_->version, lease_->holder, lease_->renewed)};
+}
+
+std::string FakeApiServer::lease_holder() const {
+  const std::lock_guard lock(mutex_);
+  return lease_ ? lease_->holder : "";
 }
 
 void FakeApiServer::ServeWatch(FakeConnection& connection, const FakeRequest& request) {

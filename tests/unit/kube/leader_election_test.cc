@@ -1,0 +1,98 @@
+#include "kube/leader_election.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "json/lease.h"
+#include "support/fake_api_server.h"
+#include "support/fake_clock.h"
+
+namespace synergy::kube {
+namespace {
+
+using std::chrono::seconds;
+using synergy::testing::FakeApiServer;
+using synergy::testing::FakeClock;
+
+class SilentSink final : public LogSink {
+ public:
+  void Write(std::string_view) override {}
+};
+
+class LeaderElectionTest : public ::testing::Test {
+ protected:
+  LeaderElectionTest() { client_ = std::move(*ApiClient::Create(server_.access())); }
+
+  std::unique_ptr<LeaderElection> Join(const std::string& identity) {
+    LeaderElectionOptions options;
+    options.lease_namespace = "synergy-system";
+    options.name = "synergy-controller";
+    options.identity = identity;
+    return LeaderElection::Start(*client_, clock_, log_, options);
+  }
+  // Two seconds go by, and `members` have tried since.
+  void NextTry(size_t members) {
+    clock_.AwaitSleepers(members);
+    clock_.Advance(seconds(2));
+    clock_.AwaitSleepers(members);
+  }
+
+  FakeApiServer server_;
+  FakeClock clock_;
+  SilentSink sink_;
+  Logger log_{sink_, clock_, LogLevel::kDebug, LogFormat::kText};
+  std::unique_ptr<ApiClient> client_;
+};
+
+TEST_F(LeaderElectionTest, TheFirstLeads) {
+  const auto first = Join("a");
+  clock_.AwaitSleepers(1);
+  EXPECT_TRUE(first->IsLeader());
+  EXPECT_EQ(server_.lease_holder(), "a");
+  const auto second = Join("b");
+  clock_.AwaitSleepers(2);
+  EXPECT_FALSE(second->IsLeader());
+  for (int i = 0; i < 10; ++i) NextTry(2);
+  EXPECT_TRUE(first->IsLeader());
+  EXPECT_FALSE(second->IsLeader());
+}
+
+TEST_F(LeaderElectionTest, ALeaderThatEndsLeavesAtOnce) {
+  auto first = Join("a");
+  clock_.AwaitSleepers(1);
+  const auto second = Join("b");
+  clock_.AwaitSleepers(2);
+  first.reset();
+  EXPECT_EQ(server_.lease_holder(), "");
+  NextTry(1);
+  EXPECT_TRUE(second->IsLeader());
+}
+
+TEST_F(LeaderElectionTest, AKilledLeaderIsFollowedWhenItsLeaseIsOver) {
+  ASSERT_TRUE(client_->Post(
+      "/apis/coordination.k8s.io/v1/namespaces/synergy-system/leases",
+      json::WriteNewLease("synergy-controller", "gone", seconds(10), clock_.WallNow())));
+  const auto next = Join("b");
+  clock_.AwaitSleepers(1);
+  for (int i = 0; i < 4; ++i) NextTry(1);
+  EXPECT_FALSE(next->IsLeader());
+  NextTry(1);
+  EXPECT_TRUE(next->IsLeader());
+}
+
+TEST_F(LeaderElectionTest, WhoCannotRenewStopsLeadingBeforeOthersMayStart) {
+  const auto leader = Join("a");
+  clock_.AwaitSleepers(1);
+  server_.FailNext("PATCH", "/leases", 503, 100);
+  NextTry(1);
+  NextTry(1);
+  EXPECT_TRUE(leader->IsLeader());
+  NextTry(1);
+  EXPECT_FALSE(leader->IsLeader());
+}
+
+}  // namespace
+}  // namespace synergy::kube
