@@ -1,6 +1,6 @@
 #pragma once
 
-// Synergy-Tune, live (docs/companion.md): makes room for GPU pods that wait for CPU or memory alone
+// Synergy-Tune, live (docs/tuner.md): makes room for GPU pods that wait for CPU or memory alone
 // (reclaim), and gives what is spare on a node to the pods there that gain most by it (regrow).
 //
 //   a pod is Unschedulable -> its own surplus; else a place on the node where that costs the least

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a pod is given of a node's CPU and memory when it is bound there (docs/companion.md): its
+// What a pod is given of a node's CPU and memory when it is bound there (docs/tuner.md): its
 // whole demand where that is free, else as much of it as is free beside the reserve of the GPUs
 // that stay free, and never less than it asks for. Nobody else is cut for it.
 //

@@ -2,7 +2,7 @@
 
 // How the CPU and memory of running pods on one node change hands: what is above the floors goes
 // where it is needed (Reclaim), what is spare goes where it does the most (Regrow). Both are the
-// multiple-choice knapsack of re_division.h over what each pod may have; docs/companion.md says
+// multiple-choice knapsack of re_division.h over what each pod may have; docs/tuner.md says
 // when they are used.
 //
 // Threading: pure.

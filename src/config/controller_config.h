@@ -34,7 +34,7 @@ struct ControllerConfig {
   Enforcement enforcement = Enforcement::kShared;
   // How far below its best a job may be with its demand, unless its profile says: 0 is at its best.
   double tolerance = 0;
-  // Whether running pods are changed, and how eagerly (docs/companion.md).
+  // Whether running pods are changed, and how eagerly (docs/tuner.md).
   struct Tuner {
     bool enabled = true;
     std::chrono::milliseconds round{300000};
