@@ -71,7 +71,10 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, std::string_vie
   // Whoever may write a pod may write nonsense there, which must not keep it from being placed.
   FieldReader lenient(object);
   FieldReader& checked = use == PodUse::kIncoming ? lenient : fields;
-  pod.fungible = ReadFungible(checked, annotations, spec, status, use, gpu_resource);
+  // Whoever opted out is not believed what its annotations say either.
+  if (metadata["labels"][annotations::kFungible].text() != "false") {
+    pod.fungible = ReadFungible(checked, annotations, spec, status, use, gpu_resource);
+  }
   pod.requests.main += AnnouncedGrowth(pod.fungible.get());
   pod.demand = ReadDemand(checked, annotations, pod.requests.main, pod.fungible.get());
   if (pod.node.empty()) pod.waiting = ReadWaiting(checked, annotations, spec, status);

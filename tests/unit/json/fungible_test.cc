@@ -26,15 +26,16 @@ struct PodText {
   std::string status = R"("containerStatuses":[{"name":"train",
     "resources":{"requests":{"cpu":"3","memory":"8Gi"}},"allocatedResources":{"cpu":"3","memory":"8Gi"}}])";
   std::string node = "n1";
+  std::string labels;
 
   std::string Text() const {
     return fmt::format(
-        R"({{"metadata":{{"uid":"u","name":"p","namespace":"team","annotations":{{{}}}}},
+        R"({{"metadata":{{"uid":"u","name":"p","namespace":"team","labels":{{{}}},"annotations":{{{}}}}},
         "spec":{{"nodeName":"{}","schedulerName":"synergy-scheduler","containers":[
           {{"name":"log","resources":{{"requests":{{"cpu":"500m"}}}}}},
           {{"name":"train","resources":{{"requests":{{"cpu":"3","memory":"8Gi","nvidia.com/gpu":"2"}},
             "limits":{{"memory":"8Gi","nvidia.com/gpu":"2"}}}}}}]}},"status":{{{}}}}})",
-        annotations, node, status);
+        labels, annotations, node, status);
   }
 
   Pod Read(PodUse use = PodUse::kAccounted) const {
@@ -70,6 +71,12 @@ TEST(ReadFungible, LeavesPodsAloneWhoseContainerIsNotThere) {
   PodText text;
   text.annotations = R"("synergy.io/container":"other","synergy.io/demand":"{\"cpu\":\"6\"}",
     "synergy.io/floor":"{\"cpu\":\"6\"}")";
+  EXPECT_FALSE(text.Read().fungible);
+}
+
+TEST(ReadFungible, DoesNotBelieveThePodThatOptedOut) {
+  PodText text;
+  text.labels = R"("synergy.io/fungible":"false")";
   EXPECT_FALSE(text.Read().fungible);
 }
 
