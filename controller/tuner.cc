@@ -207,7 +207,8 @@ std::optional<Tuner::RoomPlan> Tuner::CheapestRoom(const ClusterSnapshot& snapsh
                                                    const Pod& pod) const {
   struct Candidate {
     NodeIndex node;
-    double lacking;
+    ResourceVector lacking;
+    double size;  // of what lacks, in parts of the largest node
   };
   std::vector<Candidate> candidates;
   const ResourceVector& largest = snapshot.largest_node();
@@ -223,13 +224,14 @@ std::optional<Tuner::RoomPlan> Tuner::CheapestRoom(const ClusterSnapshot& snapsh
     if (!lacking) continue;
     // It fits: kube-scheduler is about to find out, or waits for something that we cannot see.
     if (*lacking == ResourceVector{}) return std::nullopt;
-    candidates.push_back({index, static_cast<double>(lacking->cpu.count()) /
-                                         static_cast<double>(largest.cpu.count()) +
-                                     static_cast<double>(lacking->memory.count()) /
-                                         static_cast<double>(largest.memory.count())});
+    candidates.push_back(
+        {index, *lacking,
+         static_cast<double>(lacking->cpu.count()) / static_cast<double>(largest.cpu.count()) +
+             static_cast<double>(lacking->memory.count()) /
+                 static_cast<double>(largest.memory.count())});
   }
   std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.lacking < b.lacking; });
+                   [](const Candidate& a, const Candidate& b) { return a.size < b.size; });
   std::optional<RoomPlan> best;
   size_t weighed = 0;
   for (const Candidate& candidate : candidates) {
@@ -238,7 +240,7 @@ std::optional<Tuner::RoomPlan> Tuner::CheapestRoom(const ClusterSnapshot& snapsh
     RoomPlan plan;
     plan.node = candidate.node;
     plan.tenancy = TenancyOf(node, false);
-    const ResourceVector lacking = *Lacking(pod, node);
+    const ResourceVector& lacking = candidate.lacking;
     ResourceVector surplus;
     for (const Tenant& tenant : plan.tenancy.tenants) surplus += tenant.Surplus();
     if (!Covers(surplus, lacking)) continue;

@@ -36,7 +36,7 @@ Allocations::Allocations(kube::ApiClient& client, const json::ObjectReader& read
       clock_(clock),
       log_(log),
       metrics_(metrics),
-      reserve_(std::move(reserve)) {}
+      reserve_(reserve) {}
 
 Pod Allocations::Plan(const Pod& pod, const std::string& node,
                       const ClusterSnapshot& snapshot) const {

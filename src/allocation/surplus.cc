@@ -73,6 +73,7 @@ std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const Tenant> t
     choices.push_back(Choices(tenants[i], ranges[i]));
     capacity += tenants[i].current;
   }
+  views.reserve(choices.size());
   for (const auto& list : choices) views.emplace_back(list);
   const Division division = Divide(views, capacity.cpu, capacity.memory);
   if (division.chosen.size() != tenants.size()) return std::nullopt;

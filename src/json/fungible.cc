@@ -128,9 +128,9 @@ std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value annotati
     ReadResize(fields, status, *fungible);
   }
   fungible->change = ReadChange(fields, annotations[annotations::kChange]);
-  if (fungible->change) {
-    fungible->change->from.gpus = gpus;
-    fungible->change->to.gpus = gpus;
+  if (std::optional<ChangeRecord>& change = fungible->change) {
+    change->from.gpus = gpus;
+    change->to.gpus = gpus;
   }
   fungible->unshrinkable_until =
       ParseTime(fields.Text(annotations[annotations::kUnshrinkableUntil]));
