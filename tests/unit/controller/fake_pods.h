@@ -5,8 +5,8 @@
 
 #include <functional>
 #include <map>
-#include <regex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,13 +74,13 @@ class FakePods final : public kube::ApiClient {
 
   Result<std::string> Patch(const std::string& path, const std::string&, const std::string& json,
                             std::stop_token) override {
-    static const std::regex kName(R"(/pods/([a-z0-9-]+)(/resize)?$)");
-    std::smatch match;
-    if (!std::regex_search(path, match, kName) || !pods.contains(match[1])) {
-      return Fail(ErrorCode::kNotFound, "no such pod");
-    }
-    FakePod& pod = pods.at(match[1]);
-    if (!match[2].matched) {
+    constexpr std::string_view kResize = "/resize";
+    std::string name = path.substr(path.find("/pods/") + 6);
+    const bool resize = name.ends_with(kResize);
+    if (resize) name.resize(name.size() - kResize.size());
+    if (!pods.contains(name)) return Fail(ErrorCode::kNotFound, "no such pod");
+    FakePod& pod = pods.at(name);
+    if (!resize) {
       calls.push_back("annotate " + pod.name);
       Annotate(pod, json);
       return pod.Json();
@@ -103,21 +103,32 @@ class FakePods final : public kube::ApiClient {
   }
 
  private:
+  // The string that follows `before`, as it stands between its quotes.
+  static std::string TextAfter(const std::string& json, const std::string& before, size_t from) {
+    const size_t start = json.find(before, from) + before.size();
+    size_t end = start;
+    while (json[end] != '"') end += json[end] == '\\' ? 2 : 1;
+    return json.substr(start, end - start);
+  }
+
   static ResourceVector ReadAmounts(const std::string& json, int64_t gpus) {
-    static const std::regex kAmounts(R"re("requests":\{"cpu":"([^"]+)","memory":"([^"]+)")re");
-    std::smatch match;
-    std::regex_search(json, match, kAmounts);
-    return {Gpus(gpus), MilliCpu(ParseExactQuantity(match[1].str())->exact.ToMilli()),
-            Bytes(ParseExactQuantity(match[2].str())->exact.ToUnits())};
+    const size_t requests = json.find(R"("requests":{)");
+    const auto exact = [&](const std::string& before) {
+      return ParseExactQuantity(TextAfter(json, before, requests))->exact;
+    };
+    return {Gpus(gpus), MilliCpu(exact(R"("cpu":")").ToMilli()),
+            Bytes(exact(R"("memory":")").ToUnits())};
   }
 
   static void Annotate(FakePod& pod, const std::string& json) {
-    static const std::regex kNote(R"re("(synergy\.io/[a-z-]+)":(null|"((?:[^"\\]|\\.)*)"))re");
-    for (std::sregex_iterator it(json.begin(), json.end(), kNote), end; it != end; ++it) {
-      if ((*it)[2] == "null") {
-        pod.annotations.erase((*it)[1]);
+    constexpr std::string_view kKey = R"("synergy.io/)";
+    for (size_t at = json.find(kKey); at != std::string::npos; at = json.find(kKey, at + 1)) {
+      const std::string key = TextAfter(json, "\"", at);
+      const size_t value = at + key.size() + 3;  // two quotes and a colon
+      if (json[value] == 'n') {
+        pod.annotations.erase(key);
       } else {
-        pod.annotations[(*it)[1]] = (*it)[3];
+        pod.annotations[key] = TextAfter(json, "\"", value);
       }
     }
   }
