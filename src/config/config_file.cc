@@ -92,16 +92,7 @@ ExtenderConfig Read(const YAML::Node& root) {
 }  // namespace
 
 Result<ExtenderConfig> ParseExtenderConfig(const std::string& yaml, const std::string& name) {
-  const auto fail = [&name](const Problem& problem) {
-    return Fail(ErrorCode::kInvalid, fmt::format("{}:{}: {}", name, problem.line, problem.text));
-  };
-  try {
-    return Read(YAML::Load(yaml));
-  } catch (const Problem& problem) {
-    return fail(problem);
-  } catch (const YAML::Exception& problem) {
-    return fail(ProblemAt(problem.mark, problem.msg));
-  }
+  return ParseFile(yaml, name, [](const YAML::Node& root) { return Read(root); });
 }
 
 Result<ExtenderConfig> LoadExtenderConfig(const std::string& file) {

@@ -134,16 +134,7 @@ class Reader {
 }  // namespace
 
 Result<ControllerConfig> ParseControllerConfig(const std::string& yaml, const std::string& name) {
-  const auto fail = [&name](const Problem& problem) {
-    return Fail(ErrorCode::kInvalid, fmt::format("{}:{}: {}", name, problem.line, problem.text));
-  };
-  try {
-    return Reader().Read(YAML::Load(yaml));
-  } catch (const Problem& problem) {
-    return fail(problem);
-  } catch (const YAML::Exception& problem) {
-    return fail(ProblemAt(problem.mark, problem.msg));
-  }
+  return ParseFile(yaml, name, [](const YAML::Node& root) { return Reader().Read(root); });
 }
 
 Result<ControllerConfig> LoadControllerConfig(const std::string& file) {

@@ -172,16 +172,7 @@ Result<> Check(const DevicePluginConfig& config) {
 
 Result<DevicePluginConfig> ParseDevicePluginConfig(const std::string& yaml,
                                                    const std::string& name) {
-  const auto fail = [&name](const Problem& problem) {
-    return Fail(ErrorCode::kInvalid, fmt::format("{}:{}: {}", name, problem.line, problem.text));
-  };
-  try {
-    return Read(YAML::Load(yaml));
-  } catch (const Problem& problem) {
-    return fail(problem);
-  } catch (const YAML::Exception& problem) {
-    return fail(ProblemAt(problem.mark, problem.msg));
-  }
+  return ParseFile(yaml, name, [](const YAML::Node& root) { return Read(root); });
 }
 
 Result<DevicePluginConfig> LoadDevicePluginConfig(const std::string& file) {

@@ -9,7 +9,10 @@
 #include <map>
 #include <string>
 
+#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
+
+#include "core/result.h"
 
 namespace synergy::config {
 
@@ -32,5 +35,21 @@ using Fields = std::map<std::string, std::function<void(const YAML::Node&, const
 // Every entry of `map` by its field. Nothing at all is a map without fields. `prefix` is put before
 // names: "log.".
 void ReadFields(const YAML::Node& map, const std::string& prefix, const Fields& fields);
+
+// What `read` makes of a whole file's text; `name` stands for the file in errors.
+template <class Read>
+auto ParseFile(const std::string& yaml, const std::string& name, Read read)
+    -> Result<decltype(read(YAML::Node()))> {
+  const auto fail = [&name](const Problem& problem) {
+    return Fail(ErrorCode::kInvalid, fmt::format("{}:{}: {}", name, problem.line, problem.text));
+  };
+  try {
+    return read(YAML::Load(yaml));
+  } catch (const Problem& problem) {
+    return fail(problem);
+  } catch (const YAML::Exception& problem) {
+    return fail(ProblemAt(problem.mark, problem.msg));
+  }
+}
 
 }  // namespace synergy::config
