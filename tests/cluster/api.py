@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import ssl
 import threading
 import time
@@ -30,14 +31,15 @@ class Api:
         return connection, answer
 
     def create_pod(self, pod):
-        connection, _ = self.request("POST", PODS, pod)
+        connection, answer = self.request("POST", PODS, pod)
+        answer.close()
         connection.close()
 
 
 class PodWatch:
     """Every pod as it changes, with the time at which we heard of it: the API server's own times are whole seconds.
 
-    with PodWatch(api) as watch: watch.wait(lambda time, kind, pod: ...)
+    with PodWatch(api) as watch: moment, pod = watch.first(lambda pod: ...)
     """
 
     def __init__(self, api):
@@ -75,5 +77,7 @@ class PodWatch:
 
     def __exit__(self, *_):
         # Ends the read that the thread waits in.
-        self.connection.sock.shutdown(2) if self.connection.sock else self.answer.close()
+        self.connection.sock.shutdown(socket.SHUT_RDWR)
         self.thread.join(10)
+        self.answer.close()
+        self.connection.close()
