@@ -91,6 +91,7 @@ void Tuner::StartOver() {
   holds_.clear();
   attempts_.clear();
   resting_.clear();
+  due_.clear();
   next_round_ = clock_.Now();
 }
 
@@ -288,11 +289,19 @@ void Tuner::Divide() {
   const Instant now = clock_.Now();
   const bool round = now >= next_round_;
   std::set<std::string> nodes;
+  for (auto next = due_.begin(); next != due_.end();) {
+    if (next->second > now) {
+      ++next;
+      continue;
+    }
+    nodes.insert(next->first);
+    next = due_.erase(next);
+  }
   {
     const std::lock_guard lock(mutex_);
-    if (!round && touched_.empty()) return;
-    nodes = std::exchange(touched_, {});
+    nodes.merge(std::exchange(touched_, {}));
   }
+  if (!round && nodes.empty()) return;
   const auto snapshot = state_.Snapshot();
   if (round) {
     next_round_ = now + options_.round;
@@ -326,6 +335,7 @@ void Tuner::DivideNode(const NodeState& node) {
     if (hold.node == name) return;
   }
   const Tenancy tenancy = TenancyOf(node, true);
+  if (tenancy.next_change) due_[name] = *tenancy.next_change;
   if (tenancy.tenants.empty()) return;
   const std::vector<ResourceVector> amounts = Regrow(tenancy.tenants, node.Free());
 
@@ -401,10 +411,14 @@ Tuner::Tenancy Tuner::TenancyOf(const NodeState& node, bool dividing) const {
     tenant.shrinkable =
         !rests && (!fungible.unshrinkable_until || *fungible.unshrinkable_until < clock_.WallNow());
     if (dividing && rests) tenant.profile = nullptr;
-    if (dividing && fungible.change && fungible.change->kind != ChangeKind::kAllocated &&
-        fungible.change->at + options_.round > clock_.WallNow()) {
+    if (dividing && fungible.change && fungible.change->kind != ChangeKind::kAllocated) {
       // One change a round.
-      tenant.profile = nullptr;
+      const Duration rest_of_round = fungible.change->at + options_.round - clock_.WallNow();
+      if (rest_of_round > Duration::zero()) {
+        tenant.profile = nullptr;
+        const Instant again = clock_.Now() + std::min(rest_of_round, options_.round);
+        tenancy.next_change = std::min(tenancy.next_change.value_or(again), again);
+      }
     }
     tenancy.tenants.push_back(tenant);
     tenancy.profiles.push_back(std::move(known.profile));

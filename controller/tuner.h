@@ -7,7 +7,8 @@
 //                             throughput is kept for it (annotation synergy.io/hold, which the
 //                             extender honours) and the peers' surplus there is cut;
 //                             kube-scheduler sees the room and binds by itself
-//   every round, and when a pod has left a node or a change there has ended
+//   every round, when a pod has left a node or a change there has ended, and when a pod may be
+//   changed again after that
 //                          -> the node's CPU and memory are divided again; cuts first, growth when
 //                             they are in force
 //
@@ -21,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -99,6 +101,8 @@ class Tuner {
     std::vector<std::shared_ptr<const Pod>> pods;
     std::vector<std::shared_ptr<const JobProfile>> profiles;
     std::vector<Tenant> tenants;
+    // The first to have had its change of this round may be changed again then.
+    std::optional<Instant> next_change;
   };
   // What making room for a pod on a node would take.
   struct RoomPlan {
@@ -137,6 +141,7 @@ class Tuner {
   std::map<std::string, Hold> holds_;         // by the waiting pod's uid
   std::map<std::string, Attempts> attempts_;  // likewise
   std::map<std::string, Instant> resting_;    // pods whose change failed: until when
+  std::map<std::string, Instant> due_;        // nodes to divide again, and when
   Instant next_round_{};
   mutable std::set<std::string> respected_;  // what has been told already
 

@@ -61,6 +61,17 @@ def real_nodes(folder, instance):
         yield cluster
 
 
+@contextlib.contextmanager
+def explained(cluster):
+    """When what is inside fails, says what has become of the pods."""
+    try:
+        yield
+    except Exception:
+        say(cluster.kubectl("get", "pods", "--output", "wide"))
+        say(cluster.kubectl("get", "events", "--sort-by", ".lastTimestamp"))
+        raise
+
+
 def tuner_metric(cluster, name):
     with urllib.request.urlopen(cluster.environment["SYNERGY_CONTROLLER_URL"] + "/metrics", timeout=10) as answer:
         return float(re.search(f"^{name} (.*)$", answer.read().decode(), re.M).group(1))
@@ -112,7 +123,8 @@ def compare(cluster, ways=tuple(trainers.WAYS), rounds=2, seconds=12, seed=1, sh
         say(f"round {number} of {rounds}: {' '.join(name[0] for name in order)}  (s: sensitive, i: insensitive)")
         result = {"order": order, "ways": {}}
         for way in ways:
-            result["ways"][way] = facts = run_way(cluster, way, order, seconds)
+            with explained(cluster):
+                result["ways"][way] = facts = run_way(cluster, way, order, seconds)
             say(f"  {way:12} {describe(facts)}")
         results.append(result)
     return results
@@ -193,7 +205,9 @@ class Arrivals:
                 return next((c for c in pod["status"].get("conditions", []) if c["type"] == "PodScheduled"), {})
 
             unschedulable, _ = of_it(lambda pod: condition(pod).get("reason") == "Unschedulable")
-            running, late = of_it(trainers.is_running)
+            running, late = of_it(lambda pod: pod["status"].get("phase") in ("Running", "Failed"))
+            if not trainers.is_running(late):
+                raise AssertionError(f"{name} failed: {late['status'].get('reason')}: {late['status'].get('message')}")
             bound, _ = of_it(lambda pod: pod["spec"].get("nodeName"))
             node = late["spec"]["nodeName"]
             before = {n: trainers.milli_cpu(pod) for n, pod in self.pods.items() if pod["spec"]["nodeName"] == node}
@@ -216,7 +230,8 @@ class Arrivals:
         """Two arrive one after the other, and leave again. Returns the pods as they were with both, and after."""
         names = [f"late-{len(self.stages) + i}" for i in range(2)]
         for name in names:
-            self.arrive(name)
+            with explained(self.cluster):
+                self.arrive(name)
         crowded = await_rest(self.cluster)
         rounds = tuner_metric(self.cluster, "synergy_tuner_rounds_total")
         left = time.monotonic()

@@ -270,6 +270,25 @@ TEST_F(TunerTest, MovesSurplusEveryRoundCutsFirst) {
   EXPECT_EQ(api.calls.size(), calls);  // nothing left to gain
 }
 
+TEST_F(TunerTest, GivesBackWhatItTookAsSoonAsARoundHasPassed) {
+  AddPod("stays", "n1", 9);
+  AddPod("idle", "n1", 1, "insensitive");
+  After(std::chrono::minutes(4));
+  AddPod("comes", "", 3);
+  tuner.Step();
+  EXPECT_EQ(Cpu("stays"), Cores(8));
+  api.pods["comes"].node = "n1";
+  KubeletCatchesUp();
+  After(std::chrono::seconds(1));
+  Leaves("comes");
+  // The rounds after 5 and 10 minutes are too soon and too late.
+  After(std::chrono::seconds(4 * 60 + 57));
+  EXPECT_EQ(Cpu("stays"), Cores(8));
+  After(std::chrono::seconds(3));
+  After(std::chrono::seconds(1));
+  EXPECT_EQ(Cpu("stays"), Cores(9));
+}
+
 TEST_F(TunerTest, TriesAGrowthThatIsRefusedOnceARound) {
   AddPod("stays", "n1", 6);
   AddPod("leaves", "n1", 6);
