@@ -185,6 +185,33 @@ TEST_F(TunerTest, GivesThePlaceUpWhenThePodIsBound) {
   EXPECT_FALSE(api.pods["new"].annotations.contains("synergy.io/hold"));
 }
 
+TEST_F(TunerTest, RemindsKubeSchedulerOfRoomThatItDoesNotUse) {
+  AddPod("idle", "n1", 12, "insensitive");
+  AddPod("new", "", 3);
+  tuner.Step();
+  After(std::chrono::seconds(3));
+  EXPECT_FALSE(api.pods["new"].annotations.contains("synergy.io/room-seen"));  // not in force yet
+  KubeletCatchesUp();
+  tuner.Step();
+  const size_t calls = api.calls.size();
+  tuner.Step();
+  EXPECT_EQ(api.calls.size(), calls);
+  After(std::chrono::seconds(1));
+  EXPECT_TRUE(api.pods["new"].annotations.contains("synergy.io/room-seen"));
+  for (int i = 0; i < 30; ++i) After(std::chrono::seconds(1));
+  EXPECT_EQ(api.calls.size(), calls + 5);  // after 1, 3, 7, 15 and 31 s
+}
+
+TEST_F(TunerTest, RemindsKubeSchedulerOfRoomThatWasThereAllTheTime) {
+  AddPod("idle", "n1", 1, "insensitive");
+  AddPod("new", "", 3);
+  tuner.Step();
+  EXPECT_THAT(api.calls, IsEmpty());
+  After(std::chrono::seconds(1));
+  EXPECT_THAT(api.calls, ElementsAre("annotate new"));
+  EXPECT_TRUE(api.pods["new"].annotations.contains("synergy.io/room-seen"));
+}
+
 TEST_F(TunerTest, GivesThePlaceUpAfterAWhile) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
