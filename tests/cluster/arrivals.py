@@ -54,7 +54,8 @@ class Arrivals:
                 self.lowest[pod["metadata"]["name"]] = min(cpu, self.lowest.get(pod["metadata"]["name"], cpu))
         self.stages.append({
             "total": running - created, "refused": unschedulable - created, "patched": patched - unschedulable,
-            "cut in force": in_force - patched, "bound": bound - in_force, "running": running - bound, "node": node})
+            "cut in force": in_force - patched, "bound": bound - in_force, "running": running - bound, "node": node,
+            "reminded": "synergy.io/room-seen" in late["metadata"]["annotations"]})
 
     def cycle(self):
         """Two arrive one after the other, and leave again. Returns the pods as they were with both, and after."""
@@ -93,6 +94,9 @@ def show_arrivals(stages):
     for name, what in STAGES.items():
         values = [stage[name] for stage in stages]
         say(f"{name:12} {statistics.median(values):5.2f} {max(values):7.2f}   {what}")
+    reminded = sum(stage["reminded"] for stage in stages)
+    if reminded:
+        say(f"kube-scheduler had to be reminded of the room {reminded} times")
     grown = [stage["grown after"] for stage in stages if "grown after" in stage]
     say(f"two leave: the others have grown {', '.join(f'{value:.1f}' for value in grown)} s after it")
 
