@@ -16,13 +16,13 @@ GPUS = 2  # of each node
 FAIR_SHARE = "150m"
 
 # The trainers' flags, and iterations per second by CPU in thousandths of a core, as trainer/measure.py measures them. The
-# last amount is the demand.
+# last amount is the demand. One worker each, as SYNERGY_CPUS says of less than a core.
 KINDS = {
     # 10 ms of CPU for each iteration; the GPU could do 30 in a second.
-    "sensitive": (["--cpu-per-iteration", "10", "--gpu-step", "33"],
+    "sensitive": (["--workers", "1", "--cpu-per-iteration", "10", "--gpu-step", "33"],
                   [(15, 1.5), (50, 5), (100, 10), (150, 15), (200, 20), (250, 25), (285, 28.5)]),
     # A few thousandths of a core keep its GPU busy.
-    "insensitive": (["--cpu-per-iteration", "0.25", "--gpu-step", "50"],
+    "insensitive": (["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", "50"],
                     [(15, 20), (150, 20)]),
 }
 
