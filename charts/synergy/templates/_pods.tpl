@@ -54,8 +54,13 @@ capabilities: {drop: [ALL]}
 {{- end -}}
 
 {{/* A pod's labels: (list $ "controller" $values.controller) */}}
+{{/* Without the chart's version: an upgrade that changes nothing of a pod does not replace it. */}}
 {{- define "synergy.podLabels" -}}
-{{ include "synergy.labels" (list (index . 0) (index . 1)) }}
+{{ include "synergy.selector" (list (index . 0) (index . 1)) }}
+app.kubernetes.io/part-of: synergy
+{{- with (index . 0).Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- with (index . 2).podLabels }}
 {{ toYaml . }}
 {{- end }}
