@@ -14,7 +14,9 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "chart"))
 
+import dashboards  # noqa: E402
 import helm  # noqa: E402
+import prometheus  # noqa: E402
 from chart_test import COMBINATIONS  # noqa: E402
 from cluster import GPU, ROOT, Cluster, wait_for  # noqa: E402
 
@@ -31,6 +33,14 @@ VALUES = {
     "controller": {"config": {"tuner": {"round": "10s"}}},
     "tests": {"gpuPod": {"enabled": True}},
 }
+# Alert -> what has to be gone for it to fire.
+FAULTS = {
+    "SynergyControllerDown": ("deployment", "synergy-controller"),
+    "SynergyExtenderDown": ("deployment", "synergy-scheduler"),
+}
+# Counters that begin to exist with the first fault: of these no story has any.
+NOT_YET = {"synergy_extender_errors_total", "synergy_controller_bad_input_total", "synergy_tuner_failed_changes_total",
+           "synergy_node_agent_shrink_duration_seconds_count"}
 # What a role allows although no call of it was seen here, and what it is for.
 NOT_SEEN = {
     "synergy-extender": {
@@ -145,6 +155,9 @@ class InstallTest(unittest.TestCase):
         for pod in pods:
             self.assertTrue(is_ready(pod), pod["metadata"]["name"])
             self.assertEqual(restarts(pod), 0, pod["metadata"]["name"])
+        type(self).prometheus = prometheus.Prometheus(self.cluster.folder, self.cluster.state / "admin.kubeconfig", NAMESPACE)
+        self.addClassCleanup(self.prometheus.end)
+        type(self).began = time.time()
         wait_for("the GPUs", lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU) == str(GPUS))
 
     def test_3_passes_its_own_test(self):
@@ -174,9 +187,24 @@ class InstallTest(unittest.TestCase):
         pods = self.cluster.pods()
         self.assertEqual(cpu(pods["hungry"]), fair)
         self.assertEqual(restarts(pods["hungry"]), 0)
-        self.cluster.kubectl("delete", "pod", "second")
+        self.cluster.create(training_pod("third"))
+        wait_for("the third pod to wait for a GPU", lambda: self.prometheus.query('synergy_waiting_gpu_pods{reason="gpus"} == 1'))
+        self.cluster.kubectl("delete", "pod", "second", "third")
         wait_for("the hungry pod to grow again", lambda: cpu(self.cluster.get("pod", "hungry")) == demand, 120)
+        self.every_query_has_data()
+        if prometheus.wanted_pictures():
+            prometheus.draw(self.prometheus, prometheus.wanted_pictures(), self.began, time.time())
         self.clear()
+
+    def every_query_has_data(self):
+        """After the story, with a pod running: all panels of all dashboards, and all series that alerts look at."""
+        for dashboard, panel, expression, _ in dashboards.queries():
+            with self.subTest(dashboard, panel=panel):
+                self.assertTrue(wait_for(f"data of {expression}", lambda e=expression: self.prometheus.query(e), 30))
+        for alert in dashboards.alerts():
+            for name in dashboards.metric_names(alert["expr"]):
+                with self.subTest(alert["alert"], metric=name):
+                    self.assertTrue(self.prometheus.query(name) or name in NOT_YET, name)
 
     def admitted_with_its_profile(self, profile):
         """By each replica of the controller, which are asked in turn: three times in a row."""
@@ -217,7 +245,22 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(self.cluster.get("secret", "synergy-controller-tls", "--namespace", NAMESPACE)["data"]["tls.crt"], certificate)
         self.clear()
 
-    def test_6_rights_are_what_is_needed(self):
+    def test_6_faults_fire_their_alerts(self):
+        self.assertEqual(self.prometheus.firing() & set(FAULTS), set())
+        for alert, (kind, name) in FAULTS.items():
+            with self.subTest(alert):
+                self.cluster.kubectl("scale", kind, name, "--namespace", NAMESPACE, "--replicas", "0")
+                wait_for(f"{alert} to fire", lambda a=alert: a in self.prometheus.firing(), 60)
+                self.cluster.kubectl("scale", kind, name, "--namespace", NAMESPACE, "--replicas", "2")
+                wait_for(f"{alert} to end", lambda a=alert: a not in self.prometheus.firing(), 60)
+        inventory = VALUES["devicePlugin"]["inventory"].replace("memory: 80Gi}", "memory: 80Gi, unhealthy: marked by the test}", 1)
+        self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", "180s",
+                          values={**VALUES, "devicePlugin": {"inventory": inventory}})
+        wait_for("SynergyGpuUnhealthy to fire", lambda: "SynergyGpuUnhealthy" in self.prometheus.firing())
+        self.cluster.helm("rollback", "synergy", "--wait", "--timeout", "180s")
+        wait_for("SynergyGpuUnhealthy to end", lambda: "SynergyGpuUnhealthy" not in self.prometheus.firing())
+
+    def test_7_rights_are_what_is_needed(self):
         """What the API server's audit log has of the service accounts: nothing was denied, and what no call used is explained."""
         used, denied = {}, set()
         for call in self.cluster.audit():
@@ -246,7 +289,7 @@ class InstallTest(unittest.TestCase):
         return {(group, resource, verb) for item in items for rule in item["rules"]
                 for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
 
-    def test_7_uninstall_leaves_only_the_kind_and_profiles(self):
+    def test_8_uninstall_leaves_only_the_kind_and_profiles(self):
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", "120s")
         wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
         kinds = self.cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()

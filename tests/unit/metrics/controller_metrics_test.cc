@@ -34,6 +34,11 @@ constexpr const char* kFamilies[] = {
     "synergy_controller_profile_status_writes_total",
     "synergy_controller_profiles",
     "synergy_controller_ready",
+    "synergy_pod_allocated",
+    "synergy_pod_demand",
+    "synergy_pod_fair_share",
+    "synergy_pod_speed_up_ratio",
+    "synergy_waiting_gpu_pods",
 };
 
 class ControllerMetricsTest : public ::testing::Test {
