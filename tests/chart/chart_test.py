@@ -37,6 +37,8 @@ COMBINATIONS = {
     "labels and secrets": {"commonLabels": {"team": "ml"}, "imagePullSecrets": [{"name": "pull"}]},
     "own registry": {"image": {"registry": "registry.example.com/ml", "tag": "2", "pullPolicy": "Always"}},
 }
+COMBINATIONS |= {f"example {file.stem}": yaml.safe_load(file.read_text(encoding="utf-8"))
+                 for file in (helm.ROOT / "manifests/examples/values").glob("*.yaml")}
 # Where a value is that the schema refuses, and a word of the reason.
 REFUSED = [
     ({"scheduler": {"replicas": 3}}, "/scheduler", "replicas"),

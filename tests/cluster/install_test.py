@@ -140,7 +140,10 @@ class InstallTest(unittest.TestCase):
                 said = self.cluster.kubectl("apply", "--dry-run=server", "--filename", "-", stdin=json.dumps(
                     {"apiVersion": "v1", "kind": "List", "items": items}))
                 self.assertEqual(len(said.splitlines()), len(items))
-        self.cluster.kubectl("apply", "--dry-run=server", "--kustomize", str(ROOT / "manifests"), check=False)
+        self.cluster.kubectl("create", "namespace", NAMESPACE)
+        self.cluster.kubectl("apply", "--dry-run=server", "--kustomize", str(ROOT / "manifests"))
+        for example in (ROOT / "manifests/examples").glob("*.yaml"):
+            self.cluster.kubectl("apply", "--dry-run=server", "--filename", str(example))
         print("not asked about, because their operators are not here:", ", ".join(sorted(left_out)), file=sys.stderr)
         self.cluster.kubectl("delete", "namespace", "elsewhere", "--wait=false")
 
@@ -155,7 +158,7 @@ class InstallTest(unittest.TestCase):
         for pod in pods:
             self.assertTrue(is_ready(pod), pod["metadata"]["name"])
             self.assertEqual(restarts(pod), 0, pod["metadata"]["name"])
-        type(self).prometheus = prometheus.Prometheus(self.cluster.folder, self.cluster.state / "admin.kubeconfig", NAMESPACE)
+        type(self).prometheus = prometheus.Prometheus(self.cluster.folder, self.cluster.system_pods)
         self.addClassCleanup(self.prometheus.end)
         type(self).began = time.time()
         wait_for("the GPUs", lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU) == str(GPUS))

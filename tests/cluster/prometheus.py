@@ -1,12 +1,17 @@
-"""Debian's Prometheus beside a cluster: it finds Synergy's pods as the PodMonitors would, and loads the chart's alerts."""
+"""Debian's Prometheus beside a cluster, with the chart's alerts.
+
+Debian's knows no discovery through Kubernetes, so a thread writes down the pods that the PodMonitors would find.
+"""
 
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.parse
 import urllib.request
 
@@ -26,39 +31,52 @@ def free_port():
 
 
 class Prometheus:
-    def __init__(self, folder, kubeconfig, namespace):
+    def __init__(self, folder, pods):
+        """`pods` gives Synergy's pods, as the API server has them."""
         self.folder = folder / "prometheus"
-        self.folder.mkdir(exist_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        self.pods = pods
+        self.stop = threading.Event()
+        self.discovery = threading.Thread(target=self.discover)
+        self.discovery.start()
         self.url = f"http://127.0.0.1:{free_port()}"
         rules = yaml.safe_load(dashboards.ALERTS.read_text(encoding="utf-8"))
         for rule in rules["groups"][0]["rules"]:
             # How long a fault has to last is promtool's to test.
             rule.pop("for", None)
         (self.folder / "rules.yaml").write_text(yaml.safe_dump(rules), encoding="utf-8")
-        (self.folder / "prometheus.yaml").write_text(yaml.safe_dump(self.configuration(kubeconfig, namespace)), encoding="utf-8")
+        (self.folder / "prometheus.yaml").write_text(yaml.safe_dump(self.configuration()), encoding="utf-8")
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
                 ["prometheus", "--config.file", str(self.folder / "prometheus.yaml"), "--storage.tsdb.path", str(self.folder / "data"),
                  "--web.listen-address", self.url.removeprefix("http://"), "--log.level", "warn"], stdout=log, stderr=log)
         wait_for("Prometheus", self.is_ready)
 
-    def configuration(self, kubeconfig, namespace):
-        label = "__meta_kubernetes_pod_label_app_kubernetes_io_"
+    def configuration(self):
         return {
             "global": {"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "2s"},
             "rule_files": ["rules.yaml"],
             "scrape_configs": [{
                 "job_name": "synergy",
                 "honor_labels": True,
-                "kubernetes_sd_configs": [{"role": "pod", "kubeconfig_file": str(kubeconfig), "namespaces": {"names": [namespace]}}],
-                "relabel_configs": [
-                    {"source_labels": [label + "part_of"], "regex": "synergy", "action": "keep"},
-                    {"source_labels": ["__meta_kubernetes_pod_container_port_name"], "regex": "http", "action": "keep"},
-                    {"source_labels": ["__meta_kubernetes_pod_name"], "target_label": "pod"},
-                    {"source_labels": ["__meta_kubernetes_namespace"], "target_label": "namespace"},
-                ],
+                "file_sd_configs": [{"files": ["targets.json"], "refresh_interval": "1s"}],
             }],
         }
+
+    def discover(self):
+        while not self.stop.wait(1):
+            targets = []
+            for pod in self.pods():
+                spec, status = pod["spec"], pod["status"]
+                ports = [port["containerPort"] for container in [*spec.get("initContainers", []), *spec["containers"]]
+                         for port in container.get("ports", []) if port["name"] == "http"]
+                if ports and status.get("podIP") and status["phase"] == "Running":
+                    targets.append({"targets": [f"{status['podIP']}:{ports[0]}"],
+                                    "labels": {"pod": pod["metadata"]["name"], "namespace": pod["metadata"]["namespace"]}})
+            new = self.folder / "targets.new"
+            new.write_text(json.dumps(targets), encoding="utf-8")
+            new.rename(self.folder / "targets.json")
 
     def get(self, path, **query):
         with urllib.request.urlopen(f"{self.url}{path}?{urllib.parse.urlencode(query)}", timeout=20) as answer:
@@ -83,6 +101,8 @@ class Prometheus:
         return {alert["labels"]["alertname"] for alert in self.get("/api/v1/alerts")["alerts"] if alert["state"] == "firing"}
 
     def end(self):
+        self.stop.set()
+        self.discovery.join()
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(timeout=30)
 
