@@ -67,7 +67,11 @@ class Prometheus:
     def discover(self):
         while not self.stop.wait(1):
             targets = []
-            for pod in self.pods():
+            try:
+                pods = self.pods()
+            except AssertionError:
+                continue  # the API server will be back, or the test is over
+            for pod in pods:
                 spec, status = pod["spec"], pod["status"]
                 ports = [port["containerPort"] for container in [*spec.get("initContainers", []), *spec["containers"]]
                          for port in container.get("ports", []) if port["name"] == "http"]
