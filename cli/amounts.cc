@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/quantity_text.h"
+
 namespace synergy::cli {
 namespace {
 
@@ -71,6 +73,20 @@ Result<Bytes> ParseSize(std::string_view text) {
                 fmt::format("\"{}\" is no size: write it as 500GB or 500Gi", text));
   }
   return Bytes(std::llround(amount->number * *factor));
+}
+
+std::string ToReadableText(Bytes size) {
+  constexpr size_t kShort = 6;
+  const std::string exact = ToQuantityText(size);
+  if (exact.size() <= kShort) return exact;
+  double amount = static_cast<double>(size.count());
+  const char* suffix = "";
+  for (const char* next : {"Ki", "Mi", "Gi", "Ti", "Pi"}) {
+    if (std::abs(amount) < 1024) break;
+    amount /= 1024;
+    suffix = next;
+  }
+  return fmt::format("{:.1f}{}", amount, suffix);
 }
 
 }  // namespace synergy::cli

@@ -1,9 +1,10 @@
 #pragma once
 
-// What people write on the command line: durations and sizes.
+// What people write on the command line, durations and sizes, and how sizes are shown to them.
 //
 // Threading: pure. Failures: kInvalid, with what it may be.
 
+#include <string>
 #include <string_view>
 
 #include "core/clock.h"
@@ -16,5 +17,8 @@ namespace synergy::cli {
 Result<Seconds> ParseDuration(std::string_view text);
 // "500GB", "500G", "500Gi", "500000000000".
 Result<Bytes> ParseSize(std::string_view text);
+
+// As a quantity where that is short ("62500M", "4Gi"), else rounded ("31.4Gi").
+std::string ToReadableText(Bytes size);
 
 }  // namespace synergy::cli

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/table.h"
 #include "json/objects.h"
 
 namespace synergy::cli {
@@ -111,16 +112,7 @@ std::string ToTable(std::span<const RunResult> runs) {
                     percent(run.cpu_utilisation), percent(run.memory_utilisation),
                     fmt::format("{:.2f}", run.wall_seconds)});
   }
-  std::string table;
-  for (const auto& row : rows) {
-    for (size_t column = 0; column < row.size(); ++column) {
-      size_t width = 0;
-      for (const auto& other : rows) width = std::max(width, other[column].size());
-      table += fmt::format("{:<{}}{}", row[column], column + 1 < row.size() ? width : 0,
-                           column + 1 < row.size() ? "  " : "\n");
-    }
-  }
-  return table;
+  return FormatTable(rows);
 }
 
 std::string ToCsv(std::span<const RunResult> runs) {

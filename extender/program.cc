@@ -98,7 +98,7 @@ class RunningProgram final : public Program {
                 config.assume_timeout),
         extender_(state_, binder_, reader_, ReserveRule{config.reserve_per_gpu},
                   config.expect_timeout, clock, log, metrics_,
-                  [this] { clock_.SleepFor(kCatchUp, {}); }),
+                  {[this] { return Complete(); }, [this] { clock_.SleepFor(kCatchUp, {}); }}),
         pod_store_(state_),
         node_store_(state_),
         budget_store_(state_) {}
@@ -153,6 +153,11 @@ class RunningProgram final : public Program {
   }
 
  private:
+  bool Complete() const {
+    return std::all_of(resources_.begin(), resources_.end(),
+                       [](const auto& resource) { return resource.status().synced; });
+  }
+
   void AddRoutes() {
     AddVerb(Verb::kFilter, [this](std::string_view body) { return extender_.Filter(body); });
     AddVerb(Verb::kPrioritize,

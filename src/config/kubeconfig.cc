@@ -69,8 +69,8 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
 // A map of the file, with the words that errors name it by: users "admin".
 class Section {
  public:
-  Section(YAML::Node node, std::string where, const std::filesystem::path& folder)
-      : node_(std::move(node)), where_(std::move(where)), folder_(folder) {
+  Section(YAML::Node node, std::string where, std::filesystem::path folder)
+      : node_(std::move(node)), where_(std::move(where)), folder_(std::move(folder)) {
     if (!node_.IsMap()) throw Problem{where_ + ": is not a map"};
   }
 
@@ -100,6 +100,34 @@ class Section {
     return name.empty() ? name : (folder_ / name).string();
   }
 
+  // A list of single values.
+  std::vector<std::string> Texts(const char* field) const {
+    std::vector<std::string> texts;
+    if (!Has(field)) return texts;
+    if (!node_[field].IsSequence()) Reject(field, "is not a list");
+    for (const YAML::Node& entry : node_[field]) {
+      if (!entry.IsScalar()) Reject(field, "has an entry that is not a single value");
+      texts.push_back(entry.Scalar());
+    }
+    return texts;
+  }
+
+  Section Inner(const char* field) const {
+    return {node_[field], fmt::format("{}: {}", where_, field), folder_};
+  }
+
+  // A list of {name: ..., value: ...}.
+  std::vector<std::pair<std::string, std::string>> Pairs(const char* field) const {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    if (!Has(field)) return pairs;
+    if (!node_[field].IsSequence()) Reject(field, "is not a list");
+    for (const YAML::Node& entry : node_[field]) {
+      const Section pair(entry, fmt::format("{}: {}", where_, field), folder_);
+      pairs.emplace_back(pair.Text("name"), pair.Text("value"));
+    }
+    return pairs;
+  }
+
   // The content of `field`-data, or else of the file that `field` names.
   std::string Content(const std::string& field) const {
     const std::string data_field = field + "-data";
@@ -120,12 +148,18 @@ class Section {
  private:
   YAML::Node node_;
   std::string where_;
-  const std::filesystem::path& folder_;
+  std::filesystem::path folder_;
 };
 
-// The entry of `list` called `name`: lists of {name: ..., <field>: {...}}.
-Section Find(const YAML::Node& root, const char* list, const char* field, const std::string& name,
-             const std::filesystem::path& folder) {
+struct LoadedFile {
+  YAML::Node root;
+  std::filesystem::path folder;
+};
+
+// The entry of `list` called `name`: lists of {name: ..., <field>: {...}}. None without one.
+std::optional<Section> FindIn(const LoadedFile& file, const char* list, const char* field,
+                              const std::string& name) {
+  const YAML::Node& root = file.root;
   const YAML::Node entries = root[list];
   if (entries.IsDefined() && !entries.IsNull() && !entries.IsSequence())
     throw Problem{fmt::format("{}: is not a list", list)};
@@ -134,8 +168,17 @@ Section Find(const YAML::Node& root, const char* list, const char* field, const 
       throw Problem{fmt::format("{}: an entry has no name", list)};
     }
     if (entry["name"].Scalar() != name) continue;
-    return {entry[field] ? entry[field] : YAML::Node(YAML::NodeType::Undefined),
-            fmt::format("{} \"{}\": {}", list, name, field), folder};
+    return Section(entry[field] ? entry[field] : YAML::Node(YAML::NodeType::Undefined),
+                   fmt::format("{} \"{}\": {}", list, name, field), file.folder);
+  }
+  return std::nullopt;
+}
+
+// That of the first file that has it.
+Section Find(const std::vector<LoadedFile>& files, const char* list, const char* field,
+             const std::string& name) {
+  for (const LoadedFile& file : files) {
+    if (auto found = FindIn(file, list, field, name)) return *std::move(found);
   }
   throw Problem{fmt::format("{}: there is none called \"{}\"", list, name)};
 }
@@ -153,13 +196,31 @@ void ReadCluster(const Section& cluster, ClusterAccess& access) {
   access.skip_verify = cluster.Flag("insecure-skip-tls-verify");
 }
 
-void ReadUser(const Section& user, ClusterAccess& access) {
-  constexpr std::string_view kCure =
-      "is not supported; give the user a token, a tokenFile or a client certificate (a service "
-      "account's token: kubectl "
-      "create token)";
-  for (const char* field : {"exec", "auth-provider", "username", "password"}) {
-    if (user.Has(field)) user.Reject(field, kCure);
+constexpr std::string_view kOtherCredentials =
+    "is not supported; give the user a token, a tokenFile or a client certificate (a service "
+    "account's token: kubectl create token)";
+
+void ReadPlugin(const Section& exec, CredentialPlugin& plugin) {
+  plugin.api_version = exec.Text("apiVersion");
+  if (plugin.api_version != "client.authentication.k8s.io/v1" &&
+      plugin.api_version != "client.authentication.k8s.io/v1beta1") {
+    exec.Reject("apiVersion", fmt::format("\"{}\" is not supported; v1 and v1beta1 of "
+                                          "client.authentication.k8s.io are",
+                                          plugin.api_version));
+  }
+  plugin.command = exec.Text("command");
+  if (plugin.command.empty()) exec.Reject("command", "is missing");
+  // A path, unlike a name to be looked for, is relative to the kubeconfig.
+  if (plugin.command.find('/') != std::string::npos) plugin.command = exec.FileName("command");
+  plugin.arguments = exec.Texts("args");
+  plugin.environment = exec.Pairs("env");
+  plugin.install_hint = exec.Text("installHint");
+}
+
+void ReadUser(const Section& user, bool plugins, ClusterAccess& access) {
+  if (user.Has("exec") && !plugins) user.Reject("exec", kOtherCredentials);
+  for (const char* field : {"auth-provider", "username", "password"}) {
+    if (user.Has(field)) user.Reject(field, kOtherCredentials);
   }
   // Leaving them out would mean acting as somebody else.
   for (const char* field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
@@ -174,33 +235,61 @@ void ReadUser(const Section& user, ClusterAccess& access) {
   // As in client-go, the file counts where both are given.
   access.token_file = user.FileName("tokenFile");
   if (access.token_file.empty()) access.token = user.Text("token");
+  if (user.Has("exec")) ReadPlugin(user.Inner("exec"), access.plugin);
+}
+
+Result<ClusterAccess> Load(const std::vector<std::string>& files, const std::string& context,
+                           bool plugins) {
+  std::string names;
+  for (const std::string& file : files) names += (names.empty() ? "" : ", ") + file;
+  ErrorCode code = ErrorCode::kNotFound;
+  std::string reading;
+  try {
+    std::vector<LoadedFile> loaded;
+    for (const std::string& file : files) {
+      std::error_code ignored;
+      if (files.size() > 1 && !std::filesystem::exists(file, ignored)) continue;
+      reading = file;
+      code = ErrorCode::kNotFound;
+      const std::string content = ReadFile(file);
+      code = ErrorCode::kInvalid;
+      loaded.push_back({YAML::Load(content), std::filesystem::path(file).parent_path()});
+      const Section top(loaded.back().root, "the file", loaded.back().folder);
+    }
+    if (loaded.empty()) throw Problem{"there is no such file"};
+    reading = names;
+    std::string name = context;
+    for (const LoadedFile& file : loaded) {
+      if (name.empty()) name = Section(file.root, "the file", file.folder).Text("current-context");
+    }
+    if (name.empty())
+      throw Problem{"the file: current-context: is not set; name the context to use"};
+    const Section chosen = Find(loaded, "contexts", "context", name);
+    ClusterAccess access;
+    ReadCluster(Find(loaded, "clusters", "cluster", chosen.Text("cluster")), access);
+    // A context without a user is an anonymous one.
+    if (chosen.Has("user")) {
+      ReadUser(Find(loaded, "users", "user", chosen.Text("user")), plugins, access);
+    }
+    access.default_namespace = chosen.Text("namespace");
+    return access;
+  } catch (const Problem& problem) {
+    return Fail(code, fmt::format("kubeconfig {}: {}", reading, problem.text));
+  } catch (const YAML::Exception& problem) {
+    return Fail(code, fmt::format("kubeconfig {}: line {}: {}", reading, problem.mark.line + 1,
+                                  problem.msg));
+  }
 }
 
 }  // namespace
 
 Result<ClusterAccess> LoadKubeconfig(const std::string& file, const std::string& context) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  ErrorCode code = ErrorCode::kNotFound;
-  try {
-    const std::string content = ReadFile(file);
-    code = ErrorCode::kInvalid;
-    const YAML::Node root = YAML::Load(content);
-    const Section top(root, "the file", folder);
-    const std::string name = context.empty() ? top.Text("current-context") : context;
-    if (name.empty()) top.Reject("current-context", "is not set; name the context to use");
-    const Section chosen = Find(root, "contexts", "context", name, folder);
-    ClusterAccess access;
-    ReadCluster(Find(root, "clusters", "cluster", chosen.Text("cluster"), folder), access);
-    // A context without a user is an anonymous one.
-    if (chosen.Has("user"))
-      ReadUser(Find(root, "users", "user", chosen.Text("user"), folder), access);
-    return access;
-  } catch (const Problem& problem) {
-    return Fail(code, fmt::format("kubeconfig {}: {}", file, problem.text));
-  } catch (const YAML::Exception& problem) {
-    return Fail(
-        code, fmt::format("kubeconfig {}: line {}: {}", file, problem.mark.line + 1, problem.msg));
-  }
+  return Load({file}, context, false);
+}
+
+Result<ClusterAccess> LoadKubeconfigs(const std::vector<std::string>& files,
+                                      const std::string& context) {
+  return Load(files, context, true);
 }
 
 Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string& port,

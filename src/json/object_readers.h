@@ -25,6 +25,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, std::string_vie
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object);
 ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object);
+PodEvent ReadPodEventObject(FieldReader& fields, Value object);
 Namespace ReadNamespaceObject(FieldReader& fields, Value object);
 // What is wrong with the profile is in its own problems: whoever wrote it has to be told.
 ProfileObject ReadProfileObject(Value object);

@@ -198,6 +198,10 @@ Result<ListPage<Namespace>> ObjectReader::ReadNamespaceList(std::string_view tex
   return ReadList<Namespace>(text, "namespace", ReadNamespaceObject);
 }
 
+Result<ListPage<PodEvent>> ObjectReader::ReadPodEventList(std::string_view text) const {
+  return ReadList<PodEvent>(text, "event", ReadPodEventObject);
+}
+
 Result<ListPage<ProfileObject>> ObjectReader::ReadProfileList(std::string_view text) const {
   return ReadList<ProfileObject>(text, "training profile", ReadProfile);
 }

@@ -18,6 +18,7 @@
 #include "cluster/node.h"
 #include "cluster/pod.h"
 #include "core/result.h"
+#include "json/pod_event.h"
 #include "json/resize_status.h"
 #include "profile/profile_object.h"
 
@@ -68,6 +69,7 @@ class ObjectReader {
   Result<ListPage<DisruptionBudget>> ReadDisruptionBudgetList(std::string_view text) const;
   Result<ListPage<ResizeStatus>> ReadResizeStatusList(std::string_view text) const;
   Result<ListPage<Namespace>> ReadNamespaceList(std::string_view text) const;
+  Result<ListPage<PodEvent>> ReadPodEventList(std::string_view text) const;
   // A profile that makes no sense is delivered with what is wrong with it.
   Result<ListPage<ProfileObject>> ReadProfileList(std::string_view text) const;
 

@@ -1,11 +1,16 @@
 #include "json/pod_event.h"
 
+#include <algorithm>
 #include <chrono>
+#include <initializer_list>
+#include <limits>
 #include <string_view>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "core/wall_time.h"
+#include "json/object_readers.h"
 #include "json/objects.h"
 
 namespace synergy::json {
@@ -23,7 +28,41 @@ void AppendField(std::string& out, std::string_view before, std::string_view val
   AppendJsonString(out, value);
 }
 
+// The first of the times that is there and makes sense.
+WallTime ReadTime(FieldReader& fields, std::initializer_list<Value> values) {
+  for (const Value& value : values) {
+    if (const auto time = ParseTime(fields.Text(value))) return *time;
+  }
+  return {};
+}
+
 }  // namespace
+
+PodEvent ReadPodEventObject(FieldReader& fields, Value object) {
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value pod = fields.Object(object["involvedObject"]);
+  const Value series = fields.Object(object["series"]);
+  PodEvent event;
+  event.name = ReadText(fields, metadata["name"]);
+  event.pod_namespace = ReadText(fields, pod["namespace"]);
+  event.pod_name = ReadText(fields, pod["name"]);
+  event.pod_uid = ReadText(fields, pod["uid"]);
+  event.type = ReadText(fields, object["type"]);
+  event.reason = ReadText(fields, object["reason"]);
+  event.message = ReadText(fields, object["message"]);
+  event.component = ReadText(fields, fields.Object(object["source"])["component"]);
+  if (event.component.empty()) event.component = ReadText(fields, object["reportingComponent"]);
+  event.instance = ReadText(fields, object["reportingInstance"]);
+  // Who writes through events.k8s.io has other fields for the same.
+  event.first = ReadTime(
+      fields, {object["firstTimestamp"], object["eventTime"], metadata["creationTimestamp"]});
+  event.last = ReadTime(fields, {series["lastObservedTime"], object["lastTimestamp"],
+                                 object["eventTime"], metadata["creationTimestamp"]});
+  const Value count = series["count"].absent() ? object["count"] : series["count"];
+  event.count = static_cast<uint64_t>(
+      std::max<int64_t>(1, fields.Integer(count, 0, std::numeric_limits<int32_t>::max())));
+  return event;
+}
 
 std::string WritePodEvent(const PodEvent& event) {
   std::string out;

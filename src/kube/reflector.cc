@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/backoff.h"
+#include "kube/listing.h"
 #include "kube/query.h"
 
 namespace synergy::kube {
@@ -17,37 +18,31 @@ namespace {
 // A failure that goes on is logged again after so long.
 constexpr Duration kLogAgainAfter = std::chrono::minutes(1);
 
-// Which of the reader's calls belong to a type.
+// Which of the reader's calls belongs to a type.
 template <class T>
 struct Codec;
 template <>
 struct Codec<Pod> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadPodList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadPodEvent;
 };
 template <>
 struct Codec<Node> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadNodeList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadNodeEvent;
 };
 template <>
 struct Codec<DisruptionBudget> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadDisruptionBudgetList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadDisruptionBudgetEvent;
 };
 template <>
 struct Codec<json::ResizeStatus> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadResizeStatusList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadResizeStatusEvent;
 };
 template <>
 struct Codec<Namespace> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadNamespaceList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadNamespaceEvent;
 };
 template <>
 struct Codec<ProfileObject> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadProfileList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadProfileEvent;
 };
 
@@ -103,33 +98,20 @@ class ListWatch final : public Reflector<T> {
   }
 
   Outcome List(const std::stop_token& stop) {
-    std::vector<T> all;
-    std::optional<uint64_t> version;
-    std::string continue_token;
-    do {
-      // Without a resourceVersion the answer is up to date, not what some cache of the server has.
-      std::string path = fmt::format("{}?limit={}{}", options_.path, options_.page_size, selector_);
-      if (!continue_token.empty()) path += "&continue=" + Escape(continue_token);
-      // When a later page is refused as too old (410), the pages before it are of no use either.
-      const Result<std::string> answer = client_.Get(path, stop);
-      if (!answer) return {answer.error(), false};
-      Result<json::ListPage<T>> page = (reader_.*Codec<T>::kReadList)(*answer);
-      if (!page) return {page.error(), false};
-      if (!version) version = ParseVersion(page->resource_version);
-      if (!version) {
-        return {Error{ErrorCode::kInvalid, fmt::format("resourceVersion \"{}\" is not a number",
-                                                       page->resource_version)},
-                false};
-      }
-      Contact([](ReflectorStatus&) {});
-      CountProblems(page->problems);
-      all.insert(all.end(), std::move_iterator(page->items.begin()),
-                 std::move_iterator(page->items.end()));
-      continue_token = std::move(page->continue_token);
-    } while (!continue_token.empty());
+    Result<Listing<T>> listing =
+        ListAll<T>(client_, reader_, {options_.path, options_.field_selector, options_.page_size},
+                   stop, [this] { Contact([](ReflectorStatus&) {}); });
+    if (!listing) return {listing.error(), false};
+    CountProblems(listing->problems);
+    const std::optional<uint64_t> version = ParseVersion(listing->resource_version);
+    if (!version) {
+      return {Error{ErrorCode::kInvalid, fmt::format("resourceVersion \"{}\" is not a number",
+                                                     listing->resource_version)},
+              false};
+    }
 
-    const size_t count = all.size();
-    store_.Replace(std::move(all));
+    const size_t count = listing->items.size();
+    store_.Replace(std::move(listing->items));
     version_ = version;
     Contact([](ReflectorStatus& status) {
       status.synced = true;

@@ -31,7 +31,7 @@ ARROWS = {
     "controller": ["core", "profile", "cluster", "admission", "allocation", "http", "json", "metrics", "config", "kube"],
     "deviceplugin": ["core", "inventory", "http", "json", "metrics", "config", "kube"],
     "nodeagent": ["core", "http", "json", "metrics", "config", "kube"],
-    "cli": ["core", "profile", "cluster", "policy", "allocation", "engine", "sim", "json", "config"],
+    "cli": ["core", "profile", "cluster", "policy", "allocation", "engine", "sim", "json", "config", "kube"],
 }
 # Folders beside src/.
 PROGRAMS = ["extender", "controller", "deviceplugin", "nodeagent", "cli"]
@@ -51,7 +51,7 @@ THIRD_PARTY = {
     "Coin": ["solver"],
     "Osi": ["solver"],
     "grpcpp/": ["deviceplugin"],
-    "CLI/": ["main"],
+    "CLI/": ["main", "cli"],
 }
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files

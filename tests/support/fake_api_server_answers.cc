@@ -56,6 +56,16 @@ std::string PodKey(const std::string& path) {
          path.substr(name, path.find('/', name) - name);
 }
 
+// What keys of objects begin with in a list of one namespace ("/api/v1/namespaces/n/pods": "n/");
+// empty for lists of all.
+std::string NamespacePrefix(const std::string& path) {
+  constexpr std::string_view kPart = "/namespaces/";
+  const size_t start = path.find(kPart);
+  if (start == std::string::npos) return {};
+  const size_t name = start + kPart.size();
+  return path.substr(name, path.find('/', name) - name) + "/";
+}
+
 std::pair<int, std::string> Refusal(int code, const std::string& reason,
                                     const std::string& message) {
   return {code, StatusJson(code, reason, message)};
@@ -140,8 +150,10 @@ std::pair<int, std::string> FakeApiServer::List(Resource& resource, const FakeRe
     resource.pages.erase(pages);
   } else {
     const bool only_running = !QueryValue(request.query, "fieldSelector").empty();
+    const std::string in_namespace = NamespacePrefix(request.path);
     for (const auto& [key, object] : resource.objects) {
-      if (!only_running || !object.terminal) left.push_back(object.json(object.version));
+      if (only_running && object.terminal) continue;
+      if (key.starts_with(in_namespace)) left.push_back(object.json(object.version));
     }
   }
   const size_t limit = std::strtoull(QueryValue(request.query, "limit").c_str(), nullptr, 10);

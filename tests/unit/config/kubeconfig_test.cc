@@ -163,6 +163,47 @@ TEST_F(KubeconfigTest, ErrorsNameTheFileAndTheField) {
   }
 }
 
+TEST_F(KubeconfigTest, SeveralFilesAreOne) {
+  const std::string contexts = folder_.Write("contexts",
+                                             "{current-context: c, contexts: [{name: c, context: "
+                                             "{cluster: k, user: u, namespace: team}}]}");
+  const std::string clusters = folder_.Write(
+      "clusters", "{current-context: other, clusters: [{name: k, cluster: {server: https://h}}]}");
+  const std::string users = folder_.Write("users",
+                                          "{users: [{name: u, user: {token: first}}], clusters: "
+                                          "[{name: k, cluster: {server: http://x}}]}");
+  const auto access = LoadKubeconfigs({folder_.Path("none"), contexts, clusters, users});
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->server, "https://h");
+  EXPECT_EQ(access->token, "first");
+  EXPECT_EQ(access->default_namespace, "team");
+  const auto none = LoadKubeconfigs({folder_.Path("none"), folder_.Path("neither")});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(KubeconfigTest, PeopleMayHaveACredentialPlugin) {
+  const auto load = [this](const std::string& exec) {
+    return LoadKubeconfigs(
+        {folder_.Write("config", WithEntries("server: https://h", "exec: " + exec))});
+  };
+  const auto access = load(
+      "{apiVersion: client.authentication.k8s.io/v1beta1, command: bin/login, args: [a, b], "
+      "env: [{name: REGION, value: north}], installHint: ask}");
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->plugin.command, folder_.Path("bin/login"));
+  EXPECT_EQ(access->plugin.arguments, (std::vector<std::string>{"a", "b"}));
+  ASSERT_EQ(access->plugin.environment.size(), 1u);
+  EXPECT_EQ(access->plugin.environment[0].second, "north");
+  EXPECT_EQ(access->plugin.install_hint, "ask");
+  EXPECT_THAT(load("{command: login}").error().message, HasSubstr("apiVersion: \"\" is not supp"));
+  EXPECT_THAT(load("{apiVersion: client.authentication.k8s.io/v1}").error().message,
+              HasSubstr("command: is missing"));
+  EXPECT_THAT(
+      load("{apiVersion: client.authentication.k8s.io/v1, command: a, args: {}}").error().message,
+      HasSubstr("args: is not a list"));
+}
+
 TEST_F(KubeconfigTest, AMissingFileIsNotFound) {
   const auto access = LoadKubeconfig(folder_.Path("none"));
   ASSERT_FALSE(access);

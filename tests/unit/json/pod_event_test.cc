@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "json/document.h"
+#include "json/objects.h"
 
 namespace synergy::json {
 namespace {
@@ -40,6 +41,30 @@ TEST(WritePodEvent, EscapesWhatPeopleMayHaveWritten) {
 
 TEST(WritePodEventRepeat, ChangesCountAndTimeOnly) {
   EXPECT_EQ(WritePodEventRepeat(4, kNoon), R"({"count":4,"lastTimestamp":"2026-01-02T12:00:00Z"})");
+}
+
+TEST(ReadPodEvents, EventsOfBothApisAreRead) {
+  const auto page = ObjectReader("nvidia.com/gpu").ReadPodEventList(R"({"items":[
+    {"metadata":{"name":"e1","namespace":"team","uid":"1"},"reason":"SynergyGrown","message":"m",
+     "type":"Normal","involvedObject":{"kind":"Pod","namespace":"team","name":"p","uid":"u"},
+     "source":{"component":"synergy-controller"},"firstTimestamp":"2026-01-02T12:00:00Z",
+     "lastTimestamp":"2026-01-02T12:01:00Z","count":3},
+    {"metadata":{"name":"e2","namespace":"team","uid":"2"},"reason":"FailedScheduling",
+     "involvedObject":{},"reportingComponent":"synergy-scheduler","firstTimestamp":null,
+     "lastTimestamp":null,"eventTime":"2026-01-02T12:00:00.500000Z",
+     "series":{"count":7,"lastObservedTime":"2026-01-02T12:02:00.000000Z"}}]})");
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_TRUE(page->problems.empty()) << page->problems.front();
+  ASSERT_EQ(page->items.size(), 2u);
+  const PodEvent& core = page->items[0];
+  EXPECT_EQ(core.pod_uid, "u");
+  EXPECT_EQ(core.component, "synergy-controller");
+  EXPECT_EQ(core.count, 3u);
+  EXPECT_EQ(core.last - core.first, std::chrono::minutes(1));
+  const PodEvent& recent = page->items[1];
+  EXPECT_EQ(recent.component, "synergy-scheduler");
+  EXPECT_EQ(recent.count, 7u);
+  EXPECT_EQ(recent.last - recent.first, std::chrono::milliseconds(119500));
 }
 
 }  // namespace

@@ -1,0 +1,48 @@
+#pragma once
+
+// The commands that ask a cluster: explain, top and profiles. As kubectl's, they use the user's
+// kubeconfig and rights, and nothing else.
+//
+// Threading: one caller at a time. Output goes to standard output.
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "core/result.h"
+
+namespace synergy::cli {
+
+class ClusterCommands {
+ public:
+  // Adds the commands to `app`, which outlives this.
+  explicit ClusterCommands(CLI::App& app);
+
+  // Whether one of them was asked for.
+  bool Parsed() const;
+  // "explain"
+  std::string Name() const;
+  // kInvalid: the arguments make no sense.
+  Result<> Run() const;
+
+ private:
+  void AddCommon(CLI::App& command);
+  Result<> RunExplain() const;
+  Result<> RunTop() const;
+  Result<> RunProfiles() const;
+
+  CLI::App* explain_;
+  CLI::App* top_;
+  CLI::App* profiles_;
+  std::vector<std::string> explained_;
+  std::string top_of_;
+  std::string profile_;
+  std::string kubeconfig_;
+  std::string context_;
+  std::string namespace_;
+  std::string gpu_resource_ = "nvidia.com/gpu";
+  std::string output_ = "table";
+  bool all_namespaces_ = false;
+};
+
+}  // namespace synergy::cli

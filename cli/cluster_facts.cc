@@ -1,0 +1,150 @@
+#include "cli/cluster_facts.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "cluster/cluster_state.h"
+#include "kube/listing.h"
+#include "kube/pods.h"
+
+namespace synergy::cli {
+namespace {
+
+constexpr const char* kLivingPods = "status.phase!=Succeeded,status.phase!=Failed";
+
+std::string ProfilesPath(const std::string& profile_namespace) {
+  return profile_namespace.empty()
+             ? "/apis/synergy.io/v1alpha1/trainingprofiles"
+             : fmt::format("/apis/synergy.io/v1alpha1/namespaces/{}/trainingprofiles",
+                           profile_namespace);
+}
+
+std::vector<Pod> WithGpus(const std::vector<Pod>& pods) {
+  std::vector<Pod> chosen;
+  for (const Pod& pod : pods) {
+    if (pod.UsesGpus() && !pod.terminal) chosen.push_back(pod);
+  }
+  std::sort(chosen.begin(), chosen.end(), [](const Pod& a, const Pod& b) {
+    return std::tie(a.pod_namespace, a.name) < std::tie(b.pod_namespace, b.name);
+  });
+  return chosen;
+}
+
+}  // namespace
+
+Profiles::Profiles(std::vector<ProfileObject> objects) {
+  for (ProfileObject& object : objects) {
+    auto key = std::pair(object.profile_namespace, object.name);
+    all_.insert_or_assign(std::move(key), std::move(object));
+  }
+}
+
+const ProfileObject* Profiles::Find(const std::string& profile_namespace,
+                                    const std::string& name) const {
+  const auto found = all_.find({profile_namespace, name});
+  return found == all_.end() ? nullptr : &found->second;
+}
+
+std::shared_ptr<const JobProfile> Profiles::Of(const Pod& pod) const {
+  if (!pod.fungible || pod.fungible->profile.empty()) return nullptr;
+  const ProfileObject* object = Find(pod.pod_namespace, pod.fungible->profile);
+  if (object == nullptr || !object->profile) return nullptr;
+  const Gpus gpus = pod.requests.main.gpus;
+  if (object->profile->gpus() == gpus) return object->profile;
+  if (object->profile->gpus() != Gpus(1)) return nullptr;
+  Result<JobProfile> scaled = Scaled(*object->profile, gpus);
+  return scaled ? std::make_shared<const JobProfile>(*std::move(scaled)) : nullptr;
+}
+
+Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const std::string& name) {
+  PodFacts facts;
+  Result<Pod> pod = kube::GetPod(client_, reader_, pod_namespace, name);
+  if (!pod) return Fail(pod.error());
+  facts.pod = *std::move(pod);
+
+  Result<Profiles> profiles = ReadProfiles(pod_namespace);
+  if (profiles) {
+    facts.profiles = *std::move(profiles);
+  } else {
+    facts.notes.push_back("no training profiles: " + profiles.error().message);
+  }
+  auto events =
+      kube::ListAll<json::PodEvent>(client_, reader_,
+                                    {fmt::format("/api/v1/namespaces/{}/events", pod_namespace),
+                                     "involvedObject.uid=" + facts.pod.uid});
+  if (events) {
+    facts.events = std::move(events->items);
+    std::stable_sort(facts.events.begin(), facts.events.end(),
+                     [](const auto& a, const auto& b) { return a.last < b.last; });
+  } else {
+    facts.notes.push_back("no events: " + events.error().message);
+  }
+  Result<std::vector<Pod>> pods = Pods("");
+  auto cluster = pods ? Snapshot(*std::move(pods)) : Fail(pods.error());
+  if (cluster) {
+    facts.cluster = *std::move(cluster);
+  } else {
+    facts.notes.push_back("nothing about nodes: " + cluster.error().message);
+  }
+  return facts;
+}
+
+Result<ClusterFacts> FactsReader::ReadPods(const std::string& pod_namespace) {
+  Result<std::vector<Pod>> pods = Pods(pod_namespace);
+  if (!pods) return Fail(pods.error());
+  ClusterFacts facts;
+  facts.pods = WithGpus(*pods);
+  Result<Profiles> profiles = ReadProfiles(pod_namespace);
+  if (profiles) {
+    facts.profiles = *std::move(profiles);
+  } else {
+    facts.notes.push_back("no training profiles: " + profiles.error().message);
+  }
+  return facts;
+}
+
+Result<ClusterFacts> FactsReader::ReadCluster() {
+  Result<std::vector<Pod>> pods = Pods("");
+  if (!pods) return Fail(pods.error());
+  ClusterFacts facts;
+  facts.pods = WithGpus(*pods);
+  auto cluster = Snapshot(*std::move(pods));
+  if (!cluster) return Fail(cluster.error());
+  facts.cluster = *std::move(cluster);
+  Result<Profiles> profiles = ReadProfiles("");
+  if (profiles) {
+    facts.profiles = *std::move(profiles);
+  } else {
+    facts.notes.push_back("no training profiles: " + profiles.error().message);
+  }
+  return facts;
+}
+
+Result<Profiles> FactsReader::ReadProfiles(const std::string& profile_namespace) {
+  auto listing =
+      kube::ListAll<ProfileObject>(client_, reader_, {ProfilesPath(profile_namespace), ""});
+  if (!listing) return Fail(listing.error());
+  return Profiles(std::move(listing->items));
+}
+
+Result<std::shared_ptr<const ClusterSnapshot>> FactsReader::Snapshot(std::vector<Pod> pods) {
+  auto nodes = kube::ListAll<Node>(client_, reader_, {"/api/v1/nodes", ""});
+  if (!nodes) return Fail(nodes.error());
+  ClusterState state;
+  state.ReplaceNodes(std::move(nodes->items));
+  state.ReplacePods(std::move(pods));
+  return state.Snapshot();
+}
+
+Result<std::vector<Pod>> FactsReader::Pods(const std::string& pod_namespace) {
+  const std::string path = pod_namespace.empty()
+                               ? "/api/v1/pods"
+                               : fmt::format("/api/v1/namespaces/{}/pods", pod_namespace);
+  auto listing = kube::ListAll<Pod>(client_, reader_, {path, kLivingPods});
+  if (!listing) return Fail(listing.error());
+  return std::move(listing->items);
+}
+
+}  // namespace synergy::cli

@@ -1,0 +1,308 @@
+#include "cli/explain.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "cli/amounts.h"
+#include "cli/table.h"
+#include "cluster/annotations.h"
+#include "cluster/fit.h"
+#include "cluster/node_selection.h"
+#include "core/quantity_text.h"
+#include "core/wall_time.h"
+
+namespace synergy::cli {
+namespace {
+
+std::string Label(const Pod& pod, std::string_view key) {
+  for (const auto& [name, value] : pod.labels) {
+    if (name == key) return value;
+  }
+  return {};
+}
+
+// What the pods on the node have above their floors.
+ResourceVector Reclaimable(const NodeState& node) {
+  ResourceVector sum;
+  for (const auto& pod : node.detail->pods) {
+    if (pod->fungible) {
+      sum += LargerOf(pod->fungible->requested - pod->fungible->floor, ResourceVector{});
+    }
+  }
+  return sum;
+}
+
+Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster) {
+  const Waiting& waiting = *pod.waiting;
+  Waits waits{waiting.scheduler, {}, waiting.message, waiting.hold, {}, 0, 0};
+  if (waiting.since != WallTime{}) waits.since = ToTimeText(waiting.since);
+  if (cluster == nullptr) return waits;
+  std::map<std::string, size_t> reasons;
+  for (NodeIndex index = 0; index < cluster->size(); ++index) {
+    const NodeState& node = cluster->node(index);
+    if (!node.exists) continue;
+    if (waiting.selection &&
+        !MayGoTo(*waiting.selection, node.detail->name, node.detail->labels, node.detail->taints)) {
+      ++reasons["the pod's nodeSelector, affinity or tolerations keep it away"];
+      continue;
+    }
+    const FitFailures failures = CheckFit(pod, node);
+    if (failures.none()) {
+      ++waits.nodes_with_room;
+      continue;
+    }
+    ++reasons[DescribeFailures(failures, pod.requests, &node, "GPUs")];
+    const bool scarce = (failures.bits() & ~(FitFailures::kCpu | FitFailures::kMemory)) == 0;
+    if (scarce && pod.requests.main.FitsWithin(node.Free() + Reclaimable(node))) {
+      ++waits.nodes_by_reclaim;
+    }
+  }
+  for (const auto& [reason, nodes] : reasons) waits.obstacles.push_back({reason, nodes});
+  std::stable_sort(waits.obstacles.begin(), waits.obstacles.end(),
+                   [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
+  return waits;
+}
+
+void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
+  if (!pod.UsesGpus()) {
+    remarks.emplace_back("it asks for no GPUs, so Synergy leaves its CPU and memory alone");
+  } else if (Label(pod, annotations::kFungible) == "false") {
+    remarks.push_back(fmt::format("its label {}: \"false\" keeps its CPU and memory as written",
+                                  annotations::kFungible));
+  } else {
+    remarks.emplace_back(
+        "it was created as written: it is another scheduler's, its namespace is exempt, or the "
+        "controller was not reached; its CPU and memory are never changed");
+  }
+}
+
+void RemarkOnProfile(const Pod& pod, const Profiles& profiles, std::vector<std::string>& remarks) {
+  const Fungible& fungible = *pod.fungible;
+  const std::string wanted = Label(pod, annotations::kProfile);
+  if (fungible.profile.empty()) {
+    remarks.push_back(wanted.empty()
+                          ? fmt::format("it names no profile (label {}), so it has its fair share",
+                                        annotations::kProfile)
+                          : fmt::format("its profile {} could not be used when it was created, so "
+                                        "it has its fair share",
+                                        wanted));
+    return;
+  }
+  const ProfileObject* object = profiles.Find(pod.pod_namespace, fungible.profile);
+  if (object == nullptr) {
+    remarks.push_back(
+        fmt::format("the profile {} is not there (any more), so the pod keeps what "
+                    "it has unless others need it",
+                    fungible.profile));
+  } else if (!object->profile) {
+    remarks.push_back(fmt::format("the profile {} is not valid: {}", fungible.profile,
+                                  object->problems.empty() ? "" : object->problems.front()));
+  } else if (object->generation != fungible.profile_generation) {
+    remarks.push_back(fmt::format(
+        "the profile {} has changed since (generation {}, admitted with {}); the pod keeps its "
+        "demand and floor",
+        fungible.profile, object->generation, fungible.profile_generation));
+  }
+}
+
+void RemarkOnChanges(const Fungible& fungible, WallTime now, std::vector<std::string>& remarks) {
+  if (fungible.ChangedByHand()) {
+    remarks.emplace_back(
+        "somebody else has resized it since Synergy's last change, so Synergy leaves it alone");
+  }
+  if (fungible.unshrinkable_until && *fungible.unshrinkable_until > now) {
+    remarks.push_back(
+        fmt::format("it could not be made smaller lately and is not tried again "
+                    "before {}",
+                    ToTimeText(*fungible.unshrinkable_until)));
+  }
+}
+
+bool Telling(const json::PodEvent& event) {
+  return event.reason.starts_with("Synergy") ||
+         event.component.find("scheduler") != std::string::npos;
+}
+
+std::string Ago(WallTime then, WallTime now) {
+  using std::chrono::duration_cast;
+  const int64_t seconds =
+      std::max<int64_t>(0, duration_cast<std::chrono::seconds>(now - then).count());
+  if (seconds < 120) return fmt::format("{}s", seconds);
+  if (seconds < 2 * 3600) return fmt::format("{}m", seconds / 60);
+  if (seconds < 2 * 86400) return fmt::format("{}h", seconds / 3600);
+  return fmt::format("{}d", seconds / 86400);
+}
+
+std::string ChangeText(const ChangeRecord& change, WallTime now) {
+  return fmt::format("{} ago, {} ({} -> {}): {}", Ago(change.at, now), ToString(change.kind),
+                     DescribeCpuAndMemory(change.from), DescribeCpuAndMemory(change.to),
+                     change.why);
+}
+
+std::string AmountsTable(const Explanation& explanation) {
+  const PodView& pod = explanation.pod;
+  std::vector<std::vector<std::string>> rows{
+      {"", "ALLOCATED", "IN FORCE", "FLOOR", "FAIR SHARE", "DEMAND"}};
+  const auto row = [&](const char* name, auto text) {
+    const auto one = [&](const std::optional<ResourceVector>& amounts) {
+      return amounts ? text(*amounts) : std::string("-");
+    };
+    rows.push_back({name, text(pod.allocated), one(explanation.in_force), one(pod.floor),
+                    one(pod.fair_share), one(pod.demand)});
+  };
+  row("CPU", [](const ResourceVector& amounts) { return ToQuantityText(amounts.cpu); });
+  row("memory", [](const ResourceVector& amounts) { return ToReadableText(amounts.memory); });
+  return FormatTable(rows, 2);
+}
+
+std::string WaitsText(const Waits& waits, WallTime now) {
+  std::string text = fmt::format("Waits for {}", waits.scheduler);
+  const auto since = ParseTime(waits.since);
+  if (since) text += fmt::format(", unschedulable for {}", Ago(*since, now));
+  text += '\n';
+  if (!waits.message.empty()) text += fmt::format("  {}\n", waits.message);
+  if (!waits.kept_on.empty()) {
+    text += fmt::format("  a place is kept on node {}; CPU and memory are being freed there\n",
+                        waits.kept_on);
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const NodeObstacle& obstacle : waits.obstacles) {
+    rows.push_back({fmt::format("{} nodes", obstacle.nodes), obstacle.reason});
+  }
+  if (waits.nodes_with_room > 0) {
+    rows.push_back({fmt::format("{} nodes", waits.nodes_with_room), "room for it now"});
+  }
+  text += FormatTable(rows, 2);
+  if (waits.nodes_by_reclaim > 0) {
+    text += fmt::format("  on {} of them the pods' surplus would be enough: the tuner takes it\n",
+                        waits.nodes_by_reclaim);
+  }
+  return text;
+}
+
+}  // namespace
+
+Explanation Explain(const PodFacts& facts, WallTime now) {
+  const Pod& pod = facts.pod;
+  Explanation explanation;
+  explanation.pod = View(pod, facts.profiles);
+  explanation.remarks = facts.notes;
+  if (pod.fungible) {
+    const Fungible& fungible = *pod.fungible;
+    explanation.enforcement = std::string(ToString(fungible.enforcement));
+    explanation.profile_generation = fungible.profile_generation;
+    if (!pod.node.empty()) explanation.in_force = fungible.in_force;
+    explanation.resize_message = fungible.resize_message;
+    explanation.change = fungible.change;
+    RemarkOnProfile(pod, facts.profiles, explanation.remarks);
+    RemarkOnChanges(fungible, now, explanation.remarks);
+  } else {
+    RemarkOnUnmanaged(pod, explanation.remarks);
+  }
+  if (facts.cluster && !pod.node.empty()) {
+    if (const auto index = facts.cluster->Find(pod.node)) {
+      explanation.node = View(facts.cluster->node(*index), facts.profiles);
+    }
+  }
+  if (pod.waiting && pod.node.empty()) {
+    explanation.waits = ExplainWaiting(pod, facts.cluster.get());
+    if (pod.gated)
+      explanation.remarks.emplace_back("it has scheduling gates: nobody places it yet");
+  }
+  std::copy_if(facts.events.begin(), facts.events.end(), std::back_inserter(explanation.events),
+               Telling);
+  return explanation;
+}
+
+Tree ToTree(const Explanation& explanation) {
+  Tree::List events;
+  for (const json::PodEvent& event : explanation.events) {
+    events.push_back(Tree::Members{{"type", event.type},
+                                   {"reason", event.reason},
+                                   {"message", event.message},
+                                   {"component", event.component},
+                                   {"lastTimestamp", ToTimeText(event.last)},
+                                   {"count", static_cast<int64_t>(event.count)}});
+  }
+  Tree::List remarks;
+  for (const std::string& remark : explanation.remarks) remarks.emplace_back(remark);
+  Tree change;
+  if (explanation.change) {
+    change = Tree::Members{{"kind", ToString(explanation.change->kind)},
+                           {"from", ToTree(explanation.change->from)},
+                           {"to", ToTree(explanation.change->to)},
+                           {"why", explanation.change->why},
+                           {"at", ToTimeText(explanation.change->at)}};
+  }
+  Tree waits;
+  if (explanation.waits) {
+    Tree::List obstacles;
+    for (const NodeObstacle& obstacle : explanation.waits->obstacles) {
+      obstacles.push_back(Tree::Members{{"reason", obstacle.reason},
+                                        {"nodes", static_cast<int64_t>(obstacle.nodes)}});
+    }
+    waits = Tree::Members{
+        {"scheduler", explanation.waits->scheduler},
+        {"since", explanation.waits->since},
+        {"message", explanation.waits->message},
+        {"keptOn", explanation.waits->kept_on},
+        {"obstacles", std::move(obstacles)},
+        {"nodesWithRoom", static_cast<int64_t>(explanation.waits->nodes_with_room)},
+        {"nodesByReclaim", static_cast<int64_t>(explanation.waits->nodes_by_reclaim)}};
+  }
+  return Tree::Members{{"pod", ToTree(explanation.pod)},
+                       {"enforcement", explanation.enforcement},
+                       {"profileGeneration", explanation.profile_generation},
+                       {"inForce", explanation.in_force ? ToTree(*explanation.in_force) : Tree()},
+                       {"resizeMessage", explanation.resize_message},
+                       {"lastChange", std::move(change)},
+                       {"node", explanation.node ? ToTree(*explanation.node) : Tree()},
+                       {"waitsFor", std::move(waits)},
+                       {"events", std::move(events)},
+                       {"remarks", std::move(remarks)}};
+}
+
+std::string ToText(const Explanation& explanation, WallTime now) {
+  const PodView& pod = explanation.pod;
+  std::string text =
+      fmt::format("Pod {}/{}: {}{}, {} GPUs\n", pod.pod_namespace, pod.name, pod.state,
+                  pod.node.empty() ? "" : " on node " + pod.node, pod.gpus.count());
+  if (!pod.profile.empty()) {
+    text += fmt::format("Profile {}, generation {}", pod.profile, explanation.profile_generation);
+    if (explanation.enforcement) text += fmt::format("; enforcement {}", *explanation.enforcement);
+    text += '\n';
+  }
+  text += AmountsTable(explanation);
+  if (pod.speed) {
+    text += fmt::format("Throughput {:.4g} of at best {:.4g} ({:.0f} %)", pod.speed->now,
+                        pod.speed->best, 100 * pod.speed->PartOfBest());
+    if (pod.speed->fair > 0) {
+      text +=
+          fmt::format(", {:.2f} times that of the fair share", pod.speed->now / pod.speed->fair);
+    }
+    text += '\n';
+  }
+  if (explanation.change) {
+    text += fmt::format("Last change {}\n", ChangeText(*explanation.change, now));
+  }
+  if (!explanation.resize_message.empty()) {
+    text += fmt::format("The kubelet says: {}\n", explanation.resize_message);
+  }
+  if (explanation.node) text += NodeTable({*explanation.node});
+  if (explanation.waits) text += WaitsText(*explanation.waits, now);
+  if (!explanation.events.empty()) {
+    text += "Events\n";
+    std::vector<std::vector<std::string>> rows;
+    for (const json::PodEvent& event : explanation.events) {
+      rows.push_back({Ago(event.last, now), event.reason, event.message});
+    }
+    text += FormatTable(rows, 2);
+  }
+  for (const std::string& remark : explanation.remarks) text += fmt::format("Note: {}\n", remark);
+  return text;
+}
+
+}  // namespace synergy::cli

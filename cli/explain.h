@@ -1,0 +1,54 @@
+#pragma once
+
+// `synergy explain pod`: why a pod is where it is, with what, and what it waits for.
+//
+// Threading: pure.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/cluster_facts.h"
+#include "cli/pod_view.h"
+#include "cli/top.h"
+#include "cli/tree.h"
+#include "core/clock.h"
+
+namespace synergy::cli {
+
+// Nodes that are alike in what keeps a pod from them.
+struct NodeObstacle {
+  std::string reason;  // in kube-scheduler's words
+  size_t nodes = 0;
+};
+
+// What a pod without a node waits for.
+struct Waits {
+  std::string scheduler;
+  std::string since;                    // RFC 3339; empty: not known
+  std::string message;                  // kube-scheduler's own
+  std::string kept_on;                  // the node that the tuner keeps a place on; empty: none
+  std::vector<NodeObstacle> obstacles;  // those of most nodes first
+  size_t nodes_with_room = 0;           // kube-scheduler has yet to look, or knows another reason
+  size_t nodes_by_reclaim = 0;  // CPU and memory would suffice if all gave back their surplus
+};
+
+struct Explanation {
+  PodView pod;
+  std::optional<std::string> enforcement;
+  int64_t profile_generation = 0;
+  std::optional<ResourceVector> in_force;  // by the kubelet
+  std::string resize_message;              // likewise
+  std::optional<ChangeRecord> change;
+  std::optional<NodeView> node;
+  std::optional<Waits> waits;
+  std::vector<json::PodEvent> events;  // Synergy's and the scheduler's, the oldest first
+  std::vector<std::string> remarks;    // what a reader should know or do
+};
+
+Explanation Explain(const PodFacts& facts, WallTime now);
+
+Tree ToTree(const Explanation& explanation);
+std::string ToText(const Explanation& explanation, WallTime now);
+
+}  // namespace synergy::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+// What a command found out, as a tree: said once, printed as JSON or as YAML.
+//
+// Threading: values.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace synergy::cli {
+
+class Tree {
+ public:
+  using List = std::vector<Tree>;
+  using Members = std::vector<std::pair<std::string, Tree>>;
+
+  // Null.
+  Tree() = default;
+  Tree(bool value) : value_(value) {}
+  Tree(int64_t value) : value_(value) {}
+  Tree(double value) : value_(value) {}
+  Tree(std::string value) : value_(std::move(value)) {}
+  Tree(std::string_view value) : value_(std::string(value)) {}
+  Tree(const char* value) : value_(std::string(value)) {}
+  Tree(List value) : value_(std::move(value)) {}
+  Tree(Members value) : value_(std::move(value)) {}
+  // Null where there is none.
+  template <class T>
+  Tree(const std::optional<T>& value) : Tree(value ? Tree(*value) : Tree()) {}
+
+ private:
+  friend class TreeWriter;
+  std::variant<std::monostate, bool, int64_t, double, std::string, List, Members> value_;
+};
+
+// One object or value and a newline, indented by two spaces.
+std::string ToJson(const Tree& tree);
+std::string ToYaml(const Tree& tree);
+
+}  // namespace synergy::cli

@@ -1,0 +1,76 @@
+#include "cli/cluster_facts.h"
+
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/top.h"
+#include "support/fake_api_server.h"
+
+namespace synergy::cli::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ClusterFactsTest : public ::testing::Test {
+ protected:
+  ClusterFactsTest() {
+    server_.SetNodes(
+        {{.name = "n1",
+          .allocatable_json = R"({"cpu":"8","memory":"32Gi","pods":"110","nvidia.com/gpu":"4"})"},
+         {.name = "without-gpus"}});
+    const std::string gpu = R"({"cpu":"2","memory":"1Gi","nvidia.com/gpu":"1"})";
+    server_.SetPods({{.name = "b", .node = "n1", .phase = "Running", .requests_json = gpu},
+                     {.name = "a", .requests_json = gpu},
+                     {.name = "web", .node = "n1", .phase = "Running"},
+                     {.name = "c", .pod_namespace = "other", .requests_json = gpu}});
+  }
+
+  synergy::testing::FakeApiServer server_;
+  std::unique_ptr<kube::ApiClient> client_ = *kube::ApiClient::Create(server_.access());
+  json::ObjectReader reader_{"nvidia.com/gpu"};
+  FactsReader facts_{*client_, reader_};
+};
+
+TEST_F(ClusterFactsTest, PodsWithGpusOfANamespaceInOrder) {
+  const auto facts = facts_.ReadPods("default");
+  ASSERT_TRUE(facts) << facts.error().message;
+  ASSERT_EQ(facts->pods.size(), 2u);
+  EXPECT_EQ(facts->pods[0].name, "a");
+  EXPECT_EQ(facts->pods[1].name, "b");
+  EXPECT_EQ(facts_.ReadPods("")->pods.size(), 3u);
+}
+
+TEST_F(ClusterFactsTest, NodesWithGpusHaveWhatIsOnThem) {
+  const auto facts = facts_.ReadCluster();
+  ASSERT_TRUE(facts) << facts.error().message;
+  const std::vector<NodeView> nodes = ViewNodes(*facts);
+  ASSERT_EQ(nodes.size(), 1u);
+  EXPECT_EQ(nodes[0].name, "n1");
+  EXPECT_EQ(nodes[0].gpu_pods, 1u);
+  EXPECT_EQ(nodes[0].allocated.gpus, Gpus(1));
+  EXPECT_EQ(nodes[0].allocated.cpu, Cores(3));  // the web server's too
+  EXPECT_THAT(NodeTable(nodes), HasSubstr("n1    1/4  3/8"));
+  EXPECT_THAT(PodTable(ViewPods(*facts), true), HasSubstr("other"));
+}
+
+TEST_F(ClusterFactsTest, APodIsExplainedWithWhatTheUserMaySee) {
+  server_.FailNext("GET", "/api/v1/nodes", 403);
+  const auto facts = facts_.ReadPod("default", "b");
+  ASSERT_TRUE(facts) << facts.error().message;
+  EXPECT_EQ(facts->pod.node, "n1");
+  EXPECT_EQ(facts->cluster, nullptr);
+  EXPECT_THAT(facts->notes, ::testing::Contains(HasSubstr("nothing about nodes: ")));
+}
+
+TEST_F(ClusterFactsTest, WhatIsNotThereIsSaid) {
+  const auto facts = facts_.ReadPod("default", "nobody");
+  ASSERT_FALSE(facts);
+  EXPECT_EQ(facts.error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace synergy::cli::testing

@@ -1,0 +1,182 @@
+#include "cli/explain.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/node_selection.h"
+#include "support/cluster_vocabulary.h"
+
+namespace synergy::cli::testing {
+namespace {
+
+using synergy::testing::MakeNode;
+using synergy::testing::MakePod;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const WallTime kNow = WallTime() + std::chrono::hours(1000);
+
+ResourceVector Amounts(int64_t gpus, int64_t cores, int64_t gib) {
+  return {Gpus(gpus), Cores(cores), MiB(gib * 1024)};
+}
+
+// Twice as fast with three times the CPU of its fair share.
+ProfileObject MakeProfile(int64_t generation = 1) {
+  ProfileObject object;
+  object.profile_namespace = "team";
+  object.name = "resnet";
+  object.generation = generation;
+  object.profile = std::make_shared<const JobProfile>(
+      *JobProfile::Create(Gpus(1), {{Cores(3), MiB(4096), 10}, {Cores(9), MiB(4096), 20}}));
+  return object;
+}
+
+Pod Managed(const std::string& name, int64_t cores) {
+  Pod pod = MakePod(name, Amounts(1, cores, 4));
+  Fungible fungible;
+  fungible.container = "train";
+  fungible.profile = "resnet";
+  fungible.profile_generation = 1;
+  fungible.floor = Amounts(1, 3, 4);
+  fungible.fair_share = Amounts(1, 3, 4);
+  fungible.demand = Amounts(1, 9, 4);
+  fungible.requested = fungible.in_force = fungible.set_aside = Amounts(1, cores, 4);
+  pod.fungible = std::make_shared<const Fungible>(fungible);
+  return pod;
+}
+
+Pod Unschedulable(Pod pod) {
+  auto waiting = std::make_shared<Waiting>();
+  waiting->scheduler = "synergy-scheduler";
+  waiting->unschedulable = true;
+  waiting->message = "0/1 nodes are available";
+  waiting->since = kNow - std::chrono::minutes(3);
+  waiting->selection = std::make_shared<const NodeSelection>();
+  pod.waiting = std::move(waiting);
+  return pod;
+}
+
+std::shared_ptr<const ClusterSnapshot> Cluster(std::vector<Node> nodes, std::vector<Pod> pods) {
+  ClusterState state;
+  state.ReplaceNodes(std::move(nodes));
+  state.ReplacePods(std::move(pods));
+  return state.Snapshot();
+}
+
+TEST(ExplainTest, APlacedPodHasItsSpeedItsChangeAndItsNode) {
+  PodFacts facts;
+  facts.pod = Managed("train-0", 6);
+  facts.pod.node = "n1";
+  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  fungible->change = ChangeRecord{ChangeKind::kGrown, Amounts(1, 3, 4), Amounts(1, 6, 4),
+                                  "the node had room", kNow - std::chrono::seconds(90)};
+  facts.pod.fungible = fungible;
+  facts.profiles = Profiles({MakeProfile()});
+  facts.cluster = Cluster({MakeNode("n1", Amounts(8, 24, 64))}, {facts.pod});
+
+  const Explanation explanation = Explain(facts, kNow);
+  ASSERT_TRUE(explanation.pod.speed);
+  EXPECT_DOUBLE_EQ(explanation.pod.speed->now, 15);
+  EXPECT_DOUBLE_EQ(explanation.pod.speed->fair, 10);
+  EXPECT_DOUBLE_EQ(explanation.pod.speed->best, 20);
+  ASSERT_TRUE(explanation.node);
+  EXPECT_EQ(explanation.node->surplus.cpu, Cores(3));
+  EXPECT_DOUBLE_EQ(*explanation.node->part_of_best, 0.75);
+  EXPECT_FALSE(explanation.waits);
+  EXPECT_THAT(explanation.remarks, ElementsAre());
+
+  const std::string text = ToText(explanation, kNow);
+  EXPECT_THAT(text, HasSubstr("Pod team/train-0: placed on node n1, 1 GPUs\n"));
+  EXPECT_THAT(text, HasSubstr("Throughput 15 of at best 20 (75 %), 1.50 times that of the fair "));
+  EXPECT_THAT(text, HasSubstr("Last change 90s ago, Grown (cpu 3, memory 4Gi -> cpu 6, memory "
+                              "4Gi): the node had room"));
+  EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"partOfBest\": 0.75"));
+}
+
+TEST(ExplainTest, AWaitingPodHearsWhatKeepsItFromEachNode) {
+  Node tainted = MakeNode("n3", Amounts(8, 24, 64));
+  tainted.taints = {{"team", "others", "NoSchedule"}};
+  Pod peer = Managed("peer", 23);
+  peer.node = "n1";
+  Pod filler = MakePod("filler", Amounts(8, 1, 1));
+  filler.node = "n2";
+  PodFacts facts;
+  facts.pod = Unschedulable(Managed("train-1", 3));
+  facts.cluster = Cluster({MakeNode("n1", Amounts(8, 24, 64)), MakeNode("n2", Amounts(8, 24, 64)),
+                           tainted, MakeNode("n4", Amounts(8, 24, 64))},
+                          {peer, filler, facts.pod});
+
+  const Explanation explanation = Explain(facts, kNow);
+  ASSERT_TRUE(explanation.waits);
+  EXPECT_EQ(explanation.waits->nodes_with_room, 1u);   // n4
+  EXPECT_EQ(explanation.waits->nodes_by_reclaim, 1u);  // n1: the peer has 20 above its floor
+  std::vector<std::string> reasons;
+  for (const NodeObstacle& obstacle : explanation.waits->obstacles) {
+    reasons.push_back(obstacle.reason);
+    EXPECT_EQ(obstacle.nodes, 1u);
+  }
+  EXPECT_THAT(reasons, ::testing::UnorderedElementsAre(
+                           "Insufficient cpu", "Insufficient GPUs",
+                           "the pod's nodeSelector, affinity or tolerations keep it away"));
+  const std::string text = ToText(explanation, kNow);
+  EXPECT_THAT(text, HasSubstr("Waits for synergy-scheduler, unschedulable for 3m\n"));
+  EXPECT_THAT(text, HasSubstr("the tuner takes it"));
+}
+
+TEST(ExplainTest, RemarksSayWhatIsUnusual) {
+  PodFacts facts;
+  facts.notes = {"nothing about nodes: forbidden"};
+  facts.pod = Managed("train-0", 6);
+  facts.pod.node = "n1";
+  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  fungible->change = ChangeRecord{ChangeKind::kGrown, Amounts(1, 3, 4), Amounts(1, 5, 4), "", kNow};
+  fungible->unshrinkable_until = kNow + std::chrono::minutes(1);
+  facts.pod.fungible = fungible;
+  facts.profiles = Profiles({MakeProfile(2)});
+  EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre("nothing about nodes: forbidden",
+                                                        HasSubstr("generation 2, admitted with 1"),
+                                                        HasSubstr("somebody else has resized it"),
+                                                        HasSubstr("could not be made smaller")));
+
+  facts.profiles = Profiles();
+  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("resnet is not there")));
+}
+
+TEST(ExplainTest, WhoeverIsNotManagedHearsWhy) {
+  PodFacts facts;
+  facts.pod = MakePod("web", Amounts(0, 1, 1));
+  EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("asks for no GPUs")));
+  facts.pod = MakePod("opted-out", Amounts(1, 1, 1));
+  EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("was created as written")));
+  facts.pod.labels = {{"synergy.io/fungible", "false"}};
+  EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre(HasSubstr("as written")));
+}
+
+TEST(ExplainTest, OnlySynergysAndTheSchedulersEventsAreShown) {
+  PodFacts facts;
+  facts.pod = Managed("train-0", 3);
+  json::PodEvent pulled;
+  pulled.reason = "Pulled";
+  pulled.component = "kubelet";
+  json::PodEvent grown;
+  grown.reason = "SynergyGrown";
+  grown.component = "synergy-controller";
+  json::PodEvent failed;
+  failed.reason = "FailedScheduling";
+  failed.component = "synergy-scheduler";
+  facts.events = {pulled, grown, failed};
+  const Explanation explanation = Explain(facts, kNow);
+  ASSERT_EQ(explanation.events.size(), 2u);
+  EXPECT_EQ(explanation.events[0].reason, "SynergyGrown");
+  EXPECT_EQ(explanation.events[1].reason, "FailedScheduling");
+}
+
+}  // namespace
+}  // namespace synergy::cli::testing
