@@ -216,9 +216,7 @@ class InstallTest(unittest.TestCase):
         return True
 
     def test_5_upgrade_and_rollback_lose_and_block_no_job(self):
-        """Jobs, as training runs: while the device plugin of a node is replaced, its kubelet refuses a pod that was bound there a
-        moment before (UnexpectedAdmissionError, with any device plugin), and the Job makes another.
-        """
+        """Of everything but the device plugin: while that is replaced, its node, here the only one, has no GPUs to give."""
         certificate = self.cluster.get("secret", "synergy-controller-tls", "--namespace", NAMESPACE)["data"]["tls.crt"]
         made, stop = [], threading.Event()
 
@@ -234,7 +232,8 @@ class InstallTest(unittest.TestCase):
         maker.start()
         try:
             changed = {**VALUES, "scheduler": {"verbosity": 3}, "extender": {"config": {"expectTimeout": "4s"}},
-                       "controller": {"config": {"tolerance": 0.05, "tuner": {"round": "10s"}}}, "log": {"level": "debug"}}
+                       "controller": {"config": {"tolerance": 0.05, "tuner": {"round": "10s"}}},
+                       "nodeAgent": {"config": {**VALUES["nodeAgent"]["config"], "checkInterval": "50ms"}}}
             self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", "180s", values=changed)
             self.cluster.helm("rollback", "synergy", "1", "--wait", "--timeout", "180s")
         finally:
@@ -244,11 +243,9 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(sorted(job["metadata"]["name"] for job in self.cluster.get("jobs")["items"]), sorted(made))
         pods = [pod for pod in self.cluster.pods().values() if pod["metadata"]["labels"].get("test") == "install"]
         managed = [pod for pod in pods if "synergy.io/fair-share" in pod["metadata"].get("annotations", {})]
-        refused = [pod["status"].get("reason") for pod in pods if pod["status"]["phase"] == "Failed"]
-        print(f"{len(made)} Jobs were made during upgrade and rollback, {len(pods)} pods, {len(managed)} of them managed; "
-              f"refused by the kubelet: {len(refused)}", file=sys.stderr)
+        print(f"{len(made)} Jobs were made during upgrade and rollback, {len(pods)} pods, {len(managed)} of them managed", file=sys.stderr)
+        self.assertEqual(len(pods), len(made), "a pod failed, and its Job made another")
         self.assertEqual(len(managed), len(pods), "a review went unanswered")
-        self.assertLessEqual(set(refused), {"UnexpectedAdmissionError"})
         self.assertEqual(self.cluster.get("events", "--field-selector=reason=Preempted")["items"], [])
         for pod in self.cluster.system_pods():
             self.assertEqual(restarts(pod), 0, pod["metadata"]["name"])
