@@ -12,6 +12,7 @@
 #include "cluster/fit.h"
 #include "cluster/node_selection.h"
 #include "core/quantity_text.h"
+#include "core/wall_time.h"
 #include "kube/pods.h"
 
 namespace synergy::controller {
@@ -97,7 +98,9 @@ void Tuner::StartOver() {
   changes_.Forget();
   holds_.clear();
   attempts_.clear();
+  reminders_.clear();
   resting_.clear();
+  due_.clear();
   next_round_ = clock_.Now();
 }
 
@@ -132,6 +135,9 @@ void Tuner::EndHolds() {
       GiveUp(uid, "bound");
     } else if (clock_.Now() >= hold.until) {
       GiveUp(uid, "given_up");
+    } else if (std::none_of(hold.cuts.begin(), hold.cuts.end(),
+                            [this](const std::string& cut) { return changes_.UnderWay(cut); })) {
+      RemindOfRoom(*pod);
     }
   }
 }
@@ -157,7 +163,9 @@ void Tuner::MakeRoom() {
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [uid, pod] : waiting_) waiting.push_back(pod);
-    std::erase_if(attempts_, [this](const auto& entry) { return !waiting_.contains(entry.first); });
+    const auto gone = [this](const auto& entry) { return !waiting_.contains(entry.first); };
+    std::erase_if(attempts_, gone);
+    std::erase_if(reminders_, gone);
   }
   std::erase_if(waiting, [this](const WaitingPod& entry) {
     const Pod& pod = *entry.pod;
@@ -196,6 +204,12 @@ void Tuner::MakeRoomFor(const WaitingPod& waiting) {
     attempts.next = now + std::chrono::seconds(1);
     return;
   }
+  if (plan->amounts.empty()) {
+    attempts.next = now + std::chrono::seconds(1);
+    RemindOfRoom(pod);
+    return;
+  }
+  reminders_.erase(pod.uid);
   ++attempts.count;
   metrics_.ObserveReclaimDelay(now - waiting.since);
   Reserve(pod, *snapshot, *plan);
@@ -208,6 +222,26 @@ bool Tuner::CutItself(const Pod& pod) {
   if (least == fungible.requested) return false;
   return changes_.Cut(pod, least, ChangeKind::kReclaimed,
                       "it waits for CPU or memory and can do with less");
+}
+
+void Tuner::RemindOfRoom(const Pod& pod) {
+  Reminders& reminders = reminders_[pod.uid];
+  const Instant now = clock_.Now();
+  if (!reminders.next) reminders.next = now + options_.remind;
+  if (now < *reminders.next) return;
+  // Any change of a pod that an extender has rejected makes kube-scheduler try it again.
+  const Result<Pod> answer =
+      kube::AnnotatePod(client_, reader_, kube::IdentityOf(pod),
+                        {{annotations::kRoomSeen, ToTimeText(clock_.WallNow())}});
+  ++reminders.count;
+  reminders.next =
+      now + std::min(options_.remind * (1 << std::min(reminders.count, 10)), options_.round);
+  if (!answer) {
+    log_.Warn("not reminded of room", {{"pod", pod.Key()}, {"error", answer.error().message}});
+    return;
+  }
+  state_.RefreshPod(*answer);
+  log_.Info("reminded of room", {{"pod", pod.Key()}, {"times", reminders.count}});
 }
 
 std::optional<Tuner::RoomPlan> Tuner::CheapestRoom(const ClusterSnapshot& snapshot,
@@ -230,7 +264,7 @@ std::optional<Tuner::RoomPlan> Tuner::CheapestRoom(const ClusterSnapshot& snapsh
     const std::optional<ResourceVector> lacking = Lacking(pod, node);
     if (!lacking) continue;
     // It fits: kube-scheduler is about to find out, or waits for something that we cannot see.
-    if (*lacking == ResourceVector{}) return std::nullopt;
+    if (*lacking == ResourceVector{}) return RoomPlan{.node = index};
     candidates.push_back(
         {index, *lacking,
          static_cast<double>(lacking->cpu.count()) / static_cast<double>(largest.cpu.count()) +
@@ -295,11 +329,19 @@ void Tuner::Divide() {
   const Instant now = clock_.Now();
   const bool round = now >= next_round_;
   std::set<std::string> nodes;
+  for (auto next = due_.begin(); next != due_.end();) {
+    if (next->second > now) {
+      ++next;
+      continue;
+    }
+    nodes.insert(next->first);
+    next = due_.erase(next);
+  }
   {
     const std::lock_guard lock(mutex_);
-    if (!round && touched_.empty()) return;
-    nodes = std::exchange(touched_, {});
+    nodes.merge(std::exchange(touched_, {}));
   }
+  if (!round && nodes.empty()) return;
   const auto snapshot = state_.Snapshot();
   if (round) {
     next_round_ = now + options_.round;
@@ -333,6 +375,7 @@ void Tuner::DivideNode(const NodeState& node) {
     if (hold.node == name) return;
   }
   const Tenancy tenancy = TenancyOf(node, true);
+  if (tenancy.next_change) due_[name] = *tenancy.next_change;
   if (tenancy.tenants.empty()) return;
   const std::vector<ResourceVector> amounts = Regrow(tenancy.tenants, node.Free());
 
@@ -408,10 +451,14 @@ Tuner::Tenancy Tuner::TenancyOf(const NodeState& node, bool dividing) const {
     tenant.shrinkable =
         !rests && (!fungible.unshrinkable_until || *fungible.unshrinkable_until < clock_.WallNow());
     if (dividing && rests) tenant.profile = nullptr;
-    if (dividing && fungible.change && fungible.change->kind != ChangeKind::kAllocated &&
-        fungible.change->at + options_.round > clock_.WallNow()) {
+    if (dividing && fungible.change && fungible.change->kind != ChangeKind::kAllocated) {
       // One change a round.
-      tenant.profile = nullptr;
+      const Duration rest_of_round = fungible.change->at + options_.round - clock_.WallNow();
+      if (rest_of_round > Duration::zero()) {
+        tenant.profile = nullptr;
+        const Instant again = clock_.Now() + std::min(rest_of_round, options_.round);
+        tenancy.next_change = std::min(tenancy.next_change.value_or(again), again);
+      }
     }
     tenancy.tenants.push_back(tenant);
     tenancy.profiles.push_back(std::move(known.profile));

@@ -7,7 +7,11 @@
 //                             throughput is kept for it (annotation synergy.io/hold, which the
 //                             extender honours) and the peers' surplus there is cut;
 //                             kube-scheduler sees the room and binds by itself
-//   every round, and when a pod has left a node or a change there has ended
+//   there is room for a pod that waits all the same
+//                          -> kube-scheduler asked before the extender had heard of the room, and
+//                             is made to ask again
+//   every round, when a pod has left a node or a change there has ended, and when a pod may be
+//   changed again after that
 //                          -> the node's CPU and memory are divided again; cuts first, growth when
 //                             they are in force
 //
@@ -21,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -48,6 +53,9 @@ struct TunerOptions {
   Duration hold = std::chrono::seconds(60);
   // Between two attempts for the same pod; doubled with each, up to a round.
   Duration retry = std::chrono::seconds(5);
+  // How long kube-scheduler is given to use room by itself; doubled with each time it is reminded,
+  // up to a round.
+  Duration remind = std::chrono::seconds(1);
   PodChangeOptions changes;
 };
 
@@ -93,6 +101,10 @@ class Tuner {
     int count = 0;
     Instant next{};
   };
+  struct Reminders {
+    int count = 0;
+    std::optional<Instant> next;
+  };
   struct WaitingPod {
     std::shared_ptr<const Pod> pod;
     Instant since{};  // when we saw that it is Unschedulable
@@ -102,8 +114,10 @@ class Tuner {
     std::vector<std::shared_ptr<const Pod>> pods;
     std::vector<std::shared_ptr<const JobProfile>> profiles;
     std::vector<Tenant> tenants;
+    // The first to have had its change of this round may be changed again then.
+    std::optional<Instant> next_change;
   };
-  // What making room for a pod on a node would take.
+  // What making room for a pod on a node would take; no amounts: there is room.
   struct RoomPlan {
     NodeIndex node = 0;
     double cost = 0;
@@ -115,6 +129,8 @@ class Tuner {
   void EndHolds();
   void MakeRoom();
   bool CutItself(const Pod& pod);
+  // To be called again and again while there is room for a pod that waits.
+  void RemindOfRoom(const Pod& pod);
   void MakeRoomFor(const WaitingPod& waiting);
   std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod& pod) const;
   void Reserve(const Pod& pod, const ClusterSnapshot& snapshot, const RoomPlan& plan);
@@ -137,9 +153,11 @@ class Tuner {
   const TunerOptions options_;
   PodChanges changes_;
 
-  std::map<std::string, Hold> holds_;         // by the waiting pod's uid
-  std::map<std::string, Attempts> attempts_;  // likewise
-  std::map<std::string, Instant> resting_;    // pods whose change failed: until when
+  std::map<std::string, Hold> holds_;           // by the waiting pod's uid
+  std::map<std::string, Attempts> attempts_;    // likewise
+  std::map<std::string, Reminders> reminders_;  // likewise
+  std::map<std::string, Instant> resting_;      // pods whose change failed: until when
+  std::map<std::string, Instant> due_;          // nodes to divide again, and when
   Instant next_round_{};
   mutable std::set<std::string> respected_;  // what has been told already
 

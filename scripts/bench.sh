@@ -6,6 +6,7 @@ usage() {
 usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh scheduler [--rounds N] [--pods N] [--nodes N] [--json FILE]
        scripts/bench.sh webhook [--nodes N] [--reviews N] [--json FILE]
+       scripts/bench.sh nodes [--rounds N] [--cycles N] [--sensitive-first] [--json FILE]
        scripts/bench.sh objective | round | simulate [--json FILE]
        scripts/bench.sh device-plugin [CALLS]
 
@@ -24,6 +25,12 @@ Builds the release programs and the benchmark programs, measures, prints tables 
   webhook     the controller's reviews of GPU pods, over TLS, while pods come and go; a minute
       --nodes N         nodes of the cluster (5000)
       --reviews N       reviews of the first load, and five times those of each connection of the others (5000)
+  nodes       iterations per second of trainers on four real nodes, under kube-scheduler and Synergy, and how soon a pod
+              runs that arrives beside full ones (root; scripts/setup.sh installs what it needs); about 10 minutes
+      --rounds N        times that all ways are measured (4)
+      --cycles N        times that two pods arrive and leave (5)
+      --sensitive-first the order in which kube-scheduler happens to mix the kinds of trainers
+      --instance N      which ports and addresses the test cluster takes (6)
   objective   total throughput of a full cluster under each mechanism, against the most that is possible; seconds
   round       CPU time of scheduling rounds with up to 80,000 GPUs and 100,000 jobs; seconds
   simulate    CPU time and memory of whole simulations; a minute
@@ -113,6 +120,14 @@ run_webhook() {
   "$programs/webhook" --programs "$programs" --controller-binary "$repository/build/release/bin/synergy-controller" "${arguments[@]}"
 }
 
+run_nodes() {
+  say "building the extender, the controller and the trainer (release)"
+  (cd "$repository" && cmake --preset release >/dev/null &&
+    cmake --build --preset release --target synergy-extender synergy-controller trainer) >&2
+  SYNERGY_BIN=$repository/build/release/bin SYNERGY_TRAINER=$repository/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
+    python3 "$repository/tests/cluster/measure_real_nodes.py" --goals "$@"
+}
+
 end_cluster() {
   "$here/cluster.sh" down --state "$state" >&2 || warn "the test cluster in $state did not end"
   rmdir "$state" 2>/dev/null || true
@@ -142,7 +157,7 @@ run_device_plugin() {
 case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
   objective | round | simulate) run_rounds "$@" ;;
-  extender | scheduler | webhook) "run_$1" "${@:2}" ;;
+  extender | scheduler | webhook | nodes) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;
   *) die "unknown benchmark $1 (--help lists them)" ;;

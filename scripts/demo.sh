@@ -3,13 +3,19 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/demo.sh [--keep] [--nodes N] [--skip-setup]
+usage: scripts/demo.sh [--keep] [--nodes N] [--part PART] [--skip-setup]
 
-The main job, shown: a real Kubernetes control plane with simulated GPU nodes, and the 100 training jobs of a recorded
-trace, placed by kube-scheduler as it comes and then by kube-scheduler with Synergy's extender. Sets up and builds what it
-needs (the first time about 10 minutes).
+The main job, shown on real Kubernetes, in two parts:
 
-  --keep         leave the cluster and the extender running, with the pods that Synergy placed
+  trainers    eight training programs on four small real nodes (root), their iterations per second measured with proportional
+              shares of CPU and then with Synergy; then pods arrive that need CPU which others have, and leave again
+  trace       the 100 jobs of a recorded trace on simulated nodes, placed by kube-scheduler as it comes and then with
+              Synergy's extender
+
+Sets up and builds what it needs (the first time about 10 minutes); the demonstration itself takes less than 4.
+
+  --part PART    only this part
+  --keep         leave the simulated cluster and the extender running, with the pods that Synergy placed
   --nodes N      simulated nodes of 8 GPUs, 24 CPUs and 500 GB (16)
   --skip-setup   do not install or build anything
 TEXT
@@ -24,18 +30,23 @@ source "$here/lib/process.sh"
 # shellcheck source=scripts/lib/extender.sh
 source "$here/lib/extender.sh"
 
-keep=0 nodes=16 setup=1
+keep=0 nodes=16 setup=1 part=all
 while (($#)); do
   case $1 in
     -h | --help) usage && exit 0 ;;
     --keep) keep=1 ;;
     --nodes) nodes=${2:?--nodes needs a number} && shift ;;
+    --part)
+      part=${2:?--part needs a name} && shift
+      [[ $part == trainers || $part == trace ]] || die "there is no part $part (--help lists them)"
+      ;;
     --skip-setup) setup=0 ;;
     *) die "demo.sh has no option $1 (--help lists them)" ;;
   esac
   shift
 done
 
+[[ $part != trainers ]] || keep=0
 STATE=${XDG_STATE_HOME:-$HOME/.local/state}/synergy/demo
 cluster() { "$here/cluster.sh" --state "$STATE/cluster" "$@"; }
 kubectl() { cluster kubectl "$@"; }
@@ -70,31 +81,47 @@ place() {
   kubectl get nodes,pods -o json >"$STATE/$scheduler.json"
 }
 
+# The trainers' cluster is brought up and taken down by the program that measures them.
+show_trainers() {
+  say "Eight trainers on four nodes with two GPUs and a third of a core each: first with proportional shares, then with Synergy"
+  say "(so many iterations per second on each node, in about two minutes)"
+  SYNERGY_BIN=$root/build/release/bin SYNERGY_TRAINER=$root/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
+    python3 "$root/tests/cluster/measure_real_nodes.py" --instance 5 --ways proportional,shared --rounds 1 --seconds 10 --cycles 1
+}
+
+show_trace() {
+  say "Starting the control plane and $nodes simulated nodes"
+  EXTENDER_PORT=$(free_port)
+  cluster up --instance 5 --real-nodes 0 --simulated-nodes "$nodes" --extender "http://127.0.0.1:$EXTENDER_PORT"
+  start_extender "$root/build/release/bin" "$STATE/cluster/synergy-extender.kubeconfig" "$EXTENDER_PORT"
+
+  say "100 jobs to kube-scheduler as it comes (default-scheduler)"
+  place default-scheduler
+  kubectl delete pods --all --force --grace-period=0 >/dev/null 2>&1
+  say "The same jobs to kube-scheduler with Synergy's extender (synergy-scheduler)"
+  place synergy-scheduler
+
+  python3 "$here/lib/demo_jobs.py" report "$root/tests/data/synergy" "$STATE/default-scheduler.json" "$STATE/synergy-scheduler.json"
+}
+
 mkdir -p "$STATE"
 trap finish EXIT INT TERM
 if ((setup)); then
   "$here/setup.sh"
   say "Building"
-  (cd "$root" && cmake --preset release >/dev/null && cmake --build --preset release --target synergy-extender synergy)
+  (cd "$root" && cmake --preset release >/dev/null &&
+    cmake --build --preset release --target synergy-extender synergy-controller trainer synergy)
 fi
+# What an earlier --keep left.
 stop_extender
 [[ ! -e $STATE/cluster/settings ]] || cluster down >/dev/null
+[[ $part == trace ]] || show_trainers
+[[ $part == trainers ]] || show_trace
 
-say "Starting the control plane and $nodes simulated nodes"
-EXTENDER_PORT=$(free_port)
-cluster up --instance 5 --real-nodes 0 --simulated-nodes "$nodes" --extender "http://127.0.0.1:$EXTENDER_PORT"
-start_extender "$root/build/release/bin" "$STATE/cluster/synergy-extender.kubeconfig" "$EXTENDER_PORT"
-
-say "100 jobs to kube-scheduler as it comes (default-scheduler)"
-place default-scheduler
-kubectl delete pods --all --force --grace-period=0 >/dev/null 2>&1
-say "The same jobs to kube-scheduler with Synergy's extender (synergy-scheduler)"
-place synergy-scheduler
-
-python3 "$here/lib/demo_jobs.py" report "$root/tests/data/synergy" "$STATE/default-scheduler.json" "$STATE/synergy-scheduler.json"
 say "Where to look next"
 cat <<'TEXT'
   README.md           what Synergy is and how it works
+  docs/real-nodes.md  the trainers: all ways to run them, measured more than once
   docs/extender.md    how the extender decides, its configuration and metrics
   scripts/demo.sh --keep, then kubectl describe pod: the scheduler's reasons as events
 TEXT

@@ -92,7 +92,8 @@ cgroup_hierarchies() {
   fi
 }
 
-# make_cgroup NODE: the root of the node's pods in every hierarchy; --real-node-cpu limits it.
+# make_cgroup NODE: the root of the node's pods in every hierarchy; --real-node-cpu limits it. What is left of the machine is
+# for everything else, so that the nodes' CPU is there whatever else runs: else their pods' speeds would mean little.
 make_cgroup() {
   local path hierarchy level
   path=$(cgroup_of "$1")
@@ -105,9 +106,11 @@ make_cgroup() {
   ((REAL_NODE_CPU)) || return 0
   if has_cgroup_v2; then
     echo "${REAL_NODE_CPU}00 100000" >"/sys/fs/cgroup$path/cpu.max"
+    echo 10000 >"/sys/fs/cgroup${path%/*}/cpu.weight"
   else
     echo 100000 >"/sys/fs/cgroup/cpu$path/cpu.cfs_period_us"
     echo "${REAL_NODE_CPU}00" >"/sys/fs/cgroup/cpu$path/cpu.cfs_quota_us"
+    echo 262144 >"/sys/fs/cgroup/cpu${path%/*}/cpu.shares"
   fi
 }
 

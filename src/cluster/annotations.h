@@ -30,6 +30,8 @@ inline constexpr std::string_view kProfileGeneration = "synergy.io/profile-gener
 // Annotations that the extender and the tuner write.
 inline constexpr std::string_view kChange = "synergy.io/change";  // ChangeRecord
 inline constexpr std::string_view kHold = "synergy.io/hold";      // a node kept for a waiting pod
+// On a waiting pod: when there was room for it and kube-scheduler was reminded of that.
+inline constexpr std::string_view kRoomSeen = "synergy.io/room-seen";
 inline constexpr std::string_view kUnshrinkableUntil = "synergy.io/unshrinkable-until";
 
 }  // namespace synergy::annotations

@@ -29,9 +29,15 @@ def wait_for(what, check, seconds=60):
         time.sleep(0.1)
 
 
+def script(state, *arguments):
+    """scripts/cluster.sh, for the cluster in the folder `state`."""
+    command = [str(ROOT / "scripts/cluster.sh"), "--state", str(state), *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
 class Cluster:
-    def __init__(self):
-        self.folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"])
+    def __init__(self, folder=None):
+        self.folder = folder or pathlib.Path(os.environ["SYNERGY_TEST_STATE"])
         self.state = self.folder / "cluster"
         self.port = int((self.folder / "extender-port").read_text(encoding="utf-8"))
         exports = self.script("env").splitlines()
@@ -41,8 +47,7 @@ class Cluster:
             self.environment[name] = value
 
     def script(self, *arguments):
-        command = [str(ROOT / "scripts/cluster.sh"), "--state", str(self.state), *arguments]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        return script(self.state, *arguments)
 
     def kubectl(self, *arguments, stdin=None, check=True):
         command = [self.environment.get("SYNERGY_KUBECTL", "kubectl"), *arguments]

@@ -19,7 +19,7 @@ import sys
 import time
 import urllib.request
 
-from api import Api, ApiError
+from api import PODS, Api, ApiError
 from cluster import GPU, ROOT, Cluster, Extender
 from invariants import Invariants, Waits, annotation, managed, quantity
 
@@ -112,7 +112,7 @@ class Soak:
         self.options = options
         self.random = random.Random(options.seed)
         self.cluster = Cluster()
-        self.api = Api(json.loads(self.cluster.kubectl("config", "view", "--raw", "--minify", "-o", "json")))
+        self.api = Api(self.cluster)
         self.extender = Extender(self.cluster)
         self.invariants, self.waits = Invariants(), Waits(LONGEST_WAIT)
         self.made = self.checks = self.unreachable = 0
@@ -127,7 +127,7 @@ class Soak:
 
     def make(self, pod):
         try:
-            self.api.call("POST", "/api/v1/namespaces/default/pods", pod)
+            self.api.create_pod(pod)
             return True
         except ApiError as error:
             if error.status not in (0, 409, 429, 500, 503, 504):
@@ -225,7 +225,7 @@ class Soak:
             if pod["status"].get("phase") != "Succeeded" or name in self.ended:
                 continue
             try:
-                self.api.call("DELETE", f"/api/v1/namespaces/default/pods/{name}?gracePeriodSeconds=0")
+                self.api.call("DELETE", f"{PODS}/{name}?gracePeriodSeconds=0")
                 self.ended.add(name)
             except ApiError as error:
                 if error.status == 0:
@@ -277,7 +277,7 @@ class Soak:
             self.violations.append(f"two minutes after the last fault: {self.unsettled}")
             self.keep(self.look())
         try:
-            self.api.call("DELETE", "/api/v1/namespaces/default/pods?gracePeriodSeconds=0")
+            self.api.call("DELETE", f"{PODS}?gracePeriodSeconds=0")
         except ApiError as error:
             self.violations.append(f"the pods could not be deleted: {error}")
         self.until(lambda pods: not pods, 60)

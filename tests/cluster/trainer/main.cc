@@ -114,7 +114,9 @@ int Run(const Options& options, const sigset_t& signals) {
     speed.Restart();
     tick = std::max(tick + std::chrono::seconds(1), Clock::now());
     const auto read = static_cast<double>(data->read_bytes());
-    std::printf("iterations=%llu per_second=%.2f workers=%d missed=%.3f\n",
+    // Whoever copies the lines may be late.
+    const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+    std::printf("time=%.3f iterations=%llu per_second=%.2f workers=%d missed=%.3f\n", now.count(),
                 static_cast<unsigned long long>(training.iterations()), last_second.load(),
                 options.workers, read > 0 ? static_cast<double>(data->missed_bytes()) / read : 0.0);
     std::fflush(stdout);

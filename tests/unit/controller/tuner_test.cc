@@ -185,6 +185,33 @@ TEST_F(TunerTest, GivesThePlaceUpWhenThePodIsBound) {
   EXPECT_FALSE(api.pods["new"].annotations.contains("synergy.io/hold"));
 }
 
+TEST_F(TunerTest, RemindsKubeSchedulerOfRoomThatItDoesNotUse) {
+  AddPod("idle", "n1", 12, "insensitive");
+  AddPod("new", "", 3);
+  tuner.Step();
+  After(std::chrono::seconds(3));
+  EXPECT_FALSE(api.pods["new"].annotations.contains("synergy.io/room-seen"));  // not in force yet
+  KubeletCatchesUp();
+  tuner.Step();
+  const size_t calls = api.calls.size();
+  tuner.Step();
+  EXPECT_EQ(api.calls.size(), calls);
+  After(std::chrono::seconds(1));
+  EXPECT_TRUE(api.pods["new"].annotations.contains("synergy.io/room-seen"));
+  for (int i = 0; i < 30; ++i) After(std::chrono::seconds(1));
+  EXPECT_EQ(api.calls.size(), calls + 5);  // after 1, 3, 7, 15 and 31 s
+}
+
+TEST_F(TunerTest, RemindsKubeSchedulerOfRoomThatWasThereAllTheTime) {
+  AddPod("idle", "n1", 1, "insensitive");
+  AddPod("new", "", 3);
+  tuner.Step();
+  EXPECT_THAT(api.calls, IsEmpty());
+  After(std::chrono::seconds(1));
+  EXPECT_THAT(api.calls, ElementsAre("annotate new"));
+  EXPECT_TRUE(api.pods["new"].annotations.contains("synergy.io/room-seen"));
+}
+
 TEST_F(TunerTest, GivesThePlaceUpAfterAWhile) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
@@ -268,6 +295,25 @@ TEST_F(TunerTest, MovesSurplusEveryRoundCutsFirst) {
   KubeletCatchesUp();
   After(std::chrono::minutes(5));
   EXPECT_EQ(api.calls.size(), calls);  // nothing left to gain
+}
+
+TEST_F(TunerTest, GivesBackWhatItTookAsSoonAsARoundHasPassed) {
+  AddPod("stays", "n1", 9);
+  AddPod("idle", "n1", 1, "insensitive");
+  After(std::chrono::minutes(4));
+  AddPod("comes", "", 3);
+  tuner.Step();
+  EXPECT_EQ(Cpu("stays"), Cores(8));
+  api.pods["comes"].node = "n1";
+  KubeletCatchesUp();
+  After(std::chrono::seconds(1));
+  Leaves("comes");
+  // The rounds after 5 and 10 minutes are too soon and too late.
+  After(std::chrono::seconds(4 * 60 + 57));
+  EXPECT_EQ(Cpu("stays"), Cores(8));
+  After(std::chrono::seconds(3));
+  After(std::chrono::seconds(1));
+  EXPECT_EQ(Cpu("stays"), Cores(9));
 }
 
 TEST_F(TunerTest, TriesAGrowthThatIsRefusedOnceARound) {

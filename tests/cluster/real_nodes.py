@@ -1,0 +1,82 @@
+"""Four small real nodes with extender, controller and trainers: a cluster of its own for what is measured."""
+
+import contextlib
+import os
+import re
+import socket
+import time
+import urllib.request
+
+import trainers
+from cluster import Cluster, Extender, script, wait_for
+
+NODES = 4
+
+
+def say(text):
+    print(text, flush=True)
+
+
+@contextlib.contextmanager
+def real_nodes(folder, instance):
+    """A cluster of its own with extender and controller, the trainers' image and profiles."""
+    folder.mkdir(parents=True, exist_ok=True)
+    state = folder / "cluster"
+    # What an interrupted run left must not count as the cluster of this one.
+    if (state / "settings").exists():
+        script(state, "down")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (folder / "extender-port").write_text(str(port), encoding="utf-8")
+    with contextlib.ExitStack() as stack:
+        stack.callback(script, state, "down")
+        script(state, "up", "--instance", str(instance), "--real-nodes", str(NODES), "--real-node-cpu", str(trainers.NODE_CPU),
+               "--simulated-nodes", "0", "--extender", f"http://127.0.0.1:{port}", "--controller", os.environ["SYNERGY_BIN"])
+        cluster = Cluster(folder)
+        trainers.load_image(cluster)
+        trainers.advertise_gpus(cluster)
+        cluster.create(*(trainers.profile(kind) for kind in trainers.KINDS))
+        for kind in trainers.KINDS:
+            wait_for(f"profile {kind} to be judged",
+                     lambda kind=kind: cluster.get("trainingprofile", kind).get("status", {}).get("demand"))
+        extender = Extender(cluster)
+        stack.callback(extender.log.close)
+        extender.start()
+        stack.callback(extender.end)
+        yield cluster
+
+
+@contextlib.contextmanager
+def explained(cluster):
+    """When what is inside fails, says what has become of the pods."""
+    try:
+        yield
+    except Exception:
+        say(cluster.kubectl("get", "pods", "--output", "wide"))
+        say(cluster.kubectl("get", "events", "--sort-by", ".lastTimestamp"))
+        raise
+
+
+def tuner_metric(cluster, name):
+    with urllib.request.urlopen(cluster.environment["SYNERGY_CONTROLLER_URL"] + "/metrics", timeout=10) as answer:
+        return float(re.search(f"^{name} (.*)$", answer.read().decode(), re.M).group(1))
+
+
+def await_rest(cluster):
+    """All pods run with the CPU that they request, and keep it for some seconds; returns them."""
+
+    def look():
+        pods = cluster.pods()
+        running = all(trainers.is_running(pod) for pod in pods.values())
+        has = {name: trainers.milli_cpu(pod, "status") for name, pod in pods.items()}
+        asks = {name: trainers.milli_cpu(pod) for name, pod in pods.items()}
+        return pods, asks if running and has == asks else None
+
+    def same_for_some_time():
+        before = look()[1]
+        time.sleep(3)
+        pods, after = look()
+        return pods if after and after == before else None
+
+    return wait_for("all trainers to run and to have what they ask for", same_for_some_time, 120)

@@ -1,0 +1,134 @@
+"""Trainers on real nodes: two kinds that differ in how much CPU they can use, as pods in four ways, and how fast they run.
+
+A node here has 300m CPU and two GPUs, so a GPU's fair share is 150m.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+from cluster import GPU, ROOT
+
+MEMORY = "64Mi"
+NODE_CPU = 300  # thousandths of a core
+GPUS = 2  # of each node
+FAIR_SHARE = "150m"
+
+# The trainers' flags, and iterations per second by CPU in thousandths of a core, as trainer/measure.py measures them. The
+# last amount is the demand. One worker each, as SYNERGY_CPUS says of less than a core.
+KINDS = {
+    # 10 ms of CPU for each iteration; the GPU could do 30 in a second.
+    "sensitive": (["--workers", "1", "--cpu-per-iteration", "10", "--gpu-step", "33"],
+                  [(15, 1.5), (50, 5), (100, 10), (150, 15), (200, 20), (250, 25), (285, 28.5)]),
+    # A few thousandths of a core keep its GPU busy.
+    "insensitive": (["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", "50"],
+                    [(15, 20), (150, 20)]),
+}
+
+
+def profile(kind):
+    points = [{"cpu": f"{cpu}m", "memory": MEMORY, "throughput": speed} for cpu, speed in KINDS[kind][1]]
+    return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": kind}, "spec": {"points": points}}
+
+
+def proportional(kind):
+    """What most clusters do today: every GPU comes with its share of the node, as a request and as a limit."""
+    del kind
+    amounts = {"cpu": FAIR_SHARE, "memory": MEMORY}
+    return {"synergy.io/fungible": "false"}, {"requests": amounts, "limits": amounts}
+
+
+def burstable(kind):
+    """What somebody does who knows Kubernetes well: the same requests, and no CPU limit."""
+    del kind
+    return {"synergy.io/fungible": "false"}, {"requests": {"cpu": FAIR_SHARE, "memory": MEMORY}, "limits": {"memory": MEMORY}}
+
+
+def strict(kind):
+    return {"synergy.io/profile": kind, "synergy.io/enforcement": "strict"}, {}
+
+
+def shared(kind):
+    return {"synergy.io/profile": kind, "synergy.io/enforcement": "shared"}, {}
+
+
+# Name -> labels and resources of a pod of that kind.
+WAYS = {"proportional": proportional, "burstable": burstable, "strict": strict, "shared": shared}
+
+
+def pod(name, kind, way):
+    labels, resources = WAYS[way](kind)
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": {"kind": kind, **labels}},
+        "spec": {
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": 0,
+            "containers": [{
+                "name": "train",
+                "image": "synergy.test/trainer:1",
+                "imagePullPolicy": "Never",
+                "args": KINDS[kind][0],
+                "resources": {**resources, "limits": {GPU: "1", **resources.get("limits", {})}},
+            }],
+        },
+    }
+
+
+def load_image(cluster):
+    archive = cluster.folder / "trainer.tar"
+    subprocess.run([str(ROOT / "tests/cluster/trainer/image.sh"), os.environ["SYNERGY_TRAINER"], str(archive)], check=True)
+    cluster.script("load-image", str(archive))
+
+
+def advertise_gpus(cluster):
+    """On every real node, until its kubelet is restarted."""
+    amounts = {GPU: str(GPUS)}
+    patch = json.dumps({"status": {"capacity": amounts, "allocatable": amounts}})
+    for node in cluster.get("nodes")["items"]:
+        cluster.kubectl("patch", "node", node["metadata"]["name"], "--subresource", "status", "-p", patch)
+
+
+def is_running(item):
+    return item["status"].get("phase") == "Running"
+
+
+def milli_cpu(item, of="spec"):
+    """What the trainer requests, or what the kubelet says that it has; None before it says so."""
+    if of == "spec":
+        amounts = item["spec"]["containers"][0]["resources"]
+    else:
+        amounts = item["status"].get("containerStatuses", [{}])[0].get("resources", {})
+    text = amounts.get("requests", {}).get("cpu")
+    if text is None:
+        return None
+    return int(text[:-1]) if text.endswith("m") else round(float(text) * 1000)
+
+
+def restarts(item):
+    return sum(status["restartCount"] for status in item["status"].get("containerStatuses", []))
+
+
+LINE = re.compile(r"^\[pod/([^/]+)/\S+\] time=(\S+) iterations=(\d+) ", re.M)
+
+
+def iterations(cluster):
+    """Pod name -> [(Unix time, iterations so far)] of its last minute, from what the trainers print each second."""
+    counts = {}
+    for name, moment, count in LINE.findall(cluster.kubectl("logs", "--selector=kind", "--prefix", "--tail=60")):
+        counts.setdefault(name, []).append((float(moment), int(count)))
+    return counts
+
+
+def speeds(cluster, since, until):
+    """Pod name -> iterations per second, between the first and the last line of that time."""
+    result = {}
+    for name, lines in iterations(cluster).items():
+        inside = [line for line in lines if since <= line[0] <= until]
+        if len(inside) < 2:
+            raise AssertionError(f"{name} printed {len(inside)} lines between {since:.1f} and {until:.1f}: {lines[-3:]}")
+        (first, from_count), (last, to_count) = inside[0], inside[-1]
+        result[name] = (to_count - from_count) / (last - first)
+    return result
