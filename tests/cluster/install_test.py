@@ -303,8 +303,8 @@ class InstallTest(unittest.TestCase):
         wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
         kinds = self.cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()
         kinds = ",".join(kind for kind in kinds if not kind.startswith("events"))
-        left = self.cluster.get(kinds, "--all-namespaces", "--ignore-not-found", "--selector=app.kubernetes.io/part-of=synergy")
-        self.assertEqual([f"{item['kind']} {item['metadata']['name']}" for item in left["items"]], [])
+        left = self.cluster.kubectl("get", kinds, "--all-namespaces", "--selector=app.kubernetes.io/part-of=synergy", "-o", "name")
+        self.assertEqual(left.split(), [])
         inside = self.cluster.get(kinds, "--namespace", NAMESPACE)["items"]
         names = {f"{item['kind']} {item['metadata']['name']}" for item in inside if item["metadata"].get("namespace") == NAMESPACE}
         self.assertEqual(names - {"ConfigMap kube-root-ca.crt", "ServiceAccount default"}, set())
