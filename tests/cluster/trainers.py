@@ -15,8 +15,8 @@ NODE_CPU = 300  # thousandths of a core
 GPUS = 2  # of each node
 FAIR_SHARE = "150m"
 
-# The trainers' flags, and iterations per second by CPU in thousandths of a core, as trainer/measure.py measures them. The
-# last amount is the demand. One worker each, as SYNERGY_CPUS says of less than a core.
+# The trainers' flags, and iterations per second by CPU in thousandths of a core, by arithmetic; with limits they reach 98 % of
+# it. The last amount is the demand. One worker each, as SYNERGY_CPUS says of less than a core.
 KINDS = {
     # 10 ms of CPU for each iteration; the GPU could do 30 in a second.
     "sensitive": (["--workers", "1", "--cpu-per-iteration", "10", "--gpu-step", "33"],
