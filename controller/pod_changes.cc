@@ -190,10 +190,13 @@ void PodChanges::Nudge(const Pod& pod, Change& change) {
 }
 
 void PodChanges::Withdraw(const Pod& pod, const Change& change) {
-  std::optional<std::string> before;
-  if (change.before) before = json::WriteChange(*change.before);
-  const Result<Pod> answer =
-      kube::AnnotatePod(client_, reader_, kube::IdentityOf(pod), {{annotations::kChange, before}});
+  // What was there before a predecessor's announcement nobody knows any more; no record at all
+  // would read as amounts that nobody gave.
+  const ResourceVector& kept = change.record.from;
+  const ChangeRecord before = change.before.value_or(ChangeRecord{
+      ChangeKind::kUndone, kept, kept, "an announced change was not made", clock_.WallNow()});
+  const Result<Pod> answer = kube::AnnotatePod(client_, reader_, kube::IdentityOf(pod),
+                                               {{annotations::kChange, json::WriteChange(before)}});
   if (answer) {
     state_.RefreshPod(*answer);
   } else {

@@ -17,6 +17,7 @@
 #include "controller/cluster_view.h"
 #include "controller/fair_shares.h"
 #include "controller/namespace_store.h"
+#include "controller/pod_gauges.h"
 #include "controller/profile_store.h"
 #include "controller/status_writer.h"
 #include "controller/tuner.h"
@@ -119,6 +120,7 @@ class RunningProgram final : public Program {
         log_(log),
         client_(std::move(client)),
         reader_(config.gpu_resource),
+        metrics_(config.gpu_resource),
         profiles_(config.tolerance),
         fair_shares_(state_, clock),
         view_(profiles_, namespaces_, fair_shares_, [this] { return Complete(); }),
@@ -286,6 +288,12 @@ class RunningProgram final : public Program {
                      ToGauge("namespaces", namespaces_watch_->status(), namespaces_.size(), now),
                      ToGauge("trainingprofiles", profiles_watch_->status(),
                              profiles.valid + profiles.invalid, now)};
+    gauges.pods = ReadPodGauges(
+        *snapshot, [this](const std::string& pod_namespace, const std::string& name, Gpus gpus) {
+          return FindTunedProfile(profiles_, pod_namespace, name, gpus);
+        });
+    for (const auto& pod : tuner_.WaitingPods())
+      ++gauges.waiting_pods[std::string(WaitingReason(*pod, config_.gpu_resource))];
     gauges.valid_profiles = profiles.valid;
     gauges.invalid_profiles = profiles.invalid;
     gauges.certificate_expiry = webhook_server_->CertificateExpiry();

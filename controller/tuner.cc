@@ -58,6 +58,13 @@ Tuner::Tuner(ClusterState& state, FindProfile find_profile, kube::ApiClient& cli
       changes_(state, client, reader, events, clock, log, metrics, options_.changes),
       next_round_(clock.Now() + options_.round) {}
 
+std::vector<std::shared_ptr<const Pod>> Tuner::WaitingPods() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<const Pod>> pods;
+  for (const auto& [uid, waiting] : waiting_) pods.push_back(waiting.pod);
+  return pods;
+}
+
 void Tuner::PodSeen(const Pod& pod) {
   const std::lock_guard lock(mutex_);
   if (pod.terminal && !pod.node.empty() && pod.UsesGpus()) touched_.insert(pod.node);

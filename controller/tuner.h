@@ -87,6 +87,9 @@ class Tuner {
   // Does what is to be done now. To be called when something was seen, and several times a second.
   void Step();
 
+  // GPU pods without a node, but for those with scheduling gates.
+  std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
+
  private:
   // A place kept for a waiting pod.
   struct Hold {
@@ -158,7 +161,7 @@ class Tuner {
   Instant next_round_{};
   mutable std::set<std::string> respected_;  // what has been told already
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, WaitingPod> waiting_;  // GPU pods without a node, by uid
   std::set<std::string> touched_;              // nodes to divide again
 };

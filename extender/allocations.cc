@@ -16,13 +16,17 @@ bool Changes(const Pod& pod, const Pod& planned) {
   return pod.fungible && planned.fungible->requested != pod.fungible->requested;
 }
 
-// Why the pod has what it has.
-std::string Reason(const Pod& bound, const std::string& node) {
-  const Fungible& fungible = *bound.fungible;
-  const bool whole = LargerOf(fungible.requested, fungible.demand) == fungible.requested;
-  return whole ? fmt::format("its demand, on node {}", node)
-               : fmt::format("what node {} has to give now of its demand ({})", node,
-                             DescribeCpuAndMemory(fungible.demand));
+// What the node has for those who come later.
+std::string Leftover(const NodeState& node) {
+  const ResourceVector free = LargerOf(node.Free(), {});
+  const int64_t gpus = node.Free().gpus.count();
+  if (gpus <= 0) return "no GPU stays free there";
+  // In round figures: this is for people.
+  const MilliCpu cpu(free.cpu.count() / gpus / 100 * 100);
+  const int64_t unit = (free.memory.count() / gpus >= GiB(1).count() ? GiB(1) : MiB(1)).count();
+  const Bytes memory(free.memory.count() / gpus / unit * unit);
+  const ResourceVector each{Gpus(1), cpu, memory};
+  return fmt::format("{} GPUs stay free there, with {} each", gpus, DescribeCpuAndMemory(each));
 }
 
 }  // namespace
@@ -79,15 +83,28 @@ void Allocations::Undo(const Pod& pod, const Pod& planned) {
   log_.Warn("allocation not put back", {{"pod", pod.Key()}, {"error", undone.error().message}});
 }
 
+std::string Allocations::Reason(const Pod& bound, const std::string& node,
+                                const ClusterSnapshot& snapshot) {
+  if (!bound.fungible) return {};
+  const Fungible& fungible = *bound.fungible;
+  const bool whole = LargerOf(fungible.requested, fungible.demand) == fungible.requested;
+  std::string reason = whole ? fmt::format("its demand, on node {}", node)
+                             : fmt::format("what node {} has to give now of its demand ({})", node,
+                                           DescribeCpuAndMemory(fungible.demand));
+  const auto place = snapshot.Find(node);
+  if (place) reason += "; " + Leftover(snapshot.node(*place));
+  return reason;
+}
+
 json::AnnotationChanges Allocations::Describe(const Pod& pod, const Pod& bound,
-                                              const std::string& node) const {
+                                              std::string why) const {
   if (!pod.fungible) return {};
   const ChangeRecord change{ChangeKind::kAllocated, pod.fungible->requested,
-                            bound.fungible->requested, Reason(bound, node), clock_.WallNow()};
+                            bound.fungible->requested, std::move(why), clock_.WallNow()};
   return {{annotations::kChange, json::WriteChange(change)}};
 }
 
-void Allocations::Bound(const Pod& pod, const Pod& bound, const std::string& node) {
+void Allocations::Bound(const Pod& pod, const Pod& bound, const std::string& why) {
   if (!pod.fungible) return;
   const Fungible& fungible = *bound.fungible;
   const bool whole = LargerOf(fungible.requested, fungible.demand) == fungible.requested;
@@ -95,7 +112,7 @@ void Allocations::Bound(const Pod& pod, const Pod& bound, const std::string& nod
   if (!Changes(pod, bound)) return;
   Tell(pod, "Normal",
        fmt::format("from {} to {}: {}", DescribeCpuAndMemory(pod.fungible->requested),
-                   DescribeCpuAndMemory(fungible.requested), Reason(bound, node)));
+                   DescribeCpuAndMemory(fungible.requested), why));
 }
 
 void Allocations::Tell(const Pod& pod, std::string_view type, std::string message) {

@@ -40,11 +40,16 @@ class Allocations {
   // After Set() and a bind that failed for good: as it was.
   void Undo(const Pod& pod, const Pod& planned);
 
+  // Why the pod gets what it gets on `node`, and what that leaves; empty for a pod of which nothing
+  // may be changed. `snapshot` counts it there already.
+  static std::string Reason(const Pod& bound, const std::string& node,
+                            const ClusterSnapshot& snapshot);
+
   // What the Binding is to say of it; nothing for a pod of which nothing may be changed.
-  json::AnnotationChanges Describe(const Pod& pod, const Pod& bound, const std::string& node) const;
+  json::AnnotationChanges Describe(const Pod& pod, const Pod& bound, std::string why) const;
 
   // After the bind: tells and counts.
-  void Bound(const Pod& pod, const Pod& bound, const std::string& node);
+  void Bound(const Pod& pod, const Pod& bound, const std::string& why);
 
  private:
   void Tell(const Pod& pod, std::string_view type, std::string message);

@@ -76,8 +76,9 @@ Result<> Binder::Bind(const json::BindingArgs& args, const std::string& request_
     planned = *pod;
     Assume(planned, args);
   }
+  const std::string why = Allocations::Reason(planned, args.node, *state_.Snapshot());
   const Result<> bound = kube::BindPod(client_, {args.pod_namespace, args.pod_name, args.pod_uid},
-                                       args.node, allocations_.Describe(*pod, planned, args.node));
+                                       args.node, allocations_.Describe(*pod, planned, why));
   if (!bound) {
     if (!IsDefinite(bound.error().code)) return Settle(args, bound.error());
     allocations_.Undo(*pod, planned);
@@ -86,7 +87,7 @@ Result<> Binder::Bind(const json::BindingArgs& args, const std::string& request_
     return Refuse(args, ToString(bound.error().code), bound.error());
   }
   metrics_.CountBind("bound");
-  allocations_.Bound(*pod, planned, args.node);
+  allocations_.Bound(*pod, planned, why);
   log_.Info("pod bound", {{"request", request_id}, {"pod", pod->Key()}, {"node", args.node}});
   return {};
 }

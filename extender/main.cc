@@ -24,6 +24,7 @@ struct Flags {
   std::string context;
   std::string config;
   std::string listen;
+  std::string http_listen;
   std::string tls_certificate_file;
   std::string tls_key_file;
   std::string gpu_resource;
@@ -41,6 +42,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config, "Configuration file (YAML, docs/extender.md)");
   app.add_option("--listen", flags.listen,
                  "host:port to serve on; port 0 takes a free one (default 127.0.0.1:8888)");
+  app.add_option("--http-listen", flags.http_listen,
+                 "host:port of /healthz, /readyz and /metrics beside the verbs (default: none)");
   CLI::Option* certificate = app.add_option("--tls-cert-file", flags.tls_certificate_file,
                                             "Serve TLS with this certificate (PEM)");
   CLI::Option* key = app.add_option("--tls-private-key-file", flags.tls_key_file, "Its key (PEM)");
@@ -63,6 +66,7 @@ synergy::Result<synergy::config::ExtenderConfig> Configure(const Flags& flags) {
     config = *std::move(loaded);
   }
   if (!flags.listen.empty()) config.listen = flags.listen;
+  if (!flags.http_listen.empty()) config.http_listen = flags.http_listen;
   if (!flags.tls_key_file.empty()) {
     config.tls_certificate_file = flags.tls_certificate_file;
     config.tls_key_file = flags.tls_key_file;
@@ -119,6 +123,7 @@ int main(int argc, char** argv) {
   }
   log.Info("serving", {{"listen", config->listen},
                        {"port", (*program)->port()},
+                       {"http_port", (*program)->http_port()},
                        {"api_server", access->server},
                        {"version", synergy::Version()},
                        {"commit", synergy::Commit()}});

@@ -66,15 +66,28 @@ kube::ReflectorOptions Watch(std::string path, std::string field_selector, uint6
   return options;
 }
 
+// The server of httpListen, or none.
+Result<std::unique_ptr<http::Server>> ServeProbes(const std::string& listen) {
+  if (listen.empty()) return nullptr;
+  const auto address = config::ParseListenAddress(listen);
+  if (!address) return Fail(address.error());
+  http::ServerOptions options;
+  options.host = address->host;
+  options.port = address->port;
+  return http::Server::Create(std::move(options));
+}
+
 class RunningProgram final : public Program {
  public:
   RunningProgram(const config::ExtenderConfig& config, std::unique_ptr<kube::ApiClient> client,
-                 std::unique_ptr<http::Server> server, const Clock& clock, Logger& log)
+                 std::unique_ptr<http::Server> server, std::unique_ptr<http::Server> http_server,
+                 const Clock& clock, Logger& log)
       : config_(config),
         clock_(clock),
         log_(log),
         client_(std::move(client)),
         server_(std::move(server)),
+        http_server_(std::move(http_server)),
         reader_(config.gpu_resource),
         metrics_(config.gpu_resource),
         events_(kube::EventRecorder::Start(*client_, clock, log, "synergy-extender",
@@ -85,7 +98,7 @@ class RunningProgram final : public Program {
                 config.assume_timeout),
         extender_(state_, binder_, reader_, ReserveRule{config.reserve_per_gpu},
                   config.expect_timeout, clock, log, metrics_,
-                  [this] { clock_.SleepFor(kCatchUp, {}); }),
+                  {[this] { return Complete(); }, [this] { clock_.SleepFor(kCatchUp, {}); }}),
         pod_store_(state_),
         node_store_(state_),
         budget_store_(state_) {}
@@ -113,18 +126,25 @@ class RunningProgram final : public Program {
       return ReadGauges(state_, ReserveRule{config_.reserve_per_gpu}, resources_, *health_, clock_);
     });
     AddRoutes();
+    AddProbes(*server_);
+    if (http_server_) AddProbes(*http_server_);
     settling_ = std::jthread([this](const std::stop_token& stop) {
       while (clock_.SleepFor(std::chrono::seconds(1), stop)) binder_.SettleExpired();
     });
+    if (http_server_) {
+      if (const Result<> started = http_server_->Start(); !started) return started;
+    }
     return server_->Start();
   }
 
   uint16_t port() const override { return server_->port(); }
+  uint16_t http_port() const override { return http_server_ ? http_server_->port() : 0; }
 
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
     if (health_) health_->ShutDown();
     server_->Stop(config_.shutdown_grace);
+    if (http_server_) http_server_->Stop(config_.shutdown_grace);
     settling_.request_stop();
     if (settling_.joinable()) settling_.join();
     pods_.reset();
@@ -133,23 +153,31 @@ class RunningProgram final : public Program {
   }
 
  private:
+  bool Complete() const {
+    return std::all_of(resources_.begin(), resources_.end(),
+                       [](const auto& resource) { return resource.status().synced; });
+  }
+
   void AddRoutes() {
     AddVerb(Verb::kFilter, [this](std::string_view body) { return extender_.Filter(body); });
     AddVerb(Verb::kPrioritize,
             [this](std::string_view body) { return extender_.Prioritize(body); });
     AddVerb(Verb::kBind, [this](std::string_view body) { return extender_.Bind(body); });
     AddVerb(Verb::kPreempt, [this](std::string_view body) { return extender_.Preempt(body); });
-    server_->Handle("GET", "/healthz", [](const http::Request&) { return Text(200, "ok\n"); });
-    server_->Handle("GET", "/readyz", [this](const http::Request&) {
-      const std::string reason = health_->NotReadyReason();
-      return reason.empty() ? Text(200, "ok\n") : Text(503, "not ready: " + reason + "\n");
-    });
-    server_->Handle("GET", "/metrics", [this](const http::Request&) {
-      return http::Response{200, "text/plain; version=0.0.4; charset=utf-8", metrics_.Render()};
-    });
     server_->Handle("GET", "/debug/state", [this](const http::Request&) {
       return http::Response{200, "application/json",
                             json::WriteSnapshot(*state_.Snapshot(), config_.gpu_resource)};
+    });
+  }
+
+  void AddProbes(http::Server& server) {
+    server.Handle("GET", "/healthz", [](const http::Request&) { return Text(200, "ok\n"); });
+    server.Handle("GET", "/readyz", [this](const http::Request&) {
+      const std::string reason = health_->NotReadyReason();
+      return reason.empty() ? Text(200, "ok\n") : Text(503, "not ready: " + reason + "\n");
+    });
+    server.Handle("GET", "/metrics", [this](const http::Request&) {
+      return http::Response{200, "text/plain; version=0.0.4; charset=utf-8", metrics_.Render()};
     });
   }
 
@@ -166,6 +194,7 @@ class RunningProgram final : public Program {
   Logger& log_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::Server> http_server_;  // none without httpListen
   json::ObjectReader reader_;
   metrics::ExtenderMetrics metrics_;
   ClusterState state_;
@@ -203,8 +232,10 @@ Result<std::unique_ptr<Program>> Program::Start(const config::ExtenderConfig& co
   options.error_response = AnswerServerError;
   auto server = http::Server::Create(std::move(options));
   if (!server) return Fail(server.error());
-  auto program =
-      std::make_unique<RunningProgram>(config, *std::move(client), *std::move(server), clock, log);
+  auto http_server = ServeProbes(config.http_listen);
+  if (!http_server) return Fail(http_server.error());
+  auto program = std::make_unique<RunningProgram>(config, *std::move(client), *std::move(server),
+                                                  *std::move(http_server), clock, log);
   if (const Result<> started = program->Start(); !started) return Fail(started.error());
   return program;
 }

@@ -25,6 +25,8 @@ class Program {
   virtual ~Program() = default;
 
   virtual uint16_t port() const = 0;
+  // Of httpListen; 0 without one.
+  virtual uint16_t http_port() const = 0;
   // Not ready first, then no new connections, then the calls under way get their time. Once.
   virtual void Stop() = 0;
 };

@@ -66,7 +66,7 @@ SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
                                      const json::ObjectReader& reader, ReserveRule reserve,
                                      std::chrono::milliseconds expect_timeout, const Clock& clock,
                                      Logger& log, metrics::ExtenderMetrics& metrics,
-                                     std::function<void()> catch_up)
+                                     Watches watches)
     : state_(state),
       binder_(binder),
       reader_(reader),
@@ -75,12 +75,18 @@ SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
       clock_(clock),
       log_(log),
       metrics_(metrics),
-      catch_up_(std::move(catch_up)) {}
+      watches_(std::move(watches)) {}
 
 std::string SchedulerExtender::Reject(Verb verb, const Error& error) {
   metrics_.CountError(verb, ToString(error.code));
   log_.Warn("request refused", {{"verb", ToString(verb)}, {"error", error.message}});
   return json::WriteError(error.message);
+}
+
+Result<> SchedulerExtender::Ready() const {
+  if (watches_.complete()) return {};
+  return Fail(ErrorCode::kUnavailable,
+              "the extender has just started and does not know all pods and nodes yet");
 }
 
 void SchedulerExtender::Expect(const Pod& pod, NodeIndex node) {
@@ -93,6 +99,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
   if (!args) return Reject(Verb::kFilter, args.error());
   if (!args->pod.UsesGpus()) return json::WriteFilterResult(args->whole_nodes, args->answers(), {});
 
+  if (const Result<> ready = Ready(); !ready) return Reject(Verb::kFilter, ready.error());
   Reasons reasons(args->pod.requests, reader_.gpu_resource());
   std::vector<std::string_view> fitting;
   std::vector<json::FailedNode> failed;
@@ -115,8 +122,8 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     }
   };
   judge();
-  if (fitting.empty() && !failed.empty() && catch_up_) {
-    catch_up_();
+  if (fitting.empty() && !failed.empty()) {
+    watches_.catch_up();
     judge();
   }
   // With one node left kube-scheduler does not ask for scores: that node it is.
@@ -141,6 +148,7 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
   if (!args->pod.UsesGpus() || points.empty())
     return json::WriteHostPriorityList(args->spelled_names, points);
 
+  if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPrioritize, ready.error());
   const auto snapshot = state_.Snapshot();
   const BestFit best_fit(args->pod, *snapshot, reserve_);
   Candidates candidates(*snapshot, state_.FindHold(args->pod.uid), *args, reader_);
@@ -166,6 +174,7 @@ std::string SchedulerExtender::Bind(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kBind);
   const auto args = json::ReadBindingArgs(body);
   if (!args) return Reject(Verb::kBind, args.error());
+  if (const Result<> ready = Ready(); !ready) return Reject(Verb::kBind, ready.error());
   const Result<> bound = binder_.Bind(*args, ids_.Current(args->pod_uid));
   if (bound) return json::WriteError({});
   metrics_.CountError(Verb::kBind, ToString(bound.error().code));
@@ -176,6 +185,7 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kPreempt);
   const auto args = json::ReadPreemptionArgs(body, reader_);
   if (!args) return Reject(Verb::kPreempt, args.error());
+  if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPreempt, ready.error());
   const auto snapshot = state_.Snapshot();
   const Reclaiming reclaiming =
       patience_.Lasts(args->pod.uid, clock_.Now()) ? Reclaiming::kYes : Reclaiming::kNo;

@@ -15,6 +15,7 @@
 #include "cluster/cluster_state.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/result.h"
 #include "extender/binder.h"
 #include "extender/decision_ids.h"
 #include "extender/reclaim_patience.h"
@@ -23,15 +24,22 @@
 
 namespace synergy::extender {
 
+// What the extender has to know of the watches that keep its copy of the cluster.
+struct Watches {
+  // Whether everything has been listed once. Before that whatever is not known looks free.
+  std::function<bool()> complete = [] { return true; };
+  // Gives them a moment, where nothing that kube-scheduler holds possible is possible to us: it may
+  // have heard of a change a little before us, and would not ask again before the next one.
+  std::function<void()> catch_up = [] {};
+};
+
 class SchedulerExtender {
  public:
-  // All references outlive the extender. `catch_up` gives the watches a moment, where nothing that
-  // kube-scheduler holds possible is possible to us: it may have heard of a change a little before
-  // us, and would not ask again before the next one.
+  // All references outlive the extender.
   SchedulerExtender(ClusterState& state, Binder& binder, const json::ObjectReader& reader,
                     ReserveRule reserve, std::chrono::milliseconds expect_timeout,
                     const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics,
-                    std::function<void()> catch_up = {});
+                    Watches watches = {});
 
   std::string Filter(std::string_view body);
   std::string Prioritize(std::string_view body);
@@ -40,6 +48,8 @@ class SchedulerExtender {
 
  private:
   std::string Reject(metrics::Verb verb, const Error& error);
+  // Whether a GPU pod may be placed by what is known.
+  Result<> Ready() const;
   void Expect(const Pod& pod, NodeIndex node);
 
   ClusterState& state_;
@@ -50,7 +60,7 @@ class SchedulerExtender {
   const Clock& clock_;
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;
-  const std::function<void()> catch_up_;
+  const Watches watches_;
   DecisionIds ids_;
   ReclaimPatience patience_;
 };

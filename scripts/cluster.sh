@@ -27,6 +27,9 @@ Options of up:
   --extender URL             run a second kube-scheduler, synergy-scheduler, that calls the extender at URL
   --controller FOLDER        run FOLDER/synergy-controller (build/release/bin) with its kinds and webhooks
   --scheduler-config FILE    that scheduler's configuration instead of manifests/scheduler-config.yaml
+  --services                 kube-proxy on the real nodes, so that Services work in pods and for webhooks; each node gets a network
+                             namespace of its own
+  --audit NAMESPACE          what the namespace's service accounts ask the API server, in the log `audit.log`
   --instance N               another set of ports, addresses and names, so that clusters can run side by side, 0 to 9 (0)
 
   --state DIR                where everything is kept (SYNERGY_CLUSTER_STATE, or ~/.local/state/synergy/cluster); any

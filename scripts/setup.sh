@@ -5,15 +5,16 @@ usage() {
   cat <<'TEXT'
 usage: scripts/setup.sh [--no-cluster]
 
-Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes and
-kwok), which are built from Go modules and kept in ${XDG_CACHE_HOME:-~/.cache}/synergy. Run it again at any time: it does
-only what is missing. The first build of the programs takes about 8 minutes on two cores.
+Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes, kwok
+and Helm), which are built from Go modules and kept in ${XDG_CACHE_HOME:-~/.cache}/synergy. Run it again at any time: it does
+only what is missing. The first build of the programs takes about 11 minutes on two cores.
 
   --no-cluster   only what the build and the unit tests need
   -h, --help     this text
 
   SYNERGY_KUBE_BIN=FOLDER   use these Kubernetes programs instead of building them
   SYNERGY_KWOK_BIN=FOLDER   use this folder's kwok instead of building it
+  SYNERGY_HELM_BIN=FOLDER   use this folder's helm instead of building it
 TEXT
 }
 
@@ -40,6 +41,7 @@ if ((with_cluster)); then
   install_packages "${BUILD_PACKAGES[@]}" "${CLUSTER_PACKAGES[@]}"
   set_up_kubernetes
   set_up_kwok
+  set_up_helm
   say "ready: scripts/cluster.sh up starts a test cluster"
 else
   install_packages "${BUILD_PACKAGES[@]}"

@@ -28,6 +28,22 @@ set_up_kwok() {
     "-X sigs.k8s.io/kwok/pkg/consts.Version=${version#v}" kwok
 }
 
+set_up_helm() {
+  local version minor
+  if [[ -n ${SYNERGY_HELM_BIN-} ]]; then
+    check_users_programs SYNERGY_HELM_BIN helm
+    return
+  fi
+  check_go "$REPOSITORY/tests/helm/go.mod"
+  version=$(helm_version)
+  # Which Kubernetes it takes for granted where it can ask none (helm template, helm lint).
+  IFS=. read -r _ minor _ <<<"$(kubernetes_version)"
+  build_programs "Helm $version" "3 minutes" "$(helm_folder)" "$REPOSITORY/tests/helm" helm.sh/helm/v3/cmd \
+    "-X helm.sh/helm/v3/internal/version.version=$version \
+     -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$minor \
+     -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=$minor" helm
+}
+
 # check_users_programs VARIABLE NAME...
 check_users_programs() {
   local variable=$1 folder=${!1} name missing
@@ -37,6 +53,8 @@ check_users_programs() {
   for name in "$@"; do
     if [[ $name == kubectl ]]; then
       say "$folder/$name: $("$folder/$name" version --client | head -1)"
+    elif [[ $name == helm ]]; then
+      say "$folder/$name: $("$folder/$name" version --short)"
     else
       say "$folder/$name: $("$folder/$name" --version 2>&1 | head -1)"
     fi

@@ -10,6 +10,7 @@ components() {
   if has_simulated_nodes; then echo kwok; fi
   for ((node = 1; node <= REAL_NODES; node++)); do
     printf '%s\n' "node-$node" "containerd-$node" "kubelet-$node"
+    if [[ -n $SERVICES ]]; then echo "kube-proxy-$node"; fi
   done
 }
 
@@ -45,6 +46,7 @@ end_component() {
       # They died with it, and on purpose.
       stop_component "containerd-${1#node-}"
       stop_component "kubelet-${1#node-}"
+      if [[ -n $SERVICES ]]; then stop_component "kube-proxy-${1#node-}"; fi
       ;;
     *) stop_component "$1" "$2" ;;
   esac
@@ -80,9 +82,11 @@ begin_component() {
       start_node "$node"
       start_containerd "$node"
       start_kubelet "$node"
+      if [[ -n $SERVICES ]]; then start_kube_proxy "$node"; fi
       ;;
     containerd-*) start_containerd "$node" ;;
     kubelet-*) start_kubelet "$node" ;;
+    kube-proxy-*) start_kube_proxy "$node" ;;
   esac
   sleep 0.2
   fail_if_dead "$1"

@@ -15,7 +15,10 @@ set_ports() {
   CONTROLLER_PORT=$((base + 45))
   KWOK_PORT=$((base + 47))
   KUBELET_HEALTH_PORT=$((base + 90)) # plus the node's number
-  API=https://127.0.0.1:$API_PORT
+  # With Services, pods reach the API server, so it cannot be on loopback.
+  API_ADDRESS=127.0.0.1
+  [[ -z ${SERVICES-} ]] || API_ADDRESS=$(uplink_address 0)
+  API=https://$API_ADDRESS:$API_PORT
 }
 
 # Nothing in this cluster is worth keeping, so etcd does not wait for the disk. Progress notices, as kubeadm sets them, let
@@ -30,15 +33,22 @@ start_etcd() {
 }
 
 start_kube_apiserver() {
-  local pki=$STATE/pki
-  # Kubelets are reached at their bridge's address. Nothing in the cluster reaches the API server through a Service, so
-  # it needs no reconciled endpoints (which may not be loopback addresses). Streamed lists need an etcd of 3.4.31 or
+  local pki=$STATE/pki endpoints=none more=()
+  # Webhooks' Services are resolved to their pods by the API server itself: there is no kube-proxy on its side.
+  if [[ -n $SERVICES ]]; then endpoints=lease more+=(--enable-aggregator-routing); fi
+  if [[ -n $AUDIT ]]; then
+    write_audit_policy
+    more+=(--audit-policy-file "$STATE/audit-policy.json" --audit-log-path "$STATE/logs/audit.log" --audit-log-mode blocking)
+  fi
+  # Kubelets are reached at their bridge's address. Without Services nothing in the cluster reaches the API server through
+  # one, and it needs no reconciled endpoints (which may not be loopback addresses). Streamed lists need an etcd of 3.4.31 or
   # newer; with an older one and the feature on, every watch from resource version 0 is refused, and kwok's are such.
   # Fewer garbage collections than by default: an eighth of its CPU time, which small machines feel, for some memory.
   # A front proxy's authority, which there is none of, keeps an error a minute out of the other programs' logs.
   spawn kube-apiserver env GOGC=200 "$KUBE_BIN/kube-apiserver" \
     --etcd-servers "http://127.0.0.1:$ETCD_PORT" \
-    --bind-address 127.0.0.1 --advertise-address 127.0.0.1 --secure-port "$API_PORT" --endpoint-reconciler-type none \
+    --bind-address "$API_ADDRESS" --advertise-address "$API_ADDRESS" --secure-port "$API_PORT" \
+    --endpoint-reconciler-type "$endpoints" \
     --cert-dir "$pki" --tls-cert-file "$pki/kube-apiserver.crt" --tls-private-key-file "$pki/kube-apiserver.key" \
     --client-ca-file "$pki/ca.crt" --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction \
     --service-account-key-file "$pki/service-account.key" \
@@ -47,7 +57,14 @@ start_kube_apiserver() {
     --kubelet-certificate-authority "$pki/ca.crt" --kubelet-preferred-address-types InternalIP \
     --kubelet-client-certificate "$pki/kubelet-client.crt" --kubelet-client-key "$pki/kubelet-client.key" \
     --requestheader-client-ca-file "$pki/ca.crt" --requestheader-allowed-names nobody \
-    --allow-privileged --feature-gates WatchList=false
+    --allow-privileged --feature-gates WatchList=false "${more[@]}"
+}
+
+# What the service accounts of the namespace $AUDIT ask for, and what they are answered: who, verb, resource, status.
+write_audit_policy() {
+  jq -n --arg group "system:serviceaccounts:$AUDIT" '{
+    apiVersion: "audit.k8s.io/v1", kind: "Policy", omitStages: ["RequestReceived"],
+    rules: [{level: "Metadata", userGroups: [$group]}, {level: "None"}]}' >"$STATE/audit-policy.json"
 }
 
 # Without the ttl controller, which writes to every node whenever their number passes 100, 500 or 1000.

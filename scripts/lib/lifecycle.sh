@@ -43,6 +43,7 @@ bring_up() {
   nodes=$((REAL_NODES + $(count_simulated_nodes)))
   write_scheduler_configs
   make_pki
+  if [[ -n $SERVICES ]]; then make_bridge 0; fi
   start_etcd
   wait_until 20 etcd etcd_is_ready
   # The API server takes longest, and the nodes can be made meanwhile.
@@ -60,11 +61,13 @@ bring_up() {
   start_kube_controller_manager
   for ((node = 1; node <= REAL_NODES; node++)); do
     start_kubelet "$node"
+    if [[ -n $SERVICES ]]; then start_kube_proxy "$node"; fi
   done
   start_kube_scheduler
   if has_synergy_scheduler; then start_synergy_scheduler; fi
   if has_simulated_nodes; then start_kwok; fi
-  allow_extender
+  # What runs in pods brings its own rights.
+  if [[ -z $SERVICES ]]; then allow_extender; fi
   if has_controller; then
     install_controller
     start_synergy_controller
@@ -176,7 +179,7 @@ tear_down() {
   for name in $(components); do
     stop_component "$name" KILL
   done
-  for ((node = 1; node <= REAL_NODES; node++)); do
+  for ((node = 0; node <= REAL_NODES; node++)); do
     remove_bridge "$node"
   done
   remove_cgroups

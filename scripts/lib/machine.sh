@@ -37,6 +37,29 @@ make_bridge() {
   ip link set "$name" up
 }
 
+# With Services each real node has a network namespace of its own, as a machine would: kube-proxy's rules are in there, and
+# several clusters do not meet. Bridge 0, on the machine, joins the nodes and the API server.
+uplink_address() { printf '%s.%d\n' "$(subnet_of 0)" $(($1 + 1)); }
+uplink_of() { printf 'syn%d-up%d\n' "$INSTANCE" "$1"; }
+
+# connect_node NODE PID: a cable from bridge 0 to the namespace of PID, the node's bridge in there, and the way to its pods.
+connect_node() {
+  local cable
+  cable=$(uplink_of "$1")
+  ip link add "$cable" type veth peer name eth0 netns "$2"
+  ip link set "$cable" master "$(bridge_of 0)" up
+  nsenter --target "$2" --net ip link set lo up
+  nsenter --target "$2" --net ip address add "$(uplink_address "$1")/24" dev eth0
+  nsenter --target "$2" --net ip link set eth0 up
+  nsenter --target "$2" --net ip route add default via "$(uplink_address 0)"
+  nsenter --target "$2" --net sysctl --quiet --write net.ipv4.ip_forward=1
+  nsenter --target "$2" --net ip link add "$(bridge_of "$1")" type bridge
+  nsenter --target "$2" --net ip address add "$(subnet_of "$1").1/24" dev "$(bridge_of "$1")"
+  nsenter --target "$2" --net ip link set "$(bridge_of "$1")" up
+  ip route replace "$(subnet_of "$1").0/24" via "$(uplink_address "$1")"
+  sysctl --quiet --write net.ipv4.ip_forward=1
+}
+
 remove_bridge() {
   local name
   name=$(bridge_of "$1")
@@ -51,7 +74,7 @@ fail_if_taken() {
   for port in "$API_PORT" "$ETCD_PORT" "$ETCD_PEER_PORT" "$CONTROLLER_MANAGER_PORT" "$SCHEDULER_PORT"; do
     [[ -z $(ss -Hltn "sport = :$port") ]] || die "port $port is in use: choose another --instance than $INSTANCE"
   done
-  for ((node = 1; node <= REAL_NODES; node++)); do
+  for ((node = 0; node <= REAL_NODES; node++)); do
     [[ -z $(ip -4 route show root "$(subnet_of "$node").0/24") ]] ||
       die "$(subnet_of "$node").0/24 is in use on this machine: choose another --instance than $INSTANCE"
   done

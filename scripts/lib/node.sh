@@ -16,7 +16,7 @@ make_node() {
   mkdir -p "$home/cni"
   make_certificate "node-$1" "/O=system:nodes/CN=system:node:node-$1" "DNS:node-$1,IP:$(subnet_of "$1").1"
   make_kubeconfig "node-$1"
-  make_bridge "$1"
+  if [[ -z $SERVICES ]]; then make_bridge "$1"; fi
   make_cgroup "$1"
   fill_template containerd.toml "$1" >"$home/containerd.toml"
   fill_template bridge.conflist "$1" >"$home/cni/10-bridge.conflist"
@@ -34,7 +34,7 @@ fill_template() {
 }
 
 start_node() {
-  local folder mounts='mount --no-mtab --make-rshared /'
+  local folder init net=() mounts='mount --no-mtab --make-rshared /'
   for folder in "${NODE_FOLDERS[@]}"; do
     mkdir -p "$(node_folder "$1" "$folder")"
     mounts+=$(printf ' && mount --no-mtab --bind %q %q' "$(node_folder "$1" "$folder")" "$folder")
@@ -43,9 +43,14 @@ start_node() {
   find "$(node_folder "$1" /run)" -mindepth 1 -delete
   # Without --no-mtab the first mount leaves a folder in the machine's own /run.
   # Bash reaps the orphans that end up with a first process. There is no other work for it.
-  spawn "node-$1" unshare --mount --pid --fork --kill-child --mount-proc \
+  if [[ -n $SERVICES ]]; then net=(--net); fi
+  spawn "node-$1" unshare "${net[@]}" --mount --pid --fork --kill-child --mount-proc \
     bash -c "$mounts && touch /run/booted && while :; do sleep infinity & wait; done"
   wait_until 10 "the namespaces of node-$1" test -e "$(node_folder "$1" /run)/booted"
+  if [[ -n $SERVICES ]]; then
+    init=$(node_init "$1")
+    connect_node "$1" "$init"
+  fi
 }
 
 stop_node() {
@@ -71,12 +76,13 @@ child_of() {
 
 # spawn_in_node NAME NODE COMMAND...: like spawn. What is remembered is the program, not the nsenter that waits for it.
 spawn_in_node() {
-  local name=$1 init waiting
+  local name=$1 init waiting namespaces
   init=$(node_init "$2") || die "node-$2 does not run: start it first"
+  mapfile -t namespaces < <(namespaces_of_node)
   shift 2
   (
     detach "$name"
-    exec setsid nsenter --target "$init" --mount --pid "$@"
+    exec setsid nsenter --target "$init" "${namespaces[@]}" "$@"
   ) &
   waiting=$!
   disown
@@ -87,11 +93,18 @@ spawn_in_node() {
   remember "$name" "$(child_of "$waiting")"
 }
 
+# The namespaces that a node has of its own, as nsenter names them.
+namespaces_of_node() {
+  printf '%s\n' --mount --pid
+  [[ -z $SERVICES ]] || echo --net
+}
+
 in_node() {
-  local init
+  local init namespaces
   init=$(node_init "$1") || return
+  mapfile -t namespaces < <(namespaces_of_node)
   shift
-  nsenter --target "$init" --mount --pid "$@"
+  nsenter --target "$init" "${namespaces[@]}" "$@"
 }
 
 start_containerd() {
@@ -102,6 +115,14 @@ start_kubelet() {
   spawn_in_node "kubelet-$1" "$1" "$KUBE_BIN/kubelet" --config "$(node_home "$1")/kubelet.yaml" \
     --kubeconfig "$STATE/node-$1.kubeconfig" --hostname-override "node-$1" --node-ip "$(subnet_of "$1").1" \
     --node-labels synergy.test/node=real
+}
+
+# Services by iptables rules in the node's network namespace. All of their traffic is masqueraded: the answer of a pod on the
+# same bridge would else take the short way, past the rules. The kernel's tables of connections are the machine's to size.
+start_kube_proxy() {
+  spawn_in_node "kube-proxy-$1" "$1" "$KUBE_BIN/kube-proxy" --kubeconfig "$STATE/kube-proxy.kubeconfig" \
+    --hostname-override "node-$1" --proxy-mode iptables --cluster-cidr "$(subnet_of 0 | cut -d . -f 1,2).0.0/16" --masquerade-all \
+    --conntrack-max-per-core 0 --conntrack-tcp-timeout-established 0s --conntrack-tcp-timeout-close-wait 0s
 }
 
 # load_image NODE FILE: an archive as `docker save` writes it.

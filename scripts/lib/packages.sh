@@ -15,6 +15,7 @@ BUILD_PACKAGES=(
 CLUSTER_PACKAGES=(
   etcd-server etcd-client containerd runc containernetworking-plugins
   iptables iproute2 conntrack busybox-static procps
+  buildah debootstrap # images, without a registry
 )
 # Packages that would start a daemon of the machine's own, which nobody asked for.
 SERVICES=(etcd prometheus prometheus-node-exporter containerd)

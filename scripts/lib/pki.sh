@@ -56,11 +56,12 @@ E_O_F
 make_pki() {
   make_authority
   make_certificate kube-apiserver /CN=kube-apiserver \
-    DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:10.96.0.1
+    DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,IP:127.0.0.1,"IP:10.96.0.1,IP:$API_ADDRESS"
   make_certificate kubelet-client /O=system:masters/CN=kube-apiserver-kubelet-client
   make_user admin /O=system:masters/CN=admin
   make_user kube-controller-manager /CN=system:kube-controller-manager
   make_user kube-scheduler /CN=system:kube-scheduler
   make_user kwok /O=system:masters/CN=kwok
   make_user synergy-extender /CN=synergy-extender
+  if [[ -n $SERVICES ]]; then make_user kube-proxy /CN=system:kube-proxy; fi
 }

@@ -3,12 +3,15 @@
 # What a cluster was asked to be. $STATE/settings remembers it from before the first change to after the last clean-up;
 # $STATE/ready is there while an `up` has succeeded.
 
-SETTINGS=(INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER SCHEDULER_CONFIG KUBE_BIN KWOK_BIN)
+SETTINGS=(
+  INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER SCHEDULER_CONFIG SERVICES AUDIT KUBE_BIN KWOK_BIN
+)
 
 parse_settings() {
   local cores
   cores=$(getconf _NPROCESSORS_ONLN)
   INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' CONTROLLER='' SCHEDULER_CONFIG=''
+  SERVICES='' AUDIT=''
   while (($#)); do
     case $1 in
       --real-nodes) need_number "$1" "${2-}" 0 4 && REAL_NODES=$2 ;;
@@ -19,6 +22,8 @@ parse_settings() {
       --scheduler-config) need_file "$1" "${2-}" && SCHEDULER_CONFIG=$(realpath "$2") ;;
       --controller) need_program "$1" "${2-}/synergy-controller" && CONTROLLER=$(realpath "$2") ;;
       --extender) need_value "$1" "${2-}" && EXTENDER=$2 ;;
+      --audit) need_value "$1" "${2-}" && AUDIT=$2 ;;
+      --services) SERVICES=1 && shift && continue ;;
       --state) state_option "${2-}" ;;
       *) die "up has no option $1 (--help lists them)" ;;
     esac
@@ -26,6 +31,7 @@ parse_settings() {
   done
   [[ -n $REAL_NODE_CPU ]] || REAL_NODE_CPU=$((REAL_NODES > 1 ? cores * 800 / REAL_NODES : 0))
   [[ -z $EXTENDER || $EXTENDER =~ ^https?://[^/]+ ]] || die "--extender needs a URL such as http://127.0.0.1:8888"
+  [[ -z $SERVICES || $REAL_NODES != 0 ]] || die "--services is for real nodes"
   KUBE_BIN=$(kube_folder)
   KWOK_BIN=$(kwok_folder)
   set_ports

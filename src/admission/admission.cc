@@ -81,16 +81,20 @@ class Admission {
     figures.enforcement = FindEnforcement();
     const std::optional<Demand> demand = FindDemand();
     const std::optional<ResourceVector> fair_share =
-        demand ? demand->fair_share : surroundings_.FairShare(pod_.selection, gpus_, "");
+        demand ? demand->fair_share
+               : surroundings_.FairShare(pod_.selection, gpus_, WantedProduct());
     if (!fair_share) {
       return Leave(Outcome::kNoNode,
                    fmt::format("CPU and memory stay as written, because no node that the pod may "
-                               "go to has {} {}",
-                               gpus_.count(), settings_.gpu_resource));
+                               "go to has {} {}{}{}",
+                               gpus_.count(), settings_.gpu_resource,
+                               WantedProduct().empty() ? "" : " of product ", WantedProduct()));
     }
     figures.fair_share = *fair_share;
     figures.demand = demand ? demand->amounts : *fair_share;
+    figures.gpu_product = WantedProduct();
     if (demand) {
+      figures.gpu_product = demand->gpu_product;
       figures.profile = demand->profile;
       figures.profile_generation = demand->generation;
     }
@@ -126,6 +130,7 @@ class Admission {
     int64_t generation = 0;
     ResourceVector amounts;
     ResourceVector fair_share;  // of the nodes that the profile is for
+    std::string gpu_product;    // empty: any
   };
 
   // By the profile, if there is one that can be used; a warning says why not.
@@ -150,7 +155,7 @@ class Admission {
       return Without(fmt::format("TrainingProfile \"{}\" is not valid: {}", name,
                                  object.problems.empty() ? "" : object.problems.front()));
     }
-    Demand demand{name, object.generation, {}, {}};
+    Demand demand{name, object.generation, {}, {}, {}};
     if (object.profile->gpus() == gpus_) {
       demand.amounts = known->demand;
     } else if (object.profile->gpus() == Gpus(1)) {
@@ -163,19 +168,31 @@ class Admission {
       return Without(fmt::format("TrainingProfile \"{}\" is for {} GPUs, and the pod has {}", name,
                                  object.profile->gpus().count(), gpus_.count()));
     }
-    const std::string& product = object.training.gpu_product;
+    const std::string wanted = WantedProduct();
+    const std::string& measured = object.training.gpu_product;
+    if (!wanted.empty() && !measured.empty() && wanted != measured) {
+      return Without(fmt::format("TrainingProfile \"{}\" is for {}, and the pod asks for {}", name,
+                                 measured, wanted));
+    }
+    const std::string& product = measured.empty() ? wanted : measured;
     const auto fair_share = surroundings_.FairShare(pod_.selection, gpus_, product);
     if (!fair_share) {
       // Without any node at all there is something else to say.
-      if (product.empty()) return std::nullopt;
+      if (measured.empty()) return std::nullopt;
       return Without(
           fmt::format("TrainingProfile \"{}\" is for {}, which no node has that the pod "
                       "may go to",
                       name, product));
     }
     demand.fair_share = *fair_share;
+    demand.gpu_product = product;
     demand.amounts.gpus = gpus_;
     return demand;
+  }
+
+  // What the pod's own label asks for; empty: any.
+  std::string WantedProduct() const {
+    return FindLabel(pod_.labels, annotations::kGpuProduct).value_or("");
   }
 
   std::optional<Demand> Without(const std::string& why) {

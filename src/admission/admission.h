@@ -77,6 +77,7 @@ struct Figures {
   Enforcement enforcement = Enforcement::kShared;
   std::string profile;  // empty: none
   int64_t profile_generation = 0;
+  std::string gpu_product;  // that its GPUs have to be of; empty: any
 };
 
 struct Decision {

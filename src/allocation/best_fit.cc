@@ -65,7 +65,8 @@ FitRank BestFitStep::Rank(const ResourceVector& free) const {
 }
 
 BestFit::BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve)
-    : step_(pod.PlanningDemand(), ReservePerGpu(snapshot, reserve), snapshot.largest_node()) {}
+    : step_(pod.PlanningDemand(), ReservePerGpu(snapshot, reserve), snapshot.largest_node()),
+      gpus_(pod.requests.main.gpus.count()) {}
 
 Gpus StrandedGpus(const NodeState& node, const ResourceVector& reserve_per_gpu) {
   const ResourceVector free = node.Free();

@@ -15,6 +15,7 @@
 //                                        + 0.25 x left / largest[GPU]
 //   kShort    otherwise:          cost = sum over d of max(0, -room[d]) / largest[d]
 //
+// and a little more where a pod's GPUs would be of several NUMA nodes, if that is known;
 // where largest[d] is the largest allocatable of any node, so that unlike dimensions add. The last
 // term of kRoom keeps whole nodes free for jobs with many GPUs. Of two nodes the better one is that
 // with the lower FitRank; equal ranks are ordered by node name. So the order is total, and depends
@@ -82,10 +83,23 @@ class BestFit {
   BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve);
 
   // For a node on which the pod's requests fit (CheckFit).
-  FitRank Rank(const NodeState& node) const { return step_.Rank(node.FreeOfDemand()); }
+  FitRank Rank(const NodeState& node) const {
+    FitRank rank = step_.Rank(node.FreeOfDemand());
+    if (gpus_ > 1 && SpansNumaNodes(*node.detail)) rank.cost += kSpanningCost;
+    return rank;
+  }
 
  private:
+  // What it weighs that a pod's GPUs cannot all be of one NUMA node: less than any GPU left over.
+  static constexpr double kSpanningCost = 0.02;
+
+  bool SpansNumaNodes(const NodeDetail& node) const {
+    const int64_t most = node.gpu_kinds.most_per_numa_node;
+    return most > 0 && gpus_ > most;
+  }
+
   BestFitStep step_;
+  int64_t gpus_;
 };
 
 // CPU and memory that every GPU pod may count on, per GPU, under `rule`.

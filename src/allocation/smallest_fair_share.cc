@@ -6,16 +6,6 @@
 #include "cluster/fungible.h"
 
 namespace synergy {
-namespace {
-
-bool HasLabel(const Labels& labels, std::string_view key, std::string_view value) {
-  return std::any_of(labels.begin(), labels.end(), [&](const auto& label) {
-    return label.first == key && label.second == value;
-  });
-}
-
-}  // namespace
-
 std::optional<ResourceVector> SmallestFairShare(const ClusterSnapshot& snapshot,
                                                 const NodeSelection* selection, Gpus gpus,
                                                 std::string_view gpu_product) {
@@ -29,7 +19,7 @@ std::optional<ResourceVector> SmallestFairShare(const ClusterSnapshot& snapshot,
     const bool lowers = !least || share.cpu < least->cpu || share.memory < least->memory;
     if (!lowers) continue;
     const NodeDetail& detail = *node.detail;
-    if (!gpu_product.empty() && !HasLabel(detail.labels, kGpuProductLabel, gpu_product)) continue;
+    if (!gpu_product.empty() && !detail.gpu_kinds.MayHave(gpu_product)) continue;
     if (selection != nullptr && !MayGoTo(*selection, detail.name, detail.labels, detail.taints))
       continue;
     least = least ? LesserOf(*least, share) : share;

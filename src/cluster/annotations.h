@@ -13,6 +13,7 @@ namespace synergy::annotations {
 inline constexpr std::string_view kProfile = "synergy.io/profile";                 // on pods
 inline constexpr std::string_view kDefaultProfile = "synergy.io/default-profile";  // namespaces
 inline constexpr std::string_view kEnforcement = "synergy.io/enforcement";  // pods, namespaces
+inline constexpr std::string_view kGpuProduct = "synergy.io/gpu-product";   // pods
 inline constexpr std::string_view kFungible = "synergy.io/fungible";        // "false": hands off
 
 // Annotations that the webhook writes. Amounts are {"cpu":"1500m","memory":"4Gi"}, those of the
@@ -23,7 +24,8 @@ inline constexpr std::string_view kFairShare = "synergy.io/fair-share";
 inline constexpr std::string_view kFloor = "synergy.io/floor";
 inline constexpr std::string_view kOriginal = "synergy.io/original";  // the container's resources
 inline constexpr std::string_view kProfileGeneration = "synergy.io/profile-generation";
-// The profile and the enforcement that were used are annotations of the labels' names.
+// The profile, the enforcement and the GPU product that were used are annotations of the labels'
+// names.
 
 // Annotations that the extender and the tuner write.
 inline constexpr std::string_view kChange = "synergy.io/change";  // ChangeRecord

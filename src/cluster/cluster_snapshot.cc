@@ -15,6 +15,7 @@ NodeState Describe(const NodeState& state, Node node) {
   detail->name = std::move(node.name);
   detail->labels = std::move(node.labels);
   detail->taints = std::move(node.taints);
+  detail->gpu_kinds = std::move(node.gpu_kinds);
   detail->allocatable = std::move(node.allocatable.other);
   NodeState described = state;
   described.allocatable = node.allocatable.main;

@@ -29,6 +29,7 @@ struct NodeDetail {
   std::string name;
   Labels labels;
   std::vector<Taint> taints;
+  GpuKinds gpu_kinds;
   ScalarResources allocatable;
   ScalarResources requested;
   std::vector<std::shared_ptr<const Pod>> pods;  // bound, assumed and expected ones, in no order

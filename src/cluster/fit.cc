@@ -41,14 +41,19 @@ FitFailures CheckFit(const Pod& pod, const NodeState& node) {
     return unknown;
   }
   FitFailures failures = CheckResources(pod.requests, node);
+  if (!pod.gpu_product.empty() && !node.detail->gpu_kinds.MayHave(pod.gpu_product)) {
+    failures.Add(FitFailures::kGpuProduct);
+  }
   if (node.deleting) failures.Add(FitFailures::kDeleting);
   if (node.unschedulable && !pod.tolerates_unschedulable) failures.Add(FitFailures::kUnschedulable);
   return failures;
 }
 
 bool Unresolvable(FitFailures failures, const Resources& requests, const NodeState& node) {
-  if (failures.Has(FitFailures::kDeleting) || failures.Has(FitFailures::kUnschedulable))
+  if (failures.Has(FitFailures::kDeleting) || failures.Has(FitFailures::kUnschedulable) ||
+      failures.Has(FitFailures::kGpuProduct)) {
     return true;
+  }
   // An unknown node may become known; whether eviction helps there cannot be said.
   if (failures.Has(FitFailures::kUnknownNode)) return false;
   if (!requests.main.FitsWithin(node.allocatable)) return true;
@@ -69,6 +74,7 @@ std::string DescribeFailures(FitFailures failures, const Resources& requests, co
   if (failures.Has(FitFailures::kUnknownNode)) append("node is not known to the extender yet");
   if (failures.Has(FitFailures::kDeleting)) append("node is being deleted");
   if (failures.Has(FitFailures::kUnschedulable)) append("node(s) were unschedulable");
+  if (failures.Has(FitFailures::kGpuProduct)) append("GPUs of another product");
   if (failures.Has(FitFailures::kTooManyPods)) append("Too many pods");
   if (failures.Has(FitFailures::kGpus)) append("Insufficient ", gpu_resource);
   if (failures.Has(FitFailures::kCpu)) append("Insufficient cpu");

@@ -17,7 +17,7 @@ namespace synergy {
 // Why a pod cannot go to a node, as a set of bits; empty when it can.
 class FitFailures {
  public:
-  enum Reason : uint8_t {
+  enum Reason : uint16_t {
     kUnknownNode = 1 << 0,
     kDeleting = 1 << 1,
     kUnschedulable = 1 << 2,
@@ -26,16 +26,17 @@ class FitFailures {
     kCpu = 1 << 5,
     kMemory = 1 << 6,
     kOther = 1 << 7,  // a resource of ScalarResources; DescribeFailures names it
+    kGpuProduct = 1 << 8,
   };
 
-  void Add(Reason reason) { bits_ = static_cast<uint8_t>(bits_ | reason); }
+  void Add(Reason reason) { bits_ = static_cast<uint16_t>(bits_ | reason); }
   bool Has(Reason reason) const { return (bits_ & reason) != 0; }
   bool none() const { return bits_ == 0; }
-  uint8_t bits() const { return bits_; }
+  uint16_t bits() const { return bits_; }
   bool operator==(const FitFailures&) const = default;
 
  private:
-  uint8_t bits_ = 0;
+  uint16_t bits_ = 0;
 };
 
 // Whether `requests` fit on `node` in what is free there.

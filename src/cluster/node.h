@@ -2,8 +2,10 @@
 
 // A node as the API server describes it. Values; immutable once shared.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cluster/pod.h"
@@ -17,10 +19,23 @@ struct Taint {
   std::string effect;
 };
 
+// What is known of a node's GPUs beside their number.
+struct GpuKinds {
+  std::vector<std::string> products;  // as the label nvidia.com/gpu.product spells them
+  int64_t most_per_numa_node = 0;     // GPUs that share one; 0: not known
+
+  // Whether there may be GPUs of `product`: it is one of them, or nobody says what they are.
+  bool MayHave(std::string_view product) const {
+    return products.empty() ||
+           std::find(products.begin(), products.end(), product) != products.end();
+  }
+};
+
 struct Node {
   std::string name;
   Labels labels;
   std::vector<Taint> taints;
+  GpuKinds gpu_kinds;
   Resources allocatable;     // `main.gpus` counts the managed GPU resource
   int64_t pods_allowed = 0;  // allocatable "pods"
   bool unschedulable = false;

@@ -44,6 +44,9 @@ struct Pod {
   // The CPU and memory at which the job is near its best speed (annotation synergy.io/demand); the
   // requests where absent.
   std::optional<ResourceVector> demand;
+  // Its GPUs have to be of this product, spelled as in the label nvidia.com/gpu.product; empty:
+  // any.
+  std::string gpu_product;
   std::shared_ptr<const Fungible> fungible;  // null: nothing of the pod may be changed
   std::shared_ptr<const Waiting> waiting;    // null: it has a node
   int32_t priority = 0;

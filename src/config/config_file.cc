@@ -39,13 +39,16 @@ ExtenderConfig Read(const YAML::Node& root) {
     return
         [&out](const YAML::Node& node, const std::string& field) { out = ToDuration(node, field); };
   };
+  const auto address = [](std::string& out) {
+    return [&out](const YAML::Node& node, const std::string& field) {
+      ListenAddress unused;
+      ReadParsed(node, field, ParseListenAddress, unused);
+      out = node.Scalar();
+    };
+  };
   ReadFields(root, "",
-             {{"listen",
-               [&](const auto& node, const auto& field) {
-                 ListenAddress unused;
-                 ReadParsed(node, field, ParseListenAddress, unused);
-                 config.listen = node.Scalar();
-               }},
+             {{"listen", address(config.listen)},
+              {"httpListen", address(config.http_listen)},
               {"tls",
                [&](const auto& node, const auto& field) {
                  ReadFields(node, field + ".",

@@ -18,6 +18,9 @@ namespace synergy::config {
 
 struct ExtenderConfig {
   std::string listen = "127.0.0.1:8888";
+  // /healthz, /readyz and /metrics a second time, without TLS and without the verbs, so that probes
+  // and Prometheus reach them while the verbs stay on loopback. Empty: on `listen` alone.
+  std::string http_listen;
   std::string tls_certificate_file;  // both or neither
   std::string tls_key_file;
   std::string gpu_resource = "nvidia.com/gpu";

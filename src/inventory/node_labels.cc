@@ -11,7 +11,8 @@ constexpr size_t kLongestLabelValue = 63;
 
 bool IsAlphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// "NVIDIA A100-SXM4-80GB" -> "NVIDIA-A100-SXM4-80GB": what a label's value may hold.
+}  // namespace
+
 std::string ToLabelValue(std::string_view text) {
   std::string value;
   for (const char c : text.substr(0, kLongestLabelValue))
@@ -21,8 +22,6 @@ std::string ToLabelValue(std::string_view text) {
   value.erase(value.begin(), first);
   return value;
 }
-
-}  // namespace
 
 LabelMap DesiredLabels(const Inventory& inventory) {
   LabelMap labels;

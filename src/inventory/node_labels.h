@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inventory/gpu.h"
@@ -15,6 +16,9 @@
 namespace synergy::inventory {
 
 using LabelMap = std::map<std::string, std::string, std::less<>>;
+
+// "NVIDIA A100-SXM4-80GB" -> "NVIDIA-A100-SXM4-80GB": what a label's value may hold.
+std::string ToLabelValue(std::string_view text);
 
 // What the labels should be. Those of one product are of the first GPU; a node with several has
 // them all the same, as GPU feature discovery does it.

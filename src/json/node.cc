@@ -1,7 +1,42 @@
+#include <algorithm>
+#include <map>
+
+#include "inventory/node_labels.h"
+#include "json/gpu_inventory.h"
 #include "json/object_readers.h"
 #include "json/resource_list.h"
 
 namespace synergy::json {
+
+namespace {
+
+constexpr std::string_view kProductLabel = "nvidia.com/gpu.product";
+
+// By the device plugin's annotation; without one, or with one that makes no sense, by the label
+// that GPU feature discovery sets too.
+GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value label) {
+  GpuKinds kinds;
+  if (!annotation.absent()) {
+    const Result<NodeGpus> gpus = ReadGpuInventory(fields.Text(annotation));
+    if (!gpus) {
+      fields.Report(annotation, gpus.error().message);
+    } else {
+      std::map<int, int64_t> by_numa_node;
+      for (const inventory::Gpu& gpu : gpus->inventory.gpus()) {
+        const std::string product = inventory::ToLabelValue(gpu.product);
+        if (kinds.products.empty() || !kinds.MayHave(product)) kinds.products.push_back(product);
+        if (gpu.numa_node != inventory::kNoNuma) ++by_numa_node[gpu.numa_node];
+      }
+      for (const auto& [numa_node, count] : by_numa_node) {
+        kinds.most_per_numa_node = std::max(kinds.most_per_numa_node, count);
+      }
+    }
+  }
+  if (kinds.products.empty() && !label.absent()) kinds.products.push_back(ReadText(fields, label));
+  return kinds;
+}
+
+}  // namespace
 
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource) {
   const Value metadata = fields.Object(object["metadata"]);
@@ -10,6 +45,9 @@ Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_reso
   Node node;
   node.name = ReadText(fields, metadata["name"]);
   node.labels = ReadLabels(fields, metadata["labels"]);
+  node.gpu_kinds =
+      ReadGpuKinds(fields, fields.Object(metadata["annotations"])[kGpuInventoryAnnotation],
+                   fields.Object(metadata["labels"])[kProductLabel]);
   node.deleting = ReadDeleting(fields, metadata);
   node.unschedulable = fields.Truth(spec["unschedulable"]);
   fields.Array(spec["taints"]).ForEachElement([&](Value taint) {

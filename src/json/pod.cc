@@ -75,6 +75,9 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, std::string_vie
   if (metadata["labels"][annotations::kFungible].text() != "false") {
     pod.fungible = ReadFungible(checked, annotations, spec, status, use, gpu_resource);
   }
+  const Value labelled = metadata["labels"][annotations::kGpuProduct];
+  pod.gpu_product =
+      checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
   pod.requests.main += AnnouncedGrowth(pod.fungible.get());
   pod.demand = ReadDemand(checked, annotations, pod.requests.main, pod.fungible.get());
   if (pod.node.empty()) pod.waiting = ReadWaiting(checked, annotations, spec, status);

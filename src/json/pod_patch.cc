@@ -112,6 +112,11 @@ void SetAnnotations(JsonPatch& patch, Value annotations, Value resources, const 
     set(annotations::kProfile, figures.profile);
     set(annotations::kProfileGeneration, fmt::format("{}", figures.profile_generation));
   }
+  if (figures.gpu_product.empty()) {
+    patch.Remove(Annotation(annotations::kGpuProduct));
+  } else {
+    set(annotations::kGpuProduct, figures.gpu_product);
+  }
   for (const std::string_view key :
        {annotations::kChange, annotations::kHold, annotations::kUnshrinkableUntil})
     patch.Remove(Annotation(key));

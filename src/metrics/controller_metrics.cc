@@ -21,9 +21,56 @@ using prometheus::MetricType;
 const prometheus::Histogram::BucketBoundaries kReviewBuckets = {
     0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1, 3};
 
-std::vector<MetricFamily> BuildFamilies(const ControllerGauges& gauges) {
+void AddPods(const ControllerGauges& gauges, const std::string& gpu_resource,
+             std::vector<MetricFamily>& families) {
+  FamilyBuilder allocated("synergy_pod_allocated",
+                          "What the container with the GPUs asks for: GPUs, cores, bytes.",
+                          MetricType::Gauge);
+  FamilyBuilder demand("synergy_pod_demand", "With how much the job is near its best.",
+                       MetricType::Gauge);
+  FamilyBuilder fair_share("synergy_pod_fair_share", "What comes to the pod's GPUs.",
+                           MetricType::Gauge);
+  FamilyBuilder speed_up(
+      "synergy_pod_speed_up_ratio",
+      "Throughput in units of that with the fair share, by the pod's TrainingProfile.",
+      MetricType::Gauge);
+  for (const PodGauge& pod : gauges.pods) {
+    const LabelPairs names = {
+        {"namespace", pod.pod_namespace}, {"pod", pod.pod}, {"node", pod.node}};
+    const auto add = [&](FamilyBuilder& family, const ResourceVector& amount) {
+      const auto add_one = [&](const std::string& resource, double value) {
+        LabelPairs labels = names;
+        labels.emplace_back("resource", resource);
+        family.Add(labels, value);
+      };
+      add_one(gpu_resource, static_cast<double>(amount.gpus.count()));
+      add_one("cpu", static_cast<double>(amount.cpu.count()) / 1000);
+      add_one("memory", static_cast<double>(amount.memory.count()));
+    };
+    add(allocated, pod.allocated);
+    add(demand, pod.demand);
+    add(fair_share, pod.fair_share);
+    if (pod.speed_up) speed_up.Add(names, *pod.speed_up);
+  }
+  for (FamilyBuilder* family : {&allocated, &demand, &fair_share, &speed_up})
+    families.push_back(family->Build());
+
+  FamilyBuilder waiting("synergy_waiting_gpu_pods",
+                        "GPU pods without a node, by what kube-scheduler says is lacking.",
+                        MetricType::Gauge);
+  for (const std::string_view reason : kWaitingReasons) {
+    const auto found = gauges.waiting_pods.find(reason);
+    waiting.Add({{"reason", std::string(reason)}},
+                found == gauges.waiting_pods.end() ? 0 : static_cast<double>(found->second));
+  }
+  families.push_back(waiting.Build());
+}
+
+std::vector<MetricFamily> BuildFamilies(const ControllerGauges& gauges,
+                                        const std::string& gpu_resource) {
   std::vector<MetricFamily> families;
   AddCacheFamilies(gauges.caches, families);
+  AddPods(gauges, gpu_resource, families);
   FamilyBuilder profiles("synergy_controller_profiles",
                          "TrainingProfiles, by whether they can be used.", MetricType::Gauge);
   profiles.Add({{"valid", "true"}}, static_cast<double>(gauges.valid_profiles));
@@ -44,8 +91,9 @@ std::vector<MetricFamily> BuildFamilies(const ControllerGauges& gauges) {
 
 class ControllerMetrics::Impl {
  public:
-  Impl()
-      : reviews(prometheus::BuildCounter()
+  explicit Impl(std::string managed_gpu_resource)
+      : gpu_resource(std::move(managed_gpu_resource)),
+        reviews(prometheus::BuildCounter()
                     .Name("synergy_controller_pod_reviews_total")
                     .Help("Reviews of pods that are created, by what became of the pod.")
                     .Register(registry)),
@@ -69,6 +117,7 @@ class ControllerMetrics::Impl {
     RegisterBuildInfo("synergy-controller", registry);
   }
 
+  const std::string gpu_resource;
   prometheus::Registry registry;
   prometheus::Family<prometheus::Counter>& reviews;
   prometheus::Family<prometheus::Counter>& profile_reviews;
@@ -78,7 +127,8 @@ class ControllerMetrics::Impl {
   std::function<ControllerGauges()> read_gauges;
 };
 
-ControllerMetrics::ControllerMetrics() : impl_(std::make_unique<Impl>()) {}
+ControllerMetrics::ControllerMetrics(std::string gpu_resource)
+    : impl_(std::make_unique<Impl>(std::move(gpu_resource))) {}
 ControllerMetrics::~ControllerMetrics() = default;
 
 void ControllerMetrics::CountPodReview(std::string_view outcome, Duration duration) {
@@ -105,7 +155,7 @@ void ControllerMetrics::SetGauges(std::function<ControllerGauges()> read) {
 std::string ControllerMetrics::Render() const {
   std::vector<MetricFamily> families = impl_->registry.Collect();
   if (impl_->read_gauges) {
-    for (MetricFamily& family : BuildFamilies(impl_->read_gauges()))
+    for (MetricFamily& family : BuildFamilies(impl_->read_gauges(), impl_->gpu_resource))
       families.push_back(std::move(family));
   }
   return prometheus::TextSerializer().Serialize(families);

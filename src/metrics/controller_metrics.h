@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,12 +15,29 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/resources.h"
 #include "metrics/cache_gauge.h"
 
 namespace synergy::metrics {
 
 // What is read at the moment of a scrape rather than counted as it happens.
+struct PodGauge {
+  std::string pod_namespace;
+  std::string pod;
+  std::string node;
+  ResourceVector allocated;
+  ResourceVector demand;
+  ResourceVector fair_share;
+  std::optional<double> speed_up;  // throughput in units of that with the fair share, by a profile
+};
+
+// Why GPU pods wait.
+inline constexpr std::string_view kWaitingReasons[] = {"gpus", "cpu", "memory", "other",
+                                                       "not_tried"};
+
 struct ControllerGauges {
+  std::vector<PodGauge> pods;                                 // those that are managed
+  std::map<std::string, uint64_t, std::less<>> waiting_pods;  // by reason
   std::vector<CacheGauge> caches;
   uint64_t valid_profiles = 0;
   uint64_t invalid_profiles = 0;
@@ -29,7 +47,8 @@ struct ControllerGauges {
 
 class ControllerMetrics {
  public:
-  ControllerMetrics();
+  // `gpu_resource` is what the managed resource is called in labels.
+  explicit ControllerMetrics(std::string gpu_resource = "nvidia.com/gpu");
   ~ControllerMetrics();
 
   // One review answered after `duration`. `outcome` is one of few fixed words.

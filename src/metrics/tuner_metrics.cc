@@ -60,7 +60,15 @@ class TunerMetrics::Impl {
           .Add({}, kDelayBuckets);
 };
 
-TunerMetrics::TunerMetrics() : impl_(std::make_unique<Impl>()) {}
+// A counter that began to exist with its first count would show no increase by it: all begin at 0.
+TunerMetrics::TunerMetrics() : impl_(std::make_unique<Impl>()) {
+  for (const char* kind : {"Reclaimed", "Grown", "Divided", "Undone"})
+    impl_->changes.Add({{"kind", kind}});
+  for (const char* reason : {"refused", "no_room", "deferred", "infeasible", "timeout"})
+    impl_->failures.Add({{"reason", reason}});
+  for (const char* outcome : {"bound", "given_up", "pod_gone"})
+    impl_->holds.Add({{"outcome", outcome}});
+}
 TunerMetrics::~TunerMetrics() = default;
 
 void TunerMetrics::CountChange(std::string_view kind) {

@@ -1,4 +1,4 @@
-"""The API server, asked without kubectl in between: for what is timed, and for pods' changes as they come."""
+"""The API server, asked without kubectl in between: for what is timed, for many calls, and for pods' changes as they come."""
 
 import http.client
 import json
@@ -11,8 +11,16 @@ import urllib.parse
 PODS = "/api/v1/namespaces/default/pods"
 
 
+class ApiError(Exception):
+    """The server is away, or has refused; `status` is 0 in the first case."""
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+
 class Api:
-    """As the administrator."""
+    """As the administrator. Calls share a connection, so one thread makes them."""
 
     def __init__(self, cluster):
         config = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "--output", "json"))
@@ -20,20 +28,37 @@ class Api:
         self.address = urllib.parse.urlsplit(server["server"]).netloc
         self.context = ssl.create_default_context(cafile=server["certificate-authority"])
         self.context.load_cert_chain(user["client-certificate"], user["client-key"])
+        self.connection = None
 
-    def request(self, method, path, body=None):
-        connection = http.client.HTTPSConnection(self.address, context=self.context, timeout=600)
-        text = None if body is None else json.dumps(body)
-        connection.request(method, path, text, {"Content-Type": "application/json"})
-        answer = connection.getresponse()
+    def call(self, method, path, body=None, content_type="application/json"):
+        if self.connection is None:
+            self.connection = http.client.HTTPSConnection(self.address, timeout=10, context=self.context)
+        try:
+            self.connection.request(method, path, body and json.dumps(body), {"Content-Type": content_type})
+            answer = self.connection.getresponse()
+            text = answer.read()
+        except (OSError, http.client.HTTPException) as problem:
+            self.connection.close()
+            self.connection = None
+            raise ApiError(0, str(problem)) from problem
         if answer.status >= 300:
-            raise AssertionError(f"{method} {path}: {answer.status} {answer.read().decode()}")
-        return connection, answer
+            raise ApiError(answer.status, text.decode(errors="replace")[:500])
+        return json.loads(text)
+
+    def open(self, path):
+        """A connection of its own, and its answer, to be read as it comes."""
+        connection = http.client.HTTPSConnection(self.address, context=self.context, timeout=600)
+        connection.request("GET", path)
+        return connection, connection.getresponse()
+
+    def items(self, path):
+        return self.call("GET", path)["items"]
 
     def create_pod(self, pod):
-        connection, answer = self.request("POST", PODS, pod)
-        answer.close()
-        connection.close()
+        self.call("POST", PODS, pod)
+
+    def annotate(self, pod, annotations):
+        self.call("PATCH", f"{PODS}/{pod}", {"metadata": {"annotations": annotations}}, "application/merge-patch+json")
 
 
 class PodWatch:
@@ -45,7 +70,7 @@ class PodWatch:
     def __init__(self, api):
         self.events = []  # (monotonic time, ADDED, MODIFIED or DELETED, pod)
         self.news = threading.Condition()
-        self.connection, self.answer = api.request("GET", PODS + "?watch=1")
+        self.connection, self.answer = api.open(PODS + "?watch=1")
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 

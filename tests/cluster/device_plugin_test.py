@@ -174,6 +174,18 @@ class DevicePluginTest(unittest.TestCase):
         running = [name for name, phase in self.phases().items() if phase == "Running"]
         self.assertFalse(set(self.devices_of(running[0])) & set(self.devices_of(running[1])))
 
+    def test_a_pod_gets_gpus_of_the_product_that_it_asks_for_and_no_others(self):
+        extender = Extender(self.cluster)
+        self.addCleanup(extender.log.close)
+        extender.start()
+        self.addCleanup(extender.end)
+        for name, product in (("other", "NVIDIA-H100-80GB-HBM3"), ("this", "NVIDIA-A100-SXM4-80GB")):
+            asking = gpu_pod(name, 1, scheduler="synergy-scheduler")
+            asking["metadata"]["labels"] = {"synergy.io/gpu-product": product}
+            self.cluster.create(asking)
+        self.await_phase("Running", "this")
+        wait_for("the other to hear why not", lambda: any("GPUs of another product" in text for text in self.cluster.events("other")))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -36,6 +36,83 @@ def requests(pod):
     return total
 
 
+def annotation(pod, name):
+    return pod["metadata"].get("annotations", {}).get("synergy.io/" + name)
+
+
+def amounts(text):
+    """An annotation's CPU and memory."""
+    return {name: quantity(value) for name, value in json.loads(text).items()}
+
+
+def managed(pod):
+    """The container whose CPU and memory Synergy changes; None where it leaves them alone."""
+    name = annotation(pod, "container")
+    return next((c for c in pod["spec"]["containers"] if c["name"] == name), None) if annotation(pod, "floor") else None
+
+
+def running(pod):
+    return bool(pod["spec"].get("nodeName")) and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
+
+
+def allocation_violations(pod):
+    """Of a pod that has a node: below its floor, or with amounts that no recorded change explains."""
+    container = managed(pod)
+    if not container:
+        return []
+    name, now = pod["metadata"]["name"], {r: quantity(container["resources"]["requests"][r]) for r in ("cpu", "memory")}
+    found = [f"{name} has {float(now[r]):g} {r}, which is below its floor"
+             for r, least in amounts(annotation(pod, "floor")).items() if now[r] < least]
+    change = json.loads(annotation(pod, "change") or "null")
+    if not change:
+        found.append(f"{name} was bound without a record of its allocation")
+    elif now not in ({r: quantity(change[end][r]) for r in now} for end in ("from", "to")):
+        found.append(f"{name} has {container['resources']['requests']}, and its last change is {change}")
+    return found
+
+
+class Waits:
+    """Pods that wait although a node has GPUs for them, and CPU and memory if everybody there were cut to the floor."""
+
+    def __init__(self, limit):
+        self.limit = limit  # seconds for which that may be so, since room takes time to be made
+        self.since = {}
+        self.longest = 0.0
+
+    def check(self, nodes, pods, now):
+        room = {node["metadata"]["name"]: {r: quantity(v) for r, v in node["status"]["allocatable"].items()} for node in nodes}
+        for pod in pods:
+            if not running(pod) or pod["spec"]["nodeName"] not in room:
+                continue
+            needs = requests(pod)
+            if managed(pod) and self.may_shrink(pod):
+                needs.update(amounts(annotation(pod, "floor")))
+            for resource, amount in needs.items():
+                free = room[pod["spec"]["nodeName"]]
+                free[resource] = free.get(resource, 0) - amount
+        waiting = {}
+        violations = []
+        for pod in pods:
+            if pod["spec"].get("nodeName") or pod["metadata"].get("deletionTimestamp"):
+                continue
+            needs = {**requests(pod), **(amounts(annotation(pod, "floor")) if managed(pod) else {})}
+            if not any(all(free.get(r, 0) >= amount for r, amount in needs.items()) for free in room.values()):
+                continue
+            uid = pod["metadata"]["uid"]
+            waiting[uid] = self.since.get(uid, now)
+            waited = now - waiting[uid]
+            self.longest = max(self.longest, waited)
+            if waited > self.limit:
+                violations.append(f"{pod['metadata']['name']} waits for {waited:.0f} s although there is room to be made")
+        self.since = waiting
+        return violations
+
+    @staticmethod
+    def may_shrink(pod):
+        # A kubelet that refuses (in a test), or has refused lately.
+        return not annotation(pod, "unshrinkable-until") and "synergy.test/resize" not in pod["metadata"]["annotations"]
+
+
 class Invariants:
     """Remembers where pods were bound, so that one that moves is seen too."""
 
@@ -56,8 +133,9 @@ class Invariants:
                 self.node_of[uid] = node
             if pod.get("status", {}).get("phase") == "Failed":
                 violations.append(f"{name} failed: {pod['status'].get('reason')} {pod['status'].get('message')}")
-            if not node or pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
+            if not running(pod):
                 continue
+            violations += allocation_violations(pod)
             for resource, amount in {**requests(pod), "pods": 1}.items():
                 if node in free:
                     free[node][resource] = free[node].get(resource, 0) - amount

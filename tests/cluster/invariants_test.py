@@ -1,8 +1,9 @@
 """The checker of invariants sees violations, and none where there are none."""
 
+import json
 import unittest
 
-from invariants import Invariants, quantity
+from invariants import Invariants, Waits, quantity
 
 
 def node(name, **allocatable):
@@ -12,6 +13,55 @@ def node(name, **allocatable):
 def pod(name, where, cpu, status=None):
     return {"metadata": {"name": name, "uid": name}, "spec": {
         "nodeName": where, "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]}, "status": status or {}}
+
+
+def managed(name, where, cpu, floor="1", change=("1", "2"), gpus="1", more=None):
+    amounts = [{"cpu": c, "memory": "1Gi"} for c in (floor, *change)]
+    annotations = {"synergy.io/container": "c", "synergy.io/floor": json.dumps(amounts[0]),
+                   "synergy.io/change": json.dumps({"from": amounts[1], "to": amounts[2]}), **(more or {})}
+    return {"metadata": {"name": name, "uid": name, "annotations": annotations}, "status": {}, "spec": {
+        "nodeName": where, "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu, "memory": "1Gi", "gpu": gpus}}}]}}
+
+
+class AllocationTest(unittest.TestCase):
+    def check(self, *pods):
+        return Invariants().check([node("n", cpu="8", memory="8Gi", gpu="8")], list(pods))
+
+    def test_what_the_last_change_explains_is_no_violation(self):
+        self.assertEqual([], self.check(managed("a", "n", "1"), managed("b", "n", "2000m")))
+
+    def test_a_pod_below_its_floor_is_one(self):
+        self.assertEqual(["a has 1 cpu, which is below its floor"], self.check(managed("a", "n", "1", floor="1500m")))
+
+    def test_amounts_that_nobody_recorded_are_one(self):
+        self.assertIn("a has {'cpu': '3'", self.check(managed("a", "n", "3"))[0])
+
+    def test_a_pod_that_was_bound_without_a_record_is_one(self):
+        silent = managed("a", "n", "2")
+        del silent["metadata"]["annotations"]["synergy.io/change"]
+        self.assertEqual(["a was bound without a record of its allocation"], self.check(silent))
+
+
+class WaitsTest(unittest.TestCase):
+    def longest(self, *pods, nodes=None):
+        waits, found = Waits(limit=60), []
+        for now in (0, 30, 61):
+            found = waits.check(nodes or [node("n", cpu="4", memory="8Gi", gpu="2")], list(pods), now)
+        return found
+
+    def test_a_pod_for_which_a_peer_could_make_room_may_not_wait(self):
+        self.assertEqual(["b waits for 61 s although there is room to be made"],
+                         self.longest(managed("a", "n", "4"), managed("b", None, "1")))
+
+    def test_one_that_lacks_a_gpu_may(self):
+        self.assertEqual([], self.longest(managed("a", "n", "4", gpus="2"), managed("b", None, "1")))
+
+    def test_one_beside_a_peer_that_cannot_shrink_may(self):
+        stuck = managed("a", "n", "4", more={"synergy.io/unshrinkable-until": "2030-01-01T00:00:00Z"})
+        self.assertEqual([], self.longest(stuck, managed("b", None, "1")))
+
+    def test_one_whose_floor_does_not_fit_may(self):
+        self.assertEqual([], self.longest(managed("a", "n", "4", floor="4"), managed("b", None, "1")))
 
 
 class InvariantsTest(unittest.TestCase):

@@ -42,7 +42,7 @@ class Agent:
     def __init__(self, cluster, folder):
         self.cluster = cluster
         self.folder = folder
-        manifest = yaml.safe_load_all((ROOT / "manifests/node-agent.yaml").read_text(encoding="utf-8"))
+        manifest = yaml.safe_load_all((ROOT / "manifests/node-agent-rbac.yaml").read_text(encoding="utf-8"))
         cluster.kubectl("create", "namespace", "synergy-system", check=False)
         for item in manifest:
             if item["kind"] in ("ServiceAccount", "ClusterRole", "ClusterRoleBinding"):

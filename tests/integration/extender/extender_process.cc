@@ -45,6 +45,12 @@ ExtenderProcess::ExtenderProcess(const FakeApiServer& server, std::vector<std::s
                                    .read_timeout = std::chrono::seconds(60)});
 }
 
+uint16_t ExtenderProcess::http_port() const {
+  const std::string log = process_->Output();
+  const std::string name = " http_port=";
+  return static_cast<uint16_t>(std::stoi(log.substr(log.find(name) + name.size())));
+}
+
 http::ClientResponse ExtenderProcess::Get(const std::string& path) {
   auto answer = client_->Send({.path = path});
   EXPECT_TRUE(answer) << path << ": " << answer.error().message;

@@ -30,6 +30,8 @@ class ExtenderProcess {
   explicit ExtenderProcess(const FakeApiServer& server, std::vector<std::string> arguments = {});
 
   uint16_t port() const { return port_; }
+  // Of --http-listen; 0 without.
+  uint16_t http_port() const;
   http::ClientResponse Get(const std::string& path);
   http::ClientResponse Post(const std::string& path, const std::string& body);
   // Polls until /readyz answers so.

@@ -83,6 +83,22 @@ TEST(ExtenderProgramTest, StopsBeingReadyWhenTheApiServerIsSilentForTooLong) {
   extender.AwaitReady();
 }
 
+TEST(ExtenderProgramTest, ServesProbesWhereTheVerbsAreNot) {
+  FakeApiServer server;
+  ExtenderProcess extender(server, {"--http-listen", "127.0.0.1:0"});
+  extender.AwaitReady();
+  ASSERT_NE(extender.http_port(), 0);
+  auto probes =
+      *http::Client::Create({.base_url = fmt::format("http://127.0.0.1:{}", extender.http_port())});
+  for (const std::string path : {"/healthz", "/readyz", "/metrics"})
+    EXPECT_EQ(probes->Send({.path = path})->status, 200) << path;
+  EXPECT_EQ(probes->Send({.path = "/debug/state"})->status, 404);
+  for (const std::string path : {"/filter", "/prioritize", "/bind", "/preempt"})
+    EXPECT_EQ(probes->Send({.method = "POST", .path = path, .body = "{}"})->status, 404) << path;
+  extender.Signal(SIGTERM);
+  EXPECT_EQ(extender.Wait(), 0);
+}
+
 TEST(ExtenderProgramTest, EndsWellOnSigtermWithConnectionsOpen) {
   FakeApiServer server;
   ExtenderProcess extender(server);

@@ -206,6 +206,34 @@ TEST_F(AdmissionTest, WithoutANodeThatHasTheGpusAmountsStayAndTheUserIsTold) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("has 64 nvidia.com/gpu")));
 }
 
+TEST_F(AdmissionTest, APodMayAskForAProductAndTheProfileHasToBeForIt) {
+  surroundings.shares_per_gpu["A100"] = {Gpus(1), Cores(8), GB(120)};
+  surroundings.shares_per_gpu["H100"] = {Gpus(1), Cores(16), GB(200)};
+  KnownProfile& profile = AddProfile("image", Cores(9), GB(80));
+  Label(annotations::kProfile, "image");
+  EXPECT_EQ(Managed().gpu_product, "");
+  profile.object.training.gpu_product = "A100";
+  EXPECT_EQ(Managed().gpu_product, "A100");
+  Label(annotations::kGpuProduct, "A100");
+  EXPECT_EQ(Managed().gpu_product, "A100");
+  profile.object.training.gpu_product = "";
+  EXPECT_EQ(Managed().gpu_product, "A100") << "measured on any";
+
+  profile.object.training.gpu_product = "H100";
+  warnings.clear();
+  const Figures figures = Managed();
+  EXPECT_EQ(figures.gpu_product, "A100");
+  EXPECT_EQ(figures.profile, "");
+  EXPECT_EQ(figures.fair_share, Amounts(1, Cores(8), GB(120)));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for H100, and the pod asks for A100")));
+}
+
+TEST_F(AdmissionTest, AProductThatNoNodeHasIsNamed) {
+  Label(annotations::kGpuProduct, "T4");
+  EXPECT_EQ(Left(), Outcome::kNoNode);
+  EXPECT_THAT(warnings, ::testing::Contains(HasSubstr("has 1 nvidia.com/gpu of product T4")));
+}
+
 TEST_F(AdmissionTest, EnforcementIsThePodsElseTheNamespacesElseTheClusters) {
   settings.enforcement = Enforcement::kStrict;
   EXPECT_EQ(Managed().enforcement, Enforcement::kStrict);

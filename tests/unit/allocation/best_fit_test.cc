@@ -47,6 +47,19 @@ TEST_F(BestFitTest, TheReserveIsKeptInMemoryToo) {
   EXPECT_EQ(TierOf(MakePod("p", {Gpus(1), Cores(1), GiB(50)}), "n1"), FitTier::kRoom);
 }
 
+TEST_F(BestFitTest, GpusOfOneNumaNodeArePreferredWherePlacesAreEqualOtherwise) {
+  for (const auto& [name, most] : {std::pair("whole", 8), std::pair("halves", 4)}) {
+    Node node = MakeNode(name, {Gpus(8), Cores(24), GiB(500)});
+    node.gpu_kinds.most_per_numa_node = most;
+    state.UpsertNode(node);
+  }
+  HaveNode("silent");
+  const Pod large = MakePod("large", {Gpus(6), Cores(6), GiB(60)});
+  EXPECT_LT(RankOf(large, "whole"), RankOf(large, "halves"));
+  const Pod small = MakePod("small", {Gpus(4), Cores(4), GiB(40)});
+  EXPECT_EQ(RankOf(small, "whole"), RankOf(small, "halves"));
+}
+
 TEST_F(BestFitTest, WhoTakesTheLastGpuNeedsToLeaveNothing) {
   HaveNode("n1");
   Taken("n1", {Gpus(7), Cores(12), GiB(440)});

@@ -136,6 +136,21 @@ TEST(FitTest, ANodeWithAnAbsurdPodIsJudgedWithoutUndefinedArithmetic) {
   EXPECT_EQ(CheckFit(pod, node), CheckFit(pod, node));
 }
 
+TEST(FitTest, GpusOfAnotherProductAreNoPlaceAndNoEvictionHelps) {
+  Pod pod = MakeGpuPod("p", 1);
+  pod.gpu_product = "A100";
+  Node node = MakeNode("n", {Gpus(8), Cores(24), MiB(1024)});
+  EXPECT_TRUE(CheckFit(pod, EmptyNode(node)).none()) << "nobody says what its GPUs are";
+  node.gpu_kinds.products = {"H100", "A100"};
+  EXPECT_TRUE(CheckFit(pod, EmptyNode(node)).none());
+  node.gpu_kinds.products = {"H100"};
+  const NodeState state = EmptyNode(node);
+  const FitFailures failures = CheckFit(pod, state);
+  EXPECT_TRUE(failures.Has(FitFailures::kGpuProduct));
+  EXPECT_TRUE(Unresolvable(failures, pod.requests, state));
+  EXPECT_EQ(DescribeFailures(failures, pod.requests, &state, kGpu), "GPUs of another product");
+}
+
 TEST(FitFailuresTest, IsASetOfReasons) {
   FitFailures failures;
   EXPECT_TRUE(failures.none());

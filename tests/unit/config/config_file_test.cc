@@ -39,6 +39,7 @@ TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
   for (const std::string yaml : {"", "# only a comment\n", "{}", "---\n"}) {
     const ExtenderConfig config = Read(yaml);
     EXPECT_EQ(config.listen, "127.0.0.1:8888");
+    EXPECT_EQ(config.http_listen, "");
     EXPECT_EQ(config.tls_certificate_file, "");
     EXPECT_EQ(config.tls_key_file, "");
     EXPECT_EQ(config.gpu_resource, "nvidia.com/gpu");
@@ -56,6 +57,7 @@ TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
 TEST(ExtenderConfigTest, EveryFieldIsRead) {
   const ExtenderConfig config = Read(R"(
 listen: "[::1]:9999"
+httpListen: :9998
 tls:
   certificateFile: /etc/tls/tls.crt
   keyFile: /etc/tls/tls.key
@@ -73,6 +75,7 @@ log:
   format: json
 )");
   EXPECT_EQ(config.listen, "[::1]:9999");
+  EXPECT_EQ(config.http_listen, ":9998");
   EXPECT_EQ(config.tls_certificate_file, "/etc/tls/tls.crt");
   EXPECT_EQ(config.tls_key_file, "/etc/tls/tls.key");
   EXPECT_EQ(config.gpu_resource, "amd.com/gpu");
@@ -127,7 +130,7 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
   const ErrorCase cases[] = {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
        "3: listen_address: there is no such field; known here: assumeTimeout, expectTimeout, "
-       "gpuResource, listen, log, "
+       "gpuResource, httpListen, listen, log, "
        "maxBodySize, reservePerGpu, shutdownGrace, stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
        "2: log.colour: there is no such field; known here: format, level"},
@@ -176,6 +179,8 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
        "1: log.format: log format \"xml\" is none of text, json"},
       {"an address without a port", "listen: localhost\n",
        "1: listen: \"localhost\" is not host:port"},
+      {"an address of probes without a port", "httpListen: localhost\n",
+       "1: httpListen: \"localhost\" is not host:port"},
       {"a resource without a domain", "log: {}\ngpuResource: gpu\n",
        "2: gpuResource: an extended resource has a domain, as in nvidia.com/gpu"},
       {"a certificate without its key", "tls:\n  certificateFile: a\n",

@@ -23,6 +23,7 @@ class FairSharesTest : public ::testing::Test {
 
   static Node Labelled(Node node, const std::string& product) {
     node.labels = {{"nvidia.com/gpu.product", product}};
+    node.gpu_kinds.products = {product};
     return node;
   }
 

@@ -65,6 +65,9 @@ TEST_F(AllocationTest, GivesTheDemandBeforeThePodIsBound) {
   ASSERT_THAT(events.heard, SizeIs(1));
   EXPECT_EQ(events.heard[0].reason, "SynergyAllocated");
   EXPECT_THAT(events.heard[0].message, HasSubstr("from cpu 2, memory 10G to cpu 6, memory 40G"));
+  EXPECT_THAT(
+      events.heard[0].message,
+      HasSubstr("its demand, on node a; 1 GPUs stay free there, with cpu 6, memory 55Gi each"));
 }
 
 TEST_F(AllocationTest, GivesTheWholeDemandAlsoWhereNothingIsLeftForOtherGpus) {

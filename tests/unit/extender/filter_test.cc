@@ -128,16 +128,41 @@ TEST_F(FilterTest, LooksOnceMoreBeforeItRejectsEveryNode) {
   AddNode("a", 1);
   state.UpsertPod(MakePod("leaves", 1, 1, 1, "a"));
   int looked = 0;
+  Watches watches;
+  watches.catch_up = [&] {
+    ++looked;
+    state.RemovePod("uid-leaves");
+  };
   SchedulerExtender patient(state, binder, reader, ReserveRule{}, kExpectTimeout, clock, log,
-                            metrics, [&] {
-                              ++looked;
-                              state.RemovePod("uid-leaves");
-                            });
+                            metrics, watches);
   EXPECT_THAT(patient.Filter(Args(MakePod("p", 1, 1, 1), {"a"})),
               ::testing::HasSubstr(R"("NodeNames":["a"])"));
   EXPECT_EQ(looked, 1);
   patient.Filter(Args(MakePod("q", 1, 1, 1), {"a"}));
   EXPECT_EQ(looked, 2);
+}
+
+// With the nodes listed and the pods not, every node looks empty.
+TEST_F(FilterTest, PlacesNoGpuPodBeforeEverythingHasBeenListed) {
+  AddNode("a", 1);
+  bool complete = false;
+  Watches watches;
+  watches.complete = [&] { return complete; };
+  SchedulerExtender starting(state, binder, reader, ReserveRule{}, kExpectTimeout, clock, log,
+                             metrics, watches);
+  const std::string args = Args(MakePod("p", 1, 1, 1), {"a"});
+  const std::string binding = R"({"PodName":"p","PodNamespace":"team","PodUID":"u","Node":"a"})";
+  EXPECT_THAT(starting.Filter(args), HasSubstr("does not know all pods and nodes yet"));
+  EXPECT_THAT(starting.Prioritize(args), HasSubstr("does not know all pods and nodes yet"));
+  EXPECT_THAT(starting.Bind(binding), HasSubstr("does not know all pods and nodes yet"));
+  EXPECT_THAT(starting.Preempt(R"({"Pod":{},"NodeNameToMetaVictims":{}})"),
+              HasSubstr("does not know all pods and nodes yet"));
+  EXPECT_EQ(state.assumed_pods(), 0u);
+  // Others' pods are not kept waiting.
+  EXPECT_THAT(starting.Filter(Args(MakePod("web", 0, 1, 1), {"a"})),
+              HasSubstr(R"("NodeNames":["a"])"));
+  complete = true;
+  EXPECT_THAT(starting.Filter(args), HasSubstr(R"("NodeNames":["a"])"));
 }
 
 }  // namespace

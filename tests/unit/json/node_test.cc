@@ -2,9 +2,11 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "json/gpu_inventory.h"
 #include "json/objects.h"
 #include "json/resource_list.h"
 
@@ -83,6 +85,35 @@ TEST(ReadNode, NamesTheFieldThatItCannotRead) {
     EXPECT_EQ(node.error().message, message);
     EXPECT_EQ(node.error().code, ErrorCode::kInvalid);
   }
+}
+
+TEST(ReadNode, KnowsItsGpusByTheDevicePluginsAnnotationElseByTheLabel) {
+  std::vector<inventory::Gpu> gpus(3);
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    gpus[i].uuid = fmt::format("GPU-{}", i);
+    gpus[i].product = "NVIDIA A100-SXM4-80GB";
+    gpus[i].numa_node = i == 0 ? 0 : 1;
+  }
+  NodeGpus told;
+  told.inventory = inventory::Inventory(gpus);
+  told.health.resize(gpus.size());
+  std::string annotation;
+  AppendJsonString(annotation, WriteGpuInventory(told));
+  const std::string labels = R"("labels":{"nvidia.com/gpu.product":"Tesla-T4"})";
+
+  const Result<Node> node =
+      Read(fmt::format(R"({{"metadata":{{{},"annotations":{{"synergy.io/gpu-inventory":{}}}}}}})",
+                       labels, annotation));
+  ASSERT_TRUE(node) << node.error().message;
+  EXPECT_THAT(node->gpu_kinds.products, ElementsAre("NVIDIA-A100-SXM4-80GB"));
+  EXPECT_EQ(node->gpu_kinds.most_per_numa_node, 2);
+
+  const Result<Node> labelled = Read(fmt::format(R"({{"metadata":{{{}}}}})", labels));
+  ASSERT_TRUE(labelled);
+  EXPECT_THAT(labelled->gpu_kinds.products, ElementsAre("Tesla-T4"));
+  EXPECT_EQ(labelled->gpu_kinds.most_per_numa_node, 0);
+  EXPECT_TRUE(Read("{}")->gpu_kinds.products.empty());
+  EXPECT_FALSE(Read(R"({"metadata":{"annotations":{"synergy.io/gpu-inventory":"{"}}})"));
 }
 
 }  // namespace

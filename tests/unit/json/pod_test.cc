@@ -226,5 +226,15 @@ TEST(ReadPod, SurvivesManyBadFieldsAndCountsThem) {
   EXPECT_THAT(Refusal(text), HasSubstr("(and 19999 more)"));
 }
 
+TEST(ReadPod, TheGpuProductIsTheLabelsElseWhatTheWebhookFound) {
+  const auto product = [](std::string_view metadata) {
+    return ReadValid(fmt::format(R"({{"metadata":{{{}}}}})", metadata)).gpu_product;
+  };
+  const std::string annotation = R"("annotations":{"synergy.io/gpu-product":"H100"})";
+  EXPECT_EQ(product(""), "");
+  EXPECT_EQ(product(annotation), "H100");
+  EXPECT_EQ(product(annotation + R"(,"labels":{"synergy.io/gpu-product":"A100"})"), "A100");
+}
+
 }  // namespace
 }  // namespace synergy::json

@@ -34,6 +34,11 @@ constexpr const char* kFamilies[] = {
     "synergy_controller_profile_status_writes_total",
     "synergy_controller_profiles",
     "synergy_controller_ready",
+    "synergy_pod_allocated",
+    "synergy_pod_demand",
+    "synergy_pod_fair_share",
+    "synergy_pod_speed_up_ratio",
+    "synergy_waiting_gpu_pods",
 };
 
 class ControllerMetricsTest : public ::testing::Test {
@@ -73,6 +78,23 @@ TEST_F(ControllerMetricsTest, ProfilesAndTheCertificateAreShown) {
   ExpectLine("synergy_controller_profiles{valid=\"false\"} 1");
   ExpectLine("synergy_controller_certificate_expiry_timestamp_seconds 1800000000");
   ExpectLine("synergy_controller_ready 1");
+}
+
+TEST_F(ControllerMetricsTest, PodsShowWhatTheyHaveWantAndAreDue) {
+  RecordSamples(metrics_);
+  const std::string names = R"({namespace="team",pod="train",node="n1")";
+  ExpectLine("synergy_pod_allocated" + names + R"(,resource="nvidia.com/gpu"} 1)");
+  ExpectLine("synergy_pod_allocated" + names + R"(,resource="cpu"} 9)");
+  ExpectLine("synergy_pod_demand" + names + R"(,resource="memory"} 1073741824)");
+  ExpectLine("synergy_pod_fair_share" + names + R"(,resource="cpu"} 3)");
+  ExpectLine("synergy_pod_speed_up_ratio" + names + "} 2.5");
+  EXPECT_THAT(metrics_.Render(), Not(HasSubstr(R"(speed_up_ratio{namespace="team",pod="plain")")));
+}
+
+TEST_F(ControllerMetricsTest, WaitingPodsAreCountedByReasonAndNoneIsZero) {
+  RecordSamples(metrics_);
+  ExpectLine(R"(synergy_waiting_gpu_pods{reason="cpu"} 4)");
+  ExpectLine(R"(synergy_waiting_gpu_pods{reason="gpus"} 0)");
 }
 
 TEST_F(ControllerMetricsTest, WithoutACertificateThereIsNoExpiry) {

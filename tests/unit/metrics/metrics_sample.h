@@ -50,6 +50,15 @@ inline void RecordSamples(metrics::ControllerMetrics& metrics) {
   metrics.SetGauges([] {
     metrics::ControllerGauges gauges;
     gauges.caches = SampleGauges().caches;
+    gauges.pods.push_back({"team",
+                           "train",
+                           "n1",
+                           {Gpus(1), Cores(9), GiB(2)},
+                           {Gpus(1), Cores(9), GiB(1)},
+                           {Gpus(1), Cores(3), GiB(4)},
+                           2.5});
+    gauges.pods.push_back({"team", "plain", "n1", {Gpus(2), Cores(6), GiB(8)}, {}, {}, {}});
+    gauges.waiting_pods["cpu"] = 4;
     gauges.valid_profiles = 3;
     gauges.invalid_profiles = 1;
     gauges.certificate_expiry = WallTime(std::chrono::seconds(1'800'000'000));

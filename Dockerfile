@@ -1,0 +1,78 @@
+# Synergy's images, one target for each program: extender, controller, deviceplugin, nodeagent, cli.
+#
+#   docker build --target extender --tag synergy/extender:0.1.0 .
+#
+# The programs are built inside (PROGRAMS=source), or taken from the folder programs/ of the build context
+# (PROGRAMS=prebuilt): scripts/images.sh makes such a context of build/release/bin. What follows is the same either way.
+ARG BASE=debian:bookworm-slim
+
+FROM ${BASE} AS programs
+ARG PROGRAMS=source
+COPY . /synergy
+WORKDIR /synergy
+# The packages are those that scripts/setup.sh installs, without what only tests need.
+RUN if [ "$PROGRAMS" = source ]; then \
+      apt-get -qq update && \
+      DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends \
+        g++ cmake ninja-build pkg-config git ca-certificates \
+        libcpp-httplib-dev libssl-dev zlib1g-dev libbrotli-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev \
+        libexpected-dev libfmt-dev libcli11-dev libabsl-dev coinor-libcbc-dev coinor-libclp-dev \
+        libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc \
+        libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev python3 >/dev/null && \
+      cmake --preset release && \
+      cmake --build --preset release --target synergy-extender synergy-controller synergy-device-plugin synergy-node-agent synergy && \
+      mkdir programs && cp build/release/bin/synergy build/release/bin/synergy-* programs/; \
+    fi
+
+# What all programs need to run; Debian's packages, so that scanners and updates know them.
+FROM ${BASE} AS runtime
+RUN apt-get -qq update && \
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends \
+      libssl3 libfmt9 libyaml-cpp0.7 libcpp-httplib0.11 libbrotli1 libprometheus-cpp-core1.0 libabsl20220623 >/dev/null && \
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/* && \
+    groupadd --gid 65532 synergy && useradd --uid 65532 --gid 65532 --no-create-home --home-dir / --shell /usr/sbin/nologin synergy
+LABEL org.opencontainers.image.vendor="Synergy for Kubernetes" \
+      org.opencontainers.image.licenses="Apache-2.0"
+USER 65532:65532
+
+FROM runtime AS extender
+LABEL org.opencontainers.image.title="synergy-extender" \
+      org.opencontainers.image.description="kube-scheduler's extender for GPU pods"
+COPY --from=programs /synergy/programs/synergy-extender /usr/local/bin/
+ENTRYPOINT ["synergy-extender"]
+
+FROM runtime AS controller
+LABEL org.opencontainers.image.title="synergy-controller" \
+      org.opencontainers.image.description="Admission webhook, profiles and tuner"
+COPY --from=programs /synergy/programs/synergy-controller /usr/local/bin/
+ENTRYPOINT ["synergy-controller"]
+
+FROM runtime AS nodeagent
+LABEL org.opencontainers.image.title="synergy-node-agent" \
+      org.opencontainers.image.description="Releases page cache of pods whose memory limit is to shrink"
+COPY --from=programs /synergy/programs/synergy-node-agent /usr/local/bin/
+# The kernel's files of control groups belong to root; not a single capability is needed.
+USER 0:0
+ENTRYPOINT ["synergy-node-agent"]
+
+FROM runtime AS deviceplugin
+LABEL org.opencontainers.image.title="synergy-device-plugin" \
+      org.opencontainers.image.description="GPUs for the kubelet"
+USER 0:0
+RUN apt-get -qq update && \
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libgrpc++1.51 libprotobuf-lite32 libc-ares2 >/dev/null && \
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
+COPY --from=programs /synergy/programs/synergy-device-plugin /usr/local/bin/
+# The kubelet's sockets belong to root; not a single capability is needed.
+ENTRYPOINT ["synergy-device-plugin"]
+
+FROM runtime AS cli
+LABEL org.opencontainers.image.title="synergy" \
+      org.opencontainers.image.description="Synergy's command line"
+USER 0:0
+RUN apt-get -qq update && \
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends coinor-libcbc3 coinor-libclp1 >/dev/null && \
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
+USER 65532:65532
+COPY --from=programs /synergy/programs/synergy /usr/local/bin/
+ENTRYPOINT ["synergy"]

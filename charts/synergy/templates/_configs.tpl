@@ -1,0 +1,96 @@
+{{/* The programs' configurations: what the chart itself decides, and the values' further fields. */}}
+
+{{- define "synergy.schedulerConfig" -}}
+# Configuration of the kube-scheduler that runs beside synergy-extender (kube-scheduler --config).
+#
+# It has one profile only: kube-scheduler calls its extenders for the pods of every profile that it serves, so a cluster's
+# default-scheduler stays a process of its own and is left as it is. Pods choose this one by schedulerName.
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection:
+  leaderElect: true
+  resourceName: {{ include "synergy.component" (list . "scheduler") }}
+  resourceNamespace: {{ .Release.Namespace }}
+# The defaults (50 and 100 requests a second) hold a burst of pods back by seconds.
+clientConnection:
+  qps: {{ .Values.scheduler.clientConnection.qps }}
+  burst: {{ .Values.scheduler.clientConnection.burst }}
+profiles:
+- schedulerName: {{ .Values.schedulerName }}
+  # Above 100 nodes kube-scheduler would stop looking once it has found enough that fit, and the extender would choose among
+  # a sample.
+  percentageOfNodesToScore: 100
+  plugins:
+    score:
+      disabled:
+      # Both spread pods out, against packing: an unbalanced node is what a mix of jobs is meant to fill.
+      - name: NodeResourcesBalancedAllocation
+      - name: PodTopologySpread
+  pluginConfig:
+  - name: NodeResourcesFit
+    args:
+      # Among nodes that the extender likes equally, and without it, fill nodes up so that whole ones stay free.
+      scoringStrategy:
+        type: MostAllocated
+        resources:
+        - name: {{ .Values.gpuResource }}
+          weight: 5
+        - name: cpu
+          weight: 1
+        - name: memory
+          weight: 1
+extenders:
+- urlPrefix: http://127.0.0.1:8888
+  filterVerb: filter
+  prioritizeVerb: prioritize
+  bindVerb: bind
+  preemptVerb: preempt
+  # An extender's score (0 to 10, scaled by 10) must outweigh the sum of all other scores.
+  weight: 1000
+  enableHTTPS: false
+  httpTimeout: 5s
+  # The extender watches nodes itself: it is sent names, not objects.
+  nodeCacheCapable: true
+  # Only pods that ask for GPUs are sent to it; kube-scheduler goes on checking GPU counts too.
+  managedResources:
+  - name: {{ .Values.gpuResource }}
+    ignoredByScheduler: false
+  # Without the extender these pods wait: placed past it, they could take what it has promised to others.
+  ignorable: false
+{{- end -}}
+
+{{- define "synergy.extenderConfig" -}}
+# The verbs on loopback, for the kube-scheduler beside it alone; probes and metrics for everybody.
+{{ mergeOverwrite (dict
+    "listen" "127.0.0.1:8888"
+    "httpListen" ":8889"
+    "gpuResource" .Values.gpuResource
+    "log" .Values.log) (deepCopy .Values.extender.config) | toYaml }}
+{{- end -}}
+
+{{- define "synergy.controllerConfig" -}}
+{{ mergeOverwrite (dict
+    "listen" ":9443"
+    "httpListen" ":8889"
+    "tls" (dict "certificateFile" "/tls/tls.crt" "keyFile" "/tls/tls.key")
+    "gpuResource" .Values.gpuResource
+    "schedulerName" .Values.schedulerName
+    "ownNamespace" .Release.Namespace
+    "leaseName" (include "synergy.component" (list . "controller"))
+    "log" .Values.log) (deepCopy .Values.controller.config) | toYaml }}
+{{- end -}}
+
+{{- define "synergy.devicePluginConfig" -}}
+{{- $file := ternary (dict "source" "file" "inventoryFile" "/etc/synergy/inventory.yaml") (dict) (ne .Values.devicePlugin.inventory "") -}}
+{{ mergeOverwrite (dict
+    "resource" .Values.gpuResource
+    "listen" "0.0.0.0:9410"
+    "log" .Values.log) (deepCopy .Values.devicePlugin.config) $file | toYaml }}
+{{- end -}}
+
+{{- define "synergy.nodeAgentConfig" -}}
+{{ mergeOverwrite (dict
+    "listen" "0.0.0.0:9411"
+    "cgroupFolder" "/host/cgroup"
+    "log" .Values.log) (deepCopy .Values.nodeAgent.config) | toYaml }}
+{{- end -}}

@@ -1,0 +1,77 @@
+{{- define "synergy.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "synergy.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := include "synergy.name" . -}}
+{{- if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The name of a component's objects: (list $ "controller") */}}
+{{- define "synergy.component" -}}
+{{- printf "%s-%s" (include "synergy.fullname" (first .)) (last .) -}}
+{{- end -}}
+
+{{/* What pods of a component are found by: (list $ "controller") */}}
+{{- define "synergy.selector" -}}
+app.kubernetes.io/name: {{ include "synergy.name" (first .) }}
+app.kubernetes.io/instance: {{ (first .).Release.Name }}
+app.kubernetes.io/component: {{ last . }}
+{{- end -}}
+
+{{/* The labels of a component's objects: (list $ "controller") */}}
+{{- define "synergy.labels" -}}
+{{- $root := first . -}}
+{{ include "synergy.selector" . }}
+app.kubernetes.io/part-of: synergy
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* An object's name and labels: (list $ "controller") */}}
+{{- define "synergy.metadata" -}}
+name: {{ include "synergy.component" . }}
+namespace: {{ (first .).Release.Namespace }}
+labels:
+  {{- include "synergy.labels" . | nindent 2 }}
+{{- end -}}
+
+{{/* Of what has no namespace: (list $ "controller") */}}
+{{- define "synergy.clusterMetadata" -}}
+name: {{ include "synergy.component" . }}
+labels:
+  {{- include "synergy.labels" . | nindent 2 }}
+{{- end -}}
+
+{{/* (list $ "controller" $values.controller) */}}
+{{- define "synergy.serviceAccountName" -}}
+{{- $account := (index . 2).serviceAccount -}}
+{{- if $account.create -}}
+{{- default (include "synergy.component" (list (index . 0) (index . 1))) $account.name -}}
+{{- else -}}
+{{- default "default" $account.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "synergy.priorityClassName" -}}
+{{- default (ternary (include "synergy.fullname" .) "" .Values.priorityClass.create) .Values.priorityClass.name -}}
+{{- end -}}
+
+{{/* One of Synergy's own images: (list $ $values.controller) */}}
+{{- define "synergy.image" -}}
+{{- $root := first . -}}
+{{- $name := printf "%s:%s" (last .).image.repository (default $root.Chart.AppVersion $root.Values.image.tag) -}}
+{{- if $root.Values.image.registry }}{{ $root.Values.image.registry }}/{{ end }}{{ $name }}
+{{- end -}}

@@ -1,0 +1,93 @@
+{{/* What every pod has: (list $ "controller" $values.controller) */}}
+{{- define "synergy.pod" -}}
+{{- $root := index . 0 -}}
+{{- $values := index . 2 -}}
+serviceAccountName: {{ include "synergy.serviceAccountName" . }}
+{{- with $root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Of the scheduler's and the controller's pods: nobody's user, and spread: (list $ "controller" $values.controller) */}}
+{{- define "synergy.replicatedPod" -}}
+{{- $root := index . 0 -}}
+{{ include "synergy.pod" . }}
+{{- with include "synergy.priorityClassName" $root }}
+priorityClassName: {{ . }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  seccompProfile: {type: RuntimeDefault}
+topologySpreadConstraints:
+  {{- with (index . 2).topologySpreadConstraints }}
+  {{- toYaml . | nindent 2 }}
+  {{- else }}
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "synergy.selector" (list $root (index . 1)) | nindent 8 }}
+  {{- end }}
+{{- end -}}
+
+{{- define "synergy.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end -}}
+
+{{/* A pod's labels: (list $ "controller" $values.controller) */}}
+{{/* Without the chart's version: an upgrade that changes nothing of a pod does not replace it. */}}
+{{- define "synergy.podLabels" -}}
+{{ include "synergy.selector" (list (index . 0) (index . 1)) }}
+app.kubernetes.io/part-of: synergy
+{{- with (index . 0).Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- with (index . 2).podLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* One of Synergy's own service accounts: (list $ "controller" $values.controller) */}}
+{{- define "synergy.serviceAccount" -}}
+{{- $account := (index . 2).serviceAccount -}}
+{{- if $account.create -}}
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: {{ include "synergy.serviceAccountName" . }}
+  namespace: {{ (first .).Release.Namespace }}
+  labels:
+    {{- include "synergy.labels" (list (index . 0) (index . 1)) | nindent 4 }}
+  {{- with $account.annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Who a role is bound to: (list $ "controller" $values.controller) */}}
+{{- define "synergy.subjects" -}}
+subjects:
+- kind: ServiceAccount
+  name: {{ include "synergy.serviceAccountName" . }}
+  namespace: {{ (first .).Release.Namespace }}
+{{- end -}}

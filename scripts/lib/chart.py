@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""What is made of charts/synergy: manifests/ (rendered), and the table of values in its README.
+
+usage: chart.py HELM [--check]
+
+Without --check the files are written. With it, nothing is written, and files that are not as they would be are named.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CHART = ROOT / "charts/synergy"
+NAMESPACE = "synergy-system"
+# What only Helm can do (a certificate made on the spot, hooks) is left to it.
+SETTINGS = ["webhook.certificate.mode=provided", "webhook.certificate.secretName=synergy-controller-tls"]
+HEADER = "# Made from charts/synergy by scripts/chart.sh; change it there.\n"
+NOT_HELMS = re.compile(r"^ *(helm\.sh/chart|app\.kubernetes\.io/managed-by): .*\n", re.MULTILINE)
+TABLE = re.compile(r"(<!-- values -->\n).*(<!-- end of values -->\n)", re.DOTALL)
+
+
+def render(helm):
+    """File name in manifests/ -> its text."""
+    command = [helm, "template", "synergy", str(CHART), "--namespace", NAMESPACE, "--skip-tests"]
+    for setting in SETTINGS:
+        command += ["--set", setting]
+    text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    files = {}
+    for document in re.split(r"^---\n", text, flags=re.MULTILINE):
+        source = re.match(r"# Source: synergy/templates/(\S+)\n", document)
+        if not source:
+            continue
+        body = NOT_HELMS.sub("", document[source.end():])
+        # A file's first words stand before its first object, which Helm may sort behind others.
+        files.setdefault(source[1], []).append(body.strip() + "\n")
+    files = {name: HEADER + "---\n".join(bodies) for name, bodies in sorted(files.items())}
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    files["namespace.yaml"] = HEADER + yaml.safe_dump(namespace, sort_keys=False)
+    crds = {f"crds/{file.name}": file.read_text(encoding="utf-8") for file in sorted((CHART / "crds").iterdir())}
+    objects = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
+               "resources": [*crds, *sorted(files)]}
+    files["kustomization.yaml"] = HEADER + "# kubectl apply -k manifests\n" + yaml.safe_dump(objects, sort_keys=False)
+    configs = next(document for document in yaml.safe_load_all(files["scheduler.yaml"]) if document["kind"] == "ConfigMap")
+    files["scheduler-config.yaml"] = HEADER + configs["data"]["scheduler.yaml"]
+    return {f"manifests/{name}": text for name, text in {**crds, **files}.items()}
+
+
+def rows(lines, tree, path=()):
+    """The described values: (path, default, description). Each value is described by itself or by a map that it is in."""
+    for key, value in tree.items():
+        here = (*path, key)
+        description = describe(lines, here)
+        if description:
+            yield ".".join(here), json.dumps(value), description
+        elif isinstance(value, dict) and value:
+            yield from rows(lines, value, here)
+        else:
+            raise SystemExit(f"values.yaml: nothing says what {'.'.join(here)} is")
+
+
+def describe(lines, path):
+    """The comment right above a key."""
+    at = 0
+    for depth, key in enumerate(path):
+        while not lines[at].startswith(f"{'  ' * depth}{key}:"):
+            at += 1
+        at += 1
+    words = []
+    for line in reversed(lines[:at - 1]):
+        if not line.strip().startswith("# "):
+            break
+        words.insert(0, line.strip().removeprefix("# "))
+    return " ".join(words)
+
+
+def readme():
+    text = (CHART / "values.yaml").read_text(encoding="utf-8")
+    table = ["| value | default | |\n", "| --- | --- | --- |\n"]
+    for path, default, description in rows(text.splitlines(), yaml.safe_load(text)):
+        table.append(f"| `{path}` | `{default}` | {description.replace('|', chr(92) + '|')} |\n")
+    old = (CHART / "README.md").read_text(encoding="utf-8")
+    return {"charts/synergy/README.md": TABLE.sub(lambda found: found[1] + "".join(table) + found[2], old)}
+
+
+def main():
+    files = {**render(sys.argv[1]), **readme()}
+    stale = [name for name, text in files.items()
+             if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != text]
+    # A template that is gone leaves no manifest behind.
+    extra = [file for folder in ("manifests", "manifests/crds") for file in (ROOT / folder).glob("*.yaml")
+             if str(file.relative_to(ROOT)) not in files]
+    if sys.argv[2:] == ["--check"]:
+        for name in [*stale, *(str(file.relative_to(ROOT)) for file in extra)]:
+            print(f"{name}: not as charts/synergy makes it; scripts/chart.sh writes it", file=sys.stderr)
+        sys.exit(1 if stale or extra else 0)
+    for file in extra:
+        file.unlink()
+    for name in stale:
+        (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / name).write_text(files[name], encoding="utf-8")
+        print(f"wrote {name}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/soak.sh [--seconds N] [--pods N] [--nodes N] [--seed N] [--output json] [--skip-setup] [--programs FOLDER] [--state DIR]
+
+Training pods come and go on simulated nodes while the API server, the extender and two controllers are killed again and
+again and resizes are refused. Every second the API server is asked whether the invariants hold: no node over-allocated,
+nobody below its floor, no pod lost or moved, every change recorded, nobody waiting where room can be made. Then the hundred
+jobs of a recorded trace run under the same checks. Exit status 1 when anything did not hold.
+
+  --seconds N        how long things are killed (600)
+  --pods N           pods at a time (500)
+  --nodes N          simulated nodes with 8 GPUs, 24 CPUs and 500 GB each (64)
+  --seed N           of what happens to whom (1)
+  --output json      the report as JSON
+  --skip-setup       do not install or build anything
+  --programs FOLDER  where synergy-extender and synergy-controller are (build/release/bin)
+  --state DIR        where logs are kept (~/.local/state/synergy/soak)
+TEXT
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+# shellcheck source=scripts/lib/output.sh
+source "$here/lib/output.sh"
+# shellcheck source=scripts/lib/extender.sh
+source "$here/lib/extender.sh"
+
+setup=1 nodes=64 programs=$root/build/release/bin
+state=${XDG_STATE_HOME:-$HOME/.local/state}/synergy/soak
+arguments=()
+while (($#)); do
+  case $1 in
+    -h | --help) usage && exit 0 ;;
+    --seconds | --pods | --seed | --output) need_value "$1" "${2-}" && arguments+=("$1" "$2") && shift ;;
+    --nodes) need_value "$1" "${2-}" && nodes=$2 && shift ;;
+    --programs) need_value "$1" "${2-}" && programs=$2 && shift ;;
+    --state) need_value "$1" "${2-}" && state=$2 && shift ;;
+    --skip-setup) setup=0 ;;
+    *) die "soak.sh has no option $1 (--help lists them)" ;;
+  esac
+  shift
+done
+
+cluster() { "$here/cluster.sh" --state "$state/cluster" "$@"; }
+finish() {
+  local status=$?
+  trap - EXIT INT TERM
+  [[ ! -e $state/cluster/settings ]] || cluster down --keep-logs >/dev/null
+  exit "$status"
+}
+
+if ((setup)); then
+  "$here/setup.sh"
+  (cd "$root" && cmake --preset release >/dev/null && cmake --build --preset release --target synergy-extender synergy-controller)
+fi
+mkdir -p "$state"
+trap finish EXIT INT TERM
+[[ ! -e $state/cluster/settings ]] || cluster down >/dev/null
+free_port >"$state/extender-port"
+free_port >"$state/second-controller-port"
+cluster up --instance 9 --real-nodes 0 --simulated-nodes "$nodes" --extender "http://127.0.0.1:$(<"$state/extender-port")" --controller "$programs"
+cluster kubectl apply --filename "$root/manifests/examples/profiles" >/dev/null
+SYNERGY_TEST_STATE=$state SYNERGY_BIN=$programs PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/cluster/soak.py" "${arguments[@]}"

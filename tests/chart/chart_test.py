@@ -1,0 +1,325 @@
+"""charts/synergy as Helm renders it: over combinations of values, and what its schema refuses."""
+
+import base64
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import yaml
+
+import helm
+
+CERT_MANAGER = {"webhook": {"certificate": {"mode": "certManager"}}}
+PROVIDED = {"webhook": {"certificate": {"mode": "provided", "secretName": "mine", "caBundle": "PEM"}}}
+EVERYTHING = {
+    "metrics": {"podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}},
+    "tests": {"gpuPod": {"enabled": True}},
+}
+LEAST = {
+    "devicePlugin": {"enabled": False}, "nodeAgent": {"enabled": False}, "networkPolicy": {"enabled": False},
+    "priorityClass": {"create": False}, "scheduler": {"replicaCount": 1}, "controller": {"replicaCount": 1},
+}
+COMBINATIONS = {
+    "defaults": {}, "cert-manager": CERT_MANAGER, "given certificate": PROVIDED, "everything": EVERYTHING, "least": LEAST,
+    "inventory file": {"devicePlugin": {"inventory": "gpus:\n- {uuid: GPU-0, product: A, memory: 1Gi}\n"}},
+    "CDI": {"devicePlugin": {"config": {"deviceListStrategy": "cdi"}}},
+    "given accounts": {name: {"serviceAccount": {"create": False, "name": f"given-{name.lower()}"}}
+                       for name in ("scheduler", "controller", "devicePlugin", "nodeAgent")},
+    "placed": {name: {"nodeSelector": {"a": "b"}, "tolerations": [{"operator": "Exists"}], "podLabels": {"tier": "gold"},
+                      "podAnnotations": {"p": "q"},
+                      "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+                          "nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]}]}}}}
+               for name in ("scheduler", "controller", "devicePlugin", "nodeAgent")},
+    "labels and secrets": {"commonLabels": {"team": "ml"}, "imagePullSecrets": [{"name": "pull"}]},
+    "own registry": {"image": {"registry": "registry.example.com/ml", "tag": "2", "pullPolicy": "Always"}},
+}
+COMBINATIONS |= {f"example {file.stem}": yaml.safe_load(file.read_text(encoding="utf-8"))
+                 for file in (helm.ROOT / "manifests/examples/values").glob("*.yaml")}
+# Where a value is that the schema refuses, and a word of the reason.
+REFUSED = [
+    ({"scheduler": {"replicas": 3}}, "/scheduler", "replicas"),
+    ({"schedulr": {}}, "", "schedulr"),
+    ({"controller": {"replicaCount": 0}}, "/controller/replicaCount", "minimum"),
+    ({"controller": {"config": {"enforcement": "loose"}}}, "/controller/config/enforcement", "'shared', 'strict'"),
+    ({"controller": {"config": {"tolerance": 1}}}, "/controller/config/tolerance", "exclusiveMaximum"),
+    ({"controller": {"config": {"tuner": {"round": 300}}}}, "/controller/config/tuner/round", "want string"),
+    ({"controller": {"config": {"tuner": {"rounds": "5m"}}}}, "/controller/config/tuner", "rounds"),
+    ({"extender": {"config": {"listen": ":1"}}}, "/extender/config", "listen"),
+    ({"extender": {"config": {"reservePerGpu": "some"}}}, "/extender/config/reservePerGpu", "auto"),
+    ({"gpuResource": "gpu"}, "/gpuResource", "pattern"),
+    ({"schedulerName": "default-scheduler"}, "/schedulerName", "not"),
+    ({"image": {"pullPolicy": "Sometimes"}}, "/image/pullPolicy", "IfNotPresent"),
+    ({"log": {"level": "loud"}}, "/log/level", "'debug'"),
+    ({"webhook": {"timeoutSeconds": 31}}, "/webhook/timeoutSeconds", "maximum"),
+    ({"webhook": {"failurePolicy": "Fail"}}, "/webhook", "failurePolicy"),
+    ({"webhook": {"certificate": {"mode": "provided"}}}, "/webhook/certificate/secretName", "minLength"),
+    ({"webhook": {"certificate": {"mode": "selfsigned"}}}, "/webhook/certificate/mode", "'generated'"),
+    ({"devicePlugin": {"config": {"source": "magic"}}}, "/devicePlugin/config/source", "'nvml'"),
+    ({"devicePlugin": {"kubeletRootDir": "kubelet"}}, "/devicePlugin/kubeletRootDir", "pattern"),
+    ({"nodeAgent": {"config": {"margin": {"percent": 300}}}}, "/nodeAgent/config/margin/percent", "maximum"),
+    ({"networkPolicy": {"apiServerPorts": []}}, "/networkPolicy/apiServerPorts", "minItems"),
+    ({"priorityClass": {"value": 2000000000}}, "/priorityClass/value", "maximum"),
+]
+
+
+def workloads(objects):
+    return [item for item in objects if item["kind"] in ("Deployment", "DaemonSet")]
+
+
+def find(objects, kind, name):
+    return next(item for item in objects if item["kind"] == kind and item["metadata"]["name"] == name)
+
+
+def containers(spec):
+    return [*spec.get("initContainers", []), *spec["containers"]]
+
+
+class LintTest(unittest.TestCase):
+    def test_helm_finds_nothing(self):
+        for name, values in COMBINATIONS.items():
+            with self.subTest(name):
+                done = helm.run("lint", "--strict", str(helm.CHART), values=values)
+                self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_what_is_made_of_the_chart_is_current(self):
+        done = subprocess.run([str(helm.ROOT / "scripts/chart.sh"), "--check"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_version_is_the_projects(self):
+        chart = yaml.safe_load((helm.CHART / "Chart.yaml").read_text(encoding="utf-8"))
+        project = re.search(r"project\(synergy VERSION (\S+)", (helm.ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+        self.assertEqual(chart["appVersion"], project)
+
+
+class SchemaTest(unittest.TestCase):
+    def test_wrong_values_are_refused_with_their_place_and_a_reason(self):
+        for values, place, reason in REFUSED:
+            with self.subTest(values=values):
+                said = helm.refusal(values)
+                self.assertIn(f"at '{place}", said)
+                self.assertIn(reason, said)
+
+    def test_every_value_is_in_the_schema(self):
+        schema = json.loads((helm.CHART / "values.schema.json").read_text(encoding="utf-8"))
+
+        def compare(values, part, path):
+            part = schema["$defs"][part["$ref"].rsplit("/", 1)[1]] if "$ref" in part else part
+            if part.get("type") != "object" or "properties" not in part:
+                return
+            self.assertIs(part.get("additionalProperties"), False, path)
+            for key, value in values.items():
+                self.assertIn(key, part["properties"], path)
+                if isinstance(value, dict):
+                    compare(value, part["properties"][key], f"{path}.{key}")
+
+        compare(yaml.safe_load((helm.CHART / "values.yaml").read_text(encoding="utf-8")), schema, "")
+
+
+class RenderTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.rendered = {name: helm.template(values) for name, values in COMBINATIONS.items()}
+
+    def each_workload(self):
+        for name, objects in self.rendered.items():
+            for item in workloads(objects):
+                with self.subTest(name, workload=item["metadata"]["name"]):
+                    yield item
+
+    def test_containers_have_the_least_rights(self):
+        for item in self.each_workload():
+            spec = item["spec"]["template"]["spec"]
+            for container in containers(spec):
+                security = {**spec.get("securityContext", {}), **container["securityContext"]}
+                self.assertIs(security["allowPrivilegeEscalation"], False)
+                self.assertIs(security["readOnlyRootFilesystem"], True)
+                self.assertEqual(security["capabilities"], {"drop": ["ALL"]})
+                self.assertEqual(security["seccompProfile"], {"type": "RuntimeDefault"})
+                self.assertNotIn("privileged", security)
+                if item["kind"] == "Deployment":
+                    self.assertIs(security["runAsNonRoot"], True)
+            for shared in ("hostNetwork", "hostPID", "hostIPC"):
+                self.assertNotIn(shared, spec)
+
+    def test_containers_have_probes_and_resources(self):
+        for item in self.each_workload():
+            for container in containers(item["spec"]["template"]["spec"]):
+                self.assertIn("livenessProbe", container)
+                self.assertIn("readinessProbe", container)
+                # What comes back on a full node must not need room there.
+                self.assertEqual(bool(container["resources"]), item["kind"] == "Deployment")
+
+    def test_pods_are_found_by_their_selectors_and_by_no_others(self):
+        for name, objects in self.rendered.items():
+            with self.subTest(name):
+                pods = {item["metadata"]["name"]: item["spec"]["template"]["metadata"]["labels"] for item in workloads(objects)}
+                for item in objects:
+                    spec = item.get("spec", {})
+                    selector = spec.get("podSelector", spec.get("selector"))
+                    if item["kind"] in ("Service", "NetworkPolicy", "PodDisruptionBudget", "PodMonitor", "Deployment", "DaemonSet"):
+                        wanted = selector.get("matchLabels", selector)
+                        found = [pod for pod, labels in pods.items() if wanted.items() <= labels.items()]
+                        self.assertEqual(found, [item["metadata"]["name"]], item["kind"])
+
+    def test_accounts_and_configmaps_that_are_named_are_there(self):
+        for name, objects in self.rendered.items():
+            there = {(item["kind"], item["metadata"]["name"]) for item in objects}
+            for item in workloads(objects):
+                spec = item["spec"]["template"]["spec"]
+                with self.subTest(name, workload=item["metadata"]["name"]):
+                    if name == "given accounts":
+                        self.assertTrue(spec["serviceAccountName"].startswith("given-"))
+                    else:
+                        self.assertIn(("ServiceAccount", spec["serviceAccountName"]), there)
+                    for volume in spec["volumes"]:
+                        if "configMap" in volume:
+                            self.assertIn(("ConfigMap", volume["configMap"]["name"]), there)
+
+    def test_every_object_bears_the_labels(self):
+        for name, objects in self.rendered.items():
+            for item in objects:
+                with self.subTest(name, kind=item["kind"], name=item["metadata"]["name"]):
+                    labels = item["metadata"]["labels"]
+                    self.assertEqual(labels["app.kubernetes.io/part-of"], "synergy")
+                    self.assertEqual(labels["app.kubernetes.io/managed-by"], "Helm")
+                    if name == "labels and secrets":
+                        self.assertEqual(labels["team"], "ml")
+
+    def test_another_release_in_another_namespace_collides_with_nothing(self):
+        first = self.rendered["everything"]
+        second = helm.template(EVERYTHING, release="other", namespace="elsewhere")
+
+        def keys(objects):
+            return {(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]) for item in objects}
+
+        self.assertEqual(len(first), len(second))
+        self.assertEqual(keys(first) & keys(second), set())
+
+    def test_the_extender_is_reached_by_its_scheduler_alone(self):
+        data = find(self.rendered["defaults"], "ConfigMap", "synergy-scheduler")["data"]
+        extender = yaml.safe_load(data["extender.yaml"])
+        scheduler = yaml.safe_load(data["scheduler.yaml"])["extenders"][0]
+        self.assertEqual(extender["listen"], "127.0.0.1:8888")
+        self.assertEqual(scheduler["urlPrefix"], "http://127.0.0.1:8888")
+        self.assertIs(scheduler["ignorable"], False)
+        self.assertIs(scheduler["nodeCacheCapable"], True)
+
+    def test_one_name_of_scheduler_and_gpus_reaches_everybody(self):
+        objects = helm.template({"schedulerName": "mine", "gpuResource": "amd.com/gpu"})
+        data = find(objects, "ConfigMap", "synergy-scheduler")["data"]
+        scheduler = yaml.safe_load(data["scheduler.yaml"])
+        controller = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])
+        plugin = yaml.safe_load(find(objects, "ConfigMap", "synergy-device-plugin")["data"]["config.yaml"])
+        self.assertEqual(scheduler["profiles"][0]["schedulerName"], "mine")
+        self.assertEqual(controller["schedulerName"], "mine")
+        resources = [scheduler["extenders"][0]["managedResources"][0]["name"], controller["gpuResource"], plugin["resource"],
+                     yaml.safe_load(data["extender.yaml"])["gpuResource"]]
+        self.assertEqual(resources, ["amd.com/gpu"] * 4)
+
+    def test_a_changed_configuration_replaces_the_pods_that_read_it_and_no_others(self):
+        def checksums(values):
+            return {item["metadata"]["name"]: item["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
+                    for item in workloads(helm.template(values))}
+
+        before = checksums({})
+        for part, workload in (("extender", "synergy-scheduler"), ("controller", "synergy-controller"),
+                               ("nodeAgent", "synergy-node-agent")):
+            after = checksums({part: {"config": {"stalenessLimit": "77s"}}})
+            self.assertEqual([name for name in before if before[name] != after[name]], [workload])
+        after = checksums({"devicePlugin": {"inventory": "gpus: []"}})
+        self.assertEqual([name for name in before if before[name] != after[name]], ["synergy-device-plugin"])
+
+    def test_an_upgrade_of_the_chart_alone_replaces_no_pod(self):
+        for item in workloads(self.rendered["defaults"]):
+            self.assertNotIn("helm.sh/chart", item["spec"]["template"]["metadata"]["labels"])
+
+    def test_own_images_come_from_the_given_registry(self):
+        images = {container["image"] for item in workloads(self.rendered["own registry"])
+                  for container in containers(item["spec"]["template"]["spec"])}
+        self.assertEqual(images, {"registry.k8s.io/kube-scheduler:v1.35.4", *(
+            f"registry.example.com/ml/synergy/{name}:2" for name in ("extender", "controller", "deviceplugin", "nodeagent"))})
+
+    def test_the_least_has_no_daemons_and_no_budgets(self):
+        kinds = {item["kind"] for item in self.rendered["least"]}
+        self.assertEqual(kinds & {"DaemonSet", "PodDisruptionBudget", "NetworkPolicy", "PriorityClass", "PodMonitor"}, set())
+        self.assertNotIn("priorityClassName", find(self.rendered["least"], "Deployment", "synergy-scheduler")["spec"]["template"]["spec"])
+
+    def test_the_gpu_test_pod_is_not_where_nothing_is_managed(self):
+        self.assertIn("own namespace", helm.refusal({"tests": {"gpuPod": {"enabled": True, "namespace": helm.NAMESPACE}}}))
+
+    def test_programs_accept_their_configurations(self):
+        values = {
+            "extender": {"config": {"reservePerGpu": {"cpu": 2, "memory": "10G"}, "assumeTimeout": "31s", "expectTimeout": "500ms",
+                                    "stalenessLimit": "2m", "shutdownGrace": "1s", "maxBodySize": "8Mi"}},
+            "controller": {"config": {"tolerance": 0.05, "tuner": {"enabled": False, "round": "1m", "leastGainPercent": 7, "hold": "1m",
+                                                                   "settle": "2s", "patience": "9s", "unshrinkable": "1h"}}},
+            "devicePlugin": {"inventory": "gpus: []", "config": {
+                "migStrategy": "single", "deviceListStrategy": "envvar", "deviceListVariable": "X", "cdi": {"kind": "a.b/c"},
+                "nvml": {"library": "x.so", "whenMissing": "exit"}, "resources": [{"product": "*A*", "resource": "x/y"}],
+                "health": {"probeInterval": "9s", "recoverAfter": "2m", "ignoredXids": [13]},
+                "node": {"labels": False, "verifyInterval": "1h"}}},
+            "nodeAgent": {"config": {"kubeletCgroupRoot": "/k", "margin": {"percent": 5, "most": "1Mi"}, "checkInterval": "1s",
+                                     "giveUpAfter": "2m", "stalenessLimit": "2m", "shutdownGrace": "1s"}},
+        }
+        programs = [("extender", "synergy-scheduler", "extender.yaml"), ("controller", "synergy-controller", "controller.yaml"),
+                    ("device-plugin", "synergy-device-plugin", "config.yaml"), ("node-agent", "synergy-node-agent", "node-agent.yaml")]
+        for more in ({}, values):
+            objects = helm.template(more)
+            for program, name, key in programs:
+                with self.subTest(program, values=bool(more)), tempfile.TemporaryDirectory() as folder:
+                    file = pathlib.Path(folder) / key
+                    file.write_text(find(objects, "ConfigMap", name)["data"][key], encoding="utf-8")
+                    # The configuration is read before the kubeconfig, which is not there.
+                    done = subprocess.run(
+                        [f"{os.environ['SYNERGY_BIN']}/synergy-{program}", "--config", str(file), "--kubeconfig", f"{folder}/none",
+                         "--node-name" if "n" == program[0] or program[0] == "d" else "--gpu-resource",
+                         "n" if program[0] in "nd" else "nvidia.com/gpu"],
+                        capture_output=True, text=True, check=False, timeout=30)
+                    self.assertNotEqual(done.returncode, 0)
+                    self.assertIn(f"{folder}/none", done.stderr)
+                    self.assertNotIn(f"{key}:", done.stderr)
+
+
+class CertificateTest(unittest.TestCase):
+    def webhooks(self, objects):
+        return [hook for item in objects if item["kind"].endswith("WebhookConfiguration") for hook in item["webhooks"]]
+
+    def test_the_charts_own_is_for_the_service_and_signed_by_its_bundle(self):
+        objects = helm.template(namespace="elsewhere")
+        data = find(objects, "Secret", "synergy-controller-tls")["data"]
+        for hook in self.webhooks(objects):
+            self.assertEqual(hook["clientConfig"]["caBundle"], data["ca.crt"])
+            self.assertEqual(hook["failurePolicy"], "Ignore")
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in data.items():
+                (pathlib.Path(folder) / name).write_bytes(base64.b64decode(content))
+            subprocess.run(["openssl", "verify", "-CAfile", f"{folder}/ca.crt", "-verify_hostname", "synergy-controller.elsewhere.svc",
+                            f"{folder}/tls.crt"], check=True, capture_output=True)
+
+    def test_cert_manager_makes_and_injects_it(self):
+        objects = helm.template(CERT_MANAGER)
+        certificate = find(objects, "Certificate", "synergy-controller-tls")
+        self.assertIn("synergy-controller.synergy-system.svc", certificate["spec"]["dnsNames"])
+        self.assertEqual(find(objects, "Issuer", "synergy-controller-tls")["spec"], {"selfSigned": {}})
+        for item in objects:
+            if item["kind"].endswith("WebhookConfiguration"):
+                self.assertEqual(item["metadata"]["annotations"]["cert-manager.io/inject-ca-from"], "synergy-system/synergy-controller-tls")
+        self.assertFalse([item for item in objects if item["kind"] == "Secret"])
+        given = helm.template({"webhook": {"certificate": {"mode": "certManager", "issuerRef": {"name": "ca", "kind": "ClusterIssuer"}}}})
+        self.assertFalse([item for item in given if item["kind"] == "Issuer"])
+
+    def test_a_given_one_is_used_as_it_is(self):
+        objects = helm.template(PROVIDED)
+        self.assertFalse([item for item in objects if item["kind"] == "Secret"])
+        volumes = find(objects, "Deployment", "synergy-controller")["spec"]["template"]["spec"]["volumes"]
+        self.assertIn("mine", [volume.get("secret", {}).get("secretName") for volume in volumes])
+        for hook in self.webhooks(objects):
+            self.assertEqual(base64.b64decode(hook["clientConfig"]["caBundle"]), b"PEM")
+
+
+if __name__ == "__main__":
+    unittest.main()

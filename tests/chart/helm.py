@@ -1,0 +1,42 @@
+"""Helm over charts/synergy, for tests: what it renders, and what it refuses."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CHART = ROOT / "charts/synergy"
+NAMESPACE = "synergy-system"
+
+
+def helm_program():
+    folder = subprocess.run(
+        ["bash", "-c", "source scripts/lib/output.sh && source scripts/lib/programs.sh && helm_folder"],
+        cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    return os.path.join(folder, "helm")
+
+
+def run(*arguments, values=None, environment=None):
+    """The finished process; `values` go through a file, so that they keep their types."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        if values is not None:
+            yaml.safe_dump(values, file)
+            file.flush()
+            arguments = (*arguments, "--values", file.name)
+        return subprocess.run([helm_program(), *arguments], env=environment, capture_output=True, text=True, check=False)
+
+
+def template(values=None, release="synergy", namespace=NAMESPACE, more=()):
+    done = run("template", release, str(CHART), "--namespace", namespace, *more, values=values)
+    if done.returncode != 0:
+        raise AssertionError(f"helm template with {values}: {done.stderr}")
+    return [document for document in yaml.safe_load_all(done.stdout) if document]
+
+
+def refusal(values):
+    """What Helm says of values that it does not take; empty if it takes them."""
+    done = run("template", "synergy", str(CHART), "--namespace", NAMESPACE, values=values)
+    return done.stderr if done.returncode != 0 else ""

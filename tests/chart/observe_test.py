@@ -1,0 +1,103 @@
+"""Dashboards, alerts and runbooks: that they name what exists, and that the alerts fire when they should."""
+
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import yaml
+
+import dashboards
+import helm
+
+METRICS = helm.ROOT / "src/metrics"
+RUNBOOKS = helm.ROOT / "docs/runbooks"
+CASES = pathlib.Path(__file__).parent / "alerts_test.yaml"
+
+
+def existing_metrics():
+    """Every name is spelled out in src/metrics, and nowhere else; a histogram's series have suffixes."""
+    names, histograms = set(), set()
+    for file in METRICS.glob("*.cc"):
+        text = file.read_text(encoding="utf-8")
+        names |= set(re.findall(r'"(synergy_[a-z0-9_]+)"', text))
+        for found in re.finditer(r'BuildHistogram\(\)\s*\.Name\(\s*"(synergy_[a-z0-9_]+)"', text):
+            histograms.add(found[1])
+    return names, names | {name + suffix for name in histograms for suffix in ("_bucket", "_count", "_sum")}
+
+
+class DashboardTest(unittest.TestCase):
+    def test_queries_name_metrics_that_exist(self):
+        _, known = existing_metrics()
+        self.assertIn("synergy_extender_request_duration_seconds_bucket", known)
+        self.assertNotIn("synergy_extender_requests_total", known)
+        for dashboard, panel, expression, _ in dashboards.queries():
+            with self.subTest(dashboard, panel=panel):
+                self.assertTrue(dashboards.metric_names(expression))
+                self.assertEqual(dashboards.metric_names(expression) - known, set())
+        for alert in dashboards.alerts():
+            with self.subTest(alert["alert"]):
+                self.assertEqual(dashboards.metric_names(alert["expr"]) - known, set())
+
+    def test_the_table_of_metrics_has_every_name(self):
+        """A row may leave out what its first name begins with: `synergy_node_allocatable`, `_requested`."""
+        text = (helm.ROOT / "docs/metrics.md").read_text(encoding="utf-8")
+        text += (helm.ROOT / "docs/node-agent.md").read_text(encoding="utf-8")
+        words = set(re.findall(r"`(_?[a-z0-9_]+)`", text))
+        names, _ = existing_metrics()
+        for name in sorted(names):
+            with self.subTest(name):
+                self.assertTrue(name in words or any(name.endswith(word) for word in words if word.startswith("_")))
+
+    def test_queries_are_well_formed(self):
+        rules = [{"record": f"query:{number}", "expr": expression}
+                 for number, (_, _, expression, _) in enumerate(dashboards.queries())]
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            yaml.safe_dump({"groups": [{"name": "queries", "rules": rules}]}, file)
+            file.flush()
+            done = subprocess.run(["promtool", "check", "rules", file.name], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_dashboards_can_be_imported_anywhere(self):
+        for file in dashboards.DASHBOARDS:
+            with self.subTest(file.name):
+                dashboard = dashboards.load(file)
+                self.assertEqual(dashboard["uid"], f"synergy-{file.stem}")
+                self.assertEqual(dashboard["templating"]["list"][0]["type"], "datasource")
+                ids = [panel["id"] for panel in dashboard["panels"]]
+                self.assertEqual(len(ids), len(set(ids)))
+                for panel in dashboards.panels(dashboard):
+                    self.assertEqual(panel["datasource"]["uid"], "${datasource}")
+
+
+class AlertTest(unittest.TestCase):
+    def test_promtool_takes_the_rules(self):
+        done = subprocess.run(["promtool", "check", "rules", str(dashboards.ALERTS)], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_alerts_fire_when_they_should_and_only_then(self):
+        done = subprocess.run(["promtool", "test", "rules", str(CASES)], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_every_alert_is_tested_both_ways(self):
+        cases = yaml.safe_load(CASES.read_text(encoding="utf-8"))["tests"]
+        checks = [check for case in cases for check in case["alert_rule_test"]]
+        fires = {check["alertname"] for check in checks if check["exp_alerts"]}
+        silent = {check["alertname"] for check in checks if not check["exp_alerts"]}
+        names = {alert["alert"] for alert in dashboards.alerts()}
+        self.assertEqual(fires, names)
+        self.assertEqual(silent, names)
+
+    def test_every_alert_has_its_runbook_and_is_linked(self):
+        names = {alert["alert"] for alert in dashboards.alerts()}
+        self.assertEqual({file.stem for file in RUNBOOKS.glob("*.md")}, names)
+        objects = helm.template({"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://example.com/r"}}})
+        rule = next(item for item in objects if item["kind"] == "PrometheusRule")
+        for alert in rule["spec"]["groups"][0]["rules"]:
+            self.assertEqual(alert["annotations"]["runbook_url"], f"https://example.com/r/{alert['alert']}.md")
+            self.assertIn(alert["labels"]["severity"], ("info", "warning", "critical"))
+
+
+if __name__ == "__main__":
+    unittest.main()

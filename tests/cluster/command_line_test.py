@@ -1,0 +1,103 @@
+"""kubectl synergy against a real API server: what an administrator sees, and what somebody sees who may see little."""
+
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+from cluster import ClusterTest, wait_for
+from tuner_test import INSENSITIVE, NODE, SENSITIVE, pod
+
+
+class CommandLineTest(ClusterTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cluster.script("start", "synergy-controller")
+        cls.addClassCleanup(cls.cluster.script, "stop", "synergy-controller")
+        cls.cluster.create(SENSITIVE, INSENSITIVE)
+        cls.addClassCleanup(cls.cluster.kubectl, "delete", "trainingprofiles", "--all")
+        wait_for("the profiles to be judged", lambda: all(
+            cls.cluster.get("trainingprofile", name).get("status", {}).get("demand") for name in ("sensitive", "insensitive")))
+
+    def synergy(self, *arguments, kubeconfig=None):
+        environment = dict(self.cluster.environment)
+        if kubeconfig:
+            environment["KUBECONFIG"] = str(kubeconfig)
+        return subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments], env=environment, text=True,
+                              capture_output=True, check=False)
+
+    def read(self, *arguments):
+        done = self.synergy(*arguments, "--output", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def run_two(self):
+        for name, profile in (("fast", "sensitive"), ("slow", "insensitive")):
+            self.cluster.create(pod(name, profile))
+            wait_for(f"{name} to run", lambda name=name: self.cluster.pods()[name]["status"].get("phase") == "Running")
+
+    def test_a_running_pod_is_explained(self):
+        self.run_two()
+        wait_for("an event of its allocation", lambda: any("demand, on node" in text for text in self.cluster.events("fast")))
+        found = self.read("explain", "pod", "fast")
+        self.assertEqual(found["pod"]["node"], NODE)
+        self.assertEqual(found["pod"]["allocated"]["cpu"], "9")
+        self.assertEqual(found["pod"]["fairShare"]["cpu"], "3")
+        self.assertEqual(found["pod"]["throughput"], {"now": 9, "fairShare": 3, "best": 9, "partOfBest": 1})
+        self.assertEqual(found["lastChange"]["kind"], "Allocated")
+        self.assertIn("SynergyAllocated", [event["reason"] for event in found["events"]])
+        self.assertEqual(found["node"]["name"], NODE)
+        text = self.synergy("explain", "pod/fast").stdout
+        self.assertIn("Throughput 9 of at best 9 (100 %), 3.00 times that of the fair share", text)
+
+    def test_a_waiting_pod_is_told_what_it_waits_for(self):
+        self.cluster.create(pod("huge", "sensitive", nodeSelector={"kubernetes.io/hostname": NODE, "no": "such-node"}))
+        wait_for("it to be looked at", lambda: "0/" in json.dumps(self.read("explain", "pod", "huge")["waitsFor"]["message"]))
+        found = self.read("explain", "pod", "huge")
+        self.assertEqual(found["pod"]["state"], "unschedulable")
+        self.assertIn("keep it away", found["waitsFor"]["obstacles"][0]["reason"])
+
+    def test_who_has_how_much(self):
+        self.run_two()
+        nodes = {node["name"]: node for node in self.read("top", "nodes")}
+        self.assertEqual(nodes[NODE]["allocated"]["gpus"], 2)
+        self.assertEqual(nodes[NODE]["surplus"]["cpu"], "6")
+        pods = {item["name"]: item for item in self.read("top", "pods")}
+        self.assertEqual(pods["slow"]["profile"], "insensitive")
+        self.assertIn("THROUGHPUT", self.synergy("top", "pods", "--all-namespaces").stdout)
+
+    def test_profiles_and_their_curves(self):
+        self.assertEqual({item["name"] for item in self.read("profiles")}, {"sensitive", "insensitive"})
+        self.assertIn("  9  9  " + "#" * 50, self.synergy("profiles", "sensitive").stdout)
+        missing = self.synergy("profiles", "nobody")
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn("there is no profile nobody in namespace default", missing.stderr)
+
+    def test_with_rights_for_one_namespace_the_pod_is_explained_and_the_rest_is_said_to_be_missing(self):
+        self.run_two()
+        for kind, name, *more in (("serviceaccount", "trainer"),
+                                  ("role", "trainer", "--verb=get,list", "--resource=pods,events,trainingprofiles.synergy.io"),
+                                  ("rolebinding", "trainer", "--role=trainer", "--serviceaccount=default:trainer")):
+            self.cluster.kubectl("create", kind, name, *more)
+            self.addCleanup(self.cluster.kubectl, "delete", kind, name)
+        view = json.loads(self.cluster.kubectl("config", "view", "--raw", "--flatten", "--minify", "-o", "json"))
+        view["users"][0]["user"] = {"exec": {
+            "apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "interactiveMode": "Never",
+            "args": ["-c", 'echo "{\\"status\\":{\\"token\\":\\"$TOKEN\\"}}"'],
+            "env": [{"name": "TOKEN", "value": self.cluster.kubectl("create", "token", "trainer").strip()}]}}
+        kubeconfig = self.cluster.folder / "trainer.kubeconfig"
+        kubeconfig.write_text(json.dumps(view), encoding="utf-8")
+        self.addCleanup(kubeconfig.unlink)
+        done = self.synergy("explain", "pod", "fast", kubeconfig=kubeconfig)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("(100 %)", done.stdout)
+        self.assertIn("Note: nothing about nodes: ", done.stdout)
+        refused = self.synergy("top", "nodes", kubeconfig=kubeconfig)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("cannot list resource", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,318 @@
+"""The chart on a cluster of its own: from images in pods to a GPU pod that runs, through upgrade, rollback and uninstall.
+
+One installation serves all tests, in the order of their names.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "chart"))
+
+import dashboards  # noqa: E402
+import helm  # noqa: E402
+import prometheus  # noqa: E402
+from chart_test import COMBINATIONS  # noqa: E402
+from cluster import GPU, ROOT, Cluster, wait_for  # noqa: E402
+
+NAMESPACE = helm.NAMESPACE
+INSTANCE = os.environ.get("SYNERGY_TEST_INSTANCE", "8")
+NODE = "node-1"
+GPUS = 2
+# Kinds that others' operators bring; there is none of them here to ask.
+FOREIGN = ("cert-manager.io/", "monitoring.coreos.com/")
+VALUES = {
+    "devicePlugin": {"inventory": "driverVersion: '550.54'\ngpus:\n" + "".join(
+        f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))},
+    "nodeAgent": {"config": {"kubeletCgroupRoot": f"/synergy-test-{INSTANCE}/{NODE}"}},
+    "controller": {"config": {"tuner": {"round": "10s"}}},
+    "tests": {"gpuPod": {"enabled": True}},
+}
+# Alert -> what has to be gone for it to fire.
+FAULTS = {
+    "SynergyControllerDown": ("deployment", "synergy-controller"),
+    "SynergyExtenderDown": ("deployment", "synergy-scheduler"),
+}
+# Counters that begin to exist with the first fault: of these no story has any.
+NOT_YET = {"synergy_extender_errors_total", "synergy_controller_bad_input_total", "synergy_tuner_failed_changes_total",
+           "synergy_node_agent_shrink_duration_seconds_count"}
+# What a role allows although no call of it was seen here, and what it is for.
+NOT_SEEN = {
+    "synergy-extender": {
+        ("", "pods", "get"): "what became of a bind whose answer was lost",
+        ("", "events", "patch"): "an event that is repeated",
+    },
+    "synergy-controller": {
+        ("", "events", "patch"): "an event that is repeated",
+        ("coordination.k8s.io", "leases", "create"): "the Lease, where the chart's was deleted",
+    },
+    "synergy-node-agent": {
+        ("", "events", "create"): "page cache was released",
+        ("", "events", "patch"): "an event that is repeated",
+    },
+    "synergy-device-plugin": {},
+}
+
+
+class Installation(Cluster):
+    """A cluster whose real node has the images, and Helm for it."""
+
+    def __init__(self):
+        # A state of its own beside the shared cluster's.
+        os.environ["SYNERGY_TEST_STATE"] += "/install"
+        self.folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"])
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "extender-port").write_text("0", encoding="utf-8")
+        self.state = self.folder / "cluster"
+        self.script("down")
+        images = self.folder / "images.tar"
+        subprocess.run([str(ROOT / "scripts/images.sh"), "--programs", os.environ["SYNERGY_BIN"], "--output", str(images)], check=True)
+        self.script("up", "--instance", INSTANCE, "--services", "--audit", NAMESPACE)
+        super().__init__()
+        self.script("load-image", str(images))
+        self.kubectl("label", "node", NODE, "synergy.io/gpu-node=true")
+
+    def helm(self, *arguments, values=None):
+        done = helm.run(*arguments, "--namespace", NAMESPACE, values=values, environment=self.environment)
+        if done.returncode != 0:
+            raise AssertionError(f"helm {' '.join(arguments)}: {done.stderr}\n{self.kubectl('get', 'pods', '-A', '-o', 'wide')}")
+        return done.stdout
+
+    def system_pods(self):
+        return self.get("pods", "--namespace", NAMESPACE)["items"]
+
+    def audit(self):
+        for line in (self.state / "logs/audit.log").read_text(encoding="utf-8").splitlines():
+            yield json.loads(line)
+
+
+def training_pod(name, profile=None, command=("sh", "-c", "echo $NVIDIA_VISIBLE_DEVICES $SYNERGY_CPUS; sleep 600")):
+    metadata = {"name": name, "labels": {"test": "install"}}
+    if profile:
+        metadata["labels"]["synergy.io/profile"] = profile
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {
+        "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [{
+            "name": "train", "image": "synergy.test/busybox:1", "command": list(command),
+            "resources": {"limits": {GPU: 1}}}]}}
+
+
+def milli(amount):
+    return int(amount[:-1]) if amount.endswith("m") else int(float(amount) * 1000)
+
+
+def cpu(pod):
+    return milli(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"])
+
+
+def is_ready(pod):
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in pod["status"].get("conditions", []))
+
+
+def restarts(pod):
+    status = pod["status"]
+    return sum(c["restartCount"] for c in [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])])
+
+
+class InstallTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Installation()
+        cls.addClassCleanup(cls.cluster.script, "down", "--keep-logs")
+
+    def clear(self):
+        self.cluster.kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
+
+    def test_1_the_api_server_takes_every_object(self):
+        """Of all combinations of values, by --dry-run=server; as another release, so that nothing is there yet."""
+        self.cluster.kubectl("create", "namespace", "elsewhere")
+        self.cluster.kubectl("apply", "--filename", str(helm.CHART / "crds"))
+        # Combinations have most objects in common: each is asked about once.
+        different = {json.dumps(item, sort_keys=True): item for values in COMBINATIONS.values()
+                     for item in helm.template(values, release="other", namespace="elsewhere")}
+        left_out = {f"{item['apiVersion']} {item['kind']}" for item in different.values() if item["apiVersion"].startswith(FOREIGN)}
+        items = [item for item in different.values() if not item["apiVersion"].startswith(FOREIGN)]
+        said = self.cluster.kubectl("apply", "--dry-run=server", "--filename", "-", stdin=json.dumps(
+            {"apiVersion": "v1", "kind": "List", "items": items}))
+        self.assertEqual(len(said.splitlines()), len(items))
+        print(f"the API server takes {len(items)} different objects", file=sys.stderr)
+        self.cluster.kubectl("create", "namespace", NAMESPACE)
+        self.cluster.kubectl("apply", "--dry-run=server", "--kustomize", str(ROOT / "manifests"))
+        for example in (ROOT / "manifests/examples").glob("*.yaml"):
+            self.cluster.kubectl("apply", "--dry-run=server", "--filename", str(example))
+        print("not asked about, because their operators are not here:", ", ".join(sorted(left_out)), file=sys.stderr)
+        self.cluster.kubectl("delete", "namespace", "elsewhere", "--wait=false")
+
+    def test_2_installs_and_is_ready(self):
+        started = time.monotonic()
+        notes = self.cluster.helm("install", "synergy", str(helm.CHART), "--create-namespace", "--wait", "--timeout", "180s",
+                                  values=VALUES)
+        print(f"helm install --wait took {time.monotonic() - started:.0f} s", file=sys.stderr)
+        self.assertIn("kubectl delete crd trainingprofiles.synergy.io", notes)
+        # Helm lets a DaemonSet have one pod less, which is all of them on one node.
+        pods = wait_for("all pods to be ready", lambda: all(map(is_ready, self.cluster.system_pods())) and self.cluster.system_pods())
+        self.assertEqual(len(pods), 6)
+        for pod in pods:
+            self.assertEqual(restarts(pod), 0, pod["metadata"]["name"])
+        type(self).prometheus = prometheus.Prometheus(self.cluster.folder, self.cluster.system_pods)
+        self.addClassCleanup(self.prometheus.end)
+        type(self).began = time.time()
+        wait_for("the GPUs", lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU) == str(GPUS))
+
+    def test_3_passes_its_own_test(self):
+        wait_for("the node's labels", lambda: "nvidia.com/gpu.product" in self.cluster.get("node", NODE)["metadata"]["labels"])
+        self.cluster.helm("test", "synergy", "--timeout", "120s")
+
+    def test_4_cpu_changes_hands_with_everything_in_pods(self):
+        self.clear()
+        self.cluster.create(training_pod("plain"))
+        fair = milli(json.loads(wait_for("the webhook", lambda: self.cluster.get("pod", "plain")["metadata"].get("annotations", {}).get(
+            "synergy.io/fair-share")))["cpu"])
+        self.clear()
+        demand = fair * 3 // 2
+        self.cluster.create({
+            "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "hungry", "namespace": "default"},
+            "spec": {"points": [{"cpu": f"{fair // 2}m", "memory": "64Mi", "throughput": 1}, {"cpu": f"{fair}m", "memory": "64Mi", "throughput": 2},
+                                {"cpu": f"{demand}m", "memory": "64Mi", "throughput": 3}]}})
+        wait_for("the profile's status", lambda: self.cluster.get("trainingprofile", "hungry").get("status", {}).get("speedUp"))
+        wait_for("the controllers to know the profile", lambda: self.admitted_with_its_profile("hungry"))
+        self.cluster.create(training_pod("hungry", "hungry"))
+        wait_for("the hungry pod", lambda: is_ready(self.cluster.get("pod", "hungry")))
+        self.assertEqual(cpu(self.cluster.get("pod", "hungry")), demand)
+        self.assertRegex(self.cluster.kubectl("logs", "hungry"), rf"^GPU-\d {-(-demand // 1000)}$")
+        self.cluster.create(training_pod("second"))
+        wait_for("the second pod, with CPU of the first", lambda: is_ready(self.cluster.get("pod", "second")), 120)
+        pods = self.cluster.pods()
+        self.assertEqual(cpu(pods["hungry"]), fair)
+        self.assertEqual(restarts(pods["hungry"]), 0)
+        self.cluster.create(training_pod("third"))
+        wait_for("the third pod to wait for a GPU", lambda: self.prometheus.query('synergy_waiting_gpu_pods{reason="gpus"} == 1'))
+        self.cluster.kubectl("delete", "pod", "second", "third")
+        wait_for("the hungry pod to grow again", lambda: cpu(self.cluster.get("pod", "hungry")) == demand, 120)
+        self.every_query_has_data()
+        self.clear()
+
+    def every_query_has_data(self):
+        """After the story, with a pod running: all panels of all dashboards, and all series that alerts look at."""
+        for dashboard, panel, expression, _ in dashboards.queries():
+            with self.subTest(dashboard, panel=panel):
+                self.assertTrue(wait_for(f"data of {expression}", lambda e=expression: self.prometheus.query(e), 30))
+        for alert in dashboards.alerts():
+            for name in dashboards.metric_names(alert["expr"]):
+                with self.subTest(alert["alert"], metric=name):
+                    self.assertTrue(self.prometheus.query(name) or name in NOT_YET, name)
+
+    def admitted_with_its_profile(self, profile):
+        """By each replica of the controller, which are asked in turn: three times in a row."""
+        for _ in range(3):
+            made = self.cluster.kubectl("create", "--dry-run=server", "-o", "json", "-f", "-", stdin=json.dumps(training_pod("asks", profile)))
+            if json.loads(made)["metadata"].get("annotations", {}).get("synergy.io/profile") != profile:
+                return False
+        return True
+
+    def test_5_upgrade_and_rollback_lose_and_block_no_job(self):
+        """Of everything but the device plugin: while that is replaced, its node, here the only one, has no GPUs to give."""
+        certificate = self.cluster.get("secret", "synergy-controller-tls", "--namespace", NAMESPACE)["data"]["tls.crt"]
+        made, stop = [], threading.Event()
+
+        def make():
+            while not stop.wait(1.0):
+                name = f"job-{len(made)}"
+                template = training_pod(name, command=("true",))
+                self.cluster.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"template": {
+                    "metadata": {"labels": {"test": "install"}}, "spec": template["spec"]}}})
+                made.append(name)
+
+        maker = threading.Thread(target=make)
+        maker.start()
+        try:
+            changed = {**VALUES, "scheduler": {"verbosity": 3}, "extender": {"config": {"expectTimeout": "4s"}},
+                       "controller": {"config": {"tolerance": 0.05, "tuner": {"round": "10s"}}},
+                       "nodeAgent": {"config": {**VALUES["nodeAgent"]["config"], "checkInterval": "50ms"}}}
+            self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", "180s", values=changed)
+            self.cluster.helm("rollback", "synergy", "1", "--wait", "--timeout", "180s")
+        finally:
+            stop.set()
+            maker.join()
+        wait_for("every Job to have run", lambda: all(job["status"].get("succeeded") for job in self.cluster.get("jobs")["items"]), 180)
+        self.assertEqual(sorted(job["metadata"]["name"] for job in self.cluster.get("jobs")["items"]), sorted(made))
+        pods = [pod for pod in self.cluster.pods().values() if pod["metadata"]["labels"].get("test") == "install"]
+        managed = [pod for pod in pods if "synergy.io/fair-share" in pod["metadata"].get("annotations", {})]
+        print(f"{len(made)} Jobs were made during upgrade and rollback, {len(pods)} pods, {len(managed)} of them managed", file=sys.stderr)
+        self.assertEqual(len(pods), len(made), "a pod failed, and its Job made another")
+        self.assertEqual(len(managed), len(pods), "a review went unanswered")
+        self.assertEqual(self.cluster.get("events", "--field-selector=reason=Preempted")["items"], [])
+        for pod in self.cluster.system_pods():
+            self.assertEqual(restarts(pod), 0, pod["metadata"]["name"])
+        self.assertEqual(self.cluster.get("secret", "synergy-controller-tls", "--namespace", NAMESPACE)["data"]["tls.crt"], certificate)
+        if prometheus.wanted_pictures():
+            prometheus.draw(self.prometheus, prometheus.wanted_pictures(), self.began, time.time())
+        self.cluster.kubectl("delete", "jobs", "--all")
+        self.clear()
+
+    def test_6_faults_fire_their_alerts(self):
+        self.assertEqual(self.prometheus.firing() & set(FAULTS), set())
+        for alert, (kind, name) in FAULTS.items():
+            with self.subTest(alert):
+                self.cluster.kubectl("scale", kind, name, "--namespace", NAMESPACE, "--replicas", "0")
+                wait_for(f"{alert} to fire", lambda a=alert: a in self.prometheus.firing(), 60)
+                self.cluster.kubectl("scale", kind, name, "--namespace", NAMESPACE, "--replicas", "2")
+                wait_for(f"{alert} to end", lambda a=alert: a not in self.prometheus.firing(), 60)
+        inventory = VALUES["devicePlugin"]["inventory"].replace("memory: 80Gi}", "memory: 80Gi, unhealthy: marked by the test}", 1)
+        self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", "180s",
+                          values={**VALUES, "devicePlugin": {"inventory": inventory}})
+        wait_for("SynergyGpuUnhealthy to fire", lambda: "SynergyGpuUnhealthy" in self.prometheus.firing())
+        self.cluster.helm("rollback", "synergy", "--wait", "--timeout", "180s")
+        wait_for("SynergyGpuUnhealthy to end", lambda: "SynergyGpuUnhealthy" not in self.prometheus.firing())
+
+    def test_7_rights_are_what_is_needed(self):
+        """What the API server's audit log has of the service accounts: nothing was denied, and what no call used is explained."""
+        used, denied = {}, set()
+        for call in self.cluster.audit():
+            what = call.get("objectRef", {})
+            resource = "/".join(filter(None, [what.get("resource", ""), what.get("subresource", "")]))
+            key = (what.get("apiGroup", ""), resource, call["verb"])
+            if call.get("annotations", {}).get("authorization.k8s.io/decision") != "allow":
+                denied.add((call["user"]["username"], call.get("userAgent"), *key))
+            program = call.get("userAgent", "").split("/")[0]
+            used.setdefault(program, set()).add(key)
+        self.assertEqual(denied, set())
+        for name, reasons in NOT_SEEN.items():
+            allowed = self.allowed(name)
+            print(f"{name}:", file=sys.stderr)
+            for key in sorted(allowed):
+                said = "called" if key in used.get(name, ()) else f"for {reasons.get(key, '?')}"
+                print(f"  {key[2]:6} {key[1]}{'.' + key[0] if key[0] else ''}: {said}", file=sys.stderr)
+            with self.subTest(name):
+                self.assertEqual(used.get(name, set()) - allowed, set(), "called beyond the own role")
+                self.assertEqual(allowed - used.get(name, set()) - set(reasons), set(), "allowed and not called")
+
+    def allowed(self, name):
+        """(API group, resource, verb) of a program's ClusterRole, and of its Role."""
+        items = [self.cluster.get("clusterrole", name)]
+        items += [item for item in self.cluster.get("roles", "--namespace", NAMESPACE)["items"] if item["metadata"]["name"] == name]
+        return {(group, resource, verb) for item in items for rule in item["rules"]
+                for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
+
+    def test_8_uninstall_leaves_only_the_kind_and_profiles(self):
+        self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", "120s")
+        wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
+        kinds = self.cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()
+        kinds = ",".join(kind for kind in kinds if not kind.startswith("events"))
+        left = self.cluster.kubectl("get", kinds, "--all-namespaces", "--selector=app.kubernetes.io/part-of=synergy", "-o", "name")
+        self.assertEqual(left.split(), [])
+        inside = self.cluster.get(kinds, "--namespace", NAMESPACE)["items"]
+        names = {f"{item['kind']} {item['metadata']['name']}" for item in inside if item["metadata"].get("namespace") == NAMESPACE}
+        self.assertEqual(names - {"ConfigMap kube-root-ca.crt", "ServiceAccount default"}, set())
+        self.assertTrue(self.cluster.get("trainingprofile", "hungry", "--namespace", "default"))
+        # Pods are created as ever.
+        self.cluster.create({**training_pod("after"), "spec": {"containers": [{"name": "x", "image": "synergy.test/busybox:1"}]}})
+        wait_for("a pod without Synergy", lambda: is_ready(self.cluster.get("pod", "after")))
+
+
+if __name__ == "__main__":
+    unittest.main(failfast=True)

@@ -1,0 +1,87 @@
+#include "controller/pod_gauges.h"
+
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "cluster/cluster_state.h"
+
+namespace synergy::controller {
+namespace {
+
+Pod WaitingPod(const std::string& message, bool unschedulable = true) {
+  Pod pod;
+  Waiting waiting;
+  waiting.unschedulable = unschedulable;
+  waiting.message = message;
+  pod.waiting = std::make_shared<const Waiting>(std::move(waiting));
+  return pod;
+}
+
+TEST(WaitingReasonTest, IsWhatIsScarcestOfWhatKubeSchedulerSays) {
+  const std::string gpu = "nvidia.com/gpu";
+  EXPECT_EQ(WaitingReason(WaitingPod("0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient "
+                                     "nvidia.com/gpu."),
+                          gpu),
+            "gpus");
+  EXPECT_EQ(WaitingReason(WaitingPod("0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient "
+                                     "memory."),
+                          gpu),
+            "cpu");
+  EXPECT_EQ(WaitingReason(WaitingPod("0/1 nodes are available: 1 Insufficient memory."), gpu),
+            "memory");
+  EXPECT_EQ(
+      WaitingReason(WaitingPod("0/1 nodes are available: 1 node(s) had untolerated taint."), gpu),
+      "other");
+  EXPECT_EQ(WaitingReason(WaitingPod("", false), gpu), "not_tried");
+  EXPECT_EQ(WaitingReason(Pod{}, gpu), "not_tried");
+}
+
+Pod RunningPod(const std::string& name, bool managed, const std::string& profile) {
+  Pod pod;
+  pod.uid = pod.name = name;
+  pod.pod_namespace = "team";
+  pod.node = "n1";
+  pod.requests.main = {Gpus(2), Cores(6), GiB(8)};
+  if (!managed) return pod;
+  Fungible fungible;
+  fungible.profile = profile;
+  fungible.requested = pod.requests.main;
+  fungible.demand = {Gpus(2), Cores(12), GiB(8)};
+  fungible.fair_share = {Gpus(2), Cores(4), GiB(8)};
+  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  return pod;
+}
+
+TEST(PodGaugesTest, ManagedPodsShowTheirAmountsAndWhatTheyBring) {
+  ClusterState state;
+  Node node;
+  node.name = "n1";
+  node.allocatable.main = {Gpus(8), Cores(24), GiB(64)};
+  node.pods_allowed = 110;
+  state.UpsertNode(std::move(node));
+  state.UpsertPod(RunningPod("linear", true, "linear"));
+  state.UpsertPod(RunningPod("plain", true, ""));
+  state.UpsertPod(RunningPod("opted-out", false, ""));
+  const auto linear = std::make_shared<const JobProfile>(
+      *JobProfile::Create(Gpus(2), {{Cores(4), GiB(8), 4}, {Cores(12), GiB(8), 12}}));
+  const auto find = [&](const std::string&, const std::string& name, Gpus) -> TunedProfile {
+    if (name == "linear") return {linear, 1};
+    return {};
+  };
+
+  auto gauges = ReadPodGauges(*state.Snapshot(), find);
+
+  ASSERT_EQ(gauges.size(), 2u);
+  if (gauges[0].pod != "linear") std::swap(gauges[0], gauges[1]);
+  EXPECT_EQ(gauges[0].node, "n1");
+  EXPECT_EQ(gauges[0].pod_namespace, "team");
+  EXPECT_EQ(gauges[0].allocated, (ResourceVector{Gpus(2), Cores(6), GiB(8)}));
+  EXPECT_EQ(gauges[0].demand.cpu, Cores(12));
+  EXPECT_EQ(gauges[0].fair_share.cpu, Cores(4));
+  EXPECT_DOUBLE_EQ(gauges[0].speed_up.value(), 1.5);
+  EXPECT_FALSE(gauges[1].speed_up.has_value());
+}
+
+}  // namespace
+}  // namespace synergy::controller
