@@ -31,6 +31,15 @@ def resources(item, container=0):
     return item["spec"]["containers"][container]["resources"]
 
 
+def kind_of_owner(group, version, kind):
+    """A kind whose operator creates pods; the operator itself is not needed for what it creates to be admitted."""
+    plural = kind.lower() + "s"
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.{group}"},
+            "spec": {"group": group, "scope": "Namespaced", "names": {"plural": plural, "singular": kind.lower(), "kind": kind},
+                     "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": {
+                         "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
+
+
 class WebhookTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -100,6 +109,28 @@ class WebhookTest(unittest.TestCase):
         patch = {"spec": {"containers": [{"name": "train", "resources": {"requests": requests, "limits": limits}}]}}
         _, complaint, done = self.kubectl("patch", "pod", name, "--subresource=resize", "-p", json.dumps(patch))
         self.assertTrue(done, complaint)
+
+    def test_pods_of_other_owners_are_admitted_as_any(self):
+        # As training-operator and JobSet create them: by a controller's account, with an owner, its labels and environment.
+        self.add_profile()
+        for group, version, kind in (("kubeflow.org", "v1", "PyTorchJob"), ("jobset.x-k8s.io", "v1alpha2", "JobSet")):
+            definition = kind_of_owner(group, version, kind)
+            name = definition["metadata"]["name"]
+            self.create(definition)
+            self.addCleanup(self.kubectl, "delete", "crd", name)
+            self.kubectl("wait", "--for=condition=Established", f"crd/{name}")
+            wait_for(f"{kind} to be served", lambda: self.create(
+                {"apiVersion": f"{group}/{version}", "kind": kind, "metadata": {"name": "train"}})[2])
+            owner = self.cluster.get(name, "train")["metadata"]
+            worker = pod(f"train-{kind.lower()}-worker-0", labels={"synergy.io/profile": "image", f"{group}/job-name": "train"})
+            worker["metadata"]["ownerReferences"] = [{"apiVersion": f"{group}/{version}", "kind": kind, "name": "train",
+                                                      "uid": owner["uid"], "controller": True, "blockOwnerDeletion": True}]
+            worker["spec"]["containers"][0]["env"] = [{"name": "MASTER_ADDR", "value": "train-master-0"}]
+            found = self.created(worker)
+            self.assertEqual(annotation(found, "profile"), "image")
+            self.assertEqual(resources(found)["requests"]["cpu"], "3")
+            self.assertEqual(found["metadata"]["ownerReferences"], worker["metadata"]["ownerReferences"])
+            self.assertIn({"name": "MASTER_ADDR", "value": "train-master-0"}, found["spec"]["containers"][0]["env"])
 
     def test_every_enforcement_can_be_resized_later_on(self):
         self.add_profile()
