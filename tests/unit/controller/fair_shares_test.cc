@@ -53,8 +53,14 @@ TEST_F(FairSharesTest, OnlyNodesWithEnoughGpusCount) {
 }
 
 TEST_F(FairSharesTest, OnlyNodesWithTheGpusAskedForCount) {
+  state.UpsertNode(Labelled(MakeNode("small", {Gpus(2), Cores(8), GB(200)}), "T4"));
   EXPECT_EQ(Find(1, "A100"), (ResourceVector{Gpus(1), Cores(6), GB(100)}));
   EXPECT_EQ(Find(1, "H100"), std::nullopt);
+}
+
+TEST_F(FairSharesTest, NodesThatDoNotSayWhatTheirGpusAreCountForAnyProduct) {
+  EXPECT_EQ(Find(1, "A100"), (ResourceVector{Gpus(1), Cores(4), GB(100)}));
+  EXPECT_EQ(Find(1, "H100"), (ResourceVector{Gpus(1), Cores(4), GB(100)}));
 }
 
 TEST_F(FairSharesTest, OnlyNodesThatThePodMayGoToCount) {
