@@ -308,7 +308,7 @@ class Soak:
             jobs = list(csv.DictReader(file))
         print(f"the trace: {len(jobs)} jobs", flush=True)
         for job in jobs:
-            seconds = max(2, round(float(job["duration_s_at_fair"]) / 200))
+            seconds = max(2, round(float(job["duration_s_at_fair"]) / 500))
             # Once more when the API server throttles.
             while not self.make(training_pod(f"job-{int(job['job_id']):03}", job["model"], int(job["gpus"]), seconds)):
                 time.sleep(0.2)
