@@ -7,7 +7,7 @@ usage: scripts/soak.sh [--seconds N] [--pods N] [--nodes N] [--seed N] [--output
 
 Training pods come and go on simulated nodes while the API server, the extender and two controllers are killed again and
 again and resizes are refused. Every second the API server is asked whether the invariants hold: no node over-allocated,
-nobody below its floor, no pod lost or moved, every change recorded, nobody waiting where room can be made. Then the hundred
+nobody below its floor, no pod lost or moved, every change recorded, no GPUs idle where room can be made. Then the hundred
 jobs of a recorded trace run under the same checks. Exit status 1 when anything did not hold.
 
   --seconds N        how long things are killed (600)

@@ -71,40 +71,41 @@ def allocation_violations(pod):
     return found
 
 
-class Waits:
-    """Pods that wait although a node has GPUs for them, and CPU and memory if everybody there were cut to the floor."""
+class IdleGpus:
+    """GPUs that stay free while a pod waits that could have them, if everybody on the node were cut to the floor."""
 
     def __init__(self, limit):
         self.limit = limit  # seconds for which that may be so, since room takes time to be made
-        self.since = {}
+        self.since = {}  # node -> (the pods there, when that was first so)
         self.longest = 0.0
 
     def check(self, nodes, pods, now):
-        room = {node["metadata"]["name"]: {r: quantity(v) for r, v in node["status"]["allocatable"].items()} for node in nodes}
+        free = {node["metadata"]["name"]: {r: quantity(v) for r, v in node["status"]["allocatable"].items()} for node in nodes}
+        there = {name: set() for name in free}
+        waiting = []
         for pod in pods:
-            if not running(pod) or pod["spec"]["nodeName"] not in room:
-                continue
             needs = requests(pod)
-            if managed(pod) and self.may_shrink(pod):
+            name = pod["spec"].get("nodeName")
+            if managed(pod) and (not name or self.may_shrink(pod)):
                 needs.update(amounts(annotation(pod, "floor")))
-            for resource, amount in needs.items():
-                free = room[pod["spec"]["nodeName"]]
-                free[resource] = free.get(resource, 0) - amount
-        waiting = {}
+            if not name and not pod["metadata"].get("deletionTimestamp"):
+                waiting.append(needs)
+            elif running(pod) and name in free:
+                there[name].add(pod["metadata"]["uid"])
+                for resource, amount in needs.items():
+                    free[name][resource] = free[name].get(resource, 0) - amount
+        before, self.since = self.since, {}
         violations = []
-        for pod in pods:
-            if pod["spec"].get("nodeName") or pod["metadata"].get("deletionTimestamp"):
+        for name, room in free.items():
+            if not any(all(room.get(r, 0) >= amount for r, amount in needs.items()) for needs in waiting):
                 continue
-            needs = {**requests(pod), **(amounts(annotation(pod, "floor")) if managed(pod) else {})}
-            if not any(all(free.get(r, 0) >= amount for r, amount in needs.items()) for free in room.values()):
-                continue
-            uid = pod["metadata"]["uid"]
-            waiting[uid] = self.since.get(uid, now)
-            waited = now - waiting[uid]
-            self.longest = max(self.longest, waited)
-            if waited > self.limit:
-                violations.append(f"{pod['metadata']['name']} waits for {waited:.0f} s although there is room to be made")
-        self.since = waiting
+            # Whoever has come or gone since makes it another matter: with many pods waiting, GPUs change hands all the time.
+            pods_before, first = before.get(name, (None, now))
+            self.since[name] = (there[name], first if pods_before == there[name] else now)
+            idle = now - self.since[name][1]
+            self.longest = max(self.longest, idle)
+            if idle > self.limit:
+                violations.append(f"{name} has had GPUs free for {idle:.0f} s that pods wait for although room can be made")
         return violations
 
     @staticmethod

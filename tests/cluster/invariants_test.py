@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from invariants import Invariants, Waits, quantity
+from invariants import IdleGpus, Invariants, quantity
 
 
 def node(name, **allocatable):
@@ -42,16 +42,22 @@ class AllocationTest(unittest.TestCase):
         self.assertEqual(["a was bound without a record of its allocation"], self.check(silent))
 
 
-class WaitsTest(unittest.TestCase):
+class IdleGpusTest(unittest.TestCase):
     def longest(self, *pods, nodes=None):
-        waits, found = Waits(limit=60), []
+        idle, found = IdleGpus(limit=60), []
         for now in (0, 30, 61):
-            found = waits.check(nodes or [node("n", cpu="4", memory="8Gi", gpu="2")], list(pods), now)
+            found = idle.check(nodes or [node("n", cpu="4", memory="8Gi", gpu="2")], list(pods), now)
         return found
 
     def test_a_pod_for_which_a_peer_could_make_room_may_not_wait(self):
-        self.assertEqual(["b waits for 61 s although there is room to be made"],
+        self.assertEqual(["n has had GPUs free for 61 s that pods wait for although room can be made"],
                          self.longest(managed("a", "n", "4"), managed("b", None, "1")))
+
+    def test_where_pods_come_and_go_none_of_them_has_to_be_the_next(self):
+        idle, nodes = IdleGpus(limit=60), [node("n", cpu="4", memory="8Gi", gpu="2")]
+        for now, peer in ((0, "a"), (40, "c"), (80, "d")):
+            self.assertEqual([], idle.check(nodes, [managed(peer, "n", "4"), managed("b", None, "1")], now))
+        self.assertEqual(0, idle.longest)
 
     def test_one_that_lacks_a_gpu_may(self):
         self.assertEqual([], self.longest(managed("a", "n", "4", gpus="2"), managed("b", None, "1")))

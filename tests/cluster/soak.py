@@ -21,14 +21,14 @@ import urllib.request
 
 from api import PODS, Api, ApiError
 from cluster import GPU, ROOT, Cluster, Extender
-from invariants import Invariants, Waits, annotation, managed, quantity
+from invariants import IdleGpus, Invariants, annotation, managed, quantity
 
 MODELS = [path.stem for path in sorted((ROOT / "manifests/examples/profiles").glob("*.yaml"))]
 KILL_EVERY = 20
 API_SERVER_RESTART_EVERY = 45
 REFUSE_EVERY = 7
-# How long a pod may wait although room can be made: an API server takes 9 s to come back, and hits it again and again.
-LONGEST_WAIT = 60
+# How long GPUs may be free that a pod waits for, if room can be made: an API server takes 9 s to come back, and is hit again.
+LONGEST_IDLE = 60
 OTHERS_LIMIT = 60
 
 
@@ -114,7 +114,7 @@ class Soak:
         self.cluster = Cluster()
         self.api = Api(self.cluster)
         self.extender = Extender(self.cluster)
-        self.invariants, self.waits = Invariants(), Waits(LONGEST_WAIT)
+        self.invariants, self.idle = Invariants(), IdleGpus(LONGEST_IDLE)
         self.made = self.checks = self.unreachable = 0
         self.ended = set()
         self.kills = {"extender": 0, "controller": 0, "kube-apiserver": 0, "refusals": 0}
@@ -192,7 +192,7 @@ class Soak:
             return None
         self.checks += 1
         training = [p for p in pods if p["metadata"].get("labels", {}).get("soak") == "training"]
-        found = self.invariants.check(self.nodes, pods) + self.waits.check(self.nodes, training, time.monotonic())
+        found = self.invariants.check(self.nodes, pods) + self.idle.check(self.nodes, training, time.monotonic())
         found += self.check_others(pods)
         for violation in found:
             if violation not in self.violations:
@@ -273,7 +273,7 @@ class Soak:
         print("no more faults", flush=True)
         for helper in self.helpers:
             helper.wait(timeout=120)
-        if not self.until(self.settled, LONGEST_WAIT * 2):
+        if not self.until(self.settled, LONGEST_IDLE * 2):
             self.violations.append(f"two minutes after the last fault: {self.unsettled}")
             self.keep(self.look())
         try:
@@ -285,8 +285,7 @@ class Soak:
     def settled(self, pods):
         self.lift_refusals(pods)
         self.remove_ended(pods)
-        names = {p["metadata"]["uid"]: p["metadata"]["name"] for p in pods}
-        self.unsettled = [f"{names.get(uid, uid)} waits although there is room to be made" for uid in self.waits.since]
+        self.unsettled = [f"{node} has GPUs for a pod that waits" for node in self.idle.since]
         self.unsettled += [f"{p['metadata']['name']} is being resized" for p in pods if self.resizing(p)]
         return not self.unsettled
 
@@ -342,7 +341,7 @@ class Soak:
     def report(self):
         counters = {name: int(value) for name, value in sorted(self.controllers.counters.items())}
         report = {"pods_made": self.made, "trace_jobs": self.replayed, "checks": self.checks,
-                  "api_server_away": self.unreachable, "faults": self.kills, "longest_wait_with_room_s": round(self.waits.longest, 1),
+                  "api_server_away": self.unreachable, "faults": self.kills, "longest_idle_gpus_s": round(self.idle.longest, 1),
                   "counters": counters, "violations": self.violations}
         if self.options.output == "json":
             print(json.dumps(report, indent=2))
