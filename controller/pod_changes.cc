@@ -190,6 +190,16 @@ void PodChanges::Nudge(const Pod& pod, Change& change) {
 }
 
 void PodChanges::Withdraw(const Pod& pod, const Change& change) {
+  // A resize that got no answer may have been made all the same, and our copy may be behind.
+  const Result<Pod> found = kube::GetPod(client_, reader_, pod.pod_namespace, pod.name);
+  if (!found) {
+    // It is taken over and withdrawn later.
+    log_.Warn("announced change not withdrawn",
+              {{"pod", pod.Key()}, {"error", found.error().message}});
+    return;
+  }
+  state_.RefreshPod(*found);
+  if (found->uid != pod.uid || !found->fungible || !found->fungible->Announced()) return;
   // What was there before a predecessor's announcement nobody knows any more; no record at all
   // would read as amounts that nobody gave.
   const ResourceVector& kept = change.record.from;
@@ -200,7 +210,6 @@ void PodChanges::Withdraw(const Pod& pod, const Change& change) {
   if (answer) {
     state_.RefreshPod(*answer);
   } else {
-    // It is taken over and withdrawn later.
     log_.Warn("announced change not withdrawn",
               {{"pod", pod.Key()}, {"error", answer.error().message}});
   }

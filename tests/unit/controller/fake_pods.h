@@ -91,8 +91,10 @@ class FakePods final : public kube::ApiClient {
     pod.spec = to;
     return pod.Json();
   }
-  Result<std::string> Get(const std::string&, std::stop_token) override {
-    return Fail(ErrorCode::kInvalid, "not expected");
+  Result<std::string> Get(const std::string& path, std::stop_token) override {
+    const std::string name = path.substr(path.find("/pods/") + 6);
+    if (!pods.contains(name)) return Fail(ErrorCode::kNotFound, "no such pod");
+    return pods.at(name).Json();
   }
   Result<std::string> Post(const std::string&, const std::string&, std::stop_token) override {
     return Fail(ErrorCode::kInvalid, "not expected");
