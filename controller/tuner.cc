@@ -448,8 +448,11 @@ Tuner::Tenancy Tuner::TenancyOf(const NodeState& node, bool dividing) const {
     }
     const auto rest = resting_.find(pod->uid);
     const bool rests = rest != resting_.end() && rest->second > clock_.Now();
+    // Before the kubelet has said what it gives a pod, nobody can count it: it may start with what
+    // it was bound with after a cut, when the room has gone to another pod already.
     tenant.shrinkable =
-        !rests && (!fungible.unshrinkable_until || *fungible.unshrinkable_until < clock_.WallNow());
+        fungible.reported && !rests &&
+        (!fungible.unshrinkable_until || *fungible.unshrinkable_until < clock_.WallNow());
     if (dividing && rests) tenant.profile = nullptr;
     if (dividing && fungible.change && fungible.change->kind != ChangeKind::kAllocated) {
       // One change a round.

@@ -75,6 +75,7 @@ struct Fungible {
   // By the kubelet: what is in force, and what it has set aside. The spec's before it says so.
   ResourceVector in_force;
   ResourceVector set_aside;
+  bool reported = false;  // the kubelet does say so
   ResizeState resize = ResizeState::kNone;
   std::string resize_message;
   std::optional<ChangeRecord> change;

@@ -121,6 +121,7 @@ std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value annotati
   fungible->set_aside = fungible->requested;
   if (use == PodUse::kAccounted) {
     const Value reported = FindByName(fields, status["containerStatuses"], name);
+    fungible->reported = !reported["resources"].absent();
     fungible->in_force = ReadCpuAndMemory(fields, fields.Object(reported["resources"])["requests"],
                                           fungible->requested);
     fungible->set_aside =
