@@ -28,7 +28,7 @@ KILL_EVERY = 20
 API_SERVER_RESTART_EVERY = 45
 REFUSE_EVERY = 7
 # How long GPUs may be free that a pod waits for, if room can be made: an API server takes 9 s to come back, and is hit again.
-LONGEST_IDLE = 60
+LONGEST_IDLE = 120
 OTHERS_LIMIT = 60
 
 
@@ -273,7 +273,7 @@ class Soak:
         print("no more faults", flush=True)
         for helper in self.helpers:
             helper.wait(timeout=120)
-        if not self.until(self.settled, LONGEST_IDLE * 2):
+        if not self.until(self.settled, LONGEST_IDLE):
             self.violations.append(f"two minutes after the last fault: {self.unsettled}")
             self.keep(self.look())
         try:

@@ -25,6 +25,7 @@ struct FakePod {
   int64_t gpus = 1;
   ResourceVector spec;
   ResourceVector in_force;
+  bool started = true;  // the kubelet has reported its container
   ResourceVector floor;
   ResourceVector demand;
   std::string condition;                           // a resize's, as JSON
@@ -54,10 +55,10 @@ struct FakePod {
           "resources":{{"requests":{{"nvidia.com/gpu":"{3}",{4}}},"limits":{{"nvidia.com/gpu":"{3}"}}}}}}]}},
         "status":{{"phase":"Running","conditions":[{5}]{6}}}}})",
         name, notes, node, gpus, amounts(spec), conditions,
-        node.empty() ? ""
-                     : fmt::format(R"(,"containerStatuses":[{{"name":"train",
+        node.empty() || !started ? ""
+                                 : fmt::format(R"(,"containerStatuses":[{{"name":"train",
           "resources":{{"requests":{{{0}}}}},"allocatedResources":{{{0}}}}}])",
-                                   amounts(in_force)));
+                                               amounts(in_force)));
   }
 
   std::string profile = "sensitive";

@@ -316,6 +316,20 @@ TEST_F(TunerTest, GivesBackWhatItTookAsSoonAsARoundHasPassed) {
   EXPECT_EQ(Cpu("stays"), Cores(9));
 }
 
+// It may start with what it was bound with when the room has gone to another pod already.
+TEST_F(TunerTest, DoesNotCutAPodBeforeTheKubeletHasStartedIt) {
+  FakePod& fat = AddPod("fat", "n1", 12, "insensitive");
+  fat.started = false;
+  Report("fat");
+  AddPod("new", "", 3).floor = Amounts(3);
+  tuner.Step();
+  EXPECT_THAT(api.calls, Not(Contains(HasSubstr("resize fat"))));
+  fat.started = true;
+  Report("fat");
+  After(std::chrono::seconds(2));
+  EXPECT_THAT(api.calls, Contains(HasSubstr("resize fat")));
+}
+
 TEST_F(TunerTest, TriesAGrowthThatIsRefusedOnceARound) {
   AddPod("stays", "n1", 6);
   AddPod("leaves", "n1", 6);
