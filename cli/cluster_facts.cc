@@ -50,12 +50,8 @@ const ProfileObject* Profiles::Find(const std::string& profile_namespace,
 std::shared_ptr<const JobProfile> Profiles::Of(const Pod& pod) const {
   if (!pod.fungible || pod.fungible->profile.empty()) return nullptr;
   const ProfileObject* object = Find(pod.pod_namespace, pod.fungible->profile);
-  if (object == nullptr || !object->profile) return nullptr;
-  const Gpus gpus = pod.requests.main.gpus;
-  if (object->profile->gpus() == gpus) return object->profile;
-  if (object->profile->gpus() != Gpus(1)) return nullptr;
-  Result<JobProfile> scaled = Scaled(*object->profile, gpus);
-  return scaled ? std::make_shared<const JobProfile>(*std::move(scaled)) : nullptr;
+  if (object == nullptr) return nullptr;
+  return ForGpus(object->profile, pod.requests.main.gpus);
 }
 
 Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const std::string& name) {
@@ -70,10 +66,9 @@ Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const st
   } else {
     facts.notes.push_back("no training profiles: " + profiles.error().message);
   }
-  auto events =
-      kube::ListAll<json::PodEvent>(client_, reader_,
-                                    {fmt::format("/api/v1/namespaces/{}/events", pod_namespace),
-                                     "involvedObject.uid=" + facts.pod.uid});
+  auto events = kube::ListAll(client_, reader_, &json::ObjectReader::ReadPodEventList,
+                              {fmt::format("/api/v1/namespaces/{}/events", pod_namespace),
+                               "involvedObject.uid=" + facts.pod.uid});
   if (events) {
     facts.events = std::move(events->items);
     std::stable_sort(facts.events.begin(), facts.events.end(),
@@ -123,14 +118,15 @@ Result<ClusterFacts> FactsReader::ReadCluster() {
 }
 
 Result<Profiles> FactsReader::ReadProfiles(const std::string& profile_namespace) {
-  auto listing =
-      kube::ListAll<ProfileObject>(client_, reader_, {ProfilesPath(profile_namespace), ""});
+  auto listing = kube::ListAll(client_, reader_, &json::ObjectReader::ReadProfileList,
+                               {ProfilesPath(profile_namespace), ""});
   if (!listing) return Fail(listing.error());
   return Profiles(std::move(listing->items));
 }
 
 Result<std::shared_ptr<const ClusterSnapshot>> FactsReader::Snapshot(std::vector<Pod> pods) {
-  auto nodes = kube::ListAll<Node>(client_, reader_, {"/api/v1/nodes", ""});
+  auto nodes =
+      kube::ListAll(client_, reader_, &json::ObjectReader::ReadNodeList, {"/api/v1/nodes", ""});
   if (!nodes) return Fail(nodes.error());
   ClusterState state;
   state.ReplaceNodes(std::move(nodes->items));
@@ -142,7 +138,8 @@ Result<std::vector<Pod>> FactsReader::Pods(const std::string& pod_namespace) {
   const std::string path = pod_namespace.empty()
                                ? "/api/v1/pods"
                                : fmt::format("/api/v1/namespaces/{}/pods", pod_namespace);
-  auto listing = kube::ListAll<Pod>(client_, reader_, {path, kLivingPods});
+  auto listing =
+      kube::ListAll(client_, reader_, &json::ObjectReader::ReadPodList, {path, kLivingPods});
   if (!listing) return Fail(listing.error());
   return std::move(listing->items);
 }

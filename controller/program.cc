@@ -98,17 +98,11 @@ TunerOptions ToOptions(const config::ControllerConfig& config) {
   return options;
 }
 
-// A profile of one GPU does for pods with several.
 TunedProfile FindTunedProfile(const ProfileStore& profiles, const std::string& pod_namespace,
                               const std::string& name, Gpus gpus) {
   const std::shared_ptr<const KnownProfile> known = profiles.Find(pod_namespace, name);
-  if (!known || !known->object.profile) return {};
-  if (known->object.profile->gpus() == gpus)
-    return {known->object.profile, known->object.generation};
-  if (known->object.profile->gpus() != Gpus(1)) return {};
-  Result<JobProfile> scaled = Scaled(*known->object.profile, gpus);
-  if (!scaled) return {};
-  return {std::make_shared<const JobProfile>(*std::move(scaled)), known->object.generation};
+  if (!known) return {};
+  return {ForGpus(known->object.profile, gpus), known->object.generation};
 }
 
 class RunningProgram final : public Program {

@@ -16,6 +16,10 @@ bool Changes(const Pod& pod, const Pod& planned) {
   return pod.fungible && planned.fungible->requested != pod.fungible->requested;
 }
 
+bool HasDemand(const Fungible& fungible) {
+  return LargerOf(fungible.requested, fungible.demand) == fungible.requested;
+}
+
 // What the node has for those who come later.
 std::string Leftover(const NodeState& node) {
   const ResourceVector free = LargerOf(node.Free(), {});
@@ -87,10 +91,10 @@ std::string Allocations::Reason(const Pod& bound, const std::string& node,
                                 const ClusterSnapshot& snapshot) {
   if (!bound.fungible) return {};
   const Fungible& fungible = *bound.fungible;
-  const bool whole = LargerOf(fungible.requested, fungible.demand) == fungible.requested;
-  std::string reason = whole ? fmt::format("its demand, on node {}", node)
-                             : fmt::format("what node {} has to give now of its demand ({})", node,
-                                           DescribeCpuAndMemory(fungible.demand));
+  std::string reason = HasDemand(fungible)
+                           ? fmt::format("its demand, on node {}", node)
+                           : fmt::format("what node {} has to give now of its demand ({})", node,
+                                         DescribeCpuAndMemory(fungible.demand));
   const auto place = snapshot.Find(node);
   if (place) reason += "; " + Leftover(snapshot.node(*place));
   return reason;
@@ -107,8 +111,9 @@ json::AnnotationChanges Allocations::Describe(const Pod& pod, const Pod& bound,
 void Allocations::Bound(const Pod& pod, const Pod& bound, const std::string& why) {
   if (!pod.fungible) return;
   const Fungible& fungible = *bound.fungible;
-  const bool whole = LargerOf(fungible.requested, fungible.demand) == fungible.requested;
-  metrics_.CountAllocation(whole ? "demand" : Changes(pod, bound) ? "part" : "unchanged");
+  metrics_.CountAllocation(HasDemand(fungible)   ? "demand"
+                           : Changes(pod, bound) ? "part"
+                                                 : "unchanged");
   if (!Changes(pod, bound)) return;
   Tell(pod, "Normal",
        fmt::format("from {} to {}: {}", DescribeCpuAndMemory(pod.fungible->requested),

@@ -59,18 +59,18 @@ export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
 
 # The base as Debian makes its slim one: the essential packages and apt, without documentation.
 make_base() {
-  local container
+  local container system=$work/system
   if buildah inspect --type image "$BASE" &>/dev/null; then return; fi
   say "making $BASE"
-  rm -rf "$work/root"
-  debootstrap --variant=minbase bookworm "$work/root" >"$work/debootstrap.log" || die "debootstrap failed: $work/debootstrap.log"
-  rm -rf "$work"/root/var/{cache/apt,lib/apt/lists,log}/* "$work"/root/usr/share/{doc,man,info,locale,lintian}/*
+  rm -rf "$system"
+  debootstrap --variant=minbase bookworm "$system" >"$work/debootstrap.log" || die "debootstrap failed: $work/debootstrap.log"
+  rm -rf "$system"/var/{cache/apt,lib/apt/lists,log}/* "$system"/usr/share/{doc,man,info,locale,lintian}/*
   container=$(buildah from scratch)
-  tar --create --directory "$work/root" --file "$work/base.tar" .
+  tar --create --directory "$system" --file "$work/base.tar" .
   buildah add --quiet "$container" "$work/base.tar" / >/dev/null
   buildah config --cmd bash "$container"
   buildah commit --quiet --rm "$container" "$BASE" >/dev/null
-  rm -r "$work/root" "$work/base.tar"
+  rm -r "$system" "$work/base.tar"
 }
 
 # build TARGET CONTEXT [OPTIONS]

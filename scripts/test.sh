@@ -51,7 +51,9 @@ build() {
 build_ahead() {
   local preset
   renice --priority 19 "$BASHPID" >/dev/null
-  for preset in "$@"; do build "$preset" unit_tests >/dev/null 2>&1; done
+  for preset in "$@"; do
+    build "$preset" unit_tests >/dev/null 2>&1 || return 0
+  done
 }
 ahead=
 start_building_ahead() {
@@ -64,7 +66,7 @@ start_building_ahead() {
   ahead=$!
 }
 finish_building_ahead() {
-  [[ -z $ahead ]] || wait "$ahead" || true
+  [[ -z $ahead ]] || wait "$ahead"
   ahead=
 }
 

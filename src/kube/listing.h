@@ -7,8 +7,11 @@
 // page, kInvalid when an answer is no list.
 
 #include <functional>
+#include <iterator>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/result.h"
@@ -23,6 +26,9 @@ struct ListRequest {
   int page_size = 500;
 };
 
+// Of the page that follows the one with this token, which is empty for the first.
+std::string PagePath(const ListRequest& request, const std::string& continue_token);
+
 template <class T>
 struct Listing {
   std::vector<T> items;
@@ -30,32 +36,34 @@ struct Listing {
   std::vector<std::string> problems;  // fields that could not be read
 };
 
+// Which of the reader's calls reads a page of the kind.
+template <class T>
+using ReadPage = Result<json::ListPage<T>> (json::ObjectReader::*)(std::string_view) const;
+
 // `on_page` is called after each page.
 template <class T>
 Result<Listing<T>> ListAll(ApiClient& client, const json::ObjectReader& reader,
-                           const ListRequest& request, std::stop_token stop = {},
-                           const std::function<void()>& on_page = {});
-
-extern template Result<Listing<Pod>> ListAll(ApiClient&, const json::ObjectReader&,
-                                             const ListRequest&, std::stop_token,
-                                             const std::function<void()>&);
-extern template Result<Listing<Node>> ListAll(ApiClient&, const json::ObjectReader&,
-                                              const ListRequest&, std::stop_token,
-                                              const std::function<void()>&);
-extern template Result<Listing<DisruptionBudget>> ListAll(ApiClient&, const json::ObjectReader&,
-                                                          const ListRequest&, std::stop_token,
-                                                          const std::function<void()>&);
-extern template Result<Listing<json::ResizeStatus>> ListAll(ApiClient&, const json::ObjectReader&,
-                                                            const ListRequest&, std::stop_token,
-                                                            const std::function<void()>&);
-extern template Result<Listing<Namespace>> ListAll(ApiClient&, const json::ObjectReader&,
-                                                   const ListRequest&, std::stop_token,
-                                                   const std::function<void()>&);
-extern template Result<Listing<ProfileObject>> ListAll(ApiClient&, const json::ObjectReader&,
-                                                       const ListRequest&, std::stop_token,
-                                                       const std::function<void()>&);
-extern template Result<Listing<json::PodEvent>> ListAll(ApiClient&, const json::ObjectReader&,
-                                                        const ListRequest&, std::stop_token,
-                                                        const std::function<void()>&);
+                           ReadPage<T> read_page, const ListRequest& request,
+                           const std::stop_token& stop = {},
+                           const std::function<void()>& on_page = {}) {
+  const auto append = [](auto& all, auto& more) {
+    all.insert(all.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
+  };
+  Listing<T> listing;
+  std::string continue_token;
+  do {
+    // When a later page is refused as too old (410), the pages before it are of no use either.
+    const Result<std::string> answer = client.Get(PagePath(request, continue_token), stop);
+    if (!answer) return Fail(answer.error());
+    Result<json::ListPage<T>> page = (reader.*read_page)(*answer);
+    if (!page) return Fail(page.error());
+    if (listing.resource_version.empty()) listing.resource_version = page->resource_version;
+    append(listing.items, page->items);
+    append(listing.problems, page->problems);
+    continue_token = std::move(page->continue_token);
+    if (on_page) on_page();
+  } while (!continue_token.empty());
+  return listing;
+}
 
 }  // namespace synergy::kube

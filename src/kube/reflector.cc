@@ -18,31 +18,37 @@ namespace {
 // A failure that goes on is logged again after so long.
 constexpr Duration kLogAgainAfter = std::chrono::minutes(1);
 
-// Which of the reader's calls belongs to a type.
+// Which of the reader's calls belong to a type.
 template <class T>
 struct Codec;
 template <>
 struct Codec<Pod> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadPodList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadPodEvent;
 };
 template <>
 struct Codec<Node> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadNodeList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadNodeEvent;
 };
 template <>
 struct Codec<DisruptionBudget> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadDisruptionBudgetList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadDisruptionBudgetEvent;
 };
 template <>
 struct Codec<json::ResizeStatus> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadResizeStatusList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadResizeStatusEvent;
 };
 template <>
 struct Codec<Namespace> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadNamespaceList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadNamespaceEvent;
 };
 template <>
 struct Codec<ProfileObject> {
+  static constexpr auto kReadList = &json::ObjectReader::ReadProfileList;
   static constexpr auto kReadEvent = &json::ObjectReader::ReadProfileEvent;
 };
 
@@ -99,8 +105,9 @@ class ListWatch final : public Reflector<T> {
 
   Outcome List(const std::stop_token& stop) {
     Result<Listing<T>> listing =
-        ListAll<T>(client_, reader_, {options_.path, options_.field_selector, options_.page_size},
-                   stop, [this] { Contact([](ReflectorStatus&) {}); });
+        ListAll(client_, reader_, Codec<T>::kReadList,
+                {options_.path, options_.field_selector, options_.page_size}, stop,
+                [this] { Contact([](ReflectorStatus&) {}); });
     if (!listing) return {listing.error(), false};
     CountProblems(listing->problems);
     const std::optional<uint64_t> version = ParseVersion(listing->resource_version);

@@ -289,4 +289,10 @@ Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus) {
   return JobProfile::Create(gpus, std::move(points));
 }
 
+std::shared_ptr<const JobProfile> ForGpus(std::shared_ptr<const JobProfile> profile, Gpus gpus) {
+  if (!profile || profile->gpus() == gpus) return profile;
+  Result<JobProfile> scaled = Scaled(*profile, gpus);
+  return scaled ? std::make_shared<const JobProfile>(*std::move(scaled)) : nullptr;
+}
+
 }  // namespace synergy

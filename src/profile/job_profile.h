@@ -9,6 +9,7 @@
 // Threading: immutable; may be read by many threads. A copy copies the grid.
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -89,5 +90,9 @@ class JobProfile {
 // then; ratios within a profile stay as they were). kInvalid: not a profile of one GPU, no GPU,
 // amounts that become absurdly large.
 Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus);
+
+// What `profile` says of a job with `gpus` GPUs: itself where it was measured with as many, scaled
+// where it was with one; null otherwise, and where there is no profile.
+std::shared_ptr<const JobProfile> ForGpus(std::shared_ptr<const JobProfile> profile, Gpus gpus);
 
 }  // namespace synergy
