@@ -35,6 +35,12 @@ bool HasRoom(const ClusterSnapshot& snapshot, const std::string& node) {
   return free.cpu >= MilliCpu(0) && free.memory >= Bytes(0);
 }
 
+// Once a waiting pod is bound, the kubelet may start it with what it was bound with while everybody
+// counts the cut, and what the bind has recorded must stay.
+kube::Precondition ConditionFor(const Pod& pod) {
+  return pod.node.empty() ? kube::Precondition::kUnchanged : kube::Precondition::kSamePod;
+}
+
 }  // namespace
 
 PodChanges::PodChanges(ClusterState& state, kube::ApiClient& client,
@@ -55,7 +61,9 @@ bool PodChanges::Cut(const Pod& pod, const ResourceVector& to, ChangeKind kind, 
   change.node = pod.node;
   change.record = {kind, pod.fungible->requested, to, std::move(why), clock_.WallNow()};
   change.before = pod.fungible->change;
-  if (!Announce(pod, change.record) || !Make(pod, change)) return false;
+  const std::optional<Pod> announced = Announce(pod, change.record);
+  if (!announced) return false;
+  if (!Make(*announced, change)) return false;
   changes_.emplace(pod.uid, std::move(change));
   return true;
 }
@@ -150,20 +158,22 @@ std::optional<bool> PodChanges::AdvanceOne(const Pod& pod, Change& change) {
   return false;
 }
 
-bool PodChanges::Announce(const Pod& pod, const ChangeRecord& record) {
-  const Result<Pod> answer = kube::AnnotatePod(client_, reader_, kube::IdentityOf(pod),
-                                               {{annotations::kChange, json::WriteChange(record)}});
+std::optional<Pod> PodChanges::Announce(const Pod& pod, const ChangeRecord& record) {
+  const Result<Pod> answer =
+      kube::AnnotatePod(client_, reader_, pod, {{annotations::kChange, json::WriteChange(record)}},
+                        ConditionFor(pod));
   if (!answer) {
     metrics_.CountFailure("refused");
     log_.Warn("change not announced", {{"pod", pod.Key()}, {"error", answer.error().message}});
-    return false;
+    return std::nullopt;
   }
   state_.RefreshPod(*answer);
-  return true;
+  return *answer;
 }
 
 bool PodChanges::Make(const Pod& pod, Change& change) {
-  const Result<Pod> answer = kube::ResizePod(client_, reader_, pod, change.record.to);
+  const Result<Pod> answer =
+      kube::ResizePod(client_, reader_, pod, change.record.to, ConditionFor(pod));
   if (!answer) {
     metrics_.CountFailure("refused");
     log_.Warn("change not made", {{"pod", pod.Key()}, {"error", answer.error().message}});
@@ -205,8 +215,8 @@ void PodChanges::Withdraw(const Pod& pod, const Change& change) {
   const ResourceVector& kept = change.record.from;
   const ChangeRecord before = change.before.value_or(ChangeRecord{
       ChangeKind::kUndone, kept, kept, "an announced change was not made", clock_.WallNow()});
-  const Result<Pod> answer = kube::AnnotatePod(client_, reader_, kube::IdentityOf(pod),
-                                               {{annotations::kChange, json::WriteChange(before)}});
+  const Result<Pod> answer =
+      kube::AnnotatePod(client_, reader_, pod, {{annotations::kChange, json::WriteChange(before)}});
   if (answer) {
     state_.RefreshPod(*answer);
   } else {
@@ -228,7 +238,7 @@ void PodChanges::PutBack(const Pod& pod, const Change& change, std::string_view 
     annotations.emplace_back(annotations::kUnshrinkableUntil,
                              ToTimeText(clock_.WallNow() + options_.unshrinkable));
   }
-  const Result<Pod> told = kube::AnnotatePod(client_, reader_, kube::IdentityOf(pod), annotations);
+  const Result<Pod> told = kube::AnnotatePod(client_, reader_, pod, annotations);
   const Result<Pod> answer =
       told ? kube::ResizePod(client_, reader_, pod, back.to) : Result<Pod>(Fail(told.error()));
   if (!answer) {

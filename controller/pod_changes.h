@@ -88,7 +88,8 @@ class PodChanges {
     Instant nudge{};                     // when the kubelet is reminded
   };
 
-  bool Announce(const Pod& pod, const ChangeRecord& record);
+  // The pod as it is then.
+  std::optional<Pod> Announce(const Pod& pod, const ChangeRecord& record);
   bool Make(const Pod& pod, Change& change);
   void Withdraw(const Pod& pod, const Change& change);
   void PutBack(const Pod& pod, const Change& change, std::string_view reason);

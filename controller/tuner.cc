@@ -37,6 +37,14 @@ std::optional<ResourceVector> Lacking(const Pod& pod, const NodeState& node) {
   return lacking;
 }
 
+// What the pod would ask for at its floor, if that is less.
+std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
+  if (!pod.fungible) return std::nullopt;
+  const ResourceVector least = LesserOf(pod.fungible->requested, pod.fungible->floor);
+  if (least == pod.fungible->requested) return std::nullopt;
+  return least;
+}
+
 bool Covers(const ResourceVector& surplus, const ResourceVector& lacking) {
   return surplus.cpu >= lacking.cpu && surplus.memory >= lacking.memory;
 }
@@ -148,8 +156,8 @@ void Tuner::GiveUp(const std::string& uid, std::string_view outcome) {
   metrics_.CountHold(outcome);
   const std::shared_ptr<const Pod> pod = state_.FindPod(uid);
   if (!pod) return;
-  const Result<Pod> answer = kube::AnnotatePod(client_, reader_, kube::IdentityOf(*pod),
-                                               {{annotations::kHold, std::nullopt}});
+  const Result<Pod> answer =
+      kube::AnnotatePod(client_, reader_, *pod, {{annotations::kHold, std::nullopt}});
   if (answer) {
     state_.RefreshPod(*answer);
   } else {
@@ -176,7 +184,17 @@ void Tuner::MakeRoom() {
     if (a.pod->priority != b.pod->priority) return a.pod->priority > b.pod->priority;
     return std::tie(a.since, a.pod->uid) < std::tie(b.since, b.pod->uid);
   });
-  for (const WaitingPod& pod : waiting) MakeRoomFor(pod);
+  for (const WaitingPod& pod : waiting) {
+    // Each takes calls of the API server, so that it may have been bound by the time of its turn.
+    if (const std::optional<WaitingPod> present = FindWaiting(pod.pod->uid)) MakeRoomFor(*present);
+  }
+}
+
+std::optional<Tuner::WaitingPod> Tuner::FindWaiting(const std::string& uid) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = waiting_.find(uid);
+  if (it == waiting_.end()) return std::nullopt;
+  return it->second;
 }
 
 void Tuner::MakeRoomFor(const WaitingPod& waiting) {
@@ -192,9 +210,14 @@ void Tuner::MakeRoomFor(const WaitingPod& waiting) {
   }
   attempts.next =
       now + std::min(options_.retry * (1 << std::min(attempts.count, 10)), options_.round);
-  if (CutItself(pod)) {
+  if (const std::optional<ResourceVector> least = LessThanItAsksFor(pod)) {
     // kube-scheduler has to have looked again before others pay.
-    attempts.next = now + std::chrono::seconds(1);
+    if (changes_.Cut(pod, *least, ChangeKind::kReclaimed,
+                     "it waits for CPU or memory and can do with less")) {
+      attempts.next = now + std::chrono::seconds(1);
+    } else {
+      ++attempts.count;
+    }
     return;
   }
   const auto snapshot = state_.Snapshot();
@@ -215,24 +238,14 @@ void Tuner::MakeRoomFor(const WaitingPod& waiting) {
   Reserve(pod, *snapshot, *plan);
 }
 
-bool Tuner::CutItself(const Pod& pod) {
-  if (!pod.fungible) return false;
-  const Fungible& fungible = *pod.fungible;
-  ResourceVector least = LesserOf(fungible.requested, fungible.floor);
-  if (least == fungible.requested) return false;
-  return changes_.Cut(pod, least, ChangeKind::kReclaimed,
-                      "it waits for CPU or memory and can do with less");
-}
-
 void Tuner::RemindOfRoom(const Pod& pod) {
   Reminders& reminders = reminders_[pod.uid];
   const Instant now = clock_.Now();
   if (!reminders.next) reminders.next = now + options_.remind;
   if (now < *reminders.next) return;
   // Any change of a pod that an extender has rejected makes kube-scheduler try it again.
-  const Result<Pod> answer =
-      kube::AnnotatePod(client_, reader_, kube::IdentityOf(pod),
-                        {{annotations::kRoomSeen, ToTimeText(clock_.WallNow())}});
+  const Result<Pod> answer = kube::AnnotatePod(
+      client_, reader_, pod, {{annotations::kRoomSeen, ToTimeText(clock_.WallNow())}});
   ++reminders.count;
   reminders.next =
       now + std::min(options_.remind * (1 << std::min(reminders.count, 10)), options_.round);
@@ -302,7 +315,7 @@ std::optional<Tuner::RoomPlan> Tuner::CheapestRoom(const ClusterSnapshot& snapsh
 void Tuner::Reserve(const Pod& pod, const ClusterSnapshot& snapshot, const RoomPlan& plan) {
   const std::string& node = snapshot.node(plan.node).detail->name;
   const Result<Pod> kept = kube::AnnotatePod(
-      client_, reader_, kube::IdentityOf(pod),
+      client_, reader_, pod,
       {{annotations::kHold, json::WriteHold(node, clock_.WallNow() + options_.hold)}});
   if (!kept) {
     log_.Warn("place not kept", {{"pod", pod.Key()}, {"error", kept.error().message}});

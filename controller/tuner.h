@@ -128,7 +128,7 @@ class Tuner {
   void TakeOverUnfinished(const ClusterSnapshot& snapshot);
   void EndHolds();
   void MakeRoom();
-  bool CutItself(const Pod& pod);
+  std::optional<WaitingPod> FindWaiting(const std::string& uid) const;
   // To be called again and again while there is room for a pod that waits.
   void RemindOfRoom(const Pod& pod);
   void MakeRoomFor(const WaitingPod& waiting);

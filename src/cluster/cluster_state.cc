@@ -393,7 +393,10 @@ void ClusterState::RemovePod(const std::string& uid) {
 
 void ClusterState::RefreshPod(Pod pod) {
   const std::lock_guard lock(impl_->mutex);
-  if (impl_->Find(pod.uid) != nullptr) impl_->PutPod(std::move(pod));
+  const Record* record = impl_->Find(pod.uid);
+  if (record == nullptr) return;
+  if (record->seen != nullptr && record->seen->resource_version > pod.resource_version) return;
+  impl_->PutPod(std::move(pod));
 }
 
 void ClusterState::ReplaceDisruptionBudgets(std::vector<DisruptionBudget> budgets) {

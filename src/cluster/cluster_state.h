@@ -61,8 +61,8 @@ class ClusterState {
   void ReplacePods(std::vector<Pod> pods);
   void UpsertPod(Pod pod);
   void RemovePod(const std::string& uid);
-  // What the API server has answered about a single pod. Without effect on one that is not known
-  // any more: the watch may have reported its end while the answer was on its way.
+  // What the API server has answered about a single pod. Without effect where the watch was faster
+  // than the answer: on a pod that is not known any more, and on one that is known as it was later.
   void RefreshPod(Pod pod);
   void ReplaceDisruptionBudgets(std::vector<DisruptionBudget> budgets);
   void UpsertDisruptionBudget(DisruptionBudget budget);

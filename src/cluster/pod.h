@@ -34,7 +34,8 @@ struct Pod {
   std::string uid;
   std::string pod_namespace;
   std::string name;
-  std::string node;  // empty: not bound yet
+  std::string node;               // empty: not bound yet
+  uint64_t resource_version = 0;  // grows with every change; 0: not known
   Labels labels;
   // What the pod takes from its node, by kube-scheduler's own accounting (docs/accounting.md):
   // requests, raised by what the kubelet has allocated or still enforces while a resize is under

@@ -53,6 +53,8 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, std::string_vie
   const Value status = fields.Object(object["status"]);
   Pod pod;
   pod.uid = ReadText(fields, metadata["uid"]);
+  // Whoever watches is told of one that is not a number by the event.
+  pod.resource_version = FieldReader(object).NumberInText(metadata["resourceVersion"]);
   pod.pod_namespace = ReadText(fields, metadata["namespace"]);
   pod.name = ReadText(fields, metadata["name"]);
   pod.labels = ReadLabels(fields, metadata["labels"]);

@@ -25,12 +25,19 @@ void AppendAnnotations(std::string& out, const AnnotationChanges& changes) {
   out += '}';
 }
 
+// The API server holds both against the pod that it has.
+std::string Identity(const std::string& uid, uint64_t resource_version) {
+  std::string out = R"("uid":)";
+  AppendJsonString(out, uid);
+  if (resource_version != 0) out += fmt::format(R"(,"resourceVersion":"{}")", resource_version);
+  return out;
+}
+
 }  // namespace
 
 std::string WriteResize(const std::string& uid, const Fungible& fungible,
-                        const ResourceVector& amounts) {
-  std::string out = R"({"metadata":{"uid":)";
-  AppendJsonString(out, uid);
+                        const ResourceVector& amounts, uint64_t unchanged_since) {
+  std::string out = R"({"metadata":{)" + Identity(uid, unchanged_since);
   out += R"(},"spec":{"containers":[{"name":)";
   AppendJsonString(out, fungible.container);
   out += R"(,"resources":{"requests":)" + WriteAmounts(amounts);
@@ -48,10 +55,9 @@ std::string WriteResize(const std::string& uid, const Fungible& fungible,
   return out;
 }
 
-std::string WriteAnnotationChanges(const std::string& uid, const AnnotationChanges& changes) {
-  std::string out = R"({"metadata":{"uid":)";
-  AppendJsonString(out, uid);
-  out += ',';
+std::string WriteAnnotationChanges(const std::string& uid, const AnnotationChanges& changes,
+                                   uint64_t unchanged_since) {
+  std::string out = R"({"metadata":{)" + Identity(uid, unchanged_since) + ',';
   AppendAnnotations(out, changes);
   out += "}}";
   return out;

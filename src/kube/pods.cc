@@ -14,6 +14,10 @@ std::string PodPath(const std::string& pod_namespace, const std::string& name) {
   return fmt::format("/api/v1/namespaces/{}/pods/{}", Escape(pod_namespace), Escape(name));
 }
 
+uint64_t Version(const Pod& pod, Precondition precondition) {
+  return precondition == Precondition::kUnchanged ? pod.resource_version : 0;
+}
+
 }  // namespace
 
 PodIdentity IdentityOf(const Pod& pod) { return {pod.pod_namespace, pod.name, pod.uid}; }
@@ -36,19 +40,22 @@ Result<Pod> GetPod(ApiClient& client, const json::ObjectReader& reader,
 }
 
 Result<Pod> ResizePod(ApiClient& client, const json::ObjectReader& reader, const Pod& pod,
-                      const ResourceVector& amounts, std::stop_token stop) {
+                      const ResourceVector& amounts, Precondition precondition,
+                      std::stop_token stop) {
   const Result<std::string> answer = client.Patch(
       PodPath(pod.pod_namespace, pod.name) + "/resize", "application/strategic-merge-patch+json",
-      json::WriteResize(pod.uid, *pod.fungible, amounts), std::move(stop));
+      json::WriteResize(pod.uid, *pod.fungible, amounts, Version(pod, precondition)),
+      std::move(stop));
   if (!answer) return Fail(answer.error());
   return reader.ReadPod(*answer, json::PodUse::kAccounted);
 }
 
-Result<Pod> AnnotatePod(ApiClient& client, const json::ObjectReader& reader, const PodIdentity& pod,
-                        const json::AnnotationChanges& changes, std::stop_token stop) {
-  const Result<std::string> answer =
-      client.Patch(PodPath(pod.pod_namespace, pod.name), "application/merge-patch+json",
-                   json::WriteAnnotationChanges(pod.uid, changes), std::move(stop));
+Result<Pod> AnnotatePod(ApiClient& client, const json::ObjectReader& reader, const Pod& pod,
+                        const json::AnnotationChanges& changes, Precondition precondition,
+                        std::stop_token stop) {
+  const Result<std::string> answer = client.Patch(
+      PodPath(pod.pod_namespace, pod.name), "application/merge-patch+json",
+      json::WriteAnnotationChanges(pod.uid, changes, Version(pod, precondition)), std::move(stop));
   if (!answer) return Fail(answer.error());
   return reader.ReadPod(*answer, json::PodUse::kAccounted);
 }

@@ -35,13 +35,23 @@ Result<Pod> GetPod(ApiClient& client, const json::ObjectReader& reader,
                    const std::string& pod_namespace, const std::string& name,
                    std::stop_token stop = {});
 
+// When a write is refused with kConflict.
+enum class Precondition {
+  kSamePod,    // if the pod of that name is another one by now
+  kUnchanged,  // also if it has changed in any way after it was read (optimistic locking)
+};
+
 // Asks for `amounts` in place of what the pod's fungible container requests; gives the pod as it is
 // then. kDenied or kInvalid when a quota, a limit range or a rule of resizing is against it.
 // `pod.fungible` is not null.
 Result<Pod> ResizePod(ApiClient& client, const json::ObjectReader& reader, const Pod& pod,
-                      const ResourceVector& amounts, std::stop_token stop = {});
+                      const ResourceVector& amounts,
+                      Precondition precondition = Precondition::kSamePod,
+                      std::stop_token stop = {});
 
-Result<Pod> AnnotatePod(ApiClient& client, const json::ObjectReader& reader, const PodIdentity& pod,
-                        const json::AnnotationChanges& changes, std::stop_token stop = {});
+Result<Pod> AnnotatePod(ApiClient& client, const json::ObjectReader& reader, const Pod& pod,
+                        const json::AnnotationChanges& changes,
+                        Precondition precondition = Precondition::kSamePod,
+                        std::stop_token stop = {});
 
 }  // namespace synergy::kube

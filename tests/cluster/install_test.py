@@ -48,6 +48,7 @@ NOT_SEEN = {
         ("", "events", "patch"): "an event that is repeated",
     },
     "synergy-controller": {
+        ("", "pods", "get"): "what became of a change whose answer was lost",
         ("", "events", "patch"): "an event that is repeated",
         ("coordination.k8s.io", "leases", "create"): "the Lease, where the chart's was deleted",
     },

@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -30,6 +31,8 @@ REFUSE_EVERY = 7
 # How long GPUs may be free that a pod waits for, if room can be made: an API server takes 9 s to come back, and is hit again.
 LONGEST_IDLE = 120
 OTHERS_LIMIT = 60
+# As the API server words it, quoted in a log line.
+DENIED = re.compile(r'User \\"([^"\\]+)\\" cannot (\w+) resource \\"(\w+)(/\w+|)\\"')
 
 
 def training_pod(name, model, gpus, seconds):
@@ -122,6 +125,8 @@ class Soak:
         self.helpers = []
         self.others = {}
         self.nodes = []
+        self.second = self.replayed = 0
+        self.unsettled = []
 
     # ---- what happens
 
@@ -231,10 +236,21 @@ class Soak:
                 if error.status == 0:
                     return
 
+    def missing_rights(self):
+        """What our programs called and may not. An API server that has just started denies everything, so it is asked again."""
+        logs = (self.cluster.folder / "extender.log", self.cluster.folder / "second-controller.log",
+                self.cluster.state / "logs/synergy-controller.log")
+        denied = {match.groups() for log in logs
+                  for match in DENIED.finditer(log.read_text(encoding="utf-8", errors="replace"))}
+        for user, verb, resource, subresource in sorted(denied):
+            answer = self.cluster.kubectl("auth", "can-i", verb, resource, f"--subresource={subresource[1:]}", f"--as={user}",
+                                          "--namespace=synergy-system", check=False)
+            if answer.strip() != "yes":
+                yield f"{user} may not {verb} {resource}{subresource}, and called it"
+
     # ---- the course
 
     def run(self):
-        self.second = 0
         self.extender.start()
         self.controllers = Controllers(self.cluster)
         try:
@@ -247,6 +263,7 @@ class Soak:
             self.extender.log.close()
             for helper in self.helpers:
                 helper.wait(timeout=120)
+        self.violations += self.missing_rights()
         return self.report()
 
     def tick(self, started):

@@ -22,6 +22,7 @@ namespace synergy::controller {
 struct FakePod {
   std::string name;
   std::string node;  // empty: waits, Unschedulable
+  uint64_t version = 1;
   int64_t gpus = 1;
   ResourceVector spec;
   ResourceVector in_force;
@@ -50,7 +51,7 @@ struct FakePod {
       conditions = R"({"type":"PodScheduled","status":"False","reason":"Unschedulable"})";
     }
     return fmt::format(
-        R"({{"metadata":{{"name":"{0}","namespace":"team","uid":"uid-{0}","annotations":{{{1}}}}},
+        R"({{"metadata":{{"name":"{0}","namespace":"team","uid":"uid-{0}","resourceVersion":"{7}","annotations":{{{1}}}}},
         "spec":{{"nodeName":"{2}","schedulerName":"synergy-scheduler","containers":[{{"name":"train",
           "resources":{{"requests":{{"nvidia.com/gpu":"{3}",{4}}},"limits":{{"nvidia.com/gpu":"{3}"}}}}}}]}},
         "status":{{"phase":"Running","conditions":[{5}]{6}}}}})",
@@ -58,7 +59,8 @@ struct FakePod {
         node.empty() || !started ? ""
                                  : fmt::format(R"(,"containerStatuses":[{{"name":"train",
           "resources":{{"requests":{{{0}}}}},"allocatedResources":{{{0}}}}}])",
-                                               amounts(in_force)));
+                                               amounts(in_force)),
+        version);
   }
 
   std::string profile = "sensitive";
@@ -72,6 +74,8 @@ class FakePods final : public kube::ApiClient {
   std::function<bool(const FakePod&, const ResourceVector& to)> refuse = [](auto&, auto&) {
     return false;
   };
+  // Called after a pod was changed, and before the caller hears of it.
+  std::function<Result<>(FakePod&)> after_change = [](auto&) { return Result<>{}; };
 
   Result<std::string> Patch(const std::string& path, const std::string&, const std::string& json,
                             std::stop_token) override {
@@ -81,16 +85,20 @@ class FakePods final : public kube::ApiClient {
     if (resize) name.resize(name.size() - kResize.size());
     if (!pods.contains(name)) return Fail(ErrorCode::kNotFound, "no such pod");
     FakePod& pod = pods.at(name);
+    if (const std::string version = TextAfter(json, R"("resourceVersion":")", 0);
+        !version.empty() && version != std::to_string(pod.version)) {
+      return Fail(ErrorCode::kConflict, "the object has been modified");
+    }
     if (!resize) {
       calls.push_back("annotate " + pod.name);
       Annotate(pod, json);
-      return pod.Json();
+      return Changed(pod);
     }
     const ResourceVector to = ReadAmounts(json, pod.gpus);
     if (refuse(pod, to)) return Fail(ErrorCode::kDenied, "exceeded quota");
     calls.push_back(fmt::format("resize {} {}", pod.name, DescribeCpuAndMemory(to)));
     pod.spec = to;
-    return pod.Json();
+    return Changed(pod);
   }
   Result<std::string> Get(const std::string& path, std::stop_token) override {
     const std::string name = path.substr(path.find("/pods/") + 6);
@@ -106,9 +114,18 @@ class FakePods final : public kube::ApiClient {
   }
 
  private:
-  // The string that follows `before`, as it stands between its quotes.
+  Result<std::string> Changed(FakePod& pod) {
+    ++pod.version;
+    const std::string answer = pod.Json();
+    if (const Result<> heard = after_change(pod); !heard) return Fail(heard.error());
+    return answer;
+  }
+
+  // The string that follows `before`, as it stands between its quotes; empty where there is none.
   static std::string TextAfter(const std::string& json, const std::string& before, size_t from) {
-    const size_t start = json.find(before, from) + before.size();
+    const size_t found = json.find(before, from);
+    if (found == std::string::npos) return {};
+    const size_t start = found + before.size();
     size_t end = start;
     while (json[end] != '"') end += json[end] == '\\' ? 2 : 1;
     return json.substr(start, end - start);

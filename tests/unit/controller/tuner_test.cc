@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/fake_clock.h"
+#include "support/silent_log.h"
 #include "unit/controller/fake_pods.h"
 
 namespace synergy::controller {
@@ -14,11 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-class NoLog final : public LogSink {
- public:
-  void Write(std::string_view) override {}
-};
 
 class HeardEvents final : public kube::EventRecorder {
  public:
@@ -96,7 +92,7 @@ class TunerTest : public ::testing::Test {
   MilliCpu Cpu(const std::string& name) { return api.pods.at(name).spec.cpu; }
 
   synergy::testing::FakeClock clock;
-  NoLog sink;
+  synergy::testing::SilentSink sink;
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   json::ObjectReader reader{"nvidia.com/gpu"};
   metrics::TunerMetrics metrics;
@@ -330,6 +326,46 @@ TEST_F(TunerTest, DoesNotCutAPodBeforeTheKubeletHasStartedIt) {
   EXPECT_THAT(api.calls, Contains(HasSubstr("resize fat")));
 }
 
+// The kubelet may start it with what it was bound with, and until it says so nobody knows.
+TEST_F(TunerTest, DoesNotCutAPodThatIsBoundWhileItsCutIsAnnounced) {
+  AddPod("busy", "n1", 9);
+  AddPod("new", "", 6);
+  api.after_change = [](FakePod& pod) {
+    pod.node = "n1";
+    ++pod.version;
+    return Result<>{};
+  };
+  tuner.Step();
+  EXPECT_EQ(Cpu("new"), Cores(6));
+  EXPECT_THAT(api.calls, ElementsAre("annotate new", "annotate new"));
+  EXPECT_THAT(api.pods["new"].annotations["synergy.io/change"], HasSubstr("was not made"));
+}
+
+TEST_F(TunerTest, DoesNotCutAPodThatWasBoundBeforeItsCutWasAnnounced) {
+  AddPod("busy", "n1", 9);
+  FakePod& pod = AddPod("new", "", 6);
+  // Which the watch has not said yet.
+  pod.node = "n1";
+  pod.annotations["synergy.io/change"] = "by the bind";
+  ++pod.version;
+  tuner.Step();
+  EXPECT_THAT(api.calls, IsEmpty());
+  EXPECT_EQ(pod.annotations["synergy.io/change"], "by the bind");
+}
+
+TEST_F(TunerTest, LeavesTheRecordOfAResizeThatGotNoAnswer) {
+  AddPod("idle", "n1", 4, "insensitive");
+  AddPod("busy", "n1", 8);
+  AddPod("new", "", 3);
+  api.after_change = [](FakePod& pod) -> Result<> {
+    if (pod.spec.cpu == pod.in_force.cpu) return {};
+    return Fail(ErrorCode::kTimeout, "the connection broke");
+  };
+  tuner.Step();
+  ASSERT_EQ(Cpu("idle"), Cores(1));
+  EXPECT_THAT(api.pods["idle"].annotations["synergy.io/change"], HasSubstr("Reclaimed"));
+}
+
 TEST_F(TunerTest, TriesAGrowthThatIsRefusedOnceARound) {
   AddPod("stays", "n1", 6);
   AddPod("leaves", "n1", 6);
@@ -349,6 +385,16 @@ TEST_F(TunerTest, DoesNotBringBackAPodThatEndedWhileItWasChanged) {
   state.RemovePod("uid-stays");
   state.RefreshPod(*reader.ReadPod(stays.Json(), json::PodUse::kAccounted));
   EXPECT_EQ(state.known_pods(), 0u);
+}
+
+TEST_F(TunerTest, TheCopyDoesNotGoBackWhenTheWatchWasFasterThanTheAnswer) {
+  const std::string answer = AddPod("a", "n1", 6).Json();
+  FakePod& pod = api.pods["a"];
+  pod.spec = Amounts(9);
+  ++pod.version;
+  Report("a");
+  state.RefreshPod(*reader.ReadPod(answer, json::PodUse::kAccounted));
+  EXPECT_EQ(state.FindPod("uid-a")->fungible->requested, Amounts(9));
 }
 
 TEST_F(TunerTest, RespectsWhatAUserHasChangedByHand) {
