@@ -61,15 +61,22 @@ endfunction()
 
 # synergy_test(name LABEL unit|property|integration|cluster SOURCES ... DEPS ...): one GoogleTest program, registered as
 # one CTest test, so that a fixture shared by its cases is set up once. The target <label>_tests builds all of a label.
+# Its sources are compiled eight at a time, for reading GoogleTest takes longer than the tests; SEPARATE where several of
+# them use a name for something different.
 function(synergy_test name)
-  cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;DEPS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "SEPARATE" "LABEL;TIMEOUT" "SOURCES;DEPS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  # A test is compiled more often than its own code takes time to run.
+  target_compile_options(${name} PRIVATE -O0)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD_BATCH_SIZE 8)
+  if(NOT arg_SEPARATE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  endif()
   synergy_set_flags(${name})
   if(NOT TARGET ${arg_LABEL}_tests)
     add_custom_target(${arg_LABEL}_tests)

@@ -72,7 +72,7 @@ finish_building_ahead() {
 
 run_part() {
   case $1 in
-    tests) build release && start_building_ahead && ctest --preset release ;;
+    tests) build release && start_building_ahead && ctest --preset release -j2 ;;
     go) (cd tests && nice go vet ./... && nice go test ./...) ;;
     asan | tsan) finish_building_ahead && build "$1" unit_tests && ctest --preset "$1" -j2 ;;
     lint) scripts/lint.sh --fast ;;

@@ -14,9 +14,9 @@
 namespace synergy::admission {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class FakeSurroundings final : public Surroundings {
  public:

@@ -6,9 +6,9 @@
 namespace synergy {
 namespace {
 
-using testing::MakeGpuPod;
-using testing::MakeNode;
-using testing::NodeOf;
+using synergy::testing::MakeGpuPod;
+using synergy::testing::MakeNode;
+using synergy::testing::NodeOf;
 
 const WallTime kUntil = WallTime(std::chrono::seconds(1000));
 

@@ -10,17 +10,13 @@
 
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
+#include "support/silent_log.h"
 
 namespace synergy::controller {
 namespace {
 
 using std::chrono::seconds;
 using ::testing::HasSubstr;
-
-class NoLog final : public LogSink {
- public:
-  void Write(std::string_view) override {}
-};
 
 // Takes patches and remembers them.
 class PatchedServer final : public kube::ApiClient {
@@ -68,7 +64,7 @@ class StatusWriterTest : public ::testing::Test {
   void Write() { writer.WriteIfDue({}); }
 
   synergy::testing::FakeClock clock;
-  NoLog sink;
+  synergy::testing::SilentSink sink;
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   metrics::ControllerMetrics metrics;
   PatchedServer server;

@@ -11,17 +11,13 @@
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/json_tree.h"
+#include "support/silent_log.h"
 
 namespace synergy::controller {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-class NoLog final : public LogSink {
- public:
-  void Write(std::string_view) override {}
-};
 
 class WebhookTest : public ::testing::Test {
  protected:
@@ -48,7 +44,7 @@ class WebhookTest : public ::testing::Test {
   }
 
   synergy::testing::FakeClock clock;
-  NoLog sink;
+  synergy::testing::SilentSink sink;
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   metrics::ControllerMetrics metrics;
   ClusterState cluster;

@@ -8,8 +8,8 @@
 namespace synergy::testing {
 namespace {
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+constexpr int64_t kSmallest = std::numeric_limits<int64_t>::min();
 
 TEST(UnitsTest, NamedAmountsCountInTheirTypesUnit) {
   EXPECT_EQ(Cores(3).count(), 3000);
@@ -31,18 +31,18 @@ TEST(UnitsTest, LikeQuantitiesAddSubtractScaleAndCompare) {
 }
 
 TEST(UnitsTest, ArithmeticWrapsAroundAsGosDoes) {
-  EXPECT_EQ(Bytes(kMost) + Bytes(1), Bytes(kLeast));
-  EXPECT_EQ(Bytes(kLeast) - Bytes(1), Bytes(kMost));
-  EXPECT_EQ(Bytes(kMost) * 2, Bytes(-2));
-  EXPECT_EQ(Bytes(kLeast) * -1, Bytes(kLeast));
+  EXPECT_EQ(Bytes(kLargest) + Bytes(1), Bytes(kSmallest));
+  EXPECT_EQ(Bytes(kSmallest) - Bytes(1), Bytes(kLargest));
+  EXPECT_EQ(Bytes(kLargest) * 2, Bytes(-2));
+  EXPECT_EQ(Bytes(kSmallest) * -1, Bytes(kSmallest));
 }
 
 TEST(UnitsTest, TakingAwayWhatWasAddedRestoresTheSumHoweverAbsurd) {
   Bytes sum = GiB(5);
-  sum += Bytes(kMost);
-  sum += Bytes(kMost - 7);
-  sum -= Bytes(kMost);
-  sum -= Bytes(kMost - 7);
+  sum += Bytes(kLargest);
+  sum += Bytes(kLargest - 7);
+  sum -= Bytes(kLargest);
+  sum -= Bytes(kLargest - 7);
   EXPECT_EQ(sum, GiB(5));
 }
 

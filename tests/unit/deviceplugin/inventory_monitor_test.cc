@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "support/fake_clock.h"
-#include "unit/deviceplugin/log_to_nowhere.h"
+#include "support/silent_log.h"
 #include "unit/inventory/inventory_fixture.h"
 
 namespace synergy::testing {

@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "unit/deviceplugin/fake_kubelet.h"
-#include "unit/deviceplugin/log_to_nowhere.h"
 #include "unit/inventory/inventory_fixture.h"
 
 namespace synergy::testing {

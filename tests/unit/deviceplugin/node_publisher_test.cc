@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/deviceplugin/log_to_nowhere.h"
+#include "support/silent_log.h"
 #include "unit/inventory/inventory_fixture.h"
 
 namespace synergy::testing {

@@ -12,10 +12,10 @@
 
 #include "deviceplugin/inventory_monitor.h"
 #include "support/fake_clock.h"
+#include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "unit/deviceplugin/fake_nvml.h"
 #include "unit/deviceplugin/fake_nvml_library.h"
-#include "unit/deviceplugin/log_to_nowhere.h"
 
 namespace synergy::testing {
 namespace {

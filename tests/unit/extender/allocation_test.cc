@@ -10,8 +10,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr char kBound[] = R"({"Error":""})";
-
 // A pod with one GPU that asks for 2 cores and 10 GB and would like 6 and 40.
 class AllocationTest : public ExtenderTest {
  protected:

@@ -11,8 +11,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr char kBound[] = R"({"Error":""})";
-
 class BindTest : public ExtenderTest {
  protected:
   void SetUp() override {

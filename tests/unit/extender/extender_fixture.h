@@ -20,14 +20,13 @@
 #include "kube/events.h"
 #include "metrics/extender_metrics.h"
 #include "support/fake_clock.h"
+#include "support/silent_log.h"
 #include "unit/extender/fake_api_client.h"
 
 namespace synergy::extender {
 
-class NoLog final : public LogSink {
- public:
-  void Write(std::string_view) override {}
-};
+// What the extender answers when it has bound a pod.
+constexpr char kBound[] = R"({"Error":""})";
 
 class HeardEvents final : public kube::EventRecorder {
  public:
@@ -88,7 +87,7 @@ class ExtenderTest : public ::testing::Test {
   }
 
   synergy::testing::FakeClock clock;
-  NoLog sink;
+  synergy::testing::SilentSink sink;
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   json::ObjectReader reader{"nvidia.com/gpu"};
   metrics::ExtenderMetrics metrics{"nvidia.com/gpu"};

@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 // "Promptly": far below every timeout that could otherwise end the wait, far above what a busy
 // machine needs.
-constexpr seconds kPromptly{5};
+constexpr seconds kSoon{5};
 
 Response Text(std::string body) { return {200, "text/plain", std::move(body)}; }
 
@@ -319,7 +319,7 @@ TEST_F(ServerTest, SilentAndSlowClientsDoNotKeepOthersOut) {
     }
   }
   EXPECT_EQ(answered, 640);
-  EXPECT_LT(Clock::now() - start, kPromptly);
+  EXPECT_LT(Clock::now() - start, kSoon);
 }
 
 TEST_F(ServerTest, IdleConnectionsMakeRoomForNewOnes) {
@@ -372,7 +372,7 @@ TEST_F(ServerTest, StopClosesIdleConnectionsAtOnce) {
   RawConnection unused = Connect();
   const Clock::time_point start = Clock::now();
   server_->Stop(seconds(60));
-  EXPECT_LT(Clock::now() - start, kPromptly);
+  EXPECT_LT(Clock::now() - start, kSoon);
   EXPECT_TRUE(used.IsClosed());
   EXPECT_TRUE(unused.IsClosed());
 }
@@ -403,7 +403,7 @@ TEST_F(ServerTest, StopCutsOffWhatDoesNotFinishInTime) {
   other.ReadAnswer();  // the server has taken the connection before this one
   const Clock::time_point start = Clock::now();
   server_->Stop(milliseconds(50));
-  EXPECT_LT(Clock::now() - start, kPromptly);
+  EXPECT_LT(Clock::now() - start, kSoon);
   EXPECT_TRUE(half.IsClosed());
 }
 

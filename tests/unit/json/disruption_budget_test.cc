@@ -11,9 +11,9 @@
 namespace synergy::json {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // The only budget of a list, and what is wrong with it.
 struct Read {

@@ -10,7 +10,7 @@
 namespace synergy::json {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Document Parsed(std::string_view text) {
   Result<Document> document = Document::Parse(text);

@@ -10,8 +10,8 @@
 namespace synergy::json {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 using PodEvent = WatchEvent<Pod>;
 

@@ -12,7 +12,7 @@
 namespace synergy::json {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A running pod whose container "train" has two GPUs and asks for 3 cores and 8 GiB, beside a
 // sidecar with half a core.

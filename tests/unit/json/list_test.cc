@@ -9,9 +9,9 @@
 namespace synergy::json {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 const ObjectReader& Reader() {
   static const ObjectReader reader("nvidia.com/gpu");

@@ -13,8 +13,8 @@
 namespace synergy::json {
 namespace {
 
-using testing::ElementsAre;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::Pair;
 
 Result<Node> Read(std::string_view text) { return ObjectReader("nvidia.com/gpu").ReadNode(text); }
 

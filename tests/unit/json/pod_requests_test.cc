@@ -16,8 +16,8 @@
 namespace synergy::json {
 namespace {
 
-using testing::ElementsAre;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::Pair;
 
 Resources Requests(std::string_view text, PodUse use) {
   const ObjectReader reader("nvidia.com/gpu");

@@ -10,9 +10,9 @@
 namespace synergy::json {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
 
 const ObjectReader& Reader() {
   static const ObjectReader reader("nvidia.com/gpu");

@@ -14,9 +14,9 @@
 namespace synergy::json {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 ProfileObject Read(std::string_view spec, std::string_view status = "{}") {
   const std::string text = fmt::format(

@@ -9,6 +9,7 @@
 
 #include "support/fake_api_server.h"
 #include "support/fake_clock.h"
+#include "support/silent_log.h"
 
 namespace synergy::kube {
 namespace {
@@ -23,11 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::SizeIs;
-
-class SilentSink final : public LogSink {
- public:
-  void Write(std::string_view) override {}
-};
 
 EventRecord Cut(std::string message = "500m to 250m") {
   return {"team", "job-0", "u1", "Normal", "SynergyReclaimed", std::move(message)};
@@ -52,7 +48,7 @@ class EventsTest : public ::testing::Test {
 
   FakeApiServer server_;
   FakeClock clock_;
-  SilentSink sink_;
+  synergy::testing::SilentSink sink_;
   Logger log_{sink_, clock_, LogLevel::kDebug, LogFormat::kText};
   std::unique_ptr<ApiClient> client_;
   std::unique_ptr<EventRecorder> recorder_;

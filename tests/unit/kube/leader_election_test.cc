@@ -9,6 +9,7 @@
 #include "json/lease.h"
 #include "support/fake_api_server.h"
 #include "support/fake_clock.h"
+#include "support/silent_log.h"
 
 namespace synergy::kube {
 namespace {
@@ -16,11 +17,6 @@ namespace {
 using std::chrono::seconds;
 using synergy::testing::FakeApiServer;
 using synergy::testing::FakeClock;
-
-class SilentSink final : public LogSink {
- public:
-  void Write(std::string_view) override {}
-};
 
 class LeaderElectionTest : public ::testing::Test {
  protected:
@@ -42,7 +38,7 @@ class LeaderElectionTest : public ::testing::Test {
 
   FakeApiServer server_;
   FakeClock clock_;
-  SilentSink sink_;
+  synergy::testing::SilentSink sink_;
   Logger log_{sink_, clock_, LogLevel::kDebug, LogFormat::kText};
   std::unique_ptr<ApiClient> client_;
 };

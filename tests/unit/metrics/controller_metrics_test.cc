@@ -16,7 +16,7 @@ using metrics::ControllerMetrics;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kFamilies[] = {
+constexpr const char* kControllerFamilies[] = {
     "synergy_build_info",
     "synergy_cache_errors_total",
     "synergy_cache_events_total",
@@ -53,14 +53,14 @@ class ControllerMetricsTest : public ::testing::Test {
 TEST_F(ControllerMetricsTest, EveryFamilyIsRenderedWithItsHelpAndTypeAndNoOther) {
   RecordSamples(metrics_);
   const std::string text = metrics_.Render();
-  for (const std::string family : kFamilies) {
+  for (const std::string family : kControllerFamilies) {
     EXPECT_THAT(text, HasSubstr("# HELP " + family + " "));
     EXPECT_THAT(text, HasSubstr("# TYPE " + family + " "));
   }
   size_t families = 0;
   for (size_t at = text.find("# TYPE "); at != std::string::npos; at = text.find("# TYPE ", at + 1))
     ++families;
-  EXPECT_EQ(families, std::size(kFamilies));
+  EXPECT_EQ(families, std::size(kControllerFamilies));
 }
 
 TEST_F(ControllerMetricsTest, ReviewsAreCountedByOutcomeAndTimed) {

@@ -20,7 +20,7 @@ using metrics::Verb;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kFamilies[] = {
+constexpr const char* kExtenderFamilies[] = {
     "synergy_build_info",
     "synergy_cache_errors_total",
     "synergy_cache_events_total",
@@ -57,7 +57,7 @@ class ExtenderMetricsTest : public ::testing::Test {
 TEST_F(ExtenderMetricsTest, EveryFamilyIsRenderedWithItsHelpAndType) {
   RecordSamples(metrics_);
   const std::string text = metrics_.Render();
-  for (const std::string family : kFamilies) {
+  for (const std::string family : kExtenderFamilies) {
     EXPECT_THAT(text, HasSubstr("# HELP " + family + " "));
     EXPECT_THAT(text, HasSubstr("# TYPE " + family + " "));
   }
@@ -69,7 +69,7 @@ TEST_F(ExtenderMetricsTest, ThereAreNoOtherFamilies) {
   size_t families = 0;
   for (size_t at = text.find("# TYPE "); at != std::string::npos; at = text.find("# TYPE ", at + 1))
     ++families;
-  EXPECT_EQ(families, std::size(kFamilies));
+  EXPECT_EQ(families, std::size(kExtenderFamilies));
 }
 
 TEST_F(ExtenderMetricsTest, CallsAreCountedAndTimedByVerb) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "support/fake_clock.h"
+#include "support/silent_log.h"
 #include "unit/nodeagent/shrinking_pod.h"
 
 namespace synergy::nodeagent {
@@ -23,10 +24,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-struct SilentSink final : LogSink {
-  void Write(std::string_view) override {}
-};
 
 struct RecordedEvents final : kube::EventRecorder {
   void Record(kube::EventRecord event) override { events.push_back(std::move(event)); }
@@ -113,7 +110,7 @@ class ShrinkerTest : public ::testing::Test {
   }
 
   testing::FakeClock clock_;
-  SilentSink sink_;
+  synergy::testing::SilentSink sink_;
   Logger log_{sink_, clock_, LogLevel::kDebug, LogFormat::kText};
   metrics::NodeAgentMetrics metrics_;
   RecordedEvents events_;

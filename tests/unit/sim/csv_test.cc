@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::string ErrorOf(std::string_view text) {
+std::string TableError(std::string_view text) {
   const auto table = CsvTable::Parse(text, "some.csv");
   return table ? "no error" : table.error().message;
 }
@@ -47,11 +47,11 @@ TEST(CsvTableTest, NumbersAreReadToTheirEndAndAgainstTheirLimit) {
 }
 
 TEST(CsvTableTest, WhatIsNoTableIsRejectedWithItsPlace) {
-  EXPECT_EQ(ErrorOf(""), "some.csv:1: empty: write a header line with the columns' names");
-  EXPECT_EQ(ErrorOf("a,b\n1,2\n3\n"),
+  EXPECT_EQ(TableError(""), "some.csv:1: empty: write a header line with the columns' names");
+  EXPECT_EQ(TableError("a,b\n1,2\n3\n"),
             "some.csv:3: 1 fields where the header names 2 columns: write one for each, separated "
             "by commas");
-  EXPECT_EQ(ErrorOf("a,b,a\n"), "some.csv:1: the column \"a\" is there twice: leave one out");
+  EXPECT_EQ(TableError("a,b,a\n"), "some.csv:1: the column \"a\" is there twice: leave one out");
 }
 
 TEST(CsvTableTest, AMissingColumnIsNamedWithThoseThatThereAre) {

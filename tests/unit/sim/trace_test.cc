@@ -10,7 +10,7 @@ namespace {
 const std::string kHeader =
     "job_id,model,arrival_s,total_iterations,gpus,iter_time_s_at_fair,duration_s_at_fair\n";
 
-std::string ErrorOf(const std::string& text) {
+std::string TraceError(const std::string& text) {
   const auto jobs = ParseTrace(text, "trace.csv");
   return jobs ? "no error" : jobs.error().message;
 }
@@ -47,19 +47,19 @@ TEST(TraceTest, TheOrderOfTheFileIsKept) {
 
 TEST(TraceTest, WrongFieldsAreRejectedWithFileLineColumnAndCure) {
   const std::string good = "0,a,0,1,1,1,1\n";
-  EXPECT_EQ(ErrorOf(kHeader + good + "1,a,0,1,two,1,1\n"),
+  EXPECT_EQ(TraceError(kHeader + good + "1,a,0,1,two,1,1\n"),
             "trace.csv:3:9: gpus is \"two\": write a whole number, 1 or more");
-  EXPECT_EQ(ErrorOf(kHeader + "1,a,-5,1,1,1,1\n"),
+  EXPECT_EQ(TraceError(kHeader + "1,a,-5,1,1,1,1\n"),
             "trace.csv:2:5: arrival_s is \"-5\": write a number, 0 or more");
-  EXPECT_EQ(ErrorOf(kHeader + "1,a,0,0,1,1,1\n"),
+  EXPECT_EQ(TraceError(kHeader + "1,a,0,0,1,1,1\n"),
             "trace.csv:2:7: total_iterations is \"0\": write a whole number, 1 or more");
-  EXPECT_EQ(ErrorOf(kHeader + "1,,0,1,1,1,1\n"),
+  EXPECT_EQ(TraceError(kHeader + "1,,0,1,1,1,1\n"),
             "trace.csv:2:3: model is \"\": write the model's name");
-  EXPECT_EQ(ErrorOf(kHeader + good + good),
+  EXPECT_EQ(TraceError(kHeader + good + good),
             "trace.csv:3:1: job_id is \"0\": line 2 has it already: number the jobs so that each "
             "has an id of its own");
-  EXPECT_EQ(ErrorOf(kHeader), "trace.csv: no jobs: write a line for each under the header");
-  EXPECT_EQ(ErrorOf("job_id,model\n1,a\n"),
+  EXPECT_EQ(TraceError(kHeader), "trace.csv: no jobs: write a line for each under the header");
+  EXPECT_EQ(TraceError("job_id,model\n1,a\n"),
             "trace.csv:1: the header has no column \"arrival_s\": add it; there are job_id, model");
 }
 

@@ -32,7 +32,7 @@ std::vector<TraceJob> Make(const WorkloadOptions& options) {
   return jobs ? *std::move(jobs) : std::vector<TraceJob>();
 }
 
-std::string ErrorOf(std::string_view text) {
+std::string WorkloadError(std::string_view text) {
   const auto options = ParseWorkloadOptions(text);
   return options ? "no error" : options.error().message;
 }
@@ -83,19 +83,21 @@ TEST(WorkloadOptionsTest, OneNumberOfGpusNeedsNoWeight) {
 }
 
 TEST(WorkloadOptionsTest, ErrorsNameThePartAndTheCure) {
-  EXPECT_EQ(ErrorOf("rate"), "workload: \"rate\" is not of the form name=value");
-  EXPECT_EQ(ErrorOf("rate=9/h,"), "workload: \"\" is not of the form name=value");
-  EXPECT_EQ(ErrorOf("pace=9/h"),
+  EXPECT_EQ(WorkloadError("rate"), "workload: \"rate\" is not of the form name=value");
+  EXPECT_EQ(WorkloadError("rate=9/h,"), "workload: \"\" is not of the form name=value");
+  EXPECT_EQ(WorkloadError("pace=9/h"),
             "workload: there is no \"pace\": only rate, split, gpus, jobs and seed");
-  EXPECT_EQ(ErrorOf("rate=9"), "workload: rate is \"9\": it has to be jobs per hour, as 9/h");
-  EXPECT_EQ(ErrorOf("split=20:70"),
+  EXPECT_EQ(WorkloadError("rate=9"), "workload: rate is \"9\": it has to be jobs per hour, as 9/h");
+  EXPECT_EQ(WorkloadError("split=20:70"),
             "workload: split is \"20:70\": it has to be image:language:speech in percent, together "
             "100, as 20:70:10");
-  EXPECT_EQ(ErrorOf("gpus=1x"),
+  EXPECT_EQ(WorkloadError("gpus=1x"),
             "workload: gpus is \"1x\": it has to be philly, a number, or numbers with weights as "
             "1x70:2x10");
-  EXPECT_EQ(ErrorOf("jobs=0"), "workload: jobs is \"0\": it has to be a number from 1 to 10000000");
-  EXPECT_EQ(ErrorOf("seed=-1"), "workload: seed is \"-1\": it has to be a whole number from 0");
+  EXPECT_EQ(WorkloadError("jobs=0"),
+            "workload: jobs is \"0\": it has to be a number from 1 to 10000000");
+  EXPECT_EQ(WorkloadError("seed=-1"),
+            "workload: seed is \"-1\": it has to be a whole number from 0");
 }
 
 TEST(WorkloadOptionsTest, FiguresThatMakeNoSenseAreRejected) {
@@ -125,7 +127,7 @@ TEST(WorkloadOptionsTest, FiguresThatMakeNoSenseAreRejected) {
                            "jobs=-5",
                            "seed=1.5",
                            "seed="}) {
-    EXPECT_NE(ErrorOf(text), "no error") << text;
+    EXPECT_NE(WorkloadError(text), "no error") << text;
   }
 }
 
