@@ -2,6 +2,8 @@
 #
 #   docker build --target extender --tag synergy/extender:0.1.0 .
 #
+# Kubernetes has probes of its own and passes HEALTHCHECK over. Where a program is given flags, the check needs the same ones.
+#
 # The programs are built inside (PROGRAMS=source), or taken from the folder programs/ of the build context
 # (PROGRAMS=prebuilt): scripts/images.sh makes such a context of build/release/bin. What follows is the same either way.
 ARG BASE=debian:bookworm-slim
@@ -39,12 +41,14 @@ FROM runtime AS extender
 LABEL org.opencontainers.image.title="synergy-extender" \
       org.opencontainers.image.description="kube-scheduler's extender for GPU pods"
 COPY --from=programs /synergy/programs/synergy-extender /usr/local/bin/
+HEALTHCHECK --start-period=10s CMD ["synergy-extender", "--check-health"]
 ENTRYPOINT ["synergy-extender"]
 
 FROM runtime AS controller
 LABEL org.opencontainers.image.title="synergy-controller" \
       org.opencontainers.image.description="Admission webhook, profiles and tuner"
 COPY --from=programs /synergy/programs/synergy-controller /usr/local/bin/
+HEALTHCHECK --start-period=10s CMD ["synergy-controller", "--check-health"]
 ENTRYPOINT ["synergy-controller"]
 
 FROM runtime AS nodeagent
@@ -53,6 +57,7 @@ LABEL org.opencontainers.image.title="synergy-node-agent" \
 COPY --from=programs /synergy/programs/synergy-node-agent /usr/local/bin/
 # The kernel's files of control groups belong to root; not a single capability is needed.
 USER 0:0
+HEALTHCHECK --start-period=10s CMD ["synergy-node-agent", "--check-health"]
 ENTRYPOINT ["synergy-node-agent"]
 
 FROM runtime AS deviceplugin
@@ -64,6 +69,7 @@ RUN apt-get -qq update && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
 COPY --from=programs /synergy/programs/synergy-device-plugin /usr/local/bin/
 # The kubelet's sockets belong to root; not a single capability is needed.
+HEALTHCHECK --start-period=10s CMD ["synergy-device-plugin", "--check-health"]
 ENTRYPOINT ["synergy-device-plugin"]
 
 FROM runtime AS cli

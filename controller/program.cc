@@ -12,7 +12,6 @@
 
 #include "admission/admission.h"
 #include "cluster/cluster_state.h"
-#include "config/config_file.h"
 #include "config/text_file.h"
 #include "controller/cluster_view.h"
 #include "controller/fair_shares.h"
@@ -23,6 +22,8 @@
 #include "controller/tuner.h"
 #include "controller/tuning.h"
 #include "controller/webhook.h"
+#include "core/version.h"
+#include "daemon/probes.h"
 #include "http/server.h"
 #include "json/objects.h"
 #include "kube/api_client.h"
@@ -39,27 +40,6 @@
 
 namespace synergy::controller {
 namespace {
-
-http::Response Text(int status, std::string body) {
-  return {status, "text/plain; charset=utf-8", std::move(body)};
-}
-
-// A silent watch proves nothing, one that ends in time and is opened again does: thrice within the
-// limit.
-std::chrono::seconds WatchTimeout(std::chrono::milliseconds staleness_limit) {
-  const auto third = std::chrono::duration_cast<std::chrono::seconds>(staleness_limit / 3);
-  return std::clamp(third, std::chrono::seconds(1), kube::ReflectorOptions{}.watch_timeout);
-}
-
-kube::ReflectorOptions Watch(std::string path, std::string field_selector, uint64_t seed,
-                             std::chrono::milliseconds staleness_limit) {
-  kube::ReflectorOptions options;
-  options.watch_timeout = WatchTimeout(staleness_limit);
-  options.path = std::move(path);
-  options.field_selector = std::move(field_selector);
-  options.seed = seed;
-  return options;
-}
 
 admission::Settings ToSettings(const config::ControllerConfig& config) {
   admission::Settings settings;
@@ -175,34 +155,28 @@ class RunningProgram final : public Program {
 
  private:
   Result<> MakeServers() {
-    http::ServerOptions options;
-    const auto webhook_address = config::ParseListenAddress(config_.listen);
-    if (!webhook_address) return Fail(webhook_address.error());
-    options.host = webhook_address->host;
-    options.port = webhook_address->port;
-    options.certificate_file = config_.tls_certificate_file;
-    options.key_file = config_.tls_key_file;
-    options.max_body_bytes = static_cast<size_t>(config_.max_body_bytes);
-    options.error_response = [this](const http::Request&, int status, std::string_view reason) {
+    auto options = daemon::ListenOn(config_.listen);
+    if (!options) return Fail(options.error());
+    options->certificate_file = config_.tls_certificate_file;
+    options->key_file = config_.tls_key_file;
+    options->max_body_bytes = static_cast<size_t>(config_.max_body_bytes);
+    options->error_response = [this](const http::Request&, int status, std::string_view reason) {
       metrics_.CountBadInput(status == 413 ? "too_large" : "http");
       log_.Warn("bad request", {{"status", status}, {"reason", reason}});
-      return Text(status, std::string(reason) + "\n");
+      return daemon::Text(status, std::string(reason) + "\n");
     };
-    options.on_failed_handshake = [this] { metrics_.CountBadInput("tls"); };
-    options.on_problem = [this](std::string_view problem) {
+    options->on_failed_handshake = [this] { metrics_.CountBadInput("tls"); };
+    options->on_problem = [this](std::string_view problem) {
       log_.Warn("webhook server", {{"problem", problem}});
     };
-    auto webhook_server = http::Server::Create(std::move(options));
+    auto webhook_server = http::Server::Create(*std::move(options));
     if (!webhook_server) return Fail(webhook_server.error());
     webhook_server_ = *std::move(webhook_server);
 
-    http::ServerOptions plain;
-    const auto http_address = config::ParseListenAddress(config_.http_listen);
-    if (!http_address) return Fail(http_address.error());
-    plain.host = http_address->host;
-    plain.port = http_address->port;
-    plain.max_body_bytes = 1024;
-    auto http_server = http::Server::Create(std::move(plain));
+    auto plain = daemon::ListenOn(config_.http_listen);
+    if (!plain) return Fail(plain.error());
+    plain->max_body_bytes = 1024;
+    auto http_server = http::Server::Create(*std::move(plain));
     if (!http_server) return Fail(http_server.error());
     http_server_ = *std::move(http_server);
     return {};
@@ -210,19 +184,21 @@ class RunningProgram final : public Program {
 
   void StartWatches() {
     const auto seed = static_cast<uint64_t>(clock_.WallNow().time_since_epoch().count());
-    const auto limit = config_.staleness_limit;
+    const auto watch = [&](std::string path, std::string field_selector, uint64_t offset) {
+      return kube::WatchWithin(config_.staleness_limit, std::move(path), std::move(field_selector),
+                               seed + offset);
+    };
     nodes_ = kube::Reflector<Node>::Start(*client_, reader_, node_store_, clock_, log_,
-                                          Watch("/api/v1/nodes", "", seed, limit));
+                                          watch("/api/v1/nodes", "", 0));
     // Terminal pods take nothing.
     pods_ = kube::Reflector<Pod>::Start(
         *client_, reader_, tuning_, clock_, log_,
-        Watch("/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed", seed + 1, limit));
-    namespaces_watch_ =
-        kube::Reflector<Namespace>::Start(*client_, reader_, namespaces_, clock_, log_,
-                                          Watch("/api/v1/namespaces", "", seed + 2, limit));
+        watch("/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed", 1));
+    namespaces_watch_ = kube::Reflector<Namespace>::Start(*client_, reader_, namespaces_, clock_,
+                                                          log_, watch("/api/v1/namespaces", "", 2));
     profiles_watch_ = kube::Reflector<ProfileObject>::Start(
         *client_, reader_, profiles_, clock_, log_,
-        Watch(std::string(kube::kTrainingProfilesPath), "", seed + 3, limit));
+        watch(std::string(kube::kTrainingProfilesPath), "", 3));
     resources_ = {{"nodes", [this] { return nodes_->status(); }},
                   {"pods", [this] { return pods_->status(); }},
                   {"namespaces", [this] { return namespaces_watch_->status(); }},
@@ -236,15 +212,9 @@ class RunningProgram final : public Program {
     webhook_server_->Handle(
         "POST", "/validate-trainingprofile",
         [this](const http::Request& request) { return webhook_.ReviewProfile(request); });
-    http_server_->Handle("GET", "/healthz", [](const http::Request&) { return Text(200, "ok\n"); });
-    http_server_->Handle("GET", "/readyz", [this](const http::Request&) {
-      const std::string reason = health_->NotReadyReason();
-      return reason.empty() ? Text(200, "ok\n") : Text(503, "not ready: " + reason + "\n");
-    });
-    http_server_->Handle("GET", "/metrics", [this](const http::Request&) {
-      return http::Response{200, "text/plain; version=0.0.4; charset=utf-8",
-                            metrics_.Render() + tuner_metrics_.Render()};
-    });
+    daemon::AddProbes(*http_server_,
+                      {.not_ready = [this] { return health_->NotReadyReason(); },
+                       .metrics = [this] { return metrics_.Render() + tuner_metrics_.Render(); }});
   }
 
   bool Complete() const {
@@ -348,6 +318,13 @@ Result<std::unique_ptr<Program>> Program::Start(const config::ControllerConfig& 
   complete.own_namespace = OwnNamespace(config, access);
   auto program = std::make_unique<RunningProgram>(complete, *std::move(client), clock, log);
   if (const Result<> started = program->Start(); !started) return Fail(started.error());
+  log.Info("serving", {{"webhook", config.listen},
+                       {"port", program->webhook_port()},
+                       {"http", config.http_listen},
+                       {"http_port", program->http_port()},
+                       {"api_server", access.server},
+                       {"version", Version()},
+                       {"commit", Commit()}});
   return program;
 }
 

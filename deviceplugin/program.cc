@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "config/config_file.h"
+#include "core/version.h"
+#include "daemon/probes.h"
 #include "deviceplugin/cdi_file.h"
 #include "deviceplugin/gauges.h"
 #include "deviceplugin/inventory_monitor.h"
@@ -28,10 +29,6 @@ constexpr Duration kLongestLook = std::chrono::seconds(60);
 constexpr std::chrono::milliseconds kShutdownGrace{1000};
 constexpr size_t kMostHttpConnections = 16;
 constexpr size_t kLargestRequest = 64 << 10;
-
-http::Response Text(int status, std::string body) {
-  return {status, "text/plain; charset=utf-8", std::move(body)};
-}
 
 MonitorRules ToMonitorRules(const config::DevicePluginConfig& config) {
   return {config.advertisement, config.health, config.probe_interval};
@@ -70,18 +67,9 @@ class RunningProgram final : public Program {
     metrics_.SetGauges([this] {
       return ReadGauges(monitor_, Registrations(), pod_resources_, NotReadyReason().empty());
     });
-    server_->Handle("GET", "/healthz", [this](const http::Request&) {
-      const bool hangs =
-          clock_.Now() - monitor_.last_look() > kLongestLook + config_.probe_interval;
-      return hangs ? Text(503, "looking at the GPUs hangs\n") : Text(200, "ok\n");
-    });
-    server_->Handle("GET", "/readyz", [this](const http::Request&) {
-      const std::string reason = NotReadyReason();
-      return reason.empty() ? Text(200, "ok\n") : Text(503, "not ready: " + reason + "\n");
-    });
-    server_->Handle("GET", "/metrics", [this](const http::Request&) {
-      return http::Response{200, "text/plain; version=0.0.4; charset=utf-8", metrics_.Render()};
-    });
+    daemon::AddProbes(*server_, {.dead = [this] { return DeadReason(); },
+                                 .not_ready = [this] { return NotReadyReason(); },
+                                 .metrics = [this] { return metrics_.Render(); }});
     if (client_) {
       publisher_ = std::make_unique<NodePublisher>(
           *client_,
@@ -119,6 +107,11 @@ class RunningProgram final : public Program {
   }
 
  private:
+  std::string DeadReason() const {
+    const bool hangs = clock_.Now() - monitor_.last_look() > kLongestLook + config_.probe_interval;
+    return hangs ? "looking at the GPUs hangs" : "";
+  }
+
   // The latest picture, whoever calls: the monitor's thread, or the owner's.
   void Publish() {
     const std::lock_guard lock(mutex_);
@@ -188,18 +181,20 @@ Result<std::unique_ptr<Program>> Program::Start(const config::DevicePluginConfig
     if (!created) return Fail(created.error());
     client = *std::move(created);
   }
-  const auto address = config::ParseListenAddress(config.listen);
-  if (!address) return Fail(address.error());
-  http::ServerOptions options;
-  options.host = address->host;
-  options.port = address->port;
-  options.max_body_bytes = kLargestRequest;
-  options.max_connections = kMostHttpConnections;
-  auto server = http::Server::Create(std::move(options));
+  auto options = daemon::ListenOn(config.listen);
+  if (!options) return Fail(options.error());
+  options->max_body_bytes = kLargestRequest;
+  options->max_connections = kMostHttpConnections;
+  auto server = http::Server::Create(*std::move(options));
   if (!server) return Fail(server.error());
   auto program = std::make_unique<RunningProgram>(config, *std::move(source), std::move(client),
                                                   *std::move(server), clock, log);
   if (const Result<> started = program->Start(); !started) return Fail(started.error());
+  log.Info("serving", {{"listen", config.listen},
+                       {"port", program->port()},
+                       {"node", config.node_name},
+                       {"version", Version()},
+                       {"commit", Commit()}});
   return program;
 }
 

@@ -10,6 +10,8 @@
 
 #include "allocation/best_fit.h"
 #include "cluster/cluster_state.h"
+#include "core/version.h"
+#include "daemon/probes.h"
 #include "extender/allocations.h"
 #include "extender/binder.h"
 #include "extender/gauges.h"
@@ -34,10 +36,6 @@ using metrics::Verb;
 // Many times what a watch is behind another one, and little for a pod that waits anyway.
 constexpr auto kCatchUp = std::chrono::milliseconds(50);
 
-http::Response Text(int status, std::string body) {
-  return {status, "text/plain; charset=utf-8", std::move(body)};
-}
-
 // kube-scheduler loses the reason of any status but 200, so the server's own refusals are answers
 // too on the verbs' paths.
 http::Response AnswerServerError(const http::Request& request, int status,
@@ -46,35 +44,15 @@ http::Response AnswerServerError(const http::Request& request, int status,
     if (request.path.substr(1) == ToString(verb))
       return {200, "application/json", json::WriteError(reason)};
   }
-  return Text(status, std::string(reason) + "\n");
-}
-
-// A silent watch proves nothing, one that ends in time and is opened again does: thrice within the
-// limit.
-std::chrono::seconds WatchTimeout(std::chrono::milliseconds staleness_limit) {
-  const auto third = std::chrono::duration_cast<std::chrono::seconds>(staleness_limit / 3);
-  return std::clamp(third, std::chrono::seconds(1), kube::ReflectorOptions{}.watch_timeout);
-}
-
-kube::ReflectorOptions Watch(std::string path, std::string field_selector, uint64_t seed,
-                             std::chrono::milliseconds staleness_limit) {
-  kube::ReflectorOptions options;
-  options.watch_timeout = WatchTimeout(staleness_limit);
-  options.path = std::move(path);
-  options.field_selector = std::move(field_selector);
-  options.seed = seed;
-  return options;
+  return daemon::Text(status, std::string(reason) + "\n");
 }
 
 // The server of httpListen, or none.
 Result<std::unique_ptr<http::Server>> ServeProbes(const std::string& listen) {
   if (listen.empty()) return nullptr;
-  const auto address = config::ParseListenAddress(listen);
-  if (!address) return Fail(address.error());
-  http::ServerOptions options;
-  options.host = address->host;
-  options.port = address->port;
-  return http::Server::Create(std::move(options));
+  auto options = daemon::ListenOn(listen);
+  if (!options) return Fail(options.error());
+  return http::Server::Create(*std::move(options));
 }
 
 class RunningProgram final : public Program {
@@ -107,17 +85,19 @@ class RunningProgram final : public Program {
 
   Result<> Start() {
     const auto seed = static_cast<uint64_t>(clock_.WallNow().time_since_epoch().count());
-    nodes_ =
-        kube::Reflector<Node>::Start(*client_, reader_, node_store_, clock_, log_,
-                                     Watch("/api/v1/nodes", "", seed, config_.staleness_limit));
+    const auto watch = [&](std::string path, std::string field_selector, uint64_t offset) {
+      return kube::WatchWithin(config_.staleness_limit, std::move(path), std::move(field_selector),
+                               seed + offset);
+    };
+    nodes_ = kube::Reflector<Node>::Start(*client_, reader_, node_store_, clock_, log_,
+                                          watch("/api/v1/nodes", "", 0));
     // Terminal pods take nothing: kube-scheduler leaves them out in the same way.
     pods_ = kube::Reflector<Pod>::Start(
         *client_, reader_, pod_store_, clock_, log_,
-        Watch("/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed", seed + 1,
-              config_.staleness_limit));
+        watch("/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed", 1));
     budgets_ = kube::Reflector<DisruptionBudget>::Start(
         *client_, reader_, budget_store_, clock_, log_,
-        Watch("/apis/policy/v1/poddisruptionbudgets", "", seed + 2, config_.staleness_limit));
+        watch("/apis/policy/v1/poddisruptionbudgets", "", 2));
     resources_ = {{"nodes", [this] { return nodes_->status(); }},
                   {"pods", [this] { return pods_->status(); }},
                   {"poddisruptionbudgets", [this] { return budgets_->status(); }}};
@@ -171,14 +151,8 @@ class RunningProgram final : public Program {
   }
 
   void AddProbes(http::Server& server) {
-    server.Handle("GET", "/healthz", [](const http::Request&) { return Text(200, "ok\n"); });
-    server.Handle("GET", "/readyz", [this](const http::Request&) {
-      const std::string reason = health_->NotReadyReason();
-      return reason.empty() ? Text(200, "ok\n") : Text(503, "not ready: " + reason + "\n");
-    });
-    server.Handle("GET", "/metrics", [this](const http::Request&) {
-      return http::Response{200, "text/plain; version=0.0.4; charset=utf-8", metrics_.Render()};
-    });
+    daemon::AddProbes(server, {.not_ready = [this] { return health_->NotReadyReason(); },
+                               .metrics = [this] { return metrics_.Render(); }});
   }
 
   template <class Answer>
@@ -221,22 +195,25 @@ Result<std::unique_ptr<Program>> Program::Start(const config::ExtenderConfig& co
                                                 const Clock& clock, Logger& log) {
   auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-extender"});
   if (!client) return Fail(client.error());
-  const auto address = config::ParseListenAddress(config.listen);
-  if (!address) return Fail(address.error());
-  http::ServerOptions options;
-  options.host = address->host;
-  options.port = address->port;
-  options.certificate_file = config.tls_certificate_file;
-  options.key_file = config.tls_key_file;
-  options.max_body_bytes = static_cast<size_t>(config.max_body_bytes);
-  options.error_response = AnswerServerError;
-  auto server = http::Server::Create(std::move(options));
+  auto options = daemon::ListenOn(config.listen);
+  if (!options) return Fail(options.error());
+  options->certificate_file = config.tls_certificate_file;
+  options->key_file = config.tls_key_file;
+  options->max_body_bytes = static_cast<size_t>(config.max_body_bytes);
+  options->error_response = AnswerServerError;
+  auto server = http::Server::Create(*std::move(options));
   if (!server) return Fail(server.error());
   auto http_server = ServeProbes(config.http_listen);
   if (!http_server) return Fail(http_server.error());
   auto program = std::make_unique<RunningProgram>(config, *std::move(client), *std::move(server),
                                                   *std::move(http_server), clock, log);
   if (const Result<> started = program->Start(); !started) return Fail(started.error());
+  log.Info("serving", {{"listen", config.listen},
+                       {"port", program->port()},
+                       {"http_port", program->http_port()},
+                       {"api_server", access.server},
+                       {"version", Version()},
+                       {"commit", Commit()}});
   return program;
 }
 

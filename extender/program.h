@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "config/config_file.h"
+#include "config/extender_config.h"
 #include "config/kubeconfig.h"
 #include "core/clock.h"
 #include "core/log.h"

@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "config/config_file.h"
+#include "core/version.h"
+#include "daemon/probes.h"
 #include "http/server.h"
 #include "json/objects.h"
 #include "kube/api_client.h"
@@ -21,20 +22,13 @@
 namespace synergy::nodeagent {
 namespace {
 
-http::Response Text(int status, std::string body) {
-  return {status, "text/plain; charset=utf-8", std::move(body)};
-}
-
 kube::ReflectorOptions WatchOf(const config::NodeAgentConfig& config, const Clock& clock) {
-  kube::ReflectorOptions options;
-  options.path = "/api/v1/pods";
   // One node's, whatever the size of the cluster.
-  options.field_selector = fmt::format(
-      "spec.nodeName={},status.phase!=Succeeded,status.phase!=Failed", config.node_name);
-  const auto third = std::chrono::duration_cast<std::chrono::seconds>(config.staleness_limit / 3);
-  options.watch_timeout = std::clamp(third, std::chrono::seconds(1), options.watch_timeout);
-  options.seed = static_cast<uint64_t>(clock.WallNow().time_since_epoch().count());
-  return options;
+  return kube::WatchWithin(
+      config.staleness_limit, "/api/v1/pods",
+      fmt::format("spec.nodeName={},status.phase!=Succeeded,status.phase!=Failed",
+                  config.node_name),
+      static_cast<uint64_t>(clock.WallNow().time_since_epoch().count()));
 }
 
 class RunningProgram final : public Program {
@@ -60,7 +54,8 @@ class RunningProgram final : public Program {
     pods_ = kube::Reflector<json::ResizeStatus>::Start(*client_, reader_, shrinker_, clock_, log_,
                                                        WatchOf(config_, clock_));
     metrics_.SetGauges([this] { return ReadGauges(); });
-    AddRoutes();
+    daemon::AddProbes(*server_, {.not_ready = [this] { return NotReady(); },
+                                 .metrics = [this] { return metrics_.Render(); }});
     shrinking_ = std::jthread([this](const std::stop_token& stop) {
       while (shrinker_.AwaitWork(stop)) {
         shrinker_.Step(stop);
@@ -98,17 +93,6 @@ class RunningProgram final : public Program {
     return NotReadyReason(pods_->status(), clock_, config_.staleness_limit);
   }
 
-  void AddRoutes() {
-    server_->Handle("GET", "/healthz", [](const http::Request&) { return Text(200, "ok\n"); });
-    server_->Handle("GET", "/readyz", [this](const http::Request&) {
-      const std::string reason = NotReady();
-      return reason.empty() ? Text(200, "ok\n") : Text(503, "not ready: " + reason + "\n");
-    });
-    server_->Handle("GET", "/metrics", [this](const http::Request&) {
-      return http::Response{200, "text/plain; version=0.0.4; charset=utf-8", metrics_.Render()};
-    });
-  }
-
   const config::NodeAgentConfig config_;
   const Clock& clock_;
   std::unique_ptr<kube::ApiClient> client_;
@@ -133,18 +117,21 @@ Result<std::unique_ptr<Program>> Program::Start(const config::NodeAgentConfig& c
   if (!groups) return Fail(groups.error());
   auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-node-agent"});
   if (!client) return Fail(client.error());
-  const auto address = config::ParseListenAddress(config.listen);
-  if (!address) return Fail(address.error());
-  http::ServerOptions options;
-  options.host = address->host;
-  options.port = address->port;
-  options.max_body_bytes = size_t{64} << 10;
-  options.max_connections = 16;
-  auto server = http::Server::Create(std::move(options));
+  auto options = daemon::ListenOn(config.listen);
+  if (!options) return Fail(options.error());
+  options->max_body_bytes = size_t{64} << 10;
+  options->max_connections = 16;
+  auto server = http::Server::Create(*std::move(options));
   if (!server) return Fail(server.error());
   auto program = std::make_unique<RunningProgram>(config, *std::move(client), *std::move(server),
                                                   *std::move(groups), clock, log);
   if (const Result<> started = program->Start(); !started) return Fail(started.error());
+  log.Info("serving", {{"listen", config.listen},
+                       {"port", program->port()},
+                       {"node", config.node_name},
+                       {"api_server", access.server},
+                       {"version", Version()},
+                       {"commit", Commit()}});
   return program;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The YAML file of synergy-controller, read as strictly as config_file.h says.
+// The YAML file of synergy-controller, read as strictly as extender_config.h says.
 //
 // Threading: pure but for reading the file.
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "config/config_file.h"
+#include "config/listen_address.h"
 #include "config/text_file.h"
 #include "config/yaml_fields.h"
 #include "config/yaml_values.h"

@@ -267,6 +267,17 @@ class ListWatch final : public Reflector<T> {
 
 }  // namespace
 
+ReflectorOptions WatchWithin(std::chrono::milliseconds staleness_limit, std::string path,
+                             std::string field_selector, uint64_t seed) {
+  ReflectorOptions options;
+  const auto third = std::chrono::duration_cast<std::chrono::seconds>(staleness_limit / 3);
+  options.watch_timeout = std::clamp(third, std::chrono::seconds(1), options.watch_timeout);
+  options.path = std::move(path);
+  options.field_selector = std::move(field_selector);
+  options.seed = seed;
+  return options;
+}
+
 template <class T>
 std::unique_ptr<Reflector<T>> Reflector<T>::Start(ApiClient& client,
                                                   const json::ObjectReader& reader,

@@ -65,6 +65,11 @@ struct ReflectorOptions {
   uint64_t seed = 1;  // of the jitter
 };
 
+// Of a watch that shows thrice within `staleness_limit` that it is alive: a silent one proves
+// nothing, one that ends in time and is opened again does.
+ReflectorOptions WatchWithin(std::chrono::milliseconds staleness_limit, std::string path,
+                             std::string field_selector, uint64_t seed);
+
 template <class T>
 class Reflector {
  public:

@@ -4,7 +4,6 @@
 usage: layering.py [TREE]
 """
 
-import os
 import re
 import sys
 
@@ -26,17 +25,18 @@ ARROWS = {
     "json": ["core", "inventory", "profile", "cluster", "admission"],
     "metrics": ["core"],
     "config": ["core", "inventory", "profile", "cluster", "sim"],
+    "daemon": ["core", "http", "config"],
     "kube": ["core", "inventory", "profile", "cluster", "http", "json", "config"],
-    "extender": ["core", "cluster", "allocation", "http", "json", "metrics", "config", "kube"],
-    "controller": ["core", "profile", "cluster", "admission", "allocation", "http", "json", "metrics", "config", "kube"],
-    "deviceplugin": ["core", "inventory", "http", "json", "metrics", "config", "kube"],
-    "nodeagent": ["core", "http", "json", "metrics", "config", "kube"],
+    "extender": ["core", "cluster", "allocation", "http", "json", "metrics", "config", "daemon", "kube"],
+    "controller": ["core", "profile", "cluster", "admission", "allocation", "http", "json", "metrics", "config", "daemon", "kube"],
+    "deviceplugin": ["core", "inventory", "http", "json", "metrics", "config", "daemon", "kube"],
+    "nodeagent": ["core", "http", "json", "metrics", "config", "daemon", "kube"],
     "cli": ["core", "profile", "cluster", "policy", "allocation", "engine", "sim", "json", "config", "kube"],
 }
 # Folders beside src/.
 PROGRAMS = ["extender", "controller", "deviceplugin", "nodeagent", "cli"]
 
-# Third-party headers by their beginning -> the folders that may include them. "main" stands for the programs' main.cc.
+# Third-party headers by their beginning -> the folders that may include them.
 THIRD_PARTY = {
     "fmt/": list(ARROWS),
     "tl/": list(ARROWS),
@@ -51,7 +51,7 @@ THIRD_PARTY = {
     "Coin": ["solver"],
     "Osi": ["solver"],
     "grpcpp/": ["deviceplugin"],
-    "CLI/": ["main", "cli"],
+    "CLI/": ["daemon", "cli"],
 }
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
@@ -103,9 +103,7 @@ def check_quoted(folder, header):
 def check_angled(name, folder, header):
     for beginning, folders in THIRD_PARTY.items():
         if header.startswith(beginning):
-            is_main = os.path.basename(name) == "main.cc" and folder in PROGRAMS
-            allowed = folder in folders or (is_main and "main" in folders)
-            return None if allowed else f"<{header}> belongs to {', '.join(folders)}"
+            return None if folder in folders else f"<{header}> belongs to {', '.join(folders)}"
     if header.split("/")[0] in ARROWS:
         return f"<{header}> is ours: include it with quotes"
     if header.endswith(".hpp") or ("/" in header and not re.match(r"(sys|netinet|arpa)/", header)):

@@ -23,7 +23,7 @@ class LayeringTest(SampleTreeTest):
         self.write("src/core/clock.cc", '#include <mutex>\n#include "core/clock.h"\nauto t = steady_clock::now();\n')
         self.write("src/cluster/state.cc", '#include <mutex>\n#include <absl/hash/hash.h>\n#include "core/units.h"\n')
         self.write("src/http/server.cc", "#include <httplib.h>\n#include <sys/socket.h>\n#include <thread>\n")
-        self.write("extender/main.cc", '#include <CLI/CLI.hpp>\n#include "kube/reflector.h"\n')
+        self.write("extender/main.cc", '#include "daemon/run.h"\n#include "kube/reflector.h"\n')
         self.write("tests/unit/any_test.cc", "#include <httplib.h>\n#include <thread>\n")
         self.assertEqual(layering.check_tree(self.root), [])
 
@@ -45,8 +45,8 @@ class LayeringTest(SampleTreeTest):
     def test_a_library_in_a_foreign_folder_is_found(self):
         self.assert_found("src/kube/api_client.cc", "#include <httplib.h>", "belongs to http")
 
-    def test_flags_belong_to_the_mains(self):
-        self.assert_found("extender/program.cc", "#include <CLI/CLI.hpp>", "belongs to main")
+    def test_flags_belong_to_one_folder(self):
+        self.assert_found("extender/main.cc", "#include <CLI/CLI.hpp>", "belongs to daemon, cli")
 
     def test_an_unknown_library_is_found(self):
         self.assert_found("src/json/text.cc", "#include <simdjson/simdjson.h>", "does not know")

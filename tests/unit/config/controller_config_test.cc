@@ -8,9 +8,9 @@
 namespace synergy::config {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(ControllerConfigTest, AnEmptyFileIsAllDefaults) {
   const auto config = ParseControllerConfig("", "c.yaml");

@@ -1,4 +1,4 @@
-#include "config/config_file.h"
+#include "config/extender_config.h"
 
 #include <chrono>
 #include <string>
@@ -12,9 +12,7 @@ namespace synergy::testing {
 namespace {
 
 using config::ExtenderConfig;
-using config::ListenAddress;
 using config::ParseExtenderConfig;
-using config::ParseListenAddress;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
@@ -214,37 +212,6 @@ TEST(ExtenderConfigFileTest, AMissingFileOrAFolderIsRefusedRatherThanTakenForDef
     ASSERT_FALSE(config.has_value()) << file;
     EXPECT_EQ(config.error().code, ErrorCode::kNotFound);
     EXPECT_THAT(config.error().message, HasSubstr(file));
-  }
-}
-
-struct AddressCase {
-  std::string text;
-  std::string host;
-  int port;
-};
-
-TEST(ListenAddressTest, IsHostAndPort) {
-  const AddressCase cases[] = {{"127.0.0.1:8888", "127.0.0.1", 8888},
-                               {"localhost:0", "localhost", 0},
-                               {"[::1]:8888", "::1", 8888},
-                               {"[::]:65535", "::", 65535},
-                               {":8888", "0.0.0.0", 8888}};
-  for (const auto& [text, host, port] : cases) {
-    const Result<ListenAddress> address = ParseListenAddress(text);
-    ASSERT_TRUE(address.has_value()) << text;
-    EXPECT_EQ(address->host, host) << text;
-    EXPECT_EQ(address->port, port) << text;
-  }
-}
-
-TEST(ListenAddressTest, AnythingElseIsRefused) {
-  for (const std::string text :
-       {"", ":", "host", "host:", "host:port", "host:-1", "host:+1", "host:65536", "host:80 ",
-        "host: 80", "host:8x", "::1:80", "[::1]", "[::1:80"}) {
-    const Result<ListenAddress> address = ParseListenAddress(text);
-    ASSERT_FALSE(address.has_value()) << text;
-    EXPECT_EQ(address.error().message,
-              "\"" + text + "\" is not host:port, as in 127.0.0.1:8888, [::1]:8888 or :8888");
   }
 }
 

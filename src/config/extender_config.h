@@ -1,7 +1,8 @@
 #pragma once
 
-// The programs' YAML files, read strictly: every field has a default, and a field that does not
-// exist, or a value that makes no sense, is an error that names file, line and field.
+// The YAML file of synergy-extender. Like every program's it is read strictly: every field has a
+// default, and a field that does not exist, or a value that makes no sense, is an error that names
+// file, line and field.
 //
 // Threading: pure but for reading the file.
 
@@ -43,12 +44,5 @@ struct ExtenderConfig {
 Result<ExtenderConfig> LoadExtenderConfig(const std::string& file);
 // `name` stands for the file in errors.
 Result<ExtenderConfig> ParseExtenderConfig(const std::string& yaml, const std::string& name);
-
-// "127.0.0.1:8888", "[::1]:8888", ":8888" (all addresses).
-struct ListenAddress {
-  std::string host;
-  uint16_t port = 0;
-};
-Result<ListenAddress> ParseListenAddress(const std::string& text);
 
 }  // namespace synergy::config

@@ -1,15 +1,11 @@
-#include "config/config_file.h"
+#include "config/extender_config.h"
 
-#include <charconv>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 
-#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "config/listen_address.h"
+#include "config/text_file.h"
 #include "config/yaml_fields.h"
 #include "config/yaml_values.h"
 
@@ -99,38 +95,9 @@ Result<ExtenderConfig> ParseExtenderConfig(const std::string& yaml, const std::s
 }
 
 Result<ExtenderConfig> LoadExtenderConfig(const std::string& file) {
-  std::ifstream in(file);
-  // A folder opens like a file but gives nothing: that would pass for an empty configuration.
-  std::error_code unknown;
-  if (!in || std::filesystem::is_directory(file, unknown)) {
-    return Fail(ErrorCode::kNotFound, fmt::format("{}: cannot be read", file));
-  }
-  std::stringstream text;
-  text << in.rdbuf();
-  return ParseExtenderConfig(text.str(), file);
-}
-
-Result<ListenAddress> ParseListenAddress(const std::string& text) {
-  const auto fail = [&text] {
-    return Fail(
-        ErrorCode::kInvalid,
-        fmt::format("\"{}\" is not host:port, as in 127.0.0.1:8888, [::1]:8888 or :8888", text));
-  };
-  const size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return fail();
-  ListenAddress address;
-  address.host = text.substr(0, colon);
-  if (address.host.size() >= 2 && address.host.front() == '[' && address.host.back() == ']') {
-    address.host = address.host.substr(1, address.host.size() - 2);
-  } else if (address.host.find(':') != std::string::npos) {
-    return fail();
-  }
-  if (address.host.empty()) address.host = "0.0.0.0";
-  const auto [end, error] =
-      std::from_chars(text.data() + colon + 1, text.data() + text.size(), address.port);
-  if (error != std::errc() || end != text.data() + text.size() || colon + 1 == text.size())
-    return fail();
-  return address;
+  const Result<std::string> text = ReadTextFile(file);
+  if (!text) return Fail(text.error());
+  return ParseExtenderConfig(*text, file);
 }
 
 }  // namespace synergy::config

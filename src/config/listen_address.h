@@ -1,0 +1,22 @@
+#pragma once
+
+// Where a server listens.
+//
+// Threading: pure.
+
+#include <cstdint>
+#include <string>
+
+#include "core/result.h"
+
+namespace synergy::config {
+
+struct ListenAddress {
+  std::string host;  // without brackets
+  uint16_t port = 0;
+};
+
+// "127.0.0.1:8888", "[::1]:8888", ":8888" (all addresses). kInvalid for anything else.
+Result<ListenAddress> ParseListenAddress(const std::string& text);
+
+}  // namespace synergy::config

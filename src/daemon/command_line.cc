@@ -1,0 +1,89 @@
+#include "daemon/command_line.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "core/version.h"
+#include "daemon/health_check.h"
+
+namespace synergy::daemon {
+
+CommandLine::CommandLine(const Usage& usage) : app_(usage.description), program_(usage.program) {
+  app_.set_version_flag("--version", fmt::format("{} {} ({})", usage.program, Version(), Commit()));
+  Add("--config", config_file_, fmt::format("Configuration file (YAML, {})", usage.config_page));
+  AddSwitch("--check-health", check_health_,
+            "Ask the program that runs with these flags whether it is alive, and end: 0 yes, 1 no");
+  app_.footer(fmt::format("Flags win over the configuration file. Example:\n  {} {}", usage.program,
+                          usage.example));
+}
+
+void CommandLine::Add(const std::string& name, std::string& out, const std::string& help) {
+  app_.add_option(name, out, help);
+}
+
+void CommandLine::AddWithVariable(const std::string& name, const std::string& variable,
+                                  std::string& out, const std::string& help) {
+  app_.add_option(name, out, help)->envname(variable);
+}
+
+void CommandLine::AddSwitch(const std::string& name, bool& out, const std::string& help) {
+  app_.add_flag(name, out, help);
+}
+
+void CommandLine::AddTls(std::string& certificate_file, std::string& key_file) {
+  CLI::Option* certificate =
+      app_.add_option("--tls-cert-file", certificate_file, "Serve TLS with this certificate (PEM)");
+  CLI::Option* key = app_.add_option("--tls-private-key-file", key_file, "Its key (PEM)");
+  certificate->needs(key);
+  key->needs(certificate);
+}
+
+void CommandLine::AddCluster() {
+  Add("--kubeconfig", kubeconfig_,
+      "How to reach the API server; in-cluster credentials without it");
+  Add("--context", context_, "Context of the kubeconfig; its current one without it");
+}
+
+void CommandLine::AddLog(LogLevel& level, LogFormat& format) {
+  Add("--log-level", level, ParseLogLevel, "debug, info, warn or error (default info)");
+  Add("--log-format", format, ParseLogFormat, "text or json (default text)");
+}
+
+std::optional<int> CommandLine::Parse(int argc, const char* const* argv,
+                                      const std::function<HealthAddress()>& health) {
+  argc_ = argc;
+  argv_ = argv;
+  try {
+    ApplyFlags();
+  } catch (const CLI::ParseError& error) {
+    return app_.exit(error) == 0 ? EXIT_SUCCESS : kUsageError;
+  }
+  if (const Result<> read = Reread(); !read) return Refuse(read.error());
+  if (!check_health_) return std::nullopt;
+  const HealthAddress address = health();
+  const Result<> healthy = CheckHealth(address.listen, address.tls);
+  return healthy ? EXIT_SUCCESS : Refuse(healthy.error(), EXIT_FAILURE);
+}
+
+Result<> CommandLine::Reread() {
+  if (config_file_.empty()) return {};
+  if (const Result<> loaded = load_(config_file_); !loaded) return loaded;
+  ApplyFlags();
+  return {};
+}
+
+// What the flags said is the same every time, so that only the first time can fail.
+void CommandLine::ApplyFlags() { app_.parse(argc_, argv_); }
+
+Result<config::ClusterAccess> CommandLine::FindCluster() const {
+  return config::FindClusterAccess(kubeconfig_, context_);
+}
+
+int CommandLine::Refuse(const Error& error, int status) const {
+  fmt::print(stderr, "{}: {}\n", program_, error.message);
+  return status;
+}
+
+}  // namespace synergy::daemon

@@ -1,0 +1,55 @@
+#pragma once
+
+// A program from its start to its end: SIGTERM or SIGINT, which end it in order.
+//
+// Threading: the main thread, before any other.
+
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <type_traits>
+#include <utility>
+
+#include "core/clock.h"
+#include "core/log.h"
+
+namespace synergy::daemon {
+
+// Blocks the signals in this thread and those that it starts, so that Wait() alone receives them.
+class Signals {
+ public:
+  explicit Signals(bool with_hangup);
+  int Wait() const;
+
+ private:
+  sigset_t signals_;
+};
+
+// `start(log)` gives a Result of a pointer to what has Stop(). The exit status: 1 when it does not
+// start, which the log tells. `reload(program, log)` is called for each SIGHUP; without it that
+// signal is not caught.
+template <class Start, class Reload>
+int Run(LogLevel level, LogFormat format, Start start, Reload reload) {
+  constexpr bool kReloads = !std::is_same_v<Reload, std::nullptr_t>;
+  const Signals signals(kReloads);
+  Logger log(StderrSink(), SystemClock(), level, format);
+  auto program = start(log);
+  if (!program) {
+    log.Error("cannot start", {{"error", program.error().message}});
+    return EXIT_FAILURE;
+  }
+  int signal = signals.Wait();
+  if constexpr (kReloads) {
+    for (; signal == SIGHUP; signal = signals.Wait()) reload(**program, log);
+  }
+  log.Info("shutting down", {{"signal", signal}});
+  (*program)->Stop();
+  log.Info("stopped");
+  return EXIT_SUCCESS;
+}
+template <class Start>
+int Run(LogLevel level, LogFormat format, Start start) {
+  return Run(level, format, std::move(start), nullptr);
+}
+
+}  // namespace synergy::daemon
