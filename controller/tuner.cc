@@ -23,6 +23,11 @@ constexpr size_t kNodesToWeigh = 16;
 // An announcement by a predecessor is not taken over before its own call can have come through.
 constexpr Duration kGrace = std::chrono::seconds(5);
 
+bool MayGoTo(const Pod& pod, const NodeState& node) {
+  return node.Schedulable() && synergy::MayGoTo(*pod.waiting->selection, node.detail->name,
+                                                node.detail->labels, node.detail->taints);
+}
+
 // What the pod lacks on the node; none where it is not CPU and memory alone that it lacks.
 std::optional<ResourceVector> Lacking(const Pod& pod, const NodeState& node) {
   const FitFailures failures = CheckFit(pod, node);
@@ -225,6 +230,7 @@ void Tuner::MakeRoomFor(const WaitingPod& waiting) {
   if (!plan) {
     // What it waits for may change at any time and looking costs little, so no backoff yet.
     attempts.next = now + std::chrono::seconds(1);
+    FreePlaceFor(pod, *snapshot);
     return;
   }
   if (plan->amounts.empty()) {
@@ -269,11 +275,7 @@ std::optional<Tuner::RoomPlan> Tuner::CheapestRoom(const ClusterSnapshot& snapsh
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     const NodeState& node = snapshot.node(index);
     // No place is kept for it, so it is counted nowhere.
-    if (!node.Schedulable() || node.Free().gpus < pod.requests.main.gpus) continue;
-    if (!MayGoTo(*pod.waiting->selection, node.detail->name, node.detail->labels,
-                 node.detail->taints)) {
-      continue;
-    }
+    if (node.Free().gpus < pod.requests.main.gpus || !MayGoTo(pod, node)) continue;
     const std::optional<ResourceVector> lacking = Lacking(pod, node);
     if (!lacking) continue;
     // It fits: kube-scheduler is about to find out, or waits for something that we cannot see.
@@ -310,6 +312,20 @@ std::optional<Tuner::RoomPlan> Tuner::CheapestRoom(const ClusterSnapshot& snapsh
     if (!best || plan.cost < best->cost) best = std::move(plan);
   }
   return best;
+}
+
+void Tuner::FreePlaceFor(const Pod& pod, const ClusterSnapshot& snapshot) {
+  for (const auto& [uid, hold] : std::map(holds_)) {
+    const auto place = snapshot.Find(hold.node);
+    if (!place || !MayGoTo(pod, snapshot.node(*place))) continue;
+    const NodeState& node = snapshot.node(*place);
+    for (const auto& other : node.detail->pods) {
+      if (other->uid != uid || other->priority >= pod.priority) continue;
+      if (!CheckFit(pod, WithoutPod(node, *other)).none()) continue;
+      GiveUp(uid, "given_up");
+      return;
+    }
+  }
 }
 
 void Tuner::Reserve(const Pod& pod, const ClusterSnapshot& snapshot, const RoomPlan& plan) {

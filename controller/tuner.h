@@ -133,6 +133,8 @@ class Tuner {
   void RemindOfRoom(const Pod& pod);
   void MakeRoomFor(const WaitingPod& waiting);
   std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod& pod) const;
+  // Gives up the place of a pod of lower priority, if that is all that is in the way.
+  void FreePlaceFor(const Pod& pod, const ClusterSnapshot& snapshot);
   void Reserve(const Pod& pod, const ClusterSnapshot& snapshot, const RoomPlan& plan);
   void GiveUp(const std::string& uid, std::string_view outcome);
   void Divide();

@@ -23,6 +23,7 @@ struct FakePod {
   std::string name;
   std::string node;  // empty: waits, Unschedulable
   uint64_t version = 1;
+  int priority = 0;
   int64_t gpus = 1;
   ResourceVector spec;
   ResourceVector in_force;
@@ -52,7 +53,7 @@ struct FakePod {
     }
     return fmt::format(
         R"({{"metadata":{{"name":"{0}","namespace":"team","uid":"uid-{0}","resourceVersion":"{7}","annotations":{{{1}}}}},
-        "spec":{{"nodeName":"{2}","schedulerName":"synergy-scheduler","containers":[{{"name":"train",
+        "spec":{{"nodeName":"{2}","priority":{8},"schedulerName":"synergy-scheduler","containers":[{{"name":"train",
           "resources":{{"requests":{{"nvidia.com/gpu":"{3}",{4}}},"limits":{{"nvidia.com/gpu":"{3}"}}}}}}]}},
         "status":{{"phase":"Running","conditions":[{5}]{6}}}}})",
         name, notes, node, gpus, amounts(spec), conditions,
@@ -60,7 +61,7 @@ struct FakePod {
                                  : fmt::format(R"(,"containerStatuses":[{{"name":"train",
           "resources":{{"requests":{{{0}}}}},"allocatedResources":{{{0}}}}}])",
                                                amounts(in_force)),
-        version);
+        version, priority);
   }
 
   std::string profile = "sensitive";

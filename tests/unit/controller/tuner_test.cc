@@ -217,6 +217,23 @@ TEST_F(TunerTest, GivesThePlaceUpAfterAWhile) {
   EXPECT_FALSE(api.pods["new"].annotations.contains("synergy.io/hold"));
 }
 
+TEST_F(TunerTest, GivesThePlaceUpForAPodOfHigherPriority) {
+  AddPod("a", "n1", 3);
+  AddPod("b", "n1", 3);
+  AddPod("idle", "n1", 4, "insensitive");
+  AddPod("new", "", 3);
+  tuner.Step();
+  ASSERT_TRUE(api.pods["new"].annotations.contains("synergy.io/hold"));
+  KubeletCatchesUp();
+  AddPod("equal", "", 3);
+  After(std::chrono::seconds(2));
+  ASSERT_TRUE(api.pods["new"].annotations.contains("synergy.io/hold"));  // the last GPU
+  AddPod("urgent", "", 3).priority = 1;
+  Report("urgent");
+  After(std::chrono::seconds(2));
+  EXPECT_FALSE(api.pods["new"].annotations.contains("synergy.io/hold"));
+}
+
 TEST_F(TunerTest, PutsBackACutThatTheKubeletCannotMake) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
