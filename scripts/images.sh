@@ -77,7 +77,8 @@ make_base() {
 build() {
   local target=$1 context=$2
   shift 2
-  buildah bud --quiet --layers --pull-never --target "$target" --tag "synergy/$target:$version" \
+  # Docker's format knows HEALTHCHECK.
+  buildah bud --quiet --layers --pull-never --format docker --target "$target" --tag "synergy/$target:$version" \
     --label "org.opencontainers.image.version=$version" --file "$REPOSITORY/Dockerfile" "$@" "$context" >/dev/null
 }
 

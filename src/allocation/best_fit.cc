@@ -18,8 +18,12 @@ constexpr double kFreeGpuWeight = 0.25;
 
 }  // namespace
 
+Gpus InstalledGpus(const NodeState& node) {
+  return std::max(node.allocatable.gpus, node.detail->gpu_kinds.installed);
+}
+
 ResourceVector FairShare(const NodeState& node, Gpus gpus) {
-  const int64_t all = node.allocatable.gpus.count();
+  const int64_t all = InstalledGpus(node).count();
   if (all <= 0) return {};
   const int64_t mine = std::min(gpus.count(), all);
   const ResourceVector ours = node.allocatable - node.of_others;

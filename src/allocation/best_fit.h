@@ -57,6 +57,10 @@ struct ReserveRule {
   std::optional<ResourceVector> per_gpu;
 };
 
+// How many GPUs a node's CPU and memory are there for: also those that are ill, or that nobody
+// tells of while the device plugin is being replaced.
+Gpus InstalledGpus(const NodeState& node);
+
 // The pod's part of a node's CPU and memory in proportion to its GPUs, of what pods without GPUs
 // leave there. Zero for a node without GPUs.
 ResourceVector FairShare(const NodeState& node, Gpus gpus);

@@ -12,7 +12,7 @@ std::optional<ResourceVector> SmallestFairShare(const ClusterSnapshot& snapshot,
   std::optional<ResourceVector> least;
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     const NodeState& node = snapshot.node(index);
-    if (!node.Schedulable() || node.allocatable.gpus < gpus) continue;
+    if (!node.Schedulable() || InstalledGpus(node) < gpus) continue;
     const ResourceVector share = FairShare(node, gpus);
     if (share.cpu <= MilliCpu(0) || share.memory <= Bytes(0)) continue;
     // Labels last: they are out of the way of what is looked at for every node.

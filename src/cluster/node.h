@@ -19,8 +19,10 @@ struct Taint {
   std::string effect;
 };
 
-// What is known of a node's GPUs beside their number.
+// What is known of a node's GPUs beside how many can be had.
 struct GpuKinds {
+  // status.capacity: more than can be had while some are ill, or while the device plugin is away.
+  Gpus installed;
   std::vector<std::string> products;  // as the label nvidia.com/gpu.product spells them
   int64_t most_per_numa_node = 0;     // GPUs that share one; 0: not known
 

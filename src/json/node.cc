@@ -57,6 +57,9 @@ Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_reso
   });
   const ResourceList allocatable = ResourceList::Read(fields, status["allocatable"]);
   node.allocatable = allocatable.ToResources(gpu_resource, kLargestAllocatable);
+  node.gpu_kinds.installed = ResourceList::Read(fields, status["capacity"])
+                                 .ToResources(gpu_resource, kLargestAllocatable)
+                                 .main.gpus;
   node.pods_allowed = allocatable.Units("pods", kLargestAllocatable);
   return node;
 }

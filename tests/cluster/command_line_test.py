@@ -6,21 +6,11 @@ import pathlib
 import subprocess
 import unittest
 
-from cluster import ClusterTest, wait_for
-from tuner_test import INSENSITIVE, NODE, SENSITIVE, pod
+from cluster import wait_for
+from fungible import NODE, FungibleTest, pod
 
 
-class CommandLineTest(ClusterTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.cluster.script("start", "synergy-controller")
-        cls.addClassCleanup(cls.cluster.script, "stop", "synergy-controller")
-        cls.cluster.create(SENSITIVE, INSENSITIVE)
-        cls.addClassCleanup(cls.cluster.kubectl, "delete", "trainingprofiles", "--all")
-        wait_for("the profiles to be judged", lambda: all(
-            cls.cluster.get("trainingprofile", name).get("status", {}).get("demand") for name in ("sensitive", "insensitive")))
-
+class CommandLineTest(FungibleTest):
     def synergy(self, *arguments, kubeconfig=None):
         environment = dict(self.cluster.environment)
         if kubeconfig:

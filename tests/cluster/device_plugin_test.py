@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from cluster import GPU, Cluster, Extender, pod, wait_for
+from cluster import Cluster, Extender, pod, wait_for
 from device_plugin import NODE, DevicePlugin
 
 GPUS = 8

@@ -51,11 +51,11 @@ class EndToEndTest(unittest.TestCase):
             for pods in (crowded, after):
                 self.assertEqual([name for name, pod in pods.items() if trainers.restarts(pod)], [])
                 self.check_nodes(pods)
-            self.assertEqual(sum(trainers.milli_cpu(pod) == trainers.NODE_CPU // 2 for pod in crowded.values()), 4)
+            self.assertEqual(sum(trainers.milli_cpu(pod) == trainers.FAIR_SHARE for pod in crowded.values()), 4)
             self.assertEqual({trainers.milli_cpu(pod) for name, pod in after.items() if name.startswith("early")}, {demand})
         show_arrivals(arrivals.stages)
         for name, cpu in arrivals.lowest.items():
-            self.assertGreaterEqual(cpu, trainers.NODE_CPU // 2 if "filler" not in name else 15, f"{name} was below its floor")
+            self.assertGreaterEqual(cpu, trainers.FAIR_SHARE if "filler" not in name else trainers.INSENSITIVE_CPU, f"{name} was below its floor")
         self.assertTrue(any("room for default/late-0" in text for i in range(4) for text in self.cluster.events(f"early-{i}")))
         for stage in arrivals.stages:
             # One change a pod and round: who was cut in this one grows in the next.

@@ -3,18 +3,23 @@
 One installation serves all tests, in the order of their names.
 """
 
+import contextlib
 import json
 import os
 import pathlib
+import ssl
 import subprocess
 import sys
 import threading
 import time
 import unittest
+import urllib.error
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "chart"))
 
 import dashboards  # noqa: E402
+import foreign_kinds  # noqa: E402
 import helm  # noqa: E402
 import prometheus  # noqa: E402
 from chart_test import COMBINATIONS  # noqa: E402
@@ -24,14 +29,20 @@ NAMESPACE = helm.NAMESPACE
 INSTANCE = os.environ.get("SYNERGY_TEST_INSTANCE", "8")
 NODE = "node-1"
 GPUS = 2
-# Kinds that others' operators bring; there is none of them here to ask.
-FOREIGN = ("cert-manager.io/", "monitoring.coreos.com/")
 VALUES = {
     "devicePlugin": {"inventory": "driverVersion: '550.54'\ngpus:\n" + "".join(
         f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))},
     "nodeAgent": {"config": {"kubeletCgroupRoot": f"/synergy-test-{INSTANCE}/{NODE}"}},
-    "controller": {"config": {"tuner": {"round": "10s"}}},
+    "controller": {"config": {"tuner": {"round": "10s"}, "stalenessLimit": "15s"}},
+    "extender": {"config": {"stalenessLimit": "15s"}},
     "tests": {"gpuPod": {"enabled": True}},
+}
+# Program -> where it runs.
+CONTAINERS = {
+    "synergy-extender": ("deployment/synergy-scheduler", "extender"),
+    "synergy-controller": ("deployment/synergy-controller", "controller"),
+    "synergy-node-agent": ("daemonset/synergy-node-agent", "agent"),
+    "synergy-device-plugin": ("daemonset/synergy-device-plugin", "device-plugin"),
 }
 # Alert -> what has to be gone for it to fire.
 FAULTS = {
@@ -135,17 +146,17 @@ class InstallTest(unittest.TestCase):
         # Combinations have most objects in common: each is asked about once.
         different = {json.dumps(item, sort_keys=True): item for values in COMBINATIONS.values()
                      for item in helm.template(values, release="other", namespace="elsewhere")}
-        left_out = {f"{item['apiVersion']} {item['kind']}" for item in different.values() if item["apiVersion"].startswith(FOREIGN)}
-        items = [item for item in different.values() if not item["apiVersion"].startswith(FOREIGN)]
-        said = self.cluster.kubectl("apply", "--dry-run=server", "--filename", "-", stdin=json.dumps(
-            {"apiVersion": "v1", "kind": "List", "items": items}))
-        self.assertEqual(len(said.splitlines()), len(items))
-        print(f"the API server takes {len(items)} different objects", file=sys.stderr)
+        self.cluster.create(*foreign_kinds.definitions())
+        self.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+        said = self.cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "--filename", "-", stdin=json.dumps(
+            {"apiVersion": "v1", "kind": "List", "items": list(different.values())}))
+        self.assertEqual(len(said.splitlines()), len(different))
+        kinds = {f"{item['apiVersion']} {item['kind']}" for item in different.values()}
+        print(f"the API server takes {len(different)} different objects of {len(kinds)} kinds", file=sys.stderr)
         self.cluster.kubectl("create", "namespace", NAMESPACE)
         self.cluster.kubectl("apply", "--dry-run=server", "--kustomize", str(ROOT / "manifests"))
         for example in (ROOT / "manifests/examples").glob("*.yaml"):
             self.cluster.kubectl("apply", "--dry-run=server", "--filename", str(example))
-        print("not asked about, because their operators are not here:", ", ".join(sorted(left_out)), file=sys.stderr)
         self.cluster.kubectl("delete", "namespace", "elsewhere", "--wait=false")
 
     def test_2_installs_and_is_ready(self):
@@ -167,6 +178,11 @@ class InstallTest(unittest.TestCase):
     def test_3_passes_its_own_test(self):
         wait_for("the node's labels", lambda: "nvidia.com/gpu.product" in self.cluster.get("node", NODE)["metadata"]["labels"])
         self.cluster.helm("test", "synergy", "--timeout", "120s")
+        # As the images' HEALTHCHECK does.
+        for program, (workload, container) in CONTAINERS.items():
+            with self.subTest(program):
+                self.cluster.kubectl("exec", f"--namespace={NAMESPACE}", workload, f"--container={container}", "--", program,
+                                     "--check-health")
 
     def test_4_cpu_changes_hands_with_everything_in_pods(self):
         self.clear()
@@ -244,7 +260,11 @@ class InstallTest(unittest.TestCase):
         pods = [pod for pod in self.cluster.pods().values() if pod["metadata"]["labels"].get("test") == "install"]
         managed = [pod for pod in pods if "synergy.io/fair-share" in pod["metadata"].get("annotations", {})]
         print(f"{len(made)} Jobs were made during upgrade and rollback, {len(pods)} pods, {len(managed)} of them managed", file=sys.stderr)
-        self.assertEqual(len(pods), len(made), "a pod failed, and its Job made another")
+        # Between the end of one pod and the start of another the kubelet may count both, whoever places them.
+        refused = [pod["status"].get("reason") for pod in pods if pod["status"]["phase"] == "Failed"]
+        self.assertLessEqual(set(refused), {"OutOfcpu", "OutOfmemory"})
+        self.assertLessEqual(len(refused), 2, "more than a race explains")
+        self.assertEqual(len(pods) - len(refused), len(made), "a Job made another pod")
         self.assertEqual(len(managed), len(pods), "a review went unanswered")
         self.assertEqual(self.cluster.get("events", "--field-selector=reason=Preempted")["items"], [])
         for pod in self.cluster.system_pods():
@@ -255,20 +275,19 @@ class InstallTest(unittest.TestCase):
         self.cluster.kubectl("delete", "jobs", "--all")
         self.clear()
 
-    def test_6_faults_fire_their_alerts(self):
-        self.assertEqual(self.prometheus.firing() & set(FAULTS), set())
-        for alert, (kind, name) in FAULTS.items():
-            with self.subTest(alert):
-                self.cluster.kubectl("scale", kind, name, "--namespace", NAMESPACE, "--replicas", "0")
-                wait_for(f"{alert} to fire", lambda a=alert: a in self.prometheus.firing(), 60)
-                self.cluster.kubectl("scale", kind, name, "--namespace", NAMESPACE, "--replicas", "2")
-                wait_for(f"{alert} to end", lambda a=alert: a not in self.prometheus.firing(), 60)
-        inventory = VALUES["devicePlugin"]["inventory"].replace("memory: 80Gi}", "memory: 80Gi, unhealthy: marked by the test}", 1)
-        self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", "180s",
-                          values={**VALUES, "devicePlugin": {"inventory": inventory}})
-        wait_for("SynergyGpuUnhealthy to fire", lambda: "SynergyGpuUnhealthy" in self.prometheus.firing())
-        self.cluster.helm("rollback", "synergy", "--wait", "--timeout", "180s")
-        wait_for("SynergyGpuUnhealthy to end", lambda: "SynergyGpuUnhealthy" not in self.prometheus.firing())
+    def test_6_a_given_certificate_serves_and_its_end_is_told(self):
+        name = f"synergy-controller.{NAMESPACE}.svc"
+        certificate, key = self.cluster.folder / "given.crt", self.cluster.folder / "given.key"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-days", "5",
+                        "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}", "-keyout", str(key), "-out", str(certificate)],
+                       check=True, capture_output=True)
+        self.cluster.kubectl("create", "secret", "tls", "given", "--namespace", NAMESPACE, f"--cert={certificate}", f"--key={key}")
+        with self.changed({"webhook": {"certificate": {"mode": "provided", "secretName": "given",
+                                                       "caBundle": certificate.read_text(encoding="utf-8")}}}):
+            wait_for("reviews under the given certificate", lambda: self.admitted_with_its_profile("hungry"))
+            self.fires("SynergyCertificateExpires")
+        wait_for("reviews under the chart's certificate", lambda: self.admitted_with_its_profile("hungry"))
+        self.cluster.kubectl("delete", "secret", "given", "--namespace", NAMESPACE)
 
     def test_7_rights_are_what_is_needed(self):
         """What the API server's audit log has of the service accounts: nothing was denied, and what no call used is explained."""
@@ -299,7 +318,79 @@ class InstallTest(unittest.TestCase):
         return {(group, resource, verb) for item in items for rule in item["rules"]
                 for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
 
-    def test_8_uninstall_leaves_only_the_kind_and_profiles(self):
+    def fires(self, *alerts):
+        for alert in alerts:
+            wait_for(f"{alert} to fire", lambda a=alert: a in self.prometheus.firing(), 60)
+
+    def ends(self, *alerts):
+        for alert in alerts:
+            wait_for(f"{alert} to end", lambda a=alert: a not in self.prometheus.firing(), 90)
+
+    @contextlib.contextmanager
+    def changed(self, values):
+        """The release with other values for a while."""
+        self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", "180s", values={**VALUES, **values})
+        yield
+        self.cluster.helm("rollback", "synergy", "1", "--wait", "--timeout", "180s")
+
+    def test_8_faults_fire_their_alerts(self):
+        self.assertEqual(self.prometheus.firing() & set(FAULTS), set())
+        for alert, (kind, name) in FAULTS.items():
+            with self.subTest(alert):
+                self.cluster.kubectl("scale", kind, name, "--namespace", NAMESPACE, "--replicas", "0")
+                self.fires(alert)
+                self.cluster.kubectl("scale", kind, name, "--namespace", NAMESPACE, "--replicas", "2")
+                self.ends(alert)
+        inventory = VALUES["devicePlugin"]["inventory"].replace("memory: 80Gi}", "memory: 80Gi, unhealthy: marked by the test}", 1)
+        with self.subTest("a sick GPU"), self.changed({"devicePlugin": {"inventory": inventory}}):
+            self.fires("SynergyGpuUnhealthy")
+        with self.subTest("no NVML"), self.changed({"devicePlugin": {"config": {"source": "nvml"}}}):
+            self.fires("SynergyDevicePluginNotReady")
+        self.ends("SynergyGpuUnhealthy", "SynergyDevicePluginNotReady")
+        with self.subTest("CPU that others take"):
+            self.take_all_cpu()
+        with self.subTest("garbage for the webhook"):
+            self.send_garbage()
+        with self.subTest("no API server"):
+            self.cluster.script("stop", "kube-apiserver")
+            self.fires("SynergyTunerWithoutLeader", "SynergyExtenderNotReady", "SynergyControllerNotReady")
+            self.cluster.script("start", "kube-apiserver")
+            self.ends("SynergyTunerWithoutLeader", "SynergyExtenderNotReady", "SynergyControllerNotReady")
+
+    def take_all_cpu(self):
+        wait_for("the GPUs", lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU) == str(GPUS))
+        allocatable = milli(self.cluster.get("node", NODE)["status"]["allocatable"]["cpu"])
+        taken = sum(milli(container["resources"].get("requests", {}).get("cpu", "0"))
+                    for pod in self.cluster.get("pods", "--all-namespaces")["items"]
+                    for container in [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]])
+        hog = training_pod("hog")
+        hog["spec"]["containers"][0]["resources"] = {"requests": {"cpu": f"{allocatable - taken - 1}m"}}
+        self.cluster.create(hog)
+        wait_for("the hog", lambda: is_ready(self.cluster.get("pod", "hog")))
+        self.cluster.create(training_pod("starved"))
+        self.fires("SynergyGpusStranded", "SynergyPodsWaitForCpuOrMemory")
+        self.clear()
+        self.ends("SynergyGpusStranded", "SynergyPodsWaitForCpuOrMemory")
+
+    def send_garbage(self):
+        controllers = [pod["status"]["podIP"] for pod in self.cluster.system_pods()
+                       if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "controller"]
+        anybody = ssl.create_default_context()
+        anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
+
+        def more():
+            for address in controllers:
+                request = urllib.request.Request(f"https://{address}:9443/mutate-pod", data=b"garbage",
+                                                 headers={"Content-Type": "application/json"})
+                try:
+                    urllib.request.urlopen(request, context=anybody, timeout=5).close()
+                except urllib.error.HTTPError as error:
+                    error.close()
+            return "SynergyWebhookRefusesInput" in self.prometheus.firing()
+
+        wait_for("SynergyWebhookRefusesInput to fire", more, 60)
+
+    def test_9_uninstall_leaves_only_the_kind_and_profiles(self):
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", "120s")
         wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
         kinds = self.cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()

@@ -1,6 +1,4 @@
 """Trainers on real nodes: two kinds that differ in how much CPU they can use, as pods in four ways, and how fast they run.
-
-A node here has 300m CPU and two GPUs, so a GPU's fair share is 150m.
 """
 
 import json
@@ -11,19 +9,22 @@ import subprocess
 from cluster import GPU, ROOT
 
 MEMORY = "64Mi"
-NODE_CPU = 300  # thousandths of a core
+# In thousandths of a core.
+NODE_CPU = int(os.environ.get("SYNERGY_TEST_NODE_CPU", "300"))
+INSENSITIVE_CPU = 15
+SENSITIVE_CPU = NODE_CPU - INSENSITIVE_CPU
 GPUS = 2  # of each node
-FAIR_SHARE = "150m"
+FAIR_SHARE = NODE_CPU // GPUS
 
-# The trainers' flags, and iterations per second by CPU in thousandths of a core, by arithmetic; with limits they reach 98 % of
-# it. The last amount is the demand. One worker each, as SYNERGY_CPUS says of less than a core.
+# The trainers' flags, and iterations per second by CPU, by arithmetic; with limits they reach 98 % of it. The last amount is the
+# demand. One worker each, as SYNERGY_CPUS says of less than a core.
 KINDS = {
-    # 10 ms of CPU for each iteration; the GPU could do 30 in a second.
-    "sensitive": (["--workers", "1", "--cpu-per-iteration", "10", "--gpu-step", "33"],
-                  [(15, 1.5), (50, 5), (100, 10), (150, 15), (200, 20), (250, 25), (285, 28.5)]),
+    # 10 ms of CPU for each iteration; the GPU could do a few more than it is given.
+    "sensitive": (["--workers", "1", "--cpu-per-iteration", "10", "--gpu-step", str(9500 // SENSITIVE_CPU)],
+                  [(cpu, cpu / 10) for cpu in (INSENSITIVE_CPU, 50, 100, FAIR_SHARE, 200, 250, SENSITIVE_CPU)]),
     # A few thousandths of a core keep its GPU busy.
     "insensitive": (["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", "50"],
-                    [(15, 20), (150, 20)]),
+                    [(INSENSITIVE_CPU, 20), (FAIR_SHARE, 20)]),
 }
 
 
@@ -35,14 +36,14 @@ def profile(kind):
 def proportional(kind):
     """What most clusters do today: every GPU comes with its share of the node, as a request and as a limit."""
     del kind
-    amounts = {"cpu": FAIR_SHARE, "memory": MEMORY}
+    amounts = {"cpu": f"{FAIR_SHARE}m", "memory": MEMORY}
     return {"synergy.io/fungible": "false"}, {"requests": amounts, "limits": amounts}
 
 
 def burstable(kind):
     """What somebody does who knows Kubernetes well: the same requests, and no CPU limit."""
     del kind
-    return {"synergy.io/fungible": "false"}, {"requests": {"cpu": FAIR_SHARE, "memory": MEMORY}, "limits": {"memory": MEMORY}}
+    return {"synergy.io/fungible": "false"}, {"requests": {"cpu": f"{FAIR_SHARE}m", "memory": MEMORY}, "limits": {"memory": MEMORY}}
 
 
 def strict(kind):
@@ -66,6 +67,8 @@ def pod(name, kind, way):
         "spec": {
             "restartPolicy": "Never",
             "terminationGracePeriodSeconds": 0,
+            # It asks the API server nothing, and the kubelet takes a while to mount a token.
+            "automountServiceAccountToken": False,
             "containers": [{
                 "name": "train",
                 "image": "synergy.test/trainer:1",

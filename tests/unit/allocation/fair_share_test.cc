@@ -48,6 +48,16 @@ TEST_F(FairShareTest, IsNothingOnANodeWithoutGpus) {
   EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1)), ResourceVector{});
 }
 
+TEST_F(FairShareTest, StaysTheSameWhileGpusCannotBeHad) {
+  for (const Gpus can_be_had : {Gpus(0), Gpus(7), Gpus(8)}) {
+    Node node = MakeNode("n1", kServer);
+    node.allocatable.main.gpus = can_be_had;
+    node.gpu_kinds.installed = Gpus(8);
+    state.UpsertNode(node);
+    EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
+  }
+}
+
 TEST_F(FairShareTest, IsRoundedDownSoThatTheSharesFitTogether) {
   HaveNode("n1", {Gpus(3), MilliCpu(1000), Bytes(100)});
   EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1)),

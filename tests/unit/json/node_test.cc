@@ -113,6 +113,10 @@ TEST(ReadNode, KnowsItsGpusByTheDevicePluginsAnnotationElseByTheLabel) {
   EXPECT_THAT(labelled->gpu_kinds.products, ElementsAre("Tesla-T4"));
   EXPECT_EQ(labelled->gpu_kinds.most_per_numa_node, 0);
   EXPECT_TRUE(Read("{}")->gpu_kinds.products.empty());
+  EXPECT_EQ(Read("{}")->gpu_kinds.installed, Gpus(0));
+  EXPECT_EQ(Read(R"({"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{}}})")
+                ->gpu_kinds.installed,
+            Gpus(8));
   EXPECT_FALSE(Read(R"({"metadata":{"annotations":{"synergy.io/gpu-inventory":"{"}}})"));
 }
 

@@ -1,0 +1,51 @@
+"""Pods whose CPU and memory change hands, on one simulated node: for tests with the controller."""
+
+from cluster import GPU, ClusterTest, wait_for
+
+NODE = "v100-1"  # 8 GPUs, 24 cores: 3 cores are a GPU's fair share
+ALLOCATABLE = 24
+
+
+def profile(name, *points):
+    return {
+        "apiVersion": "synergy.io/v1alpha1",
+        "kind": "TrainingProfile",
+        "metadata": {"name": name},
+        "spec": {"points": [{"cpu": cpu, "memory": "4Gi", "throughput": speed} for cpu, speed in points]},
+    }
+
+
+SENSITIVE = profile("sensitive", (1, 1), (3, 3), (9, 9))
+INSENSITIVE = profile("insensitive", (1, 5), (9, 5))
+
+
+def pod(name, profile_name, annotations=None, **spec):
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": {"synergy.io/profile": profile_name}, "annotations": annotations or {}},
+        "spec": {
+            "nodeSelector": {"kubernetes.io/hostname": NODE},
+            "tolerations": [{"operator": "Exists"}],
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": 0,
+            "containers": [{"name": "train", "image": "synergy.test/busybox:1",
+                            "resources": {"limits": {GPU: "1"}}}],
+            **spec,
+        },
+    }
+
+
+class FungibleTest(ClusterTest):
+    """A test with the shared cluster, an extender, the controller, and the two profiles."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cluster.script("start", "synergy-controller")
+        cls.addClassCleanup(cls.cluster.script, "stop", "synergy-controller")
+        cls.cluster.create(SENSITIVE, INSENSITIVE)
+        cls.addClassCleanup(cls.cluster.kubectl, "delete", "trainingprofiles", "--all")
+        for name in ("sensitive", "insensitive"):
+            wait_for(f"profile {name} to be judged",
+                     lambda name=name: cls.cluster.get("trainingprofile", name).get("status", {}).get("demand"))

@@ -1,0 +1,34 @@
+// Any text as a Node's annotation synergy.io/gpu-inventory: anybody who may patch nodes can write
+// it.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/check.h"
+#include "json/gpu_inventory.h"
+#include "json/text.h"
+
+namespace synergy::json {
+namespace {
+
+void CheckText(std::string_view text) {
+  const Result<NodeGpus> gpus = ReadGpuInventory(text);
+  if (!gpus) {
+    SYNERGY_CHECK(IsUtf8(gpus.error().message), "messages are UTF-8");
+    return;
+  }
+  SYNERGY_CHECK(gpus->health.size() == gpus->inventory.gpus().size(), "each GPU has its health");
+  const std::string written = WriteGpuInventory(*gpus);
+  const Result<NodeGpus> again = ReadGpuInventory(written);
+  SYNERGY_CHECK(again && WriteGpuInventory(*again) == written, "what is written is read as it was");
+}
+
+}  // namespace
+}  // namespace synergy::json
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  synergy::json::CheckText(std::string_view(reinterpret_cast<const char*>(data), size));
+  return 0;
+}
