@@ -10,7 +10,7 @@ from cluster import GPU, ROOT
 
 MEMORY = "64Mi"
 # In thousandths of a core.
-NODE_CPU = int(os.environ.get("SYNERGY_TEST_NODE_CPU", "300"))
+NODE_CPU = 300
 INSENSITIVE_CPU = 15
 SENSITIVE_CPU = NODE_CPU - INSENSITIVE_CPU
 GPUS = 2  # of each node
@@ -67,8 +67,6 @@ def pod(name, kind, way):
         "spec": {
             "restartPolicy": "Never",
             "terminationGracePeriodSeconds": 0,
-            # It asks the API server nothing, and the kubelet takes a while to mount a token.
-            "automountServiceAccountToken": False,
             "containers": [{
                 "name": "train",
                 "image": "synergy.test/trainer:1",
