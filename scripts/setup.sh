@@ -7,7 +7,7 @@ usage: scripts/setup.sh [--no-cluster]
 
 Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes, kwok
 and Helm), which are built from Go modules and kept in ${XDG_CACHE_HOME:-~/.cache}/synergy. Run it again at any time: it does
-only what is missing. The first build of the programs takes about 11 minutes on two cores.
+only what is missing. The first build of the programs takes about 15 minutes on two cores.
 
   --no-cluster   only what the build and the unit tests need
   -h, --help     this text

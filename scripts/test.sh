@@ -17,7 +17,7 @@ Sets up, builds and runs every test. Parts, in order:
   --only PART    just this part; may be given more than once
   --skip-setup   do not install anything
 
-The first run on a machine builds the Kubernetes programs as well (about 8 minutes). Exit status 1 when anything failed.
+The first run on a machine builds the Kubernetes programs as well (about 15 minutes with kwok and Helm). Exit status 1 when anything failed.
 TEXT
 }
 
