@@ -33,7 +33,7 @@ VALUES = {
     "devicePlugin": {"inventory": "driverVersion: '550.54'\ngpus:\n" + "".join(
         f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))},
     "nodeAgent": {"config": {"kubeletCgroupRoot": f"/synergy-test-{INSTANCE}/{NODE}"}},
-    "controller": {"config": {"tuner": {"round": "10s"}, "stalenessLimit": "15s"}},
+    "controller": {"config": {"tuner": {"round": "5s"}, "stalenessLimit": "15s"}},
     "extender": {"config": {"stalenessLimit": "15s"}},
     "tests": {"gpuPod": {"enabled": True}},
 }
@@ -248,7 +248,7 @@ class InstallTest(unittest.TestCase):
         maker.start()
         try:
             changed = {**VALUES, "scheduler": {"verbosity": 3}, "extender": {"config": {"expectTimeout": "4s"}},
-                       "controller": {"config": {"tolerance": 0.05, "tuner": {"round": "10s"}}},
+                       "controller": {"config": {"tolerance": 0.05, "tuner": {"round": "5s"}}},
                        "nodeAgent": {"config": {**VALUES["nodeAgent"]["config"], "checkInterval": "50ms"}}}
             self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", "180s", values=changed)
             self.cluster.helm("rollback", "synergy", "1", "--wait", "--timeout", "180s")
@@ -321,7 +321,7 @@ class InstallTest(unittest.TestCase):
 
     def fires(self, *alerts):
         for alert in alerts:
-            wait_for(f"{alert} to fire", lambda a=alert: a in self.prometheus.firing(), 60)
+            wait_for(f"{alert} to fire", lambda a=alert: a in self.prometheus.firing(), 120)
 
     def ends(self, *alerts):
         for alert in alerts:
@@ -350,8 +350,12 @@ class InstallTest(unittest.TestCase):
         self.ends("SynergyGpuUnhealthy", "SynergyDevicePluginNotReady")
         with self.subTest("CPU that others take"):
             self.take_all_cpu()
+        with self.subTest("a quota in the way of growth"):
+            self.refuse_growth()
         with self.subTest("garbage for the webhook"):
-            self.send_garbage()
+            self.send_garbage_to_the_webhook()
+        with self.subTest("garbage for the extender"):
+            self.send_garbage_to_the_extender()
         with self.subTest("no API server"):
             self.cluster.script("stop", "kube-apiserver")
             self.fires("SynergyTunerWithoutLeader", "SynergyExtenderNotReady", "SynergyControllerNotReady")
@@ -375,23 +379,50 @@ class InstallTest(unittest.TestCase):
         self.clear()
         self.ends("SynergyGpusStranded", "SynergyPodsWaitForCpuOrMemory")
 
-    def send_garbage(self):
+    def refuse_growth(self):
+        for name in ("first", "second"):
+            self.cluster.create(training_pod(name, "hungry"))
+            wait_for(name, lambda name=name: is_ready(self.cluster.get("pod", name)), 120)
+        used = cpu(self.cluster.get("pod", "first"))
+        self.cluster.create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "tight", "namespace": "default"},
+                             "spec": {"hard": {"requests.cpu": f"{used}m"}}})
+        self.cluster.kubectl("delete", "pod", "second")
+        self.fires("SynergyResizesFail")
+        self.assertEqual(cpu(self.cluster.get("pod", "first")), used)
+        self.cluster.kubectl("delete", "resourcequota", "tight")
+        wait_for("the first pod to grow", lambda: cpu(self.cluster.get("pod", "first")) > used)
+        self.clear()
+
+    def send_garbage_to_the_webhook(self):
         controllers = [pod["status"]["podIP"] for pod in self.cluster.system_pods()
                        if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "controller"]
         anybody = ssl.create_default_context()
         anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
+        self.send_until("SynergyWebhookRefusesInput", [f"https://{address}:9443/mutate-pod" for address in controllers], anybody)
 
+    def send_garbage_to_the_extender(self):
+        """Which listens for nobody but kube-scheduler beside it."""
+        port = prometheus.free_port()
+        command = [self.cluster.environment.get("SYNERGY_KUBECTL", "kubectl"), "port-forward", f"--namespace={NAMESPACE}",
+                   "deployment/synergy-scheduler", f"{port}:8888"]
+        with subprocess.Popen(command, env=self.cluster.environment, stdout=subprocess.PIPE, text=True) as forward:
+            try:
+                self.assertIn("Forwarding", forward.stdout.readline())
+                self.send_until("SynergyExtenderErrors", [f"http://127.0.0.1:{port}/filter"])
+            finally:
+                forward.terminate()
+
+    def send_until(self, alert, urls, context=None):
         def more():
-            for address in controllers:
-                request = urllib.request.Request(f"https://{address}:9443/mutate-pod", data=b"garbage",
-                                                 headers={"Content-Type": "application/json"})
+            for url in urls:
+                request = urllib.request.Request(url, data=b"garbage", headers={"Content-Type": "application/json"})
                 try:
-                    urllib.request.urlopen(request, context=anybody, timeout=5).close()
+                    urllib.request.urlopen(request, context=context, timeout=5).close()
                 except urllib.error.HTTPError as error:
                     error.close()
-            return "SynergyWebhookRefusesInput" in self.prometheus.firing()
+            return alert in self.prometheus.firing()
 
-        wait_for("SynergyWebhookRefusesInput to fire", more, 60)
+        wait_for(f"{alert} to fire", more, 60)
 
     def test_9_uninstall_leaves_only_the_kind_and_profiles(self):
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", "120s")

@@ -32,7 +32,7 @@ REFUSE_EVERY = 7
 LONGEST_IDLE = 120
 OTHERS_LIMIT = 60
 # As the API server words it, quoted in a log line.
-DENIED = re.compile(r'User \\"([^"\\]+)\\" cannot (\w+) resource \\"(\w+)(/\w+|)\\"')
+DENIED = re.compile(r'(?:\\"([^"\\]+)\\" is forbidden: |)User \\"([^"\\]+)\\" cannot (\w+) resource \\"(\w+)(?:/(\w+)|)\\"')
 
 
 def training_pod(name, model, gpus, seconds):
@@ -240,13 +240,14 @@ class Soak:
         """What our programs called and may not. An API server that has just started denies everything, so it is asked again."""
         logs = (self.cluster.folder / "extender.log", self.cluster.folder / "second-controller.log",
                 self.cluster.state / "logs/synergy-controller.log")
-        denied = {match.groups() for log in logs
+        # What -> the name of one such object, where one was named.
+        denied = {match.groups(default="")[1:]: match[1] for log in logs
                   for match in DENIED.finditer(log.read_text(encoding="utf-8", errors="replace"))}
-        for user, verb, resource, subresource in sorted(denied):
-            answer = self.cluster.kubectl("auth", "can-i", verb, resource, f"--subresource={subresource[1:]}", f"--as={user}",
-                                          "--namespace=synergy-system", check=False)
+        for (user, verb, resource, subresource), name in sorted(denied.items()):
+            answer = self.cluster.kubectl("auth", "can-i", verb, f"{resource}/{name}" if name else resource,
+                                          f"--subresource={subresource}", f"--as={user}", "--namespace=synergy-system", check=False)
             if answer.strip() != "yes":
-                yield f"{user} may not {verb} {resource}{subresource}, and called it"
+                yield f"{user} may not {verb} {resource} {subresource}, and called it"
 
     # ---- the course
 
