@@ -395,7 +395,7 @@ class InstallTest(unittest.TestCase):
 
     def send_garbage_to_the_webhook(self):
         controllers = [pod["status"]["podIP"] for pod in self.cluster.system_pods()
-                       if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "controller"]
+                       if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "controller" and is_ready(pod)]
         anybody = ssl.create_default_context()
         anybody.check_hostname, anybody.verify_mode = False, ssl.CERT_NONE
         self.send_until("SynergyWebhookRefusesInput", [f"https://{address}:9443/mutate-pod" for address in controllers], anybody)
