@@ -1,5 +1,4 @@
-"""Trainers on real nodes: two kinds that differ in how much CPU they can use, as pods in four ways, and how fast they run.
-"""
+"""Trainers on real nodes: two kinds that differ in how much CPU they can use, as pods in four ways, and how fast they run."""
 
 import json
 import os
