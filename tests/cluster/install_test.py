@@ -195,8 +195,12 @@ class InstallTest(unittest.TestCase):
             "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "hungry", "namespace": "default"},
             "spec": {"points": [{"cpu": f"{fair // 2}m", "memory": "64Mi", "throughput": 1}, {"cpu": f"{fair}m", "memory": "64Mi", "throughput": 2},
                                 {"cpu": f"{demand}m", "memory": "64Mi", "throughput": 3}]}})
+        self.cluster.create({
+            "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "modest", "namespace": "default"},
+            "spec": {"points": [{"cpu": f"{fair // 4}m", "memory": "64Mi", "throughput": 1}, {"cpu": f"{fair}m", "memory": "64Mi", "throughput": 1}]}})
         wait_for("the profile's status", lambda: self.cluster.get("trainingprofile", "hungry").get("status", {}).get("speedUp"))
-        wait_for("the controllers to know the profile", lambda: self.admitted_with_its_profile("hungry"))
+        for profile in ("hungry", "modest"):
+            wait_for("the controllers to know the profile", lambda profile=profile: self.admitted_with_its_profile(profile))
         self.cluster.create(training_pod("hungry", "hungry"))
         wait_for("the hungry pod", lambda: is_ready(self.cluster.get("pod", "hungry")))
         self.assertEqual(cpu(self.cluster.get("pod", "hungry")), demand)
@@ -239,7 +243,8 @@ class InstallTest(unittest.TestCase):
         def make():
             while not stop.wait(1.0):
                 name = f"job-{len(made)}"
-                template = training_pod(name, command=("true",))
+                # Small ones: on a full node those of the upgrade, which another scheduler places, would be in their way.
+                template = training_pod(name, "modest", command=("true",))
                 self.cluster.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"template": {
                     "metadata": {"labels": {"test": "install"}}, "spec": template["spec"]}}})
                 made.append(name)
@@ -260,12 +265,7 @@ class InstallTest(unittest.TestCase):
         pods = [pod for pod in self.cluster.pods().values() if pod["metadata"]["labels"].get("test") == "install"]
         managed = [pod for pod in pods if "synergy.io/fair-share" in pod["metadata"].get("annotations", {})]
         print(f"{len(made)} Jobs were made during upgrade and rollback, {len(pods)} pods, {len(managed)} of them managed", file=sys.stderr)
-        # The node is full to the brim, and another scheduler places the pods of the upgrade: when both choose at the same
-        # moment, the kubelet refuses one.
-        refused = [pod["status"].get("reason") for pod in pods if pod["status"]["phase"] == "Failed"]
-        self.assertLessEqual(set(refused), {"OutOfcpu", "OutOfmemory"})
-        self.assertLessEqual(len(refused), 2, "more than a race explains")
-        self.assertEqual(len(pods) - len(refused), len(made), "a Job made another pod")
+        self.assertEqual(len(pods), len(made), "a pod failed, and its Job made another")
         self.assertEqual(len(managed), len(pods), "a review went unanswered")
         self.assertEqual(self.cluster.get("events", "--field-selector=reason=Preempted")["items"], [])
         for pod in self.cluster.system_pods():
