@@ -68,12 +68,25 @@ remove_bridge() {
   fi
 }
 
+# clear_orphans: what clusters of this instance left that were killed and whose state is gone with them (a container that
+# ended, say). A cluster that lives has at least one of the ports, so this comes after the look at them.
+clear_orphans() {
+  local bridge
+  for bridge in /sys/class/net/syn"$INSTANCE"-br?; do
+    [[ -e $bridge ]] || continue
+    say "clearing away ${bridge##*/}, which a killed cluster left"
+    ip link delete "${bridge##*/}"
+  done
+  remove_cgroups
+}
+
 # fail_if_taken: when something else has the ports or addresses of this instance.
 fail_if_taken() {
   local node port
   for port in "$API_PORT" "$ETCD_PORT" "$ETCD_PEER_PORT" "$CONTROLLER_MANAGER_PORT" "$SCHEDULER_PORT"; do
     [[ -z $(ss -Hltn "sport = :$port") ]] || die "port $port is in use: choose another --instance than $INSTANCE"
   done
+  if ((REAL_NODES)); then clear_orphans; fi
   for ((node = 0; node <= REAL_NODES; node++)); do
     [[ -z $(ip -4 route show root "$(subnet_of "$node").0/24") ]] ||
       die "$(subnet_of "$node").0/24 is in use on this machine: choose another --instance than $INSTANCE"

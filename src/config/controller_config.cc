@@ -138,9 +138,7 @@ Result<ControllerConfig> ParseControllerConfig(const std::string& yaml, const st
 }
 
 Result<ControllerConfig> LoadControllerConfig(const std::string& file) {
-  const auto text = ReadTextFile(file);
-  if (!text) return Fail(text.error());
-  return ParseControllerConfig(*text, file);
+  return ParseTextFile(file, ParseControllerConfig);
 }
 
 }  // namespace synergy::config

@@ -176,9 +176,7 @@ Result<DevicePluginConfig> ParseDevicePluginConfig(const std::string& yaml,
 }
 
 Result<DevicePluginConfig> LoadDevicePluginConfig(const std::string& file) {
-  const Result<std::string> text = ReadTextFile(file);
-  if (!text) return Fail(text.error());
-  return ParseDevicePluginConfig(*text, file);
+  return ParseTextFile(file, ParseDevicePluginConfig);
 }
 
 }  // namespace synergy::config

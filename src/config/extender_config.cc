@@ -95,9 +95,7 @@ Result<ExtenderConfig> ParseExtenderConfig(const std::string& yaml, const std::s
 }
 
 Result<ExtenderConfig> LoadExtenderConfig(const std::string& file) {
-  const Result<std::string> text = ReadTextFile(file);
-  if (!text) return Fail(text.error());
-  return ParseExtenderConfig(*text, file);
+  return ParseTextFile(file, ParseExtenderConfig);
 }
 
 }  // namespace synergy::config

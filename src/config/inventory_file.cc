@@ -201,9 +201,7 @@ Result<InventoryFile> ParseInventoryFile(const std::string& yaml, const std::str
 }
 
 Result<InventoryFile> LoadInventoryFile(const std::string& file) {
-  const Result<std::string> text = ReadTextFile(file);
-  if (!text) return Fail(text.error());
-  return ParseInventoryFile(*text, file);
+  return ParseTextFile(file, ParseInventoryFile);
 }
 
 }  // namespace synergy::config

@@ -168,9 +168,9 @@ Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& n
 }
 
 Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server) {
-  const auto text = ReadTextFile(file);
-  if (!text) return Fail(text.error());
-  return ParseModelFacts(*text, file, server);
+  return ParseTextFile(file, [&](const std::string& text, const std::string& name) {
+    return ParseModelFacts(text, name, server);
+  });
 }
 
 }  // namespace synergy::config

@@ -92,9 +92,7 @@ Result<NodeAgentConfig> ParseNodeAgentConfig(const std::string& yaml, const std:
 }
 
 Result<NodeAgentConfig> LoadNodeAgentConfig(const std::string& file) {
-  const Result<std::string> text = ReadTextFile(file);
-  if (!text) return Fail(text.error());
-  return ParseNodeAgentConfig(*text, file);
+  return ParseTextFile(file, ParseNodeAgentConfig);
 }
 
 }  // namespace synergy::config

@@ -288,9 +288,7 @@ Result<ProfileFile> ParseProfiles(const std::string& text, const std::string& na
 }
 
 Result<ProfileFile> LoadProfiles(const std::string& file) {
-  const auto text = ReadTextFile(file);
-  if (!text) return Fail(text.error());
-  return ParseProfiles(*text, file);
+  return ParseTextFile(file, ParseProfiles);
 }
 
 std::string WriteProfiles(std::span<const TrainingProfile> profiles, ProfileFormat format) {
