@@ -61,9 +61,15 @@ bool PodChanges::Cut(const Pod& pod, const ResourceVector& to, ChangeKind kind, 
   change.node = pod.node;
   change.record = {kind, pod.fungible->requested, to, std::move(why), clock_.WallNow()};
   change.before = pod.fungible->change;
-  const std::optional<Pod> announced = Announce(pod, change.record);
-  if (!announced) return false;
-  if (!Make(*announced, change)) return false;
+  if (pod.node.empty()) {
+    const std::optional<Pod> announced = Announce(pod, change.record);
+    if (!announced || !Make(*announced, change)) return false;
+  } else {
+    const std::optional<Pod> made = Make(pod, change);
+    if (!made) return false;
+    // Without it, the change is taken over once more later.
+    Announce(*made, change.record);
+  }
   changes_.emplace(pod.uid, std::move(change));
   return true;
 }
@@ -93,6 +99,11 @@ void PodChanges::Adopt(const Pod& pod) {
   if (fungible.Announced()) {
     Withdraw(pod, change);
     return;
+  }
+  if (fungible.Unrecorded()) {
+    change.record = {ChangeKind::kReclaimed, fungible.change->to, fungible.requested,
+                     "found made, without a word why", clock_.WallNow()};
+    if (!Announce(pod, change.record)) return;
   }
   change.made = true;
   change.due = clock_.Now() + options_.patience;
@@ -171,21 +182,21 @@ std::optional<Pod> PodChanges::Announce(const Pod& pod, const ChangeRecord& reco
   return *answer;
 }
 
-bool PodChanges::Make(const Pod& pod, Change& change) {
+std::optional<Pod> PodChanges::Make(const Pod& pod, Change& change) {
   const Result<Pod> answer =
       kube::ResizePod(client_, reader_, pod, change.record.to, ConditionFor(pod));
   if (!answer) {
     metrics_.CountFailure("refused");
     log_.Warn("change not made", {{"pod", pod.Key()}, {"error", answer.error().message}});
     Withdraw(pod, change);
-    return false;
+    return std::nullopt;
   }
   state_.RefreshPod(*answer);
   change.made = true;
   change.due = clock_.Now() + options_.patience;
   metrics_.CountChange(ToString(change.record.kind));
   Tell(pod, change.record);
-  return true;
+  return *answer;
 }
 
 void PodChanges::Nudge(const Pod& pod, Change& change) {

@@ -2,14 +2,18 @@
 
 // Changes of pods' CPU and memory from the announcement to the day that the kubelet has made them.
 //
-//   cut:     announce (annotation) -> resize ------------------------> in force: done
-//   growth:  announce -> settle, look again: room? -> resize -------> in force: done
-//                            no: withdraw                |
-//                                                        +- refused, deferred, too late: put back
+//   cut:     resize -> record (annotation) ------------------------------> in force: done
+//   growth:  announce (annotation) -> settle, look again: room? -> resize -> in force: done
+//                                         no: withdraw             |
+//                                                                  +- refused, deferred, too late:
+//                                                                     put back
 //
 // A growth is announced and waits for a moment because the extender may be binding a pod into the
 // same room: it counts what has been announced as taken, so that after a moment either its bind is
-// to be seen, and the growth is withdrawn, or it will not come. A cut needs no such care.
+// to be seen, and the growth is withdrawn, or it will not come. A cut needs no such care, and is
+// recorded afterwards: a kubelet that has just looked at a pod, because of an annotation for
+// instance, makes a resize up to a second later (docs/tuner.md). But for a pod that waits, whose
+// announcement is what the resize holds on to.
 //
 // All that has to survive this process is on the pods. What a predecessor left half done is taken
 // over (Adopt).
@@ -56,7 +60,8 @@ class PodChanges {
   // Whether the change is under way now. `pod` is fungible, and nothing is under way for it.
   bool Cut(const Pod& pod, const ResourceVector& to, ChangeKind kind, std::string why);
   bool Grow(const Pod& pod, const ResourceVector& to, std::string why);
-  // For a pod that is between two states and has nothing under way here.
+  // For a pod that is between two states, or whose amounts nobody has recorded, and has nothing
+  // under way here.
   void Adopt(const Pod& pod);
 
   bool UnderWay(const std::string& uid) const { return changes_.contains(uid); }
@@ -90,7 +95,8 @@ class PodChanges {
 
   // The pod as it is then.
   std::optional<Pod> Announce(const Pod& pod, const ChangeRecord& record);
-  bool Make(const Pod& pod, Change& change);
+  // The pod as it is then.
+  std::optional<Pod> Make(const Pod& pod, Change& change);
   void Withdraw(const Pod& pod, const Change& change);
   void PutBack(const Pod& pod, const Change& change, std::string_view reason);
   // Whether it has ended, and how.

@@ -390,8 +390,11 @@ void Tuner::TakeOverUnfinished(const ClusterSnapshot& snapshot) {
     for (const auto& pod : snapshot.node(index).detail->pods) {
       if (!pod->fungible || pod->deleting || pod->waiting || changes_.UnderWay(pod->uid)) continue;
       const Fungible& fungible = *pod->fungible;
-      if (!fungible.change || fungible.change->at > old || fungible.ChangedByHand()) continue;
-      if (fungible.Announced() || !fungible.Settled()) changes_.Adopt(*pod);
+      if (!fungible.change || fungible.ChangedByHand()) continue;
+      const bool unfinished = fungible.Announced() || !fungible.Settled();
+      if (fungible.Unrecorded() || (unfinished && fungible.change->at <= old)) {
+        changes_.Adopt(*pod);
+      }
     }
   }
 }
@@ -501,7 +504,7 @@ Tuner::Tenancy Tuner::TenancyOf(const NodeState& node, bool dividing) const {
 
 bool Tuner::MayChange(const Pod& pod) const {
   const Fungible& fungible = *pod.fungible;
-  if (!fungible.ChangedByHand()) return fungible.Settled();
+  if (!fungible.ChangedByHand()) return fungible.Settled() && !fungible.Unrecorded();
   Respect(pod, "by_hand",
           fmt::format("asks for {} since somebody changed it: left alone from now on",
                       DescribeCpuAndMemory(fungible.requested)));

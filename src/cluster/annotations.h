@@ -34,4 +34,8 @@ inline constexpr std::string_view kHold = "synergy.io/hold";      // a node kept
 inline constexpr std::string_view kRoomSeen = "synergy.io/room-seen";
 inline constexpr std::string_view kUnshrinkableUntil = "synergy.io/unshrinkable-until";
 
+// The field manager as which the extender and the tuner resize pods: the API server notes in a
+// pod's metadata.managedFields who has set which amounts.
+inline constexpr std::string_view kFieldManager = "synergy";
+
 }  // namespace synergy::annotations

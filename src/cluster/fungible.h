@@ -38,8 +38,8 @@ enum class ChangeKind : uint8_t {
 std::string_view ToString(ChangeKind kind);
 Result<ChangeKind> ParseChangeKind(std::string_view text);
 
-// The last change, announced on the pod before it is made. So one that never came about can be told
-// from one that a user made by hand, and the extender counts what is going to be taken.
+// The last change. A growth is announced on the pod before it is made, so that the extender counts
+// what is going to be taken.
 struct ChangeRecord {
   ChangeKind kind = ChangeKind::kAllocated;
   ResourceVector from;
@@ -78,17 +78,23 @@ struct Fungible {
   bool reported = false;  // the kubelet does say so
   ResizeState resize = ResizeState::kNone;
   std::string resize_message;
+  bool resized_by_us_alone = false;  // since it was created
   std::optional<ChangeRecord> change;
   std::optional<WallTime> unshrinkable_until;
 
   // What was announced, and is neither made nor contradicted yet.
   bool Announced() const { return change && requested == change->from && requested != change->to; }
   // Somebody else has changed the amounts.
-  bool ChangedByHand() const {
-    return change && requested != change->to && requested != change->from;
-  }
+  bool ChangedByHand() const { return Unexplained() && !resized_by_us_alone; }
+  // One of us has changed them, and did not come to say so.
+  bool Unrecorded() const { return Unexplained() && resized_by_us_alone; }
   // The kubelet does what the spec says.
   bool Settled() const { return in_force == requested && set_aside == requested; }
+
+ private:
+  bool Unexplained() const {
+    return change && requested != change->to && requested != change->from;
+  }
 };
 
 }  // namespace synergy

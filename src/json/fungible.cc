@@ -78,11 +78,24 @@ void ReadResize(FieldReader& fields, Value status, Fungible& fungible) {
   });
 }
 
+// A manager's entry goes when others have set all that it had set.
+bool ResizedByUsAlone(FieldReader& fields, Value managed_fields) {
+  bool ours = false;
+  bool others = false;
+  fields.Array(managed_fields).ForEachElement([&](Value entry) {
+    entry = fields.Object(entry);
+    if (fields.Text(entry["subresource"]) != "resize") return;
+    (fields.Text(entry["manager"]) == annotations::kFieldManager ? ours : others) = true;
+  });
+  return ours && !others;
+}
+
 }  // namespace
 
-std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value annotations, Value spec,
+std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata, Value spec,
                                              Value status, PodUse use,
                                              std::string_view gpu_resource) {
+  const Value annotations = fields.Object(metadata["annotations"]);
   const std::string_view name = fields.Text(annotations[annotations::kContainer]);
   if (name.empty()) return nullptr;
   const Value container = FindByName(fields, spec["containers"], name);
@@ -127,6 +140,7 @@ std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value annotati
     fungible->set_aside =
         ReadCpuAndMemory(fields, reported["allocatedResources"], fungible->in_force);
     ReadResize(fields, status, *fungible);
+    fungible->resized_by_us_alone = ResizedByUsAlone(fields, metadata["managedFields"]);
   }
   fungible->change = ReadChange(fields, annotations[annotations::kChange]);
   if (std::optional<ChangeRecord>& change = fungible->change) {

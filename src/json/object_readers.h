@@ -36,7 +36,7 @@ Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse 
 
 // What the annotations, the spec and the status say of a pod that Synergy may change; null for
 // others.
-std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value annotations, Value spec,
+std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata, Value spec,
                                              Value status, PodUse use,
                                              std::string_view gpu_resource);
 std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value annotations, Value spec,

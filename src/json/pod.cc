@@ -75,7 +75,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, std::string_vie
   FieldReader& checked = use == PodUse::kIncoming ? lenient : fields;
   // Whoever opted out is not believed what its annotations say either.
   if (metadata["labels"][annotations::kFungible].text() != "false") {
-    pod.fungible = ReadFungible(checked, annotations, spec, status, use, gpu_resource);
+    pod.fungible = ReadFungible(checked, metadata, spec, status, use, gpu_resource);
   }
   const Value labelled = metadata["labels"][annotations::kGpuProduct];
   pod.gpu_product =

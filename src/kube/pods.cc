@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/annotations.h"
 #include "json/pod_writes.h"
 #include "kube/query.h"
 
@@ -42,10 +43,12 @@ Result<Pod> GetPod(ApiClient& client, const json::ObjectReader& reader,
 Result<Pod> ResizePod(ApiClient& client, const json::ObjectReader& reader, const Pod& pod,
                       const ResourceVector& amounts, Precondition precondition,
                       std::stop_token stop) {
-  const Result<std::string> answer = client.Patch(
-      PodPath(pod.pod_namespace, pod.name) + "/resize", "application/strategic-merge-patch+json",
-      json::WriteResize(pod.uid, *pod.fungible, amounts, Version(pod, precondition)),
-      std::move(stop));
+  const Result<std::string> answer =
+      client.Patch(fmt::format("{}/resize?fieldManager={}", PodPath(pod.pod_namespace, pod.name),
+                               annotations::kFieldManager),
+                   "application/strategic-merge-patch+json",
+                   json::WriteResize(pod.uid, *pod.fungible, amounts, Version(pod, precondition)),
+                   std::move(stop));
   if (!answer) return Fail(answer.error());
   return reader.ReadPod(*answer, json::PodUse::kAccounted);
 }

@@ -36,6 +36,18 @@ class AllocationTest(unittest.TestCase):
     def test_amounts_that_nobody_recorded_are_one(self):
         self.assertIn("a has {'cpu': '3'", self.check(managed("a", "n", "3"))[0])
 
+    def test_a_cut_of_ours_may_be_recorded_a_moment_later(self):
+        cut, nodes, invariants = managed("a", "n", "3"), [node("n", cpu="8", memory="8Gi", gpu="8")], Invariants()
+        cut["metadata"]["managedFields"] = [{"manager": "synergy", "subresource": "resize"}, {"manager": "kubelet", "subresource": "status"}]
+        self.assertEqual([], invariants.check(nodes, [cut], now=0))
+        self.assertEqual([], invariants.check(nodes, [cut], now=59))
+        self.assertIn("a has {'cpu': '3'", invariants.check(nodes, [cut], now=60)[0])
+
+    def test_nobody_else_has_that_moment(self):
+        cut = managed("a", "n", "3")
+        cut["metadata"]["managedFields"] = [{"manager": name, "subresource": "resize"} for name in ("synergy", "kubectl-patch")]
+        self.assertIn("a has {'cpu': '3'", self.check(cut)[0])
+
     def test_a_pod_that_was_bound_without_a_record_is_one(self):
         silent = managed("a", "n", "2")
         del silent["metadata"]["annotations"]["synergy.io/change"]

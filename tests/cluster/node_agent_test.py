@@ -145,11 +145,11 @@ class NodeAgentTest(unittest.TestCase):
         items = self.cluster.get("events", f"--field-selector=involvedObject.name={pod},reason={reason}")["items"]
         return [event["message"] for event in items]
 
-    def speed(self, pod):
-        """Iterations per second over the last five seconds."""
+    def recent(self, pod, name):
+        """What the trainer printed under this name, the mean of the last five seconds."""
         lines = self.cluster.kubectl("logs", pod, "--tail=5").splitlines()
-        speeds = [float(re.search(r"per_second=([\d.]+)", line).group(1)) for line in lines]
-        return sum(speeds) / len(speeds)
+        values = [float(re.search(rf" {name}=([\d.]+)", line).group(1)) for line in lines]
+        return sum(values) / len(values)
 
     def test_a_cache_that_fills_its_limit_is_given_back(self):
         self.cluster.create(trainer_pod("cached", "200Mi"), trainer_pod("not-ours", "200Mi", managed=False),
@@ -160,7 +160,7 @@ class NodeAgentTest(unittest.TestCase):
         # The kubelet by itself: never.
         for pod in ("cached", "not-ours"):
             self.await_refusal(pod)
-        before = self.speed("cached")
+        missed_before = self.recent("cached", "missed")
 
         self.start_agent()
         started = time.monotonic()
@@ -179,13 +179,16 @@ class NodeAgentTest(unittest.TestCase):
         self.assertGreater(self.usage("not-ours"), 150 * MIB)
         self.assertEqual(self.events("not-ours", "SynergyMemoryReleased"), [])
 
-        # As fast as one that never had more.
-        def speeds():
-            return self.speed("cached"), self.speed("small")
-        after, small = wait_for("it to be as fast as its memory lets it",
-                                lambda: (lambda a, s: 0.9 < a / s < 1.1 and (a, s))(*speeds()))
-        print(f"iterations per second: {before:.1f} with 200Mi, {after:.1f} after it, {small:.1f} with 100Mi all the time")
-        self.assertGreater(before / after, 1.2)
+        # As fast as one that never had more, and with as many misses.
+        def like_small():
+            speed, small = self.recent("cached", "per_second"), self.recent("small", "per_second")
+            missed, missed_by_small = self.recent("cached", "missed"), self.recent("small", "missed")
+            return 0.9 < speed / small < 1.1 and abs(missed - missed_by_small) < 0.1 and (speed, small, missed)
+        speed, small, missed = wait_for("it to be as fast as its memory lets it", like_small)
+        print(f"iterations per second: {speed:.1f} after it, {small:.1f} with 100Mi all the time; "
+              f"missed {missed_before:.2f} with 200Mi, {missed:.2f} after it")
+        # The speeds before and after are not compared: what else runs on this machine changes them from one time to another.
+        self.assertGreater(missed - missed_before, 0.2)
 
     def test_a_shrink_while_the_agent_runs(self):
         self.start_agent()

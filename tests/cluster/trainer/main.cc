@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cluster/trainer/data_set.h"
 #include "cluster/trainer/metrics_server.h"
@@ -54,6 +55,25 @@ class Speed {
   uint64_t iterations_ = 0;
 };
 
+// How much of what was read was not cached, from one look to the next.
+class MissedShare {
+ public:
+  explicit MissedShare(const DataSet& data) : data_(data) {}
+
+  double Next() {
+    const uint64_t read = data_.read_bytes();
+    const uint64_t missed = data_.missed_bytes();
+    const auto of = static_cast<double>(read - std::exchange(read_, read));
+    const auto part = static_cast<double>(missed - std::exchange(missed_, missed));
+    return of > 0 ? part / of : 0;
+  }
+
+ private:
+  const DataSet& data_;
+  uint64_t read_ = 0;
+  uint64_t missed_ = 0;
+};
+
 std::string Render(const Training& training, const DataSet& data, int workers, double speed) {
   std::string text;
   AppendMetric(text, "synergy_trainer_iterations_total", "counter", "Iterations trained.",
@@ -95,6 +115,7 @@ int Run(const Options& options, const sigset_t& signals) {
   }
   Speed speed(training);
   Speed measured(training);
+  MissedShare missed(*data);
   Clock::time_point tick = Clock::now() + std::chrono::seconds(1);
   const Clock::time_point count_from = Clock::now() + options.warm_up;
   const Clock::time_point end = options.run_time == Duration::zero()
@@ -113,12 +134,11 @@ int Run(const Options& options, const sigset_t& signals) {
     last_second = speed.PerSecond();
     speed.Restart();
     tick = std::max(tick + std::chrono::seconds(1), Clock::now());
-    const auto read = static_cast<double>(data->read_bytes());
     // Whoever copies the lines may be late.
     const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
     std::printf("time=%.3f iterations=%llu per_second=%.2f workers=%d missed=%.3f\n", now.count(),
                 static_cast<unsigned long long>(training.iterations()), last_second.load(),
-                options.workers, read > 0 ? static_cast<double>(data->missed_bytes()) / read : 0.0);
+                options.workers, missed.Next());
     std::fflush(stdout);
   }
   if (counting) std::printf("throughput=%.4f\n", measured.PerSecond());

@@ -3,8 +3,10 @@
 // An API server that knows pods and two calls: PATCH of a pod's annotations and PATCH of its
 // resources. Pods are kept as the few figures that matter and spelled out as JSON when asked for.
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +33,7 @@ struct FakePod {
   ResourceVector floor;
   ResourceVector demand;
   std::string condition;                           // a resize's, as JSON
+  std::set<std::string> resizers;                  // field managers
   std::map<std::string, std::string> annotations;  // values as they stand between quotes
 
   std::string Json() const {
@@ -47,12 +50,18 @@ struct FakePod {
         "synergy.io/profile":"{}","synergy.io/profile-generation":"1")",
         quoted(floor), quoted(demand), profile);
     for (const auto& [key, value] : annotations) notes += fmt::format(R"(,"{}":"{}")", key, value);
+    std::string managers;
+    for (const std::string& manager : resizers) {
+      managers += fmt::format(R"({}{{"manager":"{}","operation":"Update","subresource":"resize"}})",
+                              managers.empty() ? "" : ",", manager);
+    }
     std::string conditions = condition;
     if (node.empty()) {
       conditions = R"({"type":"PodScheduled","status":"False","reason":"Unschedulable"})";
     }
     return fmt::format(
-        R"({{"metadata":{{"name":"{0}","namespace":"team","uid":"uid-{0}","resourceVersion":"{7}","annotations":{{{1}}}}},
+        R"({{"metadata":{{"name":"{0}","namespace":"team","uid":"uid-{0}","resourceVersion":"{7}","annotations":{{{1}}},
+          "managedFields":[{9}]}},
         "spec":{{"nodeName":"{2}","priority":{8},"schedulerName":"synergy-scheduler","containers":[{{"name":"train",
           "resources":{{"requests":{{"nvidia.com/gpu":"{3}",{4}}},"limits":{{"nvidia.com/gpu":"{3}"}}}}}}]}},
         "status":{{"phase":"Running","conditions":[{5}]{6}}}}})",
@@ -61,7 +70,7 @@ struct FakePod {
                                  : fmt::format(R"(,"containerStatuses":[{{"name":"train",
           "resources":{{"requests":{{{0}}}}},"allocatedResources":{{{0}}}}}])",
                                                amounts(in_force)),
-        version, priority);
+        version, priority, managers);
   }
 
   std::string profile = "sensitive";
@@ -80,17 +89,19 @@ class FakePods final : public kube::ApiClient {
 
   Result<std::string> Patch(const std::string& path, const std::string&, const std::string& json,
                             std::stop_token) override {
-    constexpr std::string_view kResize = "/resize";
+    constexpr std::string_view kResize = "/resize?fieldManager=";
     std::string name = path.substr(path.find("/pods/") + 6);
-    const bool resize = name.ends_with(kResize);
-    if (resize) name.resize(name.size() - kResize.size());
+    const size_t resize = name.find(kResize);
+    const std::string manager =
+        resize == std::string::npos ? "" : name.substr(resize + kResize.size());
+    name.resize(std::min(resize, name.size()));
     if (!pods.contains(name)) return Fail(ErrorCode::kNotFound, "no such pod");
     FakePod& pod = pods.at(name);
     if (const std::string version = TextAfter(json, R"("resourceVersion":")", 0);
         !version.empty() && version != std::to_string(pod.version)) {
       return Fail(ErrorCode::kConflict, "the object has been modified");
     }
-    if (!resize) {
+    if (manager.empty()) {
       calls.push_back("annotate " + pod.name);
       Annotate(pod, json);
       return Changed(pod);
@@ -99,6 +110,7 @@ class FakePods final : public kube::ApiClient {
     if (refuse(pod, to)) return Fail(ErrorCode::kDenied, "exceeded quota");
     calls.push_back(fmt::format("resize {} {}", pod.name, DescribeCpuAndMemory(to)));
     pod.spec = to;
+    pod.resizers = {manager};
     return Changed(pod);
   }
   Result<std::string> Get(const std::string& path, std::stop_token) override {

@@ -28,6 +28,11 @@ class HeardEvents final : public kube::EventRecorder {
   std::vector<std::string> said;
 };
 
+// As it stands between an annotation's quotes.
+constexpr const char* kGrownToFour =
+    R"({\"kind\":\"Grown\",\"from\":{\"cpu\":\"3\",\"memory\":\"4Gi\"},)"
+    R"(\"to\":{\"cpu\":\"4\",\"memory\":\"4Gi\"},\"at\":\"1970-01-01T00:00:00Z\",\"why\":\"\"})";
+
 ResourceVector Amounts(int64_t cores, int64_t gibibytes = 4) {
   return {Gpus(1), Cores(cores), GiB(gibibytes)};
 }
@@ -123,7 +128,7 @@ TEST_F(TunerTest, CutsThePeerThatLosesLeastAndKeepsThePlace) {
   AddPod("new", "", 3);
   tuner.Step();
   EXPECT_THAT(api.calls,
-              ElementsAre("annotate new", "annotate idle", "resize idle cpu 1, memory 4Gi"));
+              ElementsAre("annotate new", "resize idle cpu 1, memory 4Gi", "annotate idle"));
   EXPECT_THAT(api.pods["new"].annotations["synergy.io/hold"], HasSubstr("n1"));
   EXPECT_THAT(events.heard, ElementsAre("SynergyReclaimed idle"));
   EXPECT_THAT(events.said.front(), HasSubstr("room for team/new"));
@@ -370,8 +375,10 @@ TEST_F(TunerTest, DoesNotCutAPodThatWasBoundBeforeItsCutWasAnnounced) {
   EXPECT_EQ(pod.annotations["synergy.io/change"], "by the bind");
 }
 
-TEST_F(TunerTest, LeavesTheRecordOfAResizeThatGotNoAnswer) {
-  AddPod("idle", "n1", 4, "insensitive");
+// Of a pod that has been changed before, so that its amounts are none that its record has.
+TEST_F(TunerTest, RecordsAResizeThatGotNoAnswerLater) {
+  AddPod("idle", "n1", 4, "insensitive").annotations["synergy.io/change"] = kGrownToFour;
+  Report("idle");
   AddPod("busy", "n1", 8);
   AddPod("new", "", 3);
   api.after_change = [](FakePod& pod) -> Result<> {
@@ -380,7 +387,36 @@ TEST_F(TunerTest, LeavesTheRecordOfAResizeThatGotNoAnswer) {
   };
   tuner.Step();
   ASSERT_EQ(Cpu("idle"), Cores(1));
+  ASSERT_THAT(api.pods["idle"].annotations["synergy.io/change"], HasSubstr("Grown"));
+  api.after_change = [](FakePod&) -> Result<> { return {}; };
+  After(std::chrono::minutes(5));
   EXPECT_THAT(api.pods["idle"].annotations["synergy.io/change"], HasSubstr("Reclaimed"));
+  EXPECT_THAT(events.heard, Not(Contains("SynergyRespected idle")));
+}
+
+TEST_F(TunerTest, RecordsWhatAPredecessorCutAndDidNotComeToRecord) {
+  FakePod& pod = AddPod("idle", "n1", 1, "insensitive");
+  pod.annotations["synergy.io/change"] = kGrownToFour;
+  pod.resizers = {"synergy"};
+  pod.spec = pod.in_force = Amounts(2);
+  Report("idle");
+  tuner.StartOver();
+  tuner.Step();
+  EXPECT_THAT(api.calls, ElementsAre("annotate idle"));
+  EXPECT_THAT(pod.annotations["synergy.io/change"], HasSubstr("Reclaimed"));
+  EXPECT_THAT(events.heard, Not(Contains("SynergyRespected idle")));
+}
+
+TEST_F(TunerTest, RespectsWhatOthersHaveResizedToo) {
+  FakePod& pod = AddPod("idle", "n1", 1, "insensitive");
+  pod.annotations["synergy.io/change"] = kGrownToFour;
+  pod.resizers = {"synergy", "kubectl-patch"};
+  pod.spec = pod.in_force = Amounts(2);
+  Report("idle");
+  tuner.StartOver();
+  tuner.Step();
+  EXPECT_THAT(api.calls, IsEmpty());
+  EXPECT_THAT(events.heard, Contains("SynergyRespected idle"));
 }
 
 TEST_F(TunerTest, TriesAGrowthThatIsRefusedOnceARound) {
@@ -423,6 +459,7 @@ TEST_F(TunerTest, RespectsWhatAUserHasChangedByHand) {
   KubeletCatchesUp();
   tuner.Step();
   api.pods["stays"].spec = Amounts(5);
+  api.pods["stays"].resizers.insert("kubectl-patch");
   KubeletCatchesUp();
   const size_t calls = api.calls.size();
   After(std::chrono::minutes(5));

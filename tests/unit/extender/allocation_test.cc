@@ -55,7 +55,7 @@ class AllocationTest : public ExtenderTest {
 TEST_F(AllocationTest, GivesTheDemandBeforeThePodIsBound) {
   EXPECT_EQ(Bind(), kBound);
   EXPECT_THAT(api.patched(),
-              ElementsAre(::testing::AllOf(HasSubstr("/pods/p/resize "),
+              ElementsAre(::testing::AllOf(HasSubstr("/pods/p/resize?fieldManager=synergy "),
                                            HasSubstr(R"("requests":{"cpu":"6","memory":"40G"})"),
                                            HasSubstr(R"("limits":{"memory":"40G"})"))));
   EXPECT_THAT(api.posted(), ElementsAre(HasSubstr(R"(\"to\":{\"cpu\":\"6\",\"memory\":\"40G\"})")));

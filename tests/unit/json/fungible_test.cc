@@ -27,15 +27,16 @@ struct PodText {
     "resources":{"requests":{"cpu":"3","memory":"8Gi"}},"allocatedResources":{"cpu":"3","memory":"8Gi"}}])";
   std::string node = "n1";
   std::string labels;
+  std::string managed_fields;
 
   std::string Text() const {
     return fmt::format(
-        R"({{"metadata":{{"uid":"u","name":"p","namespace":"team","labels":{{{}}},"annotations":{{{}}}}},
+        R"({{"metadata":{{"uid":"u","name":"p","namespace":"team","labels":{{{}}},"annotations":{{{}}},"managedFields":[{}]}},
         "spec":{{"nodeName":"{}","schedulerName":"synergy-scheduler","containers":[
           {{"name":"log","resources":{{"requests":{{"cpu":"500m"}}}}}},
           {{"name":"train","resources":{{"requests":{{"cpu":"3","memory":"8Gi","nvidia.com/gpu":"2"}},
             "limits":{{"memory":"8Gi","nvidia.com/gpu":"2"}}}}}}]}},"status":{{{}}}}})",
-        labels, annotations, node, status);
+        labels, annotations, managed_fields, node, status);
   }
 
   Pod Read(PodUse use = PodUse::kAccounted) const {
@@ -100,6 +101,18 @@ TEST(ReadFungible, TellsAChangeByHandFromOneOfOurs) {
   const Pod pod = text.Read();
   EXPECT_TRUE(pod.fungible->ChangedByHand());
   EXPECT_EQ(pod.requests.main, Amounts(MilliCpu(3500), GiB(8)));
+
+  text.managed_fields =
+      R"({"manager":"kubectl-create","operation":"Update"},
+         {"manager":"synergy","operation":"Update","subresource":"resize"},
+         {"manager":"kubelet","operation":"Update","subresource":"status"})";
+  EXPECT_TRUE(text.Read().fungible->Unrecorded());
+  EXPECT_FALSE(text.Read().fungible->ChangedByHand());
+
+  text.managed_fields +=
+      R"(,{"manager":"kubectl-patch","operation":"Update","subresource":"resize"})";
+  EXPECT_FALSE(text.Read().fungible->Unrecorded());
+  EXPECT_TRUE(text.Read().fungible->ChangedByHand());
 }
 
 TEST(ReadFungible, SeesWhatTheKubeletIsDoing) {
