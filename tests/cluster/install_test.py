@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import pathlib
+import socket
 import ssl
 import subprocess
 import sys
@@ -50,8 +51,7 @@ FAULTS = {
     "SynergyExtenderDown": ("deployment", "synergy-scheduler"),
 }
 # Counters that begin to exist with the first fault: of these no story has any.
-NOT_YET = {"synergy_extender_errors_total", "synergy_controller_bad_input_total", "synergy_tuner_failed_changes_total",
-           "synergy_node_agent_shrink_duration_seconds_count"}
+NOT_YET = {"synergy_extender_errors_total", "synergy_controller_bad_input_total", "synergy_tuner_failed_changes_total"}
 # What a role allows although no call of it was seen here, and what it is for.
 NOT_SEEN = {
     "synergy-extender": {
@@ -131,6 +131,8 @@ def restarts(pod):
 
 
 class InstallTest(unittest.TestCase):
+    fired = set()  # alerts
+
     @classmethod
     def setUpClass(cls):
         cls.cluster = Installation()
@@ -322,6 +324,7 @@ class InstallTest(unittest.TestCase):
     def fires(self, *alerts):
         for alert in alerts:
             wait_for(f"{alert} to fire", lambda a=alert: a in self.prometheus.firing(), 120)
+            self.fired.add(alert)
 
     def ends(self, *alerts):
         for alert in alerts:
@@ -356,11 +359,17 @@ class InstallTest(unittest.TestCase):
             self.send_garbage_to_the_webhook()
         with self.subTest("garbage for the extender"):
             self.send_garbage_to_the_extender()
+        with self.subTest("memory that is in use"):
+            self.shrink_memory_in_use()
+        with self.subTest("an admission webhook that lets every bind wait"):
+            self.bind_slowly()
         with self.subTest("no API server"):
+            alerts = "SynergyTunerWithoutLeader", "SynergyExtenderNotReady", "SynergyControllerNotReady", "SynergyCacheStale"
             self.cluster.script("stop", "kube-apiserver")
-            self.fires("SynergyTunerWithoutLeader", "SynergyExtenderNotReady", "SynergyControllerNotReady")
+            self.fires(*alerts)
             self.cluster.script("start", "kube-apiserver")
-            self.ends("SynergyTunerWithoutLeader", "SynergyExtenderNotReady", "SynergyControllerNotReady")
+            self.ends(*alerts)
+        self.assertEqual({alert["alert"] for alert in dashboards.alerts()}, self.fired)
 
     def take_all_cpu(self):
         wait_for("the GPUs", lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU) == str(GPUS))
@@ -393,6 +402,33 @@ class InstallTest(unittest.TestCase):
         wait_for("the first pod to grow", lambda: cpu(self.cluster.get("pod", "first")) > used)
         self.clear()
 
+    def shrink_memory_in_use(self):
+        """Where a buffer of 48 MiB waits for somebody who never reads it."""
+        hold = "mkfifo /queue; sleep 600 < /queue & dd if=/dev/zero of=/queue bs=48M"
+        self.cluster.create(training_pod("full", "hungry", command=("sh", "-c", hold)))
+        wait_for("the pod", lambda: is_ready(self.cluster.get("pod", "full")))
+        time.sleep(5)
+        less = {"requests": {"memory": "40Mi"}, "limits": {"memory": "40Mi"}}
+        self.cluster.kubectl("patch", "pod", "full", "--subresource=resize", "--patch",
+                             json.dumps({"spec": {"containers": [{"name": "train", "resources": less}]}}))
+        self.fires("SynergyMemoryStuck")
+        self.clear()
+
+    def bind_slowly(self):
+        # The API server connects to it, and waits for an answer until its patience ends.
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            self.cluster.create({
+                "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "silent"},
+                "webhooks": [{
+                    "name": "silent.test.synergy.io", "timeoutSeconds": 2, "failurePolicy": "Ignore", "sideEffects": "None",
+                    "admissionReviewVersions": ["v1"], "clientConfig": {"url": f"https://127.0.0.1:{silent.getsockname()[1]}/"},
+                    "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/binding"]}]}]})
+            self.cluster.create(training_pod("patient"))
+            self.fires("SynergyExtenderSlow")
+            self.assertTrue(self.cluster.bound()["patient"])
+            self.cluster.kubectl("delete", "validatingwebhookconfiguration", "silent")
+        self.clear()
+
     def send_garbage_to_the_webhook(self):
         controllers = [pod["status"]["podIP"] for pod in self.cluster.system_pods()
                        if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "controller" and is_ready(pod)]
@@ -423,6 +459,7 @@ class InstallTest(unittest.TestCase):
             return alert in self.prometheus.firing()
 
         wait_for(f"{alert} to fire", more, 60)
+        self.fired.add(alert)
 
     def test_9_uninstall_leaves_only_the_kind_and_profiles(self):
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", "120s")

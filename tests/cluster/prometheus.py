@@ -45,6 +45,7 @@ class Prometheus:
         for rule in rules["groups"][0]["rules"]:
             # How long a fault has to last is promtool's to test.
             rule.pop("for", None)
+            rule["expr"] = rule["expr"].replace("staleness_seconds > 120", "staleness_seconds > 20")
         (self.folder / "rules.yaml").write_text(yaml.safe_dump(rules), encoding="utf-8")
         (self.folder / "prometheus.yaml").write_text(yaml.safe_dump(self.configuration()), encoding="utf-8")
         with open(self.folder / "log", "ab") as log:
