@@ -12,7 +12,7 @@
 
 #include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
-#include "controller/tuner.h"
+#include "controller/tenancies.h"
 #include "metrics/controller_metrics.h"
 
 namespace synergy::controller {

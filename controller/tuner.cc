@@ -7,40 +7,17 @@
 
 #include <fmt/format.h>
 
-#include "allocation/best_fit.h"
+#include "allocation/surplus.h"
 #include "cluster/annotations.h"
 #include "cluster/fit.h"
-#include "cluster/node_selection.h"
-#include "core/quantity_text.h"
 #include "core/wall_time.h"
 #include "kube/pods.h"
 
 namespace synergy::controller {
 namespace {
 
-// How many nodes are looked at closely for one waiting pod: those where the least is lacking.
-constexpr size_t kNodesToWeigh = 16;
 // An announcement by a predecessor is not taken over before its own call can have come through.
 constexpr Duration kGrace = std::chrono::seconds(5);
-
-bool MayGoTo(const Pod& pod, const NodeState& node) {
-  return node.Schedulable() && synergy::MayGoTo(*pod.waiting->selection, node.detail->name,
-                                                node.detail->labels, node.detail->taints);
-}
-
-// What the pod lacks on the node; none where it is not CPU and memory alone that it lacks.
-std::optional<ResourceVector> Lacking(const Pod& pod, const NodeState& node) {
-  const FitFailures failures = CheckFit(pod, node);
-  FitFailures scarce;
-  if (failures.Has(FitFailures::kCpu)) scarce.Add(FitFailures::kCpu);
-  if (failures.Has(FitFailures::kMemory)) scarce.Add(FitFailures::kMemory);
-  if (!(failures == scarce)) return std::nullopt;
-  ResourceVector lacking = LargerOf(pod.requests.main - node.Free(), {});
-  lacking.gpus = Gpus(0);
-  if (!failures.Has(FitFailures::kCpu)) lacking.cpu = MilliCpu(0);
-  if (!failures.Has(FitFailures::kMemory)) lacking.memory = Bytes(0);
-  return lacking;
-}
 
 // What the pod would ask for at its floor, if that is less.
 std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
@@ -50,25 +27,20 @@ std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
   return least;
 }
 
-bool Covers(const ResourceVector& surplus, const ResourceVector& lacking) {
-  return surplus.cpu >= lacking.cpu && surplus.memory >= lacking.memory;
-}
-
 }  // namespace
 
 Tuner::Tuner(ClusterState& state, FindProfile find_profile, kube::ApiClient& client,
              const json::ObjectReader& reader, kube::EventRecorder& events, const Clock& clock,
              Logger& log, metrics::TunerMetrics& metrics, TunerOptions options)
     : state_(state),
-      find_profile_(std::move(find_profile)),
       client_(client),
       reader_(reader),
-      events_(events),
       clock_(clock),
       log_(log),
       metrics_(metrics),
       options_(std::move(options)),
       changes_(state, client, reader, events, clock, log, metrics, options_.changes),
+      tenancies_(std::move(find_profile), changes_, events, clock, log, metrics, options_.round),
       next_round_(clock.Now() + options_.round) {}
 
 std::vector<std::shared_ptr<const Pod>> Tuner::WaitingPods() const {
@@ -112,7 +84,7 @@ void Tuner::StartOver() {
   holds_.clear();
   attempts_.clear();
   reminders_.clear();
-  resting_.clear();
+  tenancies_.StartOver();
   due_.clear();
   next_round_ = clock_.Now();
 }
@@ -126,7 +98,7 @@ void Tuner::Step() {
       touched_.insert(outcome.node);
     }
     if (outcome.made) continue;
-    resting_[outcome.uid] = clock_.Now() + options_.round;
+    tenancies_.LetRest(outcome.uid);
     // Without that cut the place is no place.
     for (const auto& [uid, hold] : std::map(holds_)) {
       if (hold.cuts.contains(outcome.uid)) GiveUp(uid, "given_up");
@@ -226,7 +198,7 @@ void Tuner::MakeRoomFor(const WaitingPod& waiting) {
     return;
   }
   const auto snapshot = state_.Snapshot();
-  const std::optional<RoomPlan> plan = CheapestRoom(*snapshot, pod);
+  const std::optional<RoomPlan> plan = CheapestRoom(*snapshot, pod, tenancies_);
   if (!plan) {
     // What it waits for may change at any time and looking costs little, so no backoff yet.
     attempts.next = now + std::chrono::seconds(1);
@@ -261,57 +233,6 @@ void Tuner::RemindOfRoom(const Pod& pod) {
   }
   state_.RefreshPod(*answer);
   log_.Info("reminded of room", {{"pod", pod.Key()}, {"times", reminders.count}});
-}
-
-std::optional<Tuner::RoomPlan> Tuner::CheapestRoom(const ClusterSnapshot& snapshot,
-                                                   const Pod& pod) const {
-  struct Candidate {
-    NodeIndex node;
-    ResourceVector lacking;
-    double size;  // of what lacks, in parts of the largest node
-  };
-  std::vector<Candidate> candidates;
-  const ResourceVector& largest = snapshot.largest_node();
-  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
-    const NodeState& node = snapshot.node(index);
-    // No place is kept for it, so it is counted nowhere.
-    if (node.Free().gpus < pod.requests.main.gpus || !MayGoTo(pod, node)) continue;
-    const std::optional<ResourceVector> lacking = Lacking(pod, node);
-    if (!lacking) continue;
-    // It fits: kube-scheduler is about to find out, or waits for something that we cannot see.
-    if (*lacking == ResourceVector{}) return RoomPlan{.node = index};
-    candidates.push_back(
-        {index, *lacking,
-         static_cast<double>(lacking->cpu.count()) / static_cast<double>(largest.cpu.count()) +
-             static_cast<double>(lacking->memory.count()) /
-                 static_cast<double>(largest.memory.count())});
-  }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.size < b.size; });
-  std::optional<RoomPlan> best;
-  size_t weighed = 0;
-  for (const Candidate& candidate : candidates) {
-    if (weighed == kNodesToWeigh) break;
-    const NodeState& node = snapshot.node(candidate.node);
-    RoomPlan plan;
-    plan.node = candidate.node;
-    plan.tenancy = TenancyOf(node, false);
-    const ResourceVector& lacking = candidate.lacking;
-    ResourceVector surplus;
-    for (const Tenant& tenant : plan.tenancy.tenants) surplus += tenant.Surplus();
-    if (!Covers(surplus, lacking)) continue;
-    ++weighed;
-    auto amounts = Reclaim(plan.tenancy.tenants, lacking);
-    if (!amounts) continue;
-    for (size_t i = 0; i < amounts->size(); ++i) {
-      const Tenant& tenant = plan.tenancy.tenants[i];
-      plan.cost += NormalizedThroughput(tenant, tenant.current) -
-                   NormalizedThroughput(tenant, (*amounts)[i]);
-    }
-    plan.amounts = *std::move(amounts);
-    if (!best || plan.cost < best->cost) best = std::move(plan);
-  }
-  return best;
 }
 
 void Tuner::FreePlaceFor(const Pod& pod, const ClusterSnapshot& snapshot) {
@@ -406,7 +327,7 @@ void Tuner::DivideNode(const NodeState& node) {
   for (const auto& [uid, hold] : holds_) {
     if (hold.node == name) return;
   }
-  const Tenancy tenancy = TenancyOf(node, true);
+  const Tenancy tenancy = tenancies_.Of(node, TenancyUse::kDivide);
   if (tenancy.next_change) due_[name] = *tenancy.next_change;
   if (tenancy.tenants.empty()) return;
   const std::vector<ResourceVector> amounts = Regrow(tenancy.tenants, node.Free());
@@ -444,79 +365,6 @@ void Tuner::DivideNode(const NodeState& node) {
     changes_.Grow(pod, amounts[i],
                   fmt::format("spare on node {}; {:.0f} % faster", name, (gain - 1) * 100));
   }
-}
-
-Tuner::Tenancy Tuner::TenancyOf(const NodeState& node, bool dividing) const {
-  Tenancy tenancy;
-  std::vector<std::shared_ptr<const Pod>> pods = node.detail->pods;
-  // The order in which the watch reported them must not matter.
-  std::sort(pods.begin(), pods.end(), [](const auto& a, const auto& b) { return a->uid < b->uid; });
-  for (const auto& pod : pods) {
-    if (!pod->fungible || pod->waiting || pod->deleting || changes_.UnderWay(pod->uid)) continue;
-    if (!MayChange(*pod)) continue;
-    const Fungible& fungible = *pod->fungible;
-    TunedProfile known =
-        find_profile_(pod->pod_namespace, fungible.profile, fungible.requested.gpus);
-    if (known.profile && known.generation != fungible.profile_generation) {
-      Respect(*pod, "profile_changed",
-              fmt::format("profile {} is at generation {} now; its figures are used from now on",
-                          fungible.profile, known.generation));
-    }
-    if (!known.profile && !fungible.profile.empty()) {
-      Respect(*pod, "profile_gone",
-              fmt::format("profile {} is gone or invalid: the pod keeps what it has",
-                          fungible.profile));
-    }
-    Tenant tenant;
-    tenant.profile = known.profile.get();
-    tenant.current = fungible.requested;
-    tenant.fair = FairShare(node, fungible.requested.gpus);
-    tenant.floor = LesserOf(fungible.floor, tenant.fair);
-    tenant.most = known.profile ? known.profile->Demand(0) : tenant.current;
-    // A request that reached a limit set by the user would make the pod Guaranteed, which a resize
-    // may not.
-    if (fungible.enforcement == Enforcement::kShared && fungible.cpu_limit) {
-      tenant.most.cpu = std::min(tenant.most.cpu, *fungible.cpu_limit - MilliCpu(1));
-    }
-    const auto rest = resting_.find(pod->uid);
-    const bool rests = rest != resting_.end() && rest->second > clock_.Now();
-    // Before the kubelet has said what it gives a pod, nobody can count it: it may start with what
-    // it was bound with after a cut, when the room has gone to another pod already.
-    tenant.shrinkable =
-        fungible.reported && !rests &&
-        (!fungible.unshrinkable_until || *fungible.unshrinkable_until < clock_.WallNow());
-    if (dividing && rests) tenant.profile = nullptr;
-    if (dividing && fungible.change && fungible.change->kind != ChangeKind::kAllocated) {
-      // One change a round.
-      const Duration rest_of_round = fungible.change->at + options_.round - clock_.WallNow();
-      if (rest_of_round > Duration::zero()) {
-        tenant.profile = nullptr;
-        const Instant again = clock_.Now() + std::min(rest_of_round, options_.round);
-        tenancy.next_change = std::min(tenancy.next_change.value_or(again), again);
-      }
-    }
-    tenancy.tenants.push_back(tenant);
-    tenancy.profiles.push_back(std::move(known.profile));
-    tenancy.pods.push_back(pod);
-  }
-  return tenancy;
-}
-
-bool Tuner::MayChange(const Pod& pod) const {
-  const Fungible& fungible = *pod.fungible;
-  if (!fungible.ChangedByHand()) return fungible.Settled() && !fungible.Unrecorded();
-  Respect(pod, "by_hand",
-          fmt::format("asks for {} since somebody changed it: left alone from now on",
-                      DescribeCpuAndMemory(fungible.requested)));
-  return false;
-}
-
-void Tuner::Respect(const Pod& pod, std::string_view reason, std::string message) const {
-  if (!respected_.insert(fmt::format("{} {} {}", pod.uid, reason, message)).second) return;
-  metrics_.CountRespected(reason);
-  log_.Info("pod respected", {{"pod", pod.Key()}, {"reason", reason}, {"message", message}});
-  events_.Record(
-      {pod.pod_namespace, pod.name, pod.uid, "Normal", "SynergyRespected", std::move(message)});
 }
 
 }  // namespace synergy::controller

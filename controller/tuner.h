@@ -30,17 +30,17 @@
 #include <string>
 #include <vector>
 
-#include "allocation/surplus.h"
 #include "cluster/cluster_state.h"
 #include "cluster/pod.h"
 #include "controller/pod_changes.h"
+#include "controller/room.h"
+#include "controller/tenancies.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "json/objects.h"
 #include "kube/api_client.h"
 #include "kube/events.h"
 #include "metrics/tuner_metrics.h"
-#include "profile/job_profile.h"
 
 namespace synergy::controller {
 
@@ -58,15 +58,6 @@ struct TunerOptions {
   Duration remind = std::chrono::seconds(1);
   PodChangeOptions changes;
 };
-
-// The profile of a pod of that many GPUs, and which generation of it; null: there is none, or it
-// makes no sense.
-struct TunedProfile {
-  std::shared_ptr<const JobProfile> profile;
-  int64_t generation = 0;
-};
-using FindProfile =
-    std::function<TunedProfile(const std::string& pod_namespace, const std::string& name, Gpus)>;
 
 class Tuner {
  public:
@@ -109,21 +100,6 @@ class Tuner {
     std::shared_ptr<const Pod> pod;
     Instant since{};  // when we saw that it is Unschedulable
   };
-  // One node's fungible pods as the algorithms see them; profiles are kept alive here.
-  struct Tenancy {
-    std::vector<std::shared_ptr<const Pod>> pods;
-    std::vector<std::shared_ptr<const JobProfile>> profiles;
-    std::vector<Tenant> tenants;
-    // The first to have had its change of this round may be changed again then.
-    std::optional<Instant> next_change;
-  };
-  // What making room for a pod on a node would take; no amounts: there is room.
-  struct RoomPlan {
-    NodeIndex node = 0;
-    double cost = 0;
-    Tenancy tenancy;
-    std::vector<ResourceVector> amounts;
-  };
 
   void TakeOverUnfinished(const ClusterSnapshot& snapshot);
   void EndHolds();
@@ -132,36 +108,28 @@ class Tuner {
   // To be called again and again while there is room for a pod that waits.
   void RemindOfRoom(const Pod& pod);
   void MakeRoomFor(const WaitingPod& waiting);
-  std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod& pod) const;
   // Gives up the place of a pod of lower priority, if that is all that is in the way.
   void FreePlaceFor(const Pod& pod, const ClusterSnapshot& snapshot);
   void Reserve(const Pod& pod, const ClusterSnapshot& snapshot, const RoomPlan& plan);
   void GiveUp(const std::string& uid, std::string_view outcome);
   void Divide();
   void DivideNode(const NodeState& node);
-  Tenancy TenancyOf(const NodeState& node, bool dividing) const;
-  // Whether the pod may be changed; tells once why not.
-  bool MayChange(const Pod& pod) const;
-  void Respect(const Pod& pod, std::string_view reason, std::string message) const;
 
   ClusterState& state_;
-  const FindProfile find_profile_;
   kube::ApiClient& client_;
   const json::ObjectReader& reader_;
-  kube::EventRecorder& events_;
   const Clock& clock_;
   Logger& log_;
   metrics::TunerMetrics& metrics_;
   const TunerOptions options_;
   PodChanges changes_;
+  Tenancies tenancies_;
 
   std::map<std::string, Hold> holds_;           // by the waiting pod's uid
   std::map<std::string, Attempts> attempts_;    // likewise
   std::map<std::string, Reminders> reminders_;  // likewise
-  std::map<std::string, Instant> resting_;      // pods whose change failed: until when
   std::map<std::string, Instant> due_;          // nodes to divide again, and when
   Instant next_round_{};
-  mutable std::set<std::string> respected_;  // what has been told already
 
   mutable std::mutex mutex_;
   std::map<std::string, WaitingPod> waiting_;  // GPU pods without a node, by uid
