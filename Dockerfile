@@ -16,12 +16,11 @@ WORKDIR /synergy
 RUN if [ "$PROGRAMS" = source ]; then \
       apt-get -qq update && \
       DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends \
-        g++ cmake ninja-build pkg-config git ca-certificates \
+        g++ cmake ninja-build pkg-config \
         libcpp-httplib-dev libssl-dev zlib1g-dev libbrotli-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev \
         libexpected-dev libfmt-dev libcli11-dev libabsl-dev coinor-libcbc-dev coinor-libclp-dev \
-        libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc \
-        libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev python3 >/dev/null && \
-      cmake --preset release && \
+        libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc >/dev/null && \
+      cmake --preset release -DSYNERGY_TESTS=OFF && \
       cmake --build --preset release --target synergy-extender synergy-controller synergy-device-plugin synergy-node-agent synergy && \
       mkdir programs && cp build/release/bin/synergy build/release/bin/synergy-* programs/; \
     fi
