@@ -15,7 +15,7 @@ Their base, debian:bookworm-slim, cannot be pulled everywhere: it is made by deb
 ${XDG_CACHE_HOME:-~/.cache}/synergy/images.
 
   --programs FOLDER   put in the programs of FOLDER (build/release/bin) instead of building them
-  --source            build the programs inside of the image, as `docker build` does; about 20 minutes on two cores
+  --source            build the programs inside of the image, as `docker build` does; about 12 minutes on two cores
   --output ARCHIVE    default: build/images.tar
   -h, --help          this text
 TEXT
