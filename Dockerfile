@@ -10,6 +10,8 @@ ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS programs
 ARG PROGRAMS=source
+# What --version names: the build context has no git.
+ARG REVISION=
 COPY . /synergy
 WORKDIR /synergy
 # The packages are those that scripts/setup.sh installs, without what only tests need.
@@ -20,7 +22,7 @@ RUN if [ "$PROGRAMS" = source ]; then \
         libcpp-httplib-dev libssl-dev zlib1g-dev libbrotli-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev \
         libexpected-dev libfmt-dev libcli11-dev libabsl-dev coinor-libcbc-dev coinor-libclp-dev \
         libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc >/dev/null && \
-      cmake --preset release -DSYNERGY_TESTS=OFF && \
+      cmake --preset release -DSYNERGY_TESTS=OFF -DSYNERGY_REVISION="$REVISION" && \
       cmake --build --preset release --target synergy-extender synergy-controller synergy-device-plugin synergy-node-agent synergy && \
       mkdir programs && cp build/release/bin/synergy build/release/bin/synergy-* programs/; \
     fi

@@ -14,9 +14,12 @@ if(SYNERGY_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${SYNERGY_CCACHE})
 endif()
 
+set(SYNERGY_REVISION "" CACHE STRING "The commit that the programs name as theirs, where git cannot say it")
 find_package(Git QUIET)
 set(SYNERGY_COMMIT unknown)
-if(GIT_FOUND)
+if(SYNERGY_REVISION)
+  set(SYNERGY_COMMIT ${SYNERGY_REVISION})
+elseif(GIT_FOUND)
   execute_process(
     COMMAND ${GIT_EXECUTABLE} -C ${CMAKE_CURRENT_SOURCE_DIR} rev-parse --short=12 HEAD
     OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)

@@ -110,8 +110,9 @@ write_archive() {
 
 make_base
 if ((source)); then
+  revision=$(git -C "$REPOSITORY" rev-parse --short=12 HEAD 2>/dev/null || true)
   for target in "${TARGETS[@]}"; do
-    build "$target" "$REPOSITORY"
+    build "$target" "$REPOSITORY" --build-arg "REVISION=$revision"
   done
 else
   context=$work/context
