@@ -101,7 +101,7 @@ void PodChanges::Adopt(const Pod& pod) {
     return;
   }
   if (fungible.Unrecorded()) {
-    change.record = {ChangeKind::kReclaimed, fungible.change->to, fungible.requested,
+    change.record = {ChangeKind::kReclaimed, change.record.to, fungible.requested,
                      "found made, without a word why", clock_.WallNow()};
     if (!Announce(pod, change.record)) return;
   }

@@ -46,6 +46,7 @@ Tuner::Tuner(ClusterState& state, FindProfile find_profile, kube::ApiClient& cli
 std::vector<std::shared_ptr<const Pod>> Tuner::WaitingPods() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<const Pod>> pods;
+  pods.reserve(waiting_.size());
   for (const auto& [uid, waiting] : waiting_) pods.push_back(waiting.pod);
   return pods;
 }

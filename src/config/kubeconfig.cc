@@ -69,8 +69,8 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
 // A map of the file, with the words that errors name it by: users "admin".
 class Section {
  public:
-  Section(YAML::Node node, std::string where, std::filesystem::path folder)
-      : node_(std::move(node)), where_(std::move(where)), folder_(std::move(folder)) {
+  Section(const YAML::Node& node, std::string where, std::filesystem::path folder)
+      : node_(node), where_(std::move(where)), folder_(std::move(folder)) {
     if (!node_.IsMap()) throw Problem{where_ + ": is not a map"};
   }
 

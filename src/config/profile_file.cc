@@ -74,21 +74,23 @@ void ForEach(const YAML::Node& list, const std::string& field, const auto& read)
 struct WrittenPoint {
   YAML::Node node;
   std::string field;
-  std::optional<MilliCpu> cpu;
+  MilliCpu cpu;
   std::optional<Bytes> memory;
-  std::optional<double> throughput;
+  double throughput = 0;
 };
 
 WrittenPoint ReadPoint(const YAML::Node& node, const std::string& field) {
-  WrittenPoint point{.node = node, .field = field};
-  ReadFields(node, field + ".",
-             {{"cpu", [&](const auto& n, const auto& f) { point.cpu = ToMilliCpu(n, f); }},
-              {"memory", [&](const auto& n, const auto& f) { point.memory = ToBytes(n, f); }},
-              {"throughput",
-               [&](const auto& n, const auto& f) { point.throughput = ToThroughput(n, f); }}});
-  if (!point.cpu) Reject(node, field + ".cpu: is missing");
-  if (!point.throughput) Reject(node, field + ".throughput: is missing");
-  return point;
+  std::optional<MilliCpu> cpu;
+  std::optional<Bytes> memory;
+  std::optional<double> throughput;
+  ReadFields(
+      node, field + ".",
+      {{"cpu", [&](const auto& n, const auto& f) { cpu = ToMilliCpu(n, f); }},
+       {"memory", [&](const auto& n, const auto& f) { memory = ToBytes(n, f); }},
+       {"throughput", [&](const auto& n, const auto& f) { throughput = ToThroughput(n, f); }}});
+  if (!cpu) Reject(node, field + ".cpu: is missing");
+  if (!throughput) Reject(node, field + ".throughput: is missing");
+  return {node, field, *cpu, memory, *throughput};
 }
 
 // The parts of the cache model; all or none.
@@ -124,7 +126,7 @@ CachedMeasurements ToCached(const YAML::Node& node, const std::string& field,
                              ".memory: points have no memory where datasetSize is set, because "
                              "they are measured with the data set in memory");
     }
-    cached.points.push_back({*point.cpu, *point.throughput});
+    cached.points.push_back({point.cpu, point.throughput});
   }
   return cached;
 }
@@ -137,7 +139,7 @@ std::vector<JobProfile::Point> ToPoints(const std::vector<WrittenPoint>& written
                              ".memory: is missing; without it datasetSize, "
                              "storageBandwidth and bytesPerSample have to be set");
     }
-    points.push_back({*point.cpu, *point.memory, *point.throughput});
+    points.push_back({point.cpu, *point.memory, point.throughput});
   }
   return points;
 }
@@ -146,7 +148,7 @@ void RejectTwice(const std::vector<WrittenPoint>& points) {
   std::map<std::pair<MilliCpu, Bytes>, std::string> seen;
   for (const WrittenPoint& point : points) {
     const auto [first, is_new] =
-        seen.try_emplace({*point.cpu, point.memory.value_or(Bytes(0))}, point.field);
+        seen.try_emplace({point.cpu, point.memory.value_or(Bytes(0))}, point.field);
     if (!is_new)
       Reject(point.node, fmt::format("{}: the same amounts as {}", point.field, first->second));
   }

@@ -61,14 +61,16 @@ class CommandLine {
   // --NAME TEXT, which `parse` makes a value of or refuses.
   template <class Out, class Parse>
   void Add(const std::string& name, Out& out, Parse parse, const std::string& help) {
-    app_.add_option_function<std::string>(
-        name,
-        [&out, parse, name](const std::string& text) {
-          auto parsed = parse(text);
-          if (!parsed) throw CLI::ValidationError(name, parsed.error().message);
-          out = *std::move(parsed);
-        },
-        help);
+    app_.add_option(
+            name,
+            [&out, parse, name](const CLI::results_t& texts) {
+              auto parsed = parse(texts.front());
+              if (!parsed) throw CLI::ValidationError(name, parsed.error().message);
+              out = *std::move(parsed);
+              return true;
+            },
+            help)
+        ->type_name("TEXT");
   }
   // --NAME, which makes it true.
   void AddSwitch(const std::string& name, bool& out, const std::string& help);

@@ -122,10 +122,10 @@ class Exchanges::Library final : private httplib::Server {
     });
     set_post_routing_handler(
         [this](const httplib::Request&, httplib::Response& response) { Finish(response); });
-    set_exception_handler(
-        [this](const httplib::Request& request, httplib::Response& response, std::exception_ptr) {
-          Refuse(request, 500, "the request could not be processed", response);
-        });
+    set_exception_handler([this](const httplib::Request& request, httplib::Response& response,
+                                 const std::exception_ptr&) {
+      Refuse(request, 500, "the request could not be processed", response);
+    });
     set_error_handler(
         HandlerWithResponse([this](const httplib::Request& request, httplib::Response& response) {
           if (!current->answered) {

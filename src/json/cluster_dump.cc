@@ -39,6 +39,7 @@ void WriteNode(Writer& out, const NodeState& node, const std::string& gpu_resour
   out.Key("podsAllowed");
   out.Int64(node.pods_allowed);
   std::vector<const Pod*> pods;
+  pods.reserve(detail.pods.size());
   for (const auto& pod : detail.pods) pods.push_back(pod.get());
   std::sort(pods.begin(), pods.end(),
             [](const Pod* a, const Pod* b) { return a->Key() < b->Key(); });

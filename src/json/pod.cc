@@ -41,7 +41,7 @@ std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotations,
 
 // What the tuner has announced that it will add to the pod.
 ResourceVector AnnouncedGrowth(const Fungible* fungible) {
-  if (fungible == nullptr || !fungible->Announced()) return {};
+  if (fungible == nullptr || !fungible->change || !fungible->Announced()) return {};
   return LargerOf(fungible->change->to, fungible->requested) - fungible->requested;
 }
 

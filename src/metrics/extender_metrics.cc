@@ -133,8 +133,8 @@ class ExtenderMetrics::Impl {
   std::function<ClusterGauges()> read_gauges;
 };
 
-ExtenderMetrics::ExtenderMetrics(std::string gpu_resource)
-    : impl_(std::make_unique<Impl>(std::move(gpu_resource))) {}
+ExtenderMetrics::ExtenderMetrics(const std::string& gpu_resource)
+    : impl_(std::make_unique<Impl>(gpu_resource)) {}
 ExtenderMetrics::~ExtenderMetrics() = default;
 
 void ExtenderMetrics::CountCall(Verb verb, Duration duration) {

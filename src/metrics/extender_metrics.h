@@ -40,7 +40,7 @@ struct ClusterGauges {
 class ExtenderMetrics {
  public:
   // `gpu_resource` is what the managed resource is called in labels.
-  explicit ExtenderMetrics(std::string gpu_resource);
+  explicit ExtenderMetrics(const std::string& gpu_resource);
   ~ExtenderMetrics();
 
   // One call answered after `duration`, whatever the answer.

@@ -17,16 +17,12 @@ const prometheus::Histogram::BucketBoundaries kDelayBuckets = {0.01, 0.02, 0.05,
 
 using Counters = prometheus::Family<prometheus::Counter>;
 
-Counters& MakeCounters(prometheus::Registry& registry, std::string name, std::string help) {
-  return prometheus::BuildCounter().Name(std::move(name)).Help(std::move(help)).Register(registry);
+Counters& MakeCounters(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
 }
 
-prometheus::Gauge& MakeGauge(prometheus::Registry& registry, std::string name, std::string help) {
-  return prometheus::BuildGauge()
-      .Name(std::move(name))
-      .Help(std::move(help))
-      .Register(registry)
-      .Add({});
+prometheus::Gauge& MakeGauge(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
 }
 
 }  // namespace

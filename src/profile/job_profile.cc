@@ -53,6 +53,7 @@ std::optional<Point> FasterWithLess(const Point& point, const std::vector<Point>
 template <class Amount>
 std::vector<Amount> Distinct(const std::vector<Point>& points, Amount Point::* amount) {
   std::vector<Amount> amounts;
+  amounts.reserve(points.size());
   for (const Point& point : points) amounts.push_back(point.*amount);
   std::sort(amounts.begin(), amounts.end());
   amounts.erase(std::unique(amounts.begin(), amounts.end()), amounts.end());
