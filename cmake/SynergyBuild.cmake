@@ -14,7 +14,7 @@ if(SYNERGY_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${SYNERGY_CCACHE})
 endif()
 
-set(SYNERGY_REVISION "" CACHE STRING "The commit that the programs name as theirs, where git cannot say it")
+set(SYNERGY_REVISION "" CACHE STRING "The commit that the programs name as theirs; empty: what git says")
 find_package(Git QUIET)
 set(SYNERGY_COMMIT unknown)
 if(SYNERGY_REVISION)

@@ -62,13 +62,13 @@ bool PodChanges::Cut(const Pod& pod, const ResourceVector& to, ChangeKind kind, 
   change.record = {kind, pod.fungible->requested, to, std::move(why), clock_.WallNow()};
   change.before = pod.fungible->change;
   if (pod.node.empty()) {
-    const std::optional<Pod> announced = Announce(pod, change.record);
+    const std::optional<Pod> announced = Record(pod, change.record);
     if (!announced || !Make(*announced, change)) return false;
   } else {
     const std::optional<Pod> made = Make(pod, change);
     if (!made) return false;
     // Without it, the change is taken over once more later.
-    Announce(*made, change.record);
+    Record(*made, change.record);
   }
   changes_.emplace(pod.uid, std::move(change));
   return true;
@@ -81,7 +81,7 @@ bool PodChanges::Grow(const Pod& pod, const ResourceVector& to, std::string why)
                    clock_.WallNow()};
   change.before = pod.fungible->change;
   change.due = clock_.Now() + options_.settle;
-  if (!Announce(pod, change.record)) return false;
+  if (!Record(pod, change.record)) return false;
   changes_.emplace(pod.uid, std::move(change));
   return true;
 }
@@ -103,7 +103,7 @@ void PodChanges::Adopt(const Pod& pod) {
   if (fungible.Unrecorded()) {
     change.record = {ChangeKind::kReclaimed, change.record.to, fungible.requested,
                      "found made, without a word why", clock_.WallNow()};
-    if (!Announce(pod, change.record)) return;
+    if (!Record(pod, change.record)) return;
   }
   change.made = true;
   change.due = clock_.Now() + options_.patience;
@@ -169,13 +169,13 @@ std::optional<bool> PodChanges::AdvanceOne(const Pod& pod, Change& change) {
   return false;
 }
 
-std::optional<Pod> PodChanges::Announce(const Pod& pod, const ChangeRecord& record) {
+std::optional<Pod> PodChanges::Record(const Pod& pod, const ChangeRecord& record) {
   const Result<Pod> answer =
       kube::AnnotatePod(client_, reader_, pod, {{annotations::kChange, json::WriteChange(record)}},
                         ConditionFor(pod));
   if (!answer) {
     metrics_.CountFailure("refused");
-    log_.Warn("change not announced", {{"pod", pod.Key()}, {"error", answer.error().message}});
+    log_.Warn("change not recorded", {{"pod", pod.Key()}, {"error", answer.error().message}});
     return std::nullopt;
   }
   state_.RefreshPod(*answer);
@@ -207,7 +207,7 @@ void PodChanges::Nudge(const Pod& pod, Change& change) {
   if (first) return;  // it has just seen the resize itself
   ChangeRecord again = change.record;
   again.at = clock_.WallNow();
-  Announce(pod, again);
+  Record(pod, again);
 }
 
 void PodChanges::Withdraw(const Pod& pod, const Change& change) {

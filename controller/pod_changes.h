@@ -93,8 +93,9 @@ class PodChanges {
     Instant nudge{};                     // when the kubelet is reminded
   };
 
-  // The pod as it is then.
-  std::optional<Pod> Announce(const Pod& pod, const ChangeRecord& record);
+  // Writes the record on the pod: a growth's before it is made, a cut's after. The pod as it is
+  // then.
+  std::optional<Pod> Record(const Pod& pod, const ChangeRecord& record);
   // The pod as it is then.
   std::optional<Pod> Make(const Pod& pod, Change& change);
   void Withdraw(const Pod& pod, const Change& change);

@@ -110,7 +110,9 @@ write_archive() {
 
 make_base
 if ((source)); then
-  revision=$(git -C "$REPOSITORY" rev-parse --short=12 HEAD 2>/dev/null || true)
+  # An unpacked archive has no commit to name.
+  revision=
+  if [[ -e $REPOSITORY/.git ]]; then revision=$(git -C "$REPOSITORY" rev-parse --short=12 HEAD); fi
   for target in "${TARGETS[@]}"; do
     build "$target" "$REPOSITORY" --build-arg "REVISION=$revision"
   done

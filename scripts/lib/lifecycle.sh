@@ -20,7 +20,9 @@ cluster_up() {
   [[ -z $(find "$STATE" -mindepth 1 -maxdepth 1 ! -name logs) ]] ||
     die "$STATE holds files that are not a cluster's: choose another folder with --state"
   rm -rf "$STATE/logs"
-  fail_if_taken
+  fail_if_ports_taken
+  clear_orphans
+  fail_if_addresses_taken
   mkdir "$STATE/logs" "$STATE/pids"
   mkdir -m 700 "$STATE/pki"
   trap clear_away_failure EXIT

@@ -72,21 +72,26 @@ remove_bridge() {
 # ended, say). A cluster that lives has at least one of the ports, so this comes after the look at them.
 clear_orphans() {
   local bridge
+  ((REAL_NODES)) || return 0
   for bridge in /sys/class/net/syn"$INSTANCE"-br?; do
     [[ -e $bridge ]] || continue
     say "clearing away ${bridge##*/}, which a killed cluster left"
-    ip link delete "${bridge##*/}"
+    remove_bridge "${bridge##*-br}"
   done
   remove_cgroups
 }
 
-# fail_if_taken: when something else has the ports or addresses of this instance.
-fail_if_taken() {
-  local node port
+# When something else has the ports of this instance.
+fail_if_ports_taken() {
+  local port
   for port in "$API_PORT" "$ETCD_PORT" "$ETCD_PEER_PORT" "$CONTROLLER_MANAGER_PORT" "$SCHEDULER_PORT"; do
     [[ -z $(ss -Hltn "sport = :$port") ]] || die "port $port is in use: choose another --instance than $INSTANCE"
   done
-  if ((REAL_NODES)); then clear_orphans; fi
+}
+
+# Or its addresses.
+fail_if_addresses_taken() {
+  local node
   for ((node = 0; node <= REAL_NODES; node++)); do
     [[ -z $(ip -4 route show root "$(subnet_of "$node").0/24") ]] ||
       die "$(subnet_of "$node").0/24 is in use on this machine: choose another --instance than $INSTANCE"

@@ -41,9 +41,9 @@ enum class Precondition {
   kUnchanged,  // also if it has changed in any way after it was read (optimistic locking)
 };
 
-// Asks for `amounts` in place of what the pod's fungible container requests; gives the pod as it is
-// then. kDenied or kInvalid when a quota, a limit range or a rule of resizing is against it.
-// `pod.fungible` is not null.
+// Asks for `amounts` in place of what the pod's fungible container requests, as the field manager
+// of annotations.h; gives the pod as it is then. kDenied or kInvalid when a quota, a limit range or
+// a rule of resizing is against it. `pod.fungible` is not null.
 Result<Pod> ResizePod(ApiClient& client, const json::ObjectReader& reader, const Pod& pod,
                       const ResourceVector& amounts,
                       Precondition precondition = Precondition::kSamePod,
