@@ -23,6 +23,7 @@ import dashboards  # noqa: E402
 import foreign_kinds  # noqa: E402
 import helm  # noqa: E402
 import prometheus  # noqa: E402
+import trainers  # noqa: E402
 from chart_test import COMBINATIONS  # noqa: E402
 from cluster import GPU, ROOT, Cluster, wait_for  # noqa: E402
 
@@ -119,6 +120,10 @@ def milli(amount):
 
 def cpu(pod):
     return milli(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"])
+
+
+def cpu_of_last_point(profile):
+    return milli(profile["spec"]["points"][-1]["cpu"])
 
 
 def is_ready(pod):
@@ -218,6 +223,43 @@ class InstallTest(unittest.TestCase):
         wait_for("the hungry pod to grow again", lambda: cpu(self.cluster.get("pod", "hungry")) == demand, 120)
         self.every_query_has_data()
         self.clear()
+
+    def test_4_trainers_are_faster_with_it(self):
+        """With the profiles of the test before. end_to_end_test.py measures with nothing else on the machine."""
+        trainers.load_image(self.cluster)
+        demand = cpu_of_last_point(self.cluster.get("trainingprofile", "hungry"))
+        fair = cpu_of_last_point(self.cluster.get("trainingprofile", "modest"))
+        arguments = {
+            "hungry": ["--workers", "2", "--cpu-per-iteration", "10", "--gpu-step", str(9500 / demand)],
+            "modest": ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", "50"],
+        }
+        share = {"cpu": f"{fair}m", "memory": "64Mi"}
+        ways = {
+            "proportional": ({"synergy.io/fungible": "false"}, {"requests": share, "limits": share}),
+            "Synergy": ({}, {}),
+        }
+        # Other tests' programs may take the CPU of one of the two measurements away.
+        for _ in range(3):
+            speeds = {}
+            for way, (labels, resources) in ways.items():
+                speeds[way] = self.speeds([trainers.pod_with(kind, kind, arguments[kind], {"synergy.io/profile": kind, **labels}, resources)
+                                           for kind in arguments])
+            print(f"iterations per second: {speeds}", file=sys.stderr)
+            gained = {kind: speeds["Synergy"][kind] / speeds["proportional"][kind] for kind in arguments}
+            if gained["hungry"] > 1.25 and gained["modest"] > 0.95:
+                return
+        self.fail(f"with half more CPU for the hungry one: {gained}")
+
+    def speeds(self, pods):
+        """Pod name -> iterations per second, while all run."""
+        self.cluster.create(*pods)
+        wait_for("the trainers to run", lambda: all(map(is_ready, self.cluster.pods().values())) and len(self.cluster.pods()) == len(pods))
+        time.sleep(3)  # until they go at their speed
+        since = time.time()
+        time.sleep(8)
+        speeds = trainers.speeds(self.cluster, since, time.time())
+        self.clear()
+        return speeds
 
     def every_query_has_data(self):
         """After the story, with a pod running: all panels of all dashboards, and all series that alerts look at."""

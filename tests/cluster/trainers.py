@@ -58,7 +58,10 @@ WAYS = {"proportional": proportional, "burstable": burstable, "strict": strict, 
 
 
 def pod(name, kind, way):
-    labels, resources = WAYS[way](kind)
+    return pod_with(name, kind, KINDS[kind][0], *WAYS[way](kind))
+
+
+def pod_with(name, kind, arguments, labels, resources):
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -70,7 +73,7 @@ def pod(name, kind, way):
                 "name": "train",
                 "image": "synergy.test/trainer:1",
                 "imagePullPolicy": "Never",
-                "args": KINDS[kind][0],
+                "args": arguments,
                 "resources": {**resources, "limits": {GPU: "1", **resources.get("limits", {})}},
             }],
         },
