@@ -122,10 +122,6 @@ def cpu(pod):
     return milli(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"])
 
 
-def cpu_of_last_point(profile):
-    return milli(profile["spec"]["points"][-1]["cpu"])
-
-
 def is_ready(pod):
     return any(c["type"] == "Ready" and c["status"] == "True" for c in pod["status"].get("conditions", []))
 
@@ -224,42 +220,32 @@ class InstallTest(unittest.TestCase):
         self.every_query_has_data()
         self.clear()
 
-    def test_4_trainers_are_faster_with_it(self):
-        """With the profiles of the test before. end_to_end_test.py measures with nothing else on the machine."""
+    def test_4_trainers_have_what_they_can_use(self):
+        """With the profiles of the test before. How fast they are is told, not asserted: end_to_end_test.py has the machine for itself."""
         trainers.load_image(self.cluster)
-        demand = cpu_of_last_point(self.cluster.get("trainingprofile", "hungry"))
-        fair = cpu_of_last_point(self.cluster.get("trainingprofile", "modest"))
+        fair, demand, little = (milli(point["cpu"]) for point in (
+            *self.cluster.get("trainingprofile", "hungry")["spec"]["points"][1:], self.cluster.get("trainingprofile", "modest")["spec"]["points"][0]))
+        share = {"cpu": f"{fair}m", "memory": "64Mi"}
+        self.measure("proportional shares", demand, {"synergy.io/fungible": "false"}, {"requests": share, "limits": share},
+                     {"hungry": fair, "modest": fair})
+        self.measure("Synergy", demand, {}, {}, {"hungry": demand, "modest": little})
+
+    def measure(self, way, demand, labels, resources, expected):
+        """Two trainers: they get the CPU that is expected; their speed, in iterations per second, is printed."""
         arguments = {
             "hungry": ["--workers", "2", "--cpu-per-iteration", "10", "--gpu-step", str(9500 / demand)],
             "modest": ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", "50"],
         }
-        share = {"cpu": f"{fair}m", "memory": "64Mi"}
-        ways = {
-            "proportional": ({"synergy.io/fungible": "false"}, {"requests": share, "limits": share}),
-            "Synergy": ({}, {}),
-        }
-        # Other tests' programs may take the CPU of one of the two measurements away.
-        for _ in range(3):
-            speeds = {}
-            for way, (labels, resources) in ways.items():
-                speeds[way] = self.speeds([trainers.pod_with(kind, kind, arguments[kind], {"synergy.io/profile": kind, **labels}, resources)
-                                           for kind in arguments])
-            print(f"iterations per second: {speeds}", file=sys.stderr)
-            gained = {kind: speeds["Synergy"][kind] / speeds["proportional"][kind] for kind in arguments}
-            if gained["hungry"] > 1.25 and gained["modest"] > 0.95:
-                return
-        self.fail(f"with half more CPU for the hungry one: {gained}")
-
-    def speeds(self, pods):
-        """Pod name -> iterations per second, while all run."""
-        self.cluster.create(*pods)
-        wait_for("the trainers to run", lambda: all(map(is_ready, self.cluster.pods().values())) and len(self.cluster.pods()) == len(pods))
-        time.sleep(3)  # until they go at their speed
+        self.cluster.create(*(trainers.pod_with(kind, kind, arguments[kind], {"synergy.io/profile": kind, **labels}, resources)
+                              for kind in arguments))
+        wait_for(f"the trainers to have {expected}", lambda: all(map(is_ready, self.cluster.pods().values())) and {
+            name: trainers.milli_cpu(pod, "status") for name, pod in self.cluster.pods().items()} == expected)
         since = time.time()
         time.sleep(8)
         speeds = trainers.speeds(self.cluster, since, time.time())
+        print(f"{way}: {', '.join(f'{name} {speed:.1f} it/s' for name, speed in sorted(speeds.items()))}", file=sys.stderr)
+        self.assertGreater(min(speeds.values()), 0)
         self.clear()
-        return speeds
 
     def every_query_has_data(self):
         """After the story, with a pod running: all panels of all dashboards, and all series that alerts look at."""
