@@ -77,7 +77,7 @@ Result<Bytes> ParseSize(std::string_view text) {
 
 std::string ToReadableText(Bytes size) {
   constexpr size_t kShort = 6;
-  const std::string exact = ToQuantityText(size);
+  std::string exact = ToQuantityText(size);
   if (exact.size() <= kShort) return exact;
   double amount = static_cast<double>(size.count());
   const char* suffix = "";

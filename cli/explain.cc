@@ -130,10 +130,13 @@ std::string Ago(WallTime then, WallTime now) {
   using std::chrono::duration_cast;
   const int64_t seconds =
       std::max<int64_t>(0, duration_cast<std::chrono::seconds>(now - then).count());
-  if (seconds < 120) return fmt::format("{}s", seconds);
-  if (seconds < 2 * 3600) return fmt::format("{}m", seconds / 60);
-  if (seconds < 2 * 86400) return fmt::format("{}h", seconds / 3600);
-  return fmt::format("{}d", seconds / 86400);
+  constexpr int64_t kMinute = 60;
+  constexpr int64_t kHour = 60 * kMinute;
+  constexpr int64_t kDay = 24 * kHour;
+  if (seconds < 2 * kMinute) return fmt::format("{}s", seconds);
+  if (seconds < 2 * kHour) return fmt::format("{}m", seconds / kMinute);
+  if (seconds < 2 * kDay) return fmt::format("{}h", seconds / kHour);
+  return fmt::format("{}d", seconds / kDay);
 }
 
 std::string ChangeText(const ChangeRecord& change, WallTime now) {
@@ -169,6 +172,7 @@ std::string WaitsText(const Waits& waits, WallTime now) {
                         waits.kept_on);
   }
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(waits.obstacles.size());
   for (const NodeObstacle& obstacle : waits.obstacles) {
     rows.push_back({fmt::format("{} nodes", obstacle.nodes), obstacle.reason});
   }
@@ -296,6 +300,7 @@ std::string ToText(const Explanation& explanation, WallTime now) {
   if (!explanation.events.empty()) {
     text += "Events\n";
     std::vector<std::vector<std::string>> rows;
+    rows.reserve(explanation.events.size());
     for (const json::PodEvent& event : explanation.events) {
       rows.push_back({Ago(event.last, now), event.reason, event.message});
     }

@@ -160,7 +160,7 @@ Result<> RunSimulate(const SimulateArguments& arguments) {
              });
   if (show) fmt::print(stderr, "\r\033[K");
   if (!runs) return Fail(runs.error());
-  const auto written = WriteFiles(arguments, *runs);
+  auto written = WriteFiles(arguments, *runs);
   if (!written) return written;
   fmt::print("{}", arguments.output == "json"  ? ToJson(*runs)
                    : arguments.output == "csv" ? ToCsv(*runs)

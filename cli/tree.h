@@ -21,6 +21,8 @@ class Tree {
 
   // Null.
   Tree() = default;
+  // Implicit, so that a tree can be written down as it will look.
+  // NOLINTBEGIN(google-explicit-constructor)
   Tree(bool value) : value_(value) {}
   Tree(int64_t value) : value_(value) {}
   Tree(double value) : value_(value) {}
@@ -32,6 +34,7 @@ class Tree {
   // Null where there is none.
   template <class T>
   Tree(const std::optional<T>& value) : Tree(value ? Tree(*value) : Tree()) {}
+  // NOLINTEND(google-explicit-constructor)
 
  private:
   friend class TreeWriter;

@@ -93,7 +93,7 @@ class ListWatch final : public Reflector<T> {
 
   void Run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      const bool listing = !version_;
+      const bool listing = needs_list_;
       const Outcome outcome = listing ? List(stop) : Watch(stop);
       if (stop.stop_requested()) return;
       if (outcome.failure) Report(listing ? "list failed" : "watch failed", *outcome.failure);
@@ -119,7 +119,8 @@ class ListWatch final : public Reflector<T> {
 
     const size_t count = listing->items.size();
     store_.Replace(std::move(listing->items));
-    version_ = version;
+    version_ = *version;
+    needs_list_ = false;
     Contact([](ReflectorStatus& status) {
       status.synced = true;
       ++status.lists;
@@ -131,7 +132,7 @@ class ListWatch final : public Reflector<T> {
   Outcome Watch(const std::stop_token& stop) {
     const std::string path =
         fmt::format("{}?watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}{}",
-                    options_.path, options_.watch_timeout.count(), *version_, selector_);
+                    options_.path, options_.watch_timeout.count(), version_, selector_);
     const Instant start = clock_.Now();
     Outcome outcome;
     bool list_again = false;
@@ -153,7 +154,7 @@ class ListWatch final : public Reflector<T> {
       list_again =
           ended.error().code == ErrorCode::kGone || ended.error().code == ErrorCode::kInvalid;
     }
-    if (list_again) version_.reset();
+    needs_list_ = list_again;
     if (outcome.failure) {
       const std::lock_guard lock(mutex_);
       status_.watching = false;
@@ -183,11 +184,11 @@ class ListWatch final : public Reflector<T> {
     // A bookmark may repeat the version of the event before it. Anything else that is not newer
     // comes from a server with another history (restored from a backup, or behind) and would take
     // the copy back in time.
-    if (event->resource_version < *version_ ||
-        (event->resource_version == *version_ && !bookmark)) {
+    if (event->resource_version < version_ ||
+        (event->resource_version == version_ && !bookmark)) {
       *list_again = true;
       return Error{ErrorCode::kInvalid, fmt::format("history runs backwards: version {} after {}",
-                                                    event->resource_version, *version_)};
+                                                    event->resource_version, version_)};
     }
     CountProblems(event->problems);
     if (event->type == Type::kDeleted) store_.Remove(event->object);
@@ -256,7 +257,8 @@ class ListWatch final : public Reflector<T> {
 
   // The thread's own.
   Backoff backoff_;
-  std::optional<uint64_t> version_;  // seen last; none: a list is needed
+  bool needs_list_ = true;
+  uint64_t version_ = 0;  // seen last
   bool opened_before_ = false;
   std::string last_failure_;
   Instant last_failure_logged_{};

@@ -4,10 +4,12 @@ The test run's environment names the cluster's state folder (SYNERGY_TEST_STATE)
 (in that folder) and the folder of our programs (SYNERGY_BIN).
 """
 
+import contextlib
 import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -33,6 +35,25 @@ def script(state, *arguments):
     """scripts/cluster.sh, for the cluster in the folder `state`."""
     command = [str(ROOT / "scripts/cluster.sh"), "--state", str(state), *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+@contextlib.contextmanager
+def own_cluster(folder, instance, *options):
+    """A cluster that no other test sees, in that folder, started with these options of `up`. There is a port for its extender."""
+    folder.mkdir(parents=True, exist_ok=True)
+    state = folder / "cluster"
+    # What an interrupted run left must not count as this one.
+    if (state / "settings").exists():
+        script(state, "down")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (folder / "extender-port").write_text(str(port), encoding="utf-8")
+    try:
+        script(state, "up", "--instance", str(instance), "--extender", f"http://127.0.0.1:{port}", *options)
+        yield Cluster(folder)
+    finally:
+        script(state, "down")
 
 
 class Cluster:

@@ -1,14 +1,18 @@
 """The device plugin with a real kubelet: pods get devices, and go on whatever ends or vanishes beside them."""
 
 import json
+import os
+import pathlib
 import signal
 import subprocess
 import time
 import unittest
 
-from cluster import Cluster, Extender, pod, wait_for
+from cluster import Extender, own_cluster, pod, wait_for
 from device_plugin import NODE, DevicePlugin
 
+# A kubelet that has had a device plugin goes on to say how many devices there are, so its node is of no use to other tests.
+INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "3"))
 GPUS = 8
 TELL = "echo devices=$NVIDIA_VISIBLE_DEVICES"
 
@@ -24,7 +28,8 @@ def gpu_pod(name, gpus, script=f"{TELL}; sleep 3600", scheduler="default-schedul
 class DevicePluginTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster()
+        folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "device-plugin"
+        cls.cluster = cls.enterClassContext(own_cluster(folder, INSTANCE))
 
     def setUp(self):
         self.cluster.clear()

@@ -3,12 +3,11 @@
 import contextlib
 import os
 import re
-import socket
 import time
 import urllib.request
 
 import trainers
-from cluster import Cluster, Extender, script, wait_for
+from cluster import Extender, own_cluster, wait_for
 
 NODES = 4
 
@@ -20,20 +19,10 @@ def say(text):
 @contextlib.contextmanager
 def real_nodes(folder, instance):
     """A cluster of its own with extender and controller, the trainers' image and profiles."""
-    folder.mkdir(parents=True, exist_ok=True)
-    state = folder / "cluster"
-    # What an interrupted run left must not count as the cluster of this one.
-    if (state / "settings").exists():
-        script(state, "down")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (folder / "extender-port").write_text(str(port), encoding="utf-8")
     with contextlib.ExitStack() as stack:
-        stack.callback(script, state, "down")
-        script(state, "up", "--instance", str(instance), "--real-nodes", str(NODES), "--real-node-cpu", str(trainers.NODE_CPU),
-               "--simulated-nodes", "0", "--extender", f"http://127.0.0.1:{port}", "--controller", os.environ["SYNERGY_BIN"])
-        cluster = Cluster(folder)
+        cluster = stack.enter_context(own_cluster(
+            folder, instance, "--real-nodes", str(NODES), "--real-node-cpu", str(trainers.NODE_CPU), "--simulated-nodes", "0",
+            "--controller", os.environ["SYNERGY_BIN"]))
         trainers.load_image(cluster)
         trainers.advertise_gpus(cluster)
         cluster.create(*(trainers.profile(kind) for kind in trainers.KINDS))
