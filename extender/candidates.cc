@@ -31,8 +31,8 @@ Candidates::Candidates(const ClusterSnapshot& snapshot,
 }
 
 Candidates::Candidate Candidates::Get(size_t i) {
-  if (i + kAhead < places_.size() && places_[i + kAhead]) {
-    snapshot_.Prefetch(*places_[i + kAhead]);
+  if (i + kAhead < places_.size()) {
+    if (const std::optional<NodeIndex> ahead = places_[i + kAhead]) snapshot_.Prefetch(*ahead);
   }
   const std::optional<NodeIndex> index = places_[i];
   if (index && snapshot_.node(*index).exists) {

@@ -70,7 +70,7 @@ SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
     : state_(state),
       binder_(binder),
       reader_(reader),
-      reserve_(std::move(reserve)),
+      reserve_(reserve),
       expect_timeout_(expect_timeout),
       clock_(clock),
       log_(log),
@@ -159,7 +159,7 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
     ranking.Add(i, best_fit.Rank(*node.state), node.index);
   }
   ranking.GivePoints(points);
-  if (ranking.best_node()) Expect(args->pod, *ranking.best_node());
+  if (const std::optional<NodeIndex> best = ranking.best_node()) Expect(args->pod, *best);
 
   if (log_.Enabled(LogLevel::kDebug)) {
     log_.Debug("prioritized", {{"request", ids_.Current(args->pod.uid)},

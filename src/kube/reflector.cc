@@ -184,8 +184,7 @@ class ListWatch final : public Reflector<T> {
     // A bookmark may repeat the version of the event before it. Anything else that is not newer
     // comes from a server with another history (restored from a backup, or behind) and would take
     // the copy back in time.
-    if (event->resource_version < version_ ||
-        (event->resource_version == version_ && !bookmark)) {
+    if (event->resource_version < version_ || (event->resource_version == version_ && !bookmark)) {
       *list_again = true;
       return Error{ErrorCode::kInvalid, fmt::format("history runs backwards: version {} after {}",
                                                     event->resource_version, version_)};
