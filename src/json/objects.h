@@ -93,6 +93,8 @@ struct Status {
 };
 // None when the text is not a Status.
 std::optional<Status> ReadStatus(std::string_view text);
+// What a refusal with this HTTP status, or with this code of a Status, is to the caller.
+ErrorCode ToErrorCode(int http_status);
 
 // `text` as a JSON string with its quotes, appended to `out`; invalid UTF-8 becomes U+FFFD.
 void AppendJsonString(std::string& out, std::string_view text);

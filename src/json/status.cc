@@ -23,30 +23,31 @@ std::optional<Status> ReadStatus(std::string_view text) {
   return ReadStatusObject(document->root());
 }
 
+ErrorCode ToErrorCode(int http_status) {
+  switch (http_status) {
+    case 401:
+    case 403:
+      return ErrorCode::kDenied;
+    case 404:
+      return ErrorCode::kNotFound;
+    case 409:
+      return ErrorCode::kConflict;
+    case 410:
+      return ErrorCode::kGone;
+    case 408:
+    case 504:
+      return ErrorCode::kTimeout;
+    case 429:
+      return ErrorCode::kUnavailable;
+    default:
+      return http_status >= 500 ? ErrorCode::kUnavailable : ErrorCode::kInvalid;
+  }
+}
+
 Error ToError(const Status& status) {
-  const auto code = [&status] {
-    switch (status.code) {
-      case 401:
-      case 403:
-        return ErrorCode::kDenied;
-      case 404:
-        return ErrorCode::kNotFound;
-      case 409:
-        return ErrorCode::kConflict;
-      case 410:
-        return ErrorCode::kGone;
-      case 408:
-      case 504:
-        return ErrorCode::kTimeout;
-      case 429:
-        return ErrorCode::kUnavailable;
-      default:
-        return status.code >= 500 ? ErrorCode::kUnavailable : ErrorCode::kInvalid;
-    }
-  };
   std::string message = status.message.empty() ? status.reason : status.message;
   if (message.empty()) message = "the API server gives no reason";
-  return Error{code(), std::move(message)};
+  return Error{ToErrorCode(status.code), std::move(message)};
 }
 
 }  // namespace synergy::json

@@ -17,26 +17,6 @@ constexpr size_t kLongestLine = size_t{16} << 20;
 constexpr size_t kIdleConnections = 32;
 constexpr size_t kShownOfAnUnknownAnswer = 200;
 
-ErrorCode ToErrorCode(int status) {
-  switch (status) {
-    case 401:
-    case 403:
-      return ErrorCode::kDenied;
-    case 404:
-      return ErrorCode::kNotFound;
-    case 409:
-      return ErrorCode::kConflict;
-    case 410:
-      return ErrorCode::kGone;
-    case 429:
-      return ErrorCode::kUnavailable;
-    case 504:
-      return ErrorCode::kTimeout;
-    default:
-      return status >= 500 ? ErrorCode::kUnavailable : ErrorCode::kInvalid;
-  }
-}
-
 // "POST /api/v1/...", without the query: it may be long, and says nothing that the caller does not
 // know.
 std::string Describe(const http::ClientRequest& request) {
@@ -53,7 +33,7 @@ Error ToError(const http::ClientRequest& request, const http::ClientResponse& re
     // From a proxy, for instance: its first words tell it apart.
     text = response.body.substr(0, kShownOfAnUnknownAnswer);
   }
-  return {ToErrorCode(response.status),
+  return {json::ToErrorCode(response.status),
           fmt::format("{}: status {}: {}", Describe(request), response.status, text)};
 }
 
