@@ -37,17 +37,20 @@ def script(state, *arguments):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 @contextlib.contextmanager
 def own_cluster(folder, instance, *options):
     """A cluster that no other test sees, in that folder, started with these options of `up`. There is a port for its extender."""
     folder.mkdir(parents=True, exist_ok=True)
     state = folder / "cluster"
     # What an interrupted run left must not count as this one.
-    if (state / "settings").exists():
-        script(state, "down")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    script(state, "down")
+    port = free_port()
     (folder / "extender-port").write_text(str(port), encoding="utf-8")
     try:
         script(state, "up", "--instance", str(instance), "--extender", f"http://127.0.0.1:{port}", *options)

@@ -4,11 +4,10 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import urllib.request
 
-from cluster import GPU, ROOT, wait_for
+from cluster import GPU, ROOT, free_port, wait_for
 
 NODE = "node-1"
 
@@ -30,9 +29,7 @@ class DevicePlugin:
         self.process = None
         self.file = cluster.folder / "gpus.yaml"
         self.log = open(cluster.folder / "device-plugin.log", "ab")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.kubeconfig = self.make_kubeconfig()
 
     def make_kubeconfig(self):

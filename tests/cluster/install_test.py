@@ -25,7 +25,8 @@ import helm  # noqa: E402
 import prometheus  # noqa: E402
 import trainers  # noqa: E402
 from chart_test import COMBINATIONS  # noqa: E402
-from cluster import GPU, ROOT, Cluster, wait_for  # noqa: E402
+from cluster import GPU, ROOT, Cluster, free_port, wait_for  # noqa: E402
+from trainers import milli, milli_cpu  # noqa: E402
 
 NAMESPACE = helm.NAMESPACE
 INSTANCE = os.environ.get("SYNERGY_TEST_INSTANCE", "8")
@@ -114,14 +115,6 @@ def training_pod(name, profile=None, command=("sh", "-c", "echo $NVIDIA_VISIBLE_
             "resources": {"limits": {GPU: 1}}}]}}
 
 
-def milli(amount):
-    return int(amount[:-1]) if amount.endswith("m") else int(float(amount) * 1000)
-
-
-def cpu(pod):
-    return milli(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"])
-
-
 def is_ready(pod):
     return any(c["type"] == "Ready" and c["status"] == "True" for c in pod["status"].get("conditions", []))
 
@@ -206,17 +199,17 @@ class InstallTest(unittest.TestCase):
             wait_for("the controllers to know the profile", lambda profile=profile: self.admitted_with_its_profile(profile))
         self.cluster.create(training_pod("hungry", "hungry"))
         wait_for("the hungry pod", lambda: is_ready(self.cluster.get("pod", "hungry")))
-        self.assertEqual(cpu(self.cluster.get("pod", "hungry")), demand)
+        self.assertEqual(milli_cpu(self.cluster.get("pod", "hungry")), demand)
         self.assertRegex(self.cluster.kubectl("logs", "hungry"), rf"^GPU-\d {-(-demand // 1000)}$")
         self.cluster.create(training_pod("second"))
         wait_for("the second pod, with CPU of the first", lambda: is_ready(self.cluster.get("pod", "second")), 120)
         pods = self.cluster.pods()
-        self.assertEqual(cpu(pods["hungry"]), fair)
+        self.assertEqual(milli_cpu(pods["hungry"]), fair)
         self.assertEqual(restarts(pods["hungry"]), 0)
         self.cluster.create(training_pod("third"))
         wait_for("the third pod to wait for a GPU", lambda: self.prometheus.query('synergy_waiting_gpu_pods{reason="gpus"} == 1'))
         self.cluster.kubectl("delete", "pod", "second", "third")
-        wait_for("the hungry pod to grow again", lambda: cpu(self.cluster.get("pod", "hungry")) == demand, 120)
+        wait_for("the hungry pod to grow again", lambda: milli_cpu(self.cluster.get("pod", "hungry")) == demand, 120)
         self.every_query_has_data()
         self.clear()
 
@@ -239,7 +232,7 @@ class InstallTest(unittest.TestCase):
         self.cluster.create(*(trainers.pod_with(kind, kind, arguments[kind], {"synergy.io/profile": kind, **labels}, resources)
                               for kind in arguments))
         wait_for(f"the trainers to have {expected}", lambda: all(map(is_ready, self.cluster.pods().values())) and {
-            name: trainers.milli_cpu(pod, "status") for name, pod in self.cluster.pods().items()} == expected)
+            name: milli_cpu(pod, "status") for name, pod in self.cluster.pods().items()} == expected)
         since = time.time()
         time.sleep(8)
         speeds = trainers.speeds(self.cluster, since, time.time())
@@ -422,14 +415,14 @@ class InstallTest(unittest.TestCase):
         for name in ("first", "second"):
             self.cluster.create(training_pod(name, "hungry"))
             wait_for(name, lambda name=name: is_ready(self.cluster.get("pod", name)), 120)
-        used = cpu(self.cluster.get("pod", "first"))
+        used = milli_cpu(self.cluster.get("pod", "first"))
         self.cluster.create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "tight", "namespace": "default"},
                              "spec": {"hard": {"requests.cpu": f"{used}m"}}})
         self.cluster.kubectl("delete", "pod", "second")
         self.fires("SynergyResizesFail")
-        self.assertEqual(cpu(self.cluster.get("pod", "first")), used)
+        self.assertEqual(milli_cpu(self.cluster.get("pod", "first")), used)
         self.cluster.kubectl("delete", "resourcequota", "tight")
-        wait_for("the first pod to grow", lambda: cpu(self.cluster.get("pod", "first")) > used)
+        wait_for("the first pod to grow", lambda: milli_cpu(self.cluster.get("pod", "first")) > used)
         self.clear()
 
     def shrink_memory_in_use(self):
@@ -468,7 +461,7 @@ class InstallTest(unittest.TestCase):
 
     def send_garbage_to_the_extender(self):
         """Which listens for nobody but kube-scheduler beside it."""
-        port = prometheus.free_port()
+        port = free_port()
         command = [self.cluster.environment.get("SYNERGY_KUBECTL", "kubectl"), "port-forward", f"--namespace={NAMESPACE}",
                    "deployment/synergy-scheduler", f"{port}:8888"]
         with subprocess.Popen(command, env=self.cluster.environment, stdout=subprocess.PIPE, text=True) as forward:

@@ -8,7 +8,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -17,17 +16,11 @@ import urllib.request
 
 import yaml
 
-from cluster import wait_for
+from cluster import free_port, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "chart"))
 
 import dashboards  # noqa: E402
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 class Prometheus:

@@ -98,6 +98,11 @@ def is_running(item):
     return item["status"].get("phase") == "Running"
 
 
+def milli(amount):
+    """A CPU quantity, in thousandths of a core."""
+    return int(amount[:-1]) if amount.endswith("m") else round(float(amount) * 1000)
+
+
 def milli_cpu(item, of="spec"):
     """What the trainer requests, or what the kubelet says that it has; None before it says so."""
     if of == "spec":
@@ -105,9 +110,7 @@ def milli_cpu(item, of="spec"):
     else:
         amounts = item["status"].get("containerStatuses", [{}])[0].get("resources", {})
     text = amounts.get("requests", {}).get("cpu")
-    if text is None:
-        return None
-    return int(text[:-1]) if text.endswith("m") else round(float(text) * 1000)
+    return None if text is None else milli(text)
 
 
 def restarts(item):
