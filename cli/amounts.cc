@@ -40,13 +40,13 @@ std::optional<double> Factor(const std::array<std::pair<std::string_view, double
 }  // namespace
 
 Result<Seconds> ParseDuration(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
-      {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
+  constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+      {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
   const auto amount = Read(text);
   const auto factor = amount ? Factor(kUnits, amount->unit) : std::nullopt;
   if (!factor || amount->number * *factor > kLongest) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("\"{}\" is no duration: write it as 300s, 5m, 1.5h or 2d", text));
+                fmt::format("\"{}\" is no duration: write it as 10ms, 300s, 5m, 1.5h or 2d", text));
   }
   return Seconds(amount->number * *factor);
 }

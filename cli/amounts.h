@@ -13,7 +13,7 @@
 
 namespace synergy::cli {
 
-// "300s", "5m", "1.5h", "2d".
+// "10ms", "300s", "5m", "1.5h", "2d".
 Result<Seconds> ParseDuration(std::string_view text);
 // "500GB", "500G", "500Gi", "500000000000".
 Result<Bytes> ParseSize(std::string_view text);

@@ -1,23 +1,16 @@
 #include "cli/cluster_commands.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "cli/cluster_facts.h"
-#include "cli/credential_plugin.h"
 #include "cli/explain.h"
 #include "cli/profile_list.h"
 #include "cli/top.h"
 #include "core/clock.h"
-#include "core/version.h"
-#include "kube/api_client.h"
 
 namespace synergy::cli {
 namespace {
@@ -43,46 +36,6 @@ constexpr const char* kProfilesHelp =
 examples:
   synergy profiles --all-namespaces
   synergy profiles resnet18)";
-
-// As kubectl looks for it: the option, KUBECONFIG, ~/.kube/config, and in a pod its own account.
-Result<config::ClusterAccess> FindAccess(const std::string& option, const std::string& context) {
-  if (!option.empty()) return config::LoadKubeconfigs({option}, context);
-  const char* variable = std::getenv("KUBECONFIG");
-  std::vector<std::string> files;
-  for (std::string_view rest = variable == nullptr ? "" : variable; !rest.empty();) {
-    const size_t end = std::min(rest.find(':'), rest.size());
-    if (end > 0) files.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  if (!files.empty()) return config::LoadKubeconfigs(files, context);
-  const char* home = std::getenv("HOME");
-  const std::string file = fmt::format("{}/.kube/config", home == nullptr ? "" : home);
-  std::error_code ignored;
-  if (std::filesystem::exists(file, ignored)) return config::LoadKubeconfigs({file}, context);
-  if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) return config::FindClusterAccess("", "");
-  return Fail(
-      ErrorCode::kInvalid,
-      fmt::format("no cluster: give --kubeconfig FILE or set KUBECONFIG ({} is not there)", file));
-}
-
-// What a command needs of the cluster.
-struct Connection {
-  std::unique_ptr<kube::ApiClient> client;
-  json::ObjectReader reader;
-  std::string default_namespace;
-};
-
-Result<Connection> Connect(const std::string& kubeconfig, const std::string& context,
-                           const std::string& gpu_resource) {
-  auto access = FindAccess(kubeconfig, context);
-  if (access) access = WithCredentials(*std::move(access));
-  if (!access) return Fail(access.error());
-  auto client = kube::ApiClient::Create(
-      *access, {.user_agent = fmt::format("kubectl-synergy/{}", Version())});
-  if (!client) return Fail(client.error());
-  return Connection{*std::move(client), json::ObjectReader(gpu_resource),
-                    access->default_namespace.empty() ? "default" : access->default_namespace};
-}
 
 // `table` is only made where it is wanted.
 template <class ToTable>
@@ -112,11 +65,7 @@ ClusterCommands::ClusterCommands(CLI::App& app)
 }
 
 void ClusterCommands::AddCommon(CLI::App& command) {
-  command.add_option("-n,--namespace", namespace_, "instead of the context's namespace");
-  command.add_option("--kubeconfig", kubeconfig_, "instead of KUBECONFIG or ~/.kube/config");
-  command.add_option("--context", context_, "instead of the kubeconfig's current one");
-  command.add_option("--gpu-resource", gpu_resource_, "the resource that counts GPUs")
-      ->capture_default_str();
+  AddClusterOptions(command, cluster_);
   command.add_option("-o,--output", output_, "table, json or yaml")
       ->check(CLI::IsMember({"table", "json", "yaml"}))
       ->capture_default_str();
@@ -149,11 +98,10 @@ Result<> ClusterCommands::RunExplain() const {
       name.find('/') != std::string::npos) {
     return Fail(ErrorCode::kInvalid, "say pod NAME or pod/NAME");
   }
-  auto connection = Connect(kubeconfig_, context_, gpu_resource_);
+  auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
   FactsReader facts_reader(*connection->client, connection->reader);
-  const auto facts =
-      facts_reader.ReadPod(namespace_.empty() ? connection->default_namespace : namespace_, name);
+  const auto facts = facts_reader.ReadPod(connection->pod_namespace, name);
   if (!facts) return Fail(facts.error());
   const WallTime now = SystemClock().WallNow();
   const Explanation explanation = Explain(*facts, now);
@@ -162,23 +110,23 @@ Result<> ClusterCommands::RunExplain() const {
 }
 
 Result<> ClusterCommands::RunTop() const {
-  auto connection = Connect(kubeconfig_, context_, gpu_resource_);
+  auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
   FactsReader facts_reader(*connection->client, connection->reader);
   const bool nodes = top_of_.starts_with("node");
-  const std::string& default_namespace =
-      namespace_.empty() ? connection->default_namespace : namespace_;
-  const auto facts = nodes ? facts_reader.ReadCluster()
-                           : facts_reader.ReadPods(all_namespaces_ ? "" : default_namespace);
+  const auto facts = nodes
+                         ? facts_reader.ReadCluster()
+                         : facts_reader.ReadPods(all_namespaces_ ? "" : connection->pod_namespace);
   if (!facts) return Fail(facts.error());
   PrintNotes(facts->notes);
+  const WallTime now = SystemClock().WallNow();
   Tree::List items;
   if (nodes) {
-    const std::vector<NodeView> views = ViewNodes(*facts);
+    const std::vector<NodeView> views = ViewNodes(*facts, now);
     for (const NodeView& view : views) items.push_back(ToTree(view));
     Print(output_, items, [&] { return NodeTable(views); });
   } else {
-    const std::vector<PodView> views = ViewPods(*facts);
+    const std::vector<PodView> views = ViewPods(*facts, now);
     for (const PodView& view : views) items.push_back(ToTree(view));
     Print(output_, items, [&] { return PodTable(views, all_namespaces_); });
   }
@@ -186,15 +134,13 @@ Result<> ClusterCommands::RunTop() const {
 }
 
 Result<> ClusterCommands::RunProfiles() const {
-  auto connection = Connect(kubeconfig_, context_, gpu_resource_);
+  auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
   FactsReader facts_reader(*connection->client, connection->reader);
   if (all_namespaces_ && !profile_.empty()) {
     return Fail(ErrorCode::kInvalid, "one profile is in one namespace: say --namespace");
   }
-  const std::string profile_namespace = all_namespaces_      ? ""
-                                        : namespace_.empty() ? connection->default_namespace
-                                                             : namespace_;
+  const std::string profile_namespace = all_namespaces_ ? "" : connection->pod_namespace;
   const auto profiles = facts_reader.ReadProfiles(profile_namespace);
   if (!profiles) return Fail(profiles.error());
   if (profile_.empty()) {

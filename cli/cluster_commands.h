@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/cluster_connection.h"
 #include "core/result.h"
 
 namespace synergy::cli {
@@ -37,10 +38,7 @@ class ClusterCommands {
   std::vector<std::string> explained_;
   std::string top_of_;
   std::string profile_;
-  std::string kubeconfig_;
-  std::string context_;
-  std::string namespace_;
-  std::string gpu_resource_ = "nvidia.com/gpu";
+  ClusterArguments cluster_;
   std::string output_ = "table";
   bool all_namespaces_ = false;
 };

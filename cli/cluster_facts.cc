@@ -7,12 +7,10 @@
 
 #include "cluster/cluster_state.h"
 #include "kube/listing.h"
-#include "kube/pods.h"
+#include "kube/pod_api.h"
 
 namespace synergy::cli {
 namespace {
-
-constexpr const char* kLivingPods = "status.phase!=Succeeded,status.phase!=Failed";
 
 std::string ProfilesPath(const std::string& profile_namespace) {
   return profile_namespace.empty()
@@ -56,7 +54,7 @@ std::shared_ptr<const JobProfile> Profiles::Of(const Pod& pod) const {
 
 Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const std::string& name) {
   PodFacts facts;
-  Result<Pod> pod = kube::GetPod(client_, reader_, pod_namespace, name);
+  Result<Pod> pod = kube::MakePodApi(client_, reader_)->Get(pod_namespace, name);
   if (!pod) return Fail(pod.error());
   facts.pod = *std::move(pod);
 
@@ -66,9 +64,10 @@ Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const st
   } else {
     facts.notes.push_back("no training profiles: " + profiles.error().message);
   }
-  auto events = kube::ListAll(client_, reader_, &json::ObjectReader::ReadPodEventList,
-                              {fmt::format("/api/v1/namespaces/{}/events", pod_namespace),
-                               "involvedObject.uid=" + facts.pod.uid});
+  auto events = kube::ListAll<wire::EventAboutPod>(
+      client_, reader_,
+      {fmt::format("/api/v1/namespaces/{}/events", pod_namespace),
+       "involvedObject.uid=" + facts.pod.uid});
   if (events) {
     facts.events = std::move(events->items);
     std::stable_sort(facts.events.begin(), facts.events.end(),
@@ -118,15 +117,14 @@ Result<ClusterFacts> FactsReader::ReadCluster() {
 }
 
 Result<Profiles> FactsReader::ReadProfiles(const std::string& profile_namespace) {
-  auto listing = kube::ListAll(client_, reader_, &json::ObjectReader::ReadProfileList,
-                               {ProfilesPath(profile_namespace), ""});
+  auto listing =
+      kube::ListAll<ProfileObject>(client_, reader_, {ProfilesPath(profile_namespace), ""});
   if (!listing) return Fail(listing.error());
   return Profiles(std::move(listing->items));
 }
 
 Result<std::shared_ptr<const ClusterSnapshot>> FactsReader::Snapshot(std::vector<Pod> pods) {
-  auto nodes =
-      kube::ListAll(client_, reader_, &json::ObjectReader::ReadNodeList, {"/api/v1/nodes", ""});
+  auto nodes = kube::ListAll<Node>(client_, reader_, {"/api/v1/nodes", ""});
   if (!nodes) return Fail(nodes.error());
   ClusterState state;
   state.ReplaceNodes(std::move(nodes->items));
@@ -138,8 +136,7 @@ Result<std::vector<Pod>> FactsReader::Pods(const std::string& pod_namespace) {
   const std::string path = pod_namespace.empty()
                                ? "/api/v1/pods"
                                : fmt::format("/api/v1/namespaces/{}/pods", pod_namespace);
-  auto listing =
-      kube::ListAll(client_, reader_, &json::ObjectReader::ReadPodList, {path, kLivingPods});
+  auto listing = kube::ListAll<Pod>(client_, reader_, {path, kube::kLivingPods});
   if (!listing) return Fail(listing.error());
   return std::move(listing->items);
 }

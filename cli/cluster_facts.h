@@ -15,9 +15,9 @@
 #include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
 #include "core/result.h"
-#include "json/objects.h"
 #include "kube/api_client.h"
 #include "profile/profile_object.h"
+#include "wire/objects.h"
 
 namespace synergy::cli {
 
@@ -39,7 +39,7 @@ class Profiles {
 struct PodFacts {
   Pod pod;
   Profiles profiles;                               // the pod's namespace's
-  std::vector<json::PodEvent> events;              // about it, the oldest first
+  std::vector<wire::EventAboutPod> events;         // about it, the oldest first
   std::shared_ptr<const ClusterSnapshot> cluster;  // null: not allowed to see
   std::vector<std::string> notes;
 };
@@ -54,7 +54,7 @@ struct ClusterFacts {
 class FactsReader {
  public:
   // Both outlive this.
-  FactsReader(kube::ApiClient& client, const json::ObjectReader& reader)
+  FactsReader(kube::ApiClient& client, const wire::ObjectReader& reader)
       : client_(client), reader_(reader) {}
 
   Result<PodFacts> ReadPod(const std::string& pod_namespace, const std::string& name);
@@ -69,7 +69,7 @@ class FactsReader {
   Result<std::vector<Pod>> Pods(const std::string& pod_namespace);
 
   kube::ApiClient& client_;
-  const json::ObjectReader& reader_;
+  const wire::ObjectReader& reader_;
 };
 
 }  // namespace synergy::cli

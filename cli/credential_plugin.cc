@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "json/exec_credential.h"
+#include "wire/exec_credential.h"
 
 namespace synergy::cli {
 namespace {
@@ -40,7 +40,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 std::vector<std::string> Environment(const CredentialPlugin& plugin) {
   auto added = plugin.environment;
   added.emplace_back("KUBERNETES_EXEC_INFO",
-                     json::WriteExecInfo(plugin.api_version, isatty(STDIN_FILENO) == 1));
+                     wire::WriteExecInfo(plugin.api_version, isatty(STDIN_FILENO) == 1));
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -137,7 +137,7 @@ Result<config::ClusterAccess> WithCredentials(config::ClusterAccess access) {
   if (plugin.command.empty()) return access;
   const Result<std::string> answer = Run(plugin);
   if (!answer) return Fail(answer.error());
-  const auto credential = json::ReadExecCredential(*answer);
+  const auto credential = wire::ReadExecCredential(*answer);
   if (!credential) {
     return Failure(plugin, ErrorCode::kInvalid,
                    fmt::format("gives no credentials: {}", credential.error().message));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "allocation/surplus.h"
 #include "cli/amounts.h"
 #include "cli/table.h"
 #include "cluster/annotations.h"
@@ -17,27 +18,9 @@
 namespace synergy::cli {
 namespace {
 
-std::string Label(const Pod& pod, std::string_view key) {
-  for (const auto& [name, value] : pod.labels) {
-    if (name == key) return value;
-  }
-  return {};
-}
-
-// What the pods on the node have above their floors.
-ResourceVector Reclaimable(const NodeState& node) {
-  ResourceVector sum;
-  for (const auto& pod : node.detail->pods) {
-    if (pod->fungible) {
-      sum += LargerOf(pod->fungible->requested - pod->fungible->floor, ResourceVector{});
-    }
-  }
-  return sum;
-}
-
-Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster) {
+Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster, WallTime now) {
   const Waiting& waiting = *pod.waiting;
-  Waits waits{waiting.scheduler, {}, waiting.message, waiting.hold, {}, 0, 0};
+  Waits waits{waiting.scheduler, {}, waiting.message, waiting.kept_node, {}, 0, 0};
   if (waiting.since != WallTime{}) waits.since = ToTimeText(waiting.since);
   if (cluster == nullptr) return waits;
   std::map<std::string, size_t> reasons;
@@ -56,7 +39,7 @@ Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster) {
     }
     ++reasons[DescribeFailures(failures, pod.requests, &node, "GPUs")];
     const bool scarce = (failures.bits() & ~(FitFailures::kCpu | FitFailures::kMemory)) == 0;
-    if (scarce && pod.requests.main.FitsWithin(node.Free() + Reclaimable(node))) {
+    if (scarce && CheckFit(pod, WithoutSurplus(node, now)).none()) {
       ++waits.nodes_by_reclaim;
     }
   }
@@ -69,19 +52,24 @@ Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster) {
 void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
   if (!pod.UsesGpus()) {
     remarks.emplace_back("it asks for no GPUs, so Synergy leaves its CPU and memory alone");
-  } else if (Label(pod, annotations::kFungible) == "false") {
+  } else if (FindLabel(pod.labels, annotations::kFungible) == "false") {
     remarks.push_back(fmt::format("its label {}: \"false\" keeps its CPU and memory as written",
                                   annotations::kFungible));
+  } else if (FindLabel(pod.labels, annotations::kKueuePod) == "true") {
+    remarks.emplace_back(
+        "Kueue manages it by itself and would delete it if its containers changed, so it keeps the "
+        "CPU and memory that it was created with");
   } else {
     remarks.emplace_back(
-        "it was created as written: it is another scheduler's, its namespace is exempt, or the "
-        "controller was not reached; its CPU and memory are never changed");
+        "it was created as written: nobody asked for Synergy (scheduler, a synergy.io/ label, its "
+        "namespace), its namespace is exempt, or the controller was not reached; its CPU and "
+        "memory are never changed");
   }
 }
 
 void RemarkOnProfile(const Pod& pod, const Profiles& profiles, std::vector<std::string>& remarks) {
   const Fungible& fungible = *pod.fungible;
-  const std::string wanted = Label(pod, annotations::kProfile);
+  const std::string_view wanted = FindLabel(pod.labels, annotations::kProfile).value_or("");
   if (fungible.profile.empty()) {
     remarks.push_back(wanted.empty()
                           ? fmt::format("it names no profile (label {}), so it has its fair share",
@@ -119,9 +107,13 @@ void RemarkOnChanges(const Fungible& fungible, WallTime now, std::vector<std::st
                     "before {}",
                     ToTimeText(*fungible.unshrinkable_until)));
   }
+  if (fungible.memory_let_be) {
+    remarks.emplace_back(
+        "an OOM kill followed a change of its memory, which stays as it is from then on");
+  }
 }
 
-bool Telling(const json::PodEvent& event) {
+bool Telling(const wire::EventAboutPod& event) {
   return event.reason.starts_with("Synergy") ||
          event.component.find("scheduler") != std::string::npos;
 }
@@ -192,8 +184,10 @@ std::string WaitsText(const Waits& waits, WallTime now) {
 Explanation Explain(const PodFacts& facts, WallTime now) {
   const Pod& pod = facts.pod;
   Explanation explanation;
-  explanation.pod = View(pod, facts.profiles);
+  explanation.pod = View(pod, facts.profiles, now);
   explanation.remarks = facts.notes;
+  for (const std::string& warning : pod.warnings)
+    explanation.remarks.push_back("when it was created: " + warning);
   if (pod.fungible) {
     const Fungible& fungible = *pod.fungible;
     explanation.enforcement = std::string(ToString(fungible.enforcement));
@@ -201,6 +195,11 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
     if (!pod.node.empty()) explanation.in_force = fungible.in_force;
     explanation.resize_message = fungible.resize_message;
     explanation.change = fungible.change;
+    if (fungible.placeholder) {
+      explanation.remarks.emplace_back(
+          "its CPU and memory are placeholders: synergy-controller sets them when there is a node "
+          "for it, and until then it is not placed");
+    }
     RemarkOnProfile(pod, facts.profiles, explanation.remarks);
     RemarkOnChanges(fungible, now, explanation.remarks);
   } else {
@@ -208,11 +207,11 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
   }
   if (facts.cluster && !pod.node.empty()) {
     if (const auto index = facts.cluster->Find(pod.node)) {
-      explanation.node = View(facts.cluster->node(*index), facts.profiles);
+      explanation.node = View(facts.cluster->node(*index), facts.profiles, now);
     }
   }
   if (pod.waiting && pod.node.empty()) {
-    explanation.waits = ExplainWaiting(pod, facts.cluster.get());
+    explanation.waits = ExplainWaiting(pod, facts.cluster.get(), now);
     if (pod.gated)
       explanation.remarks.emplace_back("it has scheduling gates: nobody places it yet");
   }
@@ -223,7 +222,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
 
 Tree ToTree(const Explanation& explanation) {
   Tree::List events;
-  for (const json::PodEvent& event : explanation.events) {
+  for (const wire::EventAboutPod& event : explanation.events) {
     events.push_back(Tree::Members{{"type", event.type},
                                    {"reason", event.reason},
                                    {"message", event.message},
@@ -301,7 +300,7 @@ std::string ToText(const Explanation& explanation, WallTime now) {
     text += "Events\n";
     std::vector<std::vector<std::string>> rows;
     rows.reserve(explanation.events.size());
-    for (const json::PodEvent& event : explanation.events) {
+    for (const wire::EventAboutPod& event : explanation.events) {
       rows.push_back({Ago(event.last, now), event.reason, event.message});
     }
     text += FormatTable(rows, 2);

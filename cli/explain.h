@@ -42,8 +42,8 @@ struct Explanation {
   std::optional<ChangeRecord> change;
   std::optional<NodeView> node;
   std::optional<Waits> waits;
-  std::vector<json::PodEvent> events;  // Synergy's and the scheduler's, the oldest first
-  std::vector<std::string> remarks;    // what a reader should know or do
+  std::vector<wire::EventAboutPod> events;  // Synergy's and the scheduler's, the oldest first
+  std::vector<std::string> remarks;         // what a reader should know or do
 };
 
 Explanation Explain(const PodFacts& facts, WallTime now);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/cluster_commands.h"
+#include "cli/replay_command.h"
 #include "cli/simulate_command.h"
 #include "core/version.h"
 
@@ -41,6 +42,8 @@ int main(int argc, char** argv) {
   const synergy::cli::ClusterCommands cluster(app);
   synergy::cli::SimulateArguments simulate;
   synergy::cli::AddSimulate(app, simulate);
+  synergy::cli::ReplayArguments replay;
+  const CLI::App* const replays = synergy::cli::AddReplay(app, replay);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -51,5 +54,6 @@ int main(int argc, char** argv) {
     return EXIT_SUCCESS;
   }
   if (cluster.Parsed()) return Report(cluster.Name(), cluster.Run());
+  if (replays->parsed()) return Report("replay", synergy::cli::RunReplay(replay));
   return Report("simulate", synergy::cli::RunSimulate(simulate));
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "allocation/surplus.h"
 #include "core/quantity_text.h"
 
 namespace synergy::cli {
@@ -14,7 +15,7 @@ std::string State(const Pod& pod) {
   if (pod.terminal) return "ended";
   if (pod.deleting) return "ending";
   if (pod.gated) return "gated";
-  if (pod.waiting && !pod.waiting->hold.empty()) return "place kept";
+  if (pod.waiting && !pod.waiting->kept_node.empty()) return "place kept";
   if (pod.waiting) return pod.waiting->unschedulable ? "unschedulable" : "waiting";
   if (!pod.fungible) return "placed";
   switch (pod.fungible->resize) {
@@ -44,7 +45,7 @@ std::optional<Speed> SpeedOf(const Pod& pod, const Profiles& profiles) {
 
 }  // namespace
 
-PodView View(const Pod& pod, const Profiles& profiles) {
+PodView View(const Pod& pod, const Profiles& profiles, WallTime now) {
   PodView view;
   view.pod_namespace = pod.pod_namespace;
   view.name = pod.name;
@@ -59,15 +60,9 @@ PodView View(const Pod& pod, const Profiles& profiles) {
   view.floor = fungible.floor;
   view.fair_share = fungible.fair_share;
   view.demand = fungible.demand;
+  view.surplus = Surplus(pod, now);
   view.speed = SpeedOf(pod, profiles);
   return view;
-}
-
-ResourceVector Surplus(const PodView& view) {
-  if (!view.fair_share || view.node.empty()) return {};
-  ResourceVector surplus = LargerOf(view.allocated - *view.fair_share, {});
-  surplus.gpus = Gpus(0);
-  return surplus;
 }
 
 Tree ToTree(const ResourceVector& amounts) {
@@ -96,7 +91,7 @@ Tree ToTree(const PodView& view) {
                        {"floor", amounts(view.floor)},
                        {"fairShare", amounts(view.fair_share)},
                        {"demand", amounts(view.demand)},
-                       {"surplus", ToTree(Surplus(view))},
+                       {"surplus", ToTree(view.surplus)},
                        {"throughput", std::move(speed)}};
 }
 

@@ -34,13 +34,11 @@ struct PodView {
   std::optional<ResourceVector> floor;
   std::optional<ResourceVector> fair_share;
   std::optional<ResourceVector> demand;
+  ResourceVector surplus;      // what may be taken from it (allocation/surplus.h)
   std::optional<Speed> speed;  // of one with a node and a profile
 };
 
-PodView View(const Pod& pod, const Profiles& profiles);
-
-// What is above the fair share, per dimension; nothing where it is not known.
-ResourceVector Surplus(const PodView& view);
+PodView View(const Pod& pod, const Profiles& profiles, WallTime now);
 
 Tree ToTree(const ResourceVector& amounts);  // {"cpu": "1500m", "memory": "4Gi"}
 Tree ToTree(const PodView& view);

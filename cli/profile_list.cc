@@ -88,6 +88,9 @@ Tree ToTree(const ProfileObject& object) {
     }
   }
   const ProfileStatus& status = object.status;
+  std::string process_memory;
+  if (object.training.process_memory)
+    process_memory = ToQuantityText(*object.training.process_memory);
   return Tree::Members{
       {"namespace", object.profile_namespace},
       {"name", object.name},
@@ -95,6 +98,7 @@ Tree ToTree(const ProfileObject& object) {
       {"model", object.training.model},
       {"gpuProduct", object.training.gpu_product},
       {"gpus", object.training.gpus.count()},
+      {"processMemory", process_memory},
       {"tolerance", object.tolerance},
       {"demand", Tree::Members{{"cpu", status.demand_cpu}, {"memory", status.demand_memory}}},
       {"speedUp", status.speed_up},
@@ -115,6 +119,11 @@ std::string ProfileText(const ProfileObject& object) {
         fmt::format("Demand cpu {}, memory {}; {} times as fast with it as with the fair share\n",
                     status.demand_cpu, status.demand_memory, Text(status.speed_up));
   }
+  text +=
+      object.training.process_memory
+          ? fmt::format("Process memory {}: what is above it is cache, which may change hands\n",
+                        ToReadableText(*object.training.process_memory))
+          : "Process memory not known, so memory is not changed\n";
   for (const std::string& problem : object.problems)
     text += fmt::format("Not valid: {}\n", problem);
   if (!object.profile) return text;

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/table.h"
-#include "json/objects.h"
+#include "json/text.h"
+#include "wire/objects.h"
 
 namespace synergy::cli {
 namespace {
@@ -21,6 +23,9 @@ struct Column {
   bool text = false;
 };
 
+// Jobs that the figures should count and do not.
+size_t LeftOut(const RunResult& run) { return run.statistics.unfinished + run.not_run; }
+
 std::string Exact(double value) { return fmt::format("{}", value); }
 
 // Every figure of a run, under the names that JSON and CSV use.
@@ -32,6 +37,7 @@ std::vector<Column> Columns(const RunResult& run) {
           {"policy", run.policy, true},
           {"mechanism", run.mechanism, true},
           {"jobs", fmt::format("{}", statistics.measured)},
+          {"left_out", fmt::format("{}", LeftOut(run))},
           {"mean_jct_hours", hours(statistics.mean)},
           {"p50_jct_hours", hours(statistics.p50)},
           {"p95_jct_hours", hours(statistics.p95)},
@@ -63,6 +69,15 @@ std::string CsvField(const std::string& text) {
 
 std::string RunCsv(const RunResult& run) {
   return fmt::format("{},{},{},{}", CsvField(run.workload), run.load, run.policy, run.mechanism);
+}
+
+// Nodes, CPU in cores and memory in bytes at bind; nothing where nobody says.
+std::string PlaceCsv(const RunResult& run, size_t job) {
+  if (run.job_places.empty()) return ",,";
+  const JobPlace& place = run.job_places[job];
+  return fmt::format("{},{},{}", place.nodes,
+                     static_cast<double>(place.bound_with.cpu.count()) / 1000,
+                     place.bound_with.memory.count());
 }
 
 std::string Label(const RunResult& run) {
@@ -152,8 +167,36 @@ std::string ToJson(std::span<const RunResult> runs) {
   return text + (runs.size() == 1 ? "\n" : "]\n");
 }
 
+std::string LeftOutWarnings(std::span<const RunResult> runs) {
+  std::string text;
+  for (const RunResult& run : runs) {
+    if (LeftOut(run) == 0) continue;
+    text +=
+        fmt::format("synergy simulate: warning: {}, {}: {} of {} jobs are left out:", run.workload,
+                    Label(run), LeftOut(run), run.statistics.measured + LeftOut(run));
+    if (run.not_run > 0) {
+      text +=
+          fmt::format(" {} never ran, or ask for more GPUs than all servers have;", run.not_run);
+    }
+    if (!run.never_placed.empty()) {
+      text += fmt::format(" job {} never got {} GPUs, which pods have that run for ever;",
+                          fmt::join(run.never_placed, ", job "),
+                          run.never_placed.size() == 1 ? "its" : "their");
+    } else if (run.statistics.unfinished > 0) {
+      text += fmt::format(
+          " {} had not finished when the run ended, at a moment without a job as the authors' "
+          "simulator does: try --arrivals generated;",
+          run.statistics.unfinished);
+    }
+    text.back() = '\n';
+  }
+  return text;
+}
+
 std::string ToJobsCsv(std::span<const RunResult> runs) {
-  std::string csv = "workload,load,policy,mechanism,job_id,model,gpus,submit_s,start_s,finish_s\n";
+  std::string csv =
+      "workload,load,policy,mechanism,job_id,model,gpus,submit_s,start_s,finish_s,nodes,"
+      "cpu_at_bind,memory_at_bind\n";
   for (const RunResult& run : runs) {
     const std::string prefix = RunCsv(run);
     for (size_t at = 0; at < run.jobs.size(); ++at) {
@@ -161,9 +204,9 @@ std::string ToJobsCsv(std::span<const RunResult> runs) {
       const auto time = [](const std::optional<Seconds>& seconds) {
         return seconds ? Exact(seconds->count()) : std::string();
       };
-      csv += fmt::format("{},{},{},{},{},{},{}\n", prefix, job.id, run.job_models[at],
+      csv += fmt::format("{},{},{},{},{},{},{},{}\n", prefix, job.id, run.job_models[at],
                          run.job_gpus[at].count(), job.submitted.count(), time(job.started),
-                         time(job.finished));
+                         time(job.finished), PlaceCsv(run, at));
     }
   }
   return csv;
@@ -176,6 +219,25 @@ std::string ToTimelineCsv(std::span<const RunResult> runs) {
     for (const UtilisationPoint& point : run.timeline) {
       csv += fmt::format("{},{},{:.4f},{:.4f},{:.4f},{},{}\n", prefix, point.at.count(), point.gpus,
                          point.cpu, point.memory, point.running, point.waiting);
+    }
+  }
+  return csv;
+}
+
+std::string ToChangesCsv(std::span<const RunResult> runs) {
+  std::string csv = "workload,load,policy,mechanism,time_s,job_id,what,pod,node,cpu,memory\n";
+  const auto name = [](PlaceChange::Kind kind) {
+    return kind == PlaceChange::Kind::kBound     ? "bound"
+           : kind == PlaceChange::Kind::kResized ? "resized"
+                                                 : "gone";
+  };
+  for (const RunResult& run : runs) {
+    const std::string prefix = RunCsv(run);
+    for (const PlaceChange& change : run.changes) {
+      csv += fmt::format("{},{},{},{},{},{},{},{}\n", prefix, Exact(change.at.count()), change.job,
+                         name(change.kind), change.pod, change.node,
+                         static_cast<double>(change.amounts.cpu.count()) / 1000,
+                         change.amounts.memory.count());
     }
   }
   return csv;

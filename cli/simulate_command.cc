@@ -1,6 +1,7 @@
 #include "cli/simulate_command.h"
 
 #include <cstdio>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,10 +9,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "allocation/mechanisms.h"
+#include "baseline/mechanisms.h"
+#include "cli/model_facts_file.h"
 #include "cli/report.h"
 #include "cli/simulation.h"
-#include "config/model_facts_file.h"
+#include "cli/starting_cluster.h"
+#include "config/text_file.h"
 #include "sim/workload.h"
 
 namespace synergy::cli {
@@ -22,14 +25,15 @@ constexpr const char* kSimulateHelp =
 
 examples:
   synergy simulate --generate rate=9/h,jobs=2000 --profiles profiles.json --mechanism proportional,tune,synergy
-  synergy simulate --trace trace.csv --profiles profiles.json --servers 4 --policy fifo,srtf --output json
+  synergy simulate --trace trace.csv --profiles profiles.json --servers 4 --policy fifo,srtf --mechanism tune,synergy-rounds --output json
   synergy simulate --trace ae.csv --profiles profiles.json --mechanism tune --compat reference --window 4000:5000
-  synergy simulate --generate gpus=philly,jobs=3000 --profiles profiles.json --load 0.6,0.8,1 --mechanism burstable-spread,synergy --plot out.svg)";
+  synergy simulate --generate gpus=philly,jobs=3000 --profiles profiles.json --load 0.6,0.8,1 --mechanism burstable-spread,synergy --plot out.svg
+  synergy simulate --from-cluster --save-cluster cluster.json --trace tomorrow.csv --remaining 2h)";
 
 std::string Names(std::span<const MechanismName> names) {
   std::string text;
   for (const MechanismName& name : names) {
-    text += fmt::format("\n    {:<18} {}", name.name, name.meaning);
+    text += fmt::format("\n    {:<21} {}", name.name, name.meaning);
   }
   return text;
 }
@@ -58,7 +62,62 @@ Result<> WriteFiles(const SimulateArguments& arguments, const std::vector<RunRes
     const auto written = WriteFile(arguments.timeline, ToTimelineCsv(runs));
     if (!written) return written;
   }
+  if (!arguments.changes.empty()) {
+    const auto written = WriteFile(arguments.changes, ToChangesCsv(runs));
+    if (!written) return written;
+  }
   return arguments.plot.empty() ? Result<>() : Plot(runs, arguments.plot);
+}
+
+// None where the simulation starts with empty servers.
+Result<std::optional<PresentCluster>> LoadCluster(const SimulateArguments& arguments,
+                                                  const SimulateOptions& options) {
+  if (!options.starts_from_cluster) return std::nullopt;
+  const ClusterArguments& access = arguments.access;
+  std::string pod_namespace = access.pod_namespace.empty() ? "default" : access.pod_namespace;
+  Result<std::string> text;
+  std::vector<std::string> notes;
+  if (arguments.from_cluster) {
+    const auto connection = Connect(access);
+    if (!connection) return Fail(connection.error());
+    pod_namespace = connection->pod_namespace;
+    text = ReadCluster(*connection->client, notes);
+  } else {
+    text = config::ReadTextFile(arguments.cluster);
+  }
+  if (!text) return Fail(text.error());
+  for (const std::string& note : notes) fmt::print(stderr, "Note: {}\n", note);
+  if (!arguments.save_cluster.empty()) {
+    const auto saved = WriteFile(arguments.save_cluster, *text);
+    if (!saved) return Fail(saved.error());
+  }
+  auto cluster = ParseCluster(*text, arguments.from_cluster ? "the cluster" : arguments.cluster,
+                              RulesOf(access));
+  if (!cluster) return Fail(cluster.error());
+  cluster->pod_namespace = std::move(pod_namespace);
+  return std::optional(*std::move(cluster));
+}
+
+// A cluster's servers are its own.
+void AddClusterSources(CLI::App& simulate, SimulateArguments& arguments) {
+  CLI::Option* from = simulate.add_flag(
+      "--from-cluster", arguments.from_cluster,
+      "start from the cluster of the kubeconfig as it is now: its nodes, pods, training profiles; "
+      "only for what runs by events");
+  CLI::Option* file =
+      simulate.add_option("--cluster", arguments.cluster,
+                          "start from this file of --save-cluster, or of kubectl get "
+                          "nodes,pods,trainingprofiles -A -o json");
+  simulate.add_option("--save-cluster", arguments.save_cluster,
+                      "with --from-cluster: keep what was read in this file");
+  simulate.add_option("--remaining", arguments.remaining,
+                      "the work that the cluster's own GPU pods still have, each, as the time at "
+                      "its fair share (they run for ever)");
+  AddClusterOptions(simulate, arguments.access);
+  from->excludes(file);
+  for (const char* made : {"--servers", "--gpus", "--cpus", "--memory"}) {
+    simulate.get_option(made)->excludes(from)->excludes(file);
+  }
 }
 
 }  // namespace
@@ -93,7 +152,8 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
       ->capture_default_str();
   simulate
       ->add_option("--mechanism", arguments.mechanisms,
-                   "who gets what, where; several for a comparison:" + Names(MechanismNames()))
+                   "who gets what, where; several for a comparison; by events, policy fifo only:" +
+                       Names(ProductMechanisms()) + "\n  in rounds:" + Names(MechanismNames()))
       ->delimiter(',')
       ->capture_default_str();
   simulate->add_option("--load", arguments.loads, "factors on the rate of arrival")
@@ -108,9 +168,27 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
   simulate->add_option("--placement", arguments.placement, "with --compat reference")
       ->check(CLI::IsMember({"first-fit", "consolidate"}))
       ->capture_default_str();
+  simulate
+      ->add_option(
+          "--arrivals", arguments.arrivals,
+          "with --compat reference, where rounds begin and the run ends:"
+          "\n    generated          at 0; when all jobs have finished"
+          "\n    replay             at the first whole round at or after the first arrival; at the"
+          "\n                       first moment without a job, whatever arrives later"
+          "\n    static             at 1 s; as replay"
+          "\n    auto               generated for --generate; a trace is taken for static where all"
+          "\n                       arrive in the first round, for generated where --window leaves"
+          "\n                       out its end, and else for replay")
+      ->check(CLI::IsMember({"auto", "static", "replay", "generated"}))
+      ->capture_default_str();
   simulate->add_option("--window", arguments.window,
                        "measure the jobs with these ids only, as 4000:5000");
-  simulate->add_option("--round", arguments.round, "length of a round")->capture_default_str();
+  simulate->add_option("--round", arguments.round, "length of a round, the tuner's included")
+      ->capture_default_str();
+  simulate->add_option(
+      "--latency", arguments.latency,
+      "of a run by events: schedule=10ms,bind=50ms,tune=60ms,start=1s,resize=1s (the "
+      "defaults), or some of these");
   simulate
       ->add_option("--restart-cost", arguments.restart_cost,
                    "what a job loses when it starts or moves")
@@ -128,17 +206,32 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
   simulate->add_option("--jobs-csv", arguments.jobs_csv, "write every job's times to this file");
   simulate->add_option("--timeline", arguments.timeline,
                        "write what is allocated over time to this file");
+  simulate->add_option("--changes", arguments.changes,
+                       "write where every pod went and what it had when to this file; of runs by "
+                       "events");
   simulate->add_option("--plot", arguments.plot, "draw an SVG (needs gnuplot)");
   simulate->add_flag("-q,--quiet", arguments.quiet, "no progress on the terminal");
+  AddClusterSources(*simulate, arguments);
   return simulate;
 }
 
 Result<> RunSimulate(const SimulateArguments& arguments) {
-  const auto options = CheckArguments(arguments);
+  auto options = CheckArguments(arguments);
   if (!options) return Fail(options.error());
-  const auto facts = config::LoadModelFacts(arguments.profiles, options->server);
+  const auto loaded = LoadCluster(arguments, *options);
+  if (!loaded) return Fail(loaded.error());
+  const PresentCluster* const cluster = *loaded ? &**loaded : nullptr;
+  if (arguments.traces.empty() && arguments.workloads.empty()) return {};  // only to be saved
+  if (cluster != nullptr) {
+    const auto fair_share = cluster->FairShare();
+    if (!fair_share) return Fail(fair_share.error());
+    options->server = *fair_share;
+  }
+  const auto facts = arguments.profiles.empty()
+                         ? Result<ModelFacts>()
+                         : LoadModelFacts(arguments.profiles, options->server);
   if (!facts) return Fail(facts.error());
-  const auto workloads = LoadWorkloads(arguments, *facts);
+  const auto workloads = LoadWorkloads(arguments, *facts, cluster);
   if (!workloads) return Fail(workloads.error());
   if (!arguments.save.empty()) {
     if (workloads->size() != 1) {
@@ -150,7 +243,7 @@ Result<> RunSimulate(const SimulateArguments& arguments) {
   const bool show = !arguments.quiet && isatty(STDERR_FILENO) == 1;
   size_t shown = 0;
   const auto runs =
-      RunAll(arguments, *options, *facts, *workloads,
+      RunAll(arguments, *options, *facts, cluster, *workloads,
              [&](const RunResult& run, size_t finished, size_t all) {
                if (!show || (finished - shown < 100 && finished != all && finished >= shown))
                  return;
@@ -160,6 +253,7 @@ Result<> RunSimulate(const SimulateArguments& arguments) {
              });
   if (show) fmt::print(stderr, "\r\033[K");
   if (!runs) return Fail(runs.error());
+  fmt::print(stderr, "{}", LeftOutWarnings(*runs));
   auto written = WriteFiles(arguments, *runs);
   if (!written) return written;
   fmt::print("{}", arguments.output == "json"  ? ToJson(*runs)

@@ -3,7 +3,7 @@
 // `synergy simulate`: its options, and running it.
 //
 // Threading: one caller at a time. Output goes to standard output and the files that were asked
-// for, progress to standard error.
+// for, progress and warnings to standard error.
 
 #include <CLI/CLI.hpp>
 

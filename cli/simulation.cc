@@ -1,17 +1,22 @@
 #include "cli/simulation.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "allocation/mechanisms.h"
+#include "baseline/mechanisms.h"
+#include "cli/philly_trace.h"
 #include "config/text_file.h"
-#include "json/philly_trace.h"
 #include "policy/policy.h"
+#include "sim/cluster/product_simulator.h"
 #include "sim/reference/reference_simulator.h"
 #include "sim/workload.h"
 
@@ -27,51 +32,73 @@ Result<std::array<int, 3>> SplitOf(const SimulateArguments& arguments) {
 }
 
 // Philly's jobs have no models: they get them in turn, with work for the time that they ran.
-Result<std::vector<TraceJob>> FromPhilly(std::string_view text, const SimulateArguments& arguments,
-                                         const ModelFacts& facts) {
-  const auto trace = json::ParsePhillyTrace(text);
+Result<Workload> FromPhilly(const std::string& name, std::string_view text,
+                            const SimulateArguments& arguments, const ModelFacts& facts,
+                            Gpus most) {
+  const auto trace = ParsePhillyTrace(text);
   if (!trace) return Fail(trace.error());
   const auto split = SplitOf(arguments);
   if (!split) return Fail(split.error());
-  const Gpus most(arguments.servers * arguments.gpus);
   ModelSequence models(*split);
-  std::vector<TraceJob> jobs;
-  for (const json::PhillyJob& job : trace->jobs) {
-    if (job.gpus > most) continue;
+  Workload workload{.name = name, .left_out = trace->left_out};
+  for (const PhillyJob& job : trace->jobs) {
+    if (job.gpus > most) {
+      ++workload.left_out;
+      continue;
+    }
     const std::string model(models.Next());
     const ModelFact* fact = facts.Find(model, Gpus(1));
     if (fact == nullptr) return Fail(ErrorCode::kInvalid, "the profiles lack the model " + model);
     const double iterations = std::max(1.0, job.duration / fact->iteration_time);
-    jobs.push_back({.id = static_cast<int64_t>(jobs.size()),
-                    .model = model,
-                    .arrival = job.submitted,
-                    .total_iterations = static_cast<int64_t>(iterations),
-                    .gpus = job.gpus,
-                    .iteration_time = fact->iteration_time,
-                    .duration = job.duration});
+    workload.jobs.push_back({.id = static_cast<int64_t>(workload.jobs.size()),
+                             .model = model,
+                             .arrival = job.submitted,
+                             .total_iterations = static_cast<int64_t>(iterations),
+                             .gpus = job.gpus,
+                             .iteration_time = fact->iteration_time,
+                             .duration = job.duration});
   }
-  return jobs;
+  return workload;
+}
+
+Result<Workload> FromCsv(const std::string& name, std::string_view text) {
+  auto jobs = ParseTrace(text, name);
+  if (!jobs) return Fail(jobs.error());
+  return Workload{.name = name, .jobs = std::move(*jobs)};
 }
 
 // Profiles of whole jobs, by model and GPU count, from the facts about one GPU.
 class ProfileTable {
  public:
-  explicit ProfileTable(const ModelFacts& facts) : facts_(facts) {}
+  ProfileTable(const ModelFacts& facts, const PresentCluster* cluster)
+      : facts_(facts), cluster_(cluster) {}
 
   Result<const JobProfile*> Find(const std::string& model, Gpus gpus) {
     const auto found = profiles_.find({model, gpus.count()});
     if (found != profiles_.end()) return &found->second;
-    const ModelFact* fact = facts_.Find(model, Gpus(1));
-    if (fact == nullptr) {
-      return Fail(ErrorCode::kInvalid, fmt::format("the profiles have no model \"{}\"", model));
-    }
-    auto profile = ProfileOf(*fact);
-    if (profile && gpus > Gpus(1)) profile = Scaled(*profile, gpus);
+    auto profile = Measured(model);
+    if (profile && profile->gpus() != gpus) profile = Scaled(*profile, gpus);
     if (!profile) {
       return Fail(ErrorCode::kInvalid,
                   fmt::format("the profile of {}: {}", model, profile.error().message));
     }
     return &profiles_.emplace(std::pair(model, gpus.count()), std::move(*profile)).first->second;
+  }
+
+  // As it was measured: what the cluster has goes first, as in admission.
+  Result<JobProfile> Measured(const std::string& model) const {
+    const ProfileObject* object = cluster_ == nullptr ? nullptr : cluster_->FindProfile(model);
+    if (object != nullptr && object->profile) return *object->profile;
+    if (object != nullptr) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("TrainingProfile {}: {}", object->Key(), object->problems.front()));
+    }
+    if (const ModelFact* fact = facts_.Find(model, Gpus(1))) return ProfileOf(*fact);
+    return Fail(ErrorCode::kInvalid,
+                cluster_ == nullptr
+                    ? "the file of --profiles has none"
+                    : fmt::format("neither namespace {} nor the file of --profiles has one",
+                                  cluster_->pod_namespace));
   }
 
   // At the fair share: the trace's, or else that of the facts.
@@ -83,6 +110,7 @@ class ProfileTable {
 
  private:
   const ModelFacts& facts_;
+  const PresentCluster* const cluster_;
   std::map<std::pair<std::string, int64_t>, JobProfile> profiles_;  // addresses stay
 };
 
@@ -115,12 +143,34 @@ Result<std::vector<Job>> ToJobs(const Workload& workload, double load, const Ser
   return jobs;
 }
 
-Result<> RunDefault(const SimulateArguments& arguments, const SimulateOptions& options,
-                    const Workload& workload, const TellProgress& tell, ProfileTable& profiles,
-                    RunResult& result) {
+void Take(SimulationRun run, RunResult& result) {
+  for (const JobRun& job : run.jobs) {
+    const auto once = [](Seconds at) { return at < Seconds(0) ? std::nullopt : std::optional(at); };
+    result.jobs.push_back(
+        {static_cast<int64_t>(job.id), job.arrival, once(job.start), once(job.finish)});
+    result.restarts += job.restarts;
+    result.resizes += job.resizes;
+  }
+  result.job_places = std::move(run.places);
+  result.rounds = run.rounds;
+  result.gpu_utilisation = run.gpu_utilisation;
+  result.cpu_utilisation = run.cpu_utilisation;
+  result.memory_utilisation = run.memory_utilisation;
+  result.worst_gap = run.worst_gap;
+  result.fell_back = run.fell_back;
+  result.timeline = std::move(run.timeline);
+  result.changes = std::move(run.changes);
+}
+
+bool IsOf(std::span<const MechanismName> names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [name](const MechanismName& known) { return known.name == name; });
+}
+
+Result<SimulationRun> RunInRounds(const SimulateArguments& arguments,
+                                  const SimulateOptions& options, std::span<const Job> jobs,
+                                  const RunResult& result, const Progress& progress) {
   const std::vector<Server> servers(static_cast<size_t>(arguments.servers), Server{options.server});
-  const auto jobs = ToJobs(workload, result.load, servers.front(), profiles);
-  if (!jobs) return Fail(jobs.error());
   auto mechanism = MakeMechanism(result.mechanism);
   if (!mechanism) return Fail(mechanism.error());
   const auto policy = MakePolicy(result.policy);
@@ -128,21 +178,80 @@ Result<> RunDefault(const SimulateArguments& arguments, const SimulateOptions& o
   const SimulatorOptions simulator{.round = options.round,
                                    .restart_cost = options.restart_cost,
                                    .spread_factor = arguments.spread_factor};
-  auto run = Simulate(servers, *jobs, **policy, *mechanism, simulator,
-                      [&](size_t finished) { tell(result, finished, jobs->size()); });
-  if (!run) return Fail(run.error());
-  for (const JobRun& job : run->jobs) {
-    result.jobs.push_back({static_cast<int64_t>(job.id), job.arrival, job.start, job.finish});
-    result.restarts += job.restarts;
-    result.resizes += job.resizes;
+  return Simulate(servers, jobs, **policy, *mechanism, simulator, progress);
+}
+
+Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
+                                  const SimulateOptions& options, const Workload& workload,
+                                  std::span<const Job> jobs, const ProfileTable& table,
+                                  const PresentCluster* cluster, const RunResult& result,
+                                  const Progress& progress) {
+  if (result.policy != "fifo") {
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("mechanism {0} is the product, and kube-scheduler takes who came first: "
+                    "policy fifo only; for {1}: --mechanism {2}",
+                    result.mechanism, result.policy,
+                    result.mechanism == "synergy" ? "synergy-rounds" : "synergy-rounds-strict"));
   }
-  result.rounds = run->rounds;
-  result.gpu_utilisation = run->gpu_utilisation;
-  result.cpu_utilisation = run->cpu_utilisation;
-  result.memory_utilisation = run->memory_utilisation;
-  result.worst_gap = run->worst_gap;
-  result.fell_back = run->fell_back;
-  result.timeline = std::move(run->timeline);
+  ModelProfiles profiles;
+  if (cluster != nullptr) {
+    for (const ProfileObject& object : cluster->profiles) profiles.Add(object);
+  }
+  const std::string& pod_namespace =
+      cluster == nullptr ? ProductOptions().pod_namespace : cluster->pod_namespace;
+  std::vector<ProductJob> product_jobs;
+  for (size_t at = 0; at < jobs.size(); ++at) {
+    const Job& job = jobs[at];
+    const std::string& model = workload.jobs[at].model;
+    if (!profiles.Known(pod_namespace, model)) {
+      auto one_gpu = table.Measured(model);
+      if (!one_gpu) return Fail(one_gpu.error());
+      profiles.Set(model, std::make_shared<const JobProfile>(*std::move(one_gpu)));
+    }
+    product_jobs.push_back({job.id, model, job.gpus, job.arrival, job.ideal, job.fair_throughput});
+  }
+  ProductOptions product;
+  product.enforcement = result.mechanism == "synergy" ? Enforcement::kShared : Enforcement::kStrict;
+  product.latencies = options.latencies;
+  product.tuner.scheduler_name = arguments.access.scheduler_name;
+  product.tuner.round = std::chrono::duration_cast<Duration>(options.round);
+  product.restart_cost = std::chrono::duration_cast<Duration>(options.restart_cost);
+  product.spread_factor = arguments.spread_factor;
+  product.pod_namespace = pod_namespace;
+  product.remaining = options.remaining;
+  product.keep_changes = !arguments.changes.empty();
+  return SimulateProduct(cluster != nullptr
+                             ? cluster->start
+                             : ClusterOf(static_cast<size_t>(arguments.servers), options.server),
+                         product_jobs, profiles, product, progress);
+}
+
+Result<> RunDefault(const SimulateArguments& arguments, const SimulateOptions& options,
+                    const PresentCluster* cluster, const Workload& workload,
+                    const TellProgress& tell, ProfileTable& profiles, RunResult& result) {
+  const auto jobs = ToJobs(workload, result.load, Server{options.server}, profiles);
+  if (!jobs) return Fail(jobs.error());
+  const bool by_events = IsOf(ProductMechanisms(), result.mechanism);
+  if (!by_events && !IsOf(MechanismNames(), result.mechanism)) {
+    std::vector<std::string_view> names;
+    for (const MechanismName& known : ProductMechanisms()) names.push_back(known.name);
+    for (const MechanismName& known : MechanismNames()) names.push_back(known.name);
+    return Fail(ErrorCode::kInvalid, fmt::format("no mechanism '{}': one of {}", result.mechanism,
+                                                 fmt::join(names, ", ")));
+  }
+  if (!by_events && cluster != nullptr) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("mechanism {} begins with empty servers; --from-cluster and --cluster "
+                            "are for: synergy, synergy-strict",
+                            result.mechanism));
+  }
+  const Progress progress = [&](size_t finished) { tell(result, finished, jobs->size()); };
+  auto run = by_events ? RunByEvents(arguments, options, workload, *jobs, profiles, cluster, result,
+                                     progress)
+                       : RunInRounds(arguments, options, *jobs, result, progress);
+  if (!run) return Fail(run.error());
+  Take(*std::move(run), result);
   return {};
 }
 
@@ -162,7 +271,8 @@ Result<> RunReference(const SimulateArguments& arguments, const SimulateOptions&
                                       .mechanism = *mechanism,
                                       .consolidate = options.consolidate,
                                       .round = options.round,
-                                      .window = options.window});
+                                      .window = options.window,
+                                      .arrivals = options.arrivals});
   if (!run) return Fail(run.error());
   result.jobs = run->jobs;
   result.rounds = static_cast<uint64_t>(run->rounds);
@@ -173,13 +283,14 @@ Result<> RunReference(const SimulateArguments& arguments, const SimulateOptions&
 }
 
 Result<RunResult> RunOne(const SimulateArguments& arguments, const SimulateOptions& options,
-                         const ModelFacts& facts, const Workload& workload,
-                         const TellProgress& tell, ProfileTable& profiles, RunResult result) {
+                         const ModelFacts& facts, const PresentCluster* cluster,
+                         const Workload& workload, const TellProgress& tell, ProfileTable& profiles,
+                         RunResult result) {
   const Instant begin = SystemClock().Now();
   const double cpu = CpuSeconds();
   const auto done = options.reference
                         ? RunReference(arguments, options, workload, facts, result)
-                        : RunDefault(arguments, options, workload, tell, profiles, result);
+                        : RunDefault(arguments, options, cluster, workload, tell, profiles, result);
   if (!done) return Fail(done.error());
   result.cpu_seconds = CpuSeconds() - cpu;
   result.wall_seconds = Seconds(SystemClock().Now() - begin).count();
@@ -187,7 +298,13 @@ Result<RunResult> RunOne(const SimulateArguments& arguments, const SimulateOptio
     result.job_gpus.push_back(job.gpus);
     result.job_models.push_back(job.model);
   }
-  result.statistics = Summarize(result.jobs, options.window.value_or(JobWindow{}));
+  const JobWindow window = options.window.value_or(JobWindow{});
+  result.statistics = Summarize(result.jobs, window);
+  for (const JobTimes& job : result.jobs) {
+    if (!options.reference && !job.started && window.Contains(job.id))
+      result.never_placed.push_back(job.id);
+  }
+  result.not_run = workload.left_out;
   return result;
 }
 
@@ -202,32 +319,38 @@ Result<> WriteFile(const std::string& name, const std::string& text) {
 }
 
 Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,
-                                            const ModelFacts& facts) {
+                                            const ModelFacts& facts,
+                                            const PresentCluster* cluster) {
+  const Gpus most = cluster != nullptr ? cluster->gpus() : Gpus(arguments.servers * arguments.gpus);
   std::vector<Workload> workloads;
   for (const std::string& name : arguments.traces) {
     const auto text = config::ReadTextFile(name);
     if (!text) return Fail(text.error());
     const bool is_json = name.ends_with(".json");
-    auto jobs = is_json ? FromPhilly(*text, arguments, facts) : ParseTrace(*text, name);
-    if (!jobs && is_json) return Fail(jobs.error().code, name + ": " + jobs.error().message);
-    if (!jobs) return Fail(jobs.error());
-    workloads.push_back({name, std::move(*jobs)});
+    auto workload =
+        is_json ? FromPhilly(name, *text, arguments, facts, most) : FromCsv(name, *text);
+    if (!workload && is_json) {
+      return Fail(workload.error().code, name + ": " + workload.error().message);
+    }
+    if (!workload) return Fail(workload.error());
+    workloads.push_back(std::move(*workload));
   }
   for (const std::string& text : arguments.workloads) {
     const auto options = ParseWorkloadOptions(text);
     if (!options) return Fail(ErrorCode::kInvalid, "--generate: " + options.error().message);
     auto jobs = GenerateWorkload(*options, facts);
     if (!jobs) return Fail(jobs.error());
-    workloads.push_back({text, std::move(*jobs)});
+    workloads.push_back({.name = text, .jobs = std::move(*jobs)});
   }
   return workloads;
 }
 
 Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const SimulateOptions& options, const ModelFacts& facts,
+                                      const PresentCluster* cluster,
                                       const std::vector<Workload>& workloads,
                                       const TellProgress& tell) {
-  ProfileTable profiles(facts);
+  ProfileTable profiles(facts, cluster);
   std::vector<RunResult> results;
   for (const Workload& workload : workloads) {
     for (const double load : arguments.loads) {
@@ -235,7 +358,8 @@ Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
         for (const std::string& mechanism : arguments.mechanisms) {
           RunResult run{
               .workload = workload.name, .load = load, .policy = policy, .mechanism = mechanism};
-          auto result = RunOne(arguments, options, facts, workload, tell, profiles, std::move(run));
+          auto result =
+              RunOne(arguments, options, facts, cluster, workload, tell, profiles, std::move(run));
           if (!result) {
             return Fail(result.error().code, fmt::format("{}, {}, {}: {}", workload.name, policy,
                                                          mechanism, result.error().message));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/simulate_options.h"
+#include "cli/starting_cluster.h"
 #include "core/result.h"
 #include "sim/model_facts.h"
 #include "sim/simulator.h"
@@ -20,6 +21,9 @@ namespace synergy::cli {
 struct Workload {
   std::string name;
   std::vector<TraceJob> jobs;
+  // Jobs of the file that are in no run: they never ran, or ask for more GPUs than all servers
+  // have.
+  size_t left_out = 0;
 };
 
 struct RunResult {
@@ -28,6 +32,9 @@ struct RunResult {
   std::string policy;
   std::string mechanism;
   RunStatistics statistics;
+  size_t not_run = 0;  // Workload::left_out
+  // Ids of the measured jobs that wait for ever, because pods that run for ever have their GPUs.
+  std::vector<int64_t> never_placed;
   uint64_t rounds = 0;
   double gpu_utilisation = 0;
   double cpu_utilisation = 0;
@@ -41,16 +48,20 @@ struct RunResult {
   std::vector<JobTimes> jobs;
   std::vector<Gpus> job_gpus;  // as `jobs`
   std::vector<std::string> job_models;
+  std::vector<JobPlace> job_places;  // as `jobs`, of a run by events; else empty
   std::vector<UtilisationPoint> timeline;
+  std::vector<PlaceChange> changes;  // of a run by events
 };
 
+// `cluster`, here and below: what the runs start from; null: empty servers, as `arguments` say.
 Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,
-                                            const ModelFacts& facts);
+                                            const ModelFacts& facts, const PresentCluster* cluster);
 
 // `tell(run, finished, all)` as a run goes on.
 using TellProgress = std::function<void(const RunResult& run, size_t finished, size_t all)>;
 Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const SimulateOptions& options, const ModelFacts& facts,
+                                      const PresentCluster* cluster,
                                       const std::vector<Workload>& workloads,
                                       const TellProgress& tell);
 

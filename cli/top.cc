@@ -16,7 +16,7 @@ std::string Text(Bytes memory) { return ToReadableText(memory); }
 
 }  // namespace
 
-NodeView View(const NodeState& node, const Profiles& profiles) {
+NodeView View(const NodeState& node, const Profiles& profiles, WallTime now) {
   NodeView view;
   view.name = node.detail->name;
   view.schedulable = node.Schedulable();
@@ -28,8 +28,8 @@ NodeView View(const NodeState& node, const Profiles& profiles) {
   for (const auto& pod : node.detail->pods) {
     if (!pod->UsesGpus()) continue;
     ++view.gpu_pods;
-    const PodView one = View(*pod, profiles);
-    view.surplus += Surplus(one);
+    const PodView one = View(*pod, profiles, now);
+    view.surplus += one.surplus;
     if (!one.speed) continue;
     part += one.speed->PartOfBest() * static_cast<double>(one.gpus.count());
     gpus += one.gpus.count();
@@ -38,20 +38,21 @@ NodeView View(const NodeState& node, const Profiles& profiles) {
   return view;
 }
 
-std::vector<NodeView> ViewNodes(const ClusterFacts& facts) {
+std::vector<NodeView> ViewNodes(const ClusterFacts& facts, WallTime now) {
   std::vector<NodeView> nodes;
   for (NodeIndex index = 0; index < facts.cluster->size(); ++index) {
     const NodeState& node = facts.cluster->node(index);
-    if (node.exists && node.allocatable.gpus > Gpus(0)) nodes.push_back(View(node, facts.profiles));
+    if (node.exists && node.allocatable.gpus > Gpus(0))
+      nodes.push_back(View(node, facts.profiles, now));
   }
   std::sort(nodes.begin(), nodes.end(),
             [](const NodeView& a, const NodeView& b) { return a.name < b.name; });
   return nodes;
 }
 
-std::vector<PodView> ViewPods(const ClusterFacts& facts) {
+std::vector<PodView> ViewPods(const ClusterFacts& facts, WallTime now) {
   std::vector<PodView> pods;
-  for (const Pod& pod : facts.pods) pods.push_back(View(pod, facts.profiles));
+  for (const Pod& pod : facts.pods) pods.push_back(View(pod, facts.profiles, now));
   return pods;
 }
 

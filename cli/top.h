@@ -20,15 +20,15 @@ struct NodeView {
   ResourceVector allocatable;
   ResourceVector allocated;
   ResourceVector demand;   // what is allocated, with each pod's demand in place of its own
-  ResourceVector surplus;  // the part of `allocated` that is above the owners' fair shares
+  ResourceVector surplus;  // the part of `allocated` that is above the owners' floors
   std::optional<double> part_of_best;  // of the throughput of its pods with profiles, by GPUs
 };
 
-NodeView View(const NodeState& node, const Profiles& profiles);
+NodeView View(const NodeState& node, const Profiles& profiles, WallTime now);
 
 // Nodes with GPUs, by name.
-std::vector<NodeView> ViewNodes(const ClusterFacts& facts);
-std::vector<PodView> ViewPods(const ClusterFacts& facts);
+std::vector<NodeView> ViewNodes(const ClusterFacts& facts, WallTime now);
+std::vector<PodView> ViewPods(const ClusterFacts& facts, WallTime now);
 
 Tree ToTree(const NodeView& view);
 std::string NodeTable(const std::vector<NodeView>& nodes);

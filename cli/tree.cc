@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "json/objects.h"
+#include "json/text.h"
+#include "wire/objects.h"
 
 namespace synergy::cli {
 

@@ -11,18 +11,21 @@
 #include <string_view>
 
 #include "admission/admission.h"
-#include "controller/fair_shares.h"
+#include "cluster/cluster_state.h"
+#include "controller/fair_share_cache.h"
 #include "controller/namespace_store.h"
 #include "controller/profile_store.h"
 
 namespace synergy::controller {
 
-class ClusterView final : public admission::Surroundings {
+class ClusterView final : public AdmissionSurroundings {
  public:
   // All outlive this. `complete`: whether everything has been listed once.
-  ClusterView(const ProfileStore& profiles, const NamespaceStore& namespaces,
-              FairShares& fair_shares, std::function<bool()> complete)
-      : profiles_(profiles),
+  ClusterView(const ClusterState& state, const ProfileStore& profiles,
+              const NamespaceStore& namespaces, FairShareCache& fair_shares,
+              std::function<bool()> complete)
+      : state_(state),
+        profiles_(profiles),
         namespaces_(namespaces),
         fair_shares_(fair_shares),
         complete_(std::move(complete)) {}
@@ -35,15 +38,19 @@ class ClusterView final : public admission::Surroundings {
                                                   const std::string& name) const override {
     return profiles_.Find(profile_namespace, name);
   }
+  std::shared_ptr<const NamespaceLimits> Limits() const override {
+    return state_.Snapshot()->share_limits();
+  }
   std::optional<ResourceVector> FairShare(const NodeSelection& selection, Gpus gpus,
                                           const std::string& gpu_product) const override {
     return fair_shares_.Find(selection, gpus, gpu_product);
   }
 
  private:
+  const ClusterState& state_;
   const ProfileStore& profiles_;
   const NamespaceStore& namespaces_;
-  FairShares& fair_shares_;
+  FairShareCache& fair_shares_;
   const std::function<bool()> complete_;
 };
 

@@ -1,7 +1,7 @@
 // synergy-controller: the companion of synergy-extender. See docs/companion.md.
 
 #include "config/controller_config.h"
-#include "controller/program.h"
+#include "controller/daemon.h"
 #include "core/clock.h"
 #include "daemon/command_line.h"
 #include "daemon/run.h"
@@ -35,6 +35,6 @@ int main(int argc, char** argv) {
   const auto access = line.FindCluster();
   if (!access) return line.Refuse(access.error());
   return synergy::daemon::Run(config.log_level, config.log_format, [&](synergy::Logger& log) {
-    return synergy::controller::Program::Start(config, *access, synergy::SystemClock(), log);
+    return synergy::controller::Daemon::Start(config, *access, synergy::SystemClock(), log);
   });
 }

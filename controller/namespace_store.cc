@@ -25,10 +25,7 @@ std::string NamespaceStore::Label(const std::string& name, std::string_view key)
   const std::lock_guard lock(mutex_);
   const auto it = labels_.find(name);
   if (it == labels_.end()) return {};
-  for (const auto& [label, value] : it->second) {
-    if (label == key) return value;
-  }
-  return {};
+  return std::string(FindLabel(it->second, key).value_or(""));
 }
 
 size_t NamespaceStore::size() const {

@@ -6,7 +6,7 @@
 namespace synergy::controller {
 
 std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
-                                             const FindProfile& find_profile) {
+                                             const ProfileBook& profiles, double max_speed_up) {
   std::vector<metrics::PodGauge> gauges;
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     const NodeState& node = snapshot.node(index);
@@ -22,12 +22,13 @@ std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
       gauge.demand = fungible.demand;
       gauge.fair_share = fungible.fair_share;
       const TunedProfile known =
-          find_profile(pod->pod_namespace, fungible.profile, fungible.requested.gpus);
+          profiles.Find(pod->pod_namespace, fungible.profile, fungible.requested.gpus);
       if (!known.profile || fungible.requested.gpus <= Gpus(0)) continue;
       Tenant tenant;
       tenant.profile = known.profile.get();
       tenant.current = fungible.requested;
       tenant.fair = fungible.fair_share;
+      tenant.max_speed_up = max_speed_up;
       gauge.speed_up = NormalizedThroughput(tenant, tenant.current) /
                        static_cast<double>(tenant.current.gpus.count());
     }

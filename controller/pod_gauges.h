@@ -12,14 +12,15 @@
 
 #include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
-#include "controller/tenancies.h"
+#include "engine/profile_book.h"
 #include "metrics/controller_metrics.h"
 
 namespace synergy::controller {
 
-// The pods with a node that are under Synergy's management.
+// The pods with a node that are under Synergy's management. `max_speed_up`: how many times the
+// throughput with its fair share a profile is believed.
 std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
-                                             const FindProfile& find_profile);
+                                             const ProfileBook& profiles, double max_speed_up);
 
 // Why kube-scheduler says that a GPU pod waits, in one of the words of metrics::kWaitingReasons:
 // what is scarcest first, so that a pod counts once.

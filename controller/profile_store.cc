@@ -63,4 +63,11 @@ ProfileStore::Counts ProfileStore::counts() const {
   return counts;
 }
 
+TunedProfile StoredProfiles::Find(const std::string& pod_namespace, const std::string& name,
+                                  Gpus gpus) const {
+  const std::shared_ptr<const KnownProfile> known = store_.Find(pod_namespace, name);
+  if (!known) return {};
+  return {ForGpus(known->object.profile, gpus), known->object.generation};
+}
+
 }  // namespace synergy::controller

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/profile_book.h"
 #include "kube/reflector.h"
 #include "profile/profile_object.h"
 
@@ -50,6 +51,20 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject> {
   mutable std::mutex mutex_;
   std::map<Key, std::shared_ptr<const KnownProfile>> profiles_;
   uint64_t version_ = 0;
+};
+
+// The same profiles as the tuner asks for them: by a pod's GPUs.
+class StoredProfiles final : public ProfileBook {
+ public:
+  // `store` outlives this.
+  explicit StoredProfiles(const ProfileStore& store) : store_(store) {}
+
+  TunedProfile Find(const std::string& pod_namespace, const std::string& name,
+                    Gpus gpus) const override;
+  uint64_t version() const override { return store_.version(); }
+
+ private:
+  const ProfileStore& store_;
 };
 
 }  // namespace synergy::controller

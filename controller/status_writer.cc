@@ -1,15 +1,15 @@
 #include "controller/status_writer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "allocation/smallest_fair_share.h"
+#include "allocation/fair_share.h"
 #include "core/quantity_text.h"
 #include "core/wall_time.h"
-#include "kube/training_profiles.h"
 
 namespace synergy::controller {
 namespace {
@@ -33,15 +33,18 @@ std::string Join(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-StatusWriter::StatusWriter(kube::ApiClient& client, const ProfileStore& profiles,
+StatusWriter::StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles,
                            const ClusterState& cluster, const Clock& clock, Logger& log,
-                           metrics::ControllerMetrics& metrics)
-    : client_(client),
+                           metrics::ControllerMetrics& metrics, ResourceVector headroom,
+                           double max_speed_up)
+    : api_(api),
       profiles_(profiles),
       cluster_(cluster),
       clock_(clock),
       log_(log),
-      metrics_(metrics) {}
+      metrics_(metrics),
+      headroom_(headroom),
+      max_speed_up_(max_speed_up) {}
 
 void StatusWriter::WriteIfDue(const std::stop_token& stop) {
   const uint64_t version = profiles_.version();
@@ -60,7 +63,7 @@ bool StatusWriter::WriteAll(const std::stop_token& stop) {
     if (status == object.status) continue;
     if (status.valid != object.status.valid || status.since.empty())
       status.since = ToTimeText(clock_.WallNow());
-    const Result<> written = kube::PatchProfileStatus(client_, object, status, stop);
+    const Result<> written = api_.WriteStatus(object, status, stop);
     metrics_.CountStatusWrite(written ? "written" : "failed");
     // One that is gone, or another one by now, comes again by the watch.
     if (written || written.error().code == ErrorCode::kNotFound ||
@@ -88,15 +91,27 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
   status.valid = "True";
   status.reason = "Usable";
   status.message = Join(object.profile->warnings());
-  status.demand_cpu = ToQuantityText(profile.demand.cpu);
-  status.demand_memory = ToQuantityText(profile.demand.memory);
   // Of the nodes that it is for, whoever may go there.
-  const auto fair = SmallestFairShare(*cluster_.Snapshot(), nullptr, object.profile->gpus(),
-                                      object.training.gpu_product);
-  if (!fair) return status;
-  const double slow = object.profile->ThroughputAt(fair->cpu, fair->memory);
-  const double fast = object.profile->ThroughputAt(profile.demand.cpu, profile.demand.memory);
-  if (slow > 0 && std::isfinite(fast / slow)) status.speed_up = RatioText(fast / slow);
+  const auto fair = LeastFairShare(*cluster_.Snapshot(), nullptr, object.profile->gpus(),
+                                   object.training.gpu_product, headroom_);
+  ResourceVector demand = profile.demand;
+  if (fair) {
+    const double believed = BelievedThroughput(*object.profile, *fair, max_speed_up_);
+    demand = object.profile->Demand(profile.tolerance, believed);
+    const double slow = object.profile->ThroughputAt(fair->cpu, fair->memory);
+    const double fast = std::min(object.profile->ThroughputAt(demand.cpu, demand.memory), believed);
+    if (slow > 0 && std::isfinite(fast / slow)) status.speed_up = RatioText(fast / slow);
+    if (believed < object.profile->Best()) {
+      status.reason = "Bounded";
+      status.message = fmt::format(
+          "{}claims {} times the speed that it has with its fair share, and is taken for {} times "
+          "as fast (maxSpeedUp)",
+          status.message.empty() ? "" : status.message + "; ",
+          RatioText(object.profile->Best() / slow), RatioText(max_speed_up_));
+    }
+  }
+  status.demand_cpu = ToQuantityText(demand.cpu);
+  status.demand_memory = ToQuantityText(demand.memory);
   return status;
 }
 

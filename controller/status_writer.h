@@ -14,7 +14,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/resources.h"
-#include "kube/api_client.h"
+#include "kube/profile_api.h"
 #include "metrics/controller_metrics.h"
 
 namespace synergy::controller {
@@ -22,8 +22,9 @@ namespace synergy::controller {
 class StatusWriter {
  public:
   // All outlive this.
-  StatusWriter(kube::ApiClient& client, const ProfileStore& profiles, const ClusterState& cluster,
-               const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
+  StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& cluster,
+               const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
+               ResourceVector headroom = {}, double max_speed_up = kDefaultMaxSpeedUp);
 
   // Often: looks at the profiles when one has changed, when something is still to be written, and
   // once a minute, because the fair share that a speed-up is told against follows the cluster.
@@ -35,12 +36,14 @@ class StatusWriter {
   // What the status should be. `since` is left as it is.
   ProfileStatus Describe(const KnownProfile& profile) const;
 
-  kube::ApiClient& client_;
+  kube::ProfileApi& api_;
   const ProfileStore& profiles_;
   const ClusterState& cluster_;
   const Clock& clock_;
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
+  const ResourceVector headroom_;
+  const double max_speed_up_;
   std::optional<uint64_t> version_;  // of the profiles, when all were last written
   Instant next_{};
 };

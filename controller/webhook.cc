@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/quantity_text.h"
-#include "json/admission_review.h"
+#include "wire/admission_review.h"
 
 namespace synergy::controller {
 namespace {
@@ -25,7 +25,7 @@ std::string Join(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-Webhook::Webhook(admission::Settings settings, const admission::Surroundings& surroundings,
+Webhook::Webhook(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
                  const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics)
     : settings_(std::move(settings)),
       surroundings_(surroundings),
@@ -49,21 +49,21 @@ http::Response Webhook::ReviewPod(const http::Request& request) {
     return Refuse(415, "content_type",
                   fmt::format("\"{}\" is not application/json", request.content_type));
   }
-  const Result<json::PodReview> review =
-      json::PodReview::Read(request.body, settings_.gpu_resource);
+  const Result<wire::PodReview> review =
+      wire::PodReview::Read(request.body, settings_.gpu_resource);
   if (!review) return Refuse(400, "json", review.error().message);
 
-  json::ReviewAnswer answer;
+  wire::ReviewAnswer answer;
   std::string_view outcome = "unreadable";
   if (!review->problem().empty()) {
     Report(review->problem_kind(), review->problem());
     answer.warnings.push_back("synergy: the pod stays as written: " + review->problem());
   } else {
-    const admission::PodFacts& pod = review->facts();
-    admission::Decision decision = Decide(pod, surroundings_, settings_);
+    const PodToAdmit& pod = review->pod();
+    AdmissionDecision decision = Admit(pod, surroundings_, settings_);
     outcome = ToString(decision.outcome);
     answer.patch = review->WritePatch(decision, settings_);
-    if (decision.outcome != admission::Outcome::kNoGpus) {
+    if (decision.outcome != AdmissionOutcome::kNoGpus) {
       log_.Info("pod reviewed", {{"namespace", pod.pod_namespace},
                                  {"review", review->head().uid},
                                  {"outcome", outcome},
@@ -71,7 +71,7 @@ http::Response Webhook::ReviewPod(const http::Request& request) {
     }
     answer.warnings = std::move(decision.warnings);
   }
-  std::string body = json::WriteReviewAnswer(review->head(), answer);
+  std::string body = wire::WriteReviewAnswer(review->head(), answer);
   metrics_.CountPodReview(outcome, clock_.Now() - start);
   return Answer(std::move(body));
 }
@@ -81,9 +81,9 @@ http::Response Webhook::ReviewProfile(const http::Request& request) {
     return Refuse(415, "content_type",
                   fmt::format("\"{}\" is not application/json", request.content_type));
   }
-  const Result<json::ProfileReview> review = json::ReadProfileReview(request.body);
+  const Result<wire::ProfileReview> review = wire::ReadProfileReview(request.body);
   if (!review) return Refuse(400, "json", review.error().message);
-  json::ReviewAnswer answer;
+  wire::ReviewAnswer answer;
   if (!review->problem.empty()) {
     Report(review->problem_kind, review->problem);
     metrics_.CountProfileReview("unreadable");
@@ -96,7 +96,7 @@ http::Response Webhook::ReviewProfile(const http::Request& request) {
     for (const std::string& warning : review->object.profile->warnings())
       answer.warnings.push_back("spec.points: " + warning);
   }
-  return Answer(json::WriteReviewAnswer(review->head, answer));
+  return Answer(wire::WriteReviewAnswer(review->head, answer));
 }
 
 }  // namespace synergy::controller

@@ -16,8 +16,8 @@ namespace synergy::controller {
 class Webhook {
  public:
   // All outlive this.
-  Webhook(admission::Settings settings, const admission::Surroundings& surroundings,
-          const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
+  Webhook(AdmissionSettings settings, const AdmissionSurroundings& surroundings, const Clock& clock,
+          Logger& log, metrics::ControllerMetrics& metrics);
 
   http::Response ReviewPod(const http::Request& request);
   http::Response ReviewProfile(const http::Request& request);
@@ -26,8 +26,8 @@ class Webhook {
   http::Response Refuse(int status, std::string_view kind, const std::string& reason);
   void Report(std::string_view kind, const std::string& problem);
 
-  const admission::Settings settings_;
-  const admission::Surroundings& surroundings_;
+  const AdmissionSettings settings_;
+  const AdmissionSurroundings& surroundings_;
   const Clock& clock_;
   Logger& log_;
   metrics::ControllerMetrics& metrics_;

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "json/gpu_inventory.h"
+#include "wire/gpu_inventory.h"
 
 namespace synergy::deviceplugin {
 namespace {
@@ -30,15 +30,15 @@ CdiFile::~CdiFile() {
   std::filesystem::remove(file_, ignored);
 }
 
-Result<> CdiFile::Write(const inventory::Inventory& inventory) {
-  std::vector<json::CdiDevice> devices;
-  for (const inventory::Gpu& gpu : inventory.gpus()) {
-    json::CdiDevice device{gpu.uuid, gpu.device_nodes};
+Result<> CdiFile::Write(const GpuInventory& inventory) {
+  std::vector<wire::CdiDevice> devices;
+  for (const Gpu& gpu : inventory.gpus()) {
+    wire::CdiDevice device{gpu.uuid, gpu.device_nodes};
     for (const std::string& path : inventory.shared_device_nodes)
       device.device_nodes.push_back(path);
     devices.push_back(std::move(device));
   }
-  const std::string text = json::WriteCdiSpec(kind_, devices);
+  const std::string text = wire::WriteCdiSpec(kind_, devices);
   if (text == written_) return {};
   std::error_code error;
   std::filesystem::create_directories(folder_, error);

@@ -21,7 +21,7 @@ class CdiFile {
   CdiFile& operator=(const CdiFile&) = delete;
 
   // Replaces the file at once, if it is to say something else.
-  Result<> Write(const inventory::Inventory& inventory);
+  Result<> Write(const GpuInventory& inventory);
 
  private:
   const std::string folder_;

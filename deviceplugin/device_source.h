@@ -23,8 +23,8 @@
 namespace synergy::deviceplugin {
 
 struct Reading {
-  inventory::Inventory inventory;
-  std::map<std::string, inventory::Probe> probes;  // by UUID
+  GpuInventory inventory;
+  std::map<std::string, GpuProbe> probes;  // by UUID
 };
 
 struct XidEvent {

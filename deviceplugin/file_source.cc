@@ -26,7 +26,7 @@ Result<Reading> FileSource::Read() {
   if (!file) return Fail(file.error());
   Reading reading;
   reading.inventory = std::move(file->inventory);
-  for (const inventory::Gpu& gpu : reading.inventory.gpus()) {
+  for (const Gpu& gpu : reading.inventory.gpus()) {
     const auto why = file->unhealthy.find(gpu.uuid);
     reading.probes[gpu.uuid].fault = why == file->unhealthy.end() ? std::string() : why->second;
   }

@@ -9,7 +9,7 @@ namespace {
 void AddGpus(const Picture& picture, const std::map<std::string, DeviceUse>& uses,
              metrics::DeviceGauges& gauges) {
   for (size_t i = 0; i < picture.inventory.gpus().size(); ++i) {
-    const inventory::Gpu& gpu = picture.inventory.gpus()[i];
+    const Gpu& gpu = picture.inventory.gpus()[i];
     metrics::DeviceGauges::Gpu& out = gauges.gpus.emplace_back();
     out.uuid = gpu.uuid;
     out.product = gpu.product;
@@ -28,7 +28,7 @@ void AddGpus(const Picture& picture, const std::map<std::string, DeviceUse>& use
 void AddDevices(const Picture& picture, metrics::DeviceGauges& gauges) {
   std::map<std::tuple<std::string, std::string, bool>, uint64_t> counts;
   for (const auto& [resource, devices] : picture.advertisement.resources) {
-    for (const inventory::Device& device : devices) {
+    for (const GpuDevice& device : devices) {
       const std::string& product = picture.inventory.gpus()[device.gpu].product;
       // Both, so that a count that fell to nothing is a zero and not a gap.
       counts[{resource, product, true}] += device.health.healthy ? 1 : 0;

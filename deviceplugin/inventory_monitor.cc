@@ -4,8 +4,6 @@
 
 namespace synergy::deviceplugin {
 
-using inventory::Health;
-
 namespace {
 
 bool IsSame(const Picture& a, const Picture& b) {
@@ -97,15 +95,15 @@ void InventoryMonitor::Look() {
   } else if (before) {
     next->inventory = before->inventory;
     if (reading.error().code == ErrorCode::kUnavailable) {
-      for (const inventory::Gpu& gpu : next->inventory.gpus())
+      for (const Gpu& gpu : next->inventory.gpus())
         judge_.SeeProbe(gpu.uuid, {.fault = reading.error().message}, now);
     }
   }
   SetSourceError(reading ? std::string() : reading.error().message);
   if (reading || before) {
-    for (const inventory::Gpu& gpu : next->inventory.gpus())
+    for (const Gpu& gpu : next->inventory.gpus())
       next->health.push_back(judge_.Judge(gpu.uuid, now));
-    next->advertisement = inventory::Advertise(
+    next->advertisement = Advertise(
         next->inventory, rules.advertisement,
         [&](std::string_view uuid) { return judge_.Judge(uuid, now); }, ResourcesOf(before.get()));
     if (!before || !IsSame(*before, *next)) {
@@ -131,8 +129,7 @@ void InventoryMonitor::SeeEvents(const std::vector<XidEvent>& events) {
       judge_.SeeXid(event.uuid, event.xid, now);
     } else if (known) {
       // Of some GPU: better one too few for a while than one too many.
-      for (const inventory::Gpu& gpu : known->inventory.gpus())
-        judge_.SeeXid(gpu.uuid, event.xid, now);
+      for (const Gpu& gpu : known->inventory.gpus()) judge_.SeeXid(gpu.uuid, event.xid, now);
     }
   }
 }
@@ -156,7 +153,7 @@ void InventoryMonitor::LogHealth(const Picture& before, const Picture& now) {
   for (size_t i = 0; i < now.inventory.gpus().size(); ++i) {
     const std::string& uuid = now.inventory.gpus()[i].uuid;
     const auto earlier = before.inventory.Find(uuid);
-    const Health was = earlier ? before.health[*earlier] : Health{};
+    const GpuHealth was = earlier ? before.health[*earlier] : GpuHealth{};
     if (was == now.health[i]) continue;
     if (now.health[i].healthy) {
       log_.Info("GPU is healthy again", {{"gpu", uuid}, {"was", was.reason}});

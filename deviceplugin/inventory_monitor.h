@@ -25,14 +25,14 @@ namespace synergy::deviceplugin {
 
 // All that is known at one moment. Immutable once shared.
 struct Picture {
-  inventory::Inventory inventory;
-  std::vector<inventory::Health> health;  // of each GPU
-  inventory::Advertisement advertisement;
+  GpuInventory inventory;
+  std::vector<GpuHealth> health;  // of each GPU
+  Advertisement advertisement;
 };
 
 struct MonitorRules {
-  inventory::AdvertisementRules advertisement;
-  inventory::HealthRules health;
+  AdvertisementRules advertisement;
+  GpuHealthRules health;
   std::chrono::milliseconds probe_interval{5000};
 };
 
@@ -78,7 +78,7 @@ class InventoryMonitor {
   Instant last_look_;
 
   // The thread's own.
-  inventory::HealthJudge judge_;
+  GpuHealthJudge judge_;
   std::jthread thread_;
 };
 

@@ -12,7 +12,7 @@
 #include "core/clock.h"
 #include "daemon/command_line.h"
 #include "daemon/run.h"
-#include "deviceplugin/program.h"
+#include "deviceplugin/daemon.h"
 
 namespace {
 
@@ -39,8 +39,8 @@ void AddFlags(synergy::daemon::CommandLine& line, DevicePluginConfig& config) {
   line.Add("--nvml-library", config.nvml_library, "Default libnvidia-ml.so.1");
   line.Add("--when-nvml-missing", config.wait_for_nvml, ParseWait, "wait (default) or exit");
   line.Add("--resource", config.advertisement.resource, "Resource name (default nvidia.com/gpu)");
-  line.Add("--mig-strategy", config.advertisement.mig_strategy,
-           synergy::inventory::ParseMigStrategy, "none (default), single or mixed");
+  line.Add("--mig-strategy", config.advertisement.mig_strategy, synergy::ParseMigStrategy,
+           "none (default), single or mixed");
   line.Add("--device-list-strategy", config.access.kind, synergy::config::ParseDeviceListStrategy,
            "envvar (default), device-nodes or cdi");
   line.Add("--plugin-folder", config.plugin_folder, "Default /var/lib/kubelet/device-plugins");
@@ -86,17 +86,17 @@ int main(int argc, char** argv) {
     access = *std::move(found);
   }
 
-  const auto reload = [&](synergy::deviceplugin::Program& program, synergy::Logger& log) {
+  const auto reload = [&](synergy::deviceplugin::Daemon& daemon, synergy::Logger& log) {
     Result<> read = line.Reread();
     if (read) read = Check(config);
     if (!read) return log.Error("configuration not changed", {{"error", read.error().message}});
-    program.Reload(config);
+    daemon.Reload(config);
     log.Info("configuration read again");
   };
   return synergy::daemon::Run(
       config.log_level, config.log_format,
       [&](synergy::Logger& log) {
-        return synergy::deviceplugin::Program::Start(config, access, synergy::SystemClock(), log);
+        return synergy::deviceplugin::Daemon::Start(config, access, synergy::SystemClock(), log);
       },
       reload);
 }

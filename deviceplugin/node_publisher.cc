@@ -5,8 +5,7 @@
 
 #include "core/backoff.h"
 #include "inventory/node_labels.h"
-#include "json/gpu_inventory.h"
-#include "kube/node_inventory.h"
+#include "wire/gpu_inventory.h"
 
 namespace synergy::deviceplugin {
 namespace {
@@ -16,9 +15,9 @@ constexpr Duration kLongestRetry = std::chrono::minutes(1);
 
 }  // namespace
 
-NodePublisher::NodePublisher(kube::ApiClient& client, NodePublisherOptions options,
-                             const Clock& clock, Logger& log, metrics::DeviceMetrics& metrics)
-    : client_(client),
+NodePublisher::NodePublisher(kube::NodeApi& api, NodePublisherOptions options, const Clock& clock,
+                             Logger& log, metrics::DeviceMetrics& metrics)
+    : api_(api),
       options_(std::move(options)),
       clock_(clock),
       log_(log),
@@ -83,22 +82,20 @@ void NodePublisher::Run(const std::stop_token& stop) {
 
 Result<bool> NodePublisher::Settle(const Picture& picture, bool labels,
                                    const std::stop_token& stop) {
-  const auto node = kube::GetNodeGpuMetadata(client_, options_.node, stop);
+  const auto node = api_.ReadGpus(options_.node, stop);
   if (!node) return Fail(node.error());
-  json::NodeGpus gpus;
+  wire::NodeGpus gpus;
   // An annotation that cannot be read is written anew; whose the labels are is not known then.
-  if (const auto before = json::ReadGpuInventory(node->gpu_inventory))
+  if (const auto before = wire::ReadGpuInventory(node->gpu_inventory))
     gpus.owned_labels = before->owned_labels;
-  const inventory::LabelMap desired =
-      labels ? inventory::DesiredLabels(picture.inventory) : inventory::LabelMap();
-  const inventory::LabelChange plan =
-      inventory::PlanLabels(desired, node->labels, gpus.owned_labels);
+  const NodeLabels desired = labels ? DesiredNodeLabels(picture.inventory) : NodeLabels();
+  const NodeLabelChange plan = PlanNodeLabels(desired, node->labels, gpus.owned_labels);
   gpus.owned_labels = plan.owned;
   gpus.inventory = picture.inventory;
   gpus.health = picture.health;
-  const std::string text = json::WriteGpuInventory(gpus);
+  const std::string text = wire::WriteGpuInventory(gpus);
   if (plan.changes.empty() && text == node->gpu_inventory) return false;
-  const Result<> patched = kube::PatchNodeGpus(client_, options_.node, plan, text, stop);
+  const Result<> patched = api_.WriteGpus(options_.node, plan, text, stop);
   if (!patched) return Fail(patched.error());
   log_.Info("the Node tells of its GPUs", {{"node", options_.node},
                                            {"gpus", picture.inventory.gpus().size()},

@@ -18,7 +18,7 @@
 #include "core/log.h"
 #include "core/result.h"
 #include "deviceplugin/inventory_monitor.h"
-#include "kube/api_client.h"
+#include "kube/node_api.h"
 #include "metrics/device_metrics.h"
 
 namespace synergy::deviceplugin {
@@ -32,8 +32,8 @@ struct NodePublisherOptions {
 class NodePublisher {
  public:
   // References outlive the publisher.
-  NodePublisher(kube::ApiClient& client, NodePublisherOptions options, const Clock& clock,
-                Logger& log, metrics::DeviceMetrics& metrics);
+  NodePublisher(kube::NodeApi& api, NodePublisherOptions options, const Clock& clock, Logger& log,
+                metrics::DeviceMetrics& metrics);
   ~NodePublisher();
 
   void Publish(std::shared_ptr<const Picture> picture);
@@ -44,7 +44,7 @@ class NodePublisher {
   // True when the Node had to be patched.
   Result<bool> Settle(const Picture& picture, bool labels, const std::stop_token& stop);
 
-  kube::ApiClient& client_;
+  kube::NodeApi& api_;
   const NodePublisherOptions options_;
   const Clock& clock_;
   Logger& log_;

@@ -15,9 +15,6 @@
 namespace synergy::deviceplugin {
 namespace {
 
-using inventory::Gpu;
-using inventory::Inventory;
-using inventory::PciPath;
 using nvml::NvmlApi;
 using std::chrono::milliseconds;
 
@@ -96,7 +93,7 @@ class NvmlSource::Session {
     std::vector<Gpu> gpus = inventory_.gpus();
     for (size_t i = 0; i < gpus.size(); ++i) ReadMig(handles_[i], gpus[i]);
     Reading reading;
-    reading.inventory = Inventory(std::move(gpus));
+    reading.inventory = GpuInventory(std::move(gpus));
     for (size_t a = 0; a < handles_.size(); ++a)
       for (size_t b = 0; b < a; ++b) reading.inventory.SetLink(a, b, inventory_.link(a, b));
     reading.inventory.driver_version = inventory_.driver_version;
@@ -154,16 +151,16 @@ class NvmlSource::Session {
     if (const nvml::Return code = api_->DeviceGetCount(&count); code != nvml::kSuccess)
       return Fail(ErrorCode::kUnavailable, "NVML does not count GPUs: " + api_->Explain(code));
     std::vector<Gpu> gpus;
-    for (unsigned i = 0; i < count && gpus.size() < inventory::kMostGpus; ++i) {
+    for (unsigned i = 0; i < count && gpus.size() < kMostGpusOfNode; ++i) {
       nvml::Device handle = nullptr;
       // One that is lost has no handle: NvmlSource remembers it.
       if (api_->DeviceGetHandleByIndex(i, &handle) != nvml::kSuccess) continue;
       Gpu gpu = ReadGpu(handle, options);
-      if (gpu.uuid.empty() || gpu.uuid.size() > inventory::kLongestId) continue;
+      if (gpu.uuid.empty() || gpu.uuid.size() > kLongestDeviceId) continue;
       gpus.push_back(std::move(gpu));
       handles_.push_back(handle);
     }
-    inventory_ = Inventory(std::move(gpus));
+    inventory_ = GpuInventory(std::move(gpus));
     inventory_.driver_version =
         Text([&](char* out, unsigned size) { return api_->SystemGetDriverVersion(out, size); });
     if (int cuda = 0; api_->SystemGetCudaDriverVersion(&cuda) == nvml::kSuccess)
@@ -188,9 +185,9 @@ class NvmlSource::Session {
     if (api_->DeviceGetPciInfo(handle, &pci) == nvml::kSuccess) {
       gpu.pci_id = ToPciId(pci);
       std::ifstream numa(options.pci_folder + "/" + gpu.pci_id + "/numa_node");
-      if (int node = inventory::kNoNuma; numa >> node) gpu.numa_node = std::max(node, -1);
+      if (int node = kNoNuma; numa >> node) gpu.numa_node = std::max(node, -1);
     }
-    inventory::ComputeCapability capability;
+    ComputeCapability capability;
     if (api_->DeviceGetCudaComputeCapability(handle, &capability.major, &capability.minor) ==
         nvml::kSuccess) {
       gpu.compute_capability = capability;
@@ -212,11 +209,10 @@ class NvmlSource::Session {
         api_->DeviceGetMaxMigDeviceCount(handle, &most) != nvml::kSuccess) {
       return;
     }
-    for (unsigned i = 0; i < most && gpu.mig_devices.size() < inventory::kMostMigDevicesPerGpu;
-         ++i) {
+    for (unsigned i = 0; i < most && gpu.mig_devices.size() < kMostMigDevicesPerGpu; ++i) {
       nvml::Device part = nullptr;
       if (api_->DeviceGetMigDeviceHandleByIndex(handle, i, &part) != nvml::kSuccess) continue;
-      inventory::MigDevice device;
+      MigDevice device;
       device.uuid = UuidOf(part);
       // "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
       const std::string name =
@@ -226,15 +222,15 @@ class NvmlSource::Session {
       nvml::Memory memory{};
       if (api_->DeviceGetMemoryInfo(part, &memory) == nvml::kSuccess)
         device.memory = Bytes(static_cast<int64_t>(memory.total));
-      if (!device.uuid.empty() && device.uuid.size() <= inventory::kLongestId &&
+      if (!device.uuid.empty() && device.uuid.size() <= kLongestDeviceId &&
           !device.profile.empty()) {
         gpu.mig_devices.push_back(std::move(device));
       }
     }
   }
 
-  inventory::Probe ProbeGpu(nvml::Device handle) const {
-    inventory::Probe probe;
+  GpuProbe ProbeGpu(nvml::Device handle) const {
+    GpuProbe probe;
     nvml::Memory memory{};
     unsigned value = 0;
     for (const nvml::Return code :
@@ -274,7 +270,7 @@ class NvmlSource::Session {
     for (size_t a = 0; a < count; ++a) CountNvLinks(a, to_switch[a], direct);
     for (size_t a = 0; a < count; ++a) {
       for (size_t b = 0; b < a; ++b) {
-        inventory::Link link = inventory_.link(a, b);
+        GpuLink link = inventory_.link(a, b);
         if (int level = 0; api_->DeviceGetTopologyCommonAncestor(handles_[a], handles_[b],
                                                                  &level) == nvml::kSuccess) {
           link.path = ToPath(level);
@@ -325,7 +321,7 @@ class NvmlSource::Session {
 
   const std::unique_ptr<NvmlApi> api_;
   std::vector<nvml::Device> handles_;
-  Inventory inventory_;
+  GpuInventory inventory_;
   nvml::EventSet events_ = nullptr;
 };
 
@@ -372,11 +368,11 @@ Reading NvmlSource::WithMissing(Reading reading) {
     start_anew_ = true;
   }
   if (gpus.size() == reading.inventory.gpus().size()) return reading;
-  Inventory all(std::move(gpus));
+  GpuInventory all(std::move(gpus));
   for (size_t a = 0; a < all.gpus().size(); ++a) {
     for (size_t b = 0; b < a; ++b) {
-      const Inventory* const sources[] = {&known_, &reading.inventory};
-      for (const Inventory* from : sources) {
+      const GpuInventory* const sources[] = {&known_, &reading.inventory};
+      for (const GpuInventory* from : sources) {
         const auto x = from->Find(all.gpus()[a].uuid);
         const auto y = from->Find(all.gpus()[b].uuid);
         if (x && y) all.SetLink(a, b, from->link(*x, *y));

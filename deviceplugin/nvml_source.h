@@ -55,7 +55,7 @@ class NvmlSource final : public DeviceSource {
   Reading WithMissing(Reading reading);
 
   // The reading thread's own.
-  inventory::Inventory known_;
+  GpuInventory known_;
   bool start_anew_ = false;  // something failed that a new session may cure
 };
 

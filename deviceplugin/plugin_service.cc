@@ -14,11 +14,11 @@ constexpr Duration kBetweenRefusalLines = std::chrono::seconds(1);
 
 v1beta1::ListAndWatchResponse ToList(const Offer& offer) {
   v1beta1::ListAndWatchResponse list;
-  for (const inventory::Device& device : offer.devices) {
+  for (const GpuDevice& device : offer.devices) {
     v1beta1::Device* entry = list.add_devices();
     entry->set_id(device.id);
     entry->set_health(device.health.healthy ? "Healthy" : "Unhealthy");
-    if (device.numa_node != inventory::kNoNuma)
+    if (device.numa_node != kNoNuma)
       entry->mutable_topology()->add_nodes()->set_id(device.numa_node);
   }
   return list;
@@ -27,7 +27,7 @@ v1beta1::ListAndWatchResponse ToList(const Offer& offer) {
 // Reasons are not part of what the kubelet is told.
 bool HaveSameList(const Offer& a, const Offer& b) {
   return std::equal(a.devices.begin(), a.devices.end(), b.devices.begin(), b.devices.end(),
-                    [](const inventory::Device& x, const inventory::Device& y) {
+                    [](const GpuDevice& x, const GpuDevice& y) {
                       return x.id == y.id && x.numa_node == y.numa_node &&
                              x.health.healthy == y.health.healthy;
                     });
@@ -55,7 +55,7 @@ std::string_view OutcomeOf(const Error& error) {
   }
 }
 
-void Fill(const inventory::ContainerAccess& access, v1beta1::ContainerAllocateResponse& response) {
+void Fill(const ContainerAccess& access, v1beta1::ContainerAllocateResponse& response) {
   for (const auto& [name, value] : access.environment) (*response.mutable_envs())[name] = value;
   for (const std::string& path : access.device_nodes) {
     v1beta1::DeviceSpec* device = response.add_devices();
@@ -235,9 +235,9 @@ grpc::ServerUnaryReactor* PluginService::GetPreferredAllocation(
   std::string_view outcome = "ok";
   for (const auto& container : request->container_requests()) {
     const auto size = static_cast<size_t>(std::max(container.allocation_size(), 0));
-    const Result<std::vector<std::string>> ids = inventory::PreferDevices(
-        *now->inventory, now->devices, ToVector(container.available_deviceids()),
-        ToVector(container.must_include_deviceids()), size);
+    const Result<std::vector<std::string>> ids =
+        PreferDevices(*now->inventory, now->devices, ToVector(container.available_deviceids()),
+                      ToVector(container.must_include_deviceids()), size);
     auto* answer = response->add_container_responses();
     if (!ids) {
       outcome = "invalid";
@@ -256,8 +256,8 @@ grpc::ServerUnaryReactor* PluginService::Allocate(grpc::CallbackServerContext* c
   const Instant start = clock_.Now();
   const std::shared_ptr<const Offer> now = offer();
   for (const auto& container : request->container_requests()) {
-    const Result<inventory::ContainerAccess> access = inventory::GrantAccess(
-        *now->inventory, now->devices, ToVector(container.devices_ids()), now->access);
+    const Result<ContainerAccess> access =
+        GrantAccess(*now->inventory, now->devices, ToVector(container.devices_ids()), now->access);
     if (!access) {
       metrics_.CountAllocate(resource_, OutcomeOf(access.error()), clock_.Now() - start);
       LogRefusal(access.error());

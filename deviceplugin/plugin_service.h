@@ -30,9 +30,9 @@ namespace synergy::deviceplugin {
 
 // What the kubelet is offered under one resource name. Immutable once shared.
 struct Offer {
-  std::shared_ptr<const inventory::Inventory> inventory;
-  std::vector<inventory::Device> devices;
-  inventory::AccessRules access;
+  std::shared_ptr<const GpuInventory> inventory;
+  std::vector<GpuDevice> devices;
+  ContainerAccessRules access;
 };
 
 class PluginService final : public v1beta1::DevicePlugin::CallbackService {

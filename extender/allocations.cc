@@ -7,7 +7,7 @@
 #include "allocation/bind_allocation.h"
 #include "cluster/annotations.h"
 #include "core/quantity_text.h"
-#include "kube/pods.h"
+#include "wire/pod_writes.h"
 
 namespace synergy::extender {
 namespace {
@@ -35,11 +35,9 @@ std::string Leftover(const NodeState& node) {
 
 }  // namespace
 
-Allocations::Allocations(kube::ApiClient& client, const json::ObjectReader& reader,
-                         kube::EventRecorder& events, const Clock& clock, Logger& log,
-                         metrics::ExtenderMetrics& metrics, ReserveRule reserve)
-    : client_(client),
-      reader_(reader),
+Allocations::Allocations(kube::PodApi& pods, kube::EventRecorder& events, const Clock& clock,
+                         Logger& log, metrics::ExtenderMetrics& metrics, ReserveRule reserve)
+    : pods_(pods),
       events_(events),
       clock_(clock),
       log_(log),
@@ -48,20 +46,19 @@ Allocations::Allocations(kube::ApiClient& client, const json::ObjectReader& read
 
 Pod Allocations::Plan(const Pod& pod, const std::string& node,
                       const ClusterSnapshot& snapshot) const {
-  const auto place = snapshot.Find(node);
-  if (!pod.fungible || !place || !snapshot.node(*place).exists) return pod;
-  NodeState state = snapshot.node(*place);
-  for (const auto& other : snapshot.node(*place).detail->pods) {
-    if (other->uid == pod.uid) state = WithoutPod(state, *other);
-  }
-  return WithAllocation(pod, AllocationAtBind(pod, state, ReservePerGpu(snapshot, reserve_)));
+  return PlanAtBind(pod, node, snapshot, reserve_);
 }
 
-Result<> Allocations::Set(const Pod& pod, const Pod& planned) {
-  if (!Changes(pod, planned)) return {};
+Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std::stop_token& stop) {
+  if (!Changes(pod, planned)) return pod.resource_version;
   const ResourceVector& amounts = planned.fungible->requested;
-  const Result<Pod> resized = kube::ResizePod(client_, reader_, pod, amounts);
-  if (resized && resized->fungible && resized->fungible->requested == amounts) return {};
+  // Refused where the pod has changed: of two binds, one after the other, the first's change may
+  // come through late.
+  const Result<Pod> resized =
+      pods_.Resize(pod, amounts, kube::Precondition::kUnchanged, kube::Resized::kBoth, stop);
+  if (resized && resized->fungible && resized->fungible->requested == amounts) {
+    return resized->resource_version;
+  }
   Error error = resized ? Error{ErrorCode::kConflict, "the pod was changed by somebody else"}
                         : resized.error();
   log_.Warn("allocation not set", {{"pod", pod.Key()}, {"error", error.message}});
@@ -75,13 +72,20 @@ Result<> Allocations::Set(const Pod& pod, const Pod& planned) {
   }
   metrics_.CountAllocation("failed");
   // It may have been changed all the same.
-  Undo(pod, planned);
+  Undo(pod, planned, stop);
   return Fail(std::move(error));
 }
 
-void Allocations::Undo(const Pod& pod, const Pod& planned) {
+void Allocations::Undo(const Pod& pod, const Pod& planned, const std::stop_token& stop) {
   if (!Changes(pod, planned)) return;
-  const Result<Pod> undone = kube::ResizePod(client_, reader_, pod, pod.fungible->requested);
+  const ResourceVector& before = pod.fungible->requested;
+  Result<Pod> undone = pods_.Get(pod.pod_namespace, pod.name, stop);
+  if (undone) {
+    const bool is_other = undone->uid != pod.uid || !undone->node.empty() || !undone->fungible;
+    if (is_other || undone->fungible->requested == before) return;
+    undone =
+        pods_.Resize(*undone, before, kube::Precondition::kUnchanged, kube::Resized::kBoth, stop);
+  }
   if (undone || undone.error().code == ErrorCode::kNotFound) return;
   // The next bind starts from what the watch says; the tuner cuts a waiting pod to its floor.
   log_.Warn("allocation not put back", {{"pod", pod.Key()}, {"error", undone.error().message}});
@@ -100,12 +104,12 @@ std::string Allocations::Reason(const Pod& bound, const std::string& node,
   return reason;
 }
 
-json::AnnotationChanges Allocations::Describe(const Pod& pod, const Pod& bound,
+kube::AnnotationChanges Allocations::Describe(const Pod& pod, const Pod& bound,
                                               std::string why) const {
   if (!pod.fungible) return {};
   const ChangeRecord change{ChangeKind::kAllocated, pod.fungible->requested,
                             bound.fungible->requested, std::move(why), clock_.WallNow()};
-  return {{annotations::kChange, json::WriteChange(change)}};
+  return {{annotations::kChange, wire::WriteChange(change)}};
 }
 
 void Allocations::Bound(const Pod& pod, const Pod& bound, const std::string& why) {

@@ -6,6 +6,8 @@
 // Threading: from any thread.
 // Failures: see Set(). Whatever the outcome, the pod's event says what was given, or why not.
 
+#include <cstdint>
+#include <stop_token>
 #include <string>
 
 #include "allocation/best_fit.h"
@@ -14,10 +16,8 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
-#include "json/objects.h"
-#include "json/pod_writes.h"
-#include "kube/api_client.h"
 #include "kube/events.h"
+#include "kube/pod_api.h"
 #include "metrics/extender_metrics.h"
 
 namespace synergy::extender {
@@ -25,20 +25,22 @@ namespace synergy::extender {
 class Allocations {
  public:
   // All references outlive this.
-  Allocations(kube::ApiClient& client, const json::ObjectReader& reader,
-              kube::EventRecorder& events, const Clock& clock, Logger& log,
+  Allocations(kube::PodApi& pods, kube::EventRecorder& events, const Clock& clock, Logger& log,
               metrics::ExtenderMetrics& metrics, ReserveRule reserve);
 
   // The pod as it should be on `node`; as it is, where nothing of it may be changed.
   Pod Plan(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot) const;
 
-  // Makes the pod's requests those of `planned` and sees that they are. kDenied when a quota or a
+  const ReserveRule& reserve() const { return reserve_; }
+
+  // Makes the pod's requests those of `planned` and sees that they are. The resource version of the
+  // pod with which they are so. kDenied when a quota or a
   // limit is against it: the pod can be bound as it is, and its event says so. Any other error is
   // one of the bind, and what may have been changed is put back.
-  Result<> Set(const Pod& pod, const Pod& planned);
+  Result<uint64_t> Set(const Pod& pod, const Pod& planned, const std::stop_token& stop);
 
-  // After Set() and a bind that failed for good: as it was.
-  void Undo(const Pod& pod, const Pod& planned);
+  // After Set() and a bind that failed for good: as it was, unless it is on a node.
+  void Undo(const Pod& pod, const Pod& planned, const std::stop_token& stop);
 
   // Why the pod gets what it gets on `node`, and what that leaves; empty for a pod of which nothing
   // may be changed. `snapshot` counts it there already.
@@ -46,7 +48,7 @@ class Allocations {
                             const ClusterSnapshot& snapshot);
 
   // What the Binding is to say of it; nothing for a pod of which nothing may be changed.
-  json::AnnotationChanges Describe(const Pod& pod, const Pod& bound, std::string why) const;
+  kube::AnnotationChanges Describe(const Pod& pod, const Pod& bound, std::string why) const;
 
   // After the bind: tells and counts.
   void Bound(const Pod& pod, const Pod& bound, const std::string& why);
@@ -54,8 +56,7 @@ class Allocations {
  private:
   void Tell(const Pod& pod, std::string_view type, std::string message);
 
-  kube::ApiClient& client_;
-  const json::ObjectReader& reader_;
+  kube::PodApi& pods_;
   kube::EventRecorder& events_;
   const Clock& clock_;
   Logger& log_;

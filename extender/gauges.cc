@@ -1,5 +1,8 @@
 #include "extender/gauges.h"
 
+#include <map>
+#include <string>
+
 namespace synergy::extender {
 
 metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& reserve,
@@ -17,15 +20,18 @@ metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& 
     gauges.nodes.push_back(
         {node.detail->name, node.allocatable, node.requested, StrandedGpus(node, per_gpu)});
   }
+  const std::map<std::string, uint64_t> objects = {
+      {"nodes", nodes},
+      {"pods", state.known_pods()},
+      {"poddisruptionbudgets", snapshot->disruption_budgets().size()},
+      {"resourcequotas", snapshot->limits().quotas()}};
   for (const kube::WatchedResource& resource : resources) {
     const kube::ReflectorStatus status = resource.status();
     metrics::CacheGauge& cache = gauges.caches.emplace_back();
     cache.resource = resource.name;
     cache.synced = status.synced;
     cache.staleness = status.synced ? clock.Now() - status.last_contact : Duration::zero();
-    cache.objects = resource.name == "nodes"  ? nodes
-                    : resource.name == "pods" ? state.known_pods()
-                                              : snapshot->disruption_budgets().size();
+    cache.objects = objects.at(resource.name);
     cache.lists = status.lists;
     cache.watch_restarts = status.watch_restarts;
     cache.errors = status.errors;

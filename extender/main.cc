@@ -4,7 +4,7 @@
 #include "core/clock.h"
 #include "daemon/command_line.h"
 #include "daemon/run.h"
-#include "extender/program.h"
+#include "extender/daemon.h"
 
 int main(int argc, char** argv) {
   synergy::config::ExtenderConfig config;
@@ -31,6 +31,6 @@ int main(int argc, char** argv) {
   const auto access = line.FindCluster();
   if (!access) return line.Refuse(access.error());
   return synergy::daemon::Run(config.log_level, config.log_format, [&](synergy::Logger& log) {
-    return synergy::extender::Program::Start(config, *access, synergy::SystemClock(), log);
+    return synergy::extender::Daemon::Start(config, *access, synergy::SystemClock(), log);
   });
 }

@@ -5,16 +5,37 @@
 #include <utility>
 #include <vector>
 
+#include "allocation/asked_nodes.h"
+#include "allocation/candidates.h"
 #include "allocation/preemption.h"
+#include "allocation/ranking.h"
 #include "cluster/fit.h"
-#include "extender/candidates.h"
-#include "extender/ranking.h"
-#include "json/extender_messages.h"
+#include "wire/extender_messages.h"
 
 namespace synergy::extender {
 namespace {
 
 using metrics::Verb;
+
+static_assert(Ranking::kMostPoints == wire::kMostPoints);
+
+class RequestedNodes final : public AskedNodes {
+ public:
+  RequestedNodes(const wire::ExtenderArgs& args, const wire::ObjectReader& reader)
+      : args_(args), reader_(reader) {}
+
+  size_t size() const override { return args_.size(); }
+  std::string_view Name(size_t i) const override { return args_.Name(i); }
+  std::optional<Node> Sent(size_t i) const override {
+    if (!args_.whole_nodes) return std::nullopt;
+    auto node = reader_.ReadNode(args_.node_objects[i]);
+    return node ? std::optional(*std::move(node)) : std::nullopt;
+  }
+
+ private:
+  const wire::ExtenderArgs& args_;
+  const wire::ObjectReader& reader_;
+};
 
 // The texts of one answer: few and equal, so each is kept once.
 class Reasons {
@@ -44,6 +65,19 @@ class Reasons {
   std::deque<std::pair<FitFailures, std::string>> known_;
 };
 
+decision::Asked Describe(const Pod& pod, std::optional<NodeIndex> counted_on,
+                         const ClusterSnapshot& snapshot, const AskedNodes& asked) {
+  decision::Asked described{.pod = pod, .counted_on = counted_on};
+  described.nodes.reserve(asked.size());
+  for (size_t i = 0; i < asked.size(); ++i) {
+    described.nodes.emplace_back(asked.Name(i));
+    const auto index = snapshot.Find(asked.Name(i));
+    if (index && snapshot.node(*index).exists) continue;
+    if (std::optional<Node> node = asked.Sent(i)) described.sent.push_back(*std::move(node));
+  }
+  return described;
+}
+
 // Measures a call from construction to destruction.
 class Timed {
  public:
@@ -63,7 +97,7 @@ class Timed {
 }  // namespace
 
 SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
-                                     const json::ObjectReader& reader, ReserveRule reserve,
+                                     const wire::ObjectReader& reader, ReserveRule reserve,
                                      std::chrono::milliseconds expect_timeout, const Clock& clock,
                                      Logger& log, metrics::ExtenderMetrics& metrics,
                                      Watches watches)
@@ -80,13 +114,19 @@ SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
 std::string SchedulerExtender::Reject(Verb verb, const Error& error) {
   metrics_.CountError(verb, ToString(error.code));
   log_.Warn("request refused", {{"verb", ToString(verb)}, {"error", error.message}});
-  return json::WriteError(error.message);
+  return wire::WriteError(error.message);
 }
 
 Result<> SchedulerExtender::Ready() const {
-  if (watches_.complete()) return {};
+  if (watches_.current()) return {};
   return Fail(ErrorCode::kUnavailable,
-              "the extender has just started and does not know all pods and nodes yet");
+              "the extender does not know all pods and nodes: its watches are new, or broken off");
+}
+
+std::optional<NodeIndex> SchedulerExtender::CountedOn(const ClusterSnapshot& snapshot,
+                                                      const std::string& uid) const {
+  const std::optional<Placement> placement = state_.FindPlacement(uid);
+  return placement ? CountedAt(snapshot, placement->node, uid) : std::nullopt;
 }
 
 void SchedulerExtender::Expect(const Pod& pod, NodeIndex node) {
@@ -95,29 +135,34 @@ void SchedulerExtender::Expect(const Pod& pod, NodeIndex node) {
 
 std::string SchedulerExtender::Filter(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kFilter);
-  const auto args = json::ReadExtenderArgs(body, reader_);
+  const auto args = wire::ReadExtenderArgs(body, reader_);
   if (!args) return Reject(Verb::kFilter, args.error());
-  if (!args->pod.UsesGpus()) return json::WriteFilterResult(args->whole_nodes, args->answers(), {});
+  if (!args->pod.UsesGpus()) return wire::WriteFilterResult(args->whole_nodes, args->answers(), {});
 
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kFilter, ready.error());
+  const RequestedNodes asked(*args, reader_);
   Reasons reasons(args->pod.requests, reader_.gpu_resource());
   std::vector<std::string_view> fitting;
-  std::vector<json::FailedNode> failed;
+  std::vector<std::string> fitting_names;  // for the journal
+  std::vector<wire::FailedNode> failed;
   std::optional<NodeIndex> last_fitting;
+  std::shared_ptr<const ClusterSnapshot> snapshot;
+  std::optional<NodeIndex> counted_on;
   const auto judge = [&] {
-    const auto snapshot = state_.Snapshot();
-    Candidates candidates(*snapshot, state_.FindHold(args->pod.uid), *args, reader_);
+    snapshot = state_.Snapshot();
+    counted_on = CountedOn(*snapshot, args->pod.uid);
+    Candidates candidates(*snapshot, args->pod, counted_on, asked);
     fitting.reserve(args->size());
     failed.clear();
     for (size_t i = 0; i < args->size(); ++i) {
-      const Candidates::Candidate node = candidates.Get(i);
-      const FitFailures failures = CheckFit(args->pod, *node.state);
-      if (failures.none()) {
+      const Candidates::Candidate node = candidates.Judge(i);
+      if (node.failures.none()) {
         fitting.push_back(args->answers()[i]);
+        if (journal_ != nullptr) fitting_names.emplace_back(args->Name(i));
         last_fitting = node.index;
       } else {
-        failed.push_back({args->spelled_names[i], reasons.Text(failures, *node.state),
-                          Unresolvable(failures, args->pod.requests, *node.state)});
+        failed.push_back({args->spelled_names[i], reasons.Text(node.failures, *node.state),
+                          Unresolvable(node.failures, args->pod.requests, *node.state)});
       }
     }
   };
@@ -136,28 +181,29 @@ std::string SchedulerExtender::Filter(std::string_view body) {
                             {"nodes", args->size()},
                             {"fitting", fitting.size()}});
   }
-  return json::WriteFilterResult(args->whole_nodes, fitting, failed);
+  std::string answer = wire::WriteFilterResult(args->whole_nodes, fitting, failed);
+  if (journal_ != nullptr) {
+    journal_->Wrote(decision::Filter{snapshot->version(),
+                                     Describe(args->pod, counted_on, *snapshot, asked),
+                                     std::move(fitting_names)});
+  }
+  return answer;
 }
 
 std::string SchedulerExtender::Prioritize(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kPrioritize);
-  const auto args = json::ReadExtenderArgs(body, reader_);
+  const auto args = wire::ReadExtenderArgs(body, reader_);
   if (!args) return Reject(Verb::kPrioritize, args.error());
 
   std::vector<uint8_t> points(args->size(), 0);
   if (!args->pod.UsesGpus() || points.empty())
-    return json::WriteHostPriorityList(args->spelled_names, points);
+    return wire::WriteHostPriorityList(args->spelled_names, points);
 
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPrioritize, ready.error());
+  const RequestedNodes asked(*args, reader_);
   const auto snapshot = state_.Snapshot();
-  const BestFit best_fit(args->pod, *snapshot, reserve_);
-  Candidates candidates(*snapshot, state_.FindHold(args->pod.uid), *args, reader_);
-  Ranking ranking(*args);
-  for (size_t i = 0; i < args->size(); ++i) {
-    const Candidates::Candidate node = candidates.Get(i);
-    if (!CheckFit(args->pod, *node.state).none()) continue;
-    ranking.Add(i, best_fit.Rank(*node.state), node.index);
-  }
+  const auto counted_on = CountedOn(*snapshot, args->pod.uid);
+  const Ranking ranking = RankNodes(*snapshot, args->pod, counted_on, asked, reserve_);
   ranking.GivePoints(points);
   if (const std::optional<NodeIndex> best = ranking.best_node()) Expect(args->pod, *best);
 
@@ -167,44 +213,57 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
                                {"fitting", ranking.size()},
                                {"best", ranking.best_name()}});
   }
-  return json::WriteHostPriorityList(args->spelled_names, points);
+  std::string answer = wire::WriteHostPriorityList(args->spelled_names, points);
+  if (journal_ != nullptr) {
+    journal_->Wrote(decision::Prioritize{snapshot->version(),
+                                         Describe(args->pod, counted_on, *snapshot, asked),
+                                         reserve_,
+                                         {points.begin(), points.end()},
+                                         ranking.best_node()});
+  }
+  return answer;
 }
 
 std::string SchedulerExtender::Bind(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kBind);
-  const auto args = json::ReadBindingArgs(body);
+  const auto args = wire::ReadBindingArgs(body);
   if (!args) return Reject(Verb::kBind, args.error());
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kBind, ready.error());
   const Result<> bound = binder_.Bind(*args, ids_.Current(args->pod_uid));
-  if (bound) return json::WriteError({});
+  if (bound) return wire::WriteError({});
   metrics_.CountError(Verb::kBind, ToString(bound.error().code));
-  return json::WriteError(bound.error().message);
+  return wire::WriteError(bound.error().message);
 }
 
 std::string SchedulerExtender::Preempt(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kPreempt);
-  const auto args = json::ReadPreemptionArgs(body, reader_);
+  const auto args = wire::ReadPreemptionArgs(body, reader_);
   if (!args) return Reject(Verb::kPreempt, args.error());
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPreempt, ready.error());
   const auto snapshot = state_.Snapshot();
-  const Reclaiming reclaiming =
-      patience_.Lasts(args->pod.uid, clock_.Now()) ? Reclaiming::kYes : Reclaiming::kNo;
-  std::vector<json::NodeVictims> nodes;
-  for (const auto& [name, uids] : args->victims_by_node) {
-    const auto index = snapshot->Find(name);
-    if (!index) continue;
-    const auto victims = SelectVictims(*snapshot, args->pod, *index, uids, reclaiming);
-    if (!victims) continue;
-    json::NodeVictims& node = nodes.emplace_back();
+  std::optional<WallTime> reclaims_at;
+  if (patience_.Lasts(args->pod.uid, clock_.Now())) reclaims_at = clock_.WallNow();
+  const std::vector<NodeVictims> chosen =
+      SelectVictimsByNode(*snapshot, args->pod, args->victims_by_node, reclaims_at);
+  std::vector<wire::NodeVictims> nodes;
+  for (const auto& [name, victims] : chosen) {
+    wire::NodeVictims& node = nodes.emplace_back();
     node.node = name;
-    for (const auto& victim : victims->pods) node.uids.push_back(victim->uid);
-    node.disruption_budget_violations = victims->disruption_budget_violations;
+    for (const auto& victim : victims.pods) node.uids.push_back(victim->uid);
+    node.disruption_budget_violations = victims.disruption_budget_violations;
   }
   log_.Info("pre-emption considered", {{"request", ids_.Current(args->pod.uid)},
                                        {"pod", args->pod.Key()},
                                        {"proposed_nodes", args->victims_by_node.size()},
                                        {"kept_nodes", nodes.size()}});
-  return json::WritePreemptionResult(nodes);
+  std::string answer = wire::WritePreemptionResult(nodes);
+  if (journal_ != nullptr) {
+    decision::Preempt told{
+        snapshot->version(), args->pod, {}, reclaims_at, decision::Describe(chosen)};
+    for (const auto& [name, uids] : args->victims_by_node) told.proposed.push_back({name, uids});
+    journal_->Wrote(told);
+  }
+  return answer;
 }
 
 }  // namespace synergy::extender

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,18 +17,20 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
+#include "engine/decisions.h"
 #include "extender/binder.h"
 #include "extender/decision_ids.h"
 #include "extender/reclaim_patience.h"
-#include "json/objects.h"
 #include "metrics/extender_metrics.h"
+#include "wire/objects.h"
 
 namespace synergy::extender {
 
 // What the extender has to know of the watches that keep its copy of the cluster.
 struct Watches {
-  // Whether everything has been listed once. Before that whatever is not known looks free.
-  std::function<bool()> complete = [] { return true; };
+  // Whether everything has been listed, and no watch has broken off since: whatever is not known
+  // looks free.
+  std::function<bool()> current = [] { return true; };
   // Gives them a moment, where nothing that kube-scheduler holds possible is possible to us: it may
   // have heard of a change a little before us, and would not ask again before the next one.
   std::function<void()> catch_up = [] {};
@@ -36,10 +39,14 @@ struct Watches {
 class SchedulerExtender {
  public:
   // All references outlive the extender.
-  SchedulerExtender(ClusterState& state, Binder& binder, const json::ObjectReader& reader,
+  SchedulerExtender(ClusterState& state, Binder& binder, const wire::ObjectReader& reader,
                     ReserveRule reserve, std::chrono::milliseconds expect_timeout,
                     const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics,
                     Watches watches = {});
+
+  // Tells `journal` of every decision about a GPU pod, once the answer is made. To be called once,
+  // before the verbs; `journal`, which may be told from any thread, outlives them.
+  void SetJournal(DecisionJournal* journal) { journal_ = journal; }
 
   std::string Filter(std::string_view body);
   std::string Prioritize(std::string_view body);
@@ -50,11 +57,12 @@ class SchedulerExtender {
   std::string Reject(metrics::Verb verb, const Error& error);
   // Whether a GPU pod may be placed by what is known.
   Result<> Ready() const;
+  std::optional<NodeIndex> CountedOn(const ClusterSnapshot& snapshot, const std::string& uid) const;
   void Expect(const Pod& pod, NodeIndex node);
 
   ClusterState& state_;
   Binder& binder_;
-  const json::ObjectReader& reader_;
+  const wire::ObjectReader& reader_;
   const ReserveRule reserve_;
   const std::chrono::milliseconds expect_timeout_;
   const Clock& clock_;
@@ -63,6 +71,7 @@ class SchedulerExtender {
   const Watches watches_;
   DecisionIds ids_;
   ReclaimPatience patience_;
+  DecisionJournal* journal_ = nullptr;
 };
 
 }  // namespace synergy::extender

@@ -14,7 +14,7 @@ bool IsPlain(std::string_view text, std::string_view also) {
   });
 }
 
-std::vector<std::string> Names(std::string_view kubelet_cgroup_root, json::QosClass qos_class,
+std::vector<std::string> Names(std::string_view kubelet_cgroup_root, wire::QosClass qos_class,
                                std::string_view uid) {
   std::vector<std::string> names;
   while (!kubelet_cgroup_root.empty()) {
@@ -24,8 +24,8 @@ std::vector<std::string> Names(std::string_view kubelet_cgroup_root, json::QosCl
                                                                     : end + 1);
   }
   names.emplace_back("kubepods");
-  if (qos_class == json::QosClass::kBurstable) names.emplace_back("burstable");
-  if (qos_class == json::QosClass::kBestEffort) names.emplace_back("besteffort");
+  if (qos_class == wire::QosClass::kBurstable) names.emplace_back("burstable");
+  if (qos_class == wire::QosClass::kBestEffort) names.emplace_back("besteffort");
   names.push_back(fmt::format("pod{}", uid));
   return names;
 }
@@ -45,7 +45,7 @@ std::string SystemdPath(const std::vector<std::string>& names) {
 }  // namespace
 
 Result<std::vector<std::string>> PodFolders(std::string_view kubelet_cgroup_root,
-                                            json::QosClass qos_class, std::string_view uid) {
+                                            wire::QosClass qos_class, std::string_view uid) {
   if (!IsPlain(uid, "-"))
     return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is no UID of a pod", uid));
   const std::vector<std::string> names = Names(kubelet_cgroup_root, qos_class, uid);

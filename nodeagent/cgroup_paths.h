@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "core/result.h"
-#include "json/resize_status.h"
+#include "wire/resize_status.h"
 
 namespace synergy::nodeagent {
 
 // Both drivers' folders for the pod, relative to a hierarchy's own: one of them exists.
 // kInvalid when the UID could lead elsewhere.
 Result<std::vector<std::string>> PodFolders(std::string_view kubelet_cgroup_root,
-                                            json::QosClass qos_class, std::string_view uid);
+                                            wire::QosClass qos_class, std::string_view uid);
 
 // Whether a folder in a pod's is that of the container with this ID
 // ("containerd://90d9"): called by the ID alone, or with the runtime's name before it and .scope

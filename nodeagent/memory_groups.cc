@@ -25,14 +25,14 @@ class KernelMemoryGroups final : public MemoryGroups {
         hierarchy_(std::move(hierarchy)),
         kubelet_cgroup_root_(std::move(kubelet_cgroup_root)) {}
 
-  Result<std::unique_ptr<MemoryGroup>> OfPod(const json::ResizeStatus& pod) override {
+  Result<std::unique_ptr<MemoryGroup>> OfPod(const wire::ResizeStatus& pod) override {
     const Result<std::string> folder = PodFolder(pod);
     if (!folder) return Fail(folder.error());
     return Open(*folder);
   }
 
   Result<std::unique_ptr<MemoryGroup>> OfContainer(
-      const json::ResizeStatus& pod, const json::ResizeStatus::Container& container) override {
+      const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) override {
     const Result<std::string> folder = PodFolder(pod);
     if (!folder) return Fail(folder.error());
     std::error_code error;
@@ -47,7 +47,7 @@ class KernelMemoryGroups final : public MemoryGroups {
   }
 
  private:
-  Result<std::string> PodFolder(const json::ResizeStatus& pod) const {
+  Result<std::string> PodFolder(const wire::ResizeStatus& pod) const {
     const auto folders = PodFolders(kubelet_cgroup_root_, pod.qos_class, pod.uid);
     if (!folders) return Fail(folders.error());
     for (const std::string& folder : *folders) {
@@ -60,7 +60,7 @@ class KernelMemoryGroups final : public MemoryGroups {
 
   Result<std::unique_ptr<MemoryGroup>> Open(const std::string& folder) const {
     if (version_ == Version::kV1) return std::make_unique<V1MemoryGroup>(folder);
-    return std::make_unique<V2MemoryGroup>(folder);
+    return std::make_unique<V2MemoryGroup>(folder, "/proc");
   }
 
   const Version version_;

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "core/result.h"
-#include "json/resize_status.h"
 #include "nodeagent/memory_use.h"
+#include "wire/resize_status.h"
 
 namespace synergy::nodeagent {
 
@@ -24,6 +24,11 @@ class MemoryGroup {
   virtual Result<MemoryUse> Read() = 0;
   // What the kernel enforces now.
   virtual Result<Bytes> Limit() = 0;
+  virtual Result<MemorySample> Sample() = 0;
+  // Has the kernel drop `amount` of this group's page cache, the least recently used first, in one
+  // go: small amounts. Never anonymous memory. False when it could not find so much. kInvalid where
+  // the kernel cannot do that.
+  virtual Result<bool> Drop(Bytes amount) = 0;
   // Has the kernel give page cache of this group back, the least recently used first, until its
   // usage is at most `target`, there is no more to give, or `stop`. What is left tells.
   virtual Result<> Release(Bytes target, const std::stop_token& stop) = 0;
@@ -33,9 +38,9 @@ class MemoryGroups {
  public:
   virtual ~MemoryGroups() = default;
 
-  virtual Result<std::unique_ptr<MemoryGroup>> OfPod(const json::ResizeStatus& pod) = 0;
+  virtual Result<std::unique_ptr<MemoryGroup>> OfPod(const wire::ResizeStatus& pod) = 0;
   virtual Result<std::unique_ptr<MemoryGroup>> OfContainer(
-      const json::ResizeStatus& pod, const json::ResizeStatus::Container& container) = 0;
+      const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) = 0;
 };
 
 // The machine's. `cgroup_folder` is where its control groups are seen ("/sys/fs/cgroup").

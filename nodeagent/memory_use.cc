@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -50,7 +51,86 @@ Result<Bytes> Sum(std::string_view stat, std::initializer_list<std::string_view>
   return sum;
 }
 
+// Pages are 4 KiB where there are GPUs; on others the count is too low by a factor.
+constexpr int64_t kPage = 4096;
+
+// "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234", microseconds.
+std::optional<Duration> SomeStalled(std::string_view pressure) {
+  if (!pressure.starts_with("some ")) return std::nullopt;
+  const std::string_view line = pressure.substr(0, pressure.find('\n'));
+  const size_t at = line.find("total=");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::optional<int64_t> total = ParseCount(line.substr(at + 6));
+  if (!total) return std::nullopt;
+  return std::chrono::microseconds(*total);
+}
+
+// The value of a line "name:   123 kB" of /proc/meminfo.
+std::optional<Bytes> Kilobytes(std::string_view meminfo, std::string_view name) {
+  while (!meminfo.empty()) {
+    std::string_view line = meminfo.substr(0, meminfo.find('\n'));
+    meminfo.remove_prefix(std::min(meminfo.size(), line.size() + 1));
+    if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") continue;
+    line.remove_prefix(name.size() + 1);
+    const size_t begin = line.find_first_not_of(' ');
+    const size_t end = line.rfind(" kB");
+    if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) break;
+    const std::optional<int64_t> count = ParseCount(line.substr(begin, end - begin));
+    if (!count) break;
+    return Bytes(*count * 1024);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+Result<MemorySample> ParseMemorySampleV2(std::string_view usage, std::string_view stat,
+                                         std::string_view pressure) {
+  const Result<MemoryUse> use = ParseMemoryUseV2(usage, stat);
+  if (!use) return Fail(use.error());
+  const Result<Bytes> inactive = Sum(stat, {"inactive_file"});
+  const Result<Bytes> listed = Sum(stat, {"active_file", "inactive_file"});
+  const Result<Bytes> mapped = Sum(stat, {"file_mapped"});
+  const Result<Bytes> unwritten = Sum(stat, {"file_dirty", "file_writeback"});
+  for (const Result<Bytes>* part : {&inactive, &listed, &mapped, &unwritten}) {
+    if (!*part) return Fail(part->error());
+  }
+  MemorySample sample;
+  sample.use = *use;
+  // Shared memory may be mapped, too, and is held already: better too much.
+  sample.mapped = std::min(*mapped, *listed);
+  sample.cache = std::max(*listed - sample.mapped - *unwritten, Bytes(0));
+  sample.working_set = std::max(use->usage - *inactive, Bytes(0));
+  // One count for all before Linux 5.9.
+  const auto refaults = Stat(stat, "workingset_refault_file");
+  sample.refaulted = Bytes(refaults.value_or(Stat(stat, "workingset_refault").value_or(0)) * kPage);
+  sample.stalled = SomeStalled(pressure);
+  return sample;
+}
+
+Result<MemorySample> ParseMemorySampleV1(std::string_view usage, std::string_view stat,
+                                         std::string_view kernel) {
+  const Result<MemoryUse> use = ParseMemoryUseV1(usage, stat, kernel);
+  if (!use) return Fail(use.error());
+  const Result<Bytes> inactive = Sum(stat, {"total_inactive_file"});
+  if (!inactive) return Fail(inactive.error());
+  MemorySample sample;
+  sample.use = *use;
+  sample.working_set = std::max(use->usage - *inactive, Bytes(0));
+  return sample;
+}
+
+Result<NodeMemory> ParseNodeMemory(std::string_view meminfo) {
+  NodeMemory memory;
+  const std::optional<Bytes> total = Kilobytes(meminfo, "MemTotal");
+  const std::optional<Bytes> free = Kilobytes(meminfo, "MemFree");
+  const std::optional<Bytes> inactive = Kilobytes(meminfo, "Inactive(file)");
+  if (!total || !free || !inactive) {
+    return Fail(ErrorCode::kInvalid,
+                "/proc/meminfo: MemTotal, MemFree or Inactive(file) cannot be read");
+  }
+  return NodeMemory{*total, *free, *free + *inactive};
+}
 
 Result<MemoryUse> ParseMemoryUseV1(std::string_view usage, std::string_view stat,
                                    std::string_view kernel) {

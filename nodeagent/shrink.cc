@@ -6,11 +6,11 @@
 
 namespace synergy::nodeagent {
 
-std::optional<Shrink> ShrinkOf(const json::ResizeStatus& pod) {
+std::optional<Shrink> ShrinkOf(const wire::ResizeStatus& pod) {
   if (!pod.managed || pod.terminal || pod.deleting) return std::nullopt;
   if (!pod.resize_in_progress || pod.resize_pending) return std::nullopt;
   Shrink shrink;
-  for (const json::ResizeStatus::Container& container : pod.containers) {
+  for (const wire::ResizeStatus::Container& container : pod.containers) {
     if (!container.memory_limit || !container.memory_limit_in_force) continue;
     const Bytes by = *container.memory_limit_in_force - *container.memory_limit;
     shrink.pod_by += by;

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "core/units.h"
-#include "json/resize_status.h"
+#include "wire/resize_status.h"
 
 namespace synergy::nodeagent {
 
 struct Shrink {
   struct Step {
-    json::ResizeStatus::Container container;
+    wire::ResizeStatus::Container container;
     Bytes from;
     Bytes to;
   };
@@ -32,7 +32,7 @@ struct Shrink {
 // The kubelet's first look never succeeds while page cache fills the limit, but the condition has
 // its reason Error only after the second look, 11 to 24 s later (measured): so that is not waited
 // for.
-std::optional<Shrink> ShrinkOf(const json::ResizeStatus& pod);
+std::optional<Shrink> ShrinkOf(const wire::ResizeStatus& pod);
 
 struct MarginRule {
   int64_t percent = 10;

@@ -27,7 +27,7 @@ struct Shrinker::Target {
 struct Shrinker::Work {
   enum class State { kActive, kStuck, kGivenUp };
 
-  json::ResizeStatus pod;
+  wire::ResizeStatus pod;
   Shrink shrink;
   Instant seen;
   State state = State::kActive;
@@ -51,10 +51,10 @@ Shrinker::Shrinker(MemoryGroups& groups, kube::EventRecorder& events, const Cloc
 
 Shrinker::~Shrinker() = default;
 
-void Shrinker::Replace(std::vector<json::ResizeStatus> all) {
+void Shrinker::Replace(std::vector<wire::ResizeStatus> all) {
   const std::lock_guard lock(mutex_);
   std::set<std::string> gone = std::exchange(watched_, {});
-  for (json::ResizeStatus& pod : all) {
+  for (wire::ResizeStatus& pod : all) {
     gone.erase(pod.uid);
     watched_.insert(pod.uid);
     std::string uid = pod.uid;
@@ -64,7 +64,7 @@ void Shrinker::Replace(std::vector<json::ResizeStatus> all) {
   changed_.notify_all();
 }
 
-void Shrinker::Upsert(json::ResizeStatus pod) {
+void Shrinker::Upsert(wire::ResizeStatus pod) {
   const std::lock_guard lock(mutex_);
   watched_.insert(pod.uid);
   std::string uid = pod.uid;
@@ -72,7 +72,7 @@ void Shrinker::Upsert(json::ResizeStatus pod) {
   changed_.notify_all();
 }
 
-void Shrinker::Remove(const json::ResizeStatus& pod) {
+void Shrinker::Remove(const wire::ResizeStatus& pod) {
   const std::lock_guard lock(mutex_);
   watched_.erase(pod.uid);
   changes_.emplace_back(pod.uid, std::nullopt);
@@ -119,7 +119,7 @@ void Shrinker::TakeChanges() {
   in_progress_ = works_.size();
 }
 
-void Shrinker::Take(json::ResizeStatus pod) {
+void Shrinker::Take(wire::ResizeStatus pod) {
   std::optional<Shrink> shrink = ShrinkOf(pod);
   if (const auto known = works_.find(pod.uid); known != works_.end()) {
     const bool same_request = known->second.pod.generation == pod.generation;

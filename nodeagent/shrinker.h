@@ -47,16 +47,16 @@ struct ShrinkRules {
   Duration give_up_after = std::chrono::seconds(90);
 };
 
-class Shrinker final : public kube::ObjectStore<json::ResizeStatus> {
+class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
  public:
   // All references outlive the shrinker.
   Shrinker(MemoryGroups& groups, kube::EventRecorder& events, const Clock& clock, Logger& log,
            metrics::NodeAgentMetrics& metrics, ShrinkRules rules);
   ~Shrinker() override;
 
-  void Replace(std::vector<json::ResizeStatus> all) override;
-  void Upsert(json::ResizeStatus pod) override;
-  void Remove(const json::ResizeStatus& pod) override;
+  void Replace(std::vector<wire::ResizeStatus> all) override;
+  void Upsert(wire::ResizeStatus pod) override;
+  void Remove(const wire::ResizeStatus& pod) override;
 
   // Waits until Step has something to do; false when told to stop.
   bool AwaitWork(const std::stop_token& stop);
@@ -70,10 +70,10 @@ class Shrinker final : public kube::ObjectStore<json::ResizeStatus> {
   struct Target;
   struct Work;
   // None: the pod is gone.
-  using Change = std::pair<std::string, std::optional<json::ResizeStatus>>;
+  using Change = std::pair<std::string, std::optional<wire::ResizeStatus>>;
 
   void TakeChanges();
-  void Take(json::ResizeStatus pod);
+  void Take(wire::ResizeStatus pod);
   void Forget(const std::string& uid);
   void LookAt(Work& work, const std::stop_token& stop);
   Result<> Open(Work& work);

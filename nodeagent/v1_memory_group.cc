@@ -65,6 +65,19 @@ Result<MemoryUse> V1MemoryGroup::Read() {
   return ParseMemoryUseV1(*usage, *stat, kernel ? *kernel : "");
 }
 
+Result<MemorySample> V1MemoryGroup::Sample() {
+  const Result<std::string> usage = ReadCgroupFile(folder_ + "/memory.usage_in_bytes");
+  if (!usage) return Fail(usage.error());
+  const Result<std::string> stat = ReadCgroupFile(folder_ + "/memory.stat");
+  if (!stat) return Fail(stat.error());
+  const Result<std::string> kernel = ReadCgroupFile(folder_ + "/memory.kmem.usage_in_bytes");
+  return ParseMemorySampleV1(*usage, *stat, kernel ? *kernel : "");
+}
+
+Result<bool> V1MemoryGroup::Drop(Bytes) {
+  return Fail(ErrorCode::kInvalid, "cgroup v1 drops all of a group's page cache or none");
+}
+
 Result<Bytes> V1MemoryGroup::Limit() {
   const Result<std::string> text = ReadCgroupFile(folder_ + "/memory.limit_in_bytes");
   if (!text) return Fail(text.error());

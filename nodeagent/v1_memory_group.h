@@ -19,6 +19,9 @@ class V1MemoryGroup final : public MemoryGroup {
 
   Result<MemoryUse> Read() override;
   Result<Bytes> Limit() override;
+  Result<MemorySample> Sample() override;
+  // Not on this version: it can only drop all.
+  Result<bool> Drop(Bytes amount) override;
   Result<> Release(Bytes target, const std::stop_token& stop) override;
 
  private:

@@ -8,6 +8,9 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh webhook [--nodes N] [--reviews N] [--json FILE]
        scripts/bench.sh nodes [--rounds N] [--cycles N] [--sensitive-first] [--json FILE]
        scripts/bench.sh objective | round | simulate [--json FILE]
+       scripts/bench.sh replay [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
+       scripts/bench.sh tuner [--part passes|work|all] [--nodes N] [--changes N] [--patches-per-second N] [--json FILE]
+       scripts/bench.sh guard [--factor N] [--update] [--json FILE]
        scripts/bench.sh device-plugin [CALLS]
 
 Builds the release programs and the benchmark programs, measures, prints tables and says which goals are met (exit status
@@ -34,6 +37,26 @@ Builds the release programs and the benchmark programs, measures, prints tables 
   objective   total throughput of a full cluster under each mechanism, against the most that is possible; seconds
   round       CPU time of scheduling rounds with up to 80,000 GPUs and 100,000 jobs; seconds
   simulate    CPU time and memory of whole simulations; a minute
+  replay      whether pods of a test cluster with simulated nodes go where synergy simulate says, with as much, and run as
+              long (scripts/setup.sh installs what it needs); about an hour
+      --part WHAT       decisions: those recorded, made again; one-by-one: each pod when all is quiet; free: the recorded static trace, compressed (all)
+      --pods N          pods one by one (30)
+      --runs N          free runs (5)
+      --jobs N          jobs of a free run (100)
+      --compression N   how much faster than the trace a free run goes (240)
+      --nodes N         simulated nodes (4)
+      --seed N          of the pods one by one (5)
+      --instance N      which ports and addresses the test cluster takes (4)
+  tuner       how long the tuner takes to decide for a large cluster, how soon it serves a pod that arrives meanwhile, and
+              whether it keeps to its rate; two minutes
+      --part WHAT       passes: decisions alone; work: all of it in real time (all)
+      --nodes N         nodes, with 8 GPU pods each (5000)
+      --changes N       changes to be made (1000)
+      --patches-per-second N   as in the controller's configuration (50)
+  guard       whether a round, a simulation or a pod's placement got slower than tests/bench/rounds/guard.json says, as
+              multiples of a yardstick measured beside them; seconds
+      --factor N        how many times its stored figure each may come to (1.5)
+      --update          store what is measured
   device-plugin   resident memory of synergy-device-plugin, and how long a kubelet waits for its answers; seconds
   all
       --json FILE       write all figures to FILE
@@ -128,9 +151,26 @@ run_nodes() {
     python3 "$repository/tests/cluster/measure_real_nodes.py" --goals "$@"
 }
 
+run_replay() {
+  local state
+  say "building the extender, the controller and the command line (release)"
+  (cd "$repository" && cmake --preset release >/dev/null &&
+    cmake --build --preset release --target synergy-extender synergy-controller synergy) >&2
+  state=$(mktemp -d --tmpdir synergy-replay.XXXXXX)
+  # Its files tell why where something differs.
+  say "the test cluster's files are in $state"
+  SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/replay_bench.py" \
+    --programs "$repository/build/release/bin" --state "$state" "$@"
+}
+
 end_cluster() {
   "$here/cluster.sh" down --state "$state" >&2 || warn "the test cluster in $state did not end"
   rmdir "$state" 2>/dev/null || true
+}
+
+build_rounds() {
+  say "building the benchmark (release)"
+  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target rounds_bench) >&2
 }
 
 # run_rounds objective|round|simulate OPTIONS...
@@ -142,9 +182,40 @@ run_rounds() {
     need_value "$1" "${2-}"
     arguments=(--json "$2")
   fi
-  say "building the benchmark (release)"
-  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target rounds_bench) >&2
+  build_rounds
   "$repository/build/release/tests/rounds_bench" "$what" --data "$repository/tests/data/synergy/reference" "${arguments[@]}"
+}
+
+run_guard() {
+  local arguments=()
+  while (($#)); do
+    case $1 in
+      --json | --factor) need_value "$1" "${2-}" && arguments+=("$1" "$2") && shift 2 ;;
+      --update) arguments+=("$1") && shift ;;
+      *) die "bench.sh guard has no option $1 (--help lists them)" ;;
+    esac
+  done
+  build_rounds
+  "$repository/build/release/tests/rounds_bench" guard --data "$repository/tests/data/synergy/reference" \
+    --stored "$repository/tests/bench/rounds/guard.json" "${arguments[@]}"
+}
+
+run_tuner() {
+  local arguments=()
+  while (($#)); do
+    case $1 in
+      --json | --part) need_value "$1" "${2-}" ;;
+      --nodes) need_number "$1" "${2-}" 200 100000 ;;
+      --changes) need_number "$1" "${2-}" 1 100000 ;;
+      --patches-per-second) need_number "$1" "${2-}" 1 10000 ;;
+      *) die "bench.sh tuner has no option $1 (--help lists them)" ;;
+    esac
+    arguments+=("$1" "$2")
+    shift 2
+  done
+  say "building the benchmark (release)"
+  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target tuner_bench) >&2
+  "$repository/build/release/tests/tuner_bench" "${arguments[@]}"
 }
 
 run_device_plugin() {
@@ -157,7 +228,7 @@ run_device_plugin() {
 case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
   objective | round | simulate) run_rounds "$@" ;;
-  extender | scheduler | webhook | nodes) "run_$1" "${@:2}" ;;
+  extender | scheduler | webhook | nodes | replay | tuner | guard) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;
   *) die "unknown benchmark $1 (--help lists them)" ;;

@@ -12,25 +12,31 @@ A real Kubernetes cluster on this machine for tests (docs/test-cluster.md). scri
   status [--output json]     what runs; fails when a component died
   kubectl ARGUMENTS...       kubectl as the administrator
   logs COMPONENT [OPTIONS]   a component's log; with options, those of tail (logs etcd -f)
+  exec v2-N COMMAND...       a command on a v2 node, as root
   env                        lines for eval "$(scripts/cluster.sh env)": KUBECONFIG and others
-  load-image FILE...         give every real node the image in a `docker save` archive
+  load-image FILE...         give every real node and v2 node the image in a `docker save` archive
   start COMPONENT            start a component that is stopped or dead
-  stop COMPONENT [SIGNAL]    end one (TERM unless said otherwise) and leave it out; node-N is a whole machine's power
+  stop COMPONENT [SIGNAL]    end one (TERM unless said otherwise) and leave it out; node-N and v2-N are a whole machine's power
   restart COMPONENT [SIGNAL] both
 
 Options of up:
   --real-nodes N             nodes with a kubelet and containers, 0 to 4 (1)
   --real-node-cpu MILLI      CPU of each of them (0: the machine's; that is the default for one node, and four fifths of
                              the machine shared out for more)
+  --v2-nodes N               machines in QEMU with a kubelet on control groups v2 and systemd, 0 to 2 (0)
+  --v2-node-memory MIB       memory of each of them (3072)
+  --v2-node-cpus N           CPUs of each of them (2)
   --simulated-nodes N        nodes that kwok plays, up to 5000 (0)
   --shape FILE               their shapes: a YAML list (tests/cluster/shapes/v100.yaml)
   --extender URL             run a second kube-scheduler, synergy-scheduler, that calls the extender at URL
   --controller FOLDER        run FOLDER/synergy-controller (build/release/bin) with its kinds and webhooks
+  --shipped-settings         the controller's scope and headroom as shipped, instead of every GPU pod and none
+  --kueue                    run Kueue, for Jobs and single Pods, with the kinds, rights and webhooks of its chart
   --scheduler-config FILE    that scheduler's configuration instead of manifests/scheduler-config.yaml
   --services                 kube-proxy on the real nodes, so that Services work in pods and for webhooks; each node gets a network
                              namespace of its own
   --audit NAMESPACE          what the namespace's service accounts ask the API server, in the log `audit.log`
-  --instance N               another set of ports, addresses and names, so that clusters can run side by side, 0 to 9 (0)
+  --instance N               another set of ports, addresses and names, so that clusters can run side by side, 0 to 10 (0)
 
   --state DIR                where everything is kept (SYNERGY_CLUSTER_STATE, or ~/.local/state/synergy/cluster); any
                              command takes it, directly before or after the command's name
@@ -41,7 +47,7 @@ TEXT
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in output programs settings process pki control-plane controller machine node image simulated components lifecycle status; do
+for part in output programs settings process pki control-plane controller kueue machine node v2-image v2-node image simulated components lifecycle status; do
   # shellcheck source=/dev/null
   source "$here/lib/$part.sh"
 done
@@ -68,6 +74,13 @@ show_log() {
   fi
 }
 
+run_in_v2_node() {
+  local name=${1-}
+  { is_component "$name" && [[ $name == v2-* ]]; } || die "exec where? v2-1 to v2-$V2_NODES"
+  (($# > 1)) || die "exec needs a command"
+  in_v2_node "${name#v2-}" "${@:2}"
+}
+
 case $command in
   -h | --help | help) usage ;;
   up) cluster_up "$@" ;;
@@ -82,6 +95,7 @@ case $command in
     ;;
   kubectl) load_settings && run_kubectl "$@" ;;
   logs) load_settings && show_log "$@" ;;
+  exec) load_settings && run_in_v2_node "$@" ;;
   env) load_settings && print_environment ;;
   load-image) load_settings && load_images "$@" ;;
   start | stop | restart) change_component "$command" "$@" ;;

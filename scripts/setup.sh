@@ -5,9 +5,11 @@ usage() {
   cat <<'TEXT'
 usage: scripts/setup.sh [--no-cluster]
 
-Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes, kwok
-and Helm), which are built from Go modules and kept in ${XDG_CACHE_HOME:-~/.cache}/synergy. Run it again at any time: it does
-only what is missing. The first build of the programs takes about 15 minutes on two cores.
+Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes, kwok,
+Helm and Kueue), which are built from Go modules, and the system of its v2 nodes, all kept in
+${XDG_CACHE_HOME:-~/.cache}/synergy.
+Run it again at any time: it does only what is missing. The first build of the programs takes about 20 minutes on two cores,
+the system of v2 nodes 2 more and what its downloads take.
 
   --no-cluster   only what the build and the unit tests need
   -h, --help     this text
@@ -27,6 +29,8 @@ source "$here/lib/programs.sh"
 source "$here/lib/packages.sh"
 # shellcheck source=lib/build.sh
 source "$here/lib/build.sh"
+# shellcheck source=lib/v2-image.sh
+source "$here/lib/v2-image.sh"
 
 with_cluster=1
 for argument in "$@"; do
@@ -39,9 +43,14 @@ done
 
 if ((with_cluster)); then
   install_packages "${BUILD_PACKAGES[@]}" "${CLUSTER_PACKAGES[@]}"
+  # Most of it is downloads, which leave the cores to the builds.
+  set_up_v2_node &
+  v2_node=$!
   set_up_kubernetes
   set_up_kwok
   set_up_helm
+  set_up_kueue
+  wait "$v2_node"
   say "ready: scripts/cluster.sh up starts a test cluster"
 else
   install_packages "${BUILD_PACKAGES[@]}"

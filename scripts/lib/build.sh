@@ -44,6 +44,29 @@ set_up_helm() {
      -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=$minor" helm
 }
 
+# The program, and its chart beside it: scripts/cluster.sh takes kinds, rights and webhooks from there.
+set_up_kueue() {
+  local module=$REPOSITORY/tests/cluster/kueue version folder
+  check_go "$module/go.mod"
+  version=$(kueue_version)
+  folder=$(kueue_folder)
+  mkdir -p "$folder"
+  # Of two set-ups at once the second finds it made.
+  (flock 8 && copy_chart "$module" sigs.k8s.io/kueue "$folder") 8>"$CACHE/build.lock"
+  build_programs "Kueue $version" "4 minutes" "$folder" "$module" sigs.k8s.io/kueue/cmd \
+    "-X sigs.k8s.io/kueue/pkg/version.GitVersion=$version" kueue
+}
+
+# copy_chart MODULE_FOLDER MODULE FOLDER: the chart charts/NAME of the Go module .../NAME becomes FOLDER/chart.
+copy_chart() {
+  local source
+  [[ ! -d $3/chart ]] || return 0
+  source=$(cd "$1" && go mod download "$2" && go list -m -f '{{.Dir}}' "$2") || return
+  rm -rf "$3/chart.unfinished"
+  cp --recursive --no-preserve=mode "$source/charts/${2##*/}" "$3/chart.unfinished" &&
+    mv "$3/chart.unfinished" "$3/chart"
+}
+
 # check_users_programs VARIABLE NAME...
 check_users_programs() {
   local variable=$1 folder=${!1} name missing

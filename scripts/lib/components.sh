@@ -7,10 +7,14 @@ components() {
   printf '%s\n' etcd kube-apiserver kube-controller-manager kube-scheduler
   if has_synergy_scheduler; then echo synergy-scheduler; fi
   if has_controller; then echo synergy-controller; fi
+  if has_kueue; then echo kueue; fi
   if has_simulated_nodes; then echo kwok; fi
   for ((node = 1; node <= REAL_NODES; node++)); do
     printf '%s\n' "node-$node" "containerd-$node" "kubelet-$node"
     if [[ -n $SERVICES ]]; then echo "kube-proxy-$node"; fi
+  done
+  for ((node = 1; node <= V2_NODES; node++)); do
+    echo "v2-$node"
   done
 }
 
@@ -48,6 +52,7 @@ end_component() {
       stop_component "kubelet-${1#node-}"
       if [[ -n $SERVICES ]]; then stop_component "kube-proxy-${1#node-}"; fi
       ;;
+    v2-*) stop_component "$1" KILL ;;
     *) stop_component "$1" "$2" ;;
   esac
 }
@@ -77,6 +82,10 @@ begin_component() {
       start_synergy_controller
       wait_until 30 "$1" controller_is_ready
       ;;
+    kueue)
+      start_kueue
+      wait_until 30 "$1" kueue_is_ready
+      ;;
     kwok) start_kwok ;;
     node-*)
       start_node "$node"
@@ -84,6 +93,7 @@ begin_component() {
       start_kubelet "$node"
       if [[ -n $SERVICES ]]; then start_kube_proxy "$node"; fi
       ;;
+    v2-*) start_v2_node "$node" ;;
     containerd-*) start_containerd "$node" ;;
     kubelet-*) start_kubelet "$node" ;;
     kube-proxy-*) start_kube_proxy "$node" ;;

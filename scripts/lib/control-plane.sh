@@ -14,6 +14,8 @@ set_ports() {
   WEBHOOK_PORT=$((base + 44))
   CONTROLLER_PORT=$((base + 45))
   KWOK_PORT=$((base + 47))
+  KUEUE_PORT=$((base + 48)) # its webhooks'
+  KUEUE_HEALTH_PORT=$((base + 49))
   KUBELET_HEALTH_PORT=$((base + 90)) # plus the node's number
   # With Services, pods reach the API server, so it cannot be on loopback.
   API_ADDRESS=127.0.0.1

@@ -22,6 +22,9 @@ tls: {certificateFile: $STATE/pki/webhook.crt, keyFile: $STATE/pki/webhook.key}
 tuner: {round: 10s, patience: 20s}
 log: {level: debug}
 E_O_F
+  # Most tests are about something else than who asked for it, and want round figures.
+  [[ -n $SHIPPED ]] ||
+    printf 'scope: all\nnodeHeadroom: {cpu: 0, memory: 0}\n' >>"$STATE/synergy-controller.yaml"
   {
     run_kubectl apply --filename "$REPOSITORY/manifests/crds"
     run_kubectl wait --for condition=Established --timeout 30s crd/trainingprofiles.synergy.io
@@ -30,16 +33,33 @@ E_O_F
     run_kubectl create clusterrolebinding synergy-controller-user --clusterrole synergy-controller --user synergy-controller
     run_kubectl create rolebinding synergy-controller-user --namespace synergy-system --role synergy-controller \
       --user synergy-controller
+    run_kubectl apply --filename "$REPOSITORY/manifests/profile-rbac.yaml"
     webhook_configurations | run_kubectl apply --filename -
+    admission_policies | run_kubectl apply --filename -
   } >>"$STATE/logs/controller-manifests.log" 2>&1 ||
     die "manifests of synergy-controller: $(<"$STATE/logs/controller-manifests.log")"
 }
 
 # The shipped ones, but the controller runs outside of the cluster, so that its address takes the place of its Service.
+# Without --shipped-settings every GPU pod is its business, as with the chart's scope: all.
 webhook_configurations() {
   /usr/bin/python3 -c 'import json, sys, yaml; json.dump(list(yaml.safe_load_all(open(sys.argv[1]))), sys.stdout)' \
     "$REPOSITORY/manifests/webhook.yaml" |
-    jq --arg url "https://127.0.0.1:$WEBHOOK_PORT" --arg authority "$(base64 -w 0 "$STATE/pki/ca.crt")" '
-      {apiVersion: "v1", kind: "List", items: map(.webhooks |= map(
-        .clientConfig |= {url: ($url + .service.path), caBundle: $authority}))}'
+    jq --arg url "https://127.0.0.1:$WEBHOOK_PORT" --arg authority "$(base64 -w 0 "$STATE/pki/ca.crt")" --arg shipped "$SHIPPED" '
+      def all: map(select(.name != "namespaces.pods.synergy.io")) | map(
+        if .name != "pods.synergy.io" then . else
+          .matchConditions |= map(select(.name != "asks-for-it")) |
+          .namespaceSelector.matchExpressions |= map(select(.key != "synergy.io/managed"))
+        end);
+      {apiVersion: "v1", kind: "List", items: map(.webhooks |= (if $shipped == "" then all else . end | map(
+        .clientConfig |= {url: ($url + .service.path), caBundle: $authority})))}'
+}
+
+# The shipped ones: the programs outside of the cluster ask as users, not as service accounts, and kwok
+# is the agent of its nodes.
+admission_policies() {
+  sed --expression 's/system:serviceaccount:synergy-system:synergy-controller/synergy-controller/' \
+    --expression 's/system:serviceaccount:synergy-system:synergy-scheduler/synergy-extender/' \
+    --expression "s/[?]username.orValue('') != '\(system:serviceaccount:synergy-system:synergy-node-agent\)'/?username.orValue('') in ['\1', 'kwok'] == false/" \
+    "$REPOSITORY/manifests/admission-policies.yaml"
 }

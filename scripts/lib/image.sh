@@ -7,20 +7,20 @@ IMAGE=synergy.test/busybox:1
 # make_image: $STATE/busybox.tar, an archive as `docker save` writes it.
 make_image() {
   local folder=$STATE/image applet
-  mkdir -p "$folder/root/bin" "$folder/root/tmp"
-  cp /bin/busybox "$folder/root/bin/busybox"
+  mkdir -p "$folder/files/bin" "$folder/files/tmp"
+  cp /bin/busybox "$folder/files/bin/busybox"
   while read -r applet; do
-    [[ $applet == busybox ]] || ln -s busybox "$folder/root/bin/$applet"
+    [[ $applet == busybox ]] || ln -s busybox "$folder/files/bin/$applet"
   done < <(/bin/busybox --list)
   archive_image "$folder" "$IMAGE" '{"Env": ["PATH=/bin"], "Cmd": ["/bin/sleep", "1000000"]}' "$STATE/busybox.tar"
   rm -r "$folder"
 }
 
-# archive_image FOLDER NAME CONFIG ARCHIVE: FOLDER/root as the only layer of an image, in an archive as `docker save` writes
+# archive_image FOLDER NAME CONFIG ARCHIVE: FOLDER/files as the only layer of an image, in an archive as `docker save` writes
 # it. CONFIG is the image's configuration as JSON: command, environment. FOLDER gets more files.
 archive_image() {
   local folder=$1
-  tar --create --directory "$folder/root" --owner 0 --group 0 --file "$folder/layer.tar" .
+  tar --create --directory "$folder/files" --owner 0 --group 0 --file "$folder/layer.tar" .
   jq -n --arg layer "sha256:$(sha256sum "$folder/layer.tar" | cut -d ' ' -f 1)" --arg machine "$(image_architecture)" \
     --argjson config "$3" '
     {architecture: $machine, os: "linux", config: $config, rootfs: {type: "layers", diff_ids: [$layer]}}' \

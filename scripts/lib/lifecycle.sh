@@ -32,7 +32,7 @@ cluster_up() {
   bring_up
   touch "$STATE/ready"
   trap - EXIT INT TERM
-  say "up in $(seconds_since "$started") s: $API, $REAL_NODES real and $(count_simulated_nodes) simulated nodes"
+  say "up in $(seconds_since "$started") s: $API, $REAL_NODES real, $V2_NODES v2 and $(count_simulated_nodes) simulated nodes"
 }
 
 seconds_since() {
@@ -42,7 +42,7 @@ seconds_since() {
 bring_up() {
   local node nodes
   write_simulated_nodes
-  nodes=$((REAL_NODES + $(count_simulated_nodes)))
+  nodes=$((REAL_NODES + V2_NODES + $(count_simulated_nodes)))
   write_scheduler_configs
   make_pki
   if [[ -n $SERVICES ]]; then make_bridge 0; fi
@@ -50,10 +50,12 @@ bring_up() {
   wait_until 20 etcd etcd_is_ready
   # The API server takes longest, and the nodes can be made meanwhile.
   start_kube_apiserver
-  if ((REAL_NODES)); then
-    save_kernel_settings
-    make_image
-  fi
+  if ((REAL_NODES)); then save_kernel_settings; fi
+  if ((REAL_NODES + V2_NODES)); then make_image; fi
+  for ((node = 1; node <= V2_NODES; node++)); do
+    make_v2_node "$node"
+    start_v2_node "$node"
+  done
   for ((node = 1; node <= REAL_NODES; node++)); do
     make_node "$node"
     start_node "$node"
@@ -74,6 +76,10 @@ bring_up() {
     install_controller
     start_synergy_controller
   fi
+  if has_kueue; then
+    install_kueue
+    start_kueue
+  fi
   for ((node = 1; node <= REAL_NODES; node++)); do
     load_image "$node" "$STATE/busybox.tar"
   done
@@ -84,7 +90,8 @@ bring_up() {
     wait_until 30 synergy-scheduler scheduler_is_ready "$SYNERGY_SCHEDULER_PORT"
   fi
   if has_controller; then wait_until 30 synergy-controller controller_is_ready; fi
-  wait_until $((60 + nodes / 10)) "all nodes to be ready" nodes_are_ready "$nodes"
+  if has_kueue; then wait_until 30 kueue kueue_is_ready; fi
+  wait_until $((60 + nodes / 10 + 300 * V2_NODES)) "all nodes to be ready" nodes_are_ready "$nodes"
 }
 
 # The role is the shipped one; here the extender runs outside the cluster, as a user of its own.
@@ -107,10 +114,15 @@ check_machine() {
     command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh"
   done
   /usr/bin/python3 -c 'import yaml' 2>/dev/null || die "python3-yaml is missing: run scripts/setup.sh"
-  missing=$(missing_programs "$KUBE_BIN" "${KUBE_PROGRAMS[@]}" && missing_programs "$KWOK_BIN" kwok)
+  missing=$(
+    missing_programs "$KUBE_BIN" "${KUBE_PROGRAMS[@]}"
+    missing_programs "$KWOK_BIN" kwok
+    if has_kueue; then missing_programs "$KUEUE" kueue && missing_programs "$(helm_folder)" helm; fi
+  )
   [[ -z $missing ]] || die "not built yet: ${missing//$'\n'/ }: run scripts/setup.sh"
-  ((REAL_NODES)) || return 0
+  ((REAL_NODES + V2_NODES)) || return 0
   ((EUID == 0)) || die "real nodes need root (namespaces, bridges, control groups); --real-nodes 0 does without"
+  check_v2_machine
   for name in containerd ctr runc ip nsenter unshare /bin/busybox /usr/lib/cni/bridge; do
     command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh"
   done
@@ -181,11 +193,11 @@ tear_down() {
   for name in $(components); do
     stop_component "$name" KILL
   done
-  for ((node = 0; node <= REAL_NODES; node++)); do
+  for node in "${BRIDGES[@]}"; do
     remove_bridge "$node"
   done
   remove_cgroups
-  if ((REAL_NODES)); then restore_kernel_settings; fi
+  if ((REAL_NODES + V2_NODES)); then restore_kernel_settings; fi
   find "$STATE" -mindepth 1 -maxdepth 1 ! -name logs ! -name settings -exec rm -rf {} +
   rm "$STATE/settings"
 }

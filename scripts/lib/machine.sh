@@ -19,11 +19,13 @@ save_kernel_settings() {
 
 # restore_kernel_settings: unless another cluster's nodes still need them.
 restore_kernel_settings() {
-  [[ -e $SAVED_KERNEL_SETTINGS && -z $(compgen -G '/sys/class/net/syn?-br?') ]] || return 0
+  [[ -e $SAVED_KERNEL_SETTINGS && -z $(compgen -G '/sys/class/net/syn*-br?') ]] || return 0
   sysctl --quiet --load "$SAVED_KERNEL_SETTINGS"
   rm "$SAVED_KERNEL_SETTINGS"
 }
 
+# 0 joins the nodes of a cluster with Services, 1 to 4 are real nodes', 5 and 6 v2 nodes'.
+BRIDGES=({0..6})
 bridge_of() { printf 'syn%d-br%d\n' "$INSTANCE" "$1"; }
 # Each instance has a /16 of its own and each real node a /24 of that; simulated pods get addresses from
 # its upper half.
@@ -72,7 +74,7 @@ remove_bridge() {
 # ended, say). A cluster that lives has at least one of the ports, so this comes after the look at them.
 clear_orphans() {
   local bridge
-  ((REAL_NODES)) || return 0
+  ((REAL_NODES + V2_NODES)) || return 0
   for bridge in /sys/class/net/syn"$INSTANCE"-br?; do
     [[ -e $bridge ]] || continue
     say "clearing away ${bridge##*/}, which a killed cluster left"
@@ -92,7 +94,8 @@ fail_if_ports_taken() {
 # Or its addresses.
 fail_if_addresses_taken() {
   local node
-  for ((node = 0; node <= REAL_NODES; node++)); do
+  ((REAL_NODES + V2_NODES)) || return 0
+  for node in "${BRIDGES[@]}"; do
     [[ -z $(ip -4 route show root "$(subnet_of "$node").0/24") ]] ||
       die "$(subnet_of "$node").0/24 is in use on this machine: choose another --instance than $INSTANCE"
   done

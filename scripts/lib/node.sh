@@ -140,5 +140,8 @@ load_images() {
     for ((node = 1; node <= REAL_NODES; node++)); do
       load_image "$node" "$(realpath "$file")"
     done
+    for ((node = 1; node <= V2_NODES; node++)); do
+      load_image_in_v2_node "$node" "$file"
+    done
   done
 }

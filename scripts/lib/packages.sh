@@ -16,6 +16,7 @@ CLUSTER_PACKAGES=(
   etcd-server etcd-client containerd runc containernetworking-plugins
   iptables iproute2 conntrack busybox-static procps
   buildah debootstrap # images, without a registry
+  qemu-system-x86 qemu-utils e2fsprogs cpio openssh-client # v2 nodes
 )
 # Packages that would start a daemon of the machine's own, which nobody asked for.
 SERVICES=(etcd prometheus prometheus-node-exporter containerd)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Which Kubernetes, kwok and Helm programs the test cluster runs, and the folders they are kept in.
+# Which Kubernetes, kwok, Helm and Kueue programs the test cluster runs, and the folders they are kept in.
 
 REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/synergy
@@ -15,11 +15,13 @@ module_version() {
 kubernetes_version() { module_version "$REPOSITORY/tests" k8s.io/kubernetes; }
 helm_version() { module_version "$REPOSITORY/tests/helm" helm.sh/helm/v3; }
 kwok_version() { module_version "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok; }
+kueue_version() { module_version "$REPOSITORY/tests/cluster/kueue" sigs.k8s.io/kueue; }
 
 # SYNERGY_KUBE_BIN, SYNERGY_KWOK_BIN and SYNERGY_HELM_BIN name folders of programs that the user made or downloaded.
 kube_folder() { program_folder "${SYNERGY_KUBE_BIN-}" kubernetes; }
 kwok_folder() { program_folder "${SYNERGY_KWOK_BIN-}" kwok; }
 helm_folder() { program_folder "${SYNERGY_HELM_BIN-}" helm; }
+kueue_folder() { program_folder "" kueue; }
 
 program_folder() {
   local version

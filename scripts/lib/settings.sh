@@ -4,26 +4,32 @@
 # $STATE/ready is there while an `up` has succeeded.
 
 SETTINGS=(
-  INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER SCHEDULER_CONFIG SERVICES AUDIT KUBE_BIN KWOK_BIN
+  INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER KUEUE SCHEDULER_CONFIG SERVICES AUDIT SHIPPED KUBE_BIN
+  KWOK_BIN V2_NODES V2_NODE_MEMORY V2_NODE_CPUS
 )
 
 parse_settings() {
   local cores
   cores=$(getconf _NPROCESSORS_ONLN)
-  INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' CONTROLLER='' SCHEDULER_CONFIG=''
-  SERVICES='' AUDIT=''
+  INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' CONTROLLER='' KUEUE='' SCHEDULER_CONFIG=''
+  SERVICES='' AUDIT='' SHIPPED='' V2_NODES=0 V2_NODE_MEMORY=3072 V2_NODE_CPUS=2
   while (($#)); do
     case $1 in
       --real-nodes) need_number "$1" "${2-}" 0 4 && REAL_NODES=$2 ;;
       --real-node-cpu) need_number "$1" "${2%m}" 0 $((cores * 1000)) && REAL_NODE_CPU=${2%m} ;;
       --simulated-nodes) need_number "$1" "${2-}" 0 5000 && SIMULATED_NODES=$2 ;;
-      --instance) need_number "$1" "${2-}" 0 9 && INSTANCE=$2 ;;
+      --v2-nodes) need_number "$1" "${2-}" 0 2 && V2_NODES=$2 ;;
+      --v2-node-memory) need_number "$1" "${2-}" 1024 65536 && V2_NODE_MEMORY=$2 ;;
+      --v2-node-cpus) need_number "$1" "${2-}" 1 64 && V2_NODE_CPUS=$2 ;;
+      --instance) need_number "$1" "${2-}" 0 10 && INSTANCE=$2 ;;
       --shape) need_file "$1" "${2-}" && SHAPE=$(realpath "$2") ;;
       --scheduler-config) need_file "$1" "${2-}" && SCHEDULER_CONFIG=$(realpath "$2") ;;
       --controller) need_program "$1" "${2-}/synergy-controller" && CONTROLLER=$(realpath "$2") ;;
       --extender) need_value "$1" "${2-}" && EXTENDER=$2 ;;
       --audit) need_value "$1" "${2-}" && AUDIT=$2 ;;
+      --kueue) KUEUE=$(kueue_folder) && shift && continue ;;
       --services) SERVICES=1 && shift && continue ;;
+      --shipped-settings) SHIPPED=1 && shift && continue ;;
       --state) state_option "${2-}" ;;
       *) die "up has no option $1 (--help lists them)" ;;
     esac

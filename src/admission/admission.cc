@@ -5,107 +5,154 @@
 
 #include <fmt/format.h>
 
+#include "admission/sizing.h"
 #include "cluster/annotations.h"
 
-namespace synergy::admission {
+namespace synergy {
 namespace {
 
 constexpr std::string_view kDefaultScheduler = "default-scheduler";
 // Kubernetes refuses a pod whose annotations exceed 256 KiB, and ours must not be what does it.
 constexpr size_t kMostAnnotationBytes = (size_t{256} << 10) - (size_t{16} << 10);
 
-std::optional<std::string> FindLabel(const Labels& labels, std::string_view key) {
-  const auto it = std::find_if(labels.begin(), labels.end(),
-                               [key](const auto& label) { return label.first == key; });
-  if (it == labels.end()) return std::nullopt;
-  return it->second;
-}
-
 bool Contains(const std::vector<std::string>& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
+bool AsksForIt(const PodToAdmit& pod, const AdmissionSettings& settings) {
+  return pod.scheduler == settings.scheduler_name ||
+         std::any_of(pod.labels.begin(), pod.labels.end(), [](const auto& label) {
+           return std::string_view(label.first).starts_with(annotations::kPrefix);
+         });
+}
+
 // Why the pod is none of our business, if it is none.
-std::optional<Outcome> WhyNot(const PodFacts& pod, const Settings& settings) {
-  if (pod.gpu_containers.empty()) return Outcome::kNoGpus;
-  if (Contains(settings.excluded_namespaces, pod.pod_namespace)) return Outcome::kExcludedNamespace;
-  if (FindLabel(pod.labels, annotations::kFungible) == "false") return Outcome::kOptedOut;
-  if (pod.mirror) return Outcome::kStatic;
-  if (pod.has_node) return Outcome::kHasNode;
+std::optional<AdmissionOutcome> WhyNot(const PodToAdmit& pod,
+                                       const AdmissionSurroundings& surroundings,
+                                       const AdmissionSettings& settings) {
+  if (pod.gpu_containers.empty()) return AdmissionOutcome::kNoGpus;
+  if (Contains(settings.excluded_namespaces, pod.pod_namespace))
+    return AdmissionOutcome::kExcludedNamespace;
+  if (FindLabel(pod.labels, annotations::kFungible) == "false") return AdmissionOutcome::kOptedOut;
+  if (settings.scope == Scope::kOptIn && !AsksForIt(pod, settings) &&
+      surroundings.NamespaceLabel(pod.pod_namespace, annotations::kManaged) != "true") {
+    return AdmissionOutcome::kNotAsked;
+  }
+  if (pod.mirror) return AdmissionOutcome::kStatic;
+  if (pod.has_node) return AdmissionOutcome::kHasNode;
   const std::string_view scheduler = pod.scheduler.empty() ? kDefaultScheduler : pod.scheduler;
   if (scheduler != settings.scheduler_name && !Contains(settings.managed_schedulers, scheduler))
-    return Outcome::kOtherScheduler;
+    return AdmissionOutcome::kOtherScheduler;
   return std::nullopt;
 }
 
 class Admission {
  public:
-  Admission(const PodFacts& pod, const Surroundings& surroundings, const Settings& settings)
-      : pod_(pod), surroundings_(surroundings), settings_(settings) {}
+  Admission(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
+            const AdmissionSettings& settings)
+      : pod_(pod),
+        surroundings_(surroundings),
+        settings_(settings),
+        limits_(surroundings.Limits()) {}
 
-  Decision Decide() {
-    if (const std::optional<Outcome> outcome = WhyNot(pod_, settings_)) return Leave(*outcome);
+  AdmissionDecision Decide() {
+    if (const std::optional<AdmissionOutcome> outcome = WhyNot(pod_, surroundings_, settings_))
+      return Leave(*outcome);
     if (pod_.pod_level_resources) {
-      return Leave(Outcome::kPodLevelResources,
+      return Leave(AdmissionOutcome::kPodLevelResources,
                    "the pod's CPU and memory stay as written, because spec.resources is set");
     }
     if (pod_.gpu_containers.size() > 1) {
-      return Leave(Outcome::kSeveralContainers,
+      return Leave(AdmissionOutcome::kSeveralContainers,
                    fmt::format("CPU and memory stay as written, because {} containers ask for {}",
                                pod_.gpu_containers.size(), settings_.gpu_resource));
     }
     if (pod_.annotation_bytes > kMostAnnotationBytes) {
-      return Leave(Outcome::kFullAnnotations,
+      return Leave(AdmissionOutcome::kFullAnnotations,
                    "CPU and memory stay as written, because the annotations leave no room");
     }
     if (!surroundings_.Complete()) {
-      return Leave(Outcome::kStarting,
+      return Leave(AdmissionOutcome::kStarting,
                    "CPU and memory stay as written, because the controller is still starting");
     }
     return Manage(pod_.gpu_containers.front());
   }
 
  private:
-  Decision Leave(Outcome outcome, const std::string& warning = {}) {
+  AdmissionDecision Leave(AdmissionOutcome outcome, const std::string& warning = {}) {
     if (!warning.empty()) Warn(warning);
     return {outcome, std::nullopt, std::move(warnings_)};
   }
 
   void Warn(const std::string& text) { warnings_.push_back("synergy: " + text); }
 
-  Decision Manage(const GpuContainer& container) {
+  AdmissionDecision Manage(const GpuContainer& container) {
     gpus_ = container.gpus;
-    Figures figures;
+    const bool guaranteed = pod_.guaranteed_beside && container.written.IsGuaranteed();
+    AdmissionFigures figures;
     figures.container = container.index;
     figures.container_name = container.name;
-    figures.enforcement = FindEnforcement();
-    const std::optional<Demand> demand = FindDemand();
-    const std::optional<ResourceVector> fair_share =
-        demand ? demand->fair_share
-               : surroundings_.FairShare(pod_.selection, gpus_, WantedProduct());
-    if (!fair_share) {
-      return Leave(Outcome::kNoNode,
-                   fmt::format("CPU and memory stay as written, because no node that the pod may "
-                               "go to has {} {}{}{}",
-                               gpus_.count(), settings_.gpu_resource,
-                               WantedProduct().empty() ? "" : " of product ", WantedProduct()));
+    figures.enforcement = guaranteed ? Enforcement::kStrict : FindEnforcement();
+    const ProfileUse use = FindProfile();
+    const SizingCase sizing{.written = container.written,
+                            .guaranteed = guaranteed,
+                            .enforcement = figures.enforcement,
+                            .gpus = gpus_,
+                            .beside = pod_.beside,
+                            .bounds = FindBounds(container, figures.enforcement)};
+    const auto share = surroundings_.FairShare(pod_.selection, gpus_, use.gpu_product);
+    Sizes sizes =
+        share ? Size(sizing, *share, use.profile.get(), {use.tolerance, settings_.max_speed_up})
+              : SizeWithoutShare(sizing, use.profile != nullptr);
+    if (sizes.placeholder) {
+      const std::string missing = fmt::format(
+          "no node that the pod may go to has {} {}{}{} that others do not use", gpus_.count(),
+          settings_.gpu_resource, use.gpu_product.empty() ? "" : " of product ", use.gpu_product);
+      if (IsKueues()) {
+        return Leave(AdmissionOutcome::kNoNode,
+                     fmt::format("CPU and memory stay as written, because {}", missing));
+      }
+      Warn(fmt::format("CPU and memory are set later, because {}", missing));
+      figures.placeholder = missing;
     }
-    figures.fair_share = *fair_share;
-    figures.demand = demand ? demand->amounts : *fair_share;
-    figures.gpu_product = WantedProduct();
-    if (demand) {
-      figures.gpu_product = demand->gpu_product;
-      figures.profile = demand->profile;
-      figures.profile_generation = demand->generation;
+    for (const std::string& warning : sizes.warnings) Warn(warning);
+    const bool held_back = HoldBack(sizing, CertainlyTaken(container), sizes);
+    if (held_back && figures.placeholder.empty() && !IsKueues()) {
+      figures.placeholder =
+          "the namespace has a quota, so the rest is asked for once the pod exists";
     }
-    if (figures.enforcement == Enforcement::kShared && container.cpu_limit) {
-      // The request stays below the limit, or a resize would make the pod Guaranteed, which the API
-      // server refuses.
-      const MilliCpu most = std::max(*container.cpu_limit - MilliCpu(1), MilliCpu(0));
-      figures.demand.cpu = std::min(figures.demand.cpu, most);
-    }
-    figures.floor = LesserOf(figures.demand, figures.fair_share);
-    return {Outcome::kManaged, std::move(figures), std::move(warnings_)};
+    figures.fair_share = sizes.fair_share;
+    figures.demand = sizes.demand;
+    figures.floor = sizes.floor;
+    figures.memory_limit = sizes.memory_limit;
+    figures.gpu_product = use.gpu_product;
+    figures.profile = use.name;
+    figures.profile_generation = use.generation;
+    return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
+  }
+
+  // Whose containers nobody may change later.
+  bool IsKueues() const { return FindLabel(pod_.labels, annotations::kKueuePod) == "true"; }
+
+  AmountBounds FindBounds(const GpuContainer& container, Enforcement enforcement) const {
+    const WrittenAmounts& asks = container.asks;
+    // Where limits follow the requests, so do their sums.
+    const bool strict = enforcement == Enforcement::kStrict;
+    return limits_->Bounds(
+        pod_.pod_namespace, strict ? LargerOf(pod_.beside, pod_.beside_limits) : pod_.beside,
+        {gpus_, asks.cpu_request.value_or(MilliCpu(0)), asks.memory_request.value_or(Bytes(0))});
+  }
+
+  // What no quota refuses that takes the pod as it is. Nobody knows how much room a quota has when
+  // it is asked: other pods are being created. A resize may be refused, a pod may not.
+  ResourceVector CertainlyTaken(const GpuContainer& container) const {
+    ResourceVector most = kUnlimited;
+    if (pod_.exists) return most;
+    if (limits_->HasQuota(pod_.pod_namespace, &ResourceVector::cpu))
+      most.cpu = container.asks.cpu_request.value_or(kPlaceholder.cpu);
+    if (limits_->HasQuota(pod_.pod_namespace, &ResourceVector::memory))
+      most.memory = container.asks.memory_request.value_or(kPlaceholder.memory);
+    return most;
   }
 
   Enforcement FindEnforcement() {
@@ -118,129 +165,118 @@ class Admission {
                        parsed.error().message));
       return std::nullopt;
     };
-    const std::string own = FindLabel(pod_.labels, annotations::kEnforcement).value_or("");
+    const std::string own(FindLabel(pod_.labels, annotations::kEnforcement).value_or(""));
     if (const auto enforcement = parse(own, "pod")) return *enforcement;
     const std::string common =
         surroundings_.NamespaceLabel(pod_.pod_namespace, annotations::kEnforcement);
     return parse(common, "namespace").value_or(settings_.enforcement);
   }
 
-  struct Demand {
-    std::string profile;
+  // What the pod goes by; without a profile, the product alone.
+  struct ProfileUse {
+    std::shared_ptr<const JobProfile> profile;  // for the pod's GPUs
+    double tolerance = 0;
+    std::string name;  // empty: none
     int64_t generation = 0;
-    ResourceVector amounts;
-    ResourceVector fair_share;  // of the nodes that the profile is for
-    std::string gpu_product;    // empty: any
+    std::string gpu_product;  // empty: any
   };
 
-  // By the profile, if there is one that can be used; a warning says why not.
-  std::optional<Demand> FindDemand() {
-    std::optional<std::string> label = FindLabel(pod_.labels, annotations::kProfile);
+  // The profile, if there is one that can be used; a warning says why not.
+  ProfileUse FindProfile() {
+    const std::string wanted(FindLabel(pod_.labels, annotations::kGpuProduct).value_or(""));
+    const auto without = [&](const std::string& why) {
+      Warn(why + ", so the pod gets what it asks for, else its fair share");
+      return ProfileUse{.gpu_product = wanted};
+    };
+    const auto label = FindLabel(pod_.labels, annotations::kProfile);
     const std::string name =
-        label ? *label
+        label ? std::string(*label)
               : surroundings_.NamespaceLabel(pod_.pod_namespace, annotations::kDefaultProfile);
     if (name.empty()) {
-      Warn(
-          fmt::format("no TrainingProfile is named by the label {}, so the pod gets its fair share",
-                      annotations::kProfile));
-      return std::nullopt;
+      return without(
+          fmt::format("no TrainingProfile is named by the label {}", annotations::kProfile));
     }
     const std::shared_ptr<const KnownProfile> known =
         surroundings_.FindProfile(pod_.pod_namespace, name);
-    if (known == nullptr) {
-      return Without(fmt::format("there is no TrainingProfile \"{}\" in the namespace", name));
-    }
+    if (known == nullptr)
+      return without(fmt::format("there is no TrainingProfile \"{}\" in the namespace", name));
     const ProfileObject& object = known->object;
     if (object.profile == nullptr) {
-      return Without(fmt::format("TrainingProfile \"{}\" is not valid: {}", name,
+      return without(fmt::format("TrainingProfile \"{}\" is not valid: {}", name,
                                  object.problems.empty() ? "" : object.problems.front()));
     }
-    Demand demand{name, object.generation, {}, {}, {}};
-    if (object.profile->gpus() == gpus_) {
-      demand.amounts = known->demand;
-    } else if (object.profile->gpus() == Gpus(1)) {
-      const Result<JobProfile> scaled = Scaled(*object.profile, gpus_);
-      if (!scaled) {
-        return Without(fmt::format("TrainingProfile \"{}\": {}", name, scaled.error().message));
-      }
-      demand.amounts = scaled->Demand(known->tolerance);
-    } else {
-      return Without(fmt::format("TrainingProfile \"{}\" is for {} GPUs, and the pod has {}", name,
+    if (object.profile->gpus() != gpus_ && object.profile->gpus() != Gpus(1)) {
+      return without(fmt::format("TrainingProfile \"{}\" is for {} GPUs, and the pod has {}", name,
                                  object.profile->gpus().count(), gpus_.count()));
     }
-    const std::string wanted = WantedProduct();
+    ProfileUse use{.tolerance = known->tolerance, .name = name, .generation = object.generation};
+    use.profile = ForGpus(object.profile, gpus_);
+    if (use.profile == nullptr) {
+      return without(
+          fmt::format("TrainingProfile \"{}\" with {} GPUs is too large", name, gpus_.count()));
+    }
     const std::string& measured = object.training.gpu_product;
     if (!wanted.empty() && !measured.empty() && wanted != measured) {
-      return Without(fmt::format("TrainingProfile \"{}\" is for {}, and the pod asks for {}", name,
+      return without(fmt::format("TrainingProfile \"{}\" is for {}, and the pod asks for {}", name,
                                  measured, wanted));
     }
-    const std::string& product = measured.empty() ? wanted : measured;
-    const auto fair_share = surroundings_.FairShare(pod_.selection, gpus_, product);
-    if (!fair_share) {
-      // Without any node at all there is something else to say.
-      if (measured.empty()) return std::nullopt;
-      return Without(
+    use.gpu_product = measured.empty() ? wanted : measured;
+    if (!measured.empty() && wanted.empty() &&
+        !surroundings_.FairShare(pod_.selection, gpus_, measured) &&
+        surroundings_.FairShare(pod_.selection, gpus_, wanted)) {
+      return without(
           fmt::format("TrainingProfile \"{}\" is for {}, which no node has that the pod "
                       "may go to",
-                      name, product));
+                      name, measured));
     }
-    demand.fair_share = *fair_share;
-    demand.gpu_product = product;
-    demand.amounts.gpus = gpus_;
-    return demand;
+    return use;
   }
 
-  // What the pod's own label asks for; empty: any.
-  std::string WantedProduct() const {
-    return FindLabel(pod_.labels, annotations::kGpuProduct).value_or("");
-  }
-
-  std::optional<Demand> Without(const std::string& why) {
-    Warn(why + ", so the pod gets its fair share");
-    return std::nullopt;
-  }
-
-  const PodFacts& pod_;
-  const Surroundings& surroundings_;
-  const Settings& settings_;
+  const PodToAdmit& pod_;
+  const AdmissionSurroundings& surroundings_;
+  const AdmissionSettings& settings_;
+  const std::shared_ptr<const NamespaceLimits> limits_;
   Gpus gpus_;
   std::vector<std::string> warnings_;
 };
 
 }  // namespace
 
-std::string_view ToString(Outcome outcome) {
+std::string_view ToString(AdmissionOutcome outcome) {
   switch (outcome) {
-    case Outcome::kManaged:
+    case AdmissionOutcome::kManaged:
       return "managed";
-    case Outcome::kNoGpus:
+    case AdmissionOutcome::kNoGpus:
       return "no_gpus";
-    case Outcome::kOptedOut:
+    case AdmissionOutcome::kOptedOut:
       return "opted_out";
-    case Outcome::kExcludedNamespace:
+    case AdmissionOutcome::kExcludedNamespace:
       return "excluded_namespace";
-    case Outcome::kOtherScheduler:
+    case AdmissionOutcome::kNotAsked:
+      return "not_asked";
+    case AdmissionOutcome::kOtherScheduler:
       return "other_scheduler";
-    case Outcome::kHasNode:
+    case AdmissionOutcome::kHasNode:
       return "has_node";
-    case Outcome::kStatic:
+    case AdmissionOutcome::kStatic:
       return "static";
-    case Outcome::kPodLevelResources:
+    case AdmissionOutcome::kPodLevelResources:
       return "pod_level_resources";
-    case Outcome::kSeveralContainers:
+    case AdmissionOutcome::kSeveralContainers:
       return "several_containers";
-    case Outcome::kNoNode:
+    case AdmissionOutcome::kNoNode:
       return "no_node";
-    case Outcome::kStarting:
+    case AdmissionOutcome::kStarting:
       return "starting";
-    case Outcome::kFullAnnotations:
+    case AdmissionOutcome::kFullAnnotations:
       return "full_annotations";
   }
   return "unknown";
 }
 
-Decision Decide(const PodFacts& pod, const Surroundings& surroundings, const Settings& settings) {
+AdmissionDecision Admit(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
+                        const AdmissionSettings& settings) {
   return Admission(pod, surroundings, settings).Decide();
 }
 
-}  // namespace synergy::admission
+}  // namespace synergy

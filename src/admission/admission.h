@@ -13,27 +13,31 @@
 #include <string_view>
 #include <vector>
 
-#include "admission/pod_facts.h"
+#include "admission/pod_to_admit.h"
+#include "cluster/claims.h"
 #include "cluster/fungible.h"
+#include "cluster/namespace_limits.h"
 #include "cluster/node_selection.h"
 #include "core/resources.h"
 #include "profile/profile_object.h"
 
-namespace synergy::admission {
+namespace synergy {
 
-struct Settings {
+struct AdmissionSettings {
   std::string gpu_resource = "nvidia.com/gpu";  // for messages
-  std::string scheduler_name = "synergy-scheduler";
-  // Pods of these schedulers become ours, and those that ask for ours by name.
+  std::string scheduler_name = kDefaultSchedulerName;
+  Scope scope = Scope::kOptIn;
+  // Within the scope, pods of these schedulers become ours, and those that ask for ours by name.
   std::vector<std::string> managed_schedulers{"default-scheduler"};
   std::vector<std::string> excluded_namespaces{"kube-system"};
   Enforcement enforcement = Enforcement::kShared;
+  double max_speed_up = kDefaultMaxSpeedUp;
 };
 
 // What is known of the cluster around the pod.
-class Surroundings {
+class AdmissionSurroundings {
  public:
-  virtual ~Surroundings() = default;
+  virtual ~AdmissionSurroundings() = default;
   // Whether nodes, pods, namespaces and profiles have been listed.
   virtual bool Complete() const = 0;
   // The namespace's label; empty where there is none.
@@ -41,51 +45,58 @@ class Surroundings {
   // Null when there is none.
   virtual std::shared_ptr<const KnownProfile> FindProfile(const std::string& profile_namespace,
                                                           const std::string& name) const = 0;
-  // SmallestFairShare() of the present cluster.
+  // Never null.
+  virtual std::shared_ptr<const NamespaceLimits> Limits() const = 0;
+  // LeastFairShare() of the present cluster, without headroom.
   virtual std::optional<ResourceVector> FairShare(const NodeSelection& selection, Gpus gpus,
                                                   const std::string& gpu_product) const = 0;
 };
 
 // Why a pod is as it is after admission.
-enum class Outcome : uint8_t {
+enum class AdmissionOutcome : uint8_t {
   kManaged,  // set to the floor
   // Left as written:
   kNoGpus,
   kOptedOut,           // label synergy.io/fungible: "false"
   kExcludedNamespace,  // by configuration
+  kNotAsked,           // out of scope: nobody asked for management
   kOtherScheduler,
   kHasNode,            // bound by whoever created it
   kStatic,             // the mirror of a static pod
   kPodLevelResources,  // spec.resources
   kSeveralContainers,  // with GPUs
-  kNoNode,             // none that it may go to has so many GPUs
+  kNoNode,             // none that it may go to has so many GPUs, and it cannot be sized later
   kStarting,           // we do not know the cluster yet
   kFullAnnotations,    // no room for ours
 };
-inline constexpr size_t kOutcomes = 12;
+inline constexpr size_t kAdmissionOutcomes = 13;
 
 // One of few fixed words: "managed", "no_gpus", ...
-std::string_view ToString(Outcome outcome);
+std::string_view ToString(AdmissionOutcome outcome);
 
 // For a container's GPUs.
-struct Figures {
+struct AdmissionFigures {
   size_t container = 0;  // in spec.containers
   std::string container_name;
   ResourceVector demand;
   ResourceVector fair_share;
-  ResourceVector floor;  // what it requests from now on
+  ResourceVector floor;               // what it requests from now on
+  std::optional<Bytes> memory_limit;  // to be added
+  // Why the floor is none yet, but a placeholder; empty: it is the floor.
+  std::string placeholder;
   Enforcement enforcement = Enforcement::kShared;
   std::string profile;  // empty: none
   int64_t profile_generation = 0;
   std::string gpu_product;  // that its GPUs have to be of; empty: any
 };
 
-struct Decision {
-  Outcome outcome = Outcome::kNoGpus;
-  std::optional<Figures> figures;     // kManaged
-  std::vector<std::string> warnings;  // for whoever creates the pod
+struct AdmissionDecision {
+  AdmissionOutcome outcome = AdmissionOutcome::kNoGpus;
+  std::optional<AdmissionFigures> figures;  // kManaged
+  std::vector<std::string> warnings;        // for whoever creates the pod
 };
 
-Decision Decide(const PodFacts& pod, const Surroundings& surroundings, const Settings& settings);
+AdmissionDecision Admit(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
+                        const AdmissionSettings& settings);
 
-}  // namespace synergy::admission
+}  // namespace synergy

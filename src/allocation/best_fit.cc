@@ -7,38 +7,16 @@
 namespace synergy {
 namespace {
 
-int64_t Part(int64_t whole, int64_t parts, int64_t of) {
-  __extension__ using Wide = __int128;
-  return static_cast<int64_t>(static_cast<Wide>(whole) * parts / of);
-}
-
 // What a GPU that stays free weighs against what is left beside it: enough to keep nodes whole for
 // jobs with many GPUs, little enough to let demands decide (docs/placement.md).
 constexpr double kFreeGpuWeight = 0.25;
 
 }  // namespace
 
-Gpus InstalledGpus(const NodeState& node) {
-  return std::max(node.allocatable.gpus, node.detail->gpu_kinds.installed);
-}
-
-ResourceVector FairShare(const NodeState& node, Gpus gpus) {
-  const int64_t all = InstalledGpus(node).count();
-  if (all <= 0) return {};
-  const int64_t mine = std::min(gpus.count(), all);
-  const ResourceVector ours = node.allocatable - node.of_others;
-  return ResourceVector::Make(gpus, [&](auto member) {
-    return Part(std::max<int64_t>((ours.*member).count(), 0), mine, all);
-  });
-}
-
 ResourceVector ReservePerGpu(const ClusterSnapshot& snapshot, const ReserveRule& rule) {
   if (rule.per_gpu) return *rule.per_gpu;
-  const ResourceVector& least = snapshot.least_per_gpu();
   const ResourceVector& largest = snapshot.largest_node();
-  return ResourceVector::Make(least.gpus, [&](auto member) {
-    return std::min((least.*member).count(), (largest.*member).count() / largest.gpus.count());
-  });
+  return LesserOf(snapshot.least_per_gpu(), PartOf(largest, Gpus(1), largest.gpus));
 }
 
 BestFitStep::BestFitStep(const ResourceVector& demand, const ResourceVector& reserve_per_gpu,
@@ -70,6 +48,7 @@ FitRank BestFitStep::Rank(const ResourceVector& free) const {
 
 BestFit::BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve)
     : step_(pod.PlanningDemand(), ReservePerGpu(snapshot, reserve), snapshot.largest_node()),
+      headroom_(reserve.headroom),
       gpus_(pod.requests.main.gpus.count()) {}
 
 Gpus StrandedGpus(const NodeState& node, const ResourceVector& reserve_per_gpu) {

@@ -50,20 +50,14 @@ struct FitRank {
   auto operator<=>(const FitRank&) const = default;
 };
 
-// How much CPU and memory is kept for every GPU that stays free.
+// How much CPU and memory is kept: for every GPU that stays free, and on every node.
 struct ReserveRule {
   // Per GPU (gpus = 1); none: the least that any GPU pod of the cluster asks for, dimension by
   // dimension, but no more than the largest node has per GPU.
   std::optional<ResourceVector> per_gpu;
+  // For pods without GPUs that come later (agents, DaemonSets); gpus = 0.
+  ResourceVector headroom;
 };
-
-// How many GPUs a node's CPU and memory are there for: also those that are ill, or that nobody
-// tells of while the device plugin is being replaced.
-Gpus InstalledGpus(const NodeState& node);
-
-// The pod's part of a node's CPU and memory in proportion to its GPUs, of what pods without GPUs
-// leave there. Zero for a node without GPUs.
-ResourceVector FairShare(const NodeState& node, Gpus gpus);
 
 // The step by which every placement is made: a pod's by the extender, a job's in a round.
 class BestFitStep {
@@ -88,7 +82,7 @@ class BestFit {
 
   // For a node on which the pod's requests fit (CheckFit).
   FitRank Rank(const NodeState& node) const {
-    FitRank rank = step_.Rank(node.FreeOfDemand());
+    FitRank rank = step_.Rank(node.FreeOfDemand() - headroom_);
     if (gpus_ > 1 && SpansNumaNodes(*node.detail)) rank.cost += kSpanningCost;
     return rank;
   }
@@ -103,6 +97,7 @@ class BestFit {
   }
 
   BestFitStep step_;
+  ResourceVector headroom_;
   int64_t gpus_;
 };
 

@@ -22,7 +22,8 @@ ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
     return requested + std::clamp(spare - reserve * free_gpus, zero, wanted);
   };
   ResourceVector amounts = fungible.requested;
-  amounts.cpu = given(amounts.cpu, fungible.demand.cpu, left.cpu, reserve_per_gpu.cpu);
+  amounts.cpu = std::max(amounts.cpu, fungible.Rounded(given(amounts.cpu, fungible.demand.cpu,
+                                                             left.cpu, reserve_per_gpu.cpu)));
   amounts.memory =
       given(amounts.memory, fungible.demand.memory, left.memory, reserve_per_gpu.memory);
   return amounts;
@@ -38,15 +39,21 @@ Pod WithAllocation(Pod pod, const ResourceVector& amounts) {
   return pod;
 }
 
-NodeState AtFloors(const NodeState& node) {
-  NodeState state = node;
-  for (const auto& pod : node.detail->pods) {
-    if (!pod->fungible || pod->waiting || pod->fungible->ChangedByHand()) continue;
-    const ResourceVector least = LesserOf(pod->fungible->requested, pod->fungible->floor);
-    if (least == pod->fungible->requested) continue;
-    state = WithPod(WithoutPod(state, *pod), std::make_shared<Pod>(WithAllocation(*pod, least)));
-  }
-  return state;
+Pod PlanAtBind(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot,
+               const ReserveRule& reserve) {
+  const auto place = snapshot.Find(node);
+  if (!pod.fungible || !place || !snapshot.node(*place).exists) return pod;
+  // What pre-emption has made room for is spoken for.
+  NodeState there = WithNominated(WithoutPod(snapshot.node(*place), pod.uid), pod.uid);
+  there.allocatable -= reserve.headroom;
+  const Fungible& fungible = *pod.fungible;
+  // What its namespace lets it have.
+  const ResourceVector most =
+      snapshot.limits().MostFor(pod, snapshot.BeingGiven(pod.pod_namespace));
+  ResourceVector amounts =
+      LesserOf(AllocationAtBind(pod, there, ReservePerGpu(snapshot, reserve)), most);
+  amounts.cpu = std::max(fungible.Rounded(amounts.cpu), fungible.requested.cpu);
+  return WithAllocation(pod, amounts);
 }
 
 }  // namespace synergy

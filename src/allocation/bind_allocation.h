@@ -2,10 +2,14 @@
 
 // What a pod is given of a node's CPU and memory when it is bound there (docs/tuner.md): its
 // whole demand where that is free, else as much of it as is free beside the reserve of the GPUs
-// that stay free, and never less than it asks for. Nobody else is cut for it.
+// that stay free and the node's headroom, and never less than it asks for. Nobody else is cut for
+// it.
 //
 // Threading: pure.
 
+#include <string>
+
+#include "allocation/best_fit.h"
 #include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
 #include "core/resources.h"
@@ -20,8 +24,9 @@ ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
 // The pod as it counts once its fungible container asks for `amounts`.
 Pod WithAllocation(Pod pod, const ResourceVector& amounts);
 
-// The node as it would be if all its fungible pods had been cut to their floors: what the tuner can
-// make room with. Pods that somebody changed by hand keep what they have.
-NodeState AtFloors(const NodeState& node);
+// The pod as it is to be bound to the node of that name; as it is, where nothing of it may be
+// changed or there is no such node. Where it is counted there already, that share is its own.
+Pod PlanAtBind(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot,
+               const ReserveRule& reserve);
 
 }  // namespace synergy

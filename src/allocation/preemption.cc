@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "allocation/bind_allocation.h"
+#include "allocation/surplus.h"
 #include "cluster/fit.h"
 
 namespace synergy {
@@ -48,12 +48,12 @@ int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
 
 std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod,
                                      NodeIndex node, const std::vector<std::string>& proposed,
-                                     Reclaiming reclaiming) {
+                                     std::optional<WallTime> reclaims_at) {
   const NodeState& counted = snapshot.node(node);
   if (!counted.exists) return std::nullopt;
   NodeState state = WithoutOwnShare(counted, pod);
-  if (reclaiming == Reclaiming::kYes && !CheckFit(pod, state).none()) {
-    state = AtFloors(state);
+  if (reclaims_at && !CheckFit(pod, state).none()) {
+    state = WithoutSurplus(state, *reclaims_at);
     if (CheckFit(pod, state).none()) return std::nullopt;
   }
   Victims victims;
@@ -94,6 +94,20 @@ std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod&
   least.disruption_budget_violations =
       CountBudgetViolations(snapshot.disruption_budgets(), least.pods, violating);
   return least;
+}
+
+std::vector<NodeVictims> SelectVictimsByNode(
+    const ClusterSnapshot& snapshot, const Pod& pod,
+    const std::vector<std::pair<std::string, std::vector<std::string>>>& proposed,
+    std::optional<WallTime> reclaims_at) {
+  std::vector<NodeVictims> nodes;
+  for (const auto& [name, uids] : proposed) {
+    const auto index = snapshot.Find(name);
+    if (!index) continue;
+    auto victims = SelectVictims(snapshot, pod, *index, uids, reclaims_at);
+    if (victims) nodes.push_back({name, *std::move(victims)});
+  }
+  return nodes;
 }
 
 }  // namespace synergy

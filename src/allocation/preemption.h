@@ -13,10 +13,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
+#include "core/clock.h"
 
 namespace synergy {
 
@@ -25,17 +27,26 @@ struct Victims {
   int64_t disruption_budget_violations = 0;
 };
 
-// Whether the tuner is counted on to cut fungible pods to their floors.
-enum class Reclaiming : uint8_t { kYes, kNo };
-
 // The least of `proposed` (uids) whose leaving lets `pod` onto the node. None when not even all of
 // them are enough, when none of them is there any more, or when reclaiming alone makes the room: no
 // pod is to be evicted for CPU or memory that can be had. If the pod fits as things are, something
 // other than resources is in its way, which we cannot judge: then all of the proposed victims are
-// kept.
+// kept. `reclaims_at`: the moment at which the tuner is counted on to take surplus (surplus.h);
+// none: it is not.
 std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod,
                                      NodeIndex node, const std::vector<std::string>& proposed,
-                                     Reclaiming reclaiming = Reclaiming::kNo);
+                                     std::optional<WallTime> reclaims_at = std::nullopt);
+
+struct NodeVictims {
+  std::string node;
+  Victims victims;
+};
+// The same for every node of `proposed`; those without victims, and those that are not known, are
+// left out.
+std::vector<NodeVictims> SelectVictimsByNode(
+    const ClusterSnapshot& snapshot, const Pod& pod,
+    const std::vector<std::pair<std::string, std::vector<std::string>>>& proposed,
+    std::optional<WallTime> reclaims_at);
 
 // How many of `pods` would be evicted against their PodDisruptionBudget, taken in order; sets
 // `violating[i]`.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 
+#include "allocation/bind_allocation.h"
 #include "allocation/re_division.h"
 #include "cluster/fungible.h"
 
@@ -29,17 +31,44 @@ void SortAndRestrict(std::vector<Amount>& amounts, Amount least, Amount most) {
   amounts.erase(std::unique(amounts.begin(), amounts.end()), amounts.end());
 }
 
+// What the tenant's throughput is measured in.
+double UnitOf(const Tenant& tenant) {
+  const double fair = tenant.profile->ThroughputAt(tenant.fair.cpu, tenant.fair.memory);
+  return fair > 0 ? fair : tenant.profile->Best();
+}
+
+// Of all the tenant's GPUs, of what its profile is believed.
+double InUnits(const Tenant& tenant, const ResourceVector& amounts, double unit) {
+  const double claimed = tenant.profile->ThroughputAt(amounts.cpu, amounts.memory) / unit;
+  return static_cast<double>(tenant.current.gpus.count()) * std::min(claimed, tenant.max_speed_up);
+}
+
+// NormalizedThroughput() of many amounts.
+class Throughputs {
+ public:
+  explicit Throughputs(const Tenant& tenant)
+      : tenant_(tenant), unit_(tenant.profile != nullptr ? UnitOf(tenant) : 1) {}
+
+  double At(const ResourceVector& amounts) const {
+    if (tenant_.profile == nullptr) return NormalizedThroughput(tenant_, amounts);
+    return InUnits(tenant_, amounts, unit_);
+  }
+
+ private:
+  const Tenant& tenant_;
+  double unit_;
+};
+
 std::vector<DivisionChoice> Choices(const Tenant& tenant, const Range& range) {
-  std::vector<MilliCpu> cpus = {range.least.cpu, range.most.cpu, tenant.current.cpu,
-                                tenant.floor.cpu};
-  std::vector<Bytes> memories = {range.least.memory, range.most.memory, tenant.current.memory,
-                                 tenant.floor.memory};
+  const Throughputs throughputs(tenant);
+  std::vector<MilliCpu> cpus = {range.least.cpu, range.most.cpu, tenant.current.cpu};
+  std::vector<Bytes> memories = {range.least.memory, range.most.memory, tenant.current.memory};
+  const int64_t width = (range.most.cpu - range.least.cpu).count();
+  const int64_t step = std::max(width / kCpuSteps, kLeastCpuStep);
+  for (int64_t above = step; above < width; above += step) {
+    cpus.push_back(range.least.cpu + tenant.Step(MilliCpu(above)));
+  }
   if (tenant.profile != nullptr) {
-    const int64_t width = (range.most.cpu - range.least.cpu).count();
-    const int64_t step = std::max(width / kCpuSteps, kLeastCpuStep);
-    for (int64_t above = step; above < width; above += step) {
-      cpus.push_back(range.least.cpu + MilliCpu(above));
-    }
     const auto measured = tenant.profile->memories();
     memories.insert(memories.end(), measured.begin(), measured.end());
   }
@@ -53,7 +82,7 @@ std::vector<DivisionChoice> Choices(const Tenant& tenant, const Range& range) {
     for (const Bytes memory : memories) {
       const ResourceVector amounts{tenant.current.gpus, cpu, memory};
       const bool stays = amounts == tenant.current;
-      const double value = NormalizedThroughput(tenant, amounts);
+      const double value = throughputs.At(amounts);
       if (!stays && value <= best + kLeastGain) continue;
       best = std::max(best, value);
       choices.push_back({cpu, memory, value + (stays ? kLeastGain : 0)});
@@ -92,7 +121,7 @@ void GiveBack(std::span<const Tenant> tenants, const ResourceVector& lacking,
   for (size_t i = 0; i < tenants.size(); ++i) rest += tenants[i].current - amounts[i];
   for (size_t i = 0; i < tenants.size(); ++i) {
     const ResourceVector cut = tenants[i].current - amounts[i];
-    const MilliCpu cpu = std::clamp(rest.cpu, MilliCpu(0), cut.cpu);
+    const MilliCpu cpu = tenants[i].Step(std::clamp(rest.cpu, MilliCpu(0), cut.cpu));
     const Bytes memory = std::clamp(rest.memory, Bytes(0), cut.memory);
     amounts[i] += {Gpus(0), cpu, memory};
     rest -= {Gpus(0), cpu, memory};
@@ -110,7 +139,7 @@ void GiveRest(std::span<const Tenant> tenants, std::span<const Range> ranges,
     double best_gain = kLeastGain;
     for (size_t i = 0; i < tenants.size(); ++i) {
       ResourceVector more = amounts[i];
-      more.cpu += std::clamp(ranges[i].most.cpu - more.cpu, MilliCpu(0), rest.cpu);
+      more.cpu += tenants[i].Step(std::clamp(ranges[i].most.cpu - more.cpu, MilliCpu(0), rest.cpu));
       const double gain =
           NormalizedThroughput(tenants[i], more) - NormalizedThroughput(tenants[i], amounts[i]);
       if (gain <= best_gain) continue;
@@ -124,21 +153,66 @@ void GiveRest(std::span<const Tenant> tenants, std::span<const Range> ranges,
   }
 }
 
+Bytes MemorySurplus(const Fungible& fungible, WallTime now) {
+  const bool limited =
+      fungible.enforcement == Enforcement::kStrict && fungible.memory_limit.has_value();
+  if (fungible.memory_let_be || limited || !fungible.memory_reading) return Bytes(0);
+  const MemoryReading& reading = *fungible.memory_reading;
+  if (reading.node_short || now - reading.at > kReadingIsFresh) return Bytes(0);
+  const Bytes least =
+      std::max(fungible.floor.memory, reading.in_use + MemoryMargin(reading.in_use));
+  return std::max(fungible.requested.memory - least, Bytes(0));
+}
+
 }  // namespace
 
-ResourceVector Tenant::Surplus() const {
-  if (!shrinkable || profile == nullptr) return {};
-  ResourceVector surplus = LargerOf(current - floor, {});
+Bytes MemoryMargin(Bytes in_use) { return std::max(Bytes(in_use.count() / 10), MiB(32)); }
+
+ResourceVector Surplus(const Pod& pod, WallTime now) {
+  if (!pod.fungible || pod.waiting || pod.deleting) return {};
+  const Fungible& fungible = *pod.fungible;
+  if (fungible.ChangedByHand()) return {};
+  if (fungible.unshrinkable_until && *fungible.unshrinkable_until >= now) return {};
+  ResourceVector surplus = LargerOf(fungible.requested - fungible.floor, {});
   surplus.gpus = Gpus(0);
+  surplus.memory = MemorySurplus(fungible, now);
   return surplus;
+}
+
+ResourceVector SurplusOn(const NodeState& node, const Pod& pod, WallTime now) {
+  ResourceVector surplus = Surplus(pod, now);
+  if (node.short_of_memory) surplus.memory = Bytes(0);
+  return surplus;
+}
+
+bool IsSettled(const Pod& pod) {
+  const Fungible& fungible = *pod.fungible;
+  return fungible.reported && fungible.Settled() && !fungible.Announced() && !fungible.Unrecorded();
+}
+
+NodeState WithoutSurplus(const NodeState& node, WallTime now) {
+  NodeState state = node;
+  for (const auto& pod : node.detail->pods) {
+    const ResourceVector surplus = SurplusOn(node, *pod, now);
+    if (surplus == ResourceVector{}) continue;
+    const ResourceVector least = pod->fungible->requested - surplus;
+    state = WithPod(WithoutPod(state, *pod), std::make_shared<Pod>(WithAllocation(*pod, least)));
+  }
+  return state;
 }
 
 double NormalizedThroughput(const Tenant& tenant, const ResourceVector& amounts) {
   const auto gpus = static_cast<double>(tenant.current.gpus.count());
-  if (tenant.profile == nullptr) return gpus;
-  const double fair = tenant.profile->ThroughputAt(tenant.fair.cpu, tenant.fair.memory);
-  const double unit = fair > 0 ? fair : tenant.profile->Best();
-  return gpus * tenant.profile->ThroughputAt(amounts.cpu, amounts.memory) / unit;
+  if (tenant.profile == nullptr) {
+    double scarcest = 1;
+    ResourceVector::ForEachDivided([&](auto member) {
+      const auto has = static_cast<double>((tenant.current.*member).count());
+      if (has <= 0) return;
+      scarcest = std::min(scarcest, static_cast<double>((amounts.*member).count()) / has);
+    });
+    return gpus * scarcest;
+  }
+  return InUnits(tenant, amounts, UnitOf(tenant));
 }
 
 std::optional<std::vector<ResourceVector>> Reclaim(std::span<const Tenant> tenants,
@@ -148,9 +222,8 @@ std::optional<std::vector<ResourceVector>> Reclaim(std::span<const Tenant> tenan
   std::vector<Range> ranges;
   for (const Tenant& tenant : tenants) {
     Range range{tenant.current, tenant.current};
-    const ResourceVector surplus = tenant.Surplus();
-    if (of_cpu) range.least.cpu -= surplus.cpu;
-    if (of_memory) range.least.memory -= surplus.memory;
+    if (of_cpu) range.least.cpu = tenant.least.cpu;
+    if (of_memory) range.least.memory = tenant.least.memory;
     ranges.push_back(range);
   }
   ResourceVector spare;
@@ -165,9 +238,7 @@ std::vector<ResourceVector> Regrow(std::span<const Tenant> tenants, const Resour
   std::vector<Range> ranges;
   std::vector<ResourceVector> unchanged;
   for (const Tenant& tenant : tenants) {
-    Range range{tenant.current - tenant.Surplus(), tenant.current};
-    if (tenant.profile != nullptr) range.most = LargerOf(tenant.current, tenant.most);
-    ranges.push_back(range);
+    ranges.push_back({tenant.least, LargerOf(tenant.current, tenant.most)});
     unchanged.push_back(tenant.current);
   }
   ResourceVector room = LargerOf(spare, {});

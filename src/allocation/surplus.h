@@ -7,30 +7,66 @@
 //
 // Threading: pure.
 
+#include <chrono>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "cluster/cluster_snapshot.h"
+#include "cluster/pod.h"
+#include "core/clock.h"
 #include "core/resources.h"
 #include "profile/job_profile.h"
 
 namespace synergy {
 
-// A pod with GPUs whose CPU and memory may be changed while it runs.
-struct Tenant {
-  const JobProfile* profile = nullptr;  // not owned; null: it keeps what it has
-  ResourceVector current;
-  ResourceVector floor;  // it is never cut below this
-  ResourceVector most;   // more is of no use to it
-  ResourceVector fair;   // its fair share: the unit of its throughput
-  bool shrinkable = true;
+// What reclaim may take from a pod sooner or later, per dimension: what it requests above its
+// floor. Nothing from a pod that waits or leaves, that somebody changed by hand, or whose last cut
+// the kubelet could not make. The one answer for everybody: the tuner cuts within it, the extender
+// evicts nobody for room that it can make, the command line shows it.
+//
+// Memory is never cut below what is in use and a margin, by a fresh reading of the node agent's;
+// not at all without one, where the node is short of memory, where an OOM kill has followed a
+// change, and where the request is the limit (`strict`), which is never lowered.
+ResourceVector Surplus(const Pod& pod, WallTime now);
+ResourceVector SurplusOn(const NodeState& node, const Pod& pod, WallTime now);
 
-  // What it can be cut by, per dimension; never negative.
-  ResourceVector Surplus() const;
+// How old a reading may be. The agent writes one at least twice in that time for a pod that has
+// memory above its floor.
+inline constexpr Duration kReadingIsFresh = std::chrono::minutes(10);
+// What is kept free above what is in use, and for what grows between two readings.
+Bytes MemoryMargin(Bytes in_use);
+
+// Whether the tuner may change the pod at this moment: no change of it is under way, and the
+// kubelet has said what it gives it. Before that nobody can count a cut: the pod may start with
+// what it was bound with when the room has gone to another one already.
+bool IsSettled(const Pod& pod);
+
+// The node as it would be without its pods' surplus.
+NodeState WithoutSurplus(const NodeState& node, WallTime now);
+
+// A pod with GPUs as the algorithms below see it: what it has, and within what bounds that may be
+// changed. least = current = most: it keeps what it has.
+struct Tenant {
+  const JobProfile* profile = nullptr;  // not owned; null: its speed is taken to follow its amounts
+  ResourceVector current;
+  ResourceVector least;     // it is not cut below this; within `current`
+  ResourceVector most;      // more is of no use to it
+  ResourceVector fair;      // its fair share: the unit of its throughput
+  bool whole_cpus = false;  // its CPU changes by whole cores
+  // A profile that claims more of that unit is not believed.
+  double max_speed_up = std::numeric_limits<double>::infinity();
+
+  // `cpu`, rounded down to what it may be changed by.
+  MilliCpu Step(MilliCpu cpu) const {
+    return whole_cpus ? cpu - MilliCpu(cpu.count() % Cores(1).count()) : cpu;
+  }
 };
 
-// GPUs x throughput with `amounts` / throughput with the fair share. The same for all amounts
-// where there is no profile.
+// GPUs x throughput with `amounts` / throughput with the fair share. Without a profile the scarcer
+// of CPU and memory, in units of what the pod has now, stands for the throughput: nobody takes from
+// it what costs others less.
 double NormalizedThroughput(const Tenant& tenant, const ResourceVector& amounts);
 
 // New amounts, tenant by tenant, that free at least `lacking` (CPU and memory) at the least cost in
@@ -39,7 +75,7 @@ std::optional<std::vector<ResourceVector>> Reclaim(std::span<const Tenant> tenan
                                                    const ResourceVector& lacking);
 
 // New amounts, tenant by tenant, with the most throughput in all, where `spare` is free beside what
-// the tenants have. Nobody below its floor, unless it is there already.
+// the tenants have.
 std::vector<ResourceVector> Regrow(std::span<const Tenant> tenants, const ResourceVector& spare);
 
 }  // namespace synergy

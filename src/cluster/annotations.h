@@ -5,6 +5,7 @@
 //
 // Threading: constants.
 
+#include <array>
 #include <string_view>
 
 namespace synergy::annotations {
@@ -15,6 +16,13 @@ inline constexpr std::string_view kDefaultProfile = "synergy.io/default-profile"
 inline constexpr std::string_view kEnforcement = "synergy.io/enforcement";  // pods, namespaces
 inline constexpr std::string_view kGpuProduct = "synergy.io/gpu-product";   // pods
 inline constexpr std::string_view kFungible = "synergy.io/fungible";        // "false": hands off
+inline constexpr std::string_view kManaged = "synergy.io/managed";          // namespaces: "true"
+inline constexpr std::string_view kPrefix = "synergy.io/";  // a pod's label asks for management
+
+// Kueue's, on pods that it manages one by one: it deletes them when their containers change.
+inline constexpr std::string_view kKueuePod = "kueue.x-k8s.io/managed";  // "true"
+// LimitRanger's, an annotation: what it has filled in.
+inline constexpr std::string_view kLimitRanger = "kubernetes.io/limit-ranger";
 
 // Annotations that the webhook writes. Amounts are {"cpu":"1500m","memory":"4Gi"}, those of the
 // container that has the GPUs.
@@ -24,18 +32,36 @@ inline constexpr std::string_view kFairShare = "synergy.io/fair-share";
 inline constexpr std::string_view kFloor = "synergy.io/floor";
 inline constexpr std::string_view kOriginal = "synergy.io/original";  // the container's resources
 inline constexpr std::string_view kProfileGeneration = "synergy.io/profile-generation";
+// The amounts are placeholders, because of what it says; the controller writes others.
+inline constexpr std::string_view kPlaceholder = "synergy.io/placeholder";
+// What whoever created the pod has to be told, as lines.
+inline constexpr std::string_view kWarnings = "synergy.io/warnings";
 // The profile, the enforcement and the GPU product that were used are annotations of the labels'
 // names.
 
 // Annotations that the extender and the tuner write.
-inline constexpr std::string_view kChange = "synergy.io/change";  // ChangeRecord
-inline constexpr std::string_view kHold = "synergy.io/hold";      // a node kept for a waiting pod
+inline constexpr std::string_view kChange = "synergy.io/change";   // ChangeRecord
+inline constexpr std::string_view kKeptPlace = "synergy.io/hold";  // Waiting::kept_node, kept_until
 // On a waiting pod: when there was room for it and kube-scheduler was reminded of that.
 inline constexpr std::string_view kRoomSeen = "synergy.io/room-seen";
 inline constexpr std::string_view kUnshrinkableUntil = "synergy.io/unshrinkable-until";
 
-// The field manager as which the extender and the tuner resize pods: the API server notes in a
-// pod's metadata.managedFields who has set which amounts.
+// On a running pod, for good: an OOM kill has followed a change of its memory, which stays as it
+// is.
+inline constexpr std::string_view kMemoryLetBe = "synergy.io/memory-let-be";
+// The node agent's: MemoryReading.
+inline constexpr std::string_view kMemoryInUse = "synergy.io/memory-in-use";
+
+// All annotations of pods that programs act on. The webhook removes or recomputes each of them when
+// a pod is created; after that an admission policy lets nobody else change them
+// (charts/synergy/templates/admission-policies.yaml).
+inline constexpr std::array kWrittenByPrograms = {
+    kContainer,   kDemand,      kFairShare,   kFloor,  kOriginal,  kProfile,  kProfileGeneration,
+    kEnforcement, kGpuProduct,  kPlaceholder, kChange, kKeptPlace, kRoomSeen, kUnshrinkableUntil,
+    kMemoryLetBe, kMemoryInUse, kWarnings};
+
+// The field manager as which the extender and the tuner write pods: the API server notes in a pod's
+// metadata.managedFields who has set which amounts and annotations.
 inline constexpr std::string_view kFieldManager = "synergy";
 
 }  // namespace synergy::annotations

@@ -9,7 +9,7 @@
 
 namespace synergy {
 
-NodeState Describe(const NodeState& state, Node node) {
+NodeState WithNode(const NodeState& state, Node node) {
   auto detail =
       state.detail ? std::make_shared<NodeDetail>(*state.detail) : std::make_shared<NodeDetail>();
   detail->name = std::move(node.name);
@@ -17,17 +17,19 @@ NodeState Describe(const NodeState& state, Node node) {
   detail->taints = std::move(node.taints);
   detail->gpu_kinds = std::move(node.gpu_kinds);
   detail->allocatable = std::move(node.allocatable.other);
+  detail->boot_id = std::move(node.boot_id);
   NodeState described = state;
   described.allocatable = node.allocatable.main;
   described.pods_allowed = node.pods_allowed;
   described.exists = true;
   described.unschedulable = node.unschedulable;
   described.deleting = node.deleting;
+  described.short_of_memory = node.short_of_memory;
   described.detail = std::move(detail);
   return described;
 }
 
-NodeState EmptyNode(Node node) { return Describe(NodeState{}, std::move(node)); }
+NodeState EmptyNode(Node node) { return WithNode(NodeState{}, std::move(node)); }
 
 NodeState WithoutPod(const NodeState& node, const Pod& pod) {
   auto detail = std::make_shared<NodeDetail>(*node.detail);
@@ -36,10 +38,17 @@ NodeState WithoutPod(const NodeState& node, const Pod& pod) {
   NodeState state = node;
   state.requested -= pod.requests.main;
   state.wanted -= pod.PlanningDemand();
-  if (!pod.UsesGpus()) state.of_others -= pod.requests.main;
+  if (!pod.fungible) state.of_others -= pod.requests.main;
   --state.pods;
   state.detail = std::move(detail);
   return state;
+}
+
+NodeState WithoutPod(const NodeState& node, const std::string& uid) {
+  for (const auto& pod : node.detail->pods) {
+    if (pod->uid == uid) return WithoutPod(node, *pod);
+  }
+  return node;
 }
 
 NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod) {
@@ -48,10 +57,19 @@ NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod) {
   NodeState state = node;
   state.requested += pod->requests.main;
   state.wanted += pod->PlanningDemand();
-  if (!pod->UsesGpus()) state.of_others += pod->requests.main;
+  if (!pod->fungible) state.of_others += pod->requests.main;
   ++state.pods;
   detail->pods.push_back(std::move(pod));
   state.detail = std::move(detail);
+  return state;
+}
+
+NodeState WithNominated(const NodeState& node, const std::string& but, int32_t least_priority) {
+  NodeState state = node;
+  for (const auto& pod : node.detail->nominated) {
+    if (pod->uid == but || pod->priority < least_priority) continue;
+    state = WithPod(state, pod);
+  }
   return state;
 }
 
@@ -91,6 +109,12 @@ size_t NodeNames::size() const { return table_->map.size(); }
 
 ClusterSnapshot::ClusterSnapshot()
     : names_(std::make_shared<const NodeNames>()),
-      budgets_(std::make_shared<const std::vector<DisruptionBudget>>()) {}
+      budgets_(std::make_shared<const std::vector<DisruptionBudget>>()),
+      limits_(std::make_shared<const NamespaceLimits>()) {}
+
+ResourceVector ClusterSnapshot::BeingGiven(const std::string& pod_namespace) const {
+  const auto found = being_given_.find(pod_namespace);
+  return found == being_given_.end() ? ResourceVector{} : found->second;
+}
 
 }  // namespace synergy

@@ -6,6 +6,8 @@
 // Threading: any number of readers.
 
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,7 @@
 
 #include "cluster/cow_array.h"
 #include "cluster/disruption_budget.h"
+#include "cluster/namespace_limits.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
 #include "core/resources.h"
@@ -33,18 +36,25 @@ struct NodeDetail {
   ScalarResources allocatable;
   ScalarResources requested;
   std::vector<std::shared_ptr<const Pod>> pods;  // bound, assumed and expected ones, in no order
+  // Waiting pods that pre-emption has made room for here, and that are counted nowhere.
+  std::vector<std::shared_ptr<const Pod>> nominated;
+  std::string boot_id;  // another one after each start of the machine; empty: not known
 };
 
 struct NodeState {
   ResourceVector allocatable;
   ResourceVector requested;  // by the pods that are bound, assumed or expected here
   ResourceVector wanted;     // by the same pods: their demand in place of what they were given
-  ResourceVector of_others;  // the part of `requested` that belongs to pods without GPUs
+  // The part of `requested` that belongs to pods that we do not size: those without GPUs, and GPU
+  // pods that others manage.
+  ResourceVector of_others;
   int64_t pods_allowed = 0;
   int64_t pods = 0;
   bool exists = false;  // a Node object is known (pods may be known before their node)
   bool unschedulable = false;
   bool deleting = false;
+  bool short_of_memory = false;
+  uint64_t changed = 0;  // the version of the cluster in which this became as it is
   std::shared_ptr<const NodeDetail> detail;
 
   ResourceVector Free() const { return allocatable - requested; }
@@ -58,10 +68,16 @@ struct NodeState {
 // A node that nobody is known to be on.
 NodeState EmptyNode(Node node);
 // The pods of `state` on a node that is now as `node` says.
-NodeState Describe(const NodeState& state, Node node);
+NodeState WithNode(const NodeState& state, Node node);
 // The node as it would be without a pod that is counted there, or with one that is not.
 NodeState WithoutPod(const NodeState& node, const Pod& pod);
+// The same for a pod that may be counted there: as the node counts it.
+NodeState WithoutPod(const NodeState& node, const std::string& uid);
 NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod);
+// The node with the pods counted that are nominated to it: those of at least that priority, `but`
+// for one.
+NodeState WithNominated(const NodeState& node, const std::string& but = {},
+                        int32_t least_priority = std::numeric_limits<int32_t>::min());
 
 // Name -> place. Absl's table, hidden so that nobody else depends on it.
 class NodeNames {
@@ -105,9 +121,19 @@ class ClusterSnapshot {
   // (gpus = 1); zero without such pods.
   const ResourceVector& least_per_gpu() const { return least_per_gpu_; }
   const std::vector<DisruptionBudget>& disruption_budgets() const { return *budgets_; }
+  const NamespaceLimits& limits() const { return *limits_; }
+  std::shared_ptr<const NamespaceLimits> share_limits() const { return limits_; }
+  // What the pods of the namespace that are assumed are being given beyond what the API server has
+  // told us that they request; nothing where no namespace has a quota.
+  ResourceVector BeingGiven(const std::string& pod_namespace) const;
   // GPU pods that are neither bound nor placed by us, those with scheduling gates and those being
   // deleted left out.
   size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
+  // The newest resource version of a pod that the watch has brought: whatever was written of pods
+  // before that is in here.
+  uint64_t pods_heard_until() const { return pods_heard_until_; }
+  // Grows with every change of the ClusterState.
+  uint64_t version() const { return version_; }
 
  private:
   friend class ClusterState;
@@ -115,9 +141,13 @@ class ClusterSnapshot {
   CowArray<NodeState> nodes_;
   std::shared_ptr<const NodeNames> names_;
   std::shared_ptr<const std::vector<DisruptionBudget>> budgets_;
+  std::shared_ptr<const NamespaceLimits> limits_;
+  std::map<std::string, ResourceVector> being_given_;  // by namespace
   ResourceVector largest_node_;
   ResourceVector least_per_gpu_;
   size_t waiting_gpu_pods_ = 0;
+  uint64_t pods_heard_until_ = 0;
+  uint64_t version_ = 0;
 };
 
 }  // namespace synergy

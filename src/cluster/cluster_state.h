@@ -3,54 +3,58 @@
 // The one mutable copy of the cluster: what the watches report, plus what we have decided and the
 // API server has not told us back yet. Decisions read Snapshot().
 //
-// Where a pod's share is counted (the pod's record):
+// Where a pod's share is counted (its record in pod_records.h):
 //
-//              Expect                Assume                  watch: pod on a node
-//    (none) ----------> expected ----------> assumed ---------------------------> bound
-//       ^                  |                    |                                   |
-//       +------------------+--------------------+-----------------------------------+
-//           expiry              Forget                  watch: pod gone or terminal
+//               Expect              Assume               watch: pod on a node
+//    (none) -----------> expected ---------> assumed ------------------------> bound
+//      |                     ^                  ^
+//      | watch: kept_node    | Expect           | Assume
+//      +-------------------> kept --------------+
+//
+// Back to kept where the pod still names a kept place, else to (none): an expectation at its
+// deadline or in the way of another pod's Assume, and an assumed pod at Forget. Back to (none): a
+// kept place at kept_until or when the pod names none, and every pod that is gone or terminal. From
+// everywhere to bound: the watch, which overrides all else.
 //
 // Expected: our ranking has said which node the pod will go to and kube-scheduler has taken it at
 // its word (it assumes the pod before it calls bind), so the next pod's ranking counts it there
-// already; or the tuner keeps a place for it (Waiting::hold), which lasts until the pod says
-// otherwise, and which nobody else's bind can take. Assumed: we are binding it. Bound: the API
-// server says so, which overrides all else.
+// already. Kept: the tuner keeps a place for it (Waiting::kept_node), which nobody else's bind can
+// take. Assumed: we are binding it. Bound: the API server says so.
 //
 // Threading: every member function may be called from any thread; none blocks on I/O.
 // Ownership: snapshots are shared and immutable. Failures: none but the outcomes described.
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cluster/cluster_snapshot.h"
+#include "cluster/cluster_version.h"
 #include "cluster/disruption_budget.h"
-#include "cluster/fit.h"
+#include "cluster/namespace_limits.h"
 #include "cluster/node.h"
+#include "cluster/node_ledger.h"
 #include "cluster/pod.h"
+#include "cluster/pod_records.h"
 #include "core/clock.h"
 
 namespace synergy {
 
-// Whether a pod was given its place.
-struct AssumeOutcome {
-  bool assumed = false;
-  FitFailures failures;                 // why not
-  std::optional<std::string> bound_to;  // the node it is on already
-};
+class ClusterJournal;
+struct ClusterChange;
 
-struct AssumedPod {
-  std::shared_ptr<const Pod> pod;  // as last seen; its `node` is where we put it
-  Instant deadline;
+// A snapshot, and what was heard of pods between the one before and it, in order.
+struct ClusterNews {
+  std::shared_ptr<const ClusterSnapshot> snapshot;
+  std::vector<PodNews> pods;
 };
 
 class ClusterState {
  public:
-  ClusterState();
-  ~ClusterState();
+  ClusterState() = default;
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 
@@ -67,16 +71,18 @@ class ClusterState {
   void ReplaceDisruptionBudgets(std::vector<DisruptionBudget> budgets);
   void UpsertDisruptionBudget(DisruptionBudget budget);
   void RemoveDisruptionBudget(const std::string& uid);
+  void ReplaceLimitRanges(std::vector<LimitRange> ranges);
+  void UpsertLimitRange(LimitRange range);
+  void RemoveLimitRange(const std::string& uid);
+  void ReplaceResourceQuotas(std::vector<ResourceQuota> quotas);
+  void UpsertResourceQuota(ResourceQuota quota);
+  void RemoveResourceQuota(const std::string& uid);
 
   // Counts `pod` on `node` until `deadline`, unless it is bound or assumed already.
   void Expect(const Pod& pod, NodeIndex node, Instant deadline);
-  // Where the pod is expected or assumed. Whoever places it anew has to think that share away
-  // (WithoutPod).
-  struct Hold {
-    NodeIndex node;
-    std::shared_ptr<const Pod> pod;
-  };
-  std::optional<Hold> FindHold(const std::string& uid) const;
+  // Where the pod is expected, kept a place for, or assumed. Whoever places it anew has to think
+  // that share away (WithoutPod).
+  std::optional<Placement> FindPlacement(const std::string& uid) const;
 
   // Counts the pod on `node` if it fits there now: of two pods racing for the last place exactly
   // one gets it. Expectations of other pods that are in the way are dropped. A pod that is assumed
@@ -91,20 +97,54 @@ class ClusterState {
   // Gives an assumed pod until `deadline`.
   void Extend(const std::string& uid, Instant deadline);
   // Drops expectations past their deadline, which cost nothing but a worse ranking, and places that
-  // were to be kept until before `wall`. To be called every second or so.
+  // were to be kept until `wall` or before. To be called every second or so.
   void DropStaleExpectations(Instant now, WallTime wall);
 
   // The pod as last seen by the watch, else as expected; null when unknown.
   std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
+  // As last seen: GPU pods that have no node, are not about to go and have no scheduling gates.
+  std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
   size_t assumed_pods() const;
   size_t known_pods() const;
 
+  // Grows with every change; that of the next snapshot.
+  uint64_t version() const;
   // The present state; the same pointer as long as nothing changes.
   std::shared_ptr<const ClusterSnapshot> Snapshot() const;
 
+  // From now on what is heard of pods is kept for TakeNews, which one owner calls. The first news
+  // are all the pods that are known.
+  void KeepNews();
+  ClusterNews TakeNews();
+  // They are kept no more.
+  void DropNews();
+
+  // Tells `journal` of every call above that may change something, whether it did or not. To be
+  // called once, before the others; `journal` outlives them.
+  void SetJournal(ClusterJournal* journal);
+
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  // Calls make(), and tells the journal what describe() says it is.
+  template <class Describe, class Make>
+  void Change(Describe describe, Make make);
+  // To be called after every change, with what the journal is to be told; none without a journal.
+  void Made(std::optional<ClusterChange>& written);
+  void SetBudgets(std::vector<DisruptionBudget> budgets);
+  // Calls change(limits), which returns whether it has changed any.
+  template <class ChangeThem>
+  void ChangeLimits(ChangeThem change);
+  std::shared_ptr<const ClusterSnapshot> MakeSnapshot() const;
+
+  mutable std::mutex mutex_;  // held for short and bounded work only
+  ClusterVersion version_;
+  mutable NodeLedger nodes_{version_};  // mutable: a snapshot shares it
+  PodRecords pods_{nodes_, version_};
+  std::shared_ptr<const std::vector<DisruptionBudget>> budgets_ =
+      std::make_shared<const std::vector<DisruptionBudget>>();
+  std::shared_ptr<const NamespaceLimits> limits_ = std::make_shared<const NamespaceLimits>();
+  // As long as nothing changes.
+  mutable std::shared_ptr<const ClusterSnapshot> snapshot_;
+  ClusterJournal* journal_ = nullptr;
 };
 
 }  // namespace synergy

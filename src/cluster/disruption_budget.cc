@@ -7,22 +7,18 @@ namespace synergy {
 bool LabelSelector::Matches(const Labels& labels) const {
   return std::all_of(
       requirements.begin(), requirements.end(), [&labels](const Requirement& requirement) {
-        const auto it = std::find_if(
-            labels.begin(), labels.end(),
-            [&requirement](const auto& label) { return label.first == requirement.key; });
-        const bool present = it != labels.end();
-        const bool listed =
-            present && std::find(requirement.values.begin(), requirement.values.end(),
-                                 it->second) != requirement.values.end();
+        const auto value = FindLabel(labels, requirement.key);
+        const bool listed = value && std::find(requirement.values.begin(), requirement.values.end(),
+                                               *value) != requirement.values.end();
         switch (requirement.op) {
           case Operator::kIn:
             return listed;
           case Operator::kNotIn:
             return !listed;
           case Operator::kExists:
-            return present;
+            return value.has_value();
           case Operator::kDoesNotExist:
-            return !present;
+            return !value;
         }
         return false;
       });

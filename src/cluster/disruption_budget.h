@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/pod.h"
+#include "cluster/labels.h"
 
 namespace synergy {
 
@@ -18,11 +18,14 @@ struct LabelSelector {
     std::string key;
     Operator op = Operator::kIn;
     std::vector<std::string> values;
+
+    bool operator==(const Requirement&) const = default;
   };
 
   std::vector<Requirement> requirements;
 
   bool Matches(const Labels& labels) const;
+  bool operator==(const LabelSelector&) const = default;
 };
 
 struct DisruptionBudget {
@@ -32,6 +35,8 @@ struct DisruptionBudget {
   LabelSelector selector;
   int64_t disruptions_allowed = 0;
   std::vector<std::string> disrupted_pods;  // names whose eviction is already counted
+
+  bool operator==(const DisruptionBudget&) const = default;
 };
 
 }  // namespace synergy

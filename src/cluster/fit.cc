@@ -44,6 +44,7 @@ FitFailures CheckFit(const Pod& pod, const NodeState& node) {
   if (!pod.gpu_product.empty() && !node.detail->gpu_kinds.MayHave(pod.gpu_product)) {
     failures.Add(FitFailures::kGpuProduct);
   }
+  if (pod.fungible && pod.fungible->placeholder) failures.Add(FitFailures::kPlaceholder);
   if (node.deleting) failures.Add(FitFailures::kDeleting);
   if (node.unschedulable && !pod.tolerates_unschedulable) failures.Add(FitFailures::kUnschedulable);
   return failures;
@@ -51,7 +52,7 @@ FitFailures CheckFit(const Pod& pod, const NodeState& node) {
 
 bool Unresolvable(FitFailures failures, const Resources& requests, const NodeState& node) {
   if (failures.Has(FitFailures::kDeleting) || failures.Has(FitFailures::kUnschedulable) ||
-      failures.Has(FitFailures::kGpuProduct)) {
+      failures.Has(FitFailures::kGpuProduct) || failures.Has(FitFailures::kPlaceholder)) {
     return true;
   }
   // An unknown node may become known; whether eviction helps there cannot be said.
@@ -75,6 +76,9 @@ std::string DescribeFailures(FitFailures failures, const Resources& requests, co
   if (failures.Has(FitFailures::kDeleting)) append("node is being deleted");
   if (failures.Has(FitFailures::kUnschedulable)) append("node(s) were unschedulable");
   if (failures.Has(FitFailures::kGpuProduct)) append("GPUs of another product");
+  if (failures.Has(FitFailures::kPlaceholder)) {
+    append("CPU and memory of the pod are not set yet: synergy-controller does that");
+  }
   if (failures.Has(FitFailures::kTooManyPods)) append("Too many pods");
   if (failures.Has(FitFailures::kGpus)) append("Insufficient ", gpu_resource);
   if (failures.Has(FitFailures::kCpu)) append("Insufficient cpu");

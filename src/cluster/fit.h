@@ -27,12 +27,18 @@ class FitFailures {
     kMemory = 1 << 6,
     kOther = 1 << 7,  // a resource of ScalarResources; DescribeFailures names it
     kGpuProduct = 1 << 8,
+    kPlaceholder = 1 << 9,  // its amounts are not set yet
   };
 
   void Add(Reason reason) { bits_ = static_cast<uint16_t>(bits_ | reason); }
   bool Has(Reason reason) const { return (bits_ & reason) != 0; }
   bool none() const { return bits_ == 0; }
   uint16_t bits() const { return bits_; }
+  static FitFailures FromBits(uint16_t bits) {
+    FitFailures failures;
+    failures.bits_ = bits;
+    return failures;
+  }
   bool operator==(const FitFailures&) const = default;
 
  private:

@@ -1,5 +1,6 @@
 #include "cluster/fungible.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -13,6 +14,8 @@ using Names = std::array<std::pair<Value, std::string_view>, kSize>;
 
 constexpr Names<Enforcement, 2> kEnforcements{
     {{Enforcement::kShared, "shared"}, {Enforcement::kStrict, "strict"}}};
+
+constexpr Names<Scope, 2> kScopes{{{Scope::kOptIn, "optIn"}, {Scope::kAll, "all"}}};
 
 constexpr Names<ChangeKind, 5> kChangeKinds{{{ChangeKind::kAllocated, "Allocated"},
                                              {ChangeKind::kReclaimed, "Reclaimed"},
@@ -48,8 +51,22 @@ Result<Value> Parse(const Names<Value, kSize>& names, std::string_view text) {
 
 std::string_view ToString(Enforcement enforcement) { return NameOf(kEnforcements, enforcement); }
 Result<Enforcement> ParseEnforcement(std::string_view text) { return Parse(kEnforcements, text); }
+std::string_view ToString(Scope scope) { return NameOf(kScopes, scope); }
+Result<Scope> ParseScope(std::string_view text) { return Parse(kScopes, text); }
 std::string_view ToString(ChangeKind kind) { return NameOf(kChangeKinds, kind); }
 Result<ChangeKind> ParseChangeKind(std::string_view text) { return Parse(kChangeKinds, text); }
 std::string_view ToString(ResizeState state) { return NameOf(kResizeStates, state); }
+
+ResourceVector Fungible::WithinBounds(ResourceVector amounts) const {
+  // A request that reached a limit set by the user would make the pod Guaranteed, which a resize
+  // may not.
+  if (enforcement == Enforcement::kShared && cpu_limit)
+    amounts.cpu = std::min(amounts.cpu, *cpu_limit - MilliCpu(1));
+  amounts.cpu = Rounded(amounts.cpu);
+  if (written.memory_limit) amounts.memory = std::min(amounts.memory, *written.memory_limit);
+  amounts.cpu = std::max(amounts.cpu, floor.cpu);
+  amounts.memory = std::max(amounts.memory, floor.memory);
+  return amounts;
+}
 
 }  // namespace synergy

@@ -27,6 +27,19 @@ enum class Enforcement : uint8_t {
 std::string_view ToString(Enforcement enforcement);
 Result<Enforcement> ParseEnforcement(std::string_view text);
 
+// What of a pod is changed in one go: CPU and memory of one that runs are two resizes, because a
+// kubelet makes all of one or nothing.
+enum class Dimension : uint8_t { kCpu, kMemory };
+
+// Whose pods are managed.
+enum class Scope : uint8_t {
+  kOptIn,  // those that ask for it: by scheduler, by a label, or by their namespace's label
+  kAll,    // all GPU pods
+};
+
+std::string_view ToString(Scope scope);
+Result<Scope> ParseScope(std::string_view text);
+
 enum class ChangeKind : uint8_t {
   kAllocated,  // at bind, by the extender
   kReclaimed,  // cut, so that another pod has room
@@ -46,7 +59,13 @@ struct ChangeRecord {
   ResourceVector to;
   std::string why;
   WallTime at{};
+  // When an earlier change was one of memory.
+  std::optional<WallTime> memory_changed_before = std::nullopt;
 
+  // The last time that memory was changed, by this change or one before.
+  std::optional<WallTime> MemoryChanged() const {
+    return from.memory != to.memory ? at : memory_changed_before;
+  }
   bool operator==(const ChangeRecord&) const = default;
 };
 
@@ -61,6 +80,30 @@ enum class ResizeState : uint8_t {
 
 std::string_view ToString(ResizeState state);
 
+// What the node agent says of a running container's memory.
+struct MemoryReading {
+  Bytes in_use;             // what cannot be taken from it: no page cache that can be given back
+  bool node_short = false;  // the node has hardly any memory left: nothing is to be taken there
+  WallTime at{};
+
+  bool operator==(const MemoryReading&) const = default;
+};
+
+// The container's amounts as its author wrote them; what a LimitRange filled in counts as a
+// limit, and as no request.
+struct WrittenAmounts {
+  std::optional<MilliCpu> cpu_request;
+  std::optional<MilliCpu> cpu_limit;
+  std::optional<Bytes> memory_request;
+  std::optional<Bytes> memory_limit;
+
+  // Limits that are the requests: with others like it the pod is Guaranteed.
+  bool IsGuaranteed() const {
+    return cpu_limit && memory_limit && cpu_request == cpu_limit && memory_request == memory_limit;
+  }
+  bool operator==(const WrittenAmounts&) const = default;
+};
+
 struct Fungible {
   std::string container;
   std::string profile;  // a TrainingProfile of the pod's namespace; empty: none
@@ -69,9 +112,13 @@ struct Fungible {
   ResourceVector floor;   // as admitted
   ResourceVector demand;  // as admitted
   ResourceVector fair_share;
+  WrittenAmounts written;
+  bool placeholder = false;           // its amounts are not known yet: it cannot be bound
+  ResourceVector beside;              // what the pod's other containers ask for, while it waits
   ResourceVector requested;           // spec
   std::optional<MilliCpu> cpu_limit;  // spec
   std::optional<Bytes> memory_limit;  // spec
+  std::optional<Bytes> memory_limit_in_force;
   // By the kubelet: what is in force, and what it has set aside. The spec's before it says so.
   ResourceVector in_force;
   ResourceVector set_aside;
@@ -80,16 +127,41 @@ struct Fungible {
   std::string resize_message;
   bool resized_by_us_alone = false;  // since it was created
   std::optional<ChangeRecord> change;
+  // An announced growth counts until then; the epoch: it does not (claims.h).
+  WallTime announced_until{};
   std::optional<WallTime> unshrinkable_until;
+  std::optional<MemoryReading> memory_reading;
+  // Memory was what ended one of the pod's containers last, or the pod itself.
+  std::optional<WallTime> oom_killed;
+  bool evicted_for_memory = false;
+  // Because of one of these, soon after a change: its memory is left as it is for good.
+  bool memory_let_be = false;
 
   // What was announced, and is neither made nor contradicted yet.
   bool Announced() const { return change && requested == change->from && requested != change->to; }
+  // What was announced that the pod will get beyond what it requests, where that counts.
+  ResourceVector AnnouncedGrowth() const {
+    if (!Announced() || announced_until == WallTime{}) return {};
+    return LargerOf(change->to, requested) - requested;
+  }
   // Somebody else has changed the amounts.
   bool ChangedByHand() const { return Unexplained() && !resized_by_us_alone; }
   // One of us has changed them, and did not come to say so.
   bool Unrecorded() const { return Unexplained() && resized_by_us_alone; }
+  // Whole CPUs were written and stay whole: a static CPU manager gives them to the pod alone.
+  bool WholeCpus() const {
+    return enforcement == Enforcement::kStrict && written.IsGuaranteed() &&
+           written.cpu_limit->count() % Cores(1).count() == 0;
+  }
+  // `cpu`, rounded down where it has to be whole.
+  MilliCpu Rounded(MilliCpu cpu) const {
+    return WholeCpus() ? cpu - MilliCpu(cpu.count() % Cores(1).count()) : cpu;
+  }
+  // `amounts`, as far as what its author wrote lets the pod have them; not less than its floor.
+  ResourceVector WithinBounds(ResourceVector amounts) const;
   // The kubelet does what the spec says.
   bool Settled() const { return in_force == requested && set_aside == requested; }
+  bool operator==(const Fungible&) const = default;
 
  private:
   bool Unexplained() const {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cluster/pod.h"
+#include "cluster/labels.h"
 
 namespace synergy {
 

@@ -17,6 +17,8 @@ struct Taint {
   std::string key;
   std::string value;
   std::string effect;
+
+  bool operator==(const Taint&) const = default;
 };
 
 // What is known of a node's GPUs beside how many can be had.
@@ -31,6 +33,7 @@ struct GpuKinds {
     return products.empty() ||
            std::find(products.begin(), products.end(), product) != products.end();
   }
+  bool operator==(const GpuKinds&) const = default;
 };
 
 struct Node {
@@ -42,6 +45,10 @@ struct Node {
   int64_t pods_allowed = 0;  // allocatable "pods"
   bool unschedulable = false;
   bool deleting = false;
+  bool short_of_memory = false;  // condition MemoryPressure
+  std::string boot_id;  // status.nodeInfo.bootID: another one after each start of the machine
+
+  bool operator==(const Node&) const = default;
 };
 
 }  // namespace synergy

@@ -5,16 +5,10 @@
 #include <optional>
 #include <string_view>
 
+#include "cluster/labels.h"
+
 namespace synergy {
 namespace {
-
-std::optional<std::string_view> Find(const Labels& labels, std::string_view key) {
-  const auto it = std::lower_bound(
-      labels.begin(), labels.end(), key,
-      [](const auto& label, std::string_view wanted) { return label.first < wanted; });
-  if (it == labels.end() || it->first != key) return std::nullopt;
-  return it->second;
-}
 
 std::optional<int64_t> ToInteger(std::string_view text) {
   int64_t number = 0;
@@ -38,7 +32,7 @@ bool Holds(const NodeRequirement& requirement, const std::string& node, const La
     if (requirement.key != "metadata.name") return false;
     value = node;
   } else {
-    value = Find(labels, requirement.key);
+    value = FindLabel(labels, requirement.key);
   }
   const auto listed = [&] {
     return value && std::find(requirement.values.begin(), requirement.values.end(), *value) !=
@@ -74,7 +68,7 @@ bool Tolerates(const Toleration& toleration, const Taint& taint) {
 bool MayGoTo(const NodeSelection& selection, const std::string& node, const Labels& labels,
              const std::vector<Taint>& taints) {
   for (const auto& [key, value] : selection.node_selector) {
-    if (Find(labels, key) != std::optional<std::string_view>(value)) return false;
+    if (FindLabel(labels, key) != std::optional<std::string_view>(value)) return false;
   }
   if (selection.has_affinity &&
       std::none_of(selection.terms.begin(), selection.terms.end(), [&](const auto& term) {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cluster/labels.h"
 #include "cluster/node.h"
-#include "cluster/pod.h"
 
 namespace synergy {
 

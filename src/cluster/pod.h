@@ -6,18 +6,15 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cluster/fungible.h"
+#include "cluster/labels.h"
 #include "core/resources.h"
 
 namespace synergy {
 
 struct NodeSelection;
-
-// Key and value pairs as they stand on the object, sorted by key.
-using Labels = std::vector<std::pair<std::string, std::string>>;
 
 // What is of interest only as long as a pod has no node.
 struct Waiting {
@@ -25,8 +22,10 @@ struct Waiting {
   bool unschedulable = false;  // condition PodScheduled is False for the reason Unschedulable
   std::string message;         // that condition's
   WallTime since{};            // its lastTransitionTime
-  std::string hold;            // the node that the tuner keeps for it; empty: none
-  WallTime hold_until{};
+  std::string kept_node;       // where the tuner keeps a place for it; empty: nowhere
+  WallTime kept_until{};
+  // Where kube-scheduler has evicted others for it (status.nominatedNodeName); empty: nowhere.
+  std::string nominated_node;
   std::shared_ptr<const NodeSelection> selection;
 };
 
@@ -55,6 +54,7 @@ struct Pod {
   bool deleting = false;                 // still takes its share until it is gone
   bool tolerates_unschedulable = false;  // may go to cordoned nodes
   bool gated = false;                    // has scheduling gates, so it does not wait for resources
+  std::vector<std::string> warnings;     // what admission had to tell its creator
 
   bool UsesGpus() const { return requests.main.gpus > Gpus(0); }
   const ResourceVector& PlanningDemand() const { return demand ? *demand : requests.main; }

@@ -9,9 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "cluster/claims.h"
 #include "cluster/fungible.h"
+#include "config/headroom.h"
 #include "core/log.h"
 #include "core/result.h"
+#include "core/units.h"
+#include "profile/job_profile.h"
 
 namespace synergy::config {
 
@@ -24,8 +28,11 @@ struct ControllerConfig {
   std::string http_listen = "127.0.0.1:8889";
   std::string gpu_resource = "nvidia.com/gpu";
   // What pods that are admitted are given to.
-  std::string scheduler_name = "synergy-scheduler";
-  // Whose pods are taken over, beside those that ask for scheduler_name.
+  std::string scheduler_name = kDefaultSchedulerName;
+  Scope scope = Scope::kOptIn;
+  // Kept free on every node for pods without GPUs that come later; the extender's is the same.
+  ResourceVector node_headroom = kDefaultHeadroom;
+  // Within the scope, whose pods are taken over, beside those that ask for scheduler_name.
   std::vector<std::string> managed_schedulers{"default-scheduler"};
   std::vector<std::string> excluded_namespaces{"kube-system"};
   // The controller's own; empty: that of the service account, where there is one.
@@ -34,6 +41,8 @@ struct ControllerConfig {
   Enforcement enforcement = Enforcement::kShared;
   // How far below its best a job may be with its demand, unless its profile says: 0 is at its best.
   double tolerance = 0;
+  // How many times its fair share's throughput a profile is believed.
+  double max_speed_up = kDefaultMaxSpeedUp;
   // Whether running pods are changed, and how eagerly (docs/tuner.md).
   struct Tuner {
     bool enabled = true;
@@ -41,13 +50,19 @@ struct ControllerConfig {
     // By how much, in percent, a node's throughput or a single pod's has to rise.
     int64_t least_gain_percent = 5;
     // How long a place is kept for a waiting pod.
-    std::chrono::milliseconds hold{60000};
+    std::chrono::milliseconds hold = kDefaultHold;
     // Between the announcement of a growth and the growth.
     std::chrono::milliseconds settle{1000};
     // How long the kubelet may take for a change before it is put back.
     std::chrono::milliseconds patience{30000};
     // How long a pod whose cut was put back is not cut again.
     std::chrono::milliseconds unshrinkable{600000};
+    // For how long after a change of a pod's memory an OOM kill or an eviction is held to follow
+    // from it.
+    std::chrono::milliseconds memory_watch{600000};
+    // PATCHes of pods, at most: how many a second, and how many at a time.
+    int64_t patches_per_second = 50;
+    int64_t patches_at_once = 8;
   } tuner;
   // The Lease, in own_namespace, by which one replica of several changes pods.
   std::string lease_name = "synergy-controller";
@@ -57,6 +72,10 @@ struct ControllerConfig {
   std::chrono::milliseconds shutdown_grace{10000};
   // Of a review. The API server takes no request of more than 3 MiB, and stores half of that.
   int64_t max_body_bytes = int64_t{3} << 20;
+  // Where everything that is decided is written down for `synergy replay`; empty: nowhere.
+  std::string record_file;
+  // The file's size at which that ends.
+  Bytes record_limit = GiB(1);
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
 };

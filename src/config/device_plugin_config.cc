@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "config/listen_address.h"
+#include "config/field_kinds.h"
 #include "config/text_file.h"
 #include "config/yaml_fields.h"
 #include "config/yaml_values.h"
@@ -17,31 +17,8 @@ constexpr size_t kMostRules = 64;
 constexpr size_t kMostXids = 256;
 constexpr int64_t kHighestXid = 1'000'000;
 
-// Reads a scalar by one of our Parse... functions.
-template <class Parse, class Out>
-auto Parsed(Parse parse, Out& out) {
-  return [parse, &out](const YAML::Node& node, const std::string& field) {
-    auto parsed = parse(Scalar(node, field));
-    if (!parsed) Reject(node, fmt::format("{}: {}", field, parsed.error().message));
-    out = *parsed;
-  };
-}
-
-auto Text(std::string& out) {
-  return [&out](const YAML::Node& node, const std::string& field) { out = Scalar(node, field); };
-}
-
-auto Wait(std::chrono::milliseconds& out) {
-  return
-      [&out](const YAML::Node& node, const std::string& field) { out = ToDuration(node, field); };
-}
-
-auto Truth(bool& out) {
-  return [&out](const YAML::Node& node, const std::string& field) { out = ToTruth(node, field); };
-}
-
 // "wait" or "exit".
-auto Missing(bool& wait) {
+YamlField Missing(bool& wait) {
   return [&wait](const YAML::Node& node, const std::string& field) {
     const std::string text = Scalar(node, field);
     if (text != "wait" && text != "exit")
@@ -50,73 +27,56 @@ auto Missing(bool& wait) {
   };
 }
 
-void ReadRules(const YAML::Node& node, const std::string& field,
-               std::vector<inventory::ResourceRule>& rules) {
-  if (!node.IsSequence()) Reject(node, field + ": expected a list");
-  if (node.size() > kMostRules) Reject(node, fmt::format("{}: more than {}", field, kMostRules));
-  for (const YAML::Node& entry : node) {
-    inventory::ResourceRule rule;
-    ReadFields(entry, field + ".",
-               {{"product", Text(rule.product)}, {"resource", Text(rule.resource)}});
-    if (rule.product.empty() || rule.resource.empty())
-      Reject(entry, field + ": an entry needs product and resource");
-    rules.push_back(rule);
-  }
+YamlField Rules(std::vector<GpuResourceRule>& rules) {
+  return [&rules](const YAML::Node& node, const std::string& field) {
+    if (!node.IsSequence()) Reject(node, field + ": expected a list");
+    if (node.size() > kMostRules) Reject(node, fmt::format("{}: more than {}", field, kMostRules));
+    for (const YAML::Node& entry : node) {
+      GpuResourceRule rule;
+      ReadFields(entry, field + ".",
+                 {{"product", Text(rule.product)}, {"resource", Text(rule.resource)}});
+      if (rule.product.empty() || rule.resource.empty())
+        Reject(entry, field + ": an entry needs product and resource");
+      rules.push_back(rule);
+    }
+  };
 }
 
-std::set<uint64_t> ReadXids(const YAML::Node& node, const std::string& field) {
-  if (!node.IsSequence()) Reject(node, field + ": expected a list");
-  if (node.size() > kMostXids) Reject(node, fmt::format("{}: more than {}", field, kMostXids));
-  std::set<uint64_t> xids;
-  for (const YAML::Node& entry : node)
-    xids.insert(static_cast<uint64_t>(ToInteger(entry, field, 0, kHighestXid)));
-  return xids;
+YamlField Xids(std::set<uint64_t>& out) {
+  return [&out](const YAML::Node& node, const std::string& field) {
+    if (!node.IsSequence()) Reject(node, field + ": expected a list");
+    if (node.size() > kMostXids) Reject(node, fmt::format("{}: more than {}", field, kMostXids));
+    out.clear();
+    for (const YAML::Node& entry : node)
+      out.insert(static_cast<uint64_t>(ToInteger(entry, field, 0, kHighestXid)));
+  };
 }
 
 DevicePluginConfig Read(const YAML::Node& root) {
   DevicePluginConfig config;
   std::chrono::milliseconds quiet{0};
-  const auto section = [](Fields fields) {
-    return [fields = std::move(fields)](const YAML::Node& node, const std::string& field) {
-      ReadFields(node, field + ".", fields);
-    };
-  };
-  ReadFields(
-      root, "",
-      {{"source", Parsed(ParseGpuSource, config.source)},
-       {"inventoryFile", Text(config.inventory_file)},
-       {"nvml", section({{"library", Text(config.nvml_library)},
-                         {"whenMissing", Missing(config.wait_for_nvml)}})},
-       {"resource", Text(config.advertisement.resource)},
-       {"resources",
-        [&](const auto& n, const auto& f) { ReadRules(n, f, config.advertisement.rules); }},
-       {"migStrategy", Parsed([](const std::string& t) { return inventory::ParseMigStrategy(t); },
-                              config.advertisement.mig_strategy)},
-       {"deviceListStrategy", Parsed(ParseDeviceListStrategy, config.access.kind)},
-       {"deviceListVariable", Text(config.access.variable)},
-       {"cdi",
-        section({{"kind", Text(config.access.cdi_kind)}, {"folder", Text(config.cdi_folder)}})},
-       {"health", section({{"probeInterval", Wait(config.probe_interval)},
-                           {"recoverAfter", Wait(quiet)},
-                           {"ignoredXids",
-                            [&](const auto& n, const auto& f) {
-                              config.health.ignored_xids = ReadXids(n, f);
-                            }}})},
-       {"kubelet", section({{"pluginFolder", Text(config.plugin_folder)},
-                            {"podResourcesSocket", Text(config.pod_resources_socket)}})},
-       {"listen",
-        [&](const auto& n, const auto& f) {
-          ListenAddress address;
-          Parsed(ParseListenAddress, address)(n, f);
-          config.listen = n.Scalar();
-        }},
-       {"node", section({{"name", Text(config.node_name)},
-                         {"labels", Truth(config.node_labels)},
-                         {"verifyInterval", Wait(config.node_verify_interval)}})},
-       {"log", section({{"level", Parsed([](const std::string& t) { return ParseLogLevel(t); },
-                                         config.log_level)},
-                        {"format", Parsed([](const std::string& t) { return ParseLogFormat(t); },
-                                          config.log_format)}})}});
+  ReadFields(root, "",
+             {{"source", Parsed(ParseGpuSource, config.source)},
+              {"inventoryFile", Text(config.inventory_file)},
+              {"nvml", Section({{"library", Text(config.nvml_library)},
+                                {"whenMissing", Missing(config.wait_for_nvml)}})},
+              {"resource", Text(config.advertisement.resource)},
+              {"resources", Rules(config.advertisement.rules)},
+              {"migStrategy", Parsed(ParseMigStrategy, config.advertisement.mig_strategy)},
+              {"deviceListStrategy", Parsed(ParseDeviceListStrategy, config.access.kind)},
+              {"deviceListVariable", Text(config.access.variable)},
+              {"cdi", Section({{"kind", Text(config.access.cdi_kind)},
+                               {"folder", Text(config.cdi_folder)}})},
+              {"health", Section({{"probeInterval", Duration(config.probe_interval)},
+                                  {"recoverAfter", Duration(quiet)},
+                                  {"ignoredXids", Xids(config.health.ignored_xids)}})},
+              {"kubelet", Section({{"pluginFolder", Text(config.plugin_folder)},
+                                   {"podResourcesSocket", Text(config.pod_resources_socket)}})},
+              {"listen", Address(config.listen)},
+              {"node", Section({{"name", Text(config.node_name)},
+                                {"labels", Truth(config.node_labels)},
+                                {"verifyInterval", Duration(config.node_verify_interval)}})},
+              {"log", Log(config.log_level, config.log_format)}});
   if (quiet.count() > 0) config.health.quiet_period = quiet;
   return config;
 }
@@ -124,7 +84,7 @@ DevicePluginConfig Read(const YAML::Node& root) {
 Result<> CheckResource(const std::string& resource) {
   const size_t slash = resource.find('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == resource.size() ||
-      resource.size() > inventory::kLongestId ||
+      resource.size() > kLongestDeviceId ||
       resource.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                  "-_./") != std::string::npos ||
       resource.find('/', slash + 1) != std::string::npos) {
@@ -145,10 +105,10 @@ Result<GpuSource> ParseGpuSource(std::string_view text) {
   return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not one of auto, nvml, file", text));
 }
 
-Result<inventory::AccessKind> ParseDeviceListStrategy(std::string_view text) {
-  if (text == "envvar") return inventory::AccessKind::kEnvironment;
-  if (text == "device-nodes") return inventory::AccessKind::kDeviceNodes;
-  if (text == "cdi") return inventory::AccessKind::kCdi;
+Result<ContainerAccessKind> ParseDeviceListStrategy(std::string_view text) {
+  if (text == "envvar") return ContainerAccessKind::kEnvironment;
+  if (text == "device-nodes") return ContainerAccessKind::kDeviceNodes;
+  if (text == "cdi") return ContainerAccessKind::kCdi;
   return Fail(ErrorCode::kInvalid,
               fmt::format("\"{}\" is not one of envvar, device-nodes, cdi", text));
 }
@@ -158,13 +118,13 @@ Result<> Check(const DevicePluginConfig& config) {
     return Fail(ErrorCode::kInvalid, "source file: name the inventory file");
   if (const Result<> checked = CheckResource(config.advertisement.resource); !checked)
     return checked;
-  for (const inventory::ResourceRule& rule : config.advertisement.rules)
+  for (const GpuResourceRule& rule : config.advertisement.rules)
     if (const Result<> checked = CheckResource(rule.resource); !checked) return checked;
   if (const Result<> checked = CheckResource(config.access.cdi_kind); !checked)
     return Fail(ErrorCode::kInvalid, "cdi.kind: " + checked.error().message);
   // A MIG device's nodes are named by capability files that only the driver's tools know.
-  if (config.advertisement.mig_strategy != inventory::MigStrategy::kNone &&
-      config.access.kind != inventory::AccessKind::kEnvironment) {
+  if (config.advertisement.mig_strategy != MigStrategy::kNone &&
+      config.access.kind != ContainerAccessKind::kEnvironment) {
     return Fail(ErrorCode::kInvalid, "migStrategy single and mixed need deviceListStrategy envvar");
   }
   return {};
@@ -172,7 +132,7 @@ Result<> Check(const DevicePluginConfig& config) {
 
 Result<DevicePluginConfig> ParseDevicePluginConfig(const std::string& yaml,
                                                    const std::string& name) {
-  return ParseFile(yaml, name, [](const YAML::Node& root) { return Read(root); });
+  return ParseFile(yaml, name, Read);
 }
 
 Result<DevicePluginConfig> LoadDevicePluginConfig(const std::string& file) {

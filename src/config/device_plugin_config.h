@@ -26,17 +26,17 @@ enum class GpuSource {
 Result<GpuSource> ParseGpuSource(std::string_view text);
 
 // "envvar", "device-nodes" or "cdi".
-Result<inventory::AccessKind> ParseDeviceListStrategy(std::string_view text);
+Result<ContainerAccessKind> ParseDeviceListStrategy(std::string_view text);
 
 struct DevicePluginConfig {
   GpuSource source = GpuSource::kAuto;
   std::string inventory_file;
   std::string nvml_library = "libnvidia-ml.so.1";
   bool wait_for_nvml = true;  // without the library: wait for it, or exit
-  inventory::AdvertisementRules advertisement;
-  inventory::AccessRules access;
+  AdvertisementRules advertisement;
+  ContainerAccessRules access;
   std::string cdi_folder = "/var/run/cdi";
-  inventory::HealthRules health;
+  GpuHealthRules health;
   std::chrono::milliseconds probe_interval{5000};
   std::string plugin_folder = "/var/lib/kubelet/device-plugins";
   std::string pod_resources_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";

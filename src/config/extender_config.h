@@ -11,9 +11,12 @@
 #include <optional>
 #include <string>
 
+#include "cluster/claims.h"
+#include "config/headroom.h"
 #include "core/log.h"
 #include "core/resources.h"
 #include "core/result.h"
+#include "core/units.h"
 
 namespace synergy::config {
 
@@ -25,9 +28,17 @@ struct ExtenderConfig {
   std::string tls_certificate_file;  // both or neither
   std::string tls_key_file;
   std::string gpu_resource = "nvidia.com/gpu";
+  // Whose pods Synergy manages, and how long the controller's tuner keeps a place for one: what a
+  // pod's annotations claim counts by these (cluster/claims.h).
+  std::string scheduler_name = kDefaultSchedulerName;
+  std::chrono::milliseconds hold = kDefaultHold;
   // CPU and memory kept for every GPU that stays free on a node; none: learned from the cluster's
   // pods.
   std::optional<ResourceVector> reserve_per_gpu;
+  // Kept free on every node for pods without GPUs that come later; the controller's is the same.
+  ResourceVector node_headroom = kDefaultHeadroom;
+  // For all of a bind: below kube-scheduler's httpTimeout, after which it asks again.
+  std::chrono::milliseconds bind_timeout{4000};
   // After a bind was sent: when to ask the API server what became of it.
   std::chrono::milliseconds assume_timeout{30000};
   // When a place that our ranking promised is given up if no bind came.
@@ -37,6 +48,10 @@ struct ExtenderConfig {
   // From SIGTERM to the end, at most.
   std::chrono::milliseconds shutdown_grace{10000};
   int64_t max_body_bytes = int64_t{160} << 20;
+  // Where everything that is decided is written down for `synergy replay`; empty: nowhere.
+  std::string record_file;
+  // The file's size at which that ends.
+  Bytes record_limit = GiB(1);
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
 };

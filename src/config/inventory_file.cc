@@ -14,9 +14,6 @@
 namespace synergy::config {
 namespace {
 
-using inventory::Gpu;
-using inventory::Link;
-
 constexpr size_t kLongestFile = size_t{1} << 20;
 constexpr size_t kLongestText = 256;
 constexpr size_t kMostDeviceNodes = 32;
@@ -35,10 +32,10 @@ std::string Id(const YAML::Node& node, const std::string& field) {
   std::string id = Scalar(node, field);
   constexpr const char* kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/";
-  if (id.empty() || id.size() > inventory::kLongestId ||
+  if (id.empty() || id.size() > kLongestDeviceId ||
       id.find_first_not_of(kAllowed) != std::string::npos) {
     Reject(node, fmt::format("{}: an id has 1 to {} letters, digits and any of -_.:/", field,
-                             inventory::kLongestId));
+                             kLongestDeviceId));
   }
   return id;
 }
@@ -77,16 +74,16 @@ class Reader {
                  }},
                 {"gpus",
                  [&](const auto& n, const auto& f) {
-                   for (const YAML::Node& entry : ListOf(n, f, inventory::kMostGpus))
+                   for (const YAML::Node& entry : ListOf(n, f, kMostGpusOfNode))
                      gpus.push_back(ReadGpu(entry));
                  }},
                 {"links", [&](const auto& n, const auto&) { links.reset(n); }}});
-    file_.inventory = inventory::Inventory(std::move(gpus));
+    file_.inventory = GpuInventory(std::move(gpus));
     file_.inventory.driver_version = driver;
     file_.inventory.cuda_version = cuda;
     file_.inventory.shared_device_nodes = shared;
     if (nvlinks > 0) LinkAll(nvlinks);
-    constexpr size_t kMostLinks = inventory::kMostGpus * inventory::kMostGpus;
+    constexpr size_t kMostLinks = kMostGpusOfNode * kMostGpusOfNode;
     if (!links.IsNull())
       for (const YAML::Node& entry : ListOf(links, "links", kMostLinks)) ReadLink(entry);
     return std::move(file_);
@@ -103,19 +100,19 @@ class Reader {
          {"memory", [&](const auto& n, const auto& f) { gpu.memory = Bytes(ToByteCount(n, f)); }},
          {"numaNode",
           [&](const auto& n, const auto& f) {
-            gpu.numa_node = static_cast<int>(ToInteger(n, f, inventory::kNoNuma, kMostNumaNodes));
+            gpu.numa_node = static_cast<int>(ToInteger(n, f, kNoNuma, kMostNumaNodes));
           }},
          {"pciId", [&](const auto& n, const auto& f) { gpu.pci_id = ShortText(n, f); }},
          {"computeCapability",
           [&](const auto& n, const auto& f) {
-            gpu.compute_capability = inventory::ParseComputeCapability(ShortText(n, f));
+            gpu.compute_capability = ParseComputeCapability(ShortText(n, f));
             if (!gpu.compute_capability) Reject(n, f + ": expected major.minor, as in \"8.0\"");
           }},
          {"deviceNodes", [&](const auto& n, const auto& f) { gpu.device_nodes = Paths(n, f); }},
          {"unhealthy", [&](const auto& n, const auto& f) { why = ShortText(n, f); }},
          {"migDevices", [&](const auto& n, const auto& f) {
             gpu.mig_enabled = true;
-            for (const YAML::Node& entry : ListOf(n, f, inventory::kMostMigDevicesPerGpu))
+            for (const YAML::Node& entry : ListOf(n, f, kMostMigDevicesPerGpu))
               gpu.mig_devices.push_back(ReadMigDevice(entry, f + "."));
           }}});
     if (gpu.uuid.empty() || gpu.product.empty())
@@ -124,8 +121,8 @@ class Reader {
     return gpu;
   }
 
-  inventory::MigDevice ReadMigDevice(const YAML::Node& node, const std::string& prefix) {
-    inventory::MigDevice device;
+  MigDevice ReadMigDevice(const YAML::Node& node, const std::string& prefix) {
+    MigDevice device;
     ReadFields(
         node, prefix,
         {{"uuid", [&](const auto& n, const auto& f) { device.uuid = NewId(n, f); }},
@@ -152,7 +149,7 @@ class Reader {
 
   void ReadLink(const YAML::Node& node) {
     std::vector<size_t> ends;
-    std::optional<inventory::PciPath> path;
+    std::optional<PciPath> path;
     std::optional<int> nvlinks;
     ReadFields(node, "links.",
                {{"between",
@@ -165,7 +162,7 @@ class Reader {
                  }},
                 {"path",
                  [&](const auto& n, const auto& f) {
-                   const auto parsed = inventory::ParsePciPath(Scalar(n, f));
+                   const auto parsed = ParsePciPath(Scalar(n, f));
                    if (!parsed) Reject(n, fmt::format("{}: {}", f, parsed.error().message));
                    path = *parsed;
                  }},
@@ -174,7 +171,7 @@ class Reader {
                  }}});
     if (ends.size() != 2 || ends[0] == ends[1])
       Reject(node, "links.between: expected two different GPUs");
-    Link link = file_.inventory.link(ends[0], ends[1]);
+    GpuLink link = file_.inventory.link(ends[0], ends[1]);
     if (path) link.path = *path;
     if (nvlinks) link.nvlinks = *nvlinks;
     file_.inventory.SetLink(ends[0], ends[1], link);

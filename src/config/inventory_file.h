@@ -31,7 +31,7 @@
 namespace synergy::config {
 
 struct InventoryFile {
-  inventory::Inventory inventory;
+  GpuInventory inventory;
   std::map<std::string, std::string> unhealthy;  // UUID -> why
 
   bool operator==(const InventoryFile&) const = default;

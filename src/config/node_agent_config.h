@@ -25,6 +25,10 @@ struct NodeAgentConfig {
   Bytes margin_most = MiB(64);
   // While a shrink is under way: how often its memory is looked at.
   std::chrono::milliseconds check_interval{20};
+  // Whether page cache is kept to the pods' shares, and what they have in use is told.
+  bool keep_cache = true;
+  // The kubelet's evictionHard of memory.available.
+  Bytes eviction_threshold = MiB(100);
   // How long the memory is kept below the new limit for a kubelet that does not take it.
   std::chrono::milliseconds give_up_after{90000};
   // Silence of the API server after which /readyz says no.

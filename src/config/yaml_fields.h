@@ -1,9 +1,9 @@
 #pragma once
 
-// Strict reading of YAML maps. Private to this folder: yaml-cpp shows.
+// Strict reading of YAML maps, for what reads files: yaml-cpp shows.
 //
-// Threading: pure. Failures: a thrown Problem (or one of yaml-cpp's exceptions), which the public
-// functions of this folder turn into an Error.
+// Threading: pure. Failures: a thrown Problem (or one of yaml-cpp's exceptions), which the readers'
+// own functions turn into an Error.
 
 #include <functional>
 #include <map>
@@ -28,9 +28,10 @@ Problem ProblemAt(const YAML::Mark& mark, const std::string& text);
 
 std::string Scalar(const YAML::Node& node, const std::string& field);
 
-// Fields by name, each with what it does with its value; the second argument is the field's full
-// name.
-using Fields = std::map<std::string, std::function<void(const YAML::Node&, const std::string&)>>;
+// What is done with a field's value; the second argument is the field's full name.
+using YamlField = std::function<void(const YAML::Node&, const std::string&)>;
+// By name.
+using Fields = std::map<std::string, YamlField>;
 
 // Every entry of `map` by its field. Nothing at all is a map without fields. `prefix` is put before
 // names: "log.".

@@ -4,6 +4,8 @@
 #include <map>
 #include <system_error>
 
+#include <fmt/format.h>
+
 namespace synergy::config {
 namespace {
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include "config/yaml_fields.h"
@@ -25,13 +24,5 @@ int64_t ToMilliCores(const YAML::Node& node, const std::string& field);
 int64_t ToInteger(const YAML::Node& node, const std::string& field, int64_t least, int64_t most);
 bool ToTruth(const YAML::Node& node, const std::string& field);
 std::vector<std::string> ToTexts(const YAML::Node& node, const std::string& field);
-
-// What `parse` makes of a value; its error is the field's.
-template <class Parse, class Out>
-void ReadParsed(const YAML::Node& node, const std::string& field, Parse parse, Out& out) {
-  auto parsed = parse(Scalar(node, field));
-  if (!parsed) Reject(node, fmt::format("{}: {}", field, parsed.error().message));
-  out = *parsed;
-}
 
 }  // namespace synergy::config

@@ -15,6 +15,12 @@ using Seconds = std::chrono::duration<double>;  // for rates and models, where f
 using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 using WallTime = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
+// One moment by both clocks: what a pure decision is told instead of asking.
+struct Moment {
+  Instant now;    // for deadlines and ages
+  WallTime wall;  // for what objects in the cluster say
+};
+
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -23,6 +29,7 @@ class Clock {
   virtual Instant Now() const = 0;
   // For what people and other machines read; it may jump.
   virtual WallTime WallNow() const = 0;
+  Moment Present() const { return {Now(), WallNow()}; }
   // Returns true at `deadline`, false as soon as `stop` is requested.
   virtual bool SleepUntil(Instant deadline, std::stop_token stop) const = 0;
 

@@ -1,6 +1,7 @@
 #include "core/resources.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace synergy {
 namespace {
@@ -9,7 +10,30 @@ bool NameLess(const ScalarResources::Entry& entry, std::string_view name) {
   return entry.first < name;
 }
 
+__extension__ using Wide = __int128;
+
+template <class Integer>
+Integer DivideDown(Integer number, int64_t positive) {
+  return number / positive - (number % positive < 0 ? 1 : 0);
+}
+
+int64_t PartOf(int64_t amount, int64_t part, int64_t whole) {
+  // Division of the wide ones is a call, and the narrow ones do for all real amounts.
+  int64_t product = 0;
+  if (!__builtin_mul_overflow(amount, part, &product)) return DivideDown(product, whole);
+  const Wide wide = DivideDown(static_cast<Wide>(amount) * part, whole);
+  return static_cast<int64_t>(std::clamp<Wide>(wide, std::numeric_limits<int64_t>::min(),
+                                               std::numeric_limits<int64_t>::max()));
+}
+
 }  // namespace
+
+ResourceVector PartOf(const ResourceVector& amount, Gpus part, Gpus whole) {
+  if (whole <= Gpus(0)) return {.gpus = part};
+  return ResourceVector::Make(part, [&](auto member) {
+    return PartOf((amount.*member).count(), part.count(), whole.count());
+  });
+}
 
 int64_t ScalarResources::Get(std::string_view name) const {
   const auto it = std::lower_bound(entries_.begin(), entries_.end(), name, NameLess);

@@ -84,6 +84,11 @@ inline ResourceVector LargerOf(const ResourceVector& a, const ResourceVector& b)
   return ResourceVector::Make(a.gpus, [&](auto member) { return std::max(a.*member, b.*member); });
 }
 
+// The part of `amount`, which is there for `whole` GPUs, that `part` GPUs are due: amount x part /
+// whole, rounded down, with `part` GPUs. Exact for any amounts; what an int64 does not hold, where
+// `part` is more than `whole`, is cut to its bounds. Nothing beside the GPUs where `whole` is none.
+ResourceVector PartOf(const ResourceVector& amount, Gpus part, Gpus whole);
+
 // Amounts by resource name, sorted by name: ephemeral storage, huge pages and extended resources
 // other than the managed GPU resource. Few entries, so a sorted vector.
 class ScalarResources {

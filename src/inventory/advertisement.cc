@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
-namespace synergy::inventory {
+namespace synergy {
 namespace {
 
 constexpr MigStrategy kMigStrategies[] = {MigStrategy::kNone, MigStrategy::kSingle,
                                           MigStrategy::kMixed};
 
 const std::string& ResourceOf(const AdvertisementRules& rules, const std::string& product) {
-  for (const ResourceRule& rule : rules.rules)
+  for (const GpuResourceRule& rule : rules.rules)
     if (MatchesPattern(rule.product, product)) return rule.resource;
   return rules.resource;
 }
@@ -24,7 +24,7 @@ std::string MigResource(const std::string& profile) {
 }
 
 // With the strategy "single" all devices are to be alike.
-bool HaveOneProfile(const Inventory& inventory) {
+bool HaveOneProfile(const GpuInventory& inventory) {
   const std::string* first = nullptr;
   for (const Gpu& gpu : inventory.gpus()) {
     for (const MigDevice& device : gpu.mig_devices) {
@@ -55,8 +55,8 @@ Result<MigStrategy> ParseMigStrategy(std::string_view text) {
   return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not one of none, single, mixed", text));
 }
 
-Advertisement Advertise(const Inventory& inventory, const AdvertisementRules& rules,
-                        const std::function<Health(std::string_view uuid)>& health,
+Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules& rules,
+                        const std::function<GpuHealth(std::string_view uuid)>& health,
                         const std::vector<std::string>& known) {
   Advertisement advertisement;
   for (const std::string& resource : known) advertisement.resources[resource];
@@ -65,7 +65,7 @@ Advertisement Advertise(const Inventory& inventory, const AdvertisementRules& ru
   const bool one_profile = HaveOneProfile(inventory);
   for (size_t i = 0; i < inventory.gpus().size(); ++i) {
     const Gpu& gpu = inventory.gpus()[i];
-    const Health state = health(gpu.uuid);
+    const GpuHealth state = health(gpu.uuid);
     const std::string& resource = ResourceOf(rules, gpu.product);
     if (!gpu.mig_enabled) {
       advertisement.resources[resource].push_back({gpu.uuid, i, gpu.numa_node, state});
@@ -116,4 +116,4 @@ bool MatchesPattern(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-}  // namespace synergy::inventory
+}  // namespace synergy

@@ -15,7 +15,7 @@
 #include "inventory/gpu.h"
 #include "inventory/health.h"
 
-namespace synergy::inventory {
+namespace synergy {
 
 // What becomes of GPUs in MIG mode, in the words of NVIDIA's device plugin.
 enum class MigStrategy {
@@ -26,30 +26,30 @@ enum class MigStrategy {
 std::string_view ToString(MigStrategy strategy);
 Result<MigStrategy> ParseMigStrategy(std::string_view text);
 
-struct ResourceRule {
+struct GpuResourceRule {
   std::string product;   // a pattern with * and ?, of a product's name
   std::string resource;  // "nvidia.com/a100"
 };
 
 struct AdvertisementRules {
   std::string resource = "nvidia.com/gpu";  // of what no rule matches
-  std::vector<ResourceRule> rules;          // the first that matches counts
+  std::vector<GpuResourceRule> rules;       // the first that matches counts
   MigStrategy mig_strategy = MigStrategy::kNone;
 };
 
-struct Device {
+struct GpuDevice {
   std::string id;  // the GPU's UUID, or the MIG device's
   size_t gpu = 0;  // its position in the inventory
   int numa_node = kNoNuma;
-  Health health;
+  GpuHealth health;
 
-  bool operator==(const Device&) const = default;
+  bool operator==(const GpuDevice&) const = default;
 };
 
 struct Advertisement {
   // By resource. A resource that lost its last device stays with none, as long as it is in
   // `known`: the kubelet has to hear of it.
-  std::map<std::string, std::vector<Device>, std::less<>> resources;
+  std::map<std::string, std::vector<GpuDevice>, std::less<>> resources;
   // GPUs that are in MIG mode and left out, with why.
   std::vector<std::string> left_out;
 
@@ -57,11 +57,11 @@ struct Advertisement {
 };
 
 // `known` are the resources that were advertised before.
-Advertisement Advertise(const Inventory& inventory, const AdvertisementRules& rules,
-                        const std::function<Health(std::string_view uuid)>& health,
+Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules& rules,
+                        const std::function<GpuHealth(std::string_view uuid)>& health,
                         const std::vector<std::string>& known = {});
 
 // "NVIDIA A100*" matches "NVIDIA A100-SXM4-80GB". Linear in pattern x text.
 bool MatchesPattern(std::string_view pattern, std::string_view text);
 
-}  // namespace synergy::inventory
+}  // namespace synergy

@@ -6,11 +6,13 @@
 
 #include <fmt/format.h>
 
-namespace synergy::inventory {
+namespace synergy {
 namespace {
 
 // Ids come from outside: a message shows no more of one than a real id has.
-std::string_view Shown(const std::string& id) { return std::string_view(id).substr(0, kLongestId); }
+std::string_view Shown(const std::string& id) {
+  return std::string_view(id).substr(0, kLongestDeviceId);
+}
 
 void AppendMissing(std::vector<std::string>& paths, const std::vector<std::string>& more) {
   for (const std::string& path : more)
@@ -19,15 +21,17 @@ void AppendMissing(std::vector<std::string>& paths, const std::vector<std::strin
 
 }  // namespace
 
-Result<ContainerAccess> GrantAccess(const Inventory& inventory, std::span<const Device> devices,
-                                    std::span<const std::string> ids, const AccessRules& rules) {
+Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
+                                    std::span<const GpuDevice> devices,
+                                    std::span<const std::string> ids,
+                                    const ContainerAccessRules& rules) {
   if (ids.empty()) return Fail(ErrorCode::kInvalid, "no device was asked for");
   ContainerAccess access;
   std::set<std::string_view> seen;
   std::string list;
   for (const std::string& id : ids) {
     const auto device = std::find_if(devices.begin(), devices.end(),
-                                     [&](const Device& other) { return other.id == id; });
+                                     [&](const GpuDevice& other) { return other.id == id; });
     if (device == devices.end())
       return Fail(ErrorCode::kNotFound, fmt::format("device {} is not known here", Shown(id)));
     if (!seen.insert(id).second)
@@ -37,15 +41,16 @@ Result<ContainerAccess> GrantAccess(const Inventory& inventory, std::span<const 
                   fmt::format("device {} is unhealthy: {}", id, device->health.reason));
     }
     list += (list.empty() ? "" : ",") + id;
-    if (rules.kind == AccessKind::kCdi) access.cdi_names.push_back(rules.cdi_kind + "=" + id);
-    if (rules.kind == AccessKind::kDeviceNodes)
+    if (rules.kind == ContainerAccessKind::kCdi)
+      access.cdi_names.push_back(rules.cdi_kind + "=" + id);
+    if (rules.kind == ContainerAccessKind::kDeviceNodes)
       AppendMissing(access.device_nodes, inventory.gpus()[device->gpu].device_nodes);
   }
-  if (rules.kind == AccessKind::kDeviceNodes)
+  if (rules.kind == ContainerAccessKind::kDeviceNodes)
     AppendMissing(access.device_nodes, inventory.shared_device_nodes);
   // With CDI, NVIDIA's runtime is told to keep out, should it be there as well.
-  access.environment[rules.variable] = rules.kind == AccessKind::kCdi ? "void" : list;
+  access.environment[rules.variable] = rules.kind == ContainerAccessKind::kCdi ? "void" : list;
   return access;
 }
 
-}  // namespace synergy::inventory
+}  // namespace synergy

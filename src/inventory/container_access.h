@@ -13,17 +13,17 @@
 #include "inventory/advertisement.h"
 #include "inventory/gpu.h"
 
-namespace synergy::inventory {
+namespace synergy {
 
 // How a container is given its devices.
-enum class AccessKind {
+enum class ContainerAccessKind {
   kEnvironment,  // a variable that NVIDIA's container runtime reads
   kDeviceNodes,  // /dev/nvidia0 and others, and the variable
   kCdi,          // CDI names
 };
 
-struct AccessRules {
-  AccessKind kind = AccessKind::kEnvironment;
+struct ContainerAccessRules {
+  ContainerAccessKind kind = ContainerAccessKind::kEnvironment;
   std::string variable = "NVIDIA_VISIBLE_DEVICES";
   std::string cdi_kind = "synergy.io/gpu";
 };
@@ -36,7 +36,9 @@ struct ContainerAccess {
 
 // kNotFound for an id that is not one of `devices`, kUnavailable for one that is not healthy,
 // kInvalid for none or for one that is asked for twice.
-Result<ContainerAccess> GrantAccess(const Inventory& inventory, std::span<const Device> devices,
-                                    std::span<const std::string> ids, const AccessRules& rules);
+Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
+                                    std::span<const GpuDevice> devices,
+                                    std::span<const std::string> ids,
+                                    const ContainerAccessRules& rules);
 
-}  // namespace synergy::inventory
+}  // namespace synergy

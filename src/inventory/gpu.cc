@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace synergy::inventory {
+namespace synergy {
 namespace {
 
 // One NVLink connection of the V100's and A100's generations, each way.
@@ -56,7 +56,7 @@ std::optional<ComputeCapability> ParseComputeCapability(std::string_view text) {
   return capability;
 }
 
-int Worth(const Link& link) {
+int Worth(const GpuLink& link) {
   if (link.nvlinks > 0) return kNvLinkWorth * link.nvlinks;
   // PCIe 3.0 with 16 lanes, less what each hop takes: what counts is the order.
   switch (link.path) {
@@ -76,7 +76,7 @@ int Worth(const Link& link) {
   return 0;
 }
 
-Inventory::Inventory(std::vector<Gpu> gpus)
+GpuInventory::GpuInventory(std::vector<Gpu> gpus)
     : gpus_(std::move(gpus)), links_(gpus_.size() * gpus_.size()) {
   for (size_t a = 0; a < gpus_.size(); ++a) {
     for (size_t b = 0; b < gpus_.size(); ++b) {
@@ -88,15 +88,15 @@ Inventory::Inventory(std::vector<Gpu> gpus)
   }
 }
 
-void Inventory::SetLink(size_t a, size_t b, const Link& link) {
+void GpuInventory::SetLink(size_t a, size_t b, const GpuLink& link) {
   links_[a * gpus_.size() + b] = link;
   links_[b * gpus_.size() + a] = link;
 }
 
-std::optional<size_t> Inventory::Find(std::string_view uuid) const {
+std::optional<size_t> GpuInventory::Find(std::string_view uuid) const {
   for (size_t i = 0; i < gpus_.size(); ++i)
     if (gpus_[i].uuid == uuid) return i;
   return std::nullopt;
 }
 
-}  // namespace synergy::inventory
+}  // namespace synergy

@@ -14,14 +14,14 @@
 #include "core/result.h"
 #include "core/units.h"
 
-namespace synergy::inventory {
+namespace synergy {
 
 // Without a known NUMA node.
 inline constexpr int kNoNuma = -1;
 // The kubelet refuses longer device ids (its device manager keeps them in label-sized names).
-inline constexpr size_t kLongestId = 63;
+inline constexpr size_t kLongestDeviceId = 63;
 // More than any machine has, so that an inventory from outside has a bounded cost.
-inline constexpr size_t kMostGpus = 64;
+inline constexpr size_t kMostGpusOfNode = 64;
 inline constexpr size_t kMostMigDevicesPerGpu = 16;
 
 // How two GPUs reach each other without NVLink, the worst first (NVML's common ancestors).
@@ -39,15 +39,15 @@ inline constexpr PciPath kPciPaths[] = {PciPath::kSystem,       PciPath::kNode,
 std::string_view ToString(PciPath path);
 Result<PciPath> ParsePciPath(std::string_view text);
 
-struct Link {
+struct GpuLink {
   PciPath path = PciPath::kSystem;
   int nvlinks = 0;  // NVLink connections between the two, directly or through NVSwitch
 
-  bool operator==(const Link&) const = default;
+  bool operator==(const GpuLink&) const = default;
 };
 
 // About what the link carries each way, in GB/s: what preferred allocation adds up.
-int Worth(const Link& link);
+int Worth(const GpuLink& link);
 
 // A part of a GPU in MIG mode.
 struct MigDevice {
@@ -82,16 +82,16 @@ struct Gpu {
   bool operator==(const Gpu&) const = default;
 };
 
-class Inventory {
+class GpuInventory {
  public:
-  Inventory() = default;
+  GpuInventory() = default;
   // Every pair starts with the path that the NUMA nodes suggest.
-  explicit Inventory(std::vector<Gpu> gpus);
+  explicit GpuInventory(std::vector<Gpu> gpus);
 
   const std::vector<Gpu>& gpus() const { return gpus_; }
-  const Link& link(size_t a, size_t b) const { return links_[a * gpus_.size() + b]; }
+  const GpuLink& link(size_t a, size_t b) const { return links_[a * gpus_.size() + b]; }
   // Both ways.
-  void SetLink(size_t a, size_t b, const Link& link);
+  void SetLink(size_t a, size_t b, const GpuLink& link);
   // The position of the GPU with this UUID.
   std::optional<size_t> Find(std::string_view uuid) const;
 
@@ -100,11 +100,11 @@ class Inventory {
   // Needed by every container with a GPU: "/dev/nvidiactl".
   std::vector<std::string> shared_device_nodes;
 
-  bool operator==(const Inventory&) const = default;
+  bool operator==(const GpuInventory&) const = default;
 
  private:
   std::vector<Gpu> gpus_;
-  std::vector<Link> links_;  // square, row by row
+  std::vector<GpuLink> links_;  // square, row by row
 };
 
-}  // namespace synergy::inventory
+}  // namespace synergy

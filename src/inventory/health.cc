@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-namespace synergy::inventory {
+namespace synergy {
 
-void HealthJudge::SeeProbe(const std::string& uuid, const Probe& probe, Instant now) {
+void GpuHealthJudge::SeeProbe(const std::string& uuid, const GpuProbe& probe, Instant now) {
   Seen& seen = gpus_[uuid];
   const std::optional<uint64_t> before = seen.probe.uncorrectable_errors;
   // The first count is what was there before us, and a lower one begins anew after a reset.
@@ -15,11 +15,11 @@ void HealthJudge::SeeProbe(const std::string& uuid, const Probe& probe, Instant 
   if (!probe.uncorrectable_errors) seen.probe.uncorrectable_errors = before;
 }
 
-void HealthJudge::SeeXid(const std::string& uuid, uint64_t xid, Instant now) {
+void GpuHealthJudge::SeeXid(const std::string& uuid, uint64_t xid, Instant now) {
   gpus_[uuid].xids[xid] = now;
 }
 
-Health HealthJudge::Judge(std::string_view uuid, Instant now) const {
+GpuHealth GpuHealthJudge::Judge(std::string_view uuid, Instant now) const {
   const auto found = gpus_.find(uuid);
   if (found == gpus_.end()) return {};
   const Seen& seen = found->second;
@@ -35,4 +35,4 @@ Health HealthJudge::Judge(std::string_view uuid, Instant now) const {
   return {};
 }
 
-}  // namespace synergy::inventory
+}  // namespace synergy

@@ -22,7 +22,7 @@
 
 #include "core/clock.h"
 
-namespace synergy::inventory {
+namespace synergy {
 
 // Xids that a faulty application causes by itself: the GPU is as good as before (NVIDIA's Xid
 // catalogue; the same list that NVIDIA's device plugin ignores).
@@ -31,47 +31,47 @@ inline const std::set<uint64_t>& ApplicationXids() {
   return kXids;
 }
 
-struct HealthRules {
+struct GpuHealthRules {
   std::set<uint64_t> ignored_xids = ApplicationXids();
   Duration quiet_period = std::chrono::minutes(1);
 };
 
 // What one look at a GPU found.
-struct Probe {
+struct GpuProbe {
   std::string fault;  // empty when it answered; else why it is of no use
   bool repair_pending = false;
   std::optional<uint64_t> uncorrectable_errors;  // since the driver was loaded; not all GPUs count
 };
 
-struct Health {
+struct GpuHealth {
   bool healthy = true;
   std::string reason;  // empty when healthy
 
-  bool operator==(const Health&) const = default;
+  bool operator==(const GpuHealth&) const = default;
 };
 
-class HealthJudge {
+class GpuHealthJudge {
  public:
-  explicit HealthJudge(HealthRules rules) : rules_(std::move(rules)) {}
+  explicit GpuHealthJudge(GpuHealthRules rules) : rules_(std::move(rules)) {}
 
   // From now on; what was seen before is judged anew.
-  void SetRules(HealthRules rules) { rules_ = std::move(rules); }
+  void SetRules(GpuHealthRules rules) { rules_ = std::move(rules); }
 
-  void SeeProbe(const std::string& uuid, const Probe& probe, Instant now);
+  void SeeProbe(const std::string& uuid, const GpuProbe& probe, Instant now);
   void SeeXid(const std::string& uuid, uint64_t xid, Instant now);
 
   // A GPU of which nothing was seen is healthy.
-  Health Judge(std::string_view uuid, Instant now) const;
+  GpuHealth Judge(std::string_view uuid, Instant now) const;
 
  private:
   struct Seen {
-    Probe probe;
+    GpuProbe probe;
     std::optional<Instant> last_ecc_error;
     std::map<uint64_t, Instant> xids;  // when each came last
   };
 
-  HealthRules rules_;
+  GpuHealthRules rules_;
   std::map<std::string, Seen, std::less<>> gpus_;
 };
 
-}  // namespace synergy::inventory
+}  // namespace synergy

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <string_view>
 
-namespace synergy::inventory {
+namespace synergy {
 namespace {
 
 constexpr size_t kLongestLabelValue = 63;
@@ -23,8 +23,8 @@ std::string ToLabelValue(std::string_view text) {
   return value;
 }
 
-LabelMap DesiredLabels(const Inventory& inventory) {
-  LabelMap labels;
+NodeLabels DesiredNodeLabels(const GpuInventory& inventory) {
+  NodeLabels labels;
   if (inventory.gpus().empty()) return labels;
   const Gpu& first = inventory.gpus().front();
   const bool any_mig = std::any_of(inventory.gpus().begin(), inventory.gpus().end(),
@@ -46,9 +46,9 @@ LabelMap DesiredLabels(const Inventory& inventory) {
   return labels;
 }
 
-LabelChange PlanLabels(const LabelMap& desired, const LabelMap& present,
-                       const std::vector<std::string>& owned) {
-  LabelChange plan;
+NodeLabelChange PlanNodeLabels(const NodeLabels& desired, const NodeLabels& present,
+                               const std::vector<std::string>& owned) {
+  NodeLabelChange plan;
   const auto is_ours = [&](const std::string& name) {
     return std::find(owned.begin(), owned.end(), name) != owned.end();
   };
@@ -64,4 +64,4 @@ LabelChange PlanLabels(const LabelMap& desired, const LabelMap& present,
   return plan;
 }
 
-}  // namespace synergy::inventory
+}  // namespace synergy

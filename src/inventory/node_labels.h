@@ -13,18 +13,18 @@
 
 #include "inventory/gpu.h"
 
-namespace synergy::inventory {
+namespace synergy {
 
-using LabelMap = std::map<std::string, std::string, std::less<>>;
+using NodeLabels = std::map<std::string, std::string, std::less<>>;
 
 // "NVIDIA A100-SXM4-80GB" -> "NVIDIA-A100-SXM4-80GB": what a label's value may hold.
 std::string ToLabelValue(std::string_view text);
 
 // What the labels should be. Those of one product are of the first GPU; a node with several has
 // them all the same, as GPU feature discovery does it.
-LabelMap DesiredLabels(const Inventory& inventory);
+NodeLabels DesiredNodeLabels(const GpuInventory& inventory);
 
-struct LabelChange {
+struct NodeLabelChange {
   // To set, or to remove where there is no value.
   std::map<std::string, std::optional<std::string>, std::less<>> changes;
   // Names that are ours from now on, in order.
@@ -32,7 +32,7 @@ struct LabelChange {
 };
 
 // `owned` are the names that we wrote earlier.
-LabelChange PlanLabels(const LabelMap& desired, const LabelMap& present,
-                       const std::vector<std::string>& owned);
+NodeLabelChange PlanNodeLabels(const NodeLabels& desired, const NodeLabels& present,
+                               const std::vector<std::string>& owned);
 
-}  // namespace synergy::inventory
+}  // namespace synergy

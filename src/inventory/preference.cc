@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-namespace synergy::inventory {
+namespace synergy {
 namespace {
 
 // A set of candidates: bit i is candidate i.
@@ -40,7 +40,7 @@ struct Quality {
 
 class Candidates {
  public:
-  Candidates(const Inventory& inventory, const std::vector<const Device*>& devices)
+  Candidates(const GpuInventory& inventory, const std::vector<const GpuDevice*>& devices)
       : size_(devices.size()), worth_(size_ * size_) {
     std::map<int, Mask> by_numa;
     for (size_t a = 0; a < size_; ++a) {
@@ -145,16 +145,16 @@ Mask Choose(const Candidates& candidates, Mask required, size_t size) {
 
 }  // namespace
 
-Result<std::vector<std::string>> PreferDevices(const Inventory& inventory,
-                                               std::span<const Device> devices,
+Result<std::vector<std::string>> PreferDevices(const GpuInventory& inventory,
+                                               std::span<const GpuDevice> devices,
                                                std::span<const std::string> available,
                                                std::span<const std::string> required, size_t size) {
   const std::set<std::string_view> wanted(available.begin(), available.end());
   const std::set<std::string_view> needed(required.begin(), required.end());
-  std::vector<const Device*> candidates;
-  for (const Device& device : devices)
+  std::vector<const GpuDevice*> candidates;
+  for (const GpuDevice& device : devices)
     if (wanted.contains(device.id)) candidates.push_back(&device);
-  const auto is_needed = [&](const Device* device) { return needed.contains(device->id); };
+  const auto is_needed = [&](const GpuDevice* device) { return needed.contains(device->id); };
   const auto found = std::count_if(candidates.begin(), candidates.end(), is_needed);
   if (candidates.size() != wanted.size() || static_cast<size_t>(found) != needed.size() ||
       needed.size() > size || size > candidates.size()) {
@@ -179,4 +179,4 @@ Result<std::vector<std::string>> PreferDevices(const Inventory& inventory,
   return ids;
 }
 
-}  // namespace synergy::inventory
+}  // namespace synergy

@@ -22,15 +22,15 @@
 #include "inventory/advertisement.h"
 #include "inventory/gpu.h"
 
-namespace synergy::inventory {
+namespace synergy {
 
 inline constexpr size_t kMostExactCandidates = 16;
 
 // `size` ids out of `available`, all of `required` among them, in the devices' order. kInvalid when
 // that is impossible or an id is not one of `devices`.
-Result<std::vector<std::string>> PreferDevices(const Inventory& inventory,
-                                               std::span<const Device> devices,
+Result<std::vector<std::string>> PreferDevices(const GpuInventory& inventory,
+                                               std::span<const GpuDevice> devices,
                                                std::span<const std::string> available,
                                                std::span<const std::string> required, size_t size);
 
-}  // namespace synergy::inventory
+}  // namespace synergy

@@ -1,6 +1,6 @@
 #pragma once
 
-// Base64 with padding (RFC 4648, section 4). Private to this folder.
+// Base64 with padding (RFC 4648, section 4).
 //
 // Threading: pure.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Parsed JSON text, read only. Private to this folder: RapidJSON's one user.
+// Parsed JSON text, read only. RapidJSON is hidden behind it.
 //
 // Differences from a plain JSON parser are what Go's encoding/json does with the same text: the
 // last of equal keys counts, and malformed UTF-8 or half a surrogate pair becomes U+FFFD. Numbers

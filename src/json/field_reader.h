@@ -2,7 +2,7 @@
 
 // Checked access to the fields of one object. What has the wrong type or value is recorded with its
 // path and reads as the zero value, so that the rest of the object can still be used; what is
-// absent reads as the zero value in silence, as in Go. Private to this folder.
+// absent reads as the zero value in silence, as in Go.
 //
 // Threading: one owner at a time.
 

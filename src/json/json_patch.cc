@@ -3,7 +3,7 @@
 #include <charconv>
 #include <utility>
 
-#include "json/objects.h"
+#include "json/text.h"
 
 namespace synergy::json {
 namespace {
@@ -68,14 +68,20 @@ Value JsonPatch::Find(const Path& path) const {
   return value;
 }
 
-void JsonPatch::Set(const Path& path, std::string json) { At(path).value = std::move(json); }
+void JsonPatch::Set(const Path& path, std::string json) {
+  Edit& edit = At(path);
+  edit.value = std::move(json);
+  edit.remove = false;
+}
 
 void JsonPatch::SetText(const Path& path, std::string_view text) {
   const Value present = Find(path);
+  Edit& edit = At(path);
+  edit.remove = false;
   if (present.IsString() && present.text() == text) return;
   std::string json;
   AppendJsonString(json, text);
-  Set(path, std::move(json));
+  edit.value = std::move(json);
 }
 
 void JsonPatch::Remove(const Path& path) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // A JSON Patch (RFC 6902) that brings a parsed document to what is wanted of it: only operations
-// that change something, and parents that are missing are made first. Private to this folder.
+// that change something, and parents that are missing are made first.
 //
 //   JsonPatch patch(pod);
 //   patch.SetText({"metadata", "annotations", "a/b"}, "x");
@@ -23,6 +23,7 @@ namespace synergy::json {
 class JsonPatch {
  public:
   // Keys, and positions in arrays as decimal numbers. No element of an array that is not there.
+  // What is set stays set, whether or not it was removed before.
   using Path = std::vector<std::string>;
 
   explicit JsonPatch(Value root) : root_(root) {}
@@ -36,7 +37,6 @@ class JsonPatch {
   // Before the elements of the array, in the order of the calls.
   void Prepend(const Path& array, std::string json);
 
-  bool empty() const { return edits_.children.empty(); }
   // "[]" when nothing is to be changed.
   std::string Write() const;
 

@@ -2,7 +2,7 @@
 
 // A cursor over JSON text that builds nothing: for messages of which few parts matter. What is
 // skipped is checked for balanced brackets and closed strings only; what matters is cut out and
-// read by Document. Private to this folder.
+// read by Document.
 //
 // Threading: one owner. Memory: none. Nesting has no influence on the stack.
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-#include "json/objects.h"
+#include "json/text.h"
 
 namespace synergy::json {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 // Text that need not be well-formed UTF-8: how it is repaired on the way in and shortened in
-// messages. Private to this folder.
+// messages.
 //
 // Threading: pure.
 
@@ -21,5 +21,8 @@ void RepairEscapedSurrogates(char* text, size_t size);
 
 // `text` in quotes for a message, cut when it is long.
 std::string Quoted(std::string_view text);
+
+// `text` as a JSON string with its quotes, appended to `out`; invalid UTF-8 becomes U+FFFD.
+void AppendJsonString(std::string& out, std::string_view text);
 
 }  // namespace synergy::json

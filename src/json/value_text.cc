@@ -1,6 +1,6 @@
 #include "json/value_text.h"
 
-#include "json/objects.h"
+#include "json/text.h"
 
 namespace synergy::json {
 

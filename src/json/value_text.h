@@ -1,6 +1,6 @@
 #pragma once
 
-// A parsed value as JSON text again, without spaces. Private to this folder.
+// A parsed value as JSON text again, without spaces.
 //
 // Threading: pure.
 

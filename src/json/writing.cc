@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "json/objects.h"
 #include "json/text.h"
 
 namespace synergy::json {

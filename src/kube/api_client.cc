@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "http/client.h"
-#include "json/objects.h"
 #include "kube/line_splitter.h"
 #include "kube/token_source.h"
+#include "wire/objects.h"
 
 namespace synergy::kube {
 namespace {
@@ -26,14 +26,14 @@ std::string Describe(const http::ClientRequest& request) {
 
 Error ToError(const http::ClientRequest& request, const http::ClientResponse& response) {
   std::string text;
-  if (const auto status = json::ReadStatus(response.body)) {
+  if (const auto status = wire::ReadStatus(response.body)) {
     text = status->reason.empty() ? status->message
                                   : fmt::format("{}: {}", status->reason, status->message);
   } else {
     // From a proxy, for instance: its first words tell it apart.
     text = response.body.substr(0, kShownOfAnUnknownAnswer);
   }
-  return {json::ToErrorCode(response.status),
+  return {wire::ToErrorCode(response.status),
           fmt::format("{}: status {}: {}", Describe(request), response.status, text)};
 }
 

@@ -51,4 +51,28 @@ class DisruptionBudgetStore final : public ObjectStore<DisruptionBudget> {
   ClusterState& state_;
 };
 
+class LimitRangeStore final : public ObjectStore<LimitRange> {
+ public:
+  explicit LimitRangeStore(ClusterState& state) : state_(state) {}
+  void Replace(std::vector<LimitRange> all) override { state_.ReplaceLimitRanges(std::move(all)); }
+  void Upsert(LimitRange range) override { state_.UpsertLimitRange(std::move(range)); }
+  void Remove(const LimitRange& range) override { state_.RemoveLimitRange(range.uid); }
+
+ private:
+  ClusterState& state_;
+};
+
+class ResourceQuotaStore final : public ObjectStore<ResourceQuota> {
+ public:
+  explicit ResourceQuotaStore(ClusterState& state) : state_(state) {}
+  void Replace(std::vector<ResourceQuota> all) override {
+    state_.ReplaceResourceQuotas(std::move(all));
+  }
+  void Upsert(ResourceQuota quota) override { state_.UpsertResourceQuota(std::move(quota)); }
+  void Remove(const ResourceQuota& quota) override { state_.RemoveResourceQuota(quota.uid); }
+
+ private:
+  ClusterState& state_;
+};
+
 }  // namespace synergy::kube

@@ -17,8 +17,8 @@
 
 #include "core/backoff.h"
 #include "core/random.h"
-#include "json/pod_event.h"
 #include "kube/query.h"
+#include "wire/event_about_pod.h"
 
 namespace synergy::kube {
 namespace {
@@ -64,6 +64,11 @@ std::string KeyOf(const EventRecord& event) {
   return key;
 }
 
+// ... are about the same pod, for the same reason.
+std::string ReasonKeyOf(const EventRecord& event) {
+  return event.pod_uid + '\0' + event.type + '\0' + event.reason;
+}
+
 class QueuedEventRecorder final : public EventRecorder {
  public:
   QueuedEventRecorder(ApiClient& client, const Clock& clock, Logger& log, std::string component,
@@ -105,13 +110,29 @@ class QueuedEventRecorder final : public EventRecorder {
       queued->second->when = when;
       return;
     }
+    if (queue_.size() >= queue_limit_ / 2) {
+      // The API server is slower than we are: the same of the same pod becomes one event, with what
+      // was said last.
+      if (const auto like = by_reason_.find(ReasonKeyOf(event)); like != by_reason_.end()) {
+        Pending& pending = *like->second;
+        const auto told = queued_.extract(pending.key);
+        pending.key = key;
+        pending.event.message = std::move(event.message);
+        ++pending.count;
+        pending.last = now;
+        pending.when = when;
+        queued_[std::move(key)] = like->second;
+        return;
+      }
+    }
     if (queue_.size() >= queue_limit_) {
       dropped_ += queue_.front().count;
-      queued_.erase(queue_.front().key);
-      queue_.pop_front();
+      PopFront();
     }
+    std::string reason_key = ReasonKeyOf(event);
     queue_.push_back({key, std::move(event), 1, now, now, when});
     queued_[std::move(key)] = std::prev(queue_.end());
+    by_reason_[std::move(reason_key)] = std::prev(queue_.end());
     changed_.notify_all();
   }
 
@@ -154,8 +175,15 @@ class QueuedEventRecorder final : public EventRecorder {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, stop, [this] { return draining_ || !queue_.empty(); });
     if (stop.stop_requested() || queue_.empty()) return std::nullopt;
-    Pending pending = std::move(queue_.front());
-    queued_.erase(pending.key);
+    return PopFront();
+  }
+
+  Pending PopFront() {
+    const auto first = queue_.begin();
+    queued_.erase(first->key);
+    const auto like = by_reason_.find(ReasonKeyOf(first->event));
+    if (like != by_reason_.end() && like->second == first) by_reason_.erase(like);
+    Pending pending = std::move(*first);
     queue_.pop_front();
     return pending;
   }
@@ -200,9 +228,9 @@ class QueuedEventRecorder final : public EventRecorder {
     const EventRecord& event = pending.event;
     return client_.Post(
         EventsPath(event),
-        json::WritePodEvent({next.name, event.pod_namespace, event.pod_name, event.pod_uid,
-                             event.type, event.reason, event.message, component_, instance_,
-                             next.first, pending.last, next.count}),
+        wire::WriteEventAboutPod({next.name, event.pod_namespace, event.pod_name, event.pod_uid,
+                                  event.type, event.reason, event.message, component_, instance_,
+                                  next.first, pending.last, next.count}),
         stop);
   }
 
@@ -210,7 +238,7 @@ class QueuedEventRecorder final : public EventRecorder {
                              const std::stop_token& stop) {
     return client_.Patch(EventsPath(pending.event) + "/" + Escape(next.name),
                          "application/merge-patch+json",
-                         json::WritePodEventRepeat(next.count, pending.last), stop);
+                         wire::WriteRepeatedEvent(next.count, pending.last), stop);
   }
 
   static std::string EventsPath(const EventRecord& event) {
@@ -257,6 +285,8 @@ class QueuedEventRecorder final : public EventRecorder {
   std::condition_variable done_;
   std::list<Pending> queue_;
   std::map<std::string, std::list<Pending>::iterator> queued_;  // by key
+  std::map<std::string, std::list<Pending>::iterator>
+      by_reason_;  // the last of each pod and reason
   uint64_t dropped_ = 0;
   bool draining_ = false;
   bool finished_ = false;

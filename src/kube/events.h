@@ -43,8 +43,9 @@ class EventRecorder {
   // Sends what waits, for at most a second, then stops; the rest is lost.
   virtual ~EventRecorder() = default;
 
-  // Never blocks. What waits already is counted up instead of queued twice; when the queue is full
-  // the oldest that waits is dropped for the new one.
+  // Never blocks. What waits already is counted up instead of queued twice; once the queue is half
+  // full, also what differs in its message alone: the last one is told. When it is full the oldest
+  // that waits is dropped for the new one.
   virtual void Record(EventRecord event) = 0;
   // Records that did not reach the API server and never will.
   virtual uint64_t dropped() const = 0;

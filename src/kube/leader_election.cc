@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "json/lease.h"
 #include "kube/query.h"
+#include "wire/lease.h"
 
 namespace synergy::kube {
 namespace {
@@ -57,20 +57,20 @@ class LeaseElection final : public LeaderElection {
     if (!answer && answer.error().code == ErrorCode::kNotFound) {
       const Result<std::string> made =
           client_.Post(folder_,
-                       json::WriteNewLease(options_.name, options_.identity,
+                       wire::WriteNewLease(options_.name, options_.identity,
                                            options_.lease_duration, clock_.WallNow()),
                        stop);
       if (made) return true;
       return Fail(made.error());
     }
     if (!answer) return Fail(answer.error());
-    const Result<json::Lease> lease = json::ReadLease(*answer);
+    const Result<wire::Lease> lease = wire::ReadLease(*answer);
     if (!lease) return Fail(lease.error());
     const bool mine = lease->holder == options_.identity;
     if (!mine && !lease->holder.empty() && !IsOverdue(*lease)) return false;
     const Result<std::string> taken =
         client_.Patch(path_, "application/merge-patch+json",
-                      json::WriteLeaseChange(*lease, options_.identity, options_.lease_duration,
+                      wire::WriteLeaseChange(*lease, options_.identity, options_.lease_duration,
                                              clock_.WallNow()),
                       stop);
     if (taken) return true;
@@ -80,7 +80,7 @@ class LeaseElection final : public LeaderElection {
 
   // Whether its holder has not renewed it for as long as it lasts, by our clock: those of others
   // may be wrong.
-  bool IsOverdue(const json::Lease& lease) {
+  bool IsOverdue(const wire::Lease& lease) {
     const std::string seen = lease.holder + " " + lease.renewed;
     const Instant now = clock_.Now();
     if (seen != seen_) {
@@ -95,11 +95,11 @@ class LeaseElection final : public LeaderElection {
     leads_until_ = 0;
     const Result<std::string> answer = client_.Get(path_);
     if (!answer) return;
-    const Result<json::Lease> lease = json::ReadLease(*answer);
+    const Result<wire::Lease> lease = wire::ReadLease(*answer);
     if (!lease || lease->holder != options_.identity) return;
     const Result<std::string> given = client_.Patch(
         path_, "application/merge-patch+json",
-        json::WriteLeaseChange(*lease, "", std::chrono::seconds(1), clock_.WallNow()));
+        wire::WriteLeaseChange(*lease, "", std::chrono::seconds(1), clock_.WallNow()));
     if (!given) log_.Debug("lease not given up", {{"error", given.error().message}});
   }
 

@@ -10,15 +10,18 @@
 #include <iterator>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/result.h"
-#include "json/objects.h"
 #include "kube/api_client.h"
+#include "wire/objects.h"
 
 namespace synergy::kube {
+
+// The field selector of pods that take something from a node, or may yet: not the terminal ones,
+// which kube-scheduler leaves out in the same way.
+inline constexpr char kLivingPods[] = "status.phase!=Succeeded,status.phase!=Failed";
 
 struct ListRequest {
   std::string path;            // "/api/v1/pods"
@@ -36,15 +39,10 @@ struct Listing {
   std::vector<std::string> problems;  // fields that could not be read
 };
 
-// Which of the reader's calls reads a page of the kind.
-template <class T>
-using ReadPage = Result<json::ListPage<T>> (json::ObjectReader::*)(std::string_view) const;
-
 // `on_page` is called after each page.
 template <class T>
-Result<Listing<T>> ListAll(ApiClient& client, const json::ObjectReader& reader,
-                           ReadPage<T> read_page, const ListRequest& request,
-                           const std::stop_token& stop = {},
+Result<Listing<T>> ListAll(ApiClient& client, const wire::ObjectReader& reader,
+                           const ListRequest& request, const std::stop_token& stop = {},
                            const std::function<void()>& on_page = {}) {
   const auto append = [](auto& all, auto& more) {
     all.insert(all.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
@@ -55,7 +53,7 @@ Result<Listing<T>> ListAll(ApiClient& client, const json::ObjectReader& reader,
     // When a later page is refused as too old (410), the pages before it are of no use either.
     const Result<std::string> answer = client.Get(PagePath(request, continue_token), stop);
     if (!answer) return Fail(answer.error());
-    Result<json::ListPage<T>> page = (reader.*read_page)(*answer);
+    Result<wire::ListPage<T>> page = reader.ReadList<T>(*answer);
     if (!page) return Fail(page.error());
     if (listing.resource_version.empty()) listing.resource_version = page->resource_version;
     append(listing.items, page->items);

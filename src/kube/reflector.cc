@@ -18,40 +18,6 @@ namespace {
 // A failure that goes on is logged again after so long.
 constexpr Duration kLogAgainAfter = std::chrono::minutes(1);
 
-// Which of the reader's calls belong to a type.
-template <class T>
-struct Codec;
-template <>
-struct Codec<Pod> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadPodList;
-  static constexpr auto kReadEvent = &json::ObjectReader::ReadPodEvent;
-};
-template <>
-struct Codec<Node> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadNodeList;
-  static constexpr auto kReadEvent = &json::ObjectReader::ReadNodeEvent;
-};
-template <>
-struct Codec<DisruptionBudget> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadDisruptionBudgetList;
-  static constexpr auto kReadEvent = &json::ObjectReader::ReadDisruptionBudgetEvent;
-};
-template <>
-struct Codec<json::ResizeStatus> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadResizeStatusList;
-  static constexpr auto kReadEvent = &json::ObjectReader::ReadResizeStatusEvent;
-};
-template <>
-struct Codec<Namespace> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadNamespaceList;
-  static constexpr auto kReadEvent = &json::ObjectReader::ReadNamespaceEvent;
-};
-template <>
-struct Codec<ProfileObject> {
-  static constexpr auto kReadList = &json::ObjectReader::ReadProfileList;
-  static constexpr auto kReadEvent = &json::ObjectReader::ReadProfileEvent;
-};
-
 // Since Kubernetes 1.35 resource versions of one kind of object are numbers that grow (KEP-5504).
 std::optional<uint64_t> ParseVersion(const std::string& text) {
   uint64_t version = 0;
@@ -63,10 +29,10 @@ std::optional<uint64_t> ParseVersion(const std::string& text) {
 template <class T>
 class ListWatch final : public Reflector<T> {
  public:
-  ListWatch(ApiClient& client, const json::ObjectReader& reader, ObjectStore<T>& store,
-            const Clock& clock, Logger& log, ReflectorOptions options)
+  ListWatch(ApiClient& client, wire::ObjectReader reader, ObjectStore<T>& store, const Clock& clock,
+            Logger& log, ReflectorOptions options)
       : client_(client),
-        reader_(reader),
+        reader_(std::move(reader)),
         store_(store),
         clock_(clock),
         log_(log),
@@ -105,9 +71,8 @@ class ListWatch final : public Reflector<T> {
 
   Outcome List(const std::stop_token& stop) {
     Result<Listing<T>> listing =
-        ListAll(client_, reader_, Codec<T>::kReadList,
-                {options_.path, options_.field_selector, options_.page_size}, stop,
-                [this] { Contact([](ReflectorStatus&) {}); });
+        ListAll<T>(client_, reader_, {options_.path, options_.field_selector, options_.page_size},
+                   stop, [this] { Contact([](ReflectorStatus&) {}); });
     if (!listing) return {listing.error(), false};
     CountProblems(listing->problems);
     const std::optional<uint64_t> version = ParseVersion(listing->resource_version);
@@ -158,6 +123,7 @@ class ListWatch final : public Reflector<T> {
     if (outcome.failure) {
       const std::lock_guard lock(mutex_);
       status_.watching = false;
+      status_.broken = true;
     } else {
       // Also a quiet one that lasted as long as it was asked to.
       outcome.progress |= clock_.Now() - start >= options_.watch_timeout / 2;
@@ -167,8 +133,8 @@ class ListWatch final : public Reflector<T> {
   }
 
   std::optional<Error> OnLine(std::string_view line, bool* list_again) {
-    using Type = typename json::WatchEvent<T>::Type;
-    Result<json::WatchEvent<T>> event = (reader_.*Codec<T>::kReadEvent)(line);
+    using Type = typename wire::WatchEvent<T>::Type;
+    Result<wire::WatchEvent<T>> event = reader_.ReadWatchEvent<T>(line);
     if (!event) {
       *list_again = true;
       return Error{ErrorCode::kInvalid, "unreadable event: " + event.error().message};
@@ -201,6 +167,7 @@ class ListWatch final : public Reflector<T> {
   void Opened() {
     Contact([this](ReflectorStatus& status) {
       status.watching = true;
+      status.broken = false;
       status.watch_restarts += std::exchange(opened_before_, true) ? 1 : 0;
     });
     if (!last_failure_.empty()) log_.Info("watching again", {{"resource", options_.path}});
@@ -244,7 +211,7 @@ class ListWatch final : public Reflector<T> {
   }
 
   ApiClient& client_;
-  const json::ObjectReader& reader_;
+  const wire::ObjectReader reader_;
   ObjectStore<T>& store_;
   const Clock& clock_;
   Logger& log_;
@@ -280,18 +247,20 @@ ReflectorOptions WatchWithin(std::chrono::milliseconds staleness_limit, std::str
 }
 
 template <class T>
-std::unique_ptr<Reflector<T>> Reflector<T>::Start(ApiClient& client,
-                                                  const json::ObjectReader& reader,
+std::unique_ptr<Reflector<T>> Reflector<T>::Start(ApiClient& client, wire::ObjectReader reader,
                                                   ObjectStore<T>& store, const Clock& clock,
                                                   Logger& log, ReflectorOptions options) {
-  return std::make_unique<ListWatch<T>>(client, reader, store, clock, log, std::move(options));
+  return std::make_unique<ListWatch<T>>(client, std::move(reader), store, clock, log,
+                                        std::move(options));
 }
 
 template class Reflector<Pod>;
 template class Reflector<Node>;
 template class Reflector<DisruptionBudget>;
-template class Reflector<json::ResizeStatus>;
+template class Reflector<wire::ResizeStatus>;
 template class Reflector<Namespace>;
+template class Reflector<LimitRange>;
+template class Reflector<ResourceQuota>;
 template class Reflector<ProfileObject>;
 
 }  // namespace synergy::kube

@@ -19,13 +19,14 @@
 
 #include "cluster/disruption_budget.h"
 #include "cluster/namespace.h"
+#include "cluster/namespace_limits.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
 #include "core/log.h"
-#include "json/objects.h"
 #include "kube/api_client.h"
 #include "profile/profile_object.h"
+#include "wire/objects.h"
 
 namespace synergy::kube {
 
@@ -42,6 +43,7 @@ class ObjectStore {
 struct ReflectorStatus {
   bool synced = false;     // one whole list has been stored
   bool watching = false;   // a watch is open now
+  bool broken = false;     // the last one failed, and none has been opened since
   Instant last_contact{};  // when the server last gave a sign of life: a list, a watch's start,
                            // event, bookmark or regular end
   uint64_t lists = 0;
@@ -74,7 +76,7 @@ template <class T>
 class Reflector {
  public:
   // All references outlive the reflector.
-  static std::unique_ptr<Reflector> Start(ApiClient& client, const json::ObjectReader& reader,
+  static std::unique_ptr<Reflector> Start(ApiClient& client, wire::ObjectReader reader,
                                           ObjectStore<T>& store, const Clock& clock, Logger& log,
                                           ReflectorOptions options);
   virtual ~Reflector() = default;  // stops and joins
@@ -84,8 +86,10 @@ class Reflector {
 extern template class Reflector<Pod>;
 extern template class Reflector<Node>;
 extern template class Reflector<DisruptionBudget>;
-extern template class Reflector<json::ResizeStatus>;
+extern template class Reflector<wire::ResizeStatus>;
 extern template class Reflector<Namespace>;
+extern template class Reflector<LimitRange>;
+extern template class Reflector<ResourceQuota>;
 extern template class Reflector<ProfileObject>;
 
 }  // namespace synergy::kube

@@ -50,6 +50,10 @@ std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
       Single("synergy_node_agent_shrinks_in_progress",
              "Pods whose memory is being kept below a new limit.", MetricType::Gauge,
              static_cast<double>(gauges.shrinks_in_progress)),
+      Single("synergy_node_agent_kept_pods", "Pods whose page cache is kept to their shares.",
+             MetricType::Gauge, static_cast<double>(gauges.kept_pods)),
+      Single("synergy_node_agent_node_short", "Whether the node is close to evictions for memory.",
+             MetricType::Gauge, gauges.node_short ? 1 : 0),
       Single("synergy_node_agent_events_dropped_total",
              "Events about pods that never reached the API server.", MetricType::Counter,
              static_cast<double>(gauges.dropped_events)),
@@ -84,12 +88,27 @@ class NodeAgentMetrics::Impl {
                     .Name("synergy_node_agent_shrink_duration_seconds")
                     .Help("From a shrink's first sight to its end, by outcome.")
                     .Register(registry)),
+        dropped(prometheus::BuildCounter()
+                    .Name("synergy_node_agent_cache_dropped_bytes_total")
+                    .Help("Page cache above shares that the kernel was asked to drop.")
+                    .Register(registry)
+                    .Add({})),
+        brakes(prometheus::BuildCounter()
+                   .Name("synergy_node_agent_cache_brakes_total")
+                   .Help("Looks after which less cache was dropped, or none, by reason.")
+                   .Register(registry)),
+        readings(prometheus::BuildCounter()
+                     .Name("synergy_node_agent_readings_total")
+                     .Help("How often a pod was told what memory it has in use, by outcome.")
+                     .Register(registry)),
         errors(prometheus::BuildCounter()
                    .Name("synergy_node_agent_errors_total")
                    .Help("What went wrong with control groups, by reason.")
                    .Register(registry)) {
     for (const char* outcome : {"completed", "withdrawn", "stuck", "given_up"})
       shrinks.Add({{"outcome", outcome}}, kShrinkBuckets);
+    for (const char* reason : {"pressure", "refaults", "in_vain"}) brakes.Add({{"reason", reason}});
+    for (const char* outcome : {"written", "failed"}) readings.Add({{"outcome", outcome}});
     prometheus::BuildGauge()
         .Name("synergy_build_info")
         .Help("Always 1; the labels say what is running.")
@@ -104,6 +123,9 @@ class NodeAgentMetrics::Impl {
   prometheus::Counter& released;
   prometheus::Histogram& releases;
   prometheus::Family<prometheus::Histogram>& shrinks;
+  prometheus::Counter& dropped;
+  prometheus::Family<prometheus::Counter>& brakes;
+  prometheus::Family<prometheus::Counter>& readings;
   prometheus::Family<prometheus::Counter>& errors;
   std::function<NodeAgentGauges()> read_gauges;
 };
@@ -119,6 +141,18 @@ void NodeAgentMetrics::CountRelease(Bytes released, Duration duration) {
 void NodeAgentMetrics::CountShrink(std::string_view outcome, Duration duration) {
   impl_->shrinks.Add({{"outcome", std::string(outcome)}}, kShrinkBuckets)
       .Observe(Seconds(duration));
+}
+
+void NodeAgentMetrics::CountDrop(Bytes dropped) {
+  impl_->dropped.Increment(static_cast<double>(dropped.count()));
+}
+
+void NodeAgentMetrics::CountBrake(std::string_view reason) {
+  impl_->brakes.Add({{"reason", std::string(reason)}}).Increment();
+}
+
+void NodeAgentMetrics::CountReading(std::string_view outcome) {
+  impl_->readings.Add({{"outcome", std::string(outcome)}}).Increment();
 }
 
 void NodeAgentMetrics::CountError(std::string_view reason) {

@@ -19,6 +19,8 @@ namespace synergy::metrics {
 struct NodeAgentGauges {
   uint64_t watched_pods = 0;         // on the node
   uint64_t shrinks_in_progress = 0;  // whose memory is being kept down
+  uint64_t kept_pods = 0;            // whose page cache is kept to their shares
+  bool node_short = false;
   uint64_t dropped_events = 0;
   bool synced = false;
   Duration staleness{};  // since the API server's last sign of life
@@ -36,6 +38,12 @@ class NodeAgentMetrics {
   // How a shrink ended, `duration` after it was seen first: "completed", "withdrawn", "stuck",
   // "given_up".
   void CountShrink(std::string_view outcome, Duration duration);
+  // Page cache above shares that was dropped.
+  void CountDrop(Bytes dropped);
+  // What held dropping back: "pressure", "refaults", "in_vain".
+  void CountBrake(std::string_view reason);
+  // A pod was told how much memory it has in use: "written", "failed".
+  void CountReading(std::string_view outcome);
   // `reason` is one of few fixed words.
   void CountError(std::string_view reason);
 

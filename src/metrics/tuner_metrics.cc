@@ -34,11 +34,15 @@ class TunerMetrics::Impl {
                                    "Changes of running pods' CPU and memory, by kind.");
   Counters& failures = MakeCounters(registry, "synergy_tuner_failed_changes_total",
                                     "Changes that did not come about or were put back, by reason.");
-  Counters& holds = MakeCounters(registry, "synergy_tuner_holds_total",
-                                 "Places kept for waiting pods, by how that ended.");
+  Counters& kept_places = MakeCounters(registry, "synergy_tuner_holds_total",
+                                       "Places kept for waiting pods, by how that ended.");
   Counters& respected =
       MakeCounters(registry, "synergy_tuner_respected_pods_total",
                    "Pods whose amounts or profile somebody else has changed, by reason.");
+  Counters& memory_kills = MakeCounters(
+      registry, "synergy_tuner_memory_kills_total",
+      "Pods that lost a container to want of memory, or were evicted for it, soon after "
+      "their memory was changed, by reason.");
   prometheus::Counter& rounds = MakeCounters(registry, "synergy_tuner_rounds_total",
                                              "Times that every node was divided again.")
                                     .Add({});
@@ -46,7 +50,7 @@ class TunerMetrics::Impl {
       MakeGauge(registry, "synergy_tuner_leader", "Whether this replica changes pods.");
   prometheus::Gauge& changes_under_way = MakeGauge(registry, "synergy_tuner_changes_under_way",
                                                    "Changes that the kubelet has not made yet.");
-  prometheus::Gauge& holds_now =
+  prometheus::Gauge& kept_places_now =
       MakeGauge(registry, "synergy_tuner_held_places", "Places kept for waiting pods now.");
   prometheus::Histogram& delay =
       prometheus::BuildHistogram()
@@ -63,7 +67,9 @@ TunerMetrics::TunerMetrics() : impl_(std::make_unique<Impl>()) {
   for (const char* reason : {"refused", "no_room", "deferred", "infeasible", "timeout"})
     impl_->failures.Add({{"reason", reason}});
   for (const char* outcome : {"bound", "given_up", "pod_gone"})
-    impl_->holds.Add({{"outcome", outcome}});
+    impl_->kept_places.Add({{"outcome", outcome}});
+  for (const char* reason : {"oom_killed", "evicted"})
+    impl_->memory_kills.Add({{"reason", reason}});
 }
 TunerMetrics::~TunerMetrics() = default;
 
@@ -73,8 +79,8 @@ void TunerMetrics::CountChange(std::string_view kind) {
 void TunerMetrics::CountFailure(std::string_view reason) {
   impl_->failures.Add({{"reason", std::string(reason)}}).Increment();
 }
-void TunerMetrics::CountHold(std::string_view outcome) {
-  impl_->holds.Add({{"outcome", std::string(outcome)}}).Increment();
+void TunerMetrics::CountKeptPlace(std::string_view outcome) {
+  impl_->kept_places.Add({{"outcome", std::string(outcome)}}).Increment();
 }
 void TunerMetrics::ObserveReclaimDelay(Duration delay) {
   impl_->delay.Observe(std::chrono::duration<double>(delay).count());
@@ -82,11 +88,14 @@ void TunerMetrics::ObserveReclaimDelay(Duration delay) {
 void TunerMetrics::CountRespected(std::string_view reason) {
   impl_->respected.Add({{"reason", std::string(reason)}}).Increment();
 }
+void TunerMetrics::CountMemoryKill(std::string_view reason) {
+  impl_->memory_kills.Add({{"reason", std::string(reason)}}).Increment();
+}
 void TunerMetrics::CountRound() { impl_->rounds.Increment(); }
 void TunerMetrics::SetLeader(bool leader) { impl_->leader.Set(leader ? 1 : 0); }
-void TunerMetrics::SetUnderWay(size_t changes, size_t holds) {
+void TunerMetrics::SetUnderWay(size_t changes, size_t kept_places) {
   impl_->changes_under_way.Set(static_cast<double>(changes));
-  impl_->holds_now.Set(static_cast<double>(holds));
+  impl_->kept_places_now.Set(static_cast<double>(kept_places));
 }
 
 std::string TunerMetrics::Render() const {

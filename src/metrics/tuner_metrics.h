@@ -25,14 +25,17 @@ class TunerMetrics {
   // or "infeasible" by the kubelet, "timeout".
   void CountFailure(std::string_view reason);
   // How a place that was kept for a waiting pod ended: "bound", "given_up", "pod_gone".
-  void CountHold(std::string_view outcome);
+  void CountKeptPlace(std::string_view outcome);
   // From a pod's condition Unschedulable to the first patch that makes room for it.
   void ObserveReclaimDelay(Duration delay);
   // A pod left alone from now on: "by_hand", "profile_changed", "profile_gone".
   void CountRespected(std::string_view reason);
+  // A pod lost a container to want of memory, or was evicted for it, soon after a change of its
+  // memory: "oom_killed", "evicted".
+  void CountMemoryKill(std::string_view reason);
   void CountRound();
   void SetLeader(bool leader);
-  void SetUnderWay(size_t changes, size_t holds);
+  void SetUnderWay(size_t changes, size_t kept_places);
 
   // The text exposition format (version 0.0.4).
   std::string Render() const;

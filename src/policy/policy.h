@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/job.h"
 #include "core/result.h"
+#include "policy/job.h"
 
 namespace synergy {
 

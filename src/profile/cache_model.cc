@@ -72,7 +72,8 @@ std::vector<Bytes> MemoryGrid(const CacheModel& model, std::span<const CpuPoint>
 }
 
 Result<JobProfile> CalculateProfile(Gpus gpus, std::span<const CpuPoint> points,
-                                    const CacheModel& model, std::span<const Bytes> memories) {
+                                    const CacheModel& model, std::span<const Bytes> memories,
+                                    Bytes process_memory) {
   if (std::string fault = Fault(model); !fault.empty())
     return Fail(ErrorCode::kInvalid, std::move(fault));
   for (const CpuPoint& point : points) {
@@ -84,7 +85,8 @@ Result<JobProfile> CalculateProfile(Gpus gpus, std::span<const CpuPoint> points,
   std::vector<JobProfile::Point> cells;
   for (const CpuPoint& point : points) {
     for (const Bytes memory : grid) {
-      cells.push_back({point.cpu, memory, std::min(point.throughput, StorageLimit(model, memory))});
+      cells.push_back({point.cpu, memory + process_memory,
+                       std::min(point.throughput, StorageLimit(model, memory))});
     }
   }
   return JobProfile::Create(gpus, std::move(cells));

@@ -52,9 +52,10 @@ Bytes EnoughMemory(const CacheModel& model, double throughput);
 // data set halved four times. Between them JobProfile interpolates as the model does.
 std::vector<Bytes> MemoryGrid(const CacheModel& model, std::span<const CpuPoint> points);
 
-// A profile with the points' CPU amounts and the given memory amounts; MemoryGrid()'s, if there are
-// none.
+// A profile with the points' CPU amounts and the given amounts of memory for the cache;
+// MemoryGrid()'s, if there are none. `process_memory` comes on top of each.
 Result<JobProfile> CalculateProfile(Gpus gpus, std::span<const CpuPoint> points,
-                                    const CacheModel& model, std::span<const Bytes> memories);
+                                    const CacheModel& model, std::span<const Bytes> memories,
+                                    Bytes process_memory = Bytes(0));
 
 }  // namespace synergy

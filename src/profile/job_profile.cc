@@ -257,14 +257,26 @@ double JobProfile::ThroughputAt(MilliCpu cpu, Bytes memory) const {
   return throughput * row.scale * column.scale;
 }
 
-ResourceVector JobProfile::Demand(double tolerance) const {
+ResourceVector JobProfile::Demand(double tolerance, double most) const {
   SYNERGY_CHECK(tolerance >= 0 && tolerance < 1, "a tolerance is a part of the best throughput");
-  const double enough = (1 - tolerance) * Best();
+  const double enough = (1 - tolerance) * std::min(Best(), most);
   const size_t columns = memories_.size();
   const auto cell =
       std::find_if(cells_.begin(), cells_.end(), [enough](double c) { return c >= enough; });
   const size_t at = static_cast<size_t>(cell - cells_.begin());
   return {gpus_, cpus_[at / columns], memories_[at % columns]};
+}
+
+double BelievedThroughput(const JobProfile& profile, const ResourceVector& fair_share,
+                          double max_speed_up) {
+  const double fair = profile.ThroughputAt(fair_share.cpu, fair_share.memory);
+  return fair > 0 ? std::min(profile.Best(), max_speed_up * fair) : profile.Best();
+}
+
+JobProfile JobProfile::WithProcessMemory(Bytes process_memory) const {
+  JobProfile profile = *this;
+  profile.process_memory_ = process_memory;
+  return profile;
 }
 
 Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus) {
@@ -287,7 +299,9 @@ Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus) {
                         one_gpu.Cell(i, j)});
     }
   }
-  return JobProfile::Create(gpus, std::move(points));
+  Result<JobProfile> scaled = JobProfile::Create(gpus, std::move(points));
+  if (!scaled || !one_gpu.process_memory()) return scaled;
+  return scaled->WithProcessMemory(*one_gpu.process_memory() * gpus.count());
 }
 
 std::shared_ptr<const JobProfile> ForGpus(std::shared_ptr<const JobProfile> profile, Gpus gpus) {

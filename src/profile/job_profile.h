@@ -9,7 +9,9 @@
 // Threading: immutable; may be read by many threads. A copy copies the grid.
 
 #include <cstddef>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,8 +71,16 @@ class JobProfile {
 
   // The smallest cell with at least (1 - tolerance) x Best(): of the least CPU amount with which
   // some memory is enough, the least such memory. CPU comes first because it is what clusters run
-  // out of. 0 <= tolerance < 1.
-  ResourceVector Demand(double tolerance) const;
+  // out of. 0 <= tolerance < 1. Where the best is above `most`, `most` stands for it.
+  ResourceVector Demand(double tolerance,
+                        double most = std::numeric_limits<double>::infinity()) const;
+
+  // The part of the job's memory that its processes need, in contrast to the cache for its data:
+  // the peak of anonymous and shared memory. None: not known, so that none of the memory may be
+  // given or taken.
+  std::optional<Bytes> process_memory() const { return process_memory_; }
+  // The same profile with that known.
+  JobProfile WithProcessMemory(Bytes process_memory) const;
 
   // What was doubtful about the points, in words; empty as a rule.
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -79,16 +89,26 @@ class JobProfile {
   JobProfile() = default;
 
   Gpus gpus_;
+  std::optional<Bytes> process_memory_;
   std::vector<MilliCpu> cpus_;
   std::vector<Bytes> memories_;
   std::vector<double> cells_;  // by CPU, then memory
   std::vector<std::string> warnings_;
 };
 
+// How many times its throughput with its fair share a job may claim to reach. Whoever writes a
+// profile decides by it who gets a node's spare CPU, so that a claim has to be bounded. The most
+// sensitive of the paper's ten models comes to 2.94 with three times its fair share of CPU.
+inline constexpr double kDefaultMaxSpeedUp = 4;
+
+// The most throughput of `profile` that is believed.
+double BelievedThroughput(const JobProfile& profile, const ResourceVector& fair_share,
+                          double max_speed_up);
+
 // The profile of a job with `gpus` GPUs from that of the same job with one: each GPU gets what the
-// one got, so amounts of CPU and memory are multiplied and throughputs are kept (they are per GPU
-// then; ratios within a profile stay as they were). kInvalid: not a profile of one GPU, no GPU,
-// amounts that become absurdly large.
+// one got, so amounts of CPU and memory (the process memory too) are multiplied and throughputs are
+// kept (they are per GPU then; ratios within a profile stay as they were). kInvalid: not a profile
+// of one GPU, no GPU, amounts that become absurdly large.
 Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus);
 
 // What `profile` says of a job with `gpus` GPUs: itself where it was measured with as many, scaled

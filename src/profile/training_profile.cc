@@ -2,14 +2,28 @@
 
 namespace synergy {
 
-Result<JobProfile> MakeJobProfile(const TrainingProfile& training) {
+namespace {
+
+Result<JobProfile> MakeGrid(const TrainingProfile& training) {
   if (!training.cached) return JobProfile::Create(training.gpus, training.points);
   if (!training.points.empty()) {
     return Fail(ErrorCode::kInvalid,
                 "points with memory and points with everything in memory exclude each other");
   }
   const CachedMeasurements& cached = *training.cached;
-  return CalculateProfile(training.gpus, cached.points, cached.model, cached.memories);
+  return CalculateProfile(training.gpus, cached.points, cached.model, cached.memories,
+                          training.process_memory.value_or(Bytes(0)));
+}
+
+}  // namespace
+
+Result<JobProfile> MakeJobProfile(const TrainingProfile& training) {
+  Result<JobProfile> profile = MakeGrid(training);
+  if (!profile || !training.process_memory) return profile;
+  if (*training.process_memory > profile->memories().back()) {
+    return Fail(ErrorCode::kInvalid, "the process memory is more than any point's memory");
+  }
+  return profile->WithProcessMemory(*training.process_memory);
 }
 
 }  // namespace synergy

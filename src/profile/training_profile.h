@@ -29,6 +29,9 @@ struct TrainingProfile {
   std::string model;
   std::string gpu_product;  // as in the node label nvidia.com/gpu.product; empty: any
   Gpus gpus = Gpus(1);
+  // JobProfile::process_memory(). It is part of the points' memory, and comes on top of the cache
+  // that is calculated with.
+  std::optional<Bytes> process_memory;
   // Measured over CPU and memory, or `cached`: one of the two.
   std::vector<JobProfile::Point> points;
   std::optional<CachedMeasurements> cached;

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/round.h"
+#include "baseline/round.h"
 
 namespace synergy {
 namespace {

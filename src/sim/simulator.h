@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs a trace of jobs through rounds, in simulated time: the same rounds as the controller's.
+// Runs a trace of jobs through rounds, in simulated time.
 //
 // Rounds begin a second after the first arrival. Decisions are made at their ends; progress is
 // continuous: a job goes at the speed that its profile has for what it was given, and ends when its
@@ -12,11 +12,12 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "allocation/mechanisms.h"
-#include "cluster/job.h"
+#include "baseline/mechanisms.h"
 #include "core/result.h"
+#include "policy/job.h"
 #include "policy/policy.h"
 
 namespace synergy {
@@ -34,8 +35,8 @@ struct SimulatorOptions {
 struct JobRun {
   uint64_t id = 0;
   Seconds arrival{};
-  Seconds start{-1};  // its first
-  Seconds finish{-1};
+  Seconds start{-1};      // its first
+  Seconds finish{-1};     // -1: later than the run's end
   uint32_t restarts = 0;  // starts after the first, moves included
   uint32_t resizes = 0;
 
@@ -52,19 +53,41 @@ struct UtilisationPoint {
   uint32_t waiting = 0;
 };
 
+// Where a job's pods went, and with how much in all.
+struct JobPlace {
+  std::string nodes;  // in the order in which they were bound, with spaces between
+  ResourceVector bound_with;
+};
+
+// What a pod has from then on.
+struct PlaceChange {
+  enum class Kind : uint8_t { kBound, kResized, kGone };
+
+  Seconds at{};
+  uint64_t job = 0;  // its id
+  Kind kind = Kind::kBound;
+  std::string pod;
+  std::string node;
+  ResourceVector amounts;  // kResized: in force; kGone: what it had
+};
+
 struct SimulationRun {
-  std::vector<JobRun> jobs;  // in the order of the input
-  uint64_t rounds = 0;       // from the first to the last, those with nothing to decide included
-  uint64_t decided = 0;      // in which a plan was made
-  uint64_t fell_back = 0;    // plans that were Tune's because a search gave nothing in time
-  Seconds begin{};           // first arrival
-  Seconds end{};             // last finish
+  std::vector<JobRun> jobs;      // in the order of the input
+  std::vector<JobPlace> places;  // likewise, of a run by events; empty for one in rounds
+  // Likewise, at the end of the run: 1 is a job's speed at its fair share, 0 who does not run.
+  std::vector<double> last_speeds;
+  uint64_t rounds = 0;     // from the first to the last, those with nothing to decide included
+  uint64_t decided = 0;    // in which a plan was made
+  uint64_t fell_back = 0;  // plans that were Tune's because a search gave nothing in time
+  Seconds begin{};         // first arrival
+  Seconds end{};           // last finish, or when a run by events was ended before
   // Means over that time.
   double gpu_utilisation = 0;
   double cpu_utilisation = 0;
   double memory_utilisation = 0;
   double worst_gap = 0;  // of the plans that have one
   std::vector<UtilisationPoint> timeline;
+  std::vector<PlaceChange> changes;  // of the jobs' pods, where asked for
 };
 
 // Called now and then with the number of jobs that finished.

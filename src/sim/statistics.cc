@@ -44,12 +44,17 @@ Result<JobWindow> ParseJobWindow(std::string_view text) {
 
 RunStatistics Summarize(std::span<const JobTimes> jobs, const JobWindow& window) {
   std::vector<double> times;
+  size_t unfinished = 0;
   double sum = 0;
   double waits = 0;
   double first_submission = std::numeric_limits<double>::infinity();
   double last_finish = 0;
   for (const JobTimes& job : jobs) {
-    if (!window.Contains(job.id) || !job.finished) continue;
+    if (!window.Contains(job.id)) continue;
+    if (!job.finished) {
+      ++unfinished;
+      continue;
+    }
     const double submitted = job.submitted.count();
     const double time = job.finished->count() - submitted;
     times.push_back(time);
@@ -58,10 +63,11 @@ RunStatistics Summarize(std::span<const JobTimes> jobs, const JobWindow& window)
     first_submission = std::min(first_submission, submitted);
     last_finish = std::max(last_finish, job.finished->count());
   }
-  if (times.empty()) return {};
+  if (times.empty()) return {.unfinished = unfinished};
   std::sort(times.begin(), times.end());
   const auto count = static_cast<double>(times.size());
   return {.measured = times.size(),
+          .unfinished = unfinished,
           .mean = Seconds(sum / count),
           .p50 = Seconds(Quantile(times, 0.5)),
           .p95 = Seconds(Quantile(times, 0.95)),

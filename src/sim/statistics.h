@@ -35,9 +35,11 @@ struct JobTimes {
   std::optional<Seconds> finished;  // none: the run ended first
 };
 
-// Completion time is from submission to finish. All zero where no job of the window has finished.
+// Completion time is from submission to finish. Times are zero where no job of the window has
+// finished.
 struct RunStatistics {
-  size_t measured = 0;  // jobs of the window that have finished; the others do not count
+  size_t measured = 0;    // jobs of the window that have finished
+  size_t unfinished = 0;  // the window's other jobs: in no figure
   Seconds mean{};
   Seconds p50{}, p95{}, p99{}, p999{};  // interpolated between neighbours, as numpy and pandas do
   Seconds makespan{};                   // from the window's first submission to its last finish

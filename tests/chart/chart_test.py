@@ -248,6 +248,40 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(kinds & {"DaemonSet", "PodDisruptionBudget", "NetworkPolicy", "PriorityClass", "PodMonitor"}, set())
         self.assertNotIn("priorityClassName", find(self.rendered["least"], "Deployment", "synergy-scheduler")["spec"]["template"]["spec"])
 
+    def test_the_annotations_that_programs_act_on_are_guarded(self):
+        source = (helm.ROOT / "src/cluster/annotations.h").read_text(encoding="utf-8")
+        texts = dict(re.findall(r'(k\w+) = "(synergy[.]io/[^"]+)"', source))
+        constants = re.search(r"kWrittenByPrograms = {(.*?)}", source, re.DOTALL).group(1)
+        policy = next(item for item in helm.template({}) if item["kind"] == "ValidatingAdmissionPolicy"
+                      and any(variable["name"] == "names" for variable in item["spec"]["variables"]))
+        names = next(variable["expression"] for variable in policy["spec"]["variables"] if variable["name"] == "names")
+        self.assertEqual(sorted(re.findall(r"'([^']+)'", names)), sorted(texts[name] for name in re.findall(r"k\w+", constants)))
+
+    def test_the_api_server_is_told_whose_pods_are_managed(self):
+        def hooks(values):
+            return {hook["name"]: hook for hook in find(helm.template(values), "MutatingWebhookConfiguration", "synergy")["webhooks"]}
+
+        def conditions(hook):
+            return [condition["name"] for condition in hook["matchConditions"]]
+
+        asking = hooks({})
+        self.assertEqual(conditions(asking["pods.synergy.io"]), ["has-gpus", "asks-for-it"])
+        self.assertEqual(conditions(asking["namespaces.pods.synergy.io"]), ["has-gpus"])
+        managed = [[e["operator"] for e in hook["namespaceSelector"]["matchExpressions"] if e["key"] == "synergy.io/managed"]
+                   for hook in asking.values()]
+        self.assertEqual(managed, [["NotIn"], ["In"]])
+        everybody = hooks({"controller": {"config": {"scope": "all"}}, "gpuResource": "amd.com/gpu"})
+        self.assertEqual(list(everybody), ["pods.synergy.io"])
+        self.assertEqual(conditions(everybody["pods.synergy.io"]), ["has-gpus"])
+        self.assertIn("'amd.com/gpu' in", everybody["pods.synergy.io"]["matchConditions"][0]["expression"])
+
+    def test_scheduler_and_controller_keep_the_same_headroom(self):
+        objects = helm.template({"nodeHeadroom": {"cpu": "1"}})
+        extender = yaml.safe_load(find(objects, "ConfigMap", "synergy-scheduler")["data"]["extender.yaml"])
+        controller = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])
+        self.assertEqual(extender["nodeHeadroom"], {"cpu": "1", "memory": "1Gi"})
+        self.assertEqual(controller["nodeHeadroom"], extender["nodeHeadroom"])
+
     def test_the_gpu_test_pod_is_not_where_nothing_is_managed(self):
         self.assertIn("own namespace", helm.refusal({"tests": {"gpuPod": {"enabled": True, "namespace": helm.NAMESPACE}}}))
 
@@ -256,7 +290,8 @@ class RenderTest(unittest.TestCase):
             "extender": {"config": {"reservePerGpu": {"cpu": 2, "memory": "10G"}, "assumeTimeout": "31s", "expectTimeout": "500ms",
                                     "stalenessLimit": "2m", "shutdownGrace": "1s", "maxBodySize": "8Mi"}},
             "controller": {"config": {"tolerance": 0.05, "tuner": {"enabled": False, "round": "1m", "leastGainPercent": 7, "hold": "1m",
-                                                                   "settle": "2s", "patience": "9s", "unshrinkable": "1h"}}},
+                                                                   "settle": "2s", "patience": "9s", "unshrinkable": "1h",
+                                                                   "patchesPerSecond": 5, "patchesAtOnce": 2}}},
             "devicePlugin": {"inventory": "gpus: []", "config": {
                 "migStrategy": "single", "deviceListStrategy": "envvar", "deviceListVariable": "X", "cdi": {"kind": "a.b/c"},
                 "nvml": {"library": "x.so", "whenMissing": "exit"}, "resources": [{"product": "*A*", "resource": "x/y"}],

@@ -132,17 +132,24 @@ def pod(name, gpus=1, cpu="3", memory="60G", demand=None, scheduler="synergy-sch
 class Extender:
     """synergy-extender as a process of its own."""
 
-    def __init__(self, cluster):
+    def __init__(self, cluster, recording=None, shipped=False):
         self.cluster = cluster
+        self.shipped = shipped  # with its headroom
+        self.recording = recording
         self.process = None
         self.log = open(cluster.folder / "extender.log", "ab")
 
     def start(self, ready=True):
         program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-extender"
         kubeconfig = self.cluster.state / "synergy-extender.kubeconfig"
-        self.process = subprocess.Popen(
-            [str(program), "--kubeconfig", str(kubeconfig), "--listen", f"127.0.0.1:{self.cluster.port}",
-             "--log-level", "debug"], stderr=self.log)
+        config = self.cluster.folder / "extender.yaml"
+        settings = "" if self.shipped else "nodeHeadroom: {cpu: 0, memory: 0}\n"
+        if self.recording:
+            settings += f"recordFile: {self.recording}\n"
+        config.write_text(settings, encoding="utf-8")
+        command = [str(program), "--kubeconfig", str(kubeconfig), "--listen", f"127.0.0.1:{self.cluster.port}",
+                   "--log-level", "debug", "--config", str(config)]
+        self.process = subprocess.Popen(command, stderr=self.log)
         if ready:
             wait_for("the extender to be ready", self.is_ready)
 
@@ -175,13 +182,15 @@ class Extender:
 class ClusterTest(unittest.TestCase):
     """A test with the shared cluster, no pods, and an extender."""
 
+    recording = None  # the extender's file for it
+
     @classmethod
     def setUpClass(cls):
         cls.cluster = Cluster()
 
     def setUp(self):
         self.cluster.clear()
-        self.extender = Extender(self.cluster)
+        self.extender = Extender(self.cluster, self.recording)
         self.extender.start()
         self.addCleanup(self.extender.log.close)
         self.addCleanup(self.stop)

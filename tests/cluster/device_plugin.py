@@ -33,12 +33,14 @@ class DevicePlugin:
         self.kubeconfig = self.make_kubeconfig()
 
     def make_kubeconfig(self):
-        """Of the service account with the shipped rights, and no others."""
+        """Of the service account with the shipped rights, and no others, as a pod on that node has it."""
         account = "synergy-device-plugin"
         self.cluster.kubectl("create", "namespace", "synergy-system", check=False)
         self.cluster.kubectl("create", "serviceaccount", account, "--namespace", "synergy-system", check=False)
         self.cluster.kubectl("apply", "--filename", str(ROOT / "manifests/device-plugin-rbac.yaml"))
-        token = self.cluster.kubectl("create", "token", account, "--namespace", "synergy-system").strip()
+        self.cluster.kubectl("apply", "--filename", str(ROOT / "manifests/admission-policies.yaml"))
+        token = self.cluster.kubectl("create", "token", account, "--namespace", "synergy-system",
+                                     "--bound-object-kind", "Node", "--bound-object-name", NODE).strip()
         status = json.loads(self.cluster.script("status", "--output", "json"))
         content = {
             "current-context": "test",

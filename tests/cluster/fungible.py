@@ -11,7 +11,8 @@ def profile(name, *points):
         "apiVersion": "synergy.io/v1alpha1",
         "kind": "TrainingProfile",
         "metadata": {"name": name},
-        "spec": {"points": [{"cpu": cpu, "memory": "4Gi", "throughput": speed} for cpu, speed in points]},
+        # Next to none of their memory is the processes'.
+        "spec": {"processMemory": "1Mi", "points": [{"cpu": cpu, "memory": "4Gi", "throughput": speed} for cpu, speed in points]},
     }
 
 

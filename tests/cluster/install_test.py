@@ -26,6 +26,7 @@ import prometheus  # noqa: E402
 import trainers  # noqa: E402
 from chart_test import COMBINATIONS  # noqa: E402
 from cluster import GPU, ROOT, Cluster, free_port, wait_for  # noqa: E402
+from invariants import quantity  # noqa: E402
 from trainers import milli, milli_cpu  # noqa: E402
 
 NAMESPACE = helm.NAMESPACE
@@ -39,6 +40,8 @@ VALUES = {
     "controller": {"config": {"tuner": {"round": "5s"}, "stalenessLimit": "15s"}},
     "extender": {"config": {"stalenessLimit": "15s"}},
     "tests": {"gpuPod": {"enabled": True}},
+    # A machine of two cores: a pod more would find all the CPU it needs there, and nobody would have to be cut.
+    "nodeHeadroom": {"cpu": "0"},
 }
 # Program -> where it runs.
 CONTAINERS = {
@@ -67,6 +70,7 @@ NOT_SEEN = {
     },
     "synergy-node-agent": {
         ("", "events", "create"): "page cache was released",
+        ("", "pods/status", "patch"): "a pod that has memory above its floor",
         ("", "events", "patch"): "an event that is repeated",
     },
     "synergy-device-plugin": {},
@@ -106,9 +110,8 @@ class Installation(Cluster):
 
 
 def training_pod(name, profile=None, command=("sh", "-c", "echo $NVIDIA_VISIBLE_DEVICES $SYNERGY_CPUS; sleep 600")):
-    metadata = {"name": name, "labels": {"test": "install"}}
-    if profile:
-        metadata["labels"]["synergy.io/profile"] = profile
+    # The label asks for management, also where it names no profile.
+    metadata = {"name": name, "labels": {"test": "install", "synergy.io/profile": profile or ""}}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {
         "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [{
             "name": "train", "image": "synergy.test/busybox:1", "command": list(command),
@@ -189,11 +192,13 @@ class InstallTest(unittest.TestCase):
         demand = fair * 3 // 2
         self.cluster.create({
             "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "hungry", "namespace": "default"},
-            "spec": {"points": [{"cpu": f"{fair // 2}m", "memory": "64Mi", "throughput": 1}, {"cpu": f"{fair}m", "memory": "64Mi", "throughput": 2},
+            "spec": {"processMemory": "1Mi",
+                     "points": [{"cpu": f"{fair // 2}m", "memory": "64Mi", "throughput": 1}, {"cpu": f"{fair}m", "memory": "64Mi", "throughput": 2},
                                 {"cpu": f"{demand}m", "memory": "64Mi", "throughput": 3}]}})
         self.cluster.create({
             "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "modest", "namespace": "default"},
-            "spec": {"points": [{"cpu": f"{fair // 4}m", "memory": "64Mi", "throughput": 1}, {"cpu": f"{fair}m", "memory": "64Mi", "throughput": 1}]}})
+            "spec": {"processMemory": "1Mi",
+                     "points": [{"cpu": f"{fair // 4}m", "memory": "64Mi", "throughput": 1}, {"cpu": f"{fair}m", "memory": "64Mi", "throughput": 1}]}})
         wait_for("the profile's status", lambda: self.cluster.get("trainingprofile", "hungry").get("status", {}).get("speedUp"))
         for profile in ("hungry", "modest"):
             wait_for("the controllers to know the profile", lambda profile=profile: self.admitted_with_its_profile(profile))
@@ -376,7 +381,7 @@ class InstallTest(unittest.TestCase):
         self.ends("SynergyGpuUnhealthy", "SynergyDevicePluginNotReady")
         with self.subTest("CPU that others take"):
             self.take_all_cpu()
-        with self.subTest("a quota in the way of growth"):
+        with self.subTest("a limit range in the way of growth"):
             self.refuse_growth()
         with self.subTest("garbage for the webhook"):
             self.send_garbage_to_the_webhook()
@@ -384,6 +389,8 @@ class InstallTest(unittest.TestCase):
             self.send_garbage_to_the_extender()
         with self.subTest("memory that is in use"):
             self.shrink_memory_in_use()
+        with self.subTest("a container killed after its memory was changed"):
+            self.lose_a_container()
         with self.subTest("an admission webhook that lets every bind wait"):
             self.bind_slowly()
         with self.subTest("no API server"):
@@ -416,25 +423,63 @@ class InstallTest(unittest.TestCase):
             self.cluster.create(training_pod(name, "hungry"))
             wait_for(name, lambda name=name: is_ready(self.cluster.get("pod", name)), 120)
         used = milli_cpu(self.cluster.get("pod", "first"))
-        self.cluster.create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "tight", "namespace": "default"},
-                             "spec": {"hard": {"requests.cpu": f"{used}m"}}})
+        # Younger than the pod, which it would not have let in: no change of it is taken any more.
+        self.cluster.create({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "tight", "namespace": "default"},
+                             "spec": {"limits": [{"type": "Pod", "min": {"cpu": "1k"}}]}})
         self.cluster.kubectl("delete", "pod", "second")
         self.fires("SynergyResizesFail")
         self.assertEqual(milli_cpu(self.cluster.get("pod", "first")), used)
-        self.cluster.kubectl("delete", "resourcequota", "tight")
+        self.cluster.kubectl("delete", "limitrange", "tight")
         wait_for("the first pod to grow", lambda: milli_cpu(self.cluster.get("pod", "first")) > used)
         self.clear()
 
     def shrink_memory_in_use(self):
         """Where a buffer of 48 MiB waits for somebody who never reads it."""
         hold = "mkfifo /queue; sleep 600 < /queue & dd if=/dev/zero of=/queue bs=48M"
-        self.cluster.create(training_pod("full", "hungry", command=("sh", "-c", hold)))
+        pod = training_pod("full", "hungry", command=("sh", "-c", hold))
+        # Only a limit that somebody wrote is ever above another one.
+        pod["spec"]["containers"][0]["resources"]["limits"]["memory"] = "100Mi"
+        self.cluster.create(pod)
         wait_for("the pod", lambda: is_ready(self.cluster.get("pod", "full")))
         time.sleep(5)
         less = {"requests": {"memory": "40Mi"}, "limits": {"memory": "40Mi"}}
         self.cluster.kubectl("patch", "pod", "full", "--subresource=resize", "--patch",
                              json.dumps({"spec": {"containers": [{"name": "train", "resources": less}]}}))
         self.fires("SynergyMemoryStuck")
+        self.clear()
+
+    def lose_a_container(self):
+        """What a kubelet says of an OOM kill is put into its mouth, about a pod that got more memory than its floor when it was bound."""
+        self.cluster.create(training_pod("plain"))
+        fair = json.loads(wait_for("the webhook", lambda: self.cluster.get("pod", "plain")["metadata"].get("annotations", {}).get(
+            "synergy.io/fair-share")))
+        self.clear()
+        more = int(quantity(fair["memory"]) * 5 / 4)
+        self.cluster.create({
+            "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "roomy", "namespace": "default"},
+            # Only memory that is known to be cache changes hands.
+            "spec": {"processMemory": "64Mi", "points": [{"cpu": "50m", "memory": fair["memory"], "throughput": 1}, {"cpu": "50m", "memory": str(more), "throughput": 2}]}})
+        wait_for("the controllers to know the profile", lambda: self.admitted_with_its_profile("roomy"))
+        self.cluster.create(training_pod("roomy", "roomy"))
+        wait_for("the roomy pod", lambda: is_ready(self.cluster.get("pod", "roomy")))
+
+        def has_more():
+            annotations = self.cluster.get("pod", "roomy")["metadata"]["annotations"]
+            return json.loads(annotations["synergy.io/change"])["to"]["memory"] != json.loads(annotations["synergy.io/floor"])["memory"]
+        # At its bind, or a moment later where the pod before it was still counted.
+        wait_for("the roomy pod to have more than its floor", has_more)
+        # The node agent may write this, by its right and by the policy.
+        wait_for("what it has in use", lambda: self.cluster.get("pod", "roomy")["metadata"]["annotations"].get("synergy.io/memory-in-use"))
+
+        def killed():
+            status = self.cluster.get("pod", "roomy")["status"]["containerStatuses"]
+            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            status[0]["lastState"] = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "startedAt": now, "finishedAt": now}}
+            self.cluster.kubectl("patch", "pod", "roomy", "--subresource=status", "--type=merge", "--patch",
+                                 json.dumps({"status": {"containerStatuses": status}}))
+            return self.cluster.get("pod", "roomy")["metadata"]["annotations"].get("synergy.io/memory-let-be")
+        self.assertRegex(wait_for("its memory to be let be", killed), "^oom_killed ")
+        self.fires("SynergyMemoryKill")
         self.clear()
 
     def bind_slowly(self):

@@ -128,12 +128,14 @@ class Invariants:
 
     def __init__(self):
         self.node_of = {}
-        self.since = {}  # (pod, its requests) -> when they were first seen
+        self.since = {}  # pod -> its requests, and since when it has been seen with them
 
     def may_be_unrecorded(self, pod, now):
         amounts_now = json.dumps(managed(pod) and managed(pod)["resources"]["requests"], sort_keys=True)
-        first = self.since.setdefault((pod["metadata"]["uid"], amounts_now), now)
-        return resized_by_synergy_alone(pod) and now - first < RECORDED_WITHIN
+        uid = pod["metadata"]["uid"]
+        if self.since.get(uid, (None, now))[0] != amounts_now:
+            self.since[uid] = (amounts_now, now)
+        return resized_by_synergy_alone(pod) and now - self.since[uid][1] < RECORDED_WITHIN
 
     def check(self, nodes, pods, now=None):
         """The violations, as text, in one state of the API server."""

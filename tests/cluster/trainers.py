@@ -29,7 +29,8 @@ KINDS = {
 
 def profile(kind):
     points = [{"cpu": f"{cpu}m", "memory": MEMORY, "throughput": speed} for cpu, speed in KINDS[kind][1]]
-    return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": kind}, "spec": {"points": points}}
+    return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": kind},
+            "spec": {"processMemory": "1Mi", "points": points}}
 
 
 def proportional(kind):

@@ -1,9 +1,16 @@
 """CPU and memory that change hands while pods run: webhook, extender and tuner together, on a real control plane."""
 
+import json
+import os
+import pathlib
+import time
 import unittest
 
+import replay
 from cluster import wait_for
 from fungible import ALLOCATABLE, FungibleTest, pod
+
+ROUND = 10  # seconds, as scripts/lib/controller.sh sets it
 
 
 def cores(item):
@@ -12,6 +19,35 @@ def cores(item):
 
 
 class TunerTest(FungibleTest):
+    """The extender and the controller record all of it, and every decision comes out again as it did."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"])
+        cls.recording = folder / "extender.recording"
+        cls.controller_recording = folder / "controller.recording"
+        for file in (cls.recording, cls.controller_recording):
+            file.unlink(missing_ok=True)
+        config = folder / "cluster/synergy-controller.yaml"
+        before = config.read_text(encoding="utf-8")
+        cls.addClassCleanup(config.write_text, before, encoding="utf-8")
+        config.write_text(f"{before}recordFile: {cls.controller_recording}\n", encoding="utf-8")
+        # When the controller has stopped.
+        cls.addClassCleanup(cls.check_recordings)
+        super().setUpClass()
+
+    @classmethod
+    def check_recordings(cls):
+        extender, controller = replay.made_again(cls.recording, cls.controller_recording)
+        for report, kinds in ((extender, ("Filter", "Prioritize", "Bind", "Preempt", "Change")),
+                              (controller, ("TunerDecided", "Change"))):
+            print(report["file"], report["runs"], "runs", report["counts"])
+            if report["differences"]:
+                raise AssertionError(json.dumps(report["differences"], indent=2))
+            for kind in kinds:
+                if report["counts"].get(kind, {}).get("same", 0) == 0:
+                    raise AssertionError(f"{report['file']} has no {kind}")
+
     def run_pods(self, *items):
         """One after the other, each bound before the next is made."""
         for item in items:
@@ -52,10 +88,31 @@ class TunerTest(FungibleTest):
         self.check()
         self.assertTrue(any("SynergyGrown" in self.event_reasons(f"p{i}") for i in range(4, 8)))
 
+    def test_growth_leaves_a_quota_its_headroom(self):
+        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team"}, "spec": {"hard": {"requests.cpu": "10"}}}
+        self.addCleanup(self.cluster.kubectl, "delete", "resourcequota", "team")
+        self.cluster.create(quota)
+        wait_for("the quota to be known", lambda: self.cluster.get("resourcequota", "team").get("status", {}).get("used"))
+        # Of its demand of 9 a pod of 3 gets what leaves room for another one: at its bind, or a round later where the extender
+        # had not heard that the quota counts it already.
+        self.run_pods(pod("first", "sensitive"))
+        wait_for("the pod to have what the quota leaves", lambda: self.cores() == {"first": 7}, ROUND + 20)
+        self.run_pods(pod("second", "sensitive"))
+        wait_for("the second to have the room kept for it", lambda: self.cores() == {"first": 7, "second": 3}, ROUND + 20)
+        self.cluster.kubectl("delete", "pod", "second", "--grace-period=0", "--force")
+        time.sleep(ROUND + 2)
+        self.assertEqual(self.cores(), {"first": 7})
+        self.cluster.kubectl("patch", "resourcequota", "team", "-p", '{"spec": {"hard": {"requests.cpu": "12"}}}')
+        wait_for("the pod to grow", lambda: self.cores() == {"first": 9}, ROUND + 20)
+
     def test_surplus_moves_to_the_pod_that_it_helps(self):
         self.run_pods(pod("idle", "insensitive"), pod("busy", "sensitive"))
         given = self.check()
         self.assertEqual(given, {"idle": 1, "busy": 9})
+
+    def test_a_pod_that_may_go_anywhere_gets_its_demand(self):
+        self.run_pods(pod("free", "sensitive", nodeSelector={}))
+        self.assertEqual(self.cores(), {"free": 9})
 
     def test_a_cut_that_the_kubelet_refuses_is_put_back_and_told(self):
         refuses = {"synergy.test/resize": "Infeasible"}
@@ -93,6 +150,51 @@ class TunerTest(FungibleTest):
         after = {name: item["metadata"]["uid"] for name, item in self.cluster.pods().items()}
         self.assertEqual(before, {name: after.get(name) for name in before})
         self.check()
+
+    def places_for(self, name):
+        """How often peers that are there were cut for the pod."""
+        there = {item["metadata"]["uid"] for item in self.cluster.pods().values()}
+        cut = [event for event in self.cluster.get("events")["items"]
+               if event["reason"] == "SynergyReclaimed" and event["message"].endswith(f"/{name}")
+               and event["involvedObject"]["uid"] in there]
+        return sum(event.get("count") or 1 for event in cut)
+
+    def test_a_pod_that_the_node_refuses_for_another_reason_costs_its_peers_one_cut(self):
+        # kube-scheduler looks at CPU first, so that it says so only when the CPU is there.
+        self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3)))
+        alone = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {"matchLabels": {"synergy.io/profile": "sensitive"}}, "topologyKey": "kubernetes.io/hostname"}]}}
+        wait_for("them to have all CPU", lambda: sum(self.cores().values()) == ALLOCATABLE)
+        self.cluster.create(pod("alone", "insensitive", affinity=alone))
+        wait_for("peers to be cut for it", lambda: self.places_for("alone") > 0, 30)
+        wait_for("kube-scheduler to say why not", lambda: any("anti-affinity" in text for text in self.cluster.events("alone")))
+        cuts = self.places_for("alone")
+        for _ in range(20):
+            time.sleep(1)
+            self.assertEqual(self.places_for("alone"), cuts)
+        self.assertEqual(self.phase("alone"), "Pending")
+        # What it had been refused for is gone.
+        self.cluster.kubectl("delete", "pod", "p0", "p1", "p2", "--grace-period=0", "--force")
+        wait_for("it to run", lambda: self.phase("alone") == "Running", 60)
+
+    def test_nobody_is_cut_for_a_pod_whose_host_port_is_taken(self):
+        def listening(name):
+            item = pod(name, "sensitive")
+            item["spec"]["containers"][0]["ports"] = [{"containerPort": 4000, "hostPort": 4000}]
+            return item
+
+        self.run_pods(listening("p0"), *(pod(f"p{i}", "sensitive") for i in range(1, 3)))
+        wait_for("them to have all CPU", lambda: sum(self.cores().values()) == ALLOCATABLE)
+        before = self.check()
+        self.cluster.create(listening("late"))
+        wait_for("kube-scheduler to say why not", lambda: any("free ports" in text for text in self.cluster.events("late")))
+        for _ in range(20):
+            time.sleep(1)
+            self.assertEqual(self.places_for("late"), 0)
+        given = self.cores()
+        self.assertEqual({name: given[name] for name in before}, before)
+        self.cluster.kubectl("delete", "pod", "p0", "--grace-period=0", "--force")
+        wait_for("it to run", lambda: self.phase("late") == "Running", 60)
 
 
 if __name__ == "__main__":

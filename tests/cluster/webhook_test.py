@@ -11,7 +11,7 @@ from cluster import GPU, ROOT, Cluster, wait_for
 
 PROFILE = {
     "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "image"},
-    "spec": {"points": [{"cpu": 3, "memory": "60G", "throughput": 1}, {"cpu": "9", "memory": "60G", "throughput": 2.4}]},
+    "spec": {"processMemory": "1G", "points": [{"cpu": 3, "memory": "60G", "throughput": 1}, {"cpu": "9", "memory": "60G", "throughput": 2.4}]},
 }
 
 
@@ -50,7 +50,8 @@ class WebhookTest(unittest.TestCase):
     def setUp(self):
         self.cluster.clear()
         self.kubectl("delete", "trainingprofiles,limitranges,resourcequotas,jobs", "--all", "--wait=true")
-        self.known_to_controller("trainingprofiles", 0)
+        for resource in ("trainingprofiles", "limitranges", "resourcequotas"):
+            self.known_to_controller(resource, 0)
 
     def kubectl(self, *arguments, stdin=None):
         """Standard output and error of a kubectl, and whether it succeeded."""
@@ -62,9 +63,10 @@ class WebhookTest(unittest.TestCase):
         return self.kubectl("create", "-f", "-", *options, stdin=json.dumps(item))
 
     def created(self, item):
-        _, complaint, created = self.create(item)
+        """As the API server answers: a moment later the controller may have sized it."""
+        text, complaint, created = self.create(item, "-o", "json")
         self.assertTrue(created, complaint)
-        return self.cluster.get("pod", item["metadata"]["name"])
+        return json.loads(text)
 
     def metric(self, line):
         url = self.cluster.environment["SYNERGY_CONTROLLER_URL"] + "/metrics"
@@ -97,7 +99,7 @@ class WebhookTest(unittest.TestCase):
         self.assertTrue(self.create(job)[2])
         item = wait_for("the job's pod", lambda: list(self.cluster.pods().values()))[0]
         self.assertEqual(resources(item), {"requests": {"cpu": "3", "memory": "60G", GPU: "1"},
-                                           "limits": {"memory": "60G", GPU: "1"}})
+                                           "limits": {GPU: "1"}})
         self.assertEqual(item["spec"]["schedulerName"], "synergy-scheduler")
         self.assertEqual(item["status"]["qosClass"], "Burstable")
         self.assertEqual(json.loads(annotation(item, "demand")), {"cpu": "9", "memory": "60G"})
@@ -136,17 +138,17 @@ class WebhookTest(unittest.TestCase):
         self.add_profile()
         more = {"cpu": "9", "memory": "61G"}
         for name, enforcement, limit in (("shared", "shared", None), ("limited", "shared", "8"), ("strict", "strict", None)):
-            wanted = {GPU: "1", **({"cpu": limit, "memory": "1Gi"} if limit else {})}
+            wanted = {GPU: "1", **({"cpu": limit} if limit else {})}
             item = self.created(pod(name, {"limits": wanted},
                                     labels={"synergy.io/profile": "image", "synergy.io/enforcement": enforcement}))
             self.assertEqual(item["status"]["qosClass"], "Guaranteed" if enforcement == "strict" else "Burstable")
             if limit:
                 self.assertEqual(json.loads(annotation(item, "demand"))["cpu"], "7999m")
-                self.resize(name, json.loads(annotation(item, "demand")), {"memory": "60G"})
+                self.resize(name, json.loads(annotation(item, "demand")), {})
             elif enforcement == "strict":
                 self.resize(name, more, more)
             else:
-                self.resize(name, more, {"memory": more["memory"]})
+                self.resize(name, more, {})
 
     def test_kubectl_shows_why_a_pod_gets_its_fair_share(self):
         _, warnings, created = self.create(pod("none"))
@@ -164,20 +166,53 @@ class WebhookTest(unittest.TestCase):
         self.assertEqual(resources(json.loads(text))["requests"]["cpu"], "3")
         self.assertEqual(self.cluster.pods(), {})
 
-    def test_what_others_set_for_sidecars_stays_and_quotas_count_the_floor(self):
+    def limit(self, kind, name, spec):
+        """A LimitRange or ResourceQuota of which all know."""
+        self.assertTrue(self.create({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "spec": spec})[2])
+        self.known_to_controller(kind.lower() + "s", 1)
+        if kind == "ResourceQuota":
+            wait_for("the quota to be known", lambda: self.cluster.get("resourcequota", name).get("status", {}).get("used"))
+
+    def sized(self, name):
+        """The pod, when it is no placeholder any more."""
+        wait_for(f"{name} to be sized", lambda: annotation(self.cluster.get("pod", name), "placeholder") is None)
+        return self.cluster.get("pod", name)
+
+    def test_a_quota_refuses_no_pod_that_it_takes_as_written(self):
+        # A LimitRange with defaults alone limits nothing, and is the API server's business.
         self.assertTrue(self.create({
             "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "defaults"},
             "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "50m", "memory": "64Mi"}}]}})[2])
-        self.assertTrue(self.create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "quota"},
-                                     "spec": {"hard": {"requests.cpu": "4"}}})[2])
+        self.limit("ResourceQuota", "quota", {"hard": {"requests.cpu": "4"}})
         sidecar = {"name": "log", "image": "synergy.test/busybox:1"}
-        wait_for("the quota to be known", lambda: self.cluster.get("resourcequota", "quota").get("status"))
         item = self.created(pod("first", containers=[sidecar]))
         self.assertEqual(resources(item, 1), {"requests": {"cpu": "50m", "memory": "64Mi"}})
-        self.assertEqual(resources(item)["requests"]["cpu"], "3")
-        _, complaint, created = self.create(pod("second", {"requests": {"cpu": "1m"}, "limits": {GPU: "1"}}))
-        self.assertFalse(created)
-        self.assertIn("exceeded quota", complaint)
+        self.assertEqual(resources(item)["requests"]["cpu"], "50m", "as it is written, until it is there")
+        self.assertEqual(resources(self.sized("first"))["requests"]["cpu"], "2950m")
+        item = self.created(pod("second", {"requests": {"cpu": "1m"}, "limits": {GPU: "1"}}))
+        self.assertEqual(resources(item)["requests"], {"cpu": "1m", "memory": "62500M", GPU: "1"})
+        self.created(pod("third"))
+        item = self.sized("third")
+        self.assertEqual(resources(item)["requests"], {"cpu": "50m", "memory": "62500M", GPU: "1"}, "there is less than its share")
+        self.assertEqual(json.loads(annotation(item, "floor"))["cpu"], "50m")
+        wait_for("its event", lambda: any("exceeded quota" in text for text in self.cluster.events("third")))
+
+    def test_amounts_stay_within_limit_ranges(self):
+        self.add_profile()
+        for spec, enforcement, limits, expected in (
+                ({"type": "Container", "min": {"cpu": "4"}, "max": {"cpu": "10", "memory": "50G"}}, "shared", {}, ("4", "50G")),
+                ({"type": "Container", "default": {"cpu": "12"}, "defaultRequest": {"cpu": "6"}, "maxLimitRequestRatio": {"cpu": "2"}},
+                 "shared", {}, ("6", "60G")),
+                ({"type": "Pod", "max": {"cpu": "2"}}, "strict", {"cpu": "2"}, ("2", "60G")),
+        ):
+            with self.subTest(spec):
+                self.limit("LimitRange", "range", {"limits": [spec]})
+                item = self.created(pod("train", {"limits": {GPU: "1", **limits}},
+                                        labels={"synergy.io/profile": "image", "synergy.io/enforcement": enforcement}))
+                self.assertEqual((resources(item)["requests"]["cpu"], resources(item)["requests"]["memory"]), expected)
+                self.cluster.clear()
+                self.kubectl("delete", "limitrange", "range")
+                self.known_to_controller("limitranges", 0)
 
     def test_opted_out_pods_and_those_of_other_schedulers_stay_as_written(self):
         item = self.created(pod("out", labels={"synergy.io/fungible": "false"}))
@@ -215,8 +250,7 @@ class WebhookTest(unittest.TestCase):
             self.assertNotIn("webhook", complaint)
         many = [{"name": f"c{i}", "image": "x"} for i in range(49)]
         self.assertEqual(len(self.created(pod("many", containers=many))["spec"]["containers"]), 50)
-        huge = self.created(pod("huge", {"requests": {"cpu": "9E", "memory": "9E"}, "limits": {GPU: "1"}}))
-        self.assertEqual(resources(huge)["requests"]["cpu"], "3")
+        self.created(pod("huge", {"requests": {"cpu": "9E", "memory": "9E"}, "limits": {GPU: "1"}}))
         self.assertEqual(self.api_metric(failed), before)
 
     def api_metric(self, line):

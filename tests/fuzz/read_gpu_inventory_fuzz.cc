@@ -7,16 +7,16 @@
 #include <string_view>
 
 #include "core/check.h"
-#include "json/gpu_inventory.h"
 #include "json/text.h"
+#include "wire/gpu_inventory.h"
 
-namespace synergy::json {
+namespace synergy::wire {
 namespace {
 
 void CheckText(std::string_view text) {
   const Result<NodeGpus> gpus = ReadGpuInventory(text);
   if (!gpus) {
-    SYNERGY_CHECK(IsUtf8(gpus.error().message), "messages are UTF-8");
+    SYNERGY_CHECK(json::IsUtf8(gpus.error().message), "messages are UTF-8");
     return;
   }
   SYNERGY_CHECK(gpus->health.size() == gpus->inventory.gpus().size(), "each GPU has its health");
@@ -26,9 +26,9 @@ void CheckText(std::string_view text) {
 }
 
 }  // namespace
-}  // namespace synergy::json
+}  // namespace synergy::wire
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  synergy::json::CheckText(std::string_view(reinterpret_cast<const char*>(data), size));
+  synergy::wire::CheckText(std::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }

@@ -9,15 +9,17 @@
 
 #include "core/check.h"
 #include "json/document.h"
-#include "json/objects.h"
-#include "json/pod_writes.h"
-#include "json/resource_list.h"
 #include "json/text.h"
+#include "wire/objects.h"
+#include "wire/pod_writes.h"
+#include "wire/resource_list.h"
 
-namespace synergy::json {
+namespace synergy::wire {
 namespace {
 
-void CheckUtf8(std::string_view text) { SYNERGY_CHECK(IsUtf8(text), "text from JSON is UTF-8"); }
+void CheckUtf8(std::string_view text) {
+  SYNERGY_CHECK(json::IsUtf8(text), "text from JSON is UTF-8");
+}
 
 void CheckAmounts(const Resources& resources, int64_t largest) {
   const auto in_range = [largest](int64_t amount) {
@@ -47,7 +49,7 @@ void CheckPod(const Pod& pod) {
     SYNERGY_CHECK(pod.requests.main.FitsWithin(*pod.demand), "the demand is at least the requests");
   }
   const std::string binding = WriteBinding(pod.pod_namespace, pod.name, pod.uid, pod.node);
-  const Result<Document> written = Document::Parse(binding);
+  const Result<json::Document> written = json::Document::Parse(binding);
   SYNERGY_CHECK(written && written->root()["metadata"]["uid"].text() == pod.uid,
                 "a binding is JSON");
 }
@@ -92,19 +94,19 @@ void CheckText(std::string_view text) {
   const auto check_budget = [](const DisruptionBudget& budget) {
     budget.selector.Matches({{"a", "b"}});
   };
-  CheckPage(reader.ReadPodList(text), CheckPod);
-  CheckPage(reader.ReadNodeList(text), CheckNode);
-  CheckPage(reader.ReadDisruptionBudgetList(text), check_budget);
-  CheckEvent(reader.ReadPodEvent(text), CheckPod);
-  CheckEvent(reader.ReadNodeEvent(text), CheckNode);
-  CheckEvent(reader.ReadDisruptionBudgetEvent(text), check_budget);
+  CheckPage(reader.ReadList<Pod>(text), CheckPod);
+  CheckPage(reader.ReadList<Node>(text), CheckNode);
+  CheckPage(reader.ReadList<DisruptionBudget>(text), check_budget);
+  CheckEvent(reader.ReadWatchEvent<Pod>(text), CheckPod);
+  CheckEvent(reader.ReadWatchEvent<Node>(text), CheckNode);
+  CheckEvent(reader.ReadWatchEvent<DisruptionBudget>(text), check_budget);
   ReadStatus(text);
 }
 
 }  // namespace
-}  // namespace synergy::json
+}  // namespace synergy::wire
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  synergy::json::CheckText(std::string_view(reinterpret_cast<const char*>(data), size));
+  synergy::wire::CheckText(std::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }

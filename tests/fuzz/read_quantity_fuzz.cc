@@ -8,10 +8,10 @@
 
 #include "core/check.h"
 #include "core/exact_quantity.h"
-#include "json/quantity.h"
 #include "json/text.h"
+#include "wire/quantity.h"
 
-namespace synergy::json {
+namespace synergy::wire {
 namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -19,7 +19,7 @@ constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 void CheckText(std::string_view text) {
   const Result<QuantityValue> quantity = ParseQuantity(text);
   if (!quantity) {
-    SYNERGY_CHECK(IsUtf8(quantity.error().message), "messages are UTF-8");
+    SYNERGY_CHECK(json::IsUtf8(quantity.error().message), "messages are UTF-8");
     return;
   }
   if (quantity->value >= 0 && quantity->milli > 0 && quantity->milli < kMost) {
@@ -40,9 +40,9 @@ void CheckText(std::string_view text) {
 }
 
 }  // namespace
-}  // namespace synergy::json
+}  // namespace synergy::wire
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  synergy::json::CheckText(std::string_view(reinterpret_cast<const char*>(data), size));
+  synergy::wire::CheckText(std::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }

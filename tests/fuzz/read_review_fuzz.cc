@@ -9,16 +9,16 @@
 
 #include "admission/admission.h"
 #include "core/check.h"
-#include "json/admission_review.h"
 #include "json/document.h"
 #include "json/text.h"
 #include "support/json_tree.h"
+#include "wire/admission_review.h"
 
-namespace synergy::json {
+namespace synergy::wire {
 namespace {
 
 // A cluster in which there is room for every pod.
-class Room final : public admission::Surroundings {
+class Room final : public AdmissionSurroundings {
  public:
   bool Complete() const override { return true; }
   std::string NamespaceLabel(const std::string& name, std::string_view key) const override {
@@ -28,6 +28,9 @@ class Room final : public admission::Surroundings {
                                                   const std::string&) const override {
     return nullptr;
   }
+  std::shared_ptr<const NamespaceLimits> Limits() const override {
+    return std::make_shared<const NamespaceLimits>();
+  }
   std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus gpus,
                                           const std::string&) const override {
     return ResourceVector{gpus, Cores(3), GB(60)};
@@ -35,21 +38,21 @@ class Room final : public admission::Surroundings {
 };
 
 void CheckAnswer(const std::string& answer) {
-  SYNERGY_CHECK(Document::Parse(answer).has_value(), "an answer is JSON");
-  SYNERGY_CHECK(IsUtf8(answer), "an answer is UTF-8");
+  SYNERGY_CHECK(json::Document::Parse(answer).has_value(), "an answer is JSON");
+  SYNERGY_CHECK(json::IsUtf8(answer), "an answer is UTF-8");
 }
 
 void CheckText(std::string_view text) {
   static const Room room;
-  static const admission::Settings settings;
+  static const AdmissionSettings settings;
   if (const Result<PodReview> review = PodReview::Read(text, settings.gpu_resource)) {
     ReviewAnswer answer;
     answer.warnings = {review->problem()};
     if (review->problem().empty()) {
-      const admission::Decision decision = Decide(review->facts(), room, settings);
+      const AdmissionDecision decision = Admit(review->pod(), room, settings);
       answer.warnings = decision.warnings;
       answer.patch = review->WritePatch(decision, settings);
-      const Result<Document> document = Document::Parse(text);
+      const Result<json::Document> document = json::Document::Parse(text);
       SYNERGY_CHECK(document.has_value(), "what was read can be read");
       // The API server's decoder has no equal keys either.
       const auto tree = synergy::testing::ParseJsonTree(text);
@@ -72,9 +75,9 @@ void CheckText(std::string_view text) {
 }
 
 }  // namespace
-}  // namespace synergy::json
+}  // namespace synergy::wire
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  synergy::json::CheckText(std::string_view(reinterpret_cast<const char*>(data), size));
+  synergy::wire::CheckText(std::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }

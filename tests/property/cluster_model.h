@@ -17,8 +17,8 @@ namespace synergy::testing {
 
 class ClusterModel {
  public:
-  void PutNode(const Node& node) { nodes_[node.name] = node; }
-  void DropNode(const std::string& name) { nodes_.erase(name); }
+  void PutNode(const Node& node);
+  void DropNode(const std::string& name);
   void KeepNodes(const std::set<std::string>& names);
 
   void Watch(const Pod& pod);  // pod.node: where it is bound, empty: nowhere
@@ -30,16 +30,16 @@ class ClusterModel {
   void Forget(const std::string& uid);
   void Extend(const std::string& uid, Instant deadline);
   std::set<std::string> Expired(Instant now) const;
-  void DropStaleExpectations(Instant now);
+  void DropStaleExpectations(Instant now, WallTime wall);
 
   ClusterPhoto Photo() const;
   size_t assumed_pods() const;
   size_t known_pods() const { return pods_.size(); }
-  // Where the pod is expected or assumed.
-  std::optional<std::string> HeldOn(const std::string& uid) const;
+  // Where the pod is expected, assumed or kept a place for.
+  std::optional<std::string> PlacedOn(const std::string& uid) const;
 
  private:
-  enum class Standing { kWaiting, kExpected, kAssumed, kBound };
+  enum class Standing { kWaiting, kExpected, kKept, kAssumed, kBound };
   struct Entry {
     Pod pod;
     Standing standing = Standing::kWaiting;
@@ -51,10 +51,15 @@ class ClusterModel {
   // out.
   bool Fits(const Pod& pod, const std::string& node, bool beside_expected) const;
   void GiveUp(const std::string& uid);
+  // As the watch says: waiting, or where a place is kept for it.
+  void Wait(Entry& entry) const;
+  // A place is kept where the pod is no larger than the node: to be looked at when one changes.
+  void WaitAnew();
   static bool AfterGpus(const Entry& entry);
 
   std::map<std::string, Node> nodes_;
   std::map<std::string, Entry> pods_;
+  WallTime wall_{};
 };
 
 }  // namespace synergy::testing

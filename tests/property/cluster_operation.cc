@@ -1,7 +1,9 @@
 #include "property/cluster_operation.h"
 
 #include <iterator>
+#include <memory>
 #include <ostream>
+#include <utility>
 
 #include "property/cluster_photo.h"
 
@@ -32,11 +34,21 @@ Pod Operation::MakePod(int which) const {
   return made;
 }
 
+Pod Operation::MakeKeptPod(int which) const {
+  Pod made = MakePod(which);
+  auto waiting = std::make_shared<Waiting>();
+  waiting->kept_node = NodeName();
+  waiting->kept_until = Date();
+  made.waiting = std::move(waiting);
+  return made;
+}
+
 std::ostream& operator<<(std::ostream& out, const Operation& operation) {
   static constexpr const char* kNames[] = {"upsert node",
                                            "remove node",
                                            "replace nodes",
                                            "watch: waiting",
+                                           "watch: place kept",
                                            "watch: bound",
                                            "watch: terminal",
                                            "remove pod",

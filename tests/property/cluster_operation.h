@@ -22,6 +22,7 @@ struct Operation {
     kRemoveNode,
     kReplaceNodes,
     kWatchWaiting,
+    kWatchKept,  // waiting, and a place is kept for it
     kWatchBound,
     kWatchTerminal,
     kRemovePod,
@@ -50,9 +51,12 @@ struct Operation {
   std::string NodeName() const { return "n" + std::to_string(node); }
   std::string PodName() const { return "p" + std::to_string(pod); }
   Instant Time() const { return Instant(std::chrono::seconds(second)); }
+  WallTime Date() const { return WallTime(std::chrono::seconds(second)); }
   Node MakeNode(int which) const;
   // Not bound.
   Pod MakePod(int which) const;
+  // Not bound, with a place that is kept on the node until the time.
+  Pod MakeKeptPod(int which) const;
   // Where a list says that the pod is bound.
   std::string ListedNode(int which) const {
     return "n" + std::to_string((node + which) % kNodeNames);

@@ -37,6 +37,9 @@ class Pair {
       case Operation::kWatchWaiting:
         Watch(operation.MakePod(operation.pod));
         break;
+      case Operation::kWatchKept:
+        Watch(operation.MakeKeptPod(operation.pod));
+        break;
       case Operation::kWatchBound: {
         Pod pod = operation.MakePod(operation.pod);
         pod.node = operation.NodeName();
@@ -74,8 +77,8 @@ class Pair {
         model_.Extend(operation.PodName(), operation.Time());
         break;
       case Operation::kDropStaleExpectations:
-        state_.DropStaleExpectations(operation.Time(), {});
-        model_.DropStaleExpectations(operation.Time());
+        state_.DropStaleExpectations(operation.Time(), operation.Date());
+        model_.DropStaleExpectations(operation.Time(), operation.Date());
         break;
       case Operation::kSettleExpired:
         SettleExpired(operation.Time());
@@ -93,10 +96,10 @@ class Pair {
     RC_ASSERT(state_.known_pods() == model_.known_pods());
     for (int pod = 0; pod < kPodNames; ++pod) {
       const std::string uid = "p" + std::to_string(pod);
-      const auto hold = state_.FindHold(uid);
-      const auto held_on = model_.HeldOn(uid);
-      RC_ASSERT(hold.has_value() == held_on.has_value());
-      if (hold) RC_ASSERT(snapshot->node(hold->node).detail->name == *held_on);
+      const auto placement = state_.FindPlacement(uid);
+      const auto placed_on = model_.PlacedOn(uid);
+      RC_ASSERT(placement.has_value() == placed_on.has_value());
+      if (placement) RC_ASSERT(snapshot->node(placement->node).detail->name == *placed_on);
     }
     for (int node = 0; node < kNodeNames; ++node) {
       const std::string name = "n" + std::to_string(node);

@@ -51,6 +51,12 @@ inline Pod Finished(Pod pod) {
   pod.terminal = true;
   return pod;
 }
+// The watch has brought everything up to that resource version, of a pod that nobody knows.
+inline void HearUntil(ClusterState& state, uint64_t version) {
+  Pod ended = Finished(MakePod("ended", {}));
+  ended.resource_version = version;
+  state.UpsertPod(std::move(ended));
+}
 inline Pod Demanding(Pod pod, MilliCpu cpu, Bytes memory) {
   pod.demand = ResourceVector{pod.requests.main.gpus, cpu, memory};
   return pod;

@@ -20,6 +20,8 @@ FakeApiServer::FakeApiServer(const std::optional<FakeTls>& tls, bool started)
   resources_["nodes"].kind = "Node";
   resources_["poddisruptionbudgets"].kind = "PodDisruptionBudget";
   resources_["namespaces"].kind = "Namespace";
+  resources_["limitranges"].kind = "LimitRange";
+  resources_["resourcequotas"].kind = "ResourceQuota";
   resources_["trainingprofiles"].kind = "TrainingProfile";
   if (started) Start();
 }

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "json/document.h"
-#include "json/objects.h"
+#include "json/text.h"
+#include "wire/objects.h"
 
 namespace synergy::testing {
 namespace {

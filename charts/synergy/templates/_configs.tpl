@@ -65,6 +65,9 @@ extenders:
     "listen" "127.0.0.1:8888"
     "httpListen" ":8889"
     "gpuResource" .Values.gpuResource
+    "schedulerName" .Values.schedulerName
+    "hold" (default "60s" .Values.controller.config.tuner.hold)
+    "nodeHeadroom" .Values.nodeHeadroom
     "log" .Values.log) (deepCopy .Values.extender.config) | toYaml }}
 {{- end -}}
 
@@ -75,6 +78,7 @@ extenders:
     "tls" (dict "certificateFile" "/tls/tls.crt" "keyFile" "/tls/tls.key")
     "gpuResource" .Values.gpuResource
     "schedulerName" .Values.schedulerName
+    "nodeHeadroom" .Values.nodeHeadroom
     "ownNamespace" .Release.Namespace
     "leaseName" (include "synergy.component" (list . "controller"))
     "log" .Values.log) (deepCopy .Values.controller.config) | toYaml }}

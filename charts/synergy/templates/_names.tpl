@@ -75,3 +75,16 @@ labels:
 {{- $name := printf "%s:%s" (last .).image.repository (default $root.Chart.AppVersion $root.Values.image.tag) -}}
 {{- if $root.Values.image.registry }}{{ $root.Values.image.registry }}/{{ end }}{{ $name }}
 {{- end -}}
+
+{{/* As whom a component's pods ask the API server: (list $ "controller" $values.controller) */}}
+{{- define "synergy.username" -}}
+{{- printf "system:serviceaccount:%s:%s" (index . 0).Release.Namespace (include "synergy.serviceAccountName" .) -}}
+{{- end -}}
+
+{{/* Annotations of pods that Synergy's programs alone write: kWrittenByPrograms in src/cluster/annotations.h */}}
+{{- define "synergy.guardedAnnotations" -}}
+'synergy.io/container', 'synergy.io/demand', 'synergy.io/fair-share', 'synergy.io/floor', 'synergy.io/original',
+'synergy.io/profile', 'synergy.io/profile-generation', 'synergy.io/enforcement', 'synergy.io/gpu-product', 'synergy.io/placeholder',
+'synergy.io/change', 'synergy.io/hold', 'synergy.io/room-seen', 'synergy.io/unshrinkable-until',
+'synergy.io/memory-let-be', 'synergy.io/memory-in-use', 'synergy.io/warnings'
+{{- end -}}

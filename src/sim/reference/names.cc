@@ -50,4 +50,12 @@ Result<ReferenceMechanism> ParseReferenceMechanism(std::string_view name) {
                                      {"opt", ReferenceMechanism::kOpt}});
 }
 
+Result<ReferenceArrivals> ParseReferenceArrivals(std::string_view name) {
+  return Lookup<ReferenceArrivals>("kind of arrivals", name,
+                                   {{"auto", ReferenceArrivals::kAuto},
+                                    {"static", ReferenceArrivals::kStatic},
+                                    {"replay", ReferenceArrivals::kReplay},
+                                    {"generated", ReferenceArrivals::kGenerated}});
+}
+
 }  // namespace synergy

@@ -55,6 +55,9 @@ enum class ReferenceArrivals {
   kGenerated,
 };
 
+// "auto", "static", "replay" or "generated"; the error lists them.
+Result<ReferenceArrivals> ParseReferenceArrivals(std::string_view name);
+
 struct ReferenceOptions {
   int64_t servers = 16;
   ResourceVector server{Gpus(8), Cores(24), GB(500)};  // each

@@ -21,6 +21,8 @@ type server struct {
 	budgets    *collection
 	namespaces *collection
 	profiles   *collection
+	ranges     *collection
+	quotas     *collection
 }
 
 func newServer(nodeCount int) *server {
@@ -31,6 +33,8 @@ func newServer(nodeCount int) *server {
 
 		namespaces: newCollection("Namespace", "v1"),
 		profiles:   newCollection("TrainingProfile", "synergy.io/v1alpha1"),
+		ranges:     newCollection("LimitRange", "v1"),
+		quotas:     newCollection("ResourceQuota", "v1"),
 	}
 	s.version = 10_000_000
 	s.namespaces.load(fixture.Namespace, fixture.ListedNamespace())
@@ -51,6 +55,7 @@ func (s *server) handler() http.Handler {
 	for path, objects := range map[string]*collection{
 		"/api/v1/nodes": s.nodes, "/api/v1/pods": s.pods, "/apis/policy/v1/poddisruptionbudgets": s.budgets,
 		"/api/v1/namespaces": s.namespaces, "/apis/synergy.io/v1alpha1/trainingprofiles": s.profiles,
+		"/api/v1/limitranges": s.ranges, "/api/v1/resourcequotas": s.quotas,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { s.listOrWatch(w, r, objects) })
 	}

@@ -10,6 +10,6 @@ source "$here/../../../scripts/lib/image.sh"
 program=$1 archive=$2
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
-mkdir -p "$folder/root/data" "$folder/root/tmp"
-cp "$program" "$folder/root/trainer"
+mkdir -p "$folder/files/data" "$folder/files/tmp"
+cp "$program" "$folder/files/trainer"
 archive_image "$folder" synergy.test/trainer:1 '{"Entrypoint": ["/trainer"]}' "$archive"

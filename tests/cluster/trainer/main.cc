@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "cluster/trainer/breathing.h"
 #include "cluster/trainer/data_set.h"
 #include "cluster/trainer/metrics_server.h"
 #include "cluster/trainer/options.h"
@@ -104,6 +105,7 @@ bool WaitForSignal(const sigset_t& signals, Clock::time_point until) {
 
 int Run(const Options& options, const sigset_t& signals) {
   const std::unique_ptr<char[]> model = TouchedMemory(options.model_memory);
+  const Breathing breathing(options.breathing_memory, 1);
   const std::unique_ptr<DataSet> data = DataSet::Open(options);
   Training training(options, *data);
   std::atomic<double> last_second = 0;
@@ -136,9 +138,10 @@ int Run(const Options& options, const sigset_t& signals) {
     tick = std::max(tick + std::chrono::seconds(1), Clock::now());
     // Whoever copies the lines may be late.
     const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-    std::printf("time=%.3f iterations=%llu per_second=%.2f workers=%d missed=%.3f\n", now.count(),
-                static_cast<unsigned long long>(training.iterations()), last_second.load(),
-                options.workers, missed.Next());
+    std::printf("time=%.3f iterations=%llu per_second=%.2f workers=%d missed=%.3f touched=%llu\n",
+                now.count(), static_cast<unsigned long long>(training.iterations()),
+                last_second.load(), options.workers, missed.Next(),
+                static_cast<unsigned long long>(breathing.touched_bytes()));
     std::fflush(stdout);
   }
   if (counting) std::printf("throughput=%.4f\n", measured.PerSecond());

@@ -61,6 +61,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
   app.add_option("--data-file", options.data_file, "The data set, made when it is not there");
   app.add_option("--model-memory", options.model_memory, "Bytes of anonymous memory to hold")
       ->transform(size);
+  app.add_option("--breathing-memory", options.breathing_memory,
+                 "Bytes of anonymous memory, at most, that grow and shrink at random")
+      ->transform(size);
   app.add_option("--warm-up", warm_up, "Seconds before those of --seconds, which do not count");
   app.add_option("--seconds", run_time,
                  "End after so long, with a line throughput=ITERATIONS_PER_SECOND");

@@ -23,10 +23,11 @@ struct Options {
   uint64_t storage_bandwidth = 100'000'000;  // bytes per second
   std::string data_file = "/data/set";
   bool anonymous_cache = false;
-  uint64_t cache_size = 0;    // of an anonymous cache; 0: the data set's
-  uint64_t model_memory = 0;  // anonymous memory that is held all the time
-  Duration warm_up{};         // not part of the summary
-  Duration run_time{};        // 0: until SIGTERM
+  uint64_t cache_size = 0;        // of an anonymous cache; 0: the data set's
+  uint64_t model_memory = 0;      // anonymous memory that is held all the time
+  uint64_t breathing_memory = 0;  // anonymous memory that comes and goes, at most
+  Duration warm_up{};             // not part of the summary
+  Duration run_time{};            // 0: until SIGTERM
   std::string address = "0.0.0.0";
   std::optional<uint16_t> port;  // of /metrics; 0: any free one
 };

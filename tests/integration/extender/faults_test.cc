@@ -67,12 +67,14 @@ TEST_F(ExtenderFaultsTest, GivesTheLastGpuToOneOfTwoCallers) {
   EXPECT_EQ(server.bindings().size(), 1u);
 }
 
-TEST_F(ExtenderFaultsTest, DecidesFromItsCopyWhileTheApiServerIsAway) {
+TEST_F(ExtenderFaultsTest, PlacesNothingByAnOldCopyWhileTheApiServerIsAway) {
   server.Stop();
-  EXPECT_TRUE(Fits("p"));
+  while (Fits("p")) {
+  }
   EXPECT_NE(Bind(GpuPod("p")), kBound);
   server.Start();
-  EXPECT_EQ(Bind(GpuPod("p")), kBound);
+  while (Bind(GpuPod("p")) != kBound) {
+  }
   EXPECT_EQ(server.bindings().size(), 1u);
 }
 
@@ -101,7 +103,8 @@ TEST_F(ExtenderFaultsTest, ListsAgainWhenHistoryIsForgotten) {
   server.EndWatches();
   while (extender->Metric(kListsOfPods) < before + 1) {
   }
-  EXPECT_TRUE(Fits("p"));
+  while (!Fits("p")) {  // until the watches are open again
+  }
 }
 
 }  // namespace

@@ -21,9 +21,9 @@
 #include "integration/oracle/oracle.h"
 #include "json/document.h"
 #include "json/field_reader.h"
-#include "json/objects.h"
+#include "wire/objects.h"
 
-namespace synergy::json {
+namespace synergy::wire {
 namespace {
 
 constexpr int kCases = 6'000;
@@ -31,10 +31,10 @@ constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 
 using Amounts = std::map<std::string, int64_t>;
 
-Amounts ReadAmounts(Value object) {
+Amounts ReadAmounts(json::Value object) {
   Amounts amounts;
-  FieldReader fields(object);
-  object.ForEachMember([&](std::string_view name, Value amount) {
+  json::FieldReader fields(object);
+  object.ForEachMember([&](std::string_view name, json::Value amount) {
     amounts[std::string(name)] = fields.Integer(amount, std::numeric_limits<int64_t>::min(),
                                                 std::numeric_limits<int64_t>::max());
   });
@@ -59,7 +59,7 @@ std::string ToText(const Amounts& amounts) {
 
 class Comparison {
  public:
-  Comparison(const OracleCase& line, Value answer, Differences& differences)
+  Comparison(const OracleCase& line, json::Value answer, Differences& differences)
       : line_(line), answer_(answer), differences_(differences) {}
 
   void AmountsEqual(std::string_view what, const Amounts& ours) {
@@ -78,7 +78,7 @@ class Comparison {
   }
 
   const OracleCase& line_;
-  const Value answer_;
+  const json::Value answer_;
   Differences& differences_;
 };
 
@@ -89,9 +89,9 @@ std::string SortReasons(const std::set<std::string>& reasons) {
   return text;
 }
 
-std::string TheirReasons(Value answer) {
+std::string TheirReasons(json::Value answer) {
   std::set<std::string> reasons;
-  answer["reasons"].ForEachElement([&](Value reason) { reasons.emplace(reason.text()); });
+  answer["reasons"].ForEachElement([&](json::Value reason) { reasons.emplace(reason.text()); });
   if (answer["unschedulable"].truth()) reasons.emplace("node(s) were unschedulable");
   return SortReasons(reasons);
 }
@@ -109,10 +109,10 @@ std::string OurReasons(const std::string& description) {
 // kube-scheduler adds a pod's overhead to a copy of its pod-level request that shares its digits
 // with the original when they do not fit into its short form: every look at such a pod (memory from
 // 100Ti on, say) makes it larger. There is no right answer to compare with.
-bool GrowsWithEveryLook(Value pod) {
-  const Value spec = pod["spec"];
+bool GrowsWithEveryLook(json::Value pod) {
+  const json::Value spec = pod["spec"];
   bool grows = false;
-  spec["resources"]["requests"].ForEachMember([&](std::string_view name, Value amount) {
+  spec["resources"]["requests"].ForEachMember([&](std::string_view name, json::Value amount) {
     const std::optional<ParsedQuantity> parsed = ParseExactQuantity(amount.text());
     grows |= parsed && parsed->arbitrary_decimal && !spec["overhead"][name].missing();
   });
@@ -120,10 +120,10 @@ bool GrowsWithEveryLook(Value pod) {
 }
 
 bool HasNoRightAnswer(const OracleCase& line) {
-  const Result<Document> input = Document::Parse(line.input);
+  const Result<json::Document> input = json::Document::Parse(line.input);
   SYNERGY_CHECK(input.has_value(), "the oracle generates JSON");
   bool grows = GrowsWithEveryLook(input->root()["pod"]);
-  input->root()["pods"].ForEachElement([&](Value pod) { grows |= GrowsWithEveryLook(pod); });
+  input->root()["pods"].ForEachElement([&](json::Value pod) { grows |= GrowsWithEveryLook(pod); });
   return grows;
 }
 
@@ -131,9 +131,9 @@ class AccountingOracle : public testing::Test {
  protected:
   // Everything that the oracle says about one node, the pods on it and a pod to be placed.
   void Compare(const OracleCase& line) {
-    const Result<Document> answers = Document::Parse(line.answer);
+    const Result<json::Document> answers = json::Document::Parse(line.answer);
     ASSERT_TRUE(answers) << line.answer;
-    const Value answer = answers->root();
+    const json::Value answer = answers->root();
     ASSERT_TRUE(answer["error"].missing()) << line.answer;
     Comparison comparison(line, answer, differences_);
 
@@ -141,7 +141,7 @@ class AccountingOracle : public testing::Test {
     const Result<Pod> incoming = reader_.ReadPod(pod_text, PodUse::kIncoming);
     const Result<Pod> accounted = reader_.ReadPod(pod_text, PodUse::kAccounted);
     const Result<Node> node = reader_.ReadNode(RawMember(line.input, "node"));
-    Result<ListPage<Pod>> pods = reader_.ReadPodList(
+    Result<ListPage<Pod>> pods = reader_.ReadList<Pod>(
         fmt::format(R"({{"kind":"PodList","items":{}}})", RawMember(line.input, "pods")));
     ASSERT_TRUE(incoming && accounted && node && pods) << line.input;
     ASSERT_TRUE(pods->problems.empty()) << pods->problems.front();
@@ -195,4 +195,4 @@ TEST_F(AccountingOracle, PodsAndNodesAreCountedAsKubeSchedulerCountsThem) {
 }
 
 }  // namespace
-}  // namespace synergy::json
+}  // namespace synergy::wire

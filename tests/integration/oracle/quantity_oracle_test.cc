@@ -16,11 +16,11 @@
 #include "integration/oracle/oracle.h"
 #include "json/document.h"
 #include "json/field_reader.h"
-#include "json/objects.h"
-#include "json/quantity.h"
-#include "json/resource_list.h"
+#include "wire/objects.h"
+#include "wire/quantity.h"
+#include "wire/resource_list.h"
 
-namespace synergy::json {
+namespace synergy::wire {
 namespace {
 
 constexpr int kCases = 200'000;
@@ -36,12 +36,12 @@ struct Expected {
 };
 
 Expected ReadAnswer(const std::string& text) {
-  const Result<Document> document = Document::Parse(text);
+  const Result<json::Document> document = json::Document::Parse(text);
   SYNERGY_CHECK(document.has_value(), "the oracle answers JSON");
-  const Value answer = document->root();
+  const json::Value answer = document->root();
   Expected expected;
   expected.error = !answer["error"].missing();
-  FieldReader fields(answer);
+  json::FieldReader fields(answer);
   expected.value = fields.Integer(answer["value"], kLeast, kMost);
   expected.milli = fields.Integer(answer["milli"], kLeast, kMost);
   expected.value_in_range = answer["valueInRange"].truth();
@@ -51,7 +51,7 @@ Expected ReadAnswer(const std::string& text) {
 }
 
 // The text that UnmarshalJSON of a quantity hands to ParseQuantity.
-std::string QuantityText(Value quantity) {
+std::string QuantityText(json::Value quantity) {
   std::string_view text = quantity.text();
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
@@ -80,7 +80,7 @@ TEST(QuantityOracle, TextsAreReadAsApimachineryReadsThem) {
   int accepted = 0;
   int skipped = 0;
   for (const OracleCase& line : GenerateOracleCases("quantities", kCases, OracleSeed())) {
-    const Result<Document> input = Document::Parse(line.input);
+    const Result<json::Document> input = json::Document::Parse(line.input);
     ASSERT_TRUE(input) << line.input;
     const std::string text = QuantityText(input->root()["quantity"]);
     const Expected expected = ReadAnswer(line.answer);
@@ -121,7 +121,7 @@ TEST(QuantityOracle, FieldsOfObjectsAreReadAsTheApiMachineryReadsThem) {
     }
     // Negative amounts are rounded otherwise than by ParseQuantity, which does not matter: none is
     // ever stored.
-    const Result<Document> input = Document::Parse(line.input);
+    const Result<json::Document> input = json::Document::Parse(line.input);
     const std::optional<ParsedQuantity> exact =
         ParseExactQuantity(QuantityText(input->root()["quantity"]));
     if (!exact || exact->exact < ExactQuantity()) continue;
@@ -139,4 +139,4 @@ TEST(QuantityOracle, FieldsOfObjectsAreReadAsTheApiMachineryReadsThem) {
 }
 
 }  // namespace
-}  // namespace synergy::json
+}  // namespace synergy::wire

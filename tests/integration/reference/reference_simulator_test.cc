@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "config/model_facts_file.h"
+#include "cli/model_facts_file.h"
 #include "sim/csv.h"
 #include "sim/statistics.h"
 #include "sim/trace.h"
@@ -131,7 +131,7 @@ class ReferenceRunsTest : public ::testing::Test {
 
   const Table results_{"reference/results.csv"};
   const ModelFacts facts_ =
-      Must(config::LoadModelFacts(kFolder + "reference/profiles.json", ReferenceOptions{}.server));
+      Must(cli::LoadModelFacts(kFolder + "reference/profiles.json", ReferenceOptions{}.server));
 
  private:
   std::map<std::string, std::vector<TraceJob>> traces_;

@@ -58,13 +58,60 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(first["mean_jct_hours"], figures(*made)["mean_jct_hours"])
         self.assertAlmostEqual(first["mean_jct_hours"], figures("--trace", saved, "--servers", "4")["mean_jct_hours"], 9)
 
+    def test_arrivals_say_whether_the_authors_simulator_outlasts_a_moment_without_a_job(self):
+        saved = self.folder / "made.csv"
+        reference = ["--compat", "reference", "--mechanism", "tune"]
+        made = figures("--generate", "rate=0.2/h,gpus=philly,jobs=100,seed=3", *reference, "--save", saved)
+        self.assertEqual((made["jobs"], made["left_out"]), (100, 0))
+        generated = figures("--trace", saved, *reference, "--arrivals", "generated")
+        self.assertEqual(generated["mean_jct_hours"], made["mean_jct_hours"])
+        replayed = figures("--trace", saved, *reference)
+        self.assertLess(replayed["jobs"], 100)
+        self.assertEqual(replayed["jobs"] + replayed["left_out"], 100)
+
+    def test_jobs_that_no_figure_counts_are_warned_of(self):
+        trace = self.folder / "gap.csv"
+        trace.write_text("job_id,model,arrival_s,total_iterations,gpus\n0,alexnet,0,100,1\n1,alexnet,9999999,100,1\n", encoding="utf-8")
+        profiles = ["--profiles", DATA / "profiles.json"]
+        reference = ["--trace", trace, *profiles, "--compat", "reference", "--mechanism", "tune"]
+        self.assertIn("1 of 2 jobs are left out", simulate(*reference).stderr)
+        for silent in ([*reference, "--arrivals", "generated"], [*reference, "--window", "0:1"], ["--trace", trace, *profiles]):
+            with self.subTest(arguments=silent):
+                self.assertEqual(simulate(*silent).stderr, "")
+        philly = ["--trace", ROOT / "tests/data/philly/cluster_job_log.json", *profiles]
+        self.assertIn("3 of 6 jobs are left out: 3 never ran", simulate(*philly).stderr)
+        small = simulate(*philly, "--servers", "1", "--gpus", "4", "--cpus", "12", "--output", "json")
+        self.assertEqual(json.loads(small.stdout)["left_out"], 4)
+
+    def test_a_job_that_never_gets_its_gpus_is_named_and_the_others_are_measured(self):
+        resources = {"cpu": "24", "memory": "500G", "nvidia.com/gpu": "8", "pods": "110"}
+        node = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"capacity": resources, "allocatable": resources}}
+        other = {"kind": "Pod", "metadata": {"name": "other", "namespace": "default", "uid": "u"}, "status": {"phase": "Running"},
+                 "spec": {"nodeName": "n1", "schedulerName": "default-scheduler", "containers": [
+                     {"name": "c", "resources": {"requests": {"cpu": "9", "nvidia.com/gpu": "3"}}}]}}
+        cluster, trace = self.folder / "cluster.json", self.folder / "trace.csv"
+        cluster.write_text(json.dumps({"kind": "List", "items": [node, other]}), encoding="utf-8")
+        trace.write_text("job_id,model,arrival_s,total_iterations,gpus\n0,alexnet,0,100,1\n7,alexnet,0,100,8\n", encoding="utf-8")
+        arguments = ["--cluster", cluster, "--trace", trace, "--profiles", DATA / "profiles.json", "--output", "json"]
+        for_ever = simulate(*arguments)
+        self.assertEqual(for_ever.returncode, 0, for_ever.stderr)
+        self.assertIn("1 of 2 jobs are left out: job 7 never got its GPUs", for_ever.stderr)
+        run = json.loads(for_ever.stdout)
+        self.assertEqual((run["jobs"], run["left_out"]), (1, 1))
+        ends = simulate(*arguments, "--remaining", "2h")
+        self.assertEqual((ends.returncode, ends.stderr), (0, ""))
+        self.assertGreater(json.loads(ends.stdout)["makespan_hours"], 2)
+
     def test_jobs_timeline_and_plot_are_written(self):
         jobs, timeline, plot = (self.folder / name for name in ("jobs.csv", "timeline.csv", "plot.svg"))
-        figures("--trace", DATA / "dynamic_100job.csv", "--servers", "4", "--load", "0.5,1", "--policy", "fifo,srtf",
+        figures("--trace", DATA / "dynamic_100job.csv", "--servers", "4", "--load", "0.5,1", "--mechanism", "synergy,tune",
                 "--jobs-csv", jobs, "--timeline", timeline, "--plot", plot)
         rows = list(csv.DictReader(io.StringIO(jobs.read_text(encoding="utf-8"))))
         self.assertEqual(len(rows), 4 * 100)
         self.assertTrue(all(float(row["finish_s"]) > float(row["start_s"]) >= float(row["submit_s"]) for row in rows))
+        for row in rows:
+            self.assertEqual(row["nodes"].startswith("node-000"), row["mechanism"] == "synergy")
+            self.assertEqual(row["cpu_at_bind"] != "", row["mechanism"] == "synergy")
         points = list(csv.DictReader(io.StringIO(timeline.read_text(encoding="utf-8"))))
         self.assertTrue(all(0 <= float(point["gpus"]) <= 1 and 0 <= float(point["cpu"]) <= 1 for point in points))
         self.assertIn("fifo synergy", plot.read_text(encoding="utf-8"))
@@ -80,9 +127,12 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn(f"{trace}:3:", done.stderr)
         for arguments, text in ((["--generate", "rate=often"], "rate"),
-                                (["--generate", "jobs=10", "--mechanism", "luck"], "one of proportional"),
-                                (["--generate", "jobs=10", "--policy", "luck"], "one of fifo"),
+                                (["--generate", "jobs=10", "--mechanism", "luck"], "one of synergy, synergy-strict, proportional"),
+                                (["--generate", "jobs=10", "--policy", "luck", "--mechanism", "tune"], "one of fifo"),
+                                (["--generate", "jobs=10", "--policy", "srtf"], "--mechanism synergy-rounds"),
+                                (["--generate", "jobs=10", "--latency", "bind=soon"], "--latency"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
+                                (["--generate", "jobs=10", "--arrivals", "replay"], "only with --compat reference"),
                                 (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"], "8 GPUs"),
                                 ([], "--trace or --generate")):
             with self.subTest(arguments=arguments):

@@ -32,7 +32,7 @@ class TrainerProgramTest(unittest.TestCase):
         with subprocess.Popen([TRAINER, "--port", "0", "--address", "127.0.0.1", "--gpu-step", "1", "--cpu-per-iteration", "0"],
                               stdout=subprocess.PIPE, text=True) as process:
             port = int(re.fullmatch(r"port=(\d+)\n", process.stdout.readline()).group(1))
-            self.assertRegex(process.stdout.readline(), r"^time=\d+\.\d{3} iterations=\d+ per_second=[\d.]+ workers=\d+ missed=0.000\n$")
+            self.assertRegex(process.stdout.readline(), r"^time=\d+\.\d{3} iterations=\d+ per_second=[\d.]+ workers=\d+ missed=0.000 touched=\d+\n$")
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
                 text = answer.read().decode()
             process.send_signal(signal.SIGTERM)

@@ -1,5 +1,6 @@
 #include "admission/admission.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,20 +12,21 @@
 
 #include "cluster/annotations.h"
 
-namespace synergy::admission {
+namespace synergy {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class FakeSurroundings final : public Surroundings {
+class FakeSurroundings final : public AdmissionSurroundings {
  public:
   bool complete = true;
   std::map<std::string, std::string> namespace_labels;
   std::map<std::string, std::shared_ptr<KnownProfile>> profiles;  // by namespace/name
   std::map<std::string, ResourceVector> shares_per_gpu{
       {"", {Gpus(1), Cores(3), GB(60)}}};  // by GPU product
+  std::shared_ptr<NamespaceLimits> limits = std::make_shared<NamespaceLimits>();
 
   bool Complete() const override { return complete; }
   std::string NamespaceLabel(const std::string& name, std::string_view key) const override {
@@ -36,6 +38,7 @@ class FakeSurroundings final : public Surroundings {
     const auto it = profiles.find(profile_namespace + "/" + name);
     return it == profiles.end() ? nullptr : it->second;
   }
+  std::shared_ptr<const NamespaceLimits> Limits() const override { return limits; }
   std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus gpus,
                                           const std::string& gpu_product) const override {
     const auto it = shares_per_gpu.find(gpu_product);
@@ -49,11 +52,13 @@ class AdmissionTest : public testing::Test {
  protected:
   AdmissionTest() {
     pod.pod_namespace = "team";
-    pod.scheduler = "default-scheduler";
-    pod.gpu_containers.push_back({1, "train", Gpus(1), std::nullopt});
+    pod.scheduler = "synergy-scheduler";
+    pod.gpu_containers.push_back({1, "train", Gpus(1), {}});
+    settings.max_speed_up = 20;  // the profiles below claim ten times the speed
   }
 
   // A profile whose job is at its best with `cpu` and `memory`.
+  // All of its memory is fungible.
   KnownProfile& AddProfile(const std::string& name, MilliCpu cpu, Bytes memory,
                            Gpus gpus = Gpus(1)) {
     auto known = std::make_shared<KnownProfile>();
@@ -63,7 +68,8 @@ class AdmissionTest : public testing::Test {
     auto profile = JobProfile::Create(
         gpus, {{MilliCpu(500), GB(5), 0.1}, {cpu, memory, 1.0}, {cpu + Cores(9), memory, 1.0}});
     EXPECT_TRUE(profile);
-    known->object.profile = std::make_shared<const JobProfile>(*profile);
+    known->object.profile =
+        std::make_shared<const JobProfile>(profile->WithProcessMemory(Bytes(0)));
     known->demand = profile->Demand(0);
     surroundings.profiles["team/" + name] = known;
     return *known;
@@ -71,25 +77,26 @@ class AdmissionTest : public testing::Test {
 
   void Label(std::string_view key, std::string value) {
     pod.labels.emplace_back(key, std::move(value));
+    std::sort(pod.labels.begin(), pod.labels.end());
   }
 
-  Figures Managed() {
-    const Decision decision = Decide(pod, surroundings, settings);
+  AdmissionFigures Managed() {
+    const AdmissionDecision decision = Admit(pod, surroundings, settings);
     EXPECT_EQ(ToString(decision.outcome), "managed");
     warnings = decision.warnings;
-    return decision.figures.value_or(Figures());
+    return decision.figures.value_or(AdmissionFigures());
   }
 
-  Outcome Left() {
-    Decision decision = Decide(pod, surroundings, settings);
+  AdmissionOutcome Left() {
+    AdmissionDecision decision = Admit(pod, surroundings, settings);
     EXPECT_FALSE(decision.figures);
     warnings = std::move(decision.warnings);
     return decision.outcome;
   }
 
-  PodFacts pod;
+  PodToAdmit pod;
   FakeSurroundings surroundings;
-  Settings settings;
+  AdmissionSettings settings;
   std::vector<std::string> warnings;
 };
 
@@ -100,7 +107,7 @@ ResourceVector Amounts(int64_t gpus, MilliCpu cpu, Bytes memory) {
 TEST_F(AdmissionTest, TheFloorIsTheFairShareWhereTheDemandIsHigher) {
   AddProfile("image", Cores(9), GB(80));
   Label(annotations::kProfile, "image");
-  const Figures figures = Managed();
+  const AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.container, 1U);
   EXPECT_EQ(figures.container_name, "train");
   EXPECT_EQ(figures.demand, Amounts(1, Cores(9), GB(80)));
@@ -119,12 +126,21 @@ TEST_F(AdmissionTest, TheFloorIsTheDemandWhereThatIsLowerPerDimension) {
 }
 
 TEST_F(AdmissionTest, WithoutAProfileAllFiguresAreTheFairShareAndTheUserIsTold) {
-  const Figures figures = Managed();
+  const AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.demand, Amounts(1, Cores(3), GB(60)));
   EXPECT_EQ(figures.floor, figures.demand);
   EXPECT_EQ(figures.fair_share, figures.demand);
   EXPECT_EQ(figures.profile, "");
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("no TrainingProfile is named")));
+}
+
+TEST_F(AdmissionTest, AGuaranteedPodIsManagedAsStrict) {
+  pod.gpu_containers[0].written = {Cores(8), Cores(8), GiB(200), GiB(200)};
+  AdmissionFigures figures = Managed();
+  EXPECT_EQ(figures.enforcement, Enforcement::kStrict);
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(8), GiB(200)));
+  pod.guaranteed_beside = false;
+  EXPECT_EQ(Managed().enforcement, Enforcement::kShared);
 }
 
 TEST_F(AdmissionTest, TheNamespaceGivesADefaultProfileThatThePodsLabelOverrides) {
@@ -157,7 +173,7 @@ TEST_F(AdmissionTest, AProfileOfOneGpuServesPodsWithSeveral) {
   AddProfile("image", Cores(9), GB(80));
   Label(annotations::kProfile, "image");
   pod.gpu_containers[0].gpus = Gpus(4);
-  const Figures figures = Managed();
+  const AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.demand, Amounts(4, Cores(36), GB(320)));
   EXPECT_EQ(figures.floor, Amounts(4, Cores(12), GB(240)));
   EXPECT_THAT(warnings, IsEmpty());
@@ -191,19 +207,38 @@ TEST_F(AdmissionTest, TheFairShareIsOfNodesWithTheProfilesGpus) {
 TEST_F(AdmissionTest, AProfileForGpusThatNoNodeHasIsNoProfile) {
   AddProfile("image", Cores(9), GB(80)).object.training.gpu_product = "H100";
   Label(annotations::kProfile, "image");
-  const Figures figures = Managed();
+  const AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.profile, "");
   EXPECT_EQ(figures.demand, Amounts(1, Cores(3), GB(60)));
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("is for H100")));
 }
 
-TEST_F(AdmissionTest, WithoutANodeThatHasTheGpusAmountsStayAndTheUserIsTold) {
+TEST_F(AdmissionTest, WithoutANodeThatHasTheGpusThereAreSmallPlaceholders) {
   surroundings.shares_per_gpu.clear();
   AddProfile("image", Cores(9), GB(80));
   Label(annotations::kProfile, "image");
   pod.gpu_containers[0].gpus = Gpus(64);
-  EXPECT_EQ(Left(), Outcome::kNoNode);
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("has 64 nvidia.com/gpu")));
+  const AdmissionFigures figures = Managed();
+  EXPECT_THAT(figures.placeholder, HasSubstr("has 64 nvidia.com/gpu"));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("CPU and memory are set later, because no node")));
+  EXPECT_LT(figures.floor.cpu, Cores(1));
+  EXPECT_LT(figures.floor.memory, GiB(1));
+  EXPECT_EQ(figures.profile, "image");
+}
+
+TEST_F(AdmissionTest, WhatIsWrittenNeedsNoNodeAndNoPlaceholder) {
+  surroundings.shares_per_gpu.clear();
+  pod.gpu_containers[0].written = {.cpu_request = Cores(4), .memory_request = GiB(200)};
+  const AdmissionFigures figures = Managed();
+  EXPECT_EQ(figures.placeholder, "");
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(4), GiB(200)));
+}
+
+TEST_F(AdmissionTest, APodThatKueueManagesByItselfGetsNoPlaceholder) {
+  surroundings.shares_per_gpu.clear();
+  Label(annotations::kKueuePod, "true");
+  EXPECT_EQ(Left(), AdmissionOutcome::kNoNode);
+  EXPECT_THAT(warnings, testing::Contains(HasSubstr("stay as written, because no node")));
 }
 
 TEST_F(AdmissionTest, APodMayAskForAProductAndTheProfileHasToBeForIt) {
@@ -221,7 +256,7 @@ TEST_F(AdmissionTest, APodMayAskForAProductAndTheProfileHasToBeForIt) {
 
   profile.object.training.gpu_product = "H100";
   warnings.clear();
-  const Figures figures = Managed();
+  const AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.gpu_product, "A100");
   EXPECT_EQ(figures.profile, "");
   EXPECT_EQ(figures.fair_share, Amounts(1, Cores(8), GB(120)));
@@ -230,8 +265,7 @@ TEST_F(AdmissionTest, APodMayAskForAProductAndTheProfileHasToBeForIt) {
 
 TEST_F(AdmissionTest, AProductThatNoNodeHasIsNamed) {
   Label(annotations::kGpuProduct, "T4");
-  EXPECT_EQ(Left(), Outcome::kNoNode);
-  EXPECT_THAT(warnings, ::testing::Contains(HasSubstr("has 1 nvidia.com/gpu of product T4")));
+  EXPECT_THAT(Managed().placeholder, HasSubstr("has 1 nvidia.com/gpu of product T4"));
 }
 
 TEST_F(AdmissionTest, EnforcementIsThePodsElseTheNamespacesElseTheClusters) {
@@ -253,11 +287,11 @@ TEST_F(AdmissionTest, AnUnknownEnforcementIsToldAndTheNextOneCounts) {
 TEST_F(AdmissionTest, AUsersCpuLimitKeepsTheRequestBelowItSoThatNoResizeChangesTheQosClass) {
   AddProfile("image", Cores(9), GB(80));
   Label(annotations::kProfile, "image");
-  pod.gpu_containers[0].cpu_limit = Cores(5);
-  Figures figures = Managed();
+  pod.gpu_containers[0].written.cpu_limit = Cores(5);
+  AdmissionFigures figures = Managed();
   EXPECT_EQ(figures.demand.cpu, MilliCpu(4999));
   EXPECT_EQ(figures.floor.cpu, Cores(3));
-  pod.gpu_containers[0].cpu_limit = Cores(2);
+  pod.gpu_containers[0].written.cpu_limit = Cores(2);
   figures = Managed();
   EXPECT_EQ(figures.demand.cpu, MilliCpu(1999));
   EXPECT_EQ(figures.floor.cpu, MilliCpu(1999));
@@ -266,78 +300,145 @@ TEST_F(AdmissionTest, AUsersCpuLimitKeepsTheRequestBelowItSoThatNoResizeChangesT
 
 TEST_F(AdmissionTest, ACpuLimitOfNothingOrLessNeverMakesARequestNegative) {
   for (const int64_t limit : {0, -5}) {
-    pod.gpu_containers[0].cpu_limit = MilliCpu(limit);
+    pod.gpu_containers[0].written.cpu_limit = MilliCpu(limit);
     EXPECT_EQ(Managed().floor.cpu, MilliCpu(0));
   }
 }
 
 TEST_F(AdmissionTest, UnderStrictEnforcementTheUsersCpuLimitIsOurs) {
   settings.enforcement = Enforcement::kStrict;
-  pod.gpu_containers[0].cpu_limit = Cores(2);
+  pod.gpu_containers[0].written.cpu_limit = Cores(2);
   EXPECT_EQ(Managed().floor.cpu, Cores(3));
 }
 
 TEST_F(AdmissionTest, PodsThatAreNoneOfOurBusinessAreLeftInSilence) {
-  const PodFacts managed = pod;
+  const PodToAdmit managed = pod;
   pod.gpu_containers.clear();
-  EXPECT_EQ(Left(), Outcome::kNoGpus);
+  EXPECT_EQ(Left(), AdmissionOutcome::kNoGpus);
   pod = managed;
   Label(annotations::kFungible, "false");
-  EXPECT_EQ(Left(), Outcome::kOptedOut);
+  EXPECT_EQ(Left(), AdmissionOutcome::kOptedOut);
   pod = managed;
   pod.pod_namespace = "kube-system";
-  EXPECT_EQ(Left(), Outcome::kExcludedNamespace);
+  EXPECT_EQ(Left(), AdmissionOutcome::kExcludedNamespace);
   pod = managed;
   pod.scheduler = "volcano";
-  EXPECT_EQ(Left(), Outcome::kOtherScheduler);
+  EXPECT_EQ(Left(), AdmissionOutcome::kNotAsked);
+  Label(annotations::kProfile, "image");
+  EXPECT_EQ(Left(), AdmissionOutcome::kOtherScheduler);
   pod = managed;
   pod.has_node = true;
-  EXPECT_EQ(Left(), Outcome::kHasNode);
+  EXPECT_EQ(Left(), AdmissionOutcome::kHasNode);
   pod = managed;
   pod.mirror = true;
-  EXPECT_EQ(Left(), Outcome::kStatic);
+  EXPECT_EQ(Left(), AdmissionOutcome::kStatic);
   EXPECT_THAT(warnings, IsEmpty());
 }
 
+TEST_F(AdmissionTest, OnlyPodsThatAskForItAreManaged) {
+  pod.scheduler = "default-scheduler";
+  const PodToAdmit plain = pod;
+  EXPECT_EQ(Left(), AdmissionOutcome::kNotAsked);
+  EXPECT_THAT(warnings, IsEmpty());
+  Label("team.example.com/profile", "image");
+  EXPECT_EQ(Left(), AdmissionOutcome::kNotAsked);
+  Label(annotations::kProfile, "");
+  EXPECT_EQ(Managed().profile, "");
+  pod = plain;
+  surroundings.namespace_labels[std::string(annotations::kManaged)] = "yes";
+  EXPECT_EQ(Left(), AdmissionOutcome::kNotAsked);
+  surroundings.namespace_labels[std::string(annotations::kManaged)] = "true";
+  Managed();
+  surroundings.namespace_labels.clear();
+  settings.scope = Scope::kAll;
+  Managed();
+}
+
 TEST_F(AdmissionTest, PodsOfOurSchedulerAndOfManagedOnesAreOurs) {
+  settings.scope = Scope::kAll;
   for (const char* scheduler : {"", "default-scheduler", "synergy-scheduler"}) {
     pod.scheduler = scheduler;
-    EXPECT_EQ(Decide(pod, surroundings, settings).outcome, Outcome::kManaged) << scheduler;
+    EXPECT_EQ(Admit(pod, surroundings, settings).outcome, AdmissionOutcome::kManaged) << scheduler;
   }
   settings.managed_schedulers = {"volcano"};
   pod.scheduler = "volcano";
-  EXPECT_EQ(Decide(pod, surroundings, settings).outcome, Outcome::kManaged);
+  EXPECT_EQ(Admit(pod, surroundings, settings).outcome, AdmissionOutcome::kManaged);
   pod.scheduler = "";
-  EXPECT_EQ(Left(), Outcome::kOtherScheduler);
+  EXPECT_EQ(Left(), AdmissionOutcome::kOtherScheduler);
 }
 
 TEST_F(AdmissionTest, PodsThatCannotBeChangedAreLeftAndTheUserIsTold) {
-  const PodFacts managed = pod;
+  const PodToAdmit managed = pod;
   pod.pod_level_resources = true;
-  EXPECT_EQ(Left(), Outcome::kPodLevelResources);
+  EXPECT_EQ(Left(), AdmissionOutcome::kPodLevelResources);
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("spec.resources")));
   pod = managed;
-  pod.gpu_containers.push_back({2, "other", Gpus(1), std::nullopt});
-  EXPECT_EQ(Left(), Outcome::kSeveralContainers);
+  pod.gpu_containers.push_back({2, "other", Gpus(1), {}});
+  EXPECT_EQ(Left(), AdmissionOutcome::kSeveralContainers);
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("2 containers")));
   pod = managed;
   pod.annotation_bytes = 255 << 10;
-  EXPECT_EQ(Left(), Outcome::kFullAnnotations);
+  EXPECT_EQ(Left(), AdmissionOutcome::kFullAnnotations);
   EXPECT_EQ(warnings.size(), 1U);
 }
 
 TEST_F(AdmissionTest, NothingIsDecidedByHalfAPictureOfTheCluster) {
   surroundings.complete = false;
-  EXPECT_EQ(Left(), Outcome::kStarting);
+  EXPECT_EQ(Left(), AdmissionOutcome::kStarting);
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("starting")));
+}
+
+TEST_F(AdmissionTest, WhereAQuotaCountsNoMoreIsAskedForThanWasWrittenUntilThePodIsThere) {
+  ResourceQuota quota{.uid = "q", .pod_namespace = "team"};
+  quota.requests.hard.cpu = Cores(100);
+  surroundings.limits->Put(quota);
+  pod.gpu_containers.front().asks.cpu_request = MilliCpu(50);  // a LimitRange's default
+  AdmissionFigures figures = Managed();
+  EXPECT_EQ(figures.floor, Amounts(1, MilliCpu(50), GB(60)));
+  EXPECT_EQ(figures.demand, Amounts(1, Cores(3), GB(60)));
+  EXPECT_THAT(figures.placeholder, HasSubstr("quota"));
+  pod.exists = true;
+  figures = Managed();
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(3), GB(60)));
+  EXPECT_THAT(figures.placeholder, IsEmpty());
+  pod.exists = false;
+  Label(annotations::kKueuePod, "true");
+  figures = Managed();
+  EXPECT_EQ(figures.floor.cpu, MilliCpu(50)) << "for good";
+  EXPECT_THAT(figures.placeholder, IsEmpty());
+}
+
+TEST_F(AdmissionTest, WhatIsLessThanWrittenNoQuotaRefuses) {
+  ResourceQuota quota{.uid = "q", .pod_namespace = "team"};
+  quota.requests.hard.cpu = Cores(100);
+  surroundings.limits->Put(quota);
+  AddProfile("speech", Cores(2), GB(80));
+  Label(annotations::kProfile, "speech");
+  pod.gpu_containers.front().written.cpu_request = Cores(8);
+  pod.gpu_containers.front().asks.cpu_request = Cores(8);
+  EXPECT_EQ(Managed().floor.cpu, Cores(2));
+  EXPECT_THAT(Managed().placeholder, IsEmpty());
+}
+
+TEST_F(AdmissionTest, LimitRangesBoundThePodWithItsSidecars) {
+  LimitRange range{.uid = "l", .pod_namespace = "team"};
+  range.pod.most.cpu = Cores(4);
+  surroundings.limits->Put(range);
+  pod.beside.cpu = Cores(1);
+  pod.beside_limits.cpu = Cores(2);
+  surroundings.shares_per_gpu[""] = {Gpus(1), Cores(8), GB(60)};
+  EXPECT_EQ(Managed().floor.cpu, Cores(3));
+  Label(annotations::kEnforcement, "strict");
+  EXPECT_EQ(Managed().floor.cpu, Cores(2)) << "the limits, too, add up to no more than 4";
 }
 
 TEST_F(AdmissionTest, EveryOutcomeHasAWordOfItsOwn) {
   std::map<std::string_view, int> words;
-  for (size_t i = 0; i < kOutcomes; ++i) ++words[ToString(static_cast<Outcome>(i))];
-  EXPECT_EQ(words.size(), kOutcomes);
+  for (size_t i = 0; i < kAdmissionOutcomes; ++i)
+    ++words[ToString(static_cast<AdmissionOutcome>(i))];
+  EXPECT_EQ(words.size(), kAdmissionOutcomes);
   EXPECT_FALSE(words.contains("unknown"));
 }
 
 }  // namespace
-}  // namespace synergy::admission
+}  // namespace synergy

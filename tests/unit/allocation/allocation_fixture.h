@@ -24,6 +24,12 @@ class AllocationFixture : public ::testing::Test {
   void Taken(const std::string& node, const ResourceVector& share) {
     state.UpsertPod(OnNode(MakePod("taken " + std::to_string(++taken_), share), node));
   }
+  // One that we size.
+  void TakenByOurs(const std::string& node, const ResourceVector& share) {
+    Pod pod = OnNode(MakePod("ours " + std::to_string(++taken_), share), node);
+    pod.fungible = std::make_shared<const Fungible>();
+    state.UpsertPod(pod);
+  }
   const NodeState& NodeNamed(const std::string& name) {
     snapshot = state.Snapshot();
     return NodeOf(*snapshot, name);

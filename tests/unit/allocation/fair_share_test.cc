@@ -1,5 +1,7 @@
 // What belongs to a GPU: the fair share, the reserve, and GPUs that are stranded without it.
 
+#include "allocation/fair_share.h"
+
 #include <memory>
 #include <string>
 
@@ -11,41 +13,94 @@
 namespace synergy::testing {
 namespace {
 
+TEST(FairShareOfTest, IsThePartOfTheInstalledGpus) {
+  EXPECT_EQ(FairShareOf(kServer, Gpus(8), Gpus(2)), (ResourceVector{Gpus(2), Cores(6), GiB(125)}));
+  EXPECT_EQ(FairShareOf(kServer, Gpus(4), Gpus(2)), (ResourceVector{Gpus(2), Cores(12), GiB(250)}));
+}
+
+TEST(FairShareOfTest, IsNeverMoreThanTheWholeNorLessThanNothing) {
+  EXPECT_EQ(FairShareOf({Gpus(8), Cores(24), Bytes(-1)}, Gpus(8), Gpus(16)),
+            (ResourceVector{Gpus(16), Cores(24), Bytes(0)}));
+}
+
+TEST(FairShareOfTest, IsNothingWhereNoGpuIsInstalled) {
+  EXPECT_EQ(FairShareOf(kServer, Gpus(0), Gpus(1)), ResourceVector{});
+}
+
 class FairShareTest : public AllocationFixture {};
 
 TEST_F(FairShareTest, IsTheNodesCpuAndMemoryInProportionToTheGpus) {
   HaveNode("n1");
-  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1)), (ResourceVector{Gpus(1), Cores(3), MiB(64000)}));
-  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
-  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(8)), kServer);
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1), {}),
+            (ResourceVector{Gpus(1), Cores(3), MiB(64000)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4), {}),
+            (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(8), {}), kServer);
 }
 
 TEST_F(FairShareTest, LeavesOutWhatPodsWithoutGpusTake) {
   HaveNode("n1");
   Taken("n1", {Gpus(0), Cores(8), GiB(100)});
-  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(8), GiB(200)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4), {}), (ResourceVector{Gpus(4), Cores(8), GiB(200)}));
 }
 
-TEST_F(FairShareTest, DoesNotDependOnWhatOtherGpuPodsTake) {
+TEST_F(FairShareTest, DoesNotDependOnWhatPodsTakeThatWeSize) {
   HaveNode("n1");
-  Taken("n1", {Gpus(2), Cores(20), GiB(400)});
-  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
+  TakenByOurs("n1", {Gpus(2), Cores(20), GiB(400)});
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4), {}),
+            (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
+}
+
+TEST_F(FairShareTest, LeavesOutTheNodesHeadroom) {
+  HaveNode("n1");
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4), {Gpus(0), Cores(2), GiB(20)}),
+            (ResourceVector{Gpus(4), Cores(11), GiB(240)}));
+}
+
+TEST_F(FairShareTest, IsOfTheGpusThatOthersLeaveWithWhatTheyLeaveBesideThem) {
+  HaveNode("n1");
+  Taken("n1", {Gpus(4), Cores(4), GiB(400)});
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(2), {}), (ResourceVector{Gpus(2), Cores(10), GiB(50)}));
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, Gpus(5), "", {}), std::nullopt);
+}
+
+TEST_F(FairShareTest, ANodeThatOthersHaveFilledStarvesNobodyElsewhere) {
+  HaveNode("n1");
+  HaveNode("n2");
+  Taken("n1", {Gpus(0), Cores(4), GiB(450)});
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, Gpus(1), "", {}),
+            (ResourceVector{Gpus(1), Cores(3), MiB(64000)}));
+  Taken("n2", {Gpus(0), Cores(8), GiB(100)});
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, Gpus(1), "", {}),
+            (ResourceVector{Gpus(1), Cores(2), GiB(50)}));
+}
+
+TEST_F(FairShareTest, WhereAllNodesAreFilledTheLeastFilledCount) {
+  HaveNode("n1");
+  HaveNode("n2");
+  Taken("n1", {Gpus(0), Cores(20), GiB(0)});
+  Taken("n2", {Gpus(0), Cores(16), GiB(0)});
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, Gpus(8), "", {})->cpu, Cores(4));
+  Taken("n1", {Gpus(0), Cores(3), GiB(0)});
+  EXPECT_EQ(LeastFairShare(*state.Snapshot(), nullptr, Gpus(8), "", {})->cpu, Cores(8));
 }
 
 TEST_F(FairShareTest, IsNothingWherePodsWithoutGpusTakeMoreThanThereIs) {
   HaveNode("n1", {Gpus(8), Cores(4), GiB(4)});
   Taken("n1", {Gpus(0), Cores(5), GiB(5)});
-  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4)), (ResourceVector{Gpus(4), MilliCpu(0), Bytes(0)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4), {}),
+            (ResourceVector{Gpus(4), MilliCpu(0), Bytes(0)}));
 }
 
 TEST_F(FairShareTest, IsNeverMoreThanTheWholeNode) {
   HaveNode("n1");
-  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(16)), (ResourceVector{Gpus(16), Cores(24), GiB(500)}));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(16), {}),
+            (ResourceVector{Gpus(16), Cores(24), GiB(500)}));
 }
 
 TEST_F(FairShareTest, IsNothingOnANodeWithoutGpus) {
   HaveNode("n1", {Gpus(0), Cores(24), GiB(500)});
-  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1)), ResourceVector{});
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1), {}), ResourceVector{});
 }
 
 TEST_F(FairShareTest, StaysTheSameWhileGpusCannotBeHad) {
@@ -54,19 +109,20 @@ TEST_F(FairShareTest, StaysTheSameWhileGpusCannotBeHad) {
     node.allocatable.main.gpus = can_be_had;
     node.gpu_kinds.installed = Gpus(8);
     state.UpsertNode(node);
-    EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4)), (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
+    EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(4), {}),
+              (ResourceVector{Gpus(4), Cores(12), GiB(250)}));
   }
 }
 
 TEST_F(FairShareTest, IsRoundedDownSoThatTheSharesFitTogether) {
   HaveNode("n1", {Gpus(3), MilliCpu(1000), Bytes(100)});
-  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1)),
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(1), {}),
             (ResourceVector{Gpus(1), MilliCpu(333), Bytes(33)}));
 }
 
 TEST_F(FairShareTest, DoesNotOverflowOnLargeNodes) {
   HaveNode("n1", {Gpus(1000), MilliCpu(int64_t{1} << 60), Bytes(int64_t{1} << 60)});
-  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(500)).memory, Bytes(int64_t{1} << 59));
+  EXPECT_EQ(FairShare(NodeNamed("n1"), Gpus(500), {}).memory, Bytes(int64_t{1} << 59));
 }
 
 TEST_F(FairShareTest, TheReserveIsNoMoreThanWhatTheLargestNodeHasPerGpu) {

@@ -18,10 +18,6 @@ Division DivideAmong(const std::vector<Choices>& jobs, MilliCpu cpu, Bytes memor
   return Divide(spans, cpu, memory, max_partial);
 }
 
-JobProfile Profile(std::vector<JobProfile::Point> points) {
-  return *JobProfile::Create(Gpus(1), std::move(points));
-}
-
 TEST(DivideTest, GivesTheSurplusToWhoGainsMost) {
   const Choices insensitive = {{Cores(1), GB(20), 1}};
   const Choices sensitive = {{Cores(3), GB(20), 1}, {Cores(5), GB(20), 1.5}};
@@ -67,37 +63,6 @@ TEST(DivideTest, ASearchCutShortSaysByHowMuchItMayFallShort) {
   EXPECT_THAT(best.bound, DoubleEq(best.value));
   EXPECT_LE(short_cut.value, best.value + 1e-9);
   EXPECT_GE(short_cut.bound, best.value - 1e-9);
-}
-
-TEST(DivisionChoicesTest, NoneIsBelowTheFairShareOrDominated) {
-  const JobProfile profile = Profile({{Cores(1), GB(50), 0.5},
-                                      {Cores(3), GB(50), 1},
-                                      {Cores(6), GB(50), 1},
-                                      {Cores(1), GB(100), 0.5},
-                                      {Cores(3), GB(100), 1},
-                                      {Cores(6), GB(100), 2}});
-  const Choices choices = DivisionChoices(profile, {Gpus(1), Cores(3), GB(50)},
-                                          {Gpus(8), Cores(24), GB(500)}, Cores(3));
-  EXPECT_THAT(choices, ElementsAre(DivisionChoice{Cores(3), GB(50), 1},
-                                   DivisionChoice{Cores(6), GB(100), 2}));
-}
-
-TEST(DivisionChoicesTest, AnInsensitiveJobIsContentWithTheLeast) {
-  const JobProfile profile = Profile({{Cores(1), GB(20), 1}, {Cores(24), GB(250), 1}});
-  const Choices choices = DivisionChoices(profile, {Gpus(1), Cores(3), GB(60)},
-                                          {Gpus(8), Cores(24), GB(500)}, Cores(1));
-  EXPECT_THAT(choices, ElementsAre(DivisionChoice{Cores(1), GB(20), 1}));
-}
-
-TEST(DividerTest, AnswersInTheOrderOfItsJobs) {
-  const JobProfile insensitive = Profile({{Cores(1), GB(20), 1}});
-  const JobProfile sensitive = Profile({{Cores(3), GB(60), 1}, {Cores(12), GB(60), 3}});
-  const Server server{{Gpus(8), Cores(24), GB(500)}};
-  Divider divider;
-  const std::vector<const JobProfile*> jobs = {&sensitive, &insensitive};
-  const Divider::Answer& answer = divider.Divide(server, jobs, server.capacity);
-  EXPECT_THAT(answer.amounts, ElementsAre(ResourceVector{Gpus(1), Cores(12), GB(60)},
-                                          ResourceVector{Gpus(1), Cores(1), GB(20)}));
 }
 
 }  // namespace

@@ -1,5 +1,12 @@
 #include "allocation/surplus.h"
 
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "cluster/fungible.h"
@@ -32,7 +39,7 @@ Tenant MakeTenant(const JobProfile& profile, int64_t cores, int64_t memory = 1) 
   Tenant tenant;
   tenant.profile = &profile;
   tenant.current = {Gpus(1), Cores(cores), GiB(memory)};
-  tenant.floor = {Gpus(1), Cores(1), GiB(1)};
+  tenant.least = {Gpus(1), Cores(1), GiB(1)};
   tenant.fair = {Gpus(1), Cores(4), GiB(2)};
   tenant.most = {Gpus(1), Cores(8), GiB(8)};
   return tenant;
@@ -63,11 +70,17 @@ TEST(Reclaim, NeverGoesBelowAFloor) {
   EXPECT_FALSE(Reclaim(tenants, Lacking(MilliCpu(6001))));
 }
 
-TEST(Reclaim, LeavesAloneWhoCannotShrinkOrHasNoProfile) {
+TEST(Reclaim, LeavesAloneWhoHasNothingAboveItsLeast) {
   std::vector<Tenant> tenants = {MakeTenant(Insensitive(), 4), MakeTenant(Insensitive(), 4)};
-  tenants[0].shrinkable = false;
-  tenants[1].profile = nullptr;
+  for (Tenant& tenant : tenants) tenant.least = tenant.current;
   EXPECT_FALSE(Reclaim(tenants, Lacking(MilliCpu(1))));
+}
+
+TEST(Reclaim, TakesFromAPodWithoutAProfileLast) {
+  std::vector<Tenant> tenants = {MakeTenant(Insensitive(), 4), MakeTenant(Insensitive(), 4)};
+  tenants[0].profile = nullptr;
+  EXPECT_EQ((*Reclaim(tenants, Lacking(Cores(3))))[0], tenants[0].current);
+  EXPECT_EQ((*Reclaim(tenants, Lacking(Cores(4))))[0].cpu, Cores(3));
 }
 
 TEST(Reclaim, CutsMemoryOnlyWhereMemoryLacks) {
@@ -82,6 +95,20 @@ TEST(Regrow, GivesWhatIsSpareToWhomItHelps) {
   const auto amounts = Regrow(tenants, Lacking(Cores(3)));
   EXPECT_EQ(amounts[0].cpu, Cores(7));
   EXPECT_EQ(amounts[1].cpu, Cores(1));
+}
+
+TEST(Regrow, WholeCpusStayWhole) {
+  std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 4)};
+  tenants[0].whole_cpus = true;
+  EXPECT_EQ(Regrow(tenants, Lacking(MilliCpu(2700)))[0].cpu, Cores(6));
+}
+
+TEST(Reclaim, WholeCpusStayWhole) {
+  std::vector<Tenant> tenants = {MakeTenant(Insensitive(), 4)};
+  tenants[0].whole_cpus = true;
+  const auto amounts = Reclaim(tenants, Lacking(MilliCpu(1500)));
+  ASSERT_TRUE(amounts);
+  EXPECT_EQ((*amounts)[0].cpu, Cores(2));
 }
 
 TEST(Regrow, MovesSurplusFromWhoHasNoUseForIt) {
@@ -104,11 +131,129 @@ TEST(Regrow, ChangesNothingWhereNothingIsGained) {
   EXPECT_TRUE(Regrow({}, {}).empty());
 }
 
-TEST(Regrow, LeavesAPodBelowItsFloorWhereItIsWhenThereIsNothingToGive) {
-  std::vector<Tenant> tenants = {MakeTenant(Sensitive(), 1)};
-  tenants[0].floor.cpu = Cores(2);
-  EXPECT_EQ(Regrow(tenants, {})[0], tenants[0].current);
-  EXPECT_EQ(Regrow(tenants, Lacking(Cores(1)))[0].cpu, Cores(2));
+const WallTime kNow = WallTime{} + std::chrono::hours(1);
+
+// A pod of 4 cores and 4 GiB, 1 GiB of it in use, that has 3 cores and 2 GiB above its floor.
+Pod PodWithSurplus() {
+  Fungible fungible;
+  fungible.requested = fungible.in_force = fungible.set_aside = {Gpus(1), Cores(4), GiB(4)};
+  fungible.floor = {Gpus(1), Cores(1), GiB(2)};
+  fungible.reported = true;
+  fungible.memory_reading = MemoryReading{GiB(1), false, kNow - std::chrono::minutes(1)};
+  Pod pod;
+  pod.node = "n1";
+  pod.requests.main = fungible.requested;
+  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  return pod;
+}
+
+Pod Changed(Pod pod, const std::function<void(Fungible&)>& change) {
+  auto fungible = std::make_shared<Fungible>(*pod.fungible);
+  change(*fungible);
+  pod.fungible = std::move(fungible);
+  return pod;
+}
+
+const ResourceVector kNothing;
+
+TEST(Surplus, IsWhatIsAboveTheFloorPerDimension) {
+  EXPECT_EQ(Surplus(PodWithSurplus(), kNow), (ResourceVector{Gpus(0), Cores(3), GiB(2)}));
+  const Pod cut = Changed(PodWithSurplus(), [](Fungible& pod) { pod.requested.memory = GiB(1); });
+  EXPECT_EQ(Surplus(cut, kNow), (ResourceVector{Gpus(0), Cores(3), Bytes(0)}));
+}
+
+TEST(Surplus, IsNothingOfAPodThatIsNotOursToChange) {
+  Pod pod = PodWithSurplus();
+  pod.fungible = nullptr;
+  EXPECT_EQ(Surplus(pod, kNow), kNothing);
+  pod = PodWithSurplus();
+  pod.deleting = true;
+  EXPECT_EQ(Surplus(pod, kNow), kNothing);
+  pod = PodWithSurplus();
+  pod.waiting = std::make_shared<const Waiting>();
+  EXPECT_EQ(Surplus(pod, kNow), kNothing);
+  const Pod by_hand = Changed(PodWithSurplus(), [](Fungible& fungible) {
+    fungible.change = {
+        ChangeKind::kGrown, {Gpus(1), Cores(1), GiB(4)}, {Gpus(1), Cores(2), GiB(4)}};
+  });
+  EXPECT_EQ(Surplus(by_hand, kNow), kNothing);
+}
+
+TEST(Surplus, IsNothingUntilAPodThatCouldNotBeCutMayBeTriedAgain) {
+  const Pod pod =
+      Changed(PodWithSurplus(), [](Fungible& fungible) { fungible.unshrinkable_until = kNow; });
+  EXPECT_EQ(Surplus(pod, kNow), kNothing);
+  EXPECT_NE(Surplus(pod, kNow + std::chrono::seconds(1)), kNothing);
+}
+
+Bytes MemorySurplusOf(const Pod& pod) {
+  const ResourceVector surplus = Surplus(pod, kNow);
+  EXPECT_EQ(surplus.cpu, Cores(3));
+  return surplus.memory;
+}
+
+TEST(Surplus, OfMemoryEndsAMarginAboveWhatIsInUse) {
+  const auto in_use = [](Bytes amount) {
+    return MemorySurplusOf(Changed(PodWithSurplus(), [amount](Fungible& fungible) {
+      fungible.memory_reading->in_use = amount;
+    }));
+  };
+  EXPECT_EQ(in_use(GiB(1)), GiB(2));  // the floor is more
+  EXPECT_EQ(in_use(GiB(3)), GiB(4) - GiB(3) - MemoryMargin(GiB(3)));
+  EXPECT_EQ(in_use(GiB(4)), Bytes(0));
+  EXPECT_EQ(in_use(GiB(9)), Bytes(0));
+  EXPECT_EQ(MemoryMargin(GiB(10)), GiB(1));
+  EXPECT_EQ(MemoryMargin(MiB(10)), MiB(32));
+}
+
+TEST(Surplus, OfMemoryIsNothingWithoutAFreshReading) {
+  EXPECT_EQ(MemorySurplusOf(Changed(PodWithSurplus(),
+                                    [](Fungible& fungible) { fungible.memory_reading.reset(); })),
+            Bytes(0));
+  const auto aged = [](Duration age) {
+    return MemorySurplusOf(Changed(
+        PodWithSurplus(), [age](Fungible& fungible) { fungible.memory_reading->at = kNow - age; }));
+  };
+  EXPECT_EQ(aged(kReadingIsFresh), GiB(2));
+  EXPECT_EQ(aged(kReadingIsFresh + std::chrono::seconds(1)), Bytes(0));
+}
+
+TEST(Surplus, OfMemoryIsNothingWhereTheNodeIsShort) {
+  EXPECT_EQ(MemorySurplusOf(
+                Changed(PodWithSurplus(),
+                        [](Fungible& fungible) { fungible.memory_reading->node_short = true; })),
+            Bytes(0));
+  NodeState node;
+  EXPECT_EQ(SurplusOn(node, PodWithSurplus(), kNow).memory, GiB(2));
+  node.short_of_memory = true;
+  EXPECT_EQ(SurplusOn(node, PodWithSurplus(), kNow), (ResourceVector{Gpus(0), Cores(3), Bytes(0)}));
+}
+
+TEST(Surplus, OfMemoryIsNothingWhereItIsLetBe) {
+  EXPECT_EQ(MemorySurplusOf(Changed(PodWithSurplus(),
+                                    [](Fungible& fungible) { fungible.memory_let_be = true; })),
+            Bytes(0));
+}
+
+// The request could only go down with the limit, and that would be taken from the process.
+TEST(Surplus, OfMemoryIsNothingUnderAStrictLimit) {
+  const auto strict = [](std::optional<Bytes> limit) {
+    return MemorySurplusOf(Changed(PodWithSurplus(), [limit](Fungible& fungible) {
+      fungible.enforcement = Enforcement::kStrict;
+      fungible.memory_limit = limit;
+    }));
+  };
+  EXPECT_EQ(strict(GiB(4)), Bytes(0));
+  EXPECT_EQ(strict(std::nullopt), GiB(2));
+}
+
+// It will be taken when the change under way has ended: nobody is to be evicted meanwhile.
+TEST(Surplus, CountsWhileAChangeOfThePodIsUnderWay) {
+  const Pod pod =
+      Changed(PodWithSurplus(), [](Fungible& fungible) { fungible.in_force.cpu = Cores(5); });
+  EXPECT_FALSE(IsSettled(pod));
+  EXPECT_EQ(Surplus(pod, kNow).cpu, Cores(3));
+  EXPECT_TRUE(IsSettled(PodWithSurplus()));
 }
 
 }  // namespace

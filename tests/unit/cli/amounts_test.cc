@@ -21,8 +21,9 @@ TEST(AmountsTest, OtherDurationsAreRejectedWithTheCure) {
     const auto duration = ParseDuration(text);
     EXPECT_FALSE(duration) << text;
     if (duration) continue;
-    EXPECT_EQ(duration.error().message,
-              "\"" + std::string(text) + "\" is no duration: write it as 300s, 5m, 1.5h or 2d");
+    EXPECT_EQ(
+        duration.error().message,
+        "\"" + std::string(text) + "\" is no duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
   }
 }
 

@@ -31,7 +31,7 @@ class ClusterFactsTest : public ::testing::Test {
 
   synergy::testing::FakeApiServer server_;
   std::unique_ptr<kube::ApiClient> client_ = *kube::ApiClient::Create(server_.access());
-  json::ObjectReader reader_{"nvidia.com/gpu"};
+  wire::ObjectReader reader_{"nvidia.com/gpu"};
   FactsReader facts_{*client_, reader_};
 };
 
@@ -47,14 +47,14 @@ TEST_F(ClusterFactsTest, PodsWithGpusOfANamespaceInOrder) {
 TEST_F(ClusterFactsTest, NodesWithGpusHaveWhatIsOnThem) {
   const auto facts = facts_.ReadCluster();
   ASSERT_TRUE(facts) << facts.error().message;
-  const std::vector<NodeView> nodes = ViewNodes(*facts);
+  const std::vector<NodeView> nodes = ViewNodes(*facts, WallTime{});
   ASSERT_EQ(nodes.size(), 1u);
   EXPECT_EQ(nodes[0].name, "n1");
   EXPECT_EQ(nodes[0].gpu_pods, 1u);
   EXPECT_EQ(nodes[0].allocated.gpus, Gpus(1));
   EXPECT_EQ(nodes[0].allocated.cpu, Cores(3));  // the web server's too
   EXPECT_THAT(NodeTable(nodes), HasSubstr("n1    1/4  3/8"));
-  EXPECT_THAT(PodTable(ViewPods(*facts), true), HasSubstr("other"));
+  EXPECT_THAT(PodTable(ViewPods(*facts, WallTime{}), true), HasSubstr("other"));
 }
 
 TEST_F(ClusterFactsTest, APodIsExplainedWithWhatTheUserMaySee) {

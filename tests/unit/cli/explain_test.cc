@@ -138,12 +138,14 @@ TEST(ExplainTest, RemarksSayWhatIsUnusual) {
   auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
   fungible->change = ChangeRecord{ChangeKind::kGrown, Amounts(1, 3, 4), Amounts(1, 5, 4), "", kNow};
   fungible->unshrinkable_until = kNow + std::chrono::minutes(1);
+  fungible->memory_let_be = true;
   facts.pod.fungible = fungible;
   facts.profiles = Profiles({MakeProfile(2)});
-  EXPECT_THAT(Explain(facts, kNow).remarks, ElementsAre("nothing about nodes: forbidden",
-                                                        HasSubstr("generation 2, admitted with 1"),
-                                                        HasSubstr("somebody else has resized it"),
-                                                        HasSubstr("could not be made smaller")));
+  EXPECT_THAT(
+      Explain(facts, kNow).remarks,
+      ElementsAre("nothing about nodes: forbidden", HasSubstr("generation 2, admitted with 1"),
+                  HasSubstr("somebody else has resized it"), HasSubstr("could not be made smaller"),
+                  HasSubstr("an OOM kill followed")));
 
   facts.profiles = Profiles();
   EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("resnet is not there")));
@@ -162,13 +164,13 @@ TEST(ExplainTest, WhoeverIsNotManagedHearsWhy) {
 TEST(ExplainTest, OnlySynergysAndTheSchedulersEventsAreShown) {
   PodFacts facts;
   facts.pod = Managed("train-0", 3);
-  json::PodEvent pulled;
+  wire::EventAboutPod pulled;
   pulled.reason = "Pulled";
   pulled.component = "kubelet";
-  json::PodEvent grown;
+  wire::EventAboutPod grown;
   grown.reason = "SynergyGrown";
   grown.component = "synergy-controller";
-  json::PodEvent failed;
+  wire::EventAboutPod failed;
   failed.reason = "FailedScheduling";
   failed.component = "synergy-scheduler";
   facts.events = {pulled, grown, failed};

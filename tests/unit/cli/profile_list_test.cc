@@ -30,6 +30,7 @@ TEST(ProfileListTest, ACurveHasABarForEachAmount) {
                                                  {Cores(9), MiB(4096), 20}});
   EXPECT_EQ(ProfileText(object),
             "Profile team/resnet18: ResNet18, 1 GPUs of any product\n"
+            "Process memory not known, so memory is not changed\n"
             "Throughput by CPU, with 4Gi of memory\n"
             "  1  10  " +
                 std::string(25, '#') +

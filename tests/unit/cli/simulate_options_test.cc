@@ -64,6 +64,38 @@ TEST(SimulateOptionsTest, JobsComeFromATraceOrFromAGenerator) {
   EXPECT_EQ(ErrorOf(trace), "no error");
 }
 
+TEST(SimulateOptionsTest, WhatIsMadeIsGeneratedUnlessSomethingElseIsAsked) {
+  const auto arrivals = [](const char* written, bool made) {
+    SimulateArguments arguments = Good();
+    arguments.compat = "reference";
+    arguments.arrivals = written;
+    if (!made) {
+      arguments.workloads.clear();
+      arguments.traces = {"trace.csv"};
+    }
+    const auto options = CheckArguments(arguments);
+    EXPECT_TRUE(options) << options.error().message;
+    return options->arrivals;
+  };
+  EXPECT_EQ(arrivals("auto", /*made=*/true), ReferenceArrivals::kGenerated);
+  EXPECT_EQ(arrivals("auto", /*made=*/false), ReferenceArrivals::kAuto);
+  for (const bool made : {true, false}) {
+    EXPECT_EQ(arrivals("static", made), ReferenceArrivals::kStatic);
+    EXPECT_EQ(arrivals("replay", made), ReferenceArrivals::kReplay);
+    EXPECT_EQ(arrivals("generated", made), ReferenceArrivals::kGenerated);
+  }
+}
+
+TEST(SimulateOptionsTest, LatenciesThatAreNotNamedKeepTheirDefaults) {
+  SimulateArguments arguments = Good();
+  arguments.latency = "bind=20ms,resize=2s";
+  const auto options = CheckArguments(arguments);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->latencies.bind, std::chrono::milliseconds(20));
+  EXPECT_EQ(options->latencies.resize, std::chrono::seconds(2));
+  EXPECT_EQ(options->latencies.start, Latencies{}.start);
+}
+
 TEST(SimulateOptionsTest, ErrorsNameTheOption) {
   const auto error_with = [](std::string SimulateArguments::* field, const char* value) {
     SimulateArguments arguments = Good();
@@ -74,13 +106,54 @@ TEST(SimulateOptionsTest, ErrorsNameTheOption) {
   EXPECT_EQ(error_with(&SimulateArguments::memory, "much"),
             "--memory: \"much\" is no size: write it as 500GB or 500Gi");
   EXPECT_EQ(error_with(&SimulateArguments::round, "300"),
-            "--round: \"300\" is no duration: write it as 300s, 5m, 1.5h or 2d");
+            "--round: \"300\" is no duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
   EXPECT_EQ(error_with(&SimulateArguments::round, "0.5s"), "--round: has to be at least 1s");
   EXPECT_EQ(error_with(&SimulateArguments::restart_cost, "-1s"),
-            "--restart-cost: \"-1s\" is no duration: write it as 300s, 5m, 1.5h or 2d");
+            "--restart-cost: \"-1s\" is no duration: write it as 10ms, 300s, 5m, 1.5h or 2d");
+  EXPECT_TRUE(
+      error_with(&SimulateArguments::latency, "stop=1s").starts_with("--latency: \"stop=1s\""));
+  EXPECT_TRUE(error_with(&SimulateArguments::latency, "bind=1s,bind=2s")
+                  .starts_with("--latency: \"bind=2s\""));
+  EXPECT_TRUE(error_with(&SimulateArguments::latency, "bind=1").starts_with("--latency: \"1\""));
   EXPECT_TRUE(error_with(&SimulateArguments::window, "50:40").starts_with("--window: "));
   EXPECT_EQ(error_with(&SimulateArguments::placement, "consolidate"),
             "--placement: only with --compat reference; our mechanisms always consolidate");
+  EXPECT_EQ(error_with(&SimulateArguments::arrivals, "replay"),
+            "--arrivals: only with --compat reference; our rounds always begin with the first "
+            "arrival and end with the last job");
+  EXPECT_TRUE(error_with(&SimulateArguments::arrivals, "live").starts_with("--arrivals: "));
+}
+
+TEST(SimulateOptionsTest, WithAClusterProfilesMayBeItsOwn) {
+  SimulateArguments arguments = Good();
+  arguments.profiles.clear();
+  arguments.cluster = "cluster.json";
+  arguments.remaining = "2h";
+  const auto options = CheckArguments(arguments);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_TRUE(options->starts_from_cluster);
+  EXPECT_EQ(options->remaining, Seconds(7200));
+}
+
+TEST(SimulateOptionsTest, WhatBelongsToAClusterNeedsOne) {
+  SimulateArguments arguments = Good();
+  arguments.remaining = "2h";
+  EXPECT_EQ(ErrorOf(arguments), "--remaining: only with --from-cluster or --cluster");
+  arguments = Good();
+  arguments.save_cluster = "cluster.json";
+  EXPECT_EQ(ErrorOf(arguments), "--save-cluster: only with --from-cluster");
+  arguments = Good();
+  arguments.cluster = "cluster.json";
+  arguments.compat = "reference";
+  EXPECT_EQ(ErrorOf(arguments),
+            "--compat: the authors' simulator knows no other clusters than empty ones");
+}
+
+TEST(SimulateOptionsTest, AClusterCanBeSavedWithoutASimulation) {
+  SimulateArguments arguments;
+  arguments.from_cluster = true;
+  arguments.save_cluster = "cluster.json";
+  EXPECT_EQ(ErrorOf(arguments), "no error");
 }
 
 }  // namespace

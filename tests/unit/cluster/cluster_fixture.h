@@ -50,9 +50,9 @@ class ClusterStateFixture : public ::testing::Test {
     const auto place = snapshot->Find(node);
     return place && snapshot->node(*place).exists;
   }
-  std::string HeldOn(const std::string& pod) const {
-    const auto hold = state.FindHold(pod);
-    return hold ? state.Snapshot()->node(hold->node).detail->name : "nowhere";
+  std::string PlacedOn(const std::string& pod) const {
+    const auto placement = state.FindPlacement(pod);
+    return placement ? state.Snapshot()->node(placement->node).detail->name : "nowhere";
   }
   std::vector<std::string> ExpiredAt(int second) const {
     std::vector<std::string> names;

@@ -56,13 +56,15 @@ TEST(NodeStateTest, ThinkingAPodAwayLeavesTheOriginalAlone) {
   EXPECT_EQ(with.detail->pods.size(), 1U);
 }
 
-TEST(NodeStateTest, OnlyPodsWithoutGpusCountAsOthers) {
+TEST(NodeStateTest, OnlyPodsThatWeDoNotSizeCountAsOthers) {
   NodeState node = EmptyNode(MakeNode("n1", kServer));
   const Pod plain = MakePod("web", {Gpus(0), Cores(2), GiB(3)});
-  node = WithPod(WithPod(node, Shared(MakeGpuPod("train", 1))), Shared(plain));
+  Pod ours = MakeGpuPod("train", 1);
+  ours.fungible = std::make_shared<const Fungible>();
+  node = WithPod(WithPod(node, Shared(ours)), Shared(plain));
   EXPECT_EQ(node.of_others, (ResourceVector{Gpus(0), Cores(2), GiB(3)}));
-  node = WithoutPod(node, plain);
-  EXPECT_EQ(node.of_others, ResourceVector{});
+  node = WithPod(WithoutPod(node, plain), Shared(MakeGpuPod("foreign", 1)));
+  EXPECT_EQ(node.of_others, (ResourceVector{Gpus(1), Cores(1), GiB(1)}));
 }
 
 TEST(NodeStateTest, ANodeThatIsDescribedAnewKeepsItsPods) {
@@ -70,7 +72,7 @@ TEST(NodeStateTest, ANodeThatIsDescribedAnewKeepsItsPods) {
   Node smaller = MakeNode("n1", {Gpus(1), Cores(4), GiB(10)});
   smaller.labels = {{"gpu", "v100"}};
   smaller.allocatable.other.Set("example.com/nic", 3);
-  const NodeState described = Describe(with, smaller);
+  const NodeState described = WithNode(with, smaller);
   EXPECT_EQ(described.requested.gpus, Gpus(2));
   EXPECT_EQ(described.Free().gpus, Gpus(-1));
   EXPECT_EQ(described.detail->pods.size(), 1U);

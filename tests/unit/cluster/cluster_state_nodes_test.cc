@@ -110,7 +110,7 @@ TEST_F(NodeLifeTest, AnAssumedPodOutlivesItsNode) {
   HaveNode("n1");
   ASSERT_TRUE(Assume(MakeGpuPod("a", 2), "n1"));
   state.RemoveNode("n1");
-  EXPECT_EQ(HeldOn("a"), "n1");
+  EXPECT_EQ(PlacedOn("a"), "n1");
   state.Forget("a");
   EXPECT_FALSE(state.Snapshot()->Find("n1").has_value());
 }

@@ -27,7 +27,7 @@ TEST_F(PodLifeTest, AWaitingPodTakesNothing) {
   state.UpsertPod(MakeGpuPod("a", 2));
   EXPECT_TRUE(Knows("a"));
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(0));
-  EXPECT_EQ(HeldOn("a"), "nowhere");
+  EXPECT_EQ(PlacedOn("a"), "nowhere");
 }
 
 TEST_F(PodLifeTest, ABoundPodTakesItsShareUntilItIsGone) {
@@ -63,7 +63,7 @@ TEST_F(PodLifeTest, ARunningPodThatIsResizedTakesItsNewShare) {
 TEST_F(PodLifeTest, AnExpectedPodIsCountedWhereItWillGo) {
   Expect(MakeGpuPod("a", 2), "n1");
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(2));
-  EXPECT_EQ(HeldOn("a"), "n1");
+  EXPECT_EQ(PlacedOn("a"), "n1");
   EXPECT_EQ(state.assumed_pods(), 0U);
 }
 
@@ -108,10 +108,10 @@ TEST_F(PodLifeTest, AnExpectationDoesNotOverrideAnAssumedOrABoundPlace) {
   EXPECT_THAT(PodsOn("n2"), IsEmpty());
 }
 
-TEST_F(PodLifeTest, AnAssumedPodIsCountedAndHeld) {
+TEST_F(PodLifeTest, AnAssumedPodIsCountedAndPlaced) {
   EXPECT_TRUE(Assume(MakeGpuPod("a", 2), "n1"));
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(2));
-  EXPECT_EQ(HeldOn("a"), "n1");
+  EXPECT_EQ(PlacedOn("a"), "n1");
   EXPECT_EQ(state.assumed_pods(), 1U);
   EXPECT_EQ(state.FindPod("a")->node, "n1");
 }
@@ -159,7 +159,7 @@ TEST_F(PodLifeTest, AMoveThatDoesNotFitLeavesThePodAssumedWhereItWas) {
   ASSERT_TRUE(Assume(MakeGpuPod("a", 8), "n1"));
   state.UpsertPod(OnNode(MakeGpuPod("full", 8), "n2"));
   EXPECT_FALSE(Assume(MakeGpuPod("a", 8), "n2"));
-  EXPECT_EQ(HeldOn("a"), "n1");
+  EXPECT_EQ(PlacedOn("a"), "n1");
   EXPECT_EQ(state.assumed_pods(), 1U);
 }
 
@@ -176,7 +176,7 @@ TEST_F(PodLifeTest, AnExpectationGivesWayToABind) {
   Expect(MakeGpuPod("promised", 8), "n1");
   EXPECT_TRUE(Assume(MakeGpuPod("a", 8), "n1"));
   EXPECT_THAT(PodsOn("n1"), ElementsAre("a"));
-  EXPECT_EQ(HeldOn("promised"), "nowhere");
+  EXPECT_EQ(PlacedOn("promised"), "nowhere");
   EXPECT_TRUE(Knows("promised"));
 }
 
@@ -226,7 +226,7 @@ TEST_F(PodLifeTest, TheWatchConfirmsAnAssumedPod) {
   state.UpsertPod(OnNode(MakeGpuPod("a", 2), "n1"));
   EXPECT_EQ(GpusTakenOn("n1"), Gpus(2));
   EXPECT_EQ(state.assumed_pods(), 0U);
-  EXPECT_EQ(HeldOn("a"), "nowhere");
+  EXPECT_EQ(PlacedOn("a"), "nowhere");
 }
 
 TEST_F(PodLifeTest, WhereTheApiServerSaysAPodIsBoundOverridesOurAssumption) {
@@ -239,7 +239,7 @@ TEST_F(PodLifeTest, WhereTheApiServerSaysAPodIsBoundOverridesOurAssumption) {
 TEST_F(PodLifeTest, AStaleWatchEventDoesNotTakeAnAssumedPlaceAway) {
   ASSERT_TRUE(Assume(MakeGpuPod("a", 2), "n1", At(30)));
   state.UpsertPod(Labelled(MakeGpuPod("a", 2), "changed", "yes"));
-  EXPECT_EQ(HeldOn("a"), "n1");
+  EXPECT_EQ(PlacedOn("a"), "n1");
   EXPECT_EQ(state.assumed_pods(), 1U);
   EXPECT_EQ(state.FindPod("a")->labels.size(), 1U) << "what is new about the pod is taken";
   EXPECT_THAT(ExpiredAt(30), ElementsAre("a")) << "the deadline stays";
@@ -248,9 +248,9 @@ TEST_F(PodLifeTest, AStaleWatchEventDoesNotTakeAnAssumedPlaceAway) {
 TEST_F(PodLifeTest, AStaleWatchEventDoesNotTakeAnExpectedPlaceAway) {
   Expect(MakeGpuPod("a", 2), "n1", At(3));
   state.UpsertPod(MakeGpuPod("a", 2));
-  EXPECT_EQ(HeldOn("a"), "n1");
+  EXPECT_EQ(PlacedOn("a"), "n1");
   state.DropStaleExpectations(At(3), {});
-  EXPECT_EQ(HeldOn("a"), "nowhere");
+  EXPECT_EQ(PlacedOn("a"), "nowhere");
 }
 
 TEST_F(PodLifeTest, NewsWithoutANodeAboutABoundPodIsOldNews) {
@@ -312,7 +312,7 @@ TEST_F(PodLifeTest, ExtendingWhatIsNotAssumedDoesNothing) {
 TEST_F(PodLifeTest, ADroppedExpectationDoesNotTouchAnAssumedPod) {
   ASSERT_TRUE(Assume(MakeGpuPod("a", 1), "n1", At(1)));
   state.DropStaleExpectations(At(100), {});
-  EXPECT_EQ(HeldOn("a"), "n1");
+  EXPECT_EQ(PlacedOn("a"), "n1");
 }
 
 }  // namespace

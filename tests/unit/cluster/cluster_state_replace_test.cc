@@ -70,7 +70,7 @@ TEST_F(ReplaceTest, AnAssumedPodThatTheWatchHasReportedIsGoneWhenTheListLacksIt)
 TEST_F(ReplaceTest, AnAssumedPodThatIsListedAsWaitingStaysAssumed) {
   ASSERT_TRUE(Assume(MakeGpuPod("a", 1), "n1"));
   state.ReplacePods({MakeGpuPod("a", 1)});
-  EXPECT_EQ(HeldOn("a"), "n1");
+  EXPECT_EQ(PlacedOn("a"), "n1");
 }
 
 TEST_F(ReplaceTest, AListConfirmsABind) {

@@ -98,6 +98,18 @@ TEST(FitTest, EveryReasonIsFoundSaidAndSortedByWhetherEvictionCouldHelp) {
   }
 }
 
+TEST(FitTest, APlaceholderFitsNowhereAndNoEvictionHelps) {
+  Pod pod = MakeGpuPod("early", 1);
+  Fungible fungible;
+  fungible.placeholder = true;
+  pod.fungible = std::make_shared<const Fungible>(fungible);
+  const NodeState node = BusyNode();
+  const FitFailures failures = CheckFit(pod, node);
+  EXPECT_TRUE(Unresolvable(failures, pod.requests, node));
+  EXPECT_EQ(DescribeFailures(failures, pod.requests, &node, kGpu),
+            "CPU and memory of the pod are not set yet: synergy-controller does that");
+}
+
 TEST(FitTest, ResourcesAloneDoNotLookAtWhetherTheNodeTakesPods) {
   const NodeState cordoned = BusyNode([](Node& node) { node.unschedulable = true; });
   EXPECT_TRUE(CheckResources(MakeGpuPod("p", 1).requests, cordoned).none());

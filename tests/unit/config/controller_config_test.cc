@@ -21,9 +21,14 @@ TEST(ControllerConfigTest, AnEmptyFileIsAllDefaults) {
   EXPECT_EQ(config->scheduler_name, "synergy-scheduler");
   EXPECT_THAT(config->managed_schedulers, ElementsAre("default-scheduler"));
   EXPECT_THAT(config->excluded_namespaces, ElementsAre("kube-system"));
+  EXPECT_EQ(config->scope, Scope::kOptIn);
+  EXPECT_EQ(config->node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(1)}));
   EXPECT_EQ(config->enforcement, Enforcement::kShared);
   EXPECT_EQ(config->tolerance, 0);
+  EXPECT_EQ(config->max_speed_up, 4);
+  EXPECT_EQ(config->tuner.hold, std::chrono::minutes(1));
   EXPECT_EQ(config->max_body_bytes, 3 << 20);
+  EXPECT_EQ(config->record_file, "");
 }
 
 TEST(ControllerConfigTest, EveryFieldIsRead) {
@@ -33,14 +38,20 @@ httpListen: 127.0.0.1:1
 tls: {certificateFile: a.crt, keyFile: a.key}
 gpuResource: amd.com/gpu
 schedulerName: ours
+scope: all
+nodeHeadroom: {cpu: 0}
 managedSchedulers: []
 excludedNamespaces: [a, b]
 ownNamespace: mine
 enforcement: strict
 tolerance: 0.05
+maxSpeedUp: 2.5
+tuner: {hold: 90s}
 stalenessLimit: 1m
 shutdownGrace: 2s
 maxBodySize: 1Mi
+recordFile: /var/record
+recordLimit: 5M
 log: {level: debug, format: json}
 )",
                                             "c.yaml");
@@ -51,14 +62,20 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->tls_key_file, "a.key");
   EXPECT_EQ(config->gpu_resource, "amd.com/gpu");
   EXPECT_EQ(config->scheduler_name, "ours");
+  EXPECT_EQ(config->scope, Scope::kAll);
+  EXPECT_EQ(config->node_headroom, (ResourceVector{Gpus(0), MilliCpu(0), GiB(1)}));
   EXPECT_THAT(config->managed_schedulers, IsEmpty());
   EXPECT_THAT(config->excluded_namespaces, ElementsAre("a", "b"));
   EXPECT_EQ(config->own_namespace, "mine");
   EXPECT_EQ(config->enforcement, Enforcement::kStrict);
   EXPECT_EQ(config->tolerance, 0.05);
+  EXPECT_EQ(config->max_speed_up, 2.5);
+  EXPECT_EQ(config->tuner.hold, std::chrono::seconds(90));
   EXPECT_EQ(config->staleness_limit, std::chrono::minutes(1));
   EXPECT_EQ(config->shutdown_grace, std::chrono::seconds(2));
   EXPECT_EQ(config->max_body_bytes, 1 << 20);
+  EXPECT_EQ(config->record_file, "/var/record");
+  EXPECT_EQ(config->record_limit, Bytes(5'000'000));
   EXPECT_EQ(config->log_level, LogLevel::kDebug);
   EXPECT_EQ(config->log_format, LogFormat::kJson);
 }
@@ -76,7 +93,15 @@ TEST(ControllerConfigTest, WhatMakesNoSenseIsToldWithItsLineAndField) {
   EXPECT_THAT(complaint("managedSchedulers: x"), HasSubstr("expected a list"));
   EXPECT_THAT(complaint("excludedNamespaces: ['']"),
               HasSubstr("excludedNamespaces[0]: must not be empty"));
-  EXPECT_THAT(complaint("schedulerName: ''"), HasSubstr("must not be empty"));
+  EXPECT_THAT(complaint("schedulerName: ''"), HasSubstr("schedulerName: must not be empty"));
+  EXPECT_THAT(complaint("maxSpeedUp: 0.9"),
+              HasSubstr("maxSpeedUp: \"0.9\" is not a number of at least 1 and below 1000"));
+  EXPECT_THAT(complaint("maxSpeedUp: 1000"), HasSubstr("maxSpeedUp: "));
+  EXPECT_THAT(complaint("maxSpeedUp: fast"), HasSubstr("maxSpeedUp: "));
+  EXPECT_THAT(complaint("tuner: {hold: 9s}"), HasSubstr("tuner.hold: must be at least 10s"));
+  EXPECT_THAT(complaint("tuner: {hold: 60}"), HasSubstr("tuner.hold: "));
+  EXPECT_THAT(complaint("hold: 60s"), HasSubstr("hold: there is no such field"));
+  EXPECT_THAT(complaint("nodeHeadroom: {cpu: -1}"), HasSubstr("nodeHeadroom.cpu: "));
   EXPECT_THAT(complaint("gpuResource: gpu"), HasSubstr("has a domain"));
   EXPECT_THAT(complaint("stalenessLimit: 1s"), HasSubstr("at least 3s"));
   EXPECT_THAT(complaint("maxBodySize: 1"), HasSubstr("at least 1Ki"));

@@ -14,8 +14,6 @@ namespace {
 using config::DevicePluginConfig;
 using config::GpuSource;
 using config::ParseDevicePluginConfig;
-using inventory::AccessKind;
-using inventory::MigStrategy;
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -39,9 +37,9 @@ TEST(DevicePluginConfigTest, AnEmptyFileGivesTheDefaultsWhichAreFine) {
   EXPECT_EQ(config.nvml_library, "libnvidia-ml.so.1");
   EXPECT_EQ(config.advertisement.resource, "nvidia.com/gpu");
   EXPECT_EQ(config.advertisement.mig_strategy, MigStrategy::kNone);
-  EXPECT_EQ(config.access.kind, AccessKind::kEnvironment);
+  EXPECT_EQ(config.access.kind, ContainerAccessKind::kEnvironment);
   EXPECT_EQ(config.access.variable, "NVIDIA_VISIBLE_DEVICES");
-  EXPECT_EQ(config.health.ignored_xids, inventory::ApplicationXids());
+  EXPECT_EQ(config.health.ignored_xids, ApplicationXids());
   EXPECT_EQ(config.health.quiet_period, std::chrono::minutes(1));
   EXPECT_EQ(config.plugin_folder, "/var/lib/kubelet/device-plugins");
   EXPECT_TRUE(config.node_labels);
@@ -75,7 +73,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.advertisement.rules[0].product, "*A100*");
   EXPECT_EQ(config.advertisement.rules[0].resource, "example.com/a100");
   EXPECT_EQ(config.advertisement.mig_strategy, MigStrategy::kMixed);
-  EXPECT_EQ(config.access.kind, AccessKind::kCdi);
+  EXPECT_EQ(config.access.kind, ContainerAccessKind::kCdi);
   EXPECT_EQ(config.access.variable, "VISIBLE");
   EXPECT_EQ(config.access.cdi_kind, "example.com/gpu");
   EXPECT_EQ(config.cdi_folder, "/etc/cdi");

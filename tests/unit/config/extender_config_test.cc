@@ -41,7 +41,11 @@ TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
     EXPECT_EQ(config.tls_certificate_file, "");
     EXPECT_EQ(config.tls_key_file, "");
     EXPECT_EQ(config.gpu_resource, "nvidia.com/gpu");
+    EXPECT_EQ(config.scheduler_name, "synergy-scheduler");
+    EXPECT_EQ(config.hold, minutes(1));
+    EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(1)}));
     EXPECT_FALSE(config.reserve_per_gpu.has_value());
+    EXPECT_EQ(config.bind_timeout, seconds(4));
     EXPECT_EQ(config.assume_timeout, seconds(30));
     EXPECT_EQ(config.expect_timeout, seconds(3));
     EXPECT_EQ(config.staleness_limit, minutes(2));
@@ -60,14 +64,20 @@ tls:
   certificateFile: /etc/tls/tls.crt
   keyFile: /etc/tls/tls.key
 gpuResource: amd.com/gpu
+schedulerName: ours
+hold: 90s
+nodeHeadroom: {memory: 2Gi}
 reservePerGpu:
   cpu: 1500m
   memory: 20Gi
+bindTimeout: 3s
 assumeTimeout: 45s
 expectTimeout: 500ms
 stalenessLimit: 5m
 shutdownGrace: 1h
 maxBodySize: 8Mi
+recordFile: /var/record
+recordLimit: 5M
 log:
   level: debug
   format: json
@@ -77,12 +87,18 @@ log:
   EXPECT_EQ(config.tls_certificate_file, "/etc/tls/tls.crt");
   EXPECT_EQ(config.tls_key_file, "/etc/tls/tls.key");
   EXPECT_EQ(config.gpu_resource, "amd.com/gpu");
+  EXPECT_EQ(config.scheduler_name, "ours");
+  EXPECT_EQ(config.hold, seconds(90));
+  EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(2)}));
   EXPECT_EQ(config.reserve_per_gpu, (ResourceVector{Gpus(1), MilliCpu(1500), GiB(20)}));
+  EXPECT_EQ(config.bind_timeout, seconds(3));
   EXPECT_EQ(config.assume_timeout, seconds(45));
   EXPECT_EQ(config.expect_timeout, milliseconds(500));
   EXPECT_EQ(config.staleness_limit, minutes(5));
   EXPECT_EQ(config.shutdown_grace, hours(1));
   EXPECT_EQ(config.max_body_bytes, 8 << 20);
+  EXPECT_EQ(config.record_file, "/var/record");
+  EXPECT_EQ(config.record_limit, Bytes(5'000'000));
   EXPECT_EQ(config.log_level, LogLevel::kDebug);
   EXPECT_EQ(config.log_format, LogFormat::kJson);
 }
@@ -127,9 +143,10 @@ struct ErrorCase {
 TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
   const ErrorCase cases[] = {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
-       "3: listen_address: there is no such field; known here: assumeTimeout, expectTimeout, "
-       "gpuResource, httpListen, listen, log, "
-       "maxBodySize, reservePerGpu, shutdownGrace, stalenessLimit, tls"},
+       "3: listen_address: there is no such field; known here: assumeTimeout, bindTimeout, "
+       "expectTimeout, "
+       "gpuResource, hold, httpListen, listen, log, maxBodySize, nodeHeadroom, recordFile, "
+       "recordLimit, reservePerGpu, schedulerName, shutdownGrace, stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
        "2: log.colour: there is no such field; known here: format, level"},
       {"an unknown field of the reserve", "reservePerGpu:\n  gpus: 1\n",
@@ -169,6 +186,11 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
        "1: maxBodySize: \"1KB\" is not a whole number"},
       {"a size too small for any request", "maxBodySize: 1023\n",
        "1: maxBodySize: must be at least 1Ki"},
+      {"no scheduler", "schedulerName: ''\n", "1: schedulerName: must not be empty"},
+      {"places kept for less than times are told by", "hold: 9s\n",
+       "1: hold: must be at least 10s"},
+      {"places kept for ever", "hold: 25h\n", "1: hold: must be at most 24h"},
+      {"less than no headroom", "nodeHeadroom:\n  memory: -1\n", "2: nodeHeadroom.memory: "},
       {"CPU in bytes", "reservePerGpu:\n  cpu: 1Gi\n",
        "2: reservePerGpu.cpu: \"1Gi\" is not a whole number"},
       {"an unknown log level", "log: {level: loud}\n",

@@ -10,7 +10,6 @@ namespace {
 
 using config::InventoryFile;
 using config::ParseInventoryFile;
-using inventory::PciPath;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
@@ -49,18 +48,18 @@ links:
 - {between: [GPU-0, GPU-2], path: single-switch, nvlinks: 0}
 )");
   ASSERT_EQ(file.inventory.gpus().size(), 3U);
-  const inventory::Gpu& gpu = file.inventory.gpus()[0];
+  const Gpu& gpu = file.inventory.gpus()[0];
   EXPECT_EQ(gpu.uuid, "GPU-0");
   EXPECT_EQ(gpu.memory, GiB(80));
   EXPECT_EQ(gpu.numa_node, 1);
   EXPECT_EQ(gpu.pci_id, "0000:3b:00.0");
-  EXPECT_EQ(gpu.compute_capability, (inventory::ComputeCapability{8, 0}));
+  EXPECT_EQ(gpu.compute_capability, (ComputeCapability{8, 0}));
   EXPECT_THAT(gpu.device_nodes, ElementsAre("/dev/nvidia0"));
   EXPECT_THAT(file.unhealthy, ElementsAre(Pair("GPU-1", "fan broken")));
   EXPECT_TRUE(file.inventory.gpus()[2].mig_enabled);
   EXPECT_EQ(file.inventory.gpus()[2].mig_devices[0].profile, "1g.10gb");
   EXPECT_EQ(file.inventory.link(0, 1).nvlinks, 12);
-  EXPECT_EQ(file.inventory.link(2, 0), (inventory::Link{PciPath::kSingleSwitch, 0}));
+  EXPECT_EQ(file.inventory.link(2, 0), (GpuLink{PciPath::kSingleSwitch, 0}));
   EXPECT_EQ(file.inventory.driver_version, "550.54");
   EXPECT_EQ(file.inventory.cuda_version, "12.4");
   EXPECT_THAT(file.inventory.shared_device_nodes, ElementsAre("/dev/nvidiactl"));

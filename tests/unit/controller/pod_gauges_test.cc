@@ -1,10 +1,12 @@
 #include "controller/pod_gauges.h"
 
 #include <memory>
+#include <optional>
 
 #include <gtest/gtest.h>
 
 #include "cluster/cluster_state.h"
+#include "support/fake_profile_book.h"
 
 namespace synergy::controller {
 namespace {
@@ -65,12 +67,10 @@ TEST(PodGaugesTest, ManagedPodsShowTheirAmountsAndWhatTheyBring) {
   state.UpsertPod(RunningPod("opted-out", false, ""));
   const auto linear = std::make_shared<const JobProfile>(
       *JobProfile::Create(Gpus(2), {{Cores(4), GiB(8), 4}, {Cores(12), GiB(8), 12}}));
-  const auto find = [&](const std::string&, const std::string& name, Gpus) -> TunedProfile {
-    if (name == "linear") return {linear, 1};
-    return {};
-  };
+  testing::FakeProfileBook profiles;
+  profiles.profiles["linear"] = linear;
 
-  auto gauges = ReadPodGauges(*state.Snapshot(), find);
+  auto gauges = ReadPodGauges(*state.Snapshot(), profiles, kDefaultMaxSpeedUp);
 
   ASSERT_EQ(gauges.size(), 2u);
   if (gauges[0].pod != "linear") std::swap(gauges[0], gauges[1]);
@@ -81,6 +81,11 @@ TEST(PodGaugesTest, ManagedPodsShowTheirAmountsAndWhatTheyBring) {
   EXPECT_EQ(gauges[0].fair_share.cpu, Cores(4));
   EXPECT_DOUBLE_EQ(gauges[0].speed_up.value(), 1.5);
   EXPECT_FALSE(gauges[1].speed_up.has_value());
+
+  // No more than decisions go by.
+  for (const auto& gauge : ReadPodGauges(*state.Snapshot(), profiles, 1.2)) {
+    EXPECT_EQ(gauge.speed_up, gauge.pod == "linear" ? std::optional(1.2) : std::nullopt);
+  }
 }
 
 }  // namespace

@@ -18,30 +18,18 @@ namespace {
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-// Takes patches and remembers them.
-class PatchedServer final : public kube::ApiClient {
+// Takes statuses and remembers them.
+class FakeProfileApi final : public kube::ProfileApi {
  public:
-  std::vector<std::pair<std::string, std::string>> patches;
+  std::vector<std::pair<std::string, ProfileStatus>> written;
   std::optional<Error> failure;
 
-  Result<std::string> Get(const std::string&, std::stop_token) override { return Unexpected(); }
-  Result<std::string> Post(const std::string&, const std::string&, std::stop_token) override {
-    return Unexpected();
-  }
-  Result<std::string> Patch(const std::string& path, const std::string& content_type,
-                            const std::string& json, std::stop_token) override {
-    EXPECT_EQ(content_type, "application/merge-patch+json");
-    patches.emplace_back(path, json);
+  Result<> WriteStatus(const ProfileObject& object, const ProfileStatus& status,
+                       std::stop_token) override {
+    written.emplace_back(object.Key(), status);
     if (failure) return Fail(*failure);
-    return std::string("{}");
+    return {};
   }
-  Result<> Watch(const std::string&, std::chrono::milliseconds,
-                 const std::function<bool(std::string_view)>&, std::stop_token) override {
-    return Fail(ErrorCode::kInvalid, "not expected");
-  }
-
- private:
-  static Result<std::string> Unexpected() { return Fail(ErrorCode::kInvalid, "not expected"); }
 };
 
 class StatusWriterTest : public ::testing::Test {
@@ -67,22 +55,24 @@ class StatusWriterTest : public ::testing::Test {
   synergy::testing::SilentSink sink;
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   metrics::ControllerMetrics metrics;
-  PatchedServer server;
+  FakeProfileApi api;
   ProfileStore profiles{0};
   ClusterState cluster;
-  StatusWriter writer{server, profiles, cluster, clock, log, metrics};
+  StatusWriter writer{api, profiles, cluster, clock, log, metrics};
 };
 
 TEST_F(StatusWriterTest, SaysWhatAValidProfileComesTo) {
   profiles.Upsert(MakeProfile());
   Write();
-  ASSERT_EQ(server.patches.size(), 1U);
-  EXPECT_EQ(server.patches[0].first,
-            "/apis/synergy.io/v1alpha1/namespaces/team/trainingprofiles/image/status");
-  EXPECT_THAT(
-      server.patches[0].second,
-      HasSubstr(R"("observedGeneration":2,"demand":{"cpu":"9","memory":"60G"},"speedUp":2.4)"));
-  EXPECT_THAT(server.patches[0].second, HasSubstr(R"("type":"Valid","status":"True")"));
+  ASSERT_EQ(api.written.size(), 1U);
+  EXPECT_EQ(api.written[0].first, "team/image");
+  const ProfileStatus& status = api.written[0].second;
+  EXPECT_EQ(status.observed_generation, 2);
+  EXPECT_EQ(status.demand_cpu, "9");
+  EXPECT_EQ(status.demand_memory, "60G");
+  EXPECT_EQ(status.speed_up, "2.4");
+  EXPECT_EQ(status.valid, "True");
+  EXPECT_FALSE(status.since.empty());
 }
 
 TEST_F(StatusWriterTest, SaysWhatIsWrongWithAnInvalidOne) {
@@ -91,12 +81,13 @@ TEST_F(StatusWriterTest, SaysWhatIsWrongWithAnInvalidOne) {
   object.problems = {"spec.gpus: no", "spec.points: no"};
   profiles.Upsert(object);
   Write();
-  ASSERT_EQ(server.patches.size(), 1U);
-  EXPECT_THAT(server.patches[0].second, HasSubstr(R"("demand":null,"speedUp":null)"));
-  EXPECT_THAT(
-      server.patches[0].second,
-      HasSubstr(
-          R"("status":"False","reason":"Unusable","message":"spec.gpus: no; spec.points: no")"));
+  ASSERT_EQ(api.written.size(), 1U);
+  const ProfileStatus& status = api.written[0].second;
+  EXPECT_EQ(status.demand_cpu, "");
+  EXPECT_EQ(status.speed_up, "");
+  EXPECT_EQ(status.valid, "False");
+  EXPECT_EQ(status.reason, "Unusable");
+  EXPECT_EQ(status.message, "spec.gpus: no; spec.points: no");
 }
 
 TEST_F(StatusWriterTest, WritesOnlyWhatIsDifferent) {
@@ -104,21 +95,21 @@ TEST_F(StatusWriterTest, WritesOnlyWhatIsDifferent) {
   object.status = {2, "9", "60G", "2.4", "True", "Usable", "", "2026-11-21T07:05:03Z"};
   profiles.Upsert(object);
   Write();
-  EXPECT_TRUE(server.patches.empty());
+  EXPECT_TRUE(api.written.empty());
   object.generation = 3;
   profiles.Upsert(object);
   Write();
-  ASSERT_EQ(server.patches.size(), 1U);
+  ASSERT_EQ(api.written.size(), 1U);
   // It is valid since when it was.
-  EXPECT_THAT(server.patches[0].second, HasSubstr("2026-11-21T07:05:03Z"));
+  EXPECT_EQ(api.written[0].second.since, "2026-11-21T07:05:03Z");
 }
 
 TEST_F(StatusWriterTest, WithoutANodeThereIsNoSpeedUp) {
   cluster.RemoveNode("n");
   profiles.Upsert(MakeProfile());
   Write();
-  ASSERT_EQ(server.patches.size(), 1U);
-  EXPECT_THAT(server.patches[0].second, HasSubstr(R"("speedUp":null)"));
+  ASSERT_EQ(api.written.size(), 1U);
+  EXPECT_EQ(api.written[0].second.speed_up, "");
 }
 
 TEST_F(StatusWriterTest, FollowsTheClusterOnceAMinute) {
@@ -128,33 +119,33 @@ TEST_F(StatusWriterTest, FollowsTheClusterOnceAMinute) {
   Write();
   cluster.UpsertNode(synergy::testing::MakeNode("n", {Gpus(8), Cores(72), GB(480)}));
   Write();
-  EXPECT_TRUE(server.patches.empty());
+  EXPECT_TRUE(api.written.empty());
   clock.Advance(seconds(61));
   Write();
-  ASSERT_EQ(server.patches.size(), 1U);
-  EXPECT_THAT(server.patches[0].second, HasSubstr(R"("speedUp":1,)"));
+  ASSERT_EQ(api.written.size(), 1U);
+  EXPECT_EQ(api.written[0].second.speed_up, "1");
 }
 
 TEST_F(StatusWriterTest, TriesAgainSoonWhatFailed) {
-  server.failure = Error{ErrorCode::kUnavailable, "busy"};
+  api.failure = Error{ErrorCode::kUnavailable, "busy"};
   profiles.Upsert(MakeProfile());
   Write();
   Write();
-  EXPECT_EQ(server.patches.size(), 1U);
+  EXPECT_EQ(api.written.size(), 1U);
   clock.Advance(seconds(6));
   Write();
-  EXPECT_EQ(server.patches.size(), 2U);
+  EXPECT_EQ(api.written.size(), 2U);
   EXPECT_THAT(metrics.Render(),
               HasSubstr("synergy_controller_profile_status_writes_total{outcome=\"failed\"} 2"));
 }
 
 TEST_F(StatusWriterTest, AProfileThatIsGoneIsNotAskedForAgain) {
-  server.failure = Error{ErrorCode::kNotFound, "gone"};
+  api.failure = Error{ErrorCode::kNotFound, "gone"};
   profiles.Upsert(MakeProfile());
   Write();
   clock.Advance(seconds(6));
   Write();
-  EXPECT_EQ(server.patches.size(), 1U);
+  EXPECT_EQ(api.written.size(), 1U);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/cluster_view.h"
+#include "json/base64.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/json_tree.h"
@@ -50,14 +51,14 @@ class WebhookTest : public ::testing::Test {
   ClusterState cluster;
   ProfileStore profiles{0};
   NamespaceStore namespaces;
-  FairShares shares{cluster, clock};
+  FairShareCache shares{cluster, clock};
   bool complete = true;
-  ClusterView view{profiles, namespaces, shares, [this] { return complete; }};
+  ClusterView view{cluster, profiles, namespaces, shares, [this] { return complete; }};
   Webhook webhook{{}, view, clock, log, metrics};
 };
 
 constexpr std::string_view kGpuPod =
-    R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"t","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}})";
+    R"({"metadata":{"name":"p"},"spec":{"schedulerName":"synergy-scheduler","containers":[{"name":"t","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}})";
 
 TEST_F(WebhookTest, AGpuPodIsPatchedAndItsCreatorTold) {
   const http::Response response = Pod(Review(kGpuPod));
@@ -84,7 +85,11 @@ TEST_F(WebhookTest, BeforeTheClusterIsKnownPodsAreLetThroughAsTheyAre) {
   complete = false;
   const http::Response response = Pod(Review(kGpuPod));
   EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
-  EXPECT_THAT(response.body, Not(HasSubstr("patch")));
+  // Told on the pod, too, and nothing else is written there.
+  const std::string patch = json::ToBase64(
+      R"([{"op":"add","path":"/metadata/annotations","value":{"synergy.io/warnings":)"
+      R"("synergy: CPU and memory stay as written, because the controller is still starting"}}])");
+  EXPECT_THAT(response.body, HasSubstr(R"("patch":")" + patch + '"'));
   ExpectCount("synergy_controller_pod_reviews_total{outcome=\"starting\"} 1");
 }
 

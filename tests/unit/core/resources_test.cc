@@ -13,6 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
+constexpr int64_t kLargestInteger = std::numeric_limits<int64_t>::max();
+
 ScalarResources Scalars(std::initializer_list<ScalarResources::Entry> entries) {
   ScalarResources scalars;
   for (const auto& [name, amount] : entries) scalars.Set(name, amount);
@@ -48,6 +50,47 @@ TEST(ResourceVectorTest, LesserAndLargerAreTakenPerDimensionWithTheGpusOfTheFirs
   const ResourceVector b{Gpus(2), Cores(4), GiB(5)};
   EXPECT_EQ(LesserOf(a, b), (ResourceVector{Gpus(1), Cores(3), GiB(5)}));
   EXPECT_EQ(LargerOf(a, b), (ResourceVector{Gpus(1), Cores(4), GiB(10)}));
+}
+
+TEST(PartOfTest, GivesEachGpuItsPart) {
+  const ResourceVector server{Gpus(8), Cores(24), GiB(500)};
+  EXPECT_EQ(PartOf(server, Gpus(2), Gpus(8)), (ResourceVector{Gpus(2), Cores(6), GiB(125)}));
+  EXPECT_EQ(PartOf(server, Gpus(0), Gpus(8)), ResourceVector{});
+}
+
+TEST(PartOfTest, IsRoundedDownAlsoBelowZero) {
+  EXPECT_EQ(PartOf({Gpus(3), MilliCpu(1000), Bytes(-100)}, Gpus(2), Gpus(3)),
+            (ResourceVector{Gpus(2), MilliCpu(666), Bytes(-67)}));
+}
+
+TEST(PartOfTest, MayBeMoreThanTheAmount) {
+  EXPECT_EQ(PartOf({Gpus(2), MilliCpu(5), Bytes(7)}, Gpus(3), Gpus(2)),
+            (ResourceVector{Gpus(3), MilliCpu(7), Bytes(10)}));
+}
+
+TEST(PartOfTest, OfTheWholeIsTheAmountWithTheGpusAskedFor) {
+  const ResourceVector odd{Gpus(8), MilliCpu(kLargestInteger), Bytes(-kLargestInteger)};
+  EXPECT_EQ(PartOf(odd, Gpus(3), Gpus(3)),
+            (ResourceVector{Gpus(3), MilliCpu(kLargestInteger), Bytes(-kLargestInteger)}));
+}
+
+TEST(PartOfTest, IsExactWhereTheProductExceedsAnInteger) {
+  EXPECT_EQ(
+      PartOf({Gpus(1000), MilliCpu(kLargestInteger), Bytes(-kLargestInteger)}, Gpus(500),
+             Gpus(1000)),
+      (ResourceVector{Gpus(500), MilliCpu(kLargestInteger / 2), Bytes(-kLargestInteger / 2 - 1)}));
+}
+
+TEST(PartOfTest, IsCutToWhatAnIntegerHolds) {
+  EXPECT_EQ(PartOf({Gpus(1), MilliCpu(kLargestInteger), Bytes(-kLargestInteger)}, Gpus(8), Gpus(1)),
+            (ResourceVector{Gpus(8), MilliCpu(kLargestInteger),
+                            Bytes(std::numeric_limits<int64_t>::min())}));
+}
+
+TEST(PartOfTest, OfNoGpuIsNothing) {
+  for (const Gpus none : {Gpus(0), Gpus(-1)}) {
+    EXPECT_EQ(PartOf({Gpus(8), Cores(24), GiB(500)}, Gpus(2), none), (ResourceVector{Gpus(2)}));
+  }
 }
 
 TEST(ResourceVectorTest, FitsWhereEveryDimensionIsFree) {

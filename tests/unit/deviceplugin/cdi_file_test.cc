@@ -15,7 +15,7 @@ using deviceplugin::CdiFile;
 
 TEST(CdiFileTest, TheSpecificationNamesEveryGpuAndGoesWithItsWriter) {
   const TemporaryFolder folder;
-  inventory::Inventory inventory(MakeGpus(2, 1));
+  GpuInventory inventory(MakeGpus(2, 1));
   inventory.shared_device_nodes = {"/dev/nvidiactl"};
   const std::string file = folder.Path("cdi/synergy.io-gpu.json");
   {
@@ -35,7 +35,7 @@ TEST(CdiFileTest, AFolderThatCannotBeWrittenIsAnErrorThatNamesIt) {
   const TemporaryFolder folder;
   const std::string file = folder.Write("a-file", "");
   CdiFile cdi(file, "synergy.io/gpu");
-  const Result<> written = cdi.Write(inventory::Inventory());
+  const Result<> written = cdi.Write(GpuInventory());
   ASSERT_FALSE(written);
   EXPECT_NE(written.error().message.find(file), std::string::npos);
 }

@@ -69,7 +69,7 @@ class FakeSource final : public deviceplugin::DeviceSource {
 
 Reading TwoGpus(const std::string& fault_of_the_second = {}) {
   Reading reading;
-  reading.inventory = inventory::Inventory(MakeGpus(2, 1));
+  reading.inventory = GpuInventory(MakeGpus(2, 1));
   reading.probes["GPU-0"];
   reading.probes["GPU-1"].fault = fault_of_the_second;
   return reading;

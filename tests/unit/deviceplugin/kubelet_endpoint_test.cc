@@ -23,9 +23,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::shared_ptr<const Offer> MakeOffer(size_t gpus, const std::string& unhealthy = {}) {
-  auto inventory = std::make_shared<const inventory::Inventory>(WithNvSwitch(gpus));
-  std::vector<inventory::Device> devices = DevicesOf(*inventory);
-  for (inventory::Device& device : devices)
+  auto inventory = std::make_shared<const GpuInventory>(WithNvSwitch(gpus));
+  std::vector<GpuDevice> devices = DevicesOf(*inventory);
+  for (GpuDevice& device : devices)
     if (device.id == unhealthy) device.health = {false, "marked by the test"};
   return std::make_shared<const Offer>(Offer{inventory, devices, {}});
 }

@@ -1,7 +1,10 @@
 #include "deviceplugin/node_publisher.h"
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -15,70 +18,76 @@ namespace {
 
 using deviceplugin::NodePublisher;
 using deviceplugin::Picture;
-using ::testing::HasSubstr;
-using ::testing::Not;
+using ::testing::Contains;
+using ::testing::Eq;
+using ::testing::Optional;
+using ::testing::Pair;
 
-// One Node, as the API server would keep it: what is patched is what the next GET shows.
-class FakeNodeApi final : public kube::ApiClient {
+constexpr char kProduct[] = "nvidia.com/gpu.product";
+
+// One Node: what is written is what is read next.
+class FakeNodeApi final : public kube::NodeApi {
  public:
-  Result<std::string> Get(const std::string& path, std::stop_token /*stop*/) override {
+  struct Write {
+    std::map<std::string, std::optional<std::string>, std::less<>> labels;
+    wire::NodeGpus gpus;
+  };
+
+  Result<wire::NodeGpuMetadata> ReadGpus(const std::string& node, std::stop_token) override {
     const std::lock_guard lock(mutex_);
-    EXPECT_EQ(path, "/api/v1/nodes/n1");
-    ++gets_;
+    EXPECT_EQ(node, "n1");
+    ++reads_;
     changed_.notify_all();
     return node_;
   }
-  Result<std::string> Post(const std::string& path, const std::string& /*json*/,
-                           std::stop_token /*stop*/) override {
-    return Fail(ErrorCode::kInvalid, path);
-  }
-  Result<std::string> Patch(const std::string& /*path*/, const std::string& type,
-                            const std::string& json, std::stop_token /*stop*/) override {
+  Result<> WriteGpus(const std::string& node, const NodeLabelChange& labels,
+                     const std::string& gpu_inventory, std::stop_token) override {
     const std::lock_guard lock(mutex_);
-    EXPECT_EQ(type, "application/merge-patch+json");
-    patches_.push_back(json);
+    EXPECT_EQ(node, "n1");
+    for (const auto& [name, value] : labels.changes) {
+      if (value) {
+        node_.labels.insert_or_assign(name, *value);
+      } else {
+        node_.labels.erase(name);
+      }
+    }
+    node_.gpu_inventory = gpu_inventory;
+    writes_.push_back({labels.changes, *wire::ReadGpuInventory(gpu_inventory)});
     changed_.notify_all();
-    // Enough of a merge for a Node that had nothing else.
-    node_ = json;
-    return json;
-  }
-  Result<> Watch(const std::string& /*path*/, std::chrono::milliseconds /*silence_limit*/,
-                 const std::function<bool(std::string_view)>& /*on_line*/,
-                 std::stop_token /*stop*/) override {
-    return Fail(ErrorCode::kInvalid, "no watch here");
+    return {};
   }
 
-  void SetNode(const std::string& json) {
+  void SetLabel(const std::string& name, const std::string& value) {
     const std::lock_guard lock(mutex_);
-    node_ = json;
+    node_.labels[name] = value;
   }
-  std::string AwaitPatch(size_t number) {
+  // None when it does not come.
+  std::optional<Write> AwaitWrite(size_t number) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, std::chrono::seconds(10),
-                           [&] { return patches_.size() > number; }))
-      return "no patch came";
-    return patches_[number];
+    if (!changed_.wait_for(lock, std::chrono::seconds(10), [&] { return writes_.size() > number; }))
+      return std::nullopt;
+    return writes_[number];
   }
-  bool AwaitGets(size_t count) {
+  bool AwaitReads(size_t count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return gets_ >= count; });
+    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return reads_ >= count; });
   }
-  size_t patches() {
+  size_t writes() {
     const std::lock_guard lock(mutex_);
-    return patches_.size();
+    return writes_.size();
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::string node_ = R"({"metadata":{"name":"n1"}})";
-  std::vector<std::string> patches_;
-  size_t gets_ = 0;
+  wire::NodeGpuMetadata node_;
+  std::vector<Write> writes_;
+  size_t reads_ = 0;
 };
 
 std::shared_ptr<const Picture> MakePicture(bool healthy) {
   auto picture = std::make_shared<Picture>();
-  picture->inventory = inventory::Inventory(MakeGpus(1, 1));
+  picture->inventory = GpuInventory(MakeGpus(1, 1));
   picture->health = {{healthy, healthy ? "" : "fan"}};
   return picture;
 }
@@ -98,37 +107,43 @@ class NodePublisherTest : public ::testing::Test {
 TEST_F(NodePublisherTest, LabelsAndAnnotationAreWritten) {
   const auto publisher = MakePublisher();
   publisher->Publish(MakePicture(true));
-  const std::string patch = api_.AwaitPatch(0);
-  EXPECT_THAT(patch, HasSubstr(R"("nvidia.com/gpu.product":"NVIDIA-A100-SXM4-80GB")"));
-  EXPECT_THAT(patch, HasSubstr(R"(\"healthy\":true)"));
+  const auto write = api_.AwaitWrite(0);
+  ASSERT_TRUE(write);
+  EXPECT_THAT(write->labels, Contains(Pair(kProduct, Optional(Eq("NVIDIA-A100-SXM4-80GB")))));
+  EXPECT_TRUE(write->gpus.health.at(0).healthy);
 }
 
-TEST_F(NodePublisherTest, TheSameAgainIsNotPatchedAndAChangeIs) {
+TEST_F(NodePublisherTest, TheSameAgainIsNotWrittenAndAChangeIs) {
   const auto publisher = MakePublisher();
   publisher->Publish(MakePicture(true));
-  api_.AwaitPatch(0);
+  ASSERT_TRUE(api_.AwaitWrite(0));
   publisher->Publish(MakePicture(true));
-  ASSERT_TRUE(api_.AwaitGets(2));
+  ASSERT_TRUE(api_.AwaitReads(2));
   publisher->Publish(MakePicture(false));
-  EXPECT_THAT(api_.AwaitPatch(1), HasSubstr(R"(\"healthy\":false)"));
-  EXPECT_EQ(api_.patches(), 2U);
+  const auto write = api_.AwaitWrite(1);
+  ASSERT_TRUE(write);
+  EXPECT_FALSE(write->gpus.health.at(0).healthy);
+  EXPECT_EQ(api_.writes(), 2U);
 }
 
 TEST_F(NodePublisherTest, LabelsOfGpuFeatureDiscoveryAreLeftAlone) {
-  api_.SetNode(R"({"metadata":{"labels":{"nvidia.com/gpu.product":"theirs"}}})");
+  api_.SetLabel(kProduct, "theirs");
   const auto publisher = MakePublisher();
   publisher->Publish(MakePicture(true));
-  const std::string patch = api_.AwaitPatch(0);
-  EXPECT_THAT(patch, Not(HasSubstr(R"("nvidia.com/gpu.product":)")));
-  EXPECT_THAT(patch, HasSubstr(R"("nvidia.com/gpu.count":"1")"));
+  const auto write = api_.AwaitWrite(0);
+  ASSERT_TRUE(write);
+  EXPECT_FALSE(write->labels.contains(kProduct));
+  EXPECT_THAT(write->labels, Contains(Pair("nvidia.com/gpu.count", Optional(Eq("1")))));
 }
 
 TEST_F(NodePublisherTest, OurLabelsGoWhenTheyAreNotWanted) {
   const auto publisher = MakePublisher();
   publisher->Publish(MakePicture(true));
-  api_.AwaitPatch(0);
+  ASSERT_TRUE(api_.AwaitWrite(0));
   publisher->SetLabels(false);
-  EXPECT_THAT(api_.AwaitPatch(1), HasSubstr(R"("nvidia.com/gpu.product":null)"));
+  const auto write = api_.AwaitWrite(1);
+  ASSERT_TRUE(write);
+  EXPECT_THAT(write->labels, Contains(Pair(kProduct, Eq(std::nullopt))));
 }
 
 }  // namespace

@@ -24,8 +24,6 @@ using deviceplugin::NvmlOptions;
 using deviceplugin::NvmlSource;
 using deviceplugin::Reading;
 using deviceplugin::XidEvent;
-using inventory::Gpu;
-using inventory::PciPath;
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -65,18 +63,18 @@ TEST_F(NvmlSourceTest, EveryFieldOfAGpuIsRead) {
   EXPECT_EQ(gpu.memory, GiB(80));
   EXPECT_EQ(gpu.pci_id, "0000:3b:00.0");
   EXPECT_EQ(gpu.numa_node, 1);
-  EXPECT_EQ(gpu.compute_capability, (inventory::ComputeCapability{8, 0}));
+  EXPECT_EQ(gpu.compute_capability, (ComputeCapability{8, 0}));
   EXPECT_THAT(gpu.device_nodes, ElementsAre(folder_.Path("dev") + "/nvidia0"));
   EXPECT_FALSE(gpu.mig_enabled);
-  EXPECT_EQ(reading.inventory.gpus()[1].numa_node, inventory::kNoNuma);
+  EXPECT_EQ(reading.inventory.gpus()[1].numa_node, kNoNuma);
   EXPECT_EQ(reading.inventory.driver_version, "550.54.15");
   EXPECT_EQ(reading.inventory.cuda_version, "12.4");
   EXPECT_THAT(reading.inventory.shared_device_nodes, ElementsAre(folder_.Path("dev/nvidiactl")));
 }
 
 TEST_F(NvmlSourceTest, LinksAreCountedDirectlyAndThroughSwitches) {
-  EXPECT_EQ(Read().inventory.link(0, 1), (inventory::Link{PciPath::kSingleSwitch, 4}));
-  EXPECT_EQ(Read().inventory.link(1, 2), (inventory::Link{PciPath::kSystem, 0}));
+  EXPECT_EQ(Read().inventory.link(0, 1), (GpuLink{PciPath::kSingleSwitch, 4}));
+  EXPECT_EQ(Read().inventory.link(1, 2), (GpuLink{PciPath::kSystem, 0}));
   nvml_.Set([](FakeNvml& nvml) {
     for (FakeNvmlGpu& gpu : nvml.gpus) gpu.links.assign(12, {true, 0});
     nvml.gpus[3].links.resize(11);
@@ -191,7 +189,7 @@ TEST_F(NvmlSourceTest, MigDevicesAreReadEachTime) {
   });
   const Gpu gpu = Read().inventory.gpus()[0];
   EXPECT_TRUE(gpu.mig_enabled);
-  EXPECT_THAT(gpu.mig_devices, ElementsAre(inventory::MigDevice{"MIG-a", "1g.10gb", GiB(10)}));
+  EXPECT_THAT(gpu.mig_devices, ElementsAre(MigDevice{"MIG-a", "1g.10gb", GiB(10)}));
 }
 
 TEST_F(NvmlSourceTest, UseIsReadInBaseUnits) {

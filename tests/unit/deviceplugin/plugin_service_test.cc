@@ -16,7 +16,6 @@ namespace {
 
 using deviceplugin::KubeletEndpoint;
 using deviceplugin::Offer;
-using inventory::AccessKind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -29,11 +28,12 @@ class PluginServiceTest : public ::testing::Test {
     EXPECT_TRUE(kubelet_.AwaitLists(1));
   }
 
-  static std::shared_ptr<const Offer> MakeOffer(AccessKind kind = AccessKind::kEnvironment) {
-    auto inventory = std::make_shared<const inventory::Inventory>(WithNvSwitch(8));
-    std::vector<inventory::Device> devices = DevicesOf(*inventory);
+  static std::shared_ptr<const Offer> MakeOffer(
+      ContainerAccessKind kind = ContainerAccessKind::kEnvironment) {
+    auto inventory = std::make_shared<const GpuInventory>(WithNvSwitch(8));
+    std::vector<GpuDevice> devices = DevicesOf(*inventory);
     devices[7].health = {false, "Xid 79"};
-    inventory::AccessRules access;
+    ContainerAccessRules access;
     access.kind = kind;
     return std::make_shared<const Offer>(Offer{inventory, devices, access});
   }
@@ -53,7 +53,7 @@ TEST_F(PluginServiceTest, AllocateNamesTheDevicesInTheEnvironment) {
 }
 
 TEST_F(PluginServiceTest, AccessRulesCountFromTheNextCallOnWithoutANewList) {
-  endpoint_->Publish(MakeOffer(AccessKind::kDeviceNodes));
+  endpoint_->Publish(MakeOffer(ContainerAccessKind::kDeviceNodes));
   v1beta1::AllocateResponse response;
   ASSERT_TRUE(kubelet_.Allocate({"GPU-1"}, &response).ok());
   ASSERT_EQ(response.container_responses(0).devices_size(), 1);
@@ -62,7 +62,7 @@ TEST_F(PluginServiceTest, AccessRulesCountFromTheNextCallOnWithoutANewList) {
   EXPECT_EQ(node.container_path(), "/dev/nvidia1");
   EXPECT_EQ(node.permissions(), "rw");
 
-  endpoint_->Publish(MakeOffer(AccessKind::kCdi));
+  endpoint_->Publish(MakeOffer(ContainerAccessKind::kCdi));
   response.Clear();
   ASSERT_TRUE(kubelet_.Allocate({"GPU-1"}, &response).ok());
   EXPECT_EQ(response.container_responses(0).cdi_devices(0).name(), "synergy.io/gpu=GPU-1");

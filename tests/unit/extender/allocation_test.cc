@@ -1,3 +1,5 @@
+#include <future>
+
 #include <gmock/gmock.h>
 
 #include "unit/extender/extender_fixture.h"
@@ -15,37 +17,17 @@ class AllocationTest : public ExtenderTest {
  protected:
   void SetUp() override {
     AddNode("a", 2, 12, 100);
-    state.UpsertPod(Fungible("p"));
-    api.OnPatch([this](const std::string& json) { return Resized(json); });
+    Pod pod = MakePod("p", 1, 2, 10);
+    auto fungible = std::make_shared<Fungible>();
+    fungible->container = "train";
+    fungible->requested = fungible->floor = fungible->fair_share = pod.requests.main;
+    fungible->demand = {Gpus(1), Cores(6), GB(40)};
+    pod.fungible = std::move(fungible);
+    api.Put(std::move(pod));
+    state.UpsertPod(api.pod("p"));
   }
 
-  static std::string Text(const std::string& name, const std::string& cpu,
-                          const std::string& memory) {
-    return fmt::format(
-        R"({{"metadata":{{"name":"{0}","namespace":"default","uid":"uid-{0}","annotations":{{
-        "synergy.io/container":"train","synergy.io/demand":"{{\"cpu\":\"6\",\"memory\":\"40G\"}}",
-        "synergy.io/floor":"{{\"cpu\":\"2\",\"memory\":\"10G\"}}"}}}},
-        "spec":{{"containers":[{{"name":"train","resources":{{
-          "requests":{{"nvidia.com/gpu":"1","cpu":"{1}","memory":"{2}"}},
-          "limits":{{"nvidia.com/gpu":"1","memory":"{2}"}}}}}}]}}}})",
-        name, cpu, memory);
-  }
-
-  Pod Fungible(const std::string& name) {
-    return *reader.ReadPod(Text(name, "2", "10G"), json::PodUse::kAccounted);
-  }
-
-  // What the API server answers to a resize that it takes.
-  Result<std::string> Resized(const std::string& json) {
-    for (const char* cpu : {"6", "5", "2"}) {
-      if (json.find(fmt::format(R"("cpu":"{}","memory":"40G")", cpu)) != std::string::npos) {
-        return Text("p", cpu, "40G");
-      }
-    }
-    return Text("p", "2", "10G");
-  }
-
-  std::string Bind() { return extender.Bind(BindArgs(Fungible("p"), "a")); }
+  std::string Bind() { return extender.Bind(BindArgs(api.pod("p"), "a")); }
   ResourceVector FreeOn(const std::string& node) {
     const auto snapshot = state.Snapshot();
     return snapshot->node(*snapshot->Find(node)).Free();
@@ -54,11 +36,12 @@ class AllocationTest : public ExtenderTest {
 
 TEST_F(AllocationTest, GivesTheDemandBeforeThePodIsBound) {
   EXPECT_EQ(Bind(), kBound);
-  EXPECT_THAT(api.patched(),
-              ElementsAre(::testing::AllOf(HasSubstr("/pods/p/resize?fieldManager=synergy "),
-                                           HasSubstr(R"("requests":{"cpu":"6","memory":"40G"})"),
-                                           HasSubstr(R"("limits":{"memory":"40G"})"))));
-  EXPECT_THAT(api.posted(), ElementsAre(HasSubstr(R"(\"to\":{\"cpu\":\"6\",\"memory\":\"40G\"})")));
+  EXPECT_THAT(api.calls(), ElementsAre("resize p cpu 6, memory 40G", "bind p a"));
+  const std::optional<ChangeRecord> change = api.pod("p").fungible->change;
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->kind, ChangeKind::kAllocated);
+  EXPECT_EQ(change->from, (ResourceVector{Gpus(1), Cores(2), GB(10)}));
+  EXPECT_EQ(change->to, (ResourceVector{Gpus(1), Cores(6), GB(40)}));
   EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(1), Cores(6), GB(60)}));
   ASSERT_THAT(events.heard, SizeIs(1));
   EXPECT_EQ(events.heard[0].reason, "SynergyAllocated");
@@ -71,27 +54,25 @@ TEST_F(AllocationTest, GivesTheDemandBeforeThePodIsBound) {
 TEST_F(AllocationTest, GivesTheWholeDemandAlsoWhereNothingIsLeftForOtherGpus) {
   state.UpsertPod(MakePod("cpu-only", 0, 6, 1, "a"));
   EXPECT_EQ(Bind(), kBound);
-  EXPECT_THAT(api.patched(), ElementsAre(HasSubstr(R"("cpu":"6")")));
+  EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(6));
 }
 
 TEST_F(AllocationTest, LeavesTheReserveToTheGpusThatStayFreeWhereTheDemandIsTooMuch) {
   // 12 - 8 = 4 cores for two GPUs; 2 stay for the other one, as much as the least of all asks for.
   state.UpsertPod(MakePod("cpu-only", 0, 8, 1, "a"));
   EXPECT_EQ(Bind(), kBound);
-  EXPECT_THAT(api.patched(), ElementsAre(HasSubstr(R"("cpu":"2")")));
+  EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(2));
   EXPECT_THAT(events.heard[0].message, HasSubstr("what node a has to give now of its demand"));
 }
 
 TEST_F(AllocationTest, NeverCutsAPeer) {
   state.UpsertPod(MakePod("peer", 1, 10, 10, "a"));
   EXPECT_EQ(Bind(), kBound);
-  EXPECT_THAT(api.patched(), ElementsAre(HasSubstr(R"("cpu":"2","memory":"40G")")));
+  EXPECT_THAT(api.calls(), ElementsAre("resize p cpu 2, memory 40G", "bind p a"));
 }
 
 TEST_F(AllocationTest, BindsAtTheFloorWhenAQuotaRefusesTheGrowth) {
-  api.OnPatch([](const std::string&) {
-    return Fail(ErrorCode::kDenied, "Forbidden: exceeded quota: team, requested: cpu=4");
-  });
+  api.Refuse("resize", {ErrorCode::kDenied, "Forbidden: exceeded quota: team, requested: cpu=4"});
   EXPECT_EQ(Bind(), kBound);
   EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(1), Cores(10), GB(90)}));
   ASSERT_THAT(events.heard, SizeIs(1));
@@ -100,31 +81,90 @@ TEST_F(AllocationTest, BindsAtTheFloorWhenAQuotaRefusesTheGrowth) {
 }
 
 TEST_F(AllocationTest, DoesNotBindWhenNobodyKnowsWhatThePodHas) {
-  api.OnPatch([](const std::string&) { return Fail(ErrorCode::kTimeout, "no answer"); });
+  api.after_change = [](const Pod& pod) -> Result<> {
+    if (pod.fungible->requested.cpu == Cores(2)) return {};
+    return Fail(ErrorCode::kTimeout, "no answer");
+  };
   EXPECT_THAT(Bind(), HasSubstr("no answer"));
-  EXPECT_THAT(api.posted(), IsEmpty());
-  EXPECT_THAT(api.patched(), ElementsAre(HasSubstr(R"("cpu":"6")"), HasSubstr(R"("cpu":"2")")));
+  EXPECT_THAT(api.calls(),
+              ElementsAre("resize p cpu 6, memory 40G: timeout", "resize p cpu 2, memory 10G"));
   EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(2), Cores(12), GB(100)}));
 }
 
 TEST_F(AllocationTest, PutsTheAllocationBackWhenTheBindIsRefused) {
-  api.OnPost([] { return Fail(ErrorCode::kInvalid, "no such node"); });
+  api.Refuse("bind", {ErrorCode::kInvalid, "no such node"});
   EXPECT_THAT(Bind(), HasSubstr("no such node"));
-  EXPECT_THAT(api.patched(), ElementsAre(HasSubstr(R"("cpu":"6")"), HasSubstr(R"("cpu":"2")")));
+  EXPECT_THAT(api.calls(), ElementsAre("resize p cpu 6, memory 40G", "bind p a: invalid",
+                                       "resize p cpu 2, memory 10G"));
   EXPECT_THAT(events.heard, IsEmpty());
 }
 
 TEST_F(AllocationTest, TriesAgainWithTheWholeDemandAfterAFailure) {
-  api.OnPost([] { return Fail(ErrorCode::kInvalid, "no such node"); });
+  api.Refuse("bind", {ErrorCode::kInvalid, "no such node"});
   Bind();
-  api.OnPost([] { return std::string("{}"); });
+  api.RefuseNothing();
+  state.UpsertPod(api.pod("p"));
   EXPECT_EQ(Bind(), kBound);
-  EXPECT_THAT(api.patched().back(), HasSubstr(R"("cpu":"6")"));
+  EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(6));
+}
+
+// What an earlier bind sent may come through late, and the tuner may have cut it.
+TEST_F(AllocationTest, SetsNothingOnAPodThatHasChangedMeanwhile) {
+  api.Change("p", [](Pod&) {});
+  EXPECT_THAT(Bind(), HasSubstr("modified"));
+  EXPECT_EQ(FreeOn("a").gpus, Gpus(2));
+}
+
+// The tuner has announced growth on the node that the watch has not brought yet.
+class WatchBehindTest : public AllocationTest {
+ protected:
+  WatchBehindTest() {
+    Pod peer = MakePod("peer", 1, 4, 10, "a");
+    state.UpsertPod(peer);
+    peer.requests.main.cpu = Cores(8);
+    grown = peer;
+  }
+  void SetUp() override {
+    AllocationTest::SetUp();
+    api.Change("p", [](Pod& pod) { pod.resource_version = kHeardUntil + 7; });
+    state.RefreshPod(api.pod("p"));
+  }
+
+  Pod grown;
+};
+
+TEST_F(WatchBehindTest, GivesNothingThatOthersHaveBeenGivenMeanwhile) {
+  auto answer = std::async(std::launch::async, [this] { return Bind(); });
+  clock.AwaitSleepers(2);
+  state.UpsertPod(grown);
+  synergy::testing::HearUntil(state, kHeardUntil + 100);
+  clock.Advance(std::chrono::milliseconds(10));
+  EXPECT_THAT(answer.get(), HasSubstr("was given to others"));
+  EXPECT_THAT(api.calls(), ElementsAre("resize p cpu 6, memory 40G", "resize p cpu 2, memory 10G"));
+  EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(1), Cores(4), GB(90)}));
+}
+
+TEST_F(WatchBehindTest, BindsWhenTheWatchHasCaughtUpAndThereIsRoom) {
+  auto answer = std::async(std::launch::async, [this] { return Bind(); });
+  clock.AwaitSleepers(2);
+  synergy::testing::HearUntil(state, kHeardUntil + 100);
+  clock.Advance(std::chrono::milliseconds(10));
+  EXPECT_EQ(answer.get(), kBound);
+}
+
+TEST_F(WatchBehindTest, BindsNothingBlindly) {
+  auto answer = std::async(std::launch::async, [this] { return Bind(); });
+  clock.AwaitSleepers(2);
+  clock.Advance(std::chrono::seconds(2));
+  EXPECT_THAT(answer.get(), HasSubstr("the watch of pods is behind"));
+  EXPECT_EQ(FreeOn("a").gpus, Gpus(1));
+  EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(2));
 }
 
 TEST_F(AllocationTest, CountsTheWholeAllocationWhileTheWatchIsBehind) {
+  const Pod before = api.pod("p");
   Bind();
-  state.UpsertPod(Fungible("p"));  // an event from before the resize
+  state.UpsertPod(before);
   EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(1), Cores(6), GB(60)}));
 }
 

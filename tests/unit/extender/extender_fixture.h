@@ -16,12 +16,13 @@
 #include "extender/allocations.h"
 #include "extender/binder.h"
 #include "extender/scheduler_extender.h"
-#include "json/objects.h"
 #include "kube/events.h"
 #include "metrics/extender_metrics.h"
+#include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
+#include "support/fake_pod_api.h"
 #include "support/silent_log.h"
-#include "unit/extender/fake_api_client.h"
+#include "wire/objects.h"
 
 namespace synergy::extender {
 
@@ -38,6 +39,10 @@ class HeardEvents final : public kube::EventRecorder {
 
 class ExtenderTest : public ::testing::Test {
  protected:
+  // The watch is behind nobody.
+  ExtenderTest() { synergy::testing::HearUntil(state, kHeardUntil); }
+
+  static constexpr uint64_t kHeardUntil = 1000;
   static constexpr auto kAssumeTimeout = std::chrono::seconds(30);
   static constexpr auto kExpectTimeout = std::chrono::seconds(3);
 
@@ -89,13 +94,20 @@ class ExtenderTest : public ::testing::Test {
   synergy::testing::FakeClock clock;
   synergy::testing::SilentSink sink;
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
-  json::ObjectReader reader{"nvidia.com/gpu"};
+  wire::ObjectReader reader{"nvidia.com/gpu"};
   metrics::ExtenderMetrics metrics{"nvidia.com/gpu"};
   ClusterState state;
-  FakeApiClient api;
+  synergy::testing::FakePodApi api;
   HeardEvents events;
-  Allocations allocations{api, reader, events, clock, log, metrics, ReserveRule{}};
-  Binder binder{state, api, reader, allocations, clock, log, metrics, kAssumeTimeout};
+  Allocations allocations{api, events, clock, log, metrics, ReserveRule{}};
+  Binder binder{state,
+                api,
+                reader.gpu_resource(),
+                allocations,
+                clock,
+                log,
+                metrics,
+                BinderTimes{.assume = kAssumeTimeout}};
   SchedulerExtender extender{state,          binder, reader, ReserveRule{},
                              kExpectTimeout, clock,  log,    metrics};
 };

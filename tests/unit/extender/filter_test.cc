@@ -143,25 +143,25 @@ TEST_F(FilterTest, LooksOnceMoreBeforeItRejectsEveryNode) {
 }
 
 // With the nodes listed and the pods not, every node looks empty.
-TEST_F(FilterTest, PlacesNoGpuPodBeforeEverythingHasBeenListed) {
+TEST_F(FilterTest, PlacesNoGpuPodWhileTheClusterIsNotKnown) {
   AddNode("a", 1);
-  bool complete = false;
+  bool current = false;
   Watches watches;
-  watches.complete = [&] { return complete; };
+  watches.current = [&] { return current; };
   SchedulerExtender starting(state, binder, reader, ReserveRule{}, kExpectTimeout, clock, log,
                              metrics, watches);
   const std::string args = Args(MakePod("p", 1, 1, 1), {"a"});
   const std::string binding = R"({"PodName":"p","PodNamespace":"team","PodUID":"u","Node":"a"})";
-  EXPECT_THAT(starting.Filter(args), HasSubstr("does not know all pods and nodes yet"));
-  EXPECT_THAT(starting.Prioritize(args), HasSubstr("does not know all pods and nodes yet"));
-  EXPECT_THAT(starting.Bind(binding), HasSubstr("does not know all pods and nodes yet"));
+  EXPECT_THAT(starting.Filter(args), HasSubstr("does not know all pods and nodes"));
+  EXPECT_THAT(starting.Prioritize(args), HasSubstr("does not know all pods and nodes"));
+  EXPECT_THAT(starting.Bind(binding), HasSubstr("does not know all pods and nodes"));
   EXPECT_THAT(starting.Preempt(R"({"Pod":{},"NodeNameToMetaVictims":{}})"),
-              HasSubstr("does not know all pods and nodes yet"));
+              HasSubstr("does not know all pods and nodes"));
   EXPECT_EQ(state.assumed_pods(), 0u);
   // Others' pods are not kept waiting.
   EXPECT_THAT(starting.Filter(Args(MakePod("web", 0, 1, 1), {"a"})),
               HasSubstr(R"("NodeNames":["a"])"));
-  complete = true;
+  current = true;
   EXPECT_THAT(starting.Filter(args), HasSubstr(R"("NodeNames":["a"])"));
 }
 

@@ -8,41 +8,35 @@
 namespace synergy::testing {
 namespace {
 
-using inventory::Advertise;
-using inventory::Advertisement;
-using inventory::AdvertisementRules;
-using inventory::Inventory;
-using inventory::MatchesPattern;
-using inventory::MigStrategy;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-inventory::Health Healthy(std::string_view /*uuid*/) { return {}; }
+GpuHealth Healthy(std::string_view /*uuid*/) { return {}; }
 
 std::vector<std::string> IdsOf(const Advertisement& advertisement, const std::string& resource) {
   std::vector<std::string> ids;
   const auto found = advertisement.resources.find(resource);
   if (found == advertisement.resources.end()) return {"no such resource"};
-  for (const inventory::Device& device : found->second) ids.push_back(device.id);
+  for (const GpuDevice& device : found->second) ids.push_back(device.id);
   return ids;
 }
 
-Inventory TwoProducts() {
-  std::vector<inventory::Gpu> gpus = MakeGpus(4, 2);
+GpuInventory TwoProducts() {
+  std::vector<Gpu> gpus = MakeGpus(4, 2);
   gpus[2].product = gpus[3].product = "NVIDIA T4";
-  return Inventory(gpus);
+  return GpuInventory(gpus);
 }
 
 // GPU-0 in MIG mode with two parts of these profiles, GPU-1 without.
-Inventory WithMig(const std::string& first, const std::string& second) {
-  std::vector<inventory::Gpu> gpus = MakeGpus(2, 1);
+GpuInventory WithMig(const std::string& first, const std::string& second) {
+  std::vector<Gpu> gpus = MakeGpus(2, 1);
   gpus[0].mig_enabled = true;
   gpus[0].mig_devices = {{"MIG-0", first, GiB(5)}, {"MIG-1", second, GiB(5)}};
-  return Inventory(gpus);
+  return GpuInventory(gpus);
 }
 
 TEST(AdvertisementTest, EveryGpuIsADeviceOfTheResource) {
-  const auto advertisement = Advertise(Inventory(MakeGpus(2, 2)), {}, Healthy);
+  const auto advertisement = Advertise(GpuInventory(MakeGpus(2, 2)), {}, Healthy);
   ASSERT_EQ(advertisement.resources.size(), 1U);
   EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), ElementsAre("GPU-0", "GPU-1"));
   EXPECT_EQ(advertisement.resources.at("nvidia.com/gpu")[1].numa_node, 1);
@@ -51,7 +45,7 @@ TEST(AdvertisementTest, EveryGpuIsADeviceOfTheResource) {
 
 TEST(AdvertisementTest, HealthComesWithItsReason) {
   const auto advertisement =
-      Advertise(Inventory(MakeGpus(2, 2)), {}, [](std::string_view uuid) -> inventory::Health {
+      Advertise(GpuInventory(MakeGpus(2, 2)), {}, [](std::string_view uuid) -> GpuHealth {
         return {uuid != "GPU-1", uuid == "GPU-1" ? "Xid 79" : ""};
       });
   const auto& devices = advertisement.resources.at("nvidia.com/gpu");
@@ -76,7 +70,7 @@ TEST(AdvertisementTest, WhatNoRuleMatchesKeepsTheGeneralName) {
 }
 
 TEST(AdvertisementTest, AResourceThatLostItsLastDeviceIsStillThere) {
-  const auto advertisement = Advertise(Inventory(), {}, Healthy, {"nvidia.com/t4"});
+  const auto advertisement = Advertise(GpuInventory(), {}, Healthy, {"nvidia.com/t4"});
   EXPECT_THAT(IdsOf(advertisement, "nvidia.com/t4"), IsEmpty());
   EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), IsEmpty());
 }

@@ -8,10 +8,6 @@
 namespace synergy::testing {
 namespace {
 
-using inventory::AccessKind;
-using inventory::AccessRules;
-using inventory::ContainerAccess;
-using inventory::Inventory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -21,18 +17,18 @@ class ContainerAccessTest : public ::testing::Test {
  protected:
   ContainerAccessTest() { inventory_.shared_device_nodes = {"/dev/nvidiactl"}; }
 
-  Result<ContainerAccess> Grant(const std::vector<std::string>& ids, AccessKind kind) {
-    AccessRules rules;
+  Result<ContainerAccess> Grant(const std::vector<std::string>& ids, ContainerAccessKind kind) {
+    ContainerAccessRules rules;
     rules.kind = kind;
-    return inventory::GrantAccess(inventory_, devices_, ids, rules);
+    return GrantAccess(inventory_, devices_, ids, rules);
   }
 
-  Inventory inventory_ = WithNvSwitch(4);
-  std::vector<inventory::Device> devices_ = DevicesOf(inventory_);
+  GpuInventory inventory_ = WithNvSwitch(4);
+  std::vector<GpuDevice> devices_ = DevicesOf(inventory_);
 };
 
 TEST_F(ContainerAccessTest, AVariableNamesTheDevices) {
-  const auto access = Grant({"GPU-2", "GPU-0"}, AccessKind::kEnvironment);
+  const auto access = Grant({"GPU-2", "GPU-0"}, ContainerAccessKind::kEnvironment);
   ASSERT_TRUE(access);
   EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "GPU-2,GPU-0")));
   EXPECT_THAT(access->device_nodes, IsEmpty());
@@ -40,21 +36,21 @@ TEST_F(ContainerAccessTest, AVariableNamesTheDevices) {
 }
 
 TEST_F(ContainerAccessTest, DeviceNodesAreThoseOfTheDevicesAndTheSharedOnesOnce) {
-  const auto access = Grant({"GPU-1", "GPU-3"}, AccessKind::kDeviceNodes);
+  const auto access = Grant({"GPU-1", "GPU-3"}, ContainerAccessKind::kDeviceNodes);
   ASSERT_TRUE(access);
   EXPECT_THAT(access->device_nodes, ElementsAre("/dev/nvidia1", "/dev/nvidia3", "/dev/nvidiactl"));
   EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "GPU-1,GPU-3")));
 }
 
 TEST_F(ContainerAccessTest, CdiNamesKeepNvidiasRuntimeOut) {
-  const auto access = Grant({"GPU-1"}, AccessKind::kCdi);
+  const auto access = Grant({"GPU-1"}, ContainerAccessKind::kCdi);
   ASSERT_TRUE(access);
   EXPECT_THAT(access->cdi_names, ElementsAre("synergy.io/gpu=GPU-1"));
   EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "void")));
 }
 
 TEST_F(ContainerAccessTest, AnUnknownDeviceIsRefusedByName) {
-  const auto access = Grant({"GPU-0", "GPU-9"}, AccessKind::kEnvironment);
+  const auto access = Grant({"GPU-0", "GPU-9"}, ContainerAccessKind::kEnvironment);
   ASSERT_FALSE(access);
   EXPECT_EQ(access.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(access.error().message, HasSubstr("GPU-9"));
@@ -62,19 +58,20 @@ TEST_F(ContainerAccessTest, AnUnknownDeviceIsRefusedByName) {
 
 TEST_F(ContainerAccessTest, AnUnhealthyDeviceIsRefusedWithItsReason) {
   devices_[1].health = {false, "Xid 79"};
-  const auto access = Grant({"GPU-1"}, AccessKind::kEnvironment);
+  const auto access = Grant({"GPU-1"}, ContainerAccessKind::kEnvironment);
   ASSERT_FALSE(access);
   EXPECT_EQ(access.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(access.error().message, HasSubstr("Xid 79"));
 }
 
 TEST_F(ContainerAccessTest, NothingAndTheSameTwiceAreRefused) {
-  EXPECT_EQ(Grant({}, AccessKind::kEnvironment).error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(Grant({"GPU-0", "GPU-0"}, AccessKind::kEnvironment).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(Grant({}, ContainerAccessKind::kEnvironment).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(Grant({"GPU-0", "GPU-0"}, ContainerAccessKind::kEnvironment).error().code,
+            ErrorCode::kInvalid);
 }
 
 TEST_F(ContainerAccessTest, AMessageShowsNoMoreOfAnIdThanARealOneHas) {
-  const auto access = Grant({std::string(100'000, 'x')}, AccessKind::kEnvironment);
+  const auto access = Grant({std::string(100'000, 'x')}, ContainerAccessKind::kEnvironment);
   ASSERT_FALSE(access);
   EXPECT_LT(access.error().message.size(), 200U);
 }

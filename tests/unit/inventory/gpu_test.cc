@@ -7,20 +7,14 @@
 namespace synergy::testing {
 namespace {
 
-using inventory::Inventory;
-using inventory::Link;
-using inventory::PciPath;
-using inventory::Worth;
-
 TEST(GpuTest, PathsAreNamedAndRead) {
-  for (const PciPath path : inventory::kPciPaths)
-    EXPECT_EQ(inventory::ParsePciPath(ToString(path)).value(), path);
-  EXPECT_FALSE(inventory::ParsePciPath("nvlink"));
+  for (const PciPath path : kPciPaths) EXPECT_EQ(ParsePciPath(ToString(path)).value(), path);
+  EXPECT_FALSE(ParsePciPath("nvlink"));
 }
 
 TEST(GpuTest, ABetterPathIsWorthMoreAndNvLinkMost) {
   int before = 0;
-  for (const PciPath path : inventory::kPciPaths) {
+  for (const PciPath path : kPciPaths) {
     EXPECT_GT(Worth({path, 0}), before) << ToString(path);
     before = Worth({path, 0});
   }
@@ -29,24 +23,24 @@ TEST(GpuTest, ABetterPathIsWorthMoreAndNvLinkMost) {
 }
 
 TEST(GpuTest, LinksFollowTheNumaNodesUntilSetBothWays) {
-  Inventory inventory(MakeGpus(4, 2));
-  EXPECT_EQ(inventory.link(0, 1), (Link{PciPath::kNode, 0}));
-  EXPECT_EQ(inventory.link(0, 2), (Link{PciPath::kSystem, 0}));
+  GpuInventory inventory(MakeGpus(4, 2));
+  EXPECT_EQ(inventory.link(0, 1), (GpuLink{PciPath::kNode, 0}));
+  EXPECT_EQ(inventory.link(0, 2), (GpuLink{PciPath::kSystem, 0}));
   inventory.SetLink(0, 2, {PciPath::kSystem, 4});
   EXPECT_EQ(inventory.link(2, 0).nvlinks, 4);
 }
 
 TEST(GpuTest, GpusAreFoundByUuid) {
-  const Inventory inventory(MakeGpus(4, 2));
+  const GpuInventory inventory(MakeGpus(4, 2));
   EXPECT_EQ(inventory.Find("GPU-2"), 2U);
   EXPECT_FALSE(inventory.Find("GPU-4"));
 }
 
 TEST(GpuTest, ComputeCapabilitiesAreTwoNumbers) {
-  EXPECT_EQ(inventory::ParseComputeCapability("9.0"), (inventory::ComputeCapability{9, 0}));
-  EXPECT_EQ(ToText(inventory::ComputeCapability{8, 6}), "8.6");
+  EXPECT_EQ(ParseComputeCapability("9.0"), (ComputeCapability{9, 0}));
+  EXPECT_EQ(ToText(ComputeCapability{8, 6}), "8.6");
   for (const char* wrong : {"", "8", "8.", ".6", "8.6.1", "a.b", "8,6"})
-    EXPECT_FALSE(inventory::ParseComputeCapability(wrong)) << wrong;
+    EXPECT_FALSE(ParseComputeCapability(wrong)) << wrong;
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 namespace synergy::testing {
 namespace {
 
-using inventory::HealthJudge;
-using inventory::HealthRules;
 using std::chrono::seconds;
 
 constexpr Instant kStart{std::chrono::hours(1)};
@@ -14,11 +12,11 @@ const Instant kLater = kStart + seconds(59);
 const Instant kMuchLater = kStart + seconds(60);
 
 TEST(HealthTest, AGpuOfWhichNothingWasSeenIsHealthy) {
-  EXPECT_TRUE(HealthJudge(HealthRules{}).Judge("GPU-0", kStart).healthy);
+  EXPECT_TRUE(GpuHealthJudge(GpuHealthRules{}).Judge("GPU-0", kStart).healthy);
 }
 
 TEST(HealthTest, AFailedProbeCountsUntilOneSucceeds) {
-  HealthJudge judge{HealthRules{}};
+  GpuHealthJudge judge{GpuHealthRules{}};
   judge.SeeProbe("GPU-0", {.fault = "GPU is lost"}, kStart);
   EXPECT_EQ(judge.Judge("GPU-0", kStart + std::chrono::hours(9)).reason, "GPU is lost");
   EXPECT_TRUE(judge.Judge("GPU-1", kStart).healthy) << "another one";
@@ -27,7 +25,7 @@ TEST(HealthTest, AFailedProbeCountsUntilOneSucceeds) {
 }
 
 TEST(HealthTest, AnXidCountsForTheQuietPeriodAfterTheLast) {
-  HealthJudge judge{HealthRules{}};
+  GpuHealthJudge judge{GpuHealthRules{}};
   judge.SeeXid("GPU-0", 79, kStart);
   EXPECT_EQ(judge.Judge("GPU-0", kLater).reason, "Xid 79");
   EXPECT_TRUE(judge.Judge("GPU-0", kMuchLater).healthy);
@@ -36,22 +34,22 @@ TEST(HealthTest, AnXidCountsForTheQuietPeriodAfterTheLast) {
 }
 
 TEST(HealthTest, ApplicationsErrorsSayNothingAboutTheGpu) {
-  HealthJudge judge{HealthRules{}};
+  GpuHealthJudge judge{GpuHealthRules{}};
   for (const uint64_t xid : {13, 31, 43, 45, 68, 109}) judge.SeeXid("GPU-0", xid, kStart);
   EXPECT_TRUE(judge.Judge("GPU-0", kStart).healthy);
 }
 
 TEST(HealthTest, AnIgnoredXidDoesNotHideAnother) {
-  HealthJudge judge{HealthRules{}};
+  GpuHealthJudge judge{GpuHealthRules{}};
   judge.SeeXid("GPU-0", 79, kStart);
   judge.SeeXid("GPU-0", 13, kStart);
   EXPECT_EQ(judge.Judge("GPU-0", kStart).reason, "Xid 79");
 }
 
 TEST(HealthTest, RulesCountForWhatWasSeenBeforeThem) {
-  HealthJudge judge{HealthRules{}};
+  GpuHealthJudge judge{GpuHealthRules{}};
   judge.SeeXid("GPU-0", 74, kStart);
-  HealthRules rules;
+  GpuHealthRules rules;
   rules.ignored_xids.insert(74);
   judge.SetRules(rules);
   EXPECT_TRUE(judge.Judge("GPU-0", kStart).healthy);
@@ -60,7 +58,7 @@ TEST(HealthTest, RulesCountForWhatWasSeenBeforeThem) {
 }
 
 TEST(HealthTest, EccErrorsCountWhenTheyAreAdded) {
-  HealthJudge judge{HealthRules{}};
+  GpuHealthJudge judge{GpuHealthRules{}};
   judge.SeeProbe("GPU-0", {.uncorrectable_errors = 7}, kStart);
   EXPECT_TRUE(judge.Judge("GPU-0", kStart).healthy) << "they were there before us";
   judge.SeeProbe("GPU-0", {.uncorrectable_errors = 8}, kStart);
@@ -70,7 +68,7 @@ TEST(HealthTest, EccErrorsCountWhenTheyAreAdded) {
 }
 
 TEST(HealthTest, AResetSetsTheCountBack) {
-  HealthJudge judge{HealthRules{}};
+  GpuHealthJudge judge{GpuHealthRules{}};
   judge.SeeProbe("GPU-0", {.uncorrectable_errors = 7}, kStart);
   judge.SeeProbe("GPU-0", {.uncorrectable_errors = 0}, kStart);
   EXPECT_TRUE(judge.Judge("GPU-0", kStart).healthy);
@@ -79,7 +77,7 @@ TEST(HealthTest, AResetSetsTheCountBack) {
 }
 
 TEST(HealthTest, ErrorsAddedWhileTheGpuWasAwayAreSeen) {
-  HealthJudge judge{HealthRules{}};
+  GpuHealthJudge judge{GpuHealthRules{}};
   judge.SeeProbe("GPU-0", {.uncorrectable_errors = 1}, kStart);
   judge.SeeProbe("GPU-0", {.fault = "lost"}, kStart);
   judge.SeeProbe("GPU-0", {.uncorrectable_errors = 2}, kStart);
@@ -87,7 +85,7 @@ TEST(HealthTest, ErrorsAddedWhileTheGpuWasAwayAreSeen) {
 }
 
 TEST(HealthTest, APendingRepairCountsUntilItIsDone) {
-  HealthJudge judge{HealthRules{}};
+  GpuHealthJudge judge{GpuHealthRules{}};
   judge.SeeProbe("GPU-0", {.repair_pending = true}, kStart);
   EXPECT_FALSE(judge.Judge("GPU-0", kStart + std::chrono::hours(9)).healthy);
   judge.SeeProbe("GPU-0", {}, kMuchLater);

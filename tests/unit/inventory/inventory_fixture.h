@@ -13,9 +13,9 @@ namespace synergy::testing {
 inline std::string GpuId(size_t number) { return "GPU-" + std::to_string(number); }
 
 // `numa_nodes` nodes with the GPUs shared out evenly.
-inline std::vector<inventory::Gpu> MakeGpus(size_t count, int numa_nodes,
-                                            const std::string& product = "NVIDIA A100-SXM4-80GB") {
-  std::vector<inventory::Gpu> gpus(count);
+inline std::vector<Gpu> MakeGpus(size_t count, int numa_nodes,
+                                 const std::string& product = "NVIDIA A100-SXM4-80GB") {
+  std::vector<Gpu> gpus(count);
   for (size_t i = 0; i < count; ++i) {
     gpus[i].uuid = GpuId(i);
     gpus[i].product = product;
@@ -27,8 +27,8 @@ inline std::vector<inventory::Gpu> MakeGpus(size_t count, int numa_nodes,
 }
 
 // 8 V100 in the hybrid cube mesh of a DGX-1: each GPU has six NVLinks, to four others.
-inline inventory::Inventory Dgx1() {
-  inventory::Inventory inventory(MakeGpus(8, 2, "Tesla V100-SXM2-32GB"));
+inline GpuInventory Dgx1() {
+  GpuInventory inventory(MakeGpus(8, 2, "Tesla V100-SXM2-32GB"));
   struct Pair {
     size_t a, b;
     int nvlinks;
@@ -42,24 +42,24 @@ inline inventory::Inventory Dgx1() {
 }
 
 // GPUs that all reach each other at full speed through NVSwitch: a DGX A100 has 8, an HGX-2 16.
-inline inventory::Inventory WithNvSwitch(size_t gpus) {
-  inventory::Inventory inventory(MakeGpus(gpus, 2));
+inline GpuInventory WithNvSwitch(size_t gpus) {
+  GpuInventory inventory(MakeGpus(gpus, 2));
   for (size_t a = 0; a < gpus; ++a)
     for (size_t b = a + 1; b < gpus; ++b) inventory.SetLink(a, b, {inventory.link(a, b).path, 12});
   return inventory;
 }
 
 // 8 GPUs on PCIe switches of two each, and in pairs linked by an NVLink bridge if `bridged`.
-inline inventory::Inventory WithPcieSwitches(bool bridged) {
-  inventory::Inventory inventory(MakeGpus(8, 2, "NVIDIA A40"));
+inline GpuInventory WithPcieSwitches(bool bridged) {
+  GpuInventory inventory(MakeGpus(8, 2, "NVIDIA A40"));
   for (size_t a = 0; a < 8; a += 2)
-    inventory.SetLink(a, a + 1, {inventory::PciPath::kSingleSwitch, bridged ? 4 : 0});
+    inventory.SetLink(a, a + 1, {PciPath::kSingleSwitch, bridged ? 4 : 0});
   return inventory;
 }
 
 // All healthy, under one resource.
-inline std::vector<inventory::Device> DevicesOf(const inventory::Inventory& inventory) {
-  std::vector<inventory::Device> devices;
+inline std::vector<GpuDevice> DevicesOf(const GpuInventory& inventory) {
+  std::vector<GpuDevice> devices;
   for (size_t i = 0; i < inventory.gpus().size(); ++i)
     devices.push_back({inventory.gpus()[i].uuid, i, inventory.gpus()[i].numa_node, {}});
   return devices;

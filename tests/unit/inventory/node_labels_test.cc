@@ -8,24 +8,19 @@
 namespace synergy::testing {
 namespace {
 
-using inventory::DesiredLabels;
-using inventory::Inventory;
-using inventory::LabelChange;
-using inventory::LabelMap;
-using inventory::PlanLabels;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
 TEST(NodeLabelsTest, TheyTellOfTheGpusInTheEcosystemsNames) {
-  std::vector<inventory::Gpu> gpus = MakeGpus(8, 2);
-  gpus[0].compute_capability = inventory::ComputeCapability{8, 0};
-  Inventory inventory(gpus);
+  std::vector<Gpu> gpus = MakeGpus(8, 2);
+  gpus[0].compute_capability = ComputeCapability{8, 0};
+  GpuInventory inventory(gpus);
   inventory.driver_version = "550.54.15";
   inventory.cuda_version = "12.4";
   EXPECT_THAT(
-      DesiredLabels(inventory),
+      DesiredNodeLabels(inventory),
       ElementsAre(Pair("nvidia.com/cuda.driver-version.full", "550.54.15"),
                   Pair("nvidia.com/cuda.runtime-version.full", "12.4"),
                   Pair("nvidia.com/gpu.compute.major", "8"),
@@ -35,35 +30,36 @@ TEST(NodeLabelsTest, TheyTellOfTheGpusInTheEcosystemsNames) {
 }
 
 TEST(NodeLabelsTest, ANodeWithoutGpusHasNone) {
-  EXPECT_THAT(DesiredLabels(Inventory()), IsEmpty());
+  EXPECT_THAT(DesiredNodeLabels(GpuInventory()), IsEmpty());
 }
 
 TEST(NodeLabelsTest, ValuesAreWhatALabelMayHold) {
-  std::vector<inventory::Gpu> gpus = MakeGpus(1, 1, "(GeForce) RTX/4090 " + std::string(100, 'x'));
-  const std::string value = DesiredLabels(Inventory(gpus)).at("nvidia.com/gpu.product");
+  std::vector<Gpu> gpus = MakeGpus(1, 1, "(GeForce) RTX/4090 " + std::string(100, 'x'));
+  const std::string value = DesiredNodeLabels(GpuInventory(gpus)).at("nvidia.com/gpu.product");
   EXPECT_TRUE(value.starts_with("GeForce--RTX-4090-xxx")) << value;
   EXPECT_LE(value.size(), 63U);
 }
 
 TEST(NodeLabelsTest, WhatIsMissingIsSetAndOursFromThenOn) {
-  const LabelChange plan = PlanLabels({{"a", "1"}, {"b", "2"}}, {{"other", "x"}}, {});
+  const NodeLabelChange plan = PlanNodeLabels({{"a", "1"}, {"b", "2"}}, {{"other", "x"}}, {});
   EXPECT_THAT(plan.changes, ElementsAre(Pair("a", "1"), Pair("b", "2")));
   EXPECT_THAT(plan.owned, ElementsAre("a", "b"));
 }
 
 TEST(NodeLabelsTest, WhatSomebodyElseSetIsLeftAlone) {
-  const LabelChange plan = PlanLabels({{"a", "1"}, {"b", "2"}}, {{"a", "theirs"}}, {});
+  const NodeLabelChange plan = PlanNodeLabels({{"a", "1"}, {"b", "2"}}, {{"a", "theirs"}}, {});
   EXPECT_THAT(plan.changes, ElementsAre(Pair("b", "2")));
   EXPECT_THAT(plan.owned, ElementsAre("b"));
 }
 
 TEST(NodeLabelsTest, OursFollowsTheFactsAndIsNotWrittenTwice) {
-  EXPECT_THAT(PlanLabels({{"a", "2"}}, {{"a", "1"}}, {"a"}).changes, ElementsAre(Pair("a", "2")));
-  EXPECT_THAT(PlanLabels({{"a", "2"}}, {{"a", "2"}}, {"a"}).changes, IsEmpty());
+  EXPECT_THAT(PlanNodeLabels({{"a", "2"}}, {{"a", "1"}}, {"a"}).changes,
+              ElementsAre(Pair("a", "2")));
+  EXPECT_THAT(PlanNodeLabels({{"a", "2"}}, {{"a", "2"}}, {"a"}).changes, IsEmpty());
 }
 
 TEST(NodeLabelsTest, OursGoesWhenItIsTrueNoLonger) {
-  const LabelChange plan = PlanLabels({}, {{"a", "1"}, {"theirs", "1"}}, {"a", "gone"});
+  const NodeLabelChange plan = PlanNodeLabels({}, {{"a", "1"}, {"theirs", "1"}}, {"a", "gone"});
   EXPECT_THAT(plan.changes, ElementsAre(Pair("a", std::nullopt)));
   EXPECT_THAT(plan.owned, IsEmpty());
 }

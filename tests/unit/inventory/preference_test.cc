@@ -8,7 +8,6 @@
 namespace synergy::testing {
 namespace {
 
-using inventory::Inventory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -20,24 +19,24 @@ std::vector<std::string> Ids(std::initializer_list<size_t> numbers) {
   return ids;
 }
 
-std::vector<std::string> AllIds(const Inventory& inventory) {
+std::vector<std::string> AllIds(const GpuInventory& inventory) {
   std::vector<std::string> ids;
-  for (const inventory::Gpu& gpu : inventory.gpus()) ids.push_back(gpu.uuid);
+  for (const Gpu& gpu : inventory.gpus()) ids.push_back(gpu.uuid);
   return ids;
 }
 
-std::vector<std::string> Prefer(const Inventory& inventory,
+std::vector<std::string> Prefer(const GpuInventory& inventory,
                                 const std::vector<std::string>& available, size_t size,
                                 const std::vector<std::string>& required = {}) {
   const auto devices = DevicesOf(inventory);
-  const auto chosen = inventory::PreferDevices(inventory, devices, available, required, size);
+  const auto chosen = PreferDevices(inventory, devices, available, required, size);
   EXPECT_TRUE(chosen.has_value()) << chosen.error().message;
   return chosen.value_or(std::vector<std::string>{});
 }
 
 struct Row {
   const char* what;
-  Inventory inventory;
+  GpuInventory inventory;
   std::initializer_list<size_t> available;  // none: all
   std::initializer_list<size_t> required;
   size_t size;
@@ -114,13 +113,13 @@ TEST(PreferenceTest, TableOfTopologies) {
 }
 
 TEST(PreferenceTest, TheAnswerDoesNotDependOnTheOrderOfTheQuestion) {
-  const Inventory inventory = Dgx1();
+  const GpuInventory inventory = Dgx1();
   EXPECT_EQ(Prefer(inventory, Ids({7, 2, 5, 0, 3, 1}), 2),
             Prefer(inventory, Ids({0, 1, 2, 3, 5, 7}), 2));
 }
 
 TEST(PreferenceTest, MoreThanSixteenAreGrownOnOneNode) {
-  const Inventory inventory = WithNvSwitch(32);
+  const GpuInventory inventory = WithNvSwitch(32);
   const auto chosen = Prefer(inventory, AllIds(inventory), 16);
   ASSERT_THAT(chosen, SizeIs(16));
   for (const std::string& id : chosen)
@@ -128,7 +127,7 @@ TEST(PreferenceTest, MoreThanSixteenAreGrownOnOneNode) {
 }
 
 TEST(PreferenceTest, MoreThanSixtyFourAreTakenByPosition) {
-  const Inventory inventory = WithNvSwitch(70);
+  const GpuInventory inventory = WithNvSwitch(70);
   EXPECT_THAT(Prefer(inventory, AllIds(inventory), 3, Ids({69})),
               ElementsAre("GPU-69", "GPU-0", "GPU-1"));
 }
@@ -138,11 +137,11 @@ TEST(PreferenceTest, NothingIsPreferredForNothing) {
 }
 
 TEST(PreferenceTest, WhatCannotBeChosenIsAnError) {
-  const Inventory inventory = Dgx1();
+  const GpuInventory inventory = Dgx1();
   const auto devices = DevicesOf(inventory);
   const auto fails = [&](const std::vector<std::string>& available,
                          const std::vector<std::string>& required, size_t size) {
-    const auto chosen = inventory::PreferDevices(inventory, devices, available, required, size);
+    const auto chosen = PreferDevices(inventory, devices, available, required, size);
     return !chosen && chosen.error().code == ErrorCode::kInvalid;
   };
   EXPECT_TRUE(fails(Ids({0, 1}), {}, 3)) << "too few";

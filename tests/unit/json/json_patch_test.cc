@@ -42,6 +42,15 @@ TEST(JsonPatchTest, WhatStandsAlreadyIsNotTouched) {
   EXPECT_EQ(patched.patch, "[]");
 }
 
+TEST(JsonPatchTest, WhatIsRemovedAndSetIsSet) {
+  const Patched patched = PatchedText(R"({"a":{"b":"x","c":"x"}})", [](JsonPatch& patch) {
+    for (const char* key : {"b", "c"}) patch.Remove({"a", key});
+    patch.SetText({"a", "b"}, "y");
+    patch.SetText({"a", "c"}, "x");
+  });
+  EXPECT_EQ(patched.patch, R"([{"op":"replace","path":"/a/b","value":"y"}])");
+}
+
 TEST(JsonPatchTest, AMissingMemberIsAddedAndADifferentOneReplaced) {
   const Patched patched = PatchedText(R"({"a":{"b":"x"}})", [](JsonPatch& patch) {
     patch.SetText({"a", "b"}, "y");

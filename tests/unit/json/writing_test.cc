@@ -1,11 +1,10 @@
-#include <optional>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
 #include "json/document.h"
-#include "json/objects.h"
-#include "json/pod_writes.h"
+#include "json/text.h"
 
 namespace synergy::json {
 namespace {
@@ -40,41 +39,6 @@ TEST(AppendJsonString, IsReadBackUnchanged) {
   const Result<Document> document = Document::Parse(text);
   ASSERT_TRUE(document) << document.error().message;
   EXPECT_EQ(document->root().text(), all);
-}
-
-TEST(WriteBinding, NamesPodUidAndNode) {
-  EXPECT_EQ(WriteBinding("team-a", "job-0", "1234-ab", "node-7"),
-            R"({"apiVersion":"v1","kind":"Binding",)"
-            R"("metadata":{"namespace":"team-a","name":"job-0","uid":"1234-ab"},)"
-            R"("target":{"apiVersion":"v1","kind":"Node","name":"node-7"}})");
-}
-
-TEST(WriteBinding, EscapesNames) {
-  const Result<Document> document = Document::Parse(WriteBinding("a\"b", "\\", "\n", "\xFF"));
-  ASSERT_TRUE(document);
-  EXPECT_EQ(document->root()["metadata"]["namespace"].text(), "a\"b");
-  EXPECT_EQ(document->root()["target"]["name"].text(), "\uFFFD");
-}
-
-TEST(ReadStatus, GivesCodeReasonAndMessage) {
-  const std::optional<Status> status = ReadStatus(
-      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
-      R"("message":"pods \"a\" not found","reason":"NotFound","details":{"name":"a"},"code":404})");
-  ASSERT_TRUE(status);
-  EXPECT_EQ(status->code, 404);
-  EXPECT_EQ(status->reason, "NotFound");
-  EXPECT_EQ(status->message, "pods \"a\" not found");
-}
-
-TEST(ReadStatus, IsNoneForOtherTextAndLenientWithParts) {
-  EXPECT_FALSE(ReadStatus(""));
-  EXPECT_FALSE(ReadStatus("<html>"));
-  EXPECT_FALSE(ReadStatus("[]"));
-  EXPECT_FALSE(ReadStatus(R"({"kind":"Pod"})"));
-  const std::optional<Status> status = ReadStatus(R"({"kind":"Status","code":"410","reason":5})");
-  ASSERT_TRUE(status);
-  EXPECT_EQ(status->code, 0);
-  EXPECT_EQ(status->reason, "");
 }
 
 }  // namespace

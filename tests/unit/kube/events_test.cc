@@ -120,13 +120,33 @@ TEST_F(EventsTest, WhenTheQueueIsFullTheOldestGoes) {
   server_.FailNext("POST", "/events", 503);
   Start(2);
   RecordAndAwait(Cut("being sent"), 1);
-  for (const char* message : {"a", "a", "b", "c"}) recorder_->Record(Cut(message));
+  for (const char* message : {"a", "a", "b", "c"}) {
+    kube::EventRecord event = Cut(message);
+    event.reason += message;
+    recorder_->Record(std::move(event));
+  }
   EXPECT_EQ(recorder_->dropped(), 2U);
   LetItTryAgain();
   ASSERT_TRUE(server_.WaitForRequests("/events", 4));
   EXPECT_THAT(requests()[1].body, HasSubstr("being sent"));
   EXPECT_THAT(requests()[2].body, HasSubstr(R"("message":"b")"));
   EXPECT_THAT(requests()[3].body, HasSubstr(R"("message":"c")"));
+}
+
+TEST_F(EventsTest, InAHalfFullQueueWhatIsSaidOfOnePodForOneReasonBecomesOneEvent) {
+  server_.FailNext("POST", "/events", 503);
+  Start(4);
+  RecordAndAwait(Cut("being sent"), 1);
+  kube::EventRecord other = Cut("of another pod");
+  other.pod_uid = "another";
+  recorder_->Record(other);
+  for (const char* message : {"a", "b", "c", "d", "e", "f", "g"}) recorder_->Record(Cut(message));
+  EXPECT_EQ(recorder_->dropped(), 0U);
+  LetItTryAgain();
+  ASSERT_TRUE(server_.WaitForRequests("/events", 4));
+  EXPECT_THAT(requests()[2].body, HasSubstr("of another pod"));
+  EXPECT_THAT(requests()[3].body, HasSubstr(R"("message":"g")"));
+  EXPECT_THAT(requests()[3].body, HasSubstr(R"("count":7)"));
 }
 
 TEST_F(EventsTest, AnApiServerThatIsDownGetsTheEventLater) {

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "json/lease.h"
 #include "support/fake_api_server.h"
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
+#include "wire/lease.h"
 
 namespace synergy::kube {
 namespace {
@@ -70,7 +70,7 @@ TEST_F(LeaderElectionTest, ALeaderThatEndsLeavesAtOnce) {
 TEST_F(LeaderElectionTest, AKilledLeaderIsFollowedWhenItsLeaseIsOver) {
   ASSERT_TRUE(client_->Post(
       "/apis/coordination.k8s.io/v1/namespaces/synergy-system/leases",
-      json::WriteNewLease("synergy-controller", "gone", seconds(10), clock_.WallNow())));
+      wire::WriteNewLease("synergy-controller", "gone", seconds(10), clock_.WallNow())));
   const auto next = Join("b");
   clock_.AwaitSleepers(1);
   for (int i = 0; i < 4; ++i) NextTry(1);

@@ -141,7 +141,7 @@ class ReflectorTest : public ::testing::Test {
 
   FakeApiServer server_;
   std::unique_ptr<ApiClient> client_;
-  json::ObjectReader reader_{"nvidia.com/gpu"};
+  wire::ObjectReader reader_{"nvidia.com/gpu"};
   RecordingStore<Pod> store_;
   FakeClock clock_;
   RecordingSink sink_;

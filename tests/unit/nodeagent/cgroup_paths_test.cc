@@ -8,8 +8,8 @@
 namespace synergy::nodeagent {
 namespace {
 
-using json::QosClass;
 using ::testing::ElementsAre;
+using wire::QosClass;
 
 TEST(PodFoldersTest, AreWhereTheKubeletPutsThem) {
   EXPECT_THAT(*PodFolders("/", QosClass::kBurstable, "1a-2b"),

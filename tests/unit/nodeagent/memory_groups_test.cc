@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "nodeagent/v1_memory_group.h"
+#include "nodeagent/v2_memory_group.h"
 #include "support/temporary_folder.h"
 
 namespace synergy::nodeagent {
@@ -19,10 +21,10 @@ namespace {
 using synergy::testing::TemporaryFolder;
 using ::testing::HasSubstr;
 
-json::ResizeStatus TrainingPod() {
-  json::ResizeStatus pod;
+wire::ResizeStatus TrainingPod() {
+  wire::ResizeStatus pod;
   pod.uid = "1a-2b";
-  pod.qos_class = json::QosClass::kBurstable;
+  pod.qos_class = wire::QosClass::kBurstable;
   pod.containers.push_back({"train", "containerd://90d9", {}, {}});
   return pod;
 }
@@ -63,7 +65,7 @@ class MemoryGroupsTest : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
-  json::ResizeStatus pod_ = TrainingPod();
+  wire::ResizeStatus pod_ = TrainingPod();
 };
 
 TEST_F(MemoryGroupsTest, V1IsFoundReadAndEmptied) {
@@ -118,6 +120,57 @@ TEST_F(MemoryGroupsTest, AKernelWithoutMemoryReclaimIsAnError) {
   ASSERT_FALSE(released);
   EXPECT_EQ(released.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(released.error().message, HasSubstr("memory.reclaim"));
+}
+
+constexpr const char* kWholeStat =
+    "anon 20971520\nshmem 0\nfile_mapped 0\nfile_dirty 0\nfile_writeback 0\n"
+    "inactive_file 125829120\nactive_file 41943040\nworkingset_refault_file 0\n";
+
+// With swap anonymous memory could go, too.
+TEST_F(MemoryGroupsTest, V2SparesAnonymousMemoryWhereThereIsSwap) {
+  Add("group", {{"memory.reclaim", ""}, {"memory.swap.max", "max\n"}});
+  Write("proc/swaps", "Filename Type Size Used Priority\n/dev/sda2 partition 8388604 0 -2\n");
+  V2MemoryGroup group(folder_.Path("group"), folder_.Path("proc"));
+  EXPECT_EQ(group.Drop(MiB(1)), true);
+  EXPECT_EQ(ReadBack("group/memory.reclaim"), "1048576 swappiness=0");
+  // None for this group.
+  Write("group/memory.reclaim", "");
+  Write("group/memory.swap.max", "0\n");
+  EXPECT_EQ(group.Drop(MiB(1)), true);
+  EXPECT_EQ(ReadBack("group/memory.reclaim"), "1048576");
+  // None on this node.
+  Write("group/memory.reclaim", "");
+  Write("group/memory.swap.max", "max\n");
+  Write("proc/swaps", "Filename Type Size Used Priority\n");
+  EXPECT_EQ(group.Drop(MiB(1)), true);
+  EXPECT_EQ(ReadBack("group/memory.reclaim"), "1048576");
+}
+
+TEST_F(MemoryGroupsTest, V2IsSampledWithOrWithoutWhatNewerKernelsHave) {
+  Add("group", {{"memory.current", "188743680\n"},
+                {"memory.stat", kWholeStat},
+                {"memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n"},
+                {"memory.reclaim", ""}});
+  V2MemoryGroup group(folder_.Path("group"), folder_.Path("proc"));
+  const auto sample = group.Sample();
+  ASSERT_TRUE(sample) << sample.error().message;
+  EXPECT_TRUE(sample->cache_can_be_released);
+  EXPECT_EQ(sample->InUse(), MiB(20));
+  EXPECT_TRUE(sample->stalled);
+  std::filesystem::remove(folder_.Path("group/memory.reclaim"));
+  std::filesystem::remove(folder_.Path("group/memory.pressure"));
+  const auto older = group.Sample();
+  ASSERT_TRUE(older);
+  EXPECT_FALSE(older->cache_can_be_released);
+  EXPECT_EQ(older->InUse(), MiB(60));
+  EXPECT_FALSE(older->stalled);
+}
+
+TEST_F(MemoryGroupsTest, V1CannotDropApart) {
+  AddV1("group");
+  V1MemoryGroup group(folder_.Path("memory/group"));
+  EXPECT_EQ(group.Drop(MiB(1)).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(ReadBack("memory/group/memory.force_empty"), "");
 }
 
 TEST_F(MemoryGroupsTest, TheHierarchyThatHasTheMemoryControllerCounts) {

@@ -1,5 +1,6 @@
 #include "nodeagent/memory_use.h"
 
+#include <chrono>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -33,6 +34,63 @@ TEST(MemoryUseTest, WhatIsNotPageCacheIsHeld) {
 TEST(MemoryUseTest, OlderKernelsSayLess) {
   EXPECT_EQ(ParseMemoryUseV1("1\n", kStatV1, "")->held, Bytes(10952704 + 4096));
   EXPECT_EQ(ParseMemoryUseV2("1\n", "anon 5\nshmem 6\n")->held, Bytes(11));
+}
+
+// A container of Linux 6.1 that had mapped 20 MiB of 160, with 4 MiB not written yet.
+constexpr const char* kSampleV2 =
+    "anon 10485760\nfile 172032000\nkernel 0\nshmem 4194304\nfile_mapped 20971520\n"
+    "file_dirty 3145728\nfile_writeback 1048576\ninactive_anon 0\nactive_anon 14680064\n"
+    "inactive_file 125829120\nactive_file 41943040\nworkingset_refault_anon 7\n"
+    "workingset_refault_file 100\n";
+
+TEST(MemorySampleTest, TellsWhatCanBeDroppedFromWhatIsInUse) {
+  auto sample = ParseMemorySampleV2("188743680\n", kSampleV2,
+                                    "some avg10=0.00 avg60=0.00 avg300=0.00 total=1500\n"
+                                    "full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n");
+  ASSERT_TRUE(sample) << sample.error().message;
+  EXPECT_EQ(sample->use.held, MiB(14));
+  EXPECT_EQ(sample->mapped, MiB(20));
+  EXPECT_EQ(sample->cache, MiB(160 - 20 - 4));
+  EXPECT_EQ(sample->working_set, MiB(180 - 120));
+  EXPECT_EQ(sample->refaulted, Bytes(409600));
+  EXPECT_EQ(sample->stalled, std::chrono::microseconds(1500));
+  sample->cache_can_be_released = true;
+  EXPECT_EQ(sample->InUse(), MiB(34));
+  sample->cache_can_be_released = false;
+  EXPECT_EQ(sample->InUse(), MiB(60));
+}
+
+TEST(MemorySampleTest, KernelsMayHaveNoPressureAndOneCountOfRefaults) {
+  std::string stat = kSampleV2;
+  stat.replace(stat.find("workingset_refault_anon"), std::string::npos, "workingset_refault 9\n");
+  const auto sample = ParseMemorySampleV2("188743680\n", stat, "");
+  ASSERT_TRUE(sample);
+  EXPECT_FALSE(sample->stalled);
+  EXPECT_EQ(sample->refaulted, Bytes(9 * 4096));
+}
+
+TEST(MemorySampleTest, V1SaysWhatTheKubeletCounts) {
+  const auto sample =
+      ParseMemorySampleV1("180633600\n", std::string(kStatV1) + "total_inactive_file 633600\n", "");
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->InUse(), Bytes(180000000));
+}
+
+TEST(MemorySampleTest, OddTextIsAnError) {
+  EXPECT_FALSE(ParseMemorySampleV2("188743680\n", kStatV2, ""));
+  EXPECT_FALSE(ParseMemorySampleV1("180633600\n", kStatV1, ""));
+}
+
+TEST(NodeMemoryTest, IsAvailableAsTheKubeletCountsIt) {
+  const auto memory = ParseNodeMemory(
+      "MemTotal:       16384000 kB\nMemFree:         1000 kB\nMemAvailable:    9000 kB\n"
+      "Active(file):    500 kB\nInactive(file):    24 kB\n");
+  ASSERT_TRUE(memory) << memory.error().message;
+  EXPECT_EQ(memory->total, Bytes(16384000LL * 1024));
+  EXPECT_EQ(memory->free, Bytes(1024000));
+  EXPECT_EQ(memory->available, MiB(1));
+  EXPECT_FALSE(ParseNodeMemory("MemTotal: 1 kB\nMemFree: x kB\nInactive(file): 1 kB\n"));
+  EXPECT_FALSE(ParseNodeMemory(""));
 }
 
 TEST(MemoryUseTest, TextThatIsOddIsAnErrorAndNeverZero) {

@@ -21,7 +21,7 @@ TEST(ShrinkOfTest, IsWhatIsAskedForAndNotInForceYet) {
 }
 
 TEST(ShrinkOfTest, GrowthOfAnotherContainerCountsForThePod) {
-  json::ResizeStatus pod = ShrinkingPod();
+  wire::ResizeStatus pod = ShrinkingPod();
   pod.containers.push_back({"other", "containerd://1f", MiB(80), MiB(20)});
   const auto shrink = ShrinkOf(pod);
   ASSERT_TRUE(shrink);
@@ -30,14 +30,14 @@ TEST(ShrinkOfTest, GrowthOfAnotherContainerCountsForThePod) {
 }
 
 TEST(ShrinkOfTest, OthersPodsAreLeftAlone) {
-  json::ResizeStatus pod = ShrinkingPod();
+  wire::ResizeStatus pod = ShrinkingPod();
   pod.managed = false;
   EXPECT_FALSE(ShrinkOf(pod));
 }
 
 TEST(ShrinkOfTest, IsNoneUnlessTheKubeletIsAtIt) {
   const auto changed = [](auto change) {
-    json::ResizeStatus pod = ShrinkingPod();
+    wire::ResizeStatus pod = ShrinkingPod();
     change(pod);
     return ShrinkOf(pod).has_value();
   };

@@ -50,6 +50,10 @@ class FakeMemoryGroup final : public MemoryGroup {
     return group_.use;
   }
   Result<Bytes> Limit() override { return group_.limit; }
+  Result<MemorySample> Sample() override {
+    return Fail(ErrorCode::kInvalid, "a shrink needs none");
+  }
+  Result<bool> Drop(Bytes) override { return Fail(ErrorCode::kInvalid, "a shrink has a target"); }
   Result<> Release(Bytes target, const std::stop_token&) override {
     group_.targets.push_back(target);
     clock_.Advance(milliseconds(30));
@@ -66,11 +70,11 @@ class FakeMemoryGroup final : public MemoryGroup {
 struct FakeMemoryGroups final : MemoryGroups {
   explicit FakeMemoryGroups(testing::FakeClock& fake_clock) : clock(fake_clock) {}
 
-  Result<std::unique_ptr<MemoryGroup>> OfPod(const json::ResizeStatus& pod) override {
+  Result<std::unique_ptr<MemoryGroup>> OfPod(const wire::ResizeStatus& pod) override {
     return Open("pod " + pod.uid);
   }
   Result<std::unique_ptr<MemoryGroup>> OfContainer(
-      const json::ResizeStatus&, const json::ResizeStatus::Container& container) override {
+      const wire::ResizeStatus&, const wire::ResizeStatus::Container& container) override {
     return Open(container.id);
   }
   Result<std::unique_ptr<MemoryGroup>> Open(const std::string& name) {
@@ -97,8 +101,8 @@ class ShrinkerTest : public ::testing::Test {
     clock_.Advance(time);
     Step();
   }
-  json::ResizeStatus Done() {
-    json::ResizeStatus done = ShrinkingPod();
+  wire::ResizeStatus Done() {
+    wire::ResizeStatus done = ShrinkingPod();
     done.containers[0].memory_limit_in_force = MiB(100);
     done.resize_in_progress.reset();
     return done;
@@ -232,7 +236,7 @@ TEST_F(ShrinkerTest, AKubeletThatDoesNotTakeTheLimitIsGivenUp) {
   StepAfter(seconds(1));
   EXPECT_THAT(container().targets, SizeIs(1));
   // Until it is asked for something else.
-  json::ResizeStatus again = ShrinkingPod();
+  wire::ResizeStatus again = ShrinkingPod();
   again.generation = 3;
   shrinker_.Upsert(again);
   Step();
@@ -242,7 +246,7 @@ TEST_F(ShrinkerTest, AKubeletThatDoesNotTakeTheLimitIsGivenUp) {
 TEST_F(ShrinkerTest, ARequestThatIsTakenBackLeavesThePodAlone) {
   shrinker_.Upsert(ShrinkingPod());
   Step();
-  json::ResizeStatus undone = ShrinkingPod();
+  wire::ResizeStatus undone = ShrinkingPod();
   undone.generation = 3;
   undone.containers[0].memory_limit = MiB(200);
   shrinker_.Upsert(undone);
@@ -297,7 +301,7 @@ TEST_F(ShrinkerTest, AGroupThatIsNotThereIsCountedAndTriedAgain) {
 }
 
 TEST_F(ShrinkerTest, OthersPodsAreCountedAndNothingElse) {
-  json::ResizeStatus other = ShrinkingPod();
+  wire::ResizeStatus other = ShrinkingPod();
   other.managed = false;
   shrinker_.Replace({other});
   Step();

@@ -2,20 +2,20 @@
 
 // A pod with one container whose limit is to go from 200 MiB to 100 MiB.
 
-#include "json/resize_status.h"
+#include "wire/resize_status.h"
 
 namespace synergy::nodeagent {
 
-inline json::ResizeStatus ShrinkingPod() {
-  json::ResizeStatus pod;
+inline wire::ResizeStatus ShrinkingPod() {
+  wire::ResizeStatus pod;
   pod.uid = "uid-1";
   pod.pod_namespace = "team";
   pod.name = "job";
   pod.generation = 2;
-  pod.qos_class = json::QosClass::kBurstable;
+  pod.qos_class = wire::QosClass::kBurstable;
   pod.managed = true;
   pod.containers.push_back({"train", "containerd://90d9", MiB(100), MiB(200)});
-  pod.resize_in_progress = json::ResizeStatus::Condition{};
+  pod.resize_in_progress = wire::ResizeStatus::Condition{};
   return pod;
 }
 

@@ -34,8 +34,11 @@ TEST(StatisticsTest, QuantilesAreInterpolatedBetweenNeighbours) {
 TEST(StatisticsTest, JobsThatDidNotFinishDoNotCount) {
   const std::vector<JobTimes> jobs = {Job(0, 0, 0, 10), {.id = 1}};
   EXPECT_EQ(Summarize(jobs, {}).measured, 1U);
+  EXPECT_EQ(Summarize(jobs, {}).unfinished, 1U);
   EXPECT_EQ(Summarize(jobs, {}).p999, Seconds(10));
+  EXPECT_EQ(Summarize(jobs, {.first = 0, .end = 1}).unfinished, 0U);
   EXPECT_EQ(Summarize(jobs, {.first = 1, .end = 2}).measured, 0U);
+  EXPECT_EQ(Summarize(jobs, {.first = 1, .end = 2}).unfinished, 1U);
   EXPECT_EQ(Summarize(jobs, {.first = 1, .end = 2}).mean, Seconds(0));
 }
 

@@ -60,6 +60,19 @@ TEST(ReferenceSimulatorTest, AReplayEndsWithARoundThatHasNoJob) {
   EXPECT_EQ(run.rounds, 2);
 }
 
+TEST(ReferenceSimulatorTest, TheKindOfArrivalsDecidesWhetherARunOutlastsAMomentWithoutAJob) {
+  const std::vector<TraceJob> trace = {OneOf("gnmt", 0, 1, 301), OneOf("gnmt", 1, 1, 2000)};
+  const auto unfinished = [&](const char* arrivals) {
+    ReferenceOptions options = OneServer();
+    options.arrivals = *ParseReferenceArrivals(arrivals);
+    return Summarize(Simulated(trace, options).jobs, {}).unfinished;
+  };
+  EXPECT_EQ(unfinished("generated"), 0U);
+  EXPECT_EQ(unfinished("replay"), 1U);
+  EXPECT_EQ(unfinished("static"), 2U);  // its first round, at 1 s, has no job
+  EXPECT_EQ(unfinished("auto"), 1U);
+}
+
 TEST(ReferenceSimulatorTest, AWindowInsideATraceMakesItAGeneratedOneAndEndsTheRun) {
   ReferenceOptions options = OneServer();
   options.window = JobWindow{0, 1};
@@ -156,6 +169,10 @@ TEST(ReferenceNamesTest, AreReadInEitherCaseAndListedWhereUnknown) {
       "DRF, TETRIS");
   EXPECT_EQ(ParseReferenceMechanism("").error().message,
             "\"\" is no mechanism of the reference simulator: take one of fair, greedy, tune, opt");
+  EXPECT_EQ(*ParseReferenceArrivals("Static"), ReferenceArrivals::kStatic);
+  EXPECT_EQ(ParseReferenceArrivals("live").error().message,
+            "\"live\" is no kind of arrivals of the reference simulator: take one of auto, static, "
+            "replay, generated");
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+#pragma once
+
+// The measured facts of models, from a JSON (or YAML) file of this form:
+//
+//   {"_doc": {"rows_cpu_per_gpu": [1, 2, ...], "cols_mem_gb_per_gpu": [20.83, 62.5, ...]},
+//    "3": {"alexnet": {"1": {"demand_cpu": 12, "demand_mem_gb": 125, "iter_time_s": 0.6,
+//                            "speedup": 2.94, "tput": [[...], ...]}}}}
+//
+// that is: by the CPUs per GPU of the servers, model and GPU count of the job. "tput" has a row for
+// each CPU amount; a shorter row lacks the smallest memory amounts. Other fields are passed over.
+//
+// Threading: pure but for reading the file.
+// Failures: kInvalid with file, line, column, field and what to write; kNotFound where there is no
+// file.
+
+#include <string>
+
+#include "core/resources.h"
+#include "core/result.h"
+#include "sim/model_facts.h"
+
+namespace synergy::cli {
+
+// The facts for servers of this shape: with as many CPUs per GPU.
+Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server);
+// `name` stands for the file in errors.
+Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& name,
+                                   const ResourceVector& server);
+
+}  // namespace synergy::cli

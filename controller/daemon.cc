@@ -1,0 +1,378 @@
+#include "controller/daemon.h"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "admission/admission.h"
+#include "cluster/cluster_state.h"
+#include "config/text_file.h"
+#include "controller/cluster_view.h"
+#include "controller/fair_share_cache.h"
+#include "controller/memory_harm_watch.h"
+#include "controller/namespace_store.h"
+#include "controller/pod_gauges.h"
+#include "controller/pod_sizer.h"
+#include "controller/profile_store.h"
+#include "controller/status_writer.h"
+#include "controller/tuner_actions.h"
+#include "controller/tuner_driver.h"
+#include "controller/tuner_hands.h"
+#include "controller/tuner_profiles.h"
+#include "controller/tuning.h"
+#include "controller/waking_store.h"
+#include "controller/warning_teller.h"
+#include "controller/webhook.h"
+#include "core/version.h"
+#include "daemon/probes.h"
+#include "engine/tuner.h"
+#include "http/server.h"
+#include "kube/api_client.h"
+#include "kube/cluster_store.h"
+#include "kube/events.h"
+#include "kube/health.h"
+#include "kube/instance.h"
+#include "kube/leader_election.h"
+#include "kube/listing.h"
+#include "kube/pod_api.h"
+#include "kube/profile_api.h"
+#include "kube/watches.h"
+#include "metrics/controller_metrics.h"
+#include "metrics/tuner_metrics.h"
+#include "profile/job_profile.h"
+#include "record/recorder.h"
+#include "wire/objects.h"
+
+namespace synergy::controller {
+namespace {
+
+AdmissionSettings ToSettings(const config::ControllerConfig& config) {
+  AdmissionSettings settings;
+  settings.gpu_resource = config.gpu_resource;
+  settings.scheduler_name = config.scheduler_name;
+  settings.scope = config.scope;
+  settings.managed_schedulers = config.managed_schedulers;
+  settings.excluded_namespaces = config.excluded_namespaces;
+  if (!config.own_namespace.empty()) settings.excluded_namespaces.push_back(config.own_namespace);
+  settings.enforcement = config.enforcement;
+  settings.max_speed_up = config.max_speed_up;
+  return settings;
+}
+
+metrics::CacheGauge ToGauge(const std::string& resource, const kube::ReflectorStatus& status,
+                            uint64_t objects, Instant now) {
+  return {.resource = resource,
+          .synced = status.synced,
+          .staleness = status.synced ? now - status.last_contact : Duration::zero(),
+          .objects = objects,
+          .lists = status.lists,
+          .watch_restarts = status.watch_restarts,
+          .errors = status.errors,
+          .events = status.events,
+          .problems = status.problems};
+}
+
+TunerSettings ToTunerSettings(const config::ControllerConfig& config) {
+  const config::ControllerConfig::Tuner& tuner = config.tuner;
+  TunerSettings settings;
+  settings.scheduler_name = config.scheduler_name;
+  settings.round = tuner.round;
+  settings.least_gain = static_cast<double>(tuner.least_gain_percent) / 100;
+  settings.max_speed_up = config.max_speed_up;
+  settings.keep = tuner.hold;
+  settings.settle = tuner.settle;
+  settings.patience = tuner.patience;
+  settings.unshrinkable = tuner.unshrinkable;
+  settings.headroom = config.node_headroom;
+  return settings;
+}
+
+// Of a round in which a large cluster is divided again; a few MB.
+constexpr size_t kQueuedEvents = 20000;
+// How often waiting pods are looked at that have no amounts yet, where something has changed.
+constexpr Duration kSizing = std::chrono::milliseconds(250);
+
+class RunningDaemon final : public Daemon {
+ public:
+  RunningDaemon(const config::ControllerConfig& config, std::unique_ptr<kube::ApiClient> client,
+                const Clock& clock, Logger& log)
+      : config_(config),
+        clock_(clock),
+        log_(log),
+        client_(std::move(client)),
+        reader_(config.gpu_resource, {config.scheduler_name, config.tuner.hold}),
+        pod_api_(kube::MakePodApi(*client_, reader_)),
+        profile_api_(kube::MakeProfileApi(*client_)),
+        metrics_(config.gpu_resource),
+        profiles_(config.tolerance),
+        fair_shares_(state_, clock, config.node_headroom),
+        view_(state_, profiles_, namespaces_, fair_shares_, [this] { return watches_.Complete(); }),
+        webhook_(ToSettings(config), view_, clock, log, metrics_),
+        status_writer_(*profile_api_, profiles_, state_, clock, log, metrics_, config.node_headroom,
+                       config.max_speed_up),
+        events_(kube::EventRecorder::Start(*client_, clock, log, "synergy-controller",
+                                           kube::InstanceName(), kQueuedEvents)),
+        sizer_(ToSettings(config), view_, state_, *pod_api_, *events_, log),
+        election_(StartElection()),
+        stored_profiles_(profiles_),
+        tuner_profiles_(profiles_),
+        tuner_(ToTunerSettings(config), tuner_profiles_),
+        tuner_actions_(state_, *pod_api_, *events_, clock, log, tuner_metrics_,
+                       [this] { return MayTune(); }),
+        tuner_hands_(MakeTunerHands(
+            tuner_actions_, [this] { return MayTune(); }, [this] { tuning_.Wake(); }, clock,
+            {.at_once = static_cast<size_t>(config.tuner.patches_at_once),
+             .patches_per_second = config.tuner.patches_per_second})),
+        tuner_driver_(tuner_, state_, *tuner_hands_, clock, tuner_metrics_),
+        harm_watch_(
+            state_, *pod_api_, *events_, [this] { return MayTune(); }, clock, log, tuner_metrics_,
+            config.tuner.memory_watch),
+        tuning_(
+            tuner_driver_, [this] { return MayTune(); }, clock),
+        pod_store_(state_),
+        node_store_(state_),
+        range_store_(state_),
+        quota_store_(state_),
+        telling_pods_(pod_store_, *events_, [this] { return election_->IsLeader(); }),
+        waking_pods_(telling_pods_, [this] { tuning_.Wake(); }),
+        waking_nodes_(node_store_, [this] { tuning_.Wake(); }),
+        watches_(*client_, reader_, config.staleness_limit, clock, log) {
+    tuner_driver_.Hold(tuner_profiles_);
+    tuner_driver_.Watch(harm_watch_);
+  }
+
+  ~RunningDaemon() override { Stop(); }
+
+  Result<> Start() {
+    if (const Result<> made = MakeServers(); !made) return made;
+    if (const Result<> started = StartRecording(); !started) return started;
+    StartWatches();
+    health_ = std::make_unique<kube::Health>(watches_.resources(), clock_, config_.staleness_limit);
+    metrics_.SetGauges([this] { return ReadGauges(); });
+    AddRoutes();
+    refreshing_ = std::jthread([this](const std::stop_token& stop) {
+      while (clock_.SleepFor(FairShareCache::kMostAge / 4, stop)) fair_shares_.Refresh();
+    });
+    status_writing_ = std::jthread([this](const std::stop_token& stop) {
+      while (clock_.SleepFor(std::chrono::milliseconds(500), stop)) {
+        if (watches_.Complete() && election_->IsLeader()) status_writer_.WriteIfDue(stop);
+      }
+    });
+    sizing_ = std::jthread([this](const std::stop_token& stop) {
+      while (clock_.SleepFor(kSizing, stop)) {
+        if (watches_.Complete() && election_->IsLeader()) sizer_.SizeAll(profiles_.version());
+      }
+    });
+    if (config_.tuner.enabled) tuning_.Start();
+    if (const Result<> started = webhook_server_->Start(); !started) return started;
+    return http_server_->Start();
+  }
+
+  uint16_t webhook_port() const override { return webhook_server_->port(); }
+  uint16_t http_port() const override { return http_server_->port(); }
+
+  void Stop() override {
+    if (std::exchange(stopped_, true)) return;
+    if (health_) health_->ShutDown();
+    if (webhook_server_) webhook_server_->Stop(config_.shutdown_grace);
+    if (http_server_) http_server_->Stop(config_.shutdown_grace);
+    tuning_.Stop();
+    tuner_hands_.reset();
+    for (std::jthread* const thread : {&status_writing_, &refreshing_, &sizing_}) {
+      thread->request_stop();
+      if (thread->joinable()) thread->join();
+    }
+    watches_.Stop();
+  }
+
+ private:
+  Result<> MakeServers() {
+    auto options = daemon::ListenOn(config_.listen);
+    if (!options) return Fail(options.error());
+    options->certificate_file = config_.tls_certificate_file;
+    options->key_file = config_.tls_key_file;
+    options->max_body_bytes = static_cast<size_t>(config_.max_body_bytes);
+    options->error_response = [this](const http::Request&, int status, std::string_view reason) {
+      metrics_.CountBadInput(status == 413 ? "too_large" : "http");
+      log_.Warn("bad request", {{"status", status}, {"reason", reason}});
+      return daemon::Text(status, std::string(reason) + "\n");
+    };
+    options->on_failed_handshake = [this] { metrics_.CountBadInput("tls"); };
+    options->on_problem = [this](std::string_view problem) {
+      log_.Warn("webhook server", {{"problem", problem}});
+    };
+    auto webhook_server = http::Server::Create(*std::move(options));
+    if (!webhook_server) return Fail(webhook_server.error());
+    webhook_server_ = *std::move(webhook_server);
+
+    auto plain = daemon::ListenOn(config_.http_listen);
+    if (!plain) return Fail(plain.error());
+    plain->max_body_bytes = 1024;
+    auto http_server = http::Server::Create(*std::move(plain));
+    if (!http_server) return Fail(http_server.error());
+    http_server_ = *std::move(http_server);
+    return {};
+  }
+
+  Result<> StartRecording() {
+    if (config_.record_file.empty()) return {};
+    auto recorder = record::Recorder::Open(config_.record_file, config_.record_limit,
+                                           "synergy-controller", log_);
+    if (!recorder) return Fail(recorder.error());
+    recorder_ = *std::move(recorder);
+    state_.SetJournal(recorder_.get());
+    tuner_driver_.SetJournal(*recorder_);
+    return {};
+  }
+
+  void StartWatches() {
+    watches_.Start("nodes", "/api/v1/nodes", waking_nodes_);
+    watches_.Start("pods", "/api/v1/pods", waking_pods_, kube::kLivingPods);
+    watches_.Start("namespaces", "/api/v1/namespaces", namespaces_);
+    watches_.Start("limitranges", "/api/v1/limitranges", range_store_);
+    watches_.Start("resourcequotas", "/api/v1/resourcequotas", quota_store_);
+    watches_.Start("trainingprofiles", std::string(kube::kTrainingProfilesPath), profiles_);
+  }
+
+  void AddRoutes() {
+    webhook_server_->Handle("POST", "/mutate-pod", [this](const http::Request& request) {
+      return webhook_.ReviewPod(request);
+    });
+    webhook_server_->Handle(
+        "POST", "/validate-trainingprofile",
+        [this](const http::Request& request) { return webhook_.ReviewProfile(request); });
+    daemon::AddProbes(*http_server_,
+                      {.not_ready = [this] { return health_->NotReadyReason(); },
+                       .metrics = [this] { return metrics_.Render() + tuner_metrics_.Render(); }});
+  }
+
+  std::unique_ptr<kube::LeaderElection> StartElection() {
+    kube::LeaderElectionOptions options;
+    options.lease_namespace = config_.own_namespace;
+    options.name = config_.lease_name;
+    // A process that starts again is another one.
+    options.identity =
+        fmt::format("{}_{}", kube::InstanceName(), clock_.WallNow().time_since_epoch().count());
+    return kube::LeaderElection::Start(*client_, clock_, log_, std::move(options));
+  }
+
+  // What is not seen any more, or will not be rewritten on its way in, is not changed either.
+  bool MayTune() {
+    const bool leads = election_->IsLeader();
+    tuner_metrics_.SetLeader(leads);
+    if (!leads || !health_->NotReadyReason().empty()) return false;
+    const auto expiry = webhook_server_->CertificateExpiry();
+    return !expiry || *expiry > clock_.WallNow();
+  }
+
+  metrics::ControllerGauges ReadGauges() const {
+    metrics::ControllerGauges gauges;
+    const auto snapshot = state_.Snapshot();
+    uint64_t nodes = 0;
+    for (NodeIndex index = 0; index < snapshot->size(); ++index)
+      nodes += snapshot->node(index).exists ? 1 : 0;
+    const ProfileStore::Counts profiles = profiles_.counts();
+    const Instant now = clock_.Now();
+    const std::map<std::string, uint64_t> objects = {
+        {"nodes", nodes},
+        {"pods", state_.known_pods()},
+        {"namespaces", namespaces_.size()},
+        {"limitranges", snapshot->limits().ranges()},
+        {"resourcequotas", snapshot->limits().quotas()},
+        {"trainingprofiles", profiles.valid + profiles.invalid}};
+    for (const kube::WatchedResource& resource : watches_.resources()) {
+      gauges.caches.push_back(
+          ToGauge(resource.name, resource.status(), objects.at(resource.name), now));
+    }
+    gauges.pods = ReadPodGauges(*snapshot, stored_profiles_, config_.max_speed_up);
+    for (const auto& pod : state_.WaitingPods())
+      ++gauges.waiting_pods[std::string(WaitingReason(*pod, config_.gpu_resource))];
+    gauges.valid_profiles = profiles.valid;
+    gauges.invalid_profiles = profiles.invalid;
+    gauges.certificate_expiry = webhook_server_->CertificateExpiry();
+    gauges.ready = health_->NotReadyReason().empty();
+    return gauges;
+  }
+
+  const config::ControllerConfig config_;
+  const Clock& clock_;
+  Logger& log_;
+  std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<http::Server> webhook_server_;
+  std::unique_ptr<http::Server> http_server_;
+  const wire::ObjectReader reader_;
+  std::unique_ptr<kube::PodApi> pod_api_;
+  std::unique_ptr<kube::ProfileApi> profile_api_;
+  metrics::ControllerMetrics metrics_;
+  std::unique_ptr<record::Recorder> recorder_;  // none without recordFile
+  ClusterState state_;
+  ProfileStore profiles_;
+  NamespaceStore namespaces_;
+  FairShareCache fair_shares_;
+  ClusterView view_;
+  Webhook webhook_;
+  StatusWriter status_writer_;
+  metrics::TunerMetrics tuner_metrics_;
+  std::unique_ptr<kube::EventRecorder> events_;
+  PodSizer sizer_;
+  std::unique_ptr<kube::LeaderElection> election_;
+  StoredProfiles stored_profiles_;
+  TunerProfiles tuner_profiles_;
+  Tuner tuner_;
+  TunerActions tuner_actions_;
+  std::unique_ptr<TunerHands> tuner_hands_;
+  TunerDriver tuner_driver_;
+  MemoryHarmWatch harm_watch_;
+  Tuning tuning_;
+  kube::PodStore pod_store_;
+  kube::NodeStore node_store_;
+  kube::LimitRangeStore range_store_;
+  kube::ResourceQuotaStore quota_store_;
+  WarningTeller telling_pods_;
+  WakingStore<Pod> waking_pods_;
+  WakingStore<Node> waking_nodes_;
+  kube::Watches watches_;
+  std::unique_ptr<kube::Health> health_;
+  std::jthread refreshing_;
+  std::jthread status_writing_;
+  std::jthread sizing_;
+  bool stopped_ = false;
+};
+
+// In a pod, the folder of the service account's token tells the namespace too.
+std::string OwnNamespace(const config::ControllerConfig& config,
+                         const config::ClusterAccess& access) {
+  if (!config.own_namespace.empty()) return config.own_namespace;
+  if (access.token_file.empty()) return "synergy-system";
+  const auto file = std::filesystem::path(access.token_file).parent_path() / "namespace";
+  const Result<std::string> text = config::ReadTextFile(file.string());
+  return text ? text->substr(0, text->find('\n')) : "synergy-system";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::Start(const config::ControllerConfig& config,
+                                              const config::ClusterAccess& access,
+                                              const Clock& clock, Logger& log) {
+  auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-controller"});
+  if (!client) return Fail(client.error());
+  config::ControllerConfig complete = config;
+  complete.own_namespace = OwnNamespace(config, access);
+  auto daemon = std::make_unique<RunningDaemon>(complete, *std::move(client), clock, log);
+  if (const Result<> started = daemon->Start(); !started) return Fail(started.error());
+  log.Info("serving", {{"webhook", config.listen},
+                       {"port", daemon->webhook_port()},
+                       {"http", config.http_listen},
+                       {"http_port", daemon->http_port()},
+                       {"api_server", access.server},
+                       {"version", Version()},
+                       {"commit", Commit()}});
+  return daemon;
+}
+
+}  // namespace synergy::controller

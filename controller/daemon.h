@@ -1,0 +1,33 @@
+#pragma once
+
+// The controller as a whole: watches, the webhook's HTTPS server, health and metrics over HTTP, and
+// the threads that write profiles' statuses and keep fair shares fresh, put together.
+//
+// Threading: one owner.
+
+#include <cstdint>
+#include <memory>
+
+#include "config/controller_config.h"
+#include "config/kubeconfig.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+
+namespace synergy::controller {
+
+class Daemon {
+ public:
+  // Binds the ports and starts the watches. `clock` and `log` outlive the daemon.
+  static Result<std::unique_ptr<Daemon>> Start(const config::ControllerConfig& config,
+                                               const config::ClusterAccess& access,
+                                               const Clock& clock, Logger& log);
+  virtual ~Daemon() = default;
+
+  virtual uint16_t webhook_port() const = 0;
+  virtual uint16_t http_port() const = 0;
+  // Not ready first, then no new connections, then the calls under way get their time. Once.
+  virtual void Stop() = 0;
+};
+
+}  // namespace synergy::controller

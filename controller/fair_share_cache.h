@@ -1,0 +1,65 @@
+#pragma once
+
+// LeastFairShare() of the cluster, remembered by what pods say of the nodes that they may go to:
+// pods come in herds that are alike, and GPU pods that come and go do not change fair shares. What
+// is remembered may be as old as kMostAge; that there is no node at all is not remembered beyond
+// the next change.
+//
+// Threading: from any thread.
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "cluster/cluster_snapshot.h"
+#include "cluster/cluster_state.h"
+#include "cluster/node_selection.h"
+#include "core/clock.h"
+#include "core/resources.h"
+
+namespace synergy::controller {
+
+class FairShareCache {
+ public:
+  static constexpr Duration kMostAge = std::chrono::seconds(2);
+
+  // Both outlive this.
+  FairShareCache(const ClusterState& state, const Clock& clock, ResourceVector headroom = {})
+      : state_(state), clock_(clock), headroom_(headroom) {}
+
+  std::optional<ResourceVector> Find(const NodeSelection& selection, Gpus gpus,
+                                     const std::string& gpu_product);
+  // Calculates anew what was asked for lately, so that Find() need not: more often than kMostAge.
+  void Refresh();
+
+ private:
+  struct Key {
+    NodeSelection selection;
+    Gpus gpus;
+    std::string gpu_product;
+
+    bool operator==(const Key&) const = default;
+  };
+  struct Entry {
+    Key key;
+    std::optional<ResourceVector> share;
+    std::shared_ptr<const ClusterSnapshot> snapshot;  // that it is of
+    Instant at;                                       // when that was the present one
+    Instant asked;
+  };
+  static constexpr size_t kMostEntries = 64;
+  static constexpr Duration kForgetAfter = std::chrono::minutes(1);
+
+  void Remember(Entry entry);
+
+  const ClusterState& state_;
+  const Clock& clock_;
+  const ResourceVector headroom_;
+  std::mutex mutex_;
+  std::list<Entry> entries_;  // the latest first
+};
+
+}  // namespace synergy::controller

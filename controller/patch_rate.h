@@ -1,0 +1,35 @@
+#pragma once
+
+// When the next PATCHes may be sent, so that there are no more than so many a second, but for a few
+// after a quiet moment: a token bucket.
+//
+// Threading: one owner.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/clock.h"
+
+namespace synergy::controller {
+
+class PatchRate {
+ public:
+  PatchRate(int64_t per_second, size_t burst)
+      : interval_(Duration(std::chrono::seconds(1)) / std::max<int64_t>(per_second, 1)),
+        ahead_(interval_ * static_cast<int64_t>(burst > 0 ? burst - 1 : 0)) {}
+
+  // When something may be sent; not after `now`: at once.
+  Instant Next() const { return next_ - ahead_; }
+  // So many are sent.
+  void Spend(size_t patches, Instant now) {
+    next_ = std::max(next_, now) + interval_ * static_cast<int64_t>(patches);
+  }
+
+ private:
+  Duration interval_;
+  Duration ahead_;
+  Instant next_{};
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,40 @@
+#pragma once
+
+// Passes on what a watch reports, and wakes somebody who has to look at it.
+//
+// Threading: as kube::ObjectStore; `wake` is called from the watch's thread.
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "kube/reflector.h"
+
+namespace synergy::controller {
+
+template <class T>
+class WakingStore final : public kube::ObjectStore<T> {
+ public:
+  // `store` outlives this.
+  WakingStore(kube::ObjectStore<T>& store, std::function<void()> wake)
+      : store_(store), wake_(std::move(wake)) {}
+
+  void Replace(std::vector<T> all) override {
+    store_.Replace(std::move(all));
+    wake_();
+  }
+  void Upsert(T object) override {
+    store_.Upsert(std::move(object));
+    wake_();
+  }
+  void Remove(const T& object) override {
+    store_.Remove(object);
+    wake_();
+  }
+
+ private:
+  kube::ObjectStore<T>& store_;
+  const std::function<void()> wake_;
+};
+
+}  // namespace synergy::controller

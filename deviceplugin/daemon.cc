@@ -1,0 +1,216 @@
+#include "deviceplugin/daemon.h"
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/version.h"
+#include "daemon/probes.h"
+#include "deviceplugin/cdi_file.h"
+#include "deviceplugin/gauges.h"
+#include "deviceplugin/inventory_monitor.h"
+#include "deviceplugin/kubelet_endpoint.h"
+#include "deviceplugin/node_publisher.h"
+#include "deviceplugin/pod_resources.h"
+#include "deviceplugin/source_choice.h"
+#include "http/server.h"
+#include "kube/api_client.h"
+#include "kube/node_api.h"
+#include "metrics/device_metrics.h"
+#include "wire/gpu_inventory.h"
+
+namespace synergy::deviceplugin {
+namespace {
+
+// An NVML call that takes longer hangs: a restart is the only cure.
+constexpr Duration kLongestLook = std::chrono::seconds(60);
+constexpr std::chrono::milliseconds kShutdownGrace{1000};
+constexpr size_t kMostHttpConnections = 16;
+constexpr size_t kLargestRequest = 64 << 10;
+
+MonitorRules ToMonitorRules(const config::DevicePluginConfig& config) {
+  return {config.advertisement, config.health, config.probe_interval};
+}
+
+bool NeedsRestart(const config::DevicePluginConfig& a, const config::DevicePluginConfig& b) {
+  return a.source != b.source || a.inventory_file != b.inventory_file ||
+         a.nvml_library != b.nvml_library || a.plugin_folder != b.plugin_folder ||
+         a.pod_resources_socket != b.pod_resources_socket || a.listen != b.listen ||
+         a.node_name != b.node_name || a.log_level != b.log_level || a.log_format != b.log_format ||
+         a.cdi_folder != b.cdi_folder || a.access.cdi_kind != b.access.cdi_kind ||
+         a.node_verify_interval != b.node_verify_interval;
+}
+
+class RunningDaemon final : public Daemon {
+ public:
+  RunningDaemon(const config::DevicePluginConfig& config, std::unique_ptr<DeviceSource> source,
+                std::unique_ptr<kube::ApiClient> client, std::unique_ptr<http::Server> server,
+                const Clock& clock, Logger& log)
+      : config_(config),
+        clock_(clock),
+        log_(log),
+        client_(std::move(client)),
+        server_(std::move(server)),
+        pod_resources_(config.pod_resources_socket, clock),
+        cdi_(config.cdi_folder, config.access.cdi_kind),
+        access_(config.access),
+        monitor_(
+            std::move(source), ToMonitorRules(config),
+            [this](const std::shared_ptr<const Picture>& /*picture*/) { Publish(); }, clock, log,
+            metrics_) {}
+
+  ~RunningDaemon() override { Stop(); }
+
+  Result<> Start() {
+    metrics_.SetGauges([this] {
+      return ReadGauges(monitor_, Registrations(), pod_resources_, NotReadyReason().empty());
+    });
+    daemon::AddProbes(*server_, {.dead = [this] { return DeadReason(); },
+                                 .not_ready = [this] { return NotReadyReason(); },
+                                 .metrics = [this] { return metrics_.Render(); }});
+    if (client_) {
+      node_api_ = kube::MakeNodeApi(*client_);
+      publisher_ = std::make_unique<NodePublisher>(
+          *node_api_,
+          NodePublisherOptions{config_.node_name, config_.node_labels,
+                               config_.node_verify_interval},
+          clock_, log_, metrics_);
+    }
+    if (const Result<> started = server_->Start(); !started) return started;
+    monitor_.Start();
+    return {};
+  }
+
+  uint16_t port() const override { return server_->port(); }
+
+  void Reload(const config::DevicePluginConfig& config) override {
+    if (NeedsRestart(config_, config))
+      log_.Warn("some of the new configuration waits for a restart (docs/device-plugin.md)");
+    {
+      const std::lock_guard lock(mutex_);
+      access_ = config.access;
+    }
+    if (publisher_) publisher_->SetLabels(config.node_labels);
+    // The same devices under another rule of access: told here, for the monitor sees no change.
+    Publish();
+    monitor_.SetRules(ToMonitorRules(config));
+  }
+
+  void Stop() override {
+    if (std::exchange(stopped_, true)) return;
+    monitor_.Stop();
+    server_->Stop(kShutdownGrace);
+    publisher_.reset();
+    const std::lock_guard lock(mutex_);
+    endpoints_.clear();
+  }
+
+ private:
+  std::string DeadReason() const {
+    const bool hangs = clock_.Now() - monitor_.last_look() > kLongestLook + config_.probe_interval;
+    return hangs ? "looking at the GPUs hangs" : "";
+  }
+
+  // The latest picture, whoever calls: the monitor's thread, or the owner's.
+  void Publish() {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<const Picture> picture = monitor_.picture();
+    if (!picture) return;
+    if (access_.kind == ContainerAccessKind::kCdi) {
+      if (const Result<> written = cdi_.Write(picture->inventory); !written)
+        log_.Error("no CDI specification", {{"error", written.error().message}});
+    }
+    const std::shared_ptr<const GpuInventory> inventory(picture, &picture->inventory);
+    for (const auto& [resource, devices] : picture->advertisement.resources) {
+      auto offer = std::make_shared<const Offer>(Offer{inventory, devices, access_});
+      std::unique_ptr<KubeletEndpoint>& endpoint = endpoints_[resource];
+      if (endpoint) {
+        endpoint->Publish(std::move(offer));
+      } else {
+        endpoint = std::make_unique<KubeletEndpoint>(config_.plugin_folder, resource,
+                                                     std::move(offer), clock_, log_, metrics_);
+      }
+    }
+    if (publisher_) publisher_->Publish(std::move(picture));
+  }
+
+  std::map<std::string, bool> Registrations() const {
+    const std::lock_guard lock(mutex_);
+    std::map<std::string, bool> registered;
+    for (const auto& [resource, endpoint] : endpoints_)
+      registered[resource] = endpoint->registered();
+    return registered;
+  }
+
+  std::string NotReadyReason() const {
+    if (!monitor_.picture()) return monitor_.source_error();
+    for (const auto& [resource, registered] : Registrations())
+      if (!registered) return resource + " is not registered with the kubelet";
+    return {};
+  }
+
+  const config::DevicePluginConfig config_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::DeviceMetrics metrics_;
+  std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<http::Server> server_;
+  PodResources pod_resources_;
+  CdiFile cdi_;
+
+  mutable std::mutex mutex_;
+  ContainerAccessRules access_;
+  std::map<std::string, std::unique_ptr<KubeletEndpoint>> endpoints_;
+
+  std::unique_ptr<kube::NodeApi> node_api_;
+  std::unique_ptr<NodePublisher> publisher_;
+  InventoryMonitor monitor_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::Start(const config::DevicePluginConfig& config,
+                                              const std::optional<config::ClusterAccess>& access,
+                                              const Clock& clock, Logger& log) {
+  auto source = MakeSource(config, clock);
+  if (!source) return Fail(source.error());
+  std::unique_ptr<kube::ApiClient> client;
+  if (!config.node_name.empty() && access) {
+    auto created = kube::ApiClient::Create(*access, {.user_agent = "synergy-device-plugin"});
+    if (!created) return Fail(created.error());
+    client = *std::move(created);
+  }
+  auto options = daemon::ListenOn(config.listen);
+  if (!options) return Fail(options.error());
+  options->max_body_bytes = kLargestRequest;
+  options->max_connections = kMostHttpConnections;
+  auto server = http::Server::Create(*std::move(options));
+  if (!server) return Fail(server.error());
+  auto daemon = std::make_unique<RunningDaemon>(config, *std::move(source), std::move(client),
+                                                *std::move(server), clock, log);
+  if (const Result<> started = daemon->Start(); !started) return Fail(started.error());
+  log.Info("serving", {{"listen", config.listen},
+                       {"port", daemon->port()},
+                       {"node", config.node_name},
+                       {"version", Version()},
+                       {"commit", Commit()}});
+  return daemon;
+}
+
+Result<std::string> ReportOnce(const config::DevicePluginConfig& config) {
+  const auto source = MakeSource(config, SystemClock());
+  if (!source) return Fail(source.error());
+  const Result<Reading> reading = (*source)->Read();
+  if (!reading) return Fail(reading.error());
+  GpuHealthJudge judge(config.health);
+  for (const auto& [uuid, probe] : reading->probes) judge.SeeProbe(uuid, probe, Instant{});
+  const auto health = [&](std::string_view uuid) { return judge.Judge(uuid, Instant{}); };
+  return wire::WriteGpuReport(reading->inventory,
+                              Advertise(reading->inventory, config.advertisement, health));
+}
+
+}  // namespace synergy::deviceplugin

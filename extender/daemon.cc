@@ -1,0 +1,221 @@
+#include "extender/daemon.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "allocation/best_fit.h"
+#include "cluster/cluster_state.h"
+#include "core/version.h"
+#include "daemon/probes.h"
+#include "extender/allocations.h"
+#include "extender/binder.h"
+#include "extender/gauges.h"
+#include "extender/scheduler_extender.h"
+#include "http/server.h"
+#include "kube/api_client.h"
+#include "kube/cluster_store.h"
+#include "kube/events.h"
+#include "kube/health.h"
+#include "kube/instance.h"
+#include "kube/listing.h"
+#include "kube/pod_api.h"
+#include "kube/watches.h"
+#include "metrics/extender_metrics.h"
+#include "record/recorder.h"
+#include "wire/cluster_dump.h"
+#include "wire/extender_messages.h"
+#include "wire/objects.h"
+
+namespace synergy::extender {
+namespace {
+
+using metrics::Verb;
+
+// Many times what a watch is behind another one, and little for a pod that waits anyway.
+constexpr auto kCatchUp = std::chrono::milliseconds(50);
+
+// kube-scheduler loses the reason of any status but 200, so the server's own refusals are answers
+// too on the verbs' paths.
+http::Response AnswerServerError(const http::Request& request, int status,
+                                 std::string_view reason) {
+  for (const Verb verb : metrics::kVerbs) {
+    if (request.path.substr(1) == ToString(verb))
+      return {200, "application/json", wire::WriteError(reason)};
+  }
+  return daemon::Text(status, std::string(reason) + "\n");
+}
+
+// The server of httpListen, or none.
+Result<std::unique_ptr<http::Server>> ServeProbes(const std::string& listen) {
+  if (listen.empty()) return nullptr;
+  auto options = daemon::ListenOn(listen);
+  if (!options) return Fail(options.error());
+  return http::Server::Create(*std::move(options));
+}
+
+ReserveRule ReserveOf(const config::ExtenderConfig& config) {
+  return {.per_gpu = config.reserve_per_gpu, .headroom = config.node_headroom};
+}
+
+class RunningDaemon final : public Daemon {
+ public:
+  RunningDaemon(const config::ExtenderConfig& config, std::unique_ptr<kube::ApiClient> client,
+                std::unique_ptr<http::Server> server, std::unique_ptr<http::Server> http_server,
+                const Clock& clock, Logger& log)
+      : config_(config),
+        clock_(clock),
+        log_(log),
+        client_(std::move(client)),
+        server_(std::move(server)),
+        http_server_(std::move(http_server)),
+        reader_(config.gpu_resource, {config.scheduler_name, config.hold}),
+        pod_api_(kube::MakePodApi(*client_, reader_)),
+        metrics_(config.gpu_resource),
+        events_(kube::EventRecorder::Start(*client_, clock, log, "synergy-extender",
+                                           kube::InstanceName())),
+        allocations_(*pod_api_, *events_, clock, log, metrics_, ReserveOf(config)),
+        binder_(state_, *pod_api_, config.gpu_resource, allocations_, clock, log, metrics_,
+                {config.bind_timeout, config.assume_timeout}),
+        extender_(
+            state_, binder_, reader_, ReserveOf(config), config.expect_timeout, clock, log,
+            metrics_,
+            {[this] { return watches_.Current(); }, [this] { clock_.SleepFor(kCatchUp, {}); }}),
+        pod_store_(state_),
+        node_store_(state_),
+        budget_store_(state_),
+        quota_store_(state_),
+        watches_(*client_, reader_, config.staleness_limit, clock, log) {}
+
+  ~RunningDaemon() override { Stop(); }
+
+  Result<> Start() {
+    if (const Result<> started = StartRecording(); !started) return started;
+    watches_.Start("nodes", "/api/v1/nodes", node_store_);
+    watches_.Start("pods", "/api/v1/pods", pod_store_, kube::kLivingPods);
+    watches_.Start("poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets", budget_store_);
+    watches_.Start("resourcequotas", "/api/v1/resourcequotas", quota_store_);
+    health_ = std::make_unique<kube::Health>(watches_.resources(), clock_, config_.staleness_limit);
+    metrics_.SetClusterGauges([this] {
+      return ReadGauges(state_, ReserveOf(config_), watches_.resources(), *health_, clock_);
+    });
+    AddRoutes();
+    AddProbes(*server_);
+    if (http_server_) AddProbes(*http_server_);
+    settling_ = std::jthread([this](const std::stop_token& stop) {
+      while (clock_.SleepFor(std::chrono::seconds(1), stop)) binder_.SettleExpired();
+    });
+    if (http_server_) {
+      if (const Result<> started = http_server_->Start(); !started) return started;
+    }
+    return server_->Start();
+  }
+
+  uint16_t port() const override { return server_->port(); }
+  uint16_t http_port() const override { return http_server_ ? http_server_->port() : 0; }
+
+  void Stop() override {
+    if (std::exchange(stopped_, true)) return;
+    if (health_) health_->ShutDown();
+    server_->Stop(config_.shutdown_grace);
+    if (http_server_) http_server_->Stop(config_.shutdown_grace);
+    settling_.request_stop();
+    if (settling_.joinable()) settling_.join();
+    watches_.Stop();
+  }
+
+ private:
+  Result<> StartRecording() {
+    if (config_.record_file.empty()) return {};
+    auto recorder =
+        record::Recorder::Open(config_.record_file, config_.record_limit, "synergy-extender", log_);
+    if (!recorder) return Fail(recorder.error());
+    recorder_ = *std::move(recorder);
+    state_.SetJournal(recorder_.get());
+    binder_.SetJournal(recorder_.get());
+    extender_.SetJournal(recorder_.get());
+    return {};
+  }
+
+  void AddRoutes() {
+    AddVerb(Verb::kFilter, [this](std::string_view body) { return extender_.Filter(body); });
+    AddVerb(Verb::kPrioritize,
+            [this](std::string_view body) { return extender_.Prioritize(body); });
+    AddVerb(Verb::kBind, [this](std::string_view body) { return extender_.Bind(body); });
+    AddVerb(Verb::kPreempt, [this](std::string_view body) { return extender_.Preempt(body); });
+    server_->Handle("GET", "/debug/state", [this](const http::Request&) {
+      return http::Response{200, "application/json",
+                            wire::WriteSnapshot(*state_.Snapshot(), config_.gpu_resource)};
+    });
+  }
+
+  void AddProbes(http::Server& server) {
+    daemon::AddProbes(server, {.not_ready = [this] { return health_->NotReadyReason(); },
+                               .metrics = [this] { return metrics_.Render(); }});
+  }
+
+  template <class Answer>
+  void AddVerb(Verb verb, Answer answer) {
+    server_->Handle("POST", fmt::format("/{}", ToString(verb)),
+                    [answer](const http::Request& request) {
+                      return http::Response{200, "application/json", answer(request.body)};
+                    });
+  }
+
+  const config::ExtenderConfig config_;
+  const Clock& clock_;
+  Logger& log_;
+  std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::Server> http_server_;  // none without httpListen
+  const wire::ObjectReader reader_;
+  std::unique_ptr<kube::PodApi> pod_api_;
+  metrics::ExtenderMetrics metrics_;
+  std::unique_ptr<record::Recorder> recorder_;  // none without recordFile
+  ClusterState state_;
+  std::unique_ptr<kube::EventRecorder> events_;
+  Allocations allocations_;
+  Binder binder_;
+  SchedulerExtender extender_;
+  kube::PodStore pod_store_;
+  kube::NodeStore node_store_;
+  kube::DisruptionBudgetStore budget_store_;
+  kube::ResourceQuotaStore quota_store_;
+  kube::Watches watches_;
+  std::unique_ptr<kube::Health> health_;
+  std::jthread settling_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::Start(const config::ExtenderConfig& config,
+                                              const config::ClusterAccess& access,
+                                              const Clock& clock, Logger& log) {
+  auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-extender"});
+  if (!client) return Fail(client.error());
+  auto options = daemon::ListenOn(config.listen);
+  if (!options) return Fail(options.error());
+  options->certificate_file = config.tls_certificate_file;
+  options->key_file = config.tls_key_file;
+  options->max_body_bytes = static_cast<size_t>(config.max_body_bytes);
+  options->error_response = AnswerServerError;
+  auto server = http::Server::Create(*std::move(options));
+  if (!server) return Fail(server.error());
+  auto http_server = ServeProbes(config.http_listen);
+  if (!http_server) return Fail(http_server.error());
+  auto daemon = std::make_unique<RunningDaemon>(config, *std::move(client), *std::move(server),
+                                                *std::move(http_server), clock, log);
+  if (const Result<> started = daemon->Start(); !started) return Fail(started.error());
+  log.Info("serving", {{"listen", config.listen},
+                       {"port", daemon->port()},
+                       {"http_port", daemon->http_port()},
+                       {"api_server", access.server},
+                       {"version", Version()},
+                       {"commit", Commit()}});
+  return daemon;
+}
+
+}  // namespace synergy::extender

@@ -1,0 +1,34 @@
+#pragma once
+
+// The extender as a whole: watches, verbs, HTTP routes and the thread that settles doubtful binds,
+// put together.
+//
+// Threading: one owner.
+
+#include <cstdint>
+#include <memory>
+
+#include "config/extender_config.h"
+#include "config/kubeconfig.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+
+namespace synergy::extender {
+
+class Daemon {
+ public:
+  // Binds the port and starts the watches. `clock` and `log` outlive the daemon.
+  static Result<std::unique_ptr<Daemon>> Start(const config::ExtenderConfig& config,
+                                               const config::ClusterAccess& access,
+                                               const Clock& clock, Logger& log);
+  virtual ~Daemon() = default;
+
+  virtual uint16_t port() const = 0;
+  // Of httpListen; 0 without one.
+  virtual uint16_t http_port() const = 0;
+  // Not ready first, then no new connections, then the calls under way get their time. Once.
+  virtual void Stop() = 0;
+};
+
+}  // namespace synergy::extender

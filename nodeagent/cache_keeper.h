@@ -1,0 +1,87 @@
+#pragma once
+
+// Keeps the page cache of the pods that Synergy manages to their shares (cache_policy.h), and has
+// written on them how much memory they have in use (memory_reading.h). Nothing of it outlasts this
+// process: no limit is set, no threshold, only cache that is dropped at once.
+//
+// Threading: Replace, Upsert and Remove by one thread (the watch's), Step by one other, the rest by
+// any.
+// Failures: what cannot be read or dropped is counted, logged when it is new, and tried again.
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "kube/reflector.h"
+#include "metrics/node_agent_metrics.h"
+#include "nodeagent/cache_policy.h"
+#include "nodeagent/memory_groups.h"
+#include "nodeagent/memory_reading.h"
+#include "nodeagent/reading_writer.h"
+
+namespace synergy::nodeagent {
+
+struct CacheRules {
+  // The kubelet's evictionHard of memory.available.
+  Bytes eviction_threshold = MiB(100);
+};
+
+class CacheKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
+ public:
+  using ReadNode = std::function<Result<NodeMemory>()>;
+
+  // All references outlive the keeper.
+  CacheKeeper(MemoryGroups& groups, ReadNode read_node, ReadingWriter& writer, const Clock& clock,
+              Logger& log, metrics::NodeAgentMetrics& metrics, CacheRules rules);
+  ~CacheKeeper() override;
+
+  void Replace(std::vector<wire::ResizeStatus> all) override;
+  void Upsert(wire::ResizeStatus pod) override;
+  void Remove(const wire::ResizeStatus& pod) override;
+
+  // Looks once at every pod; says after how long to look again.
+  Duration Step(const std::stop_token& stop);
+
+  size_t kept_pods() const;
+  bool node_short() const;
+
+ private:
+  using PodPointer = std::shared_ptr<const wire::ResizeStatus>;
+  struct Kept;
+  struct Look;
+
+  std::vector<PodPointer> Pods() const;
+  void ForgetOthers(const std::vector<PodPointer>& pods);
+  // None where there is nothing to be seen.
+  std::optional<MemorySample> SampleOf(Kept& kept, const wire::ResizeStatus& pod);
+  // Whether anything was dropped.
+  bool Drop(Kept& kept, const wire::ResizeStatus& pod, Bytes amount, const std::stop_token& stop);
+  void Report(Kept& kept, const wire::ResizeStatus& pod, std::string_view reason,
+              const Error& error);
+
+  MemoryGroups& groups_;
+  const ReadNode read_node_;
+  ReadingWriter& writer_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::NodeAgentMetrics& metrics_;
+  const CacheRules rules_;
+
+  mutable std::mutex mutex_;
+  std::map<std::string, PodPointer> pods_;  // by uid: all of the node
+  size_t kept_pods_ = 0;
+  bool node_short_ = false;
+
+  // The stepping thread's own.
+  std::map<std::string, Kept> kept_;  // by uid
+};
+
+}  // namespace synergy::nodeagent

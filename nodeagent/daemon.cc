@@ -1,0 +1,188 @@
+#include "nodeagent/daemon.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/version.h"
+#include "daemon/probes.h"
+#include "http/server.h"
+#include "kube/api_client.h"
+#include "kube/events.h"
+#include "kube/listing.h"
+#include "kube/reflector.h"
+#include "metrics/node_agent_metrics.h"
+#include "nodeagent/cache_keeper.h"
+#include "nodeagent/cgroup_files.h"
+#include "nodeagent/health.h"
+#include "nodeagent/memory_groups.h"
+#include "nodeagent/memory_use.h"
+#include "nodeagent/reading_writer.h"
+#include "nodeagent/shrinker.h"
+#include "wire/resize_status.h"
+
+namespace synergy::nodeagent {
+namespace {
+
+kube::ReflectorOptions WatchOf(const config::NodeAgentConfig& config, const Clock& clock) {
+  // One node's, whatever the size of the cluster.
+  return kube::WatchWithin(config.staleness_limit, "/api/v1/pods",
+                           fmt::format("spec.nodeName={},{}", config.node_name, kube::kLivingPods),
+                           static_cast<uint64_t>(clock.WallNow().time_since_epoch().count()));
+}
+
+Result<NodeMemory> ReadNodeMemory() {
+  const Result<std::string> text = ReadCgroupFile("/proc/meminfo");
+  if (!text) return Fail(text.error());
+  return ParseNodeMemory(*text);
+}
+
+// The watch's news for two.
+class BothStores final : public kube::ObjectStore<wire::ResizeStatus> {
+ public:
+  using Store = kube::ObjectStore<wire::ResizeStatus>;
+  BothStores(Store& one, Store& other) : one_(one), other_(other) {}
+
+  void Replace(std::vector<wire::ResizeStatus> all) override {
+    one_.Replace(all);
+    other_.Replace(std::move(all));
+  }
+  void Upsert(wire::ResizeStatus pod) override {
+    one_.Upsert(pod);
+    other_.Upsert(std::move(pod));
+  }
+  void Remove(const wire::ResizeStatus& pod) override {
+    one_.Remove(pod);
+    other_.Remove(pod);
+  }
+
+ private:
+  Store& one_;
+  Store& other_;
+};
+
+class RunningDaemon final : public Daemon {
+ public:
+  RunningDaemon(const config::NodeAgentConfig& config, std::unique_ptr<kube::ApiClient> client,
+                std::unique_ptr<http::Server> server, std::unique_ptr<MemoryGroups> groups,
+                const Clock& clock, Logger& log)
+      : config_(config),
+        clock_(clock),
+        client_(std::move(client)),
+        server_(std::move(server)),
+        groups_(std::move(groups)),
+        events_(kube::EventRecorder::Start(*client_, clock, log, "synergy-node-agent",
+                                           config.node_name)),
+        shrinker_(*groups_, *events_, clock, log, metrics_,
+                  {{config.margin_percent, config.margin_most}, config.give_up_after}),
+        writer_(*client_, clock, log, metrics_),
+        keeper_(*groups_, ReadNodeMemory, writer_, clock, log, metrics_,
+                {.eviction_threshold = config.eviction_threshold}),
+        stores_(shrinker_, keeper_),
+        log_(log) {}
+
+  ~RunningDaemon() override { Stop(); }
+
+  Result<> Start() {
+    pods_ = kube::Reflector<wire::ResizeStatus>::Start(*client_, {}, stores_, clock_, log_,
+                                                       WatchOf(config_, clock_));
+    metrics_.SetGauges([this] { return ReadGauges(); });
+    daemon::AddProbes(*server_, {.not_ready = [this] { return NotReady(); },
+                                 .metrics = [this] { return metrics_.Render(); }});
+    shrinking_ = std::jthread([this](const std::stop_token& stop) {
+      while (shrinker_.AwaitWork(stop)) {
+        shrinker_.Step(stop);
+        if (!clock_.SleepFor(config_.check_interval, stop)) return;
+      }
+    });
+    if (config_.keep_cache) {
+      keeping_ = std::jthread([this](const std::stop_token& stop) {
+        while (clock_.SleepFor(keeper_.Step(stop), stop)) {
+        }
+      });
+    }
+    return server_->Start();
+  }
+
+  uint16_t port() const override { return server_->port(); }
+
+  void Stop() override {
+    if (std::exchange(stopped_, true)) return;
+    for (std::jthread* const thread : {&shrinking_, &keeping_}) {
+      thread->request_stop();
+      if (thread->joinable()) thread->join();
+    }
+    server_->Stop(config_.shutdown_grace);
+    pods_.reset();
+  }
+
+ private:
+  metrics::NodeAgentGauges ReadGauges() const {
+    const kube::ReflectorStatus status = pods_->status();
+    metrics::NodeAgentGauges gauges;
+    gauges.watched_pods = shrinker_.watched_pods();
+    gauges.shrinks_in_progress = shrinker_.in_progress();
+    gauges.kept_pods = keeper_.kept_pods();
+    gauges.node_short = keeper_.node_short();
+    gauges.dropped_events = events_->dropped();
+    gauges.synced = status.synced;
+    gauges.staleness = status.synced ? clock_.Now() - status.last_contact : Duration::zero();
+    gauges.watch_errors = status.errors;
+    gauges.ready = NotReady().empty();
+    return gauges;
+  }
+
+  std::string NotReady() const {
+    return NotReadyReason(pods_->status(), clock_, config_.staleness_limit);
+  }
+
+  const config::NodeAgentConfig config_;
+  const Clock& clock_;
+  std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<MemoryGroups> groups_;
+  metrics::NodeAgentMetrics metrics_;
+  std::unique_ptr<kube::EventRecorder> events_;
+  Shrinker shrinker_;
+  ApiReadingWriter writer_;
+  CacheKeeper keeper_;
+  BothStores stores_;
+  Logger& log_;
+  std::unique_ptr<kube::Reflector<wire::ResizeStatus>> pods_;
+  std::jthread shrinking_;
+  std::jthread keeping_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& config,
+                                              const config::ClusterAccess& access,
+                                              const Clock& clock, Logger& log) {
+  auto groups = FindMemoryGroups(config.cgroup_folder, config.kubelet_cgroup_root);
+  if (!groups) return Fail(groups.error());
+  auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-node-agent"});
+  if (!client) return Fail(client.error());
+  auto options = daemon::ListenOn(config.listen);
+  if (!options) return Fail(options.error());
+  options->max_body_bytes = size_t{64} << 10;
+  options->max_connections = 16;
+  auto server = http::Server::Create(*std::move(options));
+  if (!server) return Fail(server.error());
+  auto daemon = std::make_unique<RunningDaemon>(config, *std::move(client), *std::move(server),
+                                                *std::move(groups), clock, log);
+  if (const Result<> started = daemon->Start(); !started) return Fail(started.error());
+  log.Info("serving", {{"listen", config.listen},
+                       {"port", daemon->port()},
+                       {"node", config.node_name},
+                       {"api_server", access.server},
+                       {"version", Version()},
+                       {"commit", Commit()}});
+  return daemon;
+}
+
+}  // namespace synergy::nodeagent

@@ -1,0 +1,32 @@
+#pragma once
+
+// The node agent as a whole: the watch of its node's pods, the thread that looks after their
+// memory, and HTTP, put together.
+//
+// Threading: one owner.
+
+#include <cstdint>
+#include <memory>
+
+#include "config/kubeconfig.h"
+#include "config/node_agent_config.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+
+namespace synergy::nodeagent {
+
+class Daemon {
+ public:
+  // Binds the port and starts the watch. `clock` and `log` outlive the daemon.
+  static Result<std::unique_ptr<Daemon>> Start(const config::NodeAgentConfig& config,
+                                               const config::ClusterAccess& access,
+                                               const Clock& clock, Logger& log);
+  virtual ~Daemon() = default;
+
+  virtual uint16_t port() const = 0;
+  // Nothing is released any more; events that wait get a second. Once.
+  virtual void Stop() = 0;
+};
+
+}  // namespace synergy::nodeagent

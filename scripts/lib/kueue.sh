@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# Kueue as a component of the cluster: its certificate, the kinds, rights and webhooks of its chart, and its process.
+# Queues and flavors are for those who use it to make.
+
+has_kueue() { [[ -n $KUEUE ]]; }
+
+# Kueue wants a certificate in a folder of /etc that no setting changes, so it has an /etc of its own.
+start_kueue() {
+  # shellcheck disable=SC2016 # the inner shell's arguments
+  spawn kueue env KUBECONFIG="$STATE/kueue.kubeconfig" unshare --map-root-user --mount \
+    bash -c 'mount --no-mtab --bind "$1" /etc && exec "$2" --config /etc/kueue/config.yaml' \
+    kueue "$STATE/kueue/etc" "$KUEUE/kueue"
+}
+
+kueue_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$KUEUE_HEALTH_PORT/readyz"; }
+
+# Once, with the cluster: everything but the process.
+install_kueue() {
+  local home=$STATE/kueue/etc/kueue
+  mkdir -p "$home/metrics/certs"
+  # The name of the service account that the chart gives its rights to.
+  make_user kueue /CN=system:serviceaccount:kueue-system:kueue-controller-manager
+  make_certificate kueue-webhook /CN=kueue IP:127.0.0.1
+  cp "$STATE/pki/kueue-webhook.crt" "$home/metrics/certs/tls.crt"
+  cp "$STATE/pki/kueue-webhook.key" "$home/metrics/certs/tls.key"
+  sed -e "s|@HEALTH_PORT@|$KUEUE_HEALTH_PORT|" -e "s|@WEBHOOK_PORT@|$KUEUE_PORT|" \
+    "$REPOSITORY/tests/cluster/kueue/config.yaml" >"$home/config.yaml"
+  {
+    run_kubectl create namespace kueue-system
+    kueue_manifests "$home/config.yaml" | run_kubectl create --filename -
+    run_kubectl wait --for condition=Established --timeout 30s crd/workloads.kueue.x-k8s.io
+  } >>"$STATE/logs/kueue-manifests.log" 2>&1 || die "manifests of Kueue: $(<"$STATE/logs/kueue-manifests.log")"
+}
+
+# kueue_manifests CONFIG: the chart's, without what runs Kueue in a pod, and with its address here in the place of its Service.
+kueue_manifests() {
+  "$(helm_folder)/helm" template kueue "$KUEUE/chart" --namespace kueue-system \
+    --set-file managerConfig.controllerManagerConfigYaml="$1" |
+    /usr/bin/python3 -c 'import json, sys, yaml; json.dump(list(yaml.load_all(sys.stdin, yaml.CSafeLoader)), sys.stdout)' |
+    jq --arg url "https://127.0.0.1:$KUEUE_PORT" --arg authority "$(base64 -w 0 "$STATE/pki/ca.crt")" '
+      map(select(.kind // "" | test("^(CustomResourceDefinition|(Cluster)?Role(Binding)?|[a-zA-Z]+WebhookConfiguration)$"))) |
+      {apiVersion: "v1", kind: "List", items: .} |
+      (.items[] | (.webhooks[]?, .spec.conversion.webhook? | select(.)).clientConfig) |=
+        {url: ($url + .service.path), caBundle: $authority}'
+}

@@ -1,0 +1,45 @@
+#pragma once
+
+// What admission has to know of a pod that is about to be created, or that has been created with
+// placeholders.
+//
+// Threading: values.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cluster/fungible.h"
+#include "cluster/node_selection.h"
+#include "cluster/pod.h"
+#include "core/units.h"
+
+namespace synergy {
+
+// A container that asks for GPUs.
+struct GpuContainer {
+  size_t index = 0;  // in spec.containers
+  std::string name;
+  Gpus gpus;
+  WrittenAmounts written;
+  WrittenAmounts asks = {};  // what the API server would take: with what a LimitRange has filled in
+};
+
+struct PodToAdmit {
+  std::string pod_namespace;
+  std::string scheduler;  // empty: Kubernetes' default
+  Labels labels;
+  std::vector<GpuContainer> gpu_containers;  // of spec.containers
+  // What the pod asks for beside them: sidecars and overhead; no GPUs.
+  ResourceVector beside;
+  ResourceVector beside_limits;   // of the same, as far as they have any
+  bool guaranteed_beside = true;  // the other containers, if any, keep it from no QoS class
+  NodeSelection selection;
+  size_t annotation_bytes = 0;  // keys and values
+  bool exists = false;    // it has been created: what the API server refuses leaves it as it is
+  bool has_node = false;  // spec.nodeName is set already
+  bool mirror = false;    // stands for a static pod
+  bool pod_level_resources = false;  // spec.resources
+};
+
+}  // namespace synergy

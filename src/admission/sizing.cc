@@ -1,0 +1,137 @@
+#include "admission/sizing.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/quantity_text.h"
+
+namespace synergy {
+namespace {
+
+MilliCpu WholeDown(MilliCpu cpu) { return cpu - MilliCpu(cpu.count() % Cores(1).count()); }
+MilliCpu WholeUp(MilliCpu cpu) { return WholeDown(cpu + Cores(1) - MilliCpu(1)); }
+
+bool WritesWholeCpus(const SizingCase& sizing) {
+  return sizing.guaranteed && WholeDown(*sizing.written.cpu_limit) == *sizing.written.cpu_limit;
+}
+
+// The most that the container may request, if its author set a limit.
+std::optional<MilliCpu> MostCpu(const SizingCase& sizing, bool by_profile) {
+  const std::optional<MilliCpu>& limit = sizing.written.cpu_limit;
+  if (!limit || sizing.enforcement == Enforcement::kStrict) return std::nullopt;
+  // Below it, or a resize would make the pod Guaranteed, which the API server refuses. What is not
+  // going to be resized stays as it was written.
+  const bool stays = !by_profile && sizing.written.cpu_request;
+  return std::max(*limit - MilliCpu(stays ? 0 : 1), MilliCpu(0));
+}
+
+void SizeCpu(const SizingCase& sizing, const JobProfile* profile, const ResourceVector& wanted,
+             Sizes& sizes) {
+  MilliCpu fair = sizes.fair_share.cpu;
+  MilliCpu demand = sizing.written.cpu_request.value_or(fair);
+  if (profile != nullptr) {
+    demand = wanted.cpu;
+    if (WritesWholeCpus(sizing)) {
+      demand = WholeUp(demand);
+      fair = std::max(WholeDown(fair), Cores(1));
+    }
+  } else {
+    fair = demand;
+  }
+  if (const auto most = MostCpu(sizing, profile != nullptr)) demand = std::min(demand, *most);
+  sizes.demand.cpu = demand;
+  sizes.floor.cpu = std::min(demand, fair);
+}
+
+void SizeMemory(const SizingCase& sizing, const JobProfile* profile, const ResourceVector& wanted,
+                Sizes& sizes) {
+  const WrittenAmounts& written = sizing.written;
+  const bool fungible = profile != nullptr && profile->process_memory();
+  const Bytes fair = sizes.fair_share.memory;
+  Bytes least = written.memory_request.value_or(Bytes(0));
+  if (fungible) {
+    least = std::max(least, WithMargin(*profile->process_memory()));
+    sizes.demand.memory = std::max(wanted.memory, least);
+    sizes.floor.memory = std::max(std::min(sizes.demand.memory, fair), least);
+  } else {
+    sizes.floor.memory = sizes.demand.memory = written.memory_request.value_or(fair);
+  }
+  if (written.memory_limit) {
+    if (*written.memory_limit < least) {
+      sizes.warnings.push_back(
+          fmt::format("the memory limit {} is less than the processes need by the profile ({})",
+                      ToQuantityText(*written.memory_limit), ToQuantityText(least)));
+    }
+    sizes.floor.memory = std::min(sizes.floor.memory, *written.memory_limit);
+    sizes.demand.memory = std::min(sizes.demand.memory, *written.memory_limit);
+  } else if (fungible && sizing.enforcement == Enforcement::kStrict) {
+    sizes.memory_limit = sizes.floor.memory;
+  }
+}
+
+// A limit is not added where it would be less than what was worked out.
+void LowerFloor(const ResourceVector& to, Sizes& sizes) {
+  if (to.memory < sizes.floor.memory) sizes.memory_limit.reset();
+  sizes.floor = to;
+}
+
+// What the namespace's limit ranges refuse nobody gets.
+void KeepWithin(const SizingCase& sizing, Sizes& sizes) {
+  AmountBounds bounds = sizing.bounds;
+  if (WritesWholeCpus(sizing)) {
+    bounds.least.cpu = WholeUp(bounds.least.cpu);
+    bounds.most.cpu = WholeDown(bounds.most.cpu);
+  }
+  sizes.demand = bounds.Clamp(sizes.demand);
+  LowerFloor(bounds.Clamp(sizes.floor), sizes);
+  if (sizes.memory_limit) sizes.memory_limit = sizes.floor.memory;
+}
+
+}  // namespace
+
+Bytes WithMargin(Bytes process_memory) {
+  return process_memory + Bytes(process_memory.count() / 10);
+}
+
+Sizes Size(const SizingCase& sizing, const ResourceVector& share, const JobProfile* profile,
+           const ProfileTrust& trust) {
+  Sizes sizes;
+  sizes.fair_share = {sizing.gpus, std::max(share.cpu - sizing.beside.cpu, kPlaceholder.cpu),
+                      std::max(share.memory - sizing.beside.memory, kPlaceholder.memory)};
+  sizes.demand.gpus = sizes.floor.gpus = sizing.gpus;
+  ResourceVector wanted;
+  if (profile != nullptr) {
+    const double believed = BelievedThroughput(*profile, sizes.fair_share, trust.max_speed_up);
+    wanted = profile->Demand(trust.tolerance, believed);
+    if (believed < profile->Best()) {
+      sizes.warnings.push_back(fmt::format(
+          "the profile claims more than {:.4g} times the speed that it has with the fair share, "
+          "and is taken for that much (maxSpeedUp)",
+          trust.max_speed_up));
+    }
+  }
+  SizeCpu(sizing, profile, wanted, sizes);
+  SizeMemory(sizing, profile, wanted, sizes);
+  KeepWithin(sizing, sizes);
+  return sizes;
+}
+
+Sizes SizeWithoutShare(const SizingCase& sizing, bool has_profile) {
+  const WrittenAmounts& written = sizing.written;
+  Sizes sizes = Size(sizing,
+                     {sizing.gpus, kPlaceholder.cpu + sizing.beside.cpu,
+                      kPlaceholder.memory + sizing.beside.memory},
+                     nullptr, {});
+  sizes.placeholder = has_profile || !written.cpu_request || !written.memory_request;
+  return sizes;
+}
+
+bool HoldBack(const SizingCase& sizing, const ResourceVector& most, Sizes& sizes) {
+  const ResourceVector held = LesserOf(sizes.floor, LargerOf(most, sizing.bounds.least));
+  const bool lowered = held != sizes.floor;
+  LowerFloor(held, sizes);
+  return lowered;
+}
+
+}  // namespace synergy

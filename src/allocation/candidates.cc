@@ -1,0 +1,55 @@
+#include "allocation/candidates.h"
+
+#include <algorithm>
+
+namespace synergy {
+namespace {
+
+// A cluster of thousands of nodes does not fit the processor's caches, and a question names them in
+// any order: what will be needed so many nodes later is asked for now.
+constexpr size_t kAhead = 8;
+
+}  // namespace
+
+std::optional<NodeIndex> CountedAt(const ClusterSnapshot& snapshot, std::optional<NodeIndex> place,
+                                   const std::string& uid) {
+  if (!place || *place >= snapshot.size()) return std::nullopt;
+  const auto& pods = snapshot.node(*place).detail->pods;
+  const bool counted =
+      std::any_of(pods.begin(), pods.end(), [&uid](const auto& pod) { return pod->uid == uid; });
+  return counted ? place : std::nullopt;
+}
+
+Candidates::Candidates(const ClusterSnapshot& snapshot, const Pod& pod,
+                       std::optional<NodeIndex> counted_on, const AskedNodes& asked)
+    : snapshot_(snapshot), pod_(pod), asked_(asked), counted_on_(counted_on) {
+  const size_t size = asked.size();
+  places_.reserve(size);
+  for (size_t i = 0; i < size; ++i) {
+    if (i + kAhead < size) snapshot.Prefetch(asked.Name(i + kAhead));
+    places_.push_back(snapshot.Find(asked.Name(i)));
+  }
+  if (counted_on_) without_pod_ = WithoutPod(snapshot.node(*counted_on_), pod.uid);
+}
+
+Candidates::Candidate Candidates::Judge(size_t i) {
+  Candidate candidate = Get(i);
+  candidate.failures = CheckFit(pod_, *candidate.state);
+  return candidate;
+}
+
+Candidates::Candidate Candidates::Get(size_t i) {
+  if (i + kAhead < places_.size()) {
+    if (const std::optional<NodeIndex> ahead = places_[i + kAhead]) snapshot_.Prefetch(*ahead);
+  }
+  const std::optional<NodeIndex> index = places_[i];
+  if (index && snapshot_.node(*index).exists) {
+    return {index == counted_on_ ? &without_pod_ : &snapshot_.node(*index), index, {}};
+  }
+  sent_state_ = NodeState{};
+  // Newer than our watch: judged by what was sent; no pod can be there that we should know of.
+  if (std::optional<Node> node = asked_.Sent(i)) sent_state_ = EmptyNode(*std::move(node));
+  return {&sent_state_, std::nullopt, {}};
+}
+
+}  // namespace synergy

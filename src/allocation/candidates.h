@@ -1,0 +1,53 @@
+#pragma once
+
+// The nodes that a placement is asked about, as the snapshot knows them, with the pod's own earlier
+// share thought away: it must not stand in its own way when kube-scheduler places it anew.
+//
+// Threading: one call, one Candidates; it keeps the snapshot and the question alive only by
+// reference.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allocation/asked_nodes.h"
+#include "cluster/cluster_snapshot.h"
+#include "cluster/fit.h"
+#include "cluster/pod.h"
+
+namespace synergy {
+
+// Where `snapshot` counts the pod, if that is at `place`: a placement may be younger than the
+// snapshot, and only what is counted can be thought away.
+std::optional<NodeIndex> CountedAt(const ClusterSnapshot& snapshot, std::optional<NodeIndex> place,
+                                   const std::string& uid);
+
+class Candidates {
+ public:
+  // `counted_on`: as CountedAt() says.
+  Candidates(const ClusterSnapshot& snapshot, const Pod& pod, std::optional<NodeIndex> counted_on,
+             const AskedNodes& asked);
+
+  struct Candidate {
+    const NodeState* state = nullptr;  // valid until the next Judge()
+    std::optional<NodeIndex> index;    // none: known from the question alone, or not at all
+    FitFailures failures;              // none: the pod can go there
+  };
+  // The i-th node of the question.
+  Candidate Judge(size_t i);
+  size_t size() const { return places_.size(); }
+
+ private:
+  Candidate Get(size_t i);
+
+  const ClusterSnapshot& snapshot_;
+  const Pod& pod_;
+  const AskedNodes& asked_;
+  std::vector<std::optional<NodeIndex>> places_;  // by position in the question
+  std::optional<NodeIndex> counted_on_;
+  NodeState without_pod_;
+  NodeState sent_state_;
+};
+
+}  // namespace synergy

@@ -1,0 +1,46 @@
+#include "allocation/ranking.h"
+
+#include <algorithm>
+
+namespace synergy {
+
+void Ranking::Add(size_t position, FitRank rank, std::optional<NodeIndex> node) {
+  const Entry entry{rank, static_cast<uint32_t>(position)};
+  Range& range = costs_[static_cast<size_t>(rank.tier)];
+  range.least = std::min(range.least, rank.cost);
+  range.most = std::max(range.most, rank.cost);
+  const bool better = entries_.empty() || rank < best_.rank ||
+                      (rank == best_.rank && asked_.Name(position) < asked_.Name(best_.position));
+  if (better) {
+    best_ = entry;
+    best_node_ = node;
+  }
+  entries_.push_back(entry);
+}
+
+void Ranking::GivePoints(std::span<uint8_t> points) const {
+  for (const Entry& entry : entries_) {
+    const Range& range = costs_[static_cast<size_t>(entry.rank.tier)];
+    const double width = range.most - range.least;
+    const double place = width > 0 ? (entry.rank.cost - range.least) / width : 0;
+    const int down =
+        5 * static_cast<int>(entry.rank.tier) + std::min(4, static_cast<int>(place * 5));
+    points[entry.position] = static_cast<uint8_t>(kMostPoints - 1 - down);
+  }
+  if (!entries_.empty()) points[best_.position] = kMostPoints;
+}
+
+Ranking RankNodes(const ClusterSnapshot& snapshot, const Pod& pod,
+                  std::optional<NodeIndex> counted_on, const AskedNodes& asked,
+                  const ReserveRule& reserve) {
+  const BestFit best_fit(pod, snapshot, reserve);
+  Candidates candidates(snapshot, pod, counted_on, asked);
+  Ranking ranking(asked);
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const Candidates::Candidate node = candidates.Judge(i);
+    if (node.failures.none()) ranking.Add(i, best_fit.Rank(*node.state), node.index);
+  }
+  return ranking;
+}
+
+}  // namespace synergy

@@ -1,0 +1,63 @@
+#pragma once
+
+// The ranks of the nodes that one placement is asked about, and the points that kube-scheduler is
+// told.
+//
+// Points: 10 for the best node alone, so that it wins whatever kube-scheduler's own scores are
+// (docs/adr/0003-points.md); for the others five points a tier, in order of cost. Nodes that
+// were not added keep the points they have.
+//
+// Threading: one call, one Ranking.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "allocation/asked_nodes.h"
+#include "allocation/best_fit.h"
+#include "allocation/candidates.h"
+
+namespace synergy {
+
+class Ranking {
+ public:
+  static constexpr int kMostPoints = 10;
+
+  // `asked` outlives this.
+  explicit Ranking(const AskedNodes& asked) : asked_(asked) { entries_.reserve(asked.size()); }
+
+  // `position` is the node's place in the question; equal ranks are ordered by name.
+  void Add(size_t position, FitRank rank, std::optional<NodeIndex> node);
+
+  size_t size() const { return entries_.size(); }
+  std::optional<NodeIndex> best_node() const { return best_node_; }
+  std::string_view best_name() const { return entries_.empty() ? "" : asked_.Name(best_.position); }
+
+  void GivePoints(std::span<uint8_t> points) const;
+
+ private:
+  struct Entry {
+    FitRank rank;
+    uint32_t position = 0;
+  };
+  struct Range {
+    double least = std::numeric_limits<double>::infinity();
+    double most = -std::numeric_limits<double>::infinity();
+  };
+
+  const AskedNodes& asked_;
+  std::vector<Entry> entries_;
+  Entry best_;
+  std::optional<NodeIndex> best_node_;
+  Range costs_[kFitTiers];
+};
+
+// Those nodes of the question to which the pod can go; `counted_on`: as CountedAt() says.
+Ranking RankNodes(const ClusterSnapshot& snapshot, const Pod& pod,
+                  std::optional<NodeIndex> counted_on, const AskedNodes& asked,
+                  const ReserveRule& reserve);
+
+}  // namespace synergy

@@ -1,0 +1,37 @@
+#pragma once
+
+// What a pod's annotations claim of a node's CPU, memory and GPUs beyond what the pod requests: the
+// place that is kept for a waiting pod, and the growth that is announced for a running one. Whoever
+// may patch pods can write such annotations, so a claim counts only
+//
+//   on pods that Synergy manages   its scheduler's, with GPUs; of them those without scheduling
+//                                  gates that have not ended
+//   by Synergy's own hand          metadata.managedFields names its field manager as the writer; an
+//                                  admission policy of the chart keeps others from that name
+//   for a while                    ClaimRules::longest() after the API server has noted the write
+//   where it fits                  the pod with its claim is no larger than the node
+//
+// The reader of pods (wire/claims.cc) sees to the first three, pod_records.h to the last. Pods that
+// Synergy does not manage are not changed either: they have no Fungible.
+//
+// Threading: values.
+
+#include <chrono>
+#include <string>
+
+#include "core/clock.h"
+
+namespace synergy {
+
+inline constexpr const char* kDefaultSchedulerName = "synergy-scheduler";
+// How long the tuner keeps a place for a waiting pod.
+inline constexpr std::chrono::milliseconds kDefaultHold{60000};
+
+struct ClaimRules {
+  std::string scheduler_name = kDefaultSchedulerName;
+  Duration hold = kDefaultHold;
+
+  Duration longest() const { return 2 * hold; }
+};
+
+}  // namespace synergy

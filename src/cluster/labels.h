@@ -1,0 +1,19 @@
+#pragma once
+
+// An object's labels. Values.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace synergy {
+
+// Key and value pairs as they stand on the object, sorted by key.
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+// The value, which lasts as long as `labels`; none where there is no such label.
+std::optional<std::string_view> FindLabel(const Labels& labels, std::string_view key);
+
+}  // namespace synergy

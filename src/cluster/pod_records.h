@@ -1,0 +1,151 @@
+#pragma once
+
+// What is known of each pod: as the watch reported it, and where it is counted meanwhile by our own
+// decisions. The part of ClusterState that carries out the transitions drawn in cluster_state.h.
+//
+// Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none
+// but the outcomes described.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cluster/cluster_version.h"
+#include "cluster/fit.h"
+#include "cluster/least_per_gpu.h"
+#include "cluster/node_ledger.h"
+#include "cluster/pod.h"
+#include "core/clock.h"
+
+namespace synergy {
+
+// Whether a pod was given its place.
+struct AssumeOutcome {
+  bool assumed = false;
+  FitFailures failures;                 // why not
+  std::optional<std::string> bound_to;  // the node it is on already
+
+  bool operator==(const AssumeOutcome&) const = default;
+};
+
+struct AssumedPod {
+  std::shared_ptr<const Pod> pod;  // as last seen; its `node` is where we put it
+  Instant deadline;
+};
+
+// Where a pod that is not bound is counted all the same.
+struct Placement {
+  NodeIndex node;
+  std::shared_ptr<const Pod> pod;  // as it is counted there
+  // Of an assumed pod, which we are binding or do not know what became of that: its deadline.
+  std::optional<Instant> assumed_until;
+};
+
+// What was last heard of a pod: as it is, or as it was when it went or ended.
+struct PodNews {
+  std::shared_ptr<const Pod> pod;
+  bool gone = false;
+};
+
+// ClusterState describes what its members of the same names do.
+class PodRecords {
+ public:
+  // Both outlive this. Every change advances `version`.
+  PodRecords(NodeLedger& nodes, ClusterVersion& version) : nodes_(nodes), version_(version) {}
+
+  void Replace(std::vector<Pod> pods);
+  void Put(Pod pod);  // brought by the watch
+  void Remove(const std::string& uid);
+  void Refresh(Pod pod);
+
+  void Expect(const Pod& pod, NodeIndex node, Instant deadline);
+  AssumeOutcome Assume(const Pod& pod, const std::string& node, Instant deadline);
+  void Forget(const std::string& uid);
+  void Extend(const std::string& uid, Instant deadline);
+  void DropStaleExpectations(Instant now, WallTime wall);
+  // To be called when a node has become another one: what pods claim may fit now, or no more.
+  void LookAtClaims();
+
+  std::vector<AssumedPod> Expired(Instant now) const;
+  std::optional<Placement> FindPlacement(const std::string& uid) const;
+  std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
+  std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
+
+  void KeepNews();
+  std::vector<PodNews> TakeNews() { return std::exchange(news_, {}); }
+  void DropNews();
+
+  uint64_t heard_until() const { return heard_until_; }
+  size_t known() const { return records_.size(); }
+  size_t assumed() const { return assumed_; }
+  size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
+  // What assumed pods are to get beyond what the watch says that they request, by namespace.
+  std::map<std::string, ResourceVector> BeingGiven() const;
+  ResourceVector LeastPerGpuOfAll() const { return least_per_gpu_.Get(); }
+
+ private:
+  enum class Standing : uint8_t { kWaiting, kExpected, kKept, kAssumed, kBound };
+
+  struct Record {
+    std::shared_ptr<const Pod> pod;  // unless kWaiting, `pod->node` says where it is counted
+    Standing standing = Standing::kWaiting;
+    NodeIndex place = 0;  // meaningful unless kWaiting, or where the pod is nominated to a node
+    Instant deadline{};   // kExpected, kAssumed
+    // As the watch reported it; null until it has (expectations may come first).
+    std::shared_ptr<const Pod> seen;
+  };
+
+  // Neither without a place nor bound: known in provisional_.
+  static bool IsProvisional(const Record& record);
+  // Neither placed by us nor bound, but nominated to a node by kube-scheduler.
+  static bool IsNominated(const Record& record);
+  // Whether the pod has GPUs or is after some.
+  static bool TakesGpus(const Record& record);
+
+  void Learn(Pod pod);
+
+  const Record* Find(const std::string& uid) const;
+  Record* Find(const std::string& uid);
+  void Place(const Pod& pod, const std::string& node, Standing standing, Instant deadline);
+  // Back to what the watch says; a pod that only we have heard of is dropped.
+  void Unplace(const std::string& uid);
+  // How a pod counts by what the watch says of it alone: bound, kept or waiting.
+  struct Seat {
+    std::shared_ptr<const Pod> pod;
+    Standing standing;
+  };
+  Seat BySight(const Record& record) const;
+  void SetBySight(Record& record);
+  // Whether the pod, counted on the node that `pod.node` names, is no larger than that node.
+  bool FitsItsNode(const Pod& pod) const;
+  void Set(Record& record, std::shared_ptr<const Pod> pod, Standing standing, Instant deadline);
+  void Count(Record& record);
+  void Uncount(const Record& record);
+
+  // The provisional ones of which `is_meant(record)` is true, by uid.
+  template <class IsMeant>
+  std::vector<const Record*> ProvisionalIf(IsMeant is_meant) const;
+  // The pods that are expected on the node, `uid` left out.
+  std::vector<std::shared_ptr<const Pod>> ExpectedOn(NodeIndex place, const std::string& uid) const;
+
+  NodeLedger& nodes_;
+  ClusterVersion& version_;
+  std::unordered_map<std::string, Record> records_;
+  std::set<std::string> provisional_;  // uids
+  std::set<std::string> claiming_;     // uids of pods with claims (claims.h), counted or not
+  LeastPerGpu least_per_gpu_;
+  size_t waiting_gpu_pods_ = 0;
+  size_t assumed_ = 0;
+  WallTime wall_{};  // what is claimed until then or earlier counts no more
+  uint64_t heard_until_ = 0;
+  bool keeps_news_ = false;
+  std::vector<PodNews> news_;
+};
+
+}  // namespace synergy

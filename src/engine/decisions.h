@@ -1,0 +1,129 @@
+#pragma once
+
+// What the programs in the cluster have decided, each decision with everything that it read, so
+// that it can be made again from a recording and compared. A decision that read the cluster names
+// the version of its snapshot; cluster_journal.h has what led to that version.
+//
+// Threading: values. A journal says itself from which threads it may be told.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "allocation/best_fit.h"
+#include "allocation/preemption.h"
+#include "cluster/cluster_snapshot.h"
+#include "cluster/node.h"
+#include "cluster/pod.h"
+#include "core/clock.h"
+#include "core/resources.h"
+#include "engine/tuner.h"
+#include "profile/training_profile.h"
+
+namespace synergy {
+
+namespace decision {
+
+// What kube-scheduler asked for one pod.
+struct Asked {
+  Pod pod;                              // as read from the request
+  std::vector<std::string> nodes;       // names
+  std::vector<Node> sent;               // those of them that the cluster was not known to have
+  std::optional<NodeIndex> counted_on;  // by CountedAt() of candidates.h
+};
+
+struct Filter {
+  uint64_t version = 0;
+  Asked asked;
+  std::vector<std::string> fitting;
+};
+
+struct Prioritize {
+  uint64_t version = 0;
+  Asked asked;
+  ReserveRule reserve;
+  std::vector<int32_t> points;  // by position in asked.nodes
+  std::optional<NodeIndex> best;
+};
+
+struct Bind {
+  uint64_t version = 0;
+  Pod pod;  // as known
+  std::string node;
+  ReserveRule reserve;
+  ResourceVector planned;  // what the whole pod is to take there
+};
+
+struct PreemptionVictims {
+  std::string node;
+  std::vector<std::string> uids;
+  int64_t disruption_budget_violations = 0;  // by those that are chosen
+};
+
+std::vector<PreemptionVictims> Describe(const std::vector<NodeVictims>& chosen);
+
+struct Preempt {
+  uint64_t version = 0;
+  Pod pod;
+  std::vector<PreemptionVictims> proposed;
+  std::optional<WallTime> reclaims_at;  // as SelectVictims() of preemption.h takes it
+  std::vector<PreemptionVictims> chosen;
+};
+
+// What the tuner goes by from here on.
+struct TunerSet {
+  TunerSettings settings;
+};
+
+struct HeldProfile {
+  std::string profile_namespace;
+  std::string name;
+  int64_t generation = 0;
+  std::optional<TrainingProfile> training;  // none: it makes no sense
+};
+
+// All the profiles that there are from here on.
+struct ProfilesHeld {
+  uint64_t book_version = 0;
+  std::vector<HeldProfile> profiles;
+};
+
+struct TunerStartedOver {
+  Moment at;
+};
+
+struct TunerDecided {
+  uint64_t version = 0;
+  // How many news it heard before, in the order of the changes: the next ones after those of the
+  // decision before, or after a KeepNews.
+  uint64_t news = 0;
+  Moment at;
+  uint64_t first = 0;  // the number of the first of them, those that follow have the next ones
+  std::vector<TunerAction> actions;
+  Instant wake{};
+  bool round = false;
+};
+
+struct TunerLearned {
+  uint64_t action = 0;  // its number
+  bool done = false;
+  Moment at;
+};
+
+}  // namespace decision
+
+using Decision =
+    std::variant<decision::Filter, decision::Prioritize, decision::Bind, decision::Preempt,
+                 decision::TunerSet, decision::ProfilesHeld, decision::TunerStartedOver,
+                 decision::TunerDecided, decision::TunerLearned>;
+
+class DecisionJournal {
+ public:
+  virtual ~DecisionJournal() = default;
+  virtual void Wrote(const Decision& decision) = 0;
+};
+
+}  // namespace synergy

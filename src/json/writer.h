@@ -1,0 +1,46 @@
+#pragma once
+
+// Writes JSON text, compact, piece by piece.
+//
+//   Writer out;
+//   out.BeginObject();
+//   out.Key("name");
+//   out.Text("n1");
+//   out.EndObject();
+//   out.Take();  // {"name":"n1"}
+//
+// Threading: one owner. The caller sees to it that keys, values and ends make sense together.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace synergy::json {
+
+class Writer {
+ public:
+  void BeginObject() { Begin('{'); }
+  void EndObject() { End('}'); }
+  void BeginArray() { Begin('['); }
+  void EndArray() { End(']'); }
+  void Key(std::string_view key);
+  void Text(std::string_view text);
+  void Integer(int64_t value);
+  // Null where the value is not finite: JSON has no word for it.
+  void Number(double value);
+  void Truth(bool value);
+  // A value that is JSON text already.
+  void Raw(std::string_view json);
+
+  std::string Take() { return std::exchange(out_, {}); }
+
+ private:
+  void Separate();
+  void Begin(char bracket);
+  void End(char bracket);
+
+  std::string out_;
+};
+
+}  // namespace synergy::json

@@ -1,0 +1,33 @@
+#pragma once
+
+// What the programs tell the API server about TrainingProfiles.
+//
+// Threading: from any thread.
+// Failures: as ApiClient says; kConflict when the profile of that name is another one by now,
+// kNotFound when it is gone.
+
+#include <memory>
+#include <stop_token>
+#include <string_view>
+
+#include "core/result.h"
+#include "kube/api_client.h"
+#include "profile/profile_object.h"
+
+namespace synergy::kube {
+
+inline constexpr std::string_view kTrainingProfilesPath =
+    "/apis/synergy.io/v1alpha1/trainingprofiles";
+
+class ProfileApi {
+ public:
+  virtual ~ProfileApi() = default;
+
+  virtual Result<> WriteStatus(const ProfileObject& object, const ProfileStatus& status,
+                               std::stop_token stop) = 0;
+};
+
+// The client outlives it.
+std::unique_ptr<ProfileApi> MakeProfileApi(ApiClient& client);
+
+}  // namespace synergy::kube

@@ -1,0 +1,63 @@
+#pragma once
+
+// The watches of a program: each keeps a copy of one kind of object, none staler than a limit.
+//
+// Threading: Start() and Stop() by one thread, before and after all other calls; the others, and
+// the functions in resources(), from any.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "kube/api_client.h"
+#include "kube/health.h"
+#include "kube/reflector.h"
+#include "wire/objects.h"
+
+namespace synergy::kube {
+
+class Watches {
+ public:
+  // All references outlive this.
+  Watches(ApiClient& client, wire::ObjectReader reader, std::chrono::milliseconds staleness_limit,
+          const Clock& clock, Logger& log);
+
+  // `name` is what health and metrics call the kind; `store` outlives this, or Stop().
+  template <class T>
+  void Start(std::string name, std::string path, ObjectStore<T>& store,
+             std::string field_selector = {}) {
+    ReflectorOptions options = WatchWithin(staleness_limit_, std::move(path),
+                                           std::move(field_selector), seed_ + reflectors_.size());
+    // Until a broken one is open again the copy is old, and little can be decided by it.
+    options.backoff_limit = std::chrono::seconds(1);
+    std::shared_ptr<const Reflector<T>> reflector =
+        Reflector<T>::Start(client_, reader_, store, clock_, log_, std::move(options));
+    resources_.push_back({std::move(name), [&watched = *reflector] { return watched.status(); }});
+    reflectors_.push_back(std::move(reflector));
+  }
+  void Stop() { reflectors_.clear(); }
+
+  // Each has stored one whole list.
+  bool Complete() const;
+  // Complete, and none has broken off: what has happened since then is unknown until it goes on.
+  bool Current() const;
+  // In the order in which they were started.
+  const std::vector<WatchedResource>& resources() const { return resources_; }
+
+ private:
+  ApiClient& client_;
+  const wire::ObjectReader reader_;
+  const std::chrono::milliseconds staleness_limit_;
+  const Clock& clock_;
+  Logger& log_;
+  const uint64_t seed_;  // of their jitter
+  std::vector<std::shared_ptr<const void>> reflectors_;
+  std::vector<WatchedResource> resources_;
+};
+
+}  // namespace synergy::kube

@@ -1,0 +1,164 @@
+#include "record/replay.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "record/replayed_run.h"
+#include "wire/decisions.h"
+#include "wire/journal.h"
+
+namespace synergy::record {
+namespace {
+
+struct Line {
+  size_t number = 0;
+  std::string_view text;
+};
+
+struct RecordedDecision {
+  Line line;
+  uint64_t version = 0;  // of the cluster on which it is made
+  Decision decision;
+};
+
+// The lines of one run; decisions in the order of what they read.
+struct Run {
+  std::vector<Line> changes;
+  std::vector<RecordedDecision> decisions;
+};
+
+Error At(const Line& line, const Error& error) {
+  return {ErrorCode::kInvalid, fmt::format("line {}: {}", line.number, error.message)};
+}
+
+// The version that a decision names; none for what only one of its kind reads, in its order.
+std::optional<uint64_t> VersionOf(const Decision& decision) {
+  return std::visit(
+      [](const auto& made) -> std::optional<uint64_t> {
+        if constexpr (requires { made.version; }) return made.version;
+        return std::nullopt;
+      },
+      decision);
+}
+
+bool IsCompared(const Decision& decision) { return VersionOf(decision).has_value(); }
+
+// A decision is written when it is made, so that younger changes may stand before it, and those of
+// two threads in any order. The tuner's stand in their own order.
+Result<Run> Sort(const std::vector<Line>& lines) {
+  Run run;
+  uint64_t tuner_version = 0;
+  for (const Line& line : lines) {
+    if (line.text.starts_with(R"({"call":)")) {
+      run.changes.push_back(line);
+      continue;
+    }
+    Result<Decision> decision = wire::ReadDecisionLine(line.text);
+    if (!decision) return Fail(At(line, decision.error()));
+    if (std::holds_alternative<decision::TunerDecided>(*decision)) {
+      tuner_version = *VersionOf(*decision);
+    }
+    const uint64_t version = VersionOf(*decision).value_or(tuner_version);
+    run.decisions.push_back({line, version, *std::move(decision)});
+  }
+  std::stable_sort(
+      run.decisions.begin(), run.decisions.end(),
+      [](const RecordedDecision& a, const RecordedDecision& b) { return a.version < b.version; });
+  return run;
+}
+
+class Replayer {
+ public:
+  explicit Replayer(ReplayReport& report) : report_(report) {}
+
+  Result<> Go(const Run& run) {
+    auto recorded = run.decisions.begin();
+    for (const Line& line : run.changes) {
+      const Result<ClusterChange> change = wire::ReadJournalLine(line.text);
+      if (!change) return Fail(At(line, change.error()));
+      while (recorded != run.decisions.end() && std::tie(recorded->version, recorded->line.number) <
+                                                    std::tie(change->version, line.number)) {
+        Compare(*recorded++);
+      }
+      Change(line, *change);
+    }
+    while (recorded != run.decisions.end()) Compare(*recorded++);
+    return {};
+  }
+
+ private:
+  void Change(const Line& line, const ClusterChange& change) {
+    const Result<> applied = run_.Change(change);
+    Count("Change", line, applied ? std::string(line.text) : applied.error().message);
+  }
+
+  void Compare(const RecordedDecision& recorded) {
+    const Decision again = run_.Decide(recorded.decision);
+    if (!IsCompared(recorded.decision)) return;
+    Count(std::string(wire::NameOf(recorded.decision)), recorded.line,
+          wire::WriteDecisionLine(again));
+  }
+
+  void Count(const std::string& kind, const Line& line, std::string replayed) {
+    ReplayReport::Count& count = report_.counts[kind];
+    if (replayed == line.text) {
+      ++count.same;
+      return;
+    }
+    ++count.different;
+    if (report_.differences.size() < ReplayReport::kMostShown) {
+      report_.differences.push_back({line.number, std::string(line.text), std::move(replayed)});
+    }
+  }
+
+  ReplayReport& report_;
+  ReplayedRun run_;
+};
+
+Result<> ReplayRun(std::vector<Line>& lines, ReplayReport& report) {
+  // What a killed program did not come to finish.
+  if (!lines.empty() && !wire::ReadDecisionLine(lines.back().text) &&
+      !wire::ReadJournalLine(lines.back().text)) {
+    lines.pop_back();
+  }
+  const Result<Run> run = Sort(lines);
+  lines.clear();
+  if (!run) return Fail(run.error());
+  ++report.runs;
+  return Replayer(report).Go(*run);
+}
+
+}  // namespace
+
+Result<ReplayReport> Replay(std::string_view text) {
+  ReplayReport report;
+  std::vector<Line> lines;
+  bool begun = false;
+  for (size_t number = 1; !text.empty(); ++number) {
+    const size_t end = text.find('\n');
+    const Line line{number, text.substr(0, end)};
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.text.starts_with(R"({"recording":)")) {
+      if (begun) {
+        if (const Result<> replayed = ReplayRun(lines, report); !replayed) {
+          return Fail(replayed.error());
+        }
+      }
+      begun = true;
+    } else if (!begun) {
+      return Fail(ErrorCode::kInvalid, "line 1: no recording begins here");
+    } else if (!line.text.empty()) {
+      lines.push_back(line);
+    }
+  }
+  if (!begun) return Fail(ErrorCode::kInvalid, "there is no recording in it");
+  if (const Result<> replayed = ReplayRun(lines, report); !replayed) return Fail(replayed.error());
+  return report;
+}
+
+}  // namespace synergy::record

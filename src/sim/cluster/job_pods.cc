@@ -1,0 +1,90 @@
+#include "sim/cluster/job_pods.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "allocation/surplus.h"
+#include "cluster/annotations.h"
+
+namespace synergy {
+namespace {
+
+// For ever fresh. A job's process memory is within its floor.
+MemoryReading NothingBeyondTheFloor() { return {.in_use = Bytes(0), .at = WallTime::max()}; }
+
+Pod AdmittedPod(const AdmissionFigures& figures, const std::string& pod_namespace,
+                const std::string& scheduler, WallTime now) {
+  Fungible fungible;
+  fungible.container = figures.container_name;
+  fungible.profile = figures.profile;
+  fungible.profile_generation = figures.profile_generation;
+  fungible.enforcement = figures.enforcement;
+  fungible.floor = figures.floor;
+  fungible.demand = figures.demand;
+  fungible.fair_share = figures.fair_share;
+  for (ResourceVector* amounts : {&fungible.floor, &fungible.demand, &fungible.fair_share}) {
+    amounts->gpus = figures.demand.gpus;
+  }
+  fungible.requested = fungible.in_force = fungible.set_aside = fungible.floor;
+  Pod pod;
+  pod.pod_namespace = pod_namespace;
+  fungible.memory_reading = NothingBeyondTheFloor();
+  pod.requests.main = fungible.requested;
+  pod.demand = LargerOf(fungible.demand, fungible.requested);
+  pod.gpu_product = figures.gpu_product;
+  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  auto waiting = std::make_shared<Waiting>();
+  waiting->scheduler = scheduler;
+  waiting->since = now;
+  waiting->selection = std::make_shared<const NodeSelection>();
+  pod.waiting = std::move(waiting);
+  return pod;
+}
+
+}  // namespace
+
+Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
+                                const AdmissionSurroundings& surroundings,
+                                const AdmissionSettings& settings, WallTime now) {
+  const int64_t most = most_gpus.count();
+  const int64_t count = most > 0 ? (job.gpus.count() + most - 1) / most : 1;
+  std::vector<Pod> pods;
+  for (int64_t ordinal = 0; ordinal < count; ++ordinal) {
+    const bool larger = ordinal < job.gpus.count() % count;
+    const Gpus gpus(job.gpus.count() / count + (larger ? 1 : 0));
+    PodToAdmit facts;
+    facts.pod_namespace = job.pod_namespace;
+    facts.labels = {{std::string(annotations::kProfile), job.model}};
+    facts.gpu_containers = {{.index = 0, .name = "train", .gpus = gpus, .written = {}}};
+    const AdmissionDecision decision = Admit(facts, surroundings, settings);
+    const bool no_node = decision.figures && !decision.figures->placeholder.empty();
+    if (no_node || !decision.figures || decision.figures->profile.empty()) {
+      return Fail(no_node ? ErrorCode::kUnavailable : ErrorCode::kInvalid,
+                  fmt::format("{}: {}", job.name,
+                              decision.warnings.empty() ? ToString(decision.outcome)
+                                                        : decision.warnings.front()));
+    }
+    Pod pod = AdmittedPod(*decision.figures, job.pod_namespace, settings.scheduler_name, now);
+    pod.name = pod.uid = fmt::format("{}-{}", job.name, ordinal);
+    pods.push_back(std::move(pod));
+  }
+  return pods;
+}
+
+Pod GoingOn(Pod pod, WallTime at) {
+  if (!pod.fungible) return pod;
+  Fungible fungible = *pod.fungible;
+  std::optional<MemoryReading>& reading = fungible.memory_reading;
+  if (pod.node.empty()) {
+    reading = NothingBeyondTheFloor();
+  } else if (reading && at - reading->at <= kReadingIsFresh) {
+    reading->at = WallTime::max();
+  }
+  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  return pod;
+}
+
+}  // namespace synergy

@@ -1,0 +1,36 @@
+#pragma once
+
+// The pods of a job as admission makes them, and those that were there before.
+//
+// Threading: pure, as far as the Surroundings are.
+
+#include <string>
+#include <vector>
+
+#include "admission/admission.h"
+#include "cluster/pod.h"
+#include "core/clock.h"
+#include "core/result.h"
+#include "core/units.h"
+
+namespace synergy {
+
+struct JobOfPods {
+  std::string name;  // the pods are NAME-0, NAME-1, ...; that is their uid, too
+  std::string pod_namespace;
+  std::string model;  // the TrainingProfile of this name in the namespace
+  Gpus gpus;
+};
+
+// Of as few pods as `most_gpus` for each allows, with about as many GPUs each. kInvalid with the
+// reason where admission does not manage them; kUnavailable where it makes placeholders of them,
+// which nobody binds, until a node has GPUs that others do not use.
+Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
+                                const AdmissionSurroundings& surroundings,
+                                const AdmissionSettings& settings, WallTime now);
+
+// A pod of the starting cluster, which begins at `at`, as it goes on from there: its node's agent
+// never fails. What it told last of the pod's memory is what it goes on telling.
+Pod GoingOn(Pod pod, WallTime at);
+
+}  // namespace synergy

@@ -1,0 +1,106 @@
+#pragma once
+
+// How far the jobs of a simulated cluster have come.
+//
+// A pod goes at the throughput that its profile has for the memory that is in force and the CPU
+// that it gets: what a node has is shared among those who run there by what is in force
+// (allocation/sharing.h), under strict enforcement nobody has more than that. A job goes as fast as
+// the slowest of its pods, from the restart cost after the last of them has started.
+//
+// Threading: one owner.
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/fungible.h"
+#include "core/clock.h"
+#include "core/resources.h"
+#include "profile/job_profile.h"
+
+namespace synergy {
+
+class JobProgress {
+ public:
+  static constexpr size_t kNoJob = std::numeric_limits<size_t>::max();
+
+  struct Rules {
+    Duration restart_cost{};
+    double spread_factor = 1;  // on the speed of a job with several pods
+  };
+  explicit JobProgress(Rules rules) : rules_(rules) {}
+
+  struct Work {
+    Seconds ideal{};             // at the fair share
+    double fair_throughput = 1;  // what a profile says of the fair share
+    uint32_t pods = 1;
+    bool runs_already = false;  // it has paid the restart cost
+  };
+  // `job` is any number below kNoJob, not used before.
+  void Begin(size_t job, const Work& work);
+
+  void SetNode(const std::string& node, MilliCpu cpu) { nodes_[node].cpu = cpu; }
+
+  struct RunningPod {
+    std::string uid;
+    size_t job = kNoJob;   // those of none share the CPU only
+    uint32_t ordinal = 0;  // among the job's pods
+    ResourceVector in_force;
+    std::shared_ptr<const JobProfile> profile;  // for its GPUs; null: it uses what it asks for
+    Enforcement enforcement = Enforcement::kShared;
+  };
+  void Start(const std::string& node, RunningPod pod, Instant now);
+  void SetInForce(const std::string& node, const std::string& uid, const ResourceVector& in_force,
+                  Instant now);
+  void Stop(const std::string& node, const std::string& uid, Instant now);
+  void End(size_t job) { jobs_.erase(job); }
+  // Of the speed at the fair share; 0 for a job that does not run.
+  double SpeedOf(size_t job) const;
+
+  // When a job ends as things are. Each call of the functions above may change that of some jobs;
+  // what was said before holds no more.
+  struct Finish {
+    size_t job = 0;
+    Instant at{};
+    uint32_t saying = 0;
+  };
+  std::vector<Finish> TakeFinishes();
+  bool Holds(const Finish& finish) const;
+
+ private:
+  struct JobState {
+    Work work;
+    double remaining = 0;  // seconds at the fair share
+    double speed = 0;
+    Instant from{};    // it works from then on
+    Instant booked{};  // `remaining` is as of then
+    std::vector<double> pod_speeds;
+    std::vector<std::string> pod_nodes;
+    uint32_t started = 0;  // pods
+    uint32_t saying = 0;
+
+    bool Runs() const { return started == work.pods; }
+  };
+  struct Tenant {
+    RunningPod pod;
+    MilliCpu useful;
+  };
+  struct NodeTenants {
+    MilliCpu cpu;
+    std::vector<Tenant> tenants;
+  };
+
+  bool Runs(const RunningPod& pod) const;
+  void ShareCpuOf(const NodeTenants& node, Instant now);
+  void SetSpeed(size_t job, uint32_t ordinal, double speed, Instant now);
+
+  Rules rules_;
+  std::unordered_map<std::string, NodeTenants> nodes_;
+  std::unordered_map<size_t, JobState> jobs_;
+  std::vector<size_t> changed_;
+};
+
+}  // namespace synergy

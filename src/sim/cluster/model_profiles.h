@@ -1,0 +1,70 @@
+#pragma once
+
+// What a simulated cluster knows of its models: TrainingProfiles of namespaces, and for all others
+// one for each model, named as the model and measured with one GPU.
+//
+// Threading: one owner.
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "admission/admission.h"
+#include "cluster/cluster_state.h"
+#include "cluster/namespace.h"
+#include "engine/profile_book.h"
+#include "profile/job_profile.h"
+#include "profile/profile_object.h"
+
+namespace synergy {
+
+class ModelProfiles final : public ProfileBook {
+ public:
+  // `one_gpu` is of one GPU. All of its memory is fungible.
+  void Set(const std::string& model, std::shared_ptr<const JobProfile> one_gpu);
+  // What the namespace has goes before what all have.
+  void Add(ProfileObject object);
+
+  // For admission; null where there is none.
+  std::shared_ptr<const KnownProfile> Known(const std::string& profile_namespace,
+                                            const std::string& model) const;
+  TunedProfile Find(const std::string& pod_namespace, const std::string& name,
+                    Gpus gpus) const override;
+  uint64_t version() const override { return version_; }
+
+ private:
+  // By namespace, empty for all, and name.
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const KnownProfile>> known_;
+  // By the one that is known and GPU count, made when asked for.
+  mutable std::map<std::pair<const KnownProfile*, Gpus>, std::shared_ptr<const JobProfile>> scaled_;
+  uint64_t version_ = 1;
+};
+
+// What admission sees of the simulated cluster. All outlive this.
+class SimulatedSurroundings final : public AdmissionSurroundings {
+ public:
+  SimulatedSurroundings(const ClusterState& state, const ModelProfiles& profiles,
+                        std::span<const Namespace> namespaces, ResourceVector headroom = {})
+      : state_(state), profiles_(profiles), namespaces_(namespaces), headroom_(headroom) {}
+
+  bool Complete() const override { return true; }
+  std::string NamespaceLabel(const std::string& name, std::string_view key) const override;
+  std::shared_ptr<const KnownProfile> FindProfile(const std::string& profile_namespace,
+                                                  const std::string& name) const override;
+  std::shared_ptr<const NamespaceLimits> Limits() const override {
+    return state_.Snapshot()->share_limits();
+  }
+  std::optional<ResourceVector> FairShare(const NodeSelection& selection, Gpus gpus,
+                                          const std::string& gpu_product) const override;
+
+ private:
+  const ClusterState& state_;
+  const ModelProfiles& profiles_;
+  const std::span<const Namespace> namespaces_;
+  const ResourceVector headroom_;
+};
+
+}  // namespace synergy

@@ -1,0 +1,555 @@
+#include "sim/cluster/product_simulator.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/cluster/job_pods.h"
+#include "sim/cluster/job_progress.h"
+#include "sim/cluster/simulated_kubelet.h"
+#include "sim/cluster/simulated_pods.h"
+#include "sim/cluster/simulated_scheduler.h"
+#include "sim/cluster/tuner_driver.h"
+
+namespace synergy {
+namespace {
+
+constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
+// Simulated time begins here.
+constexpr Duration kBeginning = std::chrono::hours(1);
+// How often the product drops what has not come about.
+constexpr Duration kTidying = std::chrono::seconds(1);
+// Who has no node this long after the last job has ended, or come, or begun to run never gets one:
+// nobody is left who would give anything back, and nothing that is tried again rests for longer.
+constexpr Duration kHope = std::chrono::hours(24);
+
+constexpr std::array<MechanismName, 2> kMechanisms = {
+    {{"synergy", "the product, event by event, CPU shared: what a job leaves goes to the others"},
+     {"synergy-strict", "the product, event by event, CPU limits = allocations"}}};
+
+enum class EventKind : uint8_t { kAttempt, kBound, kStarted, kResize, kFinish };
+
+struct Event {
+  Instant at;
+  uint64_t number = 0;  // events at one instant come in the order in which they were planned
+  EventKind kind = EventKind::kAttempt;
+  std::string uid;               // of a pod
+  JobProgress::Finish finish{};  // kFinish
+
+  bool operator>(const Event& other) const {
+    return at != other.at ? at > other.at : number > other.number;
+  }
+};
+
+class ProductSimulation {
+ public:
+  ProductSimulation(const StartingCluster& cluster, std::span<const ProductJob> jobs,
+                    const ModelProfiles& profiles, const ProductOptions& options,
+                    const Progress& progress, ProductObserver* observer)
+      : trace_(jobs),
+        profiles_(profiles),
+        options_(options),
+        progress_(progress),
+        observer_(observer),
+        surroundings_(state_, profiles, cluster.namespaces),
+        clocks_(cluster.at),
+        scheduler_(state_),
+        pods_(state_, scheduler_),
+        kubelet_(pods_),
+        running_({options.restart_cost, options.spread_factor}),
+        arrivals_(jobs.size()),
+        jobs_(jobs.size()) {
+    admission_.scheduler_name = options.tuner.scheduler_name;
+    admission_.enforcement = options.enforcement;
+    std::iota(arrivals_.begin(), arrivals_.end(), size_t{0});
+    std::sort(arrivals_.begin(), arrivals_.end(), [&](size_t a, size_t b) {
+      return std::pair(trace_[a].arrival, trace_[a].id) <
+             std::pair(trace_[b].arrival, trace_[b].id);
+    });
+    if (!jobs.empty()) run_.begin = run_.end = trace_[arrivals_.front()].arrival;
+    now_ = Instant(kBeginning);
+    accounted_ = progressed_ = now_;
+    for (const ProductJob& job : jobs) run_.jobs.push_back({.id = job.id, .arrival = job.arrival});
+    run_.places.resize(jobs.size());
+    SetUp(cluster);
+  }
+
+  Result<SimulationRun> Run() {
+    if (auto possible = CheckGpus(); !possible) return Fail(possible.error());
+    while (finished_ < trace_.size() && !Hopeless()) {
+      const Instant next = NextTime();
+      if (options_.until && next > ToInstant(*options_.until)) {
+        Account(ToInstant(*options_.until));
+        EndAt(*options_.until);
+        break;
+      }
+      if (next == Instant::max() || ToSeconds(next) - run_.begin > options_.limit) return Stuck();
+      Account(next);
+      now_ = next;
+      if (auto arrived = Arrive(); !arrived) return Fail(arrived.error());
+      while (!events_.empty() && events_.top().at <= now_) {
+        const Event event = events_.top();
+        events_.pop();
+        Handle(event);
+      }
+      if (auto made = MakeLatePods(); !made) return Fail(made.error());
+      Settle();
+    }
+    const double whole = std::max((run_.end - run_.begin).count(), 1e-9);
+    run_.gpu_utilisation /= whole;
+    run_.cpu_utilisation /= whole;
+    run_.memory_utilisation /= whole;
+    run_.rounds = tuner_->rounds();
+    run_.decided = tuner_->decisions();
+    for (size_t job = 0; job < trace_.size(); ++job) {
+      run_.last_speeds.push_back(running_.SpeedOf(job));
+    }
+    return std::move(run_);
+  }
+
+ private:
+  struct JobState {
+    std::vector<std::string> pods;
+    uint32_t started = 0;  // pods
+  };
+  struct Owner {
+    size_t job = 0;
+    uint32_t ordinal = 0;
+  };
+  // Parts of the cluster x seconds.
+  struct Use {
+    double gpus = 0;
+    double cpu = 0;
+    double memory = 0;
+  };
+
+  void SetUp(const StartingCluster& cluster) {
+    for (const Node& node : cluster.nodes) {
+      total_ += node.allocatable.main;
+      largest_gpus_ = std::max(largest_gpus_, node.allocatable.main.gpus);
+      allocatable_[node.name] = node.allocatable.main;
+      running_.SetNode(node.name, node.allocatable.main.cpu);
+      state_.UpsertNode(node);
+    }
+    for (const Pod& pod : cluster.pods) {
+      pods_.Create(GoingOn(pod, cluster.at));
+      if (options_.remaining && pod.UsesGpus()) Own(pod, *options_.remaining);
+      if (pod.node.empty()) {
+        scheduler_.Add(pod, now_);
+      } else {
+        GoOn(*pods_.Find(pod.uid));
+      }
+    }
+    tuner_.emplace(
+        options_.tuner, profiles_, state_, pods_,
+        [this](const std::string& uid) {
+          Plan(options_.latencies.resize, EventKind::kResize, uid);
+        },
+        present());
+    Settle();
+  }
+
+  Result<> CheckGpus() const {
+    for (const ProductJob& job : trace_) {
+      if (job.gpus <= total_.gpus && job.gpus > Gpus(0)) continue;
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("job {} asks for {} GPUs, but the cluster has {}", job.id,
+                              job.gpus.count(), total_.gpus.count()));
+    }
+    return {};
+  }
+
+  // The jobs that are left never run: pods that run for ever have what they need.
+  bool Hopeless() const {
+    return going_ == 0 && next_arrival_ == arrivals_.size() && now_ - progressed_ >= kHope;
+  }
+
+  // A pod of the starting cluster as a job of its own, after those of the trace.
+  void Own(const Pod& pod, Seconds remaining) {
+    const size_t index = jobs_.size();
+    JobProgress::Work work{.ideal = remaining, .runs_already = !pod.node.empty()};
+    if (pod.fungible) {
+      const Fungible& fungible = *pod.fungible;
+      const auto profile =
+          profiles_.Find(pod.pod_namespace, fungible.profile, fungible.requested.gpus).profile;
+      if (profile) {
+        work.fair_throughput =
+            profile->ThroughputAt(fungible.fair_share.cpu, fungible.fair_share.memory);
+      }
+    }
+    running_.Begin(index, work);
+    owners_[pod.uid] = {index, 0};
+    jobs_.push_back({.pods = {pod.uid}});
+  }
+
+  // From where a pod of the starting cluster is.
+  void GoOn(const SimulatedPod& pod) {
+    if (pod.fungible && !pod.fungible->reported) {
+      Plan(options_.latencies.start, EventKind::kStarted, pod.uid());
+      return;
+    }
+    RunPod(pod);
+    if (pod.fungible && !pod.fungible->Settled()) {
+      Plan(options_.latencies.resize, EventKind::kResize, pod.uid());
+    }
+  }
+
+  bool InTrace(size_t job) const { return job < trace_.size(); }
+  bool IsMeasured(const std::string& uid) const {
+    const auto owner = owners_.find(uid);
+    return owner != owners_.end() && InTrace(owner->second.job);
+  }
+
+  Moment present() const { return {now_, clocks_ + (now_.time_since_epoch() - kBeginning)}; }
+  Seconds ToSeconds(Instant at) const {
+    return run_.begin + Seconds(at.time_since_epoch() - kBeginning);
+  }
+  Instant ToInstant(Seconds at) const {
+    const double since = (at - run_.begin).count();
+    return Instant(kBeginning +
+                   Duration(std::llround(since * static_cast<double>(kNanosecondsPerSecond))));
+  }
+
+  void Plan(Duration after, EventKind kind, std::string uid) {
+    events_.push({now_ + after, ++numbers_, kind, std::move(uid), {}});
+  }
+
+  Instant NextTime() const {
+    Instant next = std::min(tuner_->wake(), tuner_due_);
+    if (!events_.empty()) next = std::min(next, events_.top().at);
+    if (next_arrival_ < arrivals_.size()) {
+      next = std::min(next, ToInstant(trace_[arrivals_[next_arrival_]].arrival));
+    }
+    if (const auto work = scheduler_.NextWork(); work && !scheduling_) next = std::min(next, *work);
+    return std::max(next, now_);
+  }
+
+  tl::unexpected<Error> Stuck() const {
+    const auto stuck = std::find_if(run_.jobs.begin(), run_.jobs.end(),
+                                    [](const JobRun& job) { return job.finish < Seconds(0); });
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("{} jobs are not finished after {:.0f} simulated days; job {} is the first",
+                    trace_.size() - finished_, options_.limit.count() / 86400, stuck->id));
+  }
+
+  Result<> Arrive() {
+    while (next_arrival_ < arrivals_.size() &&
+           ToInstant(trace_[arrivals_[next_arrival_]].arrival) <= now_) {
+      progressed_ = now_;
+      ++arrived_;
+      if (auto made = MakePods(arrivals_[next_arrival_++]); !made) return made;
+    }
+    return {};
+  }
+
+  // Where there are no GPUs for them as far as one can know, later.
+  Result<> MakePods(size_t index) {
+    const ProductJob& job = trace_[index];
+    const auto pods = PodsOf({.name = fmt::format("job-{}", job.id),
+                              .pod_namespace = options_.pod_namespace,
+                              .model = job.model,
+                              .gpus = job.gpus},
+                             largest_gpus_, surroundings_, admission_, present().wall);
+    if (!pods && pods.error().code == ErrorCode::kUnavailable) {
+      without_pods_.push_back(index);
+      return {};
+    }
+    if (!pods) return Fail(pods.error());
+    running_.Begin(index, {job.ideal, job.fair_throughput, static_cast<uint32_t>(pods->size())});
+    for (const Pod& pod : *pods) {
+      owners_[pod.uid] = {index, static_cast<uint32_t>(jobs_[index].pods.size())};
+      jobs_[index].pods.push_back(pod.uid);
+      pods_.Create(pod);
+      scheduler_.Add(pod, now_);
+    }
+    return {};
+  }
+
+  // A pod that others managed may have left them GPUs.
+  Result<> MakeLatePods() {
+    if (!std::exchange(others_left_, false)) return {};
+    for (const size_t index : std::exchange(without_pods_, {})) {
+      if (auto made = MakePods(index); !made) return made;
+    }
+    return {};
+  }
+
+  void Handle(const Event& event) {
+    switch (event.kind) {
+      case EventKind::kAttempt:
+        Attempt();
+        return;
+      case EventKind::kBound:
+        Bind(event.uid);
+        return;
+      case EventKind::kStarted:
+        kubelet_.Start(event.uid);
+        if (const SimulatedPod* pod = pods_.Find(event.uid)) RunPod(*pod);
+        return;
+      case EventKind::kResize:
+        Resize(event.uid);
+        return;
+      case EventKind::kFinish:
+        if (running_.Holds(event.finish)) Finish(event.finish.job);
+        return;
+    }
+  }
+
+  // What follows at once from what has happened.
+  void Settle() {
+    if (now_ - tidied_ >= kTidying) {
+      state_.DropStaleExpectations(now_, present().wall);
+      tidied_ = now_;
+    }
+    Tune();
+    for (const JobProgress::Finish& finish : running_.TakeFinishes()) {
+      events_.push({finish.at, ++numbers_, EventKind::kFinish, {}, finish});
+    }
+    if (!scheduling_ && scheduler_.HasWork(now_)) {
+      scheduling_ = true;
+      Plan(options_.latencies.schedule, EventKind::kAttempt, {});
+    }
+    if (observer_ != nullptr) observer_->Look(ToSeconds(now_), *state_.Snapshot());
+  }
+
+  void Tune() {
+    if (now_ >= tuner_due_ || now_ >= tuner_->wake()) {
+      tuner_->Run(present());
+      tuner_heard_ = pods_.writes();
+      tuner_due_ = Instant::max();
+    } else if (tuner_due_ == Instant::max() && tuner_heard_ != pods_.writes()) {
+      tuner_due_ = now_ + options_.latencies.tune;
+    }
+  }
+
+  void Attempt() {
+    scheduling_ = false;
+    while (const auto attempt = scheduler_.Try(pods_, now_)) {
+      if (attempt->planned) {
+        planned_.insert_or_assign(attempt->uid, *attempt->planned);
+        Plan(options_.latencies.bind, EventKind::kBound, attempt->uid);
+      } else if (!pods_.Find(attempt->uid)->waiting.unschedulable) {
+        pods_.WriteStatus(attempt->uid, [this](SimulatedPod& pod) {
+          pod.waiting.unschedulable = true;
+          pod.waiting.since = present().wall;
+        });
+      }
+      if (!attempt->known) return;
+    }
+  }
+
+  void Bind(const std::string& uid) {
+    const auto planned = planned_.extract(uid);
+    const Pod& as_planned = planned.mapped();
+    pods_.Write(uid, [&](SimulatedPod& pod) {
+      pod.node = as_planned.node;
+      if (!pod.fungible) return;
+      Fungible& fungible = *pod.fungible;
+      const ResourceVector& amounts = as_planned.fungible->requested;
+      fungible.change = {ChangeKind::kAllocated, fungible.requested, amounts, {}, present().wall};
+      fungible.resized_by_us_alone |= fungible.requested != amounts;
+      fungible.requested = fungible.in_force = fungible.set_aside = amounts;
+    });
+    Plan(options_.latencies.start, EventKind::kStarted, uid);
+    if (IsMeasured(uid)) {
+      JobPlace& place = run_.places[owners_.at(uid).job];
+      place.nodes += (place.nodes.empty() ? "" : " ") + as_planned.node;
+      place.bound_with += as_planned.requests.main;
+      Note(PlaceChange::Kind::kBound, *pods_.Find(uid), as_planned.requests.main);
+    }
+    Draw();
+  }
+
+  void RunPod(const SimulatedPod& pod) {
+    JobProgress::RunningPod running{.uid = pod.uid()};
+    if (pod.fungible) {
+      running.in_force = pod.fungible->in_force;
+      running.enforcement = pod.fungible->enforcement;
+      running.profile =
+          profiles_.Find(pod.pod_namespace(), pod.fungible->profile, pod.fungible->requested.gpus)
+              .profile;
+    } else {
+      running.in_force = pod.CountedByKubeScheduler();
+    }
+    if (const auto owner = owners_.find(pod.uid()); owner != owners_.end()) {
+      running.job = owner->second.job;
+      running.ordinal = owner->second.ordinal;
+      JobState& job = jobs_[running.job];
+      if (++job.started == job.pods.size()) {
+        ++going_;
+        if (InTrace(running.job)) {
+          run_.jobs[running.job].start = ToSeconds(now_);
+          ++running_jobs_;
+        }
+      }
+    }
+    progressed_ = now_;
+    running_.Start(pod.node, std::move(running), now_);
+  }
+
+  void Resize(const std::string& uid) {
+    const SimulatedPod* const pod = pods_.Find(uid);
+    if (pod == nullptr) return;
+    switch (kubelet_.MakeResize(uid, allocatable_[pod->node])) {
+      case SimulatedKubelet::Resize::kNothing:
+        return;
+      case SimulatedKubelet::Resize::kDeferred:
+        Plan(options_.latencies.resize, EventKind::kResize, uid);
+        return;
+      case SimulatedKubelet::Resize::kInForce:
+        running_.SetInForce(pod->node, uid, pod->fungible->in_force, now_);
+        if (IsMeasured(uid)) {
+          ++run_.jobs[owners_.at(uid).job].resizes;
+          Note(PlaceChange::Kind::kResized, *pod, pod->fungible->in_force);
+        }
+        return;
+    }
+  }
+
+  void Finish(size_t index) {
+    JobState& job = jobs_[index];
+    for (const std::string& uid : job.pods) {
+      const SimulatedPod& pod = *pods_.Find(uid);
+      if (InTrace(index)) Note(PlaceChange::Kind::kGone, pod, pod.CountedByKubeScheduler());
+      running_.Stop(pod.node, uid, now_);
+    }
+    running_.End(index);
+    for (const std::string& uid : job.pods) {
+      pods_.Remove(uid);
+      owners_.erase(uid);
+    }
+    job = {};
+    --going_;
+    progressed_ = now_;
+    if (!InTrace(index)) {
+      others_left_ = true;
+      return Draw();
+    }
+    run_.jobs[index].finish = ToSeconds(now_);
+    EndAt(run_.jobs[index].finish);
+    ++finished_;
+    --running_jobs_;
+    Draw();
+    if (progress_) progress_(finished_);
+  }
+
+  void Note(PlaceChange::Kind kind, const SimulatedPod& pod, const ResourceVector& amounts) {
+    if (!options_.keep_changes) return;
+    const uint64_t job = trace_[owners_.at(pod.uid()).job].id;
+    run_.changes.push_back({ToSeconds(now_), job, kind, pod.uid(), pod.node, amounts});
+  }
+
+  // What is allocated from now on.
+  ResourceVector Allocated() const { return pods_.counted(); }
+
+  void Account(Instant until) {
+    const ResourceVector allocated = Allocated();
+    const double time = Seconds(until - accounted_).count();
+    used_.gpus += time * Part(allocated.gpus.count(), total_.gpus.count());
+    used_.cpu += time * Part(allocated.cpu.count(), total_.cpu.count());
+    used_.memory += time * Part(allocated.memory.count(), total_.memory.count());
+    accounted_ = until;
+  }
+
+  // The run ends here, unless it goes on; all until then is accounted for.
+  void EndAt(Seconds at) {
+    run_.end = at;
+    run_.gpu_utilisation = used_.gpus;
+    run_.cpu_utilisation = used_.cpu;
+    run_.memory_utilisation = used_.memory;
+  }
+
+  void Draw() {
+    const ResourceVector allocated = Allocated();
+    run_.timeline.push_back(
+        {.at = ToSeconds(now_),
+         .gpus = Part(allocated.gpus.count(), total_.gpus.count()),
+         .cpu = Part(allocated.cpu.count(), total_.cpu.count()),
+         .memory = Part(allocated.memory.count(), total_.memory.count()),
+         .running = static_cast<uint32_t>(running_jobs_),
+         .waiting = static_cast<uint32_t>(arrived_ - finished_ - running_jobs_)});
+  }
+
+  static double Part(int64_t amount, int64_t whole) {
+    return static_cast<double>(amount) / std::max(static_cast<double>(whole), 1.0);
+  }
+
+  std::span<const ProductJob> trace_;
+  const ModelProfiles& profiles_;
+  const ProductOptions& options_;
+  const Progress& progress_;
+  ProductObserver* const observer_;
+
+  ClusterState state_;
+  SimulatedSurroundings surroundings_;
+  const WallTime clocks_;  // what they say at the beginning
+  AdmissionSettings admission_;
+  SimulatedScheduler scheduler_;
+  SimulatedPods pods_;
+  SimulatedKubelet kubelet_;
+  JobProgress running_;
+  std::optional<TunerDriver> tuner_;
+
+  ResourceVector total_;
+  Gpus largest_gpus_;  // of one node
+  std::unordered_map<std::string, ResourceVector> allocatable_;
+  std::vector<size_t> arrivals_;                   // the trace's jobs by arrival
+  std::vector<JobState> jobs_;                     // as the trace, then the starting pods
+  std::unordered_map<std::string, Owner> owners_;  // of pods
+  std::unordered_map<std::string, Pod> planned_;   // on their way to a node
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  uint64_t numbers_ = 0;
+  Instant now_{};
+  Instant tidied_{};
+  Instant tuner_due_ = Instant::max();  // for what it has not heard yet
+  uint64_t tuner_heard_ = 0;            // writes
+  Instant accounted_{};
+  Use used_;                          // until then
+  Instant progressed_{};              // when a job last came, began to run or ended
+  size_t going_ = 0;                  // jobs that run, the starting pods' included
+  std::vector<size_t> without_pods_;  // jobs that have come and wait for GPUs to be known
+  bool others_left_ = false;          // a starting pod has ended since they were tried
+  bool scheduling_ = false;           // an attempt is under way
+  size_t next_arrival_ = 0;
+  size_t arrived_ = 0;
+  size_t running_jobs_ = 0;
+  size_t finished_ = 0;
+  SimulationRun run_;
+};
+
+}  // namespace
+
+StartingCluster ClusterOf(size_t servers, const ResourceVector& server) {
+  StartingCluster cluster;
+  for (size_t number = 1; number <= servers; ++number) {
+    Node node;
+    node.name = fmt::format("node-{:04}", number);
+    node.allocatable.main = server;
+    node.gpu_kinds.installed = server.gpus;
+    node.pods_allowed = std::max<int64_t>(110, server.gpus.count());
+    cluster.nodes.push_back(std::move(node));
+  }
+  return cluster;
+}
+
+std::span<const MechanismName> ProductMechanisms() { return kMechanisms; }
+
+Result<SimulationRun> SimulateProduct(const StartingCluster& cluster,
+                                      std::span<const ProductJob> jobs,
+                                      const ModelProfiles& profiles, const ProductOptions& options,
+                                      const Progress& progress, ProductObserver* observer) {
+  return ProductSimulation(cluster, jobs, profiles, options, progress, observer).Run();
+}
+
+}  // namespace synergy

@@ -1,0 +1,34 @@
+#pragma once
+
+// core/v1 Events about pods, as `kubectl describe pod` shows them.
+//
+// Threading: pure.
+
+#include <cstdint>
+#include <string>
+
+#include "core/clock.h"
+
+namespace synergy::wire {
+
+struct EventAboutPod {
+  std::string name;  // of the Event itself, unique in its namespace
+  std::string pod_namespace;
+  std::string pod_name;
+  std::string pod_uid;
+  std::string type;  // "Normal" or "Warning"
+  std::string reason;
+  std::string message;
+  std::string component;  // who says it: "synergy-controller"
+  std::string instance;   // which of them
+  WallTime first;
+  WallTime last;
+  uint64_t count = 1;
+};
+
+// The body of POST /api/v1/namespaces/{pod_namespace}/events.
+std::string WriteEventAboutPod(const EventAboutPod& event);
+// The merge patch by which an Event that is there already says that it happened again.
+std::string WriteRepeatedEvent(uint64_t count, WallTime last);
+
+}  // namespace synergy::wire

@@ -1,0 +1,26 @@
+#pragma once
+
+// The words of the JSON engine that this folder uses everywhere, without their prefix. Private to
+// this folder.
+//
+// Threading: declarations.
+
+#include "json/document.h"
+#include "json/field_reader.h"
+#include "json/json_patch.h"
+#include "json/scanner.h"
+#include "json/text.h"
+#include "json/writer.h"
+
+namespace synergy::wire {
+
+using json::AppendJsonString;
+using json::Document;
+using json::FieldReader;
+using json::JsonPatch;
+using json::Quoted;
+using json::Scanner;
+using json::Value;
+using json::Writer;
+
+}  // namespace synergy::wire

@@ -1,0 +1,23 @@
+#include <map>
+#include <string_view>
+
+#include "wire/json_words.h"
+#include "wire/object_readers.h"
+
+namespace synergy::wire {
+
+std::string ReadText(FieldReader& fields, Value value) { return std::string(fields.Text(value)); }
+
+Labels ReadLabels(FieldReader& fields, Value object) {
+  // The last of equal keys counts.
+  std::map<std::string_view, std::string_view> by_key;
+  fields.Object(object).ForEachMember(
+      [&](std::string_view key, Value value) { by_key[key] = fields.Text(value); });
+  return Labels(by_key.begin(), by_key.end());
+}
+
+bool ReadDeleting(FieldReader& fields, Value metadata) {
+  return !fields.Text(metadata["deletionTimestamp"]).empty();
+}
+
+}  // namespace synergy::wire

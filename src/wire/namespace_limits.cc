@@ -1,0 +1,80 @@
+#include "wire/namespace_limits.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "wire/json_words.h"
+#include "wire/object_readers.h"
+#include "wire/resource_list.h"
+
+namespace synergy::wire {
+namespace {
+
+std::optional<MilliCpu> Read(FieldReader& fields, Value amount, MilliCpu) {
+  if (amount.absent()) return std::nullopt;
+  return ToMilliCpu(fields.Amount(amount), kLargestRequest);
+}
+std::optional<Bytes> Read(FieldReader& fields, Value amount, Bytes) {
+  if (amount.absent()) return std::nullopt;
+  return ToBytes(fields.Amount(amount), kLargestRequest);
+}
+
+// CPU and memory of a list; what it does not name stays as it is in `amounts`.
+void ReadInto(FieldReader& fields, Value list, ResourceVector& amounts) {
+  list = fields.Object(list);
+  amounts.cpu = Read(fields, list["cpu"], amounts.cpu).value_or(amounts.cpu);
+  amounts.memory = Read(fields, list["memory"], amounts.memory).value_or(amounts.memory);
+}
+
+// One key of a quota; a list may have several for the same.
+template <class Amount>
+void ReadSum(FieldReader& fields, Value hard, Value used, const char* key,
+             Amount ResourceVector::* dimension, QuotaSum& sum) {
+  const std::optional<Amount> most = Read(fields, hard[key], Amount());
+  if (!most || *most >= sum.hard.*dimension) return;
+  sum.hard.*dimension = *most;
+  sum.used.*dimension = Read(fields, used[key], Amount()).value_or(*most);
+}
+
+}  // namespace
+
+LimitRange ReadLimitRangeObject(FieldReader& fields, Value object) {
+  const Value metadata = fields.Object(object["metadata"]);
+  LimitRange range;
+  range.uid = ReadText(fields, metadata["uid"]);
+  range.pod_namespace = ReadText(fields, metadata["namespace"]);
+  range.name = ReadText(fields, metadata["name"]);
+  fields.Array(fields.Object(object["spec"])["limits"]).ForEachElement([&](Value item) {
+    item = fields.Object(item);
+    const std::string_view type = fields.Text(item["type"]);
+    if (type != "Container" && type != "Pod") return;
+    AmountBounds bounds;
+    ReadInto(fields, item["min"], bounds.least);
+    ReadInto(fields, item["max"], bounds.most);
+    AmountBounds& known = type == "Pod" ? range.pod : range.container;
+    known = {LargerOf(known.least, bounds.least), LesserOf(known.most, bounds.most)};
+    const Value ratio = fields.Object(item["maxLimitRequestRatio"]);
+    range.cpu_ratio |= !ratio["cpu"].absent();
+    range.memory_ratio |= !ratio["memory"].absent();
+  });
+  return range;
+}
+
+ResourceQuota ReadResourceQuotaObject(FieldReader& fields, Value object) {
+  const Value metadata = fields.Object(object["metadata"]);
+  ResourceQuota quota;
+  quota.uid = ReadText(fields, metadata["uid"]);
+  quota.pod_namespace = ReadText(fields, metadata["namespace"]);
+  quota.name = ReadText(fields, metadata["name"]);
+  const Value hard = fields.Object(fields.Object(object["spec"])["hard"]);
+  const Value used = fields.Object(fields.Object(object["status"])["used"]);
+  for (const char* key : {"requests.cpu", "cpu"})
+    ReadSum(fields, hard, used, key, &ResourceVector::cpu, quota.requests);
+  for (const char* key : {"requests.memory", "memory"})
+    ReadSum(fields, hard, used, key, &ResourceVector::memory, quota.requests);
+  ReadSum(fields, hard, used, "limits.cpu", &ResourceVector::cpu, quota.limits);
+  ReadSum(fields, hard, used, "limits.memory", &ResourceVector::memory, quota.limits);
+  return quota;
+}
+
+}  // namespace synergy::wire

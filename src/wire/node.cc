@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <map>
+
+#include "inventory/node_labels.h"
+#include "wire/gpu_inventory.h"
+#include "wire/json_words.h"
+#include "wire/object_readers.h"
+#include "wire/resource_list.h"
+
+namespace synergy::wire {
+
+namespace {
+
+constexpr std::string_view kProductLabel = "nvidia.com/gpu.product";
+
+// By the device plugin's annotation; without one, or with one that makes no sense, by the label
+// that GPU feature discovery sets too.
+GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value label) {
+  GpuKinds kinds;
+  if (!annotation.absent()) {
+    const Result<NodeGpus> gpus = ReadGpuInventory(fields.Text(annotation));
+    if (!gpus) {
+      fields.Report(annotation, gpus.error().message);
+    } else {
+      std::map<int, int64_t> by_numa_node;
+      for (const Gpu& gpu : gpus->inventory.gpus()) {
+        const std::string product = ToLabelValue(gpu.product);
+        if (kinds.products.empty() || !kinds.MayHave(product)) kinds.products.push_back(product);
+        if (gpu.numa_node != kNoNuma) ++by_numa_node[gpu.numa_node];
+      }
+      for (const auto& [numa_node, count] : by_numa_node) {
+        kinds.most_per_numa_node = std::max(kinds.most_per_numa_node, count);
+      }
+    }
+  }
+  if (kinds.products.empty() && !label.absent()) kinds.products.push_back(ReadText(fields, label));
+  return kinds;
+}
+
+}  // namespace
+
+Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource) {
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value status = fields.Object(object["status"]);
+  Node node;
+  node.name = ReadText(fields, metadata["name"]);
+  node.labels = ReadLabels(fields, metadata["labels"]);
+  node.gpu_kinds =
+      ReadGpuKinds(fields, fields.Object(metadata["annotations"])[kGpuInventoryAnnotation],
+                   fields.Object(metadata["labels"])[kProductLabel]);
+  node.deleting = ReadDeleting(fields, metadata);
+  node.unschedulable = fields.Truth(spec["unschedulable"]);
+  fields.Array(spec["taints"]).ForEachElement([&](Value taint) {
+    taint = fields.Object(taint);
+    node.taints.push_back({ReadText(fields, taint["key"]), ReadText(fields, taint["value"]),
+                           ReadText(fields, taint["effect"])});
+  });
+  fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    if (fields.Text(condition["type"]) != "MemoryPressure") return;
+    node.short_of_memory = fields.Text(condition["status"]) == "True";
+  });
+  const ResourceList allocatable = ResourceList::Read(fields, status["allocatable"]);
+  node.allocatable = allocatable.ToResources(gpu_resource, kLargestAllocatable);
+  node.gpu_kinds.installed = ResourceList::Read(fields, status["capacity"])
+                                 .ToResources(gpu_resource, kLargestAllocatable)
+                                 .main.gpus;
+  node.pods_allowed = allocatable.Units("pods", kLargestAllocatable);
+  node.boot_id = ReadText(fields, fields.Object(status["nodeInfo"])["bootID"]);
+  return node;
+}
+
+}  // namespace synergy::wire

@@ -1,0 +1,77 @@
+#pragma once
+
+// One object of each kind, from a parsed document. What cannot be read is recorded in `fields`.
+// Private to this folder.
+//
+// Threading: pure.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cluster/claims.h"
+#include "cluster/disruption_budget.h"
+#include "cluster/namespace.h"
+#include "cluster/node.h"
+#include "cluster/node_selection.h"
+#include "cluster/pod.h"
+#include "profile/profile_object.h"
+#include "wire/json_words.h"
+#include "wire/objects.h"
+
+namespace synergy::wire {
+
+Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules& rules);
+Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
+DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object);
+ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object);
+EventAboutPod ReadEventAboutPodObject(FieldReader& fields, Value object);
+Namespace ReadNamespaceObject(FieldReader& fields, Value object);
+// What is wrong with the profile is in its own problems: whoever wrote it has to be told.
+ProfileObject ReadProfileObject(Value object);
+
+// What a pod takes from its node, by kube-scheduler's formula.
+Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse use,
+                          std::string_view gpu_resource);
+
+// What the annotations, the spec and the status say of a pod that Synergy may change; null for
+// others. `claims` are null where none is believed.
+std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata, Value spec,
+                                             Value status, PodUse use, const ClaimRules* claims,
+                                             std::string_view gpu_resource);
+std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, Value spec,
+                                           Value status, const ClaimRules* claims);
+// Whether Synergy manages the pod (cluster/claims.h).
+bool IsManaged(const Pod& pod, Value spec, const ClaimRules& rules);
+// Until when what this annotation claims counts; none where it does not.
+std::optional<WallTime> ClaimedUntil(Value metadata, std::string_view annotation,
+                                     const ClaimRules& rules);
+// The CPU and memory of a container's `resources`.
+WrittenAmounts ReadAmountsOf(FieldReader& fields, Value resources);
+// The `resources` that the container had before anybody of us touched it, from its annotation; none
+// where it does not ask for exactly what another annotation calls its floor: then it was not us.
+std::optional<Document> ReadOriginal(Value annotations, Value resources);
+// The containers beside the one of that name, and what is added for the pod.
+struct Beside {
+  ResourceVector requests;
+  bool guaranteed = true;  // all have limits that are their requests
+};
+Beside ReadBeside(FieldReader& fields, Value spec, std::string_view container);
+// What of `written` is no LimitRange's default.
+WrittenAmounts WithoutDefaults(FieldReader& fields, Value annotations, WrittenAmounts written,
+                               std::string_view container);
+// What the author of a pod that is being created wrote.
+WrittenAmounts ReadWrittenAmounts(FieldReader& fields, Value annotations, Value resources,
+                                  std::string_view container);
+NodeSelection ReadNodeSelection(FieldReader& fields, Value spec);
+
+// metadata's parts that all kinds share.
+std::string ReadText(FieldReader& fields, Value value);
+Labels ReadLabels(FieldReader& fields, Value object);
+bool ReadDeleting(FieldReader& fields, Value metadata);
+
+std::optional<Status> ReadStatusObject(Value object);
+Error ToError(const Status& status);
+
+}  // namespace synergy::wire

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "cluster/annotations.h"
+#include "wire/amounts.h"
+#include "wire/json_words.h"
+#include "wire/object_readers.h"
+
+namespace synergy::wire {
+namespace {
+
+// Whether the taint that cordons a node, node.kubernetes.io/unschedulable:NoSchedule with an empty
+// value, is tolerated (v1helper.TolerationsTolerateTaint).
+bool ToleratesUnschedulable(FieldReader& fields, Value tolerations) {
+  bool tolerates = false;
+  fields.Array(tolerations).ForEachElement([&](Value toleration) {
+    toleration = fields.Object(toleration);
+    if (toleration.missing()) return;
+    const std::string_view effect = fields.Text(toleration["effect"]);
+    const std::string_view key = fields.Text(toleration["key"]);
+    const std::string_view op = fields.Text(toleration["operator"]);
+    const std::string_view value = fields.Text(toleration["value"]);
+    if (!effect.empty() && effect != "NoSchedule") return;
+    if (!key.empty() && key != "node.kubernetes.io/unschedulable") return;
+    tolerates |= op == "Exists" || ((op.empty() || op == "Equal") && value.empty());
+  });
+  return tolerates;
+}
+
+// The whole pod's demand, at least what it requests. The annotation is about the container that
+// has the GPUs, where one is named, and about the pod otherwise.
+std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotations,
+                                         const ResourceVector& requests, const Fungible* fungible) {
+  std::optional<ResourceVector> demand =
+      ReadAmountsAnnotation(fields, annotations[annotations::kDemand]);
+  if (!demand) return std::nullopt;
+  if (fungible != nullptr) *demand += requests - fungible->requested;
+  demand->gpus = requests.gpus;
+  return LargerOf(*demand, requests);
+}
+
+std::vector<std::string> ReadLines(FieldReader& fields, Value annotation) {
+  std::vector<std::string> lines;
+  std::string_view text = fields.Text(annotation);
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+}  // namespace
+
+Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules& rules) {
+  const std::string_view gpu_resource = rules.gpu_resource;
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value status = fields.Object(object["status"]);
+  Pod pod;
+  pod.uid = ReadText(fields, metadata["uid"]);
+  // Whoever watches is told of one that is not a number by the event.
+  pod.resource_version = FieldReader(object).NumberInText(metadata["resourceVersion"]);
+  pod.pod_namespace = ReadText(fields, metadata["namespace"]);
+  pod.name = ReadText(fields, metadata["name"]);
+  pod.labels = ReadLabels(fields, metadata["labels"]);
+  pod.deleting = ReadDeleting(fields, metadata);
+  pod.node = ReadText(fields, spec["nodeName"]);
+  pod.priority = static_cast<int32_t>(fields.Integer(
+      spec["priority"], std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
+  pod.tolerates_unschedulable = ToleratesUnschedulable(fields, spec["tolerations"]);
+  bool gated = false;
+  fields.Array(spec["schedulingGates"]).ForEachElement([&gated](Value) { gated = true; });
+  pod.gated = gated;
+  const std::string_view phase = fields.Text(status["phase"]);
+  pod.terminal = phase == "Succeeded" || phase == "Failed";
+  pod.requests = ReadPodRequests(fields, spec, status, use, gpu_resource);
+  const Value annotations = fields.Object(metadata["annotations"]);
+  // Whoever may write a pod may write nonsense there, which must not keep it from being placed.
+  FieldReader lenient(object);
+  FieldReader& checked = use == PodUse::kIncoming ? lenient : fields;
+  const bool managed = IsManaged(pod, spec, rules.claims);
+  // kube-scheduler sends no managedFields with an incoming pod.
+  const bool may_claim = managed && use == PodUse::kAccounted && !pod.gated && !pod.terminal;
+  const ClaimRules* const claims = may_claim ? &rules.claims : nullptr;
+  // Of a pod that others manage, or that opted out, nothing is changed whatever its annotations
+  // say. One that Kueue manages by itself keeps what it was admitted with: Kueue deletes those
+  // whose containers change.
+  const Value labels = metadata["labels"];
+  const bool by_kueue = labels[annotations::kKueuePod].text() == "true";
+  if (managed && labels[annotations::kFungible].text() != "false" && !by_kueue) {
+    pod.fungible = ReadFungible(checked, metadata, spec, status, use, claims, gpu_resource);
+  }
+  const Value labelled = metadata["labels"][annotations::kGpuProduct];
+  pod.gpu_product =
+      checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
+  if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
+  // What is never changed has no use for more.
+  if (pod.fungible || !by_kueue) {
+    pod.demand = ReadDemand(checked, annotations, pod.requests.main, pod.fungible.get());
+  }
+  pod.warnings = ReadLines(checked, annotations[annotations::kWarnings]);
+  if (pod.node.empty()) pod.waiting = ReadWaiting(checked, metadata, spec, status, claims);
+  return pod;
+}
+
+}  // namespace synergy::wire

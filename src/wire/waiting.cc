@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cluster/annotations.h"
+#include "cluster/node_selection.h"
+#include "core/wall_time.h"
+#include "wire/json_words.h"
+#include "wire/object_readers.h"
+
+namespace synergy::wire {
+namespace {
+
+NodeRequirement::Operator ParseOperator(std::string_view text) {
+  using Operator = NodeRequirement::Operator;
+  if (text == "In") return Operator::kIn;
+  if (text == "NotIn") return Operator::kNotIn;
+  if (text == "Exists") return Operator::kExists;
+  if (text == "DoesNotExist") return Operator::kDoesNotExist;
+  if (text == "Gt") return Operator::kGt;
+  if (text == "Lt") return Operator::kLt;
+  return Operator::kUnknown;
+}
+
+void ReadRequirements(FieldReader& fields, Value list, bool is_field, NodeSelectorTerm& term) {
+  fields.Array(list).ForEachElement([&](Value expression) {
+    expression = fields.Object(expression);
+    NodeRequirement& requirement = term.emplace_back();
+    requirement.key = ReadText(fields, expression["key"]);
+    requirement.op = ParseOperator(fields.Text(expression["operator"]));
+    requirement.is_field = is_field;
+    fields.Array(expression["values"]).ForEachElement([&](Value value) {
+      requirement.values.push_back(ReadText(fields, value));
+    });
+  });
+}
+
+}  // namespace
+
+NodeSelection ReadNodeSelection(FieldReader& fields, Value spec) {
+  NodeSelection selection;
+  selection.node_selector = ReadLabels(fields, spec["nodeSelector"]);
+  const Value required = fields.Object(fields.Object(fields.Object(
+      spec["affinity"])["nodeAffinity"])["requiredDuringSchedulingIgnoredDuringExecution"]);
+  selection.has_affinity = !required.missing();
+  fields.Array(required["nodeSelectorTerms"]).ForEachElement([&](Value term) {
+    term = fields.Object(term);
+    NodeSelectorTerm& requirements = selection.terms.emplace_back();
+    ReadRequirements(fields, term["matchExpressions"], false, requirements);
+    ReadRequirements(fields, term["matchFields"], true, requirements);
+  });
+  fields.Array(spec["tolerations"]).ForEachElement([&](Value toleration) {
+    toleration = fields.Object(toleration);
+    selection.tolerations.push_back(
+        {ReadText(fields, toleration["key"]), ReadText(fields, toleration["value"]),
+         ReadText(fields, toleration["effect"]), fields.Text(toleration["operator"]) == "Exists"});
+  });
+  return selection;
+}
+
+std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, Value spec,
+                                           Value status, const ClaimRules* claims) {
+  auto waiting = std::make_shared<Waiting>();
+  waiting->scheduler = ReadText(fields, spec["schedulerName"]);
+  fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    if (fields.Text(condition["type"]) != "PodScheduled") return;
+    waiting->unschedulable = fields.Text(condition["status"]) == "False" &&
+                             fields.Text(condition["reason"]) == "Unschedulable";
+    waiting->message = ReadText(fields, condition["message"]);
+    waiting->since = ParseTime(fields.Text(condition["lastTransitionTime"])).value_or(WallTime{});
+  });
+  // A broken annotation keeps no place.
+  const auto claimed =
+      claims != nullptr ? ClaimedUntil(metadata, annotations::kKeptPlace, *claims) : std::nullopt;
+  if (claimed) {
+    const Value kept = metadata["annotations"][annotations::kKeptPlace];
+    if (const Result<Document> document = Document::Parse(kept.text())) {
+      const Value root = document->root();
+      const std::optional<WallTime> until = ParseTime(root["until"].text());
+      if (until && root["node"].IsString()) {
+        waiting->kept_node = root["node"].text();
+        waiting->kept_until = std::min(*until, *claimed);
+      }
+    }
+  }
+  waiting->nominated_node = ReadText(fields, status["nominatedNodeName"]);
+  waiting->selection = std::make_shared<const NodeSelection>(ReadNodeSelection(fields, spec));
+  return waiting;
+}
+
+}  // namespace synergy::wire

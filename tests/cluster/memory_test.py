@@ -1,0 +1,229 @@
+"""Memory on a real kubelet with control groups v2 and systemd: page cache is kept to shares, and no process pays for it.
+
+A QEMU machine, a cluster of its own, the node agent in its DaemonSet. SYNERGY_MEMORY_SECONDS makes the random part longer.
+"""
+
+import json
+import os
+import pathlib
+import random
+import re
+import time
+import unittest
+
+import trainers
+import v2_node
+from cluster import wait_for
+from node_agent_test import MIB
+from v2_node import LABEL, NODE, container_group, on_node
+
+INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "6"))
+SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "90"))
+SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
+LONG = 240  # a slow machine's patience, in seconds
+AGENT = "synergy-node-ag"  # as far as the kernel keeps its name
+
+
+def amounts(memory):
+    return json.dumps({"cpu": "100m", "memory": memory})
+
+
+def managed_pod(name, memory, *flags, enforcement="shared", floor="64Mi"):
+    """As the webhook leaves a pod; no GPU and no scheduler of ours is needed for what the agent does."""
+    return {
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "annotations": {
+            "synergy.io/container": "train", "synergy.io/enforcement": enforcement, "synergy.io/profile": "any",
+            "synergy.io/demand": amounts(memory), "synergy.io/floor": amounts(floor)}},
+        "spec": {
+            "restartPolicy": "Always", "terminationGracePeriodSeconds": 0, "nodeSelector": LABEL,
+            "containers": [{
+                "name": "train", "image": "synergy.test/trainer:1", "imagePullPolicy": "Never",
+                "args": ["--workers", "1", "--cpu-per-iteration", "1", "--gpu-step", "20", *flags],
+                # A kubelet has to have some CPU, too, where a machine is emulated.
+                "resources": {"requests": {"cpu": "100m", "memory": memory}, "limits": {"cpu": "400m"}},
+                "resizePolicy": [{"resourceName": r, "restartPolicy": "NotRequired"} for r in ("cpu", "memory")],
+            }],
+        },
+    }
+
+
+class MemoryTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "memory"
+        cls.cluster = cls.enterClassContext(v2_node.v2_cluster(folder, INSTANCE))
+        trainers.load_image(cls.cluster)
+        v2_node.install_daemons(cls.cluster)
+
+    def setUp(self):
+        self.cluster.clear()
+
+    def get(self, name):
+        return self.cluster.get("pod", name)
+
+    def run_pods(self, *made):
+        self.cluster.create(*made)
+        for item in made:
+            name = item["metadata"]["name"]
+            wait_for(f"{name} to be ready", lambda name=name: v2_node.is_ready(self.get(name)), LONG)
+        return [container_group(self.get(item["metadata"]["name"])) for item in made]
+
+    def read(self, group, *files):
+        paths = " ".join(f"/sys/fs/cgroup/{group}/{file}" for file in files)
+        return on_node(self.cluster, f"cat {paths}")
+
+    def look(self, group):
+        """The kernel's counts of a group: usage and what memory.stat, memory.events and memory.pressure have."""
+        text = self.read(group, "memory.current", "memory.stat", "memory.events", "memory.pressure")
+        found = {"usage": int(text.split("\n", 1)[0])}
+        found.update((name, int(value)) for name, value in re.findall(r"^(\w+) (\d+)$", text, re.M))
+        found["stalled"] = int(re.search(r"^some .*total=(\d+)", text, re.M).group(1)) / 1e6
+        return found
+
+    def resize(self, name, memory):
+        self.cluster.kubectl("patch", "pod", name, "--subresource", "resize", "-p", json.dumps(
+            {"spec": {"containers": [{"name": "train", "resources": {"requests": {"memory": memory}}}]}}))
+
+    def reading(self, name):
+        text = self.get(name)["metadata"]["annotations"].get("synergy.io/memory-in-use")
+        return text and json.loads(text)
+
+    def kill_agent(self):
+        on_node(self.cluster, f"pkill --signal KILL {AGENT} || true")
+
+    def send_agent_to(self, nobody):
+        """To nodes with that value of a label that none has; None: to where it belongs."""
+        self.cluster.kubectl("--namespace", v2_node.helm.NAMESPACE, "patch", "daemonset", "synergy-node-agent", "-p",
+                             json.dumps({"spec": {"template": {"spec": {"nodeSelector": {"nobody": nobody}}}}}))
+
+    def stays_below(self, group, limit, looks=10):
+        """The most it uses in some seconds, once it has come down."""
+        wait_for(f"{group} to come down to {limit >> 20} MiB", lambda: self.look(group)["usage"] < limit, LONG)
+        most = 0
+        for _ in range(looks):
+            most = max(most, self.look(group)["usage"])
+            time.sleep(1)
+        return most
+
+    def test_cache_is_kept_to_the_share_and_nothing_else_is_touched(self):
+        # 60 MiB of its own, 400 of data.
+        pod = managed_pod("strict", "160Mi", "--model-memory", "60Mi", "--data-set-size", "400Mi", "--read-per-iteration", "1Mi",
+                          "--storage-bandwidth", "200M", enforcement="strict")
+        group, = self.run_pods(pod)
+        most = self.stays_below(group, 200 * MIB)
+        before = self.look(group)
+        print(f"share 160 MiB: at most {most / MIB:.0f} MiB in 10 s; {before['stalled']:.3f} s waited for memory")
+        self.assertLess(most, 260 * MIB)
+        self.assertGreater(before["anon"], 60 * MIB)
+
+        # A larger share is filled, a smaller one is reached again, both without the kubelet touching a control group.
+        self.resize("strict", "450Mi")
+        wait_for("the larger share to fill", lambda: self.look(group)["usage"] > 360 * MIB, LONG)
+        self.resize("strict", "160Mi")
+        started = time.monotonic()
+        self.stays_below(group, 200 * MIB, looks=0)
+        after = self.look(group)
+        print(f"from 450 to 160 MiB in {time.monotonic() - started:.1f} s; "
+              f"{after['stalled'] - before['stalled']:.3f} s waited for memory meanwhile")
+        self.assertGreaterEqual(after["anon"], before["anon"] - MIB)
+        self.assertEqual((after["oom_kill"], after["max"], after["high"]), (0, 0, 0))
+        self.assertEqual(after.get("workingset_refault_anon", 0), 0)
+        # Nothing that would outlast the agent.
+        self.assertEqual(self.read(group, "memory.high", "memory.max", "memory.low").split(), ["max", "max", "0"])
+
+    def test_memory_that_nobody_needs_stays_with_whoever_reads(self):
+        group, = self.run_pods(managed_pod("reader", "160Mi", "--data-set-size", "400Mi", "--storage-bandwidth", "200M"))
+        wait_for("the data set to be cached", lambda: self.look(group)["usage"] > 380 * MIB, LONG)
+        # Now somebody has a share that does not fit beside it.
+        free = int(on_node(self.cluster, "awk '/^MemFree/ {print $2}' /proc/meminfo")) * 1024
+        self.create_idle(f"{free // MIB + 100}Mi")
+        self.stays_below(group, 340 * MIB, looks=0)
+
+    def create_idle(self, memory):
+        self.run_pods(managed_pod("idle", memory))
+
+    def test_the_tuner_is_told_what_is_in_use(self):
+        self.run_pods(managed_pod("told", "900Mi", "--model-memory", "200Mi", "--data-set-size", "300Mi", "--storage-bandwidth", "200M"))
+
+        def told():
+            reading = self.reading("told")
+            return reading and reading["memory"]
+        wait_for("a reading", told)
+        in_use = wait_for("the model's memory in it", lambda: self.bytes(told()) > 200 * MIB and self.bytes(told()), LONG)
+        self.assertLess(in_use, 300 * MIB)
+        # By way of its status: the spec's generation is what it was.
+        self.assertEqual(self.get("told")["metadata"]["generation"], 1)
+        fields = self.cluster.get("pod", "told", "--show-managed-fields")["metadata"]["managedFields"]
+        managers = [m["manager"] for m in fields if "memory-in-use" in json.dumps(m)]
+        self.assertEqual(managers, ["synergy-node-agent"])
+
+    @staticmethod
+    def bytes(text):
+        number, unit = re.fullmatch(r"(\d+)([KMG]i|)", text).groups()
+        return int(number) << {"": 0, "Ki": 10, "Mi": 20, "Gi": 30}[unit]
+
+    def speed(self, name, since):
+        """Iterations a second since then, by what the trainer printed."""
+        found = re.findall(r"^time=([\d.]+) iterations=(\d+) .* touched=(\d+)", self.cluster.kubectl("logs", name), re.M)
+        samples = [(float(at), int(count), int(touched)) for at, count, touched in found if float(at) >= since]
+        seconds = samples[-1][0] - samples[0][0]
+        return (samples[-1][1] - samples[0][1]) / seconds, (samples[-1][2] - samples[0][2]) / seconds / MIB
+
+    def now(self):
+        return float(on_node(self.cluster, "date +%s.%N"))
+
+    def test_nobody_is_killed_or_stalled_whatever_happens(self):
+        """Anonymous memory grows and shrinks at random while shares change and the agent is killed."""
+        chance = random.Random(SEED)
+        groups = self.run_pods(
+            managed_pod("breathing", "300Mi", "--breathing-memory", "350Mi", enforcement="strict"),
+            managed_pod("reading", "200Mi", "--model-memory", "40Mi", "--breathing-memory", "100Mi", "--data-set-size", "500Mi",
+                        "--storage-bandwidth", "200M", enforcement="strict"))
+        names = ("breathing", "reading")
+        before = {name: self.look(group) for name, group in zip(names, groups)}
+        started, begin = self.now(), time.monotonic()
+        # A container that ends again and again is restarted later each time.
+        kills = [SECONDS * part for part in (0.15, 0.35, 0.7)]
+        while time.monotonic() - begin < SECONDS:
+            name = chance.choice(names)
+            self.resize(name, f"{chance.randrange(120, 500)}Mi")
+            if kills and time.monotonic() - begin > kills[0]:
+                self.kill_agent()
+                kills.pop(0)
+            time.sleep(chance.uniform(0.5, 2))
+        after = {name: self.look(group) for name, group in zip(names, groups)}
+        speeds = {name: self.speed(name, started) for name in names}
+
+        # The same without the agent, which is not asserted: what else runs on this machine changes it.
+        self.send_agent_to("has-this")
+        self.addCleanup(wait_for, "the agent to be back", lambda: v2_node.daemons_are_ready(self.cluster), LONG)
+        self.addCleanup(self.send_agent_to, None)
+        self.addCleanup(self.cluster.clear)  # first: it comes up slowly beside them
+        wait_for("the agent to be gone", lambda: "node-agent" not in v2_node.daemon_pods(self.cluster), LONG)
+        started, begin = self.now(), time.monotonic()
+        while time.monotonic() - begin < SECONDS / 3:
+            self.resize(chance.choice(names), f"{chance.randrange(120, 500)}Mi")
+            time.sleep(chance.uniform(0.5, 2))
+        for name in names:
+            without = self.speed(name, started)
+            stalled = (after[name]["stalled"] - before[name]["stalled"]) / SECONDS
+            print(f"{name}: {speeds[name][0]:.1f} iterations a second with the agent, {without[0]:.1f} without; anonymous memory "
+                  f"grew by {speeds[name][1]:.0f} and {without[1]:.0f} MiB a second; waited for memory {stalled:.2%} of the time")
+        print(f"seed {SEED}: {SECONDS} s, the agent was killed three times")
+
+        for name, group in zip(names, groups):
+            status = self.get(name)["status"]
+            self.assertEqual(status["phase"], "Running")
+            self.assertEqual(status["containerStatuses"][0]["restartCount"], 0, name)
+            self.assertEqual(container_group(self.get(name)), group)
+            self.assertEqual((after[name]["oom_kill"], after[name]["max"]), (0, 0), name)
+            self.assertEqual(self.read(group, "memory.high").strip(), "max")
+        evicted = [e["message"] for e in self.cluster.get("events", "--all-namespaces")["items"] if e["reason"] == "Evicted"]
+        self.assertEqual(evicted, [])
+        pressure = v2_node.conditions(self.cluster.get("node", NODE))["MemoryPressure"]["status"]
+        self.assertEqual(pressure, "False")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

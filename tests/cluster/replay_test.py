@@ -1,0 +1,52 @@
+"""The simulator against a real control plane, in short; scripts/bench.sh replay is the long form."""
+
+import pathlib
+import tempfile
+import unittest
+
+import replay
+from cluster import ClusterTest
+
+
+class ReplayTest(ClusterTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cluster.script("start", "synergy-controller")
+        cls.addClassCleanup(cls.cluster.script, "stop", "synergy-controller")
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def prepare(self, nodes):
+        prepared = replay.prepared(self.cluster, nodes)
+        prepared.__enter__()
+        self.addCleanup(prepared.__exit__, None, None, None)
+
+    def test_pods_one_by_one_are_where_the_simulator_says_with_as_much(self):
+        self.prepare(2)
+        compared = replay.OneByOne(self.cluster, self.folder, 12, seed=5).run()
+        differences = [replay.difference_text(*each) for each in compared if each[2] != each[3]]
+        print(f"{len(compared) - len(differences)} of {len(compared)} are the same")
+        self.assertGreaterEqual(len(compared), 12)
+        self.assertEqual([], differences)
+
+    def test_all_jobs_of_a_free_run_finish_in_both(self):
+        self.prepare(1)
+        jobs = replay.recorded_jobs(20, compression=2400)
+        replay.save_cluster(self.cluster, self.folder / "cluster.json")
+        run = replay.FreeRun(self.cluster, jobs, replay.fair_share(self.cluster))
+        run.run()
+        real = run.completion_times()
+        latencies = replay.measured_latencies([run])
+        simulated = replay.simulated_completion_times(self.cluster, self.folder, jobs, latencies)
+        self.assertEqual((len(real), len(simulated)), (20, 20))
+        print(f"mean completion time: {sum(real) / 20:.2f} s, by the simulator {sum(simulated) / 20:.2f} s "
+              f"({sum(simulated) / sum(real):.3f} of it), {replay.latency_text(latencies)}")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,111 @@
+"""A v2 node of the test cluster: its control groups, as systemd names them, and the shipped DaemonSets on it."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from cluster import GPU, ROOT, Cluster, own_cluster, wait_for
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "chart"))
+
+import helm  # noqa: E402
+
+NODE = "v2-1"
+LABEL = {"synergy.test/node": "v2"}
+GPUS = 2
+# What the DaemonSets are about: component -> program.
+DAEMONS = {"device-plugin": "synergy-device-plugin", "node-agent": "synergy-node-agent"}
+INVENTORY = "driverVersion: '550.54'\ngpus:\n" + "".join(
+    f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))
+
+
+def v2_cluster(folder, instance, *options):
+    return own_cluster(folder, instance, "--real-nodes", "0", "--v2-nodes", "1", *options)
+
+
+def on_node(cluster: Cluster, command):
+    """What a shell command prints on the node, as root."""
+    return cluster.script("exec", NODE, command)
+
+
+def pod_group(found):
+    """The control group of a pod, below the root of groups."""
+    quality = found["status"]["qosClass"].lower()
+    uid = found["metadata"]["uid"].replace("-", "_")
+    if quality == "guaranteed":
+        return f"kubepods.slice/kubepods-pod{uid}.slice"
+    return f"kubepods.slice/kubepods-{quality}.slice/kubepods-{quality}-pod{uid}.slice"
+
+
+def container_group(found):
+    container = found["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
+    return f"{pod_group(found)}/cri-containerd-{container}.scope"
+
+
+def settings(cluster, group):
+    """File -> content, of the files below that group that somebody set or could have set; not what the kernel counts."""
+    names = "cpu.max cpu.weight memory.max memory.min memory.low memory.high pids.max"
+    text = on_node(cluster, f"cd /sys/fs/cgroup/{group} && for name in {names}; do find . -name $name | sort | xargs grep -H .; done")
+    return dict(line.split(":", 1) for line in text.splitlines())
+
+
+def conditions(found):
+    return {c["type"]: c for c in found["status"].get("conditions", [])}
+
+
+def is_ready(found):
+    return conditions(found).get("Ready", {}).get("status") == "True"
+
+
+def node_is_ready(cluster):
+    return is_ready(cluster.get("node", NODE))
+
+
+def install_daemons(cluster):
+    """Device plugin and node agent as the chart makes them, images aside; returns when they are ready."""
+    for program in DAEMONS.values():
+        archive = cluster.folder / f"{program}.tar"
+        image = next(c["image"] for item in daemons() if item["kind"] == "DaemonSet"
+                     for c in item["spec"]["template"]["spec"]["containers"] if c["image"].startswith(image_of(program) + ":"))
+        subprocess.run([str(ROOT / "tests/cluster/program_image.sh"), str(pathlib.Path(os.environ["SYNERGY_BIN"]) / program),
+                        f"docker.io/{image}", str(archive)], check=True)
+        cluster.script("load-image", str(archive))
+    cluster.kubectl("create", "namespace", helm.NAMESPACE, check=False)
+    cluster.kubectl("label", "node", NODE, "synergy.io/gpu-node=true", "--overwrite")
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": daemons()}))
+    wait_for("the DaemonSets' pods to be ready", lambda: daemons_are_ready(cluster), 180)
+
+
+def image_of(program):
+    return "synergy/" + program.removeprefix("synergy-").replace("-", "")
+
+
+def daemons():
+    """What the chart renders of the two; they need no others."""
+    return [item for item in helm.template({"devicePlugin": {"inventory": INVENTORY}})
+            if item["metadata"].get("labels", {}).get("app.kubernetes.io/component") in DAEMONS]
+
+
+def daemon_pods(cluster):
+    return {pod["metadata"]["labels"]["app.kubernetes.io/component"]: pod
+            for pod in cluster.get("pods", "--namespace", helm.NAMESPACE)["items"] if "deletionTimestamp" not in pod["metadata"]}
+
+
+def daemons_are_ready(cluster):
+    pods = daemon_pods(cluster)
+    return set(pods) == set(DAEMONS) and all(map(is_ready, pods.values()))
+
+
+def allocatable_gpus(cluster):
+    return int(cluster.get("node", NODE)["status"]["allocatable"].get(GPU, 0))
+
+
+def registrations(cluster):
+    """How often the device plugin has registered with the kubelet. Asked on the node: pods' addresses are known there only."""
+    address = daemon_pods(cluster)["device-plugin"]["status"]["podIP"]
+    metrics = on_node(cluster, f"bash -c \"exec 3<>/dev/tcp/{address}/9410 && printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3\"")
+    return sum(float(count) for count in re.findall(
+        r'^synergy_device_plugin_registrations_total\{[^}]*outcome="ok"[^}]*\} (\S+)', metrics, re.M))

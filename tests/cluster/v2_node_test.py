@@ -1,0 +1,237 @@
+"""A real kubelet on control groups v2 with systemd, as kubeadm sets nodes up: a QEMU machine, a cluster of its own.
+
+One machine serves all tests, with device plugin and node agent in pods, as the chart has them. Times are told, not asserted:
+without KVM the machine is slow.
+"""
+
+import json
+import os
+import pathlib
+import re
+import time
+import unittest
+
+import trainers
+import v2_node
+from cluster import GPU, Extender, pod, wait_for
+from node_agent_test import MIB, trainer_pod
+from trainers import milli, milli_cpu
+from v2_node import GPUS, LABEL, NODE, container_group, on_node, pod_group
+
+INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "2"))
+LONG = 480  # a slow machine's patience, in seconds
+
+
+def sleeper(name, requests, limits=None, **spec):
+    made = pod(name, 0, scheduler="default-scheduler", nodeSelector=LABEL, **spec)
+    container = made["spec"]["containers"][0]
+    container["command"] = ["sh", "-c", "echo devices=$NVIDIA_VISIBLE_DEVICES; exec sleep 1000000"]
+    container["resources"] = {"requests": requests, "limits": limits or {}}
+    return made
+
+
+class V2NodeTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "v2-node"
+        cls.cluster = cls.enterClassContext(v2_node.v2_cluster(folder, INSTANCE, "--controller", os.environ["SYNERGY_BIN"]))
+        # It is started where it is asked for.
+        cls.cluster.script("stop", "synergy-controller")
+        trainers.load_image(cls.cluster)
+        v2_node.install_daemons(cls.cluster)
+
+    def setUp(self):
+        self.cluster.clear()
+
+    def get(self, name):
+        return self.cluster.get("pod", name)
+
+    def run_pods(self, *made):
+        started = time.monotonic()
+        self.cluster.create(*made)
+        for item in made:
+            name = item["metadata"]["name"]
+            wait_for(f"{name} to be ready", lambda name=name: v2_node.is_ready(self.get(name)), LONG)
+        print(f"{len(made)} pods are ready {time.monotonic() - started:.1f} s after their creation")
+
+    def resize(self, name, requests, limits=None):
+        amounts = {"requests": requests, **({"limits": limits} if limits else {})}
+        container = self.get(name)["spec"]["containers"][0]["name"]
+        self.cluster.kubectl("patch", "pod", name, "--subresource", "resize", "-p", json.dumps(
+            {"spec": {"containers": [{"name": container, "resources": amounts}]}}))
+        started = time.monotonic()
+
+        def in_force():
+            found = self.get(name)
+            status = found["status"]["containerStatuses"][0].get("resources", {})
+            return all(status.get(kind, {}).get(key) == value for kind, want in amounts.items() for key, value in want.items())
+        wait_for(f"the resize of {name}", in_force, LONG)
+        print(f"{name}: {amounts} in force {time.monotonic() - started:.1f} s after the patch")
+
+    def identity(self, name):
+        status = self.get(name)["status"]["containerStatuses"][0]
+        return status["containerID"], status["restartCount"]
+
+    def read(self, group, file):
+        return on_node(self.cluster, f"cat /sys/fs/cgroup/{group}/{file}").strip()
+
+    def test_the_node_is_as_kubeadm_sets_one_up(self):
+        node = self.cluster.get("node", NODE)
+        self.assertTrue(v2_node.is_ready(node))
+        self.assertEqual(node["metadata"]["labels"]["synergy.test/node"], "v2")
+        config = json.loads(self.cluster.kubectl("get", "--raw", f"/api/v1/nodes/{NODE}/proxy/configz"))["kubeletconfig"]
+        self.assertEqual((config["cgroupDriver"], config["cgroupsPerQOS"]), ("systemd", True))
+        self.assertEqual(on_node(self.cluster, "cat /proc/1/comm").strip(), "systemd")
+        self.assertEqual(on_node(self.cluster, "stat --file-system --format %T /sys/fs/cgroup").strip(), "cgroup2fs")
+        self.assertRegex(self.read("kubepods.slice", "memory.pressure"), r"^some avg10=.* total=\d+\nfull ")
+        self.assertEqual(on_node(self.cluster, "systemctl is-active kubelet containerd").split(), ["active", "active"])
+
+    def test_the_machine_reaches_the_api_server_and_nothing_else(self):
+        etcd = 16479 + 100 * INSTANCE
+
+        def connects(address, port):
+            return on_node(self.cluster, f"timeout 10 bash -c '</dev/tcp/{address}/{port}' 2>/dev/null && echo yes || echo no").strip()
+        self.assertEqual(connects("10.96.0.1", 443), "yes")
+        # This machine, as QEMU's network shows it.
+        self.assertEqual(connects("10.96.0.2", etcd), "no")
+
+    def test_a_cpu_resize_is_in_force_in_the_groups_of_systemd(self):
+        self.run_pods(sleeper("resized", {"cpu": "200m", "memory": "64Mi"}, {"cpu": "400m"}))
+        before = self.identity("resized")
+        self.assertEqual(self.read(container_group(self.get("resized")), "cpu.max"), "40000 100000")
+        self.resize("resized", {"cpu": "500m"}, {"cpu": "900m"})
+        found = self.get("resized")
+        for group in (container_group(found), pod_group(found)):
+            self.assertEqual(self.read(group, "cpu.max"), "90000 100000", group)
+            # From shares (512 of 262144) to weight (1 to 10000), as runc and the kubelet compute it.
+            self.assertEqual(self.read(group, "cpu.weight"), "20", group)
+        self.assertEqual(self.identity("resized"), before)
+        # systemd knows of it, so that reloading its units does not undo it.
+        on_node(self.cluster, "systemctl daemon-reload")
+        self.assertEqual(self.read(container_group(found), "cpu.max"), "90000 100000")
+        self.assertEqual(self.cluster.kubectl("exec", "resized", "--", "cat", "/sys/fs/cgroup/cpu.max").strip(), "90000 100000")
+
+    def test_a_resize_of_the_memory_request_touches_no_control_group(self):
+        self.run_pods(sleeper("requests", {"cpu": "100m", "memory": "64Mi"}, {"memory": "512Mi"}))
+        before, group = self.identity("requests"), pod_group(self.get("requests"))
+        groups = v2_node.settings(self.cluster, group)
+        for memory in ("256Mi", "32Mi"):
+            self.resize("requests", {"memory": memory})
+            self.assertEqual(v2_node.settings(self.cluster, group), groups)
+        self.assertEqual(self.identity("requests"), before)
+
+    def test_a_pod_goes_on_while_the_kubelet_restarts(self):
+        self.run_pods(sleeper("long", {"cpu": "10m"}))
+        before = self.identity("long")
+        on_node(self.cluster, "systemctl kill --signal KILL kubelet")
+        self.run_pods(sleeper("next", {"cpu": "10m"}))
+        self.assertEqual(self.identity("long"), before)
+
+    def test_a_power_cut(self):
+        self.run_pods(sleeper("back", {"cpu": "10m"}, restartPolicy="Always"))
+        # What the network plugin wrote in the last half minute would come back as empty files (docs/test-cluster.md).
+        on_node(self.cluster, "sync")
+        boot = self.cluster.get("node", NODE)["status"]["nodeInfo"]["bootID"]
+        started = time.monotonic()
+        self.cluster.script("restart", NODE, "KILL")
+        wait_for("the node to be back",
+                 lambda: self.cluster.get("node", NODE)["status"]["nodeInfo"]["bootID"] != boot and v2_node.node_is_ready(self.cluster), LONG)
+        print(f"the node is ready {time.monotonic() - started:.1f} s after the power came back")
+        wait_for("its pod to run again", lambda: self.identity("back")[1] == 1 and v2_node.is_ready(self.get("back")), LONG)
+        self.run_pods(sleeper("next", {"cpu": "10m"}))
+
+    def usage(self, name):
+        return int(self.read(container_group(self.get(name)), "memory.current"))
+
+    def await_cache(self, name):
+        wait_for(f"the page cache of {name} to fill", lambda: self.usage(name) > 150 * MIB, LONG)
+
+    def await_limit(self, name, limit):
+        wait_for(f"the memory limit of {name}",
+                 lambda: self.read(container_group(self.get(name)), "memory.max") == str(limit), LONG)
+
+    def test_the_node_agent_gives_page_cache_back_and_goes_on_after_a_kill(self):
+        made = trainer_pod("cached", "200Mi")
+        made["spec"]["nodeSelector"] = LABEL
+        self.run_pods(made)
+        before = self.identity("cached")
+        for kill in (False, True):
+            self.await_cache("cached")
+            self.resize_without_waiting("cached", "100Mi")
+            if kill:
+                on_node(self.cluster, "pkill --signal KILL synergy-node-ag")
+            started = time.monotonic()
+            wait_for("the memory to be free", lambda: self.usage("cached") < 100 * MIB, LONG)
+            free = time.monotonic() - started
+            self.await_limit("cached", 100 * MIB)
+            print(f"free after {free:.1f} s, limit in force after {time.monotonic() - started:.1f} s, agent killed: {kill}")
+            self.resize_without_waiting("cached", "200Mi")
+            self.await_limit("cached", 200 * MIB)
+        self.assertEqual(self.identity("cached"), before)
+        self.assertEqual(re.findall(r"oom_kill (\d+)", self.read(container_group(self.get("cached")), "memory.events")), ["0"])
+
+    def resize_without_waiting(self, name, memory):
+        self.cluster.kubectl("patch", "pod", name, "--subresource", "resize", "-p", json.dumps({"spec": {"containers": [
+            {"name": "train", "resources": {"requests": {"memory": memory}, "limits": {"memory": memory}}}]}}))
+
+    def devices(self, name):
+        return re.search(r"devices=(\S+)", self.cluster.kubectl("logs", name)).group(1)
+
+    def test_pods_get_gpus_before_and_after_a_restart_of_the_kubelet(self):
+        wait_for("the GPUs", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, LONG)
+        self.run_pods(sleeper("one", {GPU: "1"}, {GPU: "1"}))
+        before = v2_node.registrations(self.cluster)
+        on_node(self.cluster, "systemctl restart kubelet")
+        # Until then the kubelet fails pods with GPUs (UnexpectedAdmissionError), whatever the Node object says.
+        wait_for("a new registration", lambda: v2_node.registrations(self.cluster) > before, LONG)
+        wait_for("the GPUs again", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, LONG)
+        self.run_pods(sleeper("two", {GPU: "1"}, {GPU: "1"}))
+        self.assertEqual({self.devices("one"), self.devices("two")}, {"GPU-0", "GPU-1"})
+
+    def start_synergy(self):
+        self.cluster.script("start", "synergy-controller")
+        self.addCleanup(self.cluster.script, "stop", "synergy-controller")
+        extender = Extender(self.cluster)
+        self.addCleanup(extender.log.close)
+        extender.start()
+        self.addCleanup(extender.end)
+
+    def test_cpu_changes_hands_between_running_pods(self):
+        self.start_synergy()
+        wait_for("the GPUs", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, LONG)
+        self.cluster.create(gpu_pod("plain"))
+        fair = milli(json.loads(wait_for("the webhook", lambda: self.get("plain")["metadata"].get("annotations", {}).get(
+            "synergy.io/fair-share")))["cpu"])
+        self.cluster.clear()
+        demand = fair * 3 // 2
+        self.cluster.create({
+            "apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "hungry"},
+            "spec": {"points": [{"cpu": f"{cpu}m", "memory": "64Mi", "throughput": cpu} for cpu in (fair // 2, fair, demand)]}})
+        wait_for("the profile's status", lambda: self.cluster.get("trainingprofile", "hungry").get("status", {}).get("speedUp"))
+        self.run_pods(gpu_pod("hungry", "hungry"))
+        self.assertEqual(milli_cpu(self.get("hungry")), demand)
+        before = self.identity("hungry")
+        self.assert_weight("hungry", demand)
+
+        self.run_pods(gpu_pod("second"))
+        self.assertEqual(milli_cpu(self.get("hungry")), fair)
+        self.assert_weight("hungry", fair)
+        self.cluster.kubectl("delete", "pod", "second")
+        wait_for("the hungry pod to grow again", lambda: milli_cpu(self.get("hungry")) == demand, LONG)
+        wait_for("the kubelet to follow", lambda: milli_cpu(self.get("hungry"), "status") == demand, LONG)
+        self.assert_weight("hungry", demand)
+        self.assertEqual(self.identity("hungry"), before)
+
+    def assert_weight(self, name, cpu):
+        self.assertEqual(self.read(container_group(self.get(name)), "cpu.weight"), str(1 + (cpu * 1024 // 1000 - 2) * 9999 // 262142))
+
+
+def gpu_pod(name, profile=None):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"synergy.io/profile": profile} if profile else {}},
+            "spec": {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "nodeSelector": LABEL, "containers": [{
+                "name": "train", "image": "synergy.test/busybox:1", "command": ["sleep", "1000000"],
+                "resources": {"limits": {GPU: "1"}}}]}}
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

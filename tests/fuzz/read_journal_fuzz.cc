@@ -1,0 +1,47 @@
+// Any lines as a journal: what can be read is written as it was read, and what it says happened may
+// happen to a cluster.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cluster/cluster_state.h"
+#include "core/check.h"
+#include "json/text.h"
+#include "wire/journal.h"
+
+namespace synergy::wire {
+namespace {
+
+void CheckLine(std::string_view line, ClusterState& state) {
+  const Result<ClusterChange> change = ReadJournalLine(line);
+  if (!change) {
+    SYNERGY_CHECK(json::IsUtf8(change.error().message), "messages are UTF-8");
+    return;
+  }
+  const std::string written = WriteJournalLine(*change);
+  const Result<ClusterChange> again = ReadJournalLine(written);
+  SYNERGY_CHECK(again && WriteJournalLine(*again) == written, "what is written is read as it was");
+  // Whether it is told to be in conflict is the input's affair.
+  static_cast<void>(Apply(state, *change));
+  state.Snapshot();
+}
+
+void CheckLines(std::string_view text) {
+  ClusterState state;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    CheckLine(text.substr(0, end), state);
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+}  // namespace synergy::wire
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  synergy::wire::CheckLines(std::string_view(reinterpret_cast<const char*>(data), size));
+  return 0;
+}

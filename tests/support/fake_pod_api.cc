@@ -1,0 +1,311 @@
+#include "support/fake_pod_api.h"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/annotations.h"
+#include "core/check.h"
+#include "core/quantity_text.h"
+#include "json/writer.h"
+#include "wire/objects.h"
+
+namespace synergy::testing {
+namespace {
+
+// A fungible pod that has these annotations, written by Synergy, and nothing else, read as any pod
+// is.
+Pod ReadAnnotated(const kube::AnnotationChanges& annotations) {
+  constexpr std::string_view kAmounts = R"({"cpu":"1","memory":"1"})";
+  json::Writer out;
+  out.BeginObject();
+  out.Key("metadata");
+  out.BeginObject();
+  out.Key("annotations");
+  out.BeginObject();
+  out.Key(annotations::kContainer);
+  out.Text("train");
+  for (const std::string_view key : {annotations::kDemand, annotations::kFloor}) {
+    out.Key(key);
+    out.Text(kAmounts);
+  }
+  for (const auto& [key, value] : annotations) {
+    if (!value) continue;
+    out.Key(key);
+    out.Text(*value);
+  }
+  out.EndObject();
+  out.Key("managedFields");
+  out.Raw(
+      R"([{"manager":"synergy","operation":"Update","time":"2100-01-01T00:00:00Z","fieldsV1":)"
+      R"({"f:metadata":{"f:annotations":{"f:synergy.io/hold":{},"f:synergy.io/change":{}}}}}])");
+  out.EndObject();
+  out.Key("spec");
+  out.Raw(R"({"schedulerName":"synergy-scheduler","containers":[{"name":"train","resources":)"
+          R"({"requests":{"nvidia.com/gpu":"1"}}}]})");
+  out.EndObject();
+  const Result<Pod> pod =
+      wire::ObjectReader("nvidia.com/gpu").ReadPod(out.Take(), wire::PodUse::kAccounted);
+  SYNERGY_CHECK(pod && pod->fungible && pod->waiting, "annotations can be read");
+  return *pod;
+}
+
+// What the container takes from its node: while a resize is under way the most of what is asked
+// for, set aside and in force.
+ResourceVector Counted(const Fungible& fungible) {
+  const ResourceVector held = LargerOf(fungible.in_force, fungible.set_aside);
+  const ResourceVector counted =
+      fungible.resize == ResizeState::kInfeasible ? held : LargerOf(fungible.requested, held);
+  return counted + fungible.AnnouncedGrowth();
+}
+
+void Account(Pod& pod) {
+  if (!pod.fungible) return;
+  Fungible fungible = *pod.fungible;
+  if (!fungible.reported) fungible.in_force = fungible.set_aside = fungible.requested;
+  pod.requests.main = Counted(fungible);
+  const ResourceVector demand = fungible.demand + pod.requests.main - fungible.requested;
+  pod.demand = LargerOf(demand, pod.requests.main);
+  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+}
+
+void SetRequested(Fungible& fungible, const ResourceVector& amounts) {
+  fungible.requested.cpu = amounts.cpu;
+  fungible.requested.memory = amounts.memory;
+  if (fungible.cpu_limit && fungible.enforcement == Enforcement::kStrict) {
+    fungible.cpu_limit = amounts.cpu;
+  }
+  if (fungible.memory_limit)
+    fungible.memory_limit = std::max(*fungible.memory_limit, amounts.memory);
+  // The field manager takes over what others had set.
+  fungible.resized_by_us_alone = true;
+}
+
+std::string Describe(const ResourceVector& amounts, kube::Resized resized) {
+  if (resized == kube::Resized::kBoth) return DescribeCpuAndMemory(amounts);
+  if (resized == kube::Resized::kCpu) return "cpu " + ToQuantityText(amounts.cpu);
+  return "memory " + ToQuantityText(amounts.memory);
+}
+
+uint64_t Version(const Pod& pod, kube::Precondition precondition) {
+  return precondition == kube::Precondition::kUnchanged ? pod.resource_version : 0;
+}
+
+}  // namespace
+
+void FakePodApi::Refuse(std::string beginning, Error error) {
+  before_call = [beginning = std::move(beginning),
+                 error = std::move(error)](std::string_view call) -> Result<> {
+    if (call.starts_with(beginning)) return Fail(error);
+    return {};
+  };
+}
+
+void FakePodApi::RefuseNothing() {
+  before_call = [](std::string_view) { return Result<>(); };
+}
+
+void FakePodApi::Put(Pod pod) {
+  const std::lock_guard lock(mutex_);
+  if (pod.resource_version == 0) pod.resource_version = 1;
+  Account(pod);
+  std::string name = pod.name;
+  pods_[std::move(name)] = {std::move(pod), {}};
+}
+
+void FakePodApi::Remove(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  pods_.erase(name);
+}
+
+void FakePodApi::Change(const std::string& name, const std::function<void(Pod&)>& change) {
+  const std::lock_guard lock(mutex_);
+  Pod& pod = Find(name).pod;
+  change(pod);
+  if (!pod.node.empty()) pod.waiting = nullptr;
+  Account(pod);
+  ++pod.resource_version;
+}
+
+void FakePodApi::ChangeFungible(const std::string& name,
+                                const std::function<void(Fungible&)>& change) {
+  Change(name, [&](Pod& pod) {
+    Fungible fungible = *pod.fungible;
+    change(fungible);
+    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  });
+}
+
+void FakePodApi::SettleOnNode(const std::string& name) {
+  ChangeFungible(name, [](Fungible& fungible) {
+    fungible.reported = true;
+    fungible.in_force = fungible.set_aside = fungible.requested;
+    fungible.resize = ResizeState::kNone;
+    fungible.resize_message.clear();
+  });
+}
+
+FakePodApi::Kept& FakePodApi::Find(const std::string& name) {
+  const auto it = pods_.find(name);
+  SYNERGY_CHECK(it != pods_.end(), "the test has such a pod");
+  return it->second;
+}
+
+Pod FakePodApi::pod(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = pods_.find(name);
+  SYNERGY_CHECK(it != pods_.end(), "the test has such a pod");
+  return it->second.pod;
+}
+
+std::optional<std::string> FakePodApi::annotation(const std::string& name,
+                                                  std::string_view key) const {
+  const std::lock_guard lock(mutex_);
+  const auto kept = pods_.find(name);
+  SYNERGY_CHECK(kept != pods_.end(), "the test has such a pod");
+  const auto it = kept->second.annotations.find(key);
+  if (it == kept->second.annotations.end()) return std::nullopt;
+  return it->second;
+}
+
+std::vector<std::string> FakePodApi::calls() const {
+  const std::lock_guard lock(mutex_);
+  return calls_;
+}
+
+Result<Pod> FakePodApi::Get(const std::string& pod_namespace, const std::string& name,
+                            std::stop_token stop) {
+  if (stop.stop_requested()) return Fail(ErrorCode::kCancelled, "stopped");
+  if (const Result<> heard = before_call("get " + name); !heard) return Fail(heard.error());
+  const std::lock_guard lock(mutex_);
+  const auto it = pods_.find(name);
+  if (it == pods_.end() || it->second.pod.pod_namespace != pod_namespace) {
+    return Fail(ErrorCode::kNotFound, fmt::format("pods \"{}\" not found", name));
+  }
+  return it->second.pod;
+}
+
+Result<> FakePodApi::Bind(const kube::PodIdentity& pod, const std::string& node,
+                          const kube::AnnotationChanges& annotations, uint64_t unchanged_since,
+                          std::stop_token stop) {
+  if (stop.stop_requested()) return Fail(ErrorCode::kCancelled, "stopped");
+  const Result<Pod> bound = Write(
+      pod, unchanged_since, fmt::format("bind {} {}", pod.name, node), [&](Kept& kept) -> Result<> {
+        if (!kept.pod.node.empty()) {
+          return Fail(ErrorCode::kConflict, fmt::format("pod {} is already assigned to node \"{}\"",
+                                                        pod.name, kept.pod.node));
+        }
+        kept.pod.node = node;
+        Annotate(kept, annotations);
+        kept.pod.waiting = nullptr;
+        return {};
+      });
+  if (!bound) return Fail(bound.error());
+  return {};
+}
+
+Result<Pod> FakePodApi::Resize(const Pod& pod, const ResourceVector& amounts,
+                               kube::Precondition precondition, kube::Resized resized,
+                               std::stop_token stop) {
+  if (stop.stop_requested()) return Fail(ErrorCode::kCancelled, "stopped");
+  return Write(kube::IdentityOf(pod), Version(pod, precondition),
+               fmt::format("resize {} {}", pod.name, Describe(amounts, resized)),
+               [&](Kept& kept) -> Result<> {
+                 Fungible fungible = *kept.pod.fungible;
+                 ResourceVector all = amounts;
+                 if (resized == kube::Resized::kCpu) all.memory = fungible.requested.memory;
+                 if (resized == kube::Resized::kMemory) all.cpu = fungible.requested.cpu;
+                 SetRequested(fungible, all);
+                 kept.pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+                 return {};
+               });
+}
+
+Result<Pod> FakePodApi::Annotate(const Pod& pod, const kube::AnnotationChanges& changes,
+                                 kube::Precondition precondition, std::stop_token stop) {
+  if (stop.stop_requested()) return Fail(ErrorCode::kCancelled, "stopped");
+  std::string keys;
+  for (const auto& [key, value] : changes) {
+    keys += fmt::format("{}{}{}", keys.empty() ? "" : ", ", key, value ? "" : "-");
+  }
+  return Write(kube::IdentityOf(pod), Version(pod, precondition),
+               fmt::format("annotate {} {}", pod.name, keys), [&](Kept& kept) -> Result<> {
+                 Annotate(kept, changes);
+                 return {};
+               });
+}
+
+Result<Pod> FakePodApi::Write(const kube::PodIdentity& identity, uint64_t unchanged_since,
+                              std::string call, const Edit& edit) {
+  size_t place = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    place = calls_.size();
+    calls_.push_back(call);
+  }
+  Result<Pod> answer = WriteUnnoted(identity, unchanged_since, call, edit);
+  if (!answer) {
+    const std::lock_guard lock(mutex_);
+    calls_[place] += fmt::format(": {}", ToString(answer.error().code));
+  }
+  return answer;
+}
+
+Result<Pod> FakePodApi::WriteUnnoted(const kube::PodIdentity& identity, uint64_t unchanged_since,
+                                     std::string_view call, const Edit& edit) {
+  if (const Result<> heard = before_call(call); !heard) return Fail(heard.error());
+  Pod changed;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = pods_.find(identity.name);
+    if (it == pods_.end() || it->second.pod.pod_namespace != identity.pod_namespace) {
+      return Fail(ErrorCode::kNotFound, fmt::format("pods \"{}\" not found", identity.name));
+    }
+    Pod& pod = it->second.pod;
+    if (pod.uid != identity.uid) return Fail(ErrorCode::kConflict, "the UID is another one");
+    if (unchanged_since != 0 && unchanged_since != pod.resource_version) {
+      return Fail(ErrorCode::kConflict, "the object has been modified");
+    }
+    if (const Result<> edited = edit(it->second); !edited) return Fail(edited.error());
+    Account(pod);
+    ++pod.resource_version;
+    changed = pod;
+  }
+  if (const Result<> heard = after_change(changed); !heard) return Fail(heard.error());
+  return changed;
+}
+
+void FakePodApi::Annotate(Kept& kept, const kube::AnnotationChanges& changes) {
+  const Pod read = ReadAnnotated(changes);
+  for (const auto& [key, value] : changes) {
+    if (value) {
+      kept.annotations.insert_or_assign(std::string(key), *value);
+    } else {
+      kept.annotations.erase(std::string(key));
+    }
+    if (key == annotations::kKeptPlace && kept.pod.waiting) {
+      Waiting waiting = *kept.pod.waiting;
+      waiting.kept_node = read.waiting->kept_node;
+      waiting.kept_until = read.waiting->kept_until;
+      kept.pod.waiting = std::make_shared<const Waiting>(std::move(waiting));
+    }
+    if (!kept.pod.fungible) continue;
+    Fungible fungible = *kept.pod.fungible;
+    if (key == annotations::kUnshrinkableUntil) {
+      fungible.unshrinkable_until = read.fungible->unshrinkable_until;
+    }
+    if (key == annotations::kPlaceholder) fungible.placeholder = value.has_value();
+    if (key == annotations::kMemoryLetBe) fungible.memory_let_be = value.has_value();
+    if (key == annotations::kChange) {
+      fungible.change = read.fungible->change;
+      fungible.announced_until = WallTime::max();
+      if (fungible.change) {
+        fungible.change->from.gpus = fungible.change->to.gpus = fungible.requested.gpus;
+      }
+    }
+    kept.pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  }
+}
+
+}  // namespace synergy::testing

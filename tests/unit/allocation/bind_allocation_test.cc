@@ -1,0 +1,67 @@
+#include "allocation/bind_allocation.h"
+
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "unit/allocation/allocation_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+class BindAllocationTest : public AllocationFixture {
+ protected:
+  // One GPU, 3 cores and 60 GiB at its floor; 24 cores would be its demand.
+  static Pod Hungry(const WrittenAmounts& written = {}) {
+    Fungible fungible;
+    fungible.container = "train";
+    fungible.requested = fungible.floor = {Gpus(1), Cores(3), GiB(60)};
+    fungible.demand = {Gpus(1), Cores(24), GiB(60)};
+    fungible.written = written;
+    if (written.IsGuaranteed()) fungible.enforcement = Enforcement::kStrict;
+    Pod pod = MakePod("hungry", fungible.requested);
+    pod.fungible = std::make_shared<const Fungible>(fungible);
+    return pod;
+  }
+  MilliCpu Given(const Pod& pod, const ReserveRule& rule) {
+    return PlanAtBind(pod, "n1", *state.Snapshot(), rule).fungible->requested.cpu;
+  }
+};
+
+TEST_F(BindAllocationTest, TheHeadroomStaysFree) {
+  HaveNode("n1");
+  const ReserveRule rule{.per_gpu = ResourceVector{}, .headroom = {Gpus(0), MilliCpu(500), GiB(1)}};
+  EXPECT_EQ(Given(Hungry(), {.per_gpu = ResourceVector{}}), Cores(24));
+  EXPECT_EQ(Given(Hungry(), rule), MilliCpu(23500));
+}
+
+TEST_F(BindAllocationTest, WhereOnlyTheHeadroomIsLeftThePodGetsWhatItAsksFor) {
+  HaveNode("n1");
+  TakenByOurs("n1", {Gpus(7), MilliCpu(20800), GiB(400)});
+  EXPECT_EQ(Given(Hungry(), {.per_gpu = ResourceVector{}, .headroom = {Gpus(0), Cores(1), {}}}),
+            Cores(3));
+}
+
+TEST_F(BindAllocationTest, WholeCpusStayWhole) {
+  HaveNode("n1");
+  const WrittenAmounts written{Cores(8), Cores(8), GiB(60), GiB(60)};
+  const ReserveRule rule{.per_gpu = ResourceVector{}, .headroom = {Gpus(0), MilliCpu(500), {}}};
+  EXPECT_EQ(Given(Hungry(written), rule), Cores(23));
+}
+
+TEST_F(BindAllocationTest, AQuotaKeepsRoomForPodsToCome) {
+  HaveNode("n1");
+  ResourceQuota quota{.uid = "q", .pod_namespace = Hungry().pod_namespace};
+  quota.requests.hard.cpu = Cores(20);
+  quota.requests.used.cpu = Cores(3);
+  state.UpsertResourceQuota(quota);
+  const ReserveRule rule{.per_gpu = ResourceVector{}};
+  EXPECT_EQ(Given(Hungry(), rule), Cores(15));
+  const WrittenAmounts written{Cores(8), Cores(8), GiB(60), GiB(60)};
+  quota.requests.used.cpu = MilliCpu(3500);
+  state.UpsertResourceQuota(quota);
+  EXPECT_EQ(Given(Hungry(written), rule), Cores(14)) << "whole CPUs stay whole";
+}
+
+}  // namespace
+}  // namespace synergy::testing

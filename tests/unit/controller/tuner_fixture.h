@@ -1,0 +1,133 @@
+#pragma once
+
+// The driver, the decisions and the actions of the tuner together, on a cluster that is all memory.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cluster/annotations.h"
+#include "controller/tuner_actions.h"
+#include "controller/tuner_driver.h"
+#include "controller/tuner_hands.h"
+#include "engine/tuner.h"
+#include "support/cluster_vocabulary.h"
+#include "support/fake_clock.h"
+#include "support/fake_pod_api.h"
+#include "support/managed_pods.h"
+#include "support/silent_log.h"
+
+namespace synergy::controller {
+
+// Hands record side by side; a test reads when they are done.
+class HeardEvents final : public kube::EventRecorder {
+ public:
+  void Record(kube::EventRecord event) override {
+    const std::lock_guard lock(mutex_);
+    heard.push_back(event.reason + " " + event.pod_name);
+    said.push_back(std::move(event.message));
+  }
+  uint64_t dropped() const override { return 0; }
+
+  std::vector<std::string> heard;
+  std::vector<std::string> said;
+
+ private:
+  std::mutex mutex_;
+};
+
+class TunerTest : public ::testing::Test {
+ protected:
+  TunerTest() {
+    synergy::testing::HearUntil(state, 1000);  // the watch is behind nobody
+    state.UpsertNode(N1());
+    driver.StartOver();
+    driver.Step();  // the first round finds nothing
+  }
+
+  static Node N1() { return synergy::testing::NodeOfFour("n1"); }
+
+  // A pod on the node, or one that waits and is Unschedulable where `node` is empty.
+  void AddPod(const std::string& name, const std::string& node, int64_t cores,
+              const std::string& profile = "sensitive") {
+    api.Put(synergy::testing::ManagedPod(name, node, cores, profile));
+    names.insert(name);
+    Report(name);
+  }
+
+  // The watch reports the pod as it is.
+  void Report(const std::string& name) { state.UpsertPod(api.pod(name)); }
+  void Change(const std::string& name, const std::function<void(Fungible&)>& change) {
+    api.ChangeFungible(name, change);
+    Report(name);
+  }
+  void Leaves(const std::string& name) {
+    state.RemovePod(api.pod(name).uid);
+    api.Remove(name);
+    names.erase(name);
+  }
+  void IsBound(const std::string& name, const std::string& node = "n1") {
+    api.Change(name, [&node](Pod& pod) {
+      pod.node = node;
+      pod.waiting = nullptr;
+    });
+  }
+  void ChangeWaiting(const std::string& name, const std::function<void(Waiting&)>& change) {
+    api.Change(name, [&change](Pod& pod) {
+      auto waiting = std::make_shared<Waiting>(*pod.waiting);
+      change(*waiting);
+      pod.waiting = std::move(waiting);
+    });
+    Report(name);
+  }
+  // kube-scheduler has looked, and says why the pod has no node.
+  void Says(const std::string& name, const std::string& message) {
+    ChangeWaiting(name, [&message](Waiting& waiting) { waiting.message = message; });
+  }
+  // The kubelet does what the specs say, and the watch reports it.
+  void KubeletCatchesUp() {
+    for (const std::string& name : names) {
+      if (!api.pod(name).node.empty()) api.SettleOnNode(name);
+      Report(name);
+    }
+  }
+  void After(Duration duration) {
+    clock.Advance(duration);
+    driver.Step();
+  }
+  MilliCpu Cpu(const std::string& name) { return api.pod(name).fungible->requested.cpu; }
+  bool HasPlace(const std::string& name) {
+    return api.annotation(name, annotations::kKeptPlace).has_value();
+  }
+  std::string ChangeOf(const std::string& name) {
+    return api.annotation(name, annotations::kChange).value_or("");
+  }
+
+  static ChangeRecord Changed(ChangeKind kind, const ResourceVector& from,
+                              const ResourceVector& to) {
+    return {kind, from, to, "", WallTime{}};
+  }
+
+  synergy::testing::FakeClock clock;
+  synergy::testing::SilentSink sink;
+  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  metrics::TunerMetrics metrics;
+  ClusterState state;
+  synergy::testing::FakePodApi api;
+  std::set<std::string> names;
+  HeardEvents events;
+  synergy::testing::FakeProfileBook profiles = synergy::testing::TwoProfiles();
+  Tuner tuner{{}, profiles};
+  bool may_act = true;
+  TunerActions actions{state, api, events, clock, log, metrics, [this] { return may_act; }};
+  std::unique_ptr<TunerHands> hands = MakeSerialHands(actions, [this] { return may_act; }, clock);
+  TunerDriver driver{tuner, state, *hands, clock, metrics};
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,39 @@
+#pragma once
+
+// The vocabulary of the engine's tests: nodes of 4 GPUs, 12 cores and 64 GiB, where 3 cores are
+// fair, with pods of one GPU that are sensitive to CPU or not.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "cluster/cluster_state.h"
+#include "engine/tuner.h"
+#include "support/managed_pods.h"
+
+namespace synergy::testing {
+
+class EngineTest : public ::testing::Test {
+ protected:
+  EngineTest() { HaveNode("n1"); }
+
+  void HaveNode(const std::string& name) { state.UpsertNode(NodeOfFour(name)); }
+
+  static Pod With(Pod pod, const std::function<void(Fungible&)>& change) {
+    auto fungible = std::make_shared<Fungible>(*pod.fungible);
+    change(*fungible);
+    pod.fungible = std::move(fungible);
+    return pod;
+  }
+
+  FakeProfileBook profiles = TwoProfiles();
+  ClusterState state;
+  // Not zero, so that a forgotten initialisation shows.
+  Moment at{Instant{} + std::chrono::hours(1), WallTime{} + std::chrono::hours(9)};
+};
+
+}  // namespace synergy::testing

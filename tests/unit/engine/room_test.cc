@@ -1,0 +1,63 @@
+#include "engine/room.h"
+
+#include "unit/engine/engine_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+class RoomTest : public EngineTest {
+ protected:
+  std::optional<RoomPlan> RoomFor(const Pod& pod) {
+    snapshot = state.Snapshot();
+    return CheapestRoom(*snapshot, pod, {profiles, memory, at, std::chrono::minutes(5)},
+                        [](const NodeState&) { return true; });
+  }
+
+  TunerMemory memory;
+  std::shared_ptr<const ClusterSnapshot> snapshot;
+};
+
+TEST_F(RoomTest, IsWhereTheOthersLoseLeast) {
+  HaveNode("n2");
+  state.UpsertPod(ManagedPod("busy", "n1", 9));
+  state.UpsertPod(ManagedPod("small", "n1", 3));
+  state.UpsertPod(ManagedPod("idle", "n2", 12, "insensitive"));
+  const auto plan = RoomFor(ManagedPod("new", "", 3));
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(snapshot->node(plan->node).detail->name, "n2");
+  ASSERT_EQ(plan->amounts.size(), 1u);
+  EXPECT_EQ(plan->amounts.front().cpu, Cores(9));
+  EXPECT_LT(plan->cost, 0.1);
+}
+
+TEST_F(RoomTest, NeedsNobodyWhereThePodFits) {
+  state.UpsertPod(ManagedPod("busy", "n1", 9));
+  const auto plan = RoomFor(ManagedPod("new", "", 3));
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->amounts.empty());
+}
+
+TEST_F(RoomTest, IsNoneWhereTheFloorsLeaveTooLittle) {
+  for (const char* name : {"a", "b", "c"}) state.UpsertPod(ManagedPod(name, "n1", 4));
+  EXPECT_TRUE(RoomFor(ManagedPod("new", "", 3)));
+  EXPECT_FALSE(RoomFor(ManagedPod("new", "", 4)));
+}
+
+TEST_F(RoomTest, IsNoneWhereGpusLack) {
+  for (const char* name : {"a", "b", "c", "d"}) state.UpsertPod(ManagedPod(name, "n1", 3));
+  EXPECT_FALSE(RoomFor(ManagedPod("new", "", 1)));
+}
+
+TEST_F(RoomTest, IsNotLookedForWhereThePodMayNotGo) {
+  state.UpsertPod(ManagedPod("idle", "n1", 12, "insensitive"));
+  Pod pod = ManagedPod("new", "", 3);
+  auto waiting = std::make_shared<Waiting>(*pod.waiting);
+  auto selection = std::make_shared<NodeSelection>();
+  selection->node_selector = {{"zone", "b"}};
+  waiting->selection = std::move(selection);
+  pod.waiting = std::move(waiting);
+  EXPECT_FALSE(RoomFor(pod));
+}
+
+}  // namespace
+}  // namespace synergy::testing

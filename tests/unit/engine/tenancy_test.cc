@@ -1,0 +1,135 @@
+#include "engine/tenancy.h"
+
+#include <chrono>
+
+#include "unit/engine/engine_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+class TenancyTest : public EngineTest {
+ protected:
+  Tenancy Of(TenancyUse use) {
+    snapshot_ = state.Snapshot();
+    return TenancyOf(NodeOf(*snapshot_, "n1"), use, Rules());
+  }
+  TenancyRules Rules() { return {profiles, memory, at, std::chrono::minutes(5)}; }
+
+  TunerMemory memory;
+
+ private:
+  std::shared_ptr<const ClusterSnapshot> snapshot_;
+};
+
+TEST_F(TenancyTest, TenantsComeInTheOrderOfTheirNamesWhateverTheWatchReportedFirst) {
+  state.UpsertPod(ManagedPod("b", "n1", 3));
+  state.UpsertPod(ManagedPod("a", "n1", 3));
+  const Tenancy tenancy = Of(TenancyUse::kReclaim);
+  ASSERT_EQ(tenancy.pods.size(), 2u);
+  EXPECT_EQ(tenancy.pods[0]->name, "a");
+}
+
+TEST_F(TenancyTest, APodMayBeCutToItsFloorAndGrowToItsBest) {
+  state.UpsertPod(ManagedPod("a", "n1", 6));
+  const Tenant tenant = Of(TenancyUse::kDivide).tenants.front();
+  EXPECT_EQ(tenant.current, OneGpu(6));
+  EXPECT_EQ(tenant.least.cpu, Cores(3));
+  EXPECT_EQ(tenant.most.cpu, Cores(9));
+  EXPECT_EQ(tenant.fair.cpu, Cores(3));
+}
+
+TEST_F(TenancyTest, MemoryOfAShortNodeIsNotTaken) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](Fungible& pod) {
+    pod.floor.memory = GiB(1);
+    pod.memory_reading = MemoryReading{GiB(1), false, at.wall};
+  }));
+  EXPECT_LT(Of(TenancyUse::kReclaim).tenants.front().least.memory, GiB(4));
+  Node node = NodeOfFour("n1");
+  node.short_of_memory = true;
+  state.UpsertNode(node);
+  EXPECT_EQ(Of(TenancyUse::kReclaim).tenants.front().least.memory, GiB(4));
+  EXPECT_EQ(Of(TenancyUse::kReclaim).tenants.front().least.cpu, Cores(3));
+}
+
+TEST_F(TenancyTest, MemoryThatIsLetBeDoesNotGrowEither) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](Fungible& pod) {
+    pod.requested.memory = pod.in_force.memory = pod.set_aside.memory = GiB(2);
+    pod.floor.memory = GiB(1);
+    pod.memory_reading = MemoryReading{GiB(1), false, at.wall};
+    pod.memory_let_be = true;
+  }));
+  const Tenant tenant = Of(TenancyUse::kDivide).tenants.front();
+  EXPECT_EQ(tenant.least.memory, GiB(2));
+  EXPECT_EQ(tenant.most.memory, GiB(2));
+}
+
+TEST_F(TenancyTest, WhoChangesOrWasChangedByHandIsNoTenant) {
+  state.UpsertPod(ManagedPod("a", "n1", 3));
+  state.UpsertPod(
+      With(ManagedPod("b", "n1", 3), [](Fungible& pod) { pod.in_force.cpu = Cores(4); }));
+  state.UpsertPod(With(ManagedPod("c", "n1", 2), [](Fungible& pod) {
+    pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(4), "", WallTime{}};
+  }));
+  memory.changes["a"] = {};
+  EXPECT_TRUE(Of(TenancyUse::kReclaim).tenants.empty());
+}
+
+TEST_F(TenancyTest, ADivisionLeavesAloneWhoHasHadItsChangeOfTheRoundAndAReclaimDoesNot) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 6), [this](Fungible& pod) {
+    pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(6), "", at.wall - std::chrono::minutes(2)};
+  }));
+  const Tenant divided = Of(TenancyUse::kDivide).tenants.front();
+  EXPECT_EQ(divided.least, divided.current);
+  EXPECT_EQ(divided.most, divided.current);
+  EXPECT_EQ(Of(TenancyUse::kReclaim).tenants.front().least.cpu, Cores(3));
+  EXPECT_EQ(NextChange(NodeOf(*state.Snapshot(), "n1"), Rules()), at.now + std::chrono::minutes(3));
+}
+
+TEST_F(TenancyTest, MemoryGrowsOnlyByAProfileThatKnowsTheProcessMemory) {
+  const JobProfile profile =
+      *JobProfile::Create(Gpus(1), {{Cores(1), GiB(4), 1}, {Cores(9), GiB(8), 9}});
+  profiles.profiles["sensitive"] = std::make_shared<const JobProfile>(profile);
+  state.UpsertPod(ManagedPod("a", "n1", 3));
+  EXPECT_EQ(Of(TenancyUse::kDivide).tenants.front().most.memory, GiB(4));
+  profiles.profiles["sensitive"] =
+      std::make_shared<const JobProfile>(profile.WithProcessMemory(GiB(1)));
+  EXPECT_EQ(Of(TenancyUse::kDivide).tenants.front().most.memory, GiB(8));
+  state.UpsertPod(
+      With(ManagedPod("a", "n1", 3), [](Fungible& pod) { pod.written.memory_limit = GiB(5); }));
+  EXPECT_EQ(Of(TenancyUse::kDivide).tenants.front().most.memory, GiB(5));
+}
+
+TEST_F(TenancyTest, AGuaranteedPodWithWholeCpusKeepsThemWhole) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 3), [](Fungible& pod) {
+    pod.enforcement = Enforcement::kStrict;
+    pod.written = {Cores(4), Cores(4), GiB(4), GiB(4)};
+  }));
+  const Tenant tenant = Of(TenancyUse::kDivide).tenants.front();
+  EXPECT_TRUE(tenant.whole_cpus);
+  EXPECT_EQ(tenant.Step(MilliCpu(2900)), Cores(2));
+}
+
+TEST_F(TenancyTest, PodsWithoutGpusThatComeLaterLowerNobodysShare) {
+  state.UpsertPod(ManagedPod("a", "n1", 6));
+  state.UpsertPod(OnNode(MakePod("later", {Gpus(0), Cores(6), GiB(32)}), "n1"));
+  const Tenant tenant = Of(TenancyUse::kDivide).tenants.front();
+  EXPECT_EQ(tenant.fair.cpu, Cores(3));
+  EXPECT_EQ(tenant.least.cpu, Cores(3));
+}
+
+TEST_F(TenancyTest, ARequestStaysBelowALimitThatTheUserSet) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 3), [](Fungible& pod) { pod.cpu_limit = Cores(5); }));
+  EXPECT_EQ(Of(TenancyUse::kDivide).tenants.front().most.cpu, MilliCpu(4999));
+}
+
+TEST_F(TenancyTest, PeopleAreToldOfAProfileThatIsGoneOrAnotherOneNow) {
+  const auto pod = std::make_shared<const Pod>(ManagedPod("a", "n1", 3));
+  EXPECT_FALSE(WhatToTell(pod, profiles));
+  profiles.generation = 2;
+  EXPECT_EQ(WhatToTell(pod, profiles)->respected, Respected::kProfileChanged);
+  profiles.profiles.clear();
+  EXPECT_EQ(WhatToTell(pod, profiles)->respected, Respected::kProfileGone);
+}
+
+}  // namespace
+}  // namespace synergy::testing

@@ -1,0 +1,298 @@
+#include "engine/tuner.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "unit/engine/engine_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Decisions alone: nobody carries them out unless the test does.
+class TunerDecisionTest : public EngineTest {
+ protected:
+  TunerDecisionTest() {
+    memory = Tuner::StartOver(at);
+    state.KeepNews();
+    Decide();  // the first round finds nothing
+  }
+
+  // "keep_place new", "resize idle"
+  std::vector<std::string> Decide() {
+    const ClusterNews news = state.TakeNews();
+    for (const PodNews& pod : news.pods) tuner.Hear(memory, pod, at);
+    decision = tuner.Decide(*news.snapshot, memory, at);
+    std::vector<std::string> told;
+    for (const TunerAction& action : decision.actions) {
+      told.push_back(std::string(ToString(action.kind)) + " " + action.pod->name);
+    }
+    return told;
+  }
+  void After(Duration duration) {
+    at.now += duration;
+    at.wall += duration;
+  }
+  void LearnAll(bool done) {
+    for (const TunerAction& action : decision.actions) tuner.Learn(memory, action, done, at);
+  }
+  void Reports(Pod pod) {
+    pod.resource_version = ++version_;
+    state.UpsertPod(std::move(pod));
+  }
+  // The API server, to a PATCH of ours; the watch may be behind it.
+  void Answers(Pod pod) {
+    pod.resource_version = ++version_;
+    state.RefreshPod(std::move(pod));
+  }
+
+  Tuner tuner{{}, profiles};
+  TunerMemory memory;
+  TunerDecision decision;
+
+ private:
+  uint64_t version_ = 0;
+};
+
+TEST_F(TunerDecisionTest, APlaceIsKeptBeforeItsCutsAreAskedFor) {
+  Reports(ManagedPod("idle", "n1", 12, "insensitive"));
+  Reports(ManagedPod("new", "", 3));
+  EXPECT_THAT(Decide(), ElementsAre("keep_place new"));
+  EXPECT_EQ(decision.actions.front().node, "n1");
+  EXPECT_THAT(Decide(), IsEmpty());  // as long as nobody knows whether it is kept
+  tuner.Learn(memory, {.kind = TunerActionKind::kKeepPlace, .pod = memory.places.at("new").pod},
+              true, at);
+  EXPECT_THAT(Decide(), ElementsAre("resize idle"));
+  EXPECT_EQ(decision.actions.front().change.to.cpu, Cores(9));
+}
+
+TEST_F(TunerDecisionTest, APlaceThatCouldNotBeWrittenCutsNobody) {
+  Reports(ManagedPod("idle", "n1", 12, "insensitive"));
+  Reports(ManagedPod("new", "", 3));
+  Decide();
+  LearnAll(false);
+  EXPECT_THAT(Decide(), IsEmpty());
+  EXPECT_TRUE(memory.places.empty());
+  EXPECT_GT(decision.wake, at.now);
+}
+
+TEST_F(TunerDecisionTest, ARefusedCutIsWrittenOnThePodAndGivesThePlaceUp) {
+  Reports(ManagedPod("idle", "n1", 12, "insensitive"));
+  Reports(ManagedPod("new", "", 3));
+  Decide();
+  LearnAll(true);
+  Decide();
+  LearnAll(false);
+  EXPECT_THAT(Decide(), ElementsAre("withdraw idle", "end_place new"));
+  EXPECT_EQ(decision.actions[0].unshrinkable_until, at.wall + minutes(10));
+  EXPECT_EQ(decision.actions[1].place_end, PlaceEnd::kGivenUp);
+}
+
+TEST_F(TunerDecisionTest, TheSameNewsAndTimesGiveTheSameDecisions) {
+  TunerMemory other = Tuner::StartOver(at);
+  state.KeepNews();
+  Reports(ManagedPod("idle", "n1", 12, "insensitive"));
+  Reports(ManagedPod("new", "", 3));
+  const ClusterNews news = state.TakeNews();
+  memory = Tuner::StartOver(at);
+  for (TunerMemory* one : {&memory, &other}) {
+    for (const PodNews& pod : news.pods) tuner.Hear(*one, pod, at);
+  }
+  const TunerDecision a = tuner.Decide(*news.snapshot, memory, at);
+  const TunerDecision b = tuner.Decide(*news.snapshot, other, at);
+  ASSERT_EQ(a.actions.size(), 1u);
+  ASSERT_EQ(b.actions.size(), 1u);
+  EXPECT_EQ(a.actions[0].kind, b.actions[0].kind);
+  EXPECT_EQ(a.actions[0].node, b.actions[0].node);
+  EXPECT_EQ(a.wake, b.wake);
+}
+
+TEST_F(TunerDecisionTest, ASuccessorKnowsThePlacesAndTheUnfinishedChanges) {
+  Pod keeps = ManagedPod("new", "", 3);
+  auto waiting = std::make_shared<Waiting>(*keeps.waiting);
+  waiting->kept_node = "n1";
+  waiting->kept_until = at.wall + seconds(20);
+  keeps.waiting = std::move(waiting);
+  Reports(keeps);
+  Reports(With(ManagedPod("cut", "n1", 9), [this](Fungible& pod) {
+    pod.change = {ChangeKind::kReclaimed, OneGpu(12), OneGpu(9), "", at.wall - seconds(10)};
+    pod.in_force = OneGpu(12);
+  }));
+  memory = Tuner::StartOver(at);
+  state.KeepNews();
+  Decide();
+  ASSERT_TRUE(memory.places.contains("new"));
+  EXPECT_EQ(memory.places.at("new").until, at.now + seconds(20));
+  ASSERT_TRUE(memory.changes.contains("cut"));
+  EXPECT_EQ(memory.changes.at("cut").phase, PodChange::Phase::kMade);
+}
+
+TEST_F(TunerDecisionTest, OfWaitingPodsThatAreAlikeOneIsTried) {
+  for (const char* name : {"a", "b", "c", "d"}) Reports(ManagedPod(name, "n1", 3));
+  for (int i = 0; i < 50; ++i) Reports(ManagedPod("new-" + std::to_string(i), "", 3));
+  EXPECT_THAT(Decide(), IsEmpty());
+  ASSERT_EQ(memory.kinds.size(), 1u);
+  EXPECT_EQ(memory.kinds.front().turns.size(), 50u);
+  EXPECT_EQ(memory.kinds.front().looked_at, state.Snapshot()->version());
+  // Nothing has changed, so nobody looks before the next round.
+  EXPECT_EQ(decision.wake, memory.next_round);
+}
+
+TEST_F(TunerDecisionTest, AfterAPodHasLeftKubeSchedulerGoesFirst) {
+  Reports(ManagedPod("idle", "n1", 11, "insensitive"));
+  Reports(ManagedPod("leaves", "n1", 1, "insensitive"));
+  Reports(ManagedPod("new", "", 3));
+  state.RemovePod("leaves");
+  EXPECT_THAT(Decide(), IsEmpty());
+  EXPECT_LE(decision.wake, at.now + seconds(1));
+  After(seconds(1));
+  EXPECT_THAT(Decide(), ElementsAre("keep_place new"));
+}
+
+TEST_F(TunerDecisionTest, WherePodsLeaveAllTheTimeNobodyWaitsForAQuietMoment) {
+  Reports(ManagedPod("idle", "n1", 12, "insensitive"));
+  Reports(ManagedPod("new", "", 3));
+  std::vector<std::string> decided;
+  for (int i = 0; i < 12 && decided.empty(); ++i) {
+    const std::string name = "other-" + std::to_string(i);
+    Reports(ManagedPod(name, "n2", 1));
+    state.RemovePod(name);
+    decided = Decide();
+    After(milliseconds(100));
+  }
+  EXPECT_THAT(decided, ElementsAre("keep_place new"));
+}
+
+// Pre-emption has evicted others for it.
+TEST_F(TunerDecisionTest, NobodyGrowsIntoWhatAnotherPodWasNominatedFor) {
+  Reports(ManagedPod("busy", "n1", 3));
+  Pod nominated = ManagedPod("nominated", "", 6);
+  auto waiting = std::make_shared<Waiting>(*nominated.waiting);
+  waiting->nominated_node = "n1";
+  waiting->unschedulable = false;
+  nominated.waiting = std::move(waiting);
+  Reports(nominated);
+  After(minutes(5));
+  EXPECT_THAT(Decide(), ElementsAre("announce busy"));
+  EXPECT_EQ(decision.actions.front().change.to.cpu, Cores(6));
+}
+
+// As after an API server was away: somebody was bound, or the leader before us let somebody grow.
+TEST_F(TunerDecisionTest, AGrowthIsMadeOnlyWhenTheWatchHasBroughtItsAnnouncement) {
+  Reports(ManagedPod("busy", "n1", 3));
+  After(minutes(5));
+  ASSERT_THAT(Decide(), ElementsAre("announce busy"));
+  const Pod announced = With(ManagedPod("busy", "n1", 9), [this](Fungible& pod) {
+    pod.requested = pod.in_force = pod.set_aside = OneGpu(3);
+    pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(9), "", {}};
+    pod.announced_until = at.wall + minutes(2);
+  });
+  Answers(announced);
+  LearnAll(true);
+  After(seconds(5));
+  EXPECT_THAT(Decide(), IsEmpty());
+  Reports(announced);
+  EXPECT_THAT(Decide(), ElementsAre("resize busy"));
+}
+
+TEST_F(TunerDecisionTest, AGrowthIsWithdrawnWhenAPodIsNominatedMeanwhile) {
+  Reports(ManagedPod("busy", "n1", 3));
+  After(minutes(5));
+  ASSERT_THAT(Decide(), ElementsAre("announce busy"));
+  Reports(With(ManagedPod("busy", "n1", 9), [](Fungible& pod) {
+    pod.requested = pod.in_force = pod.set_aside = OneGpu(3);
+    pod.change = {ChangeKind::kGrown, OneGpu(3), OneGpu(9), "", {}};
+  }));
+  LearnAll(true);
+  Pod nominated = ManagedPod("nominated", "", 6);
+  auto waiting = std::make_shared<Waiting>(*nominated.waiting);
+  waiting->nominated_node = "n1";
+  nominated.waiting = std::move(waiting);
+  Reports(nominated);
+  After(seconds(1));
+  EXPECT_THAT(Decide(), ::testing::Contains("withdraw busy"));
+}
+
+TEST_F(TunerDecisionTest, APodOfWhichAnActionIsUnderWayIsLeftAlone) {
+  Reports(ManagedPod("idle", "n1", 9, "insensitive"));
+  Reports(ManagedPod("other", "n1", 3, "gone"));
+  profiles.generation = 2;  // which is told
+  After(minutes(5));
+  Decide();
+  ASSERT_FALSE(decision.actions.empty());
+  const std::vector<TunerAction> told = decision.actions;
+  Reports(ManagedPod("new", "n1", 0));
+  After(minutes(5));
+  EXPECT_THAT(Decide(), IsEmpty());
+  for (const TunerAction& action : told) tuner.Learn(memory, action, true, at);
+  EXPECT_FALSE(Decide().empty());
+}
+
+TEST_F(TunerDecisionTest, NoMoreIsBegunWhileMuchIsAskedFor) {
+  for (int i = 0; i < 200; ++i) {
+    const std::string node = "more-" + std::to_string(i);
+    HaveNode(node);
+    Reports(ManagedPod("pod-" + std::to_string(i), node, 3));
+  }
+  After(minutes(5));
+  std::vector<TunerAction> asked;
+  while (!Decide().empty()) {
+    asked.insert(asked.end(), decision.actions.begin(), decision.actions.end());
+  }
+  EXPECT_EQ(asked.size(), 64U);
+  EXPECT_GT(decision.wake, at.now);  // what comes of them brings us back
+  tuner.Learn(memory, asked.front(), true, at);
+  EXPECT_EQ(Decide().size(), 1U);
+  // Who waits is served all the same.
+  Reports(ManagedPod("new", "", 12));
+  EXPECT_THAT(Decide(), ElementsAre("announce new"));
+}
+
+TEST_F(TunerDecisionTest, ARoundLeavesNodesAloneThatHaveNotChangedSince) {
+  HaveNode("n2");
+  Reports(ManagedPod("busy", "n1", 9));
+  After(minutes(5));
+  EXPECT_THAT(Decide(), IsEmpty());
+  const uint64_t divided = memory.divided.at("n1");
+  Reports(ManagedPod("other", "n2", 9));
+  After(minutes(5));
+  Decide();
+  EXPECT_TRUE(decision.round);
+  EXPECT_EQ(memory.divided.at("n1"), divided);
+  EXPECT_GT(memory.divided.at("n2"), divided);
+  profiles.generation = 2;  // what the division rested on
+  After(minutes(5));
+  Decide();
+  EXPECT_GT(memory.divided.at("n1"), divided);
+}
+
+TEST_F(TunerDecisionTest, GrowthOnSeveralNodesLeavesTheQuotaItsHeadroom) {
+  HaveNode("n2");
+  ResourceQuota quota{.uid = "q", .pod_namespace = ManagedPod("a", "n1", 3).pod_namespace};
+  quota.requests.hard.cpu = Cores(16);
+  quota.requests.used.cpu = Cores(6);
+  state.UpsertResourceQuota(quota);
+  Reports(ManagedPod("a", "n1", 3));
+  Reports(ManagedPod("b", "n2", 3));
+  After(minutes(5));
+  // A quarter of 16 stays; the first takes all 6 cores that are left.
+  EXPECT_THAT(Decide(), ElementsAre("announce a"));
+  EXPECT_EQ(decision.actions.front().change.to.cpu, Cores(9));
+  LearnAll(false);
+  // Nothing has changed on its node, but the quota.
+  quota.requests.hard.cpu = Cores(40);
+  state.UpsertResourceQuota(quota);
+  After(minutes(5));
+  EXPECT_THAT(Decide(), ::testing::Contains("announce b"));
+}
+
+}  // namespace
+}  // namespace synergy::testing

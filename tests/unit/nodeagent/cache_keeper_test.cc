@@ -1,0 +1,238 @@
+#include "nodeagent/cache_keeper.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/fake_clock.h"
+#include "support/silent_log.h"
+
+namespace synergy::nodeagent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct FakeContainer {
+  Bytes anonymous;
+  Bytes cache;
+  bool can_release = true;
+  bool stubborn = false;  // its cache does not go
+  int drops = 0;
+  std::optional<Error> failure;
+};
+
+class ContainerGroup final : public MemoryGroup {
+ public:
+  explicit ContainerGroup(FakeContainer& container) : container_(container) {}
+
+  Result<MemoryUse> Read() override {
+    return MemoryUse{container_.anonymous + container_.cache, container_.anonymous};
+  }
+  Result<MemorySample> Sample() override {
+    if (container_.failure) return Fail(*container_.failure);
+    MemorySample sample;
+    sample.use = *Read();
+    sample.cache = container_.cache;
+    sample.working_set = sample.use.usage;
+    sample.stalled = Duration::zero();
+    sample.cache_can_be_released = container_.can_release;
+    return sample;
+  }
+  Result<bool> Drop(Bytes amount) override {
+    ++container_.drops;
+    if (container_.stubborn) return false;
+    container_.cache -= std::min(amount, container_.cache);
+    return true;
+  }
+  Result<Bytes> Limit() override { return kNoMemoryLimit; }
+  Result<> Release(Bytes, const std::stop_token&) override {
+    ADD_FAILURE() << "what a limit asks for is the shrinker's";
+    return {};
+  }
+
+ private:
+  FakeContainer& container_;
+};
+
+class ContainerGroups final : public MemoryGroups {
+ public:
+  Result<std::unique_ptr<MemoryGroup>> OfPod(const wire::ResizeStatus&) override {
+    return Fail(ErrorCode::kNotFound, "nobody asks for it");
+  }
+  Result<std::unique_ptr<MemoryGroup>> OfContainer(
+      const wire::ResizeStatus&, const wire::ResizeStatus::Container& container) override {
+    const auto found = containers.find(container.id);
+    if (found == containers.end()) return Fail(ErrorCode::kNotFound, "no such group");
+    return std::make_unique<ContainerGroup>(found->second);
+  }
+
+  std::map<std::string, FakeContainer> containers;  // by id
+};
+
+struct HeardReadings final : ReadingWriter {
+  void Write(const kube::PodIdentity& pod, const MemoryReading& reading) override {
+    heard.emplace_back(pod.name, reading);
+  }
+  std::vector<std::pair<std::string, MemoryReading>> heard;
+};
+
+class CacheKeeperTest : public ::testing::Test {
+ protected:
+  wire::ResizeStatus Pod(const std::string& name, Bytes request, Bytes floor) {
+    wire::ResizeStatus pod;
+    pod.uid = "uid-" + name;
+    pod.pod_namespace = "team";
+    pod.name = name;
+    pod.managed = true;
+    pod.containers.push_back({"train", "containerd://" + name, {}, {}});
+    Fungible fungible;
+    fungible.container = "train";
+    fungible.requested.memory = request;
+    fungible.floor.memory = floor;
+    fungible.enforcement = Enforcement::kStrict;
+    pod.fungible = std::make_shared<const Fungible>(fungible);
+    return pod;
+  }
+  FakeContainer& Has(const std::string& name, Bytes anonymous, Bytes cache) {
+    FakeContainer& container = groups.containers["containerd://" + name];
+    container.anonymous = anonymous;
+    container.cache = cache;
+    return container;
+  }
+  void Steps(int count) {
+    for (int i = 0; i < count; ++i) clock.Advance(keeper.Step({}));
+  }
+
+  testing::FakeClock clock;
+  testing::SilentSink sink;
+  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  metrics::NodeAgentMetrics metrics;
+  ContainerGroups groups;
+  HeardReadings readings;
+  NodeMemory node{GiB(64), GiB(40), GiB(40)};
+  CacheKeeper keeper{
+      groups, [this] { return Result<NodeMemory>(node); }, readings, clock, log, metrics, {}};
+};
+
+TEST_F(CacheKeeperTest, KeepsTheCacheToTheShareAndLeavesAnonymousMemory) {
+  FakeContainer& container = Has("a", GiB(5), GiB(15));
+  keeper.Replace({Pod("a", GiB(8), GiB(8))});
+  Steps(200);
+  EXPECT_EQ(container.anonymous, GiB(5));
+  EXPECT_LE(container.anonymous + container.cache, GiB(8) + MiB(128));
+  EXPECT_GE(container.anonymous + container.cache, GiB(8));
+  EXPECT_THAT(metrics.Render(), HasSubstr("synergy_node_agent_cache_dropped_bytes_total 1"));
+}
+
+TEST_F(CacheKeeperTest, TakesNoMoreWhenAShareGrows) {
+  FakeContainer& container = Has("a", GiB(5), GiB(15));
+  keeper.Replace({Pod("a", GiB(8), GiB(8))});
+  Steps(3);
+  keeper.Upsert(Pod("a", GiB(30), GiB(8)));
+  const Bytes before = container.cache;
+  Steps(20);
+  EXPECT_EQ(container.cache, before);
+}
+
+TEST_F(CacheKeeperTest, LeavesPodsAloneThatAreNotManaged) {
+  FakeContainer& container = Has("a", GiB(5), GiB(15));
+  wire::ResizeStatus pod = Pod("a", GiB(8), GiB(1));
+  pod.managed = false;
+  keeper.Replace({pod});
+  Steps(20);
+  EXPECT_EQ(container.cache, GiB(15));
+  EXPECT_THAT(readings.heard, IsEmpty());
+  EXPECT_EQ(keeper.kept_pods(), 0u);
+}
+
+TEST_F(CacheKeeperTest, LeavesTheCacheOfAVolumeAloneThatSeveralPodsRead) {
+  FakeContainer& container = Has("a", GiB(5), GiB(15));
+  wire::ResizeStatus one = Pod("a", GiB(8), GiB(1));
+  wire::ResizeStatus other = Pod("b", GiB(8), GiB(1));
+  one.storage = other.storage = {"claim team/data"};
+  keeper.Replace({one, other});
+  Steps(20);
+  EXPECT_EQ(container.cache, GiB(15));
+  // What it would not give back is in use.
+  ASSERT_EQ(readings.heard.size(), 1u);
+  EXPECT_EQ(readings.heard[0].second.in_use, GiB(20));
+  keeper.Remove(other);
+  Steps(20);
+  EXPECT_LT(container.cache, GiB(15));
+}
+
+TEST_F(CacheKeeperTest, DoesNotInsistOnCacheThatDoesNotGo) {
+  FakeContainer& container = Has("a", GiB(5), GiB(15));
+  container.stubborn = true;
+  keeper.Replace({Pod("a", GiB(8), GiB(8))});
+  Steps(120);
+  EXPECT_LT(container.drops, 20);
+  EXPECT_THAT(metrics.Render(), HasSubstr("brakes_total{reason=\"in_vain\"}"));
+}
+
+TEST_F(CacheKeeperTest, TellsWhatAPodCannotGiveBack) {
+  Has("a", GiB(5), GiB(15));
+  keeper.Replace({Pod("a", GiB(30), GiB(1))});
+  Steps(3);
+  ASSERT_EQ(readings.heard.size(), 1u);
+  EXPECT_EQ(readings.heard[0].first, "a");
+  EXPECT_EQ(readings.heard[0].second.in_use, GiB(5));
+}
+
+TEST_F(CacheKeeperTest, TellsTheWorkingSetWhereNoCacheCanBeReleased) {
+  Has("a", GiB(5), GiB(15)).can_release = false;
+  keeper.Replace({Pod("a", GiB(30), GiB(1))});
+  Steps(3);
+  ASSERT_EQ(readings.heard.size(), 1u);
+  EXPECT_EQ(readings.heard[0].second.in_use, GiB(20));
+}
+
+TEST_F(CacheKeeperTest, AShortNodeIsTold) {
+  Has("a", GiB(5), GiB(15));
+  keeper.Replace({Pod("a", GiB(30), GiB(1))});
+  Steps(1);
+  node.available = MiB(200);
+  Steps(1);
+  ASSERT_EQ(readings.heard.size(), 2u);
+  EXPECT_TRUE(readings.heard[1].second.node_short);
+  EXPECT_TRUE(keeper.node_short());
+}
+
+// The new container of a pod has a group of its own.
+TEST_F(CacheKeeperTest, FollowsAContainerThatIsRestarted) {
+  Has("a", GiB(5), GiB(15)).failure = Error{ErrorCode::kNotFound, "gone"};
+  keeper.Replace({Pod("a", GiB(8), GiB(8))});
+  Steps(2);
+  FakeContainer& next = Has("a-again", GiB(5), GiB(15));
+  wire::ResizeStatus pod = Pod("a", GiB(8), GiB(8));
+  pod.containers[0].id = "containerd://a-again";
+  keeper.Upsert(pod);
+  Steps(20);
+  EXPECT_LT(next.cache, GiB(15));
+  EXPECT_THAT(metrics.Render(), ::testing::Not(HasSubstr("sample_failed")));
+}
+
+// An agent that was killed has left nothing: another begins as the first did.
+TEST_F(CacheKeeperTest, AnotherAgentGoesOnWhereOneWasKilled) {
+  FakeContainer& container = Has("a", GiB(5), GiB(15));
+  keeper.Replace({Pod("a", GiB(8), GiB(8))});
+  Steps(4);
+  CacheKeeper other(groups, [this] { return Result<NodeMemory>(node); }, readings, clock, log,
+                    metrics, {});
+  other.Replace({Pod("a", GiB(8), GiB(8))});
+  for (int i = 0; i < 200; ++i) clock.Advance(other.Step({}));
+  EXPECT_LE(container.anonymous + container.cache, GiB(8) + MiB(128));
+  EXPECT_EQ(container.anonymous, GiB(5));
+}
+
+}  // namespace
+}  // namespace synergy::nodeagent

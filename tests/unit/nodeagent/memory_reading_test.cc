@@ -1,0 +1,109 @@
+#include "nodeagent/memory_reading.h"
+
+#include <chrono>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+namespace synergy::nodeagent {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// A pod with 60 GiB, 40 of them above its floor.
+class MemoryToldTest : public ::testing::Test {
+ protected:
+  MemoryToldTest() {
+    fungible.requested.memory = GiB(60);
+    fungible.floor.memory = GiB(20);
+  }
+
+  std::optional<MemoryReading> After(Duration time, Bytes in_use, bool node_short = false) {
+    now += time;
+    return told.Next(fungible, in_use, node_short, now);
+  }
+
+  Fungible fungible;
+  MemoryTold told{std::nullopt};
+  WallTime now{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2}};
+};
+
+TEST_F(MemoryToldTest, TellsAtFirstAndRoundsUp) {
+  const auto reading = After(seconds(1), GiB(16) + MiB(1));
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->in_use, GiB(17));
+  EXPECT_EQ(reading->at, now);
+  EXPECT_FALSE(reading->node_short);
+}
+
+TEST_F(MemoryToldTest, IsSilentWhileLittleChanges) {
+  After(seconds(1), GiB(16) + MiB(1));
+  EXPECT_FALSE(After(seconds(5), GiB(17)));
+  EXPECT_FALSE(After(seconds(5), GiB(15)));
+}
+
+TEST_F(MemoryToldTest, TellsARiseAtOnceButNotEverySecond) {
+  After(seconds(1), GiB(16));
+  EXPECT_FALSE(After(seconds(1), GiB(20)));
+  const auto reading = After(seconds(1), GiB(24));
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->in_use, GiB(24));
+}
+
+TEST_F(MemoryToldTest, TellsAFallWhenThePeakIsOver) {
+  After(seconds(1), GiB(40));
+  std::optional<MemoryReading> reading;
+  for (int minute = 1; minute < 10; ++minute) {
+    reading = After(minutes(1), GiB(10));
+    if (reading) {
+      EXPECT_EQ(reading->in_use, GiB(40)) << minute;
+    }
+  }
+  for (int minute = 10; minute < 12 && (!reading || reading->in_use == GiB(40)); ++minute) {
+    reading = After(minutes(1), GiB(10));
+  }
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->in_use, GiB(10));
+}
+
+TEST_F(MemoryToldTest, TellsAgainBeforeWhatItToldIsOld) {
+  After(seconds(1), GiB(16));
+  EXPECT_FALSE(After(minutes(3), GiB(16)));
+  ASSERT_TRUE(After(minutes(1), GiB(16)));
+}
+
+TEST_F(MemoryToldTest, TellsThatTheNodeIsShortAndThatItIsNoLonger) {
+  After(seconds(1), GiB(16));
+  const auto reading = After(seconds(1), GiB(16), true);
+  ASSERT_TRUE(reading);
+  EXPECT_TRUE(reading->node_short);
+  EXPECT_TRUE(After(seconds(1), GiB(16), false));
+}
+
+TEST_F(MemoryToldTest, TellsNothingOfAPodAtItsFloor) {
+  fungible.requested.memory = fungible.floor.memory;
+  EXPECT_FALSE(After(seconds(1), GiB(16)));
+  EXPECT_FALSE(After(seconds(1), GiB(16), true));
+  fungible.requested.memory = GiB(60);
+  EXPECT_TRUE(After(seconds(1), GiB(16)));
+}
+
+// An agent that has just been started has not seen the peak itself.
+TEST_F(MemoryToldTest, BelievesWhatItsPredecessorTold) {
+  told = MemoryTold(MemoryReading{GiB(40), false, now});
+  EXPECT_FALSE(After(seconds(30), GiB(10)));
+  const auto reading = After(minutes(4), GiB(10));
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->in_use, GiB(40));
+}
+
+TEST_F(MemoryToldTest, DoesNotBelieveWhatIsOld) {
+  told = MemoryTold(MemoryReading{GiB(40), false, now});
+  const auto reading = After(minutes(20), GiB(10));
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->in_use, GiB(10));
+}
+
+}  // namespace
+}  // namespace synergy::nodeagent

@@ -1,0 +1,99 @@
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "record/replay.h"
+#include "unit/extender/extender_fixture.h"
+#include "unit/record/recording.h"
+
+namespace synergy::extender {
+namespace {
+
+using record::Replay;
+using record::ReplayReport;
+
+// A pod is placed by all the verbs, and another one by replacing it.
+class ExtenderReplayTest : public ExtenderTest {
+ protected:
+  ExtenderReplayTest() {
+    state.SetJournal(recording.recorder.get());
+    binder.SetJournal(recording.recorder.get());
+    extender.SetJournal(recording.recorder.get());
+    AddNode("a", 2, 12, 100);
+    AddNode("b", 4, 24, 200);
+    Pod pod = MakePod("p", 1, 2, 10);
+    auto fungible = std::make_shared<Fungible>();
+    fungible->container = "train";
+    fungible->requested = fungible->floor = fungible->fair_share = pod.requests.main;
+    fungible->demand = {Gpus(1), Cores(6), GB(40)};
+    pod.fungible = std::move(fungible);
+    api.Put(std::move(pod));
+    state.UpsertPod(api.pod("p"));
+    Place(api.pod("p"));
+    const std::string victims =
+        R"("NodeNameToMetaVictims":{"a":{"Pods":[{"UID":"uid-p"}],"NumPDBViolations":0}})";
+    extender.Preempt(fmt::format(R"({{"Pod":{},{}}})", PodJson(MakePod("q", 2, 1, 1)), victims));
+  }
+
+  void Place(const Pod& pod) {
+    extender.Filter(Args(pod, {"a", "b", "unknown"}));
+    extender.Prioritize(Args(pod, {"a", "b"}));
+    // Asked again, it must not stand in its own way.
+    extender.Prioritize(Args(pod, {"b", "a"}));
+    extender.Bind(BindArgs(pod, "a"));
+  }
+
+  static ReplayReport Again(const std::string& text) {
+    const auto report = Replay(text);
+    EXPECT_TRUE(report) << report.error().message;
+    return report.value_or(ReplayReport{});
+  }
+
+  record::Recording recording;
+};
+
+TEST_F(ExtenderReplayTest, EveryDecisionComesOutAgainAsItDid) {
+  const ReplayReport report = Again(recording.Text());
+  for (const auto& difference : report.differences) {
+    ADD_FAILURE() << difference.recorded << "\n" << difference.replayed;
+  }
+  EXPECT_EQ(report.counts.at("Filter").same, 1U);
+  EXPECT_EQ(report.counts.at("Prioritize").same, 2U);
+  EXPECT_EQ(report.counts.at("Bind").same, 1U);
+  EXPECT_EQ(report.counts.at("Preempt").same, 1U);
+  EXPECT_GE(report.counts.at("Change").same, 5U);
+}
+
+TEST_F(ExtenderReplayTest, OneFalseAmountOfADecisionIsFoundOut) {
+  const std::string text =
+      record::Falsified(recording.Text(), R"({"decision":"Bind")",
+                        R"("planned":{"gpus":1,"cpu":6000)", R"("planned":{"gpus":1,"cpu":6001)");
+  const ReplayReport report = Again(text);
+  EXPECT_EQ(report.counts.at("Bind").different, 1U);
+  ASSERT_EQ(report.differences.size(), 1U);
+  EXPECT_NE(report.differences[0].recorded.find("6001"), std::string::npos);
+  EXPECT_NE(report.differences[0].replayed.find(R"("cpu":6000)"), std::string::npos);
+}
+
+TEST_F(ExtenderReplayTest, OneFalseAmountOfTheClusterIsFoundOut) {
+  const std::string text = record::Falsified(recording.Text(), R"("node":{"name":"a")",
+                                             R"("cpu":12000)", R"("cpu":5000)");
+  EXPECT_GT(Again(text).counts.at("Bind").different, 0U);
+}
+
+TEST_F(ExtenderReplayTest, ADroppedChangeIsFoundOut) {
+  EXPECT_FALSE(Again(record::WithoutLine(recording.Text(), R"("node":{"name":"b")")).same());
+}
+
+// Decisions are written when they are made: the cluster may have gone on.
+TEST_F(ExtenderReplayTest, ADecisionThatIsWrittenLateIsMadeOnTheClusterThatItRead) {
+  std::string text = recording.Text();
+  const size_t begin = text.find(R"({"decision":"Filter")");
+  const size_t end = text.find('\n', begin) + 1;
+  const std::string filter = text.substr(begin, end - begin);
+  text.erase(begin, end - begin);
+  EXPECT_TRUE(Again(text + filter).same());
+}
+
+}  // namespace
+}  // namespace synergy::extender

@@ -1,0 +1,61 @@
+#pragma once
+
+// A recording in a folder of the test's own.
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "core/log.h"
+#include "core/units.h"
+#include "record/recorder.h"
+#include "support/silent_log.h"
+#include "support/temporary_folder.h"
+
+namespace synergy::record {
+
+class Recording {
+ public:
+  std::unique_ptr<Recorder> recorder;
+
+  explicit Recording(Bytes limit = GiB(1)) : limit_(limit) { Open(); }
+
+  // As the program does when it starts.
+  void Open() {
+    recorder.reset();
+    recorder = *Recorder::Open(File(), limit_, "test", log_.log);
+  }
+  std::string File() const { return folder_.Path("recording"); }
+  std::string Text() const {
+    std::stringstream text;
+    text << std::ifstream(File()).rdbuf();
+    return text.str();
+  }
+
+ private:
+  const Bytes limit_;
+  testing::TemporaryFolder folder_;
+  testing::SilentLog log_;
+};
+
+// `text` with the first `what` after the first `after` replaced; the test ends here without one.
+inline std::string Falsified(std::string text, std::string_view after, std::string_view what,
+                             std::string_view by) {
+  const size_t begin = text.find(after);
+  const size_t at = begin == std::string::npos ? begin : text.find(what, begin);
+  if (at == std::string::npos) std::abort();
+  return text.replace(at, what.size(), by);
+}
+
+// `text` without the first line in which `what` occurs.
+inline std::string WithoutLine(std::string text, std::string_view what) {
+  const size_t at = text.find(what);
+  if (at == std::string::npos) std::abort();
+  const size_t begin = text.rfind('\n', at) + 1;
+  return text.erase(begin, text.find('\n', at) + 1 - begin);
+}
+
+}  // namespace synergy::record

@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "cluster/node_selection.h"
+#include "controller/profile_store.h"
+#include "controller/tuner_actions.h"
+#include "controller/tuner_driver.h"
+#include "controller/tuner_hands.h"
+#include "controller/tuner_profiles.h"
+#include "record/replay.h"
+#include "support/cluster_vocabulary.h"
+#include "support/fake_clock.h"
+#include "support/fake_pod_api.h"
+#include "support/silent_log.h"
+#include "unit/record/recording.h"
+
+namespace synergy::controller {
+namespace {
+
+using record::Replay;
+using record::ReplayReport;
+
+class UnheardEvents final : public kube::EventRecorder {
+ public:
+  void Record(kube::EventRecord) override {}
+  uint64_t dropped() const override { return 0; }
+};
+
+// A node of 4 GPUs, 12 cores and 64 GiB on which pods come, are cut, grow and go.
+class TunerReplayTest : public ::testing::Test {
+ protected:
+  TunerReplayTest() {
+    state.SetJournal(recording.recorder.get());
+    driver.Hold(profiles);
+    driver.SetJournal(*recording.recorder);
+    store.Replace({Profile("sensitive", 1.0 / 3), Profile("insensitive", 1e-3)});
+    state.UpsertNode(synergy::testing::MakeNode("n1", {Gpus(4), Cores(12), GiB(64)}));
+    driver.StartOver();
+    driver.Step();
+    AddPod("idle", "n1", 4, 1);
+    AddPod("busy", "n1", 8, 9);
+    AddPod("new", "", 3, 9);
+    // The first cut is refused.
+    api.Refuse("resize", {ErrorCode::kDenied, "exceeded quota"});
+    driver.Step();
+    api.RefuseNothing();
+    for (int i = 0; i < 40; ++i) GoOn();
+    state.RemovePod("busy");
+    api.Remove("busy");
+    for (int i = 0; i < 5; ++i) GoOn();
+    // Another one leads for a while.
+    driver.Rest();
+    store.Upsert(Profile("insensitive", 0.5));
+    driver.StartOver();
+    for (int i = 0; i < 5; ++i) GoOn();
+  }
+
+  // Faster by `slope` with each core.
+  static ProfileObject Profile(const std::string& name, double slope) {
+    ProfileObject object;
+    object.profile_namespace = "team";
+    object.name = name;
+    object.generation = 1;
+    object.training.points = {{Cores(1), GiB(4), 1 + slope}, {Cores(9), GiB(4), 1 + 9 * slope}};
+    object.profile = std::make_shared<const JobProfile>(*MakeJobProfile(object.training));
+    return object;
+  }
+
+  void AddPod(const std::string& name, const std::string& node, int64_t cores, int64_t demand) {
+    const auto amounts = [](int64_t count) {
+      return ResourceVector{Gpus(1), Cores(count), GiB(4)};
+    };
+    Fungible fungible;
+    fungible.container = "train";
+    fungible.profile = demand == 1 ? "insensitive" : "sensitive";
+    fungible.profile_generation = 1;
+    fungible.requested = fungible.in_force = fungible.set_aside = amounts(cores);
+    fungible.floor = fungible.fair_share = amounts(std::min<int64_t>(demand, 3));
+    fungible.demand = amounts(demand);
+    fungible.reported = !node.empty();
+    Pod pod = synergy::testing::MakePod(name, fungible.requested);
+    pod.node = node;
+    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    if (node.empty()) {
+      Waiting waiting{.scheduler = "synergy-scheduler", .unschedulable = true};
+      waiting.selection = std::make_shared<const NodeSelection>();
+      pod.waiting = std::make_shared<const Waiting>(std::move(waiting));
+    }
+    api.Put(std::move(pod));
+    state.UpsertPod(api.pod(name));
+  }
+
+  // Ten seconds: the kubelet does what the specs say, and the tuner hears of it.
+  void GoOn() {
+    clock.Advance(std::chrono::seconds(10));
+    for (const char* name : {"idle", "busy", "new"}) {
+      if (state.FindPod(name) == nullptr) continue;
+      if (!api.pod(name).node.empty()) api.SettleOnNode(name);
+      state.UpsertPod(api.pod(name));
+    }
+    driver.Step();
+  }
+
+  static ReplayReport Again(const std::string& text) {
+    const auto report = Replay(text);
+    EXPECT_TRUE(report) << report.error().message;
+    return report.value_or(ReplayReport{});
+  }
+
+  record::Recording recording;
+  synergy::testing::FakeClock clock;
+  synergy::testing::SilentSink sink;
+  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  metrics::TunerMetrics metrics;
+  ClusterState state;
+  synergy::testing::FakePodApi api;
+  UnheardEvents events;
+  ProfileStore store{0};
+  TunerProfiles profiles{store};
+  Tuner tuner{{}, profiles};
+  TunerActions actions{state, api, events, clock, log, metrics, [] { return true; }};
+  std::unique_ptr<TunerHands> hands = MakeSerialHands(actions, [] { return true; }, clock);
+  TunerDriver driver{tuner, state, *hands, clock, metrics};
+};
+
+TEST_F(TunerReplayTest, EveryDecisionComesOutAgainAsItDid) {
+  const std::string text = recording.Text();
+  // There was something to decide.
+  for (const char* kind : {"KeepPlace", "Announce", "Resize", "Record"}) {
+    EXPECT_NE(text.find(std::string(R"("kind":")") + kind), std::string::npos) << kind;
+  }
+  const ReplayReport report = Again(text);
+  for (const auto& difference : report.differences) {
+    ADD_FAILURE() << difference.recorded << "\n" << difference.replayed;
+  }
+  EXPECT_GT(report.counts.at("TunerDecided").same, 50U);
+}
+
+TEST_F(TunerReplayTest, OneFalseAmountOfAnActionIsFoundOut) {
+  const std::string text =
+      record::Falsified(recording.Text(), R"("kind":"Resize")", R"("to":{"gpus":1,"cpu":)",
+                        R"("to":{"gpus":1,"cpu":9)");
+  EXPECT_EQ(Again(text).counts.at("TunerDecided").different, 1U);
+}
+
+TEST_F(TunerReplayTest, OneFalseAmountOfAPodIsFoundOut) {
+  const std::string text = record::Falsified(recording.Text(), R"("pod":{"uid":"idle")",
+                                             R"("cpu":4000)", R"("cpu":3000)");
+  EXPECT_GT(Again(text).counts.at("TunerDecided").different, 0U);
+}
+
+TEST_F(TunerReplayTest, ADroppedChangeIsFoundOut) {
+  EXPECT_FALSE(Again(record::WithoutLine(recording.Text(), R"({"call":"RemovePod")")).same());
+}
+
+TEST_F(TunerReplayTest, ProfilesThatAreNotKnownAreFoundOut) {
+  EXPECT_FALSE(
+      Again(record::WithoutLine(recording.Text(), R"({"decision":"ProfilesHeld")")).same());
+}
+
+}  // namespace
+}  // namespace synergy::controller

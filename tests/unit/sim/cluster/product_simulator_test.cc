@@ -1,0 +1,253 @@
+#include "sim/cluster/product_simulator.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/random.h"
+
+namespace synergy::testing {
+namespace {
+
+constexpr double kExact = 1e-6;  // seconds
+
+// One memory amount; throughput by whole cores from one.
+std::shared_ptr<const JobProfile> Profile(const std::vector<double>& by_cores) {
+  std::vector<JobProfile::Point> points;
+  for (size_t cores = 1; cores <= by_cores.size(); ++cores) {
+    points.push_back({Cores(static_cast<int64_t>(cores)), GiB(10), by_cores[cores - 1]});
+  }
+  return std::make_shared<const JobProfile>(*JobProfile::Create(Gpus(1), std::move(points)));
+}
+
+// Fair shares are two cores for a GPU throughout.
+ModelProfiles Models() {
+  ModelProfiles profiles;
+  profiles.Set("sensitive", Profile({1, 2, 3}));
+  profiles.Set("lukewarm", Profile({0.5, 1, 1.1}));
+  profiles.Set("insensitive", Profile({1}));
+  return profiles;
+}
+
+ProductJob JobOf(uint64_t id, std::string model, double arrival, double ideal, int64_t gpus = 1) {
+  const double fair = model == "sensitive" ? 2 : 1;
+  return {id, std::move(model), Gpus(gpus), Seconds(arrival), Seconds(ideal), fair};
+}
+
+StartingCluster Cluster(size_t nodes, int64_t gpus) {
+  return ClusterOf(nodes, {Gpus(gpus), Cores(2 * gpus), GiB(20 * gpus)});
+}
+
+ProductOptions Options(Enforcement enforcement) {
+  ProductOptions options;
+  options.enforcement = enforcement;
+  options.restart_cost = Duration::zero();
+  return options;
+}
+
+SimulationRun RunOn(const StartingCluster& cluster, const std::vector<ProductJob>& jobs,
+                    const ProductOptions& options = Options(Enforcement::kStrict),
+                    ProductObserver* observer = nullptr) {
+  const ModelProfiles profiles = Models();
+  auto run = SimulateProduct(cluster, jobs, profiles, options, {}, observer);
+  EXPECT_TRUE(run) << run.error().message;
+  return run ? *std::move(run) : SimulationRun{};
+}
+
+TEST(ProductSimulatorTest, JobAloneEndsWhenItsWorkWithItsDemandIsDone) {
+  const SimulationRun run = RunOn(Cluster(1, 2), {JobOf(7, "sensitive", 5, 150)});
+  // Chosen 10 ms after it came, bound 50 ms later, running another second later.
+  EXPECT_NEAR(run.jobs[0].start.count(), 5 + 1.06, kExact);
+  // Three cores, one and a half times as fast as with its share.
+  EXPECT_NEAR(run.jobs[0].finish.count(), 5 + 1.06 + 100, kExact);
+  EXPECT_EQ(run.places[0].nodes, "node-0001");
+  EXPECT_EQ(run.places[0].bound_with, (ResourceVector{Gpus(1), Cores(3), GiB(10)}));
+}
+
+TEST(ProductSimulatorTest, StartLosesTheRestartCost) {
+  ProductOptions options = Options(Enforcement::kStrict);
+  options.restart_cost = std::chrono::seconds(30);
+  const SimulationRun run = RunOn(Cluster(1, 2), {JobOf(0, "insensitive", 0, 100)}, options);
+  EXPECT_NEAR(run.jobs[0].finish.count(), 1.06 + 30 + 100, kExact);
+}
+
+TEST(ProductSimulatorTest, LatenciesAreThoseAskedFor) {
+  ProductOptions options = Options(Enforcement::kStrict);
+  options.latencies.schedule = std::chrono::seconds(1);
+  options.latencies.bind = std::chrono::seconds(2);
+  options.latencies.start = std::chrono::seconds(4);
+  const SimulationRun run = RunOn(Cluster(1, 2), {JobOf(0, "insensitive", 0, 100)}, options);
+  EXPECT_NEAR(run.jobs[0].start.count(), 7, kExact);
+}
+
+TEST(ProductSimulatorTest, NewcomersRoomIsCutFromWhomItCostsLeast) {
+  // Both have three of the six cores when the third comes, whose floor is one.
+  const SimulationRun run =
+      RunOn(Cluster(1, 3), {JobOf(0, "sensitive", 0, 1500), JobOf(1, "lukewarm", 0, 1000),
+                            JobOf(2, "insensitive", 100, 50)});
+  // Refused after 10 ms; 60 ms after it came the tuner cuts; in force after a second; then as any.
+  EXPECT_NEAR(run.jobs[2].start.count(), 100 + 0.06 + 1 + 0.01 + 0.05 + 1, kExact);
+  EXPECT_NEAR(run.jobs[2].finish.count(), run.jobs[2].start.count() + 50, kExact);
+  // The sensitive one kept its speed.
+  EXPECT_NEAR(run.jobs[0].finish.count(), 1.06 + 1000, kExact);
+  EXPECT_EQ(run.jobs[0].resizes, 0U);
+  EXPECT_GE(run.jobs[1].resizes, 1U);
+}
+
+TEST(ProductSimulatorTest, WhatWasCutGrowsBackInTheNextRoundWhenAPodHasLeft) {
+  const std::vector<ProductJob> jobs = {JobOf(0, "sensitive", 0, 1000),
+                                        JobOf(1, "sensitive", 10, 100)};
+  const SimulationRun run = RunOn(Cluster(1, 2), jobs);
+  const double cut_asked = 10 + 0.06;
+  const double cut = cut_asked + 1;
+  EXPECT_NEAR(run.jobs[1].start.count(), cut + 0.01 + 0.05 + 1, kExact);
+  EXPECT_NEAR(run.jobs[1].finish.count(), run.jobs[1].start.count() + 100, kExact);
+  // One change a round: announced 300 s after the cut, made after a second, in force after another.
+  const double grown = cut_asked + 300 + 1 + 1;
+  const double done = (cut - 1.06) * 1.5 + (grown - cut) * 1;
+  EXPECT_NEAR(run.jobs[0].finish.count(), grown + (1000 - done) / 1.5, kExact);
+  EXPECT_EQ(run.jobs[0].resizes, 2U);
+}
+
+TEST(ProductSimulatorTest, PlaceOfOneThatLeftGoesToWhoFitsBeforePeersPayForAnother) {
+  ProductOptions options = Options(Enforcement::kStrict);
+  // However fast the tuner is.
+  options.latencies.tune = Duration::zero();
+  const SimulationRun run =
+      RunOn(Cluster(1, 2),
+            {JobOf(0, "sensitive", 0, 10'000), JobOf(1, "insensitive", 1, 100),
+             JobOf(2, "sensitive", 10, 100), JobOf(3, "insensitive", 20, 100)},
+            options);
+  // One core is left: not enough for the third job, which is tried first, but for the fourth.
+  const double left = run.jobs[1].finish.count();
+  EXPECT_NEAR(run.jobs[3].start.count(), left + 0.01 + 0.01 + 0.05 + 1, kExact);
+  // Nobody else fits when that one leaves: a second later the first job is cut for the third.
+  const double left_again = run.jobs[3].finish.count();
+  EXPECT_NEAR(run.jobs[2].start.count(), left_again + 1 + 1 + 0.01 + 0.05 + 1, kExact);
+}
+
+TEST(ProductSimulatorTest, SharedCpuGoesToWhoCanUseItBeforeAnythingIsResized) {
+  const std::vector<ProductJob> jobs = {JobOf(0, "sensitive", 0, 1000),
+                                        JobOf(1, "sensitive", 10, 100)};
+  const SimulationRun run = RunOn(Cluster(1, 2), jobs, Options(Enforcement::kShared));
+  // Two cores while both run, three before and after.
+  const double together = run.jobs[1].finish.count() - run.jobs[1].start.count();
+  EXPECT_NEAR(together, 100, kExact);
+  EXPECT_NEAR(run.jobs[0].finish.count(), 1.06 + together + (1000 - together) / 1.5, kExact);
+}
+
+TEST(ProductSimulatorTest, JobLargerThanANodeRunsWhenAllItsPodsDo) {
+  ProductOptions options = Options(Enforcement::kStrict);
+  options.spread_factor = 0.5;
+  const SimulationRun run = RunOn(Cluster(2, 2), {JobOf(0, "insensitive", 0, 100, 4)}, options);
+  EXPECT_EQ(run.places[0].nodes, "node-0001 node-0002");
+  // The second pod is tried 10 ms after the first.
+  EXPECT_NEAR(run.jobs[0].start.count(), 0.02 + 0.05 + 1, kExact);
+  EXPECT_NEAR(run.jobs[0].finish.count(), run.jobs[0].start.count() + 200, kExact);
+}
+
+TEST(ProductSimulatorTest, PodsThatAreThereAtTheBeginningKeepTheirPlace) {
+  StartingCluster cluster = Cluster(1, 2);
+  Pod pod;
+  pod.uid = pod.name = "service";
+  pod.pod_namespace = "others";
+  pod.node = "node-0001";
+  pod.requests.main = {Gpus(1), Cores(2), GiB(20)};
+  cluster.pods.push_back(pod);
+  const SimulationRun run =
+      RunOn(cluster, {JobOf(0, "insensitive", 0, 100), JobOf(1, "insensitive", 1, 100)});
+  // One GPU for the two of them.
+  EXPECT_GT(run.jobs[1].start, run.jobs[0].finish);
+  EXPECT_NEAR(run.jobs[1].start.count(), run.jobs[0].finish.count() + 1.06, kExact);
+}
+
+TEST(ProductSimulatorTest, RunThatIsEndedTellsHowFastEachJobGoesThen) {
+  ProductOptions options = Options(Enforcement::kStrict);
+  options.until = Seconds(100);
+  const SimulationRun run =
+      RunOn(Cluster(1, 2),
+            {JobOf(0, "sensitive", 0, 1000), JobOf(1, "insensitive", 10, 50),
+             JobOf(2, "insensitive", 20, 1000), JobOf(3, "insensitive", 30, 1000)},
+            options);
+  // The second has finished, the last one waits for its GPU.
+  EXPECT_EQ(run.last_speeds, (std::vector<double>{1.5, 0, 1, 0}));
+  EXPECT_EQ(run.end, Seconds(100));
+  EXPECT_GT(run.jobs[1].finish, Seconds(0));
+  for (const size_t unfinished : {0U, 2U, 3U}) {
+    EXPECT_EQ(run.jobs[unfinished].finish, Seconds(-1));
+  }
+  EXPECT_EQ(run.jobs[3].start, Seconds(-1));
+}
+
+TEST(ProductSimulatorTest, JobsThatNeverRunAreRefused) {
+  const ModelProfiles profiles = Models();
+  const auto error = [&](const ProductJob& job) {
+    const std::vector<ProductJob> jobs = {job};
+    const auto run = SimulateProduct(Cluster(1, 2), jobs, profiles, {});
+    return run ? std::string("none") : run.error().message;
+  };
+  EXPECT_EQ(error(JobOf(3, "sensitive", 0, 1, 8)), "job 3 asks for 8 GPUs, but the cluster has 2");
+  EXPECT_NE(error(JobOf(3, "unknown", 0, 1)).find("there is no TrainingProfile \"unknown\""),
+            std::string::npos);
+}
+
+// What the pods on a node take, as the kubelet sees it, is never more than it has.
+class NeverTooMuch final : public ProductObserver {
+ public:
+  void Look(Seconds at, const ClusterSnapshot& cluster) override {
+    ++looks;
+    for (NodeIndex index = 0; index < cluster.size(); ++index) {
+      const NodeState& node = cluster.node(index);
+      ResourceVector held;
+      for (const auto& pod : node.detail->pods) {
+        if (pod->waiting) continue;  // on its way, or a place kept before its room is made
+        held += LargerOf(LargerOf(pod->fungible->requested, pod->fungible->set_aside),
+                         pod->fungible->in_force);
+        EXPECT_TRUE(pod->fungible->floor.FitsWithin(pod->fungible->requested)) << pod->uid;
+      }
+      EXPECT_TRUE(held.FitsWithin(node.allocatable)) << node.detail->name << " at " << at.count();
+    }
+  }
+  int looks = 0;
+};
+
+std::vector<ProductJob> RandomJobs(uint64_t seed) {
+  constexpr const char* kModels[] = {"sensitive", "lukewarm", "insensitive"};
+  Random random(seed);
+  std::vector<ProductJob> jobs;
+  double arrival = 0;
+  for (uint64_t id = 0; id < 150; ++id) {
+    arrival += static_cast<double>(random.Below(20'000)) / 100;
+    const int64_t gpus = int64_t{1} << random.Below(4);
+    jobs.push_back(JobOf(id, kModels[random.Below(3)], arrival,
+                         10 + static_cast<double>(random.Below(2000)), gpus));
+  }
+  return jobs;
+}
+
+TEST(ProductSimulatorTest, NoNodeIsEverOverallocatedAndNobodyBelowItsFloor) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    NeverTooMuch observer;
+    const SimulationRun run =
+        RunOn(Cluster(4, 4), RandomJobs(seed), Options(Enforcement::kShared), &observer);
+    EXPECT_EQ(run.jobs.size(), 150U);
+    EXPECT_GT(observer.looks, 1000);
+    for (const JobRun& job : run.jobs) EXPECT_GT(job.finish, job.start);
+  }
+}
+
+TEST(ProductSimulatorTest, TheSameInputGivesTheSameRun) {
+  const auto figures = [] {
+    const SimulationRun run = RunOn(Cluster(4, 4), RandomJobs(3), Options(Enforcement::kShared));
+    std::vector<std::pair<double, double>> times;
+    for (const JobRun& job : run.jobs) times.emplace_back(job.start.count(), job.finish.count());
+    return std::pair(times, run.gpu_utilisation);
+  };
+  EXPECT_EQ(figures(), figures());
+}
+
+}  // namespace
+}  // namespace synergy::testing

@@ -1,0 +1,418 @@
+#include "wire/admission_review.h"
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/annotations.h"
+#include "json/document.h"
+#include "support/json_tree.h"
+
+namespace synergy::wire {
+namespace {
+
+using synergy::testing::ApplyPatch;
+using synergy::testing::JsonTree;
+using synergy::testing::ParseJsonTree;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kGpu = "nvidia.com/gpu";
+
+std::string ReviewOf(std::string_view object, std::string_view version = "v1",
+                     std::string_view operation = "CREATE") {
+  return fmt::format(
+      R"({{"apiVersion":"admission.k8s.io/{}","kind":"AdmissionReview","request":{{"uid":"u-1","operation":"{}",
+      "namespace":"team","object":{}}}}})",
+      version, operation, object);
+}
+
+// A pod with a sidecar and one container with GPUs.
+std::string PodWith(std::string_view resources, std::string_view more = "",
+                    std::string_view metadata = "") {
+  return fmt::format(
+      R"({{"metadata":{{"name":"p"{}}},"spec":{{"schedulerName":"default-scheduler","containers":[
+        {{"name":"log","resources":{{"requests":{{"cpu":"100m"}}}}}},
+        {{"name":"train","resources":{}{}}}]}}}})",
+      metadata, resources, more);
+}
+
+constexpr std::string_view kPlain =
+    R"({"requests":{"nvidia.com/gpu":"2"},"limits":{"nvidia.com/gpu":"2"}})";
+
+AdmissionDecision Managed(Enforcement enforcement = Enforcement::kShared) {
+  AdmissionFigures figures;
+  figures.container = 1;
+  figures.container_name = "train";
+  figures.demand = {Gpus(2), Cores(18), GiB(64)};
+  figures.fair_share = {Gpus(2), Cores(6), GiB(32)};
+  figures.floor = {Gpus(2), Cores(6), GiB(32)};
+  figures.enforcement = enforcement;
+  figures.profile = "image";
+  figures.profile_generation = 4;
+  return {AdmissionOutcome::kManaged, figures, {}};
+}
+
+PodReview Read(std::string_view pod) {
+  const Result<PodReview> review = PodReview::Read(ReviewOf(pod), kGpu);
+  EXPECT_TRUE(review);
+  EXPECT_EQ(review->problem(), "");
+  return *review;
+}
+
+// The pod after the decision. That the patch of the patched pod is empty is checked on the way.
+JsonTree Patched(std::string_view pod, const AdmissionDecision& decision) {
+  const std::string patch = Read(pod).WritePatch(decision, {});
+  const Result<JsonTree> tree = ApplyPatch(*ParseJsonTree(pod), patch);
+  EXPECT_TRUE(tree) << tree.error().message << patch;
+  EXPECT_EQ(Read(tree->Write()).WritePatch(decision, {}), "[]");
+  return *tree;
+}
+
+TEST(PodReviewTest, ReadsWhatAdmissionHasToKnow) {
+  const PodReview review = Read(
+      R"({"metadata":{"labels":{"a":"b"},"annotations":{"k":"vw"}},"spec":{"schedulerName":"s",
+      "nodeSelector":{"disk":"ssd"},"containers":[{"name":"x"},
+      {"name":"train","resources":{"limits":{"nvidia.com/gpu":2,"cpu":"1500m"}}}]}})");
+  const PodToAdmit& pod = review.pod();
+  EXPECT_EQ(review.head().uid, "u-1");
+  EXPECT_EQ(pod.pod_namespace, "team");
+  EXPECT_EQ(pod.scheduler, "s");
+  EXPECT_EQ(pod.labels, Labels({{"a", "b"}}));
+  EXPECT_EQ(pod.annotation_bytes, 3U);
+  EXPECT_EQ(pod.selection.node_selector, Labels({{"disk", "ssd"}}));
+  ASSERT_EQ(pod.gpu_containers.size(), 1U);
+  EXPECT_EQ(pod.gpu_containers[0].index, 1U);
+  EXPECT_EQ(pod.gpu_containers[0].name, "train");
+  EXPECT_EQ(pod.gpu_containers[0].gpus, Gpus(2));
+  EXPECT_EQ(pod.gpu_containers[0].written.cpu_limit, MilliCpu(1500));
+  EXPECT_FALSE(pod.has_node || pod.mirror || pod.pod_level_resources);
+}
+
+TEST(PodReviewTest, ReadsWhatTheAuthorWroteAndWhatTheOtherContainersAskFor) {
+  const PodReview review = Read(
+      R"({"metadata":{"annotations":{"kubernetes.io/limit-ranger":
+        "LimitRanger plugin set: cpu request for container train; memory limit for container log"}},
+      "spec":{"overhead":{"cpu":"50m"},"initContainers":[
+        {"name":"proxy","restartPolicy":"Always","resources":{"requests":{"cpu":"100m","memory":"1Gi"}}},
+        {"name":"once","resources":{"requests":{"cpu":"9"}}}],
+      "containers":[{"name":"log","resources":{"requests":{"cpu":"200m","memory":"2Gi"}}},
+      {"name":"train","resources":{"requests":{"cpu":"1","memory":"8Gi"},
+        "limits":{"nvidia.com/gpu":2,"memory":"9Gi"}}}]}})");
+  const PodToAdmit& pod = review.pod();
+  ASSERT_EQ(pod.gpu_containers.size(), 1U);
+  const WrittenAmounts& written = pod.gpu_containers[0].written;
+  EXPECT_EQ(written.cpu_request, std::nullopt) << "a LimitRange's default";
+  EXPECT_EQ(written.memory_request, GiB(8));
+  EXPECT_EQ(written.memory_limit, GiB(9));
+  EXPECT_EQ(pod.beside, (ResourceVector{Gpus(0), MilliCpu(350), GiB(3)}));
+  EXPECT_FALSE(pod.guaranteed_beside);
+}
+
+TEST(PodReviewTest, OtherContainersWithLimitsThatAreTheRequestsKeepAPodGuaranteed) {
+  const std::string same =
+      R"({"requests":{"cpu":"1","memory":"1Gi"},"limits":{"cpu":"1000m","memory":"1Gi"}})";
+  const auto pod = [&](const std::string& beside) {
+    return Read(
+               R"({"spec":{"containers":[{"name":"train","resources":{"limits":{"nvidia.com/gpu":1}}},)"
+               R"({"name":"log","resources":)" +
+               beside + "}]}}")
+        .pod();
+  };
+  EXPECT_TRUE(pod(same).guaranteed_beside);
+  EXPECT_FALSE(pod("{}").guaranteed_beside);
+}
+
+TEST(PodReviewTest, WhatWeWroteIsNotTakenForTheAuthors) {
+  const JsonTree first =
+      Patched(PodWith(R"({"requests":{"cpu":"1"},"limits":{"nvidia.com/gpu":"2"}})"), Managed());
+  const WrittenAmounts written = Read(first.Write()).pod().gpu_containers[0].written;
+  EXPECT_EQ(written.cpu_request, Cores(1));
+  EXPECT_EQ(written.memory_request, std::nullopt);
+}
+
+TEST(PodReviewTest, SeesPodsThatAreBoundOrMirroredOrHaveResourcesOfTheirOwn) {
+  EXPECT_TRUE(Read(R"({"spec":{"nodeName":"n"}})").pod().has_node);
+  EXPECT_TRUE(Read(R"({"spec":{"resources":{}}})").pod().pod_level_resources);
+  EXPECT_TRUE(
+      Read(R"({"metadata":{"annotations":{"kubernetes.io/config.mirror":"x"}}})").pod().mirror);
+}
+
+TEST(PodReviewTest, GpusOfNoneOrLessAreNone) {
+  for (const char* amount : {"0", "-1"}) {
+    EXPECT_TRUE(Read(PodWith(fmt::format(R"({{"requests":{{"nvidia.com/gpu":"{}"}}}})", amount)))
+                    .pod()
+                    .gpu_containers.empty());
+  }
+}
+
+TEST(PodReviewTest, AbsurdAmountsAreReadWithoutHarm) {
+  const PodReview review = Read(PodWith(
+      R"({"requests":{"nvidia.com/gpu":"9e99"},"limits":{"cpu":"-99999999999999999999999"}})"));
+  ASSERT_EQ(review.pod().gpu_containers.size(), 1U);
+  EXPECT_GT(review.pod().gpu_containers[0].gpus, Gpus(1 << 30));
+}
+
+TEST(PodReviewTest, FiftyContainersAreNoTrouble) {
+  std::string containers;
+  for (int i = 0; i < 50; ++i) {
+    containers +=
+        fmt::format(R"({}{{"name":"c{}","resources":{{"requests":{{"nvidia.com/gpu":"1"}}}}}})",
+                    i ? "," : "", i);
+  }
+  EXPECT_EQ(Read("{\"spec\":{\"containers\":[" + containers + "]}}").pod().gpu_containers.size(),
+            50U);
+}
+
+TEST(PodReviewTest, PodsWithoutContainersOrSpecAreNoTrouble) {
+  for (const char* pod : {R"({})", R"({"spec":null})", R"({"spec":{"containers":[]}})",
+                          R"({"spec":{"containers":null}})", R"({"spec":{"containers":[{}]}})"})
+    EXPECT_TRUE(Read(pod).pod().gpu_containers.empty()) << pod;
+}
+
+TEST(PodReviewTest, WhatCannotBeReadIsToldWithItsPath) {
+  const auto problem = [](std::string_view pod) {
+    const Result<PodReview> review = PodReview::Read(ReviewOf(pod), kGpu);
+    EXPECT_TRUE(review);
+    EXPECT_EQ(review->problem_kind(), "object");
+    return review->problem();
+  };
+  EXPECT_EQ(problem("null"), "request.object: must be an object, not null");
+  EXPECT_EQ(problem("[]"), "request.object: must be an object, not an array");
+  EXPECT_EQ(problem(R"({"spec":{"containers":"x"}})"),
+            "spec.containers: must be an array, not a string");
+  EXPECT_THAT(problem(PodWith(R"({"requests":{"nvidia.com/gpu":"many"}})")),
+              HasSubstr("\"many\" is not a quantity"));
+}
+
+TEST(PodReviewTest, OtherVersionsAndOperationsAreToldAndCanBeAnswered) {
+  const auto beta = PodReview::Read(ReviewOf(PodWith(kPlain), "v1beta1"), kGpu);
+  ASSERT_TRUE(beta);
+  EXPECT_EQ(beta->problem_kind(), "version");
+  EXPECT_EQ(beta->head().api_version, "admission.k8s.io/v1beta1");
+  const auto update = PodReview::Read(ReviewOf(PodWith(kPlain), "v1", "UPDATE"), kGpu);
+  ASSERT_TRUE(update);
+  EXPECT_EQ(update->problem_kind(), "operation");
+}
+
+TEST(PodReviewTest, WhatIsNoReviewCannotBeAnswered) {
+  for (const char* text :
+       {"", "{", "null", "[]", "{}", R"({"kind":"Pod","apiVersion":"v1"})",
+        R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"})",
+        R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":7}})"})
+    EXPECT_FALSE(PodReview::Read(text, kGpu)) << text;
+}
+
+TEST(PodPatchTest, SetsTheFloorAndWritesDownTheFigures) {
+  const JsonTree pod = Patched(PodWith(kPlain), Managed());
+  EXPECT_EQ(pod.At("spec/containers/1/resources").Write(),
+            R"({"limits":{"nvidia.com/gpu":"2"},)"
+            R"("requests":{"cpu":"6","memory":"32Gi","nvidia.com/gpu":"2"}})");
+  EXPECT_EQ(pod.At("spec/schedulerName").text, "synergy-scheduler");
+  const JsonTree& annotations = pod.At("metadata/annotations");
+  EXPECT_EQ(annotations.At("synergy.io~1container").text, "train");
+  EXPECT_EQ(annotations.At("synergy.io~1demand").text, R"({"cpu":"18","memory":"64Gi"})");
+  EXPECT_EQ(annotations.At("synergy.io~1fair-share").text, R"({"cpu":"6","memory":"32Gi"})");
+  EXPECT_EQ(annotations.At("synergy.io~1floor").text, R"({"cpu":"6","memory":"32Gi"})");
+  EXPECT_EQ(annotations.At("synergy.io~1profile").text, "image");
+  EXPECT_EQ(annotations.At("synergy.io~1profile-generation").text, "4");
+  EXPECT_EQ(annotations.At("synergy.io~1enforcement").text, "shared");
+  EXPECT_EQ(annotations.At("synergy.io~1original").text,
+            R"({"requests":{"nvidia.com/gpu":"2"},"limits":{"nvidia.com/gpu":"2"}})");
+  EXPECT_EQ(pod.At("spec/containers/1/resizePolicy").Write(),
+            R"([{"resourceName":"cpu","restartPolicy":"NotRequired"},)"
+            R"({"resourceName":"memory","restartPolicy":"NotRequired"}])");
+}
+
+TEST(PodPatchTest, OtherContainersStayAsTheyAre) {
+  const JsonTree pod = Patched(PodWith(kPlain), Managed());
+  EXPECT_EQ(pod.At("spec/containers/0").Write(),
+            R"({"name":"log","resources":{"requests":{"cpu":"100m"}}})");
+}
+
+TEST(PodPatchTest, StrictEnforcementLimitsCpuToo) {
+  const JsonTree pod = Patched(PodWith(kPlain), Managed(Enforcement::kStrict));
+  EXPECT_EQ(pod.At("spec/containers/1/resources/limits/cpu").text, "6");
+  EXPECT_EQ(pod.At("metadata/annotations/synergy.io~1enforcement").text, "strict");
+}
+
+TEST(PodPatchTest, AMemoryLimitIsAddedWhereAdmissionSaysSo) {
+  AdmissionDecision decision = Managed(Enforcement::kStrict);
+  decision.figures->memory_limit = GiB(32);
+  const JsonTree pod = Patched(PodWith(kPlain), decision);
+  EXPECT_EQ(pod.At("spec/containers/1/resources/limits/memory").text, "32Gi");
+}
+
+TEST(PodPatchTest, APlaceholderIsMarkedAndAForgedMarkRemoved) {
+  AdmissionDecision decision = Managed();
+  decision.figures->placeholder = "no node has 2 GPUs";
+  JsonTree pod = Patched(PodWith(kPlain), decision);
+  EXPECT_EQ(pod.At("metadata/annotations/synergy.io~1placeholder").text, "no node has 2 GPUs");
+  pod = Patched(pod.Write(), Managed());
+  EXPECT_FALSE(pod.At("metadata/annotations").members.contains("synergy.io/placeholder"));
+}
+
+TEST(PodPatchTest, SharedEnforcementLeavesTheUsersLimits) {
+  const JsonTree pod =
+      Patched(PodWith(R"({"limits":{"nvidia.com/gpu":"2","cpu":"8","memory":"40Gi"}})"), Managed());
+  EXPECT_EQ(pod.At("spec/containers/1/resources/limits").Write(),
+            R"({"cpu":"8","memory":"40Gi","nvidia.com/gpu":"2"})");
+}
+
+TEST(PodPatchTest, TheSameAmountInOtherWordsStays) {
+  const JsonTree pod = Patched(
+      PodWith(
+          R"({"requests":{"cpu":"6000m","memory":34359738368},"limits":{"nvidia.com/gpu":"2","memory":"32768Mi"}})"),
+      Managed());
+  EXPECT_EQ(pod.At("spec/containers/1/resources/requests").Write(),
+            R"({"cpu":"6000m","memory":34359738368})");
+}
+
+TEST(PodPatchTest, TheContainerIsToldItsAllocationUnlessTheUserSaysOtherwise) {
+  JsonTree pod =
+      Patched(PodWith(kPlain, R"x(,"env":[{"name":"A","value":"$(SYNERGY_CPUS)"}])x"), Managed());
+  const std::string_view env = "spec/containers/1/env";
+  ASSERT_EQ(pod.At(env).elements.size(), 3U);
+  EXPECT_EQ(
+      pod.At("spec/containers/1/env/0").Write(),
+      R"({"name":"SYNERGY_CPUS","valueFrom":{"resourceFieldRef":{"divisor":"1","resource":"requests.cpu"}}})");
+  EXPECT_EQ(
+      pod.At("spec/containers/1/env/1").Write(),
+      R"({"name":"SYNERGY_MEMORY","valueFrom":{"resourceFieldRef":{"divisor":"1","resource":"requests.memory"}}})");
+  EXPECT_EQ(pod.At("spec/containers/1/env/2/name").text, "A");
+  pod = Patched(PodWith(kPlain, R"(,"env":[{"name":"SYNERGY_CPUS","value":"4"}])"), Managed());
+  EXPECT_EQ(pod.At(env).elements.size(), 2U);
+  EXPECT_EQ(pod.At("spec/containers/1/env/1/value").text, "4");
+}
+
+TEST(PodPatchTest, ARestartOnResizeIsNotWhatWeNeed) {
+  const JsonTree pod = Patched(
+      PodWith(kPlain,
+              R"(,"resizePolicy":[{"resourceName":"cpu","restartPolicy":"RestartContainer"}])"),
+      Managed());
+  EXPECT_EQ(pod.At("spec/containers/1/resizePolicy/0/restartPolicy").text, "NotRequired");
+}
+
+TEST(PodPatchTest, WhatAUserWroteInOurNameIsReplacedOrRemoved) {
+  const JsonTree pod =
+      Patched(PodWith(kPlain, "",
+                      R"(,"annotations":{"synergy.io/floor":"{\"cpu\":\"99\",\"memory\":\"9Ti\"}",
+      "synergy.io/original":"{}","synergy.io/change":"x","synergy.io/hold":"x",
+      "synergy.io/unshrinkable-until":"x","mine":"stays"})"),
+              Managed());
+  const JsonTree& annotations = pod.At("metadata/annotations");
+  EXPECT_EQ(annotations.At("synergy.io~1floor").text, R"({"cpu":"6","memory":"32Gi"})");
+  EXPECT_THAT(annotations.At("synergy.io~1original").text, HasSubstr("nvidia.com/gpu"));
+  EXPECT_EQ(annotations.At("mine").text, "stays");
+  for (const char* key : {"change", "hold", "unshrinkable-until"})
+    EXPECT_FALSE(annotations.members.contains(std::string("synergy.io/") + key)) << key;
+}
+
+TEST(PodPatchTest, NothingThatProgramsActOnComesFromTheCreator) {
+  std::string forged;
+  for (const std::string_view key : annotations::kWrittenByPrograms)
+    forged += fmt::format(R"({}"{}":"forged")", forged.empty() ? "" : ",", key);
+  const std::string pod = PodWith(kPlain, "", fmt::format(R"(,"annotations":{{{}}})", forged));
+  AdmissionDecision without_profile = Managed();
+  without_profile.figures->profile.clear();
+  without_profile.figures->gpu_product.clear();
+  for (const AdmissionDecision& decision :
+       {Managed(), without_profile, AdmissionDecision{AdmissionOutcome::kOptedOut, {}, {}},
+        AdmissionDecision{AdmissionOutcome::kNoGpus, {}, {}},
+        AdmissionDecision{AdmissionOutcome::kStarting, {}, {}}}) {
+    const JsonTree patched = Patched(pod, decision);
+    for (const auto& [key, value] : patched.At("metadata/annotations").members)
+      EXPECT_NE(value.text, "forged") << key << " of " << ToString(decision.outcome);
+  }
+}
+
+TEST(PodPatchTest, WithoutAProfileNoneIsClaimed) {
+  AdmissionDecision decision = Managed();
+  decision.figures->profile.clear();
+  const JsonTree pod = Patched(
+      PodWith(kPlain, "",
+              R"(,"annotations":{"synergy.io/profile":"p","synergy.io/profile-generation":"7"})"),
+      decision);
+  EXPECT_FALSE(pod.At("metadata/annotations").members.contains("synergy.io/profile"));
+  EXPECT_FALSE(pod.At("metadata/annotations").members.contains("synergy.io/profile-generation"));
+}
+
+TEST(PodPatchTest, TheOriginalSurvivesASecondReviewWithOtherFigures) {
+  const JsonTree first =
+      Patched(PodWith(R"({"requests":{"cpu":"1","memory":"1Gi"},"limits":{"nvidia.com/gpu":"2"}})"),
+              Managed());
+  AdmissionDecision later = Managed();
+  later.figures->floor.cpu = Cores(5);
+  const JsonTree second = Patched(first.Write(), later);
+  EXPECT_EQ(second.At("spec/containers/1/resources/requests/cpu").text, "5");
+  EXPECT_EQ(second.At("metadata/annotations/synergy.io~1original").text,
+            R"({"requests":{"cpu":"1","memory":"1Gi"},"limits":{"nvidia.com/gpu":"2"}})");
+}
+
+TEST(PodPatchTest, AnEndlessListOfResourcesIsNotCopied) {
+  std::string requests = R"("cpu":"1","memory":"1Gi")";
+  for (int i = 0; i < 1000; ++i) requests += fmt::format(R"(,"example.com/thing-{}":"1")", i);
+  const JsonTree pod =
+      Patched(PodWith("{\"requests\":{" + requests + "},\"limits\":{\"nvidia.com/gpu\":\"2\"}}"),
+              Managed());
+  EXPECT_EQ(pod.At("metadata/annotations/synergy.io~1original").text,
+            R"({"limits":{},"requests":{"cpu":"1","memory":"1Gi"}})");
+}
+
+TEST(PodPatchTest, AContainerWithoutResourcesCanBePatched) {
+  const std::string pod = R"({"spec":{"containers":[{"name":"a"},{"name":"train"}]}})";
+  EXPECT_EQ(Patched(pod, Managed()).At("spec/containers/1/resources").Write(),
+            R"({"requests":{"cpu":"6","memory":"32Gi"}})");
+}
+
+TEST(PodPatchTest, APodThatIsLeftLosesOnlyWhatWouldPassForOurWords) {
+  const std::string pod =
+      PodWith(kPlain, "",
+              R"(,"annotations":{"synergy.io/container":"train","synergy.io/floor":"{}",
+      "synergy.io/demand":"{}","mine":"stays"})");
+  const JsonTree left = Patched(pod, {AdmissionOutcome::kOtherScheduler, std::nullopt, {}});
+  EXPECT_EQ(left.At("metadata/annotations").Write(), R"({"mine":"stays"})");
+  EXPECT_EQ(left.At("spec"), ParseJsonTree(pod)->At("spec"));
+  EXPECT_EQ(Read(pod).WritePatch({AdmissionOutcome::kExcludedNamespace, std::nullopt, {}}, {}),
+            "[]");
+}
+
+TEST(ReviewAnswerTest, RepeatsTheHeadAndHasPatchAndTypeTogetherOrNeither) {
+  const ReviewHead head{"admission.k8s.io/v1beta1", "u\"1"};
+  EXPECT_EQ(
+      WriteReviewAnswer(head, {}),
+      R"({"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview","response":{"uid":"u\"1","allowed":true}})");
+  EXPECT_EQ(
+      WriteReviewAnswer(head, {.patch = "[1]", .warnings = {"a", "b"}}),
+      R"({"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview","response":{"uid":"u\"1","allowed":true,)"
+      R"("patchType":"JSONPatch","patch":"WzFd","warnings":["a","b"]}})");
+}
+
+TEST(ReviewAnswerTest, ARefusalSaysWhy) {
+  EXPECT_THAT(
+      WriteReviewAnswer({"v", "u"}, {.allowed = false, .message = "spec.points: no"}),
+      HasSubstr(
+          R"("allowed":false,"status":{"code":422,"reason":"Invalid","message":"spec.points: no"})"));
+}
+
+TEST(ReviewAnswerTest, ALongWarningIsCutAndStaysJson) {
+  std::string warning(1023, 'x');
+  warning += "\xc3\xa4";
+  const std::string answer = WriteReviewAnswer({"v", "u"}, {.warnings = {warning}});
+  EXPECT_LT(answer.size(), 1200U);
+  EXPECT_TRUE(json::Document::Parse(answer));
+}
+
+TEST(ReviewAnswerTest, PatchesOfEveryLengthAreWholeBase64) {
+  for (const auto& [patch, base64] :
+       {std::pair("a", "YQ=="), std::pair("ab", "YWI="), std::pair("abc", "YWJj"),
+        std::pair("\xff\xfe\xfd", "//79")}) {
+    EXPECT_THAT(WriteReviewAnswer({"v", "u"}, {.patch = patch}),
+                HasSubstr(fmt::format(R"("patch":"{}")", base64)));
+  }
+}
+
+}  // namespace
+}  // namespace synergy::wire

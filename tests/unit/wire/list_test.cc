@@ -1,0 +1,140 @@
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/objects.h"
+
+namespace synergy::wire {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const ObjectReader& Reader() {
+  static const ObjectReader reader("nvidia.com/gpu");
+  return reader;
+}
+
+TEST(Lists, GiveTheirItemsAndHowToGoOn) {
+  const auto page = Reader().ReadList<Pod>(
+      R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"4711","continue":"abc","remainingItemCount":3},
+          "items":[{"metadata":{"name":"a","namespace":"x","uid":"1"}},{"metadata":{"name":"b","namespace":"x","uid":"2"}}]})");
+  ASSERT_TRUE(page) << page.error().message;
+  EXPECT_EQ(page->resource_version, "4711");
+  EXPECT_EQ(page->continue_token, "abc");
+  ASSERT_THAT(page->items, SizeIs(2));
+  EXPECT_EQ(page->items[1].Key(), "x/b");
+  EXPECT_THAT(page->problems, IsEmpty());
+}
+
+TEST(Lists, MayBeEmpty) {
+  for (const std::string_view text : {R"({"items":[],"metadata":{"resourceVersion":"1"}})",
+                                      R"({"items":null})", R"({"metadata":{}})", R"({})"}) {
+    const auto page = Reader().ReadList<Node>(text);
+    ASSERT_TRUE(page) << text;
+    EXPECT_THAT(page->items, IsEmpty());
+    EXPECT_THAT(page->problems, IsEmpty());
+    EXPECT_TRUE(page->continue_token.empty());
+  }
+}
+
+TEST(Lists, CountPodsAsTheyStandOnTheirNodes) {
+  const auto page = Reader().ReadList<Pod>(
+      R"({"items":[{"metadata":{"name":"a","uid":"1"},"spec":{"containers":[{"name":"c"}]},
+          "status":{"containerStatuses":[{"name":"c","resources":{"requests":{"cpu":"3"}}}]}}]})");
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->items.front().requests.main.cpu, Cores(3));
+}
+
+TEST(Lists, DeliverAnObjectWithABadFieldAndSayWhatIsWrong) {
+  const auto page = Reader().ReadList<Pod>(
+      R"({"items":[{"metadata":{"name":"a","namespace":"x","uid":"1","annotations":{"synergy.io/demand":"?"}},
+                    "spec":{"nodeName":"n","containers":[{"resources":{"requests":{"cpu":"12x","memory":"1Gi"}}}]}},
+                   {"metadata":{"name":"b","namespace":"x","uid":"2"}}]})");
+  ASSERT_TRUE(page);
+  ASSERT_THAT(page->items, SizeIs(2));
+  EXPECT_EQ(page->items[0].node, "n");
+  EXPECT_EQ(page->items[0].requests.main, (ResourceVector{Gpus(0), MilliCpu(0), GiB(1)}));
+  EXPECT_FALSE(page->items[0].demand);
+  EXPECT_THAT(
+      page->problems,
+      ElementsAre(
+          R"(pod x/a: spec.containers[0].resources.requests.cpu: "12x" is not a quantity)",
+          R"(pod x/a: metadata.annotations["synergy.io/demand"]: not JSON at byte 0: Invalid value.)"));
+}
+
+TEST(Lists, ReportObjectsWithoutIdentity) {
+  const auto pods = Reader().ReadList<Pod>(
+      R"({"items":[{},{"metadata":{"name":"a"}},{"metadata":{"uid":"1"}},{"metadata":1}]})");
+  ASSERT_TRUE(pods);
+  EXPECT_THAT(pods->items, SizeIs(4));
+  EXPECT_THAT(
+      pods->problems,
+      ElementsAre("pod without a name: metadata: is missing", "pod a: metadata.uid: is missing",
+                  "pod without a name: metadata.name: is missing",
+                  "pod without a name: metadata: must be an object, not a number"));
+  const auto nodes = Reader().ReadList<Node>(R"({"items":[{"metadata":{"name":"a"}}]})");
+  ASSERT_TRUE(nodes);
+  EXPECT_THAT(nodes->problems, IsEmpty());
+}
+
+TEST(Lists, LeaveOutItemsThatAreNoObjects) {
+  const auto page = Reader().ReadList<Node>(R"({"items":[null,{"metadata":{"name":"a"}},5]})");
+  ASSERT_TRUE(page);
+  EXPECT_THAT(page->items, SizeIs(1));
+  EXPECT_THAT(page->problems, ElementsAre("items[0]: must be an object, not null",
+                                          "items[2]: must be an object, not a number"));
+}
+
+TEST(Lists, TellOfAFewProblemsPerObjectAndCountTheRest) {
+  std::string containers;
+  for (int i = 0; i < 100; ++i) containers += R"({"resources":{"requests":{"cpu":"x"}}},)";
+  const auto page = Reader().ReadList<Pod>(fmt::format(
+      R"({{"items":[{{"metadata":{{"name":"a","uid":"1"}},"spec":{{"containers":[{}{{}}]}}}}]}})",
+      containers));
+  ASSERT_TRUE(page);
+  ASSERT_THAT(page->problems, SizeIs(9));
+  EXPECT_EQ(page->problems.back(), "pod a: and 92 more");
+}
+
+TEST(Lists, AreRefusedWhenTheyAreNone) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"", "not JSON at byte 0: The document is empty."},
+      {"[]", "must be an object, not an array"},
+      {R"({"items":{}})", "items: must be an array, not an object"},
+      {R"({"metadata":{"continue":1}})", "metadata.continue: must be a string, not a number"},
+  };
+  for (const auto& [text, message] : cases) {
+    const auto page = Reader().ReadList<Pod>(text);
+    ASSERT_FALSE(page) << text;
+    EXPECT_EQ(page.error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(page.error().message, message);
+  }
+}
+
+TEST(Lists, TurnAStatusIntoItsError) {
+  const auto page = Reader().ReadList<Pod>(
+      R"({"kind":"Status","code":410,"reason":"Expired","message":"too old resource version"})");
+  ASSERT_FALSE(page);
+  EXPECT_EQ(page.error().code, ErrorCode::kGone);
+  EXPECT_EQ(page.error().message, "too old resource version");
+}
+
+TEST(Lists, CanBeLarge) {
+  std::string items;
+  constexpr int kPods = 20'000;
+  for (int i = 0; i < kPods; ++i) {
+    items +=
+        fmt::format(R"({}{{"metadata":{{"name":"pod-{}","uid":"{}"}}}})", i == 0 ? "" : ",", i, i);
+  }
+  const auto page = Reader().ReadList<Pod>(R"({"items":[)" + items + "]}");
+  ASSERT_TRUE(page);
+  ASSERT_THAT(page->items, SizeIs(kPods));
+  EXPECT_EQ(page->items.back().name, "pod-19999");
+}
+
+}  // namespace
+}  // namespace synergy::wire

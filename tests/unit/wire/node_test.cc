@@ -1,0 +1,135 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "json/text.h"
+#include "wire/gpu_inventory.h"
+#include "wire/objects.h"
+#include "wire/resource_list.h"
+
+namespace synergy::wire {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+Result<Node> Read(std::string_view text) { return ObjectReader("nvidia.com/gpu").ReadNode(text); }
+
+TEST(ReadNode, ReadsWhatANodeOffers) {
+  const Result<Node> node = Read(R"({
+    "metadata": {"name": "node-1", "labels": {"zone": "a", "kubernetes.io/os": "linux"}},
+    "spec": {"podCIDR": "10.0.0.0/24"},
+    "status": {
+      "capacity": {"cpu": "128", "memory": "1Ti", "pods": "200", "nvidia.com/gpu": "16"},
+      "allocatable": {"cpu": "95500m", "memory": "500Gi", "pods": "110", "nvidia.com/gpu": "8", "ephemeral-storage": "1.5Ki",
+                      "hugepages-1Gi": "0", "hugepages-2Mi": "4Mi", "example.com/nic": 2, "unprefixed": "3"}}})");
+  ASSERT_TRUE(node) << node.error().message;
+  EXPECT_EQ(node->name, "node-1");
+  EXPECT_THAT(node->labels, ElementsAre(Pair("kubernetes.io/os", "linux"), Pair("zone", "a")));
+  EXPECT_EQ(node->allocatable.main, (ResourceVector{Gpus(8), MilliCpu(95'500), GiB(500)}));
+  EXPECT_THAT(node->allocatable.other.entries(),
+              ElementsAre(Pair("ephemeral-storage", 1536), Pair("example.com/nic", 2),
+                          Pair("hugepages-2Mi", 4 << 20)));
+  EXPECT_EQ(node->pods_allowed, 110);
+  EXPECT_FALSE(node->unschedulable);
+  EXPECT_FALSE(node->deleting);
+}
+
+TEST(ReadNode, CountsWhatIsMissingAsNothing) {
+  const Result<Node> node = Read("{}");
+  ASSERT_TRUE(node);
+  EXPECT_EQ(node->allocatable, Resources());
+  EXPECT_EQ(node->pods_allowed, 0);
+}
+
+TEST(ReadNode, SeesCordonAndDeletion) {
+  const Result<Node> node = Read(
+      R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"unschedulable":true}})");
+  ASSERT_TRUE(node);
+  EXPECT_TRUE(node->unschedulable);
+  EXPECT_FALSE(node->short_of_memory);
+  EXPECT_TRUE(node->deleting);
+}
+
+TEST(ReadNode, ManagesWhicheverResourceItIsToldTo) {
+  const std::string_view text =
+      R"({"status":{"allocatable":{"amd.com/gpu":"4","nvidia.com/gpu":"8"}}})";
+  const Result<Node> node = ObjectReader("amd.com/gpu").ReadNode(text);
+  ASSERT_TRUE(node);
+  EXPECT_EQ(node->allocatable.main.gpus, Gpus(4));
+  EXPECT_THAT(node->allocatable.other.entries(), ElementsAre(Pair("nvidia.com/gpu", 8)));
+}
+
+TEST(ReadNode, SeesThatItIsShortOfMemory) {
+  const auto text = [](const std::string& status) {
+    return R"({"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"MemoryPressure","status":")" +
+           status + R"("}]}})";
+  };
+  EXPECT_TRUE(Read(text("True"))->short_of_memory);
+  EXPECT_FALSE(Read(text("False"))->short_of_memory);
+}
+
+TEST(ReadNode, CutsAbsurdAmounts) {
+  const Result<Node> node = Read(R"({"status":{"allocatable":{"memory":"8Ei","pods":"1e30"}}})");
+  ASSERT_TRUE(node);
+  EXPECT_EQ(node->allocatable.main.memory, Bytes(kLargestAllocatable));
+  EXPECT_EQ(node->pods_allowed, kLargestAllocatable);
+}
+
+TEST(ReadNode, NamesTheFieldThatItCannotRead) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"spec":{"unschedulable":"yes"}})",
+       "spec.unschedulable: must be true or false, not a string"},
+      {R"({"status":{"allocatable":{"pods":"many"}}})",
+       R"(status.allocatable.pods: "many" is not a quantity)"},
+      {R"({"status":[]})", "status: must be an object, not an array"},
+      {R"({"metadata":{"name":["a"]}})", "metadata.name: must be a string, not an array"},
+      {R"({"a":)", "not JSON at byte 5: Invalid value."},
+  };
+  for (const auto& [text, message] : cases) {
+    const Result<Node> node = Read(text);
+    ASSERT_FALSE(node) << text;
+    EXPECT_EQ(node.error().message, message);
+    EXPECT_EQ(node.error().code, ErrorCode::kInvalid);
+  }
+}
+
+TEST(ReadNode, KnowsItsGpusByTheDevicePluginsAnnotationElseByTheLabel) {
+  std::vector<Gpu> gpus(3);
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    gpus[i].uuid = fmt::format("GPU-{}", i);
+    gpus[i].product = "NVIDIA A100-SXM4-80GB";
+    gpus[i].numa_node = i == 0 ? 0 : 1;
+  }
+  NodeGpus told;
+  told.inventory = GpuInventory(gpus);
+  told.health.resize(gpus.size());
+  std::string annotation;
+  json::AppendJsonString(annotation, WriteGpuInventory(told));
+  const std::string labels = R"("labels":{"nvidia.com/gpu.product":"Tesla-T4"})";
+
+  const Result<Node> node =
+      Read(fmt::format(R"({{"metadata":{{{},"annotations":{{"synergy.io/gpu-inventory":{}}}}}}})",
+                       labels, annotation));
+  ASSERT_TRUE(node) << node.error().message;
+  EXPECT_THAT(node->gpu_kinds.products, ElementsAre("NVIDIA-A100-SXM4-80GB"));
+  EXPECT_EQ(node->gpu_kinds.most_per_numa_node, 2);
+
+  const Result<Node> labelled = Read(fmt::format(R"({{"metadata":{{{}}}}})", labels));
+  ASSERT_TRUE(labelled);
+  EXPECT_THAT(labelled->gpu_kinds.products, ElementsAre("Tesla-T4"));
+  EXPECT_EQ(labelled->gpu_kinds.most_per_numa_node, 0);
+  EXPECT_TRUE(Read("{}")->gpu_kinds.products.empty());
+  EXPECT_EQ(Read("{}")->gpu_kinds.installed, Gpus(0));
+  EXPECT_EQ(Read(R"({"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{}}})")
+                ->gpu_kinds.installed,
+            Gpus(8));
+  EXPECT_FALSE(Read(R"({"metadata":{"annotations":{"synergy.io/gpu-inventory":"{"}}})"));
+}
+
+}  // namespace
+}  // namespace synergy::wire

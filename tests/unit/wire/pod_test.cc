@@ -1,0 +1,241 @@
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "json/text.h"
+#include "wire/objects.h"
+
+namespace synergy::wire {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+const ObjectReader& Reader() {
+  static const ObjectReader reader("nvidia.com/gpu");
+  return reader;
+}
+
+Pod ReadValid(std::string_view text, PodUse use = PodUse::kIncoming) {
+  Result<Pod> pod = Reader().ReadPod(text, use);
+  EXPECT_TRUE(pod) << text << ": " << pod.error().message;
+  return pod ? std::move(*pod) : Pod();
+}
+
+std::string Refusal(std::string_view text, PodUse use = PodUse::kIncoming) {
+  const Result<Pod> pod = Reader().ReadPod(text, use);
+  EXPECT_FALSE(pod) << text << ": accepted";
+  return pod ? std::string() : pod.error().message;
+}
+
+// A pod that asks for 2 GPUs, 4 cores and 8 GiB, with `demand` as the text of its annotation.
+std::string PodWithDemand(std::string_view demand) {
+  std::string text =
+      R"({"spec":{"containers":[{"resources":{"requests":{"cpu":"4","memory":"8Gi","nvidia.com/gpu":"2"}}}]},)"
+      R"("metadata":{"annotations":{"synergy.io/demand":)";
+  json::AppendJsonString(text, demand);
+  return text + "}}}";
+}
+
+TEST(ReadPod, ReadsWhatSchedulingNeeds) {
+  const Pod pod = ReadValid(R"({
+    "apiVersion": "v1", "kind": "Pod",
+    "metadata": {"name": "train-0", "namespace": "team-a", "uid": "12-34", "labels": {"b": "2", "a": "1"},
+                 "annotations": {"other": "x"}, "managedFields": [{"fieldsV1": {"f:metadata": {}}}]},
+    "spec": {"nodeName": "node-1", "priority": -7, "unknown": [1, {"a": null}],
+             "containers": [{"name": "c", "resources": {"requests":
+                {"cpu": "1500m", "memory": "2Gi", "nvidia.com/gpu": "4", "example.com/nic": "1"}}}]},
+    "status": {"phase": "Running"}})");
+  EXPECT_EQ(pod.name, "train-0");
+  EXPECT_EQ(pod.pod_namespace, "team-a");
+  EXPECT_EQ(pod.uid, "12-34");
+  EXPECT_EQ(pod.node, "node-1");
+  EXPECT_EQ(pod.priority, -7);
+  EXPECT_THAT(pod.labels, ElementsAre(Pair("a", "1"), Pair("b", "2")));
+  EXPECT_EQ(pod.requests.main, (ResourceVector{Gpus(4), MilliCpu(1500), GiB(2)}));
+  EXPECT_THAT(pod.requests.other.entries(), ElementsAre(Pair("example.com/nic", 1)));
+  EXPECT_FALSE(pod.demand);
+  EXPECT_FALSE(pod.terminal);
+  EXPECT_FALSE(pod.deleting);
+  EXPECT_FALSE(pod.gated);
+  EXPECT_FALSE(pod.tolerates_unschedulable);
+}
+
+TEST(ReadPod, TakesNullAndAbsentFieldsForEmptyOnes) {
+  for (const std::string_view text :
+       {R"({})", R"({"metadata":null,"spec":null,"status":null})",
+        R"({"metadata":{"name":null,"labels":null,"annotations":null,"deletionTimestamp":null},
+            "spec":{"containers":null,"initContainers":null,"overhead":null,"resources":null,"priority":null,
+                    "tolerations":null,"schedulingGates":null,"nodeName":null},
+            "status":{"phase":null,"containerStatuses":null,"conditions":null}})",
+        R"({"spec":{"containers":[{},{"resources":null},{"resources":{"requests":null}}]}})"}) {
+    const Pod pod = ReadValid(text, PodUse::kAccounted);
+    EXPECT_EQ(pod.requests, Resources()) << text;
+    EXPECT_TRUE(pod.uid.empty() && pod.labels.empty() && !pod.gated && !pod.deleting) << text;
+  }
+}
+
+TEST(ReadPod, TakesOnlySucceededAndFailedForTheEnd) {
+  for (const auto& [phase, terminal] :
+       std::vector<std::pair<std::string, bool>>{{"Succeeded", true},
+                                                 {"Failed", true},
+                                                 {"Running", false},
+                                                 {"Pending", false},
+                                                 {"Unknown", false},
+                                                 {"", false}}) {
+    EXPECT_EQ(ReadValid(R"({"status":{"phase":")" + phase + R"("}})").terminal, terminal) << phase;
+  }
+}
+
+TEST(ReadPod, SeesDeletionAndGates) {
+  EXPECT_TRUE(ReadValid(R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}})").deleting);
+  EXPECT_TRUE(ReadValid(R"({"spec":{"schedulingGates":[{"name":"example.com/wait"}]}})").gated);
+  EXPECT_FALSE(ReadValid(R"({"spec":{"schedulingGates":[]}})").gated);
+}
+
+TEST(ReadPod, KnowsWhichTolerationsLeadToCordonedNodes) {
+  const std::vector<std::pair<std::string, bool>> cases = {
+      {R"({"operator":"Exists"})", true},
+      {R"({"key":"node.kubernetes.io/unschedulable","operator":"Exists"})", true},
+      {R"({"key":"node.kubernetes.io/unschedulable","operator":"Exists","effect":"NoSchedule"})",
+       true},
+      {R"({"key":"node.kubernetes.io/unschedulable"})", true},
+      {R"({"key":"node.kubernetes.io/unschedulable","operator":"Equal","value":""})", true},
+      {R"({"key":"node.kubernetes.io/unschedulable","operator":"Exists","value":"ignored"})", true},
+      {R"({})", true},
+      {R"({"key":"node.kubernetes.io/unschedulable","value":"x"})", false},
+      {R"({"key":"node.kubernetes.io/unschedulable","operator":"Exists","effect":"NoExecute"})",
+       false},
+      {R"({"key":"node.kubernetes.io/not-ready","operator":"Exists"})", false},
+      {R"({"key":"node.kubernetes.io/unschedulable","operator":"Gt"})", false},
+      {R"({"operator":"exists"})", false},
+  };
+  for (const auto& [toleration, tolerates] : cases) {
+    EXPECT_EQ(ReadValid(R"({"spec":{"tolerations":[)" + toleration + "]}}").tolerates_unschedulable,
+              tolerates)
+        << toleration;
+  }
+  EXPECT_FALSE(ReadValid(R"({"spec":{"tolerations":[]}})").tolerates_unschedulable);
+  EXPECT_FALSE(ReadValid(R"({"spec":{"tolerations":[null]}})").tolerates_unschedulable);
+  EXPECT_TRUE(
+      ReadValid(R"({"spec":{"tolerations":[{"key":"a"},{"operator":"Exists"},{"key":"b"}]}})")
+          .tolerates_unschedulable);
+}
+
+TEST(ReadPod, LetsTheLastOfEqualKeysCount) {
+  const Pod pod = ReadValid(
+      R"({"metadata":{"labels":{"a":"1","b":"2","a":"3"},"name":"x","name":"y"},
+          "spec":{"overhead":{"cpu":"1","cpu":"2"}}})");
+  EXPECT_THAT(pod.labels, ElementsAre(Pair("a", "3"), Pair("b", "2")));
+  EXPECT_EQ(pod.name, "y");
+  EXPECT_EQ(pod.requests.main.cpu, Cores(2));
+}
+
+TEST(ReadPod, ReadsTheDemandAnnotation) {
+  const Pod pod = ReadValid(PodWithDemand(R"({"cpu":"12","memory":"125Gi"})"));
+  EXPECT_EQ(pod.demand, (ResourceVector{Gpus(2), Cores(12), GiB(125)}));
+  EXPECT_EQ(pod.requests.main, (ResourceVector{Gpus(2), Cores(4), GiB(8)}));
+}
+
+TEST(ReadPod, RaisesADemandToTheRequests) {
+  EXPECT_EQ(ReadValid(PodWithDemand(R"({"cpu":"1","memory":"125Gi"})")).demand,
+            (ResourceVector{Gpus(2), Cores(4), GiB(125)}));
+  EXPECT_EQ(ReadValid(PodWithDemand(R"({"cpu":"12"})")).demand,
+            (ResourceVector{Gpus(2), Cores(12), GiB(8)}));
+  EXPECT_EQ(ReadValid(PodWithDemand(R"({"memory":9663676416,"later":"field"})")).demand,
+            (ResourceVector{Gpus(2), Cores(4), GiB(9)}));
+  EXPECT_EQ(ReadValid(PodWithDemand(R"({"cpu":"-3"})")).demand,
+            (ResourceVector{Gpus(2), Cores(4), GiB(8)}));
+}
+
+TEST(ReadPod, PlacesAPodWhoseAnnotationsAreNonsense) {
+  EXPECT_FALSE(ReadValid(PodWithDemand("cpu=12"), PodUse::kIncoming).demand);
+}
+
+TEST(ReadPod, NamesTheAnnotationWhenItCannotRead) {
+  const std::string path = R"(metadata.annotations["synergy.io/demand"]: )";
+  EXPECT_THAT(Refusal(PodWithDemand(""), PodUse::kAccounted), HasSubstr(path + "not JSON"));
+  EXPECT_THAT(Refusal(PodWithDemand("cpu=12"), PodUse::kAccounted),
+              HasSubstr(path + "not JSON at byte 0"));
+  EXPECT_EQ(Refusal(PodWithDemand(R"({"cpu":"12x"})"), PodUse::kAccounted),
+            path + R"(cpu: "12x" is not a quantity)");
+  EXPECT_EQ(Refusal(PodWithDemand("[]"), PodUse::kAccounted),
+            path + "must be an object, not an array");
+  EXPECT_EQ(Refusal(PodWithDemand("{}"), PodUse::kAccounted), path + "has neither cpu nor memory");
+  EXPECT_EQ(Refusal(R"({"metadata":{"annotations":{"synergy.io/demand":{"cpu":1}}}})",
+                    PodUse::kAccounted),
+            path + "must be a string, not an object");
+}
+
+TEST(ReadPod, NamesTheFieldThatItCannotRead) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"spec":{"containers":[{},{},{"resources":{"requests":{"cpu":"12x"}}}]}})",
+       R"(spec.containers[2].resources.requests.cpu: "12x" is not a quantity)"},
+      {R"({"spec":{"initContainers":[{"resources":{"requests":{"nvidia.com/gpu":true}}}]}})",
+       R"(spec.initContainers[0].resources.requests["nvidia.com/gpu"]: must be a quantity, not a boolean)"},
+      {R"({"spec":{"overhead":{"cpu":" \t1"}}})",
+       R"(spec.overhead.cpu: " \u00091" is not a quantity)"},
+      {R"({"spec":{"resources":{"requests":[]}}})",
+       "spec.resources.requests: must be an object, not an array"},
+      {R"({"spec":{"containers":{}}})", "spec.containers: must be an array, not an object"},
+      {R"({"spec":{"containers":["x"]}})", "spec.containers[0]: must be an object, not a string"},
+      {R"({"spec":[]})", "spec: must be an object, not an array"},
+      {R"({"spec":{"nodeName":5}})", "spec.nodeName: must be a string, not a number"},
+      {R"({"spec":{"priority":"5"}})", "spec.priority: must be a whole number, not a string"},
+      {R"({"spec":{"priority":2147483648}})",
+       R"(spec.priority: "2147483648" is not a whole number from -2147483648 to 2147483647)"},
+      {R"({"spec":{"priority":1.0}})",
+       R"(spec.priority: "1.0" is not a whole number from -2147483648 to 2147483647)"},
+      {R"({"spec":{"tolerations":[{"key":{}}]}})",
+       "spec.tolerations[0].key: must be a string, not an object"},
+      {R"({"spec":{"schedulingGates":"x"}})",
+       "spec.schedulingGates: must be an array, not a string"},
+      {R"({"metadata":{"labels":{"a/b":1}}})",
+       R"(metadata.labels["a/b"]: must be a string, not a number)"},
+      {R"({"metadata":{"deletionTimestamp":1}})",
+       "metadata.deletionTimestamp: must be a string, not a number"},
+      {R"({"metadata":7,"status":false})",
+       "metadata: must be an object, not a number (and 1 more)"},
+      {R"([])", "must be an object, not an array"},
+      {R"("pod")", "must be an object, not a string"},
+      {R"(null)", "must be an object, not null"},
+  };
+  for (const auto& [text, message] : cases) EXPECT_EQ(Refusal(text), message) << text;
+}
+
+TEST(ReadPod, LooksAtTheStatusOfAnIncomingPodForItsPhaseOnly) {
+  const std::string_view text = R"({"status":{"containerStatuses":7}})";
+  ReadValid(text, PodUse::kIncoming);
+  EXPECT_EQ(Refusal(text, PodUse::kAccounted),
+            "status.containerStatuses: must be an array, not a number");
+}
+
+TEST(ReadPod, TrimsSpacesAroundAQuantityAndTakesBareNumbers) {
+  const Pod pod =
+      ReadValid(R"({"spec":{"overhead":{"cpu":" 1500m  ","memory":1.5e3,"nvidia.com/gpu":null}}})");
+  EXPECT_EQ(pod.requests.main, (ResourceVector{Gpus(0), MilliCpu(1500), Bytes(1500)}));
+}
+
+TEST(ReadPod, SurvivesManyBadFieldsAndCountsThem) {
+  std::string text = R"({"spec":{"containers":[)";
+  for (int i = 0; i < 20'000; ++i) text += R"({"resources":{"requests":{"cpu":"x"}}},)";
+  text += R"({}]}})";
+  EXPECT_THAT(Refusal(text), HasSubstr("(and 19999 more)"));
+}
+
+TEST(ReadPod, TheGpuProductIsTheLabelsElseWhatTheWebhookFound) {
+  const auto product = [](std::string_view metadata) {
+    return ReadValid(fmt::format(R"({{"metadata":{{{}}}}})", metadata)).gpu_product;
+  };
+  const std::string annotation = R"("annotations":{"synergy.io/gpu-product":"H100"})";
+  EXPECT_EQ(product(""), "");
+  EXPECT_EQ(product(annotation), "H100");
+  EXPECT_EQ(product(annotation + R"(,"labels":{"synergy.io/gpu-product":"A100"})"), "A100");
+}
+
+}  // namespace
+}  // namespace synergy::wire

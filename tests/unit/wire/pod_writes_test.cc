@@ -1,0 +1,103 @@
+#include "wire/pod_writes.h"
+
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "json/document.h"
+#include "wire/objects.h"
+
+namespace synergy::wire {
+namespace {
+
+using json::Document;
+
+TEST(WriteBinding, NamesPodUidAndNode) {
+  EXPECT_EQ(WriteBinding("team-a", "job-0", "1234-ab", "node-7"),
+            R"({"apiVersion":"v1","kind":"Binding",)"
+            R"("metadata":{"namespace":"team-a","name":"job-0","uid":"1234-ab"},)"
+            R"("target":{"apiVersion":"v1","kind":"Node","name":"node-7"}})");
+}
+
+TEST(WriteBinding, MayBeForThePodAsItWasAlone) {
+  EXPECT_EQ(WriteBinding("team-a", "job-0", "1234-ab", "node-7", {}, 77),
+            R"({"apiVersion":"v1","kind":"Binding","metadata":{"namespace":"team-a",)"
+            R"("name":"job-0","uid":"1234-ab","resourceVersion":"77"},)"
+            R"("target":{"apiVersion":"v1","kind":"Node","name":"node-7"}})");
+}
+
+TEST(WriteBinding, EscapesNames) {
+  const Result<Document> document = Document::Parse(WriteBinding("a\"b", "\\", "\n", "\xFF"));
+  ASSERT_TRUE(document);
+  EXPECT_EQ(document->root()["metadata"]["namespace"].text(), "a\"b");
+  EXPECT_EQ(document->root()["target"]["name"].text(), "\uFFFD");
+}
+
+// The limit that a resize of memory to 4 GiB sets; empty: none.
+std::string LimitSet(const Fungible& fungible) {
+  const Result<Document> document =
+      Document::Parse(WriteResize("u", fungible, {Gpus(1), Cores(1), GiB(4)}));
+  EXPECT_TRUE(document);
+  std::string limit;
+  document->root()["spec"]["containers"].ForEachElement([&limit](json::Value container) {
+    limit = container["resources"]["limits"]["memory"].text();
+  });
+  return limit;
+}
+
+Fungible Running(Enforcement enforcement, std::optional<Bytes> limit) {
+  Fungible fungible;
+  fungible.container = "train";
+  fungible.enforcement = enforcement;
+  fungible.requested = {Gpus(1), Cores(1), limit.value_or(GiB(8))};
+  fungible.memory_limit = fungible.memory_limit_in_force = limit;
+  fungible.reported = true;
+  return fungible;
+}
+
+TEST(WriteResize, LowersNoMemoryLimitOfARunningContainer) {
+  for (const Enforcement enforcement : {Enforcement::kShared, Enforcement::kStrict}) {
+    EXPECT_EQ(LimitSet(Running(enforcement, GiB(8))), "8Gi");
+    EXPECT_EQ(LimitSet(Running(enforcement, GiB(2))), "4Gi");
+    EXPECT_EQ(LimitSet(Running(enforcement, std::nullopt)), "");
+  }
+}
+
+TEST(WriteResize, TakesBackAStrictLimitThatTheKubeletSetAside) {
+  Fungible fungible = Running(Enforcement::kStrict, GiB(9));
+  fungible.memory_limit_in_force = GiB(4);
+  EXPECT_EQ(LimitSet(fungible), "4Gi");
+}
+
+TEST(WriteResize, KeepsTheLimitAtTheRequestBeforeAStrictContainerRuns) {
+  Fungible fungible = Running(Enforcement::kStrict, GiB(8));
+  fungible.reported = false;
+  EXPECT_EQ(LimitSet(fungible), "4Gi");
+  fungible.requested.memory = GiB(6);  // what was written stays
+  EXPECT_EQ(LimitSet(fungible), "8Gi");
+}
+
+TEST(ReadStatus, GivesCodeReasonAndMessage) {
+  const std::optional<Status> status = ReadStatus(
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
+      R"("message":"pods \"a\" not found","reason":"NotFound","details":{"name":"a"},"code":404})");
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->code, 404);
+  EXPECT_EQ(status->reason, "NotFound");
+  EXPECT_EQ(status->message, "pods \"a\" not found");
+}
+
+TEST(ReadStatus, IsNoneForOtherTextAndLenientWithParts) {
+  EXPECT_FALSE(ReadStatus(""));
+  EXPECT_FALSE(ReadStatus("<html>"));
+  EXPECT_FALSE(ReadStatus("[]"));
+  EXPECT_FALSE(ReadStatus(R"({"kind":"Pod"})"));
+  const std::optional<Status> status = ReadStatus(R"({"kind":"Status","code":"410","reason":5})");
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->code, 0);
+  EXPECT_EQ(status->reason, "");
+}
+
+}  // namespace
+}  // namespace synergy::wire

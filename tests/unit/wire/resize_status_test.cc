@@ -1,0 +1,129 @@
+#include "wire/resize_status.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/objects.h"
+
+namespace synergy::wire {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// As the API server of a real node answered, shortened.
+constexpr const char* kShrinking = R"({
+  "metadata": {"name": "cached", "namespace": "team", "uid": "06508744-683a", "generation": 2,
+    "annotations": {"synergy.io/demand": "{}"}, "resourceVersion": "7"},
+  "spec": {"nodeName": "node-1",
+    "initContainers": [
+      {"name": "setup", "resources": {"limits": {"memory": "1Gi"}}},
+      {"name": "logs", "restartPolicy": "Always", "resources": {"limits": {"memory": "20Mi"}}}],
+    "containers": [
+      {"name": "train", "resources": {"limits": {"memory": "100Mi"}}},
+      {"name": "free", "resources": {}}]},
+  "status": {"phase": "Running", "qosClass": "Burstable",
+    "conditions": [
+      {"type": "Ready", "status": "True"},
+      {"type": "PodResizePending", "status": "False", "reason": "Deferred"},
+      {"type": "PodResizeInProgress", "status": "True", "reason": "Error",
+       "message": "cannot decrease memory limits"}],
+    "initContainerStatuses": [
+      {"name": "logs", "containerID": "containerd://1f", "resources": {"limits": {"memory": "20Mi"}}}],
+    "containerStatuses": [
+      {"name": "train", "containerID": "containerd://4f6d", "resources": {"limits": {"memory": "200Mi"}}},
+      {"name": "unheard-of"}]}})";
+
+WatchEvent<ResizeStatus> ReadModified(const std::string& object) {
+  const auto event =
+      ObjectReader("nvidia.com/gpu")
+          .ReadWatchEvent<ResizeStatus>(R"({"type":"MODIFIED","object":)" + object + "}");
+  EXPECT_TRUE(event) << event.error().message;
+  return event.value_or(WatchEvent<ResizeStatus>{});
+}
+
+TEST(ResizeStatusTest, TellsWhatIsAskedForAndWhatIsInForce) {
+  const WatchEvent<ResizeStatus> event = ReadModified(kShrinking);
+  EXPECT_THAT(event.problems, IsEmpty());
+  const ResizeStatus& pod = event.object;
+  EXPECT_EQ(pod.Key(), "team/cached");
+  EXPECT_EQ(pod.uid, "06508744-683a");
+  EXPECT_EQ(pod.node, "node-1");
+  EXPECT_EQ(pod.generation, 2);
+  EXPECT_EQ(pod.qos_class, QosClass::kBurstable);
+  EXPECT_TRUE(pod.managed);
+  EXPECT_FALSE(pod.terminal);
+  ASSERT_THAT(pod.containers, SizeIs(3));
+  EXPECT_EQ(pod.containers[0].name, "train");
+  EXPECT_EQ(pod.containers[0].id, "containerd://4f6d");
+  EXPECT_EQ(pod.containers[0].memory_limit, MiB(100));
+  EXPECT_EQ(pod.containers[0].memory_limit_in_force, MiB(200));
+  EXPECT_EQ(pod.containers[1].name, "free");
+  EXPECT_EQ(pod.containers[1].memory_limit, std::nullopt);
+  EXPECT_EQ(pod.containers[2].name, "logs");
+  EXPECT_EQ(pod.containers[2].memory_limit_in_force, MiB(20));
+  ASSERT_TRUE(pod.resize_in_progress);
+  EXPECT_EQ(pod.resize_in_progress->reason, "Error");
+  EXPECT_EQ(pod.resize_in_progress->message, "cannot decrease memory limits");
+  EXPECT_FALSE(pod.resize_pending);
+}
+
+TEST(ResizeStatusTest, OnlyTheAnnotationsMakeAPodOurs) {
+  const auto managed = [](const std::string& annotations) {
+    return ReadModified(
+               R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1","annotations":)" +
+               annotations + "}}")
+        .object.managed;
+  };
+  EXPECT_TRUE(managed(R"({"synergy.io/profile":"resnet18"})"));
+  EXPECT_TRUE(managed(R"({"synergy.io/demand":"whatever"})"));
+  EXPECT_FALSE(managed(R"({"synergy.io/fungible":"false"})"));
+  EXPECT_FALSE(managed("null"));
+}
+
+TEST(ResizeStatusTest, OddFieldsAreReportedAndReadAsAbsent) {
+  const WatchEvent<ResizeStatus> event = ReadModified(
+      R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1"},"spec":{"containers":[)"
+      R"({"name":"c","resources":{"limits":{"memory":"lots"}}},3]}})");
+  EXPECT_THAT(event.problems, ElementsAre(HasSubstr("limits.memory: \"lots\" is not a quantity"),
+                                          HasSubstr("containers[1]: must be an object")));
+}
+
+TEST(ResizeStatusTest, ListsHaveThemToo) {
+  const auto page = ObjectReader("nvidia.com/gpu")
+                        .ReadList<ResizeStatus>(
+                            R"({"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[)" +
+                            std::string(kShrinking) + "]}");
+  ASSERT_TRUE(page) << page.error().message;
+  ASSERT_THAT(page->items, SizeIs(1));
+  EXPECT_EQ(page->items[0].name, "cached");
+}
+
+TEST(ReadResizeStatus, ReadsWhatSynergyMayChangeAndWhichStorageOthersMayRead) {
+  const auto list = ObjectReader().ReadList<ResizeStatus>(
+      R"({"kind":"PodList","apiVersion":"v1","metadata":{},"items":[{
+        "metadata":{"uid":"u","name":"p","namespace":"team","annotations":{"synergy.io/container":"train",
+          "synergy.io/demand":"{\"cpu\":\"6\",\"memory\":\"16Gi\"}",
+          "synergy.io/floor":"{\"cpu\":\"2\",\"memory\":\"8Gi\"}","synergy.io/enforcement":"strict"}},
+        "spec":{"containers":[{"name":"train","resources":{"requests":{"cpu":"3","memory":"12Gi"}}}],
+          "volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"data"}},{"name":"b","hostPath":{"path":"/mnt/d"}},
+            {"name":"c","hostPath":{"path":"/dev/shm"}},{"name":"d","nfs":{"server":"s","path":"/x"}},
+            {"name":"e","emptyDir":{}}]}}]})");
+  ASSERT_TRUE(list) << list.error().message;
+  ASSERT_EQ(list->items.size(), 1u);
+  const ResizeStatus& pod = list->items.front();
+  ASSERT_TRUE(pod.fungible);
+  EXPECT_EQ(pod.fungible->requested.memory, GiB(12));
+  EXPECT_EQ(pod.fungible->floor.memory, GiB(8));
+  EXPECT_EQ(pod.fungible->enforcement, Enforcement::kStrict);
+  EXPECT_EQ(pod.storage, (std::vector<std::string>{"claim team/data", "/mnt/d", "s:/x"}));
+  EXPECT_EQ(list->problems, std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace synergy::wire
