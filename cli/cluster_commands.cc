@@ -20,6 +20,7 @@ constexpr const char* kExplainHelp =
 
 examples:
   synergy explain pod train-0
+  synergy explain pod train-0 --nodes
   synergy explain pod/train-0 --namespace research --output json)";
 
 constexpr const char* kTopHelp =
@@ -54,6 +55,7 @@ ClusterCommands::ClusterCommands(CLI::App& app)
       top_(app.add_subcommand("top", kTopHelp)),
       profiles_(app.add_subcommand("profiles", kProfilesHelp)) {
   explain_->add_option("what", explained_, "pod NAME, or pod/NAME")->required()->expected(1, 2);
+  explain_->add_flag("--nodes", each_node_, "what keeps a waiting pod from each node");
   top_->add_option("of", top_of_, "nodes or pods")
       ->required()
       ->check(CLI::IsMember({"nodes", "node", "pods", "pod"}));
@@ -105,7 +107,8 @@ Result<> ClusterCommands::RunExplain() const {
   if (!facts) return Fail(facts.error());
   const WallTime now = SystemClock().WallNow();
   const Explanation explanation = Explain(*facts, now);
-  Print(output_, ToTree(explanation), [&] { return ToText(explanation, now); });
+  Print(output_, ToTree(explanation, each_node_),
+        [&] { return ToText(explanation, now, each_node_); });
   return {};
 }
 

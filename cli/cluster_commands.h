@@ -41,6 +41,7 @@ class ClusterCommands {
   ClusterArguments cluster_;
   std::string output_ = "table";
   bool all_namespaces_ = false;
+  bool each_node_ = false;
 };
 
 }  // namespace synergy::cli

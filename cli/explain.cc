@@ -20,29 +20,32 @@ namespace {
 
 Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster, WallTime now) {
   const Waiting& waiting = *pod.waiting;
-  Waits waits{waiting.scheduler, {}, waiting.message, waiting.kept_node, {}, 0, 0};
+  Waits waits{
+      .scheduler = waiting.scheduler, .message = waiting.message, .kept_on = waiting.kept_node};
   if (waiting.since != WallTime{}) waits.since = ToTimeText(waiting.since);
   if (cluster == nullptr) return waits;
   std::map<std::string, size_t> reasons;
   for (NodeIndex index = 0; index < cluster->size(); ++index) {
     const NodeState& node = cluster->node(index);
     if (!node.exists) continue;
+    NodeVerdict& verdict =
+        waits.nodes.emplace_back(NodeVerdict{node.detail->name, node.Free(), {}});
     if (waiting.selection &&
         !MayGoTo(*waiting.selection, node.detail->name, node.detail->labels, node.detail->taints)) {
-      ++reasons["the pod's nodeSelector, affinity or tolerations keep it away"];
-      continue;
+      verdict.reason = "the pod's nodeSelector, affinity or tolerations keep it away";
+    } else if (const FitFailures failures = CheckFit(pod, node); !failures.none()) {
+      verdict.reason = DescribeFailures(failures, pod.requests, &node, "GPUs");
+      const bool scarce = (failures.bits() & ~(FitFailures::kCpu | FitFailures::kMemory)) == 0;
+      if (scarce && CheckFit(pod, WithoutSurplus(node, now)).none()) ++waits.nodes_by_reclaim;
     }
-    const FitFailures failures = CheckFit(pod, node);
-    if (failures.none()) {
+    if (verdict.reason.empty()) {
       ++waits.nodes_with_room;
-      continue;
-    }
-    ++reasons[DescribeFailures(failures, pod.requests, &node, "GPUs")];
-    const bool scarce = (failures.bits() & ~(FitFailures::kCpu | FitFailures::kMemory)) == 0;
-    if (scarce && CheckFit(pod, WithoutSurplus(node, now)).none()) {
-      ++waits.nodes_by_reclaim;
+    } else {
+      ++reasons[verdict.reason];
     }
   }
+  std::sort(waits.nodes.begin(), waits.nodes.end(),
+            [](const auto& a, const auto& b) { return a.node < b.node; });
   for (const auto& [reason, nodes] : reasons) waits.obstacles.push_back({reason, nodes});
   std::stable_sort(waits.obstacles.begin(), waits.obstacles.end(),
                    [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
@@ -153,7 +156,17 @@ std::string AmountsTable(const Explanation& explanation) {
   return FormatTable(rows, 2);
 }
 
-std::string WaitsText(const Waits& waits, WallTime now) {
+std::string NodesText(const std::vector<NodeVerdict>& nodes) {
+  std::vector<std::vector<std::string>> rows{{"NODE", "FREE GPUS", "CPU", "MEMORY", ""}};
+  rows.reserve(nodes.size() + 1);
+  for (const auto& [node, free, reason] : nodes) {
+    rows.push_back({node, fmt::format("{}", free.gpus.count()), ToQuantityText(free.cpu),
+                    ToReadableText(free.memory), reason.empty() ? "room for it now" : reason});
+  }
+  return FormatTable(rows, 2);
+}
+
+std::string WaitsText(const Waits& waits, WallTime now, bool each_node) {
   std::string text = fmt::format("Waits for {}", waits.scheduler);
   const auto since = ParseTime(waits.since);
   if (since) text += fmt::format(", unschedulable for {}", Ago(*since, now));
@@ -163,6 +176,7 @@ std::string WaitsText(const Waits& waits, WallTime now) {
     text += fmt::format("  a place is kept on node {}; CPU and memory are being freed there\n",
                         waits.kept_on);
   }
+  if (each_node) text += NodesText(waits.nodes);
   std::vector<std::vector<std::string>> rows;
   rows.reserve(waits.obstacles.size());
   for (const NodeObstacle& obstacle : waits.obstacles) {
@@ -220,7 +234,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
   return explanation;
 }
 
-Tree ToTree(const Explanation& explanation) {
+Tree ToTree(const Explanation& explanation, bool each_node) {
   Tree::List events;
   for (const wire::EventAboutPod& event : explanation.events) {
     events.push_back(Tree::Members{{"type", event.type},
@@ -247,14 +261,24 @@ Tree ToTree(const Explanation& explanation) {
       obstacles.push_back(Tree::Members{{"reason", obstacle.reason},
                                         {"nodes", static_cast<int64_t>(obstacle.nodes)}});
     }
-    waits = Tree::Members{
-        {"scheduler", explanation.waits->scheduler},
-        {"since", explanation.waits->since},
-        {"message", explanation.waits->message},
-        {"keptOn", explanation.waits->kept_on},
-        {"obstacles", std::move(obstacles)},
-        {"nodesWithRoom", static_cast<int64_t>(explanation.waits->nodes_with_room)},
-        {"nodesByReclaim", static_cast<int64_t>(explanation.waits->nodes_by_reclaim)}};
+    Tree::List nodes;
+    for (const auto& [node, free, reason] : explanation.waits->nodes) {
+      if (!each_node) break;
+      Tree amounts = Tree::Members{{"gpus", free.gpus.count()},
+                                   {"cpu", ToQuantityText(free.cpu)},
+                                   {"memory", ToQuantityText(free.memory)}};
+      nodes.push_back(
+          Tree::Members{{"node", node}, {"free", std::move(amounts)}, {"reason", reason}});
+    }
+    waits =
+        Tree::Members{{"scheduler", explanation.waits->scheduler},
+                      {"since", explanation.waits->since},
+                      {"message", explanation.waits->message},
+                      {"keptOn", explanation.waits->kept_on},
+                      {"obstacles", std::move(obstacles)},
+                      {"nodesWithRoom", static_cast<int64_t>(explanation.waits->nodes_with_room)},
+                      {"nodesByReclaim", static_cast<int64_t>(explanation.waits->nodes_by_reclaim)},
+                      {"nodes", each_node ? Tree(std::move(nodes)) : Tree()}};
   }
   return Tree::Members{{"pod", ToTree(explanation.pod)},
                        {"enforcement", explanation.enforcement},
@@ -268,7 +292,7 @@ Tree ToTree(const Explanation& explanation) {
                        {"remarks", std::move(remarks)}};
 }
 
-std::string ToText(const Explanation& explanation, WallTime now) {
+std::string ToText(const Explanation& explanation, WallTime now, bool each_node) {
   const PodView& pod = explanation.pod;
   std::string text =
       fmt::format("Pod {}/{}: {}{}, {} GPUs\n", pod.pod_namespace, pod.name, pod.state,
@@ -295,7 +319,7 @@ std::string ToText(const Explanation& explanation, WallTime now) {
     text += fmt::format("The kubelet says: {}\n", explanation.resize_message);
   }
   if (explanation.node) text += NodeTable({*explanation.node});
-  if (explanation.waits) text += WaitsText(*explanation.waits, now);
+  if (explanation.waits) text += WaitsText(*explanation.waits, now, each_node);
   if (!explanation.events.empty()) {
     text += "Events\n";
     std::vector<std::vector<std::string>> rows;

@@ -22,6 +22,13 @@ struct NodeObstacle {
   size_t nodes = 0;
 };
 
+// A node as it looks to a waiting pod.
+struct NodeVerdict {
+  std::string node;
+  ResourceVector free;
+  std::string reason;  // why not; empty: there is room
+};
+
 // What a pod without a node waits for.
 struct Waits {
   std::string scheduler;
@@ -30,7 +37,8 @@ struct Waits {
   std::string kept_on;                  // the node that the tuner keeps a place on; empty: none
   std::vector<NodeObstacle> obstacles;  // those of most nodes first
   size_t nodes_with_room = 0;           // kube-scheduler has yet to look, or knows another reason
-  size_t nodes_by_reclaim = 0;  // CPU and memory would suffice if all gave back their surplus
+  size_t nodes_by_reclaim = 0;     // CPU and memory would suffice if all gave back their surplus
+  std::vector<NodeVerdict> nodes;  // all of them, by name
 };
 
 struct Explanation {
@@ -48,7 +56,8 @@ struct Explanation {
 
 Explanation Explain(const PodFacts& facts, WallTime now);
 
-Tree ToTree(const Explanation& explanation);
-std::string ToText(const Explanation& explanation, WallTime now);
+// `each_node`: what a pod waits for is told node by node.
+Tree ToTree(const Explanation& explanation, bool each_node = false);
+std::string ToText(const Explanation& explanation, WallTime now, bool each_node = false);
 
 }  // namespace synergy::cli

@@ -192,7 +192,7 @@ class RunningDaemon final : public Daemon {
 
  private:
   Result<> MakeServers() {
-    auto options = daemon::ListenOn(config_.listen);
+    auto options = daemon::ListenOn(config_.listen, log_);
     if (!options) return Fail(options.error());
     options->certificate_file = config_.tls_certificate_file;
     options->key_file = config_.tls_key_file;
@@ -203,14 +203,11 @@ class RunningDaemon final : public Daemon {
       return daemon::Text(status, std::string(reason) + "\n");
     };
     options->on_failed_handshake = [this] { metrics_.CountBadInput("tls"); };
-    options->on_problem = [this](std::string_view problem) {
-      log_.Warn("webhook server", {{"problem", problem}});
-    };
     auto webhook_server = http::Server::Create(*std::move(options));
     if (!webhook_server) return Fail(webhook_server.error());
     webhook_server_ = *std::move(webhook_server);
 
-    auto plain = daemon::ListenOn(config_.http_listen);
+    auto plain = daemon::ListenOn(config_.http_listen, log_);
     if (!plain) return Fail(plain.error());
     plain->max_body_bytes = 1024;
     auto http_server = http::Server::Create(*std::move(plain));

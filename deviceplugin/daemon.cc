@@ -184,7 +184,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::DevicePluginConfig& 
     if (!created) return Fail(created.error());
     client = *std::move(created);
   }
-  auto options = daemon::ListenOn(config.listen);
+  auto options = daemon::ListenOn(config.listen, log);
   if (!options) return Fail(options.error());
   options->max_body_bytes = kLargestRequest;
   options->max_connections = kMostHttpConnections;

@@ -49,9 +49,9 @@ http::Response AnswerServerError(const http::Request& request, int status,
 }
 
 // The server of httpListen, or none.
-Result<std::unique_ptr<http::Server>> ServeProbes(const std::string& listen) {
+Result<std::unique_ptr<http::Server>> ServeProbes(const std::string& listen, Logger& log) {
   if (listen.empty()) return nullptr;
-  auto options = daemon::ListenOn(listen);
+  auto options = daemon::ListenOn(listen, log);
   if (!options) return Fail(options.error());
   return http::Server::Create(*std::move(options));
 }
@@ -196,7 +196,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::ExtenderConfig& conf
                                               const Clock& clock, Logger& log) {
   auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-extender"});
   if (!client) return Fail(client.error());
-  auto options = daemon::ListenOn(config.listen);
+  auto options = daemon::ListenOn(config.listen, log);
   if (!options) return Fail(options.error());
   options->certificate_file = config.tls_certificate_file;
   options->key_file = config.tls_key_file;
@@ -204,7 +204,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::ExtenderConfig& conf
   options->error_response = AnswerServerError;
   auto server = http::Server::Create(*std::move(options));
   if (!server) return Fail(server.error());
-  auto http_server = ServeProbes(config.http_listen);
+  auto http_server = ServeProbes(config.http_listen, log);
   if (!http_server) return Fail(http_server.error());
   auto daemon = std::make_unique<RunningDaemon>(config, *std::move(client), *std::move(server),
                                                 *std::move(http_server), clock, log);

@@ -9,6 +9,7 @@
 #include "allocation/candidates.h"
 #include "allocation/preemption.h"
 #include "allocation/ranking.h"
+#include "allocation/room_under_way.h"
 #include "cluster/fit.h"
 #include "wire/extender_messages.h"
 
@@ -43,26 +44,29 @@ class Reasons {
   Reasons(const Resources& requests, std::string_view gpu_resource)
       : requests_(requests), gpu_(gpu_resource) {}
 
-  std::string_view Text(FitFailures failures, const NodeState& node) {
-    const bool names_differ = failures.Has(FitFailures::kOther);
+  std::string_view Text(const Candidates::Candidate& node) {
+    const bool names_differ = node.failures.Has(FitFailures::kOther) && !node.lacking;
+    const Cause cause{node.failures.bits(), node.lacking.value_or(0)};
     if (!names_differ) {
-      for (const auto& [bits, text] : known_) {
-        if (bits == failures) return text;
+      for (const auto& [known, text] : known_) {
+        if (known == cause) return text;
       }
     }
-    std::string text = DescribeFailures(failures, requests_, &node, gpu_);
+    std::string text = DescribeFailures(node.failures, requests_, node.state, gpu_);
     if (names_differ) {
       const auto same = std::find_if(known_.begin(), known_.end(),
                                      [&text](const auto& entry) { return entry.second == text; });
       if (same != known_.end()) return same->second;
     }
-    return known_.emplace_back(failures, std::move(text)).second;
+    return known_.emplace_back(cause, std::move(text)).second;
   }
 
  private:
+  using Cause = std::pair<uint16_t, uint64_t>;  // of the failures, and of what is lacking
+
   const Resources& requests_;
   std::string_view gpu_;
-  std::deque<std::pair<FitFailures, std::string>> known_;
+  std::deque<std::pair<Cause, std::string>> known_;
 };
 
 decision::Asked Describe(const Pod& pod, std::optional<NodeIndex> counted_on,
@@ -161,15 +165,24 @@ std::string SchedulerExtender::Filter(std::string_view body) {
         if (journal_ != nullptr) fitting_names.emplace_back(args->Name(i));
         last_fitting = node.index;
       } else {
-        failed.push_back({args->spelled_names[i], reasons.Text(node.failures, *node.state),
+        failed.push_back({args->spelled_names[i], reasons.Text(node),
                           Unresolvable(node.failures, args->pod.requests, *node.state)});
       }
     }
   };
   judge();
-  if (fitting.empty() && !failed.empty()) {
+  const auto may_help = [&] {
+    Candidates candidates(*snapshot, args->pod, counted_on, asked);
+    for (size_t i = 0; i < args->size(); ++i) {
+      if (MayFitSoon(args->pod, *candidates.Judge(i).state)) return true;
+    }
+    return false;
+  };
+  if (fitting.empty() && !failed.empty() &&
+      second_looks_.Allow(snapshot->version(), clock_.Now(), may_help)) {
     watches_.catch_up();
     judge();
+    metrics_.CountSecondLook(fitting.empty() ? "in_vain" : "found_room");
   }
   // With one node left kube-scheduler does not ask for scores: that node it is.
   if (fitting.size() == 1 && last_fitting) Expect(args->pod, *last_fitting);

@@ -21,6 +21,7 @@
 #include "extender/binder.h"
 #include "extender/decision_ids.h"
 #include "extender/reclaim_patience.h"
+#include "extender/second_looks.h"
 #include "metrics/extender_metrics.h"
 #include "wire/objects.h"
 
@@ -31,8 +32,7 @@ struct Watches {
   // Whether everything has been listed, and no watch has broken off since: whatever is not known
   // looks free.
   std::function<bool()> current = [] { return true; };
-  // Gives them a moment, where nothing that kube-scheduler holds possible is possible to us: it may
-  // have heard of a change a little before us, and would not ask again before the next one.
+  // Gives them a moment, where room is on its way: kube-scheduler may have heard of it before us.
   std::function<void()> catch_up = [] {};
 };
 
@@ -71,6 +71,7 @@ class SchedulerExtender {
   const Watches watches_;
   DecisionIds ids_;
   ReclaimPatience patience_;
+  SecondLooks second_looks_;
   DecisionJournal* journal_ = nullptr;
 };
 

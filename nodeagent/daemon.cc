@@ -167,7 +167,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& con
   if (!groups) return Fail(groups.error());
   auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-node-agent"});
   if (!client) return Fail(client.error());
-  auto options = daemon::ListenOn(config.listen);
+  auto options = daemon::ListenOn(config.listen, log);
   if (!options) return Fail(options.error());
   options->max_body_bytes = size_t{64} << 10;
   options->max_connections = 16;

@@ -71,6 +71,12 @@ class Admission {
       return Leave(AdmissionOutcome::kFullAnnotations,
                    "CPU and memory stay as written, because the annotations leave no room");
     }
+    if (pod_.best_effort && limits_->HasQuotaByQos(pod_.pod_namespace)) {
+      return Leave(
+          AdmissionOutcome::kQuotaByQos,
+          "the pod stays without CPU and memory requests, because a quota of the namespace "
+          "has the scope BestEffort or NotBestEffort, and would count it otherwise");
+    }
     if (!surroundings_.Complete()) {
       return Leave(AdmissionOutcome::kStarting,
                    "CPU and memory stay as written, because the controller is still starting");
@@ -264,6 +270,8 @@ std::string_view ToString(AdmissionOutcome outcome) {
       return "pod_level_resources";
     case AdmissionOutcome::kSeveralContainers:
       return "several_containers";
+    case AdmissionOutcome::kQuotaByQos:
+      return "quota_by_qos";
     case AdmissionOutcome::kNoNode:
       return "no_node";
     case AdmissionOutcome::kStarting:

@@ -65,6 +65,7 @@ enum class AdmissionOutcome : uint8_t {
   kStatic,             // the mirror of a static pod
   kPodLevelResources,  // spec.resources
   kSeveralContainers,  // with GPUs
+  kQuotaByQos,         // the namespace's quotas count BestEffort pods apart, and the pod is one
   kNoNode,             // none that it may go to has so many GPUs, and it cannot be sized later
   kStarting,           // we do not know the cluster yet
   kFullAnnotations,    // no room for ours

@@ -34,6 +34,7 @@ struct PodToAdmit {
   ResourceVector beside;
   ResourceVector beside_limits;   // of the same, as far as they have any
   bool guaranteed_beside = true;  // the other containers, if any, keep it from no QoS class
+  bool best_effort = false;       // no container asks for CPU or memory, or limits it
   NodeSelection selection;
   size_t annotation_bytes = 0;  // keys and values
   bool exists = false;    // it has been created: what the API server refuses leaves it as it is

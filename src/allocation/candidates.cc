@@ -8,6 +8,7 @@ namespace {
 // A cluster of thousands of nodes does not fit the processor's caches, and a question names them in
 // any order: what will be needed so many nodes later is asked for now.
 constexpr size_t kAhead = 8;
+constexpr size_t kBits = 64;  // of Candidate::lacking
 
 }  // namespace
 
@@ -29,13 +30,34 @@ Candidates::Candidates(const ClusterSnapshot& snapshot, const Pod& pod,
     if (i + kAhead < size) snapshot.Prefetch(asked.Name(i + kAhead));
     places_.push_back(snapshot.Find(asked.Name(i)));
   }
+  const auto& others = pod.requests.other.entries();
+  by_columns_ = others.size() <= kBits;
+  for (size_t i = 0; by_columns_ && i < others.size(); ++i) {
+    const auto& [name, amount] = others[i];
+    if (amount > 0) scalars_.push_back({snapshot.FreeOf(name), amount, uint64_t{1} << i});
+  }
   if (counted_on_) without_pod_ = WithoutPod(snapshot.node(*counted_on_), pod.uid);
 }
 
 Candidates::Candidate Candidates::Judge(size_t i) {
   Candidate candidate = Get(i);
-  candidate.failures = CheckFit(pod_, *candidate.state);
+  // The columns say what is free now, and not what was thought away or sent.
+  if (by_columns_ && candidate.index && candidate.index != counted_on_) {
+    candidate.lacking = Lacking(*candidate.index);
+    candidate.failures = CheckFit(pod_, *candidate.state, *candidate.lacking != 0);
+  } else {
+    candidate.failures = CheckFit(pod_, *candidate.state);
+  }
   return candidate;
+}
+
+uint64_t Candidates::Lacking(NodeIndex index) const {
+  uint64_t lacking = 0;
+  for (const Scalar& scalar : scalars_) {
+    const int64_t free = scalar.column == nullptr ? 0 : scalar.column->Free(index);
+    if (scalar.amount > free) lacking |= scalar.bit;
+  }
+  return lacking;
 }
 
 Candidates::Candidate Candidates::Get(size_t i) {

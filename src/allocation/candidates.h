@@ -7,6 +7,7 @@
 // reference.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,10 @@ class Candidates {
   struct Candidate {
     const NodeState* state = nullptr;  // valid until the next Judge()
     std::optional<NodeIndex> index;    // none: known from the question alone, or not at all
-    FitFailures failures;              // none: the pod can go there
+    FitFailures failures = {};         // none: the pod can go there
+    // Which entries of the pod's requests.other the node has too little of, as bits; none where
+    // that was not looked at one by one.
+    std::optional<uint64_t> lacking = {};
   };
   // The i-th node of the question.
   Candidate Judge(size_t i);
@@ -40,11 +44,20 @@ class Candidates {
 
  private:
   Candidate Get(size_t i);
+  uint64_t Lacking(NodeIndex index) const;
+
+  struct Scalar {
+    const ScalarColumn* column;  // null: none is free anywhere
+    int64_t amount;
+    uint64_t bit;
+  };
 
   const ClusterSnapshot& snapshot_;
   const Pod& pod_;
   const AskedNodes& asked_;
   std::vector<std::optional<NodeIndex>> places_;  // by position in the question
+  std::vector<Scalar> scalars_;
+  bool by_columns_ = true;  // the bits suffice
   std::optional<NodeIndex> counted_on_;
   NodeState without_pod_;
   NodeState sent_state_;

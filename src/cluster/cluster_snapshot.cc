@@ -109,6 +109,7 @@ size_t NodeNames::size() const { return table_->map.size(); }
 
 ClusterSnapshot::ClusterSnapshot()
     : names_(std::make_shared<const NodeNames>()),
+      scalars_(std::make_shared<const ScalarColumns::Shared>()),
       budgets_(std::make_shared<const std::vector<DisruptionBudget>>()),
       limits_(std::make_shared<const NamespaceLimits>()) {}
 

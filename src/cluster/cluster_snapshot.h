@@ -19,6 +19,7 @@
 #include "cluster/namespace_limits.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
+#include "cluster/scalar_columns.h"
 #include "core/resources.h"
 
 namespace synergy {
@@ -114,6 +115,10 @@ class ClusterSnapshot {
     for (size_t at = 0; at < sizeof(NodeState); at += kCacheLine) __builtin_prefetch(state + at);
   }
 
+  // What nodes have free of a resource that is not divided, by NodeIndex: what their states say, in
+  // one place. Null: nothing anywhere.
+  const ScalarColumn* FreeOf(std::string_view resource) const { return scalars_->Find(resource); }
+
   // Per dimension the largest allocatable of any node, at least 1: the unit in which leftovers of
   // unlike dimensions add.
   const ResourceVector& largest_node() const { return largest_node_; }
@@ -140,6 +145,7 @@ class ClusterSnapshot {
 
   CowArray<NodeState> nodes_;
   std::shared_ptr<const NodeNames> names_;
+  std::shared_ptr<const ScalarColumns::Shared> scalars_;
   std::shared_ptr<const std::vector<DisruptionBudget>> budgets_;
   std::shared_ptr<const NamespaceLimits> limits_;
   std::map<std::string, ResourceVector> being_given_;  // by namespace

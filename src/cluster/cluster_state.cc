@@ -233,6 +233,7 @@ std::shared_ptr<const ClusterSnapshot> ClusterState::MakeSnapshot() const {
   auto snapshot = std::make_shared<ClusterSnapshot>();
   snapshot->nodes_ = nodes_.Share();
   snapshot->names_ = nodes_.ShareNames();
+  snapshot->scalars_ = nodes_.ShareScalars();
   snapshot->budgets_ = budgets_;
   snapshot->limits_ = limits_;
   if (limits_->quotas() > 0) snapshot->being_given_ = pods_.BeingGiven();

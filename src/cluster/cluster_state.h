@@ -7,8 +7,8 @@
 //
 //               Expect              Assume               watch: pod on a node
 //    (none) -----------> expected ---------> assumed ------------------------> bound
-//      |                     ^                  ^
-//      | watch: kept_node    | Expect           | Assume
+//      |                                        ^
+//      | watch: kept_node                       | Assume
 //      +-------------------> kept --------------+
 //
 // Back to kept where the pod still names a kept place, else to (none): an expectation at its
@@ -78,7 +78,8 @@ class ClusterState {
   void UpsertResourceQuota(ResourceQuota quota);
   void RemoveResourceQuota(const std::string& uid);
 
-  // Counts `pod` on `node` until `deadline`, unless it is bound or assumed already.
+  // Counts `pod` on `node` until `deadline`, unless it is bound or assumed already, or has a place
+  // that is kept for it.
   void Expect(const Pod& pod, NodeIndex node, Instant deadline);
   // Where the pod is expected, kept a place for, or assumed. Whoever places it anew has to think
   // that share away (WithoutPod).

@@ -15,32 +15,46 @@ void ForEachShortScalar(const Resources& requests, const NodeState& node, Report
   }
 }
 
-}  // namespace
+bool LacksScalars(const Resources& requests, const NodeState& node) {
+  bool lacks = false;
+  ForEachShortScalar(requests, node, [&lacks](const std::string&) {
+    lacks = true;
+    return false;
+  });
+  return lacks;
+}
 
-FitFailures CheckResources(const Resources& requests, const NodeState& node) {
+FitFailures CheckDivided(const ResourceVector& requests, const NodeState& node) {
   FitFailures failures;
   if (node.pods + 1 > node.pods_allowed) failures.Add(FitFailures::kTooManyPods);
   const ResourceVector free = node.Free();
-  const ResourceVector& main = requests.main;
-  if (main.gpus > Gpus(0) && main.gpus > free.gpus) failures.Add(FitFailures::kGpus);
-  if (main.cpu > MilliCpu(0) && main.cpu > free.cpu) failures.Add(FitFailures::kCpu);
-  if (main.memory > Bytes(0) && main.memory > free.memory) failures.Add(FitFailures::kMemory);
-  if (!requests.other.empty()) {
-    ForEachShortScalar(requests, node, [&failures](const std::string&) {
-      failures.Add(FitFailures::kOther);
-      return false;
-    });
-  }
+  if (requests.gpus > Gpus(0) && requests.gpus > free.gpus) failures.Add(FitFailures::kGpus);
+  if (requests.cpu > MilliCpu(0) && requests.cpu > free.cpu) failures.Add(FitFailures::kCpu);
+  if (requests.memory > Bytes(0) && requests.memory > free.memory)
+    failures.Add(FitFailures::kMemory);
+  return failures;
+}
+
+}  // namespace
+
+FitFailures CheckResources(const Resources& requests, const NodeState& node) {
+  FitFailures failures = CheckDivided(requests.main, node);
+  if (LacksScalars(requests, node)) failures.Add(FitFailures::kOther);
   return failures;
 }
 
 FitFailures CheckFit(const Pod& pod, const NodeState& node) {
+  return CheckFit(pod, node, LacksScalars(pod.requests, node));
+}
+
+FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars) {
   if (!node.exists) {
     FitFailures unknown;
     unknown.Add(FitFailures::kUnknownNode);
     return unknown;
   }
-  FitFailures failures = CheckResources(pod.requests, node);
+  FitFailures failures = CheckDivided(pod.requests.main, node);
+  if (lacks_scalars) failures.Add(FitFailures::kOther);
   if (!pod.gpu_product.empty() && !node.detail->gpu_kinds.MayHave(pod.gpu_product)) {
     failures.Add(FitFailures::kGpuProduct);
   }

@@ -49,6 +49,8 @@ class FitFailures {
 FitFailures CheckResources(const Resources& requests, const NodeState& node);
 // The same, and that the node takes new pods, this one in particular.
 FitFailures CheckFit(const Pod& pod, const NodeState& node);
+// The same, where it is known already whether the node lacks a resource of ScalarResources.
+FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars);
 
 // Whether evicting pods from the node could never help: what fails is more than the node has, or no
 // resource at all.

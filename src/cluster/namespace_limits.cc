@@ -1,5 +1,6 @@
 #include "cluster/namespace_limits.h"
 
+#include <functional>
 #include <utility>
 
 namespace synergy {
@@ -56,7 +57,7 @@ bool Says(const LimitRange& range) {
 }
 
 bool Says(const ResourceQuota& quota) {
-  bool says = false;
+  bool says = quota.by_qos;
   ResourceVector::ForEachDivided([&](auto dimension) {
     says |= quota.requests.Counts(dimension) || quota.limits.Counts(dimension);
   });
@@ -92,6 +93,11 @@ AmountBounds NamespaceLimits::Bounds(const std::string& pod_namespace, const Res
     if (range.memory_ratio) bounds.least.memory = std::max(bounds.least.memory, asks.memory);
   }
   return bounds;
+}
+
+bool NamespaceLimits::HasQuotaByQos(const std::string& pod_namespace) const {
+  const std::vector<ResourceQuota>& quotas = In(quotas_, pod_namespace);
+  return std::any_of(quotas.begin(), quotas.end(), std::mem_fn(&ResourceQuota::by_qos));
 }
 
 ResourceVector NamespaceLimits::MostFor(const Pod& pod, const ResourceVector& under_way) const {

@@ -68,6 +68,7 @@ struct ResourceQuota {
   std::string name;
   QuotaSum requests;
   QuotaSum limits;
+  bool by_qos = false;  // it has a scope BestEffort or NotBestEffort
 
   bool operator==(const ResourceQuota&) const = default;
 };
@@ -87,6 +88,8 @@ class NamespaceLimits {
              return quota.requests.Counts(dimension) || quota.limits.Counts(dimension);
            });
   }
+  // Whether a quota counts BestEffort pods apart from others.
+  bool HasQuotaByQos(const std::string& pod_namespace) const;
   // The most that the pod's fungible container, which it must have, may be given by itself: within
   // the limit ranges, and beside what growth leaves of each quota for pods to come, which is what
   // another pod like it takes at its floor, and a quarter of the quota at least. Not less than it
@@ -102,7 +105,7 @@ class NamespaceLimits {
   void ClearQuotas() { quotas_.clear(); }
 
   bool empty() const { return ranges_.empty() && quotas_.empty(); }
-  // Those that say something of CPU or memory.
+  // Those that say something of CPU or memory, or of QoS classes.
   size_t ranges() const;
   size_t quotas() const;
 

@@ -21,8 +21,10 @@ void NodeLedger::Replace(std::vector<Node> nodes) {
 }
 
 void NodeLedger::Put(Node node) {
-  NodeState& state = Touch(PlaceOf(node.name));
+  const NodeIndex place = PlaceOf(node.name);
+  NodeState& state = Touch(place);
   state = WithNode(state, std::move(node));
+  UpdateScalars(place);
   largest_.reset();
   version_.Advance();
 }
@@ -36,6 +38,7 @@ void NodeLedger::Remove(NodeIndex place) {
   NodeState& state = Touch(place);
   state = WithNode(state, Node{.name = state.detail->name});
   state.exists = false;
+  UpdateScalars(place);
   largest_.reset();
   ReleaseIfEmpty(place);
   version_.Advance();
@@ -45,6 +48,7 @@ NodeIndex NodeLedger::Count(const std::shared_ptr<const Pod>& pod) {
   const NodeIndex place = PlaceOf(pod->node);
   NodeState& state = Touch(place);
   state = WithPod(state, pod);
+  if (!pod->requests.other.empty()) UpdateScalars(place);
   return place;
 }
 
@@ -52,6 +56,7 @@ void NodeLedger::Uncount(const Pod& pod, NodeIndex place) {
   NodeState& state = Touch(place);
   state = WithoutPod(state, pod);
   SYNERGY_CHECK(state.pods >= 0, "no node has less than no pods");
+  if (!pod.requests.other.empty()) UpdateScalars(place);
   ReleaseIfEmpty(place);
 }
 
@@ -94,6 +99,11 @@ NodeState& NodeLedger::Touch(NodeIndex place) {
   NodeState& state = nodes_.Mutable(place);
   state.changed = version_.next();
   return state;
+}
+
+void NodeLedger::UpdateScalars(NodeIndex place) {
+  const NodeDetail& detail = *nodes_[place].detail;
+  scalars_.Update(place, detail.allocatable, detail.requested);
 }
 
 NodeIndex NodeLedger::PlaceOf(const std::string& name) {

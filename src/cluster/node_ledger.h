@@ -17,6 +17,7 @@
 #include "cluster/cow_array.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
+#include "cluster/scalar_columns.h"
 
 namespace synergy {
 
@@ -46,11 +47,14 @@ class NodeLedger {
   // For a snapshot.
   CowArray<NodeState> Share() { return nodes_.Share(); }
   std::shared_ptr<const NodeNames> ShareNames();
+  std::shared_ptr<const ScalarColumns::Shared> ShareScalars() { return scalars_.Share(); }
   const ResourceVector& Largest();
 
  private:
   // The node at `place`, about to become another one.
   NodeState& Touch(NodeIndex place);
+  // To be called where what it has, or what is requested of it, may have changed.
+  void UpdateScalars(NodeIndex place);
   // The place of the node called `name`, made if need be.
   NodeIndex PlaceOf(const std::string& name);
   void ReleaseIfEmpty(NodeIndex place);
@@ -59,6 +63,7 @@ class NodeLedger {
 
   ClusterVersion& version_;
   CowArray<NodeState> nodes_;
+  ScalarColumns scalars_;
   std::shared_ptr<NodeNames> names_ = std::make_shared<NodeNames>();
   bool names_shared_ = false;  // a snapshot has names_: copy before a change
   std::vector<NodeIndex> free_places_;

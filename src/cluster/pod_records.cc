@@ -85,8 +85,9 @@ void PodRecords::Refresh(Pod pod) {
 
 void PodRecords::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
   const Record* record = Find(pod.uid);
-  if (record != nullptr &&
-      (record->standing == Standing::kAssumed || record->standing == Standing::kBound))
+  // A kept place is a promise: for an expectation, which may come to nothing, others would take it.
+  if (record != nullptr && record->standing != Standing::kWaiting &&
+      record->standing != Standing::kExpected)
     return;
   if (node >= nodes_.size() || !nodes_[node].exists) return;
   Place(pod, nodes_[node].detail->name, Standing::kExpected, deadline);

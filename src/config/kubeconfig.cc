@@ -128,15 +128,15 @@ class Section {
     return pairs;
   }
 
-  // The content of `field`-data, or else of the file that `field` names.
-  std::string Content(const std::string& field) const {
+  // The content of `field`-data, or else of the file that `field` names, which `file` becomes.
+  std::string Content(const std::string& field, std::string& file) const {
     const std::string data_field = field + "-data";
     if (const std::string data = Text(data_field.c_str()); !data.empty()) {
       std::optional<std::string> content = DecodeBase64(data);
       if (!content) Reject(data_field.c_str(), "is not base64");
       return std::move(*content);
     }
-    const std::string file = FileName(field.c_str());
+    file = FileName(field.c_str());
     if (file.empty()) return {};
     try {
       return ReadFile(file);
@@ -191,7 +191,7 @@ void ReadCluster(const Section& cluster, ClusterAccess& access) {
   }
   if (cluster.Has("proxy-url"))
     cluster.Reject("proxy-url", "proxies are not supported; the server must be reachable");
-  access.ca_pem = cluster.Content("certificate-authority");
+  access.ca_pem = cluster.Content("certificate-authority", access.ca_file);
   access.tls_server_name = cluster.Text("tls-server-name");
   access.skip_verify = cluster.Flag("insecure-skip-tls-verify");
 }
@@ -226,8 +226,8 @@ void ReadUser(const Section& user, bool plugins, ClusterAccess& access) {
   for (const char* field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
     if (user.Has(field)) user.Reject(field, "impersonation is not supported");
   }
-  access.certificate_pem = user.Content("client-certificate");
-  access.key_pem = user.Content("client-key");
+  access.certificate_pem = user.Content("client-certificate", access.certificate_file);
+  access.key_pem = user.Content("client-key", access.key_file);
   if (access.certificate_pem.empty() != access.key_pem.empty()) {
     user.Reject(access.key_pem.empty() ? "client-key" : "client-certificate",
                 "is missing, the other one is there");
@@ -305,7 +305,8 @@ Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string
   access.server = fmt::format("https://{}:{}", v6 ? "[" + host + "]" : host, port);
   access.token_file = folder + "/token";
   try {
-    access.ca_pem = ReadFile(folder + "/ca.crt");
+    access.ca_file = folder + "/ca.crt";
+    access.ca_pem = ReadFile(access.ca_file);
     ReadFile(access.token_file);
   } catch (const Problem& problem) {
     return Fail(ErrorCode::kNotFound, fmt::format("service account: {}", problem.text));

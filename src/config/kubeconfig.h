@@ -25,6 +25,10 @@ struct ClusterAccess {
   std::string ca_pem;           // empty: the system's authorities
   std::string certificate_pem;  // both or neither
   std::string key_pem;
+  // The files that these came from, which may change; empty for what stands in the kubeconfig.
+  std::string ca_file;
+  std::string certificate_file;
+  std::string key_file;
   std::string token;       // at most one of token and token_file
   std::string token_file;  // read again as it changes (service account tokens rotate)
   std::string tls_server_name;

@@ -16,6 +16,8 @@ std::string_view ToString(ErrorCode code) {
       return "denied";
     case ErrorCode::kUnavailable:
       return "unavailable";
+    case ErrorCode::kOverloaded:
+      return "overloaded";
     case ErrorCode::kTimeout:
       return "timeout";
     case ErrorCode::kCancelled:

@@ -17,7 +17,8 @@ enum class ErrorCode {
   kConflict,     // somebody else changed it first
   kGone,         // the resourceVersion is too old: list again
   kDenied,       // no permission, or refused by an admission rule
-  kUnavailable,  // the other side cannot be reached or is overloaded: trying again may help
+  kUnavailable,  // the other side cannot be reached or is not well: trying again may help
+  kOverloaded,   // refused unseen, for now: nothing was done, trying again later may help
   kTimeout,      // no answer in time: whether it took effect is not known
   kCancelled,    // we were told to stop
 };

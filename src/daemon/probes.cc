@@ -24,12 +24,15 @@ http::Response Text(int status, std::string body) {
   return {status, "text/plain; charset=utf-8", std::move(body)};
 }
 
-Result<http::ServerOptions> ListenOn(const std::string& listen) {
+Result<http::ServerOptions> ListenOn(const std::string& listen, Logger& log) {
   auto address = config::ParseListenAddress(listen);
   if (!address) return Fail(address.error());
   http::ServerOptions options;
   options.host = std::move(address->host);
   options.port = address->port;
+  options.on_problem = [&log, listen](std::string_view problem) {
+    log.Warn("server", {{"listen", listen}, {"problem", problem}});
+  };
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "core/log.h"
 #include "core/result.h"
 #include "http/server.h"
 
@@ -24,7 +25,8 @@ void AddProbes(http::Server& server, Probes probes);
 
 http::Response Text(int status, std::string body);
 
-// Of a server on `listen`, "host:port". kInvalid when it is none.
-Result<http::ServerOptions> ListenOn(const std::string& listen);
+// Of a server on `listen`, "host:port", that tells `log`, which outlives it, of its problems.
+// kInvalid when it is none.
+Result<http::ServerOptions> ListenOn(const std::string& listen, Logger& log);
 
 }  // namespace synergy::daemon

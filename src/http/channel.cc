@@ -51,12 +51,18 @@ void Channel::Fail(State state, std::string problem) {
 }
 
 bool Channel::Wait(bool writable) {
-  switch (WaitFor(socket_.get(), writable, silence_limit_, wake_fd_)) {
+  const auto now = std::chrono::steady_clock::now();
+  const bool hurries = deadline_ - now < silence_limit_;
+  const milliseconds limit =
+      hurries ? std::max(std::chrono::ceil<milliseconds>(deadline_ - now), milliseconds(0))
+              : silence_limit_;
+  switch (WaitFor(socket_.get(), writable, limit, wake_fd_)) {
     case Ready::kYes:
       return true;
     case Ready::kTimeout:
       Fail(State::kSilent,
-           fmt::format("the other side was silent for {} ms", silence_limit_.count()));
+           hurries ? "the other side was too slow"
+                   : fmt::format("the other side was silent for {} ms", silence_limit_.count()));
       return false;
     case Ready::kWoken:
       Fail(State::kWoken, "stopped");

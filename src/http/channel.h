@@ -30,7 +30,7 @@ class Channel {
     kOpen,
     kEnded,   // the peer closed it in good order
     kBroken,  // reset, or not TLS
-    kSilent,  // nothing for as long as the silence limit
+    kSilent,  // nothing for as long as the silence limit, or not all by the deadline
     kWoken,   // the wake event came
   };
 
@@ -41,6 +41,8 @@ class Channel {
 
   // How long a read or write may wait, and what cuts the wait short (-1: nothing).
   void SetWaits(std::chrono::milliseconds silence_limit, int wake_fd);
+  // When reads and writes end, however much has come by then.
+  void SetDeadline(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
 
   // The handshakes, within the silence limit. The client verifies the server's certificate for
   // `server_name`.
@@ -95,6 +97,7 @@ class Channel {
   Fd socket_;
   TlsSession tls_;
   std::chrono::milliseconds silence_limit_{10000};
+  std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
   int wake_fd_ = -1;
   State state_ = State::kOpen;
   std::string problem_;

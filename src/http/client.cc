@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "http/client_certificates.h"
 #include "http/client_connection.h"
 #include "http/socket.h"
 
@@ -50,8 +51,11 @@ Result<> Check(const ClientRequest& request) {
 
 class PooledClient final : public Client {
  public:
-  PooledClient(ClientOptions options, ClientConnection::Target target)
-      : options_(std::move(options)), target_(std::move(target)) {}
+  PooledClient(ClientOptions options, ClientConnection::Target target,
+               std::unique_ptr<ClientCertificates> certificates)
+      : options_(std::move(options)),
+        target_(std::move(target)),
+        certificates_(std::move(certificates)) {}
 
   Result<ClientResponse> Send(const ClientRequest& request, std::stop_token stop) override {
     return Call(request, options_.read_timeout, nullptr, stop);
@@ -89,7 +93,8 @@ class PooledClient final : public Client {
       if (!outcome.not_sent && !(outcome.ended_unanswered && IsRepeatable(request)))
         return std::move(outcome.response);
     }
-    auto fresh = ClientConnection::Open(target_, options_.connect_timeout, waits.wake_fd);
+    auto fresh = ClientConnection::Open(target_, certificates_ ? certificates_->Current() : nullptr,
+                                        options_.connect_timeout, waits.wake_fd);
     if (!fresh) return Fail(fresh.error());
     ClientConnection::Outcome outcome =
         (*fresh)->Send(request, waits, options_.max_response_bytes, on_data);
@@ -120,6 +125,7 @@ class PooledClient final : public Client {
 
   const ClientOptions options_;
   const ClientConnection::Target target_;
+  const std::unique_ptr<ClientCertificates> certificates_;  // none without TLS
   std::mutex mutex_;
   std::vector<Idle> idle_;
 };
@@ -131,15 +137,17 @@ Result<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
   std::signal(SIGPIPE, SIG_IGN);
   Result<BaseUrl> url = ParseBaseUrl(options.base_url);
   if (!url) return Fail(url.error());
-  ClientConnection::Target target{std::move(*url), nullptr, options.tls.server_name,
+  ClientConnection::Target target{std::move(*url), options.tls.server_name,
                                   !options.tls.skip_verify};
   if (target.server_name.empty()) target.server_name = target.url.host;
+  std::unique_ptr<ClientCertificates> certificates;
   if (target.url.tls) {
-    Result<TlsContext> context = MakeClientContext(options.tls);
-    if (!context) return Fail(context.error());
-    target.tls = std::move(*context);
+    auto loaded = ClientCertificates::Load(options.tls);
+    if (!loaded) return Fail(loaded.error());
+    certificates = *std::move(loaded);
   }
-  return std::make_unique<PooledClient>(std::move(options), std::move(target));
+  return std::make_unique<PooledClient>(std::move(options), std::move(target),
+                                        std::move(certificates));
 }
 
 }  // namespace synergy::http

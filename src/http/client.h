@@ -17,6 +17,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -31,6 +32,10 @@ struct ClientTls {
   std::string ca_pem;           // empty: the system's
   std::string certificate_pem;  // both or neither: mutual TLS
   std::string key_pem;
+  // Where these were read, if they are to be read again when they change.
+  std::string ca_file;
+  std::string certificate_file;
+  std::string key_file;
   std::string server_name;  // empty: the URL's host
   bool skip_verify = false;
 };
@@ -55,6 +60,7 @@ struct ClientRequest {
 struct ClientResponse {
   int status = 0;
   std::string body;
+  std::optional<std::chrono::seconds> retry_after = {};  // as the server asks, where it says so
 };
 
 class Client {

@@ -1,6 +1,10 @@
 #include "http/client_connection.h"
 
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -36,6 +40,16 @@ struct Answer {
   }
 };
 
+// In seconds, as API servers write it; a date counts as none.
+std::optional<std::chrono::seconds> RetryAfter(const httplib::Response& response) {
+  const std::string text = response.get_header_value("Retry-After");
+  uint32_t seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, seconds);
+  if (text.empty() || error != std::errc() || read != end) return std::nullopt;
+  return std::chrono::seconds(seconds);
+}
+
 // The library's client without its sockets: it writes requests and reads answers. Its own
 // connecting and its own streams are not used. They hold the lock that stop() needs while they
 // connect, forget a stop() that comes too early, take an ended TLS connection for a live one, show
@@ -56,9 +70,9 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
     socket_.sock = library_socket;
   }
 
-  Result<> Secure(const Target& target) {
-    if (target.tls == nullptr) return {};
-    return channel_->ConnectTls(target.tls, target.server_name, target.verify);
+  Result<> Secure(const Target& target, const TlsContext& tls) {
+    if (tls == nullptr) return {};
+    return channel_->ConnectTls(tls, target.server_name, target.verify);
   }
 
   Outcome Send(const ClientRequest& request, const Waits& waits, size_t max_response_bytes,
@@ -74,6 +88,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
     reusable_ = complete && socket_.is_open();
     if (complete || answer.ended_by_caller) {
       answer.response.status = library_response.status;
+      answer.response.retry_after = RetryAfter(library_response);
       return {std::move(answer.response), false, false};
     }
     return Failure(answer);
@@ -154,7 +169,8 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
 }  // namespace
 
 Result<std::unique_ptr<ClientConnection>> ClientConnection::Open(
-    const Target& target, std::chrono::milliseconds connect_timeout, int wake_fd) {
+    const Target& target, const TlsContext& tls, std::chrono::milliseconds connect_timeout,
+    int wake_fd) {
   Result<Fd> socket = Connect(target.url.host, target.url.port, connect_timeout, wake_fd);
   if (!socket) return Fail(socket.error());
   const int library_socket = ::fcntl(socket->get(), F_DUPFD_CLOEXEC, 0);
@@ -162,7 +178,8 @@ Result<std::unique_ptr<ClientConnection>> ClientConnection::Open(
   auto channel = std::make_unique<Channel>(std::move(*socket));
   channel->SetWaits(connect_timeout, wake_fd);
   auto connection = std::make_unique<LibraryConnection>(target, std::move(channel), library_socket);
-  if (const Result<> secured = connection->Secure(target); !secured) return Fail(secured.error());
+  if (const Result<> secured = connection->Secure(target, tls); !secured)
+    return Fail(secured.error());
   return connection;
 }
 

@@ -27,7 +27,6 @@ class ClientConnection {
  public:
   struct Target {
     BaseUrl url;
-    TlsContext tls;           // null: plain
     std::string server_name;  // that the certificate must be for
     bool verify = true;
   };
@@ -45,7 +44,8 @@ class ClientConnection {
   // begins.
   using OnData = std::function<bool(std::string_view)>;
 
-  static Result<std::unique_ptr<ClientConnection>> Open(const Target& target,
+  // `tls`: null for a plain one.
+  static Result<std::unique_ptr<ClientConnection>> Open(const Target& target, const TlsContext& tls,
                                                         std::chrono::milliseconds connect_timeout,
                                                         int wake_fd);
   virtual ~ClientConnection() = default;

@@ -4,29 +4,35 @@
 
 namespace synergy::http {
 
-ConnectionThreads::ConnectionThreads(size_t limit, std::function<void(Fd)> serve)
-    : limit_(limit), serve_(std::move(serve)) {}
+ConnectionThreads::ConnectionThreads(size_t limit, size_t most_waiting,
+                                     std::function<void(Fd)> serve)
+    : limit_(limit), most_waiting_(most_waiting), serve_(std::move(serve)) {}
 
 ConnectionThreads::~ConnectionThreads() { Finish(); }
 
-bool ConnectionThreads::Add(Fd connection) {
+ConnectionThreads::Added ConnectionThreads::Add(Fd connection) {
   const std::lock_guard lock(mutex_);
-  if (finishing_) return true;
-  queue_.push_back(std::move(connection));
-  if (free_threads_ >= queue_.size()) {
-    work_.notify_one();
-    return true;
+  if (finishing_) return Added::kClosed;
+  if (free_threads_ <= queue_.size() && !StartThread()) {
+    // Without any thread nobody would ever come for the connection.
+    if (threads_.empty() || queue_.size() - free_threads_ >= most_waiting_) return Added::kClosed;
+    queue_.push_back(std::move(connection));
+    return Added::kWaits;
   }
+  queue_.push_back(std::move(connection));
+  work_.notify_one();
+  return Added::kServed;
+}
+
+// Not where the limit, or the system's, is reached.
+bool ConnectionThreads::StartThread() {
   if (threads_.size() >= limit_) return false;
   try {
     threads_.emplace_back([this] { Run(); });
-    ++free_threads_;
   } catch (const std::system_error&) {
-    // The limit of processes is reached. Without any thread nobody would ever come for the
-    // connection.
-    if (threads_.empty()) queue_.pop_back();
     return false;
   }
+  ++free_threads_;
   return true;
 }
 

@@ -21,21 +21,24 @@ namespace synergy::http {
 
 class ConnectionThreads {
  public:
-  // `serve` returns when its connection is done.
-  ConnectionThreads(size_t limit, std::function<void(Fd)> serve);
+  // `serve` returns when its connection is done. No more than `most_waiting` have none.
+  ConnectionThreads(size_t limit, size_t most_waiting, std::function<void(Fd)> serve);
   ~ConnectionThreads();  // Finish()
 
-  // False when all threads are taken and the connection has to wait.
-  bool Add(Fd connection);
+  enum class Added { kServed, kWaits, kClosed };
+  // Where all threads are taken the connection has to wait, or is closed.
+  Added Add(Fd connection);
   // Connections without a thread.
   size_t waiting() const;
   // Drops what waits, takes no more, and returns when every serve() has.
   void Finish();
 
  private:
+  bool StartThread();
   void Run();
 
   const size_t limit_;
+  const size_t most_waiting_;
   const std::function<void(Fd)> serve_;
 
   mutable std::mutex mutex_;

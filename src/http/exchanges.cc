@@ -29,6 +29,7 @@ struct Body {
 // a connection has a thread, the thread knows.
 struct Exchange {
   Channel& channel;
+  const std::function<void(bool)>& on_handler;
   const Handler* handler = nullptr;
   Body body;
   // The whole head has been read, so `body` says whether more is to come.
@@ -151,10 +152,11 @@ class Exchanges::Library final : private httplib::Server {
     routes_[std::move(path)][std::move(method)] = std::move(handler);
   }
 
-  Next ServeOne(Channel& channel) {
-    Exchange exchange{.channel = channel};
+  Next ServeOne(Channel& channel, const std::function<void(bool)>& on_handler) {
+    Exchange exchange{.channel = channel, .on_handler = on_handler};
     current = &exchange;
     channel.LimitReads(kLongestHead);
+    SetDeadline();
     const std::unique_ptr<httplib::Stream> stream = MakeHttplibStream(channel);
     bool closed = false;
     const bool served =
@@ -260,7 +262,15 @@ class Exchanges::Library final : private httplib::Server {
   void Answer(const httplib::Request& request, std::string_view body, httplib::Response& response) {
     current->answered = true;
     const std::string content_type = request.get_header_value("Content-Type");
+    current->on_handler(true);
     Fill((*current->handler)(ToRequest(request, content_type, body)), response);
+    current->on_handler(false);
+    SetDeadline();
+  }
+
+  // For a request to come in, or its answer to be taken.
+  void SetDeadline() {
+    current->channel.SetDeadline(std::chrono::steady_clock::now() + options_.transfer_timeout);
   }
 
   // The library's last word on the headers is ours: always a length, never chunks.
@@ -286,6 +296,8 @@ void Exchanges::Handle(std::string method, std::string path, Handler handler) {
   library_->Handle(std::move(method), std::move(path), std::move(handler));
 }
 
-Exchanges::Next Exchanges::ServeOne(Channel& channel) { return library_->ServeOne(channel); }
+Exchanges::Next Exchanges::ServeOne(Channel& channel, const std::function<void(bool)>& on_handler) {
+  return library_->ServeOne(channel, on_handler);
+}
 
 }  // namespace synergy::http

@@ -6,6 +6,7 @@
 // Threading: Handle() before the first ServeOne(); ServeOne() from any number of threads, one
 // channel each.
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@ class Exchanges {
   struct Options {
     size_t max_body_bytes = 0;
     ErrorResponse error_response;
+    std::chrono::milliseconds transfer_timeout{};  // as in ServerOptions
     // Whether an answer that is about to be written should be its connection's last.
     std::function<bool()> closing;
   };
@@ -36,8 +38,9 @@ class Exchanges {
     kClose,
     kLinger,  // close, but the client may still be sending: see Channel::Linger()
   };
-  // Reads one request, has it handled and writes the answer.
-  Next ServeOne(Channel& channel);
+  // Reads one request, has it handled and writes the answer. `on_handler` is told when a handler
+  // begins (true) and ends: in between nobody waits for the client.
+  Next ServeOne(Channel& channel, const std::function<void(bool)>& on_handler);
 
  private:
   class Library;

@@ -25,15 +25,19 @@ using std::chrono::milliseconds;
 
 // After a failed accept(): out of descriptors or memory, which passes.
 constexpr milliseconds kAcceptPause{50};
+// How often those are looked at that keep others waiting, and how long each may do so.
+constexpr milliseconds kLookAround{100};
+constexpr milliseconds kWaitedFor{1000};
 
 class RealServer final : public Server {
  public:
   RealServer(ServerOptions options, std::unique_ptr<ServerCertificate> certificate)
       : options_(std::move(options)),
         certificate_(std::move(certificate)),
-        exchanges_({options_.max_body_bytes, options_.error_response,
+        exchanges_({options_.max_body_bytes, options_.error_response, options_.transfer_timeout,
                     [this] { return stopping_.load() || threads_.waiting() > 0; }}),
-        threads_(options_.max_connections, [this](Fd socket) { Serve(std::move(socket)); }) {}
+        threads_(options_.max_connections, options_.max_waiting,
+                 [this](Fd socket) { Serve(std::move(socket)); }) {}
 
   ~RealServer() override { Stop(milliseconds(0)); }
 
@@ -60,10 +64,16 @@ class RealServer final : public Server {
   void Stop(milliseconds grace) override;
 
  private:
+  enum class Phase : uint8_t {
+    kIdle,      // between requests
+    kTransfer,  // the client sends, or takes an answer
+    kHandler,
+    kClosing,
+  };
   struct Connection {
     int fd;
-    bool idle = false;  // between requests
-    Clock::time_point idle_since{};
+    Phase phase = Phase::kTransfer;
+    Clock::time_point since = Clock::now();
   };
   using Place = std::list<Connection>::iterator;
 
@@ -71,7 +81,7 @@ class RealServer final : public Server {
   void MakeRoom();
   void Serve(Fd socket);
   void ServeRequests(Channel& channel, Place place);
-  void SetIdle(Place place, bool idle);
+  void Enter(Phase phase, Place place);
   void Report(std::string_view problem) {
     if (options_.on_problem) options_.on_problem(problem);
   }
@@ -93,10 +103,14 @@ class RealServer final : public Server {
 };
 
 void RealServer::AcceptLoop() {
+  using Added = ConnectionThreads::Added;
   bool failing = false;
+  bool refusing = false;
   while (!stopping_) {
-    if (WaitFor(socket_.get(), /*writable=*/false, std::chrono::hours(1), stop_.fd()) !=
-        Ready::kYes)
+    const bool somebody_waits = threads_.waiting() > 0;
+    if (somebody_waits) MakeRoom();
+    if (WaitFor(socket_.get(), /*writable=*/false,
+                somebody_waits ? kLookAround : std::chrono::hours(1), stop_.fd()) != Ready::kYes)
       continue;
     Fd connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!connection.valid()) {
@@ -111,28 +125,39 @@ void RealServer::AcceptLoop() {
     }
     failing = false;
     SetNoDelay(connection.get());
-    if (!threads_.Add(std::move(connection))) MakeRoom();
+    const Added added = threads_.Add(std::move(connection));
+    if (added == Added::kClosed && !refusing && !stopping_)
+      Report("connections are closed unanswered: there are too many");
+    refusing = added == Added::kClosed;
   }
 }
 
 // Closes the connection that has been idle for longest: the one that its client is least likely to
-// be using just now.
+// be using just now. Without an idle one, that of the slowest client.
 void RealServer::MakeRoom() {
   const std::lock_guard lock(mutex_);
-  Place longest = connections_.end();
-  for (Place it = connections_.begin(); it != connections_.end(); ++it) {
-    if (it->idle && (longest == connections_.end() || it->idle_since < longest->idle_since))
-      longest = it;
-  }
-  if (longest == connections_.end()) return;
-  longest->idle = false;
-  ::shutdown(longest->fd, SHUT_RDWR);
+  const Clock::time_point now = Clock::now();
+  const auto longest = [this](Phase phase) {
+    Place found = connections_.end();
+    for (Place it = connections_.begin(); it != connections_.end(); ++it) {
+      if (it->phase == phase && (found == connections_.end() || it->since < found->since))
+        found = it;
+    }
+    return found;
+  };
+  Place place = longest(Phase::kIdle);
+  if (place == connections_.end()) place = longest(Phase::kTransfer);
+  if (place == connections_.end()) return;
+  if (place->phase == Phase::kTransfer && now - place->since < kWaitedFor) return;
+  place->phase = Phase::kClosing;
+  ::shutdown(place->fd, SHUT_RDWR);
 }
 
-void RealServer::SetIdle(Place place, bool idle) {
+void RealServer::Enter(Phase phase, Place place) {
   const std::lock_guard lock(mutex_);
-  place->idle = idle;
-  place->idle_since = Clock::now();
+  if (place->phase == Phase::kClosing) return;
+  place->phase = phase;
+  place->since = Clock::now();
 }
 
 void RealServer::Serve(Fd socket) {
@@ -141,7 +166,7 @@ void RealServer::Serve(Fd socket) {
   {
     const std::lock_guard lock(mutex_);
     if (force_closed_) return;
-    connections_.push_front({channel.fd(), false, {}});
+    connections_.push_front({channel.fd()});
     place = connections_.begin();
   }
   channel.SetWaits(options_.read_timeout, stop_.fd());
@@ -161,15 +186,20 @@ void RealServer::Serve(Fd socket) {
 }
 
 void RealServer::ServeRequests(Channel& channel, Place place) {
+  const auto on_handler = [this, place](bool begins) {
+    Enter(begins ? Phase::kHandler : Phase::kTransfer, place);
+  };
   for (;;) {
-    // A new connection may be idle for as long as a used one: Go's client opens some in advance.
-    SetIdle(place, true);
-    // Whoever came while this connection was still busy found none to close.
-    if (threads_.waiting() > 0) MakeRoom();
-    const bool data = channel.AwaitData(options_.keep_alive_timeout, stop_.fd());
-    SetIdle(place, false);
-    if (!data) return;
-    switch (exchanges_.ServeOne(channel)) {
+    // What has waited for a thread has sent its request already, and must not be taken for idle.
+    if (!channel.AwaitData(milliseconds(0), -1)) {
+      // A new connection may be idle for as long as a used one: Go's client opens some in advance.
+      Enter(Phase::kIdle, place);
+      // Whoever came while this connection was still busy found none to close.
+      if (threads_.waiting() > 0) MakeRoom();
+      if (!channel.AwaitData(options_.keep_alive_timeout, stop_.fd())) return;
+    }
+    Enter(Phase::kTransfer, place);
+    switch (exchanges_.ServeOne(channel, on_handler)) {
       case Exchanges::Next::kKeepOpen:
         break;
       case Exchanges::Next::kClose:

@@ -51,19 +51,24 @@ struct ServerOptions {
   size_t max_body_bytes = size_t{160} << 20;
   // Longest silence inside a request before the connection is given up.
   std::chrono::seconds read_timeout{10};
+  // How long a request may take to come in, and its answer to be taken, however busy the client.
+  std::chrono::milliseconds transfer_timeout{30000};
   // Longest silence between requests. Longer than the 90 s after which Go's client lets go of an
   // idle connection: a server that closes first makes the client's next POST fail.
   std::chrono::seconds keep_alive_timeout{120};
   // Served at once, each by a thread of its own. When there are more, one that is idle is closed
-  // for the new one; without an idle one the new one waits.
+  // for the new one, or one whose client has kept us waiting longest, a second at least; without
+  // such a one the new one waits.
   size_t max_connections = 512;
+  // That wait; more are closed at once, so that descriptors are left for the program's own calls.
+  size_t max_waiting = 128;
   ErrorResponse error_response;  // optional
   // Told of each connection that did not get as far as a request because of TLS. From any thread;
   // optional.
   std::function<void()> on_failed_handshake;
   // Told what the server goes on with but somebody should know: a changed certificate that cannot
-  // be used (the one before stays), connections that cannot be accepted (once until it works
-  // again). From any thread; optional.
+  // be used (the one before stays), connections that cannot be accepted or are too many (once until
+  // it works again). From any thread; optional.
   std::function<void(std::string_view problem)> on_problem;
 };
 

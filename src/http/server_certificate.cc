@@ -1,20 +1,8 @@
 #include "http/server_certificate.h"
 
-#include <fmt/format.h>
-#include <sys/stat.h>
+#include "http/file_identity.h"
 
 namespace synergy::http {
-namespace {
-
-std::string FileIdentity(const std::string& file) {
-  struct stat status{};
-  if (::stat(file.c_str(), &status) != 0) return "missing";
-  return fmt::format("{}:{}:{}:{}.{}", status.st_dev, status.st_ino, status.st_size,
-                     status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-}
-
-}  // namespace
-
 ServerCertificate::ServerCertificate(std::string certificate_file, std::string key_file,
                                      OnProblem on_problem)
     : certificate_file_(std::move(certificate_file)),

@@ -35,7 +35,6 @@ class ServerCertificate {
  private:
   ServerCertificate(std::string certificate_file, std::string key_file, OnProblem on_problem);
 
-  // Which files these are: a mounted secret changes by another inode behind the same name.
   std::string Identity() const;
 
   const std::string certificate_file_;

@@ -127,8 +127,20 @@ Result<Fd> Connect(const std::string& host, uint16_t port, milliseconds timeout,
   const Clock::time_point deadline = Clock::now() + timeout;
   Result<Addresses> addresses = LookUp(host, port, 0);
   if (!addresses) return Fail(addresses.error());
+  Result<Fd> connected = ConnectToAny(addresses->get(), Left(deadline), wake_fd);
+  if (connected || connected.error().code == ErrorCode::kCancelled) return connected;
+  return Fail(connected.error().code,
+              fmt::format("cannot connect to {}:{}: {}", host, port, connected.error().message));
+}
+
+Result<Fd> ConnectToAny(const addrinfo* addresses, milliseconds timeout, int wake_fd) {
+  const Clock::time_point deadline = Clock::now() + timeout;
+  int left = 0;
+  for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) ++left;
   std::string problem = "no address";
-  for (const addrinfo* address = addresses->get(); address != nullptr; address = address->ai_next) {
+  for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) {
+    // One that nothing comes back from leaves the others their part of the time.
+    const milliseconds part = Left(deadline) / left--;
     Fd fd = Open(*address);
     if (!fd.valid()) {
       problem = ErrnoText(errno);
@@ -136,7 +148,7 @@ Result<Fd> Connect(const std::string& host, uint16_t port, milliseconds timeout,
     }
     int error = ::connect(fd.get(), address->ai_addr, address->ai_addrlen) == 0 ? 0 : errno;
     if (error == EINPROGRESS) {
-      const Ready ready = WaitFor(fd.get(), /*writable=*/true, Left(deadline), wake_fd);
+      const Ready ready = WaitFor(fd.get(), /*writable=*/true, part, wake_fd);
       if (ready == Ready::kWoken) return Fail(ErrorCode::kCancelled, "stopped while connecting");
       socklen_t size = sizeof(error);
       ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
@@ -148,8 +160,7 @@ Result<Fd> Connect(const std::string& host, uint16_t port, milliseconds timeout,
     }
     problem = ErrnoText(error);
   }
-  return Fail(ErrorCode::kUnavailable,
-              fmt::format("cannot connect to {}:{}: {}", host, port, problem));
+  return Fail(ErrorCode::kUnavailable, std::move(problem));
 }
 
 void SetNoDelay(int fd) {

@@ -14,6 +14,8 @@
 
 #include "core/result.h"
 
+struct addrinfo;
+
 namespace synergy::http {
 
 class Fd {
@@ -77,6 +79,9 @@ uint16_t LocalPort(const Fd& socket);
 // `timeout` or on `wake_fd`.
 Result<Fd> Connect(const std::string& host, uint16_t port, std::chrono::milliseconds timeout,
                    int wake_fd);
+// The same to the first of a list of addresses that takes it; each has an equal part of the time
+// that is left.
+Result<Fd> ConnectToAny(const addrinfo* addresses, std::chrono::milliseconds timeout, int wake_fd);
 
 void SetNoDelay(int fd);
 

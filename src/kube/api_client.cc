@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/clock.h"
 #include "http/client.h"
 #include "kube/line_splitter.h"
 #include "kube/token_source.h"
@@ -16,12 +17,20 @@ constexpr size_t kLongestLine = size_t{16} << 20;
 // Binding is what runs in parallel: as many at once keep their connections.
 constexpr size_t kIdleConnections = 32;
 constexpr size_t kShownOfAnUnknownAnswer = 200;
+constexpr int kMostTries = 4;
+constexpr std::chrono::seconds kLongestRetryAfter{5};
 
 // "POST /api/v1/...", without the query: it may be long, and says nothing that the caller does not
 // know.
 std::string Describe(const http::ClientRequest& request) {
   return fmt::format("{} {}", request.method,
                      std::string_view(request.path).substr(0, request.path.find('?')));
+}
+
+// The server has too much to do, and says when it may have less.
+bool MayBeSentAgain(const http::ClientResponse& response) {
+  return response.status == 429 && response.retry_after &&
+         *response.retry_after <= kLongestRetryAfter;
 }
 
 Error ToError(const http::ClientRequest& request, const http::ClientResponse& response) {
@@ -44,7 +53,7 @@ class HttpApiClient final : public ApiClient {
       : client_(std::move(client)), token_(std::move(token)), user_agent_(std::move(user_agent)) {}
 
   Result<std::string> Get(const std::string& path, std::stop_token stop) override {
-    return Call(MakeRequest("GET", path), std::move(stop));
+    return Call(MakeRequest("GET", path), stop);
   }
 
   Result<std::string> Post(const std::string& path, const std::string& json,
@@ -93,15 +102,19 @@ class HttpApiClient final : public ApiClient {
 
   Result<std::string> CallWithBody(std::string method, const std::string& path,
                                    const std::string& content_type, const std::string& json,
-                                   std::stop_token stop) {
+                                   const std::stop_token& stop) {
     http::ClientRequest request = MakeRequest(std::move(method), path);
     request.content_type = content_type;
     request.body = json;
-    return Call(request, std::move(stop));
+    return Call(request, stop);
   }
 
-  Result<std::string> Call(const http::ClientRequest& request, std::stop_token stop) {
-    Result<http::ClientResponse> response = client_->Send(request, std::move(stop));
+  Result<std::string> Call(const http::ClientRequest& request, const std::stop_token& stop) {
+    Result<http::ClientResponse> response = client_->Send(request, stop);
+    for (int tries = 1; tries < kMostTries && response && MayBeSentAgain(*response); ++tries) {
+      if (!SystemClock().SleepFor(*response->retry_after, stop)) break;
+      response = client_->Send(request, stop);
+    }
     if (!response) return Fail(WithRequest(request, response.error()));
     if (response->status < 200 || response->status >= 300) return Fail(Refuse(request, *response));
     return std::move(response->body);
@@ -127,8 +140,14 @@ Result<std::unique_ptr<ApiClient>> ApiClient::Create(const config::ClusterAccess
                                                      ApiClientOptions options) {
   http::ClientOptions http_options;
   http_options.base_url = access.server;
-  http_options.tls = {access.ca_pem, access.certificate_pem, access.key_pem, access.tls_server_name,
-                      access.skip_verify};
+  http_options.tls = {.ca_pem = access.ca_pem,
+                      .certificate_pem = access.certificate_pem,
+                      .key_pem = access.key_pem,
+                      .ca_file = access.ca_file,
+                      .certificate_file = access.certificate_file,
+                      .key_file = access.key_file,
+                      .server_name = access.tls_server_name,
+                      .skip_verify = access.skip_verify};
   http_options.read_timeout = options.request_timeout;
   http_options.max_idle_connections = kIdleConnections;
   auto client = http::Client::Create(std::move(http_options));

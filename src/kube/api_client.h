@@ -3,11 +3,12 @@
 // Calls to the API server. Status codes become ErrorCodes, and the server's own message goes into
 // the Error.
 //
-// Threading: from any thread. No call is retried here: what may be repeated is the caller's to
-// know.
-// Failures: as http::Client says, kTimeout above all for whatever may have been acted on; of
-// statuses, 404 kNotFound, 409 kConflict, 410 kGone, 401 and 403 kDenied, 429 and 5xx
-// kUnavailable (504 kTimeout), all others kInvalid. Messages never contain the token or a query.
+// Threading: from any thread. No call is retried here, what may be repeated is the caller's to
+// know, but for one that was refused with a Retry-After of a few seconds: nothing was done then,
+// and it is sent again after that time, a few times. Failures: as http::Client says, kTimeout above
+// all for whatever may have been acted on; of statuses, 404 kNotFound, 409 kConflict, 410 kGone,
+// 401 and 403 kDenied, 429 kOverloaded, 5xx kUnavailable (504 kTimeout), all others kInvalid.
+// Messages never contain the token or a query.
 
 #include <chrono>
 #include <functional>

@@ -215,7 +215,8 @@ class QueuedEventRecorder final : public EventRecorder {
         next.name = NewName(pending.event);
         continue;
       }
-      const bool may_work_later = code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout;
+      const bool may_work_later = code == ErrorCode::kUnavailable ||
+                                  code == ErrorCode::kOverloaded || code == ErrorCode::kTimeout;
       if (!may_work_later || tries >= kMostTries || stop.stop_requested() || !Wait()) {
         Report(pending.event, answer.error());
         return false;

@@ -114,7 +114,12 @@ class ExtenderMetrics::Impl {
         forgotten(prometheus::BuildCounter()
                       .Name("synergy_extender_assumed_pods_forgotten_total")
                       .Help("Assumed places given back, by reason.")
-                      .Register(registry)) {
+                      .Register(registry)),
+        second_looks(prometheus::BuildCounter()
+                         .Name("synergy_extender_second_looks_total")
+                         .Help("Filters that waited and looked again before they refused every "
+                               "node, by outcome.")
+                         .Register(registry)) {
     for (const Verb verb : kVerbs) {
       duration_of[static_cast<size_t>(verb)] =
           &durations.Add({{"verb", std::string(ToString(verb))}}, kLatencyBuckets);
@@ -129,6 +134,7 @@ class ExtenderMetrics::Impl {
   prometheus::Family<prometheus::Counter>& binds;
   prometheus::Family<prometheus::Counter>& allocations;
   prometheus::Family<prometheus::Counter>& forgotten;
+  prometheus::Family<prometheus::Counter>& second_looks;
   std::array<prometheus::Histogram*, std::size(kVerbs)> duration_of{};
   std::function<ClusterGauges()> read_gauges;
 };
@@ -156,6 +162,10 @@ void ExtenderMetrics::CountAllocation(std::string_view outcome) {
 
 void ExtenderMetrics::CountForgotten(std::string_view reason) {
   impl_->forgotten.Add({{"reason", std::string(reason)}}).Increment();
+}
+
+void ExtenderMetrics::CountSecondLook(std::string_view outcome) {
+  impl_->second_looks.Add({{"outcome", std::string(outcome)}}).Increment();
 }
 
 void ExtenderMetrics::SetClusterGauges(std::function<ClusterGauges()> read) {

@@ -55,6 +55,9 @@ class ExtenderMetrics {
   // An assumed place given back: "bind_failed", "not_bound", "pod_gone".
   void CountForgotten(std::string_view reason);
 
+  // A filter that waited and looked again before it refused every node: "found_room", "in_vain".
+  void CountSecondLook(std::string_view outcome);
+
   // Called at each scrape; set before the first.
   void SetClusterGauges(std::function<ClusterGauges()> read);
 

@@ -248,12 +248,13 @@ void Members(auto& each, Like<QuotaSum> auto& sum) {
 }
 
 void Members(auto& each, Like<ResourceQuota> auto& quota) {
-  auto& [uid, pod_namespace, name, requests, limits] = quota;
+  auto& [uid, pod_namespace, name, requests, limits, by_qos] = quota;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);
   each("requests", requests);
   each("limits", limits);
+  each("byQos", by_qos);
 }
 
 void Members(auto& each, Like<AssumeOutcome> auto& outcome) {

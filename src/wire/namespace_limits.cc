@@ -36,6 +36,22 @@ void ReadSum(FieldReader& fields, Value hard, Value used, const char* key,
   sum.used.*dimension = Read(fields, used[key], Amount()).value_or(*most);
 }
 
+bool TellsBestEffort(std::string_view scope) {
+  return scope == "BestEffort" || scope == "NotBestEffort";
+}
+
+bool ReadByQos(FieldReader& fields, Value spec) {
+  bool by_qos = false;
+  fields.Array(spec["scopes"]).ForEachElement([&](Value scope) {
+    by_qos |= TellsBestEffort(fields.Text(scope));
+  });
+  const Value selector = fields.Object(spec["scopeSelector"]);
+  fields.Array(selector["matchExpressions"]).ForEachElement([&](Value expression) {
+    by_qos |= TellsBestEffort(fields.Text(fields.Object(expression)["scopeName"]));
+  });
+  return by_qos;
+}
+
 }  // namespace
 
 LimitRange ReadLimitRangeObject(FieldReader& fields, Value object) {
@@ -66,7 +82,8 @@ ResourceQuota ReadResourceQuotaObject(FieldReader& fields, Value object) {
   quota.uid = ReadText(fields, metadata["uid"]);
   quota.pod_namespace = ReadText(fields, metadata["namespace"]);
   quota.name = ReadText(fields, metadata["name"]);
-  const Value hard = fields.Object(fields.Object(object["spec"])["hard"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value hard = fields.Object(spec["hard"]);
   const Value used = fields.Object(fields.Object(object["status"])["used"]);
   for (const char* key : {"requests.cpu", "cpu"})
     ReadSum(fields, hard, used, key, &ResourceVector::cpu, quota.requests);
@@ -74,6 +91,7 @@ ResourceQuota ReadResourceQuotaObject(FieldReader& fields, Value object) {
     ReadSum(fields, hard, used, key, &ResourceVector::memory, quota.requests);
   ReadSum(fields, hard, used, "limits.cpu", &ResourceVector::cpu, quota.limits);
   ReadSum(fields, hard, used, "limits.memory", &ResourceVector::memory, quota.limits);
+  quota.by_qos = ReadByQos(fields, spec);
   return quota;
 }
 

@@ -5,13 +5,12 @@
 #include "wire/gpu_inventory.h"
 #include "wire/json_words.h"
 #include "wire/object_readers.h"
+#include "wire/product_affinity.h"
 #include "wire/resource_list.h"
 
 namespace synergy::wire {
 
 namespace {
-
-constexpr std::string_view kProductLabel = "nvidia.com/gpu.product";
 
 // By the device plugin's annotation; without one, or with one that makes no sense, by the label
 // that GPU feature discovery sets too.

@@ -40,6 +40,10 @@ std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotations,
   return LargerOf(*demand, requests);
 }
 
+constexpr std::string_view kBadDemand =
+    "the annotation synergy.io/demand is ignored: it is not of the form "
+    R"({"cpu": "4", "memory": "8Gi"})";
+
 std::vector<std::string> ReadLines(FieldReader& fields, Value annotation) {
   std::vector<std::string> lines;
   std::string_view text = fields.Text(annotation);
@@ -97,10 +101,12 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
       checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
   if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
   // What is never changed has no use for more.
+  pod.warnings = ReadLines(checked, annotations[annotations::kWarnings]);
   if (pod.fungible || !by_kueue) {
     pod.demand = ReadDemand(checked, annotations, pod.requests.main, pod.fungible.get());
+    if (!pod.demand && !annotations[annotations::kDemand].absent())
+      pod.warnings.emplace_back(kBadDemand);
   }
-  pod.warnings = ReadLines(checked, annotations[annotations::kWarnings]);
   if (pod.node.empty()) pod.waiting = ReadWaiting(checked, metadata, spec, status, claims);
   return pod;
 }

@@ -11,6 +11,7 @@
 #include "wire/json_words.h"
 #include "wire/object_readers.h"
 #include "wire/pod_writes.h"
+#include "wire/product_affinity.h"
 #include "wire/resource_list.h"
 
 namespace synergy::wire {
@@ -162,6 +163,7 @@ void SetFigures(JsonPatch& patch, Value pod, const AdmissionFigures& figures,
   if (figures.memory_limit) amounts.Set("limits", *figures.memory_limit);
   AddVariables(patch, container["env"], path);
   SetResizePolicy(patch, container["resizePolicy"], path);
+  if (!figures.gpu_product.empty()) SetProductAffinity(patch, pod["spec"], figures.gpu_product);
 }
 
 void SetWarnings(JsonPatch& patch, const std::vector<std::string>& warnings) {

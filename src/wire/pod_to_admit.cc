@@ -40,6 +40,22 @@ ResourceVector ReadLimitsBeside(FieldReader& fields, Value spec, std::string_vie
   return limits;
 }
 
+// Whether that is the QoS class that Kubernetes gives the pod as it is.
+bool ReadIsBestEffort(FieldReader& fields, Value spec) {
+  bool none = true;
+  for (const char* list : {"containers", "initContainers"}) {
+    fields.Array(spec[list]).ForEachElement([&](Value container) {
+      const WrittenAmounts amounts =
+          ReadAmountsOf(fields, fields.Object(fields.Object(container)["resources"]));
+      none &= amounts.cpu_request.value_or(MilliCpu(0)) <= MilliCpu(0) &&
+              amounts.memory_request.value_or(Bytes(0)) <= Bytes(0) &&
+              amounts.cpu_limit.value_or(MilliCpu(0)) <= MilliCpu(0) &&
+              amounts.memory_limit.value_or(Bytes(0)) <= Bytes(0);
+    });
+  }
+  return none;
+}
+
 }  // namespace
 
 PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namespace,
@@ -80,6 +96,7 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
     to_admit.beside = beside.requests;
     to_admit.beside_limits = ReadLimitsBeside(fields, spec, to_admit.gpu_containers.front().name);
     to_admit.guaranteed_beside = beside.guaranteed;
+    to_admit.best_effort = ReadIsBestEffort(fields, spec);
   }
   return to_admit;
 }

@@ -39,7 +39,7 @@ ErrorCode ToErrorCode(int http_status) {
     case 504:
       return ErrorCode::kTimeout;
     case 429:
-      return ErrorCode::kUnavailable;
+      return ErrorCode::kOverloaded;
     default:
       return http_status >= 500 ? ErrorCode::kUnavailable : ErrorCode::kInvalid;
   }

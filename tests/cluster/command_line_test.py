@@ -48,6 +48,9 @@ class CommandLineTest(FungibleTest):
         found = self.read("explain", "pod", "huge")
         self.assertEqual(found["pod"]["state"], "unschedulable")
         self.assertIn("keep it away", found["waitsFor"]["obstacles"][0]["reason"])
+        self.assertIsNone(found["waitsFor"]["nodes"])
+        each = {node["node"]: node for node in self.read("explain", "pod", "huge", "--nodes")["waitsFor"]["nodes"]}
+        self.assertIn("keep it away", each[NODE]["reason"])
 
     def test_who_has_how_much(self):
         self.run_two()

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -15,6 +16,8 @@ import yaml
 from cluster import ROOT, Cluster, wait_for
 
 MIB = 1 << 20
+SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "40"))
+SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
 # With all of its 160 MiB cached the GPU is the bottleneck (200 iterations per second), else the storage.
 TRAINER = ["--data-set-size", "160Mi", "--read-per-iteration", "1Mi", "--storage-bandwidth", "40M", "--cpu-per-iteration", "0.5",
            "--gpu-step", "5"]
@@ -221,6 +224,40 @@ class NodeAgentTest(unittest.TestCase):
         self.resize("anonymous", "200Mi")
         wait_for("the agent to see it", lambda: self.agent.metric("synergy_node_agent_shrinks_in_progress") == 0)
         self.assertEqual(self.container("anonymous")["restartCount"], 0)
+
+    def test_nobody_is_killed_who_grows_as_fast_as_the_kernel_can(self):
+        """Up to 500 MiB of anonymous memory come and go in bursts, beside page cache that fills the limit. Limits change at random,
+        never below what the process needs, and the agent is killed."""
+        chance = random.Random(SEED)
+        names = ("first", "second")
+        for name in names:
+            breathing = trainer_pod(name, "900Mi")
+            breathing["spec"]["containers"][0]["args"] = [
+                "--breathing-memory", "500Mi", "--data-set-size", "600Mi", "--read-per-iteration", "4Mi", "--storage-bandwidth", "400M",
+                "--cpu-per-iteration", "1", "--gpu-step", "20"]
+            self.cluster.create(breathing)
+            self.await_cache(name, 600 * MIB)
+        self.start_agent()
+        begin = time.monotonic()
+        kills = [SECONDS * part for part in (0.15, 0.35, 0.7)]
+        while time.monotonic() - begin < SECONDS:
+            self.resize(chance.choice(names), f"{chance.randrange(700, 1200)}Mi")
+            if kills and time.monotonic() - begin > kills[0]:
+                kills.pop(0)
+                self.agent.process.kill()
+                self.agent.process.wait()
+                self.agent.start()
+            time.sleep(chance.uniform(0.5, 2))
+        for name in names:
+            self.resize(name, "700Mi")
+        for name in names:
+            wait_for(f"{name} to have the limit", lambda name=name: self.limit_in_force(name) == "700Mi", 90)
+            touched = [int(n) for n in re.findall(r" touched=(\d+)", self.cluster.kubectl("logs", name, "--tail=30"))]
+            print(f"{name}: anonymous memory grew by {max(b - a for a, b in zip(touched, touched[1:])) / MIB:.0f} MiB in the busiest second")
+            self.assertEqual(self.container(name)["restartCount"], 0)
+            self.assertIn("running", self.container(name)["state"])
+            self.assertTrue(self.events(name, "SynergyMemoryReleased"))
+        print(f"seed {SEED}: {SECONDS} s, the agent was killed three times")
 
 
 if __name__ == "__main__":

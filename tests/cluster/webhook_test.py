@@ -197,6 +197,16 @@ class WebhookTest(unittest.TestCase):
         self.assertEqual(json.loads(annotation(item, "floor"))["cpu"], "50m")
         wait_for("its event", lambda: any("exceeded quota" in text for text in self.cluster.events("third")))
 
+    def test_a_quota_of_other_pods_than_best_effort_refuses_none_of_them(self):
+        self.limit("ResourceQuota", "quota", {"hard": {"pods": "0"}, "scopes": ["NotBestEffort"]})
+        item = self.created(pod("first"))
+        self.assertEqual(item["status"]["qosClass"], "BestEffort")
+        self.assertIsNone(annotation(item, "floor"))
+        wait_for("its event", lambda: any("NotBestEffort" in text for text in self.cluster.events("first")))
+        _, text, done = self.create(pod("second", {"requests": {"cpu": "1"}, "limits": {GPU: "1"}}))
+        self.assertFalse(done)
+        self.assertIn("exceeded quota", text)
+
     def test_amounts_stay_within_limit_ranges(self):
         self.add_profile()
         for spec, enforcement, limits, expected in (

@@ -47,8 +47,8 @@ void ClusterModel::Watch(const Pod& pod) {
 void ClusterModel::Expect(const Pod& pod, const std::string& node, Instant deadline) {
   if (!nodes_.contains(node)) return;
   const auto it = pods_.find(pod.uid);
-  if (it != pods_.end() &&
-      (it->second.standing == Standing::kAssumed || it->second.standing == Standing::kBound))
+  if (it != pods_.end() && it->second.standing != Standing::kWaiting &&
+      it->second.standing != Standing::kExpected)
     return;
   Entry& entry = pods_[pod.uid];
   entry.pod = pod;

@@ -244,6 +244,13 @@ void FakeApiServer::FailNext(const std::string& method, const std::string& part,
   troubles_.push_back({Trouble::Kind::kStatus, method, part, status, times});
 }
 
+void FakeApiServer::OverloadNext(const std::string& method, const std::string& part,
+                                 int retry_after_seconds, int times) {
+  const Lock lock(mutex_);
+  troubles_.push_back({Trouble::Kind::kStatus, method, part, 429, times,
+                       fmt::format("Retry-After: {}\r\n", retry_after_seconds)});
+}
+
 void FakeApiServer::DropNext(const std::string& method, const std::string& part, bool carried_out) {
   const Lock lock(mutex_);
   troubles_.push_back(

@@ -103,6 +103,9 @@ class FakeApiServer {
   // What happens to the next requests whose method is `method` and whose path, query included,
   // contains `part`.
   void FailNext(const std::string& method, const std::string& part, int status, int times = 1);
+  // With 429 and Retry-After.
+  void OverloadNext(const std::string& method, const std::string& part, int retry_after_seconds,
+                    int times);
   // The connection is cut when the request has come: before or after it was carried out.
   void DropNext(const std::string& method, const std::string& part, bool carried_out);
   void IgnoreNext(const std::string& method, const std::string& part);
@@ -148,6 +151,7 @@ class FakeApiServer {
     std::string part;
     int status;
     int times;
+    std::string headers = {};
   };
   using Lock = std::unique_lock<std::mutex>;
 

@@ -90,8 +90,8 @@ bool FakeApiServer::Answer(FakeConnection& connection, const FakeRequest& reques
   if (const std::optional<Trouble> trouble = TakeTrouble(request)) {
     switch (trouble->kind) {
       case Trouble::Kind::kStatus:
-        return connection.Write(
-            HttpAnswer(trouble->status, StatusJson(trouble->status, "Trouble", "as told")));
+        return connection.Write(HttpAnswer(
+            trouble->status, StatusJson(trouble->status, "Trouble", "as told"), trouble->headers));
       case Trouble::Kind::kCarryOutAndDrop:
         Carry(request);
         return false;

@@ -215,10 +215,10 @@ std::optional<FakeRequest> ReadRequest(FakeConnection& connection) {
   return request;
 }
 
-std::string HttpAnswer(int status, std::string_view body) {
+std::string HttpAnswer(int status, std::string_view body, std::string_view headers) {
   return fmt::format(
-      "HTTP/1.1 {} Status\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
-      status, body.size(), body);
+      "HTTP/1.1 {} Status\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{}\r\n{}",
+      status, body.size(), headers, body);
 }
 
 }  // namespace synergy::testing

@@ -91,6 +91,7 @@ struct FakeRequest {
 
 // None when the connection ended.
 std::optional<FakeRequest> ReadRequest(FakeConnection& connection);
-std::string HttpAnswer(int status, std::string_view body);
+// `headers`: more of them, each with its line end.
+std::string HttpAnswer(int status, std::string_view body, std::string_view headers = {});
 
 }  // namespace synergy::testing

@@ -62,7 +62,7 @@ func (o *options) plan(mode call.Mode, nodes int) (blocks, cycles int) {
 	switch {
 	case o.quick:
 		return 2, 2
-	case mode == call.Names:
+	case mode != call.Nodes:
 		return 10, 50
 	case nodes <= 100:
 		return 6, 40
@@ -124,7 +124,7 @@ func measure(o *options, nodes int) (*sizeResult, error) {
 		return nil, err
 	}
 
-	for _, mode := range []call.Mode{call.Names, call.Nodes} {
+	for _, mode := range []call.Mode{call.Names, call.Extended, call.Nodes} {
 		compared, err := alternate(o, mode, nodes, "http://"+oursAddress, "http://"+echoAddress)
 		if err != nil {
 			return nil, err

@@ -14,7 +14,10 @@ type report struct {
 }
 
 func (r *report) print(out io.Writer) {
-	for _, mode := range []call.Mode{call.Names, call.Nodes} {
+	titles := map[call.Mode]string{
+		call.Names: "node names", call.Extended: "node names, and a pod that asks for four extended resources", call.Nodes: "whole nodes",
+	}
+	for _, mode := range []call.Mode{call.Names, call.Extended, call.Nodes} {
 		rows := [][]string{}
 		for _, size := range r.Sizes {
 			for _, result := range size.Modes {
@@ -23,7 +26,7 @@ func (r *report) print(out io.Writer) {
 				}
 			}
 		}
-		summary.Table(out, fmt.Sprintf("Calls with node %s: round trip in ms (with decoding)", mode),
+		summary.Table(out, fmt.Sprintf("Calls with %s: round trip in ms (with decoding)", titles[mode]),
 			[]string{"nodes", "verb", "calls", "ours p50", "p90", "p99", "echo p50", "p90", "p99", "ours/echo p50", "p90", "p99"}, rows)
 	}
 	rows := [][]string{}
@@ -61,12 +64,14 @@ func goals(sizes []*sizeResult) []summary.Goal {
 		if size.Nodes != 5000 {
 			continue
 		}
-		names, nodes := at[5000][call.Names], at[5000][call.Nodes]
+		names, extended, nodes := at[5000][call.Names], at[5000][call.Extended], at[5000][call.Nodes]
 		list = append(list,
 			summary.AtMost("5000 nodes, names: filter p50, ours/echo", names.Filter.Ratio.P50, 0.5),
 			summary.AtMost("5000 nodes, names: prioritize p50, ours/echo", names.Prioritize.Ratio.P50, 0.6),
 			summary.AtMost("5000 nodes, names: filter p99, ours/echo", names.Filter.Ratio.P99, 1),
 			summary.AtMost("5000 nodes, names: prioritize p99, ours/echo", names.Prioritize.Ratio.P99, 1),
+			summary.AtMost("5000 nodes, four extended resources: filter p50, ours/echo", extended.Filter.Ratio.P50, 0.5),
+			summary.AtMost("5000 nodes, four extended resources: prioritize p50, ours/echo", extended.Prioritize.Ratio.P50, 0.6),
 			summary.AtMost("5000 nodes, nodes: filter p50, ours/echo", nodes.Filter.Ratio.P50, 0.5),
 			summary.AtMost("5000 nodes, nodes: prioritize p50, ours/echo", nodes.Prioritize.Ratio.P50, 0.5),
 			summary.AtMost("5000 nodes, names: resident MiB", size.Memory["after_names"].ResidentMiB, 128),

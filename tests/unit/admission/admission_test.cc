@@ -420,6 +420,17 @@ TEST_F(AdmissionTest, WhatIsLessThanWrittenNoQuotaRefuses) {
   EXPECT_THAT(Managed().placeholder, IsEmpty());
 }
 
+TEST_F(AdmissionTest, AQuotaThatCountsBestEffortPodsApartLeavesThemSo) {
+  ResourceQuota quota{.uid = "q", .pod_namespace = "team", .by_qos = true};
+  pod.best_effort = true;
+  EXPECT_EQ(Managed().floor, Amounts(1, Cores(3), GB(60))) << "no such quota";
+  surroundings.limits->Put(quota);
+  EXPECT_EQ(Left(), AdmissionOutcome::kQuotaByQos);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("NotBestEffort")));
+  pod.best_effort = false;
+  EXPECT_EQ(Managed().floor, Amounts(1, Cores(3), GB(60)));
+}
+
 TEST_F(AdmissionTest, LimitRangesBoundThePodWithItsSidecars) {
   LimitRange range{.uid = "l", .pod_namespace = "team"};
   range.pod.most.cpu = Cores(4);

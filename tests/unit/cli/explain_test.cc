@@ -18,8 +18,10 @@ namespace {
 using synergy::testing::MakeNode;
 using synergy::testing::MakePod;
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const WallTime kNow = WallTime() + std::chrono::hours(1000);
 
@@ -128,6 +130,15 @@ TEST(ExplainTest, AWaitingPodHearsWhatKeepsItFromEachNode) {
   const std::string text = ToText(explanation, kNow);
   EXPECT_THAT(text, HasSubstr("Waits for synergy-scheduler, unschedulable for 3m\n"));
   EXPECT_THAT(text, HasSubstr("the tuner takes it"));
+  EXPECT_THAT(text, Not(HasSubstr("n4")));
+  EXPECT_THAT(ToJson(ToTree(explanation)), Not(HasSubstr("\"n4\"")));
+
+  const std::string each = ToText(explanation, kNow, true);
+  EXPECT_THAT(each, ContainsRegex("n1 +7 +1 +60Gi +Insufficient cpu\n"));
+  EXPECT_THAT(each, ContainsRegex("n2 +0 .*Insufficient GPUs\n"));
+  EXPECT_THAT(each, ContainsRegex("n3 .*keep it away\n"));
+  EXPECT_THAT(each, ContainsRegex("n4 +8 +24 +64Gi +room for it now\n"));
+  EXPECT_THAT(ToJson(ToTree(explanation, true)), HasSubstr("\"node\": \"n4\""));
 }
 
 TEST(ExplainTest, RemarksSayWhatIsUnusual) {

@@ -62,13 +62,14 @@ TEST_F(KeptPlaceTest, EndsWithItsTime) {
   EXPECT_EQ(FreeOn("a"), Gpus(2));
 }
 
-TEST_F(KeptPlaceTest, IsThereAgainWhenAnExpectationElsewhereEnds) {
+TEST_F(KeptPlaceTest, StaysWhileThePodIsExpectedElsewhere) {
   const auto snapshot = state.Snapshot();
-  state.Expect(Waits(MakeGpuPod("p", 2), "a"), *snapshot->Find("b"), Instant{});
-  EXPECT_EQ(FreeOn("b"), Gpus(0));
-  state.DropStaleExpectations(later, WallTime{});
+  state.Expect(Waits(MakeGpuPod("p", 2), "a"), *snapshot->Find("b"), later);
+  EXPECT_FALSE(state.Assume(MakeGpuPod("q", 1), "a", later).assumed);
   EXPECT_EQ(FreeOn("a"), Gpus(0));
   EXPECT_EQ(FreeOn("b"), Gpus(2));
+  EXPECT_TRUE(state.Assume(MakeGpuPod("p", 2), "b", later).assumed);
+  EXPECT_EQ(FreeOn("a"), Gpus(2));
 }
 
 TEST_F(KeptPlaceTest, GivesWayToThePodItself) {

@@ -29,6 +29,41 @@ TEST_F(FilterTest, GivesEveryNodeThatFailsAlikeTheSameText) {
               HasSubstr(R"({"a":"Insufficient cpu","b":"Insufficient cpu"})"));
 }
 
+TEST_F(FilterTest, NamesTheOtherResourcesThatANodeLacks) {
+  constexpr const char* kHca = "rdma/hca";
+  constexpr const char* kEfa = "vpc.amazonaws.com/efa";
+  const auto add = [&](const std::string& name, int64_t hca, int64_t efa) {
+    Node node;
+    node.name = name;
+    node.allocatable.main = {Gpus(8), Cores(24), GB(500)};
+    node.allocatable.other.Set(kHca, hca);
+    node.allocatable.other.Set(kEfa, efa);
+    node.pods_allowed = 110;
+    state.UpsertNode(std::move(node));
+  };
+  add("both", 1, 1);
+  add("no-efa", 1, 0);
+  add("neither", 0, 0);
+  add("taken", 1, 1);
+  Pod there = MakePod("there", 1, 1, 1, "taken");
+  there.requests.other.Set(kHca, 1);
+  state.UpsertPod(there);
+  const std::string args = fmt::format(
+      R"({{"Pod":{{"metadata":{{"name":"p","namespace":"default","uid":"uid-p"}},"spec":{{"containers":[)"
+      R"({{"resources":{{"requests":{{"nvidia.com/gpu":"1","{}":"1","{}":"1"}}}}}}]}}}},)"
+      R"("NodeNames":["both","no-efa","neither","taken"]}})",
+      kHca, kEfa);
+  const std::string answer = extender.Filter(args);
+  EXPECT_THAT(answer, HasSubstr(R"("NodeNames":["both"])"));
+  EXPECT_THAT(answer, HasSubstr(R"("FailedNodes":{"taken":"Insufficient rdma/hca"})"));
+  EXPECT_THAT(answer, HasSubstr(R"("no-efa":"Insufficient vpc.amazonaws.com/efa")"));
+  EXPECT_THAT(
+      answer,
+      HasSubstr(R"("neither":"Insufficient rdma/hca, Insufficient vpc.amazonaws.com/efa")"));
+  // Expected on the node that alone was left, it is not in its own way.
+  EXPECT_THAT(extender.Filter(args), HasSubstr(R"("NodeNames":["both"])"));
+}
+
 TEST_F(FilterTest, NamesAnUnknownNode) {
   EXPECT_THAT(extender.Filter(Args(MakePod("p", 1, 3, 60), {"nowhere"})),
               HasSubstr(R"("FailedNodes":{"nowhere":"node is not known to the extender yet"})"));
@@ -126,7 +161,9 @@ TEST_F(FilterTest, UnderstandsNamesSpelledWithEscapesAndGivesThemBackAsTheyCame)
 // kube-scheduler may hear of a pod's end a little before the extender does.
 TEST_F(FilterTest, LooksOnceMoreBeforeItRejectsEveryNode) {
   AddNode("a", 1);
-  state.UpsertPod(MakePod("leaves", 1, 1, 1, "a"));
+  Pod leaves = MakePod("leaves", 1, 1, 1, "a");
+  leaves.deleting = true;
+  state.UpsertPod(leaves);
   int looked = 0;
   Watches watches;
   watches.catch_up = [&] {
@@ -138,8 +175,42 @@ TEST_F(FilterTest, LooksOnceMoreBeforeItRejectsEveryNode) {
   EXPECT_THAT(patient.Filter(Args(MakePod("p", 1, 1, 1), {"a"})),
               ::testing::HasSubstr(R"("NodeNames":["a"])"));
   EXPECT_EQ(looked, 1);
-  patient.Filter(Args(MakePod("q", 1, 1, 1), {"a"}));
-  EXPECT_EQ(looked, 2);
+}
+
+// All other pods wait meanwhile.
+TEST_F(FilterTest, LooksAgainSeldomAndMoreOftenForRoomOnItsWay) {
+  AddNode("a", 1);
+  Pod there = MakePod("there", 1, 1, 1, "a");
+  state.UpsertPod(there);
+  int looked = 0;
+  Watches watches;
+  watches.catch_up = [&] { ++looked; };
+  SchedulerExtender patient(state, binder, reader, ReserveRule{}, kExpectTimeout, clock, log,
+                            metrics, watches);
+  const auto ask = [&](const std::string& name) {
+    EXPECT_THAT(patient.Filter(Args(MakePod(name, 1, 1, 1), {"a"})), HasSubstr("Insufficient"));
+  };
+  const auto ask_for_a_second = [&] {
+    for (int i = 0; i < 500; ++i) {
+      state.UpsertPod(MakePod("news", 0, 1, 1 + i % 2, "a"));
+      ask(fmt::format("p{}", i));
+      clock.Advance(std::chrono::milliseconds(2));
+    }
+  };
+  ask_for_a_second();
+  EXPECT_EQ(looked, 1) << "nobody is known to leave";
+  ask_for_a_second();
+  EXPECT_EQ(looked, 1);
+  there.deleting = true;
+  state.UpsertPod(there);
+  ask_for_a_second();
+  EXPECT_EQ(looked, 3);
+  clock.Advance(std::chrono::minutes(1));
+  ask("p0");
+  EXPECT_EQ(looked, 4);
+  clock.Advance(std::chrono::minutes(1));
+  ask("p0");
+  EXPECT_EQ(looked, 4) << "nothing was heard since";
 }
 
 // With the nodes listed and the pods not, every node looks empty.

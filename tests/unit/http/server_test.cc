@@ -3,6 +3,7 @@
 #include <atomic>
 #include <future>
 #include <latch>
+#include <list>
 #include <thread>
 #include <vector>
 
@@ -362,6 +363,88 @@ TEST_F(ServerTest, ARequestThatStopsInTheMiddleIsGivenUp) {
   RawConnection connection = Connect();
   ASSERT_TRUE(connection.Send("POST /echo HTTP/1.1\r\nContent-Length: 100\r\n\r\nabc"));
   EXPECT_TRUE(connection.IsClosed());
+}
+
+// Sends a byte now and then, so that it is never silent, until nobody listens.
+class Dribble {
+ public:
+  explicit Dribble(RawConnection connection)
+      : connection_(std::move(connection)), thread_([this] {
+          connection_.Send("POST /echo HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n");
+          while (!stop_ && connection_.Send("x")) std::this_thread::sleep_for(milliseconds(50));
+          ended_ = true;
+        }) {}
+  ~Dribble() { stop_ = true; }
+
+  bool ended() const { return ended_; }
+
+ private:
+  RawConnection connection_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<bool> ended_ = false;
+  Background thread_;
+};
+
+TEST_F(ServerTest, ARequestThatNeverEndsIsGivenUp) {
+  options_.transfer_timeout = milliseconds(500);
+  Start();
+  const Dribble dribble(Connect());
+  const Clock::time_point start = Clock::now();
+  while (!dribble.ended() && Clock::now() - start < kSoon)
+    std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_TRUE(dribble.ended());
+}
+
+TEST_F(ServerTest, AnAnswerThatNobodyTakesIsGivenUp) {
+  options_.transfer_timeout = milliseconds(500);
+  options_.max_connections = 1;
+  Start();
+  server_->Stop(seconds(0));
+  // Larger than what the kernel buffers.
+  auto created = Server::Create(options_);
+  ASSERT_TRUE(created);
+  (*created)->Handle("GET", "/large",
+                     [](const Request&) { return Text(std::string(64 << 20, 'x')); });
+  ASSERT_TRUE((*created)->Start());
+  RawConnection lazy((*created)->port());
+  lazy.Send("GET /large HTTP/1.1\r\n\r\n");
+  std::this_thread::sleep_for(seconds(2));
+  EXPECT_LT(lazy.ReadAnswer().size(), size_t{64} << 20);
+}
+
+// Who probes must get an answer.
+TEST_F(ServerTest, TheSlowestClientMakesRoomWhereNobodyIsIdle) {
+  options_.max_connections = 4;
+  Start();
+  std::list<Dribble> dribbles;
+  for (int i = 0; i < 4; ++i) dribbles.emplace_back(Connect());
+  const Clock::time_point start = Clock::now();
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(BodyOf(Ask(kHello)), "hello name=you");
+  EXPECT_LT(Clock::now() - start, kSoon);
+}
+
+TEST_F(ServerTest, NoMoreConnectionsWaitThanAreMeantTo) {
+  options_.max_connections = 1;
+  options_.max_waiting = 2;
+  std::atomic<int> told = 0;
+  options_.on_problem = [&](std::string_view problem) {
+    EXPECT_THAT(std::string(problem), HasSubstr("too many"));
+    ++told;
+  };
+  Start();
+  RawConnection busy = Connect();
+  busy.Send("GET /wait HTTP/1.1\r\n\r\n");
+  waiting_.wait();
+  std::vector<RawConnection> waiting;
+  for (int i = 0; i < 2; ++i) {
+    waiting.push_back(Connect());
+    waiting.back().Send(kHello);
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Connect().IsClosed());
+  EXPECT_EQ(told, 1);
+  go_on_.count_down();
+  for (RawConnection& connection : waiting)
+    EXPECT_EQ(BodyOf(connection.ReadAnswer()), "hello name=you");
 }
 
 TEST_F(ServerTest, StopClosesIdleConnectionsAtOnce) {

@@ -108,6 +108,20 @@ TEST_F(TlsServerTest, AServerOfAnotherAuthorityIsRefused) {
   EXPECT_TRUE(Get(url(), {.skip_verify = true}));
 }
 
+TEST_F(TlsServerTest, AClientFollowsTheFileOfTheAuthorityThatItTrusts) {
+  Start(authority_.Issue("server"));
+  const TestAuthority other("other authority");
+  const std::string file = folder_.Write("ca.crt", other.certificate_pem());
+  const auto client = Client::Create(
+      {.base_url = url(), .tls = {.ca_pem = other.certificate_pem(), .ca_file = file}});
+  ASSERT_TRUE(client);
+  EXPECT_FALSE((*client)->Send({.path = "/hello"}));
+  folder_.Write("ca.crt", "half a file");
+  EXPECT_FALSE((*client)->Send({.path = "/hello"}));
+  folder_.Write("ca.crt", authority_.certificate_pem());
+  EXPECT_TRUE((*client)->Send({.path = "/hello"}));
+}
+
 TEST_F(TlsServerTest, AServerOfAnotherNameIsRefusedUnlessItIsTheNameAskedFor) {
   Start(authority_.Issue("kubernetes", {"DNS:kubernetes.default.svc"}));
   const auto refused = Get(url(), {.ca_pem = authority_.certificate_pem()});
@@ -247,6 +261,33 @@ TEST_F(ClientCertificateTest, AClientThatIsRefusedKnowsThatNothingWasProcessed) 
                  .key_pem = strange.key_pem});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::kUnavailable) << answer.error().message;
+}
+
+TEST_F(ClientCertificateTest, AClientFollowsTheFilesOfItsCertificate) {
+  const TemporaryFolder folder;
+  const TestCertificate strange = TestAuthority("other authority").Issue("client", {});
+  const TestCertificate mine = authority_.Issue("client", {});
+  const auto client =
+      Client::Create({.base_url = listener_.url(),
+                      .tls = {.ca_pem = authority_.certificate_pem(),
+                              .certificate_pem = strange.certificate_pem,
+                              .key_pem = strange.key_pem,
+                              .certificate_file = folder.Write("tls.crt", strange.certificate_pem),
+                              .key_file = folder.Write("tls.key", strange.key_pem)}});
+  ASSERT_TRUE(client);
+  const auto call = [&] {
+    const Background server([this] {
+      const auto connection = listener_.Accept();
+      if (!connection->Handshake()) return;
+      if (ReadRequest(*connection)) connection->Write(HttpAnswer(200, "welcome"));
+    });
+    return (*client)->Send({.method = "POST", .path = "/", .body = "x"});
+  };
+  EXPECT_FALSE(call());
+  folder.Write("tls.crt", mine.certificate_pem);
+  EXPECT_FALSE(call()) << "with the other one's key";
+  folder.Write("tls.key", mine.key_pem);
+  EXPECT_TRUE(call());
 }
 
 TEST_F(ClientCertificateTest, BadPemIsAnError) {

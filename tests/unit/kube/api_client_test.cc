@@ -73,12 +73,10 @@ TEST(ApiClientTest, StatusesBecomeErrorsWithTheServersMessage) {
   FakeApiServer server;
   const auto client = Connect(server.access());
   const std::vector<std::pair<int, ErrorCode>> cases = {
-      {400, ErrorCode::kInvalid},     {401, ErrorCode::kDenied},
-      {403, ErrorCode::kDenied},      {404, ErrorCode::kNotFound},
-      {409, ErrorCode::kConflict},    {410, ErrorCode::kGone},
-      {422, ErrorCode::kInvalid},     {429, ErrorCode::kUnavailable},
-      {500, ErrorCode::kUnavailable}, {503, ErrorCode::kUnavailable},
-      {504, ErrorCode::kTimeout},     {302, ErrorCode::kInvalid},
+      {400, ErrorCode::kInvalid},     {401, ErrorCode::kDenied},     {403, ErrorCode::kDenied},
+      {404, ErrorCode::kNotFound},    {409, ErrorCode::kConflict},   {410, ErrorCode::kGone},
+      {422, ErrorCode::kInvalid},     {429, ErrorCode::kOverloaded}, {500, ErrorCode::kUnavailable},
+      {503, ErrorCode::kUnavailable}, {504, ErrorCode::kTimeout},    {302, ErrorCode::kInvalid},
   };
   for (const auto& [status, code] : cases) {
     server.FailNext("POST", "/some/path", status);
@@ -88,6 +86,32 @@ TEST(ApiClientTest, StatusesBecomeErrorsWithTheServersMessage) {
     EXPECT_EQ(answer.error().message,
               "POST /some/path: status " + std::to_string(status) + ": Trouble: as told");
   }
+}
+
+TEST(ApiClientTest, WhatAnOverloadedServerRefusesIsSentAgainWhenItSays) {
+  FakeApiServer server;
+  const auto client = Connect(server.access());
+  server.OverloadNext("POST", "/busy", 0, 2);
+  const auto answer = client->Post("/busy", "{}");
+  EXPECT_EQ(server.requests("/busy").size(), 3U);
+  EXPECT_EQ(answer.error().code, ErrorCode::kNotFound) << "as the server answers by itself";
+
+  server.OverloadNext("POST", "/always", 0, 100);
+  EXPECT_EQ(client->Post("/always", "{}").error().code, ErrorCode::kOverloaded);
+  EXPECT_EQ(server.requests("/always").size(), 4U);
+
+  server.OverloadNext("POST", "/tomorrow", 86400, 1);
+  EXPECT_EQ(client->Post("/tomorrow", "{}").error().code, ErrorCode::kOverloaded);
+  EXPECT_EQ(server.requests("/tomorrow").size(), 1U);
+
+  // A caller that has no more time does not wait.
+  server.OverloadNext("POST", "/soon", 5, 1);
+  std::stop_source stop;
+  const synergy::testing::Background stopper([&] {
+    EXPECT_TRUE(server.WaitForRequests("/soon", 1));
+    stop.request_stop();
+  });
+  EXPECT_EQ(client->Post("/soon", "{}", stop.get_token()).error().code, ErrorCode::kOverloaded);
 }
 
 TEST(ApiClientTest, ATokenIsSentAndNeverShown) {

@@ -125,6 +125,59 @@ TEST(PodReviewTest, OtherContainersWithLimitsThatAreTheRequestsKeepAPodGuarantee
   EXPECT_FALSE(pod("{}").guaranteed_beside);
 }
 
+TEST(PodReviewTest, APodIsBestEffortThatAsksForNoCpuAndNoMemoryAnywhere) {
+  const auto best_effort = [](const std::string& others, const std::string& training) {
+    return Read(R"({"spec":{)" + others + R"("containers":[{"name":"train","resources":)" +
+                training + "}]}}")
+        .pod()
+        .best_effort;
+  };
+  const std::string gpu = R"({"limits":{"nvidia.com/gpu":1}})";
+  EXPECT_TRUE(best_effort("", gpu));
+  EXPECT_TRUE(best_effort("", R"({"requests":{"cpu":"0"},"limits":{"nvidia.com/gpu":1}})"));
+  EXPECT_FALSE(best_effort("", R"({"limits":{"nvidia.com/gpu":1,"memory":"1Gi"}})"));
+  EXPECT_FALSE(best_effort(
+      R"("initContainers":[{"name":"once","resources":{"requests":{"cpu":"1m"}}}],)", gpu));
+}
+
+// A pod whose profile is for a product, with that affinity; the terms that it is created with.
+std::string TermsWith(std::string_view spec) {
+  AdmissionDecision decision = Managed();
+  decision.figures->gpu_product = "A100";
+  const JsonTree pod =
+      Patched(fmt::format(R"({{"metadata":{{"name":"p"}},"spec":{{{}"containers":[{{"name":"log"}},
+        {{"name":"train","resources":{}}}]}}}})",
+                          spec, kPlain),
+              decision);
+  return pod
+      .At("spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/"
+          "nodeSelectorTerms")
+      .Write();
+}
+
+TEST(PodReviewTest, ThePodIsKeptOffNodesWithGpusOfAnotherProduct) {
+  const std::string is_it = R"({"key":"nvidia.com/gpu.product","operator":"In","values":["A100"]})";
+  const std::string not_said = R"({"key":"nvidia.com/gpu.product","operator":"DoesNotExist"})";
+  EXPECT_EQ(TermsWith(""),
+            R"([{"matchExpressions":[)" + is_it + R"(]},{"matchExpressions":[)" + not_said + "]}]");
+  EXPECT_EQ(TermsWith(R"("nodeSelector":{"nvidia.com/gpu.product":"A100"},)"), "null");
+
+  const auto required = [](const std::string& terms) {
+    return R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+           R"({"nodeSelectorTerms":)" +
+           terms + "}}},";
+  };
+  const std::string zone = R"({"key":"zone","operator":"In","values":["a","b"]})";
+  const std::string fields =
+      R"("matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}])";
+  const std::string own =
+      R"({"matchExpressions":[{"key":"nvidia.com/gpu.product","operator":"In","values":["H100"]}]})";
+  EXPECT_EQ(TermsWith(required(R"([{"matchExpressions":[)" + zone + "]," + fields + "}]")),
+            R"([{"matchExpressions":[)" + zone + "," + is_it + "]," + fields +
+                R"(},{"matchExpressions":[)" + zone + "," + not_said + "]," + fields + "}]");
+  EXPECT_EQ(TermsWith(required("[{}," + own + "]")), "[{}," + own + "]");
+}
+
 TEST(PodReviewTest, WhatWeWroteIsNotTakenForTheAuthors) {
   const JsonTree first =
       Patched(PodWith(R"({"requests":{"cpu":"1"},"limits":{"nvidia.com/gpu":"2"}})"), Managed());

@@ -54,7 +54,7 @@ TEST(WatchEvents, ThatAreErrorsSayWhatToDo) {
   const std::vector<std::pair<std::string, ErrorCode>> cases = {
       {"410", ErrorCode::kGone},        {"401", ErrorCode::kDenied},
       {"403", ErrorCode::kDenied},      {"404", ErrorCode::kNotFound},
-      {"409", ErrorCode::kConflict},    {"429", ErrorCode::kUnavailable},
+      {"409", ErrorCode::kConflict},    {"429", ErrorCode::kOverloaded},
       {"500", ErrorCode::kUnavailable}, {"504", ErrorCode::kTimeout},
       {"400", ErrorCode::kInvalid},
   };

@@ -237,6 +237,17 @@ TEST(ReadFungible, KnowsWhatItsAuthorWroteAndWhetherItIsAPlaceholder) {
   EXPECT_EQ(pod.warnings, (std::vector<std::string>{"one", "two"}));
 }
 
+TEST(ReadFungible, ADemandThatMakesNoSenseIsIgnoredAndTold) {
+  PodText text;
+  EXPECT_TRUE(text.Read().warnings.empty());
+  const std::string demand = R"("{\"cpu\":\"6\",\"memory\":\"16Gi\"}")";
+  text.annotations.replace(text.annotations.find(demand), demand.size(), R"("much")");
+  const Pod pod = text.Read(PodUse::kIncoming);
+  EXPECT_EQ(pod.demand, std::nullopt);
+  ASSERT_EQ(pod.warnings.size(), 1U);
+  EXPECT_NE(pod.warnings.front().find("synergy.io/demand is ignored"), std::string::npos);
+}
+
 TEST(ReadFungible, NothingOfAPodThatKueueManagesByItselfIsChanged) {
   PodText text;
   text.labels = R"("kueue.x-k8s.io/managed":"true")";

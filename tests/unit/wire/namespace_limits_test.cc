@@ -44,6 +44,21 @@ TEST(ResourceQuotasTest, HaveWhatIsHardAndWhatIsUsed) {
   EXPECT_FALSE(quota.requests.Counts(&ResourceVector::memory));
   EXPECT_EQ(quota.limits.hard.memory, GiB(10));
   EXPECT_EQ(quota.limits.used.memory, GiB(10)) << "nobody has counted yet";
+  EXPECT_FALSE(quota.by_qos);
+}
+
+TEST(ResourceQuotasTest, MayCountByQosClass) {
+  const auto by_qos = [](const std::string& spec) {
+    return Only<ResourceQuota>(R"("spec":{"hard":{"pods":"4"},)" + spec + "}").by_qos;
+  };
+  EXPECT_TRUE(by_qos(R"("scopes":["NotTerminating","NotBestEffort"])"));
+  EXPECT_TRUE(by_qos(R"("scopes":["BestEffort"])"));
+  EXPECT_TRUE(by_qos(R"("scopeSelector":{"matchExpressions":[
+      {"scopeName":"PriorityClass","operator":"Exists"},
+      {"scopeName":"NotBestEffort","operator":"Exists"}]})"));
+  EXPECT_FALSE(by_qos(R"("scopes":["Terminating"])"));
+  EXPECT_FALSE(by_qos(R"("scopeSelector":{"matchExpressions":[
+      {"scopeName":"PriorityClass","operator":"Exists"}]})"));
 }
 
 }  // namespace

@@ -14,11 +14,19 @@ import (
 // Mode says what kube-scheduler sends of the nodes.
 type Mode string
 
-// The two modes: nodeCacheCapable true and false.
+// nodeCacheCapable true and false; and true again, with a pod that asks for extended resources beside GPUs.
 const (
-	Names Mode = "names"
-	Nodes Mode = "nodes"
+	Names    Mode = "names"
+	Nodes    Mode = "nodes"
+	Extended Mode = "extended"
 )
+
+func incomingPod(mode Mode, index int) *v1.Pod {
+	if mode == Extended {
+		return fixture.IncomingPodOnFastNetworks(index)
+	}
+	return fixture.IncomingPod(index)
+}
 
 // Request is the encoded arguments of filter and prioritize, with a pod that can be exchanged without encoding the nodes
 // again.
@@ -32,7 +40,7 @@ type Request struct {
 
 // NewRequest makes a request that offers the first nodeCount nodes of the fixture.
 func NewRequest(mode Mode, nodeCount int) (*Request, error) {
-	pod := fixture.IncomingPod(0)
+	pod := incomingPod(mode, 0)
 	args := extenderv1.ExtenderArgs{Pod: pod}
 	r := &Request{Mode: mode, names: map[string]bool{}}
 	names := []string{}
@@ -40,13 +48,13 @@ func NewRequest(mode Mode, nodeCount int) (*Request, error) {
 	for i := range nodeCount {
 		name := fixture.NodeName(i)
 		r.names[name] = true
-		if mode == Names {
+		if mode != Nodes {
 			names = append(names, name)
 		} else {
 			nodes.Items = append(nodes.Items, *fixture.Node(i))
 		}
 	}
-	if mode == Names {
+	if mode != Nodes {
 		args.NodeNames = &names
 	} else {
 		args.Nodes = nodes
@@ -69,7 +77,7 @@ func NewRequest(mode Mode, nodeCount int) (*Request, error) {
 
 // SetPod exchanges the pod.
 func (r *Request) SetPod(index int) error {
-	encoded, err := json.Marshal(fixture.IncomingPod(index))
+	encoded, err := json.Marshal(incomingPod(r.Mode, index))
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (r *Request) checkFilter(result *extenderv1.ExtenderFilterResult) error {
 	}
 	names := []string{}
 	// The scheduler looks at names only if it sent names.
-	if r.Mode == Names && result.NodeNames != nil {
+	if r.Mode != Nodes && result.NodeNames != nil {
 		names = *result.NodeNames
 	} else if result.Nodes != nil {
 		for i := range result.Nodes.Items {

@@ -1,0 +1,41 @@
+#pragma once
+
+// When /filter may wait a moment and look again before it refuses every node. kube-scheduler may
+// have heard of a change a little before us (a pod that has ended, say, of which nothing told
+// before), and does not ask again before the next one; but all of its pods wait while it waits for
+// an answer.
+//
+// Threading: from any thread.
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "core/clock.h"
+
+namespace synergy::extender {
+
+struct SecondLookTimes {
+  // From one to the next where room is known to be on its way, and where it is not.
+  Duration rest = std::chrono::milliseconds(500);
+  Duration long_rest = std::chrono::seconds(5);
+};
+
+class SecondLooks {
+ public:
+  explicit SecondLooks(SecondLookTimes times = {}) : times_(times) {}
+
+  // Whether to look again at what is known as `version` of the cluster; never twice at the same.
+  // `room_under_way` takes its time, so it is asked only where it matters.
+  bool Allow(uint64_t version, Instant now, const std::function<bool()>& room_under_way);
+
+ private:
+  const SecondLookTimes times_;
+  std::mutex mutex_;
+  std::optional<uint64_t> looked_at_;
+  Instant next_{};        // not before, whatever is on its way
+  Instant next_blind_{};  // not before, where nothing is
+};
+
+}  // namespace synergy::extender

@@ -1,0 +1,32 @@
+#include "allocation/room_under_way.h"
+
+#include "cluster/fit.h"
+
+namespace synergy {
+namespace {
+
+// What the kubelet gives back of a container that it is making smaller.
+ResourceVector BeingCut(const Pod& pod) {
+  if (!pod.fungible || !pod.fungible->reported) return {};
+  const Fungible& fungible = *pod.fungible;
+  ResourceVector cut = LargerOf(fungible.in_force, fungible.set_aside) - fungible.requested;
+  cut.gpus = Gpus(0);
+  return LargerOf(cut, {});
+}
+
+}  // namespace
+
+bool MayFitSoon(const Pod& pod, const NodeState& node) {
+  if (!node.exists) return true;
+  NodeState soon = node;
+  for (const auto& tenant : node.detail->pods) {
+    if (tenant->deleting) {
+      soon = WithoutPod(soon, *tenant);
+    } else {
+      soon.requested -= BeingCut(*tenant);
+    }
+  }
+  return soon.requested != node.requested && CheckFit(pod, soon).none();
+}
+
+}  // namespace synergy

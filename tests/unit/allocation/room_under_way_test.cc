@@ -1,0 +1,47 @@
+#include "allocation/room_under_way.h"
+
+#include "unit/allocation/allocation_fixture.h"
+
+namespace synergy {
+namespace {
+
+using testing::MakePod;
+using testing::OnNode;
+
+class RoomUnderWay : public testing::AllocationFixture {
+ protected:
+  RoomUnderWay() { HaveNode("n", {Gpus(2), Cores(4), GiB(8)}); }
+
+  bool MayFit(const Pod& pod) { return MayFitSoon(pod, NodeNamed("n")); }
+
+  Pod tenant = OnNode(MakePod("tenant", {Gpus(1), Cores(3), GiB(4)}), "n");
+  const Pod large = MakePod("large", {Gpus(1), Cores(3), GiB(4)});
+};
+
+TEST_F(RoomUnderWay, ComesFromPodsThatAreBeingDeleted) {
+  state.UpsertPod(tenant);
+  EXPECT_FALSE(MayFit(large));
+  tenant.deleting = true;
+  state.UpsertPod(tenant);
+  EXPECT_TRUE(MayFit(large));
+  EXPECT_FALSE(MayFit(MakePod("too large", {Gpus(3), Cores(1), GiB(1)})));
+}
+
+TEST_F(RoomUnderWay, ComesFromPodsThatAreBeingCut) {
+  Fungible fungible;
+  fungible.requested = {Gpus(1), Cores(1), GiB(4)};
+  fungible.in_force = fungible.set_aside = {Gpus(1), Cores(3), GiB(4)};
+  fungible.reported = true;
+  tenant.fungible = std::make_shared<const Fungible>(fungible);
+  state.UpsertPod(tenant);
+  EXPECT_TRUE(MayFit(large));
+  fungible.requested = fungible.in_force;
+  tenant.fungible = std::make_shared<const Fungible>(fungible);
+  state.UpsertPod(tenant);
+  EXPECT_FALSE(MayFit(large));
+}
+
+TEST_F(RoomUnderWay, MayBeOnANodeThatIsNewToUs) { EXPECT_TRUE(MayFitSoon(large, NodeState{})); }
+
+}  // namespace
+}  // namespace synergy
