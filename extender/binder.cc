@@ -18,8 +18,7 @@ constexpr Duration kCatchUp = std::chrono::milliseconds(2);
 // Whether the API server has certainly not made the binding and never will.
 bool IsDefinite(ErrorCode code) {
   return code == ErrorCode::kNotFound || code == ErrorCode::kDenied ||
-         code == ErrorCode::kInvalid || code == ErrorCode::kGone ||
-         code == ErrorCode::kOverloaded;
+         code == ErrorCode::kInvalid || code == ErrorCode::kGone || code == ErrorCode::kOverloaded;
 }
 
 }  // namespace

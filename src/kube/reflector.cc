@@ -142,9 +142,9 @@ class ListWatch final : public Reflector<T> {
     if (event->type == Type::kError) {
       // An overloaded server can go on later from where it was; after anything else the history is
       // in doubt.
-      *list_again =
-          event->error.code != ErrorCode::kUnavailable &&
-          event->error.code != ErrorCode::kOverloaded && event->error.code != ErrorCode::kTimeout;
+      *list_again = event->error.code != ErrorCode::kUnavailable &&
+                    event->error.code != ErrorCode::kOverloaded &&
+                    event->error.code != ErrorCode::kTimeout;
       return event->error;
     }
     const bool bookmark = event->type == Type::kBookmark;

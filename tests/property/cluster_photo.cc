@@ -35,9 +35,9 @@ ClusterPhoto PhotoOf(const ClusterSnapshot& snapshot) {
     const ScalarColumn* const cards = snapshot.FreeOf(kCard);
     // Nothing and less than nothing are the same there.
     const int64_t free = cards == nullptr ? 0 : cards->Free(place);
-    SYNERGY_CHECK(std::max<int64_t>(free, 0) ==
-                      std::max<int64_t>(shown.cards - shown.cards_taken, 0),
-                  "the column says what the node says");
+    SYNERGY_CHECK(
+        std::max<int64_t>(free, 0) == std::max<int64_t>(shown.cards - shown.cards_taken, 0),
+        "the column says what the node says");
     for (const auto& pod : node.detail->pods) {
       SYNERGY_CHECK(pod->node == node.detail->name, "a pod stands on the node it says");
       shown.pods.insert(pod->uid);

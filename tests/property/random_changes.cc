@@ -198,7 +198,8 @@ ResourceQuota DrawResourceQuota(Draw& draw) {
   const auto sum = [&] {
     return draw.OneIn(2) ? QuotaSum{} : QuotaSum{draw.Amounts(12), draw.Amounts(4)};
   };
-  return {"q" + std::to_string(draw.Below(3)), draw.Text(), draw.Text(), sum(), sum(), draw.OneIn(4)};
+  return {
+      "q" + std::to_string(draw.Below(3)), draw.Text(), draw.Text(), sum(), sum(), draw.OneIn(4)};
 }
 
 ClusterChange DrawLimitsChange(Draw& draw) {
