@@ -99,13 +99,19 @@ class RunningDaemon final : public Daemon {
     watches_.Start("resourcequotas", "/api/v1/resourcequotas", quota_store_);
     health_ = std::make_unique<kube::Health>(watches_.resources(), clock_, config_.staleness_limit);
     metrics_.SetClusterGauges([this] {
-      return ReadGauges(state_, ReserveOf(config_), watches_.resources(), *health_, clock_);
+      metrics::ClusterGauges gauges =
+          ReadGauges(state_, ages_, ReserveOf(config_), watches_.resources(), *health_, clock_);
+      gauges.waiting_connections = server_->waiting_connections();
+      return gauges;
     });
     AddRoutes();
     AddProbes(*server_);
     if (http_server_) AddProbes(*http_server_);
     settling_ = std::jthread([this](const std::stop_token& stop) {
-      while (clock_.SleepFor(std::chrono::seconds(1), stop)) binder_.SettleExpired();
+      while (clock_.SleepFor(std::chrono::seconds(1), stop)) {
+        binder_.SettleExpired();
+        ages_.Look(state_.HeldPlaces(), clock_.Now());
+      }
     });
     if (http_server_) {
       if (const Result<> started = http_server_->Start(); !started) return started;
@@ -178,6 +184,7 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<kube::EventRecorder> events_;
   Allocations allocations_;
   Binder binder_;
+  PlaceAges ages_;
   SchedulerExtender extender_;
   kube::PodStore pod_store_;
   kube::NodeStore node_store_;

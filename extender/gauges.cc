@@ -5,7 +5,8 @@
 
 namespace synergy::extender {
 
-metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& reserve,
+metrics::ClusterGauges ReadGauges(const ClusterState& state, const PlaceAges& ages,
+                                  const ReserveRule& reserve,
                                   const std::vector<kube::WatchedResource>& resources,
                                   const kube::Health& health, const Clock& clock) {
   metrics::ClusterGauges gauges;
@@ -39,6 +40,10 @@ metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& 
     cache.problems = status.problems;
   }
   gauges.assumed_pods = state.assumed_pods();
+  gauges.oldest_assumed = ages.Of(HeldPlace::Kind::kAssumed, clock.Now()).oldest;
+  const PlaceAges::Held kept = ages.Of(HeldPlace::Kind::kKept, clock.Now());
+  gauges.kept_places = kept.places;
+  gauges.oldest_kept = kept.oldest;
   gauges.waiting_gpu_pods = snapshot->waiting_gpu_pods();
   gauges.ready = health.NotReadyReason().empty();
   return gauges;

@@ -9,12 +9,14 @@
 
 #include "allocation/best_fit.h"
 #include "cluster/cluster_state.h"
+#include "extender/place_ages.h"
 #include "kube/health.h"
 #include "metrics/extender_metrics.h"
 
 namespace synergy::extender {
 
-metrics::ClusterGauges ReadGauges(const ClusterState& state, const ReserveRule& reserve,
+metrics::ClusterGauges ReadGauges(const ClusterState& state, const PlaceAges& ages,
+                                  const ReserveRule& reserve,
                                   const std::vector<kube::WatchedResource>& resources,
                                   const kube::Health& health, const Clock& clock);
 

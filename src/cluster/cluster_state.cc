@@ -208,6 +208,11 @@ std::shared_ptr<const Pod> ClusterState::FindPod(const std::string& uid) const {
   return pods_.FindPod(uid);
 }
 
+std::vector<HeldPlace> ClusterState::HeldPlaces() const {
+  const std::lock_guard lock(mutex_);
+  return pods_.HeldPlaces();
+}
+
 size_t ClusterState::assumed_pods() const {
   const std::lock_guard lock(mutex_);
   return pods_.assumed();

@@ -95,6 +95,8 @@ class ClusterState {
   // Assumed pods past their deadline. They stay assumed: only somebody who has asked the API server
   // may Forget them.
   std::vector<AssumedPod> Expired(Instant now) const;
+  // Assumed pods, and those with a kept place. Not those that are merely expected.
+  std::vector<HeldPlace> HeldPlaces() const;
   // Gives an assumed pod until `deadline`.
   void Extend(const std::string& uid, Instant deadline);
   // Drops expectations past their deadline, which cost nothing but a worse ranking, and places that

@@ -175,6 +175,17 @@ std::vector<AssumedPod> PodRecords::Expired(Instant now) const {
   return expired;
 }
 
+std::vector<HeldPlace> PodRecords::HeldPlaces() const {
+  std::vector<HeldPlace> held;
+  for (const std::string& uid : provisional_) {
+    const Standing standing = records_.at(uid).standing;
+    if (standing == Standing::kExpected) continue;
+    held.push_back(
+        {uid, standing == Standing::kKept ? HeldPlace::Kind::kKept : HeldPlace::Kind::kAssumed});
+  }
+  return held;
+}
+
 std::optional<Placement> PodRecords::FindPlacement(const std::string& uid) const {
   const Record* record = Find(uid);
   if (record == nullptr || !IsProvisional(*record)) return std::nullopt;

@@ -47,6 +47,14 @@ struct Placement {
   std::optional<Instant> assumed_until;
 };
 
+// Room that a pod takes which is not known to be bound.
+struct HeldPlace {
+  enum class Kind : uint8_t { kAssumed, kKept };
+
+  std::string uid;
+  Kind kind = Kind::kAssumed;
+};
+
 // What was last heard of a pod: as it is, or as it was when it went or ended.
 struct PodNews {
   std::shared_ptr<const Pod> pod;
@@ -73,6 +81,7 @@ class PodRecords {
   void LookAtClaims();
 
   std::vector<AssumedPod> Expired(Instant now) const;
+  std::vector<HeldPlace> HeldPlaces() const;
   std::optional<Placement> FindPlacement(const std::string& uid) const;
   std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;

@@ -57,6 +57,8 @@ class RealServer final : public Server {
 
   uint16_t port() const override { return port_; }
 
+  size_t waiting_connections() const override { return threads_.waiting(); }
+
   std::optional<WallTime> CertificateExpiry() const override {
     return certificate_ == nullptr ? std::nullopt : certificate_->Expiry();
   }

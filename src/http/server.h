@@ -81,6 +81,8 @@ class Server {
   virtual Result<> Start() = 0;
   // The bound port, after Start().
   virtual uint16_t port() const = 0;
+  // Connections without a thread. From any thread.
+  virtual size_t waiting_connections() const = 0;
   // When the certificate in use ends; none without TLS. From any thread.
   virtual std::optional<WallTime> CertificateExpiry() const = 0;
   // No new connections, and those without a request are closed; requests under way may finish

@@ -34,6 +34,16 @@ class ClusterFamilies {
     AddGauge("synergy_extender_assumed_pods",
              "Pods that are being bound and not yet confirmed by the watch.",
              static_cast<double>(gauges.assumed_pods), families);
+    AddGauge("synergy_extender_oldest_assumed_pod_seconds",
+             "How long the oldest of them has been so: its bind is in doubt.",
+             ToSeconds(gauges.oldest_assumed), families);
+    AddGauge("synergy_extender_kept_places", "Places that the tuner keeps for waiting pods.",
+             static_cast<double>(gauges.kept_places), families);
+    AddGauge("synergy_extender_oldest_kept_place_seconds",
+             "How long the oldest of them has been kept.", ToSeconds(gauges.oldest_kept), families);
+    AddGauge("synergy_extender_waiting_connections",
+             "Connections that wait for a thread, because too many are open.",
+             static_cast<double>(gauges.waiting_connections), families);
     AddGauge("synergy_extender_waiting_gpu_pods", "GPU pods without a node.",
              static_cast<double>(gauges.waiting_gpu_pods), families);
     AddGauge("synergy_extender_ready", "Whether /readyz says yes.", gauges.ready ? 1 : 0, families);

@@ -33,6 +33,10 @@ struct ClusterGauges {
   std::vector<NodeGauge> nodes;  // those with GPUs
   std::vector<CacheGauge> caches;
   uint64_t assumed_pods = 0;
+  Duration oldest_assumed{};  // how long ago it was assumed
+  uint64_t kept_places = 0;
+  Duration oldest_kept{};
+  uint64_t waiting_connections = 0;
   uint64_t waiting_gpu_pods = 0;
   bool ready = false;
 };

@@ -35,6 +35,17 @@ TEST_F(BindAllocationTest, TheHeadroomStaysFree) {
   EXPECT_EQ(Given(Hungry(), rule), MilliCpu(23500));
 }
 
+// With volumes to bind it takes a while from kube-scheduler's choice to a pod's Binding.
+TEST_F(BindAllocationTest, WhatIsPromisedToAPodWithoutGpusIsTaken) {
+  HaveNode("n1");
+  Pod web = MakePod("web", {Gpus(0), Cores(10), GiB(1)});
+  auto waiting = std::make_shared<Waiting>();
+  waiting->nominated_node = "n1";
+  web.waiting = std::move(waiting);
+  state.UpsertPod(web);
+  EXPECT_EQ(Given(Hungry(), {.per_gpu = ResourceVector{}}), Cores(14));
+}
+
 TEST_F(BindAllocationTest, WhereOnlyTheHeadroomIsLeftThePodGetsWhatItAsksFor) {
   HaveNode("n1");
   TakenByOurs("n1", {Gpus(7), MilliCpu(20800), GiB(400)});

@@ -35,8 +35,13 @@ constexpr const char* kExtenderFamilies[] = {
     "synergy_extender_assumed_pods_forgotten_total",
     "synergy_extender_binds_total",
     "synergy_extender_errors_total",
+    "synergy_extender_kept_places",
+    "synergy_extender_oldest_assumed_pod_seconds",
+    "synergy_extender_oldest_kept_place_seconds",
     "synergy_extender_ready",
     "synergy_extender_request_duration_seconds",
+    "synergy_extender_second_looks_total",
+    "synergy_extender_waiting_connections",
     "synergy_extender_waiting_gpu_pods",
     "synergy_node_allocatable",
     "synergy_node_free",
@@ -121,6 +126,10 @@ TEST_F(ExtenderMetricsTest, TheCachesAndTheExtenderItselfAreShown) {
   ExpectLine("synergy_cache_events_total{resource=\"pods\"} 5");
   ExpectLine("synergy_cache_unreadable_fields_total{resource=\"pods\"} 6");
   ExpectLine("synergy_extender_assumed_pods 8");
+  ExpectLine("synergy_extender_oldest_assumed_pod_seconds 10");
+  ExpectLine("synergy_extender_kept_places 11");
+  ExpectLine("synergy_extender_oldest_kept_place_seconds 12");
+  ExpectLine("synergy_extender_waiting_connections 13");
   ExpectLine("synergy_extender_waiting_gpu_pods 9");
   ExpectLine("synergy_extender_ready 1");
 }

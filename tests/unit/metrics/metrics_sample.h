@@ -27,6 +27,10 @@ inline metrics::ClusterGauges SampleGauges() {
   pods.problems = 6;
   gauges.caches.push_back(pods);
   gauges.assumed_pods = 8;
+  gauges.oldest_assumed = std::chrono::seconds(10);
+  gauges.kept_places = 11;
+  gauges.oldest_kept = std::chrono::seconds(12);
+  gauges.waiting_connections = 13;
   gauges.waiting_gpu_pods = 9;
   gauges.ready = true;
   return gauges;
@@ -39,6 +43,7 @@ inline void RecordSamples(metrics::ExtenderMetrics& metrics) {
   metrics.CountBind("bound");
   metrics.CountAllocation("demand");
   metrics.CountForgotten("bind_failed");
+  metrics.CountSecondLook("in_vain");
   metrics.SetClusterGauges(SampleGauges);
 }
 
