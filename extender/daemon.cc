@@ -80,8 +80,10 @@ class RunningDaemon final : public Daemon {
         binder_(state_, *pod_api_, config.gpu_resource, allocations_, clock, log, metrics_,
                 {config.bind_timeout, config.assume_timeout}),
         extender_(
-            state_, binder_, reader_, ReserveOf(config), config.expect_timeout, clock, log,
-            metrics_,
+            state_, binder_, reader_,
+            {ReserveOf(config), static_cast<double>(config.preference_percent) / 100,
+             config.expect_timeout},
+            clock, log, metrics_,
             {[this] { return watches_.Current(); }, [this] { clock_.SleepFor(kCatchUp, {}); }}),
         pod_store_(state_),
         node_store_(state_),

@@ -101,15 +101,15 @@ class Timed {
 }  // namespace
 
 SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
-                                     const wire::ObjectReader& reader, ReserveRule reserve,
-                                     std::chrono::milliseconds expect_timeout, const Clock& clock,
-                                     Logger& log, metrics::ExtenderMetrics& metrics,
-                                     Watches watches)
+                                     const wire::ObjectReader& reader, PlacementRules rules,
+                                     const Clock& clock, Logger& log,
+                                     metrics::ExtenderMetrics& metrics, Watches watches)
     : state_(state),
       binder_(binder),
       reader_(reader),
-      reserve_(reserve),
-      expect_timeout_(expect_timeout),
+      reserve_(rules.reserve),
+      slack_(rules.slack),
+      expect_timeout_(rules.expect_timeout),
       clock_(clock),
       log_(log),
       metrics_(metrics),
@@ -217,8 +217,10 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
   const auto snapshot = state_.Snapshot();
   const auto counted_on = CountedOn(*snapshot, args->pod.uid);
   const Ranking ranking = RankNodes(*snapshot, args->pod, counted_on, asked, reserve_);
-  ranking.GivePoints(points);
-  if (const std::optional<NodeIndex> best = ranking.best_node()) Expect(args->pod, *best);
+  const double slack = args->pod.waiting && args->pod.waiting->prefers ? slack_ : 0;
+  ranking.GivePoints(points, slack);
+  const std::optional<NodeIndex> best = ranking.best_node();
+  if (best && !ranking.LeavesTheChoice(slack)) Expect(args->pod, *best);
 
   if (log_.Enabled(LogLevel::kDebug)) {
     log_.Debug("prioritized", {{"request", ids_.Current(args->pod.uid)},
@@ -231,6 +233,7 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
     journal_->Wrote(decision::Prioritize{snapshot->version(),
                                          Describe(args->pod, counted_on, *snapshot, asked),
                                          reserve_,
+                                         slack,
                                          {points.begin(), points.end()},
                                          ranking.best_node()});
   }

@@ -36,13 +36,20 @@ struct Watches {
   std::function<void()> catch_up = [] {};
 };
 
+struct PlacementRules {
+  ReserveRule reserve;
+  // How much worse a place may be than the best one, as Ranking::GivePoints() takes it, for the
+  // preferences of a pod that has some to decide.
+  double slack = 0;
+  std::chrono::milliseconds expect_timeout = std::chrono::seconds(3);
+};
+
 class SchedulerExtender {
  public:
   // All references outlive the extender.
   SchedulerExtender(ClusterState& state, Binder& binder, const wire::ObjectReader& reader,
-                    ReserveRule reserve, std::chrono::milliseconds expect_timeout,
-                    const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics,
-                    Watches watches = {});
+                    PlacementRules rules, const Clock& clock, Logger& log,
+                    metrics::ExtenderMetrics& metrics, Watches watches = {});
 
   // Tells `journal` of every decision about a GPU pod, once the answer is made. To be called once,
   // before the verbs; `journal`, which may be told from any thread, outlives them.
@@ -64,6 +71,7 @@ class SchedulerExtender {
   Binder& binder_;
   const wire::ObjectReader& reader_;
   const ReserveRule reserve_;
+  const double slack_;
   const std::chrono::milliseconds expect_timeout_;
   const Clock& clock_;
   Logger& log_;

@@ -18,16 +18,27 @@ void Ranking::Add(size_t position, FitRank rank, std::optional<NodeIndex> node) 
   entries_.push_back(entry);
 }
 
-void Ranking::GivePoints(std::span<uint8_t> points) const {
+bool Ranking::IsBest(const Entry& entry, double slack) const {
+  if (entry.position == best_.position) return true;
+  return slack > 0 && entry.rank.tier == best_.rank.tier &&
+         entry.rank.cost <= best_.rank.cost + slack;
+}
+
+bool Ranking::LeavesTheChoice(double slack) const {
+  return std::count_if(entries_.begin(), entries_.end(),
+                       [&](const Entry& entry) { return IsBest(entry, slack); }) > 1;
+}
+
+void Ranking::GivePoints(std::span<uint8_t> points, double slack) const {
   for (const Entry& entry : entries_) {
     const Range& range = costs_[static_cast<size_t>(entry.rank.tier)];
     const double width = range.most - range.least;
     const double place = width > 0 ? (entry.rank.cost - range.least) / width : 0;
     const int down =
         5 * static_cast<int>(entry.rank.tier) + std::min(4, static_cast<int>(place * 5));
-    points[entry.position] = static_cast<uint8_t>(kMostPoints - 1 - down);
+    points[entry.position] =
+        static_cast<uint8_t>(IsBest(entry, slack) ? kMostPoints : kMostPoints - 1 - down);
   }
-  if (!entries_.empty()) points[best_.position] = kMostPoints;
 }
 
 Ranking RankNodes(const ClusterSnapshot& snapshot, const Pod& pod,

@@ -36,13 +36,20 @@ class Ranking {
   std::optional<NodeIndex> best_node() const { return best_node_; }
   std::string_view best_name() const { return entries_.empty() ? "" : asked_.Name(best_.position); }
 
-  void GivePoints(std::span<uint8_t> points) const;
+  // Nodes of the best one's tier whose cost is at most `slack` above its cost get 10 points, too:
+  // among them kube-scheduler's own scores decide.
+  void GivePoints(std::span<uint8_t> points, double slack = 0) const;
+  // Whether there are several such nodes.
+  bool LeavesTheChoice(double slack) const;
 
  private:
   struct Entry {
     FitRank rank;
     uint32_t position = 0;
   };
+  // As good as the best one.
+  bool IsBest(const Entry& entry, double slack) const;
+
   struct Range {
     double least = std::numeric_limits<double>::infinity();
     double most = -std::numeric_limits<double>::infinity();

@@ -33,6 +33,7 @@ ExtenderConfig Read(const YAML::Node& root) {
               {"hold", Hold(config.hold)},
               {"reservePerGpu", Reserve(config.reserve_per_gpu)},
               {"nodeHeadroom", Amounts(config.node_headroom)},
+              {"preferencePercent", WholeNumber(config.preference_percent, 0, 100)},
               {"bindTimeout", Duration(config.bind_timeout)},
               {"assumeTimeout", Duration(config.assume_timeout)},
               {"expectTimeout", Duration(config.expect_timeout)},

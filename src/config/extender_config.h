@@ -37,6 +37,9 @@ struct ExtenderConfig {
   std::optional<ResourceVector> reserve_per_gpu;
   // Kept free on every node for pods without GPUs that come later; the controller's is the same.
   ResourceVector node_headroom = kDefaultHeadroom;
+  // How much worse a place may be than the best one, in hundredths of the largest node, for
+  // kube-scheduler's own scores to choose between them where a pod prefers some nodes; 0: never.
+  int64_t preference_percent = 10;
   // For all of a bind: below kube-scheduler's httpTimeout, after which it asks again.
   std::chrono::milliseconds bind_timeout{4000};
   // After a bind was sent: when to ask the API server what became of it.

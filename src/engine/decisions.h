@@ -45,6 +45,7 @@ struct Prioritize {
   uint64_t version = 0;
   Asked asked;
   ReserveRule reserve;
+  double slack = 0;             // as Ranking::GivePoints() takes it
   std::vector<int32_t> points;  // by position in asked.nodes
   std::optional<NodeIndex> best;
 };

@@ -66,7 +66,7 @@ Decision ReplayedRun::Again(decision::Prioritize recorded) {
       RankNodes(*snapshot, asked.pod, CountedAt(*snapshot, asked.counted_on, asked.pod.uid), nodes,
                 recorded.reserve);
   std::vector<uint8_t> points(nodes.size(), 0);
-  ranking.GivePoints(points);
+  ranking.GivePoints(points, recorded.slack);
   recorded.version = snapshot->version();
   recorded.points.assign(points.begin(), points.end());
   recorded.best = ranking.best_node();

@@ -146,10 +146,11 @@ void Members(auto& each, Like<decision::Filter> auto& decision) {
   each("fitting", fitting);
 }
 void Members(auto& each, Like<decision::Prioritize> auto& decision) {
-  auto& [version, asked, reserve, points, best] = decision;
+  auto& [version, asked, reserve, slack, points, best] = decision;
   each("version", version);
   each("asked", asked);
   each("reserve", reserve);
+  each("slack", slack);
   each("points", points);
   each("best", best);
 }

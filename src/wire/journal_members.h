@@ -138,7 +138,7 @@ void Members(auto& each, Like<NodeSelection> auto& selection) {
 }
 
 void Members(auto& each, Like<Waiting> auto& waiting) {
-  auto& [scheduler, unschedulable, message, since, kept_node, kept_until, nominated_node,
+  auto& [scheduler, unschedulable, message, since, kept_node, kept_until, nominated_node, prefers,
          selection] = waiting;
   each("scheduler", scheduler);
   each("unschedulable", unschedulable);
@@ -147,6 +147,7 @@ void Members(auto& each, Like<Waiting> auto& waiting) {
   each("keptNode", kept_node);
   each("keptUntil", kept_until);
   each("nominatedNode", nominated_node);
+  each("prefers", prefers);
   each("selection", selection);
 }
 

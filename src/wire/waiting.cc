@@ -36,6 +36,21 @@ void ReadRequirements(FieldReader& fields, Value list, bool is_field, NodeSelect
   });
 }
 
+// Whether some of the nodes where the pod may go are better for it, by what its author says.
+bool ReadPrefers(FieldReader& fields, Value spec) {
+  bool prefers = false;
+  const Value affinity = fields.Object(spec["affinity"]);
+  for (const char* kind : {"nodeAffinity", "podAffinity", "podAntiAffinity"}) {
+    const Value of_kind = fields.Object(affinity[kind]);
+    fields.Array(of_kind["preferredDuringSchedulingIgnoredDuringExecution"])
+        .ForEachElement([&](Value) { prefers = true; });
+  }
+  fields.Array(spec["topologySpreadConstraints"]).ForEachElement([&](Value constraint) {
+    prefers |= fields.Text(fields.Object(constraint)["whenUnsatisfiable"]) == "ScheduleAnyway";
+  });
+  return prefers;
+}
+
 }  // namespace
 
 NodeSelection ReadNodeSelection(FieldReader& fields, Value spec) {
@@ -86,6 +101,7 @@ std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, 
     }
   }
   waiting->nominated_node = ReadText(fields, status["nominatedNodeName"]);
+  waiting->prefers = ReadPrefers(fields, spec);
   waiting->selection = std::make_shared<const NodeSelection>(ReadNodeSelection(fields, spec));
   return waiting;
 }

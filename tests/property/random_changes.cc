@@ -107,6 +107,7 @@ class Draw {
     made.since = Date();
     if (OneIn(2)) made.kept_node = NodeName();
     if (OneIn(2)) made.nominated_node = NodeName();
+    made.prefers = OneIn(2);
     made.kept_until = Date();
     if (!OneIn(4)) made.selection = std::make_shared<const NodeSelection>(AnySelection());
     return made;
@@ -284,9 +285,9 @@ bool Same(const std::shared_ptr<const Waiting>& a, const std::shared_ptr<const W
   if (a == nullptr || b == nullptr) return a == b;
   const auto plain = [](const Waiting& waiting) {
     const auto& [scheduler, unschedulable, message, since, kept_node, kept_until, nominated_node,
-                 selection] = waiting;
-    return std::tie(scheduler, unschedulable, message, since, kept_node, kept_until,
-                    nominated_node);
+                 prefers, selection] = waiting;
+    return std::tie(scheduler, unschedulable, message, since, kept_node, kept_until, nominated_node,
+                    prefers);
   };
   return plain(*a) == plain(*b) && SamePointee(a->selection, b->selection);
 }

@@ -45,6 +45,7 @@ TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
     EXPECT_EQ(config.hold, minutes(1));
     EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(1)}));
     EXPECT_FALSE(config.reserve_per_gpu.has_value());
+    EXPECT_EQ(config.preference_percent, 10);
     EXPECT_EQ(config.bind_timeout, seconds(4));
     EXPECT_EQ(config.assume_timeout, seconds(30));
     EXPECT_EQ(config.expect_timeout, seconds(3));
@@ -70,6 +71,7 @@ nodeHeadroom: {memory: 2Gi}
 reservePerGpu:
   cpu: 1500m
   memory: 20Gi
+preferencePercent: 25
 bindTimeout: 3s
 assumeTimeout: 45s
 expectTimeout: 500ms
@@ -91,6 +93,7 @@ log:
   EXPECT_EQ(config.hold, seconds(90));
   EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(2)}));
   EXPECT_EQ(config.reserve_per_gpu, (ResourceVector{Gpus(1), MilliCpu(1500), GiB(20)}));
+  EXPECT_EQ(config.preference_percent, 25);
   EXPECT_EQ(config.bind_timeout, seconds(3));
   EXPECT_EQ(config.assume_timeout, seconds(45));
   EXPECT_EQ(config.expect_timeout, milliseconds(500));
@@ -145,8 +148,8 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
        "3: listen_address: there is no such field; known here: assumeTimeout, bindTimeout, "
        "expectTimeout, "
-       "gpuResource, hold, httpListen, listen, log, maxBodySize, nodeHeadroom, recordFile, "
-       "recordLimit, reservePerGpu, schedulerName, shutdownGrace, stalenessLimit, tls"},
+       "gpuResource, hold, httpListen, listen, log, maxBodySize, nodeHeadroom, preferencePercent, "
+       "recordFile, recordLimit, reservePerGpu, schedulerName, shutdownGrace, stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
        "2: log.colour: there is no such field; known here: format, level"},
       {"an unknown field of the reserve", "reservePerGpu:\n  gpus: 1\n",

@@ -108,8 +108,8 @@ class ExtenderTest : public ::testing::Test {
                 log,
                 metrics,
                 BinderTimes{.assume = kAssumeTimeout}};
-  SchedulerExtender extender{state,          binder, reader, ReserveRule{},
-                             kExpectTimeout, clock,  log,    metrics};
+  SchedulerExtender extender{
+      state, binder, reader, {.slack = 0.1, .expect_timeout = kExpectTimeout}, clock, log, metrics};
 };
 
 }  // namespace synergy::extender

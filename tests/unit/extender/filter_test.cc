@@ -170,7 +170,7 @@ TEST_F(FilterTest, LooksOnceMoreBeforeItRejectsEveryNode) {
     ++looked;
     state.RemovePod("uid-leaves");
   };
-  SchedulerExtender patient(state, binder, reader, ReserveRule{}, kExpectTimeout, clock, log,
+  SchedulerExtender patient(state, binder, reader, {.expect_timeout = kExpectTimeout}, clock, log,
                             metrics, watches);
   EXPECT_THAT(patient.Filter(Args(MakePod("p", 1, 1, 1), {"a"})),
               ::testing::HasSubstr(R"("NodeNames":["a"])"));
@@ -185,7 +185,7 @@ TEST_F(FilterTest, LooksAgainSeldomAndMoreOftenForRoomOnItsWay) {
   int looked = 0;
   Watches watches;
   watches.catch_up = [&] { ++looked; };
-  SchedulerExtender patient(state, binder, reader, ReserveRule{}, kExpectTimeout, clock, log,
+  SchedulerExtender patient(state, binder, reader, {.expect_timeout = kExpectTimeout}, clock, log,
                             metrics, watches);
   const auto ask = [&](const std::string& name) {
     EXPECT_THAT(patient.Filter(Args(MakePod(name, 1, 1, 1), {"a"})), HasSubstr("Insufficient"));
@@ -219,7 +219,7 @@ TEST_F(FilterTest, PlacesNoGpuPodWhileTheClusterIsNotKnown) {
   bool current = false;
   Watches watches;
   watches.current = [&] { return current; };
-  SchedulerExtender starting(state, binder, reader, ReserveRule{}, kExpectTimeout, clock, log,
+  SchedulerExtender starting(state, binder, reader, {.expect_timeout = kExpectTimeout}, clock, log,
                              metrics, watches);
   const std::string args = Args(MakePod("p", 1, 1, 1), {"a"});
   const std::string binding = R"({"PodName":"p","PodNamespace":"team","PodUID":"u","Node":"a"})";

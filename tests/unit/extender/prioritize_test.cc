@@ -23,6 +23,34 @@ TEST_F(PrioritizeTest, OrdersEqualNodesByName) {
             R"([{"Host":"b","Score":9},{"Host":"a","Score":10}])");
 }
 
+// The pod of Args(), which prefers some nodes.
+std::string Preferring(std::string args) {
+  const std::string affinity =
+      R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,)"
+      R"("preference":{"matchExpressions":[{"key":"zone","operator":"In","values":["a"]}]}}]}},)";
+  const size_t spec = args.find(R"("nodeName")");
+  args.insert(spec, affinity);
+  return args;
+}
+
+TEST_F(PrioritizeTest, LeavesTheChoiceAmongNearlyEqualNodesToAPodThatHasPreferences) {
+  AddNode("a");
+  AddNode("b");
+  AddNode("tight");
+  state.UpsertPod(MakePod("x", 1, 3, 60, "b"));
+  state.UpsertPod(MakePod("y", 6, 18, 375, "tight"));
+  const Pod pod = MakePod("p", 1, 3, 60);
+  EXPECT_EQ(extender.Prioritize(Args(pod, {"a", "b"})),
+            R"([{"Host":"a","Score":5},{"Host":"b","Score":10}])");
+  EXPECT_EQ(FreeGpus("b"), Gpus(6)) << "expected there";
+  const Pod other = MakePod("q", 1, 3, 60);
+  EXPECT_EQ(extender.Prioritize(Preferring(Args(other, {"a", "b", "tight"}))),
+            R"([{"Host":"a","Score":5},{"Host":"b","Score":6},{"Host":"tight","Score":10}])");
+  EXPECT_EQ(extender.Prioritize(Preferring(Args(other, {"a", "b"}))),
+            R"([{"Host":"a","Score":10},{"Host":"b","Score":10}])");
+  EXPECT_EQ(FreeGpus("a"), Gpus(8)) << "nobody knows where it goes";
+}
+
 TEST_F(PrioritizeTest, PrefersANodeThatKeepsAReserveForEveryFreeGpu) {
   // Twelve more cores on "half" would leave its six other GPUs without any.
   AddNode("empty");
