@@ -1,52 +1,74 @@
 #include "deviceplugin/cdi_file.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
+#include "config/text_file.h"
+#include "deviceplugin/command.h"
 #include "wire/gpu_inventory.h"
 
 namespace synergy::deviceplugin {
 namespace {
+
+constexpr std::chrono::seconds kLongestCommand{20};
 
 std::string FileName(std::string kind) {
   std::replace(kind.begin(), kind.end(), '/', '-');
   return kind + ".json";
 }
 
-}  // namespace
-
-CdiFile::CdiFile(const std::string& folder, std::string kind)
-    : folder_(folder), kind_(std::move(kind)), file_(folder_ + "/" + FileName(kind_)) {}
-
-CdiFile::~CdiFile() {
-  if (written_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove(file_, ignored);
+void Append(std::vector<std::string>& paths, const std::vector<std::string>& more) {
+  paths.insert(paths.end(), more.begin(), more.end());
 }
 
-Result<> CdiFile::Write(const GpuInventory& inventory) {
+std::string WritePlain(const std::string& kind, const GpuInventory& inventory) {
   std::vector<wire::CdiDevice> devices;
+  const auto add = [&](const std::string& name, const Gpu& gpu,
+                       const std::vector<std::string>& nodes) {
+    wire::CdiDevice& device = devices.emplace_back();
+    device.name = name;
+    for (const auto* list : {&gpu.device_nodes, &nodes, &inventory.shared_device_nodes})
+      Append(device.device_nodes, *list);
+  };
   for (const Gpu& gpu : inventory.gpus()) {
-    wire::CdiDevice device{gpu.uuid, gpu.device_nodes};
-    for (const std::string& path : inventory.shared_device_nodes)
-      device.device_nodes.push_back(path);
-    devices.push_back(std::move(device));
+    if (!gpu.mig_enabled) add(gpu.uuid, gpu, {});
+    for (const MigDevice& part : gpu.mig_devices)
+      if (!part.device_nodes.empty()) add(part.uuid, gpu, part.device_nodes);
   }
-  const std::string text = wire::WriteCdiSpec(kind_, devices);
-  if (text == written_) return {};
+  return wire::WriteCdiSpec(kind, devices);
+}
+
+}  // namespace
+
+CdiFile::CdiFile(const std::string& folder, std::string kind, std::vector<std::string> command,
+                 Logger& log)
+    : folder_(folder),
+      kind_(std::move(kind)),
+      file_(folder_ + "/" + FileName(kind_)),
+      command_(std::move(command)),
+      log_(log) {}
+
+Result<> CdiFile::Write(const GpuInventory& inventory) {
+  std::string plain = WritePlain(kind_, inventory);
+  if (plain != plain_) {
+    text_ = Complete(plain);
+    plain_ = std::move(plain);
+  }
+  if (const Result<std::string> present = config::ReadTextFile(file_); present && *present == text_)
+    return {};
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   // Runtimes read every *.json of the folder: a file that is not whole must not be called so.
   const std::string unfinished = file_ + ".unfinished";
   {
     std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
-    out << text;
+    out << text_;
     out.close();
     if (!out) return Fail(ErrorCode::kUnavailable, unfinished + " cannot be written");
   }
@@ -55,8 +77,26 @@ Result<> CdiFile::Write(const GpuInventory& inventory) {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("{} cannot be written: {}", file_, error.message()));
   }
-  written_ = text;
   return {};
+}
+
+std::string CdiFile::Complete(const std::string& plain) const {
+  const auto use_plain = [&](const std::string& why) {
+    log_.Warn("the CDI specification has device nodes alone: images need the driver's libraries",
+              {{"reason", why}});
+    return plain;
+  };
+  if (command_.empty()) return use_plain("cdi.command is empty");
+  std::vector<std::string> command = command_;
+  const size_t slash = kind_.find('/');
+  Append(command, {"cdi", "generate", "--format", "json", "--device-name-strategy", "uuid",
+                   "--vendor", kind_.substr(0, slash), "--class", kind_.substr(slash + 1)});
+  Result<std::string> complete = RunCommand(command, kLongestCommand);
+  if (!complete) return use_plain(complete.error().message);
+  const Result<> covers = wire::CheckCdiSpec(*complete, plain);
+  if (!covers) return use_plain(fmt::format("{}: {}", command[0], covers.error().message));
+  log_.Info("the CDI specification is complete", {{"by", command[0]}});
+  return *std::move(complete);
 }
 
 }  // namespace synergy::deviceplugin

@@ -18,6 +18,7 @@
 #include "deviceplugin/source_choice.h"
 #include "http/server.h"
 #include "kube/api_client.h"
+#include "kube/events.h"
 #include "kube/node_api.h"
 #include "metrics/device_metrics.h"
 #include "wire/gpu_inventory.h"
@@ -40,8 +41,8 @@ bool NeedsRestart(const config::DevicePluginConfig& a, const config::DevicePlugi
          a.nvml_library != b.nvml_library || a.plugin_folder != b.plugin_folder ||
          a.pod_resources_socket != b.pod_resources_socket || a.listen != b.listen ||
          a.node_name != b.node_name || a.log_level != b.log_level || a.log_format != b.log_format ||
-         a.cdi_folder != b.cdi_folder || a.access.cdi_kind != b.access.cdi_kind ||
-         a.node_verify_interval != b.node_verify_interval;
+         a.cdi_folder != b.cdi_folder || a.cdi_command != b.cdi_command ||
+         a.access.cdi_kind != b.access.cdi_kind || a.node_verify_interval != b.node_verify_interval;
 }
 
 class RunningDaemon final : public Daemon {
@@ -52,15 +53,17 @@ class RunningDaemon final : public Daemon {
       : config_(config),
         clock_(clock),
         log_(log),
+        metrics_(config.node_name),
         client_(std::move(client)),
         server_(std::move(server)),
         pod_resources_(config.pod_resources_socket, clock),
-        cdi_(config.cdi_folder, config.access.cdi_kind),
+        cdi_(config.cdi_folder, config.access.cdi_kind, config.cdi_command, log),
         access_(config.access),
-        monitor_(
-            std::move(source), ToMonitorRules(config),
-            [this](const std::shared_ptr<const Picture>& /*picture*/) { Publish(); }, clock, log,
-            metrics_) {}
+        monitor_(std::move(source), ToMonitorRules(config),
+                 {.on_change = [this](const auto& /*picture*/) { Publish(); },
+                  .on_news = [this](const GpuNews& news) { Tell(news); },
+                  .on_look = [this] { KeepCdi(); }},
+                 clock, log, metrics_) {}
 
   ~RunningDaemon() override { Stop(); }
 
@@ -72,6 +75,8 @@ class RunningDaemon final : public Daemon {
                                  .not_ready = [this] { return NotReadyReason(); },
                                  .metrics = [this] { return metrics_.Render(); }});
     if (client_) {
+      events_ = kube::EventRecorder::Start(*client_, clock_, log_, "synergy-device-plugin",
+                                           config_.node_name);
       node_api_ = kube::MakeNodeApi(*client_);
       publisher_ = std::make_unique<NodePublisher>(
           *node_api_,
@@ -104,6 +109,7 @@ class RunningDaemon final : public Daemon {
     monitor_.Stop();
     server_->Stop(kShutdownGrace);
     publisher_.reset();
+    events_.reset();
     const std::lock_guard lock(mutex_);
     endpoints_.clear();
   }
@@ -119,10 +125,7 @@ class RunningDaemon final : public Daemon {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<const Picture> picture = monitor_.picture();
     if (!picture) return;
-    if (access_.kind == ContainerAccessKind::kCdi) {
-      if (const Result<> written = cdi_.Write(picture->inventory); !written)
-        log_.Error("no CDI specification", {{"error", written.error().message}});
-    }
+    WriteCdi(*picture);
     const std::shared_ptr<const GpuInventory> inventory(picture, &picture->inventory);
     for (const auto& [resource, devices] : picture->advertisement.resources) {
       auto offer = std::make_shared<const Offer>(Offer{inventory, devices, access_});
@@ -135,6 +138,29 @@ class RunningDaemon final : public Daemon {
       }
     }
     if (publisher_) publisher_->Publish(std::move(picture));
+  }
+
+  // Somebody may have removed or changed the file.
+  void KeepCdi() {
+    const std::lock_guard lock(mutex_);
+    if (const std::shared_ptr<const Picture> picture = monitor_.picture()) WriteCdi(*picture);
+  }
+
+  // With the mutex held.
+  void WriteCdi(const Picture& picture) {
+    if (access_.kind != ContainerAccessKind::kCdi) return;
+    const Result<> written = cdi_.Write(picture.inventory);
+    const std::string problem = written ? "" : written.error().message;
+    if (problem != cdi_problem_ && !problem.empty())
+      log_.Error("no CDI specification", {{"error", problem}});
+    cdi_problem_ = problem;
+  }
+
+  // On the Node, where people look first.
+  void Tell(const GpuNews& news) {
+    if (!events_) return;
+    events_->Record(kube::AboutNode(config_.node_name, news.bad ? "Warning" : "Normal", news.reason,
+                                    news.message));
   }
 
   std::map<std::string, bool> Registrations() const {
@@ -159,14 +185,16 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
   PodResources pod_resources_;
-  CdiFile cdi_;
 
   mutable std::mutex mutex_;
+  CdiFile cdi_;
+  std::string cdi_problem_;
   ContainerAccessRules access_;
   std::map<std::string, std::unique_ptr<KubeletEndpoint>> endpoints_;
 
   std::unique_ptr<kube::NodeApi> node_api_;
   std::unique_ptr<NodePublisher> publisher_;
+  std::unique_ptr<kube::EventRecorder> events_;
   InventoryMonitor monitor_;
   bool stopped_ = false;
 };
@@ -210,7 +238,8 @@ Result<std::string> ReportOnce(const config::DevicePluginConfig& config) {
   for (const auto& [uuid, probe] : reading->probes) judge.SeeProbe(uuid, probe, Instant{});
   const auto health = [&](std::string_view uuid) { return judge.Judge(uuid, Instant{}); };
   return wire::WriteGpuReport(reading->inventory,
-                              Advertise(reading->inventory, config.advertisement, health));
+                              Advertise(reading->inventory, config.advertisement, health),
+                              reading->unreachable);
 }
 
 }  // namespace synergy::deviceplugin

@@ -25,11 +25,16 @@ namespace synergy::deviceplugin {
 struct Reading {
   GpuInventory inventory;
   std::map<std::string, GpuProbe> probes;  // by UUID
+  // GPUs that the driver counts and nobody knows, for they were dead from the start: why, by index.
+  std::map<unsigned, std::string> unreachable;
+  // GPUs whose Xids the driver does not report: why, by UUID.
+  std::map<std::string, std::string> without_events;
 };
 
 struct XidEvent {
   std::string uuid;  // empty: of some GPU, it is not known which
   uint64_t xid = 0;
+  std::vector<std::string> mig_uuids;  // of these parts of the GPU alone; empty: of all of it
 };
 
 // What a GPU is doing; without a value where the driver does not say.

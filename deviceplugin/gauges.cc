@@ -39,6 +39,44 @@ void AddDevices(const Picture& picture, metrics::DeviceGauges& gauges) {
     gauges.devices.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), count});
 }
 
+// Of every device that may be given out: its GPU's position, and whether it is only a part of it.
+struct DevicePlace {
+  size_t gpu = 0;
+  bool is_part = false;
+};
+std::map<std::string, DevicePlace> PlacesOf(const GpuInventory& inventory) {
+  std::map<std::string, DevicePlace> places;
+  for (size_t i = 0; i < inventory.gpus().size(); ++i) {
+    places[inventory.gpus()[i].uuid] = {i, false};
+    for (const MigDevice& part : inventory.gpus()[i].mig_devices) places[part.uuid] = {i, true};
+  }
+  return places;
+}
+
+std::vector<metrics::DeviceGauges::Allocated> ToAllocated(
+    std::vector<DeviceOwner> owners, const std::map<std::string, bool>& registered,
+    const GpuInventory& inventory, const std::map<std::string, DeviceUse>& uses) {
+  std::vector<metrics::DeviceGauges::Allocated> allocated;
+  const std::map<std::string, DevicePlace> places = PlacesOf(inventory);
+  for (DeviceOwner& owner : owners) {
+    if (!registered.contains(owner.resource)) continue;
+    metrics::DeviceGauges::Allocated& out = allocated.emplace_back();
+    if (const auto use = uses.find(owner.device); use != uses.end()) {
+      out.utilization = use->second.utilization;
+      out.memory_used = use->second.memory_used;
+    }
+    const auto place = places.find(owner.device);
+    const bool is_part = place != places.end() && place->second.is_part;
+    out.uuid = is_part ? inventory.gpus()[place->second.gpu].uuid : owner.device;
+    if (is_part) out.mig_uuid = std::move(owner.device);
+    out.resource = std::move(owner.resource);
+    out.pod_namespace = std::move(owner.pod_namespace);
+    out.pod = std::move(owner.pod);
+    out.container = std::move(owner.container);
+  }
+  return allocated;
+}
+
 }  // namespace
 
 metrics::DeviceGauges ReadGauges(InventoryMonitor& monitor,
@@ -49,19 +87,19 @@ metrics::DeviceGauges ReadGauges(InventoryMonitor& monitor,
   gauges.source_ok = monitor.source_error().empty();
   for (const auto& [resource, is_registered] : registered)
     gauges.resources.push_back({resource, is_registered});
-  if (const std::shared_ptr<const Picture> picture = monitor.picture()) {
+  const std::shared_ptr<const Picture> picture = monitor.picture();
+  std::map<std::string, DeviceUse> uses;
+  if (picture) {
     gauges.left_out = picture->advertisement.left_out.size();
-    AddGpus(*picture, monitor.ReadUse(), gauges);
+    gauges.unreachable = picture->unreachable.size();
+    gauges.without_events = picture->without_events.size();
+    uses = monitor.ReadUse();
+    AddGpus(*picture, uses, gauges);
     AddDevices(*picture, gauges);
   }
   if (Result<std::vector<DeviceOwner>> owners = pod_resources.List()) {
-    gauges.allocated.emplace();
-    for (DeviceOwner& owner : *owners) {
-      if (!registered.contains(owner.resource)) continue;
-      gauges.allocated->push_back({std::move(owner.resource), std::move(owner.device),
-                                   std::move(owner.pod_namespace), std::move(owner.pod),
-                                   std::move(owner.container)});
-    }
+    gauges.allocated = ToAllocated(*std::move(owners), registered,
+                                   picture ? picture->inventory : GpuInventory(), uses);
   }
   return gauges;
 }

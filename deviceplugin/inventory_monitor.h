@@ -3,15 +3,17 @@
 // Looks at the GPUs again and again, judges their health and tells when what is to be known of them
 // has changed.
 //
-// Threading: a thread of its own reads and calls `on_change`; everything else from any thread.
+// Threading: a thread of its own reads and calls back; everything else from any thread.
 // Failures: a source that fails is logged when its message changes, and tried again.
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/clock.h"
 #include "core/log.h"
@@ -28,6 +30,17 @@ struct Picture {
   GpuInventory inventory;
   std::vector<GpuHealth> health;  // of each GPU
   Advertisement advertisement;
+  std::map<unsigned, std::string> unreachable;        // as Reading has it
+  std::map<std::string, std::string> without_events;  // as Reading has it
+
+  bool operator==(const Picture&) const = default;
+};
+
+// Something of a GPU that has begun, changed or ended.
+struct GpuNews {
+  bool bad = true;
+  std::string reason;   // of an event: "SynergyGpuUnhealthy"
+  std::string message;  // "GPU GPU-0 is unhealthy: Xid 79: the GPU needs a reset"
 };
 
 struct MonitorRules {
@@ -36,13 +49,19 @@ struct MonitorRules {
   std::chrono::milliseconds probe_interval{5000};
 };
 
+// All by the monitor's thread; what is empty is not called.
+struct MonitorCallbacks {
+  std::function<void(std::shared_ptr<const Picture>)> on_change;
+  std::function<void(const GpuNews&)> on_news;
+  std::function<void()> on_look;  // after every look
+};
+
 class InventoryMonitor {
  public:
-  using OnChange = std::function<void(std::shared_ptr<const Picture>)>;
-
   // References outlive the monitor. Nothing happens before Start().
-  InventoryMonitor(std::unique_ptr<DeviceSource> source, MonitorRules rules, OnChange on_change,
-                   const Clock& clock, Logger& log, metrics::DeviceMetrics& metrics);
+  InventoryMonitor(std::unique_ptr<DeviceSource> source, MonitorRules rules,
+                   MonitorCallbacks callbacks, const Clock& clock, Logger& log,
+                   metrics::DeviceMetrics& metrics);
   ~InventoryMonitor();
 
   void Start();
@@ -63,10 +82,10 @@ class InventoryMonitor {
   void Look();
   void SeeEvents(const std::vector<XidEvent>& events);
   void SetSourceError(const std::string& error);
-  void LogHealth(const Picture& before, const Picture& now);
+  void TellNews(const Picture& before, const Picture& now);
 
   const std::unique_ptr<DeviceSource> source_;
-  const OnChange on_change_;
+  const MonitorCallbacks callbacks_;
   const Clock& clock_;
   Logger& log_;
   metrics::DeviceMetrics& metrics_;

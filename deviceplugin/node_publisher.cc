@@ -86,10 +86,15 @@ Result<bool> NodePublisher::Settle(const Picture& picture, bool labels,
   if (!node) return Fail(node.error());
   wire::NodeGpus gpus;
   // An annotation that cannot be read is written anew; whose the labels are is not known then.
-  if (const auto before = wire::ReadGpuInventory(node->gpu_inventory))
-    gpus.owned_labels = before->owned_labels;
+  NodeLabels written;
+  if (const auto before = wire::ReadGpuInventory(node->gpu_inventory)) {
+    // Labels and annotation are written at once: the inventory of then tells the labels' values.
+    NodeLabels of_then = DesiredNodeLabels(before->inventory);
+    for (const std::string& name : before->owned_labels)
+      if (const auto label = of_then.find(name); label != of_then.end()) written.insert(*label);
+  }
   const NodeLabels desired = labels ? DesiredNodeLabels(picture.inventory) : NodeLabels();
-  const NodeLabelChange plan = PlanNodeLabels(desired, node->labels, gpus.owned_labels);
+  const NodeLabelChange plan = PlanNodeLabels(desired, node->labels, written);
   gpus.owned_labels = plan.owned;
   gpus.inventory = picture.inventory;
   gpus.health = picture.health;

@@ -79,6 +79,9 @@ Result<std::unique_ptr<NvmlApi>> NvmlApi::Load(const std::string& library) {
   Find(handle, a.DeviceGetMigMode, {"nvmlDeviceGetMigMode"});
   Find(handle, a.DeviceGetMaxMigDeviceCount, {"nvmlDeviceGetMaxMigDeviceCount"});
   Find(handle, a.DeviceGetMigDeviceHandleByIndex, {"nvmlDeviceGetMigDeviceHandleByIndex"});
+  Find(handle, a.DeviceGetGpuInstanceId, {"nvmlDeviceGetGpuInstanceId"});
+  Find(handle, a.DeviceGetComputeInstanceId, {"nvmlDeviceGetComputeInstanceId"});
+  Find(handle, a.DeviceGetFieldValues, {"nvmlDeviceGetFieldValues"});
   return api;
 }
 

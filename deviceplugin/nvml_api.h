@@ -55,9 +55,32 @@ struct EventData {
   Device device;
   unsigned long long type;
   unsigned long long data;  // of an Xid event: the Xid
+  // In MIG mode: whose the Xid is; kNoInstance where it is not one's alone.
   unsigned gpu_instance;
   unsigned compute_instance;
 };
+inline constexpr unsigned kNoInstance = 0xffffffff;
+
+struct FieldValue {
+  unsigned field;
+  unsigned scope;
+  long long timestamp;
+  long long latency;
+  int value_type;
+  Return result;
+  union {
+    double real;
+    unsigned number;
+    unsigned long long long_number;
+  };
+};
+inline constexpr unsigned kFieldRecoveryAction = 230;
+// nvmlDeviceGpuRecoveryAction_t
+inline constexpr unsigned kRecoveryNone = 0;
+inline constexpr unsigned kRecoveryGpuReset = 1;
+inline constexpr unsigned kRecoveryNodeReboot = 2;
+inline constexpr unsigned kRecoveryDrainPeers = 3;
+inline constexpr unsigned kRecoveryDrainAndReset = 4;
 
 inline constexpr unsigned long long kEventDoubleBitEcc = 2;
 inline constexpr unsigned long long kEventXid = 8;
@@ -120,6 +143,9 @@ class NvmlApi {
   Return (*DeviceGetMigMode)(Device, unsigned*, unsigned*);
   Return (*DeviceGetMaxMigDeviceCount)(Device, unsigned*);
   Return (*DeviceGetMigDeviceHandleByIndex)(Device, unsigned, Device*);
+  Return (*DeviceGetGpuInstanceId)(Device, unsigned*);
+  Return (*DeviceGetComputeInstanceId)(Device, unsigned*);
+  Return (*DeviceGetFieldValues)(Device, int, FieldValue*);
 
  private:
   explicit NvmlApi(void* library) : library_(library) {}

@@ -5,13 +5,17 @@
 // Threading: as DeviceSource says; NVML itself may be called from any thread.
 // Failures: without the library or the driver every Read is kUnavailable and tries anew. A GPU that
 // was seen once and is not there any more stays, with a fault that says so, until the program ends:
-// its UUID may come back.
+// its UUID may come back. For the sake of a GPU that is not well a new session is begun, at once
+// and then less and less often, because what happens to the others meanwhile is missed.
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
+#include "core/backoff.h"
 #include "core/clock.h"
 #include "deviceplugin/device_source.h"
 #include "deviceplugin/nvml_api.h"
@@ -23,6 +27,8 @@ struct NvmlOptions {
   // Where the kernel tells of PCI devices' NUMA nodes, and where device files are.
   std::string pci_folder = "/sys/bus/pci/devices";
   std::string device_folder = "/dev";
+  // Where the driver tells which files of device_folder/nvidia-caps are a MIG device's.
+  std::string mig_minors = "/proc/driver/nvidia-caps/mig-minors";
 };
 
 class NvmlSource final : public DeviceSource {
@@ -56,7 +62,11 @@ class NvmlSource final : public DeviceSource {
 
   // The reading thread's own.
   GpuInventory known_;
-  bool start_anew_ = false;  // something failed that a new session may cure
+  std::map<std::string, unsigned> indices_;  // NVML's, of the GPUs that are known
+  std::set<std::string> unwell_;             // of them, at the last look
+  bool start_anew_ = false;                  // something failed that a new session may cure
+  Backoff between_sessions_;
+  Instant next_session_{};
 };
 
 }  // namespace synergy::deviceplugin

@@ -66,7 +66,8 @@ DevicePluginConfig Read(const YAML::Node& root) {
               {"deviceListStrategy", Parsed(ParseDeviceListStrategy, config.access.kind)},
               {"deviceListVariable", Text(config.access.variable)},
               {"cdi", Section({{"kind", Text(config.access.cdi_kind)},
-                               {"folder", Text(config.cdi_folder)}})},
+                               {"folder", Text(config.cdi_folder)},
+                               {"command", Texts(config.cdi_command)}})},
               {"health", Section({{"probeInterval", Duration(config.probe_interval)},
                                   {"recoverAfter", Duration(quiet)},
                                   {"ignoredXids", Xids(config.health.ignored_xids)}})},
@@ -122,11 +123,6 @@ Result<> Check(const DevicePluginConfig& config) {
     if (const Result<> checked = CheckResource(rule.resource); !checked) return checked;
   if (const Result<> checked = CheckResource(config.access.cdi_kind); !checked)
     return Fail(ErrorCode::kInvalid, "cdi.kind: " + checked.error().message);
-  // A MIG device's nodes are named by capability files that only the driver's tools know.
-  if (config.advertisement.mig_strategy != MigStrategy::kNone &&
-      config.access.kind != ContainerAccessKind::kEnvironment) {
-    return Fail(ErrorCode::kInvalid, "migStrategy single and mixed need deviceListStrategy envvar");
-  }
   return {};
 }
 

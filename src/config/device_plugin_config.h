@@ -36,6 +36,8 @@ struct DevicePluginConfig {
   AdvertisementRules advertisement;
   ContainerAccessRules access;
   std::string cdi_folder = "/var/run/cdi";
+  // What writes a complete specification; where there is no such program, we write our own.
+  std::vector<std::string> cdi_command = {"nvidia-ctk"};
   GpuHealthRules health;
   std::chrono::milliseconds probe_interval{5000};
   std::string plugin_folder = "/var/lib/kubelet/device-plugins";

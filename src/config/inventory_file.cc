@@ -128,7 +128,9 @@ class Reader {
         {{"uuid", [&](const auto& n, const auto& f) { device.uuid = NewId(n, f); }},
          {"profile", [&](const auto& n, const auto& f) { device.profile = ShortText(n, f); }},
          {"memory",
-          [&](const auto& n, const auto& f) { device.memory = Bytes(ToByteCount(n, f)); }}});
+          [&](const auto& n, const auto& f) { device.memory = Bytes(ToByteCount(n, f)); }},
+         {"deviceNodes",
+          [&](const auto& n, const auto& f) { device.device_nodes = Paths(n, f); }}});
     if (device.uuid.empty() || device.profile.empty())
       Reject(node, prefix + ": an entry needs uuid and profile");
     return device;

@@ -15,7 +15,8 @@
 //     computeCapability: "8.0"
 //     deviceNodes: [/dev/nvidia0]
 //     unhealthy: fan broken              # why; absent or empty: healthy
-//     migDevices: [{uuid: MIG-0, profile: 1g.10gb, memory: 10Gi}]  # there: in MIG mode
+//     migDevices:                        # there: in MIG mode; nodes beside the GPU's
+//     - {uuid: MIG-0, profile: 1g.10gb, memory: 10Gi, deviceNodes: [/dev/nvidia-caps/nvidia-cap3]}
 //   links:                               # exceptions from the above
 //   - {between: [GPU-0, GPU-1], path: single-switch, nvlinks: 0}
 //

@@ -72,22 +72,22 @@ Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules&
       continue;
     }
     if (rules.mig_strategy == MigStrategy::kNone) {
-      advertisement.left_out.push_back(gpu.uuid + ": in MIG mode, and the MIG strategy is none");
+      advertisement.left_out[gpu.uuid] = "in MIG mode, and the MIG strategy is none";
       continue;
     }
     if (gpu.mig_devices.empty()) {
-      advertisement.left_out.push_back(gpu.uuid + ": in MIG mode without MIG devices");
+      advertisement.left_out[gpu.uuid] = "in MIG mode without MIG devices";
       continue;
     }
     if (rules.mig_strategy == MigStrategy::kSingle && !one_profile) {
-      advertisement.left_out.push_back(
-          gpu.uuid + ": MIG devices of several profiles, and the MIG strategy is single");
+      advertisement.left_out[gpu.uuid] =
+          "MIG devices of several profiles, and the MIG strategy is single";
       continue;
     }
     for (const MigDevice& device : gpu.mig_devices) {
       const bool mixed = rules.mig_strategy == MigStrategy::kMixed;
       advertisement.resources[mixed ? MigResource(device.profile) : resource].push_back(
-          {device.uuid, i, gpu.numa_node, state});
+          {device.uuid, i, gpu.numa_node, state.healthy ? health(device.uuid) : state});
     }
   }
   return advertisement;

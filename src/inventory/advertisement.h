@@ -50,13 +50,14 @@ struct Advertisement {
   // By resource. A resource that lost its last device stays with none, as long as it is in
   // `known`: the kubelet has to hear of it.
   std::map<std::string, std::vector<GpuDevice>, std::less<>> resources;
-  // GPUs that are in MIG mode and left out, with why.
-  std::vector<std::string> left_out;
+  // GPUs that are in MIG mode and left out: why, by UUID.
+  std::map<std::string, std::string> left_out;
 
   bool operator==(const Advertisement&) const = default;
 };
 
-// `known` are the resources that were advertised before.
+// `health` is asked about GPUs and MIG devices; a part is no better than its GPU. `known` are the
+// resources that were advertised before.
 Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules& rules,
                         const std::function<GpuHealth(std::string_view uuid)>& health,
                         const std::vector<std::string>& known = {});

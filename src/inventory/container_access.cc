@@ -14,6 +14,13 @@ std::string_view Shown(const std::string& id) {
   return std::string_view(id).substr(0, kLongestDeviceId);
 }
 
+// None when the device is the whole GPU.
+const MigDevice* FindPart(const Gpu& gpu, const std::string& id) {
+  const auto part = std::find_if(gpu.mig_devices.begin(), gpu.mig_devices.end(),
+                                 [&](const MigDevice& other) { return other.uuid == id; });
+  return part == gpu.mig_devices.end() ? nullptr : &*part;
+}
+
 void AppendMissing(std::vector<std::string>& paths, const std::vector<std::string>& more) {
   for (const std::string& path : more)
     if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
@@ -43,8 +50,17 @@ Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
     list += (list.empty() ? "" : ",") + id;
     if (rules.kind == ContainerAccessKind::kCdi)
       access.cdi_names.push_back(rules.cdi_kind + "=" + id);
-    if (rules.kind == ContainerAccessKind::kDeviceNodes)
-      AppendMissing(access.device_nodes, inventory.gpus()[device->gpu].device_nodes);
+    const Gpu& gpu = inventory.gpus()[device->gpu];
+    const MigDevice* const part = FindPart(gpu, id);
+    if (part != nullptr && rules.kind != ContainerAccessKind::kEnvironment &&
+        part->device_nodes.empty()) {
+      return Fail(ErrorCode::kUnavailable,
+                  fmt::format("the driver does not tell the device nodes of MIG device {}", id));
+    }
+    if (rules.kind == ContainerAccessKind::kDeviceNodes) {
+      AppendMissing(access.device_nodes, gpu.device_nodes);
+      if (part != nullptr) AppendMissing(access.device_nodes, part->device_nodes);
+    }
   }
   if (rules.kind == ContainerAccessKind::kDeviceNodes)
     AppendMissing(access.device_nodes, inventory.shared_device_nodes);

@@ -54,6 +54,7 @@ struct MigDevice {
   std::string uuid;
   std::string profile;  // "1g.5gb"
   Bytes memory;
+  std::vector<std::string> device_nodes;  // beside the GPU's: "/dev/nvidia-caps/nvidia-cap12"
 
   bool operator==(const MigDevice&) const = default;
 };
@@ -76,6 +77,7 @@ struct Gpu {
   std::string pci_id;  // "0000:3b:00.0", empty when not known
   std::optional<ComputeCapability> compute_capability;
   std::vector<std::string> device_nodes;  // of this GPU alone: "/dev/nvidia0"
+  bool mig_capable = false;
   bool mig_enabled = false;
   std::vector<MigDevice> mig_devices;
 

@@ -11,6 +11,8 @@ void GpuHealthJudge::SeeProbe(const std::string& uuid, const GpuProbe& probe, In
   if (before && probe.uncorrectable_errors && *probe.uncorrectable_errors > *before)
     seen.last_ecc_error = now;
   seen.probe = probe;
+  // It was taken off the bus: what comes back has been reset.
+  if (probe.absent) seen.xids.clear();
   // A failed probe knows no count: the next one is compared with the last that was seen.
   if (!probe.uncorrectable_errors) seen.probe.uncorrectable_errors = before;
 }
@@ -24,11 +26,18 @@ GpuHealth GpuHealthJudge::Judge(std::string_view uuid, Instant now) const {
   if (found == gpus_.end()) return {};
   const Seen& seen = found->second;
   if (!seen.probe.fault.empty()) return {false, seen.probe.fault};
+  if (seen.probe.recovery_action && !seen.probe.recovery_action->empty())
+    return {false, "the driver asks for " + *seen.probe.recovery_action};
+  if (seen.probe.repair_failed)
+    return {false, "memory repair failed: the GPU needs to be replaced"};
   if (seen.probe.repair_pending) return {false, "memory repair pending: the GPU needs a reset"};
   const auto recent = [&](Instant last) { return now - last < rules_.quiet_period; };
   for (const auto& [xid, last] : seen.xids) {
-    if (rules_.ignored_xids.contains(xid) || !recent(last)) continue;
-    return {false, fmt::format("Xid {}", xid)};
+    if (rules_.ignored_xids.contains(xid)) continue;
+    // A driver that tells recovery actions, and asks for none, knows better than the table.
+    if (KindOf(xid) == XidKind::kNeedsReset && !seen.probe.recovery_action)
+      return {false, fmt::format("Xid {}: the GPU needs a reset", xid)};
+    if (recent(last)) return {false, fmt::format("Xid {}", xid)};
   }
   if (seen.last_ecc_error && recent(*seen.last_ecc_error))
     return {false, "uncorrectable ECC errors"};

@@ -5,10 +5,16 @@
 //   cause                                   ends
 //   the probe fails (lost, driver gone,     with the first probe that succeeds
 //     marked in the inventory file)
-//   an Xid that is not on the ignored list  when none came for the quiet period
+//   the driver asks for a reset or another  when it asks no longer
+//     recovery action
+//   a memory repair failed                  when the driver says so no longer: another GPU
+//   a memory repair is pending (row         when the driver reports that it is done, which takes
+//     remapping, page retirement)             a reset
+//   an Xid that needs a reset (xid.h)       never by time: the GPU was away, or the driver tells
+//                                             recovery actions, and asks for none when none came
+//                                             for the quiet period
+//   another Xid that is not ignored         when none came for the quiet period
 //   uncorrectable ECC errors were added     when none came for the quiet period
-//   a repair is pending (row remapping,     when the driver reports that it is done, which takes
-//     page retirement)                        a reset
 //
 // Threading: one owner. Pure: time is handed in.
 
@@ -21,25 +27,24 @@
 #include <utility>
 
 #include "core/clock.h"
+#include "inventory/xid.h"
 
 namespace synergy {
 
-// Xids that a faulty application causes by itself: the GPU is as good as before (NVIDIA's Xid
-// catalogue; the same list that NVIDIA's device plugin ignores).
-inline const std::set<uint64_t>& ApplicationXids() {
-  static const std::set<uint64_t> kXids = {13, 31, 43, 45, 68, 109};
-  return kXids;
-}
-
 struct GpuHealthRules {
-  std::set<uint64_t> ignored_xids = ApplicationXids();
+  std::set<uint64_t> ignored_xids = HarmlessXids();
   Duration quiet_period = std::chrono::minutes(1);
 };
 
 // What one look at a GPU found.
 struct GpuProbe {
-  std::string fault;  // empty when it answered; else why it is of no use
+  std::string fault;    // empty when it answered; else why it is of no use
+  bool absent = false;  // the fault is that the driver counts it no longer
+  // What the driver wants done before the GPU is used again: "a reset of the GPU"; empty: nothing.
+  // Without a value where it does not say.
+  std::optional<std::string> recovery_action;
   bool repair_pending = false;
+  bool repair_failed = false;
   std::optional<uint64_t> uncorrectable_errors;  // since the driver was loaded; not all GPUs count
 };
 

@@ -27,8 +27,9 @@ NodeLabels DesiredNodeLabels(const GpuInventory& inventory) {
   NodeLabels labels;
   if (inventory.gpus().empty()) return labels;
   const Gpu& first = inventory.gpus().front();
-  const bool any_mig = std::any_of(inventory.gpus().begin(), inventory.gpus().end(),
-                                   [](const Gpu& gpu) { return gpu.mig_enabled; });
+  const bool any_mig =
+      std::any_of(inventory.gpus().begin(), inventory.gpus().end(),
+                  [](const Gpu& gpu) { return gpu.mig_capable || gpu.mig_enabled; });
   labels["nvidia.com/gpu.present"] = "true";
   labels["nvidia.com/gpu.count"] = std::to_string(inventory.gpus().size());
   labels["nvidia.com/gpu.product"] = ToLabelValue(first.product);
@@ -47,20 +48,21 @@ NodeLabels DesiredNodeLabels(const GpuInventory& inventory) {
 }
 
 NodeLabelChange PlanNodeLabels(const NodeLabels& desired, const NodeLabels& present,
-                               const std::vector<std::string>& owned) {
+                               const NodeLabels& written) {
   NodeLabelChange plan;
-  const auto is_ours = [&](const std::string& name) {
-    return std::find(owned.begin(), owned.end(), name) != owned.end();
+  // With another value than we gave it, somebody has taken the label over.
+  const auto is_ours = [&](const auto& label) {
+    const auto ours = written.find(label.first);
+    return ours != written.end() && ours->second == label.second;
   };
   for (const auto& [name, value] : desired) {
     const auto there = present.find(name);
-    if (there != present.end() && !is_ours(name)) continue;
+    if (there != present.end() && !is_ours(*there)) continue;
     plan.owned.push_back(name);
     if (there == present.end() || there->second != value) plan.changes[name] = value;
   }
-  for (const std::string& name : owned) {
-    if (!desired.contains(name) && present.contains(name)) plan.changes[name] = std::nullopt;
-  }
+  for (const auto& label : present)
+    if (!desired.contains(label.first) && is_ours(label)) plan.changes[label.first] = std::nullopt;
   return plan;
 }
 

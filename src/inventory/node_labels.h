@@ -1,7 +1,7 @@
 #pragma once
 
 // Labels of the own Node, in the names of NVIDIA's GPU feature discovery, and which of them are
-// ours to write: a label that somebody else has set stays as it is.
+// ours to write: a label that somebody else has set, before us or after, stays as it is.
 //
 // Threading: pure.
 
@@ -31,8 +31,8 @@ struct NodeLabelChange {
   std::vector<std::string> owned;
 };
 
-// `owned` are the names that we wrote earlier.
+// `written` is what we wrote last.
 NodeLabelChange PlanNodeLabels(const NodeLabels& desired, const NodeLabels& present,
-                               const std::vector<std::string>& owned);
+                               const NodeLabels& written);
 
 }  // namespace synergy

@@ -231,7 +231,7 @@ class QueuedEventRecorder final : public EventRecorder {
         EventsPath(event),
         wire::WriteEventAboutPod({next.name, event.pod_namespace, event.pod_name, event.pod_uid,
                                   event.type, event.reason, event.message, component_, instance_,
-                                  next.first, pending.last, next.count}),
+                                  next.first, pending.last, next.count, event.kind}),
         stop);
   }
 
@@ -269,7 +269,7 @@ class QueuedEventRecorder final : public EventRecorder {
     if (error.message == last_failure_) return;
     last_failure_ = error.message;
     log_.Warn("an event could not be written", {{"namespace", event.pod_namespace},
-                                                {"pod", event.pod_name},
+                                                {"object", event.pod_name},
                                                 {"reason", event.reason},
                                                 {"error", error.message}});
   }
@@ -303,6 +303,10 @@ class QueuedEventRecorder final : public EventRecorder {
 };
 
 }  // namespace
+
+EventRecord AboutNode(std::string node, std::string type, std::string reason, std::string message) {
+  return {"default", node, node, std::move(type), std::move(reason), std::move(message), "Node"};
+}
 
 std::unique_ptr<EventRecorder> EventRecorder::Start(ApiClient& client, const Clock& clock,
                                                     Logger& log, std::string component,

@@ -1,7 +1,7 @@
 #pragma once
 
-// Tells people what was done to a pod and why: Events that `kubectl describe pod` shows. Best
-// effort, as everywhere in Kubernetes: nothing may depend on one.
+// Tells people what was done to a pod, or happened to a node, and why: Events that `kubectl
+// describe` shows. Best effort, as everywhere in Kubernetes: nothing may depend on one.
 //
 //   Record -> queue -> POST .../events                      the first time
 //                      PATCH of its count and lastTimestamp  when the same was said within 10
@@ -31,7 +31,10 @@ struct EventRecord {
   std::string type;     // "Normal" or "Warning"
   std::string reason;   // "SynergyReclaimed"
   std::string message;  // cut to 1024 bytes
+  std::string kind = "Pod";
 };
+// As the kubelet has it: the node's name is its uid, the namespace "default".
+EventRecord AboutNode(std::string node, std::string type, std::string reason, std::string message);
 
 class EventRecorder {
  public:

@@ -54,7 +54,13 @@ class GaugeFamily {
   MetricFamily family_;
 };
 
-void AddGpus(const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
+// What is said of a node's GPUs names the node: a scrape's own labels name the plugin's pod.
+LabelPairs OfNode(const std::string& node, LabelPairs labels = {}) {
+  if (!node.empty()) labels.insert(labels.begin(), {"node", node});
+  return labels;
+}
+
+void AddGpus(const std::string& node, const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
   GaugeFamily info(out, "synergy_gpu_info", "Always 1; the labels say what the GPU is.");
   GaugeFamily healthy(out, "synergy_gpu_healthy", "Whether the GPU may be given out.");
   GaugeFamily memory(out, "synergy_gpu_memory_bytes", "The GPU's memory.");
@@ -64,8 +70,8 @@ void AddGpus(const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
   GaugeFamily temperature(out, "synergy_gpu_temperature_celsius", "The GPU's temperature.");
   GaugeFamily power(out, "synergy_gpu_power_watts", "What the GPU draws.");
   for (const DeviceGauges::Gpu& gpu : gauges.gpus) {
-    const LabelPairs uuid{{"uuid", gpu.uuid}};
-    info.Add({{"uuid", gpu.uuid}, {"product", gpu.product}, {"pci", gpu.pci_id}}, 1);
+    const LabelPairs uuid = OfNode(node, {{"uuid", gpu.uuid}});
+    info.Add(OfNode(node, {{"uuid", gpu.uuid}, {"product", gpu.product}, {"pci", gpu.pci_id}}), 1);
     healthy.Add(uuid, gpu.healthy ? 1 : 0);
     memory.Add(uuid, static_cast<double>(gpu.memory.count()));
     if (gpu.memory_used) used.Add(uuid, static_cast<double>(gpu.memory_used->count()));
@@ -75,14 +81,37 @@ void AddGpus(const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
   }
 }
 
-void AddDevices(const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
+void AddAllocated(const std::string& node, const std::vector<DeviceGauges::Allocated>& allocated,
+                  std::vector<MetricFamily>& out) {
+  GaugeFamily given(out, "synergy_gpu_allocated",
+                    "Always 1: the GPU, or a MIG device of it, is given to the pod's container.");
+  GaugeFamily utilization(
+      out, "synergy_pod_gpu_utilization_ratio",
+      "Share of the last moments in which a kernel ran, of the containers' GPUs.");
+  GaugeFamily used(out, "synergy_pod_gpu_memory_used_bytes",
+                   "Memory that is in use, of the containers' GPUs.");
+  for (const DeviceGauges::Allocated& entry : allocated) {
+    LabelPairs labels = OfNode(node, {{"uuid", entry.uuid}});
+    if (!entry.mig_uuid.empty()) labels.emplace_back("mig_uuid", entry.mig_uuid);
+    labels.emplace_back("namespace", entry.pod_namespace);
+    labels.emplace_back("pod", entry.pod);
+    labels.emplace_back("container", entry.container);
+    utilization.AddIfKnown(labels, entry.utilization);
+    if (entry.memory_used) used.Add(labels, static_cast<double>(entry.memory_used->count()));
+    labels.emplace_back("resource", entry.resource);
+    given.Add(labels, 1);
+  }
+}
+
+void AddDevices(const std::string& node, const DeviceGauges& gauges,
+                std::vector<MetricFamily>& out) {
   {
     GaugeFamily devices(out, "synergy_device_plugin_devices",
                         "Devices advertised to the kubelet, by product and health.");
     for (const auto& entry : gauges.devices) {
-      devices.Add({{"resource", entry.resource},
-                   {"product", entry.product},
-                   {"health", entry.healthy ? "healthy" : "unhealthy"}},
+      devices.Add(OfNode(node, {{"resource", entry.resource},
+                                {"product", entry.product},
+                                {"health", entry.healthy ? "healthy" : "unhealthy"}}),
                   static_cast<double>(entry.count));
     }
   }
@@ -92,26 +121,23 @@ void AddDevices(const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
     for (const auto& entry : gauges.resources)
       registered.Add({{"resource", entry.resource}}, entry.registered ? 1 : 0);
   }
-  GaugeFamily known(out, "synergy_device_plugin_pod_resources_up",
-                    "Whether the kubelet says which pods have which devices.");
-  known.Add({}, gauges.allocated ? 1 : 0);
-  GaugeFamily allocated(out, "synergy_gpu_allocated",
-                        "Always 1: the device is given to the pod's container.");
-  if (!gauges.allocated) return;
-  for (const auto& entry : *gauges.allocated) {
-    allocated.Add({{"resource", entry.resource},
-                   {"device", entry.device},
-                   {"namespace", entry.pod_namespace},
-                   {"pod", entry.pod},
-                   {"container", entry.container}},
-                  1);
-  }
+  GaugeFamily(out, "synergy_device_plugin_pod_resources_up",
+              "Whether the kubelet says which pods have which devices.")
+      .Add({}, gauges.allocated ? 1 : 0);
+  AddAllocated(node, gauges.allocated.value_or(std::vector<DeviceGauges::Allocated>()), out);
 }
 
-void AddProgram(const DeviceGauges& gauges, std::vector<MetricFamily>& out) {
+void AddProgram(const std::string& node, const DeviceGauges& gauges,
+                std::vector<MetricFamily>& out) {
   GaugeFamily(out, "synergy_device_plugin_gpus_left_out",
               "GPUs in MIG mode that are not advertised.")
-      .Add({}, static_cast<double>(gauges.left_out));
+      .Add(OfNode(node), static_cast<double>(gauges.left_out));
+  GaugeFamily(out, "synergy_device_plugin_gpus_unreachable",
+              "GPUs that the driver counts and that cannot be asked who they are.")
+      .Add(OfNode(node), static_cast<double>(gauges.unreachable));
+  GaugeFamily(out, "synergy_device_plugin_gpus_without_xids",
+              "GPUs whose Xids the driver does not report.")
+      .Add(OfNode(node), static_cast<double>(gauges.without_events));
   GaugeFamily(out, "synergy_device_plugin_source_up",
               "Whether the last look at the GPUs (NVML or the inventory file) succeeded.")
       .Add({}, gauges.source_ok ? 1 : 0);
@@ -128,7 +154,7 @@ prometheus::Family<prometheus::Counter>& Counter(prometheus::Registry& registry,
 
 class DeviceMetrics::Impl {
  public:
-  Impl() {
+  explicit Impl(std::string of_node) : node(std::move(of_node)) {
     prometheus::BuildGauge()
         .Name("synergy_build_info")
         .Help("Always 1; the labels say what is running.")
@@ -139,6 +165,7 @@ class DeviceMetrics::Impl {
         .Set(1);
   }
 
+  const std::string node;
   prometheus::Registry registry;
   prometheus::Family<prometheus::Counter>& registrations =
       Counter(registry, "synergy_device_plugin_registrations_total",
@@ -174,7 +201,7 @@ class DeviceMetrics::Impl {
   std::function<DeviceGauges()> read_gauges;
 };
 
-DeviceMetrics::DeviceMetrics() : impl_(std::make_unique<Impl>()) {}
+DeviceMetrics::DeviceMetrics(const std::string& node) : impl_(std::make_unique<Impl>(node)) {}
 DeviceMetrics::~DeviceMetrics() = default;
 
 void DeviceMetrics::CountRegistration(const std::string& resource, std::string_view outcome) {
@@ -200,7 +227,9 @@ void DeviceMetrics::CountListSent(const std::string& resource) {
 }
 
 void DeviceMetrics::CountXid(const std::string& uuid, uint64_t xid) {
-  impl_->xids.Add({{"uuid", uuid}, {"xid", std::to_string(xid)}}).Increment();
+  prometheus::Labels labels{{"uuid", uuid}, {"xid", std::to_string(xid)}};
+  if (!impl_->node.empty()) labels["node"] = impl_->node;
+  impl_->xids.Add(labels).Increment();
 }
 
 void DeviceMetrics::CountSourceError() { impl_->source_errors.Increment(); }
@@ -217,9 +246,9 @@ std::string DeviceMetrics::Render() const {
   std::vector<MetricFamily> families = impl_->registry.Collect();
   if (impl_->read_gauges) {
     const DeviceGauges gauges = impl_->read_gauges();
-    AddGpus(gauges, families);
-    AddDevices(gauges, families);
-    AddProgram(gauges, families);
+    AddGpus(impl_->node, gauges, families);
+    AddDevices(impl_->node, gauges, families);
+    AddProgram(impl_->node, gauges, families);
   }
   return prometheus::TextSerializer().Serialize(families);
 }

@@ -40,10 +40,14 @@ struct DeviceGauges {
   };
   struct Allocated {
     std::string resource;
-    std::string device;
+    std::string uuid;      // the GPU's
+    std::string mig_uuid;  // of its part, if one is given
     std::string pod_namespace;
     std::string pod;
     std::string container;
+    // Without a value where the driver does not say.
+    std::optional<double> utilization;  // 0 to 1
+    std::optional<Bytes> memory_used;
   };
   struct Resource {
     std::string resource;
@@ -55,13 +59,16 @@ struct DeviceGauges {
   std::vector<Resource> resources;
   std::optional<std::vector<Allocated>> allocated;  // none: the kubelet did not say
   uint64_t left_out = 0;                            // GPUs in MIG mode that are not advertised
+  uint64_t unreachable = 0;                         // GPUs that nobody knows more of than that
+  uint64_t without_events = 0;                      // GPUs whose Xids are not heard of
   bool source_ok = false;
   bool ready = false;
 };
 
 class DeviceMetrics {
  public:
-  DeviceMetrics();
+  // Of this node; empty where its name is not known.
+  explicit DeviceMetrics(const std::string& node = {});
   ~DeviceMetrics();
 
   // `outcome` is one of few fixed words from here on.

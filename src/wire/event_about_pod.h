@@ -1,6 +1,6 @@
 #pragma once
 
-// core/v1 Events about pods, as `kubectl describe pod` shows them.
+// core/v1 Events about pods and nodes, as `kubectl describe` shows them.
 //
 // Threading: pure.
 
@@ -24,6 +24,8 @@ struct EventAboutPod {
   WallTime first;
   WallTime last;
   uint64_t count = 1;
+  // "Node": pod_name is the node's, pod_namespace "default", for nodes have none.
+  std::string kind = "Pod";
 };
 
 // The body of POST /api/v1/namespaces/{pod_namespace}/events.

@@ -1,5 +1,6 @@
 #include "wire/gpu_inventory.h"
 
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -80,6 +81,7 @@ void WriteGpuFields(ObjectWriter& object, const Gpu& gpu) {
     object.Text("computeCapability",
                 fmt::format("{}.{}", gpu.compute_capability->major, gpu.compute_capability->minor));
   }
+  if (gpu.mig_capable) object.Raw("migCapable", "true");
   if (gpu.mig_enabled)
     object.Raw("mig", List(gpu.mig_devices, [](const MigDevice& d) { return ToJson(d); }));
 }
@@ -116,12 +118,15 @@ Gpu ReadGpu(FieldReader& fields, Value value, bool& healthy) {
                       : static_cast<int>(fields.Integer(object["numa"], 0, kMostNumaNodes));
   gpu.pci_id = ReadText(fields, object["pci"]);
   gpu.compute_capability = ParseComputeCapability(fields.Text(object["computeCapability"]));
+  gpu.mig_capable = !object["migCapable"].absent() && fields.Truth(object["migCapable"]);
   gpu.mig_enabled = !object["mig"].absent();
   fields.Array(object["mig"]).ForEachElement([&](Value element) {
     const Value device = fields.Object(element);
     if (gpu.mig_devices.size() == kMostMigDevicesPerGpu) return;
-    gpu.mig_devices.push_back({ReadText(fields, device["id"]), ReadText(fields, device["profile"]),
-                               Bytes(fields.Integer(device["memory"], 0, kMostMemory))});
+    gpu.mig_devices.push_back({ReadText(fields, device["id"]),
+                               ReadText(fields, device["profile"]),
+                               Bytes(fields.Integer(device["memory"], 0, kMostMemory)),
+                               {}});
   });
   healthy = object["healthy"].absent() || fields.Truth(object["healthy"]);
   return gpu;
@@ -236,7 +241,8 @@ std::string WriteNodeGpuPatch(const NodeLabelChange& labels, std::string_view gp
   return fmt::format(R"({{"metadata":{{"labels":{},"annotations":{}}}}})", changes, annotations);
 }
 
-std::string WriteGpuReport(const GpuInventory& inventory, const Advertisement& advertisement) {
+std::string WriteGpuReport(const GpuInventory& inventory, const Advertisement& advertisement,
+                           const std::map<unsigned, std::string>& unreachable) {
   std::string gpus = "[";
   for (const Gpu& gpu : inventory.gpus()) {
     if (gpus.size() > 1) gpus += ',';
@@ -268,7 +274,12 @@ std::string WriteGpuReport(const GpuInventory& inventory, const Advertisement& a
   object.Raw("links", LinksToJson(inventory));
   object.Raw("sharedDeviceNodes", List(inventory.shared_device_nodes, Quote));
   object.Raw("resources", resources);
-  object.Raw("leftOut", List(advertisement.left_out, Quote));
+  object.Raw("leftOut", List(advertisement.left_out, [](const auto& entry) {
+               return Quote(entry.first + ": " + entry.second);
+             }));
+  object.Raw("unreachable", List(unreachable, [](const auto& entry) {
+               return Quote(fmt::format("index {}: {}", entry.first, entry.second));
+             }));
   object.End();
   return out;
 }
@@ -283,6 +294,35 @@ std::string WriteCdiSpec(std::string_view kind, const std::vector<CdiDevice>& de
   };
   return fmt::format(R"({{"cdiVersion":"0.5.0","kind":{},"devices":{}}})", Quote(kind),
                      List(devices, device_to_json));
+}
+
+Result<> CheckCdiSpec(std::string_view text, std::string_view ours) {
+  struct Spec {
+    std::string kind;
+    std::set<std::string> devices;
+  };
+  const auto read = [](std::string_view json) -> Result<Spec> {
+    const Result<Document> document = Document::Parse(json);
+    if (!document) return Fail(document.error());
+    FieldReader fields(document->root());
+    const Value root = fields.Object(document->root());
+    Spec spec{ReadText(fields, root["kind"]), {}};
+    fields.Array(root["devices"]).ForEachElement([&](Value element) {
+      spec.devices.insert(ReadText(fields, fields.Object(element)["name"]));
+    });
+    if (!fields.ok()) return Fail(Invalid("CDI specification", fields));
+    return spec;
+  };
+  const Result<Spec> theirs = read(text);
+  if (!theirs) return Fail(theirs.error());
+  const Result<Spec> wanted = read(ours);
+  if (!wanted) return Fail(wanted.error());
+  if (theirs->kind != wanted->kind)
+    return Fail(ErrorCode::kInvalid, fmt::format("the kind is \"{}\"", theirs->kind));
+  for (const std::string& device : wanted->devices)
+    if (!theirs->devices.contains(device))
+      return Fail(ErrorCode::kInvalid, fmt::format("device {} is missing", device));
+  return {};
 }
 
 }  // namespace synergy::wire

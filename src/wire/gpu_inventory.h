@@ -5,6 +5,7 @@
 //
 // Threading: pure. Failures: reading never trusts the text; its size, depth and counts are bounded.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,9 @@ Result<NodeGpuMetadata> ReadNodeGpuMetadata(std::string_view node);
 std::string WriteNodeGpuPatch(const NodeLabelChange& labels, std::string_view gpu_inventory);
 
 // For people and scripts: everything that the plugin knows and would tell the kubelet.
-std::string WriteGpuReport(const GpuInventory& inventory, const Advertisement& advertisement);
+// `unreachable` are GPUs of which there is no more than the driver's index, with why.
+std::string WriteGpuReport(const GpuInventory& inventory, const Advertisement& advertisement,
+                           const std::map<unsigned, std::string>& unreachable = {});
 
 // A CDI specification (cncf-tags/container-device-interface 0.5.0) with one device per entry.
 struct CdiDevice {
@@ -54,5 +57,7 @@ struct CdiDevice {
   std::vector<std::string> device_nodes;
 };
 std::string WriteCdiSpec(std::string_view kind, const std::vector<CdiDevice>& devices);
+// That somebody else's specification `text` is of the same kind as ours and has all its devices.
+Result<> CheckCdiSpec(std::string_view text, std::string_view ours);
 
 }  // namespace synergy::wire

@@ -145,6 +145,15 @@ class RenderTest(unittest.TestCase):
             for shared in ("hostNetwork", "hostPID", "hostIPC"):
                 self.assertNotIn(shared, spec)
 
+    def test_the_device_plugin_sees_all_mig_devices_where_it_advertises_them(self):
+        for strategy, sees in (("none", False), ("single", True), ("mixed", True)):
+            plugin = find(helm.template({"devicePlugin": {"config": {"migStrategy": strategy}}}), "DaemonSet", "synergy-device-plugin")
+            container = plugin["spec"]["template"]["spec"]["containers"][0]
+            environment = {entry["name"]: entry.get("value") for entry in container["env"]}
+            self.assertEqual(environment["NVIDIA_DRIVER_CAPABILITIES"], "compute,utility")
+            self.assertEqual(environment.get("NVIDIA_MIG_MONITOR_DEVICES"), "all" if sees else None)
+            self.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"]} | ({"add": ["SYS_ADMIN"]} if sees else {}))
+
     def test_containers_have_probes_and_resources(self):
         for item in self.each_workload():
             for container in containers(item["spec"]["template"]["spec"]):
@@ -293,7 +302,7 @@ class RenderTest(unittest.TestCase):
                                                                    "settle": "2s", "patience": "9s", "unshrinkable": "1h",
                                                                    "patchesPerSecond": 5, "patchesAtOnce": 2}}},
             "devicePlugin": {"inventory": "gpus: []", "config": {
-                "migStrategy": "single", "deviceListStrategy": "envvar", "deviceListVariable": "X", "cdi": {"kind": "a.b/c"},
+                "migStrategy": "single", "deviceListStrategy": "envvar", "deviceListVariable": "X", "cdi": {"kind": "a.b/c", "command": ["nvidia-ctk"]},
                 "nvml": {"library": "x.so", "whenMissing": "exit"}, "resources": [{"product": "*A*", "resource": "x/y"}],
                 "health": {"probeInterval": "9s", "recoverAfter": "2m", "ignoredXids": [13]},
                 "node": {"labels": False, "verifyInterval": "1h"}}},

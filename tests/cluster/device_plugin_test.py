@@ -65,12 +65,19 @@ class DevicePluginTest(unittest.TestCase):
             return next((line for line in log.splitlines() if line.startswith("devices=")), None)
         return wait_for(f"{name} to tell its devices", told).removeprefix("devices=").split(",")
 
+    def node_events(self):
+        events = json.loads(self.cluster.kubectl(
+            "get", "events", "--namespace", "default", "--field-selector", f"involvedObject.kind=Node,involvedObject.name={NODE}",
+            "--output", "json"))["items"]
+        return {(event["type"], event["reason"], event["message"]) for event in events}
+
     def owners(self):
         """Device -> pod, as the plugin's metrics have it from the kubelet."""
         found = {}
         for labels in self.plugin.metrics("synergy_gpu_allocated"):
             fields = dict(part.split("=", 1) for part in labels.strip("{}").split(","))
-            found[fields["device"].strip('"')] = fields["pod"].strip('"')
+            found[fields["uuid"].strip('"')] = fields["pod"].strip('"')
+            self.assertEqual(fields["node"].strip('"'), NODE)
         return found
 
     def test_pods_of_one_two_and_four_gpus_get_different_ones(self):
@@ -89,6 +96,10 @@ class DevicePluginTest(unittest.TestCase):
             started = time.monotonic()
             self.await_allocatable(expected)
             print(f"allocatable is {expected} after {time.monotonic() - started:.2f} s")
+        wait_for("the Node to tell of both", lambda: self.node_events() >= {
+            ("Warning", "SynergyGpuUnhealthy", "GPU GPU-3 is unhealthy: marked by the test"),
+            ("Normal", "SynergyGpuHealthy", "GPU GPU-3 is healthy again (it was: marked by the test)")})
+        self.assertIn("SynergyGpuUnhealthy", self.cluster.kubectl("describe", "node", NODE))
 
     def test_the_node_tells_of_its_gpus(self):
         def told(count, healthy):

@@ -90,12 +90,17 @@ class PlacementTest(ClusterTest):
         self.assertEqual([], Invariants().check([i for i in items if i["kind"] == "Node"],
                                                 [i for i in items if i["kind"] == "Pod"]))
 
-    def test_the_best_node_wins_against_kube_schedulers_own_scores(self):
-        # The pod likes another node as much as Kubernetes lets it: 100 points of preferred node affinity, times 2.
+    def test_what_a_pod_prefers_decides_among_nearly_equal_nodes_alone(self):
+        # The pods like the last node as much as Kubernetes lets them: 100 points of preferred node affinity, times 2.
         nodes = sorted(self.model().nodes)
         best, other = nodes[0], nodes[-1]
         affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
             {"weight": 100, "preference": {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [other]}]}}]}}
+        self.cluster.create(pod("picky", affinity=affinity))
+        self.assertEqual(wait_for("the pod to be bound", lambda: self.cluster.bound().get("picky")), other, "all are empty")
+        # Where little is left for two GPUs, one of them goes first.
+        self.cluster.create(pod("filler", 6, "18", "375G", nodeSelector={"kubernetes.io/hostname": best}))
+        wait_for("the filler to be bound", lambda: self.cluster.bound().get("filler"))
         self.cluster.create(pod("likes-another", affinity=affinity))
         self.assertEqual(wait_for("the pod to be bound", lambda: self.cluster.bound().get("likes-another")), best)
 

@@ -61,8 +61,7 @@ class OneShotTest(unittest.TestCase):
 
     def test_wrong_usage_ends_with_status_two(self):
         for arguments in (["--source", "magic"], ["--source", "file"], ["--no-such-flag"], ["--resource", "gpu"],
-                          ["--config", "/none.yaml"], ["--node-name", "n1"], ["--mig-strategy", "single",
-                                                                             "--device-list-strategy", "cdi"]):
+                          ["--config", "/none.yaml"], ["--node-name", "n1"], ["--mig-strategy", "some"]):
             done = run(*arguments)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertTrue(done.stderr, arguments)
@@ -83,11 +82,11 @@ class ProcessTest(unittest.TestCase):
         new.write_text(text, encoding="utf-8")
         new.rename(self.folder / name)
 
-    def config(self, more):
+    def config(self, more, cdi_command="no-such-nvidia-ctk"):
         self.write("config.yaml", f"""
 listen: 127.0.0.1:0
 kubelet: {{pluginFolder: {self.folder}/plugins, podResourcesSocket: {self.folder}/none.sock}}
-cdi: {{folder: {self.folder}/cdi}}
+cdi: {{folder: {self.folder}/cdi, command: [{cdi_command}]}}
 {more}
 """)
 
@@ -140,15 +139,33 @@ cdi: {{folder: {self.folder}/cdi}}
         self.assertEqual(self.get("/healthz"), "ok\n")
         self.end()
 
-    def test_the_cdi_specification_comes_and_goes(self):
+    def test_the_cdi_specification_stays_whatever_happens(self):
+        self.config("health: {probeInterval: 100ms}")
         self.start("--inventory", str(self.folder / "gpus.yaml"), "--device-list-strategy", "cdi")
         file = self.folder / "cdi/synergy.io-gpu.json"
         wait_for("the specification", file.exists)
-        spec = json.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        spec = json.loads(text)
         self.assertEqual(spec["kind"], "synergy.io/gpu")
         self.assertEqual(spec["devices"][0]["containerEdits"]["deviceNodes"], [{"path": "/dev/zero"}, {"path": "/dev/null"}])
+        self.assertIn("device nodes alone", self.log())
+        file.unlink()
+        wait_for("the specification again", file.exists)
         self.end()
-        self.assertFalse(file.exists())
+        self.assertEqual(file.read_text(encoding="utf-8"), text)
+
+    def test_nvidias_program_makes_the_cdi_specification_complete(self):
+        complete = json.dumps({"cdiVersion": "0.5.0", "kind": "synergy.io/gpu", "containerEdits": {"hooks": []},
+                               "devices": [{"name": name, "containerEdits": {}} for name in ("GPU-0", "GPU-1")]})
+        program = self.folder / "nvidia-ctk"
+        program.write_text(f"#!/bin/sh\necho '{complete}'\n", encoding="utf-8")
+        program.chmod(0o755)
+        self.config("", program)
+        self.start("--inventory", str(self.folder / "gpus.yaml"), "--device-list-strategy", "cdi")
+        file = self.folder / "cdi/synergy.io-gpu.json"
+        wait_for("the specification", file.exists)
+        self.assertEqual(json.loads(file.read_text(encoding="utf-8")), json.loads(complete))
+        self.end()
 
     def test_it_waits_for_a_driver_that_is_not_there(self):
         self.start("--nvml-library", str(self.folder / "libnvidia-ml.so.1"))

@@ -39,7 +39,7 @@ TEST(DevicePluginConfigTest, AnEmptyFileGivesTheDefaultsWhichAreFine) {
   EXPECT_EQ(config.advertisement.mig_strategy, MigStrategy::kNone);
   EXPECT_EQ(config.access.kind, ContainerAccessKind::kEnvironment);
   EXPECT_EQ(config.access.variable, "NVIDIA_VISIBLE_DEVICES");
-  EXPECT_EQ(config.health.ignored_xids, ApplicationXids());
+  EXPECT_EQ(config.health.ignored_xids, HarmlessXids());
   EXPECT_EQ(config.health.quiet_period, std::chrono::minutes(1));
   EXPECT_EQ(config.plugin_folder, "/var/lib/kubelet/device-plugins");
   EXPECT_TRUE(config.node_labels);
@@ -57,7 +57,7 @@ resources:
 migStrategy: mixed
 deviceListStrategy: cdi
 deviceListVariable: VISIBLE
-cdi: {kind: example.com/gpu, folder: /etc/cdi}
+cdi: {kind: example.com/gpu, folder: /etc/cdi, command: [chroot, /host, nvidia-ctk]}
 health: {probeInterval: 2s, recoverAfter: 90s, ignoredXids: [13, 94]}
 kubelet: {pluginFolder: /p, podResourcesSocket: /r}
 listen: 127.0.0.1:1
@@ -77,6 +77,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.access.variable, "VISIBLE");
   EXPECT_EQ(config.access.cdi_kind, "example.com/gpu");
   EXPECT_EQ(config.cdi_folder, "/etc/cdi");
+  EXPECT_THAT(config.cdi_command, ElementsAre("chroot", "/host", "nvidia-ctk"));
   EXPECT_EQ(config.probe_interval, milliseconds(2000));
   EXPECT_EQ(config.health.quiet_period, milliseconds(90000));
   EXPECT_THAT(config.health.ignored_xids, ElementsAre(13, 94));
@@ -112,7 +113,6 @@ TEST(DevicePluginConfigTest, WhatCannotBeTogetherIsRefused) {
   EXPECT_THAT(refused("resource: \"a/../x y\""), HasSubstr("domain/name"));
   EXPECT_THAT(refused("resources: [{product: x, resource: y}]"), HasSubstr("\"y\""));
   EXPECT_THAT(refused("cdi: {kind: x}"), HasSubstr("cdi.kind"));
-  EXPECT_THAT(refused("{migStrategy: mixed, deviceListStrategy: cdi}"), HasSubstr("envvar"));
 }
 
 TEST(DevicePluginConfigTest, AFileThatIsNotThereIsNamed) {

@@ -43,7 +43,7 @@ gpus:
 - {uuid: GPU-1, product: x, unhealthy: fan broken}
 - uuid: GPU-2
   product: x
-  migDevices: [{uuid: MIG-0, profile: 1g.10gb, memory: 10Gi}]
+  migDevices: [{uuid: MIG-0, profile: 1g.10gb, memory: 10Gi, deviceNodes: [/dev/nvidia-caps/nvidia-cap3]}]
 links:
 - {between: [GPU-0, GPU-2], path: single-switch, nvlinks: 0}
 )");
@@ -58,6 +58,8 @@ links:
   EXPECT_THAT(file.unhealthy, ElementsAre(Pair("GPU-1", "fan broken")));
   EXPECT_TRUE(file.inventory.gpus()[2].mig_enabled);
   EXPECT_EQ(file.inventory.gpus()[2].mig_devices[0].profile, "1g.10gb");
+  EXPECT_EQ(file.inventory.gpus()[2].mig_devices[0].device_nodes,
+            std::vector<std::string>{"/dev/nvidia-caps/nvidia-cap3"});
   EXPECT_EQ(file.inventory.link(0, 1).nvlinks, 12);
   EXPECT_EQ(file.inventory.link(2, 0), (GpuLink{PciPath::kSingleSwitch, 0}));
   EXPECT_EQ(file.inventory.driver_version, "550.54");

@@ -17,7 +17,7 @@ using synergy::testing::FakeNvmlGpu;
 
 // The binary interface, as NVIDIA's documentation gives it.
 static_assert(sizeof(PciInfo) == 68 && sizeof(Memory) == 24 && sizeof(Utilization) == 8 &&
-              sizeof(EventData) == 32);
+              sizeof(EventData) == 32 && sizeof(FieldValue) == 40);
 
 constexpr int kInvalidArgument = 2;
 constexpr int kNotFoundCode = 6;
@@ -203,7 +203,8 @@ Return nvmlDeviceGetTotalEccErrors(Device device, int type, int counter,
 Return nvmlDeviceGetRemappedRows(Device device, unsigned* corrected, unsigned* uncorrected,
                                  unsigned* pending, unsigned* failed) {
   return Ask(device, [&](FakeNvmlGpu& gpu) {
-    *corrected = *uncorrected = *failed = 0;
+    *corrected = *uncorrected = 0;
+    *failed = gpu.remap_failed ? 1 : 0;
     *pending = gpu.remap_pending ? 1 : 0;
     return kSuccess;
   });
@@ -234,6 +235,7 @@ Return nvmlDeviceGetPowerUsage(Device device, unsigned* milliwatts) {
 }
 Return nvmlDeviceGetMigMode(Device device, unsigned* current, unsigned* pending) {
   return Ask(device, [&](FakeNvmlGpu& gpu) {
+    if (!gpu.mig_capable) return kNotSupported;
     *current = *pending = gpu.mig ? 1 : 0;
     return kSuccess;
   });
@@ -251,6 +253,32 @@ Return nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device
     return kSuccess;
   });
 }
+Return nvmlDeviceGetGpuInstanceId(Device device, unsigned* id) {
+  return Ask(device, [&](FakeNvmlGpu& /*gpu*/) {
+    const FakeMigPart* part = PartOf(device);
+    if (part == nullptr) return kInvalidArgument;
+    *id = part->gpu_instance;
+    return kSuccess;
+  });
+}
+Return nvmlDeviceGetComputeInstanceId(Device device, unsigned* id) {
+  return Ask(device, [&](FakeNvmlGpu& /*gpu*/) {
+    const FakeMigPart* part = PartOf(device);
+    if (part == nullptr) return kInvalidArgument;
+    *id = part->compute_instance;
+    return kSuccess;
+  });
+}
+Return nvmlDeviceGetFieldValues(Device device, int count, FieldValue* values) {
+  return Ask(device, [&](FakeNvmlGpu& gpu) {
+    for (int i = 0; i < count; ++i) {
+      const bool known = values[i].field == kFieldRecoveryAction && gpu.recovery_action;
+      values[i].result = known ? kSuccess : kNotSupported;
+      if (known) values[i].number = *gpu.recovery_action;
+    }
+    return kSuccess;
+  });
+}
 Return nvmlEventSetCreate(EventSet* set) {
   *set = reinterpret_cast<EventSet>(&State());
   return kSuccess;
@@ -263,7 +291,7 @@ Return nvmlDeviceGetSupportedEventTypes(Device device, unsigned long long* types
   });
 }
 Return nvmlDeviceRegisterEvents(Device device, unsigned long long /*types*/, EventSet /*set*/) {
-  return Ask(device, [](FakeNvmlGpu& /*gpu*/) { return kSuccess; });
+  return Ask(device, [](FakeNvmlGpu& gpu) { return gpu.event_result; });
 }
 Return nvmlEventSetWait_v2(EventSet /*set*/, EventData* data, unsigned milliseconds) {
   FakeNvml& state = State();
@@ -274,7 +302,8 @@ Return nvmlEventSetWait_v2(EventSet /*set*/, EventData* data, unsigned milliseco
   if (state.events.empty()) return kTimeout;
   const auto event = state.events.front();
   state.events.pop_front();
-  *data = {ToHandle(event.gpu + 1), event.type, event.data, 0, 0};
+  *data = {ToHandle(event.gpu + 1), event.type, event.data, event.gpu_instance,
+           event.compute_instance};
   return kSuccess;
 }
 

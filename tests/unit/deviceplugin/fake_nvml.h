@@ -25,6 +25,8 @@ struct FakeMigPart {
   std::string uuid;
   std::string name;
   unsigned long long memory = 0;
+  unsigned gpu_instance = 0;
+  unsigned compute_instance = 0;
 };
 
 struct FakeNvmlGpu {
@@ -37,13 +39,17 @@ struct FakeNvmlGpu {
   int result = 0;      // of everything that is asked of it
   bool listed = true;  // false: no handle can be had
   std::optional<unsigned long long> ecc_errors;
+  std::optional<unsigned> recovery_action;  // none: the field is not known
   bool remap_pending = false;
+  bool remap_failed = false;
   bool pages_pending = false;
   unsigned utilization = 0;
   unsigned temperature = 0;
   unsigned milliwatts = 0;
   std::vector<FakeNvLink> links;
   std::vector<int> ancestors;  // topology level to each GPU
+  int event_result = 0;        // of its registration for events
+  bool mig_capable = true;
   bool mig = false;
   std::vector<FakeMigPart> parts;
 };
@@ -52,6 +58,8 @@ struct FakeNvmlEvent {
   size_t gpu = 0;
   unsigned long long type = 0;
   unsigned long long data = 0;
+  unsigned gpu_instance = 0xffffffff;
+  unsigned compute_instance = 0xffffffff;
 };
 
 struct FakeNvml {

@@ -14,12 +14,16 @@
 namespace synergy::testing {
 namespace {
 
+using deviceplugin::GpuNews;
 using deviceplugin::InventoryMonitor;
+using deviceplugin::MonitorCallbacks;
 using deviceplugin::MonitorRules;
 using deviceplugin::Picture;
 using deviceplugin::Reading;
 using deviceplugin::XidEvent;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // A source that is driven step by step: each Look() of the monitor waits for the next one.
 class FakeSource final : public deviceplugin::DeviceSource {
@@ -82,8 +86,13 @@ class InventoryMonitorTest : public ::testing::Test {
     source_ = source.get();
     source_->Set(std::move(first));
     monitor_ = std::make_unique<InventoryMonitor>(
-        std::move(source), MonitorRules{}, [this](const auto& /*picture*/) { ++changes_; }, clock_,
-        log_.log, metrics_);
+        std::move(source), MonitorRules{},
+        MonitorCallbacks{
+            .on_change = [this](const auto& /*picture*/) { ++changes_; },
+            .on_news =
+                [this](const GpuNews& news) { news_.push_back(news.reason + ": " + news.message); },
+            .on_look = [this] { ++looks_told_; }},
+        clock_, log_.log, metrics_);
     monitor_->Start();
     source_->AwaitLooks(++looks_);
   }
@@ -98,6 +107,8 @@ class InventoryMonitorTest : public ::testing::Test {
   metrics::DeviceMetrics metrics_;
   FakeSource* source_ = nullptr;
   std::atomic<int> changes_ = 0;
+  std::atomic<size_t> looks_told_ = 0;
+  std::vector<std::string> news_;  // read while the monitor waits
   size_t looks_ = 0;
   std::unique_ptr<InventoryMonitor> monitor_;
 };
@@ -119,21 +130,73 @@ TEST_F(InventoryMonitorTest, AChangeIsToldOnceAndTheSameAgainIsNot) {
 
 TEST_F(InventoryMonitorTest, AnXidCountsUntilTheQuietPeriodIsOver) {
   Start(TwoGpus());
-  Look({{"GPU-0", 79}});
-  EXPECT_EQ(ReasonOf(0), "Xid 79");
+  Look({{"GPU-0", 32, {}}});
+  EXPECT_EQ(ReasonOf(0), "Xid 32");
   EXPECT_EQ(ReasonOf(1), "");
   clock_.Advance(std::chrono::minutes(1));
   Look();
   EXPECT_EQ(ReasonOf(0), "");
   EXPECT_THAT(metrics_.Render(),
-              HasSubstr("synergy_gpu_xid_errors_total{uuid=\"GPU-0\",xid=\"79\"} 1"));
+              HasSubstr("synergy_gpu_xid_errors_total{uuid=\"GPU-0\",xid=\"32\"} 1"));
 }
 
 TEST_F(InventoryMonitorTest, AnXidOfAnUnknownGpuCountsForAll) {
   Start(TwoGpus());
-  Look({{"", 79}});
-  EXPECT_EQ(ReasonOf(0), "Xid 79");
-  EXPECT_EQ(ReasonOf(1), "Xid 79");
+  Look({{"", 32, {}}});
+  EXPECT_EQ(ReasonOf(0), "Xid 32");
+  EXPECT_EQ(ReasonOf(1), "Xid 32");
+}
+
+TEST_F(InventoryMonitorTest, AnXidOfAMigDeviceLeavesTheOthersOfItsGpuAlone) {
+  Reading reading = TwoGpus();
+  std::vector<Gpu> gpus = reading.inventory.gpus();
+  gpus[0].mig_enabled = true;
+  gpus[0].mig_devices = {{"MIG-a", "1g.10gb", GiB(10), {}}, {"MIG-b", "1g.10gb", GiB(10), {}}};
+  reading.inventory = GpuInventory(gpus);
+  Start(reading);
+  MonitorRules rules;
+  rules.advertisement.mig_strategy = MigStrategy::kMixed;
+  monitor_->SetRules(rules);
+  source_->AwaitLooks(++looks_);
+  news_.clear();
+  Look({{"GPU-0", 94, {"MIG-b"}}});
+  const auto picture = monitor_->picture();
+  const auto& parts = picture->advertisement.resources.at("nvidia.com/mig-1g.10gb");
+  EXPECT_TRUE(parts[0].health.healthy);
+  EXPECT_EQ(parts[1].health.reason, "Xid 94: the GPU needs a reset");
+  EXPECT_TRUE(picture->health[0].healthy);
+  EXPECT_THAT(news_, ElementsAre("SynergyGpuUnhealthy: GPU MIG-b is unhealthy: Xid 94: the GPU "
+                                 "needs a reset"));
+}
+
+TEST_F(InventoryMonitorTest, WhatBeginsAndEndsIsToldOnce) {
+  Reading reading = TwoGpus("fan");
+  reading.unreachable[7] = "NVML: GPU is lost (15)";
+  reading.without_events["GPU-0"] = "NVML: Not Supported (3)";
+  Start(reading);
+  EXPECT_THAT(
+      news_,
+      ElementsAre(
+          "SynergyGpuUnhealthy: GPU GPU-1 is unhealthy: fan",
+          "SynergyGpuUnreachable: GPU with index 7 cannot be reached: NVML: GPU is lost (15)",
+          "SynergyGpuXidsUnseen: GPU GPU-0 does not report its Xids: NVML: Not Supported (3)"));
+  news_.clear();
+  Look();
+  EXPECT_THAT(news_, IsEmpty());
+  source_->Set(TwoGpus());
+  Look();
+  EXPECT_THAT(news_, ElementsAre("SynergyGpuHealthy: GPU GPU-1 is healthy again (it was: fan)",
+                                 "SynergyGpuReachable: GPU with index 7 can be reached, or is "
+                                 "counted no longer (it was: NVML: GPU is lost (15))",
+                                 "SynergyGpuXidsSeen: GPU GPU-0 reports its Xids again (it was: "
+                                 "NVML: Not Supported (3))"));
+}
+
+TEST_F(InventoryMonitorTest, EveryLookIsTold) {
+  Start(TwoGpus());
+  Look();
+  Look();
+  EXPECT_EQ(looks_told_, 3U);
 }
 
 TEST_F(InventoryMonitorTest, WithoutTheDriverEveryGpuIsUnhealthyButNoneIsLost) {

@@ -20,6 +20,7 @@ using deviceplugin::NodePublisher;
 using deviceplugin::Picture;
 using ::testing::Contains;
 using ::testing::Eq;
+using ::testing::Not;
 using ::testing::Optional;
 using ::testing::Pair;
 
@@ -134,6 +135,19 @@ TEST_F(NodePublisherTest, LabelsOfGpuFeatureDiscoveryAreLeftAlone) {
   ASSERT_TRUE(write);
   EXPECT_FALSE(write->labels.contains(kProduct));
   EXPECT_THAT(write->labels, Contains(Pair("nvidia.com/gpu.count", Optional(Eq("1")))));
+}
+
+TEST_F(NodePublisherTest, LabelsThatGpuFeatureDiscoveryTookOverLaterAreTheirs) {
+  const auto publisher = MakePublisher();
+  publisher->Publish(MakePicture(true));
+  ASSERT_TRUE(api_.AwaitWrite(0));
+  api_.SetLabel(kProduct, "theirs");
+  publisher->Publish(MakePicture(false));
+  const auto write = api_.AwaitWrite(1);
+  ASSERT_TRUE(write);
+  EXPECT_FALSE(write->labels.contains(kProduct));
+  EXPECT_THAT(write->gpus.owned_labels, Not(Contains(kProduct)));
+  EXPECT_THAT(write->gpus.owned_labels, Contains("nvidia.com/gpu.count"));
 }
 
 TEST_F(NodePublisherTest, OurLabelsGoWhenTheyAreNotWanted) {

@@ -27,6 +27,7 @@ using deviceplugin::XidEvent;
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 std::string Uuid(size_t gpu) {
   return "GPU-0000000" + std::to_string(gpu) + "-1111-2222-3333-444444444444";
@@ -35,7 +36,8 @@ std::string Uuid(size_t gpu) {
 class NvmlSourceTest : public ::testing::Test {
  protected:
   NvmlOptions Options() const {
-    return {FakeNvmlLibrary::path(), folder_.Path("pci"), folder_.Path("dev")};
+    return {FakeNvmlLibrary::path(), folder_.Path("pci"), folder_.Path("dev"),
+            folder_.Path("mig-minors")};
   }
   Reading Read() {
     auto reading = source_.Read();
@@ -90,7 +92,9 @@ TEST_F(NvmlSourceTest, ALostGpuHasAFaultUntilItIsBack) {
   nvml_.Set([](FakeNvml& nvml) { nvml.gpus[2].result = 15; });
   EXPECT_EQ(FaultOf(2), "NVML: GPU is lost (15)");
   EXPECT_EQ(FaultOf(1), "");
+  EXPECT_EQ(FaultOf(2), "NVML: GPU is lost (15)") << "in a new session as well";
   nvml_.Set([](FakeNvml& nvml) { nvml.gpus[2].result = 0; });
+  clock_.Advance(std::chrono::seconds(5));
   EXPECT_EQ(FaultOf(2), "");
   EXPECT_GT(nvml_.sessions(), 1) << "handles from before are of no use";
 }
@@ -104,7 +108,9 @@ TEST_F(NvmlSourceTest, AGpuThatIsNotListedAnyMoreStaysWithAFault) {
   Read();
   const Reading reading = Read();
   EXPECT_EQ(reading.inventory.gpus().size(), 4U);
-  EXPECT_EQ(reading.probes.at(Uuid(1)).fault, "NVML does not list the GPU any more");
+  EXPECT_EQ(reading.probes.at(Uuid(1)).fault, "NVML: GPU is lost (15)");
+  EXPECT_FALSE(reading.probes.at(Uuid(1)).absent) << "NVML counts it";
+  EXPECT_TRUE(reading.unreachable.empty()) << "it is known who it is";
   const auto a = reading.inventory.Find(Uuid(0));
   const auto b = reading.inventory.Find(Uuid(1));
   EXPECT_EQ(reading.inventory.link(*a, *b).nvlinks, 4) << "what was known of it is kept";
@@ -112,7 +118,88 @@ TEST_F(NvmlSourceTest, AGpuThatIsNotListedAnyMoreStaysWithAFault) {
     nvml.gpus[1].result = 0;
     nvml.gpus[1].listed = true;
   });
+  clock_.Advance(std::chrono::seconds(5));
   EXPECT_EQ(FaultOf(1), "");
+}
+
+TEST_F(NvmlSourceTest, AGpuThatIsNotCountedAnyMoreIsAbsent) {
+  Read();
+  nvml_.Set([](FakeNvml& nvml) {
+    nvml.gpus[0].result = 15;
+    nvml.gpus.pop_back();
+  });
+  Read();
+  const Reading reading = Read();
+  EXPECT_EQ(reading.probes.at(Uuid(3)).fault, "NVML does not list the GPU any more");
+  EXPECT_TRUE(reading.probes.at(Uuid(3)).absent);
+}
+
+TEST_F(NvmlSourceTest, AGpuThatIsDeadFromTheStartIsTold) {
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[1].listed = false; });
+  const Reading reading = Read();
+  EXPECT_EQ(reading.inventory.gpus().size(), 3U);
+  EXPECT_THAT(reading.unreachable, ElementsAre(Pair(1, "NVML: GPU is lost (15)")));
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[1].listed = true; });
+  EXPECT_EQ(Read().inventory.gpus().size(), 4U);
+  EXPECT_TRUE(Read().unreachable.empty());
+}
+
+TEST_F(NvmlSourceTest, OneLostGpuDoesNotRestartNvmlAtEveryLook) {
+  Read();
+  nvml_.Set([](FakeNvml& nvml) {
+    nvml.gpus[2].result = 15;
+    nvml.gpus[2].listed = false;
+  });
+  Read();
+  Read();
+  EXPECT_EQ(nvml_.sessions(), 2) << "the first time at once";
+  for (int look = 0; look < 720; ++look) {
+    clock_.Advance(std::chrono::seconds(5));
+    Read();
+  }
+  // An hour, with pauses of at least half of 5 minutes in the end.
+  EXPECT_LE(nvml_.sessions(), 35);
+  nvml_.Set([](FakeNvml& nvml) {
+    nvml.gpus[2].result = 0;
+    nvml.gpus[2].listed = true;
+  });
+  clock_.Advance(std::chrono::minutes(5));
+  EXPECT_EQ(FaultOf(2), "");
+  const int sessions = nvml_.sessions();
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[2].result = 15; });
+  Read();
+  Read();
+  EXPECT_EQ(nvml_.sessions(), sessions + 1) << "well in between: at once again";
+}
+
+TEST_F(NvmlSourceTest, AnotherGpuThatIsLostIsNotKeptWaitingForTheFirst) {
+  Read();
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[2].result = 15; });
+  for (int look = 0; look < 100; ++look) {
+    clock_.Advance(std::chrono::seconds(5));
+    Read();
+  }
+  const int sessions = nvml_.sessions();
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[1].result = 15; });
+  Read();
+  Read();
+  EXPECT_EQ(nvml_.sessions(), sessions + 1);
+}
+
+TEST_F(NvmlSourceTest, AnEventSetThatFailsDoesNotRestartNvmlAtEveryLook) {
+  NvmlSource source(Options(), SystemClock());
+  ASSERT_TRUE(source.Read());
+  nvml_.Set([](FakeNvml& nvml) { nvml.wait_result = 15; });
+  for (int look = 0; look < 4; ++look) {
+    source.Wait(milliseconds(20), {});
+    ASSERT_TRUE(source.Read());
+  }
+  EXPECT_EQ(nvml_.sessions(), 2);
+}
+
+TEST_F(NvmlSourceTest, GpusWhoseXidsAreNotReportedAreTold) {
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[1].event_result = 3; });
+  EXPECT_THAT(Read().without_events, ElementsAre(Pair(Uuid(1), "NVML: Some Error (3)")));
 }
 
 TEST_F(NvmlSourceTest, WithoutTheDriverNothingCanBeUsedUntilItIsThere) {
@@ -126,7 +213,7 @@ TEST_F(NvmlSourceTest, WithoutTheDriverNothingCanBeUsedUntilItIsThere) {
 }
 
 TEST_F(NvmlSourceTest, AMissingLibraryIsNamed) {
-  NvmlSource source({"libno-such-nvml.so.1", "", ""}, clock_);
+  NvmlSource source({.library = "libno-such-nvml.so.1"}, clock_);
   const auto reading = source.Read();
   ASSERT_FALSE(reading);
   EXPECT_EQ(reading.error().code, ErrorCode::kUnavailable);
@@ -134,7 +221,7 @@ TEST_F(NvmlSourceTest, AMissingLibraryIsNamed) {
 }
 
 TEST_F(NvmlSourceTest, ALibraryThatIsNoNvmlIsRefused) {
-  NvmlSource source({"libm.so.6", "", ""}, clock_);
+  NvmlSource source({.library = "libm.so.6"}, clock_);
   EXPECT_THAT(source.Read().error().message, HasSubstr("it lacks nvmlInit_v2"));
 }
 
@@ -172,6 +259,7 @@ TEST_F(NvmlSourceTest, ErrorCountsAndRepairsAreRead) {
     nvml.gpus[0].ecc_errors = 3;
     nvml.gpus[1].remap_pending = true;
     nvml.gpus[2].pages_pending = true;
+    nvml.gpus[3].remap_failed = true;
   });
   const Reading reading = Read();
   EXPECT_EQ(reading.probes.at(Uuid(0)).uncorrectable_errors, 3U);
@@ -179,6 +267,20 @@ TEST_F(NvmlSourceTest, ErrorCountsAndRepairsAreRead) {
   EXPECT_FALSE(reading.probes.at(Uuid(1)).uncorrectable_errors);
   EXPECT_TRUE(reading.probes.at(Uuid(1)).repair_pending);
   EXPECT_TRUE(reading.probes.at(Uuid(2)).repair_pending);
+  EXPECT_FALSE(reading.probes.at(Uuid(2)).repair_failed);
+  EXPECT_TRUE(reading.probes.at(Uuid(3)).repair_failed);
+}
+
+TEST_F(NvmlSourceTest, TheRecoveryActionThatTheDriverWantsIsRead) {
+  nvml_.Set([](FakeNvml& nvml) {
+    for (unsigned action : {0, 1, 9}) nvml.gpus[action % 4].recovery_action = action;
+  });
+  EXPECT_EQ(Read().probes.at(Uuid(1)).recovery_action, "recovery action 9 of NVML");
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[1].recovery_action = 1; });
+  const Reading reading = Read();
+  EXPECT_EQ(reading.probes.at(Uuid(0)).recovery_action, "");
+  EXPECT_EQ(reading.probes.at(Uuid(1)).recovery_action, "a reset of the GPU");
+  EXPECT_FALSE(reading.probes.at(Uuid(2)).recovery_action) << "a driver that knows of none";
 }
 
 TEST_F(NvmlSourceTest, MigDevicesAreReadEachTime) {
@@ -189,7 +291,45 @@ TEST_F(NvmlSourceTest, MigDevicesAreReadEachTime) {
   });
   const Gpu gpu = Read().inventory.gpus()[0];
   EXPECT_TRUE(gpu.mig_enabled);
-  EXPECT_THAT(gpu.mig_devices, ElementsAre(MigDevice{"MIG-a", "1g.10gb", GiB(10)}));
+  EXPECT_THAT(gpu.mig_devices, ElementsAre(MigDevice{"MIG-a", "1g.10gb", GiB(10), {}}))
+      << "without nodes where the driver does not tell them";
+}
+
+TEST_F(NvmlSourceTest, AMigDeviceHasTheCapabilityFilesOfItsInstances) {
+  folder_.Write("mig-minors", "config 1\nmonitor 2\ngpu0/gi7/access 66\ngpu0/gi7/ci0/access 67\n");
+  nvml_.Set([](FakeNvml& nvml) {
+    nvml.gpus[0].mig = true;
+    nvml.gpus[0].parts = {{"MIG-a", "A MIG 1g.10gb", 1, 7, 0}, {"MIG-b", "A MIG 1g.10gb", 1, 8, 0}};
+  });
+  const Gpu gpu = Read().inventory.gpus()[0];
+  const std::string caps = folder_.Path("dev") + "/nvidia-caps/nvidia-cap";
+  EXPECT_THAT(gpu.mig_devices[0].device_nodes, ElementsAre(caps + "66", caps + "67"));
+  EXPECT_TRUE(gpu.mig_devices[1].device_nodes.empty());
+}
+
+TEST_F(NvmlSourceTest, AnXidOfAnInstanceIsOfItsMigDevicesAlone) {
+  nvml_.Set([](FakeNvml& nvml) {
+    nvml.gpus[0].mig = true;
+    nvml.gpus[0].parts = {{"MIG-a", "A MIG 1g.10gb", 1, 7, 0},
+                          {"MIG-b", "A MIG 1c.2g.20gb", 1, 8, 0},
+                          {"MIG-c", "A MIG 1c.2g.20gb", 1, 8, 1}};
+    nvml.events = {{0, 8, 94, 8, 1}, {0, 8, 94, 8}, {0, 8, 79}};
+  });
+  Read();
+  const std::vector<XidEvent> events = source_.Wait(milliseconds(10000), {});
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_THAT(events[0].mig_uuids, ElementsAre("MIG-c"));
+  EXPECT_THAT(events[1].mig_uuids, ElementsAre("MIG-b", "MIG-c"));
+  EXPECT_THAT(events[2].mig_uuids, ElementsAre());
+  EXPECT_EQ(events[0].uuid, Uuid(0));
+}
+
+TEST_F(NvmlSourceTest, WhetherAGpuKnowsMigIsToldBeforeMigIsOn) {
+  nvml_.Set([](FakeNvml& nvml) { nvml.gpus[1].mig_capable = false; });
+  const Reading reading = Read();
+  EXPECT_TRUE(reading.inventory.gpus()[0].mig_capable);
+  EXPECT_FALSE(reading.inventory.gpus()[0].mig_enabled);
+  EXPECT_FALSE(reading.inventory.gpus()[1].mig_capable);
 }
 
 TEST_F(NvmlSourceTest, UseIsReadInBaseUnits) {
@@ -222,11 +362,12 @@ TEST_F(NvmlSourceTest, AnXidMakesAGpuUnhealthyAndQuietMakesItHealthyAgain) {
   NvmlSource* driven = source.get();
   deviceplugin::InventoryMonitor monitor(
       std::move(source), {},
-      [&](const std::shared_ptr<const deviceplugin::Picture>& picture) {
-        const std::lock_guard lock(mutex);
-        reason = picture->health[2].reason;
-        changed.notify_all();
-      },
+      {.on_change =
+           [&](const std::shared_ptr<const deviceplugin::Picture>& picture) {
+             const std::lock_guard lock(mutex);
+             reason = picture->health[2].reason;
+             changed.notify_all();
+           }},
       clock_, log.log, metrics);
   const auto becomes = [&](const std::string& expected) {
     std::unique_lock lock(mutex);
@@ -234,8 +375,8 @@ TEST_F(NvmlSourceTest, AnXidMakesAGpuUnhealthyAndQuietMakesItHealthyAgain) {
   };
   monitor.Start();
   ASSERT_TRUE(becomes(""));
-  nvml_.RaiseXid(2, 79);
-  ASSERT_TRUE(becomes("Xid 79"));
+  nvml_.RaiseXid(2, 32);
+  ASSERT_TRUE(becomes("Xid 32"));
   clock_.Advance(std::chrono::minutes(1));
   driven->Wake();
   EXPECT_TRUE(becomes(""));

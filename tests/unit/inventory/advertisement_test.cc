@@ -31,7 +31,7 @@ GpuInventory TwoProducts() {
 GpuInventory WithMig(const std::string& first, const std::string& second) {
   std::vector<Gpu> gpus = MakeGpus(2, 1);
   gpus[0].mig_enabled = true;
-  gpus[0].mig_devices = {{"MIG-0", first, GiB(5)}, {"MIG-1", second, GiB(5)}};
+  gpus[0].mig_devices = {{"MIG-0", first, GiB(5), {}}, {"MIG-1", second, GiB(5), {}}};
   return GpuInventory(gpus);
 }
 
@@ -79,7 +79,7 @@ TEST(AdvertisementTest, GpusInMigModeAreLeftOutAndNamed) {
   const auto advertisement = Advertise(WithMig("1g.5gb", "1g.5gb"), {}, Healthy);
   EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), ElementsAre("GPU-1"));
   ASSERT_EQ(advertisement.left_out.size(), 1U);
-  EXPECT_TRUE(advertisement.left_out[0].starts_with("GPU-0:"));
+  EXPECT_TRUE(advertisement.left_out.contains("GPU-0"));
 }
 
 TEST(AdvertisementTest, TheSingleStrategyCountsPartsAsGpus) {
@@ -99,6 +99,21 @@ TEST(AdvertisementTest, TheMixedStrategyNamesProfiles) {
   EXPECT_THAT(IdsOf(advertisement, "nvidia.com/mig-1g.5gb"), ElementsAre("MIG-0"));
   EXPECT_THAT(IdsOf(advertisement, "nvidia.com/mig-1g.5gb.me"), ElementsAre("MIG-1"));
   EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), ElementsAre("GPU-1"));
+}
+
+TEST(AdvertisementTest, APartIsNoBetterThanItsGpuAndMayBeWorse) {
+  AdvertisementRules rules;
+  rules.mig_strategy = MigStrategy::kMixed;
+  const auto reasons = [&](const std::string& unhealthy) {
+    const auto advertisement =
+        Advertise(WithMig("1g.5gb", "1g.5gb"), rules, [&](std::string_view uuid) -> GpuHealth {
+          return {uuid != unhealthy, uuid == unhealthy ? "Xid 94" : ""};
+        });
+    const auto& parts = advertisement.resources.at("nvidia.com/mig-1g.5gb");
+    return std::vector<std::string>{parts[0].health.reason, parts[1].health.reason};
+  };
+  EXPECT_THAT(reasons("MIG-1"), ElementsAre("", "Xid 94"));
+  EXPECT_THAT(reasons("GPU-0"), ElementsAre("Xid 94", "Xid 94"));
 }
 
 TEST(PatternTest, StarsAndQuestionMarks) {

@@ -49,6 +49,24 @@ TEST_F(ContainerAccessTest, CdiNamesKeepNvidiasRuntimeOut) {
   EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "void")));
 }
 
+TEST_F(ContainerAccessTest, AMigDeviceHasTheNodesOfItsGpuAndItsOwn) {
+  std::vector<Gpu> gpus = MakeGpus(1, 1);
+  gpus[0].mig_enabled = true;
+  gpus[0].mig_devices = {{"MIG-0", "1g.10gb", GiB(10), {"/dev/nvidia-caps/nvidia-cap66"}},
+                         {"MIG-1", "1g.10gb", GiB(10), {}}};
+  inventory_ = GpuInventory(gpus);
+  devices_ = {{"MIG-0", 0, kNoNuma, {}}, {"MIG-1", 0, kNoNuma, {}}};
+  const auto access = Grant({"MIG-0"}, ContainerAccessKind::kDeviceNodes);
+  ASSERT_TRUE(access);
+  EXPECT_THAT(access->device_nodes, ElementsAre("/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap66"));
+  EXPECT_THAT(Grant({"MIG-0"}, ContainerAccessKind::kCdi)->cdi_names,
+              ElementsAre("synergy.io/gpu=MIG-0"));
+  EXPECT_EQ(Grant({"MIG-1"}, ContainerAccessKind::kDeviceNodes).error().code,
+            ErrorCode::kUnavailable)
+      << "nobody knows its nodes";
+  EXPECT_TRUE(Grant({"MIG-1"}, ContainerAccessKind::kEnvironment));
+}
+
 TEST_F(ContainerAccessTest, AnUnknownDeviceIsRefusedByName) {
   const auto access = Grant({"GPU-0", "GPU-9"}, ContainerAccessKind::kEnvironment);
   ASSERT_FALSE(access);

@@ -53,15 +53,35 @@ TEST(NodeLabelsTest, WhatSomebodyElseSetIsLeftAlone) {
 }
 
 TEST(NodeLabelsTest, OursFollowsTheFactsAndIsNotWrittenTwice) {
-  EXPECT_THAT(PlanNodeLabels({{"a", "2"}}, {{"a", "1"}}, {"a"}).changes,
+  EXPECT_THAT(PlanNodeLabels({{"a", "2"}}, {{"a", "1"}}, {{"a", "1"}}).changes,
               ElementsAre(Pair("a", "2")));
-  EXPECT_THAT(PlanNodeLabels({{"a", "2"}}, {{"a", "2"}}, {"a"}).changes, IsEmpty());
+  EXPECT_THAT(PlanNodeLabels({{"a", "2"}}, {{"a", "2"}}, {{"a", "2"}}).changes, IsEmpty());
+}
+
+TEST(NodeLabelsTest, OursThatSomebodyChangedIsTheirsFromThenOn) {
+  for (const NodeLabels& desired : {NodeLabels{{"a", "1"}}, NodeLabels{{"a", "2"}}, NodeLabels{}}) {
+    const NodeLabelChange plan = PlanNodeLabels(desired, {{"a", "theirs"}}, {{"a", "1"}});
+    EXPECT_THAT(plan.changes, IsEmpty());
+    EXPECT_THAT(plan.owned, IsEmpty());
+  }
+}
+
+TEST(NodeLabelsTest, OursThatSomebodyRemovedComesBack) {
+  EXPECT_THAT(PlanNodeLabels({{"a", "1"}}, {}, {{"a", "1"}}).changes, ElementsAre(Pair("a", "1")));
 }
 
 TEST(NodeLabelsTest, OursGoesWhenItIsTrueNoLonger) {
-  const NodeLabelChange plan = PlanNodeLabels({}, {{"a", "1"}, {"theirs", "1"}}, {"a", "gone"});
+  const NodeLabelChange plan =
+      PlanNodeLabels({}, {{"a", "1"}, {"theirs", "1"}}, {{"a", "1"}, {"gone", "1"}});
   EXPECT_THAT(plan.changes, ElementsAre(Pair("a", std::nullopt)));
   EXPECT_THAT(plan.owned, IsEmpty());
+}
+
+TEST(NodeLabelsTest, MigIsToldBeforeItIsOn) {
+  std::vector<Gpu> gpus = MakeGpus(2, 1);
+  EXPECT_FALSE(DesiredNodeLabels(GpuInventory(gpus)).contains("nvidia.com/mig.capable"));
+  gpus[1].mig_capable = true;
+  EXPECT_EQ(DesiredNodeLabels(GpuInventory(gpus)).at("nvidia.com/mig.capable"), "true");
 }
 
 }  // namespace

@@ -69,6 +69,16 @@ TEST_F(EventsTest, AnEventNamesThePodAndWhoSaysWhat) {
   EXPECT_THAT(server_.event_names()[0], MatchesRegex("team/job-0\\.[0-9a-f]{16}"));
 }
 
+TEST_F(EventsTest, AnEventAboutANodeIsInTheDefaultNamespace) {
+  Start();
+  RecordAndAwait(AboutNode("n1", "Warning", "SynergyGpuUnhealthy", "GPU-0: fan"), 1);
+  recorder_.reset();
+  EXPECT_EQ(requests()[0].path, "/api/v1/namespaces/default/events");
+  EXPECT_THAT(
+      requests()[0].body,
+      HasSubstr(R"("involvedObject":{"apiVersion":"v1","kind":"Node","name":"n1","uid":"n1"})"));
+}
+
 TEST_F(EventsTest, TheSameAgainIsCountedUpForTenMinutes) {
   Start();
   RecordAndAwait(Cut(), 1);

@@ -17,8 +17,13 @@ inline metrics::DeviceGauges SampleDeviceGauges() {
   gauges.devices.push_back({"nvidia.com/gpu", "NVIDIA A100", false, 1});
   gauges.resources.push_back({"nvidia.com/gpu", true});
   gauges.allocated.emplace();
-  gauges.allocated->push_back({"nvidia.com/gpu", "GPU-0", "team", "train-0", "main"});
+  gauges.allocated->push_back(
+      {"nvidia.com/gpu", "GPU-0", "", "team", "train-0", "main", 0.5, GiB(20)});
+  gauges.allocated->push_back(
+      {"nvidia.com/mig-1g.10gb", "GPU-1", "MIG-7", "team", "serve-0", "main", {}, GiB(2)});
   gauges.left_out = 2;
+  gauges.unreachable = 1;
+  gauges.without_events = 3;
   gauges.source_ok = true;
   gauges.ready = true;
   return gauges;

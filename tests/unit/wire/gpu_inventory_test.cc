@@ -25,7 +25,8 @@ NodeGpus Sample() {
   gpus[0].compute_capability = ComputeCapability{8, 0};
   gpus[1].numa_node = kNoNuma;
   gpus[3].mig_enabled = true;
-  gpus[3].mig_devices = {{"MIG-0", "1g.10gb", GiB(10)}};
+  gpus[3].mig_capable = true;
+  gpus[3].mig_devices = {{"MIG-0", "1g.10gb", GiB(10), {}}};
   NodeGpus sample;
   sample.inventory = GpuInventory(gpus);
   sample.inventory.SetLink(0, 2, {PciPath::kHostBridge, 4});
@@ -126,6 +127,11 @@ TEST(GpuReportTest, ItHasHealthByResourceWithReasons) {
       report,
       HasSubstr(
           R"("resources":{"nvidia.com/gpu":[{"id":"GPU-0","healthy":false,"reason":"Xid 79"}]})"));
+}
+
+TEST(GpuReportTest, ItNamesGpusThatCannotBeReached) {
+  EXPECT_THAT(wire::WriteGpuReport(GpuInventory(), {}, {{2, "GPU is lost"}}),
+              HasSubstr(R"("unreachable":["index 2: GPU is lost"])"));
 }
 
 }  // namespace

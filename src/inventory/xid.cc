@@ -1,0 +1,67 @@
+#include "inventory/xid.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace synergy {
+namespace {
+
+struct Entry {
+  uint64_t xid;
+  XidKind kind;
+};
+
+// By the immediate actions of NVIDIA's Xid catalog
+// (https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html): what it answers with a
+// reset of the GPU or a restart of the machine needs a reset.
+//
+// For 63 and 94 it does not: the page or row that failed is out of use only after the next reset,
+// and a driver that knows of recovery actions tells when that has time. These entries are for the
+// drivers that do not. 109 may need a reset as well; those that know of it say so themselves.
+constexpr Entry kXids[] = {
+    {13, XidKind::kHarmless},     // graphics engine exception, by an application
+    {31, XidKind::kHarmless},     // memory page fault, by an application
+    {43, XidKind::kHarmless},     // an application's channel was reset
+    {45, XidKind::kHarmless},     // an application was removed, for an error told before
+    {46, XidKind::kNeedsReset},   // the GPU stopped processing
+    {48, XidKind::kNeedsReset},   // double bit ECC error
+    {62, XidKind::kNeedsReset},   // halt of the internal micro-controller
+    {63, XidKind::kNeedsReset},   // memory page or row to be taken out
+    {64, XidKind::kNeedsReset},   // ... and that failed
+    {68, XidKind::kHarmless},     // video decoder exception
+    {74, XidKind::kNeedsReset},   // NVLink error
+    {79, XidKind::kNeedsReset},   // fallen off the bus
+    {94, XidKind::kNeedsReset},   // memory error, contained to one application
+    {95, XidKind::kNeedsReset},   // memory error, not contained
+    {109, XidKind::kHarmless},    // context switch timeout
+    {110, XidKind::kNeedsReset},  // security fault
+    {119, XidKind::kNeedsReset},  // the GPU's system processor does not answer
+    {120, XidKind::kNeedsReset},  // error of the GPU's system processor
+    {136, XidKind::kNeedsReset},  // NVLink training failed
+    {140, XidKind::kNeedsReset},  // ECC error that could not be corrected
+    {143, XidKind::kNeedsReset},  // the GPU did not start
+    {154, XidKind::kHarmless},    // the recommended recovery action changed: it is read anyway
+    {155, XidKind::kNeedsReset},  // NVLink error found by software
+    {156, XidKind::kNeedsReset},  // a resource is to be taken out
+    {158, XidKind::kNeedsReset},  // fatal timeout
+};
+
+}  // namespace
+
+XidKind KindOf(uint64_t xid) {
+  const auto* const found = std::find_if(std::begin(kXids), std::end(kXids),
+                                         [&](const Entry& entry) { return entry.xid == xid; });
+  return found == std::end(kXids) ? XidKind::kPassing : found->kind;
+}
+
+const std::set<uint64_t>& HarmlessXids() {
+  static const std::set<uint64_t> kHarmless = [] {
+    std::set<uint64_t> xids;
+    for (const Entry& entry : kXids)
+      if (entry.kind == XidKind::kHarmless) xids.insert(entry.xid);
+    return xids;
+  }();
+  return kHarmless;
+}
+
+}  // namespace synergy

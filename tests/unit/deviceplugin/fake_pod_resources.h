@@ -1,0 +1,55 @@
+#pragma once
+
+// The kubelet's pod resources API: one pod, team/train, whose container "main" has some devices.
+//
+// Threading: from any thread.
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <grpcpp/grpcpp.h>
+
+#include "deviceplugin/protocol/pod_resources.grpc.pb.h"
+
+namespace synergy::testing {
+
+class FakePodResources final : public v1::PodResourcesLister::Service {
+ public:
+  explicit FakePodResources(const std::string& socket,
+                            std::vector<std::string> devices = {"GPU-0", "GPU-1"})
+      : devices_(std::move(devices)) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("unix:" + socket, grpc::InsecureServerCredentials());
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+  }
+  ~FakePodResources() override { server_->Shutdown(std::chrono::system_clock::now()); }
+
+  grpc::Status List(grpc::ServerContext* /*context*/,
+                    const v1::ListPodResourcesRequest* /*request*/,
+                    v1::ListPodResourcesResponse* response) override {
+    ++calls;
+    v1::PodResources* pod = response->add_pod_resources();
+    pod->set_name("train");
+    pod->set_namespace_("team");
+    pod->add_containers()->set_name("sidecar");
+    v1::ContainerResources* container = pod->add_containers();
+    container->set_name("main");
+    v1::ContainerDevices* devices = container->add_devices();
+    devices->set_resource_name("nvidia.com/gpu");
+    for (const std::string& device : devices_) devices->add_device_ids(device);
+    return grpc::Status::OK;
+  }
+
+  std::atomic<int> calls = 0;
+
+ private:
+  const std::vector<std::string> devices_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace synergy::testing
