@@ -6,5 +6,9 @@ if(RapidJson_FOUND AND NOT TARGET RapidJson::rapidjson)
   add_library(RapidJson::rapidjson INTERFACE IMPORTED)
   set_target_properties(RapidJson::rapidjson PROPERTIES
     INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${RAPIDJSON_INCLUDE_DIR}
-    INTERFACE_COMPILE_DEFINITIONS "RAPIDJSON_HAS_STDSTRING=1;RAPIDJSON_SSE2=1")
+    INTERFACE_COMPILE_DEFINITIONS RAPIDJSON_HAS_STDSTRING=1)
+  # An instruction set of x86: elsewhere its header is an error.
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+    set_property(TARGET RapidJson::rapidjson APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS RAPIDJSON_SSE2=1)
+  endif()
 endif()

@@ -3,13 +3,16 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/chart.sh [--check]
+usage: scripts/chart.sh [--check | --push REGISTRY [--plain-http]]
 
 Makes from charts/synergy what is made of it: manifests/ (the chart rendered, for those without Helm) and the table of values
 in the chart's README. scripts/setup.sh builds the Helm that it needs.
 
-  --check      write nothing; fail when a file is not as it would be
-  -h, --help   this text
+  --check           write nothing; fail when a file is not as it would be
+  --push REGISTRY   write nothing; push the chart as the OCI package oci://REGISTRY/charts/synergy:VERSION
+                    (SYNERGY_HELM_BIN=FOLDER takes your own Helm, and what its `helm registry login` left)
+  --plain-http      the registry speaks HTTP
+  -h, --help        this text
 TEXT
 }
 
@@ -19,11 +22,26 @@ source "$here/lib/output.sh"
 # shellcheck source=lib/programs.sh
 source "$here/lib/programs.sh"
 
-case "$*" in
-  "" | --check) ;;
-  -h | --help) usage && exit 0 ;;
-  *) die "chart.sh takes --check or nothing (--help says more)" ;;
-esac
+check=() registry='' plain=()
+while (($#)); do
+  case $1 in
+    -h | --help) usage && exit 0 ;;
+    --check) check=(--check) ;;
+    --push) need_value "$1" "${2-}" && registry=$2 && shift ;;
+    --plain-http) plain=(--plain-http) ;;
+    *) die "chart.sh has no option $1 (--help lists them)" ;;
+  esac
+  shift
+done
 helm=$(helm_folder)/helm
 [[ -x $helm ]] || die "helm is not built yet: run scripts/setup.sh"
-PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$here/lib/chart.py" "$helm" "$@"
+
+if [[ -n $registry ]]; then
+  folder=$(mktemp -d)
+  trap 'rm -r "$folder"' EXIT
+  "$helm" package "$REPOSITORY/charts/synergy" --destination "$folder" >/dev/null
+  "$helm" push "${plain[@]}" "$folder"/synergy-*.tgz "oci://$registry/charts"
+else
+  version=$(kubernetes_version)
+  PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$here/lib/chart.py" "$helm" "$version" "${check[@]}"
+fi

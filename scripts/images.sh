@@ -4,19 +4,27 @@ set -euo pipefail
 usage() {
   cat <<'TEXT'
 usage: scripts/images.sh [--programs FOLDER | --source] [--output ARCHIVE]
+       scripts/images.sh [--programs FOLDER | --source] [--arch LIST] --push REGISTRY [--plain-http]
 
-Builds the images of the Dockerfile without a registry and without a daemon (buildah), as root, into one archive that
-`scripts/cluster.sh load-image` and `ctr images import` take:
+Builds the images of the Dockerfile without a daemon (buildah), as root. Either into one archive that `scripts/cluster.sh
+load-image` and `ctr images import` take, for this machine's architecture:
 
-  docker.io/synergy/{extender,controller,deviceplugin,nodeagent,cli}:VERSION
+  synergy.test/synergy/{extender,controller,deviceplugin,nodeagent,cli}:VERSION
   registry.k8s.io/kube-scheduler:VERSION   the locally built kube-scheduler under the official image's name
 
-Their base, debian:bookworm-slim, cannot be pulled everywhere: it is made by debootstrap under that name, once, and kept in
+or to a registry of yours, as manifest lists over the architectures: REGISTRY/synergy/{extender,...}:VERSION. `sudo buildah login
+REGISTRY` comes before, if it asks who you are.
+
+Their base, debian:bookworm-slim, cannot be pulled everywhere: it is made by debootstrap, once, and kept in
 ${XDG_CACHE_HOME:-~/.cache}/synergy/images.
 
   --programs FOLDER   put in the programs of FOLDER (build/release/bin) instead of building them
   --source            build the programs inside of the image, as `docker build` does; about 12 minutes on two cores
   --output ARCHIVE    default: build/images.tar
+  --push REGISTRY     push the images instead
+  --arch LIST         of amd64 and arm64, separated by commas; default: this machine's. Another one than this machine's needs
+                      --source, and a kernel that runs its programs (Debian: qemu-user-static); emulated, the build takes hours
+  --plain-http        the registry speaks HTTP
   -h, --help          this text
 TEXT
 }
@@ -26,28 +34,53 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/lib/output.sh"
 # shellcheck source=lib/programs.sh
 source "$here/lib/programs.sh"
+# shellcheck source=lib/image.sh
+source "$here/lib/image.sh"
 
 TARGETS=(extender controller deviceplugin nodeagent cli)
-BASE=docker.io/library/debian:bookworm-slim
+# Nobody can own a name in .test.
+ARCHIVE_REGISTRY=synergy.test
 
 programs=$REPOSITORY/build/release/bin source=0 output=$REPOSITORY/build/images.tar
+own=$(image_architecture) architectures=() registry='' tls=true
 while (($#)); do
   case $1 in
     -h | --help) usage && exit 0 ;;
     --programs) need_value "$1" "${2-}" && programs=$2 && shift ;;
     --source) source=1 ;;
     --output) need_value "$1" "${2-}" && output=$2 && shift ;;
+    --push) need_value "$1" "${2-}" && registry=$2 && shift ;;
+    --arch) need_value "$1" "${2-}" && IFS=, read -ra architectures <<<"$2" && shift ;;
+    --plain-http) tls=false ;;
     *) die "images.sh has no option $1 (--help lists them)" ;;
   esac
   shift
+done
+((${#architectures[@]})) || architectures=("$own")
+
+# runs_here ARCHITECTURE: whether the kernel has an interpreter for its programs that works in containers too (flag F).
+runs_here() {
+  local machine=x86_64
+  [[ $1 == amd64 ]] || machine=aarch64
+  grep -qs '^flags: .*F' "/proc/sys/fs/binfmt_misc/qemu-$machine"
+}
+
+for architecture in "${architectures[@]}"; do
+  [[ $architecture == amd64 || $architecture == arm64 ]] || die "--arch takes amd64 and arm64, not '$architecture'"
+  [[ $architecture != "$own" ]] || continue
+  [[ -n $registry ]] || die "an archive is for this machine's architecture ($own): --arch $architecture goes with --push"
+  ((source)) || die "the programs of $programs are for $own: --source builds those for $architecture"
+  runs_here "$architecture" || die "this machine runs no programs for $architecture: install qemu-user-static, or build there"
 done
 ((EUID == 0)) || die "not root: run sudo scripts/images.sh"
 for name in buildah debootstrap jq; do
   command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh"
 done
 version=$(sed -n 's/^project(synergy VERSION \([0-9.]*\).*/\1/p' "$REPOSITORY/CMakeLists.txt")
-kube_folder=$(kube_folder)
-[[ -x $kube_folder/kube-scheduler ]] || die "kube-scheduler is not built yet: run scripts/setup.sh"
+if [[ -z $registry ]]; then
+  kube_folder=$(kube_folder)
+  [[ -x $kube_folder/kube-scheduler ]] || die "kube-scheduler is not built yet: run scripts/setup.sh"
+fi
 
 work=$CACHE/images
 mkdir -p "$work"
@@ -57,36 +90,44 @@ flock --nonblock 7 || { say "another images.sh is running; waiting for it"; floc
 printf '[storage]\ndriver = "overlay"\ngraphroot = "%s/store"\nrunroot = "%s/run"\n' "$work" "$work" >"$work/storage.conf"
 export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
 
-# The base as Debian makes its slim one: the essential packages and apt, without documentation.
+base_of() { printf 'localhost/debian:bookworm-slim-%s\n' "$1"; }
+
+# make_base ARCHITECTURE: the base as Debian makes its slim one, the essential packages and apt, without documentation.
 make_base() {
-  local container system=$work/system
-  if buildah inspect --type image "$BASE" &>/dev/null; then return; fi
-  say "making $BASE"
+  local base container system=$work/system
+  base=$(base_of "$1")
+  if buildah inspect --type image "$base" &>/dev/null; then return; fi
+  say "making $base"
   rm -rf "$system"
-  debootstrap --variant=minbase bookworm "$system" >"$work/debootstrap.log" || die "debootstrap failed: $work/debootstrap.log"
+  debootstrap --arch="$1" --variant=minbase bookworm "$system" >"$work/debootstrap.log" || die "debootstrap failed: $work/debootstrap.log"
   rm -rf "$system"/var/{cache/apt,lib/apt/lists,log}/* "$system"/usr/share/{doc,man,info,locale,lintian}/*
   container=$(buildah from scratch)
   tar --create --directory "$system" --file "$work/base.tar" .
   buildah add --quiet "$container" "$work/base.tar" / >/dev/null
-  buildah config --cmd bash "$container"
-  buildah commit --quiet --rm "$container" "$BASE" >/dev/null
+  buildah config --arch "$1" --cmd bash "$container"
+  buildah commit --quiet --rm "$container" "$base" >/dev/null
   rm -r "$system" "$work/base.tar"
 }
 
-# build TARGET CONTEXT [OPTIONS]
+image_of() { printf 'localhost/synergy/%s:%s-%s\n' "$1" "$version" "$2"; } # TARGET ARCHITECTURE
+
+# build ARCHITECTURE CONTEXT [OPTIONS]
 build() {
-  local target=$1 context=$2
+  local architecture=$1 context=$2 target
   shift 2
-  # Docker's format knows HEALTHCHECK.
-  buildah bud --quiet --layers --pull-never --format docker --target "$target" --tag "synergy/$target:$version" \
-    --label "org.opencontainers.image.version=$version" --file "$REPOSITORY/Dockerfile" "$@" "$context" >/dev/null
+  for target in "${TARGETS[@]}"; do
+    # Docker's format knows HEALTHCHECK.
+    buildah bud --quiet --layers --pull-never --format docker --arch "$architecture" --build-arg "BASE=$(base_of "$architecture")" \
+      --target "$target" --tag "$(image_of "$target" "$architecture")" --label "org.opencontainers.image.version=$version" \
+      --file "$REPOSITORY/Dockerfile" "$@" "$context" >/dev/null
+  done
 }
 
 build_scheduler() {
   local context=$work/context-scheduler
   rm -rf "$context" && mkdir "$context"
   cp "$kube_folder/kube-scheduler" "$context"
-  printf 'FROM %s\nCOPY kube-scheduler /usr/local/bin/\nUSER 65532:65532\nENTRYPOINT ["kube-scheduler"]\n' "$BASE" >"$context/Dockerfile"
+  printf 'FROM %s\nCOPY kube-scheduler /usr/local/bin/\nUSER 65532:65532\nENTRYPOINT ["kube-scheduler"]\n' "$(base_of "$own")" >"$context/Dockerfile"
   buildah bud --quiet --layers --pull-never --tag "registry.k8s.io/kube-scheduler:$(kubernetes_version)" "$context" >/dev/null
   rm -r "$context"
 }
@@ -96,7 +137,8 @@ write_archive() {
   local layout=$work/layout target
   rm -rf "$layout"
   for target in "${TARGETS[@]}"; do
-    buildah push --quiet --disable-compression "synergy/$target:$version" "oci:$layout:docker.io/synergy/$target:$version" >/dev/null
+    buildah push --quiet --disable-compression "$(image_of "$target" "$own")" \
+      "oci:$layout:$ARCHIVE_REGISTRY/synergy/$target:$version" >/dev/null
   done
   buildah push --quiet --disable-compression "registry.k8s.io/kube-scheduler:$(kubernetes_version)" \
     "oci:$layout:registry.k8s.io/kube-scheduler:$(kubernetes_version)" >/dev/null
@@ -108,25 +150,43 @@ write_archive() {
   rm -r "$layout"
 }
 
-make_base
+# push_lists: each image under its name in the registry, as a list over the architectures.
+push_lists() {
+  local target list architecture
+  for target in "${TARGETS[@]}"; do
+    list=localhost/synergy/$target:$version
+    buildah manifest rm "$list" &>/dev/null || true # of a run that was interrupted
+    buildah manifest create "$list" >/dev/null
+    for architecture in "${architectures[@]}"; do
+      buildah manifest add "$list" "containers-storage:$(image_of "$target" "$architecture")" >/dev/null
+    done
+    # A list of the format that its images have.
+    buildah manifest push --quiet --all --rm --format v2s2 --tls-verify="$tls" \
+      "$list" "docker://$registry/synergy/$target:$version" >/dev/null
+    say "pushed $registry/synergy/$target:$version (${architectures[*]})"
+  done
+}
+
+for architecture in "${architectures[@]}"; do make_base "$architecture"; done
 if ((source)); then
   # An unpacked archive has no commit to name.
   revision=
   if [[ -e $REPOSITORY/.git ]]; then revision=$(git -C "$REPOSITORY" rev-parse --short=12 HEAD); fi
-  for target in "${TARGETS[@]}"; do
-    build "$target" "$REPOSITORY" --build-arg "REVISION=$revision"
+  for architecture in "${architectures[@]}"; do
+    build "$architecture" "$REPOSITORY" --build-arg "REVISION=$revision"
   done
 else
   context=$work/context
   rm -rf "$context" && mkdir -p "$context/programs"
   cp "$programs"/synergy "$programs"/synergy-* "$context/programs/" || die "the programs are not in $programs: build them first"
-  for target in "${TARGETS[@]}"; do
-    build "$target" "$context" --build-arg PROGRAMS=prebuilt
-  done
+  build "$own" "$context" --build-arg PROGRAMS=prebuilt
   rm -r "$context"
+fi
+if [[ -n $registry ]]; then
+  push_lists
+  exit
 fi
 build_scheduler
 write_archive
-base_size=$(buildah inspect --type image --format '{{.FromImageID}}' "$BASE" >/dev/null && buildah images --json "$BASE" | jq -r '.[0].size')
-say "$output holds, on a base of $base_size:"
-buildah images --json | jq -r '.[] | select(.names != null) | "  \(.names[0] | sub("^localhost/"; "docker.io/"))  \(.size)"' >&2
+say "$output holds, on their base:"
+buildah images --json | jq -r '.[] | select(.names != null) | "  \(.names[0] | sub("^localhost/synergy/(?<image>.*)-[^-]*$"; "synergy.test/synergy/\(.image)"))  \(.size)"' >&2

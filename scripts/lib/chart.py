@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What is made of charts/synergy: manifests/ (rendered), and the table of values in its README.
 
-usage: chart.py HELM [--check]
+usage: chart.py HELM KUBERNETES [--check]
+
+KUBERNETES is the version of the cluster that manifests/ are rendered for.
 
 Without --check the files are written. With it, nothing is written, and files that are not as they would be are named.
 """
@@ -17,16 +19,17 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "charts/synergy"
 NAMESPACE = "synergy-system"
-# What only Helm can do (a certificate made on the spot, hooks) is left to it.
-SETTINGS = ["webhook.certificate.mode=provided", "webhook.certificate.secretName=synergy-controller-tls"]
+# What only Helm can do (a certificate made on the spot, hooks) is left to it. Nobody can own a name in .invalid.
+SETTINGS = ["image.registry=registry.invalid", "webhook.certificate.mode=provided",
+            "webhook.certificate.secretName=synergy-controller-tls"]
 HEADER = "# Made from charts/synergy by scripts/chart.sh; change it there.\n"
 NOT_HELMS = re.compile(r"^ *(helm\.sh/chart|app\.kubernetes\.io/managed-by): .*\n", re.MULTILINE)
 TABLE = re.compile(r"(<!-- values -->\n).*(<!-- end of values -->\n)", re.DOTALL)
 
 
-def render(helm):
+def render(helm, kubernetes):
     """File name in manifests/ -> its text."""
-    command = [helm, "template", "synergy", str(CHART), "--namespace", NAMESPACE, "--skip-tests"]
+    command = [helm, "template", "synergy", str(CHART), "--namespace", NAMESPACE, "--skip-tests", "--kube-version", kubernetes]
     for setting in SETTINGS:
         command += ["--set", setting]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -88,13 +91,13 @@ def readme():
 
 
 def main():
-    files = {**render(sys.argv[1]), **readme()}
+    files = {**render(*sys.argv[1:3]), **readme()}
     stale = [name for name, text in files.items()
              if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != text]
     # A template that is gone leaves no manifest behind.
     extra = [file for folder in ("manifests", "manifests/crds") for file in (ROOT / folder).glob("*.yaml")
              if str(file.relative_to(ROOT)) not in files]
-    if sys.argv[2:] == ["--check"]:
+    if sys.argv[3:] == ["--check"]:
         for name in [*stale, *(str(file.relative_to(ROOT)) for file in extra)]:
             print(f"{name}: not as charts/synergy makes it; scripts/chart.sh writes it", file=sys.stderr)
         sys.exit(1 if stale or extra else 0)

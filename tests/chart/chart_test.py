@@ -16,7 +16,7 @@ import helm
 CERT_MANAGER = {"webhook": {"certificate": {"mode": "certManager"}}}
 PROVIDED = {"webhook": {"certificate": {"mode": "provided", "secretName": "mine", "caBundle": "PEM"}}}
 EVERYTHING = {
-    "metrics": {"podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}},
+    "metrics": {"podMonitor": {"enabled": True}, "serviceMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}},
     "tests": {"gpuPod": {"enabled": True}},
 }
 LEAST = {
@@ -37,6 +37,11 @@ COMBINATIONS = {
     "labels and secrets": {"commonLabels": {"team": "ml"}, "imagePullSecrets": [{"name": "pull"}]},
     "own registry": {"image": {"registry": "registry.example.com/ml", "tag": "2", "pullPolicy": "Always"}},
 }
+COMPONENTS = ("scheduler", "extender", "controller", "devicePlugin", "nodeAgent")
+COMBINATIONS["added to"] = {name: {
+    "extraArgs": ["--added"], "extraEnv": [{"name": "ADDED", "value": name}], "extraVolumeMounts": [{"name": "added", "mountPath": "/added"}],
+    **({} if name == "extender" else {"extraVolumes": [{"name": "added", "emptyDir": {}}]})} for name in COMPONENTS}
+COMBINATIONS["host network"] = {"controller": {"hostNetwork": True, "ports": {"webhook": 19443, "http": 18889}}}
 COMBINATIONS |= {f"example {file.stem}": yaml.safe_load(file.read_text(encoding="utf-8"))
                  for file in (helm.ROOT / "manifests/examples/values").glob("*.yaml")}
 # Where a value is that the schema refuses, and a word of the reason.
@@ -63,6 +68,9 @@ REFUSED = [
     ({"nodeAgent": {"config": {"margin": {"percent": 300}}}}, "/nodeAgent/config/margin/percent", "maximum"),
     ({"networkPolicy": {"apiServerPorts": []}}, "/networkPolicy/apiServerPorts", "minItems"),
     ({"priorityClass": {"value": 2000000000}}, "/priorityClass/value", "maximum"),
+    ({"metrics": {"prometheusRule": {"runbookUrl": "docs/runbooks"}}}, "/metrics/prometheusRule/runbookUrl", "pattern"),
+    ({"controller": {"ports": {"webhook": 0}}}, "/controller/ports/webhook", "minimum"),
+    ({"extender": {"extraEnv": [{"value": "x"}]}}, "/extender/extraEnv/0", "name"),
 ]
 
 
@@ -103,6 +111,11 @@ class SchemaTest(unittest.TestCase):
                 self.assertIn(f"at '{place}", said)
                 self.assertIn(reason, said)
 
+    def test_without_a_registry_it_says_what_to_do(self):
+        said = helm.refusal({"image": {"registry": ""}})
+        for words in ("image.registry", "scripts/images.sh --push", "--set image.registry=REGISTRY"):
+            self.assertIn(words, said)
+
     def test_every_value_is_in_the_schema(self):
         schema = json.loads((helm.CHART / "values.schema.json").read_text(encoding="utf-8"))
 
@@ -142,8 +155,10 @@ class RenderTest(unittest.TestCase):
                 self.assertNotIn("privileged", security)
                 if item["kind"] == "Deployment":
                     self.assertIs(security["runAsNonRoot"], True)
-            for shared in ("hostNetwork", "hostPID", "hostIPC"):
+            for shared in ("hostPID", "hostIPC"):
                 self.assertNotIn(shared, spec)
+            if item is not find(self.rendered["host network"], "Deployment", "synergy-controller"):
+                self.assertNotIn("hostNetwork", spec)
 
     def test_the_device_plugin_sees_all_mig_devices_where_it_advertises_them(self):
         for strategy, sees in (("none", False), ("single", True), ("mixed", True)):
@@ -248,9 +263,121 @@ class RenderTest(unittest.TestCase):
 
     def test_own_images_come_from_the_given_registry(self):
         images = {container["image"] for item in workloads(self.rendered["own registry"])
-                  for container in containers(item["spec"]["template"]["spec"])}
-        self.assertEqual(images, {"registry.k8s.io/kube-scheduler:v1.35.4", *(
-            f"registry.example.com/ml/synergy/{name}:2" for name in ("extender", "controller", "deviceplugin", "nodeagent"))})
+                  for container in containers(item["spec"]["template"]["spec"]) if container["name"] != "kube-scheduler"}
+        self.assertEqual(images, {
+            f"registry.example.com/ml/synergy/{name}:2" for name in ("extender", "controller", "deviceplugin", "nodeagent")})
+
+    def test_kube_scheduler_is_of_the_clusters_version(self):
+        def image(cluster, **values):
+            objects = helm.template({"scheduler": {"image": values}}, more=("--kube-version", cluster))
+            return containers(find(objects, "Deployment", "synergy-scheduler")["spec"]["template"]["spec"])[1]["image"]
+
+        for cluster, tag in (("v1.33.5", "v1.33.5"), ("v1.33.5-gke.1080000", "v1.33.5"), ("v1.34.1+k3s1", "v1.34.1")):
+            self.assertEqual(image(cluster), f"registry.k8s.io/kube-scheduler:{tag}")
+        self.assertEqual(image("v1.35.4", tag="v1.34.9", registry="mine.example"), "mine.example/kube-scheduler:v1.34.9")
+
+    def test_pods_go_to_linux_nodes(self):
+        for item in self.each_workload():
+            self.assertEqual(item["spec"]["template"]["spec"]["nodeSelector"]["kubernetes.io/os"], "linux")
+        for item in self.rendered["everything"]:
+            if item["kind"] == "Pod":
+                self.assertEqual(item["spec"]["nodeSelector"], {"kubernetes.io/os": "linux"})
+
+    def test_the_device_plugin_finds_gpu_nodes_by_any_label(self):
+        def takes(labels, values):
+            spec = find(helm.template(values), "DaemonSet", "synergy-device-plugin")["spec"]["template"]["spec"]
+            terms = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+            return any(all(e["key"] in labels and (e["operator"] == "Exists" or labels[e["key"]] in e["values"])
+                           for e in term["matchExpressions"]) for term in terms)
+
+        for labels in ({"synergy.io/gpu-node": "true"}, {"nvidia.com/gpu.present": "true"},
+                       {"feature.node.kubernetes.io/pci-0302_10de.present": "true"}, {"cloud.google.com/gke-accelerator": "nvidia-l4"},
+                       {"k8s.amazonaws.com/accelerator": "nvidia-tesla-t4"}, {"kubernetes.azure.com/accelerator": "nvidia"}):
+            self.assertTrue(takes(labels, {}), labels)
+        self.assertFalse(takes({"kubernetes.io/os": "linux", "nvidia.com/gpu.present": "false"}, {}))
+        self.assertFalse(takes({"nvidia.com/gpu.present": "true"}, COMBINATIONS["placed"]))
+
+    def test_another_priority_is_another_class(self):
+        """Kubernetes changes neither a class's value nor its policy: an upgrade would fail."""
+        def classes(values):
+            objects = helm.template({"priorityClass": values})
+            made = [item for item in objects if item["kind"] == "PriorityClass"]
+            used = {item["spec"]["template"]["spec"]["priorityClassName"] for item in workloads(objects) if item["kind"] == "Deployment"}
+            self.assertEqual(used, {item["metadata"]["name"] for item in made})
+            return used
+
+        self.assertEqual(classes({"name": "mine"}), {"mine-1000000000-never"})
+        different = [classes(values).pop() for values in ({}, {"value": -5}, {"preemptionPolicy": "PreemptLowerPriority"})]
+        self.assertEqual(len(set(different)), 3)
+
+    def test_gke_admits_the_critical_daemons(self):
+        """Outside of kube-system it does so only where a quota has their classes in its scope."""
+        quota = find(self.rendered["defaults"], "ResourceQuota", "synergy-critical")["spec"]
+        self.assertIn("system-node-critical", quota["scopeSelector"]["matchExpressions"][0]["values"])
+        own = helm.template({name: {"priorityClassName": "mine"} for name in ("devicePlugin", "nodeAgent")})
+        for objects in (own, self.rendered["least"]):
+            self.assertNotIn("ResourceQuota", {item["kind"] for item in objects})
+
+    def test_selinux_lets_the_daemons_have_the_nodes_folders(self):
+        for item in workloads(self.rendered["defaults"]):
+            security = item["spec"]["template"]["spec"]["containers"][0]["securityContext"]
+            self.assertEqual(security.get("seLinuxOptions"), {"type": "spc_t"} if item["kind"] == "DaemonSet" else None)
+
+    def test_openshift_is_told_which_constraints_are_whose(self):
+        bound = {item["subjects"][0]["name"]: item["roleRef"]["name"].rsplit(":", 1)[1]
+                 for item in helm.template(more=("--api-versions", "security.openshift.io/v1")) if item["metadata"]["name"].endswith("-scc")}
+        self.assertEqual(bound, {"synergy-scheduler": "nonroot-v2", "synergy-controller": "nonroot-v2",
+                                 "synergy-device-plugin": "privileged", "synergy-node-agent": "privileged"})
+        self.assertFalse([item for item in self.rendered["defaults"] if item["metadata"]["name"].endswith("-scc")])
+
+    def test_security_contexts_can_be_others(self):
+        """A null takes a field away."""
+        values = {"podSecurityContext": {"runAsUser": 7, "fsGroup": None}, "securityContext": {"readOnlyRootFilesystem": False, "capabilities": None}}
+        objects = helm.template({name: {"securityContext": values["securityContext"]} if name == "extender" else values for name in COMPONENTS})
+        for item in workloads(objects):
+            spec = item["spec"]["template"]["spec"]
+            self.assertEqual(spec["securityContext"]["runAsUser"], 7)
+            self.assertIsNone(spec["securityContext"].get("fsGroup"))
+            for container in containers(spec):
+                self.assertIs(container["securityContext"]["readOnlyRootFilesystem"], False)
+                self.assertNotIn("capabilities", container["securityContext"])
+                self.assertIs(container["securityContext"]["allowPrivilegeEscalation"], False)
+
+    def test_arguments_environment_and_volumes_can_be_added(self):
+        before = {item["metadata"]["name"]: item for item in workloads(self.rendered["defaults"])}
+        for item in workloads(self.rendered["added to"]):
+            spec = item["spec"]["template"]["spec"]
+            old = before[item["metadata"]["name"]]["spec"]["template"]["spec"]
+            self.assertEqual(spec["volumes"], [*old["volumes"], {"name": "added", "emptyDir": {}}])
+            for container, was in zip(containers(spec), containers(old), strict=True):
+                given = "command" if container["name"] == "kube-scheduler" else "args"
+                self.assertEqual(container[given], [*was[given], "--added"])
+                self.assertEqual([e["name"] for e in container["env"]], [*(e["name"] for e in was.get("env", [])), "ADDED"])
+                self.assertEqual(container["volumeMounts"], [*was["volumeMounts"], {"name": "added", "mountPath": "/added"}])
+
+    def test_the_webhook_can_be_on_the_nodes_network(self):
+        objects = self.rendered["host network"]
+        controller = find(objects, "Deployment", "synergy-controller")["spec"]
+        self.assertIs(controller["template"]["spec"]["hostNetwork"], True)
+        self.assertEqual(controller["template"]["spec"]["dnsPolicy"], "ClusterFirstWithHostNet")
+        # Two pods with the same ports do not fit one node: an upgrade has to end one first.
+        self.assertEqual(controller["strategy"]["rollingUpdate"], {"maxUnavailable": 1, "maxSurge": 0})
+        config = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])
+        ports = {port["name"]: port["containerPort"] for port in controller["template"]["spec"]["containers"][0]["ports"]}
+        self.assertEqual({"webhook": config["listen"], "http": config["httpListen"]}, {name: f":{port}" for name, port in ports.items()})
+        self.assertEqual(ports, {"webhook": 19443, "http": 18889})
+
+    def test_the_usual_ports_of_api_servers_are_let_out(self):
+        for item in self.rendered["defaults"]:
+            if item["kind"] == "NetworkPolicy":
+                self.assertEqual([port["port"] for port in item["spec"]["egress"][0]["ports"]], [443, 6443, 8443, 16443])
+
+    def test_each_kind_of_monitor_has_its_switch(self):
+        def kinds(**values):
+            return {item["kind"] for item in helm.template({"metrics": values})} & {"PodMonitor", "ServiceMonitor"}
+
+        self.assertEqual(kinds(podMonitor={"enabled": True}), {"PodMonitor"})
+        self.assertEqual(kinds(serviceMonitor={"enabled": True}), {"ServiceMonitor"})
 
     def test_the_least_has_no_daemons_and_no_budgets(self):
         kinds = {item["kind"] for item in self.rendered["least"]}

@@ -10,6 +10,8 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "charts/synergy"
 NAMESPACE = "synergy-system"
+# Of the images that scripts/images.sh puts into an archive.
+REGISTRY = "synergy.test"
 
 
 def helm_program():
@@ -20,17 +22,17 @@ def helm_program():
 
 
 def run(*arguments, values=None, environment=None):
-    """The finished process; `values` go through a file, so that they keep their types."""
+    """The finished process; `values` go through a file, so that they keep their types, and say where images are."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         if values is not None:
-            yaml.safe_dump(values, file)
+            yaml.safe_dump({**values, "image": {"registry": REGISTRY, **values.get("image", {})}}, file)
             file.flush()
             arguments = (*arguments, "--values", file.name)
         return subprocess.run([helm_program(), *arguments], env=environment, capture_output=True, text=True, check=False)
 
 
 def template(values=None, release="synergy", namespace=NAMESPACE, more=()):
-    done = run("template", release, str(CHART), "--namespace", namespace, *more, values=values)
+    done = run("template", release, str(CHART), "--namespace", namespace, *more, values=values or {})
     if done.returncode != 0:
         raise AssertionError(f"helm template with {values}: {done.stderr}")
     return [document for document in yaml.safe_load_all(done.stdout) if document]

@@ -70,8 +70,43 @@ class DashboardTest(unittest.TestCase):
                 for panel in dashboards.panels(dashboard):
                     self.assertEqual(panel["datasource"]["uid"], "${datasource}")
 
+    def test_numbers_with_thresholds_come_first(self):
+        for file in dashboards.DASHBOARDS:
+            head = dashboards.load(file)["panels"]
+            headline = [panel for panel in head if panel["gridPos"]["y"] == 0]
+            with self.subTest(file.name):
+                self.assertEqual(sum(panel["gridPos"]["w"] for panel in headline), 24)
+                self.assertEqual(headline, head[:len(headline)])
+                for panel in headline:
+                    self.assertEqual(panel["type"], "stat")
+                    self.assertGreater(len(panel["fieldConfig"]["defaults"]["thresholds"]["steps"]), 1, panel["title"])
+
+    def test_every_panel_says_what_it_shows(self):
+        for file in dashboards.DASHBOARDS:
+            for panel in dashboards.panels(dashboards.load(file)):
+                with self.subTest(file.name, panel=panel["title"]):
+                    self.assertGreater(len(panel.get("description", "").split()), 3)
+
+    def test_a_panel_of_pods_or_nodes_shows_the_most_of_them_only(self):
+        for dashboard, panel, expression, legend in dashboards.queries():
+            if "{{pod}}" in legend or "{{node}}" in legend:
+                with self.subTest(dashboard, panel=panel):
+                    self.assertRegex(expression, r"^(topk|bottomk)\(")
+
+    def test_legends_are_words_and_labels(self):
+        """Labels with whatever makes a legend of several unambiguous, and nothing of PromQL."""
+        for dashboard, panel, expression, legend in dashboards.queries():
+            with self.subTest(dashboard, panel=panel, legend=legend):
+                # A number out of nowhere has no labels to be named by.
+                self.assertFalse("{{" in legend and "or vector" in expression)
+                self.assertRegex(legend, r"^([A-Z0-9][A-Za-z0-9 ,-]*|\{\{(verb|reason|outcome|kind|resource|node|namespace|pod|container|uuid|xid)\}\}[a-z :/,]*)+$")
+
 
 class AlertTest(unittest.TestCase):
+    def rendered(self, values):
+        rule = next(item for item in helm.template(values) if item["kind"] == "PrometheusRule")
+        return rule["spec"]["groups"][0]["rules"]
+
     def test_promtool_takes_the_rules(self):
         done = subprocess.run(["promtool", "check", "rules", str(dashboards.ALERTS)], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -92,11 +127,21 @@ class AlertTest(unittest.TestCase):
     def test_every_alert_has_its_runbook_and_is_linked(self):
         names = {alert["alert"] for alert in dashboards.alerts()}
         self.assertEqual({file.stem for file in RUNBOOKS.glob("*.md")}, names)
-        objects = helm.template({"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://example.com/r"}}})
-        rule = next(item for item in objects if item["kind"] == "PrometheusRule")
-        for alert in rule["spec"]["groups"][0]["rules"]:
-            self.assertEqual(alert["annotations"]["runbook_url"], f"https://example.com/r/{alert['alert']}.md")
-            self.assertIn(alert["labels"]["severity"], ("info", "warning", "critical"))
+        rules = self.rendered({"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://example.com/r/"}}})
+        self.assertEqual({rule["alert"] for rule in rules}, names)
+        for rule in rules:
+            self.assertEqual(rule["annotations"]["runbook_url"], f"https://example.com/r/{rule['alert']}.md")
+            self.assertIn(rule["labels"]["severity"], ("info", "warning", "critical"))
+        # A link that leads nowhere is none.
+        for rule in self.rendered({"metrics": {"prometheusRule": {"enabled": True}}}):
+            self.assertNotIn("runbook_url", rule["annotations"])
+
+    def test_what_is_turned_off_is_not_missed(self):
+        on = {rule["alert"] for rule in self.rendered({"metrics": {"prometheusRule": {"enabled": True}}})}
+        off = {rule["alert"] for rule in self.rendered({
+            "metrics": {"prometheusRule": {"enabled": True}}, "devicePlugin": {"enabled": False}, "nodeAgent": {"enabled": False},
+            "controller": {"config": {"tuner": {"enabled": False}}}})}
+        self.assertEqual(on - off, {"SynergyTunerWithoutLeader", "SynergyDevicePluginAbsent", "SynergyNodeAgentAbsent"})
 
 
 if __name__ == "__main__":

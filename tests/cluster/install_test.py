@@ -17,12 +17,15 @@ import unittest
 import urllib.error
 import urllib.request
 
+import yaml
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "chart"))
 
 import dashboards  # noqa: E402
 import foreign_kinds  # noqa: E402
 import helm  # noqa: E402
 import prometheus  # noqa: E402
+import registry  # noqa: E402
 import trainers  # noqa: E402
 from chart_test import COMBINATIONS  # noqa: E402
 from cluster import GPU, ROOT, Cluster, free_port, wait_for  # noqa: E402
@@ -56,7 +59,10 @@ FAULTS = {
     "SynergyExtenderDown": ("deployment", "synergy-scheduler"),
 }
 # Counters that begin to exist with the first fault: of these no story has any.
-NOT_YET = {"synergy_extender_errors_total", "synergy_controller_bad_input_total", "synergy_tuner_failed_changes_total"}
+NOT_YET = {"synergy_extender_errors_total", "synergy_controller_bad_input_total", "synergy_tuner_failed_changes_total",
+           "synergy_gpu_xid_errors_total"}
+# Alerts that nothing here makes fire; promtool alone judges them.
+NOT_PROVOKED = {"SynergyGpuXid": "a file of GPUs has no Xids", "SynergyTunerWithTwoLeaders": "the Lease rules it out"}
 # What a role allows although no call of it was seen here, and what it is for.
 NOT_SEEN = {
     "synergy-extender": {
@@ -138,6 +144,22 @@ class InstallTest(unittest.TestCase):
     def clear(self):
         self.cluster.kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
 
+    def test_0_images_go_to_a_registry_as_lists_over_architectures(self):
+        with registry.Registry() as there:
+            subprocess.run([str(ROOT / "scripts/images.sh"), "--programs", os.environ["SYNERGY_BIN"], "--push", there.host, "--plain-http"],
+                           check=True)
+            version = yaml.safe_load((helm.CHART / "Chart.yaml").read_text(encoding="utf-8"))["appVersion"]
+            machine = subprocess.run(["dpkg", "--print-architecture"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+            for name in ("extender", "controller", "deviceplugin", "nodeagent", "cli"):
+                index = there.manifest(f"synergy/{name}", version)
+                self.assertEqual(index["mediaType"], "application/vnd.docker.distribution.manifest.list.v2+json")
+                images = index["manifests"]
+                self.assertEqual([(image["platform"]["os"], image["platform"]["architecture"]) for image in images], [("linux", machine)])
+                image = there.manifest(f"synergy/{name}", images[0]["digest"])
+                config = json.loads(there.blobs[image["config"]["digest"]])
+                self.assertEqual(config["architecture"], machine)
+                self.assertEqual(config["config"]["Labels"]["org.opencontainers.image.version"], version)
+
     def test_1_the_api_server_takes_every_object(self):
         """Of all combinations of values, by --dry-run=server; as another release, so that nothing is there yet."""
         self.cluster.kubectl("create", "namespace", "elsewhere")
@@ -169,7 +191,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(len(pods), 6)
         for pod in pods:
             self.assertEqual(restarts(pod), 0, pod["metadata"]["name"])
-        type(self).prometheus = prometheus.Prometheus(self.cluster.folder, self.cluster.system_pods)
+        type(self).prometheus = prometheus.Prometheus(self.cluster, self.cluster.system_pods)
         self.addClassCleanup(self.prometheus.end)
         type(self).began = time.time()
         wait_for("the GPUs", lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU) == str(GPUS))
@@ -280,7 +302,7 @@ class InstallTest(unittest.TestCase):
         maker = threading.Thread(target=make)
         maker.start()
         try:
-            changed = {**VALUES, "scheduler": {"verbosity": 3}, "extender": {"config": {"expectTimeout": "4s"}},
+            changed = {**VALUES, "scheduler": {"verbosity": 3}, "priorityClass": {"value": 999999999}, "extender": {"config": {"expectTimeout": "4s"}},
                        "controller": {"config": {"tolerance": 0.05, "tuner": {"round": "5s"}}},
                        "nodeAgent": {"config": {**VALUES["nodeAgent"]["config"], "checkInterval": "50ms"}}}
             self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", "180s", values=changed)
@@ -363,7 +385,7 @@ class InstallTest(unittest.TestCase):
         """The release with other values for a while."""
         self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", "180s", values={**VALUES, **values})
         yield
-        self.cluster.helm("rollback", "synergy", "1", "--wait", "--timeout", "180s")
+        self.cluster.helm("rollback", "synergy", "--wait", "--timeout", "180s")
 
     def test_8_faults_fire_their_alerts(self):
         self.assertEqual(self.prometheus.firing() & set(FAULTS), set())
@@ -371,14 +393,23 @@ class InstallTest(unittest.TestCase):
             with self.subTest(alert):
                 self.cluster.kubectl("scale", kind, name, "--namespace", NAMESPACE, "--replicas", "0")
                 self.fires(alert)
+                if alert == "SynergyControllerDown":
+                    self.miss_reviews()
                 self.cluster.kubectl("scale", kind, name, "--namespace", NAMESPACE, "--replicas", "2")
                 self.ends(alert)
-        inventory = VALUES["devicePlugin"]["inventory"].replace("memory: 80Gi}", "memory: 80Gi, unhealthy: marked by the test}", 1)
-        with self.subTest("a sick GPU"), self.changed({"devicePlugin": {"inventory": inventory}}):
-            self.fires("SynergyGpuUnhealthy")
+        first, second = VALUES["devicePlugin"]["inventory"].split("80Gi}\n", 1)
+        inventory = (first + "80Gi, unhealthy: marked by the test}\n" +
+                     second.replace("80Gi", "80Gi, migDevices: [{uuid: MIG-0, profile: 1g.10gb, memory: 10Gi}]"))
+        with self.subTest("a sick GPU and one in MIG mode"), self.changed({"devicePlugin": {"inventory": inventory}}):
+            self.fires("SynergyGpuUnhealthy", "SynergyGpusLeftOut")
         with self.subTest("no NVML"), self.changed({"devicePlugin": {"config": {"source": "nvml"}}}):
             self.fires("SynergyDevicePluginNotReady")
-        self.ends("SynergyGpuUnhealthy", "SynergyDevicePluginNotReady")
+        self.ends("SynergyGpuUnhealthy", "SynergyGpusLeftOut", "SynergyDevicePluginNotReady")
+        with self.subTest("no node agent"), self.changed({"nodeAgent": {"enabled": False}}):
+            self.fires("SynergyNodeAgentAbsent")
+        with self.subTest("no device plugin"), self.changed({"devicePlugin": {"enabled": False}}):
+            self.fires("SynergyDevicePluginAbsent")
+        self.ends("SynergyNodeAgentAbsent", "SynergyDevicePluginAbsent")
         with self.subTest("CPU that others take"):
             self.take_all_cpu()
         with self.subTest("a limit range in the way of growth"):
@@ -399,7 +430,15 @@ class InstallTest(unittest.TestCase):
             self.fires(*alerts)
             self.cluster.script("start", "kube-apiserver")
             self.ends(*alerts)
-        self.assertEqual({alert["alert"] for alert in dashboards.alerts()}, self.fired)
+        self.assertEqual({alert["alert"] for alert in dashboards.alerts()} - set(NOT_PROVOKED), self.fired)
+
+    def miss_reviews(self):
+        def asked():
+            self.cluster.kubectl("create", "--dry-run=server", "-f", "-", stdin=json.dumps(training_pod("unseen")))
+            return "SynergyWebhookFailsOpen" in self.prometheus.firing()
+
+        wait_for("SynergyWebhookFailsOpen to fire", asked)
+        self.fired.add("SynergyWebhookFailsOpen")
 
     def take_all_cpu(self):
         wait_for("the GPUs", lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU) == str(GPUS))

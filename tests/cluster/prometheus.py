@@ -24,9 +24,10 @@ import dashboards  # noqa: E402
 
 
 class Prometheus:
-    def __init__(self, folder, pods):
+    def __init__(self, cluster, pods):
         """`pods` gives Synergy's pods, as the API server has them."""
-        self.folder = folder / "prometheus"
+        self.cluster = cluster
+        self.folder = cluster.folder / "prometheus"
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
         self.pods = pods
@@ -55,7 +56,19 @@ class Prometheus:
                 "job_name": "synergy",
                 "honor_labels": True,
                 "file_sd_configs": [{"files": ["targets.json"], "refresh_interval": "1s"}],
-            }],
+            }, self.api_server()],
+        }
+
+    def api_server(self):
+        kubeconfig = yaml.safe_load(pathlib.Path(self.cluster.environment["KUBECONFIG"]).read_text(encoding="utf-8"))
+        server, user = kubeconfig["clusters"][0]["cluster"], kubeconfig["users"][0]["user"]
+        return {
+            "job_name": "kube-apiserver",
+            "scheme": "https",
+            "static_configs": [{"targets": [server["server"].removeprefix("https://")]}],
+            "tls_config": {"ca_file": server["certificate-authority"], "cert_file": user["client-certificate"], "key_file": user["client-key"]},
+            # It has thousands.
+            "metric_relabel_configs": [{"source_labels": ["__name__"], "regex": "apiserver_admission_webhook_fail_open_count", "action": "keep"}],
         }
 
     def discover(self):
@@ -71,7 +84,7 @@ class Prometheus:
                          for port in container.get("ports", []) if port["name"] == "http"]
                 if ports and status.get("podIP") and status["phase"] == "Running":
                     targets.append({"targets": [f"{status['podIP']}:{ports[0]}"],
-                                    "labels": {"pod": pod["metadata"]["name"], "namespace": pod["metadata"]["namespace"]}})
+                                    "labels": {"pod": pod["metadata"]["name"], "namespace": pod["metadata"]["namespace"], "node": spec["nodeName"]}})
             new = self.folder / "targets.new"
             new.write_text(json.dumps(targets), encoding="utf-8")
             new.rename(self.folder / "targets.json")

@@ -71,7 +71,7 @@ def install_daemons(cluster):
         image = next(c["image"] for item in daemons() if item["kind"] == "DaemonSet"
                      for c in item["spec"]["template"]["spec"]["containers"] if c["image"].startswith(image_of(program) + ":"))
         subprocess.run([str(ROOT / "tests/cluster/program_image.sh"), str(pathlib.Path(os.environ["SYNERGY_BIN"]) / program),
-                        f"docker.io/{image}", str(archive)], check=True)
+                        image, str(archive)], check=True)
         cluster.script("load-image", str(archive))
     cluster.kubectl("create", "namespace", helm.NAMESPACE, check=False)
     cluster.kubectl("label", "node", NODE, "synergy.io/gpu-node=true", "--overwrite")
@@ -80,7 +80,7 @@ def install_daemons(cluster):
 
 
 def image_of(program):
-    return "synergy/" + program.removeprefix("synergy-").replace("-", "")
+    return f"{helm.REGISTRY}/synergy/" + program.removeprefix("synergy-").replace("-", "")
 
 
 def daemons():

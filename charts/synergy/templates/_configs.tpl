@@ -73,8 +73,8 @@ extenders:
 
 {{- define "synergy.controllerConfig" -}}
 {{ mergeOverwrite (dict
-    "listen" ":9443"
-    "httpListen" ":8889"
+    "listen" (printf ":%v" .Values.controller.ports.webhook)
+    "httpListen" (printf ":%v" .Values.controller.ports.http)
     "tls" (dict "certificateFile" "/tls/tls.crt" "keyFile" "/tls/tls.key")
     "gpuResource" .Values.gpuResource
     "schedulerName" .Values.schedulerName

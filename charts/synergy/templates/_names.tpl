@@ -65,15 +65,31 @@ labels:
 {{- end -}}
 {{- end -}}
 
+{{/* Value and policy cannot be changed of a PriorityClass: another value is another class. */}}
 {{- define "synergy.priorityClassName" -}}
-{{- default (ternary (include "synergy.fullname" .) "" .Values.priorityClass.create) .Values.priorityClass.name -}}
+{{- $class := .Values.priorityClass -}}
+{{- if $class.create -}}
+{{- printf "%s-%d-%s" (default (include "synergy.fullname" .) $class.name) (int64 $class.value) (lower $class.preemptionPolicy) -}}
+{{- else -}}
+{{- $class.name -}}
+{{- end -}}
 {{- end -}}
 
 {{/* One of Synergy's own images: (list $ $values.controller) */}}
 {{- define "synergy.image" -}}
 {{- $root := first . -}}
-{{- $name := printf "%s:%s" (last .).image.repository (default $root.Chart.AppVersion $root.Values.image.tag) -}}
-{{- if $root.Values.image.registry }}{{ $root.Values.image.registry }}/{{ end }}{{ $name }}
+{{- $registry := required "image.registry: which registry has Synergy's images? None are published: build and push them with `scripts/images.sh --push REGISTRY`, and say `--set image.registry=REGISTRY`" $root.Values.image.registry -}}
+{{- printf "%s/%s:%s" $registry (last .).image.repository (default $root.Chart.AppVersion $root.Values.image.tag) -}}
+{{- end -}}
+
+{{/* The cluster's own version of kube-scheduler, without what a provider adds (v1.33.5-gke.1080000): it cannot watch kinds that an older
+     cluster lacks. */}}
+{{- define "synergy.schedulerImage" -}}
+{{- $cluster := semver .Capabilities.KubeVersion.Version -}}
+{{- $tag := printf "v%d.%d.%d" $cluster.Major $cluster.Minor $cluster.Patch -}}
+{{- with .Values.scheduler.image -}}
+{{- if .registry }}{{ .registry }}/{{ end }}{{ .repository }}:{{ default $tag .tag }}
+{{- end -}}
 {{- end -}}
 
 {{/* As whom a component's pods ask the API server: (list $ "controller" $values.controller) */}}

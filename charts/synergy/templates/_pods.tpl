@@ -7,10 +7,8 @@ serviceAccountName: {{ include "synergy.serviceAccountName" . }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $values.nodeSelector }}
 nodeSelector:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
+  {{- merge (deepCopy $values.nodeSelector) (dict "kubernetes.io/os" "linux") | toYaml | nindent 2 }}
 {{- with $values.tolerations }}
 tolerations:
   {{- toYaml . | nindent 2 }}
@@ -19,21 +17,19 @@ tolerations:
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with $values.podSecurityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
-{{/* Of the scheduler's and the controller's pods: nobody's user, and spread: (list $ "controller" $values.controller) */}}
+{{/* Of the scheduler's and the controller's pods: spread: (list $ "controller" $values.controller) */}}
 {{- define "synergy.replicatedPod" -}}
 {{- $root := index . 0 -}}
 {{ include "synergy.pod" . }}
 {{- with include "synergy.priorityClassName" $root }}
 priorityClassName: {{ . }}
 {{- end }}
-securityContext:
-  runAsNonRoot: true
-  runAsUser: 65532
-  runAsGroup: 65532
-  fsGroup: 65532
-  seccompProfile: {type: RuntimeDefault}
 topologySpreadConstraints:
   {{- with (index . 2).topologySpreadConstraints }}
   {{- toYaml . | nindent 2 }}
@@ -47,10 +43,18 @@ topologySpreadConstraints:
   {{- end }}
 {{- end -}}
 
-{{- define "synergy.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities: {drop: [ALL]}
+{{/* What the values add to a list, if anything: (list $values.controller.extraVolumes 6) */}}
+{{- define "synergy.more" -}}
+{{- with first . }}
+{{- toYaml . | nindent (last $) }}
+{{- end }}
+{{- end -}}
+
+{{/* Of a container whose environment is the values' alone: (list $values.controller 8) */}}
+{{- define "synergy.environment" -}}
+{{- with (first .).extraEnv }}
+{{- dict "env" . | toYaml | nindent (last $) }}
+{{- end }}
 {{- end -}}
 
 {{/* A pod's labels: (list $ "controller" $values.controller) */}}
