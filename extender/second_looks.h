@@ -18,8 +18,8 @@ namespace synergy::extender {
 
 struct SecondLookTimes {
   // From one to the next where room is known to be on its way, and where it is not.
-  Duration rest = std::chrono::milliseconds(500);
-  Duration long_rest = std::chrono::seconds(5);
+  Duration rest = std::chrono::milliseconds(200);
+  Duration long_rest = std::chrono::milliseconds(500);
 };
 
 class SecondLooks {

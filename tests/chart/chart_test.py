@@ -297,6 +297,13 @@ class RenderTest(unittest.TestCase):
         self.assertFalse(takes({"kubernetes.io/os": "linux", "nvidia.com/gpu.present": "false"}, {}))
         self.assertFalse(takes({"nvidia.com/gpu.present": "true"}, COMBINATIONS["placed"]))
 
+    def test_whoever_places_pods_has_a_queue_at_the_api_server(self):
+        subjects = find(helm.template({}), "FlowSchema", "synergy")["spec"]["rules"][0]["subjects"]
+        accounts = {item["metadata"]["name"] for item in helm.template({}) if item["kind"] == "ServiceAccount"}
+        self.assertEqual({subject["serviceAccount"]["name"] for subject in subjects}, {"synergy-controller", "synergy-scheduler"})
+        self.assertLessEqual({subject["serviceAccount"]["name"] for subject in subjects}, accounts)
+        self.assertNotIn("FlowSchema", {item["kind"] for item in helm.template({"flowSchema": {"create": False}})})
+
     def test_another_priority_is_another_class(self):
         """Kubernetes changes neither a class's value nor its policy: an upgrade would fail."""
         def classes(values):

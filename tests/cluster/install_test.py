@@ -195,6 +195,8 @@ class InstallTest(unittest.TestCase):
         self.addClassCleanup(self.prometheus.end)
         type(self).began = time.time()
         wait_for("the GPUs", lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU) == str(GPUS))
+        self.assertRegex(self.cluster.kubectl("get", "--raw", "/metrics"),
+                         r'apiserver_flowcontrol_dispatched_requests_total{flow_schema="synergy",priority_level="workload-high"} [1-9]')
 
     def test_3_passes_its_own_test(self):
         wait_for("the node's labels", lambda: "nvidia.com/gpu.product" in self.cluster.get("node", NODE)["metadata"]["labels"])
