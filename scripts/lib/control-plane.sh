@@ -142,3 +142,6 @@ default_account_is_there() { api_get /api/v1/namespaces/default/serviceaccounts/
 run_kubectl() {
   KUBECONFIG=$STATE/admin.kubeconfig KUBECACHEDIR=$STATE/kubectl-cache "$KUBE_BIN/kubectl" "$@"
 }
+
+# await_kind CRD: until the API server serves it. kubectl's own wait ends with an error where nobody has looked at the kind yet.
+await_kind() { wait_until 30 "the kind $1" run_kubectl wait --for condition=Established --timeout 5s "crd/$1"; }

@@ -27,7 +27,7 @@ E_O_F
     printf 'scope: all\nnodeHeadroom: {cpu: 0, memory: 0}\n' >>"$STATE/synergy-controller.yaml"
   {
     run_kubectl apply --filename "$REPOSITORY/manifests/crds"
-    run_kubectl wait --for condition=Established --timeout 30s crd/trainingprofiles.synergy.io
+    await_kind trainingprofiles.synergy.io
     run_kubectl create namespace synergy-system --dry-run=client --output yaml | run_kubectl apply --filename -
     run_kubectl apply --filename "$REPOSITORY/manifests/controller-rbac.yaml"
     run_kubectl create clusterrolebinding synergy-controller-user --clusterrole synergy-controller --user synergy-controller

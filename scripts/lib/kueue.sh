@@ -28,7 +28,7 @@ install_kueue() {
   {
     run_kubectl create namespace kueue-system
     kueue_manifests "$home/config.yaml" | run_kubectl create --filename -
-    run_kubectl wait --for condition=Established --timeout 30s crd/workloads.kueue.x-k8s.io
+    await_kind workloads.kueue.x-k8s.io
   } >>"$STATE/logs/kueue-manifests.log" 2>&1 || die "manifests of Kueue: $(<"$STATE/logs/kueue-manifests.log")"
 }
 

@@ -61,6 +61,10 @@ FAULTS = {
 # Counters that begin to exist with the first fault: of these no story has any.
 NOT_YET = {"synergy_extender_errors_total", "synergy_controller_bad_input_total", "synergy_tuner_failed_changes_total",
            "synergy_gpu_xid_errors_total"}
+# What only a driver tells of GPUs; here they are told by a file.
+OF_A_DRIVER = {"synergy_gpu_memory_used_bytes", "synergy_gpu_power_watts", "synergy_gpu_temperature_celsius",
+               "synergy_gpu_utilization_ratio", "synergy_gpu_xid_errors_total", "synergy_pod_gpu_memory_used_bytes",
+               "synergy_pod_gpu_utilization_ratio"}
 # Alerts that nothing here makes fire; promtool alone judges them.
 NOT_PROVOKED = {"SynergyGpuXid": "a file of GPUs has no Xids", "SynergyTunerWithTwoLeaders": "the Lease rules it out"}
 # What a role allows although no call of it was seen here, and what it is for.
@@ -168,7 +172,10 @@ class InstallTest(unittest.TestCase):
         different = {json.dumps(item, sort_keys=True): item for values in COMBINATIONS.values()
                      for item in helm.template(values, release="other", namespace="elsewhere")}
         self.cluster.create(*foreign_kinds.definitions())
-        self.cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+        # kubectl's own wait ends with an error where nobody has looked at a kind yet.
+        wait_for("the kinds to be served", lambda: all(
+            any(c["type"] == "Established" and c["status"] == "True" for c in crd.get("status", {}).get("conditions") or [])
+            for crd in self.cluster.get("crd")["items"]), 60)
         said = self.cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "--filename", "-", stdin=json.dumps(
             {"apiVersion": "v1", "kind": "List", "items": list(different.values())}))
         self.assertEqual(len(said.splitlines()), len(different))
@@ -272,6 +279,8 @@ class InstallTest(unittest.TestCase):
     def every_query_has_data(self):
         """After the story, with a pod running: all panels of all dashboards, and all series that alerts look at."""
         for dashboard, panel, expression, _ in dashboards.queries():
+            if OF_A_DRIVER & set(dashboards.metric_names(expression)):
+                continue
             with self.subTest(dashboard, panel=panel):
                 self.assertTrue(wait_for(f"data of {expression}", lambda e=expression: self.prometheus.query(e), 30))
         for alert in dashboards.alerts():
