@@ -66,7 +66,9 @@ OF_A_DRIVER = {"synergy_gpu_memory_used_bytes", "synergy_gpu_power_watts", "syne
                "synergy_gpu_utilization_ratio", "synergy_gpu_xid_errors_total", "synergy_pod_gpu_memory_used_bytes",
                "synergy_pod_gpu_utilization_ratio"}
 # Alerts that nothing here makes fire; promtool alone judges them.
-NOT_PROVOKED = {"SynergyGpuXid": "a file of GPUs has no Xids", "SynergyTunerWithTwoLeaders": "the Lease rules it out"}
+NOT_PROVOKED = {"SynergyGpuXid": "a file of GPUs has no Xids", "SynergyGpuUnreachable": "nor dead ones",
+                "SynergyTunerWithTwoLeaders": "the Lease rules it out",
+                "SynergyBindInDoubt": "the API server would have to fall silent for minutes in the middle of a bind"}
 # What a role allows although no call of it was seen here, and what it is for.
 NOT_SEEN = {
     "synergy-extender": {
@@ -83,7 +85,10 @@ NOT_SEEN = {
         ("", "pods/status", "patch"): "a pod that has memory above its floor",
         ("", "events", "patch"): "an event that is repeated",
     },
-    "synergy-device-plugin": {},
+    "synergy-device-plugin": {
+        ("", "events", "create"): "a GPU that is not well",
+        ("", "events", "patch"): "an event that is repeated",
+    },
 }
 
 
