@@ -166,6 +166,19 @@ std::string NodesText(const std::vector<NodeVerdict>& nodes) {
   return FormatTable(rows, 2);
 }
 
+Tree NodesTree(const std::vector<NodeVerdict>& nodes) {
+  Tree::List list;
+  list.reserve(nodes.size());
+  for (const auto& [node, free, reason] : nodes) {
+    list.push_back(Tree::Members{{"node", node},
+                                 {"free", Tree::Members{{"gpus", free.gpus.count()},
+                                                        {"cpu", ToQuantityText(free.cpu)},
+                                                        {"memory", ToQuantityText(free.memory)}}},
+                                 {"reason", reason}});
+  }
+  return list;
+}
+
 std::string WaitsText(const Waits& waits, WallTime now, bool each_node) {
   std::string text = fmt::format("Waits for {}", waits.scheduler);
   const auto since = ParseTime(waits.since);
@@ -261,15 +274,6 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
       obstacles.push_back(Tree::Members{{"reason", obstacle.reason},
                                         {"nodes", static_cast<int64_t>(obstacle.nodes)}});
     }
-    Tree::List nodes;
-    for (const auto& [node, free, reason] : explanation.waits->nodes) {
-      if (!each_node) break;
-      Tree amounts = Tree::Members{{"gpus", free.gpus.count()},
-                                   {"cpu", ToQuantityText(free.cpu)},
-                                   {"memory", ToQuantityText(free.memory)}};
-      nodes.push_back(
-          Tree::Members{{"node", node}, {"free", std::move(amounts)}, {"reason", reason}});
-    }
     waits =
         Tree::Members{{"scheduler", explanation.waits->scheduler},
                       {"since", explanation.waits->since},
@@ -278,7 +282,7 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
                       {"obstacles", std::move(obstacles)},
                       {"nodesWithRoom", static_cast<int64_t>(explanation.waits->nodes_with_room)},
                       {"nodesByReclaim", static_cast<int64_t>(explanation.waits->nodes_by_reclaim)},
-                      {"nodes", each_node ? Tree(std::move(nodes)) : Tree()}};
+                      {"nodes", each_node ? NodesTree(explanation.waits->nodes) : Tree()}};
   }
   return Tree::Members{{"pod", ToTree(explanation.pod)},
                        {"enforcement", explanation.enforcement},

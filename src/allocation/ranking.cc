@@ -25,8 +25,8 @@ bool Ranking::IsBest(const Entry& entry, double slack) const {
 }
 
 bool Ranking::LeavesTheChoice(double slack) const {
-  return std::count_if(entries_.begin(), entries_.end(),
-                       [&](const Entry& entry) { return IsBest(entry, slack); }) > 1;
+  return slack > 0 && std::count_if(entries_.begin(), entries_.end(),
+                                    [&](const Entry& entry) { return IsBest(entry, slack); }) > 1;
 }
 
 void Ranking::GivePoints(std::span<uint8_t> points, double slack) const {

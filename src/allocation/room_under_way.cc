@@ -26,7 +26,7 @@ bool MayFitSoon(const Pod& pod, const NodeState& node) {
       soon.requested -= BeingCut(*tenant);
     }
   }
-  return soon.requested != node.requested && CheckFit(pod, soon).none();
+  return CheckFit(pod, soon).none();
 }
 
 }  // namespace synergy

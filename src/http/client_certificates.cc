@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "http/file_identity.h"
@@ -9,11 +10,13 @@
 namespace synergy::http {
 namespace {
 
-// What a file holds now; as it was where it has no name, or cannot be read.
+// What a file holds now. As it was, where it has no name, cannot be read, or is empty: without an
+// authority of its own a client would trust all of the system's.
 void ReadAgain(const std::string& file, std::string& pem) {
   if (file.empty()) return;
   std::ifstream in(file, std::ios::binary);
-  if (in) pem.assign(std::istreambuf_iterator<char>(in), {});
+  std::string now(std::istreambuf_iterator<char>(in), {});
+  if (!now.empty()) pem = std::move(now);
 }
 
 }  // namespace

@@ -122,6 +122,16 @@ TEST_F(TlsServerTest, AClientFollowsTheFileOfTheAuthorityThatItTrusts) {
   EXPECT_TRUE((*client)->Send({.path = "/hello"}));
 }
 
+// As while it is being written. Without an authority the system's would count.
+TEST_F(TlsServerTest, AFileOfTheAuthorityThatIsEmptyChangesNothing) {
+  Start(authority_.Issue("server"));
+  const auto client = Client::Create(
+      {.base_url = url(),
+       .tls = {.ca_pem = authority_.certificate_pem(), .ca_file = folder_.Write("ca.crt", "")}});
+  ASSERT_TRUE(client);
+  EXPECT_TRUE((*client)->Send({.path = "/hello"}));
+}
+
 TEST_F(TlsServerTest, AServerOfAnotherNameIsRefusedUnlessItIsTheNameAskedFor) {
   Start(authority_.Issue("kubernetes", {"DNS:kubernetes.default.svc"}));
   const auto refused = Get(url(), {.ca_pem = authority_.certificate_pem()});
