@@ -1,0 +1,69 @@
+#include "wire/node_progress.h"
+
+#include <chrono>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace synergy::testing {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using wire::ReadNodeProgress;
+using wire::WriteNodeProgress;
+
+NodeProgress Sample() {
+  PodProgress told;
+  told.uid = "1-2";
+  told.pod_namespace = "team";
+  told.name = "train-0";
+  told.container = "train";
+  told.format = "tqdm";
+  told.iteration = 120;
+  told.total = 1000;
+  told.epoch = 0;
+  told.loss = 0.25;
+  told.rate = 12.5;
+  told.overall_rate = 11;
+  told.iterations = 119.5;
+  told.last = WallTime(seconds(1700000000));
+  told.remaining = seconds(70);
+  told.cpu = CpuUse{seconds(30), seconds(1), seconds(0)};
+  PodProgress silent;
+  silent.uid = "3-4";
+  silent.name = "train-1";
+  return {"n1", WallTime(seconds(1699999000)), WallTime(seconds(1700000001)), {told, silent}};
+}
+
+TEST(NodeProgressTest, WhatIsWrittenIsRead) {
+  const auto read = ReadNodeProgress(WriteNodeProgress(Sample()));
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(*read, Sample());
+}
+
+TEST(NodeProgressTest, NoPodsAreAnAnswer) {
+  const auto read = ReadNodeProgress(WriteNodeProgress({"n1", {}, {}, {}}));
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_TRUE(read->pods.empty());
+}
+
+TEST(NodeProgressTest, WhatANewerAgentAddsIsPassedOver) {
+  EXPECT_TRUE(ReadNodeProgress(R"({"node":"n1","new":{},"pods":[{"uid":"1","new":2}]})"));
+}
+
+TEST(NodeProgressTest, WhatIsWrongIsNamed) {
+  const auto error_of = [](const std::string& text) {
+    const auto read = ReadNodeProgress(text);
+    return read ? "no error" : read.error().message;
+  };
+  EXPECT_THAT(error_of(R"({"pods":[{"rate":"fast"}]})"), HasSubstr("pods[0].rate"));
+  EXPECT_THAT(error_of(R"({"pods":[{"iteration":1.5}]})"), HasSubstr("pods[0].iteration"));
+  EXPECT_THAT(error_of("[]"), HasSubstr("object"));
+  EXPECT_THAT(error_of(R"({"node":")" + std::string(size_t{2} << 20, 'x') + "\"}"),
+              HasSubstr("longer than"));
+}
+
+}  // namespace
+}  // namespace synergy::testing
