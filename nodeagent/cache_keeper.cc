@@ -20,13 +20,6 @@ bool MayKeep(const wire::ResizeStatus& pod) {
   return pod.managed && pod.fungible && !pod.terminal && !pod.deleting;
 }
 
-const wire::ResizeStatus::Container* RunningContainer(const wire::ResizeStatus& pod) {
-  for (const wire::ResizeStatus::Container& container : pod.containers) {
-    if (container.name == pod.fungible->container && !container.id.empty()) return &container;
-  }
-  return nullptr;
-}
-
 std::string_view Name(CachePace::Brake brake) {
   switch (brake) {
     case CachePace::Brake::kPressure:
@@ -59,10 +52,11 @@ struct CacheKeeper::Look {
   MemorySample sample;
 };
 
-CacheKeeper::CacheKeeper(MemoryGroups& groups, ReadNode read_node, ReadingWriter& writer,
-                         const Clock& clock, Logger& log, metrics::NodeAgentMetrics& metrics,
-                         CacheRules rules)
-    : groups_(groups),
+CacheKeeper::CacheKeeper(const NodePods& pods, MemoryGroups& groups, ReadNode read_node,
+                         ReadingWriter& writer, const Clock& clock, Logger& log,
+                         metrics::NodeAgentMetrics& metrics, CacheRules rules)
+    : pods_(pods),
+      groups_(groups),
       read_node_(std::move(read_node)),
       writer_(writer),
       clock_(clock),
@@ -71,28 +65,6 @@ CacheKeeper::CacheKeeper(MemoryGroups& groups, ReadNode read_node, ReadingWriter
       rules_(rules) {}
 
 CacheKeeper::~CacheKeeper() = default;
-
-void CacheKeeper::Replace(std::vector<wire::ResizeStatus> all) {
-  std::map<std::string, PodPointer> pods;
-  for (wire::ResizeStatus& pod : all) {
-    std::string uid = pod.uid;
-    pods.emplace(std::move(uid), std::make_shared<const wire::ResizeStatus>(std::move(pod)));
-  }
-  const std::lock_guard lock(mutex_);
-  pods_ = std::move(pods);
-}
-
-void CacheKeeper::Upsert(wire::ResizeStatus pod) {
-  std::string uid = pod.uid;
-  auto pointer = std::make_shared<const wire::ResizeStatus>(std::move(pod));
-  const std::lock_guard lock(mutex_);
-  pods_.insert_or_assign(std::move(uid), std::move(pointer));
-}
-
-void CacheKeeper::Remove(const wire::ResizeStatus& pod) {
-  const std::lock_guard lock(mutex_);
-  pods_.erase(pod.uid);
-}
 
 size_t CacheKeeper::kept_pods() const {
   const std::lock_guard lock(mutex_);
@@ -104,14 +76,6 @@ bool CacheKeeper::node_short() const {
   return node_short_;
 }
 
-std::vector<CacheKeeper::PodPointer> CacheKeeper::Pods() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<PodPointer> pods;
-  pods.reserve(pods_.size());
-  for (const auto& [uid, pod] : pods_) pods.push_back(pod);
-  return pods;
-}
-
 void CacheKeeper::ForgetOthers(const std::vector<PodPointer>& pods) {
   std::erase_if(kept_, [&pods](const auto& entry) {
     return std::none_of(pods.begin(), pods.end(), [&entry](const PodPointer& pod) {
@@ -121,7 +85,7 @@ void CacheKeeper::ForgetOthers(const std::vector<PodPointer>& pods) {
 }
 
 Duration CacheKeeper::Step(const std::stop_token& stop) {
-  const std::vector<PodPointer> pods = Pods();
+  const std::vector<PodPointer> pods = pods_.All();
   ForgetOthers(pods);
   const Result<NodeMemory> node = read_node_();
   const bool node_short = node && IsShort(*node, rules_.eviction_threshold);
@@ -178,7 +142,7 @@ Duration CacheKeeper::Step(const std::stop_token& stop) {
 }
 
 std::optional<MemorySample> CacheKeeper::SampleOf(Kept& kept, const wire::ResizeStatus& pod) {
-  const wire::ResizeStatus::Container* const container = RunningContainer(pod);
+  const wire::ResizeStatus::Container* const container = TrainingContainer(pod);
   if (container == nullptr) return std::nullopt;
   if (kept.container_id != container->id || !kept.group) {
     auto group = groups_.OfContainer(pod, *container);

@@ -4,8 +4,7 @@
 // written on them how much memory they have in use (memory_reading.h). Nothing of it outlasts this
 // process: no limit is set, no threshold, only cache that is dropped at once.
 //
-// Threading: Replace, Upsert and Remove by one thread (the watch's), Step by one other, the rest by
-// any.
+// Threading: Step by one thread, the rest by any.
 // Failures: what cannot be read or dropped is counted, logged when it is new, and tried again.
 
 #include <cstddef>
@@ -20,11 +19,11 @@
 
 #include "core/clock.h"
 #include "core/log.h"
-#include "kube/reflector.h"
 #include "metrics/node_agent_metrics.h"
 #include "nodeagent/cache_policy.h"
 #include "nodeagent/memory_groups.h"
 #include "nodeagent/memory_reading.h"
+#include "nodeagent/node_pods.h"
 #include "nodeagent/reading_writer.h"
 
 namespace synergy::nodeagent {
@@ -34,18 +33,15 @@ struct CacheRules {
   Bytes eviction_threshold = MiB(100);
 };
 
-class CacheKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
+class CacheKeeper {
  public:
   using ReadNode = std::function<Result<NodeMemory>()>;
 
   // All references outlive the keeper.
-  CacheKeeper(MemoryGroups& groups, ReadNode read_node, ReadingWriter& writer, const Clock& clock,
-              Logger& log, metrics::NodeAgentMetrics& metrics, CacheRules rules);
-  ~CacheKeeper() override;
-
-  void Replace(std::vector<wire::ResizeStatus> all) override;
-  void Upsert(wire::ResizeStatus pod) override;
-  void Remove(const wire::ResizeStatus& pod) override;
+  CacheKeeper(const NodePods& pods, MemoryGroups& groups, ReadNode read_node, ReadingWriter& writer,
+              const Clock& clock, Logger& log, metrics::NodeAgentMetrics& metrics,
+              CacheRules rules);
+  ~CacheKeeper();
 
   // Looks once at every pod; says after how long to look again.
   Duration Step(const std::stop_token& stop);
@@ -54,11 +50,9 @@ class CacheKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
   bool node_short() const;
 
  private:
-  using PodPointer = std::shared_ptr<const wire::ResizeStatus>;
   struct Kept;
   struct Look;
 
-  std::vector<PodPointer> Pods() const;
   void ForgetOthers(const std::vector<PodPointer>& pods);
   // None where there is nothing to be seen.
   std::optional<MemorySample> SampleOf(Kept& kept, const wire::ResizeStatus& pod);
@@ -67,6 +61,7 @@ class CacheKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
   void Report(Kept& kept, const wire::ResizeStatus& pod, std::string_view reason,
               const Error& error);
 
+  const NodePods& pods_;
   MemoryGroups& groups_;
   const ReadNode read_node_;
   ReadingWriter& writer_;
@@ -76,7 +71,6 @@ class CacheKeeper final : public kube::ObjectStore<wire::ResizeStatus> {
   const CacheRules rules_;
 
   mutable std::mutex mutex_;
-  std::map<std::string, PodPointer> pods_;  // by uid: all of the node
   size_t kept_pods_ = 0;
   bool node_short_ = false;
 

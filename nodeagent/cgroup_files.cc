@@ -9,26 +9,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "nodeagent/open_file.h"
+
 namespace synergy::nodeagent {
 namespace {
 
 constexpr size_t kLargest = size_t{64} << 10;
-
-class OpenFile {
- public:
-  OpenFile(const std::string& file, int flags)
-      : fd_(::open(file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW)) {}
-  ~OpenFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  int fd() const { return fd_; }
-
- private:
-  const int fd_;
-};
 
 }  // namespace
 

@@ -21,6 +21,7 @@
 #include "nodeagent/health.h"
 #include "nodeagent/memory_groups.h"
 #include "nodeagent/memory_use.h"
+#include "nodeagent/node_pods.h"
 #include "nodeagent/reading_writer.h"
 #include "nodeagent/shrinker.h"
 #include "wire/resize_status.h"
@@ -80,9 +81,9 @@ class RunningDaemon final : public Daemon {
         shrinker_(*groups_, *events_, clock, log, metrics_,
                   {{config.margin_percent, config.margin_most}, config.give_up_after}),
         writer_(*client_, clock, log, metrics_),
-        keeper_(*groups_, ReadNodeMemory, writer_, clock, log, metrics_,
+        keeper_(node_pods_, *groups_, ReadNodeMemory, writer_, clock, log, metrics_,
                 {.eviction_threshold = config.eviction_threshold}),
-        stores_(shrinker_, keeper_),
+        stores_(shrinker_, node_pods_),
         log_(log) {}
 
   ~RunningDaemon() override { Stop(); }
@@ -149,6 +150,7 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<kube::EventRecorder> events_;
   Shrinker shrinker_;
   ApiReadingWriter writer_;
+  NodePods node_pods_;
   CacheKeeper keeper_;
   BothStores stores_;
   Logger& log_;

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "nodeagent/cgroup_files.h"
-#include "nodeagent/cgroup_paths.h"
+#include "nodeagent/cgroup_folders.h"
 #include "nodeagent/v1_memory_group.h"
 #include "nodeagent/v2_memory_group.h"
 
@@ -21,51 +21,26 @@ enum class Version { kV1, kV2 };
 class KernelMemoryGroups final : public MemoryGroups {
  public:
   KernelMemoryGroups(Version version, std::string hierarchy, std::string kubelet_cgroup_root)
-      : version_(version),
-        hierarchy_(std::move(hierarchy)),
-        kubelet_cgroup_root_(std::move(kubelet_cgroup_root)) {}
+      : version_(version), folders_(std::move(hierarchy), std::move(kubelet_cgroup_root)) {}
 
   Result<std::unique_ptr<MemoryGroup>> OfPod(const wire::ResizeStatus& pod) override {
-    const Result<std::string> folder = PodFolder(pod);
-    if (!folder) return Fail(folder.error());
-    return Open(*folder);
+    return Open(folders_.OfPod(pod));
   }
 
   Result<std::unique_ptr<MemoryGroup>> OfContainer(
       const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) override {
-    const Result<std::string> folder = PodFolder(pod);
-    if (!folder) return Fail(folder.error());
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(*folder, error)) {
-      // A symbolic link could lead out of the pod; control groups have none.
-      if (entry.symlink_status(error).type() != fs::file_type::directory) continue;
-      if (IsContainerFolder(entry.path().filename().string(), container.id))
-        return Open(entry.path().string());
-    }
-    return Fail(ErrorCode::kNotFound,
-                fmt::format("{} has no control group of {}", *folder, container.id));
+    return Open(folders_.OfContainer(pod, container));
   }
 
  private:
-  Result<std::string> PodFolder(const wire::ResizeStatus& pod) const {
-    const auto folders = PodFolders(kubelet_cgroup_root_, pod.qos_class, pod.uid);
-    if (!folders) return Fail(folders.error());
-    for (const std::string& folder : *folders) {
-      std::error_code error;
-      if (fs::is_directory(hierarchy_ + folder, error)) return hierarchy_ + folder;
-    }
-    return Fail(ErrorCode::kNotFound, fmt::format("there is neither {0}{1} nor {0}{2}", hierarchy_,
-                                                  folders->front(), folders->back()));
-  }
-
-  Result<std::unique_ptr<MemoryGroup>> Open(const std::string& folder) const {
-    if (version_ == Version::kV1) return std::make_unique<V1MemoryGroup>(folder);
-    return std::make_unique<V2MemoryGroup>(folder, "/proc");
+  Result<std::unique_ptr<MemoryGroup>> Open(const Result<std::string>& folder) const {
+    if (!folder) return Fail(folder.error());
+    if (version_ == Version::kV1) return std::make_unique<V1MemoryGroup>(*folder);
+    return std::make_unique<V2MemoryGroup>(*folder, "/proc");
   }
 
   const Version version_;
-  const std::string hierarchy_;
-  const std::string kubelet_cgroup_root_;
+  const CgroupFolders folders_;
 };
 
 }  // namespace

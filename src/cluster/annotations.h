@@ -24,6 +24,12 @@ inline constexpr std::string_view kKueuePod = "kueue.x-k8s.io/managed";  // "tru
 // LimitRanger's, an annotation: what it has filled in.
 inline constexpr std::string_view kLimitRanger = "kubernetes.io/limit-ranger";
 
+// Annotations that people set: where a pod's progress is to be seen (docs/progress.md).
+inline constexpr std::string_view kProgressPattern = "synergy.io/progress-pattern";
+inline constexpr std::string_view kProgressCounter = "synergy.io/progress-counter";
+inline constexpr std::string_view kProgressPort = "synergy.io/progress-port";
+inline constexpr std::string_view kProgressPath = "synergy.io/progress-path";
+
 // Annotations that the webhook writes. Amounts are {"cpu":"1500m","memory":"4Gi"}, those of the
 // container that has the GPUs.
 inline constexpr std::string_view kContainer = "synergy.io/container";

@@ -1,11 +1,14 @@
 #include "wire/resize_status.h"
 
+#include <charconv>
 #include <limits>
 #include <map>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
+#include "cluster/annotations.h"
 #include "wire/json_words.h"
 #include "wire/object_readers.h"
 #include "wire/resource_list.h"
@@ -91,6 +94,20 @@ std::vector<std::string> ReadStorage(FieldReader& fields, Value volumes,
   return storage;
 }
 
+// What its author wrote; nothing of it makes the pod unreadable.
+ResizeStatus::ProgressSource ReadProgressSource(FieldReader& fields, Value annotations) {
+  ResizeStatus::ProgressSource source;
+  source.pattern = ReadText(fields, annotations[annotations::kProgressPattern]);
+  source.counter = ReadText(fields, annotations[annotations::kProgressCounter]);
+  const std::string_view port = fields.Text(annotations[annotations::kProgressPort]);
+  uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (error == std::errc() && end == port.data() + port.size() && number > 0) source.port = number;
+  const std::string_view path = fields.Text(annotations[annotations::kProgressPath]);
+  if (!path.empty()) source.path = path;
+  return source;
+}
+
 }  // namespace
 
 ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object) {
@@ -120,6 +137,9 @@ ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object) {
   if (metadata["labels"]["synergy.io/fungible"].text() != "false") {
     pod.fungible = ReadFungible(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
   }
+  pod.progress = ReadProgressSource(lenient, annotations);
+  // Of a pod in the node's own network a port may be anybody's.
+  if (!lenient.Truth(spec["hostNetwork"])) pod.ip = ReadText(lenient, status["podIP"]);
   pod.storage = ReadStorage(lenient, spec["volumes"], pod.pod_namespace);
   return pod;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// A pod as the node agent sees it: whose memory limits are being changed, and how far the kubelet
-// has come.
+// A pod as the node agent sees it: whose memory limits are being changed and how far the kubelet
+// has come, and where its progress is to be seen.
 //
 // Threading: values. Read by ObjectReader (objects.h).
 
@@ -25,6 +25,15 @@ struct ResizeStatus {
     std::optional<Bytes> memory_limit;  // asked for (spec); none: no limit
     std::optional<Bytes> memory_limit_in_force;
   };
+  // Where the pod's author says that its progress is to be seen.
+  struct ProgressSource {
+    std::string pattern;           // of log lines, a regular expression; empty: the shipped ones
+    std::string counter;           // of a Prometheus endpoint; empty: none
+    std::optional<uint16_t> port;  // of that endpoint; none: not said, or no port
+    std::string path = "/metrics";
+
+    bool operator==(const ProgressSource&) const = default;
+  };
   // A condition that is True.
   struct Condition {
     std::string reason;
@@ -47,6 +56,8 @@ struct ResizeStatus {
   std::optional<Condition> resize_in_progress;  // the kubelet has taken the change on
   std::optional<Condition> resize_pending;      // it does not, now or ever
   std::shared_ptr<const Fungible> fungible;     // null: nothing of the pod may be changed
+  ProgressSource progress;
+  std::string ip;  // empty: it has none, or the node's
   // Storage that other pods of the node may read, too: "claim team/data", "/mnt/data".
   std::vector<std::string> storage;
 

@@ -119,13 +119,14 @@ class CacheKeeperTest : public ::testing::Test {
   ContainerGroups groups;
   HeardReadings readings;
   NodeMemory node{GiB(64), GiB(40), GiB(40)};
+  NodePods pods;
   CacheKeeper keeper{
-      groups, [this] { return Result<NodeMemory>(node); }, readings, clock, log, metrics, {}};
+      pods, groups, [this] { return Result<NodeMemory>(node); }, readings, clock, log, metrics, {}};
 };
 
 TEST_F(CacheKeeperTest, KeepsTheCacheToTheShareAndLeavesAnonymousMemory) {
   FakeContainer& container = Has("a", GiB(5), GiB(15));
-  keeper.Replace({Pod("a", GiB(8), GiB(8))});
+  pods.Replace({Pod("a", GiB(8), GiB(8))});
   Steps(200);
   EXPECT_EQ(container.anonymous, GiB(5));
   EXPECT_LE(container.anonymous + container.cache, GiB(8) + MiB(128));
@@ -135,9 +136,9 @@ TEST_F(CacheKeeperTest, KeepsTheCacheToTheShareAndLeavesAnonymousMemory) {
 
 TEST_F(CacheKeeperTest, TakesNoMoreWhenAShareGrows) {
   FakeContainer& container = Has("a", GiB(5), GiB(15));
-  keeper.Replace({Pod("a", GiB(8), GiB(8))});
+  pods.Replace({Pod("a", GiB(8), GiB(8))});
   Steps(3);
-  keeper.Upsert(Pod("a", GiB(30), GiB(8)));
+  pods.Upsert(Pod("a", GiB(30), GiB(8)));
   const Bytes before = container.cache;
   Steps(20);
   EXPECT_EQ(container.cache, before);
@@ -147,7 +148,7 @@ TEST_F(CacheKeeperTest, LeavesPodsAloneThatAreNotManaged) {
   FakeContainer& container = Has("a", GiB(5), GiB(15));
   wire::ResizeStatus pod = Pod("a", GiB(8), GiB(1));
   pod.managed = false;
-  keeper.Replace({pod});
+  pods.Replace({pod});
   Steps(20);
   EXPECT_EQ(container.cache, GiB(15));
   EXPECT_THAT(readings.heard, IsEmpty());
@@ -159,13 +160,13 @@ TEST_F(CacheKeeperTest, LeavesTheCacheOfAVolumeAloneThatSeveralPodsRead) {
   wire::ResizeStatus one = Pod("a", GiB(8), GiB(1));
   wire::ResizeStatus other = Pod("b", GiB(8), GiB(1));
   one.storage = other.storage = {"claim team/data"};
-  keeper.Replace({one, other});
+  pods.Replace({one, other});
   Steps(20);
   EXPECT_EQ(container.cache, GiB(15));
   // What it would not give back is in use.
   ASSERT_EQ(readings.heard.size(), 1u);
   EXPECT_EQ(readings.heard[0].second.in_use, GiB(20));
-  keeper.Remove(other);
+  pods.Remove(other);
   Steps(20);
   EXPECT_LT(container.cache, GiB(15));
 }
@@ -173,7 +174,7 @@ TEST_F(CacheKeeperTest, LeavesTheCacheOfAVolumeAloneThatSeveralPodsRead) {
 TEST_F(CacheKeeperTest, DoesNotInsistOnCacheThatDoesNotGo) {
   FakeContainer& container = Has("a", GiB(5), GiB(15));
   container.stubborn = true;
-  keeper.Replace({Pod("a", GiB(8), GiB(8))});
+  pods.Replace({Pod("a", GiB(8), GiB(8))});
   Steps(120);
   EXPECT_LT(container.drops, 20);
   EXPECT_THAT(metrics.Render(), HasSubstr("brakes_total{reason=\"in_vain\"}"));
@@ -181,7 +182,7 @@ TEST_F(CacheKeeperTest, DoesNotInsistOnCacheThatDoesNotGo) {
 
 TEST_F(CacheKeeperTest, TellsWhatAPodCannotGiveBack) {
   Has("a", GiB(5), GiB(15));
-  keeper.Replace({Pod("a", GiB(30), GiB(1))});
+  pods.Replace({Pod("a", GiB(30), GiB(1))});
   Steps(3);
   ASSERT_EQ(readings.heard.size(), 1u);
   EXPECT_EQ(readings.heard[0].first, "a");
@@ -190,7 +191,7 @@ TEST_F(CacheKeeperTest, TellsWhatAPodCannotGiveBack) {
 
 TEST_F(CacheKeeperTest, TellsTheWorkingSetWhereNoCacheCanBeReleased) {
   Has("a", GiB(5), GiB(15)).can_release = false;
-  keeper.Replace({Pod("a", GiB(30), GiB(1))});
+  pods.Replace({Pod("a", GiB(30), GiB(1))});
   Steps(3);
   ASSERT_EQ(readings.heard.size(), 1u);
   EXPECT_EQ(readings.heard[0].second.in_use, GiB(20));
@@ -198,7 +199,7 @@ TEST_F(CacheKeeperTest, TellsTheWorkingSetWhereNoCacheCanBeReleased) {
 
 TEST_F(CacheKeeperTest, AShortNodeIsTold) {
   Has("a", GiB(5), GiB(15));
-  keeper.Replace({Pod("a", GiB(30), GiB(1))});
+  pods.Replace({Pod("a", GiB(30), GiB(1))});
   Steps(1);
   node.available = MiB(200);
   Steps(1);
@@ -210,12 +211,12 @@ TEST_F(CacheKeeperTest, AShortNodeIsTold) {
 // The new container of a pod has a group of its own.
 TEST_F(CacheKeeperTest, FollowsAContainerThatIsRestarted) {
   Has("a", GiB(5), GiB(15)).failure = Error{ErrorCode::kNotFound, "gone"};
-  keeper.Replace({Pod("a", GiB(8), GiB(8))});
+  pods.Replace({Pod("a", GiB(8), GiB(8))});
   Steps(2);
   FakeContainer& next = Has("a-again", GiB(5), GiB(15));
   wire::ResizeStatus pod = Pod("a", GiB(8), GiB(8));
   pod.containers[0].id = "containerd://a-again";
-  keeper.Upsert(pod);
+  pods.Upsert(pod);
   Steps(20);
   EXPECT_LT(next.cache, GiB(15));
   EXPECT_THAT(metrics.Render(), ::testing::Not(HasSubstr("sample_failed")));
@@ -224,11 +225,10 @@ TEST_F(CacheKeeperTest, FollowsAContainerThatIsRestarted) {
 // An agent that was killed has left nothing: another begins as the first did.
 TEST_F(CacheKeeperTest, AnotherAgentGoesOnWhereOneWasKilled) {
   FakeContainer& container = Has("a", GiB(5), GiB(15));
-  keeper.Replace({Pod("a", GiB(8), GiB(8))});
+  pods.Replace({Pod("a", GiB(8), GiB(8))});
   Steps(4);
-  CacheKeeper other(groups, [this] { return Result<NodeMemory>(node); }, readings, clock, log,
+  CacheKeeper other(pods, groups, [this] { return Result<NodeMemory>(node); }, readings, clock, log,
                     metrics, {});
-  other.Replace({Pod("a", GiB(8), GiB(8))});
   for (int i = 0; i < 200; ++i) clock.Advance(other.Step({}));
   EXPECT_LE(container.anonymous + container.cache, GiB(8) + MiB(128));
   EXPECT_EQ(container.anonymous, GiB(5));

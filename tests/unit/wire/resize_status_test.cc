@@ -86,6 +86,28 @@ TEST(ResizeStatusTest, OnlyTheAnnotationsMakeAPodOurs) {
   EXPECT_FALSE(managed("null"));
 }
 
+TEST(ResizeStatusTest, WhereProgressIsToBeSeenIsTheAuthorsToSay) {
+  const auto read = [](const std::string& annotations, const std::string& more = "") {
+    return ReadModified(
+               R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1","annotations":)" +
+               annotations + R"(},"spec":{"containers":[{"name":"c"}])" + more +
+               R"(},"status":{"podIP":"10.0.0.7"}})")
+        .object;
+  };
+  const ResizeStatus counted =
+      read(R"({"synergy.io/progress-counter":"steps_total","synergy.io/progress-port":"8000",)"
+           R"("synergy.io/progress-path":"/m"})");
+  EXPECT_EQ(counted.progress, (ResizeStatus::ProgressSource{"", "steps_total", 8000, "/m"}));
+  EXPECT_EQ(counted.ip, "10.0.0.7");
+  EXPECT_EQ(
+      read(R"({"synergy.io/progress-pattern":"step (?P<iteration>[0-9]+) done"})").progress.pattern,
+      "step (?P<iteration>[0-9]+) done");
+  EXPECT_EQ(read("{}").progress, ResizeStatus::ProgressSource{});
+  EXPECT_FALSE(read(R"({"synergy.io/progress-port":"eighty"})").progress.port);
+  EXPECT_FALSE(read(R"({"synergy.io/progress-port":"80800"})").progress.port);
+  EXPECT_EQ(read("{}", R"(,"hostNetwork":true)").ip, "");
+}
+
 TEST(ResizeStatusTest, OddFieldsAreReportedAndReadAsAbsent) {
   const WatchEvent<ResizeStatus> event = ReadModified(
       R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1"},"spec":{"containers":[)"
