@@ -5,7 +5,7 @@
 BUILD_PACKAGES=(
   g++ cmake ninja-build ccache pkg-config
   libcpp-httplib-dev libssl-dev zlib1g-dev libbrotli-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev
-  libexpected-dev libfmt-dev libcli11-dev libabsl-dev coinor-libcbc-dev coinor-libclp-dev gnuplot-nox
+  libexpected-dev libfmt-dev libcli11-dev libabsl-dev libre2-dev coinor-libcbc-dev coinor-libclp-dev gnuplot-nox
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   clang-19 clang-format-19 clang-tidy-19 shellcheck

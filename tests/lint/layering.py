@@ -13,6 +13,7 @@ import tree
 ARROWS = {
     "core": [],
     "profile": ["core"],
+    "progress": ["core"],
     "solver": ["core"],
     "cluster": ["core", "profile"],
     "admission": ["core", "profile", "cluster"],
@@ -33,8 +34,8 @@ ARROWS = {
     "extender": ["core", "cluster", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "controller": ["core", "profile", "cluster", "admission", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "deviceplugin": ["core", "inventory", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "nodeagent": ["core", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "cli": ["core", "profile", "cluster", "policy", "allocation", "engine", "baseline", "sim", "record", "json", "wire", "config", "kube"],
+    "nodeagent": ["core", "progress", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "cli": ["core", "profile", "progress", "cluster", "policy", "allocation", "engine", "baseline", "sim", "record", "json", "wire", "config", "kube"],
 }
 # Folders beside src/.
 PROGRAMS = ["extender", "controller", "deviceplugin", "nodeagent", "cli"]
@@ -47,6 +48,7 @@ THIRD_PARTY = {
     "httplib.h": ["http"],
     "openssl/": ["http", "config"],
     "rapidjson/": ["json"],
+    "re2/": ["progress"],
     "yaml-cpp/": ["config", "cli"],
     "prometheus/": ["metrics"],
     "Cbc": ["solver"],
@@ -59,7 +61,7 @@ THIRD_PARTY = {
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
 # that give the rest its clock, its log and its way to end.
-PURE = ["core", "inventory", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "baseline", "sim"]
+PURE = ["core", "inventory", "profile", "progress", "solver", "cluster", "admission", "policy", "allocation", "engine", "baseline", "sim"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
 # System headers that a pure folder does not include, with the folders that may all the same.
 IMPURE_HEADERS = {

@@ -1,0 +1,166 @@
+#include "progress/bars.h"
+
+#include <algorithm>
+#include <array>
+
+#include "progress/expression.h"
+#include "progress/numbers.h"
+
+namespace synergy {
+namespace {
+
+constexpr int64_t kMostMemory = 512 << 10;
+// What stands before a bar on its line and is not its description: a warning without an end, say.
+constexpr size_t kLongestDescription = 160;
+
+// " 45%|####5     | 450/1000 [00:12<00:15, 35.20it/s, loss=0.5]"; Lightning leaves out the
+// percentage where it knows no total.
+const Expression& WithTotal() {
+  static const Expression expression(
+      R"((?:\d+%)?\|[^|]*\| *(?P<iteration>\d[\d.]*[kMGT]?)/(?P<total>\d[\d.]*[kMGT]?|\?) )"
+      R"(\[(?P<elapsed>[\d:]+)<[^,\]]*(?:, *(?:\?|(?P<rate>\d[\d.]*))(?P<unit>[^/,=\]]{0,24})/(?P<per>[a-zA-Z]+))?)",
+      false, kMostMemory);
+  return expression;
+}
+
+// "450it [00:12, 35.20it/s]": without a total there is no bar.
+const Expression& WithoutTotal() {
+  static const Expression expression(
+      R"((?:^|[ :])(?P<iteration>\d[\d.]*[kMGT]?) ?[A-Za-z]+ )"
+      R"(\[(?P<elapsed>\d+(?::\d\d)+), *(?:\?|(?P<rate>\d[\d.]*))(?P<unit>[^/,=\]]{0,24})/(?P<per>[a-zA-Z]+))",
+      false, kMostMemory);
+  return expression;
+}
+
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+template <size_t N>
+bool Among(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool IsTraining(std::string_view word) {
+  constexpr std::array<std::string_view, 9> kWords = {"fit",        "fitting",  "finetune",
+                                                      "finetuning", "pretrain", "pretraining",
+                                                      "tuning",     "learning", "optimizing"};
+  return word.starts_with("train") || Among(word, kWords);
+}
+
+bool IsEvaluation(std::string_view word) {
+  constexpr std::array<std::string_view, 13> kWords = {
+      "val", "valid",     "eval",  "test",    "testing",  "predict",  "sanity",
+      "dev", "inference", "infer", "scoring", "sampling", "inferring"};
+  return Among(word, kWords) || word.starts_with("validat") || word.starts_with("evaluat") ||
+         word.starts_with("predict");
+}
+
+bool IsOther(std::string_view word) {
+  constexpr std::array<std::string_view, 12> kWords = {
+      "map",    "filter", "tokenize", "download", "extract", "load",
+      "upload", "shards", "save",     "convert",  "fetch",   "preprocess"};
+  if (Among(word, kWords)) return true;
+  // "Tokenizing", "Extracting": what is done, and is no training.
+  return word.size() > 4 && word.ends_with("ing") && !IsTraining(word) && !IsEvaluation(word) &&
+         word != "running" && word != "string";
+}
+
+// What is counted is no iteration: bytes, files, rows of a data set that is made ready.
+bool IsOtherUnit(std::string_view unit) {
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  while (unit.ends_with(' ')) unit.remove_suffix(1);
+  constexpr std::array<std::string_view, 16> kUnits = {
+      "B",    "iB",    "b",   "bytes", "byte",  "examples", "example", "ex",
+      "file", "files", "row", "rows",  "shard", "shards",   "lines",   "url"};
+  if (Among(unit, kUnits)) return true;
+  // With a prefix: "MB", "kiB", "k examples".
+  constexpr std::string_view kPrefixes = "kKMGT";
+  return unit.size() > 1 && kPrefixes.find(unit.front()) != std::string_view::npos &&
+         Among(unit.substr(1), kUnits);
+}
+
+double Multiplier(std::string_view unit) {
+  if (unit.size() < 2) return 1;
+  return unit.front() == 'k' ? 1e3 : unit.front() == 'M' ? 1e6 : unit.front() == 'G' ? 1e9 : 1;
+}
+
+// Where the description says so, or what is printed behind: Lightning's logger has a version.
+std::string_view FormatOf(std::string_view description, std::string_view rest) {
+  const bool lightning = rest.find("v_num=") != std::string_view::npos ||
+                         description.find("DataLoader ") != std::string_view::npos ||
+                         description.starts_with("Sanity Checking");
+  return lightning ? "lightning" : "tqdm";
+}
+
+std::string_view DescriptionBefore(std::string_view text, std::string_view bar) {
+  std::string_view description = text.substr(0, static_cast<size_t>(bar.data() - text.data()));
+  if (description.size() > kLongestDescription) {
+    description.remove_prefix(description.size() - kLongestDescription);
+  }
+  while (description.ends_with(' ') || description.ends_with(':')) description.remove_suffix(1);
+  while (description.starts_with(' ')) description.remove_prefix(1);
+  return description;
+}
+
+}  // namespace
+
+LineKind KindOf(std::string_view description) {
+  bool training = false;
+  bool evaluation = false;
+  std::array<char, 16> lower{};
+  for (size_t at = 0; at < description.size();) {
+    size_t end = at;
+    while (end < description.size() && (IsLetter(description[end]) || description[end] == '_'))
+      ++end;
+    const std::string_view word = description.substr(at, end - at);
+    at = end + 1;
+    if (word.empty() || word.size() > lower.size()) continue;
+    std::transform(word.begin(), word.end(), lower.begin(), Lower);
+    const std::string_view low(lower.data(), word.size());
+    if (IsOther(low)) return LineKind::kOther;
+    training = training || IsTraining(low);
+    evaluation = evaluation || IsEvaluation(low);
+  }
+  return evaluation && !training ? LineKind::kEvaluation : LineKind::kTraining;
+}
+
+uint64_t SourceOf(std::string_view format, std::string_view description, int64_t total) {
+  uint64_t hash = 14695981039346656037U;  // FNV-1a
+  const auto add = [&hash](uint64_t byte) { hash = (hash ^ byte) * 1099511628211U; };
+  for (const char c : format) add(static_cast<unsigned char>(c));
+  // Without digits: one bar for every epoch is one source.
+  for (const char c : description) {
+    if (IsLetter(c)) add(static_cast<unsigned char>(c));
+  }
+  for (int byte = 0; byte < 8; ++byte) add(static_cast<uint64_t>(total) >> (8 * byte) & 0xff);
+  return hash;
+}
+
+std::optional<ProgressLine> ReadBar(std::string_view text) {
+  if (text.find(" [") == std::string_view::npos) return std::nullopt;
+  Expression::Match match;
+  if (!WithTotal().Find(text, match) && !WithoutTotal().Find(text, match)) return std::nullopt;
+  ProgressLine line;
+  if (!Expression::Fill(match, line)) return std::nullopt;
+  const std::string_view bar = match[Expression::kWhole];
+  const std::string_view description = DescriptionBefore(text, bar);
+  const std::string_view rest = text.substr(static_cast<size_t>(bar.data() - text.data()));
+  const std::string_view unit = match[Expression::kUnit];
+  line.format = FormatOf(description, rest);
+  line.kind = IsOtherUnit(unit) ? LineKind::kOther : KindOf(description);
+  if (line.rate) {
+    // "1.53s/it" is the time of one.
+    if (unit == "s" && match[Expression::kPer] != "s") {
+      line.rate = 1 / *line.rate;
+    } else {
+      *line.rate *= Multiplier(unit);
+    }
+  }
+  line.epoch = FindEpoch(description);
+  line.loss = FindLoss(rest);
+  if (!line.loss) line.loss = FindLoss(description);
+  line.source = SourceOf("bar", description, line.total.value_or(-1));
+  return line;
+}
+
+}  // namespace synergy

@@ -1,0 +1,56 @@
+#pragma once
+
+// A regular expression whose named groups are members of a ProgressLine: iteration, total, epoch,
+// loss, elapsed and rate (iterations per second); seconds and milliseconds are per iteration.
+// Private to this folder.
+//
+// Threading: pure.
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <re2/re2.h>
+
+#include "progress/progress_line.h"
+
+namespace synergy {
+
+class Expression {
+ public:
+  enum Group : size_t {
+    kWhole,
+    kIteration,
+    kTotal,
+    kEpoch,
+    kRate,
+    kSeconds,
+    kMilliseconds,
+    kLoss,
+    kElapsed,
+    kUnit,
+    kPer,
+    kGroups
+  };
+  using Match = std::array<std::string_view, kGroups>;  // empty: not there
+
+  // `most_memory`, in bytes, of the expression and of what is kept to match it fast.
+  Expression(std::string_view expression, bool utf8, int64_t most_memory);
+
+  // What is wrong with it; empty: nothing.
+  const std::string& error() const { return regex_.error(); }
+  bool Has(Group group) const { return number_[group] >= 0; }
+  bool Find(std::string_view text, Match& match) const;
+  // False where the iteration is there and no number.
+  static bool Fill(const Match& match, ProgressLine& line);
+
+ private:
+  static constexpr int kMostGroups = 16;
+
+  re2::RE2 regex_;
+  std::array<int, kGroups> number_{};  // of the group in the expression; -1: not there
+  int groups_ = 0;                     // to ask for
+};
+
+}  // namespace synergy

@@ -1,0 +1,112 @@
+#include "progress/numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace synergy {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// What a suffix stands for; 0: none.
+double Multiplier(char suffix) {
+  switch (suffix) {
+    case 'k':
+      return 1e3;
+    case 'M':
+      return 1e6;
+    case 'G':
+      return 1e9;
+    case 'T':
+      return 1e12;
+    default:
+      return 0;
+  }
+}
+
+// The number that `text` begins with.
+std::optional<double> Leading(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+// The word that ends where `text` ends: letters and underscores, or the one before a space.
+bool EndsWithEvaluation(std::string_view text) {
+  while (text.ends_with('_') || text.ends_with(' ')) text.remove_suffix(1);
+  constexpr std::array<std::string_view, 6> kWords = {"val",        "eval", "valid",
+                                                      "validation", "test", "Val"};
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
+    return text.ends_with(word) &&
+           (text.size() == word.size() || !IsLetter(text[text.size() - word.size() - 1]));
+  });
+}
+
+}  // namespace
+
+std::optional<double> ReadNumber(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<int64_t> ReadCount(std::string_view text) {
+  double multiplier = 1;
+  if (!text.empty() && Multiplier(text.back()) != 0) {
+    multiplier = Multiplier(text.back());
+    text.remove_suffix(1);
+  }
+  const std::optional<double> number = ReadNumber(text);
+  // What a double counts without a gap.
+  constexpr double kMost = 1LL << 53;
+  if (!number || *number < 0 || *number * multiplier > kMost) return std::nullopt;
+  return static_cast<int64_t>(std::llround(*number * multiplier));
+}
+
+std::optional<Duration> ReadElapsed(std::string_view text) {
+  int64_t seconds = 0;
+  while (!text.empty()) {
+    int64_t part = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), part);
+    if (error != std::errc() || part < 0 || part > 1'000'000) return std::nullopt;
+    seconds = seconds * 60 + part;
+    if (seconds > 10'000'000'000 / 60) return std::nullopt;
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    if (text.empty()) break;
+    if (text.front() != ':') return std::nullopt;
+    text.remove_prefix(1);
+  }
+  return std::chrono::seconds(seconds);
+}
+
+std::optional<double> FindLoss(std::string_view text) {
+  for (size_t at = text.find("oss"); at != std::string_view::npos; at = text.find("oss", at + 3)) {
+    if (at == 0 || (text[at - 1] != 'l' && text[at - 1] != 'L')) continue;
+    if (EndsWithEvaluation(text.substr(0, at - 1))) continue;
+    std::string_view rest = text.substr(at + 3);
+    if (!rest.empty() && (IsLetter(rest.front()) || rest.front() == '_')) continue;
+    // Quotes of a dict, a colon or an equals sign, spaces.
+    rest.remove_prefix(std::min(rest.find_first_not_of("'\":= \t"), rest.size()));
+    if (const std::optional<double> loss = Leading(rest)) return loss;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> FindEpoch(std::string_view text) {
+  const size_t at = text.find("poch");
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = text.substr(at + 4);
+  rest.remove_prefix(std::min(rest.find_first_not_of(":=[( #\t"), rest.size()));
+  if (rest.empty() || !IsDigit(rest.front())) return std::nullopt;
+  return Leading(rest);
+}
+
+}  // namespace synergy

@@ -1,0 +1,26 @@
+#pragma once
+
+// Numbers as training programs print them. Private to this folder.
+//
+// Threading: pure. Absent: the text is no number, or none that is finite.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/clock.h"
+
+namespace synergy {
+
+// "0.35", "5.9E+00".
+std::optional<double> ReadNumber(std::string_view text);
+// "938", "1.2k", "76.5M"; none below zero.
+std::optional<int64_t> ReadCount(std::string_view text);
+// "05:12", "1:05:12".
+std::optional<Duration> ReadElapsed(std::string_view text);
+// What follows "loss" in `text`, the training's rather than a validation's.
+std::optional<double> FindLoss(std::string_view text);
+// "Epoch 3", "epoch: [3/10]", "Epoch=3".
+std::optional<double> FindEpoch(std::string_view text);
+
+}  // namespace synergy

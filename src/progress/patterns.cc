@@ -1,0 +1,205 @@
+#include "progress/patterns.h"
+
+#include <array>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "progress/bars.h"
+#include "progress/expression.h"
+#include "progress/numbers.h"
+
+namespace synergy {
+namespace {
+
+// Of an expression with what is kept to match it fast; one that needs more is slower.
+constexpr int64_t kMostMemory = 256 << 10;
+
+// One print statement. To add one: a row here, and its sample in patterns_test.cc and
+// docs/progress.md.
+struct Pattern {
+  std::string_view format;
+  LineKind kind;
+  std::string_view word;  // every such line has it
+  const char* expression;
+};
+
+constexpr auto kTraining = LineKind::kTraining;
+constexpr auto kEvaluation = LineKind::kEvaluation;
+
+// The first one that is found counts.
+constexpr std::array kPatterns = {
+    // Hugging Face's Trainer prints dicts, since its version 5 of texts.
+    Pattern{"huggingface", kEvaluation, "'eval_runtime'", R"('epoch': '?(?P<epoch>[\d.]+))"},
+    Pattern{"huggingface", LineKind::kEnd, "'train_runtime'",
+            R"('train_steps_per_second': '?(?P<rate>[\d.]+))"},
+    Pattern{"huggingface", kTraining,
+            "'epoch': ", R"(\{'.*'learning_rate': .*'epoch': '?(?P<epoch>[\d.]+))"},
+    // Before DeepSpeed: Megatron-DeepSpeed prints both.
+    Pattern{"megatron", kTraining, "elapsed time per iteration",
+            R"(iteration +(?P<iteration>\d+)/ *(?P<total>\d+) \|)"
+            R"(.*elapsed time per iteration \(ms\): (?P<milliseconds>[\d.]+))"},
+    Pattern{"megatron", kEvaluation, "validation loss at iteration", "validation loss"},
+    Pattern{"megatron", kEvaluation, "Evaluating ",
+            R"(Evaluating (?:iter \d+/\d+|on \d+ samples))"},
+    Pattern{"deepspeed", kTraining, "iter time (s):",
+            R"(steps?: +(?P<iteration>\d+)(?: */ *(?P<total>\d+))? )"
+            R"(.*iter time \(s\): (?P<seconds>[\d.]+))"},
+    Pattern{"deepspeed", kTraining, "skipped=", R"(\] step=(?P<iteration>\d+), skipped=)"},
+    Pattern{"deepspeed", kTraining, "RunningAvgSamplesPerSec=",
+            R"((?:global_step=|\d+/)(?P<iteration>\d+), RunningAvgSamplesPerSec=)"},
+    Pattern{"nanogpt", kTraining, "iter ",
+            R"(\biter (?P<iteration>\d+): loss [\d.]+, time (?P<milliseconds>[\d.]+)ms)"},
+    Pattern{"nanogpt", kEvaluation, "train loss", R"(\bstep \d+: train loss [\d.]+, val loss)"},
+    // A word too many, "Train Epoch", tells it from timm's.
+    Pattern{"pytorch", kTraining, "Train Epoch: ",
+            R"(Train Epoch: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) \()"},
+    Pattern{"pytorch", kTraining, "Step [",
+            R"(Epoch \[(?P<epoch>\d+)/\d+\],? +Step \[(?P<iteration>\d+)/(?P<total>\d+)\])"},
+    Pattern{"timm", kTraining, "Train: ",
+            R"(Train: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) +\( *\d+%\)\])"
+            R"((?:.*Time: (?P<seconds>[\d.]+)s)?)"},
+    // Of the reference scripts, and of the ImageNet example.
+    Pattern{"torchvision", kTraining, "Epoch: [",
+            R"(Epoch: \[(?P<epoch>\d+)\] +\[ *(?P<iteration>\d+)/(?P<total>\d+)\] +eta:)"
+            R"((?:.* time: (?P<seconds>[\d.]+))?)"},
+    Pattern{"torchvision", kTraining, "Epoch: [",
+            R"(Epoch: \[(?P<epoch>\d+)\]\[ *(?P<iteration>\d+)/(?P<total>\d+)\]\s+)"
+            R"(Time +(?P<seconds>[\d.]+))"},
+    // torchvision's has an estimate of what is left, timm's has none.
+    Pattern{"torchvision", kEvaluation, "Test",
+            R"(Test[^\[/]{0,24}\[ *\d+/\d+\](?: +eta:|\s+Time  ))"},
+    Pattern{"timm", kEvaluation, "Test", R"(Test[^\[/]{0,24}\[ *\d+/\d+\])"},
+};
+
+// Keras: "938/1875 [====>....] - ETA: 3s - loss: 0.3", "1875/1875 [====] - 4s 2ms/step - loss:
+// 0.3", since its version 3 "938/1875 ━━━━ 3s 3ms/step - loss: 0.3", and with a line for each epoch
+// "1875/1875 - 3s - 2ms/step - loss: 0.3".
+constexpr std::string_view kKerasRemaining = "ETA: ";
+constexpr const char* kKerasRunning = R"((?P<iteration>\d+)/(?P<total>\d+) +\[[=>.]+\] - ETA: )";
+constexpr std::string_view kKerasStep = "/step";
+constexpr const char* kKerasTimed =
+    R"((?P<iteration>\d+)/(?P<total>\d+|Unknown) +(?:\[[=>.]+\] -|(?:\xe2\x94\x81)+|-)? *)"
+    R"([\d:]+[a-z]* (?:.*- )?(?P<rate>\d+)(?P<unit>us|ms|s|min|h)/step)";
+// What stands above the bars of an epoch.
+constexpr const char* kEpochHeading = R"(^(?:.*[>\]:] )?Epoch (?P<epoch>\d+)/\d+ *$)";
+
+Expression Compile(const char* expression) { return Expression(expression, false, kMostMemory); }
+
+// Whether a line has any of the patterns' words: most have none, and this is all that they cost.
+const re2::RE2& AnyWord() {
+  static const re2::RE2 expression = [] {
+    std::string words = fmt::format(R"( \[|Epoch \d|{}|{})", kKerasRemaining, kKerasStep);
+    for (const Pattern& pattern : kPatterns)
+      words += "|" + re2::RE2::QuoteMeta(pattern.word.data());
+    re2::RE2::Options options;
+    options.set_encoding(re2::RE2::Options::EncodingLatin1);
+    return re2::RE2(words, options);
+  }();
+  return expression;
+}
+
+bool Contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+// Seconds in Keras' words for them.
+double SecondsIn(std::string_view unit) {
+  if (unit == "us") return 1e-6;
+  if (unit == "ms") return 1e-3;
+  return unit == "min" ? 60 : unit == "h" ? 3600 : 1;
+}
+
+std::optional<ProgressLine> ReadKeras(std::string_view text) {
+  static const Expression running = Compile(kKerasRunning);
+  static const Expression timed = Compile(kKerasTimed);
+  Expression::Match match;
+  if (!(Contains(text, kKerasStep) && timed.Find(text, match)) &&
+      !(Contains(text, kKerasRemaining) && running.Find(text, match))) {
+    return std::nullopt;
+  }
+  ProgressLine line{.format = "keras"};
+  if (!Expression::Fill(match, line)) return std::nullopt;
+  if (line.rate) line.rate = 1 / (*line.rate * SecondsIn(match[Expression::kUnit]));
+  line.loss = FindLoss(text);
+  // Training prints its loss from the first step; predictions and downloads have none.
+  if (!line.loss && !Contains(text, "loss")) line.kind = LineKind::kEvaluation;
+  line.source = SourceOf(line.format, {}, line.total.value_or(-1));
+  return line;
+}
+
+std::optional<ProgressLine> ReadHeading(std::string_view text) {
+  static const Expression heading = Compile(kEpochHeading);
+  Expression::Match match;
+  if (!heading.Find(text, match)) return std::nullopt;
+  ProgressLine line;
+  Expression::Fill(match, line);
+  return line;
+}
+
+std::optional<ProgressLine> ReadPrinted(std::string_view text) {
+  static const std::deque<Expression> expressions = [] {
+    std::deque<Expression> compiled;  // they do not move
+    for (const Pattern& pattern : kPatterns) {
+      compiled.emplace_back(pattern.expression, false, kMostMemory);
+    }
+    return compiled;
+  }();
+  Expression::Match match;
+  for (size_t i = 0; i < kPatterns.size(); ++i) {
+    const Pattern& pattern = kPatterns[i];
+    if (!Contains(text, pattern.word) || !expressions[i].Find(text, match)) continue;
+    ProgressLine line{.format = pattern.format, .kind = pattern.kind};
+    if (!Expression::Fill(match, line)) return std::nullopt;
+    if (pattern.kind == kTraining) line.loss = FindLoss(text);
+    line.source = SourceOf(pattern.format, {}, -1);
+    return line;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ProgressLine> ReadProgressLine(std::string_view text) {
+  if (!re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), AnyWord())) {
+    return std::nullopt;
+  }
+  if (auto line = ReadBar(text)) return line;
+  if (auto line = ReadPrinted(text)) return line;
+  if (auto line = ReadKeras(text)) return line;
+  return ReadHeading(text);
+}
+
+OwnPattern::OwnPattern(std::shared_ptr<const Expression> expression)
+    : expression_(std::move(expression)) {}
+
+Result<OwnPattern> OwnPattern::Parse(std::string_view expression) {
+  // Other languages write (?<name>...), RE2 of this version (?P<name>...) only.
+  std::string text(expression);
+  for (size_t at = text.find("(?<"); at != std::string::npos; at = text.find("(?<", at)) {
+    text.insert(at + 2, "P");
+  }
+  auto compiled = std::make_shared<const Expression>(text, true, kMostMemory);
+  if (!compiled->error().empty()) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("the pattern is no regular expression of RE2: {}", compiled->error()));
+  }
+  if (!compiled->Has(Expression::kIteration)) {
+    return Fail(ErrorCode::kInvalid,
+                "the pattern names no group for the iteration: write (?P<iteration>\\d+) where its "
+                "number stands");
+  }
+  return OwnPattern(std::move(compiled));
+}
+
+std::optional<ProgressLine> OwnPattern::Read(std::string_view text) const {
+  Expression::Match match;
+  if (!expression_->Find(text, match)) return std::nullopt;
+  ProgressLine line{.format = "pattern", .source = SourceOf("pattern", {}, -1)};
+  if (!Expression::Fill(match, line) || !line.iteration) return std::nullopt;
+  return line;
+}
+
+}  // namespace synergy

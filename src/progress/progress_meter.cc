@@ -1,0 +1,264 @@
+#include "progress/progress_meter.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace synergy {
+namespace {
+
+constexpr Duration kWindow = std::chrono::minutes(1);
+constexpr Duration kLeastClock = std::chrono::seconds(2);  // bars tell whole seconds
+// Advances after which a count that fell is a restart, and no process that lags behind.
+constexpr int64_t kRestart = 3;
+// Advances after which the bar inside another one is the training.
+constexpr int64_t kInside = 2;
+
+}  // namespace
+
+void ProgressMeter::Add(const ProgressLine& line, std::optional<WallTime> time) {
+  NoteFormat(line);
+  if (IsEvaluation(line)) {
+    progress_.evaluating = main_.has_value();
+    meter_.Break(time);
+    return;
+  }
+  if (line.loss) progress_.loss = line.loss;
+  if (line.kind == LineKind::kEnd) {
+    ended_ = true;
+    if (line.rate && rate_count_ == 0) KeepRate(*line.rate);
+    return;
+  }
+  if (line.iteration) {
+    AddIteration(line, time);
+    return;
+  }
+  if (line.format.empty()) {
+    new_heading_ = new_heading_ || line.epoch != heading_;
+    heading_ = line.epoch;
+  }
+  progress_.epoch = line.epoch;
+}
+
+Progress ProgressMeter::Current() const {
+  Progress current = progress_;
+  if (current.format.empty()) return {};
+  current.rate = meter_.Rate();
+  if (!current.rate) current.rate = PrintedRate();
+  const auto per_second = [](int64_t iterations, Duration time) -> std::optional<double> {
+    if (time <= Duration::zero()) return std::nullopt;
+    return static_cast<double>(iterations) / std::chrono::duration_cast<Seconds>(time).count();
+  };
+  if (first_time_ && current.last_training) {
+    current.overall_rate =
+        per_second(current.counted - first_counted_, *current.last_training - *first_time_);
+  } else if (first_clock_ && clock_base_ + elapsed_ - *first_clock_ >= kLeastClock) {
+    current.overall_rate = per_second(current.counted, clock_base_ + elapsed_ - *first_clock_);
+  }
+  return current;
+}
+
+// Hugging Face and Lightning draw tqdm's bars; other lines of theirs give them away.
+void ProgressMeter::NoteFormat(const ProgressLine& line) {
+  if (line.format == "huggingface" || line.format == "lightning") bars_ = line.format;
+  if (line.kind != LineKind::kTraining && line.kind != LineKind::kEnd) return;
+  if (!line.iteration && progress_.format.empty()) progress_.format = line.format;
+  if (!bars_.empty() && progress_.format == "tqdm") progress_.format = bars_;
+}
+
+bool ProgressMeter::IsEvaluation(const ProgressLine& line) const {
+  if (line.kind == LineKind::kEvaluation || line.kind == LineKind::kOther) return true;
+  const auto end =
+      evaluations_.begin() + static_cast<std::ptrdiff_t>(std::min(evaluation_count_, kSources));
+  if (line.iteration && std::find(evaluations_.begin(), end, line.source) != end) return true;
+  // Keras prints a heading before each epoch of a training, and none before an evaluation.
+  return line.format == "keras" && heading_ && !new_heading_ && main_ && tracks_[*main_].total &&
+         tracks_[*main_].iteration == tracks_[*main_].total &&
+         (line.source != tracks_[*main_].source || *line.iteration < tracks_[*main_].iteration);
+}
+
+void ProgressMeter::AddIteration(const ProgressLine& line, std::optional<WallTime> time) {
+  ++lines_;
+  if (!main_) {
+    main_ = NewTrack(line);
+  } else if (BeginsEpoch(line)) {
+    const Track& ended = tracks_[*main_];
+    // What was left of the last epoch was done, though no line says so.
+    progress_.counted += std::max<int64_t>(ended.total.value_or(0) - ended.iteration, 0);
+    progress_.counted += *line.iteration;
+    const int64_t step = ended.step;
+    const int64_t advances = ended.advances;
+    main_ = NewTrack(line);
+    tracks_[*main_].step = step;
+    tracks_[*main_].advances = advances;
+    meter_.Break(std::nullopt);
+  } else {
+    const size_t track = FindTrack(line);
+    const int64_t before = tracks_[track].iteration;
+    Advance(track, *line.iteration);
+    if (track != *main_) {
+      AddOther(track, line, time);
+      last_source_ = line.source;
+      return;
+    }
+    progress_.counted += *line.iteration - before;
+  }
+  AddTraining(line, time);
+  last_source_ = line.source;
+}
+
+// The count began anew because the epoch ended, not because the training was started again.
+bool ProgressMeter::BeginsEpoch(const ProgressLine& line) const {
+  const Track& main = tracks_[*main_];
+  if (line.source != main.source) return false;
+  if (line.epoch && printed_epoch_ && *line.epoch > *printed_epoch_) return true;
+  if (line.epoch && printed_epoch_ && *line.epoch < *printed_epoch_) return false;
+  if (new_heading_ && *line.iteration <= main.iteration) return true;
+  return *line.iteration < main.iteration && main.Complete() &&
+         (*line.iteration <= *main.total / 2 || *line.iteration <= main.step);
+}
+
+// The training's track, unless the iteration fell or another one fits much better: a process that
+// lags behind goes on with its own last epoch.
+size_t ProgressMeter::FindTrack(const ProgressLine& line) {
+  const auto fits = [&](const Track& track) {
+    return track.lines > 0 && track.source == line.source && track.iteration <= *line.iteration;
+  };
+  const Track& main = tracks_[*main_];
+  const bool older = line.epoch && printed_epoch_ && *line.epoch < *printed_epoch_;
+  const bool fits_main = fits(main) && !older;
+  if (fits_main && *line.iteration - main.iteration <= 4 * std::max<int64_t>(main.step, 1)) {
+    return *main_;
+  }
+  std::optional<size_t> best;
+  for (size_t i = 0; i < kTracks; ++i) {
+    if (i == *main_ ? !fits_main : !fits(tracks_[i])) continue;
+    if (!best || tracks_[i].iteration > tracks_[*best].iteration) best = i;
+  }
+  return best ? *best : NewTrack(line);
+}
+
+// In the place of the one that was silent longest.
+size_t ProgressMeter::NewTrack(const ProgressLine& line) {
+  size_t oldest = main_ == 0 ? 1 : 0;
+  for (size_t i = 0; i < kTracks; ++i) {
+    if (i != main_ && tracks_[i].last_line < tracks_[oldest].last_line) oldest = i;
+  }
+  tracks_[oldest] = Track{.source = line.source,
+                          .iteration = *line.iteration,
+                          .total = line.total,
+                          .lines = 1,
+                          .last_line = lines_,
+                          .run_start = *line.iteration};
+  return oldest;
+}
+
+void ProgressMeter::Advance(size_t number, int64_t iteration) {
+  Track& track = tracks_[number];
+  const int64_t step = iteration - track.iteration;
+  if (step > 0) {
+    if (track.source == last_source_) ++track.advances;
+    ++track.run;
+    track.step = std::max(step, track.step - track.step / 8);
+  }
+  track.iteration = iteration;
+  ++track.lines;
+  track.last_line = lines_;
+}
+
+// Whether the training's track has ended for good, or never was the training's.
+bool ProgressMeter::TakesOver(const Track& other) const {
+  const Track& main = tracks_[*main_];
+  if (other.source == main.source) return other.run >= kRestart;
+  // A bar of epochs does not advance while the one inside it does.
+  if (main.advances < kInside) return other.run >= kInside;
+  // Hugging Face evaluates with a bar that has no description, within the training or after it.
+  if (main.Complete() && bars_ != "huggingface") return true;
+  // Evaluation inside the training; or else it would have been the longer of the two.
+  return !ended_ && other.run > main.lines;
+}
+
+void ProgressMeter::TakeOver(size_t number) {
+  const Track& main = tracks_[*main_];
+  Track& other = tracks_[number];
+  if (other.source != main.source) {
+    if (main.advances < kInside && main.total) {
+      progress_.epoch = static_cast<double>(main.iteration);
+    }
+    // Two bars take turns, and neither says what it is: one that is shorter than the training's.
+    if (before_ && before_->source == other.source && main.total && other.total &&
+        *main.total < *other.total) {
+      evaluations_[evaluation_count_++ % kSources] = main.source;
+    }
+    before_ = main;
+  }
+  progress_.counted += other.iteration - other.run_start;
+  main_ = number;
+  printed_epoch_.reset();
+  meter_.Break(std::nullopt);
+}
+
+void ProgressMeter::AddOther(size_t number, const ProgressLine& line,
+                             std::optional<WallTime> time) {
+  if (TakesOver(tracks_[number])) {
+    TakeOver(number);
+    AddTraining(line, time);
+    return;
+  }
+  const Track& other = tracks_[number];
+  if (other.source == tracks_[*main_].source) return;
+  if (other.run > 0 && other.advances > 0) {
+    progress_.evaluating = true;
+    meter_.Break(time);
+  } else if (other.advances == 0 && other.lines > 1 && !line.epoch) {
+    progress_.epoch = static_cast<double>(other.iteration);
+  }
+}
+
+void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime> time) {
+  for (Track& track : tracks_) {
+    track.run = 0;
+    track.run_start = track.iteration;
+  }
+  new_heading_ = false;
+  ended_ = false;
+  progress_.format = line.format == "tqdm" && !bars_.empty() ? bars_ : line.format;
+  progress_.iteration = line.iteration;
+  progress_.total = line.total;
+  progress_.evaluating = false;
+  if (line.epoch) {
+    progress_.epoch = line.epoch;
+    printed_epoch_ = line.epoch;
+  }
+  if (time) {
+    if (!first_time_) {
+      first_time_ = time;
+      first_counted_ = progress_.counted;
+    }
+    progress_.last_training = time;
+    meter_.Add(*time, progress_.counted);
+  } else if (line.elapsed) {
+    if (*line.elapsed < elapsed_) clock_base_ += elapsed_;
+    elapsed_ = *line.elapsed;
+    if (!first_clock_) first_clock_ = elapsed_;
+  }
+  if (line.rate) KeepRate(*line.rate);
+}
+
+void ProgressMeter::KeepRate(double rate) {
+  rates_[rate_count_++ % kRates] = {clock_base_ + elapsed_, rate};
+}
+
+// The median: a bar's own average is off for a while after an evaluation or a checkpoint.
+std::optional<double> ProgressMeter::PrintedRate() const {
+  std::vector<double> rates;
+  for (size_t i = 0; i < std::min(rate_count_, kRates); ++i) {
+    if (rates_[i].clock >= clock_base_ + elapsed_ - kWindow) rates.push_back(rates_[i].rate);
+  }
+  if (rates.empty()) return std::nullopt;
+  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
+  std::nth_element(rates.begin(), middle, rates.end());
+  return *middle;
+}
+
+}  // namespace synergy

@@ -1,0 +1,91 @@
+#pragma once
+
+// Lines that tell of progress, in their order -> how far the training is, and how fast.
+//
+// Several bars and several processes may write into one log. Lines of one source whose iteration
+// does not fall are a track. One track is the training's; others are processes that print the same
+// iterations, a bar of epochs around it, evaluation inside it, or the training after a restart.
+// progress_meter.cc has the rules.
+//
+// Threading: one owner. Memory: about 12 KiB.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "progress/progress.h"
+#include "progress/progress_line.h"
+#include "progress/rate_meter.h"
+
+namespace synergy {
+
+class ProgressMeter {
+ public:
+  void Add(const ProgressLine& line, std::optional<WallTime> time);
+  Progress Current() const;
+
+ private:
+  struct Track {
+    uint64_t source = 0;
+    int64_t iteration = 0;
+    std::optional<int64_t> total;
+    int64_t lines = 0;
+    int64_t last_line = 0;  // its number among all training lines
+    int64_t advances = 0;   // that no line of another source came between
+    int64_t step = 0;       // the usual advance from line to line, rather more than less
+    // Since the training's track said something.
+    int64_t run = 0;        // advances
+    int64_t run_start = 0;  // the iteration before the first
+    bool Complete() const { return total && iteration + step >= *total; }
+  };
+  static constexpr size_t kTracks = 16;
+  static constexpr size_t kSources = 4;
+  static constexpr size_t kRates = 64;
+
+  void NoteFormat(const ProgressLine& line);
+  bool IsEvaluation(const ProgressLine& line) const;
+  void AddIteration(const ProgressLine& line, std::optional<WallTime> time);
+  bool BeginsEpoch(const ProgressLine& line) const;
+  size_t FindTrack(const ProgressLine& line);
+  size_t NewTrack(const ProgressLine& line);
+  void Advance(size_t track, int64_t iteration);
+  bool TakesOver(const Track& other) const;
+  void TakeOver(size_t track);
+  void AddOther(size_t track, const ProgressLine& line, std::optional<WallTime> time);
+  void AddTraining(const ProgressLine& line, std::optional<WallTime> time);
+  void KeepRate(double rate);
+  std::optional<double> PrintedRate() const;
+
+  Progress progress_;
+  std::array<Track, kTracks> tracks_;
+  std::optional<size_t> main_;  // the training's track
+  int64_t lines_ = 0;           // training lines with an iteration
+  uint64_t last_source_ = 0;
+  std::string_view bars_;                // what bars without a name of their own belong to
+  std::optional<double> printed_epoch_;  // by the training's own lines
+  std::optional<double> heading_;        // "Epoch 3/10"
+  bool new_heading_ = false;
+  bool ended_ = false;
+  // Of the sources that took turns, the smaller ones.
+  std::array<uint64_t, kSources> evaluations_{};
+  size_t evaluation_count_ = 0;
+  std::optional<Track> before_;  // the last of the source that was the training's before this one
+
+  RateMeter meter_;
+  std::optional<WallTime> first_time_;
+  int64_t first_counted_ = 0;
+  // Where lines have no times: how long the bars ran.
+  Duration clock_base_{};
+  Duration elapsed_{};
+  std::optional<Duration> first_clock_;
+  struct Printed {
+    Duration clock;
+    double rate;
+  };
+  std::array<Printed, kRates> rates_{};  // a ring
+  size_t rate_count_ = 0;
+};
+
+}  // namespace synergy
