@@ -18,16 +18,22 @@
 #include "metrics/node_agent_metrics.h"
 #include "nodeagent/cache_keeper.h"
 #include "nodeagent/cgroup_files.h"
+#include "nodeagent/cpu_groups.h"
 #include "nodeagent/health.h"
 #include "nodeagent/memory_groups.h"
 #include "nodeagent/memory_use.h"
 #include "nodeagent/node_pods.h"
+#include "nodeagent/pages.h"
+#include "nodeagent/progress_keeper.h"
 #include "nodeagent/reading_writer.h"
 #include "nodeagent/shrinker.h"
 #include "wire/resize_status.h"
 
 namespace synergy::nodeagent {
 namespace {
+
+constexpr Duration kLogInterval = std::chrono::seconds(1);
+constexpr Duration kCounterInterval = std::chrono::seconds(10);
 
 kube::ReflectorOptions WatchOf(const config::NodeAgentConfig& config, const Clock& clock) {
   // One node's, whatever the size of the cluster.
@@ -70,12 +76,13 @@ class RunningDaemon final : public Daemon {
  public:
   RunningDaemon(const config::NodeAgentConfig& config, std::unique_ptr<kube::ApiClient> client,
                 std::unique_ptr<http::Server> server, std::unique_ptr<MemoryGroups> groups,
-                const Clock& clock, Logger& log)
+                std::unique_ptr<CpuGroups> cpu_groups, const Clock& clock, Logger& log)
       : config_(config),
         clock_(clock),
         client_(std::move(client)),
         server_(std::move(server)),
         groups_(std::move(groups)),
+        cpu_groups_(std::move(cpu_groups)),
         events_(kube::EventRecorder::Start(*client_, clock, log, "synergy-node-agent",
                                            config.node_name)),
         shrinker_(*groups_, *events_, clock, log, metrics_,
@@ -83,6 +90,8 @@ class RunningDaemon final : public Daemon {
         writer_(*client_, clock, log, metrics_),
         keeper_(node_pods_, *groups_, ReadNodeMemory, writer_, clock, log, metrics_,
                 {.eviction_threshold = config.eviction_threshold}),
+        progress_(node_pods_, *cpu_groups_, config.pod_log_folder, ReadPage, clock, log, *events_,
+                  metrics_),
         stores_(shrinker_, node_pods_),
         log_(log) {}
 
@@ -106,6 +115,14 @@ class RunningDaemon final : public Daemon {
         }
       });
     }
+    if (config_.measure_progress) {
+      following_ = std::jthread([this](const std::stop_token& stop) {
+        while (clock_.SleepFor(kLogInterval, stop)) progress_.FollowLogs();
+      });
+      counting_ = std::jthread([this](const std::stop_token& stop) {
+        while (clock_.SleepFor(kCounterInterval, stop)) progress_.ReadCounters(stop);
+      });
+    }
     return server_->Start();
   }
 
@@ -113,7 +130,7 @@ class RunningDaemon final : public Daemon {
 
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
-    for (std::jthread* const thread : {&shrinking_, &keeping_}) {
+    for (std::jthread* const thread : {&shrinking_, &keeping_, &following_, &counting_}) {
       thread->request_stop();
       if (thread->joinable()) thread->join();
     }
@@ -129,6 +146,11 @@ class RunningDaemon final : public Daemon {
     gauges.shrinks_in_progress = shrinker_.in_progress();
     gauges.kept_pods = keeper_.kept_pods();
     gauges.node_short = keeper_.node_short();
+    for (const PodProgress& pod : progress_.Report(config_.node_name).pods) {
+      if (pod.format.empty()) continue;
+      gauges.progress.push_back({pod.pod_namespace, pod.name, pod.container, pod.format,
+                                 pod.iterations, pod.rate, pod.remaining});
+    }
     gauges.dropped_events = events_->dropped();
     gauges.synced = status.synced;
     gauges.staleness = status.synced ? clock_.Now() - status.last_contact : Duration::zero();
@@ -146,17 +168,21 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<MemoryGroups> groups_;
+  std::unique_ptr<CpuGroups> cpu_groups_;
   metrics::NodeAgentMetrics metrics_;
   std::unique_ptr<kube::EventRecorder> events_;
   Shrinker shrinker_;
   ApiReadingWriter writer_;
   NodePods node_pods_;
   CacheKeeper keeper_;
+  ProgressKeeper progress_;
   BothStores stores_;
   Logger& log_;
   std::unique_ptr<kube::Reflector<wire::ResizeStatus>> pods_;
   std::jthread shrinking_;
   std::jthread keeping_;
+  std::jthread following_;
+  std::jthread counting_;
   bool stopped_ = false;
 };
 
@@ -167,6 +193,8 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& con
                                               const Clock& clock, Logger& log) {
   auto groups = FindMemoryGroups(config.cgroup_folder, config.kubelet_cgroup_root);
   if (!groups) return Fail(groups.error());
+  auto cpu_groups = FindCpuGroups(config.cgroup_folder, config.kubelet_cgroup_root);
+  if (!cpu_groups) return Fail(cpu_groups.error());
   auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-node-agent"});
   if (!client) return Fail(client.error());
   auto options = daemon::ListenOn(config.listen, log);
@@ -175,8 +203,9 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& con
   options->max_connections = 16;
   auto server = http::Server::Create(*std::move(options));
   if (!server) return Fail(server.error());
-  auto daemon = std::make_unique<RunningDaemon>(config, *std::move(client), *std::move(server),
-                                                *std::move(groups), clock, log);
+  auto daemon =
+      std::make_unique<RunningDaemon>(config, *std::move(client), *std::move(server),
+                                      *std::move(groups), *std::move(cpu_groups), clock, log);
   if (const Result<> started = daemon->Start(); !started) return Fail(started.error());
   log.Info("serving", {{"listen", config.listen},
                        {"port", daemon->port()},

@@ -93,7 +93,9 @@ Result<size_t> LogTail::ReadRotated(const OnText& on_text) {
   const std::string prefix = fmt::format("{}.log.", file_.number);
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
-    if (!entry.path().filename().string().starts_with(prefix)) continue;
+    const std::string name = entry.path().filename().string();
+    // What the kubelet compresses later is a file of its own, and may have the old one's inode.
+    if (!name.starts_with(prefix) || name.ends_with(".gz") || name.ends_with(".tmp")) continue;
     struct stat rotated{};
     if (::stat(entry.path().c_str(), &rotated) != 0 || rotated.st_ino != file_.inode) continue;
     return ReadOn(entry.path().string(), on_text);

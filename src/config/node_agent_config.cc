@@ -33,6 +33,8 @@ NodeAgentConfig Read(const YAML::Node& root) {
        {"margin", Section({{"percent", WholeNumber(config.margin_percent, 0, 50)},
                            {"most", Size(config.margin_most)}})},
        {"keepCache", Truth(config.keep_cache)},
+       {"measureProgress", Truth(config.measure_progress)},
+       {"podLogFolder", Folder(config.pod_log_folder)},
        {"evictionThreshold", Size(config.eviction_threshold)},
        {"checkInterval", Duration(config.check_interval, {.most = std::chrono::seconds(10)})},
        {"giveUpAfter", Duration(config.give_up_after)},

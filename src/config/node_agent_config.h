@@ -27,6 +27,9 @@ struct NodeAgentConfig {
   std::chrono::milliseconds check_interval{20};
   // Whether page cache is kept to the pods' shares, and what they have in use is told.
   bool keep_cache = true;
+  // Whether the progress of trainings is measured, and where the kubelet keeps the logs of pods.
+  bool measure_progress = true;
+  std::string pod_log_folder = "/var/log/pods";
   // The kubelet's evictionHard of memory.available.
   Bytes eviction_threshold = MiB(100);
   // How long the memory is kept below the new limit for a kubelet that does not take it.

@@ -40,6 +40,28 @@ MetricFamily Single(std::string name, std::string help, MetricType type, double 
   return family;
 }
 
+// One metric for each pod that has a value.
+template <class ValueOf>
+MetricFamily OfPods(std::string name, std::string help, MetricType type,
+                    const std::vector<PodProgressGauge>& pods, ValueOf value_of) {
+  MetricFamily family;
+  family.name = std::move(name);
+  family.help = std::move(help);
+  family.type = type;
+  for (const PodProgressGauge& pod : pods) {
+    const std::optional<double> value = value_of(pod);
+    if (!value) continue;
+    ClientMetric metric;
+    metric.label = {{"namespace", pod.pod_namespace},
+                    {"pod", pod.pod},
+                    {"container", pod.container},
+                    {"format", pod.format}};
+    (type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = *value;
+    family.metric.push_back(std::move(metric));
+  }
+  return family;
+}
+
 std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
   ClientMetric::Label pods;
   pods.name = "resource";
@@ -54,6 +76,21 @@ std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
              MetricType::Gauge, static_cast<double>(gauges.kept_pods)),
       Single("synergy_node_agent_node_short", "Whether the node is close to evictions for memory.",
              MetricType::Gauge, gauges.node_short ? 1 : 0),
+      OfPods("synergy_pod_iterations_total",
+             "Iterations of a pod's training since the agent first looked.", MetricType::Counter,
+             gauges.progress,
+             [](const PodProgressGauge& pod) { return std::optional(pod.iterations); }),
+      OfPods("synergy_pod_iterations_per_second",
+             "How fast a pod trains: over the last minute, without evaluation and stalls.",
+             MetricType::Gauge, gauges.progress,
+             [](const PodProgressGauge& pod) { return pod.rate; }),
+      OfPods("synergy_pod_remaining_seconds",
+             "How long a pod's training, or its epoch, goes on at its present rate.",
+             MetricType::Gauge, gauges.progress,
+             [](const PodProgressGauge& pod) -> std::optional<double> {
+               if (!pod.remaining) return std::nullopt;
+               return Seconds(*pod.remaining);
+             }),
       Single("synergy_node_agent_events_dropped_total",
              "Events about pods that never reached the API server.", MetricType::Counter,
              static_cast<double>(gauges.dropped_events)),

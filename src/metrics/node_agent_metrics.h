@@ -7,13 +7,26 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/clock.h"
 #include "core/units.h"
 
 namespace synergy::metrics {
+
+// How far a pod's training has come.
+struct PodProgressGauge {
+  std::string pod_namespace;
+  std::string pod;
+  std::string container;
+  std::string format;
+  double iterations = 0;  // since the agent first looked
+  std::optional<double> rate;
+  std::optional<Duration> remaining;
+};
 
 // Read at each scrape.
 struct NodeAgentGauges {
@@ -21,6 +34,7 @@ struct NodeAgentGauges {
   uint64_t shrinks_in_progress = 0;  // whose memory is being kept down
   uint64_t kept_pods = 0;            // whose page cache is kept to their shares
   bool node_short = false;
+  std::vector<PodProgressGauge> progress;  // of pods that tell
   uint64_t dropped_events = 0;
   bool synced = false;
   Duration staleness{};  // since the API server's last sign of life

@@ -5,15 +5,12 @@ import os
 import pathlib
 import random
 import re
-import signal
-import subprocess
 import time
 import unittest
-import urllib.request
 
-import yaml
-
-from cluster import ROOT, Cluster, wait_for
+from cluster import Cluster, wait_for
+from node_agent import Agent
+from trainers import load_image
 
 MIB = 1 << 20
 SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "40"))
@@ -39,67 +36,11 @@ def trainer_pod(name, limit, *flags, managed=True):
     }
 
 
-class Agent:
-    """synergy-node-agent as it runs in its DaemonSet: root without capabilities, with the shipped role's rights."""
-
-    def __init__(self, cluster, folder):
-        self.cluster = cluster
-        self.folder = folder
-        manifest = yaml.safe_load_all((ROOT / "manifests/node-agent-rbac.yaml").read_text(encoding="utf-8"))
-        cluster.kubectl("create", "namespace", "synergy-system", check=False)
-        for item in manifest:
-            if item["kind"] in ("ServiceAccount", "ClusterRole", "ClusterRoleBinding"):
-                cluster.kubectl("apply", "-f", "-", stdin=json.dumps(item))
-        token = cluster.kubectl("create", "token", "synergy-node-agent", "-n", "synergy-system").strip()
-        admin = json.loads(cluster.kubectl("config", "view", "--raw", "-o", "json"))
-        self.kubeconfig = folder / "node-agent.kubeconfig"
-        self.kubeconfig.touch(0o600)
-        self.kubeconfig.write_text(json.dumps({
-            "clusters": admin["clusters"], "users": [{"name": "agent", "user": {"token": token}}],
-            "contexts": [{"name": "agent", "context": {"cluster": admin["clusters"][0]["name"], "user": "agent"}}],
-            "current-context": "agent"}), encoding="utf-8")
-        self.config = folder / "node-agent.yaml"
-        self.config.write_text("listen: 127.0.0.1:0\nkubeletCgroupRoot: /synergy-test-7/node-1\ngiveUpAfter: 5m\n", encoding="utf-8")
-        self.process = None
-        self.port = None
-
-    def start(self):
-        log_file = self.folder / "node-agent.log"
-        log_file.write_text("", encoding="utf-8")
-        with open(log_file, "ab") as log:
-            self.process = subprocess.Popen(
-                ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs",
-                 str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-node-agent"), "--kubeconfig", str(self.kubeconfig),
-                 "--config", str(self.config), "--node-name", "node-1", "--log-level", "debug"], stderr=log)
-        served = wait_for("the agent to serve", lambda: re.search(r" port=(\d+)", log_file.read_text(encoding="utf-8")))
-        self.port = int(served.group(1))
-        wait_for("the agent to be ready", self.is_ready)
-
-    def get(self, path):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
-            return answer.read().decode()
-
-    def is_ready(self):
-        try:
-            return self.get("/readyz")
-        except OSError:
-            return False
-
-    def metric(self, line):
-        return float(re.search(f"^{re.escape(line)} (.*)$", self.get("/metrics"), re.M).group(1))
-
-    def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=30)
-
-
 class NodeAgentTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.cluster = Cluster()
-        archive = cls.cluster.folder / "trainer.tar"
-        subprocess.run([str(ROOT / "tests/cluster/trainer/image.sh"), os.environ["SYNERGY_TRAINER"], str(archive)], check=True)
-        cls.cluster.script("load-image", str(archive))
+        load_image(cls.cluster)
 
     def setUp(self):
         self.cluster.clear()

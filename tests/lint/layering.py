@@ -34,7 +34,7 @@ ARROWS = {
     "extender": ["core", "cluster", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "controller": ["core", "profile", "cluster", "admission", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "deviceplugin": ["core", "inventory", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "nodeagent": ["core", "progress", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "nodeagent": ["core", "profile", "progress", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "cli": ["core", "profile", "progress", "cluster", "policy", "allocation", "engine", "baseline", "sim", "record", "json", "wire", "config", "kube"],
 }
 # Folders beside src/.

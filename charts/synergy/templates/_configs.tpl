@@ -96,5 +96,6 @@ extenders:
 {{ mergeOverwrite (dict
     "listen" "0.0.0.0:9411"
     "cgroupFolder" "/host/cgroup"
+    "podLogFolder" .Values.nodeAgent.podLogFolder
     "log" .Values.log) (deepCopy .Values.nodeAgent.config) | toYaml }}
 {{- end -}}

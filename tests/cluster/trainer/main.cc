@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "cluster/trainer/bar.h"
 #include "cluster/trainer/breathing.h"
 #include "cluster/trainer/data_set.h"
 #include "cluster/trainer/metrics_server.h"
@@ -108,6 +109,7 @@ int Run(const Options& options, const sigset_t& signals) {
   const Breathing breathing(options.breathing_memory, 1);
   const std::unique_ptr<DataSet> data = DataSet::Open(options);
   Training training(options, *data);
+  const Bar bar(options.bar, [&training] { return training.iterations(); });
   std::atomic<double> last_second = 0;
   std::optional<MetricsServer> server;
   if (options.port) {

@@ -67,6 +67,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
   app.add_option("--warm-up", warm_up, "Seconds before those of --seconds, which do not count");
   app.add_option("--seconds", run_time,
                  "End after so long, with a line throughput=ITERATIONS_PER_SECOND");
+  app.add_option("--bar", options.bar,
+                 "Iterations that a progress bar on standard error counts to; 0: no bar (0)");
   app.add_option("--address", options.address, "IPv4 address to serve /metrics on (0.0.0.0)");
   CLI::Option* port_option =
       app.add_option("--port", port, "Port of /metrics; 0 takes a free one; without it none");

@@ -28,6 +28,7 @@ struct Options {
   uint64_t breathing_memory = 0;  // anonymous memory that comes and goes, at most
   Duration warm_up{};             // not part of the summary
   Duration run_time{};            // 0: until SIGTERM
+  uint64_t bar = 0;               // iterations that a progress bar counts to; 0: no bar
   std::string address = "0.0.0.0";
   std::optional<uint16_t> port;  // of /metrics; 0: any free one
 };

@@ -34,6 +34,8 @@ TEST(NodeAgentConfigTest, AnEmptyFileGivesTheDefaults) {
   EXPECT_EQ(config.listen, "0.0.0.0:9411");
   EXPECT_EQ(config.cgroup_folder, "/sys/fs/cgroup");
   EXPECT_EQ(config.kubelet_cgroup_root, "/");
+  EXPECT_TRUE(config.measure_progress);
+  EXPECT_EQ(config.pod_log_folder, "/var/log/pods");
   EXPECT_EQ(config.margin_percent, 10);
   EXPECT_EQ(config.margin_most, MiB(64));
   EXPECT_EQ(config.check_interval, milliseconds(20));
@@ -47,6 +49,8 @@ nodeName: node-1
 cgroupFolder: /host/cgroup/
 kubeletCgroupRoot: /pods
 margin: {percent: 5, most: 16Mi}
+measureProgress: false
+podLogFolder: /logs/
 checkInterval: 50ms
 giveUpAfter: 2m
 stalenessLimit: 30s
@@ -59,6 +63,8 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.kubelet_cgroup_root, "/pods");
   EXPECT_EQ(config.margin_percent, 5);
   EXPECT_EQ(config.margin_most, MiB(16));
+  EXPECT_FALSE(config.measure_progress);
+  EXPECT_EQ(config.pod_log_folder, "/logs");
   EXPECT_EQ(config.check_interval, milliseconds(50));
   EXPECT_EQ(config.give_up_after, seconds(120));
   EXPECT_EQ(config.staleness_limit, seconds(30));

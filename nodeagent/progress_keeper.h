@@ -1,0 +1,84 @@
+#pragma once
+
+// Measures how far the trainings of the node's managed pods have come: from their containers' logs
+// (progress/log_progress.h), or from a counter that a pod serves and names by annotation. Beside
+// it the CPU time that they took, read when progress was.
+//
+// Threading: FollowLogs by one thread, ReadCounters by one other, Report by any.
+// Failures: what cannot be read is counted, logged when it is new, and tried again; what the pod's
+// author can mend is an event on the pod.
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "kube/events.h"
+#include "metrics/node_agent_metrics.h"
+#include "nodeagent/cpu_groups.h"
+#include "nodeagent/node_pods.h"
+#include "profile/pod_progress.h"
+
+namespace synergy::nodeagent {
+
+class ProgressKeeper {
+ public:
+  // GETs a page of metrics, of at most a few MiB, within a few seconds.
+  using ReadPage = std::function<Result<std::string>(
+      const std::string& ip, uint16_t port, const std::string& path, const std::stop_token& stop)>;
+
+  // `log_folder`: where the kubelet keeps the logs of pods ("/var/log/pods"). References outlive
+  // the keeper.
+  ProgressKeeper(const NodePods& pods, CpuGroups& cpu, std::string log_folder, ReadPage read_page,
+                 const Clock& clock, Logger& log, kube::EventRecorder& events,
+                 metrics::NodeAgentMetrics& metrics);
+  ~ProgressKeeper();
+
+  // One look at each pod's log, or counter.
+  void FollowLogs();
+  void ReadCounters(const std::stop_token& stop);
+
+  NodeProgress Report(std::string node) const;
+
+ private:
+  struct Told;
+  struct Followed;
+  struct Counted;
+
+  void Follow(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
+              Followed& followed);
+  void Count(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
+             Counted& counted, const std::stop_token& stop);
+  void ReadCpu(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
+               Told& told);
+  // `pods_fault`: its author can mend it.
+  void Report(const wire::ResizeStatus& pod, Told& told, std::string_view reason,
+              const std::string& message, bool pods_fault);
+  template <class Kept>
+  void Publish(const std::map<std::string, Kept>& kept, std::map<std::string, PodProgress>& known);
+
+  const NodePods& pods_;
+  CpuGroups& cpu_;
+  const std::string log_folder_;
+  const ReadPage read_page_;
+  const Clock& clock_;
+  Logger& log_;
+  kube::EventRecorder& events_;
+  metrics::NodeAgentMetrics& metrics_;
+  const WallTime since_;
+
+  // Each thread's own, by uid.
+  std::map<std::string, Followed> followed_;
+  std::map<std::string, Counted> counted_;
+
+  mutable std::mutex mutex_;
+  std::map<std::string, PodProgress> by_logs_;  // by uid
+  std::map<std::string, PodProgress> by_counters_;
+};
+
+}  // namespace synergy::nodeagent
