@@ -33,7 +33,9 @@ class Agent:
             "contexts": [{"name": "agent", "context": {"cluster": admin["clusters"][0]["name"], "user": "agent"}}],
             "current-context": "agent"}), encoding="utf-8")
         self.config = folder / "node-agent.yaml"
-        self.config.write_text("listen: 127.0.0.1:0\nkubeletCgroupRoot: /synergy-test-7/node-1\ngiveUpAfter: 5m\n", encoding="utf-8")
+        self.config.write_text(
+            "listen: 127.0.0.1:0\nkubeletCgroupRoot: /synergy-test-7/node-1\ngiveUpAfter: 5m\n"
+            f"podLogFolder: {cluster.state}/node-1/log/pods\n", encoding="utf-8")
         self.process = None
         self.port = None
 
