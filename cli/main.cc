@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/cluster_commands.h"
+#include "cli/progress_command.h"
 #include "cli/replay_command.h"
 #include "cli/simulate_command.h"
 #include "core/version.h"
@@ -42,6 +43,8 @@ int main(int argc, char** argv) {
   const synergy::cli::ClusterCommands cluster(app);
   synergy::cli::SimulateArguments simulate;
   synergy::cli::AddSimulate(app, simulate);
+  synergy::cli::ProgressArguments progress;
+  const CLI::App* const progresses = synergy::cli::AddProgress(app, progress);
   synergy::cli::ReplayArguments replay;
   const CLI::App* const replays = synergy::cli::AddReplay(app, replay);
   try {
@@ -54,6 +57,7 @@ int main(int argc, char** argv) {
     return EXIT_SUCCESS;
   }
   if (cluster.Parsed()) return Report(cluster.Name(), cluster.Run());
+  if (progresses->parsed()) return Report("progress", synergy::cli::RunProgress(progress));
   if (replays->parsed()) return Report("replay", synergy::cli::RunReplay(replay));
   return Report("simulate", synergy::cli::RunSimulate(simulate));
 }

@@ -10,8 +10,8 @@
 
 #include "progress/container_log.h"
 #include "progress/patterns.h"
-#include "progress/progress.h"
 #include "progress/progress_meter.h"
+#include "progress/training_progress.h"
 
 namespace synergy {
 
@@ -23,7 +23,7 @@ class LogProgress {
 
   void Feed(std::string_view bytes);
   void End();  // the last line may have no end
-  Progress Current() const { return meter_.Current(); }
+  TrainingProgress Current() const { return meter_.Current(); }
 
  private:
   void Hear(std::string_view text, std::optional<WallTime> time);

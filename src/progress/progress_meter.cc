@@ -40,8 +40,8 @@ void ProgressMeter::Add(const ProgressLine& line, std::optional<WallTime> time) 
   progress_.epoch = line.epoch;
 }
 
-Progress ProgressMeter::Current() const {
-  Progress current = progress_;
+TrainingProgress ProgressMeter::Current() const {
+  TrainingProgress current = progress_;
   if (current.format.empty()) return {};
   current.rate = meter_.Rate();
   if (!current.rate) current.rate = PrintedRate();
@@ -74,7 +74,7 @@ bool ProgressMeter::IsEvaluation(const ProgressLine& line) const {
   // Keras prints a heading before each epoch of a training, and none before an evaluation.
   return line.format == "keras" && heading_ && !new_heading_ && main_ && tracks_[*main_].total &&
          tracks_[*main_].iteration == tracks_[*main_].total &&
-         (line.source != tracks_[*main_].source || *line.iteration < tracks_[*main_].iteration);
+         (line.source != tracks_[*main_].source || line.iteration <= tracks_[*main_].iteration);
 }
 
 void ProgressMeter::AddIteration(const ProgressLine& line, std::optional<WallTime> time) {
@@ -173,7 +173,7 @@ bool ProgressMeter::TakesOver(const Track& other) const {
   // A bar of epochs does not advance while the one inside it does.
   if (main.advances < kInside) return other.run >= kInside;
   // Hugging Face evaluates with a bar that has no description, within the training or after it.
-  if (main.Complete() && bars_ != "huggingface") return true;
+  if (main.Complete() && bars_ != "huggingface") return other.advances > 0;
   // Evaluation inside the training; or else it would have been the longer of the two.
   return !ended_ && other.run > main.lines;
 }
@@ -210,7 +210,7 @@ void ProgressMeter::AddOther(size_t number, const ProgressLine& line,
   if (other.run > 0 && other.advances > 0) {
     progress_.evaluating = true;
     meter_.Break(time);
-  } else if (other.advances == 0 && other.lines > 1 && !line.epoch) {
+  } else if (other.run > 0 && !line.epoch && bars_ != "huggingface") {
     progress_.epoch = static_cast<double>(other.iteration);
   }
 }

@@ -15,16 +15,16 @@
 #include <optional>
 #include <string_view>
 
-#include "progress/progress.h"
 #include "progress/progress_line.h"
 #include "progress/rate_meter.h"
+#include "progress/training_progress.h"
 
 namespace synergy {
 
 class ProgressMeter {
  public:
   void Add(const ProgressLine& line, std::optional<WallTime> time);
-  Progress Current() const;
+  TrainingProgress Current() const;
 
  private:
   struct Track {
@@ -58,7 +58,7 @@ class ProgressMeter {
   void KeepRate(double rate);
   std::optional<double> PrintedRate() const;
 
-  Progress progress_;
+  TrainingProgress progress_;
   std::array<Track, kTracks> tracks_;
   std::optional<size_t> main_;  // the training's track
   int64_t lines_ = 0;           // training lines with an iteration

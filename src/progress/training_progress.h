@@ -10,7 +10,7 @@
 
 namespace synergy {
 
-struct Progress {
+struct TrainingProgress {
   std::string_view format;  // a name that stays; empty: nothing was recognised
   // Of the newest training line, as printed: where bars begin anew with every epoch, iteration and
   // total are the epoch's.

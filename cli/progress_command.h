@@ -1,0 +1,34 @@
+#pragma once
+
+// `synergy progress`: what is recognised of a training's progress in its log (progress/).
+//
+// Threading: one caller at a time. Output goes to standard output.
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "core/result.h"
+#include "progress/training_progress.h"
+
+namespace synergy::cli {
+
+struct ProgressArguments {
+  std::string file;
+  std::string pattern;
+  std::string output = "text";
+};
+
+// For people and for machines.
+std::string ToText(const TrainingProgress& progress);
+std::string ToJson(const TrainingProgress& progress);
+
+// Reads the log from its beginning to its end, compressed by gzip or not; "-" is standard input.
+Result<TrainingProgress> ReadProgress(const ProgressArguments& arguments);
+
+// Adds the command to `app`; parsing fills `arguments`, which has to stay where it is.
+CLI::App* AddProgress(CLI::App& app, ProgressArguments& arguments);
+
+Result<> RunProgress(const ProgressArguments& arguments);
+
+}  // namespace synergy::cli
