@@ -136,19 +136,21 @@ std::string_view ContainerLog::ReadHead() {
 }
 
 void ContainerLog::Add(std::string_view bytes, bool ends, const OnLine& on_line) {
-  std::string& begun = begun_[stream_];
+  Begun& begun = begun_[stream_];
   for (;;) {
     const size_t end = bytes.find('\r');
     const bool whole = ends || end != std::string_view::npos;
     const std::string_view part = bytes.substr(0, end);
     // Most lines come in one piece, and need no copy.
-    if (whole && begun.empty()) {
-      Emit(part.substr(0, kLongest), on_line);
+    if (whole && begun.text.empty()) {
+      Emit(part.substr(0, kLongest), time_, on_line);
     } else {
-      begun.append(part.substr(0, kLongest - begun.size()));
+      begun.text.append(part.substr(0, kLongest - begun.text.size()));
+      // A bar's update ends when the next one begins, maybe minutes later.
+      if (!part.empty()) begun.time = time_;
       if (whole) {
-        Emit(begun, on_line);
-        begun.clear();
+        Emit(begun.text, begun.time, on_line);
+        begun.text.clear();
       }
     }
     if (end == std::string_view::npos) return;
@@ -156,9 +158,10 @@ void ContainerLog::Add(std::string_view bytes, bool ends, const OnLine& on_line)
   }
 }
 
-void ContainerLog::Emit(std::string_view text, const OnLine& on_line) {
+void ContainerLog::Emit(std::string_view text, std::optional<WallTime> time,
+                        const OnLine& on_line) {
   if (text.empty()) return;
-  const std::optional<WallTime> time = form_ == Form::kPlain ? ReadOwnTime(text) : time_;
+  if (form_ == Form::kPlain) time = ReadOwnTime(text);
   if (text.find(kEscape) == std::string_view::npos &&
       text.find(kBackspace) == std::string_view::npos) {
     on_line(text, time);

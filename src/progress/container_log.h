@@ -48,7 +48,13 @@ class ContainerLog {
   std::string_view ReadHead();
   // `ends`: the line ends after `bytes`.
   void Add(std::string_view bytes, bool ends, const OnLine& on_line);
-  void Emit(std::string_view text, const OnLine& on_line);
+  void Emit(std::string_view text, std::optional<WallTime> time, const OnLine& on_line);
+
+  // Text whose end has not come yet, and when its newest part came.
+  struct Begun {
+    std::string text;
+    std::optional<WallTime> time;
+  };
 
   Form form_;
   bool in_head_ = true;
@@ -58,8 +64,8 @@ class ContainerLog {
   bool partial_ = false;
   size_t stream_ = 0;
   std::optional<WallTime> time_;
-  std::array<std::string, kStreams> begun_;  // text whose end has not come yet
-  std::string cleaned_;                      // room for a line without its escape sequences
+  std::array<Begun, kStreams> begun_;
+  std::string cleaned_;  // room for a line without its escape sequences
 };
 
 }  // namespace synergy

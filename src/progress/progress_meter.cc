@@ -13,12 +13,18 @@ constexpr Duration kLeastClock = std::chrono::seconds(2);  // bars tell whole se
 constexpr int64_t kRestart = 3;
 // Advances after which the bar inside another one is the training.
 constexpr int64_t kInside = 2;
+// Times as many lines as the training's own, after which another bar is the training.
+constexpr int64_t kGivenUp = 10;
 
 }  // namespace
 
 void ProgressMeter::Add(const ProgressLine& line, std::optional<WallTime> time) {
   NoteFormat(line);
   if (IsEvaluation(line)) {
+    // Hugging Face's results stand below the bar of their evaluation.
+    if (line.format == "huggingface" && main_ && last_source_ != tracks_[*main_].source) {
+      AddEvaluation(last_source_);
+    }
     progress_.evaluating = main_.has_value();
     meter_.Break(time);
     return;
@@ -68,20 +74,30 @@ void ProgressMeter::NoteFormat(const ProgressLine& line) {
 
 bool ProgressMeter::IsEvaluation(const ProgressLine& line) const {
   if (line.kind == LineKind::kEvaluation || line.kind == LineKind::kOther) return true;
-  const auto end =
-      evaluations_.begin() + static_cast<std::ptrdiff_t>(std::min(evaluation_count_, kSources));
-  if (line.iteration && std::find(evaluations_.begin(), end, line.source) != end) return true;
+  if (line.iteration && IsKnownEvaluation(line.source)) return true;
   // Keras prints a heading before each epoch of a training, and none before an evaluation.
   return line.format == "keras" && heading_ && !new_heading_ && main_ && tracks_[*main_].total &&
          tracks_[*main_].iteration == tracks_[*main_].total &&
          (line.source != tracks_[*main_].source || line.iteration <= tracks_[*main_].iteration);
 }
 
+bool ProgressMeter::IsKnownEvaluation(uint64_t source) const {
+  const auto known = static_cast<std::ptrdiff_t>(std::min(evaluation_count_, kSources));
+  return std::find(evaluations_.begin(), evaluations_.begin() + known, source) !=
+         evaluations_.begin() + known;
+}
+
+void ProgressMeter::AddEvaluation(uint64_t source) {
+  if (!IsKnownEvaluation(source)) evaluations_[evaluation_count_++ % kSources] = source;
+}
+
 void ProgressMeter::AddIteration(const ProgressLine& line, std::optional<WallTime> time) {
   ++lines_;
   if (!main_) {
     main_ = NewTrack(line);
+    new_heading_ = false;
   } else if (BeginsEpoch(line)) {
+    new_heading_ = false;
     const Track& ended = tracks_[*main_];
     // What was left of the last epoch was done, though no line says so.
     progress_.counted += std::max<int64_t>(ended.total.value_or(0) - ended.iteration, 0);
@@ -113,9 +129,12 @@ bool ProgressMeter::BeginsEpoch(const ProgressLine& line) const {
   if (line.source != main.source) return false;
   if (line.epoch && printed_epoch_ && *line.epoch > *printed_epoch_) return true;
   if (line.epoch && printed_epoch_ && *line.epoch < *printed_epoch_) return false;
-  if (new_heading_ && *line.iteration <= main.iteration) return true;
-  return *line.iteration < main.iteration && main.Complete() &&
-         (*line.iteration <= *main.total / 2 || *line.iteration <= main.step);
+  if (*line.iteration > main.iteration) return false;
+  // Other processes may still be at the end of the last epoch.
+  const int64_t half = main.total.value_or(main.iteration) / 2;
+  const bool early = *line.iteration <= std::max(half, main.step);
+  if (new_heading_) return early || main.lines == 1;
+  return early && *line.iteration < main.iteration && main.Complete();
 }
 
 // The training's track, unless the iteration fell or another one fits much better: a process that
@@ -174,8 +193,8 @@ bool ProgressMeter::TakesOver(const Track& other) const {
   if (main.advances < kInside) return other.run >= kInside;
   // Hugging Face evaluates with a bar that has no description, within the training or after it.
   if (main.Complete() && bars_ != "huggingface") return other.advances > 0;
-  // Evaluation inside the training; or else it would have been the longer of the two.
-  return !ended_ && other.run > main.lines;
+  // Evaluation inside the training; or else the training was given up long ago.
+  return !ended_ && other.run > kGivenUp * main.lines;
 }
 
 void ProgressMeter::TakeOver(size_t number) {
@@ -188,13 +207,14 @@ void ProgressMeter::TakeOver(size_t number) {
     // Two bars take turns, and neither says what it is: one that is shorter than the training's.
     if (before_ && before_->source == other.source && main.total && other.total &&
         *main.total < *other.total) {
-      evaluations_[evaluation_count_++ % kSources] = main.source;
+      AddEvaluation(main.source);
     }
     before_ = main;
   }
   progress_.counted += other.iteration - other.run_start;
   main_ = number;
   printed_epoch_.reset();
+  new_heading_ = false;
   meter_.Break(std::nullopt);
 }
 
@@ -220,7 +240,6 @@ void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime
     track.run = 0;
     track.run_start = track.iteration;
   }
-  new_heading_ = false;
   ended_ = false;
   progress_.format = line.format == "tqdm" && !bars_.empty() ? bars_ : line.format;
   progress_.iteration = line.iteration;

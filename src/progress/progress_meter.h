@@ -46,6 +46,8 @@ class ProgressMeter {
 
   void NoteFormat(const ProgressLine& line);
   bool IsEvaluation(const ProgressLine& line) const;
+  bool IsKnownEvaluation(uint64_t source) const;
+  void AddEvaluation(uint64_t source);
   void AddIteration(const ProgressLine& line, std::optional<WallTime> time);
   bool BeginsEpoch(const ProgressLine& line) const;
   size_t FindTrack(const ProgressLine& line);
@@ -68,7 +70,7 @@ class ProgressMeter {
   std::optional<double> heading_;        // "Epoch 3/10"
   bool new_heading_ = false;
   bool ended_ = false;
-  // Of the sources that took turns, the smaller ones.
+  // Sources that turned out to be evaluation, though no line of theirs says so.
   std::array<uint64_t, kSources> evaluations_{};
   size_t evaluation_count_ = 0;
   std::optional<Track> before_;  // the last of the source that was the training's before this one

@@ -1,6 +1,8 @@
 #include "progress/rate_meter.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace synergy {
 namespace {
@@ -12,6 +14,7 @@ constexpr double kLeastLost = 1.0;  // seconds that a stall loses
 // To know what is usual, also from before the window.
 constexpr size_t kFewest = 4;
 constexpr size_t kEnough = 32;
+constexpr double kBurst = 8;  // iterations
 
 double SecondsOf(Duration time) { return std::chrono::duration_cast<Seconds>(time).count(); }
 
@@ -27,14 +30,15 @@ struct Usual {
   double most = 0;
 };
 
-// Up to one stretch in nine may be a stall, and is not looked at; what comes more often, as the
-// bursts of a data loader with up to eight workers do, raises the limit.
-std::optional<Usual> FindUsual(std::vector<double> per_iteration) {
+// Some stretches may be stalls, and are not looked at: one in nine, so that the bursts of a data
+// loader with up to eight workers are usual; one in five where a stretch holds a whole burst.
+std::optional<Usual> FindUsual(std::vector<double> per_iteration, double iterations) {
   const size_t n = per_iteration.size();
   if (n < kFewest) return std::nullopt;
   std::sort(per_iteration.begin(), per_iteration.end());
   const double median = per_iteration[n / 2];
-  const double high = per_iteration[std::min(n - 2, n * 8 / 9)];
+  const size_t usual = iterations < kBurst * static_cast<double>(n) ? n * 8 / 9 : n * 4 / 5;
+  const double high = per_iteration[std::min(n - 2, usual)];
   for (double& value : per_iteration) value = std::abs(value - median);
   return Usual{median, std::max(1.5 * high, median + 6 * Median(std::move(per_iteration)))};
 }
@@ -72,11 +76,14 @@ std::optional<double> RateMeter::Rate() const {
   const std::vector<Stretch> stretches = Stretches();
   if (stretches.empty()) return std::nullopt;
   std::vector<double> per_iteration;
+  double all = 0;
   for (auto it = stretches.rbegin(); it != stretches.rend(); ++it) {
     if (it->end <= stretches.back().end - kWindow && per_iteration.size() >= kEnough) break;
-    per_iteration.push_back(SecondsOf(it->time) / static_cast<double>(it->iterations));
+    const auto count = static_cast<double>(it->iterations);
+    per_iteration.push_back(SecondsOf(it->time) / count);
+    all += count;
   }
-  const std::optional<Usual> usual = FindUsual(std::move(per_iteration));
+  const std::optional<Usual> usual = FindUsual(std::move(per_iteration), all);
 
   Duration time{};
   int64_t iterations = 0;

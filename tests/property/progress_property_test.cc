@@ -1,0 +1,135 @@
+// The rate that is recognised in made logs, against the one they were made with.
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "core/random.h"
+#include "progress/log_progress.h"
+#include "property/made_log.h"
+
+namespace synergy::testing {
+namespace {
+
+// Fed in pieces that begin and end anywhere.
+TrainingProgress Read(std::string_view text, uint64_t seed) {
+  LogProgress log;
+  Random random(seed);
+  while (!text.empty()) {
+    const size_t size = 1 + random.Below(20'000);
+    log.Feed(text.substr(0, size));
+    text.remove_prefix(std::min(size, text.size()));
+  }
+  log.End();
+  return log.Current();
+}
+
+MadeTraining AnyTraining() {
+  MadeTraining made;
+  made.seed = static_cast<uint64_t>(*rc::gen::inRange(1, 1'000'000));
+  made.format =
+      static_cast<MadeFormat>(*rc::gen::inRange(0, static_cast<int>(MadeFormat::kCount)));
+  made.rate = *rc::gen::element(0.5, 2.0, 7.3, 25.0, 120.0);
+  // A minute of few iterations says no more than that.
+  made.noise = made.rate < 5 ? 0.1 : *rc::gen::element(0.0, 0.1, 0.4);
+  made.seconds = *rc::gen::inRange(90, 400);
+  made.line_seconds = *rc::gen::element(0.1, 0.5, 2.0);
+  made.epoch = static_cast<int64_t>(made.rate * *rc::gen::element(35.0, 50.0, 200.0));
+  return made;
+}
+
+std::string Describe(const MadeTraining& made, const MadeLog& log, const TrainingProgress& read) {
+  std::string text = "format " + log.format + ", seed " + std::to_string(made.seed) + ", rate " +
+                     std::to_string(made.rate) + ", lines every " +
+                     std::to_string(made.line_seconds) + ", epoch " + std::to_string(made.epoch) +
+                     ", seconds " + std::to_string(made.seconds) + ", ranks " +
+                     std::to_string(made.ranks) + ", stall " + std::to_string(made.stall) +
+                     ", evaluate " + std::to_string(made.evaluate_every) + ", burst " +
+                     std::to_string(made.burst) + "; true " + std::to_string(log.rate) + " and " +
+                     std::to_string(log.overall_rate) + ", read " +
+                     std::to_string(read.rate.value_or(-1)) + " and " +
+                     std::to_string(read.overall_rate.value_or(-1)) + " as " +
+                     std::string(read.format);
+  return text;
+}
+
+bool Near(std::optional<double> read, double truth, double part) {
+  return read && std::abs(*read - truth) <= part * truth;
+}
+
+void CheckTimed(const MadeTraining& made, double part) {
+  const MadeLog log = Make(made);
+  const TrainingProgress read = Read(log.text, made.seed);
+  RC_LOG() << Describe(made, log, read) << "\n";
+  RC_ASSERT(read.format == log.format);
+  RC_ASSERT(Near(read.rate, log.rate, part));
+  RC_ASSERT(Near(read.overall_rate, log.overall_rate, 0.03));
+  if (made.ranks == 1) RC_ASSERT(read.iteration == log.iteration);
+}
+
+RC_GTEST_PROP(ProgressProperty, AnUndisturbedTrainingsRateIsMet, ()) {
+  CheckTimed(AnyTraining(), 0.04);
+}
+
+RC_GTEST_PROP(ProgressProperty, EvaluationsAreLeftOut, ()) {
+  MadeTraining made = AnyTraining();
+  made.evaluate_every = static_cast<int64_t>(made.rate * *rc::gen::element(30.0, 70.0)) + 1;
+  made.evaluation = *rc::gen::inRange(4, 40);
+  CheckTimed(made, 0.05);
+}
+
+RC_GTEST_PROP(ProgressProperty, StallsAreLeftOut, ()) {
+  MadeTraining made = AnyTraining();
+  made.stall_every = 40;
+  // One that is as short as an iteration now and then is, is none.
+  made.stall = 3 / made.rate + *rc::gen::inRange(3, 30);
+  CheckTimed(made, 0.05);
+}
+
+RC_GTEST_PROP(ProgressProperty, SeveralProcessesCountOnce, ()) {
+  MadeTraining made = AnyTraining();
+  made.ranks = *rc::gen::inRange(2, 9);
+  // Bars of several processes on one line cannot be told apart.
+  CheckTimed(made, 0.06);
+}
+
+RC_GTEST_PROP(ProgressProperty, ARestartChangesNoRate, ()) {
+  MadeTraining made = AnyTraining();
+  made.seconds += 60;
+  made.restart_at = static_cast<int64_t>(made.rate * *rc::gen::inRange(30, 80));
+  const MadeLog log = Make(made);
+  const TrainingProgress read = Read(log.text, made.seed);
+  RC_LOG() << Describe(made, log, read) << "\n";
+  RC_ASSERT(Near(read.rate, log.rate, 0.05));
+  RC_ASSERT(Near(read.overall_rate, log.overall_rate, 0.1));
+  RC_ASSERT(read.iteration == log.iteration);
+}
+
+RC_GTEST_PROP(ProgressProperty, UpdatesThatARuntimeReadsAtOnceAreMet, ()) {
+  MadeTraining made = AnyTraining();
+  made.burst = true;
+  made.seconds = 600;
+  made.line_seconds = 0.1;
+  RC_PRE(made.rate > 5);
+  CheckTimed(made, 0.06);
+}
+
+RC_GTEST_PROP(ProgressProperty, PlainTextIsTakenAtItsWord, ()) {
+  MadeTraining made = AnyTraining();
+  made.cri = false;
+  RC_PRE(made.format != MadeFormat::kDeepSpeed);  // says no rate
+  RC_PRE(made.format != MadeFormat::kKeras || made.rate < 50);  // rounds to milliseconds
+  const MadeLog log = Make(made);
+  const TrainingProgress read = Read(log.text, made.seed);
+  RC_LOG() << Describe(made, log, read) << "\n";
+  RC_ASSERT(read.format == log.format);
+  RC_ASSERT(Near(read.rate, made.rate, 0.08));
+  RC_ASSERT(read.iteration == log.iteration);
+}
+
+}  // namespace
+}  // namespace synergy::testing
