@@ -48,9 +48,9 @@ bool IsTraining(std::string_view word) {
 }
 
 bool IsEvaluation(std::string_view word) {
-  constexpr std::array<std::string_view, 13> kWords = {
-      "val", "valid",     "eval",  "test",    "testing",  "predict",  "sanity",
-      "dev", "inference", "infer", "scoring", "sampling", "inferring"};
+  constexpr std::array<std::string_view, 14> kWords = {
+      "val",     "valid",     "eval",  "test",    "testing",  "sanity",    "checking",
+      "predict", "inference", "infer", "scoring", "sampling", "inferring", "dev"};
   return Among(word, kWords) || word.starts_with("validat") || word.starts_with("evaluat") ||
          word.starts_with("predict");
 }

@@ -124,46 +124,53 @@ class Maker {
     switch (made_.format) {
       case MadeFormat::kTqdm:
       case MadeFormat::kTqdmEpochs:
-        return Write(Bar("", iteration_, Total(), second, rate, fmt::format(", loss={:.3f}", loss)));
+        return Write(
+            Bar("", iteration_, Total(), second, rate, fmt::format(", loss={:.3f}", loss)));
       case MadeFormat::kTqdmNested:
         return Write(Bar("", iteration_, Total(), second, rate, "") + "\x1b[A\n");
       case MadeFormat::kHuggingFace:
         Write(Bar("", iteration_, Total(), second, rate, ""));
         if (done_ % 10 == 0) {
-          Write(fmt::format("\r      \r{{'loss': '{:.4f}', 'grad_norm': '1.2', 'learning_rate': "
-                            "'5e-05', 'epoch': '{:.2f}'}}\n",
-                            loss, static_cast<double>(done_) / 1000));
+          Write(
+              fmt::format("\r      \r{{'loss': '{:.4f}', 'grad_norm': '1.2', 'learning_rate': "
+                          "'5e-05', 'epoch': '{:.2f}'}}\n",
+                          loss, static_cast<double>(done_) / 1000));
         }
         return;
       case MadeFormat::kLightning:
         return Write(Bar(fmt::format("Epoch {}: ", epoch_), iteration_, Total(), second, rate,
                          fmt::format(", v_num=0, train_loss={:.3f}", loss)));
       case MadeFormat::kKeras:
-        return Write(fmt::format("{:4}/{} \x1b[32m━━━━━━━━━━━━\x1b[0m\x1b[37m━━━━━━━━\x1b[0m "
-                                 "\x1b[1m3s\x1b[0m {:.0f}ms/step - accuracy: 0.5 - loss: {:.4f}\n",
-                                 iteration_, Total(), 1000 / made_.rate, loss));
+        return Write(
+            fmt::format("{:4}/{} \x1b[32m━━━━━━━━━━━━\x1b[0m\x1b[37m━━━━━━━━\x1b[0m "
+                        "\x1b[1m3s\x1b[0m {:.0f}ms/step - accuracy: 0.5 - loss: {:.4f}\n",
+                        iteration_, Total(), 1000 / made_.rate, loss));
       case MadeFormat::kDeepSpeed:
-        return Write(fmt::format("[2026-11-22 07:05:03,250] [INFO] [logging.py:96:log_dist] [Rank "
-                                 "0] step={}, skipped=0, lr=[0.0001], mom=[(0.9, 0.95)]\n",
-                                 iteration_));
+        return Write(
+            fmt::format("[2026-11-22 07:05:03,250] [INFO] [logging.py:96:log_dist] [Rank "
+                        "0] step={}, skipped=0, lr=[0.0001], mom=[(0.9, 0.95)]\n",
+                        iteration_));
       case MadeFormat::kMegatron:
-        return Write(fmt::format(" iteration {:8d}/{:8d} | consumed samples: {:12d} | elapsed time "
-                                 "per iteration (ms): {:.1f} | learning rate: 1.500E-04 | global "
-                                 "batch size:    16 | lm loss: {:.6E} | loss scale: 1.0 |\n",
-                                 iteration_, Total(), iteration_ * 16, 1000 / made_.rate, loss));
+        return Write(
+            fmt::format(" iteration {:8d}/{:8d} | consumed samples: {:12d} | elapsed time "
+                        "per iteration (ms): {:.1f} | learning rate: 1.500E-04 | global "
+                        "batch size:    16 | lm loss: {:.6E} | loss scale: 1.0 |\n",
+                        iteration_, Total(), iteration_ * 16, 1000 / made_.rate, loss));
       case MadeFormat::kNanoGpt:
         return Write(fmt::format("iter {}: loss {:.4f}, time {:.2f}ms, mfu 17.21%\n", iteration_,
                                  loss, 1000 / made_.rate));
       case MadeFormat::kTimm:
-        return Write(fmt::format("Train: {} [{:>4}/{} ({:>3.0f}%)]  Loss: {:#.3g} ({:#.3g})  Time: "
-                                 "{:.3f}s, {:>7.2f}/s  (0.4s, 300/s)  LR: 1.000e-03  Data: 0.01\n",
-                                 epoch_, iteration_, Total(), static_cast<double>(100 * iteration_ / Total()), loss,
-                                 loss, 1 / made_.rate, 32 * made_.rate));
+        return Write(fmt::format(
+            "Train: {} [{:>4}/{} ({:>3.0f}%)]  Loss: {:#.3g} ({:#.3g})  Time: "
+            "{:.3f}s, {:>7.2f}/s  (0.4s, 300/s)  LR: 1.000e-03  Data: 0.01\n",
+            epoch_, iteration_, Total(), static_cast<double>(100 * iteration_ / Total()), loss,
+            loss, 1 / made_.rate, 32 * made_.rate));
       case MadeFormat::kTorchvision:
       case MadeFormat::kCount:
-        return Write(fmt::format("Epoch: [{}]  [{:>4}/{}]  eta: 0:30:12  lr: 0.1  img/s: 310.5  "
-                                 "loss: {:.4f} ({:.4f})  time: {:.4f}  data: 0.0100\n",
-                                 epoch_, iteration_, Total(), loss, loss, 1 / made_.rate));
+        return Write(
+            fmt::format("Epoch: [{}]  [{:>4}/{}]  eta: 0:30:12  lr: 0.1  img/s: 310.5  "
+                        "loss: {:.4f} ({:.4f})  time: {:.4f}  data: 0.0100\n",
+                        epoch_, iteration_, Total(), loss, loss, 1 / made_.rate));
     }
   }
 
@@ -197,10 +204,11 @@ class Maker {
         return Write(done < total ? fmt::format("Evaluating iter {}/{}\n", done + 1, total)
                                   : " validation loss at iteration 1000 | lm loss value: 5.1 |\n");
       case MadeFormat::kTimm:
-        return Write(fmt::format("Test: [{:>4}/{}]  Time: 0.100 (0.1)  Loss: 1.2 (1.2)\n", done,
-                                 total));
+        return Write(
+            fmt::format("Test: [{:>4}/{}]  Time: 0.100 (0.1)  Loss: 1.2 (1.2)\n", done, total));
       case MadeFormat::kTorchvision:
-        return Write(fmt::format("Test:  [{:>2}/{}]  eta: 0:00:12  loss: 1.2 (1.2)\n", done, total));
+        return Write(
+            fmt::format("Test:  [{:>2}/{}]  eta: 0:00:12  loss: 1.2 (1.2)\n", done, total));
       default:
         return;  // says nothing
     }
@@ -267,15 +275,24 @@ class Maker {
 
   std::string Format() const {
     switch (made_.format) {
-      case MadeFormat::kHuggingFace: return "huggingface";
-      case MadeFormat::kLightning: return "lightning";
-      case MadeFormat::kKeras: return "keras";
-      case MadeFormat::kDeepSpeed: return "deepspeed";
-      case MadeFormat::kMegatron: return "megatron";
-      case MadeFormat::kNanoGpt: return "nanogpt";
-      case MadeFormat::kTimm: return "timm";
-      case MadeFormat::kTorchvision: return "torchvision";
-      default: return "tqdm";
+      case MadeFormat::kHuggingFace:
+        return "huggingface";
+      case MadeFormat::kLightning:
+        return "lightning";
+      case MadeFormat::kKeras:
+        return "keras";
+      case MadeFormat::kDeepSpeed:
+        return "deepspeed";
+      case MadeFormat::kMegatron:
+        return "megatron";
+      case MadeFormat::kNanoGpt:
+        return "nanogpt";
+      case MadeFormat::kTimm:
+        return "timm";
+      case MadeFormat::kTorchvision:
+        return "torchvision";
+      default:
+        return "tqdm";
     }
   }
 

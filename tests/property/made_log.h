@@ -25,19 +25,19 @@ enum class MadeFormat {
 struct MadeTraining {
   uint64_t seed = 1;
   MadeFormat format = MadeFormat::kTqdm;
-  double rate = 10;             // iterations per second while it trains
-  double noise = 0.1;           // of an iteration's time
-  int64_t epoch = 400;          // iterations
-  double seconds = 200;         // that it trains
-  double line_seconds = 0.2;    // between two training lines
-  double stall_every = 0;       // seconds of training; 0: never
-  double stall = 0;             // seconds
-  int64_t evaluate_every = 0;   // iterations; 0: never
-  double evaluation = 0;        // seconds
-  int64_t restart_at = 0;       // the iteration after which it begins again a bit before; 0: never
-  int ranks = 1;                // processes that write the same, not quite at once
-  bool cri = true;              // else plain text
-  bool burst = false;           // the runtime reads many updates of a bar at once
+  double rate = 10;            // iterations per second while it trains
+  double noise = 0.1;          // of an iteration's time
+  int64_t epoch = 400;         // iterations
+  double seconds = 200;        // that it trains
+  double line_seconds = 0.2;   // between two training lines
+  double stall_every = 0;      // seconds of training; 0: never
+  double stall = 0;            // seconds
+  int64_t evaluate_every = 0;  // iterations; 0: never
+  double evaluation = 0;       // seconds
+  int64_t restart_at = 0;      // the iteration after which it begins again a bit before; 0: never
+  int ranks = 1;               // processes that write the same, not quite at once
+  bool cri = true;             // else plain text
+  bool burst = false;          // the runtime reads many updates of a bar at once
 };
 
 struct MadeLog {

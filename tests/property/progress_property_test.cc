@@ -31,8 +31,7 @@ TrainingProgress Read(std::string_view text, uint64_t seed) {
 MadeTraining AnyTraining() {
   MadeTraining made;
   made.seed = static_cast<uint64_t>(*rc::gen::inRange(1, 1'000'000));
-  made.format =
-      static_cast<MadeFormat>(*rc::gen::inRange(0, static_cast<int>(MadeFormat::kCount)));
+  made.format = static_cast<MadeFormat>(*rc::gen::inRange(0, static_cast<int>(MadeFormat::kCount)));
   made.rate = *rc::gen::element(0.5, 2.0, 7.3, 25.0, 120.0);
   // A minute of few iterations says no more than that.
   made.noise = made.rate < 5 ? 0.1 : *rc::gen::element(0.0, 0.1, 0.4);
@@ -43,17 +42,15 @@ MadeTraining AnyTraining() {
 }
 
 std::string Describe(const MadeTraining& made, const MadeLog& log, const TrainingProgress& read) {
-  std::string text = "format " + log.format + ", seed " + std::to_string(made.seed) + ", rate " +
-                     std::to_string(made.rate) + ", lines every " +
-                     std::to_string(made.line_seconds) + ", epoch " + std::to_string(made.epoch) +
-                     ", seconds " + std::to_string(made.seconds) + ", ranks " +
-                     std::to_string(made.ranks) + ", stall " + std::to_string(made.stall) +
-                     ", evaluate " + std::to_string(made.evaluate_every) + ", burst " +
-                     std::to_string(made.burst) + "; true " + std::to_string(log.rate) + " and " +
-                     std::to_string(log.overall_rate) + ", read " +
-                     std::to_string(read.rate.value_or(-1)) + " and " +
-                     std::to_string(read.overall_rate.value_or(-1)) + " as " +
-                     std::string(read.format);
+  std::string text =
+      "format " + log.format + ", seed " + std::to_string(made.seed) + ", rate " +
+      std::to_string(made.rate) + ", lines every " + std::to_string(made.line_seconds) +
+      ", epoch " + std::to_string(made.epoch) + ", seconds " + std::to_string(made.seconds) +
+      ", ranks " + std::to_string(made.ranks) + ", stall " + std::to_string(made.stall) +
+      ", evaluate " + std::to_string(made.evaluate_every) + ", burst " +
+      std::to_string(made.burst) + "; true " + std::to_string(log.rate) + " and " +
+      std::to_string(log.overall_rate) + ", read " + std::to_string(read.rate.value_or(-1)) +
+      " and " + std::to_string(read.overall_rate.value_or(-1)) + " as " + std::string(read.format);
   return text;
 }
 
@@ -121,7 +118,7 @@ RC_GTEST_PROP(ProgressProperty, UpdatesThatARuntimeReadsAtOnceAreMet, ()) {
 RC_GTEST_PROP(ProgressProperty, PlainTextIsTakenAtItsWord, ()) {
   MadeTraining made = AnyTraining();
   made.cri = false;
-  RC_PRE(made.format != MadeFormat::kDeepSpeed);  // says no rate
+  RC_PRE(made.format != MadeFormat::kDeepSpeed);                // says no rate
   RC_PRE(made.format != MadeFormat::kKeras || made.rate < 50);  // rounds to milliseconds
   const MadeLog log = Make(made);
   const TrainingProgress read = Read(log.text, made.seed);

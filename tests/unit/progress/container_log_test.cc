@@ -1,0 +1,87 @@
+#include "progress/container_log.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/wall_time.h"
+
+namespace synergy {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Each line with the seconds and fractions of its time, or "-".
+std::vector<std::string> Lines(std::string_view bytes, size_t piece = 1000) {
+  std::vector<std::string> lines;
+  const auto keep = [&lines](std::string_view text, std::optional<WallTime> time) {
+    const std::string at = time ? ToTimeText(*time).substr(17, 6) : "-";
+    lines.push_back(at + " " + std::string(text));
+  };
+  ContainerLog log;
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
+    log.Feed(bytes.substr(0, piece), keep);
+  }
+  log.End(keep);
+  return lines;
+}
+
+constexpr std::string_view kCri =
+    "2026-11-22T07:05:01.250000000Z stdout F first\n"
+    "2026-11-22T07:05:02.5Z stderr P one \n"
+    "2026-11-22T07:05:03Z stdout F between\n"
+    "2026-11-22T07:05:04+00:00 stderr F line\n"
+    "2026-11-22T07:05:05Z stdout F \n"
+    "not a line of the kubelet's\n"
+    "2026-11-22T07:05:06Z stdout F last";
+
+TEST(ContainerLog, JoinsPartsOfALineByStream) {
+  EXPECT_THAT(Lines(kCri),
+              ElementsAre("01.250 first", "03.000 between", "04.000 one line", "06.000 last"));
+}
+
+TEST(ContainerLog, ReadsTheSameInPiecesOfAnySize) {
+  for (size_t piece = 1; piece < kCri.size(); ++piece) {
+    EXPECT_EQ(Lines(kCri, piece), Lines(kCri)) << piece;
+  }
+}
+
+TEST(ContainerLog, ABarsUpdatesAreLinesWithTheTimeTheyWereWritten) {
+  EXPECT_THAT(Lines("2026-11-22T07:05:01Z stderr P \r 1/3\r 2/3\n"
+                    "2026-11-22T07:05:09Z stderr F \r 3/3\n"),
+              ElementsAre("01.000  1/3", "01.000  2/3", "09.000  3/3"));
+}
+
+TEST(ContainerLog, TakesWhatKubectlAddsTimesTo) {
+  EXPECT_THAT(Lines("2026-11-22T07:05:01Z one two three four\n2026-11-22T07:05:02Z\nthree\n"),
+              ElementsAre("01.000 one two three four", "- three"));
+}
+
+TEST(ContainerLog, TakesPlainTextAndTheTimesOfItsLines) {
+  EXPECT_THAT(Lines("\nstart\n[2026-11-22 07:05:03,250] [INFO] step\r\n2026-11-22 07:05:04 - x"),
+              ElementsAre("- start", "03.250 [2026-11-22 07:05:03,250] [INFO] step",
+                          "04.000 2026-11-22 07:05:04 - x"));
+}
+
+TEST(ContainerLog, LeavesOutColoursAndEndsALineWhereTheCursorMoves) {
+  EXPECT_THAT(
+      Lines(
+          "\x1b[1m 2/188\x1b[0m \x1b]0;title\a\x1b[32m━\x1b[0m\b\b done\x1b[A\x1b[A next\x1b[K\n"),
+      ElementsAre("-  2/188 ━ done", "-  next"));
+}
+
+TEST(ContainerLog, KeepsTheBeginningOfALongLine) {
+  const std::string log = "short\n" + std::string(3 * ContainerLog::kLongest, 'x') + "\nnext\n";
+  for (const size_t piece : {size_t{1000}, log.size()}) {
+    EXPECT_THAT(Lines(log, piece),
+                ElementsAre("- short", "- " + std::string(ContainerLog::kLongest, 'x'), "- next"));
+  }
+}
+
+}  // namespace
+}  // namespace synergy

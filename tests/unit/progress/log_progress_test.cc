@@ -1,0 +1,172 @@
+#include "progress/log_progress.h"
+
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace synergy {
+namespace {
+
+TrainingProgress Read(std::string_view text) {
+  LogProgress log;
+  log.Feed(text);
+  log.End();
+  return log.Current();
+}
+
+std::string Recorded(const std::string& file) {
+  std::ifstream in(SYNERGY_TEST_DATA "/progress/" + file, std::ios::binary);
+  EXPECT_TRUE(in) << file;
+  std::stringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+// A line of the kubelet's.
+std::string At(int second, std::string_view text) {
+  return fmt::format("2026-11-22T07:{:02}:{:02}Z stdout F {}\n", second / 60, second % 60, text);
+}
+
+std::string Bar(std::string_view description, int64_t done, int64_t total) {
+  return fmt::format("{}{:3}%|     | {}/{} [00:00<?, ?it/s]", description, 100 * done / total, done,
+                     total);
+}
+
+TEST(LogProgress, NothingRecognisedIsNothing) {
+  const TrainingProgress read = Read("hello\n" + At(1, "{'epoch': 3}") + "Epoch 3/10\n");
+  EXPECT_TRUE(read.format.empty());
+  EXPECT_FALSE(read.iteration || read.total || read.epoch || read.rate || read.overall_rate ||
+               read.loss);
+}
+
+// Its bar of evaluation has no description.
+TEST(LogProgress, HuggingFaceAsItWasRecorded) {
+  const TrainingProgress read = Read(Recorded("huggingface.log"));
+  EXPECT_EQ(read.format, "huggingface");
+  EXPECT_EQ(read.iteration, 60);
+  EXPECT_EQ(read.total, 60);
+  EXPECT_EQ(read.epoch, 3);
+  EXPECT_EQ(read.counted, 60);
+  // The bar's own average, slowed by evaluations.
+  EXPECT_NEAR(read.rate.value_or(0), 47, 8);
+}
+
+TEST(LogProgress, BarsInsideABarOfEpochsAsTheyWereRecorded) {
+  const TrainingProgress read = Read(Recorded("tqdm_nested.log"));
+  EXPECT_EQ(read.format, "tqdm");
+  EXPECT_EQ(read.iteration, 20);
+  EXPECT_EQ(read.total, 20);
+  EXPECT_EQ(read.epoch, 3);
+  EXPECT_EQ(read.counted, 60);
+}
+
+// Three epochs, then an evaluation and a prediction, which print the same without a heading.
+TEST(LogProgress, KerasAsItWasRecorded) {
+  const TrainingProgress read = Read(Recorded("keras.log"));
+  EXPECT_EQ(read.format, "keras");
+  EXPECT_EQ(read.iteration, 20);
+  EXPECT_EQ(read.total, 20);
+  EXPECT_EQ(read.epoch, 3);
+  EXPECT_TRUE(read.evaluating);
+  EXPECT_NEAR(static_cast<double>(read.counted), 60, 2);
+}
+
+TEST(LogProgress, KerasWithALineForEachEpochAsItWasRecorded) {
+  const TrainingProgress read = Read(Recorded("keras_by_epoch.log"));
+  EXPECT_EQ(read.iteration, 20);
+  EXPECT_EQ(read.epoch, 3);
+  EXPECT_EQ(read.counted, 40);  // since the first line
+  EXPECT_TRUE(read.evaluating);
+}
+
+TEST(LogProgress, ABarThatResumesDidNotDoWhatWasDoneBefore) {
+  std::string log;
+  for (int second = 0; second <= 30; ++second) log += At(second, Bar("", 400 + 5 * second, 1000));
+  const TrainingProgress read = Read(log);
+  EXPECT_EQ(read.iteration, 550);
+  EXPECT_EQ(read.counted, 150);
+  EXPECT_DOUBLE_EQ(*read.rate, 5);
+  EXPECT_DOUBLE_EQ(*read.overall_rate, 5);
+}
+
+TEST(LogProgress, TheCountGoesOnOverEpochs) {
+  std::string log;
+  for (int second = 0; second < 60; ++second) {
+    log += At(second, fmt::format("Epoch: [{}]  [{:>2}/40]  eta: 0:00:12  time: 0.5  data: 0.1",
+                                  second / 20, second % 20 * 2));
+  }
+  const TrainingProgress read = Read(log);
+  EXPECT_EQ(read.iteration, 38);
+  EXPECT_EQ(read.total, 40);
+  EXPECT_EQ(read.epoch, 2);
+  EXPECT_EQ(read.counted, 118);
+  EXPECT_DOUBLE_EQ(*read.rate, 2);
+  EXPECT_DOUBLE_EQ(*read.overall_rate, 2);
+}
+
+TEST(LogProgress, ProcessesThatLagBehindCountOnce) {
+  std::string log;
+  for (int second = 0; second < 59; ++second) {
+    for (int rank = 0; rank < 4; ++rank) {
+      const int64_t done = std::max(0, 5 * (second - rank));
+      log += At(second, fmt::format("[rank{}]: {}", rank, Bar("", done, 1000)));
+    }
+  }
+  const TrainingProgress read = Read(log);
+  EXPECT_EQ(read.iteration, 290);
+  EXPECT_EQ(read.counted, 290);
+  EXPECT_DOUBLE_EQ(*read.rate, 5);
+}
+
+TEST(LogProgress, ARestartIsGoneOnFrom) {
+  std::string log;
+  for (int second = 0; second <= 30; ++second) log += At(second, Bar("", 10 * second, 1000));
+  log += At(40, "RuntimeError: CUDA error");
+  for (int second = 0; second <= 20; ++second) {
+    log += At(60 + second, Bar("", 200 + 10 * second, 1000));
+  }
+  const TrainingProgress read = Read(log);
+  EXPECT_EQ(read.iteration, 400);
+  EXPECT_EQ(read.counted, 500);
+  EXPECT_DOUBLE_EQ(*read.rate, 10);
+  EXPECT_DOUBLE_EQ(*read.overall_rate, 500.0 / 80);
+}
+
+// Neither bar says what it is.
+TEST(LogProgress, OfTwoBarsThatTakeTurnsTheShorterIsNoTraining) {
+  std::string log;
+  int second = 0;
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    for (int i = 0; i <= 20; ++i) log += At(second++, Bar("", 5 * i, 100));
+    for (int i = 0; i <= 6; ++i) log += At(second++, Bar("", 20 * i, 120 - 60));
+  }
+  const TrainingProgress read = Read(log);
+  EXPECT_EQ(read.iteration, 100);
+  EXPECT_EQ(read.total, 100);
+  EXPECT_TRUE(read.evaluating);
+  EXPECT_DOUBLE_EQ(*read.rate, 5);
+}
+
+TEST(LogProgress, WithAPatternOfTheUsersOwnOthersOnlyTellWhatIsEvaluation) {
+  const Result<OwnPattern> own = OwnPattern::Parse(R"(batch (?P<iteration>\d+))");
+  LogProgress log(ContainerLog::Form::kCri, *own);
+  for (int second = 0; second < 30; ++second) {
+    log.Feed(At(second < 20 ? second : second + 5, fmt::format("batch {}", 3 * second)));
+    log.Feed(At(second < 20 ? second : second + 5, Bar("", second, 1000)));
+    if (second == 19) log.Feed(At(21, Bar("Evaluating: ", 1, 9)));
+  }
+  const TrainingProgress read = log.Current();
+  EXPECT_EQ(read.format, "pattern");
+  EXPECT_EQ(read.iteration, 87);
+  EXPECT_DOUBLE_EQ(*read.rate, 3);
+}
+
+TEST(LogProgress, IsSmall) { EXPECT_LE(sizeof(LogProgress), 16U << 10); }
+
+}  // namespace
+}  // namespace synergy

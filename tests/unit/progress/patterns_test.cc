@@ -1,0 +1,212 @@
+#include "progress/patterns.h"
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace synergy {
+namespace {
+
+std::string Number(const std::optional<double>& value) {
+  return value ? fmt::format("{:.4g}", *value) : "-";
+}
+
+// "FORMAT KIND ITERATION/TOTAL EPOCH RATE LOSS", "-" for what the line does not say.
+std::string Describe(std::string_view text) {
+  const std::optional<ProgressLine> line = ReadProgressLine(text);
+  if (!line) return "nothing";
+  constexpr std::string_view kKinds[] = {"training", "evaluation", "other", "end"};
+  if (line->kind == LineKind::kEvaluation || line->kind == LineKind::kOther) {
+    return std::string(kKinds[static_cast<size_t>(line->kind)]);
+  }
+  return fmt::format("{} {} {}/{} epoch {} rate {} loss {}", line->format,
+                     kKinds[static_cast<size_t>(line->kind)],
+                     line->iteration ? std::to_string(*line->iteration) : "-",
+                     line->total ? std::to_string(*line->total) : "-", Number(line->epoch),
+                     Number(line->rate), Number(line->loss));
+}
+
+TEST(Patterns, Tqdm) {
+  EXPECT_EQ(Describe(" 45%|████▌     | 450/1000 [00:12<00:15, 35.20it/s]"),
+            "tqdm training 450/1000 epoch - rate 35.2 loss -");
+  EXPECT_EQ(Describe("Epoch 3/10:   5%|▌         | 50/1000 [01:16<24:13,  1.53s/it, loss=0.35]"),
+            "tqdm training 50/1000 epoch 3 rate 0.6536 loss 0.35");
+  EXPECT_EQ(Describe("  0%|          | 0/1000 [00:00<?, ?it/s]"),
+            "tqdm training 0/1000 epoch - rate - loss -");
+  EXPECT_EQ(Describe("450it [00:12, 35.20it/s]"), "tqdm training 450/- epoch - rate 35.2 loss -");
+  EXPECT_EQ(Describe("Steps:   3%|3         | 30/1000 [1:00:12<32:20:00, 2.30it/s, lr=1e-05, "
+                     "step_loss=0.104]"),
+            "tqdm training 30/1000 epoch - rate 2.3 loss 0.104");
+  EXPECT_EQ(Describe("[1,3]<stdout>: 45%|####5     | 1.20k/2.00k [00:12<00:15, 1.5kit/s]"),
+            "tqdm training 1200/2000 epoch - rate 1500 loss -");
+  EXPECT_EQ(
+      Describe("Training:  10%|#         | 5/50 [00:01<00:09, 4.9batch/s, val_loss=1, loss=2]"),
+      "tqdm training 5/50 epoch - rate 4.9 loss 2");
+  EXPECT_EQ(ReadProgressLine(" 45%|##| 450/1000 [1:00:12<00:15, 35.20it/s]")->elapsed,
+            std::chrono::seconds(3612));
+}
+
+TEST(Patterns, Lightning) {
+  EXPECT_EQ(Describe("Epoch 2:  48%|████▊     | 450/938 [00:12<00:13, 35.20it/s, v_num=0, "
+                     "train_loss=0.523]"),
+            "lightning training 450/938 epoch 2 rate 35.2 loss 0.523");
+  EXPECT_EQ(
+      Describe("Epoch 0:  48%|####8     | 450/938 [00:12<00:13, 35.20it/s, loss=0.5, v_num=3]"),
+      "lightning training 450/938 epoch 0 rate 35.2 loss 0.5");
+  EXPECT_EQ(Describe("Epoch 0: |          | 12/? [00:03<00:00,  3.90it/s, v_num=0]"),
+            "lightning training 12/- epoch 0 rate 3.9 loss -");
+  EXPECT_EQ(Describe("Sanity Checking DataLoader 0: 100%|██████████| 2/2 [00:00<00:00, 6.9it/s]"),
+            "evaluation");
+  EXPECT_EQ(Describe("Sanity Checking: |          | 0/? [00:00<?, ?it/s]"), "evaluation");
+  EXPECT_EQ(Describe("Validation DataLoader 0:  50%|█████     | 5/10 [00:01<00:01,  4.2it/s]"),
+            "evaluation");
+}
+
+TEST(Patterns, HuggingFace) {
+  EXPECT_EQ(Describe("{'loss': 2.3047, 'grad_norm': 1.5, 'learning_rate': 4.9e-05, 'epoch': 0.24}"),
+            "huggingface training -/- epoch 0.24 rate - loss 2.305");
+  EXPECT_EQ(
+      Describe("{'loss': '2.305', 'grad_norm': '1.5', 'learning_rate': '4e-05', 'epoch': '1'}"),
+      "huggingface training -/- epoch 1 rate - loss 2.305");
+  EXPECT_EQ(Describe("{'eval_loss': 0.4, 'eval_runtime': 1.2, 'epoch': 1.0}"), "evaluation");
+  EXPECT_EQ(Describe("{'train_runtime': 52.1, 'train_samples_per_second': 61.4, "
+                     "'train_steps_per_second': 7.68, 'train_loss': 0.5, 'epoch': 3.0}"),
+            "huggingface end -/- epoch - rate 7.68 loss -");
+}
+
+TEST(Patterns, Keras) {
+  EXPECT_EQ(Describe(" 938/1875 [==============>...............] - ETA: 3s - loss: 0.3012 - "
+                     "accuracy: 0.9"),
+            "keras training 938/1875 epoch - rate - loss 0.3012");
+  EXPECT_EQ(Describe("1875/1875 [==============================] - 4s 2ms/step - loss: 0.3 - "
+                     "val_loss: 0.4"),
+            "keras training 1875/1875 epoch - rate 500 loss 0.3");
+  EXPECT_EQ(Describe(" 938/1875 ━━━━━━━━━━━━━━━━━━━━ 1:17 250us/step - accuracy: 0.8 - loss: 0.5"),
+            "keras training 938/1875 epoch - rate 4000 loss 0.5");
+  EXPECT_EQ(Describe("1875/1875 - 3s - 2ms/step - accuracy: 0.9 - loss: 0.3"),
+            "keras training 1875/1875 epoch - rate 500 loss 0.3");
+  EXPECT_EQ(Describe("1875/1875 - 3s - loss: 0.3 - accuracy: 0.9 - 3s/epoch - 2ms/step"),
+            "keras training 1875/1875 epoch - rate 500 loss 0.3");
+  EXPECT_EQ(Describe("    938/Unknown 3s 3ms/step - loss: 0.5"),
+            "keras training 938/- epoch - rate 333.3 loss 0.5");
+  EXPECT_EQ(Describe("11490434/11490434 ━━━━━━━━━━━━━━━━━━━━ 0s 0us/step"), "evaluation");
+  EXPECT_EQ(Describe("313/313 [==============================] - 1s 2ms/step"), "evaluation");
+  EXPECT_EQ(ReadProgressLine("Epoch 3/10")->epoch, 3);
+}
+
+TEST(Patterns, DeepSpeed) {
+  EXPECT_EQ(Describe("steps: 10 loss: 0.5021 iter time (s): 0.500 samples/sec: 64.000"),
+            "deepspeed training 10/- epoch - rate 2 loss 0.5021");
+  EXPECT_EQ(Describe("step:    10 /   500 loss: 0.5021 iter time (s): 0.250 samples/sec: 64.0 eta: "
+                     "2m"),
+            "deepspeed training 10/500 epoch - rate 4 loss 0.5021");
+  EXPECT_EQ(Describe("[2026-11-22 07:05:03,250] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, "
+                     "skipped=4, lr=[5e-05], mom=[(0.9, 0.95)]"),
+            "deepspeed training 10/- epoch - rate - loss -");
+  EXPECT_EQ(Describe("[2026-11-22 07:05:03,251] [INFO] [timer.py:260:stop] epoch=0/micro_step=40/"
+                     "global_step=10, RunningAvgSamplesPerSec=25.02, CurrSamplesPerSec=25.7, "
+                     "MemAllocated=4.32GB, MaxMemAllocated=38.49GB"),
+            "deepspeed training 10/- epoch - rate - loss -");
+}
+
+TEST(Patterns, Megatron) {
+  EXPECT_EQ(Describe(" [2026-11-22 07:05:03] iteration      100/  500000 | consumed samples:    "
+                     "25600 | elapsed time per iteration (ms): 250.0 | learning rate: 1.5E-04 | "
+                     "global batch size:   256 | lm loss: 5.905366E+00 | loss scale: 8192.0 |"),
+            "megatron training 100/500000 epoch - rate 4 loss 5.905");
+  EXPECT_EQ(Describe(" validation loss at iteration 1000 | lm loss value: 5.1E+00 |"),
+            "evaluation");
+  EXPECT_EQ(Describe("Evaluating iter 5/10"), "evaluation");
+}
+
+TEST(Patterns, NanoGpt) {
+  EXPECT_EQ(Describe("iter 100: loss 3.2012, time 250.00ms, mfu 17.21%"),
+            "nanogpt training 100/- epoch - rate 4 loss 3.201");
+  EXPECT_EQ(Describe("step 250: train loss 2.1012, val loss 2.2034"), "evaluation");
+}
+
+TEST(Patterns, Timm) {
+  EXPECT_EQ(Describe("Train: 3 [  50/1251 (  4%)]  Loss: 6.93 (6.95)  Time: 0.400s,  312.10/s  "
+                     "(0.420s,  304.76/s)  LR: 1.000e-06  Data: 0.011 (0.020)"),
+            "timm training 50/1251 epoch 3 rate 2.5 loss 6.93");
+  EXPECT_EQ(Describe("Test: [  10/48]  Time: 0.100 (0.200)  Loss:   1.234 ( 1.300)"), "evaluation");
+}
+
+TEST(Patterns, TorchvisionAndPyTorchsExamples) {
+  EXPECT_EQ(Describe("Epoch: [2]  [ 100/5005]  eta: 0:30:12  lr: 0.1  img/s: 310.5  loss: 6.91 "
+                     "(6.95)  acc1: 0.5 (0.4)  time: 0.4000  data: 0.0100  max mem: 6500"),
+            "torchvision training 100/5005 epoch 2 rate 2.5 loss 6.91");
+  EXPECT_EQ(Describe("Epoch: [2][ 100/5005]\tTime  0.400 ( 0.600)\tData  0.001 ( 0.2)\tLoss "
+                     "6.9e+00 (7.0e+00)"),
+            "torchvision training 100/5005 epoch 2 rate 2.5 loss 6.9");
+  EXPECT_EQ(Describe("Test:  [ 10/196]  eta: 0:00:12  loss: 1.2 (1.2)"), "evaluation");
+  EXPECT_EQ(Describe("Test: [ 10/196]\tTime  0.1 ( 0.2)\tLoss 1.2e+00 (1.3e+00)"), "evaluation");
+  EXPECT_EQ(Describe("Train Epoch: 1 [25600/60000 (43%)]\tLoss: 0.312"),
+            "pytorch training 25600/60000 epoch 1 rate - loss 0.312");
+  EXPECT_EQ(Describe("Epoch [1/5], Step [100/600], Loss: 0.1234"),
+            "pytorch training 100/600 epoch 1 rate - loss 0.1234");
+}
+
+TEST(Patterns, WhatOnlyLooksLikeProgressIsNoTraining) {
+  for (const std::string_view text :
+       {"Downloading shards:  45%|████▌     | 9/20 [00:12<00:15,  1.42s/it]",
+        "model.safetensors:  45%|████▌     | 221M/492M [00:02<00:02, 101MB/s]",
+        " 12%|█▏        | 20.4M/170M [00:01<00:08, 17.2MB/s]",
+        "  0%|          | 0.00/170M [00:00<?, ?B/s]",
+        "100%|██████████| 9912422/9912422 [00:00<00:00, 12345678.90B/s]",
+        "Map: 100%|██████████| 5000/5000 [00:01<00:00, 4321.50 examples/s]",
+        "Map (num_proc=8):  50%|█████     | 2500/5000 [00:01<00:01, 2000 examples/s]",
+        "Generating train split: 5000 examples [00:00, 4321.50 examples/s]",
+        "Tokenizing train dataset:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Running tokenizer on dataset:  45%|####5     | 450/1000 [00:12<00:15, 35.2 examples/s]",
+        "Loading checkpoint shards: 100%|██████████| 2/2 [00:03<00:00,  1.52s/it]",
+        "Fetching 20 files:  45%|####5     | 9/20 [00:12<00:15,  1.42s/it]",
+        "Extracting:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Filter:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]"}) {
+    EXPECT_EQ(Describe(text), "other") << text;
+  }
+  for (const std::string_view text :
+       {"Evaluating:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "val:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Epoch 3 [test]:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Predicting DataLoader 0:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]"}) {
+    EXPECT_EQ(Describe(text), "evaluation") << text;
+  }
+}
+
+TEST(Patterns, WhatIsNoProgressIsNothing) {
+  for (const std::string_view text :
+       {"", "     ━━━━━━━━━━━━━━━━━━━━ 1.2/3.4 MB 5.6 MB/s eta 0:00:01",
+        "INFO:root:saved checkpoint 12/20 to /data/step-100.pt",
+        "2026-11-22 07:05:03 | Epoch 3 took 12.5 s", "GPU 0: 45% | 12000/16000 MiB",
+        "[1/5] Building CXX object", "loss 0.5", "  45%|", "iter 5: nothing"}) {
+    EXPECT_EQ(Describe(text), "nothing") << text;
+  }
+}
+
+TEST(OwnPattern, NamesWhatALineSays) {
+  const Result<OwnPattern> own = OwnPattern::Parse(
+      R"(batch (?<iteration>\d+) of (?P<total>\d+), (?P<rate>[\d.]+)/s, err (?P<loss>[\d.]+))");
+  ASSERT_TRUE(own);
+  const auto line = own->Read("now batch 12 of 40, 2.5/s, err 0.25");
+  ASSERT_TRUE(line);
+  EXPECT_EQ(line->format, "pattern");
+  EXPECT_EQ(line->iteration, 12);
+  EXPECT_EQ(line->total, 40);
+  EXPECT_EQ(line->rate, 2.5);
+  EXPECT_EQ(line->loss, 0.25);
+  EXPECT_FALSE(own->Read("batch 12"));
+}
+
+TEST(OwnPattern, SaysWhatIsWrongWithIt) {
+  EXPECT_NE(OwnPattern::Parse("batch (").error().message.find("missing )"), std::string::npos);
+  EXPECT_NE(OwnPattern::Parse(R"(batch (\d+))").error().message.find("(?P<iteration>"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace synergy
