@@ -12,6 +12,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh tuner [--part passes|work|all] [--nodes N] [--changes N] [--patches-per-second N] [--json FILE]
        scripts/bench.sh guard [--factor N] [--update] [--json FILE]
        scripts/bench.sh device-plugin [CALLS]
+       scripts/bench.sh progress [--json FILE]
 
 Builds the release programs and the benchmark programs, measures, prints tables and says which goals are met (exit status
 1 if any is missed). docs/benchmarks.md explains the figures. Let nothing else run on the machine meanwhile.
@@ -58,6 +59,7 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --factor N        how many times its stored figure each may come to (1.5)
       --update          store what is measured
   device-plugin   resident memory of synergy-device-plugin, and how long a kubelet waits for its answers; seconds
+  progress    CPU time of a line of a training's log, for each format and for what is none; seconds
   all
       --json FILE       write all figures to FILE
       -h, --help        this text
@@ -225,10 +227,16 @@ run_device_plugin() {
   "$repository/build/release/tests/device_plugin_bench" "$repository/build/release/bin/synergy-device-plugin" "$@"
 }
 
+run_progress() {
+  say "building the benchmark (release)"
+  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target progress_bench) >&2
+  "$repository/build/release/tests/progress_bench" "$@"
+}
+
 case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
   objective | round | simulate) run_rounds "$@" ;;
-  extender | scheduler | webhook | nodes | replay | tuner | guard) "run_$1" "${@:2}" ;;
+  extender | scheduler | webhook | nodes | replay | tuner | guard | progress) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;
   *) die "unknown benchmark $1 (--help lists them)" ;;

@@ -3,7 +3,7 @@
 // The bytes of a training's log -> its progress: container_log.h, patterns.h and progress_meter.h
 // one after the other. One for each container; a log that was rotated is fed on as one.
 //
-// Threading: one owner. Memory: below 64 KiB, however long the log and its lines are.
+// Threading: one owner. Memory: below 24 KiB, however long the log and its lines are.
 
 #include <optional>
 #include <string_view>
