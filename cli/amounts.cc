@@ -89,4 +89,17 @@ std::string ToReadableText(Bytes size) {
   return fmt::format("{:.1f}{}", amount, suffix);
 }
 
+std::string ToShortText(Duration duration) {
+  using std::chrono::duration_cast;
+  const int64_t seconds =
+      std::max<int64_t>(0, duration_cast<std::chrono::seconds>(duration).count());
+  constexpr int64_t kMinute = 60;
+  constexpr int64_t kHour = 60 * kMinute;
+  constexpr int64_t kDay = 24 * kHour;
+  if (seconds < 2 * kMinute) return fmt::format("{}s", seconds);
+  if (seconds < 2 * kHour) return fmt::format("{}m", seconds / kMinute);
+  if (seconds < 2 * kDay) return fmt::format("{}h", seconds / kHour);
+  return fmt::format("{}d", seconds / kDay);
+}
+
 }  // namespace synergy::cli

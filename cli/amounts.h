@@ -21,4 +21,7 @@ Result<Bytes> ParseSize(std::string_view text);
 // As a quantity where that is short ("62500M", "4Gi"), else rounded ("31.4Gi").
 std::string ToReadableText(Bytes size);
 
+// In one unit: "90s", "45m", "30h", "9d". Nothing is less than "0s".
+std::string ToShortText(Duration duration);
+
 }  // namespace synergy::cli

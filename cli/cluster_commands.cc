@@ -45,7 +45,9 @@ void Print(const std::string& output, const Tree& tree, ToTable table) {
 }
 
 void PrintNotes(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) fmt::print(stderr, "Note: {}\n", note);
+  for (const std::string& note : notes) {
+    if (!note.empty()) fmt::print(stderr, "Note: {}\n", note);
+  }
 }
 
 }  // namespace
@@ -61,6 +63,14 @@ ClusterCommands::ClusterCommands(CLI::App& app)
       ->check(CLI::IsMember({"nodes", "node", "pods", "pod"}));
   profiles_->add_option("name", profile_, "one of them");
   for (CLI::App* command : {explain_, top_, profiles_}) AddCommon(*command);
+  for (CLI::App* command : {explain_, top_}) {
+    command
+        ->add_option("--synergy-namespace", controller_.controller_namespace,
+                     "where Synergy is, which knows how far pods are")
+        ->capture_default_str();
+    command->add_option("--synergy-service", controller_.service, "its controller's service")
+        ->capture_default_str();
+  }
   for (CLI::App* command : {top_, profiles_}) {
     command->add_flag("-A,--all-namespaces", all_namespaces_, "those of all namespaces");
   }
@@ -103,8 +113,10 @@ Result<> ClusterCommands::RunExplain() const {
   auto connection = Connect(cluster_);
   if (!connection) return Fail(connection.error());
   FactsReader facts_reader(*connection->client, connection->reader);
-  const auto facts = facts_reader.ReadPod(connection->pod_namespace, name);
+  auto facts = facts_reader.ReadPod(connection->pod_namespace, name);
   if (!facts) return Fail(facts.error());
+  facts->progress = ReadProgress(*connection->client, controller_, connection->pod_namespace);
+  PrintNotes({facts->progress.note});
   const WallTime now = SystemClock().WallNow();
   const Explanation explanation = Explain(*facts, now);
   Print(output_, ToTree(explanation, each_node_),
@@ -117,10 +129,13 @@ Result<> ClusterCommands::RunTop() const {
   if (!connection) return Fail(connection.error());
   FactsReader facts_reader(*connection->client, connection->reader);
   const bool nodes = top_of_.starts_with("node");
-  const auto facts = nodes
-                         ? facts_reader.ReadCluster()
-                         : facts_reader.ReadPods(all_namespaces_ ? "" : connection->pod_namespace);
+  const std::string pods_of = all_namespaces_ ? "" : connection->pod_namespace;
+  auto facts = nodes ? facts_reader.ReadCluster() : facts_reader.ReadPods(pods_of);
   if (!facts) return Fail(facts.error());
+  if (!nodes) {
+    facts->progress = ReadProgress(*connection->client, controller_, pods_of);
+    facts->notes.push_back(facts->progress.note);
+  }
   PrintNotes(facts->notes);
   const WallTime now = SystemClock().WallNow();
   Tree::List items;

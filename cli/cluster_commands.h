@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cluster_connection.h"
+#include "cli/progress.h"
 #include "core/result.h"
 
 namespace synergy::cli {
@@ -39,6 +40,7 @@ class ClusterCommands {
   std::string top_of_;
   std::string profile_;
   ClusterArguments cluster_;
+  ControllerAddress controller_;
   std::string output_ = "table";
   bool all_namespaces_ = false;
   bool each_node_ = false;

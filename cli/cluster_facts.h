@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/progress.h"
 #include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
 #include "core/result.h"
@@ -41,6 +42,7 @@ struct PodFacts {
   Profiles profiles;                               // the pod's namespace's
   std::vector<wire::EventAboutPod> events;         // about it, the oldest first
   std::shared_ptr<const ClusterSnapshot> cluster;  // null: not allowed to see
+  ProgressFacts progress;
   std::vector<std::string> notes;
 };
 
@@ -48,6 +50,7 @@ struct ClusterFacts {
   std::vector<Pod> pods;  // with GPUs, by namespace and name
   Profiles profiles;
   std::shared_ptr<const ClusterSnapshot> cluster;  // null: not asked for
+  ProgressFacts progress;
   std::vector<std::string> notes;
 };
 

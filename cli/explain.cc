@@ -121,18 +121,7 @@ bool Telling(const wire::EventAboutPod& event) {
          event.component.find("scheduler") != std::string::npos;
 }
 
-std::string Ago(WallTime then, WallTime now) {
-  using std::chrono::duration_cast;
-  const int64_t seconds =
-      std::max<int64_t>(0, duration_cast<std::chrono::seconds>(now - then).count());
-  constexpr int64_t kMinute = 60;
-  constexpr int64_t kHour = 60 * kMinute;
-  constexpr int64_t kDay = 24 * kHour;
-  if (seconds < 2 * kMinute) return fmt::format("{}s", seconds);
-  if (seconds < 2 * kHour) return fmt::format("{}m", seconds / kMinute);
-  if (seconds < 2 * kDay) return fmt::format("{}h", seconds / kHour);
-  return fmt::format("{}d", seconds / kDay);
-}
+std::string Ago(WallTime then, WallTime now) { return ToShortText(now - then); }
 
 std::string ChangeText(const ChangeRecord& change, WallTime now) {
   return fmt::format("{} ago, {} ({} -> {}): {}", Ago(change.at, now), ToString(change.kind),
@@ -212,6 +201,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
   const Pod& pod = facts.pod;
   Explanation explanation;
   explanation.pod = View(pod, facts.profiles, now);
+  explanation.pod.progress = facts.progress.Of(pod.uid);
   explanation.remarks = facts.notes;
   for (const std::string& warning : pod.warnings)
     explanation.remarks.push_back("when it was created: " + warning);
@@ -316,6 +306,7 @@ std::string ToText(const Explanation& explanation, WallTime now, bool each_node)
     }
     text += '\n';
   }
+  if (pod.progress) text += fmt::format("Progress {}\n", ProgressText(*pod.progress));
   if (explanation.change) {
     text += fmt::format("Last change {}\n", ChangeText(*explanation.change, now));
   }

@@ -92,7 +92,8 @@ Tree ToTree(const PodView& view) {
                        {"fairShare", amounts(view.fair_share)},
                        {"demand", amounts(view.demand)},
                        {"surplus", ToTree(view.surplus)},
-                       {"throughput", std::move(speed)}};
+                       {"throughput", std::move(speed)},
+                       {"progress", view.progress ? ToTree(*view.progress) : Tree()}};
 }
 
 std::string SpeedText(const std::optional<Speed>& speed) {

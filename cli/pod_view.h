@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/cluster_facts.h"
+#include "cli/progress.h"
 #include "cli/tree.h"
 #include "cluster/pod.h"
 
@@ -36,6 +37,7 @@ struct PodView {
   std::optional<ResourceVector> demand;
   ResourceVector surplus;      // what may be taken from it (allocation/surplus.h)
   std::optional<Speed> speed;  // of one with a node and a profile
+  std::optional<KnownProgress> progress;
 };
 
 PodView View(const Pod& pod, const Profiles& profiles, WallTime now);

@@ -52,7 +52,10 @@ std::vector<NodeView> ViewNodes(const ClusterFacts& facts, WallTime now) {
 
 std::vector<PodView> ViewPods(const ClusterFacts& facts, WallTime now) {
   std::vector<PodView> pods;
-  for (const Pod& pod : facts.pods) pods.push_back(View(pod, facts.profiles, now));
+  for (const Pod& pod : facts.pods) {
+    pods.push_back(View(pod, facts.profiles, now));
+    pods.back().progress = facts.progress.Of(pod.uid);
+  }
   return pods;
 }
 
@@ -95,7 +98,7 @@ std::string PodTable(const std::vector<PodView>& pods, bool with_namespace) {
   if (pods.empty()) return "no pod asks for GPUs\n";
   std::vector<std::vector<std::string>> rows{{"POD", "NODE", "GPU", "CPU", "FAIR SHARE", "DEMAND",
                                               "MEMORY", "FAIR SHARE", "DEMAND", "PROFILE",
-                                              "THROUGHPUT", "STATE"}};
+                                              "THROUGHPUT", "RATE", "DONE", "LEFT", "STATE"}};
   if (with_namespace) rows.front().insert(rows.front().begin(), "NAMESPACE");
   for (const PodView& pod : pods) {
     const auto amount = [](const std::optional<ResourceVector>& amounts, auto member) {
@@ -112,6 +115,9 @@ std::string PodTable(const std::vector<PodView>& pods, bool with_namespace) {
                                  amount(pod.demand, &ResourceVector::memory),
                                  pod.profile.empty() ? "-" : pod.profile,
                                  SpeedText(pod.speed),
+                                 RateText(pod.progress),
+                                 DoneText(pod.progress),
+                                 LeftText(pod.progress),
                                  pod.state};
     if (with_namespace) row.insert(row.begin(), pod.pod_namespace);
     rows.push_back(std::move(row));

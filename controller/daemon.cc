@@ -12,6 +12,7 @@
 #include "admission/admission.h"
 #include "cluster/cluster_state.h"
 #include "config/text_file.h"
+#include "controller/agent_directory.h"
 #include "controller/cluster_view.h"
 #include "controller/fair_share_cache.h"
 #include "controller/memory_harm_watch.h"
@@ -19,6 +20,9 @@
 #include "controller/pod_gauges.h"
 #include "controller/pod_sizer.h"
 #include "controller/profile_store.h"
+#include "controller/progress_answer.h"
+#include "controller/progress_book.h"
+#include "controller/progress_puller.h"
 #include "controller/status_writer.h"
 #include "controller/tuner_actions.h"
 #include "controller/tuner_driver.h"
@@ -29,6 +33,7 @@
 #include "controller/warning_teller.h"
 #include "controller/webhook.h"
 #include "core/version.h"
+#include "daemon/descriptor_limit.h"
 #include "daemon/probes.h"
 #include "engine/tuner.h"
 #include "http/server.h"
@@ -97,6 +102,27 @@ constexpr size_t kQueuedEvents = 20000;
 // How often waiting pods are looked at that have no amounts yet, where something has changed.
 constexpr Duration kSizing = std::chrono::milliseconds(250);
 
+// Both certificates and the authority are read again when they change.
+Result<PullSettings> ToPullSettings(const config::ControllerConfig& config) {
+  PullSettings settings;
+  settings.port = static_cast<uint16_t>(config.progress.port);
+  settings.tls.server_name = config.progress.server_name;
+  settings.tls.ca_file = config.progress.ca_file;
+  settings.tls.certificate_file = config.tls_certificate_file;
+  settings.tls.key_file = config.tls_key_file;
+  http::ClientTls& tls = settings.tls;
+  for (const auto& [file, text] : {std::pair(&tls.ca_file, &tls.ca_pem),
+                                   std::pair(&tls.certificate_file, &tls.certificate_pem),
+                                   std::pair(&tls.key_file, &tls.key_pem)}) {
+    auto read = config::ReadTextFile(*file);
+    if (!read) return Fail(read.error());
+    *text = *std::move(read);
+  }
+  // The other half is for those who ask the controller.
+  settings.kept_connections = daemon::RaiseDescriptorLimit() / 2;
+  return settings;
+}
+
 class RunningDaemon final : public Daemon {
  public:
   RunningDaemon(const config::ControllerConfig& config, std::unique_ptr<kube::ApiClient> client,
@@ -141,6 +167,7 @@ class RunningDaemon final : public Daemon {
         telling_pods_(pod_store_, *events_, [this] { return election_->IsLeader(); }),
         waking_pods_(telling_pods_, [this] { tuning_.Wake(); }),
         waking_nodes_(node_store_, [this] { tuning_.Wake(); }),
+        agents_(clock, config.progress.interval),
         watches_(*client_, reader_, config.staleness_limit, clock, log) {
     tuner_driver_.Hold(tuner_profiles_);
     tuner_driver_.Watch(harm_watch_);
@@ -151,6 +178,7 @@ class RunningDaemon final : public Daemon {
   Result<> Start() {
     if (const Result<> made = MakeServers(); !made) return made;
     if (const Result<> started = StartRecording(); !started) return started;
+    if (const Result<> made = MakePuller(); !made) return made;
     StartWatches();
     health_ = std::make_unique<kube::Health>(watches_.resources(), clock_, config_.staleness_limit);
     metrics_.SetGauges([this] { return ReadGauges(); });
@@ -169,6 +197,7 @@ class RunningDaemon final : public Daemon {
       }
     });
     if (config_.tuner.enabled) tuning_.Start();
+    if (puller_) puller_->Start();
     if (const Result<> started = webhook_server_->Start(); !started) return started;
     return http_server_->Start();
   }
@@ -181,6 +210,7 @@ class RunningDaemon final : public Daemon {
     if (health_) health_->ShutDown();
     if (webhook_server_) webhook_server_->Stop(config_.shutdown_grace);
     if (http_server_) http_server_->Stop(config_.shutdown_grace);
+    puller_.reset();
     tuning_.Stop();
     tuner_hands_.reset();
     for (std::jthread* const thread : {&status_writing_, &refreshing_, &sizing_}) {
@@ -216,6 +246,17 @@ class RunningDaemon final : public Daemon {
     return {};
   }
 
+  Result<> MakePuller() {
+    if (!config_.progress.enabled) return {};
+    const Result<PullSettings> settings = ToPullSettings(config_);
+    if (!settings) return Fail(settings.error());
+    auto puller =
+        ProgressPuller::Create(agents_, progress_, state_, metrics_, clock_, log_, *settings);
+    if (!puller) return Fail(puller.error());
+    puller_ = *std::move(puller);
+    return {};
+  }
+
   Result<> StartRecording() {
     if (config_.record_file.empty()) return {};
     auto recorder = record::Recorder::Open(config_.record_file, config_.record_limit,
@@ -234,6 +275,10 @@ class RunningDaemon final : public Daemon {
     watches_.Start("limitranges", "/api/v1/limitranges", range_store_);
     watches_.Start("resourcequotas", "/api/v1/resourcequotas", quota_store_);
     watches_.Start("trainingprofiles", std::string(kube::kTrainingProfilesPath), profiles_);
+    if (puller_) {
+      watches_.Start("agents", fmt::format("/api/v1/namespaces/{}/pods", config_.own_namespace),
+                     agents_, kube::kLivingPods, config_.progress.agents);
+    }
   }
 
   void AddRoutes() {
@@ -243,6 +288,9 @@ class RunningDaemon final : public Daemon {
     webhook_server_->Handle(
         "POST", "/validate-trainingprofile",
         [this](const http::Request& request) { return webhook_.ReviewProfile(request); });
+    http_server_->Handle("GET", "/progress", [this](const http::Request& request) {
+      return AnswerProgress(request, progress_, clock_.Now());
+    });
     daemon::AddProbes(*http_server_,
                       {.not_ready = [this] { return health_->NotReadyReason(); },
                        .metrics = [this] { return metrics_.Render() + tuner_metrics_.Render(); }});
@@ -281,7 +329,8 @@ class RunningDaemon final : public Daemon {
         {"namespaces", namespaces_.size()},
         {"limitranges", snapshot->limits().ranges()},
         {"resourcequotas", snapshot->limits().quotas()},
-        {"trainingprofiles", profiles.valid + profiles.invalid}};
+        {"trainingprofiles", profiles.valid + profiles.invalid},
+        {"agents", agents_.size()}};
     for (const kube::WatchedResource& resource : watches_.resources()) {
       gauges.caches.push_back(
           ToGauge(resource.name, resource.status(), objects.at(resource.name), now));
@@ -292,6 +341,9 @@ class RunningDaemon final : public Daemon {
     gauges.valid_profiles = profiles.valid;
     gauges.invalid_profiles = profiles.invalid;
     gauges.certificate_expiry = webhook_server_->CertificateExpiry();
+    const ProgressBook::Extent progress = progress_.extent(now);
+    gauges.progress_pods = progress.pods;
+    gauges.oldest_progress = progress.oldest;
     gauges.ready = health_->NotReadyReason().empty();
     return gauges;
   }
@@ -333,6 +385,9 @@ class RunningDaemon final : public Daemon {
   WarningTeller telling_pods_;
   WakingStore<Pod> waking_pods_;
   WakingStore<Node> waking_nodes_;
+  AgentDirectory agents_;
+  ProgressBook progress_;
+  std::unique_ptr<ProgressPuller> puller_;  // none without progress.enabled
   kube::Watches watches_;
   std::unique_ptr<kube::Health> health_;
   std::jthread refreshing_;

@@ -25,6 +25,7 @@
 #include "nodeagent/node_pods.h"
 #include "nodeagent/pages.h"
 #include "nodeagent/progress_keeper.h"
+#include "nodeagent/progress_server.h"
 #include "nodeagent/reading_writer.h"
 #include "nodeagent/shrinker.h"
 #include "wire/resize_status.h"
@@ -123,6 +124,12 @@ class RunningDaemon final : public Daemon {
         while (clock_.SleepFor(kCounterInterval, stop)) progress_.ReadCounters(stop);
       });
     }
+    if (!config_.progress_listen.empty()) {
+      auto started = ProgressServer::Start(
+          config_, [this] { return progress_.Report(config_.node_name); }, log_);
+      if (!started) return Fail(started.error());
+      progress_server_ = *std::move(started);
+    }
     return server_->Start();
   }
 
@@ -134,6 +141,7 @@ class RunningDaemon final : public Daemon {
       thread->request_stop();
       if (thread->joinable()) thread->join();
     }
+    progress_server_.reset();
     server_->Stop(config_.shutdown_grace);
     pods_.reset();
   }
@@ -167,6 +175,7 @@ class RunningDaemon final : public Daemon {
   const Clock& clock_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<http::Server> server_;
+  std::unique_ptr<ProgressServer> progress_server_;  // none without progressListen
   std::unique_ptr<MemoryGroups> groups_;
   std::unique_ptr<CpuGroups> cpu_groups_;
   metrics::NodeAgentMetrics metrics_;

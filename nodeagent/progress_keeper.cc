@@ -131,7 +131,7 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
   PodProgress& progress = followed.told.progress;
   const bool news = read && *read > 0;
   if (news) {
-    const Progress now = followed.log.Current();
+    const TrainingProgress now = followed.log.Current();
     progress.format = now.format;
     progress.iteration = now.iteration;
     progress.total = now.total;

@@ -37,6 +37,21 @@ YamlField Tuner(ControllerConfig::Tuner& tuner) {
                   {"patchesAtOnce", WholeNumber(tuner.patches_at_once, 1, 64)}});
 }
 
+YamlField Progress(ControllerConfig::Progress& progress) {
+  return [&progress](const YAML::Node& node, const std::string& field) {
+    Section({{"enabled", Truth(progress.enabled)},
+             {"interval", Duration(progress.interval, {.least = std::chrono::seconds(1),
+                                                       .most = std::chrono::seconds(60)})},
+             {"port", WholeNumber(progress.port, 1, 65535)},
+             {"agents", Text(progress.agents)},
+             {"serverName", Text(progress.server_name)},
+             {"caFile", Text(progress.ca_file)}})(node, field);
+    if (progress.enabled &&
+        (progress.agents.empty() || progress.server_name.empty() || progress.ca_file.empty()))
+      Reject(node, field + ": enabled needs agents, serverName and caFile");
+  };
+}
+
 ControllerConfig Read(const YAML::Node& root) {
   ControllerConfig config;
   ReadFields(root, "",
@@ -54,6 +69,7 @@ ControllerConfig Read(const YAML::Node& root) {
               {"tolerance", Number(config.tolerance, 0, 1)},
               {"maxSpeedUp", Number(config.max_speed_up, 1, 1000)},
               {"tuner", Tuner(config.tuner)},
+              {"progress", Progress(config.progress)},
               {"leaseName", Text(config.lease_name)},
               {"stalenessLimit", StalenessLimit(config.staleness_limit)},
               {"shutdownGrace", Duration(config.shutdown_grace)},

@@ -64,6 +64,18 @@ struct ControllerConfig {
     int64_t patches_per_second = 50;
     int64_t patches_at_once = 8;
   } tuner;
+  // How far running pods are, as the node agents of own_namespace tell (docs/progress.md).
+  struct Progress {
+    bool enabled = false;
+    // Between two questions to an agent.
+    std::chrono::milliseconds interval{10000};
+    int64_t port = 9412;
+    // The pods of agents, by labels: "app.kubernetes.io/component=node-agent".
+    std::string agents;
+    // Whom an agent's certificate has to name, and whose it is. The controller shows its own.
+    std::string server_name;
+    std::string ca_file;
+  } progress;
   // The Lease, in own_namespace, by which one replica of several changes pods.
   std::string lease_name = "synergy-controller";
   // Silence of the API server after which /readyz says no.

@@ -22,11 +22,23 @@ YamlField Folder(std::string& out) {
   };
 }
 
+YamlField AddressOrNone(std::string& out) {
+  return [&out](const YAML::Node& node, const std::string& field) {
+    out.clear();
+    if (!Scalar(node, field).empty()) Address(out)(node, field);
+  };
+}
+
 NodeAgentConfig Read(const YAML::Node& root) {
   NodeAgentConfig config;
   ReadFields(
       root, "",
       {{"listen", Address(config.listen)},
+       {"progressListen", AddressOrNone(config.progress_listen)},
+       {"tlsCertificateFile", Text(config.tls_certificate_file)},
+       {"tlsKeyFile", Text(config.tls_key_file)},
+       {"clientCaFile", Text(config.client_ca_file)},
+       {"clientName", Text(config.client_name)},
        {"nodeName", Text(config.node_name)},
        {"cgroupFolder", Folder(config.cgroup_folder)},
        {"kubeletCgroupRoot", Folder(config.kubelet_cgroup_root)},
@@ -41,6 +53,12 @@ NodeAgentConfig Read(const YAML::Node& root) {
        {"stalenessLimit", StalenessLimit(config.staleness_limit)},
        {"shutdownGrace", Duration(config.shutdown_grace)},
        {"log", Log(config.log_level, config.log_format)}});
+  if (!config.progress_listen.empty() &&
+      (config.tls_certificate_file.empty() || config.tls_key_file.empty() ||
+       config.client_ca_file.empty() || config.client_name.empty())) {
+    Reject(root,
+           "progressListen: needs tlsCertificateFile, tlsKeyFile, clientCaFile and clientName");
+  }
   return config;
 }
 

@@ -17,6 +17,13 @@ namespace synergy::config {
 
 struct NodeAgentConfig {
   std::string listen = "0.0.0.0:9411";
+  // Where the progress of the node's pods is told, over TLS; empty: nowhere. Then the certificate
+  // is shown there, and only the client of that name is told, by a certificate of that authority.
+  std::string progress_listen;
+  std::string tls_certificate_file;
+  std::string tls_key_file;
+  std::string client_ca_file;
+  std::string client_name;
   std::string node_name;  // whose pods; empty: given by flag or environment
   std::string cgroup_folder = "/sys/fs/cgroup";
   std::string kubelet_cgroup_root = "/";  // the kubelet's cgroupRoot

@@ -52,10 +52,33 @@ Result<> Check(const ClientRequest& request) {
 class PooledClient final : public Client {
  public:
   PooledClient(ClientOptions options, ClientConnection::Target target,
-               std::unique_ptr<ClientCertificates> certificates)
+               std::shared_ptr<ClientCertificates> certificates)
       : options_(std::move(options)),
         target_(std::move(target)),
         certificates_(std::move(certificates)) {}
+
+  Result<std::unique_ptr<Client>> For(const std::string& base_url) const override {
+    ClientOptions options = options_;
+    options.base_url = base_url;
+    return Make(std::move(options), certificates_);
+  }
+
+  static Result<std::unique_ptr<Client>> Make(ClientOptions options,
+                                              std::shared_ptr<ClientCertificates> certificates) {
+    Result<BaseUrl> url = ParseBaseUrl(options.base_url);
+    if (!url) return Fail(url.error());
+    ClientConnection::Target target{std::move(*url), options.tls.server_name,
+                                    !options.tls.skip_verify};
+    if (target.server_name.empty()) target.server_name = target.url.host;
+    if (!target.url.tls) certificates = nullptr;
+    if (target.url.tls && certificates == nullptr) {
+      auto loaded = ClientCertificates::Load(options.tls);
+      if (!loaded) return Fail(loaded.error());
+      certificates = *std::move(loaded);
+    }
+    return std::make_unique<PooledClient>(std::move(options), std::move(target),
+                                          std::move(certificates));
+  }
 
   Result<ClientResponse> Send(const ClientRequest& request, std::stop_token stop) override {
     return Call(request, options_.read_timeout, nullptr, stop);
@@ -125,7 +148,7 @@ class PooledClient final : public Client {
 
   const ClientOptions options_;
   const ClientConnection::Target target_;
-  const std::unique_ptr<ClientCertificates> certificates_;  // none without TLS
+  const std::shared_ptr<ClientCertificates> certificates_;  // none without TLS
   std::mutex mutex_;
   std::vector<Idle> idle_;
 };
@@ -135,19 +158,7 @@ class PooledClient final : public Client {
 Result<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
   // OpenSSL writes to sockets without MSG_NOSIGNAL.
   std::signal(SIGPIPE, SIG_IGN);
-  Result<BaseUrl> url = ParseBaseUrl(options.base_url);
-  if (!url) return Fail(url.error());
-  ClientConnection::Target target{std::move(*url), options.tls.server_name,
-                                  !options.tls.skip_verify};
-  if (target.server_name.empty()) target.server_name = target.url.host;
-  std::unique_ptr<ClientCertificates> certificates;
-  if (target.url.tls) {
-    auto loaded = ClientCertificates::Load(options.tls);
-    if (!loaded) return Fail(loaded.error());
-    certificates = *std::move(loaded);
-  }
-  return std::make_unique<PooledClient>(std::move(options), std::move(target),
-                                        std::move(certificates));
+  return PooledClient::Make(std::move(options), nullptr);
 }
 
 }  // namespace synergy::http

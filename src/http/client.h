@@ -68,6 +68,9 @@ class Client {
   static Result<std::unique_ptr<Client>> Create(ClientOptions options);
   virtual ~Client() = default;
 
+  // Of another server, with the same options: one of many, which share what was read for TLS.
+  virtual Result<std::unique_ptr<Client>> For(const std::string& base_url) const = 0;
+
   virtual Result<ClientResponse> Send(const ClientRequest& request, std::stop_token stop = {}) = 0;
 
   // An answer that goes on: `on_data` is called with nothing as soon as an answer with status 200

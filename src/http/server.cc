@@ -234,13 +234,19 @@ Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
   if (options.certificate_file.empty() != options.key_file.empty()) {
     return Fail(ErrorCode::kInvalid, "a certificate needs its key, and the other way round");
   }
+  if (options.client_ca_file.empty() != options.client_name.empty() ||
+      (!options.client_ca_file.empty() && options.certificate_file.empty())) {
+    return Fail(ErrorCode::kInvalid,
+                "clients are known by an authority and a name, and only to a server with TLS");
+  }
   // A peer that goes away must cost its connection, not the process; OpenSSL writes without
   // MSG_NOSIGNAL.
   std::signal(SIGPIPE, SIG_IGN);
   std::unique_ptr<ServerCertificate> certificate;
   if (!options.certificate_file.empty()) {
-    auto loaded =
-        ServerCertificate::Load(options.certificate_file, options.key_file, options.on_problem);
+    auto loaded = ServerCertificate::Load(
+        {options.certificate_file, options.key_file, options.client_ca_file, options.client_name},
+        options.on_problem);
     if (!loaded) return Fail(loaded.error());
     certificate = std::move(*loaded);
   }

@@ -48,6 +48,10 @@ struct ServerOptions {
   uint16_t port = 0;             // 0: any free one
   std::string certificate_file;  // both or neither: TLS; read again when they change on disk
   std::string key_file;
+  // Both or neither, with TLS: a connection needs a certificate that this authority has signed for
+  // this DNS name. Read again likewise; connections that are open stay.
+  std::string client_ca_file;
+  std::string client_name;
   size_t max_body_bytes = size_t{160} << 20;
   // Longest silence inside a request before the connection is given up.
   std::chrono::seconds read_timeout{10};

@@ -1,16 +1,19 @@
 #pragma once
 
-// A server's certificate that follows its files. Private to this folder.
+// A server's certificate, and whose clients' it takes, that follow their files. Private to this
+// folder.
 //
 // Threading: Current() and Expiry() from any thread.
-// Failures: a changed pair of files that cannot be used is reported, once per change, and the
-// pair before stays in use.
+// Failures: changed files that cannot be used are reported, once per change, and those before stay
+// in use.
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/clock.h"
 #include "core/result.h"
@@ -22,9 +25,7 @@ class ServerCertificate {
  public:
   using OnProblem = std::function<void(std::string_view)>;
 
-  static Result<std::unique_ptr<ServerCertificate>> Load(std::string certificate_file,
-                                                         std::string key_file,
-                                                         OnProblem on_problem);
+  static Result<std::unique_ptr<ServerCertificate>> Load(ServerTls tls, OnProblem on_problem);
 
   // For the next connection. Looks at the files each time, which costs less than a thousandth of a
   // handshake and needs no thread of its own.
@@ -33,12 +34,12 @@ class ServerCertificate {
   std::optional<WallTime> Expiry() { return ExpiryOf(Current()); }
 
  private:
-  ServerCertificate(std::string certificate_file, std::string key_file, OnProblem on_problem);
+  ServerCertificate(ServerTls tls, OnProblem on_problem)
+      : tls_(std::move(tls)), on_problem_(std::move(on_problem)) {}
 
   std::string Identity() const;
 
-  const std::string certificate_file_;
-  const std::string key_file_;
+  const ServerTls tls_;
   const OnProblem on_problem_;
 
   std::mutex mutex_;

@@ -99,6 +99,22 @@ Result<> UseKey(SSL_CTX* context, const std::string& pem) {
   return {};
 }
 
+// Refuses everybody but the client of that name. A name is one of the certificate's DNS names: what
+// stands in its subject is not for machines, and a wildcard names nobody.
+Result<> RequireClient(SSL_CTX* context, const ServerTls& tls) {
+  if (::SSL_CTX_load_verify_file(context, tls.client_ca_file.c_str()) != 1) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("clients' authority {}: {}", tls.client_ca_file, TlsProblem()));
+  }
+  ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  X509_VERIFY_PARAM* const rules = ::SSL_CTX_get0_param(context);
+  ::X509_VERIFY_PARAM_set_hostflags(
+      rules, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_WILDCARDS);
+  if (::X509_VERIFY_PARAM_set1_host(rules, tls.client_name.data(), tls.client_name.size()) != 1)
+    return Invalid("client name");
+  return {};
+}
+
 bool IsAddress(const std::string& name) {
   unsigned char address[sizeof(in6_addr)];
   return ::inet_pton(AF_INET, name.c_str(), address) == 1 ||
@@ -109,8 +125,7 @@ bool IsAddress(const std::string& name) {
 
 void TlsSessionDeleter::operator()(ssl_st* session) const { ::SSL_free(session); }
 
-Result<TlsContext> MakeServerContext(const std::string& certificate_file,
-                                     const std::string& key_file) {
+Result<TlsContext> MakeServerContext(const ServerTls& tls) {
   TlsContext context = MakeContext(::TLS_server_method());
   if (context == nullptr) return Invalid("TLS");
   // Nobody resumes sessions here: kube-scheduler's and the kubelet's clients keep their connections
@@ -118,13 +133,17 @@ Result<TlsContext> MakeServerContext(const std::string& certificate_file,
   ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   ::SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
   ::SSL_CTX_set_num_tickets(context.get(), 0);
-  if (::SSL_CTX_use_certificate_chain_file(context.get(), certificate_file.c_str()) != 1) {
+  if (::SSL_CTX_use_certificate_chain_file(context.get(), tls.certificate_file.c_str()) != 1) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("certificate {}: {}", certificate_file, TlsProblem()));
+                fmt::format("certificate {}: {}", tls.certificate_file, TlsProblem()));
   }
   // It also checks that the key is the certificate's.
-  if (::SSL_CTX_use_PrivateKey_file(context.get(), key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
-    return Fail(ErrorCode::kInvalid, fmt::format("key {}: {}", key_file, TlsProblem()));
+  if (::SSL_CTX_use_PrivateKey_file(context.get(), tls.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
+    return Fail(ErrorCode::kInvalid, fmt::format("key {}: {}", tls.key_file, TlsProblem()));
+  }
+  if (!tls.client_ca_file.empty()) {
+    if (const Result<> required = RequireClient(context.get(), tls); !required)
+      return Fail(required.error());
   }
   return context;
 }
@@ -144,6 +163,8 @@ Result<TlsContext> MakeClientContext(const ClientTls& tls) {
   }
   TlsContext context = MakeContext(::TLS_client_method());
   if (context == nullptr) return Invalid("TLS");
+  // Whoever keeps thousands of connections open keeps no buffers for those that are idle.
+  ::SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
   if (!tls.skip_verify) {
     ::SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     if (const Result<> trusted = Trust(context.get(), tls.ca_pem); !trusted)

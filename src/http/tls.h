@@ -25,8 +25,16 @@ struct TlsSessionDeleter {
 };
 using TlsSession = std::unique_ptr<ssl_st, TlsSessionDeleter>;
 
-Result<TlsContext> MakeServerContext(const std::string& certificate_file,
-                                     const std::string& key_file);
+// What a server shows, and whom it serves.
+struct ServerTls {
+  std::string certificate_file;
+  std::string key_file;
+  // Both or neither: clients have a certificate of this authority, for this DNS name.
+  std::string client_ca_file;
+  std::string client_name;
+};
+
+Result<TlsContext> MakeServerContext(const ServerTls& tls);
 // When the context's own certificate ends; none where it has none.
 std::optional<WallTime> ExpiryOf(const TlsContext& context);
 Result<TlsContext> MakeClientContext(const ClientTls& tls);

@@ -27,7 +27,11 @@ struct ListRequest {
   std::string path;            // "/api/v1/pods"
   std::string field_selector;  // "status.phase!=Succeeded,status.phase!=Failed"
   int page_size = 500;
+  std::string label_selector = {};  // "app.kubernetes.io/component=node-agent"
 };
+
+// "&fieldSelector=...&labelSelector=...", or what of it is not empty.
+std::string Selectors(const std::string& fields, const std::string& labels);
 
 // Of the page that follows the one with this token, which is empty for the first.
 std::string PagePath(const ListRequest& request, const std::string& continue_token);

@@ -37,9 +37,7 @@ class ListWatch final : public Reflector<T> {
         clock_(clock),
         log_(log),
         options_(std::move(options)),
-        selector_(options_.field_selector.empty()
-                      ? ""
-                      : "&fieldSelector=" + Escape(options_.field_selector)),
+        selector_(Selectors(options_.field_selector, options_.label_selector)),
         backoff_(options_.first_backoff, options_.backoff_limit, options_.seed),
         thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
@@ -70,9 +68,10 @@ class ListWatch final : public Reflector<T> {
   }
 
   Outcome List(const std::stop_token& stop) {
-    Result<Listing<T>> listing =
-        ListAll<T>(client_, reader_, {options_.path, options_.field_selector, options_.page_size},
-                   stop, [this] { Contact([](ReflectorStatus&) {}); });
+    Result<Listing<T>> listing = ListAll<T>(
+        client_, reader_,
+        {options_.path, options_.field_selector, options_.page_size, options_.label_selector}, stop,
+        [this] { Contact([](ReflectorStatus&) {}); });
     if (!listing) return {listing.error(), false};
     CountProblems(listing->problems);
     const std::optional<uint64_t> version = ParseVersion(listing->resource_version);
@@ -259,6 +258,7 @@ template class Reflector<Pod>;
 template class Reflector<Node>;
 template class Reflector<DisruptionBudget>;
 template class Reflector<wire::ResizeStatus>;
+template class Reflector<wire::AgentPod>;
 template class Reflector<Namespace>;
 template class Reflector<LimitRange>;
 template class Reflector<ResourceQuota>;

@@ -56,6 +56,7 @@ struct ReflectorStatus {
 struct ReflectorOptions {
   std::string path;            // "/api/v1/pods"
   std::string field_selector;  // "status.phase!=Succeeded,status.phase!=Failed"
+  std::string label_selector;  // "app.kubernetes.io/component=node-agent"
   int page_size = 500;
   // How long the server is asked to keep a watch open. Short, because a watch that is opened again
   // proves that the copy is fresh, which a silent one does not.
@@ -87,6 +88,7 @@ extern template class Reflector<Pod>;
 extern template class Reflector<Node>;
 extern template class Reflector<DisruptionBudget>;
 extern template class Reflector<wire::ResizeStatus>;
+extern template class Reflector<wire::AgentPod>;
 extern template class Reflector<Namespace>;
 extern template class Reflector<LimitRange>;
 extern template class Reflector<ResourceQuota>;

@@ -30,9 +30,10 @@ class Watches {
   // `name` is what health and metrics call the kind; `store` outlives this, or Stop().
   template <class T>
   void Start(std::string name, std::string path, ObjectStore<T>& store,
-             std::string field_selector = {}) {
+             std::string field_selector = {}, std::string label_selector = {}) {
     ReflectorOptions options = WatchWithin(staleness_limit_, std::move(path),
                                            std::move(field_selector), seed_ + reflectors_.size());
+    options.label_selector = std::move(label_selector);
     // Until a broken one is open again the copy is old, and little can be decided by it.
     options.backoff_limit = std::chrono::seconds(1);
     std::shared_ptr<const Reflector<T>> reflector =

@@ -83,6 +83,11 @@ std::vector<MetricFamily> BuildFamilies(const ControllerGauges& gauges,
              "When the certificate that reviews are served with ends, in Unix time.",
              expiry.count(), families);
   }
+  AddGauge("synergy_controller_progress_pods", "Pods whose progress is known.",
+           static_cast<double>(gauges.progress_pods), families);
+  AddGauge("synergy_controller_progress_oldest_seconds",
+           "Since the pod whose progress is oldest was heard of.",
+           ToSeconds(gauges.oldest_progress), families);
   AddGauge("synergy_controller_ready", "Whether /readyz says yes.", gauges.ready ? 1 : 0, families);
   return families;
 }
@@ -109,6 +114,14 @@ class ControllerMetrics::Impl {
                           .Name("synergy_controller_profile_status_writes_total")
                           .Help("Writes of a TrainingProfile's status by outcome.")
                           .Register(registry)),
+        progress_pulls(prometheus::BuildCounter()
+                           .Name("synergy_controller_progress_pulls_total")
+                           .Help("Questions to node agents about progress by outcome.")
+                           .Register(registry)),
+        progress_dropped(prometheus::BuildCounter()
+                             .Name("synergy_controller_progress_dropped_total")
+                             .Help("Pods in node agents' answers that were not believed, by why.")
+                             .Register(registry)),
         duration(prometheus::BuildHistogram()
                      .Name("synergy_controller_pod_review_duration_seconds")
                      .Help("Time from a whole review of a pod to its answer.")
@@ -123,6 +136,8 @@ class ControllerMetrics::Impl {
   prometheus::Family<prometheus::Counter>& profile_reviews;
   prometheus::Family<prometheus::Counter>& bad_input;
   prometheus::Family<prometheus::Counter>& status_writes;
+  prometheus::Family<prometheus::Counter>& progress_pulls;
+  prometheus::Family<prometheus::Counter>& progress_dropped;
   prometheus::Histogram& duration;
   std::function<ControllerGauges()> read_gauges;
 };
@@ -146,6 +161,16 @@ void ControllerMetrics::CountBadInput(std::string_view kind) {
 
 void ControllerMetrics::CountStatusWrite(std::string_view outcome) {
   impl_->status_writes.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+
+void ControllerMetrics::CountProgressPull(std::string_view outcome) {
+  impl_->progress_pulls.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+
+void ControllerMetrics::CountProgressDropped(std::string_view reason, size_t pods) {
+  if (pods == 0) return;
+  impl_->progress_dropped.Add({{"reason", std::string(reason)}})
+      .Increment(static_cast<double>(pods));
 }
 
 void ControllerMetrics::SetGauges(std::function<ControllerGauges()> read) {

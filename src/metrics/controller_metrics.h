@@ -42,6 +42,8 @@ struct ControllerGauges {
   uint64_t valid_profiles = 0;
   uint64_t invalid_profiles = 0;
   std::optional<WallTime> certificate_expiry;
+  size_t progress_pods = 0;  // whose progress is known
+  Duration oldest_progress{};
   bool ready = false;
 };
 
@@ -60,6 +62,11 @@ class ControllerMetrics {
   void CountBadInput(std::string_view kind);
   // "written", "failed".
   void CountStatusWrite(std::string_view outcome);
+
+  // "ok"; "unreachable", "timeout", "refused", "unreadable".
+  void CountProgressPull(std::string_view outcome);
+  // Of what a node agent told: "not_here", "not_managed".
+  void CountProgressDropped(std::string_view reason, size_t pods);
 
   // Called at each scrape; set before the first.
   void SetGauges(std::function<ControllerGauges()> read);

@@ -4,35 +4,9 @@
 
 #include "wire/json_words.h"
 #include "wire/member_text.h"
+#include "wire/progress_members.h"
 
 namespace synergy::wire {
-
-void Members(auto& each, Like<CpuUse> auto& cpu) {
-  auto& [used, throttled, waited] = cpu;
-  each("used", used);
-  each("throttled", throttled);
-  each("waited", waited);
-}
-
-void Members(auto& each, Like<PodProgress> auto& pod) {
-  auto& [uid, pod_namespace, name, container, format, iteration, total, epoch, loss, rate,
-         overall_rate, iterations, last, remaining, cpu] = pod;
-  each("uid", uid);
-  each("namespace", pod_namespace);
-  each("name", name);
-  each("container", container);
-  each("format", format);
-  each("iteration", iteration);
-  each("total", total);
-  each("epoch", epoch);
-  each("loss", loss);
-  each("rate", rate);
-  each("overallRate", overall_rate);
-  each("iterations", iterations);
-  each("last", last);
-  each("remaining", remaining);
-  each("cpu", cpu);
-}
 
 void Members(auto& each, Like<NodeProgress> auto& progress) {
   auto& [node, since, at, pods] = progress;

@@ -26,6 +26,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object);
 ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object);
+AgentPod ReadAgentPodObject(FieldReader& fields, Value object);
 EventAboutPod ReadEventAboutPodObject(FieldReader& fields, Value object);
 Namespace ReadNamespaceObject(FieldReader& fields, Value object);
 // What is wrong with the profile is in its own problems: whoever wrote it has to be told.

@@ -103,6 +103,13 @@ struct Kind<ResizeStatus> {
   }
 };
 template <>
+struct Kind<AgentPod> {
+  static constexpr std::string_view kName = "pod";
+  static AgentPod Read(FieldReader& fields, Value object, const PodRules&) {
+    return ReadAgentPodObject(fields, object);
+  }
+};
+template <>
 struct Kind<Namespace> {
   static constexpr std::string_view kName = "namespace";
   static Namespace Read(FieldReader& fields, Value object, const PodRules&) {
@@ -240,6 +247,7 @@ template Result<ListPage<Pod>> ObjectReader::ReadList(std::string_view) const;
 template Result<ListPage<Node>> ObjectReader::ReadList(std::string_view) const;
 template Result<ListPage<DisruptionBudget>> ObjectReader::ReadList(std::string_view) const;
 template Result<ListPage<ResizeStatus>> ObjectReader::ReadList(std::string_view) const;
+template Result<ListPage<AgentPod>> ObjectReader::ReadList(std::string_view) const;
 template Result<ListPage<Namespace>> ObjectReader::ReadList(std::string_view) const;
 template Result<ListPage<LimitRange>> ObjectReader::ReadList(std::string_view) const;
 template Result<ListPage<ResourceQuota>> ObjectReader::ReadList(std::string_view) const;
@@ -250,6 +258,7 @@ template Result<WatchEvent<Pod>> ObjectReader::ReadWatchEvent(std::string_view) 
 template Result<WatchEvent<Node>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<DisruptionBudget>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<ResizeStatus>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<WatchEvent<AgentPod>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<Namespace>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<LimitRange>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<ResourceQuota>> ObjectReader::ReadWatchEvent(std::string_view) const;

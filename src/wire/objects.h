@@ -20,6 +20,7 @@
 #include "cluster/pod.h"
 #include "core/result.h"
 #include "profile/profile_object.h"
+#include "wire/agent_pod.h"
 #include "wire/event_about_pod.h"
 #include "wire/resize_status.h"
 
@@ -72,10 +73,10 @@ class ObjectReader {
   Result<Pod> ReadPod(std::string_view text, PodUse use) const;
   Result<Node> ReadNode(std::string_view text) const;
 
-  // T is a Pod, which is read as kAccounted, a Node, a DisruptionBudget, a ResizeStatus, a
-  // Namespace, a ProfileObject, which is delivered with what is wrong with it, or, in lists, an
-  // EventAboutPod. Fails only when the text is no list: with the reason that a metav1.Status gives,
-  // where it is one.
+  // T is a Pod, which is read as kAccounted, a Node, a DisruptionBudget, a ResizeStatus,
+  // an AgentPod, a Namespace, a ProfileObject, which is delivered with what is wrong with it, or,
+  // in lists, an EventAboutPod. Fails only when the text is no list: with the reason that a
+  // metav1.Status gives, where it is one.
   template <class T>
   Result<ListPage<T>> ReadList(std::string_view text) const;
   // One line of a watch.

@@ -42,6 +42,7 @@ COMBINATIONS["added to"] = {name: {
     "extraArgs": ["--added"], "extraEnv": [{"name": "ADDED", "value": name}], "extraVolumeMounts": [{"name": "added", "mountPath": "/added"}],
     **({} if name == "extender" else {"extraVolumes": [{"name": "added", "emptyDir": {}}]})} for name in COMPONENTS}
 COMBINATIONS["host network"] = {"controller": {"hostNetwork": True, "ports": {"webhook": 19443, "http": 18889}}}
+COMBINATIONS["progress"] = {"progress": {"readers": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}]}}
 COMBINATIONS |= {f"example {file.stem}": yaml.safe_load(file.read_text(encoding="utf-8"))
                  for file in (helm.ROOT / "manifests/examples/values").glob("*.yaml")}
 # Where a value is that the schema refuses, and a word of the reason.
@@ -70,6 +71,7 @@ REFUSED = [
     ({"priorityClass": {"value": 2000000000}}, "/priorityClass/value", "maximum"),
     ({"metrics": {"prometheusRule": {"runbookUrl": "docs/runbooks"}}}, "/metrics/prometheusRule/runbookUrl", "pattern"),
     ({"controller": {"ports": {"webhook": 0}}}, "/controller/ports/webhook", "minimum"),
+    ({"progress": {"readers": [{"name": "x"}]}}, "/progress/readers/0", "kind"),
     ({"extender": {"extraEnv": [{"value": "x"}]}}, "/extender/extraEnv/0", "name"),
 ]
 
@@ -478,10 +480,74 @@ class CertificateTest(unittest.TestCase):
             subprocess.run(["openssl", "verify", "-CAfile", f"{folder}/ca.crt", "-verify_hostname", "synergy-controller.elsewhere.svc",
                             f"{folder}/tls.crt"], check=True, capture_output=True)
 
+    def test_node_agents_have_one_of_the_same_authority(self):
+        objects = helm.template(namespace="elsewhere")
+        controllers, agents = (find(objects, "Secret", f"synergy-{name}-tls")["data"] for name in ("controller", "node-agent"))
+        self.assertEqual(controllers["ca.crt"], agents["ca.crt"])
+        for data, name, purpose in ((agents, "synergy-node-agent", "sslserver"), (controllers, "synergy-controller", "sslclient")):
+            with tempfile.TemporaryDirectory() as folder:
+                for key, content in data.items():
+                    (pathlib.Path(folder) / key).write_bytes(base64.b64decode(content))
+                subprocess.run(["openssl", "verify", "-CAfile", f"{folder}/ca.crt", "-purpose", purpose,
+                                "-verify_hostname", f"{name}.elsewhere.svc", f"{folder}/tls.crt"], check=True, capture_output=True)
+
+    def test_progress_is_asked_for_where_agents_have_a_certificate(self):
+        given = {**PROVIDED, "nodeAgent": {"certificate": {"secretName": "agents"}}}
+        for name, values, secret, authority in (
+                ("generated", {}, "synergy-node-agent-tls", "synergy-node-agent-tls"),
+                ("cert-manager", CERT_MANAGER, "synergy-node-agent-tls", "synergy-controller-tls"),
+                ("given", given, "agents", "agents"), ("given without", PROVIDED, None, None),
+                ("no agents", {"nodeAgent": {"enabled": False}}, None, None)):
+            with self.subTest(name):
+                objects = helm.template({**values, "progress": {"readers": [{"kind": "User", "name": "reader"}]}})
+                config = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])["progress"]
+                self.assertEqual(config["enabled"], secret is not None)
+                policies = [item for item in objects if item["kind"] == "NetworkPolicy" and "9412" in json.dumps(item["spec"]["egress"])]
+                self.assertEqual([item["metadata"]["name"] for item in policies], ["synergy-controller"] if secret else [])
+                self.assertEqual("Role synergy-progress-reader" in {f"{item['kind']} {item['metadata']['name']}" for item in objects}, bool(secret))
+                controller = find(objects, "Deployment", "synergy-controller")["spec"]["template"]["spec"]["volumes"]
+                self.assertEqual([volume["secret"] for volume in controller if volume["name"] == "agents"],
+                                 [{"secretName": secret, "defaultMode": 0o440, "items": [{"key": "ca.crt", "path": "ca.crt"}]}] if secret else [])
+                if name == "no agents":
+                    continue
+                agent = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
+                self.assertEqual(agent.get("clientName"), "synergy-controller.synergy-system.svc" if secret else None)
+                pod = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["template"]["spec"]
+                volumes = {volume["name"]: volume.get("secret", {}) for volume in pod["volumes"]}
+                # Never the controller's key.
+                self.assertEqual(volumes.get("clients", {}).get("items"), [{"key": "ca.crt", "path": "ca.crt"}] if secret else None)
+                self.assertEqual([volumes.get(key, {}).get("secretName") for key in ("tls", "clients")], [secret, authority])
+                self.assertEqual("progress" in [port["name"] for port in pod["containers"][0]["ports"]], bool(secret))
+                if secret:
+                    # The controller asks these pods, for the name in their certificate.
+                    labels = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["selector"]["matchLabels"]
+                    self.assertEqual(dict(label.split("=") for label in config["agents"].split(",")), labels)
+                    self.assertEqual(config["serverName"], "synergy-node-agent.synergy-system.svc")
+
+    def test_progress_has_the_readers_that_are_named_and_no_others(self):
+        self.assertNotIn("synergy-progress-reader", [item["metadata"]["name"] for item in helm.template({}) if item["kind"] == "RoleBinding"])
+        reader = {"kind": "Group", "name": "research", "apiGroup": "rbac.authorization.k8s.io"}
+        objects = helm.template({"progress": {"readers": [reader]}}, release="ours")
+        self.assertEqual(find(objects, "RoleBinding", "ours-synergy-progress-reader")["subjects"], [reader])
+        self.assertEqual(find(objects, "Role", "ours-synergy-progress-reader")["rules"], [
+            {"apiGroups": [""], "resources": ["services/proxy"], "resourceNames": ["http:ours-synergy-controller:http"], "verbs": ["get"]}])
+
+    def test_agents_let_a_controller_on_the_nodes_network_in(self):
+        def sources(values):
+            rules = find(helm.template(values), "NetworkPolicy", "synergy-node-agent")["spec"]["ingress"]
+            return [rule.get("from") for rule in rules if rule["ports"][0]["port"] == "progress"]
+
+        self.assertEqual(sources({})[0][0]["podSelector"]["matchLabels"]["app.kubernetes.io/component"], "controller")
+        self.assertEqual(sources({"controller": {"hostNetwork": True}}), [None])
+
     def test_cert_manager_makes_and_injects_it(self):
         objects = helm.template(CERT_MANAGER)
         certificate = find(objects, "Certificate", "synergy-controller-tls")
         self.assertIn("synergy-controller.synergy-system.svc", certificate["spec"]["dnsNames"])
+        self.assertIn("client auth", certificate["spec"]["usages"])
+        agents = find(objects, "Certificate", "synergy-node-agent-tls")["spec"]
+        self.assertEqual(agents["dnsNames"], ["synergy-node-agent.synergy-system.svc"])
+        self.assertEqual(agents["issuerRef"], certificate["spec"]["issuerRef"])
         self.assertEqual(find(objects, "Issuer", "synergy-controller-tls")["spec"], {"selfSigned": {}})
         for item in objects:
             if item["kind"].endswith("WebhookConfiguration"):

@@ -3,6 +3,7 @@
 One installation serves all tests, in the order of their names.
 """
 
+import base64
 import contextlib
 import json
 import os
@@ -43,6 +44,7 @@ VALUES = {
     "controller": {"config": {"tuner": {"round": "5s"}, "stalenessLimit": "15s"}},
     "extender": {"config": {"stalenessLimit": "15s"}},
     "tests": {"gpuPod": {"enabled": True}},
+    "progress": {"readers": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}]},
     # A machine of two cores: a pod more would find all the CPU it needs there, and nobody would have to be cut.
     "nodeHeadroom": {"cpu": "0"},
 }
@@ -218,6 +220,42 @@ class InstallTest(unittest.TestCase):
             with self.subTest(program):
                 self.cluster.kubectl("exec", f"--namespace={NAMESPACE}", workload, f"--container={container}", "--", program,
                                      "--check-health")
+
+    def test_3_progress_comes_from_the_node_agents_and_to_its_readers(self):
+        wait_for("each replica to have the agent's answer", lambda: len(
+            self.prometheus.query('synergy_controller_progress_pulls_total{outcome="ok"} >= 1')) == 2)
+        self.assertFalse(self.prometheus.query('synergy_controller_progress_pulls_total{outcome!="ok"}'))
+        agent = next(pod for pod in self.cluster.system_pods() if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "node-agent")
+        self.assertEqual(json.loads(self.ask_agent(agent, "synergy-controller-tls"))["node"], NODE)
+        for stranger in (None, "synergy-node-agent-tls"):
+            with self.subTest(stranger), self.assertRaises(ssl.SSLError):
+                self.ask_agent(agent, stranger)
+        proxy = f"/api/v1/namespaces/{NAMESPACE}/services/http:synergy-controller:http/proxy"
+        self.assertIn("{", self.cluster.kubectl("get", "--raw", f"{proxy}/progress?namespace=default", "--as=reader"))
+        with self.assertRaisesRegex(AssertionError, "(?i)forbidden"):
+            self.cluster.kubectl("get", "--raw", f"{proxy}/progress", "--as=stranger")
+        done = subprocess.run([f"{os.environ['SYNERGY_BIN']}/synergy", "top", "pods", "--all-namespaces"], env=self.cluster.environment,
+                              capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "")
+
+    def ask_agent(self, pod, shown):
+        """What a pod of the node agent answers to whoever shows the certificate in that Secret."""
+        def content(secret, key):
+            file = self.cluster.folder / f"{secret}-{key}"
+            file.write_bytes(base64.b64decode(self.cluster.get("secret", secret, "--namespace", NAMESPACE)["data"][key]))
+            return str(file)
+
+        context = ssl.create_default_context(cafile=content("synergy-node-agent-tls", "ca.crt"))
+        if shown:
+            context.load_cert_chain(content(shown, "tls.crt"), content(shown, "tls.key"))
+        name = f"synergy-node-agent.{NAMESPACE}.svc"
+        with socket.create_connection((pod["status"]["podIP"], 9412), 10) as connection, \
+                context.wrap_socket(connection, server_hostname=name) as tls:
+            tls.sendall(f"GET /progress HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: tls.recv(65536), b"")).decode()
+        head, body = answer.split("\r\n\r\n", 1)
+        self.assertRegex(head, r"^HTTP/1.1 200 ")
+        return body
 
     def test_4_cpu_changes_hands_with_everything_in_pods(self):
         self.clear()

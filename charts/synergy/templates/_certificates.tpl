@@ -7,21 +7,43 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The certificate that the chart made, as YAML: that of the release before, unless it ends in less than 30 days. */}}
-{{- define "synergy.generatedCertificate" -}}
+{{/* Where the node agents' certificate is; empty: nowhere, and their progress is not asked for. */}}
+{{- define "synergy.agentSecret" -}}
+{{- if .Values.nodeAgent.enabled -}}
+{{- if eq .Values.webhook.certificate.mode "provided" -}}
+{{- .Values.nodeAgent.certificate.secretName -}}
+{{- else -}}
+{{- include "synergy.component" (list . "node-agent-tls") -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whom a component's certificate names: (list $ "controller") */}}
+{{- define "synergy.serverName" -}}
+{{- printf "%s.%s.svc" (include "synergy.component" .) (first .).Release.Namespace -}}
+{{- end -}}
+
+{{/* The certificates that the chart made, of one authority, as YAML: those of the release before, unless they end in less than 30 days or one
+     that is needed is missing. */}}
+{{- define "synergy.generatedCertificates" -}}
 {{- $soon := add (now | unixEpoch | int64) 2592000 -}}
-{{- $old := lookup "v1" "Secret" .Release.Namespace (include "synergy.webhookSecret" .) -}}
-{{- $expiry := dig "metadata" "annotations" "synergy.io/expires" "0" (default dict $old) -}}
-{{- if and $old (gt ($expiry | int64) $soon) (hasKey (default dict $old.data) "ca.crt") -}}
-{{- dict "ca" (index $old.data "ca.crt") "certificate" (index $old.data "tls.crt") "key" (index $old.data "tls.key")
-    "expires" $expiry | toYaml -}}
+{{- $old := lookup "v1" "Secret" .Release.Namespace (include "synergy.webhookSecret" .) | default dict -}}
+{{- $expiry := dig "metadata" "annotations" "synergy.io/expires" "0" $old -}}
+{{- $ca := dig "data" "ca.crt" "" $old -}}
+{{- $agents := dict -}}
+{{- with include "synergy.agentSecret" . }}{{ $agents = lookup "v1" "Secret" $.Release.Namespace . | default dict }}{{ end -}}
+{{- $complete := or (not (include "synergy.agentSecret" .)) (eq (dig "data" "ca.crt" "none" $agents) $ca) -}}
+{{- if and $ca $complete (gt ($expiry | int64) $soon) -}}
+{{- dict "ca" $ca "expires" $expiry "controller" (pick $old.data "tls.crt" "tls.key") "agent" (pick (default dict $agents.data) "tls.crt" "tls.key") | toYaml -}}
 {{- else -}}
 {{- $days := .Values.webhook.certificate.validityDays | int -}}
-{{- $service := include "synergy.component" (list . "controller") -}}
-{{- $names := list (printf "%s.%s.svc" $service .Release.Namespace) (printf "%s.%s.svc.cluster.local" $service .Release.Namespace) -}}
-{{- $ca := genCA (printf "%s-ca" $service) $days -}}
-{{- $made := genSignedCert (first $names) nil $names $days $ca -}}
-{{- dict "ca" (b64enc $ca.Cert) "certificate" (b64enc $made.Cert) "key" (b64enc $made.Key)
-    "expires" (add (now | unixEpoch | int64) (mul 86400 $days) | toString) | toYaml -}}
+{{- $made := genCA (printf "%s-ca" (include "synergy.component" (list . "controller"))) $days -}}
+{{- $service := include "synergy.serverName" (list . "controller") -}}
+{{- $agent := include "synergy.serverName" (list . "node-agent") -}}
+{{- $controllers := genSignedCert $service nil (list $service (printf "%s.cluster.local" $service)) $days $made -}}
+{{- $agents := genSignedCert $agent nil (list $agent) $days $made -}}
+{{- dict "ca" (b64enc $made.Cert) "expires" (add (now | unixEpoch | int64) (mul 86400 $days) | toString)
+    "controller" (dict "tls.crt" (b64enc $controllers.Cert) "tls.key" (b64enc $controllers.Key))
+    "agent" (dict "tls.crt" (b64enc $agents.Cert) "tls.key" (b64enc $agents.Key)) | toYaml -}}
 {{- end -}}
 {{- end -}}

@@ -72,6 +72,13 @@ extenders:
 {{- end -}}
 
 {{- define "synergy.controllerConfig" -}}
+{{- $progress := dict "enabled" false -}}
+{{- if include "synergy.agentSecret" . -}}
+{{- $agents := list -}}
+{{- range $key, $value := include "synergy.selector" (list . "node-agent") | fromYaml }}{{ $agents = append $agents (printf "%s=%s" $key $value) }}{{ end -}}
+{{- $progress = dict "enabled" true "agents" (join "," $agents) "serverName" (include "synergy.serverName" (list . "node-agent"))
+    "port" 9412 "caFile" "/agents/ca.crt" -}}
+{{- end -}}
 {{ mergeOverwrite (dict
     "listen" (printf ":%v" .Values.controller.ports.webhook)
     "httpListen" (printf ":%v" .Values.controller.ports.http)
@@ -80,6 +87,7 @@ extenders:
     "schedulerName" .Values.schedulerName
     "nodeHeadroom" .Values.nodeHeadroom
     "ownNamespace" .Release.Namespace
+    "progress" $progress
     "leaseName" (include "synergy.component" (list . "controller"))
     "log" .Values.log) (deepCopy .Values.controller.config) | toYaml }}
 {{- end -}}
@@ -93,9 +101,14 @@ extenders:
 {{- end -}}
 
 {{- define "synergy.nodeAgentConfig" -}}
+{{- $progress := dict -}}
+{{- if include "synergy.agentSecret" . -}}
+{{- $progress = dict "progressListen" "0.0.0.0:9412" "tlsCertificateFile" "/tls/tls.crt" "tlsKeyFile" "/tls/tls.key"
+    "clientCaFile" "/clients/ca.crt" "clientName" (include "synergy.serverName" (list . "controller")) -}}
+{{- end -}}
 {{ mergeOverwrite (dict
     "listen" "0.0.0.0:9411"
     "cgroupFolder" "/host/cgroup"
     "podLogFolder" .Values.nodeAgent.podLogFolder
-    "log" .Values.log) (deepCopy .Values.nodeAgent.config) | toYaml }}
+    "log" .Values.log) $progress (deepCopy .Values.nodeAgent.config) | toYaml }}
 {{- end -}}

@@ -47,6 +47,7 @@ enforcement: strict
 tolerance: 0.05
 maxSpeedUp: 2.5
 tuner: {hold: 90s}
+progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt}
 stalenessLimit: 1m
 shutdownGrace: 2s
 maxBodySize: 1Mi
@@ -71,6 +72,12 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->tolerance, 0.05);
   EXPECT_EQ(config->max_speed_up, 2.5);
   EXPECT_EQ(config->tuner.hold, std::chrono::seconds(90));
+  EXPECT_TRUE(config->progress.enabled);
+  EXPECT_EQ(config->progress.interval, std::chrono::seconds(5));
+  EXPECT_EQ(config->progress.port, 1);
+  EXPECT_EQ(config->progress.agents, "a=b");
+  EXPECT_EQ(config->progress.server_name, "agent.svc");
+  EXPECT_EQ(config->progress.ca_file, "ca.crt");
   EXPECT_EQ(config->staleness_limit, std::chrono::minutes(1));
   EXPECT_EQ(config->shutdown_grace, std::chrono::seconds(2));
   EXPECT_EQ(config->max_body_bytes, 1 << 20);
@@ -100,6 +107,9 @@ TEST(ControllerConfigTest, WhatMakesNoSenseIsToldWithItsLineAndField) {
   EXPECT_THAT(complaint("maxSpeedUp: fast"), HasSubstr("maxSpeedUp: "));
   EXPECT_THAT(complaint("tuner: {hold: 9s}"), HasSubstr("tuner.hold: must be at least 10s"));
   EXPECT_THAT(complaint("tuner: {hold: 60}"), HasSubstr("tuner.hold: "));
+  EXPECT_THAT(complaint("progress: {enabled: true, agents: a=b, serverName: c}"),
+              HasSubstr("progress: enabled needs agents, serverName and caFile"));
+  EXPECT_THAT(complaint("progress: {interval: 100ms}"), HasSubstr("progress.interval: "));
   EXPECT_THAT(complaint("hold: 60s"), HasSubstr("hold: there is no such field"));
   EXPECT_THAT(complaint("nodeHeadroom: {cpu: -1}"), HasSubstr("nodeHeadroom.cpu: "));
   EXPECT_THAT(complaint("gpuResource: gpu"), HasSubstr("has a domain"));

@@ -45,6 +45,11 @@ TEST(NodeAgentConfigTest, AnEmptyFileGivesTheDefaults) {
 TEST(NodeAgentConfigTest, EveryFieldIsRead) {
   const NodeAgentConfig config = Read(R"(
 listen: 127.0.0.1:0
+progressListen: 127.0.0.1:0
+tlsCertificateFile: /tls/tls.crt
+tlsKeyFile: /tls/tls.key
+clientCaFile: /tls/ca.crt
+clientName: synergy-controller.synergy-system.svc
 nodeName: node-1
 cgroupFolder: /host/cgroup/
 kubeletCgroupRoot: /pods
@@ -58,6 +63,11 @@ shutdownGrace: 1s
 log: {level: debug, format: json}
 )");
   EXPECT_EQ(config.listen, "127.0.0.1:0");
+  EXPECT_EQ(config.progress_listen, "127.0.0.1:0");
+  EXPECT_EQ(config.tls_certificate_file, "/tls/tls.crt");
+  EXPECT_EQ(config.tls_key_file, "/tls/tls.key");
+  EXPECT_EQ(config.client_ca_file, "/tls/ca.crt");
+  EXPECT_EQ(config.client_name, "synergy-controller.synergy-system.svc");
   EXPECT_EQ(config.node_name, "node-1");
   EXPECT_EQ(config.cgroup_folder, "/host/cgroup");
   EXPECT_EQ(config.kubelet_cgroup_root, "/pods");
@@ -71,6 +81,18 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.shutdown_grace, seconds(1));
   EXPECT_EQ(config.log_level, LogLevel::kDebug);
   EXPECT_EQ(config.log_format, LogFormat::kJson);
+}
+
+// Whoever may read it has to be known.
+TEST(NodeAgentConfigTest, ProgressIsToldOverTlsOrNotAtAll) {
+  EXPECT_EQ(Read("").progress_listen, "");
+  EXPECT_EQ(Read("progressListen: ''\n").progress_listen, "");
+  EXPECT_THAT(ErrorOf("progressListen: 0.0.0.0:9412\n"),
+              HasSubstr("progressListen: needs tlsCertificateFile"));
+  EXPECT_THAT(ErrorOf("progressListen: 0.0.0.0:9412\ntlsCertificateFile: a\ntlsKeyFile: b\n"
+                      "clientCaFile: c\n"),
+              HasSubstr("progressListen: needs"));
+  EXPECT_THAT(ErrorOf("progressListen: here\n"), HasSubstr("progressListen"));
 }
 
 TEST(NodeAgentConfigTest, ErrorsNameLineAndField) {

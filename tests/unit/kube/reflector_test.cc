@@ -196,6 +196,14 @@ TEST_F(ReflectorTest, TheSelectorIsEscapedInListsAndWatches) {
   }
 }
 
+TEST_F(ReflectorTest, LabelsAreASelectorToo) {
+  options_.label_selector = "app=node-agent,release=ours";
+  StartWith({{.name = "a"}});
+  ASSERT_TRUE(server_.WaitForRequests("watch=1", 1));
+  for (const auto& request : server_.requests())
+    EXPECT_THAT(request.path, EndsWith("&labelSelector=app%3Dnode-agent%2Crelease%3Dours"));
+}
+
 TEST_F(ReflectorTest, ABrokenWatchGoesOnWhereItWas) {
   StartWith({{.name = "a"}});
   server_.PutPod({.name = "b"});

@@ -33,6 +33,10 @@ constexpr const char* kControllerFamilies[] = {
     "synergy_controller_profile_reviews_total",
     "synergy_controller_profile_status_writes_total",
     "synergy_controller_profiles",
+    "synergy_controller_progress_dropped_total",
+    "synergy_controller_progress_oldest_seconds",
+    "synergy_controller_progress_pods",
+    "synergy_controller_progress_pulls_total",
     "synergy_controller_ready",
     "synergy_pod_allocated",
     "synergy_pod_demand",
@@ -78,6 +82,14 @@ TEST_F(ControllerMetricsTest, ProfilesAndTheCertificateAreShown) {
   ExpectLine("synergy_controller_profiles{valid=\"false\"} 1");
   ExpectLine("synergy_controller_certificate_expiry_timestamp_seconds 1800000000");
   ExpectLine("synergy_controller_ready 1");
+}
+
+TEST_F(ControllerMetricsTest, ProgressIsCountedByWhatBecameOfIt) {
+  RecordSamples(metrics_);
+  ExpectLine("synergy_controller_progress_pulls_total{outcome=\"ok\"} 1");
+  ExpectLine("synergy_controller_progress_dropped_total{reason=\"not_here\"} 2");
+  ExpectLine("synergy_controller_progress_pods 7");
+  ExpectLine("synergy_controller_progress_oldest_seconds 1.5");
 }
 
 TEST_F(ControllerMetricsTest, PodsShowWhatTheyHaveWantAndAreDue) {

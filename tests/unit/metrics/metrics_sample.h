@@ -52,8 +52,13 @@ inline void RecordSamples(metrics::ControllerMetrics& metrics) {
   metrics.CountProfileReview("invalid");
   metrics.CountBadInput("json");
   metrics.CountStatusWrite("written");
+  metrics.CountProgressPull("ok");
+  metrics.CountProgressDropped("not_here", 2);
+  metrics.CountProgressDropped("not_managed", 0);
   metrics.SetGauges([] {
     metrics::ControllerGauges gauges;
+    gauges.progress_pods = 7;
+    gauges.oldest_progress = std::chrono::milliseconds(1500);
     gauges.caches = SampleGauges().caches;
     gauges.pods.push_back({"team",
                            "train",

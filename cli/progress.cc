@@ -1,0 +1,128 @@
+#include "cli/progress.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/amounts.h"
+#include "core/result.h"
+#include "core/wall_time.h"
+#include "wire/cluster_progress.h"
+
+namespace synergy::cli {
+namespace {
+
+constexpr Duration kOld = std::chrono::minutes(2);
+
+std::string NoteOn(const Error& error, const ControllerAddress& controller) {
+  switch (error.code) {
+    case ErrorCode::kDenied:
+      return fmt::format(
+          "no progress: you may not ask the service {} in namespace {} for it; whoever installed "
+          "Synergy can let you (progress.readers of its chart)",
+          controller.service, controller.controller_namespace);
+    case ErrorCode::kNotFound:
+      return fmt::format(
+          "no progress: no service {} in namespace {} knows it; --synergy-namespace and "
+          "--synergy-service say where Synergy is",
+          controller.service, controller.controller_namespace);
+    default:
+      return fmt::format("no progress: the service {} in namespace {} does not answer: {}",
+                         controller.service, controller.controller_namespace, error.message);
+  }
+}
+
+}  // namespace
+
+std::optional<KnownProgress> ProgressFacts::Of(const std::string& uid) const {
+  const auto found = by_uid.find(uid);
+  return found == by_uid.end() ? std::nullopt : std::optional(found->second);
+}
+
+ProgressFacts ReadProgress(kube::ApiClient& client, const ControllerAddress& controller,
+                           const std::string& pod_namespace) {
+  ProgressFacts facts;
+  // The role of the chart names the service in this way, with scheme and port.
+  const Result<std::string> answer =
+      client.Get(fmt::format("/api/v1/namespaces/{}/services/http:{}:http/proxy/progress{}{}",
+                             controller.controller_namespace, controller.service,
+                             pod_namespace.empty() ? "" : "?namespace=", pod_namespace));
+  auto progress = answer ? wire::ReadClusterProgress(*answer) : Fail(answer.error());
+  if (!progress) {
+    facts.note = NoteOn(progress.error(), controller);
+    return facts;
+  }
+  for (KnownProgress& known : progress->pods) {
+    std::string uid = known.pod.uid;
+    facts.by_uid.insert_or_assign(std::move(uid), std::move(known));
+  }
+  return facts;
+}
+
+std::optional<double> PartDone(const PodProgress& pod) {
+  if (!pod.iteration || !pod.total || *pod.total <= 0) return std::nullopt;
+  return std::clamp(static_cast<double>(*pod.iteration) / static_cast<double>(*pod.total), 0.0,
+                    1.0);
+}
+
+std::optional<Duration> Silence(const KnownProgress& known) {
+  const Duration before = known.pod.last ? known.at - *known.pod.last : Duration::zero();
+  const Duration silence = known.age + std::max(before, Duration::zero());
+  return silence > kOld ? std::optional(silence) : std::nullopt;
+}
+
+std::string RateText(const std::optional<KnownProgress>& known) {
+  if (!known || !known->pod.rate) return "-";
+  const std::optional<Duration> silence = Silence(*known);
+  return fmt::format("{:.3g}/s{}", *known->pod.rate,
+                     silence ? fmt::format(" {} ago", ToShortText(*silence)) : "");
+}
+
+std::string DoneText(const std::optional<KnownProgress>& known) {
+  const std::optional<double> part = known ? PartDone(known->pod) : std::nullopt;
+  return part ? fmt::format("{:.0f} %", 100 * *part) : "-";
+}
+
+std::string LeftText(const std::optional<KnownProgress>& known) {
+  return known && known->pod.remaining ? ToShortText(*known->pod.remaining) : "-";
+}
+
+std::string ProgressText(const KnownProgress& known) {
+  const PodProgress& pod = known.pod;
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (pod.iteration && pod.total) {
+    add(fmt::format("iteration {} of {} ({})", *pod.iteration, *pod.total, DoneText(known)));
+  } else if (pod.iteration) {
+    add(fmt::format("iteration {}", *pod.iteration));
+  }
+  if (pod.rate) add(fmt::format("{:.3g} a second", *pod.rate));
+  if (pod.remaining) add(fmt::format("{} left", LeftText(known)));
+  if (pod.loss) add(fmt::format("loss {:.4g}", *pod.loss));
+  if (text.empty()) text = "nothing in its log or counters tells";
+  if (!pod.format.empty()) text += fmt::format(" ({})", pod.format);
+  if (const auto silence = Silence(known)) add(fmt::format("{} ago", ToShortText(*silence)));
+  return text;
+}
+
+Tree ToTree(const KnownProgress& known) {
+  const PodProgress& pod = known.pod;
+  const auto seconds = [](const std::optional<Duration>& duration) {
+    return duration ? Tree(Seconds(*duration).count()) : Tree();
+  };
+  return Tree::Members{{"format", pod.format},
+                       {"iteration", pod.iteration},
+                       {"total", pod.total},
+                       {"done", PartDone(pod)},
+                       {"epoch", pod.epoch},
+                       {"loss", pod.loss},
+                       {"rate", pod.rate},
+                       {"overallRate", pod.overall_rate},
+                       {"remainingSeconds", seconds(pod.remaining)},
+                       {"last", pod.last ? Tree(ToTimeText(*pod.last)) : Tree()},
+                       {"ageSeconds", seconds(known.age)}};
+}
+
+}  // namespace synergy::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+// How far pods are, as synergy-controller knows it from the node agents: asked through the API
+// server's proxy for services, with the user's own rights. And how it is shown.
+//
+// Threading: values; ReadProgress() makes one call.
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "cli/tree.h"
+#include "core/clock.h"
+#include "kube/api_client.h"
+#include "profile/known_progress.h"
+
+namespace synergy::cli {
+
+// Which Synergy is asked.
+struct ControllerAddress {
+  std::string controller_namespace = "synergy-system";
+  std::string service = "synergy-controller";
+};
+
+struct ProgressFacts {
+  std::map<std::string, KnownProgress> by_uid;
+  std::string note;  // why there is nothing, and what helps; empty: Synergy has answered
+
+  // None: nothing is known of the pod.
+  std::optional<KnownProgress> Of(const std::string& uid) const;
+};
+
+// Of one namespace, or of all where it is empty.
+ProgressFacts ReadProgress(kube::ApiClient& client, const ControllerAddress& controller,
+                           const std::string& pod_namespace);
+
+// What is done of what the training says there is, 0 to 1; none where it does not say.
+std::optional<double> PartDone(const PodProgress& pod);
+// For how long the training has said nothing, where that is more than two minutes.
+std::optional<Duration> Silence(const KnownProgress& known);
+
+// Columns; "-" for what is not known.
+std::string RateText(const std::optional<KnownProgress>& known);  // "12.3/s", "12.3/s 5m ago"
+std::string DoneText(const std::optional<KnownProgress>& known);  // "37 %"
+std::string LeftText(const std::optional<KnownProgress>& known);  // "51s"
+// A line: "iteration 370 of 1000 (37 %), 12.3 a second, 51s left, loss 0.25 (tqdm)".
+std::string ProgressText(const KnownProgress& known);
+Tree ToTree(const KnownProgress& known);
+
+}  // namespace synergy::cli

@@ -1,0 +1,143 @@
+#include "cli/progress.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/explain.h"
+#include "cli/top.h"
+#include "http/server.h"
+#include "wire/cluster_progress.h"
+
+namespace synergy::cli::testing {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+KnownProgress SampleProgress() {
+  KnownProgress known;
+  known.pod = {.uid = "u1",
+               .pod_namespace = "team",
+               .name = "train",
+               .format = "tqdm",
+               .iteration = 370,
+               .total = 1000,
+               .loss = 0.25,
+               .rate = 12.34,
+               .remaining = seconds(51)};
+  known.at = WallTime(seconds(1000));
+  known.pod.last = WallTime(seconds(999));
+  known.age = seconds(4);
+  return known;
+}
+
+// An API server that passes what it is asked to a controller that answers as it is told.
+class ProgressTest : public ::testing::Test {
+ protected:
+  static constexpr const char* kPath =
+      "/api/v1/namespaces/synergy-system/services/http:synergy-controller:http/proxy/progress";
+
+  ProgressTest() {
+    server_->Handle("GET", kPath, [this](const http::Request& request) {
+      query_ = request.query;
+      return answer_;
+    });
+    EXPECT_TRUE(server_->Start());
+    client_ =
+        *kube::ApiClient::Create({.server = "http://127.0.0.1:" + std::to_string(server_->port())});
+  }
+
+  ProgressFacts Read(const ControllerAddress& controller = {}) {
+    return ReadProgress(*client_, controller, "team");
+  }
+
+  std::unique_ptr<http::Server> server_ = *http::Server::Create({});
+  std::string query_;
+  http::Response answer_;
+  std::unique_ptr<kube::ApiClient> client_;
+};
+
+TEST_F(ProgressTest, TheControllerIsAskedForOneNamespace) {
+  answer_.body = wire::WriteClusterProgress({{SampleProgress()}});
+  const ProgressFacts facts = Read();
+  EXPECT_EQ(facts.note, "");
+  EXPECT_EQ(query_, "namespace=team");
+  EXPECT_EQ(facts.Of("u1"), SampleProgress());
+  EXPECT_EQ(facts.Of("u2"), std::nullopt);
+}
+
+TEST_F(ProgressTest, WhoeverGetsNoneIsToldWhatHelps) {
+  answer_.status = 403;
+  EXPECT_THAT(Read().note, HasSubstr("progress.readers"));
+  EXPECT_THAT(Read({.controller_namespace = "elsewhere"}).note,
+              HasSubstr("no service synergy-controller in namespace elsewhere"));
+  EXPECT_THAT(Read({.controller_namespace = "elsewhere"}).note, HasSubstr("--synergy-namespace"));
+  answer_ = {.body = "no JSON"};
+  EXPECT_THAT(Read().note, HasSubstr("does not answer"));
+  EXPECT_TRUE(Read().by_uid.empty());
+}
+
+TEST(ProgressTextTest, ColumnsAreShort) {
+  EXPECT_EQ(RateText(SampleProgress()), "12.3/s");
+  EXPECT_EQ(DoneText(SampleProgress()), "37 %");
+  EXPECT_EQ(LeftText(SampleProgress()), "51s");
+  EXPECT_EQ(ProgressText(SampleProgress()),
+            "iteration 370 of 1000 (37 %), 12.3 a second, 51s left, loss 0.25 (tqdm)");
+  for (const std::string& nothing : {RateText({}), DoneText({}), LeftText({}),
+                                     RateText(KnownProgress{}), DoneText(KnownProgress{})}) {
+    EXPECT_EQ(nothing, "-");
+  }
+  EXPECT_EQ(ProgressText(KnownProgress{}), "nothing in its log or counters tells");
+  KnownProgress beyond = SampleProgress();
+  beyond.pod.iteration = 1001;
+  EXPECT_EQ(DoneText(beyond), "100 %");
+  beyond.pod.total = 0;
+  EXPECT_EQ(DoneText(beyond), "-");
+}
+
+TEST(ProgressTextTest, WhatIsOlderThanTwoMinutesIsSaidToBe) {
+  KnownProgress known = SampleProgress();
+  known.age = seconds(119);  // and a second between the line and the answer
+  EXPECT_EQ(RateText(known), "12.3/s");
+  known.age = seconds(120);
+  EXPECT_EQ(RateText(known), "12.3/s 2m ago");
+  EXPECT_THAT(ProgressText(known), HasSubstr("2m ago"));
+  // The agent answers, the training is silent.
+  known.age = seconds(1);
+  known.pod.last = known.at - std::chrono::minutes(5);
+  EXPECT_EQ(RateText(known), "12.3/s 5m ago");
+  // The clocks of node and controller are apart.
+  known.pod.last = known.at + std::chrono::minutes(5);
+  EXPECT_EQ(RateText(known), "12.3/s");
+}
+
+TEST(ProgressTextTest, PodsAreShownAndExplainedWithTheirs) {
+  ClusterFacts facts;
+  Pod pod;
+  pod.uid = "u1";
+  pod.name = "train";
+  pod.requests.main.gpus = Gpus(1);
+  facts.pods = {pod};
+  facts.progress.by_uid["u1"] = SampleProgress();
+  const std::vector<PodView> views = ViewPods(facts, WallTime{});
+  EXPECT_THAT(PodTable(views, false), HasSubstr("RATE    DONE  LEFT  STATE"));
+  EXPECT_THAT(PodTable(views, false), HasSubstr("12.3/s  37 %  51s   placed"));
+  EXPECT_THAT(ToJson(ToTree(views.at(0))), HasSubstr("\"remainingSeconds\": 51"));
+  EXPECT_THAT(ToJson(ToTree(views.at(0))), HasSubstr("\"done\": 0.37"));
+
+  PodFacts one;
+  one.pod = pod;
+  EXPECT_THAT(ToText(Explain(one, WallTime{}), WallTime{}), Not(HasSubstr("Progress")));
+  EXPECT_THAT(ToJson(ToTree(Explain(one, WallTime{}))), HasSubstr("\"progress\": null"));
+  one.progress = facts.progress;
+  EXPECT_THAT(ToText(Explain(one, WallTime{}), WallTime{}),
+              HasSubstr("Progress iteration 370 of 1000"));
+}
+
+}  // namespace
+}  // namespace synergy::cli::testing
