@@ -7,11 +7,13 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import time
 import unittest
 
 import yaml
 
 import helm
+import lookups
 
 CERT_MANAGER = {"webhook": {"certificate": {"mode": "certManager"}}}
 PROVIDED = {"webhook": {"certificate": {"mode": "provided", "secretName": "mine", "caBundle": "PEM"}}}
@@ -490,6 +492,30 @@ class CertificateTest(unittest.TestCase):
                     (pathlib.Path(folder) / key).write_bytes(base64.b64decode(content))
                 subprocess.run(["openssl", "verify", "-CAfile", f"{folder}/ca.crt", "-purpose", purpose,
                                 "-verify_hostname", f"{name}.elsewhere.svc", f"{folder}/tls.crt"], check=True, capture_output=True)
+
+    def test_an_upgrade_keeps_both_certificates_or_makes_both_anew(self):
+        def upgraded(*there, values=None):
+            with lookups.Lookups(there) as server:
+                objects = helm.template(values, more=server)
+            return {item["metadata"]["name"]: item["data"] for item in objects if item["kind"] == "Secret"}
+
+        secrets = [item for item in helm.template() if item["kind"] == "Secret"]
+        before = {item["metadata"]["name"]: item["data"] for item in secrets}
+        controllers, agents = (next(item for item in secrets if name in item["metadata"]["name"]) for name in ("controller", "node-agent"))
+        self.assertEqual(upgraded(controllers, agents), before)
+        without = {"nodeAgent": {"enabled": False}}
+        self.assertEqual(upgraded(controllers, values=without), {"synergy-controller-tls": before["synergy-controller-tls"]})
+        # As after a release that knew none of agents, with one of another authority, and in its last days.
+        other = next(item for item in helm.template() if item["kind"] == "Secret" and "node-agent" in item["metadata"]["name"])
+        ending = {**controllers, "metadata": {**controllers["metadata"], "annotations": {"synergy.io/expires": str(int(time.time()) + 29 * 86400)}}}
+        for there in ([controllers], [controllers, other], [ending, agents], [agents], []):
+            with self.subTest(there=[item["metadata"]["name"] for item in there]):
+                after = upgraded(*there)
+                self.assertEqual(set(after), set(before))
+                self.assertEqual(len({data["ca.crt"] for data in after.values()}), 1)
+                for name, data in after.items():
+                    for key in ("ca.crt", "tls.crt", "tls.key"):
+                        self.assertNotEqual(data[key], before[name][key])
 
     def test_progress_is_asked_for_where_agents_have_a_certificate(self):
         given = {**PROVIDED, "nodeAgent": {"certificate": {"secretName": "agents"}}}
