@@ -120,7 +120,7 @@ Result<> Binder::BindAsPlanned(const Attempt& attempt, const Pod& pod, Pod plann
     Assume(attempt, planned);
   }
   const uint64_t written = set.value_or(pod.resource_version);
-  if (const Result<> seen = LookAgain(attempt, planned, written); !seen) {
+  if (const Result<> seen = LookAgain(attempt, pod, planned, written); !seen) {
     allocations_.Undo(pod, planned, attempt.stop);
     Forget(attempt, "watch_behind");
     return Refuse(args, "watch_behind", seen.error());
@@ -156,7 +156,22 @@ Result<> Binder::Send(const Attempt& attempt, const Pod& planned, uint64_t writt
   return pods_.Bind(identity, args.node, annotations, found->resource_version, attempt.stop);
 }
 
-Result<> Binder::LookAgain(const Attempt& attempt, const Pod& planned, uint64_t written) {
+Result<> Binder::LookAgain(const Attempt& attempt, const Pod& pod, const Pod& planned,
+                           uint64_t written) {
+  if (const Result<> caught_up = CatchUp(attempt, planned, written); !caught_up) return caught_up;
+  const auto snapshot = state_.Snapshot();
+  const auto place = snapshot->Find(attempt.args.node);
+  if (!place) return {};
+  const NodeState others = WithNominated(WithoutPod(snapshot->node(*place), pod.uid), pod.uid);
+  const ResourceVector left = LargerOf(others.Free() - pod.requests.main, {});
+  const ResourceVector growth = planned.requests.main - pod.requests.main;
+  if (growth.cpu <= left.cpu && growth.memory <= left.memory) return {};
+  return Fail(ErrorCode::kConflict,
+              fmt::format("room on node {} was promised to others while the pod was bound",
+                          attempt.args.node));
+}
+
+Result<> Binder::CatchUp(const Attempt& attempt, const Pod& planned, uint64_t written) {
   if (state_.Snapshot()->pods_heard_until() >= written) return {};
   const Instant end = clock_.Now() + kMostCatchUp;
   while (clock_.Now() < end && clock_.SleepFor(kCatchUp, attempt.stop)) {

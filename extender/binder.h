@@ -75,8 +75,10 @@ class Binder {
   Result<> BindAsPlanned(const Attempt& attempt, const Pod& pod, Pod planned);
   AssumeOutcome Assume(const Attempt& attempt, const Pod& pod);
   // Whether there is still room once the watch has brought what was known to the API server when
-  // the pod was `written` (its resource version): whatever the tuner has announced before counts.
-  Result<> LookAgain(const Attempt& attempt, const Pod& planned, uint64_t written);
+  // the pod was `written` (its resource version): whatever the tuner has announced before counts,
+  // and for what `planned` has beyond `pod` whatever kube-scheduler has promised.
+  Result<> LookAgain(const Attempt& attempt, const Pod& pod, const Pod& planned, uint64_t written);
+  Result<> CatchUp(const Attempt& attempt, const Pod& planned, uint64_t written);
   // The Binding of the pod as it was when `written`, or as it is now if that is still as planned.
   Result<> Send(const Attempt& attempt, const Pod& planned, uint64_t written,
                 const kube::AnnotationChanges& annotations);

@@ -1,5 +1,6 @@
 #include "extender/daemon.h"
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "extender/binder.h"
 #include "extender/gauges.h"
 #include "extender/scheduler_extender.h"
+#include "extender/shadow.h"
 #include "http/server.h"
 #include "kube/api_client.h"
 #include "kube/cluster_store.h"
@@ -60,6 +62,10 @@ ReserveRule ReserveOf(const config::ExtenderConfig& config) {
   return {.per_gpu = config.reserve_per_gpu, .headroom = config.node_headroom};
 }
 
+double SlackOf(const config::ExtenderConfig& config) {
+  return static_cast<double>(config.preference_percent) / 100;
+}
+
 class RunningDaemon final : public Daemon {
  public:
   RunningDaemon(const config::ExtenderConfig& config, std::unique_ptr<kube::ApiClient> client,
@@ -81,11 +87,12 @@ class RunningDaemon final : public Daemon {
                 {config.bind_timeout, config.assume_timeout}),
         extender_(
             state_, binder_, reader_,
-            {ReserveOf(config), static_cast<double>(config.preference_percent) / 100,
-             config.expect_timeout},
-            clock, log, metrics_,
+            {ReserveOf(config), SlackOf(config), config.expect_timeout, config.shadow}, clock, log,
+            metrics_,
             {[this] { return watches_.Current(); }, [this] { clock_.SleepFor(kCatchUp, {}); }}),
         pod_store_(state_),
+        shadow_(state_, ReserveOf(config), SlackOf(config), log, metrics_,
+                [this] { return all_started_ && watches_.Current(); }),
         node_store_(state_),
         budget_store_(state_),
         quota_store_(state_),
@@ -96,9 +103,12 @@ class RunningDaemon final : public Daemon {
   Result<> Start() {
     if (const Result<> started = StartRecording(); !started) return started;
     watches_.Start("nodes", "/api/v1/nodes", node_store_);
-    watches_.Start("pods", "/api/v1/pods", pod_store_, kube::kLivingPods);
+    kube::ObjectStore<Pod>& pods =
+        config_.shadow ? static_cast<kube::ObjectStore<Pod>&>(shadow_) : pod_store_;
+    watches_.Start("pods", "/api/v1/pods", pods, kube::kLivingPods);
     watches_.Start("poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets", budget_store_);
     watches_.Start("resourcequotas", "/api/v1/resourcequotas", quota_store_);
+    all_started_ = true;
     health_ = std::make_unique<kube::Health>(watches_.resources(), clock_, config_.staleness_limit);
     metrics_.SetClusterGauges([this] {
       metrics::ClusterGauges gauges =
@@ -189,10 +199,12 @@ class RunningDaemon final : public Daemon {
   PlaceAges ages_;
   SchedulerExtender extender_;
   kube::PodStore pod_store_;
+  Shadow shadow_;  // in its place, in shadow mode
   kube::NodeStore node_store_;
   kube::DisruptionBudgetStore budget_store_;
   kube::ResourceQuotaStore quota_store_;
   kube::Watches watches_;
+  std::atomic<bool> all_started_ = false;  // watches_ may be asked
   std::unique_ptr<kube::Health> health_;
   std::jthread settling_;
   bool stopped_ = false;

@@ -110,6 +110,7 @@ SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
       reserve_(rules.reserve),
       slack_(rules.slack),
       expect_timeout_(rules.expect_timeout),
+      shadow_(rules.shadow),
       clock_(clock),
       log_(log),
       metrics_(metrics),
@@ -122,6 +123,7 @@ std::string SchedulerExtender::Reject(Verb verb, const Error& error) {
 }
 
 Result<> SchedulerExtender::Ready() const {
+  if (shadow_) return Fail(ErrorCode::kDenied, "in shadow mode nothing is bound or evicted");
   if (watches_.current()) return {};
   return Fail(ErrorCode::kUnavailable,
               "the extender does not know all pods and nodes: its watches are new, or broken off");
@@ -141,7 +143,8 @@ std::string SchedulerExtender::Filter(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kFilter);
   const auto args = wire::ReadExtenderArgs(body, reader_);
   if (!args) return Reject(Verb::kFilter, args.error());
-  if (!args->pod.UsesGpus()) return wire::WriteFilterResult(args->whole_nodes, args->answers(), {});
+  if (LeavesAlone(args->pod))
+    return wire::WriteFilterResult(args->whole_nodes, args->answers(), {});
 
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kFilter, ready.error());
   const RequestedNodes asked(*args, reader_);
@@ -209,7 +212,7 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
   if (!args) return Reject(Verb::kPrioritize, args.error());
 
   std::vector<uint8_t> points(args->size(), 0);
-  if (!args->pod.UsesGpus() || points.empty())
+  if (LeavesAlone(args->pod) || points.empty())
     return wire::WriteHostPriorityList(args->spelled_names, points);
 
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPrioritize, ready.error());

@@ -42,6 +42,8 @@ struct PlacementRules {
   // preferences of a pod that has some to decide.
   double slack = 0;
   std::chrono::milliseconds expect_timeout = std::chrono::seconds(3);
+  // Every node is as good as any other, and nothing is bound or evicted (shadow.h).
+  bool shadow = false;
 };
 
 class SchedulerExtender {
@@ -64,6 +66,8 @@ class SchedulerExtender {
   std::string Reject(metrics::Verb verb, const Error& error);
   // Whether a GPU pod may be placed by what is known.
   Result<> Ready() const;
+  // Whether nothing is to be said about where the pod goes.
+  bool LeavesAlone(const Pod& pod) const { return shadow_ || !pod.UsesGpus(); }
   std::optional<NodeIndex> CountedOn(const ClusterSnapshot& snapshot, const std::string& uid) const;
   void Expect(const Pod& pod, NodeIndex node);
 
@@ -73,6 +77,7 @@ class SchedulerExtender {
   const ReserveRule reserve_;
   const double slack_;
   const std::chrono::milliseconds expect_timeout_;
+  const bool shadow_;
   const Clock& clock_;
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;

@@ -13,6 +13,8 @@ Sets up, builds and runs every test. Parts, in order:
   asan      the unit tests under the address and undefined sanitizers
   tsan      the unit tests under the thread sanitizer
   tidy      clang-tidy as well (scripts/lint.sh); about ten minutes, so only when asked for
+  versions  the chart on the older versions of Kubernetes in tests/versions, whose programs it builds (10 minutes each on
+            two cores), so only when asked for
 
   --only PART    just this part; may be given more than once
   --skip-setup   do not install anything
@@ -72,6 +74,15 @@ finish_building_ahead() {
   ahead=
 }
 
+build_versions() {
+  local folder
+  for folder in tests/versions/*; do
+    SYNERGY_KUBERNETES=${folder##*/} bash -c 'set -euo pipefail
+      for piece in output programs build; do source "scripts/lib/$piece.sh"; done
+      set_up_kubernetes' || return
+  done
+}
+
 run_part() {
   case $1 in
     tests) build release && start_building_ahead && ctest --preset release -j2 ;;
@@ -79,6 +90,7 @@ run_part() {
     asan | tsan) finish_building_ahead && build "$1" unit_tests && ctest --preset "$1" -j2 ;;
     lint) scripts/lint.sh --fast ;;
     tidy) scripts/lint.sh ;;
+    versions) build release && build_versions && ctest --preset release -C versions -L versions ;;
     *) die "there is no part $1 (--help lists them)" ;;
   esac
 }

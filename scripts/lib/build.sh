@@ -2,15 +2,16 @@
 # Builds the test cluster's programs from their Go modules into the cache folder.
 
 set_up_kubernetes() {
-  local version major minor
+  local module version major minor
   if [[ -n ${SYNERGY_KUBE_BIN-} ]]; then
     check_users_programs SYNERGY_KUBE_BIN "${KUBE_PROGRAMS[@]}"
     return
   fi
-  check_go "$REPOSITORY/tests/go.mod"
+  module=$(kubernetes_module)
+  check_go "$module/go.mod"
   version=$(kubernetes_version)
   IFS=. read -r major minor _ <<<"${version#v}"
-  build_programs "Kubernetes $version" "8 minutes" "$(kube_folder)" "$REPOSITORY/tests" k8s.io/kubernetes/cmd \
+  build_programs "Kubernetes $version" "8 minutes" "$(kube_folder)" "$module" k8s.io/kubernetes/cmd \
     "-X k8s.io/component-base/version.gitVersion=$version \
      -X k8s.io/component-base/version.gitMajor=$major -X k8s.io/component-base/version.gitMinor=$minor" \
     "${KUBE_PROGRAMS[@]}"

@@ -12,7 +12,10 @@ module_version() {
   (cd "$1" && go list -m -f '{{.Version}}' "$2")
 }
 
-kubernetes_version() { module_version "$REPOSITORY/tests" k8s.io/kubernetes; }
+# SYNERGY_KUBERNETES=1.33 takes the programs of that older version.
+kubernetes_module() { printf '%s\n' "$REPOSITORY/tests${SYNERGY_KUBERNETES:+/versions/$SYNERGY_KUBERNETES}"; }
+
+kubernetes_version() { module_version "$(kubernetes_module)" k8s.io/kubernetes; }
 helm_version() { module_version "$REPOSITORY/tests/helm" helm.sh/helm/v3; }
 kwok_version() { module_version "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok; }
 kueue_version() { module_version "$REPOSITORY/tests/cluster/kueue" sigs.k8s.io/kueue; }

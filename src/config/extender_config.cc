@@ -29,6 +29,7 @@ ExtenderConfig Read(const YAML::Node& root) {
               {"httpListen", Address(config.http_listen)},
               {"tls", Tls(config.tls_certificate_file, config.tls_key_file)},
               {"gpuResource", GpuResource(config.gpu_resource)},
+              {"shadow", Truth(config.shadow)},
               {"schedulerName", NotEmpty(config.scheduler_name)},
               {"hold", Hold(config.hold)},
               {"reservePerGpu", Reserve(config.reserve_per_gpu)},

@@ -28,6 +28,8 @@ struct ExtenderConfig {
   std::string tls_certificate_file;  // both or neither
   std::string tls_key_file;
   std::string gpu_resource = "nvidia.com/gpu";
+  // Tells what it would have chosen for pods that others place, and changes nothing.
+  bool shadow = false;
   // Whose pods Synergy manages, and how long the controller's tuner keeps a place for one: what a
   // pod's annotations claim counts by these (cluster/claims.h).
   std::string scheduler_name = kDefaultSchedulerName;

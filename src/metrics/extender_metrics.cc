@@ -129,7 +129,17 @@ class ExtenderMetrics::Impl {
                          .Name("synergy_extender_second_looks_total")
                          .Help("Filters that waited and looked again before they refused every "
                                "node, by outcome.")
-                         .Register(registry)) {
+                         .Register(registry)),
+        shadow_choices(prometheus::BuildCounter()
+                           .Name("synergy_extender_shadow_choices_total")
+                           .Help("GPU pods that others have bound, by whether Synergy would have "
+                                 "chosen that node.")
+                           .Register(registry)),
+        shadow_stranded(prometheus::BuildCounter()
+                            .Name("synergy_extender_shadow_stranded_gpus_total")
+                            .Help("Free GPUs that their choices left without the CPU or memory to "
+                                  "be used, by whose choice.")
+                            .Register(registry)) {
     for (const Verb verb : kVerbs) {
       duration_of[static_cast<size_t>(verb)] =
           &durations.Add({{"verb", std::string(ToString(verb))}}, kLatencyBuckets);
@@ -145,6 +155,8 @@ class ExtenderMetrics::Impl {
   prometheus::Family<prometheus::Counter>& allocations;
   prometheus::Family<prometheus::Counter>& forgotten;
   prometheus::Family<prometheus::Counter>& second_looks;
+  prometheus::Family<prometheus::Counter>& shadow_choices;
+  prometheus::Family<prometheus::Counter>& shadow_stranded;
   std::array<prometheus::Histogram*, std::size(kVerbs)> duration_of{};
   std::function<ClusterGauges()> read_gauges;
 };
@@ -176,6 +188,15 @@ void ExtenderMetrics::CountForgotten(std::string_view reason) {
 
 void ExtenderMetrics::CountSecondLook(std::string_view outcome) {
   impl_->second_looks.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+
+void ExtenderMetrics::CountShadowChoice(std::string_view agrees) {
+  impl_->shadow_choices.Add({{"agrees", std::string(agrees)}}).Increment();
+}
+
+void ExtenderMetrics::CountShadowStranded(std::string_view by, Gpus gpus) {
+  impl_->shadow_stranded.Add({{"by", std::string(by)}})
+      .Increment(static_cast<double>(gpus.count()));
 }
 
 void ExtenderMetrics::SetClusterGauges(std::function<ClusterGauges()> read) {

@@ -62,6 +62,12 @@ class ExtenderMetrics {
   // A filter that waited and looked again before it refused every node: "found_room", "in_vain".
   void CountSecondLook(std::string_view outcome);
 
+  // Of a GPU pod that somebody else has bound: "yes", "as_good" (another node that is worth as
+  // much), "no", "nowhere" (it fits on no node), "unjudged" (not seen before it was bound).
+  void CountShadowChoice(std::string_view agrees);
+  // GPUs that a choice by "synergy" or by the "scheduler" would leave, or leaves, unusable.
+  void CountShadowStranded(std::string_view by, Gpus gpus);
+
   // Called at each scrape; set before the first.
   void SetClusterGauges(std::function<ClusterGauges()> read);
 

@@ -39,6 +39,7 @@ COMBINATIONS = {
     "labels and secrets": {"commonLabels": {"team": "ml"}, "imagePullSecrets": [{"name": "pull"}]},
     "own registry": {"image": {"registry": "registry.example.com/ml", "tag": "2", "pullPolicy": "Always"}},
 }
+COMBINATIONS["shadow"] = {**EVERYTHING, "extender": {"shadow": True}}
 COMPONENTS = ("scheduler", "extender", "controller", "devicePlugin", "nodeAgent")
 COMBINATIONS["added to"] = {name: {
     "extraArgs": ["--added"], "extraEnv": [{"name": "ADDED", "value": name}], "extraVolumeMounts": [{"name": "added", "mountPath": "/added"}],
@@ -236,6 +237,27 @@ class RenderTest(unittest.TestCase):
         self.assertIs(scheduler["ignorable"], False)
         self.assertIs(scheduler["nodeCacheCapable"], True)
 
+    def test_shadow_mode_reads_alone(self):
+        objects = self.rendered["shadow"]
+        self.assertEqual([item["metadata"]["name"] for item in workloads(objects)], ["synergy-scheduler"])
+        deployment = workloads(objects)[0]["spec"]
+        self.assertEqual(deployment["replicas"], 1, "each would judge every pod")
+        self.assertEqual([container["name"] for container in containers(deployment["template"]["spec"])], ["extender"])
+        data = find(objects, "ConfigMap", "synergy-scheduler")["data"]
+        self.assertIs(yaml.safe_load(data["extender.yaml"])["shadow"], True)
+        roles = [item for item in objects if item["kind"] in ("Role", "ClusterRole")]
+        self.assertEqual({verb for role in roles for rule in role["rules"] for verb in rule["verbs"]}, {"list", "watch"})
+        bound = {item["roleRef"]["name"] for item in objects if item["kind"].endswith("RoleBinding")}
+        self.assertEqual(bound, {role["metadata"]["name"] for role in roles})
+        kinds = {item["kind"] for item in objects}
+        self.assertEqual({kind for kind in kinds if "Webhook" in kind or "Policy" in kind or kind in ("PriorityClass", "ResourceQuota", "Lease")},
+                         {"NetworkPolicy"})
+        alerts = {rule["alert"] for item in objects if item["kind"] == "PrometheusRule" for group in item["spec"]["groups"] for rule in group["rules"]}
+        self.assertIn("SynergyExtenderDown", alerts)
+        for missing in ("SynergyControllerDown", "SynergyDevicePluginAbsent", "SynergyNodeAgentAbsent"):
+            self.assertNotIn(missing, alerts)
+        self.assertEqual([item["metadata"]["name"] for item in objects if item["kind"] == "Pod"], ["synergy-test"])
+
     def test_one_name_of_scheduler_and_gpus_reaches_everybody(self):
         objects = helm.template({"schedulerName": "mine", "gpuResource": "amd.com/gpu"})
         data = find(objects, "ConfigMap", "synergy-scheduler")["data"]
@@ -279,6 +301,12 @@ class RenderTest(unittest.TestCase):
         for cluster, tag in (("v1.33.5", "v1.33.5"), ("v1.33.5-gke.1080000", "v1.33.5"), ("v1.34.1+k3s1", "v1.34.1")):
             self.assertEqual(image(cluster), f"registry.k8s.io/kube-scheduler:{tag}")
         self.assertEqual(image("v1.35.4", tag="v1.34.9", registry="mine.example"), "mine.example/kube-scheduler:v1.34.9")
+
+    def test_on_kubernetes_1_33_no_memory_is_taken_from_pods_that_run(self):
+        for cluster, takes in (("v1.33.13", False), ("v1.34.0", True), ("v1.34.1-gke.1", True)):
+            objects = helm.template(EVERYTHING, more=("--kube-version", cluster))
+            config = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
+            self.assertEqual(config["keepCache"], takes, cluster)
 
     def test_pods_go_to_linux_nodes(self):
         for item in self.each_workload():

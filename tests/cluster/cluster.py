@@ -132,8 +132,9 @@ def pod(name, gpus=1, cpu="3", memory="60G", demand=None, scheduler="synergy-sch
 class Extender:
     """synergy-extender as a process of its own."""
 
-    def __init__(self, cluster, recording=None, shipped=False):
+    def __init__(self, cluster, recording=None, shipped=False, shadow=False):
         self.cluster = cluster
+        self.shadow = shadow
         self.shipped = shipped  # with its headroom
         self.recording = recording
         self.process = None
@@ -144,6 +145,8 @@ class Extender:
         kubeconfig = self.cluster.state / "synergy-extender.kubeconfig"
         config = self.cluster.folder / "extender.yaml"
         settings = "" if self.shipped else "nodeHeadroom: {cpu: 0, memory: 0}\n"
+        if self.shadow:
+            settings += "shadow: true\n"
         if self.recording:
             settings += f"recordFile: {self.recording}\n"
         config.write_text(settings, encoding="utf-8")
@@ -183,6 +186,7 @@ class ClusterTest(unittest.TestCase):
     """A test with the shared cluster, no pods, and an extender."""
 
     recording = None  # the extender's file for it
+    shadow = False
 
     @classmethod
     def setUpClass(cls):
@@ -190,7 +194,7 @@ class ClusterTest(unittest.TestCase):
 
     def setUp(self):
         self.cluster.clear()
-        self.extender = Extender(self.cluster, self.recording)
+        self.extender = Extender(self.cluster, self.recording, shadow=self.shadow)
         self.extender.start()
         self.addCleanup(self.extender.log.close)
         self.addCleanup(self.stop)

@@ -2,10 +2,14 @@
 
 import random
 import os
+import pathlib
 import unittest
 
+import fungible
 from cluster import GPU, ClusterTest, pod, wait_for
+from fungible import FungibleTest
 from invariants import Invariants, quantity
+from trainers import milli_cpu
 
 
 class BestFitModel:
@@ -146,6 +150,68 @@ class PlacementTest(ClusterTest):
                         f'[{{"op":"remove","path":"/status/capacity/{GPU.replace("/", "~1")}"}}]')
         self.cluster.create(pod("real", 2, "100m", "50M", nodeSelector={"kubernetes.io/hostname": real[0]}))
         wait_for("the pod to run", lambda: self.cluster.pods()["real"]["status"]["phase"] == "Running", 90)
+
+
+class ShadowTest(ClusterTest):
+    shadow = True
+
+    def test_pods_that_others_place_are_judged_and_left_as_they_are(self):
+        before = pathlib.Path(self.extender.log.name).stat().st_size
+        model = BestFitModel(self.cluster.get("nodes")["items"])
+        first = sorted(model.nodes)[0]
+        elsewhere = {"scheduler": "default-scheduler"}
+        # Nobody has a choice about the first. The second fits beside it to the core; the default scheduler spreads pods.
+        self.cluster.create(pod("filler", 6, "18", "375G", nodeSelector={"kubernetes.io/hostname": first}, **elsewhere))
+        wait_for("the filler to be bound", lambda: self.cluster.bound().get("filler"))
+        self.cluster.create(pod("apart", 2, "6", "120G", **elsewhere))
+        went_to = wait_for("the pod to be bound", lambda: self.cluster.bound().get("apart"))
+        self.assertNotEqual(went_to, first)
+        count = 'synergy_extender_shadow_choices_total{agrees="%s"}'
+        wait_for("both to be judged", lambda: self.extender.metric(count % "yes") == 1 and self.extender.metric(count % "no") == 1)
+        with open(self.extender.log.name, encoding="utf-8") as log:
+            log.seek(before)
+            told = [line for line in log if "pod=default/apart" in line]
+        self.assertEqual(len(told), 1, told)
+        self.assertIn(f"scheduler=default-scheduler went_to={went_to} choice={first} agrees=no", told[0])
+        for name, placed in self.cluster.pods().items():
+            # kwok plays the node agent.
+            annotations = set(placed["metadata"].get("annotations", {})) - {"synergy.io/memory-in-use"}
+            self.assertEqual({key for key in annotations if "synergy" in key}, set(), name)
+        sources = {event["source"].get("component") or event["reportingComponent"] for event in self.cluster.get("events")["items"]
+                   if event["involvedObject"]["name"] in ("filler", "apart")}
+        self.assertFalse({source for source in sources if "synergy" in source}, sources)
+
+
+class PromisedRoomTest(FungibleTest):
+    """kube-scheduler promises a pod its node while the pod's volume is being made; here the test makes it."""
+
+    STORAGE = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"},
+               "provisioner": "synergy.test/late", "volumeBindingMode": "WaitForFirstConsumer"}
+    CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "late", "namespace": "default"},
+             "spec": {"storageClassName": "late", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    VOLUME = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "late"},
+              "spec": {"storageClassName": "late", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"},
+                       "persistentVolumeReclaimPolicy": "Retain", "hostPath": {"path": "/late"},
+                       "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "default", "name": "late"}}}
+
+    def test_growth_at_bind_leaves_alone_what_a_pod_without_gpus_was_promised(self):
+        self.addCleanup(self.cluster.kubectl, "delete", "pvc/late", "pv/late", "storageclass/late", "--ignore-not-found", "--wait=false")
+        self.addCleanup(self.cluster.clear)
+        self.cluster.create(self.STORAGE, self.CLAIM)
+        self.cluster.create(pod("loader", gpus=0, cpu="20", nodeSelector={"kubernetes.io/hostname": fungible.NODE},
+                                volumes=[{"name": "late", "persistentVolumeClaim": {"claimName": "late"}}]))
+        wait_for("kube-scheduler's promise", lambda: self.cluster.pods()["loader"]["status"].get("nominatedNodeName") == fungible.NODE)
+        self.assertNotIn("loader", self.cluster.bound())
+        # It would have 9 cores, and 4 are not promised.
+        self.cluster.create(fungible.pod("trainer", "sensitive"))
+        wait_for("the trainer to be bound", lambda: self.cluster.bound().get("trainer"))
+        self.assertLessEqual(milli_cpu(self.cluster.pods()["trainer"]), 4000)
+        self.assertNotIn("loader", self.cluster.bound(), "the race is over before it was run")
+        self.cluster.create(self.VOLUME)
+        self.assertEqual(wait_for("the loader to be bound", lambda: self.cluster.bound().get("loader")), fungible.NODE)
+        items = self.cluster.get("nodes,pods")["items"]
+        self.assertEqual([], Invariants().check([i for i in items if i["kind"] == "Node"],
+                                                [i for i in items if i["kind"] == "Pod"]))
 
 
 if __name__ == "__main__":

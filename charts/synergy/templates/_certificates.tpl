@@ -9,7 +9,7 @@
 
 {{/* Where the node agents' certificate is; empty: nowhere, and their progress is not asked for. */}}
 {{- define "synergy.agentSecret" -}}
-{{- if .Values.nodeAgent.enabled -}}
+{{- if include "synergy.runs" (list . "node-agent") -}}
 {{- if eq .Values.webhook.certificate.mode "provided" -}}
 {{- .Values.nodeAgent.certificate.secretName -}}
 {{- else -}}

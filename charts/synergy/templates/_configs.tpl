@@ -65,6 +65,7 @@ extenders:
     "listen" "127.0.0.1:8888"
     "httpListen" ":8889"
     "gpuResource" .Values.gpuResource
+    "shadow" .Values.extender.shadow
     "schedulerName" .Values.schedulerName
     "hold" (default "60s" .Values.controller.config.tuner.hold)
     "nodeHeadroom" .Values.nodeHeadroom
@@ -110,5 +111,6 @@ extenders:
     "listen" "0.0.0.0:9411"
     "cgroupFolder" "/host/cgroup"
     "podLogFolder" .Values.nodeAgent.podLogFolder
+    "keepCache" (eq (include "synergy.memoryShrinks" .) "true")
     "log" .Values.log) $progress (deepCopy .Values.nodeAgent.config) | toYaml }}
 {{- end -}}

@@ -20,6 +20,13 @@
 {{- printf "%s-%s" (include "synergy.fullname" (first .)) (last .) -}}
 {{- end -}}
 
+{{/* "true" for a component that runs: (list $ "controller"). In shadow mode the extender alone does, as "scheduler". */}}
+{{- define "synergy.runs" -}}
+{{- $values := (first .).Values -}}
+{{- $switches := dict "scheduler" true "controller" true "device-plugin" $values.devicePlugin.enabled "node-agent" $values.nodeAgent.enabled -}}
+{{- if and (get $switches (last .)) (or (eq (last .) "scheduler") (not $values.extender.shadow)) }}true{{ end -}}
+{{- end -}}
+
 {{/* What pods of a component are found by: (list $ "controller") */}}
 {{- define "synergy.selector" -}}
 app.kubernetes.io/name: {{ include "synergy.name" (first .) }}
@@ -65,10 +72,17 @@ labels:
 {{- end -}}
 {{- end -}}
 
+{{/* "true" where a memory limit may shrink. Kubernetes 1.33 lets none, so no memory is to be taken from a running pod there, and none is of
+     which no node agent tells. */}}
+{{- define "synergy.memoryShrinks" -}}
+{{- if semverCompare ">=1.34.0-0" .Capabilities.KubeVersion.Version }}true{{ end -}}
+{{- end -}}
+
 {{/* Value and policy cannot be changed of a PriorityClass: another value is another class. */}}
 {{- define "synergy.priorityClassName" -}}
 {{- $class := .Values.priorityClass -}}
-{{- if $class.create -}}
+{{- if .Values.extender.shadow -}}
+{{- else if $class.create -}}
 {{- printf "%s-%d-%s" (default (include "synergy.fullname" .) $class.name) (int64 $class.value) (lower $class.preemptionPolicy) -}}
 {{- else -}}
 {{- $class.name -}}

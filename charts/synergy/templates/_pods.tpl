@@ -95,3 +95,32 @@ subjects:
   name: {{ include "synergy.serviceAccountName" . }}
   namespace: {{ (first .).Release.Namespace }}
 {{- end -}}
+
+{{- define "synergy.extenderContainer" -}}
+- name: extender
+  image: {{ include "synergy.image" (list . .Values.extender) }}
+  imagePullPolicy: {{ .Values.image.pullPolicy }}
+  args: {{ concat (list "--config" "/etc/synergy/extender.yaml") .Values.extender.extraArgs | toJson }}
+  {{- include "synergy.environment" (list .Values.extender 2) }}
+  ports:
+  - {name: http, containerPort: 8889}
+  startupProbe:
+    httpGet: {path: /readyz, port: http}
+    periodSeconds: 1
+    # A first list of 150,000 pods from a busy API server takes its time.
+    failureThreshold: 600
+  livenessProbe:
+    httpGet: {path: /healthz, port: http}
+    timeoutSeconds: 5
+  readinessProbe:
+    httpGet: {path: /readyz, port: http}
+    periodSeconds: 5
+    timeoutSeconds: 5
+  resources:
+    {{- toYaml .Values.extender.resources | nindent 4 }}
+  securityContext:
+    {{- toYaml .Values.extender.securityContext | nindent 4 }}
+  volumeMounts:
+  - {name: config, mountPath: /etc/synergy, readOnly: true}
+  {{- include "synergy.more" (list .Values.extender.extraVolumeMounts 2) }}
+{{- end -}}

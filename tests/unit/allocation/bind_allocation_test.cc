@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/fit.h"
 #include "unit/allocation/allocation_fixture.h"
 
 namespace synergy::testing {
@@ -44,6 +45,23 @@ TEST_F(BindAllocationTest, WhatIsPromisedToAPodWithoutGpusIsTaken) {
   web.waiting = std::move(waiting);
   state.UpsertPod(web);
   EXPECT_EQ(Given(Hungry(), {.per_gpu = ResourceVector{}}), Cores(14));
+}
+
+// Without volumes the promise is kube-scheduler's alone: nothing that we watch tells of it until
+// the Binding. The headroom is what there is for such pods, and no more.
+TEST_F(BindAllocationTest, WhatIsPromisedAndNotHeardOfFitsIntoTheHeadroomAlone) {
+  HaveNode("n1");
+  const ReserveRule rule{.per_gpu = ResourceVector{}, .headroom = {Gpus(0), Cores(2), GiB(2)}};
+  Pod grown = PlanAtBind(Hungry(), "n1", *state.Snapshot(), rule);
+  grown.node = "n1";
+  state.UpsertPod(grown);
+  const auto fits = [&](int64_t cores) {
+    const Pod late = MakePod("late", {Gpus(0), Cores(cores), GiB(1)});
+    const auto now = state.Snapshot();
+    return CheckFit(late, now->node(*now->Find("n1"))).none();
+  };
+  EXPECT_TRUE(fits(2));
+  EXPECT_FALSE(fits(3)) << "the kubelet refuses whichever comes second";
 }
 
 TEST_F(BindAllocationTest, WhereOnlyTheHeadroomIsLeftThePodGetsWhatItAsksFor) {

@@ -41,6 +41,7 @@ TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
     EXPECT_EQ(config.tls_certificate_file, "");
     EXPECT_EQ(config.tls_key_file, "");
     EXPECT_EQ(config.gpu_resource, "nvidia.com/gpu");
+    EXPECT_FALSE(config.shadow);
     EXPECT_EQ(config.scheduler_name, "synergy-scheduler");
     EXPECT_EQ(config.hold, minutes(1));
     EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(1)}));
@@ -65,6 +66,7 @@ tls:
   certificateFile: /etc/tls/tls.crt
   keyFile: /etc/tls/tls.key
 gpuResource: amd.com/gpu
+shadow: true
 schedulerName: ours
 hold: 90s
 nodeHeadroom: {memory: 2Gi}
@@ -89,6 +91,7 @@ log:
   EXPECT_EQ(config.tls_certificate_file, "/etc/tls/tls.crt");
   EXPECT_EQ(config.tls_key_file, "/etc/tls/tls.key");
   EXPECT_EQ(config.gpu_resource, "amd.com/gpu");
+  EXPECT_TRUE(config.shadow);
   EXPECT_EQ(config.scheduler_name, "ours");
   EXPECT_EQ(config.hold, seconds(90));
   EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(2)}));
@@ -149,7 +152,8 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
        "3: listen_address: there is no such field; known here: assumeTimeout, bindTimeout, "
        "expectTimeout, "
        "gpuResource, hold, httpListen, listen, log, maxBodySize, nodeHeadroom, preferencePercent, "
-       "recordFile, recordLimit, reservePerGpu, schedulerName, shutdownGrace, stalenessLimit, tls"},
+       "recordFile, recordLimit, reservePerGpu, schedulerName, shadow, shutdownGrace, "
+       "stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
        "2: log.colour: there is no such field; known here: format, level"},
       {"an unknown field of the reserve", "reservePerGpu:\n  gpus: 1\n",

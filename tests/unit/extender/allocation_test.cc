@@ -144,6 +144,44 @@ TEST_F(WatchBehindTest, GivesNothingThatOthersHaveBeenGivenMeanwhile) {
   EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(1), Cores(4), GB(90)}));
 }
 
+// kube-scheduler promises a pod whose volumes it waits for its node in the pod's status.
+class PromiseTest : public WatchBehindTest {
+ protected:
+  static Pod Promised(int64_t gpus, int64_t cores) {
+    Pod pod = MakePod("loader", gpus, cores, 1);
+    auto waiting = std::make_shared<Waiting>();
+    waiting->nominated_node = "a";
+    pod.waiting = std::move(waiting);
+    return pod;
+  }
+  std::string BindWhileThereComes(const Pod& promised) {
+    auto answer = std::async(std::launch::async, [this] { return Bind(); });
+    clock.AwaitSleepers(2);
+    state.UpsertPod(promised);
+    synergy::testing::HearUntil(state, kHeardUntil + 100);
+    clock.Advance(std::chrono::milliseconds(10));
+    return answer.get();
+  }
+};
+
+TEST_F(PromiseTest, GrowthTakesNothingThatWasPromisedMeanwhile) {
+  EXPECT_THAT(BindWhileThereComes(Promised(0, 4)), HasSubstr("was promised to others"));
+  EXPECT_THAT(api.calls(), ElementsAre("resize p cpu 6, memory 40G", "resize p cpu 2, memory 10G"));
+  state.UpsertPod(api.pod("p"));
+  EXPECT_EQ(Bind(), kBound) << "with what is left";
+  EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(4));
+}
+
+TEST_F(PromiseTest, WhatIsBesideTheGrowthIsNotInItsWay) {
+  EXPECT_EQ(BindWhileThereComes(Promised(0, 2)), kBound);
+  EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(6));
+}
+
+// Of GPUs kube-scheduler knows itself who comes first.
+TEST_F(PromiseTest, PromisedGpusAreNotGrowth) {
+  EXPECT_EQ(BindWhileThereComes(Promised(2, 2)), kBound);
+}
+
 TEST_F(WatchBehindTest, BindsWhenTheWatchHasCaughtUpAndThereIsRoom) {
   auto answer = std::async(std::launch::async, [this] { return Bind(); });
   clock.AwaitSleepers(2);

@@ -41,6 +41,8 @@ constexpr const char* kExtenderFamilies[] = {
     "synergy_extender_ready",
     "synergy_extender_request_duration_seconds",
     "synergy_extender_second_looks_total",
+    "synergy_extender_shadow_choices_total",
+    "synergy_extender_shadow_stranded_gpus_total",
     "synergy_extender_waiting_connections",
     "synergy_extender_waiting_gpu_pods",
     "synergy_node_allocatable",
@@ -98,6 +100,12 @@ TEST_F(ExtenderMetricsTest, OutcomesAreCountedByTheirWord) {
   metrics_.CountBind("no_fit");
   metrics_.CountAllocation("demand");
   metrics_.CountForgotten("pod_gone");
+  metrics_.CountShadowChoice("as_good");
+  metrics_.CountShadowStranded("synergy", Gpus(0));
+  metrics_.CountShadowStranded("scheduler", Gpus(3));
+  ExpectLine("synergy_extender_shadow_choices_total{agrees=\"as_good\"} 1");
+  ExpectLine("synergy_extender_shadow_stranded_gpus_total{by=\"synergy\"} 0");
+  ExpectLine("synergy_extender_shadow_stranded_gpus_total{by=\"scheduler\"} 3");
   ExpectLine("synergy_extender_errors_total{reason=\"conflict\",verb=\"bind\"} 2");
   ExpectLine("synergy_extender_binds_total{outcome=\"no_fit\"} 1");
   ExpectLine("synergy_extender_allocations_total{outcome=\"demand\"} 1");
