@@ -65,8 +65,8 @@ std::optional<int64_t> ReadCount(std::string_view text) {
     text.remove_suffix(1);
   }
   const std::optional<double> number = ReadNumber(text);
-  // What a double counts without a gap.
-  constexpr double kMost = 1LL << 53;
+  // More than any training does; sums of many fit an int64_t.
+  constexpr double kMost = 1e12;
   if (!number || *number < 0 || *number * multiplier > kMost) return std::nullopt;
   return static_cast<int64_t>(std::llround(*number * multiplier));
 }

@@ -93,7 +93,7 @@ const re2::RE2& AnyWord() {
   static const re2::RE2 expression = [] {
     std::string words = fmt::format(R"( \[|Epoch \d|{}|{})", kKerasRemaining, kKerasStep);
     for (const Pattern& pattern : kPatterns)
-      words += "|" + re2::RE2::QuoteMeta(pattern.word.data());
+      words += "|" + re2::RE2::QuoteMeta(std::string(pattern.word));
     re2::RE2::Options options;
     options.set_encoding(re2::RE2::Options::EncodingLatin1);
     return re2::RE2(words, options);

@@ -22,10 +22,10 @@ void ProgressMeter::Add(const ProgressLine& line, std::optional<WallTime> time) 
   NoteFormat(line);
   if (IsEvaluation(line)) {
     // Hugging Face's results stand below the bar of their evaluation.
-    if (line.format == "huggingface" && main_ && last_source_ != tracks_[*main_].source) {
+    if (line.format == "huggingface" && HasMain() && last_source_ != Main().source) {
       AddEvaluation(last_source_);
     }
-    progress_.evaluating = main_.has_value();
+    progress_.evaluating = HasMain();
     meter_.Break(time);
     return;
   }
@@ -36,7 +36,8 @@ void ProgressMeter::Add(const ProgressLine& line, std::optional<WallTime> time) 
     return;
   }
   if (line.iteration) {
-    AddIteration(line, time);
+    AddIteration(line, *line.iteration, time);
+    last_source_ = line.source;
     return;
   }
   if (line.format.empty()) {
@@ -76,9 +77,9 @@ bool ProgressMeter::IsEvaluation(const ProgressLine& line) const {
   if (line.kind == LineKind::kEvaluation || line.kind == LineKind::kOther) return true;
   if (line.iteration && IsKnownEvaluation(line.source)) return true;
   // Keras prints a heading before each epoch of a training, and none before an evaluation.
-  return line.format == "keras" && heading_ && !new_heading_ && main_ && tracks_[*main_].total &&
-         tracks_[*main_].iteration == tracks_[*main_].total &&
-         (line.source != tracks_[*main_].source || line.iteration <= tracks_[*main_].iteration);
+  return line.format == "keras" && heading_ && !new_heading_ && HasMain() && Main().total &&
+         Main().iteration == Main().total &&
+         (line.source != Main().source || line.iteration <= Main().iteration);
 }
 
 bool ProgressMeter::IsKnownEvaluation(uint64_t source) const {
@@ -91,89 +92,85 @@ void ProgressMeter::AddEvaluation(uint64_t source) {
   if (!IsKnownEvaluation(source)) evaluations_[evaluation_count_++ % kSources] = source;
 }
 
-void ProgressMeter::AddIteration(const ProgressLine& line, std::optional<WallTime> time) {
+void ProgressMeter::AddIteration(const ProgressLine& line, int64_t iteration,
+                                 std::optional<WallTime> time) {
   ++lines_;
-  if (!main_) {
-    main_ = NewTrack(line);
+  if (!HasMain()) {
+    main_ = NewTrack(line, iteration);
     new_heading_ = false;
-  } else if (BeginsEpoch(line)) {
-    new_heading_ = false;
-    const Track& ended = tracks_[*main_];
-    // What was left of the last epoch was done, though no line says so.
-    progress_.counted += std::max<int64_t>(ended.total.value_or(0) - ended.iteration, 0);
-    progress_.counted += *line.iteration;
-    const int64_t step = ended.step;
-    const int64_t advances = ended.advances;
-    main_ = NewTrack(line);
-    tracks_[*main_].step = step;
-    tracks_[*main_].advances = advances;
-    meter_.Break(std::nullopt);
+  } else if (BeginsEpoch(line, iteration)) {
+    BeginEpoch(line, iteration);
   } else {
-    const size_t track = FindTrack(line);
+    const size_t track = FindTrack(line, iteration);
     const int64_t before = tracks_[track].iteration;
-    Advance(track, *line.iteration);
-    if (track != *main_) {
-      AddOther(track, line, time);
-      last_source_ = line.source;
-      return;
-    }
-    progress_.counted += *line.iteration - before;
+    Advance(tracks_[track], iteration);
+    if (track != main_) return AddOther(track, line, time);
+    progress_.counted += iteration - before;
   }
   AddTraining(line, time);
-  last_source_ = line.source;
+}
+
+void ProgressMeter::BeginEpoch(const ProgressLine& line, int64_t iteration) {
+  const Track ended = Main();
+  // What was left of the last epoch was done, though no line says so.
+  progress_.counted += std::max<int64_t>(ended.total.value_or(0) - ended.iteration, 0) + iteration;
+  main_ = NewTrack(line, iteration);
+  Main().step = ended.step;
+  Main().advances = ended.advances;
+  new_heading_ = false;
+  meter_.Break(std::nullopt);
 }
 
 // The count began anew because the epoch ended, not because the training was started again.
-bool ProgressMeter::BeginsEpoch(const ProgressLine& line) const {
-  const Track& main = tracks_[*main_];
+bool ProgressMeter::BeginsEpoch(const ProgressLine& line, int64_t iteration) const {
+  const Track& main = Main();
   if (line.source != main.source) return false;
   if (line.epoch && printed_epoch_ && *line.epoch > *printed_epoch_) return true;
   if (line.epoch && printed_epoch_ && *line.epoch < *printed_epoch_) return false;
-  if (*line.iteration > main.iteration) return false;
+  if (iteration > main.iteration) return false;
   // Other processes may still be at the end of the last epoch.
   const int64_t half = main.total.value_or(main.iteration) / 2;
-  const bool early = *line.iteration <= std::max(half, main.step);
+  const bool early = iteration <= std::max(half, main.step);
   if (new_heading_) return early || main.lines == 1;
-  return early && *line.iteration < main.iteration && main.Complete();
+  return early && iteration < main.iteration && main.Complete();
 }
 
 // The training's track, unless the iteration fell or another one fits much better: a process that
 // lags behind goes on with its own last epoch.
-size_t ProgressMeter::FindTrack(const ProgressLine& line) {
+size_t ProgressMeter::FindTrack(const ProgressLine& line, int64_t iteration) {
   const auto fits = [&](const Track& track) {
-    return track.lines > 0 && track.source == line.source && track.iteration <= *line.iteration;
+    return track.lines > 0 && track.source == line.source && track.iteration <= iteration;
   };
-  const Track& main = tracks_[*main_];
+  const Track& main = Main();
   const bool older = line.epoch && printed_epoch_ && *line.epoch < *printed_epoch_;
   const bool fits_main = fits(main) && !older;
-  if (fits_main && *line.iteration - main.iteration <= 4 * std::max<int64_t>(main.step, 1)) {
-    return *main_;
+  if (fits_main && iteration - main.iteration <= 4 * std::max<int64_t>(main.step, 1)) {
+    return main_;
   }
-  std::optional<size_t> best;
+  size_t best = kTracks;
   for (size_t i = 0; i < kTracks; ++i) {
-    if (i == *main_ ? !fits_main : !fits(tracks_[i])) continue;
-    if (!best || tracks_[i].iteration > tracks_[*best].iteration) best = i;
+    if (i == main_ ? !fits_main : !fits(tracks_[i])) continue;
+    if (best == kTracks || tracks_[i].iteration > tracks_[best].iteration) best = i;
   }
-  return best ? *best : NewTrack(line);
+  return best == kTracks ? NewTrack(line, iteration) : best;
 }
 
 // In the place of the one that was silent longest.
-size_t ProgressMeter::NewTrack(const ProgressLine& line) {
+size_t ProgressMeter::NewTrack(const ProgressLine& line, int64_t iteration) {
   size_t oldest = main_ == 0 ? 1 : 0;
   for (size_t i = 0; i < kTracks; ++i) {
     if (i != main_ && tracks_[i].last_line < tracks_[oldest].last_line) oldest = i;
   }
   tracks_[oldest] = Track{.source = line.source,
-                          .iteration = *line.iteration,
+                          .iteration = iteration,
                           .total = line.total,
                           .lines = 1,
                           .last_line = lines_,
-                          .run_start = *line.iteration};
+                          .run_start = iteration};
   return oldest;
 }
 
-void ProgressMeter::Advance(size_t number, int64_t iteration) {
-  Track& track = tracks_[number];
+void ProgressMeter::Advance(Track& track, int64_t iteration) const {
   const int64_t step = iteration - track.iteration;
   if (step > 0) {
     if (track.source == last_source_) ++track.advances;
@@ -187,7 +184,7 @@ void ProgressMeter::Advance(size_t number, int64_t iteration) {
 
 // Whether the training's track has ended for good, or never was the training's.
 bool ProgressMeter::TakesOver(const Track& other) const {
-  const Track& main = tracks_[*main_];
+  const Track& main = Main();
   if (other.source == main.source) return other.run >= kRestart;
   // A bar of epochs does not advance while the one inside it does.
   if (main.advances < kInside) return other.run >= kInside;
@@ -198,7 +195,7 @@ bool ProgressMeter::TakesOver(const Track& other) const {
 }
 
 void ProgressMeter::TakeOver(size_t number) {
-  const Track& main = tracks_[*main_];
+  const Track& main = Main();
   Track& other = tracks_[number];
   if (other.source != main.source) {
     if (main.advances < kInside && main.total) {
@@ -226,7 +223,7 @@ void ProgressMeter::AddOther(size_t number, const ProgressLine& line,
     return;
   }
   const Track& other = tracks_[number];
-  if (other.source == tracks_[*main_].source) return;
+  if (other.source == Main().source) return;
   if (other.run > 0 && other.advances > 0) {
     progress_.evaluating = true;
     meter_.Break(time);

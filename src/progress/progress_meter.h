@@ -44,15 +44,19 @@ class ProgressMeter {
   static constexpr size_t kSources = 4;
   static constexpr size_t kRates = 64;
 
+  bool HasMain() const { return main_ < kTracks; }
+  Track& Main() { return tracks_[main_]; }
+  const Track& Main() const { return tracks_[main_]; }
   void NoteFormat(const ProgressLine& line);
   bool IsEvaluation(const ProgressLine& line) const;
   bool IsKnownEvaluation(uint64_t source) const;
   void AddEvaluation(uint64_t source);
-  void AddIteration(const ProgressLine& line, std::optional<WallTime> time);
-  bool BeginsEpoch(const ProgressLine& line) const;
-  size_t FindTrack(const ProgressLine& line);
-  size_t NewTrack(const ProgressLine& line);
-  void Advance(size_t track, int64_t iteration);
+  void AddIteration(const ProgressLine& line, int64_t iteration, std::optional<WallTime> time);
+  bool BeginsEpoch(const ProgressLine& line, int64_t iteration) const;
+  void BeginEpoch(const ProgressLine& line, int64_t iteration);
+  size_t FindTrack(const ProgressLine& line, int64_t iteration);
+  size_t NewTrack(const ProgressLine& line, int64_t iteration);
+  void Advance(Track& track, int64_t iteration) const;
   bool TakesOver(const Track& other) const;
   void TakeOver(size_t track);
   void AddOther(size_t track, const ProgressLine& line, std::optional<WallTime> time);
@@ -62,8 +66,8 @@ class ProgressMeter {
 
   TrainingProgress progress_;
   std::array<Track, kTracks> tracks_;
-  std::optional<size_t> main_;  // the training's track
-  int64_t lines_ = 0;           // training lines with an iteration
+  size_t main_ = kTracks;  // the training's track, where there is one
+  int64_t lines_ = 0;      // training lines with an iteration
   uint64_t last_source_ = 0;
   std::string_view bars_;                // what bars without a name of their own belong to
   std::optional<double> printed_epoch_;  // by the training's own lines
