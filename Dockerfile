@@ -54,10 +54,13 @@ ENTRYPOINT ["synergy-controller"]
 
 FROM runtime AS nodeagent
 LABEL org.opencontainers.image.title="synergy-node-agent" \
-      org.opencontainers.image.description="Releases page cache of pods whose memory limit is to shrink"
-COPY --from=programs /synergy/programs/synergy-node-agent /usr/local/bin/
-# The kernel's files of control groups belong to root; not a single capability is needed.
+      org.opencontainers.image.description="Keeps page cache to its shares, and measures the progress of trainings"
 USER 0:0
+RUN apt-get -qq update && \
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libre2-9 >/dev/null && \
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
+COPY --from=programs /synergy/programs/synergy-node-agent /usr/local/bin/
+# The kernel's files of control groups, and the pods' logs, belong to root; not a single capability is needed.
 HEALTHCHECK --start-period=10s CMD ["synergy-node-agent", "--check-health"]
 ENTRYPOINT ["synergy-node-agent"]
 

@@ -5,6 +5,8 @@ usage() {
   cat <<'TEXT'
 usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh scheduler [--rounds N] [--pods N] [--nodes N] [--json FILE]
+       scripts/bench.sh relist [--nodes N] [--pods N] [--events N] [--relists N] [--json FILE]
+       scripts/bench.sh lists [--pods N] [--rounds N] [--nodes N] [--json FILE]
        scripts/bench.sh webhook [--nodes N] [--reviews N] [--json FILE]
        scripts/bench.sh nodes [--rounds N] [--cycles N] [--sensitive-first] [--json FILE]
        scripts/bench.sh objective | round | simulate [--json FILE]
@@ -13,6 +15,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh guard [--factor N] [--update] [--json FILE]
        scripts/bench.sh device-plugin [CALLS]
        scripts/bench.sh progress [--json FILE]
+       scripts/bench.sh pulls [AGENTS]
 
 Builds the release programs and the benchmark programs, measures, prints tables and says which goals are met (exit status
 1 if any is missed). docs/benchmarks.md explains the figures. Let nothing else run on the machine meanwhile.
@@ -29,6 +32,18 @@ Builds the release programs and the benchmark programs, measures, prints tables 
   webhook     the controller's reviews of GPU pods, over TLS, while pods come and go; a minute
       --nodes N         nodes of the cluster (5000)
       --reviews N       reviews of the first load, and five times those of each connection of the others (5000)
+  relist      the extender's filter and the controller's reviews while pods change, and while all of them are listed again;
+              three minutes
+      --nodes N         nodes of the cluster (5000)
+      --pods N          pods of the cluster (150000)
+      --events N        pod events per second (1000)
+      --relists N       times that all pods are listed again, by each program (8)
+  lists       what a list of all pods costs an API server and a client as JSON, as protobuf and compressed, in a test cluster
+              (scripts/setup.sh installs what it needs); five minutes
+      --pods N          pods in the list (20000)
+      --rounds N        times that it is asked for in each way (5)
+      --nodes N         simulated nodes (200)
+      --instance N      which ports and addresses the test cluster takes (8)
   nodes       iterations per second of trainers on four real nodes, under kube-scheduler and Synergy, and how soon a pod
               runs that arrives beside full ones (root; scripts/setup.sh installs what it needs); about 10 minutes
       --rounds N        times that all ways are measured (4)
@@ -60,6 +75,7 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --update          store what is measured
   device-plugin   resident memory of synergy-device-plugin, and how long a kubelet waits for its answers; seconds
   progress    CPU time of a line of a training's log, for each format and for what is none; seconds
+  pulls       what it costs a replica of the controller to ask all node agents (5000) for progress; seconds
   all
       --json FILE       write all figures to FILE
       -h, --help        this text
@@ -143,6 +159,27 @@ run_webhook() {
   done
   build_all
   "$programs/webhook" --programs "$programs" --controller-binary "$repository/build/release/bin/synergy-controller" "${arguments[@]}"
+}
+
+run_relist() {
+  local arguments=()
+  while (($#)); do
+    case $1 in
+      --json) need_value "$1" "${2-}" ;;
+      --nodes) need_number "$1" "${2-}" 1 100000 ;;
+      --pods | --events) need_number "$1" "${2-}" 1 1000000 ;;
+      --relists) need_number "$1" "${2-}" 1 1000 ;;
+      *) die "bench.sh relist has no option $1 (--help lists them)" ;;
+    esac
+    arguments+=("$1" "$2")
+    shift 2
+  done
+  build_all
+  "$programs/relist" --programs "$programs" --binaries "$(dirname "$extender")" "${arguments[@]}"
+}
+
+run_lists() {
+  PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/list_bench.py" "$@"
 }
 
 run_nodes() {
@@ -233,10 +270,16 @@ run_progress() {
   "$repository/build/release/tests/progress_bench" "$@"
 }
 
+run_pulls() {
+  say "building the benchmark (release)"
+  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target pulls_bench) >&2
+  "$repository/build/release/tests/pulls_bench" "$@"
+}
+
 case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
   objective | round | simulate) run_rounds "$@" ;;
-  extender | scheduler | webhook | nodes | replay | tuner | guard | progress) "run_$1" "${@:2}" ;;
+  extender | scheduler | relist | lists | webhook | nodes | replay | tuner | guard | progress | pulls) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;
   *) die "unknown benchmark $1 (--help lists them)" ;;

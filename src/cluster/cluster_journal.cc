@@ -16,7 +16,9 @@ struct Caller {
   void operator()(const change::ReplaceNodes& call) { state.ReplaceNodes(call.nodes); }
   void operator()(const change::UpsertNode& call) { state.UpsertNode(call.node); }
   void operator()(const change::RemoveNode& call) { state.RemoveNode(call.name); }
-  void operator()(const change::ReplacePods& call) { state.ReplacePods(call.pods); }
+  void operator()(const change::PutListedPods& call) {
+    state.PutListedPods(call.pods, call.heard_until);
+  }
   void operator()(const change::UpsertPod& call) { state.UpsertPod(call.pod); }
   void operator()(const change::RemovePod& call) { state.RemovePod(call.uid); }
   void operator()(const change::RefreshPod& call) { state.RefreshPod(call.pod); }

@@ -36,8 +36,9 @@ struct UpsertNode {
 struct RemoveNode {
   std::string name;
 };
-struct ReplacePods {
+struct PutListedPods {
   std::vector<Pod> pods;
+  uint64_t heard_until = 0;
 };
 struct UpsertPod {
   Pod pod;
@@ -103,7 +104,7 @@ struct KeepNews {};
 
 struct ClusterChange {
   std::variant<cluster_change::ReplaceNodes, cluster_change::UpsertNode, cluster_change::RemoveNode,
-               cluster_change::ReplacePods, cluster_change::UpsertPod, cluster_change::RemovePod,
+               cluster_change::PutListedPods, cluster_change::UpsertPod, cluster_change::RemovePod,
                cluster_change::RefreshPod, cluster_change::ReplaceDisruptionBudgets,
                cluster_change::UpsertDisruptionBudget, cluster_change::RemoveDisruptionBudget,
                cluster_change::ReplaceLimitRanges, cluster_change::UpsertLimitRange,

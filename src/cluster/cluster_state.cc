@@ -3,15 +3,26 @@
 #include <utility>
 
 #include "cluster/cluster_journal.h"
+#include "cluster/pod_list.h"
 #include "core/check.h"
 
 namespace synergy {
 
 namespace change = cluster_change;
 
+std::unique_lock<std::mutex> ClusterState::Lock() const {
+  const std::lock_guard turn(turn_);
+  return std::unique_lock(mutex_);
+}
+
 template <class Describe, class Make>
 void ClusterState::Change(Describe describe, Make make) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
+  ChangeHeld(describe, make);
+}
+
+template <class Describe, class Make>
+void ClusterState::ChangeHeld(Describe describe, Make make) {
   std::optional<ClusterChange> written;
   // Before, because what is told may be moved to where it is kept.
   if (journal_ != nullptr) written = ClusterChange{describe()};
@@ -53,7 +64,19 @@ void ClusterState::RemoveNode(const std::string& name) {
 }
 
 void ClusterState::ReplacePods(std::vector<Pod> pods) {
-  Change([&] { return change::ReplacePods{pods}; }, [&] { pods_.Replace(std::move(pods)); });
+  PodList list(*this, std::move(pods));
+  while (list.Step()) {
+  }
+}
+
+void ClusterState::PutListedPods(std::vector<Pod> pods, uint64_t heard_until) {
+  const auto lock = Lock();
+  PutListed(std::move(pods), heard_until);
+}
+
+void ClusterState::PutListed(std::vector<Pod> pods, uint64_t heard_until) {
+  ChangeHeld([&] { return change::PutListedPods{pods, heard_until}; },
+             [&] { pods_.PutListed(std::move(pods), heard_until); });
 }
 
 void ClusterState::UpsertPod(Pod pod) {
@@ -61,7 +84,12 @@ void ClusterState::UpsertPod(Pod pod) {
 }
 
 void ClusterState::RemovePod(const std::string& uid) {
-  Change([&] { return change::RemovePod{uid}; }, [&] { pods_.Remove(uid); });
+  const auto lock = Lock();
+  Remove(uid);
+}
+
+void ClusterState::Remove(const std::string& uid) {
+  ChangeHeld([&] { return change::RemovePod{uid}; }, [&] { pods_.Remove(uid); });
 }
 
 void ClusterState::RefreshPod(Pod pod) {
@@ -153,7 +181,7 @@ void ClusterState::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
 }
 
 AssumeOutcome ClusterState::Assume(const Pod& pod, const std::string& node, Instant deadline) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   AssumeOutcome outcome = pods_.Assume(pod, node, deadline);
   std::optional<ClusterChange> written;
   if (journal_ != nullptr) written = ClusterChange{change::Assume{pod, node, deadline, outcome}};
@@ -179,57 +207,57 @@ void ClusterState::KeepNews() {
 }
 
 ClusterNews ClusterState::TakeNews() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   return {MakeSnapshot(), pods_.TakeNews()};
 }
 
 void ClusterState::DropNews() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   pods_.DropNews();
 }
 
 std::vector<std::shared_ptr<const Pod>> ClusterState::WaitingPods() const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   return pods_.WaitingPods();
 }
 
 std::optional<Placement> ClusterState::FindPlacement(const std::string& uid) const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   return pods_.FindPlacement(uid);
 }
 
 std::vector<AssumedPod> ClusterState::Expired(Instant now) const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   return pods_.Expired(now);
 }
 
 std::shared_ptr<const Pod> ClusterState::FindPod(const std::string& uid) const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   return pods_.FindPod(uid);
 }
 
 std::vector<HeldPlace> ClusterState::HeldPlaces() const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   return pods_.HeldPlaces();
 }
 
 size_t ClusterState::assumed_pods() const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   return pods_.assumed();
 }
 
 size_t ClusterState::known_pods() const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   return pods_.known();
 }
 
 uint64_t ClusterState::version() const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   return version_.present();
 }
 
 std::shared_ptr<const ClusterSnapshot> ClusterState::Snapshot() const {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   return MakeSnapshot();
 }
 
@@ -252,7 +280,7 @@ std::shared_ptr<const ClusterSnapshot> ClusterState::MakeSnapshot() const {
 }
 
 void ClusterState::SetJournal(ClusterJournal* journal) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = Lock();
   SYNERGY_CHECK(journal_ == nullptr, "one journal for all time");
   journal_ = journal;
 }

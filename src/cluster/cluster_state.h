@@ -58,11 +58,13 @@ class ClusterState {
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 
-  // What the watches report. Replace* takes the whole truth: what is not in it is gone.
+  // What the watches report. Replace* takes the whole truth: what is not in it is gone. That of
+  // pods may be large, and is taken in parts (pod_list.h), each with PutListedPods.
   void ReplaceNodes(std::vector<Node> nodes);
   void UpsertNode(Node node);
   void RemoveNode(const std::string& name);
   void ReplacePods(std::vector<Pod> pods);
+  void PutListedPods(std::vector<Pod> pods, uint64_t heard_until);
   void UpsertPod(Pod pod);
   void RemovePod(const std::string& uid);
   // What the API server has answered about a single pod. Without effect where the watch was faster
@@ -127,9 +129,18 @@ class ClusterState {
   void SetJournal(ClusterJournal* journal);
 
  private:
+  friend class PodList;
+
+  // Whoever waits is the next: one that takes the mutex again and again does not pass it by.
+  std::unique_lock<std::mutex> Lock() const;
+  // Under the mutex:
+  void PutListed(std::vector<Pod> pods, uint64_t heard_until);
+  void Remove(const std::string& uid);
   // Calls make(), and tells the journal what describe() says it is.
   template <class Describe, class Make>
   void Change(Describe describe, Make make);
+  template <class Describe, class Make>
+  void ChangeHeld(Describe describe, Make make);  // under the mutex
   // To be called after every change, with what the journal is to be told; none without a journal.
   void Made(std::optional<ClusterChange>& written);
   void SetBudgets(std::vector<DisruptionBudget> budgets);
@@ -138,6 +149,7 @@ class ClusterState {
   void ChangeLimits(ChangeThem change);
   std::shared_ptr<const ClusterSnapshot> MakeSnapshot() const;
 
+  mutable std::mutex turn_;   // to wait for the other
   mutable std::mutex mutex_;  // held for short and bounded work only
   ClusterVersion version_;
   mutable NodeLedger nodes_{version_};  // mutable: a snapshot shares it

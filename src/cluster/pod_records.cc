@@ -15,25 +15,33 @@ bool IsSized(const Pod& pod) { return !pod.fungible || !pod.fungible->placeholde
 
 }  // namespace
 
-void PodRecords::Replace(std::vector<Pod> pods) {
-  std::vector<std::string> listed;
-  listed.reserve(pods.size());
-  for (const Pod& pod : pods) listed.push_back(pod.uid);
-  std::sort(listed.begin(), listed.end());
-  std::vector<std::string> gone;
-  for (const auto& [uid, record] : records_) {
-    // What the watch has not reported yet may be younger than the list that is being applied.
-    if (record.seen && !std::binary_search(listed.begin(), listed.end(), uid)) gone.push_back(uid);
-  }
-  // In an order of their own, not the table's: so a replay gives the same places to the same nodes.
-  std::sort(gone.begin(), gone.end());
-  for (const std::string& uid : gone) Remove(uid);
-  for (Pod& pod : pods) Put(std::move(pod));
-}
-
 void PodRecords::Put(Pod pod) {
   heard_until_ = std::max(heard_until_, pod.resource_version);
   Learn(std::move(pod));
+}
+
+void PodRecords::PutListed(std::vector<Pod> pods, uint64_t heard_until) {
+  for (Pod& pod : pods) Learn(std::move(pod));
+  heard_until_ = std::max(heard_until_, heard_until);
+}
+
+bool PodRecords::AnyIsElsewhere(const std::vector<Pod>& pods, const std::string& node) const {
+  return std::any_of(pods.begin(), pods.end(), [&](const Pod& pod) {
+    const Record* record = Find(pod.uid);
+    if (record == nullptr || !(record->standing != Standing::kWaiting || IsNominated(*record)))
+      return false;
+    return nodes_[record->place].detail->name != node;
+  });
+}
+
+std::vector<std::string> PodRecords::Unlisted(size_t begin, size_t end) const {
+  std::vector<std::string> unlisted;
+  for (size_t bucket = begin; bucket < std::min(end, records_.bucket_count()); ++bucket) {
+    for (auto it = records_.begin(bucket); it != records_.end(bucket); ++it) {
+      if (it->second.seen && it->second.heard_in != list_) unlisted.push_back(it->first);
+    }
+  }
+  return unlisted;
 }
 
 void PodRecords::Learn(Pod pod) {
@@ -42,6 +50,7 @@ void PodRecords::Learn(Pod pod) {
     return;
   }
   Record& record = records_[pod.uid];
+  record.heard_in = list_;
   // No pod ever leaves its node while it lives: such news is older than what we know.
   if (pod.node.empty() && record.standing == Standing::kBound) return;
   record.seen = std::make_shared<const Pod>(std::move(pod));

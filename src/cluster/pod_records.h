@@ -67,8 +67,16 @@ class PodRecords {
   // Both outlive this. Every change advances `version`.
   PodRecords(NodeLedger& nodes, ClusterVersion& version) : nodes_(nodes), version_(version) {}
 
-  void Replace(std::vector<Pod> pods);
   void Put(Pod pod);  // brought by the watch
+  // A list of all pods (pod_list.h), in parts; `heard_until`: with the last one.
+  void BeginList() { ++list_; }
+  void PutListed(std::vector<Pod> pods, uint64_t heard_until);
+  // Whether one of the pods is counted on a node that is not `node`.
+  bool AnyIsElsewhere(const std::vector<Pod>& pods, const std::string& node) const;
+  size_t buckets() const { return records_.bucket_count(); }
+  // Those in the buckets from `begin` to `end` that nothing has been heard of since BeginList().
+  // What the watch has never reported may be younger than the list.
+  std::vector<std::string> Unlisted(size_t begin, size_t end) const;
   void Remove(const std::string& uid);
   void Refresh(Pod pod);
 
@@ -108,6 +116,7 @@ class PodRecords {
     Instant deadline{};   // kExpected, kAssumed
     // As the watch reported it; null until it has (expectations may come first).
     std::shared_ptr<const Pod> seen;
+    uint64_t heard_in = 0;  // list_ then
   };
 
   // Neither without a place nor bound: known in provisional_.
@@ -153,6 +162,7 @@ class PodRecords {
   size_t assumed_ = 0;
   WallTime wall_{};  // what is claimed until then or earlier counts no more
   uint64_t heard_until_ = 0;
+  uint64_t list_ = 0;  // the last one begun
   bool keeps_news_ = false;
   std::vector<PodNews> news_;
 };

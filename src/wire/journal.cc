@@ -17,7 +17,7 @@ using Call = decltype(ClusterChange::call);
 constexpr std::array<std::string_view, std::variant_size_v<Call>> kCalls{"ReplaceNodes",
                                                                          "UpsertNode",
                                                                          "RemoveNode",
-                                                                         "ReplacePods",
+                                                                         "PutListedPods",
                                                                          "UpsertPod",
                                                                          "RemovePod",
                                                                          "RefreshPod",

@@ -108,6 +108,8 @@ void ClusterModel::DropStaleExpectations(Instant now, WallTime wall) {
     if (expired || over) stale.push_back(uid);
   }
   for (const std::string& uid : stale) GiveUp(uid);
+  // The wall's time may also have gone back.
+  WaitAnew();
 }
 
 void ClusterModel::GiveUp(const std::string& uid) {

@@ -1,17 +1,23 @@
 // ClusterState against ClusterModel: whatever happens, in whatever order, both say the same, and no
-// snapshot that was taken on the way ever changes.
+// snapshot that was taken on the way ever changes. A list of all pods is taken in steps; what
+// happens between them is no exception.
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "cluster/cluster_journal.h"
 #include "cluster/cluster_state.h"
+#include "cluster/pod_list.h"
 #include "property/cluster_model.h"
 #include "property/cluster_operation.h"
 #include "property/cluster_photo.h"
@@ -19,8 +25,74 @@
 namespace synergy::testing {
 namespace {
 
+// What the steps of a list have done.
+class ListJournal final : public ClusterJournal {
+ public:
+  void Wrote(const ClusterChange& change) override { changes_.push_back(change); }
+  std::vector<ClusterChange> Take() { return std::exchange(changes_, {}); }
+
+ private:
+  std::vector<ClusterChange> changes_;
+};
+
+// The pods of the operations, some of them bound, some with a kept place; the last of each counts.
+std::vector<Pod> PodsOf(const std::vector<Operation>& listed) {
+  std::map<std::string, Pod> pods;
+  for (const Operation& each : listed) {
+    Pod pod = each.kind % 4 == 0 ? each.MakeKeptPod(each.pod) : each.MakePod(each.pod);
+    if (each.kind % 4 > 1) pod.node = each.NodeName();
+    pod.terminal = each.kind == Operation::kWatchTerminal;
+    pods[pod.uid] = std::move(pod);
+  }
+  std::vector<Pod> all;
+  for (auto& [uid, pod] : pods) all.push_back(std::move(pod));
+  return all;
+}
+
+// A watch goes on only when its list has been taken.
+bool IsNewsOfPods(const Operation& operation) {
+  switch (operation.kind) {
+    case Operation::kWatchWaiting:
+    case Operation::kWatchKept:
+    case Operation::kWatchBound:
+    case Operation::kWatchTerminal:
+    case Operation::kRemovePod:
+    case Operation::kReplacePods:
+      return true;
+    default:
+      return false;
+  }
+}
+
 class Pair {
  public:
+  Pair() { state_.SetJournal(&journal_); }
+
+  ClusterState& state() { return state_; }
+
+  // Makes a step of a list, and the model does what it did.
+  bool Step(PodList& list) {
+    journal_.Take();
+    const bool more = list.Step();
+    for (const ClusterChange& change : journal_.Take()) {
+      if (const auto* put = std::get_if<cluster_change::PutListedPods>(&change.call)) {
+        for (const Pod& pod : put->pods) model_.Watch(pod);
+      } else {
+        model_.DropPod(std::get<cluster_change::RemovePod>(change.call).uid);
+      }
+    }
+    return more;
+  }
+
+  // All that is listed is known, and all else that is known was never seen by the watch.
+  void CompareWithList(const std::vector<Pod>& pods) {
+    std::set<std::string> uids;
+    for (const Pod& pod : pods) uids.insert(pod.uid);
+    model_.KeepPods(uids);
+    for (const Pod& pod : pods) RC_ASSERT(pod.terminal || state_.FindPod(pod.uid) != nullptr);
+    Compare();
+  }
+
   void Apply(const Operation& operation) {
     switch (operation.kind) {
       case Operation::kUpsertNode:
@@ -163,6 +235,7 @@ class Pair {
     }
   }
 
+  ListJournal journal_;
   ClusterState state_;
   ClusterModel model_;
   std::vector<std::pair<std::shared_ptr<const ClusterSnapshot>, ClusterPhoto>> album_;
@@ -184,6 +257,55 @@ RC_GTEST_PROP(ClusterStateProperty, SaysTheSameWhereNobodyLooksInBetween,
   Pair pair;
   for (const Operation& operation : operations) pair.Apply(operation);
   pair.Compare();
+}
+
+RC_GTEST_PROP(ClusterStateProperty, SaysTheSameWhateverHappensBetweenTheStepsOfAList,
+              (const std::vector<Operation>& before, const std::vector<Operation>& listed,
+               const std::vector<Operation>& between)) {
+  Pair pair;
+  for (const Operation& operation : before) pair.Apply(operation);
+  const std::vector<Pod> pods = PodsOf(listed);
+  PodList list(pair.state(), pods, 1);
+  auto next = between.begin();
+  while (pair.Step(list)) {
+    pair.Compare();
+    if (next == between.end()) continue;
+    if (!IsNewsOfPods(*next)) pair.Apply(*next);
+    pair.Compare();
+    ++next;
+  }
+  pair.CompareWithList(pods);
+}
+
+RC_GTEST_PROP(ClusterStateProperty, NoStepOfAListShowsLessInUseThanBeforeAndAfter,
+              (const std::vector<Operation>& before, const std::vector<Operation>& listed)) {
+  Pair pair;
+  for (const Operation& operation : before) pair.Apply(operation);
+  ClusterState& state = pair.state();
+  std::vector<Pod> pods = PodsOf(listed);
+  // What we are placing is not changed meanwhile.
+  for (Pod& pod : pods) {
+    const auto placement = state.FindPlacement(pod.uid);
+    if (placement && pod.node.empty()) pod.requests = placement->pod->requests;
+  }
+  std::vector<ClusterPhoto> photos{PhotoOf(*state.Snapshot())};
+  PodList list(state, pods, 1);
+  while (list.Step()) photos.push_back(PhotoOf(*state.Snapshot()));
+  photos.push_back(PhotoOf(*state.Snapshot()));
+  for (ClusterPhoto& photo : photos) {
+    for (int node = 0; node < kNodeNames; ++node) {
+      const std::string name = "n" + std::to_string(node);
+      const NodePhoto& seen = photo.nodes[name];
+      const NodePhoto& old = photos.front().nodes[name];
+      const NodePhoto& now = photos.back().nodes[name];
+      ResourceVector::ForEach([&](auto member) {
+        const auto least = std::min(old.requested.*member, now.requested.*member);
+        RC_ASSERT((seen.requested.*member) >= least);
+      });
+      RC_ASSERT(seen.cards_taken >= std::min(old.cards_taken, now.cards_taken));
+      RC_ASSERT(seen.pods.size() >= std::min(old.pods.size(), now.pods.size()));
+    }
+  }
 }
 
 }  // namespace

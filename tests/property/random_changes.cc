@@ -238,7 +238,8 @@ ClusterChange DrawChange(Draw& draw) {
     case 5:
       return {change::RemoveNode{draw.NodeName()}};
     case 6:
-      return {change::ReplacePods{draw.Several<Pod>(kChangedPods, pod)}};
+      return {change::PutListedPods{draw.Several<Pod>(kChangedPods, pod),
+                                    static_cast<uint64_t>(draw.Number(5))}};
     case 7:
     case 8:
     case 9:

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -12,7 +13,7 @@ type event struct {
 	line    []byte
 }
 
-// collection is one kind of object: what exists, and everything that has happened since the start.
+// collection is one kind of object: what exists, and everything that has happened since the start, or since it was forgotten.
 type collection struct {
 	kind       string
 	apiVersion string
@@ -22,10 +23,13 @@ type collection struct {
 	objects map[string]json.RawMessage
 	events  []event
 	changed chan struct{}
+	// forgotten is the version before which nobody can watch any more.
+	forgotten int64
+	opened    chan struct{}
 }
 
 func newCollection(kind, apiVersion string) *collection {
-	return &collection{kind: kind, apiVersion: apiVersion, objects: map[string]json.RawMessage{}, changed: make(chan struct{})}
+	return &collection{kind: kind, apiVersion: apiVersion, objects: map[string]json.RawMessage{}, changed: make(chan struct{}), opened: make(chan struct{})}
 }
 
 // load adds an object that is older than any watch.
@@ -47,6 +51,44 @@ func (c *collection) put(key, change string, version int64, object json.RawMessa
 	}
 	c.objects[key] = object
 	c.emit(version, fmt.Appendf(nil, `{"type":%q,"object":%s}`, change, withKind(object, c.kind, c.apiVersion)))
+}
+
+// remove ends an object; object is its last state.
+func (c *collection) remove(key string, version int64, object json.RawMessage) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	// Those that go came last.
+	for at, other := range slices.Backward(c.keys) {
+		if other == key {
+			c.keys = slices.Delete(c.keys, at, at+1)
+			break
+		}
+	}
+	delete(c.objects, key)
+	c.emit(version, fmt.Appendf(nil, `{"type":"DELETED","object":%s}`, withKind(object, c.kind, c.apiVersion)))
+}
+
+// forget drops all events before a version and ends the watches, which cannot go on. The channel is closed when a watch has
+// been opened again.
+func (c *collection) forget(version int64) (reopened <-chan struct{}) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.events, c.forgotten = nil, version
+	close(c.changed)
+	c.changed = make(chan struct{})
+	return c.opened
+}
+
+// open says whether a watch from this version has missed nothing.
+func (c *collection) open(version int64) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if version < c.forgotten {
+		return false
+	}
+	close(c.opened)
+	c.opened = make(chan struct{})
+	return true
 }
 
 func (c *collection) emit(version int64, line []byte) {
@@ -76,10 +118,14 @@ func (c *collection) page(start, limit int) (objects []json.RawMessage, remainin
 	return objects, len(c.keys) - end
 }
 
-// since returns the events after a version, and a channel that is closed when there are more.
+// since returns the events after a version, and a channel that is closed when there are more; no channel where some of them
+// are forgotten.
 func (c *collection) since(version int64, from int) (events []event, next int, changed <-chan struct{}) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
+	if version < c.forgotten {
+		return nil, 0, nil
+	}
 	for _, e := range c.events[from:] {
 		if e.version > version {
 			events = append(events, e)

@@ -25,6 +25,7 @@ func (s *server) listOrWatch(w http.ResponseWriter, r *http.Request, objects *co
 			return
 		}
 	}
+	time.Sleep(s.pagePause)
 	items, remaining := objects.page(start, limit)
 	metadata := fmt.Sprintf(`{"resourceVersion":"%d"`, version)
 	if remaining > 0 {
@@ -54,6 +55,10 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, objects *collecti
 	if err != nil {
 		version = s.current()
 	}
+	if !objects.open(version) {
+		refuse(w, http.StatusGone, "Expired", "too old resource version")
+		return
+	}
 	var timeout <-chan time.Time
 	if seconds, err := strconv.Atoi(query.Get("timeoutSeconds")); err == nil && seconds > 0 {
 		timeout = time.After(time.Duration(seconds) * time.Second)
@@ -70,6 +75,9 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, objects *collecti
 	flusher.Flush()
 	for next := 0; ; {
 		events, end, changed := objects.since(version, next)
+		if changed == nil {
+			return
+		}
 		next = end
 		for _, e := range events {
 			if _, err := w.Write(e.line); err != nil {

@@ -17,6 +17,8 @@ import (
 func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
 	nodes := flag.Int("nodes", 100, "number of nodes; each has four bound GPU pods")
+	services := flag.Int("services", 0, "number of bound pods without GPUs on each node")
+	pagePause := flag.Duration("page-pause", 0, "how long a page of a list takes beyond its bytes")
 	kubeconfig := flag.String("kubeconfig", "", "write a kubeconfig file here")
 	flag.Parse()
 
@@ -29,9 +31,11 @@ func main() {
 			log.Fatal(err)
 		}
 	}
-	handler := newServer(*nodes).handler()
+	server := newServer(*nodes, *services)
+	server.pagePause = *pagePause
+	go server.churn()
 	fmt.Println("listening", listener.Addr())
-	log.Fatal(http.Serve(listener, handler))
+	log.Fatal(http.Serve(listener, server.handler()))
 }
 
 func kubeconfigFor(url string) string {

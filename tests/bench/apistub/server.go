@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -23,9 +25,12 @@ type server struct {
 	profiles   *collection
 	ranges     *collection
 	quotas     *collection
+
+	pagePause time.Duration
+	churnRate atomic.Int64 // events per second
 }
 
-func newServer(nodeCount int) *server {
+func newServer(nodeCount, servicesPerNode int) *server {
 	s := &server{
 		nodes:   newCollection("Node", "v1"),
 		pods:    newCollection("Pod", "v1"),
@@ -44,6 +49,10 @@ func newServer(nodeCount int) *server {
 		s.nodes.load(fixture.NodeName(node), fixture.ListedNode(node))
 		for pod, last := fixture.PodsOn(node); pod < last; pod++ {
 			object := fixture.BoundPod(pod)
+			s.pods.load(object.Namespace+"/"+object.Name, object)
+		}
+		for i := range servicesPerNode {
+			object := fixture.ServicePod(node*servicesPerNode+i, node)
 			s.pods.load(object.Namespace+"/"+object.Name, object)
 		}
 	}
@@ -71,6 +80,8 @@ func (s *server) handler() http.Handler {
 	// Events are written and forgotten, as they are by a client that nobody watches.
 	mux.HandleFunc("POST /api/v1/namespaces/{namespace}/events", acceptEvent)
 	mux.HandleFunc("POST /apis/events.k8s.io/v1/namespaces/{namespace}/events", acceptEvent)
+	mux.HandleFunc("PUT /stub/events/{rate}", s.setChurn)
+	mux.HandleFunc("POST /stub/relist", s.relist)
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, []byte(`{"major":"1","minor":"35","gitVersion":"v1.35.4"}`))
 	})

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,7 +17,7 @@ import (
 
 func start(t *testing.T, nodes int) string {
 	t.Helper()
-	server := httptest.NewServer(newServer(nodes).handler())
+	server := httptest.NewServer(newServer(nodes, 0).handler())
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
@@ -113,5 +114,85 @@ func TestABindingIsSeenByAWatchFromTheListOn(t *testing.T) {
 	}
 	if event.Type != "MODIFIED" || event.Object.Kind != "Pod" || event.Object.Name != pod.Name || event.Object.Spec.NodeName != fixture.NodeName(0) {
 		t.Errorf("the first event is %.300s", line)
+	}
+}
+
+func TestAWatchThatIsTooOldIsToldSo(t *testing.T) {
+	server := newServer(1, 1)
+	front := httptest.NewServer(server.handler())
+	t.Cleanup(func() {
+		front.CloseClientConnections()
+		front.Close()
+	})
+	watch := func(version string) *http.Response {
+		response, err := http.Get(front.URL + "/api/v1/pods?watch=1&resourceVersion=" + version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = response.Body.Close() })
+		return response
+	}
+	var before, after v1.PodList
+	getInto(t, front.URL+"/api/v1/pods", &before)
+	if len(before.Items) != fixture.PodsPerNode+1 {
+		t.Errorf("%d pods", len(before.Items))
+	}
+	open := watch(before.ResourceVersion)
+	var reopened <-chan struct{}
+	server.change(func(version int64) { reopened = server.pods.forget(version) })
+	if rest, err := io.ReadAll(open.Body); err != nil || len(rest) > 0 {
+		t.Errorf("the watch ended with %q, %v", rest, err)
+	}
+	if code := watch(before.ResourceVersion).StatusCode; code != http.StatusGone {
+		t.Errorf("it was opened again with %d", code)
+	}
+	getInto(t, front.URL+"/api/v1/pods", &after)
+	if code := watch(after.ResourceVersion).StatusCode; code != http.StatusOK {
+		t.Errorf("after another list it was opened with %d", code)
+	}
+	<-reopened
+}
+
+func TestPodsComeChangeAndGo(t *testing.T) {
+	server := newServer(1, 0)
+	front := httptest.NewServer(server.handler())
+	t.Cleanup(func() {
+		front.CloseClientConnections()
+		front.Close()
+	})
+	go server.churn()
+	request, err := http.NewRequest(http.MethodPut, front.URL+"/stub/events/1000", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := http.DefaultClient.Do(request); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.Get(front.URL + "/api/v1/pods?watch=1&resourceVersion=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	lines, kinds, last := bufio.NewReader(response.Body), map[string]int{}, ""
+	for kinds["DELETED"] == 0 {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		var event struct {
+			Type   string
+			Object v1.Pod
+		}
+		if err := json.Unmarshal(line, &event); err != nil {
+			t.Fatal(err)
+		}
+		if event.Object.ResourceVersion <= last {
+			t.Errorf("version %s after %s", event.Object.ResourceVersion, last)
+		}
+		last = event.Object.ResourceVersion
+		kinds[event.Type]++
+	}
+	if kinds["ADDED"] != 1 || kinds["MODIFIED"] == 0 {
+		t.Errorf("%v", kinds)
 	}
 }

@@ -5,20 +5,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	admissionv1 "k8s.io/api/admission/v1"
-	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-
 	"synergy.io/synergy/tests/bench/internal/fixture"
+	"synergy.io/synergy/tests/bench/internal/review"
 	"synergy.io/synergy/tests/bench/internal/summary"
 )
 
@@ -86,7 +80,7 @@ func (l *load) measure(url, api string, authority *x509.CertPool, reviews int) (
 		all = append(all, samples[c]...)
 	}
 	return &loadResult{
-		Name: l.name, Bytes: len(l.review(0)), Latency: summary.Latencies(all), PerSecond: float64(len(all)) / took.Seconds(),
+		Name: l.name, Bytes: len(review.Body(0, l.selective)), Latency: summary.Latencies(all), PerSecond: float64(len(all)) / took.Seconds(),
 	}, nil
 }
 
@@ -98,21 +92,11 @@ func (l *load) call(url string, authority *x509.CertPool, connection, reviews in
 	// Connections take turns.
 	next := time.Now().Add(l.pace * time.Duration(connection) / time.Duration(l.connections))
 	for r := range reviews + 20 {
-		body := l.review(connection*1_000_000 + r)
+		body := review.Body(connection*1_000_000+r, l.selective)
 		time.Sleep(time.Until(next))
 		next = next.Add(l.pace)
-		started := time.Now()
-		response, err := client.Post(url, "application/json", bytes.NewReader(body))
+		took, err := review.Ask(client, url, body)
 		if err != nil {
-			return nil, err
-		}
-		answer, err := io.ReadAll(response.Body)
-		took := time.Since(started)
-		_ = response.Body.Close()
-		if err != nil {
-			return nil, err
-		}
-		if err := verify(answer); err != nil {
 			return nil, err
 		}
 		// The first ones open the connection.
@@ -121,43 +105,6 @@ func (l *load) call(url string, authority *x509.CertPool, connection, reviews in
 		}
 	}
 	return samples, nil
-}
-
-func verify(answer []byte) error {
-	review := &admissionv1.AdmissionReview{}
-	if err := json.Unmarshal(answer, review); err != nil {
-		return fmt.Errorf("%w: %.200s", err, answer)
-	}
-	if !review.Response.Allowed || len(review.Response.Patch) < 100 || len(review.Response.Warnings) > 0 {
-		return fmt.Errorf("not what was expected: %.400s", answer)
-	}
-	return nil
-}
-
-func (l *load) review(index int) []byte {
-	pod := fixture.IncomingPod(index)
-	pod.Spec.SchedulerName = v1.DefaultSchedulerName
-	pod.Spec.Containers[0].Resources = v1.ResourceRequirements{Limits: pod.Spec.Containers[0].Resources.Limits}
-	delete(pod.Spec.Containers[0].Resources.Limits, v1.ResourceMemory)
-	if l.selective {
-		pod.Spec.NodeSelector = map[string]string{"topology.kubernetes.io/zone": fmt.Sprintf("region-1-%c", 'a'+index%3)}
-	}
-	encoded, err := json.Marshal(pod)
-	if err != nil {
-		panic(err)
-	}
-	review := &admissionv1.AdmissionReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
-		Request: &admissionv1.AdmissionRequest{
-			UID: types.UID(fmt.Sprintf("%032d", index)), Operation: admissionv1.Create, Namespace: pod.Namespace,
-			Object: runtime.RawExtension{Raw: encoded},
-		},
-	}
-	body, err := json.Marshal(review)
-	if err != nil {
-		panic(err)
-	}
-	return body
 }
 
 // Names stay different over all loads.

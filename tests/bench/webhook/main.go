@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"synergy.io/synergy/tests/bench/internal/child"
+	"synergy.io/synergy/tests/bench/internal/review"
 	"synergy.io/synergy/tests/bench/internal/summary"
 )
 
@@ -85,7 +86,7 @@ func run(o *options) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	authority, err := writeCertificate(folder)
+	authority, err := review.WriteCertificate(folder)
 	if err != nil {
 		return nil, err
 	}

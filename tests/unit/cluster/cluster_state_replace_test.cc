@@ -1,8 +1,15 @@
 // A list that takes the place of all that the watch has said before.
 
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cluster/cluster_journal.h"
+#include "cluster/pod_list.h"
 #include "unit/cluster/cluster_fixture.h"
 
 namespace synergy::testing {
@@ -84,6 +91,69 @@ TEST_F(ReplaceTest, AFinishedPodInAListTakesNothing) {
   state.ReplacePods({Finished(OnNode(MakeGpuPod("a", 1), "n1"))});
   EXPECT_EQ(state.known_pods(), 0U);
   EXPECT_THAT(PodsOn("n1"), IsEmpty());
+}
+
+TEST_F(ReplaceTest, AListIsTakenInPartsOfWholeNodes) {
+  class Parts final : public ClusterJournal {
+   public:
+    void Wrote(const ClusterChange& change) override {
+      const auto* put = std::get_if<cluster_change::PutListedPods>(&change.call);
+      if (put != nullptr) parts.push_back(*put);
+    }
+    std::vector<cluster_change::PutListedPods> parts;
+  } journal;
+  constexpr size_t kPodsOfANode = 3;
+  constexpr size_t kNodes = PodList::kPodsAtATime;
+  state.SetJournal(&journal);
+  std::vector<Pod> pods;
+  for (size_t pod = 0; pod < kPodsOfANode * kNodes; ++pod) {
+    const std::string name = "pod" + std::to_string(pod);
+    pods.push_back(OnNode(MakeGpuPod(name, 1), "node" + std::to_string(pod % kNodes)));
+    pods.back().resource_version = 100 + pod;
+  }
+  state.ReplacePods(pods);
+
+  std::set<std::string> nodes;
+  size_t listed = 0;
+  for (const auto& part : journal.parts) {
+    EXPECT_LT(part.pods.size(), PodList::kPodsAtATime + kPodsOfANode);
+    std::set<std::string> its_nodes;
+    for (const Pod& pod : part.pods) its_nodes.insert(pod.node);
+    for (const std::string& node : its_nodes) EXPECT_TRUE(nodes.insert(node).second) << node;
+    listed += part.pods.size();
+    // The list is heard when all of it is.
+    EXPECT_EQ(part.heard_until, listed == pods.size() && part.pods.empty() ? 99 + listed : 0);
+  }
+  EXPECT_EQ(listed, pods.size());
+  EXPECT_EQ(state.known_pods(), pods.size());
+  EXPECT_EQ(state.Snapshot()->pods_heard_until(), 99 + listed);
+}
+
+TEST_F(ReplaceTest, APodThatIsHeardOfWhileTheListIsTakenSurvivesIt) {
+  state.UpsertPod(OnNode(MakeGpuPod("gone", 1), "n1"));
+  state.UpsertPod(OnNode(MakeGpuPod("refreshed", 1), "n1"));
+  PodList list(state, {OnNode(MakeGpuPod("a", 1), "n1"), OnNode(MakeGpuPod("b", 1), "n2")}, 1);
+  ASSERT_TRUE(list.Step());
+  EXPECT_THAT(PodsOn("n1"), ElementsAre("a", "gone", "refreshed"));
+  EXPECT_THAT(PodsOn("n2"), IsEmpty());
+  state.RefreshPod(OnNode(MakeGpuPod("refreshed", 2), "n1"));
+  while (list.Step()) {
+  }
+  EXPECT_THAT(PodsOn("n1"), ElementsAre("a", "refreshed"));
+  EXPECT_THAT(PodsOn("n2"), ElementsAre("b"));
+}
+
+TEST_F(ReplaceTest, ANodeThatAPodMovesToIsTakenAfterTheOneThatItLeaves) {
+  // "a" is expected on n2, and bound to n1; what is new on n2 fills the room that it leaves there.
+  Expect(MakeGpuPod("a", 4), "n2");
+  PodList list(state, {OnNode(MakeGpuPod("a", 4), "n1"), OnNode(MakeGpuPod("b", 5), "n2")}, 1);
+  ASSERT_TRUE(list.Step());
+  EXPECT_THAT(PodsOn("n1"), IsEmpty());
+  EXPECT_THAT(PodsOn("n2"), ElementsAre("a", "b"));
+  while (list.Step()) {
+  }
+  EXPECT_THAT(PodsOn("n1"), ElementsAre("a"));
+  EXPECT_THAT(PodsOn("n2"), ElementsAre("b"));
 }
 
 TEST_F(ReplaceTest, BudgetsAreKeptByUid) {

@@ -26,8 +26,8 @@ TEST(JournalTest, IsOneLineOfJsonThatNamesTheCall) {
   const std::string pod =
       R"({"uid":"p","namespace":"team","name":"p","requests":{"main":{"gpus":1}}})";
   const Pod value = MakePod("p", {.gpus = Gpus(1)});
-  EXPECT_EQ(line(change::ReplacePods{{value}}),
-            R"({"call":"ReplacePods","version":"7","pods":[)" + pod + "]}");
+  EXPECT_EQ(line(change::PutListedPods{{value}, 8}),
+            R"({"call":"PutListedPods","version":"7","pods":[)" + pod + R"(],"heardUntil":"8"})");
   EXPECT_EQ(line(change::UpsertPod{value}),
             R"({"call":"UpsertPod","version":"7","pod":)" + pod + "}");
   EXPECT_EQ(line(change::RefreshPod{value}),

@@ -14,18 +14,24 @@ import (
 // Mode says what kube-scheduler sends of the nodes.
 type Mode string
 
-// nodeCacheCapable true and false; and true again, with a pod that asks for extended resources beside GPUs.
+// nodeCacheCapable true and false; and true again, with a pod that asks for extended resources beside GPUs, and with one that
+// asks for no GPUs.
 const (
 	Names    Mode = "names"
 	Nodes    Mode = "nodes"
 	Extended Mode = "extended"
+	Service  Mode = "service"
 )
 
 func incomingPod(mode Mode, index int) *v1.Pod {
-	if mode == Extended {
+	switch mode {
+	case Extended:
 		return fixture.IncomingPodOnFastNetworks(index)
+	case Service:
+		return fixture.IncomingServicePod(index)
+	default:
+		return fixture.IncomingPod(index)
 	}
-	return fixture.IncomingPod(index)
 }
 
 // Request is the encoded arguments of filter and prioritize, with a pod that can be exchanged without encoding the nodes

@@ -15,6 +15,7 @@ func (c *Client) Filter(r *Request) (Timing, error) {
 	if err != nil {
 		return Timing{}, err
 	}
+	// A refusal takes its time too.
 	return timing, r.checkFilter(&result)
 }
 
@@ -28,9 +29,14 @@ func (c *Client) Prioritize(r *Request) (Timing, error) {
 	return timing, r.checkPriorities(result)
 }
 
+// Refusal is an extender's word that it cannot answer now.
+type Refusal string
+
+func (r Refusal) Error() string { return string(r) }
+
 func (r *Request) checkFilter(result *extenderv1.ExtenderFilterResult) error {
 	if result.Error != "" {
-		return fmt.Errorf("filter: %s", result.Error)
+		return fmt.Errorf("filter: %w", Refusal(result.Error))
 	}
 	names := []string{}
 	// The scheduler looks at names only if it sent names.

@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"crypto/ecdsa"
@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// writeCertificate makes tls.crt and tls.key for 127.0.0.1, and what a client has to trust.
-func writeCertificate(folder string) (*x509.CertPool, error) {
+// WriteCertificate makes tls.crt and tls.key for 127.0.0.1, and what a client has to trust.
+func WriteCertificate(folder string) (*x509.CertPool, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
