@@ -97,6 +97,8 @@ NOT_SEEN = {
 class Installation(Cluster):
     """A cluster whose real node has the images, and Helm for it."""
 
+    audited = 0  # what the audit log had when the installation that counts began
+
     def __init__(self):
         # A state of its own beside the shared cluster's.
         os.environ["SYNERGY_TEST_STATE"] += "/install"
@@ -123,8 +125,11 @@ class Installation(Cluster):
     def system_pods(self):
         return self.get("pods", "--namespace", NAMESPACE)["items"]
 
+    def audit_lines(self):
+        return (self.state / "logs/audit.log").read_text(encoding="utf-8").splitlines()
+
     def audit(self):
-        for line in (self.state / "logs/audit.log").read_text(encoding="utf-8").splitlines():
+        for line in self.audit_lines()[self.audited:]:
             yield json.loads(line)
 
 
@@ -220,6 +225,9 @@ class InstallTest(unittest.TestCase):
         self.cluster.helm("upgrade", "synergy", str(helm.CHART), "--wait", "--timeout", "180s", values=VALUES)
         self.assertGreater(len(self.cluster.system_pods()), 3)
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", "120s")
+        # Programs that end lose their rights before they have ended.
+        wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
+        self.cluster.audited = len(self.cluster.audit_lines())
         patch(op="remove")
         wait_for("the GPU to be gone", lambda: self.cluster.get("node", NODE)["status"]["allocatable"].get(GPU, "0") == "0")
 
