@@ -9,13 +9,13 @@ The main job, shown on real Kubernetes, in two parts:
 
   trainers    eight training programs on four small real nodes (root), their iterations per second measured with proportional
               shares of CPU and then with Synergy; then pods arrive that need CPU which others have, and leave again
-  trace       the 100 jobs of a recorded trace on simulated nodes, placed by kube-scheduler as it comes and then with
-              Synergy's extender
+  trace       the 100 jobs of a recorded trace on simulated nodes: with proportional requests, with requests for all that
+              each can use, with requests but no limits, and with Synergy, which is told the GPUs alone
 
 Sets up and builds what it needs (the first time about 10 minutes); the demonstration itself takes less than 4.
 
   --part PART    only this part
-  --keep         leave the simulated cluster and the extender running, with the pods that Synergy placed
+  --keep         wait for Enter while the pods that Synergy placed are there
   --nodes N      simulated nodes of 8 GPUs, 24 CPUs and 500 GB (16)
   --skip-setup   do not install or build anything
 TEXT
@@ -54,31 +54,9 @@ kubectl() { cluster kubectl "$@"; }
 finish() {
   local status=$?
   trap - EXIT INT TERM
-  if ((status == 0 && keep)); then
-    say "Left running. To look around, and then to end it:"
-    printf '  scripts/cluster.sh --state %s kubectl get pods -o wide\n' "$STATE/cluster"
-    printf '  curl -s http://127.0.0.1:%s/metrics | grep synergy_\n' "$EXTENDER_PORT"
-    printf '  kill %s; scripts/cluster.sh --state %s down\n' "$(component_pid synergy-extender)" "$STATE/cluster"
-    exit 0
-  fi
   stop_extender
   [[ ! -e $STATE/cluster/settings ]] || cluster down >/dev/null
   exit "$status"
-}
-
-# place SCHEDULER: submits the trace's jobs to it, waits until it has looked at every one, and reports.
-place() {
-  local scheduler=$1 decided=0 last=-1
-  python3 "$here/lib/demo_jobs.py" pods "$root/tests/data/synergy" "$scheduler" | kubectl create -f - >/dev/null
-  for ((waited = 0; waited < 120; waited++)); do
-    decided=$(kubectl get pods -o json | python3 "$here/lib/demo_jobs.py" decided)
-    ((decided == last)) || printf '  %s of 100 jobs looked at\r' "$decided"
-    ((decided < 100)) || break
-    last=$decided
-    sleep 0.5
-  done
-  printf '\n'
-  kubectl get nodes,pods -o json >"$STATE/$scheduler.json"
 }
 
 # The trainers' cluster is brought up and taken down by the program that measures them.
@@ -90,18 +68,17 @@ show_trainers() {
 }
 
 show_trace() {
-  say "Starting the control plane and $nodes simulated nodes"
+  say "Starting the control plane, Synergy and $nodes simulated nodes"
   EXTENDER_PORT=$(free_port)
-  cluster up --instance 5 --real-nodes 0 --simulated-nodes "$nodes" --extender "http://127.0.0.1:$EXTENDER_PORT"
+  echo "$EXTENDER_PORT" >"$STATE/extender-port"
+  cluster up --instance 5 --real-nodes 0 --simulated-nodes "$nodes" --extender "http://127.0.0.1:$EXTENDER_PORT" \
+    --controller "$root/build/release/bin"
   start_extender "$root/build/release/bin" "$STATE/cluster/synergy-extender.kubeconfig" "$EXTENDER_PORT"
-
-  say "100 jobs to kube-scheduler as it comes (default-scheduler)"
-  place default-scheduler
-  kubectl delete pods --all --force --grace-period=0 >/dev/null 2>&1
-  say "The same jobs to kube-scheduler with Synergy's extender (synergy-scheduler)"
-  place synergy-scheduler
-
-  python3 "$here/lib/demo_jobs.py" report "$root/tests/data/synergy" "$STATE/default-scheduler.json" "$STATE/synergy-scheduler.json"
+  say "The same 100 jobs, one GPU each, in four ways"
+  local more=()
+  ((!keep)) || more+=(--keep)
+  SYNERGY_BIN=$root/build/release/bin PYTHONDONTWRITEBYTECODE=1 \
+    python3 "$root/tests/cluster/demo_trace.py" --folder "$STATE" --nodes "$nodes" "${more[@]}"
 }
 
 mkdir -p "$STATE"

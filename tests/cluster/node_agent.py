@@ -64,6 +64,11 @@ class Agent:
     def metric(self, line):
         return float(re.search(f"^{re.escape(line)} (.*)$", self.get("/metrics"), re.M).group(1))
 
+    def memory(self):
+        """Resident, in bytes."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        return int(re.search(r"^VmRSS:\s+(\d+) kB", status, re.M).group(1)) * 1024
+
     def end(self):
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=30)

@@ -78,6 +78,9 @@ class ProgressTest(unittest.TestCase):
         events = self.cluster.get("events", "--field-selector=reason=SynergyProgressUnseen")["items"]
         self.assertEqual([event["involvedObject"]["name"] for event in events], ["misspelt"])
 
+        print(f"the agent: {self.agent.memory() / 2**20:.1f} MiB")
+        self.assertLess(self.agent.memory(), 24 * 2**20)
+
         # One that starts anew knows the rates from the logs at once.
         self.agent.process.kill()
         self.agent.process.wait()

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "bench/progress/node.h"
 #include "bench/rounds/results.h"
 #include "core/wall_time.h"
 #include "progress/log_progress.h"
@@ -115,5 +116,9 @@ int main(int argc, char** argv) {
     results.Figure(fmt::format("progress.{}.nanosecondsPerLine", kind), cost);
     results.Check({fmt::format("nanoseconds for a line: {}", kind), cost, synergy::kLimit});
   }
+  const double part = synergy::bench::PartOfACoreToFollowLogs();
+  fmt::print("8 pods that print 100 lines a second: {:.2f} % of a core\n", 100 * part);
+  results.Figure("progress.node.partOfACore", part);
+  results.Check({"a node's logs: part of a core", part, 0.005});
   return results.Report(file);
 }
