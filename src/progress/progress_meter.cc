@@ -247,10 +247,9 @@ void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime
     printed_epoch_ = line.epoch;
   }
   if (time) {
-    if (!first_time_) {
-      first_time_ = time;
-      first_counted_ = progress_.counted;
-    }
+    // Lines with one time are one point: what the first ones did was done before it.
+    if (!first_time_) first_time_ = time;
+    if (time == first_time_) first_counted_ = progress_.counted;
     progress_.last_training = time;
     meter_.Add(*time, progress_.counted);
   } else if (line.elapsed) {

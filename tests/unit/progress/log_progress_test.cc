@@ -94,6 +94,17 @@ TEST(LogProgress, ABarThatResumesDidNotDoWhatWasDoneBefore) {
   EXPECT_DOUBLE_EQ(*read.overall_rate, 5);
 }
 
+// A container runtime writes a bar's updates when it has 16 KiB of them.
+TEST(LogProgress, WhatWasReadAtOnceIsOnePoint) {
+  std::string text;
+  for (int second = 20; second <= 60; second += 20) {
+    for (int i = 100; i >= 0; i -= 10) text += At(second, Bar("", 100 * second - i, 100'000));
+  }
+  const TrainingProgress read = Read(text);
+  EXPECT_DOUBLE_EQ(read.overall_rate.value_or(0), 100);
+  EXPECT_DOUBLE_EQ(read.rate.value_or(0), 100);
+}
+
 TEST(LogProgress, TheCountGoesOnOverEpochs) {
   std::string log;
   for (int second = 0; second < 60; ++second) {
