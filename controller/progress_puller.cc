@@ -39,6 +39,7 @@ Result<std::unique_ptr<http::Client>> MakeClient(const PullSettings& settings, s
   options.base_url = UrlOf("127.0.0.1", settings.port);  // of nobody: each agent's is made from it
   options.tls = settings.tls;
   options.connect_timeout = options.read_timeout = settings.timeout;
+  options.transfer_timeout = 2 * settings.timeout;
   options.max_idle_connections = kept;
   options.max_response_bytes = wire::kLongestNodeProgress;
   return http::Client::Create(std::move(options));

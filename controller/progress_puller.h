@@ -28,7 +28,7 @@ struct PullSettings {
   uint16_t port = 0;
   http::ClientTls tls;  // whose certificates agents have, and what they are shown
   size_t threads = 8;
-  std::chrono::milliseconds timeout{2000};  // for a connection, and of silence
+  std::chrono::milliseconds timeout{2000};  // for a connection, and of silence; twice that for all
   // With more agents than this, each is called anew every time: connections take descriptors.
   size_t kept_connections = 10000;
 };

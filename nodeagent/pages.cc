@@ -17,6 +17,7 @@ Result<std::string> ReadPage(const std::string& ip, uint16_t port, const std::st
       v6 ? fmt::format("http://[{}]:{}", ip, port) : fmt::format("http://{}:{}", ip, port);
   options.connect_timeout = std::chrono::seconds(1);
   options.read_timeout = std::chrono::seconds(2);
+  options.transfer_timeout = std::chrono::seconds(4);
   options.max_idle_connections = 0;
   options.max_response_bytes = size_t{4} << 20;
   const auto client = http::Client::Create(std::move(options));

@@ -103,7 +103,9 @@ class PooledClient final : public Client {
     if (const Result<> valid = Check(request); !valid) return Fail(valid.error());
     if (stop.stop_requested()) return Fail(ErrorCode::kCancelled, "stopped");
     const StopEvent stop_event(stop);
-    const Waits waits{silence_limit, stop_event.fd()};
+    Waits waits{silence_limit, stop_event.fd()};
+    if (on_data == nullptr && options_.transfer_timeout)
+      waits.deadline = Clock::now() + *options_.transfer_timeout;
     if (std::unique_ptr<ClientConnection> kept = Take()) {
       ClientConnection::Outcome outcome =
           kept->Send(request, waits, options_.max_response_bytes, on_data);

@@ -45,6 +45,9 @@ struct ClientOptions {
   ClientTls tls;
   std::chrono::milliseconds connect_timeout{3000};
   std::chrono::milliseconds read_timeout{10000};  // longest silence
+  // How long a Send() may take from its connection to the answer's end, however busy the server;
+  // none: as long as it goes on.
+  std::optional<std::chrono::milliseconds> transfer_timeout;
   size_t max_idle_connections = 8;
   size_t max_response_bytes = size_t{256} << 20;
 };

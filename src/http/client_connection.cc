@@ -82,6 +82,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
     httplib::Response library_response;
     httplib::Error error = httplib::Error::Success;
     channel_->SetWaits(waits.silence_limit, waits.wake_fd);
+    channel_->SetDeadline(waits.deadline);
     channel_->ResetCounts();
     channel_->LimitReads(kLongestHead);
     const bool complete = send(library_request, library_response, error);

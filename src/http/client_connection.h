@@ -17,10 +17,12 @@
 
 namespace synergy::http {
 
-// How long a call may wait for the server to say something, and what ends it (-1: nothing).
+// How long a call may wait for the server to say something, what ends it (-1: nothing), and when it
+// has to be over.
 struct Waits {
   std::chrono::milliseconds silence_limit;
   int wake_fd = -1;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
 class ClientConnection {

@@ -227,7 +227,9 @@ void ProgressMeter::AddOther(size_t number, const ProgressLine& line,
   if (other.run > 0 && other.advances > 0) {
     progress_.evaluating = true;
     meter_.Break(time);
-  } else if (other.run > 0 && !line.epoch && bars_ != "huggingface") {
+  } else if (other.run > 0 && !line.epoch && bars_ != "huggingface" &&
+             other.total != Main().total) {
+    // A bar of epochs; one of the same length is another process's.
     progress_.epoch = static_cast<double>(other.iteration);
   }
 }

@@ -142,6 +142,24 @@ TEST_F(ClientTest, ASilentServerIsATimeout) {
   EXPECT_THAT(answer.error().message, HasSubstr("silent for 50 ms"));
 }
 
+TEST_F(ClientTest, AServerThatDribblesIsATimeoutWhereThereIsALimit) {
+  options_.transfer_timeout = milliseconds(100);
+  std::atomic<bool> done = false;
+  const Background server([&] {
+    const auto connection = listener_.Accept();
+    ReadRequest(*connection);
+    connection->Write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+    while (!done) {
+      connection->Write("x");
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+  });
+  const auto answer = client().Send({.path = "/"});
+  done = true;
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kTimeout) << answer.error().message;
+}
+
 // The client cannot tell whether such a request was acted on, whatever way the connection went.
 TEST_F(ClientTest, AConnectionThatBreaksAfterTheRequestIsATimeout) {
   for (const bool reset : {false, true}) {

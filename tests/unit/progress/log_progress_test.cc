@@ -134,6 +134,19 @@ TEST(LogProgress, ProcessesThatLagBehindCountOnce) {
   EXPECT_DOUBLE_EQ(*read.rate, 5);
 }
 
+// However its lines begin, a bar of the same length is no bar of epochs.
+TEST(LogProgress, AnotherProcessThatLagsBehindTellsNoEpoch) {
+  std::string text;
+  for (int i = 10; i <= 400; i += 10) {
+    text += At(i, Bar("", i, 1000)) + At(i, Bar("[rank1]: ", i, 1000));
+    text += At(i, Bar("2: ", i - 3, 1000));
+  }
+  const TrainingProgress read = Read(text);
+  EXPECT_EQ(read.iteration, 400);
+  EXPECT_FALSE(read.epoch);
+  EXPECT_DOUBLE_EQ(read.rate.value_or(0), 1);
+}
+
 TEST(LogProgress, ARestartIsGoneOnFrom) {
   std::string log;
   for (int second = 0; second <= 30; ++second) log += At(second, Bar("", 10 * second, 1000));
