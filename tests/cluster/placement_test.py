@@ -173,12 +173,15 @@ class ShadowTest(ClusterTest):
             told = [line for line in log if "pod=default/apart" in line]
         self.assertEqual(len(told), 1, told)
         self.assertIn(f"scheduler=default-scheduler went_to={went_to} choice={first} agrees=no", told[0])
-        for name, placed in self.cluster.pods().items():
+        placed_pods = self.cluster.pods()
+        for name, placed in placed_pods.items():
             # kwok plays the node agent.
             annotations = set(placed["metadata"].get("annotations", {})) - {"synergy.io/memory-in-use"}
             self.assertEqual({key for key in annotations if "synergy" in key}, set(), name)
+        # Events outlive pods, and pods of other tests have the same names.
+        uids = {placed["metadata"]["uid"] for placed in placed_pods.values()}
         sources = {event["source"].get("component") or event["reportingComponent"] for event in self.cluster.get("events")["items"]
-                   if event["involvedObject"]["name"] in ("filler", "apart")}
+                   if event["involvedObject"].get("uid") in uids}
         self.assertFalse({source for source in sources if "synergy" in source}, sources)
 
 
