@@ -19,12 +19,13 @@ std::optional<ResourceVector> FairShareCache::Find(const NodeSelection& selectio
                                  [&key](const Entry& entry) { return entry.key == key; });
     if (it != entries_.end()) {
       it->asked = now;
-      if (it->snapshot == snapshot || (it->share && now - it->at <= kMostAge)) return it->share;
+      if (it->version == snapshot->version() || (it->share && now - it->at <= kMostAge))
+        return it->share;
     }
   }
   // Not under the lock: it may take a millisecond.
   const auto share = LeastFairShare(*snapshot, &selection, gpus, gpu_product, headroom_);
-  Remember({std::move(key), share, snapshot, now, now});
+  Remember({std::move(key), share, snapshot->version(), now, now});
   return share;
 }
 
@@ -36,7 +37,7 @@ void FairShareCache::Refresh() {
     const std::lock_guard lock(mutex_);
     std::erase_if(entries_, [&](const Entry& entry) { return now - entry.asked > kForgetAfter; });
     for (Entry& entry : entries_) {
-      if (entry.snapshot == snapshot) {
+      if (entry.version == snapshot->version()) {
         entry.at = now;
       } else {
         outdated.push_back(entry);
@@ -46,7 +47,7 @@ void FairShareCache::Refresh() {
   for (Entry& entry : outdated) {
     entry.share = LeastFairShare(*snapshot, &entry.key.selection, entry.key.gpus,
                                  entry.key.gpu_product, headroom_);
-    entry.snapshot = snapshot;
+    entry.version = snapshot->version();
     entry.at = now;
     Remember(std::move(entry));
   }

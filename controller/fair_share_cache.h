@@ -46,8 +46,10 @@ class FairShareCache {
   struct Entry {
     Key key;
     std::optional<ResourceVector> share;
-    std::shared_ptr<const ClusterSnapshot> snapshot;  // that it is of
-    Instant at;                                       // when that was the present one
+    // Of which cluster. The snapshot itself would keep all that has changed since, to be freed at
+    // once when the entry goes.
+    uint64_t version = 0;
+    Instant at;  // when that was the present one
     Instant asked;
   };
   static constexpr size_t kMostEntries = 64;
