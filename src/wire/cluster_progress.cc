@@ -1,6 +1,5 @@
 #include "wire/cluster_progress.h"
 
-#include "wire/json_words.h"
 #include "wire/member_text.h"
 #include "wire/progress_members.h"
 
@@ -17,24 +16,10 @@ void Members(auto& each, Like<KnownProgress> auto& known) {
 
 void Members(auto& each, Like<ClusterProgress> auto& progress) { each("pods", progress.pods); }
 
-std::string WriteClusterProgress(const ClusterProgress& progress) {
-  Writer out;
-  MemberWriter members(out);
-  out.BeginObject();
-  Members(members, progress);
-  out.EndObject();
-  return out.Take();
-}
+std::string WriteClusterProgress(const ClusterProgress& progress) { return WriteMembers(progress); }
 
 Result<ClusterProgress> ReadClusterProgress(std::string_view text) {
-  const Result<Document> document = Document::Parse(text);
-  if (!document) return Fail(document.error());
-  FieldReader fields(document->root());
-  MemberReader members(fields, fields.Object(document->root()));
-  ClusterProgress progress;
-  Members(members, progress);
-  if (!fields.ok()) return Fail(ErrorCode::kInvalid, fields.findings().front());
-  return progress;
+  return ReadMembers<ClusterProgress>(text);
 }
 
 }  // namespace synergy::wire

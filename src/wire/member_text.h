@@ -26,6 +26,7 @@
 #include "cluster/fit.h"
 #include "core/clock.h"
 #include "core/resources.h"
+#include "core/result.h"
 #include "wire/journal_members.h"
 #include "wire/json_words.h"
 #include "wire/object_readers.h"
@@ -201,6 +202,29 @@ class MemberReader {
   FieldReader& fields_;
   Value object_;
 };
+
+// A value as an object of its own.
+template <class T>
+std::string WriteMembers(const T& value) {
+  Writer out;
+  MemberWriter members(out);
+  out.BeginObject();
+  Members(members, value);
+  out.EndObject();
+  return out.Take();
+}
+// kInvalid, with the path to what is wrong. Members that it does not know are passed over.
+template <class T>
+Result<T> ReadMembers(std::string_view text) {
+  const Result<Document> document = Document::Parse(text);
+  if (!document) return Fail(document.error());
+  FieldReader fields(document->root());
+  MemberReader members(fields, fields.Object(document->root()));
+  T value;
+  Members(members, value);
+  if (!fields.ok()) return Fail(ErrorCode::kInvalid, fields.findings().front());
+  return value;
+}
 
 // The alternative of that number, without a value.
 template <class Variant, size_t... kAlternative>

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "wire/json_words.h"
 #include "wire/member_text.h"
 #include "wire/progress_members.h"
 
@@ -16,27 +15,13 @@ void Members(auto& each, Like<NodeProgress> auto& progress) {
   each("pods", pods);
 }
 
-std::string WriteNodeProgress(const NodeProgress& progress) {
-  Writer out;
-  MemberWriter members(out);
-  out.BeginObject();
-  Members(members, progress);
-  out.EndObject();
-  return out.Take();
-}
+std::string WriteNodeProgress(const NodeProgress& progress) { return WriteMembers(progress); }
 
 Result<NodeProgress> ReadNodeProgress(std::string_view text) {
   if (text.size() > kLongestNodeProgress) {
     return Fail(ErrorCode::kInvalid, fmt::format("longer than {} bytes", kLongestNodeProgress));
   }
-  const Result<Document> document = Document::Parse(text);
-  if (!document) return Fail(document.error());
-  FieldReader fields(document->root());
-  MemberReader members(fields, fields.Object(document->root()));
-  NodeProgress progress;
-  Members(members, progress);
-  if (!fields.ok()) return Fail(ErrorCode::kInvalid, fields.findings().front());
-  return progress;
+  return ReadMembers<NodeProgress>(text);
 }
 
 }  // namespace synergy::wire
