@@ -5,7 +5,8 @@
 # Kubernetes has probes of its own and passes HEALTHCHECK over. Where a program is given flags, the check needs the same ones.
 #
 # The programs are built inside (PROGRAMS=source), or taken from the folder programs/ of the build context
-# (PROGRAMS=prebuilt): scripts/images.sh makes such a context of build/release/bin. What follows is the same either way.
+# (PROGRAMS=prebuilt): scripts/images.sh makes such a context of build/release/bin, or of what scripts/cross.sh built. What
+# follows is the same either way.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS programs
@@ -23,7 +24,7 @@ RUN if [ "$PROGRAMS" = source ]; then \
         libexpected-dev libfmt-dev libcli11-dev libabsl-dev libre2-dev coinor-libcbc-dev coinor-libclp-dev \
         libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc >/dev/null && \
       cmake --preset release -DSYNERGY_TESTS=OFF -DSYNERGY_REVISION="$REVISION" && \
-      cmake --build --preset release --target synergy-extender synergy-controller synergy-device-plugin synergy-node-agent synergy && \
+      cmake --build --preset release --target programs && \
       mkdir programs && cp build/release/bin/synergy build/release/bin/synergy-* programs/; \
     fi
 

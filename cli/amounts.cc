@@ -102,4 +102,8 @@ std::string ToShortText(Duration duration) {
   return fmt::format("{}d", seconds / kDay);
 }
 
+std::string ToShortText(Seconds seconds) {
+  return ToShortText(std::chrono::duration_cast<Duration>(seconds));
+}
+
 }  // namespace synergy::cli

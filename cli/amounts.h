@@ -23,5 +23,6 @@ std::string ToReadableText(Bytes size);
 
 // In one unit: "90s", "45m", "30h", "9d". Nothing is less than "0s".
 std::string ToShortText(Duration duration);
+std::string ToShortText(Seconds seconds);
 
 }  // namespace synergy::cli

@@ -1,11 +1,12 @@
 #pragma once
 
-// The commands that ask a cluster: explain, top and profiles. As kubectl's, they use the user's
-// kubeconfig and rights, and nothing else.
+// The commands that ask a cluster: explain, top, profiles and queue. As kubectl's, they use the
+// user's kubeconfig and rights, and nothing else.
 //
 // Threading: one caller at a time. Output goes to standard output.
 
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -30,15 +31,19 @@ class ClusterCommands {
  private:
   void AddCommon(CLI::App& command);
   Result<> RunExplain() const;
+  Result<> RunExplainJob(const std::string& name) const;
+  Result<> RunQueue() const;
   Result<> RunTop() const;
   Result<> RunProfiles() const;
 
   CLI::App* explain_;
   CLI::App* top_;
   CLI::App* profiles_;
+  CLI::App* queue_;
   std::vector<std::string> explained_;
   std::string top_of_;
-  std::string profile_;
+  std::string queue_named_;
+  std::vector<std::string> profile_named_;  // a name, or "export" and a name
   ClusterArguments cluster_;
   ControllerAddress controller_;
   std::string output_ = "table";

@@ -58,6 +58,15 @@ void AddClusterOptions(CLI::App& command, ClusterArguments& arguments) {
       ->capture_default_str();
 }
 
+void AddControllerOptions(CLI::App& command, ControllerAddress& controller) {
+  command
+      .add_option("--synergy-namespace", controller.controller_namespace,
+                  "where Synergy is, which knows how far pods are")
+      ->capture_default_str();
+  command.add_option("--synergy-service", controller.service, "its controller's service")
+      ->capture_default_str();
+}
+
 Result<Connection> Connect(const ClusterArguments& arguments) {
   auto access = FindAccess(arguments.kubeconfig, arguments.context);
   if (access) access = WithCredentials(*std::move(access));

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/progress.h"
 #include "cluster/claims.h"
 #include "core/result.h"
 #include "kube/api_client.h"
@@ -31,6 +32,9 @@ wire::PodRules RulesOf(const ClusterArguments& arguments);
 // --namespace, --kubeconfig, --context, --gpu-resource and --scheduler-name; parsing fills
 // `arguments`, which has to stay where it is.
 void AddClusterOptions(CLI::App& command, ClusterArguments& arguments);
+
+// --synergy-namespace and --synergy-service; likewise.
+void AddControllerOptions(CLI::App& command, ControllerAddress& controller);
 
 struct Connection {
   std::unique_ptr<kube::ApiClient> client;

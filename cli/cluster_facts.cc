@@ -64,14 +64,9 @@ Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const st
   } else {
     facts.notes.push_back("no training profiles: " + profiles.error().message);
   }
-  auto events = kube::ListAll<wire::EventAboutPod>(
-      client_, reader_,
-      {fmt::format("/api/v1/namespaces/{}/events", pod_namespace),
-       "involvedObject.uid=" + facts.pod.uid});
+  auto events = ReadEvents(pod_namespace, facts.pod.uid);
   if (events) {
-    facts.events = std::move(events->items);
-    std::stable_sort(facts.events.begin(), facts.events.end(),
-                     [](const auto& a, const auto& b) { return a.last < b.last; });
+    facts.events = *std::move(events);
   } else {
     facts.notes.push_back("no events: " + events.error().message);
   }
@@ -121,6 +116,17 @@ Result<Profiles> FactsReader::ReadProfiles(const std::string& profile_namespace)
       kube::ListAll<ProfileObject>(client_, reader_, {ProfilesPath(profile_namespace), ""});
   if (!listing) return Fail(listing.error());
   return Profiles(std::move(listing->items));
+}
+
+Result<std::vector<wire::EventAboutPod>> FactsReader::ReadEvents(
+    const std::string& object_namespace, const std::string& uid) {
+  auto events = kube::ListAll<wire::EventAboutPod>(
+      client_, reader_,
+      {fmt::format("/api/v1/namespaces/{}/events", object_namespace), "involvedObject.uid=" + uid});
+  if (!events) return Fail(events.error());
+  std::stable_sort(events->items.begin(), events->items.end(),
+                   [](const auto& a, const auto& b) { return a.last < b.last; });
+  return std::move(events->items);
 }
 
 Result<std::shared_ptr<const ClusterSnapshot>> FactsReader::Snapshot(std::vector<Pod> pods) {

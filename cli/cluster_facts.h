@@ -66,6 +66,9 @@ class FactsReader {
   // With all nodes and all that is on them.
   Result<ClusterFacts> ReadCluster();
   Result<Profiles> ReadProfiles(const std::string& profile_namespace);
+  // About the object of that UID, the oldest first.
+  Result<std::vector<wire::EventAboutPod>> ReadEvents(const std::string& object_namespace,
+                                                      const std::string& uid);
 
  private:
   Result<std::shared_ptr<const ClusterSnapshot>> Snapshot(std::vector<Pod> pods);

@@ -8,6 +8,8 @@
 
 #include "allocation/surplus.h"
 #include "cli/amounts.h"
+#include "cli/event_view.h"
+#include "cli/profile_list.h"
 #include "cli/table.h"
 #include "cluster/annotations.h"
 #include "cluster/fit.h"
@@ -70,13 +72,35 @@ void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
   }
 }
 
-void RemarkOnProfile(const Pod& pod, const Profiles& profiles, std::vector<std::string>& remarks) {
+// Why a pod that names no profile has none that was measured either.
+std::string WhyUnmeasured(const std::optional<KnownProgress>& progress) {
+  if (progress && progress->pod.estimate) {
+    return fmt::format(
+        "nothing in its log tells how fast it trains; how busy its GPUs are is an estimate, by "
+        "which it may get more than its fair share, and never less; the annotations {} and {} say "
+        "where to look",
+        annotations::kProgressPattern, annotations::kProgressCounter);
+  }
+  if (progress && progress->pod.format.empty()) {
+    return fmt::format(
+        "nothing in its log tells how fast it trains, so it is not measured and has its fair "
+        "share; "
+        "the annotations {} and {} say where to look",
+        annotations::kProgressPattern, annotations::kProgressCounter);
+  }
+  return fmt::format(
+      "it names no profile (label {}) and nothing has been measured of its workload yet, so it has "
+      "its fair share",
+      annotations::kProfile);
+}
+
+void RemarkOnProfile(const Pod& pod, const PodFacts& facts, std::vector<std::string>& remarks) {
+  const Profiles& profiles = facts.profiles;
   const Fungible& fungible = *pod.fungible;
   const std::string_view wanted = FindLabel(pod.labels, annotations::kProfile).value_or("");
   if (fungible.profile.empty()) {
     remarks.push_back(wanted.empty()
-                          ? fmt::format("it names no profile (label {}), so it has its fair share",
-                                        annotations::kProfile)
+                          ? WhyUnmeasured(facts.progress.Of(pod.uid))
                           : fmt::format("its profile {} could not be used when it was created, so "
                                         "it has its fair share",
                                         wanted));
@@ -88,15 +112,20 @@ void RemarkOnProfile(const Pod& pod, const Profiles& profiles, std::vector<std::
         fmt::format("the profile {} is not there (any more), so the pod keeps what "
                     "it has unless others need it",
                     fungible.profile));
+  } else if (!object->profile && object->problems.empty()) {
+    remarks.push_back(
+        fmt::format("nothing has been measured of the profile {} yet", fungible.profile));
   } else if (!object->profile) {
     remarks.push_back(fmt::format("the profile {} is not valid: {}", fungible.profile,
                                   object->problems.empty() ? "" : object->problems.front()));
-  } else if (object->generation != fungible.profile_generation) {
+  } else if (object->PointsGeneration() != fungible.profile_generation && !object->measured) {
     remarks.push_back(fmt::format(
         "the profile {} has changed since (generation {}, admitted with {}); the pod keeps its "
         "demand and floor",
         fungible.profile, object->generation, fungible.profile_generation));
   }
+  if (object != nullptr && object->measured && !object->measured->note.empty())
+    remarks.push_back(fmt::format("of its profile: {}", object->measured->note));
 }
 
 void RemarkOnChanges(const Fungible& fungible, WallTime now, std::vector<std::string>& remarks) {
@@ -217,7 +246,16 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
           "its CPU and memory are placeholders: synergy-controller sets them when there is a node "
           "for it, and until then it is not placed");
     }
-    RemarkOnProfile(pod, facts.profiles, explanation.remarks);
+    const ProfileObject* const object = facts.profiles.Find(pod.pod_namespace, fungible.profile);
+    if (object != nullptr && object->measured)
+      explanation.measured = std::string(ConfidenceOf(*object->measured));
+    if (fungible.ProbedAt(now)) {
+      explanation.remarks.push_back(
+          fmt::format("a probe is on: it is held to {} of CPU until {} at most, to see how fast it "
+                      "is with that",
+                      ToQuantityText(fungible.probe->cpu), ToTimeText(fungible.probe->until)));
+    }
+    RemarkOnProfile(pod, facts, explanation.remarks);
     RemarkOnChanges(fungible, now, explanation.remarks);
   } else {
     RemarkOnUnmanaged(pod, explanation.remarks);
@@ -227,6 +265,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
       explanation.node = View(facts.cluster->node(*index), facts.profiles, now);
     }
   }
+  if (pod.gang) explanation.gang = View(*pod.gang, facts.cluster.get());
   if (pod.waiting && pod.node.empty()) {
     explanation.waits = ExplainWaiting(pod, facts.cluster.get(), now);
     if (pod.gated)
@@ -238,15 +277,6 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
 }
 
 Tree ToTree(const Explanation& explanation, bool each_node) {
-  Tree::List events;
-  for (const wire::EventAboutPod& event : explanation.events) {
-    events.push_back(Tree::Members{{"type", event.type},
-                                   {"reason", event.reason},
-                                   {"message", event.message},
-                                   {"component", event.component},
-                                   {"lastTimestamp", ToTimeText(event.last)},
-                                   {"count", static_cast<int64_t>(event.count)}});
-  }
   Tree::List remarks;
   for (const std::string& remark : explanation.remarks) remarks.emplace_back(remark);
   Tree change;
@@ -277,12 +307,14 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
   return Tree::Members{{"pod", ToTree(explanation.pod)},
                        {"enforcement", explanation.enforcement},
                        {"profileGeneration", explanation.profile_generation},
+                       {"measured", explanation.measured},
                        {"inForce", explanation.in_force ? ToTree(*explanation.in_force) : Tree()},
                        {"resizeMessage", explanation.resize_message},
                        {"lastChange", std::move(change)},
                        {"node", explanation.node ? ToTree(*explanation.node) : Tree()},
+                       {"gang", explanation.gang ? ToTree(*explanation.gang) : Tree()},
                        {"waitsFor", std::move(waits)},
-                       {"events", std::move(events)},
+                       {"events", ToTree(explanation.events)},
                        {"remarks", std::move(remarks)}};
 }
 
@@ -292,7 +324,10 @@ std::string ToText(const Explanation& explanation, WallTime now, bool each_node)
       fmt::format("Pod {}/{}: {}{}, {} GPUs\n", pod.pod_namespace, pod.name, pod.state,
                   pod.node.empty() ? "" : " on node " + pod.node, pod.gpus.count());
   if (!pod.profile.empty()) {
-    text += fmt::format("Profile {}, generation {}", pod.profile, explanation.profile_generation);
+    text += fmt::format(
+        "Profile {}, {} {}", pod.profile,
+        explanation.measured ? "measured (" + *explanation.measured + "), revision" : "generation",
+        explanation.profile_generation);
     if (explanation.enforcement) text += fmt::format("; enforcement {}", *explanation.enforcement);
     text += '\n';
   }
@@ -314,16 +349,9 @@ std::string ToText(const Explanation& explanation, WallTime now, bool each_node)
     text += fmt::format("The kubelet says: {}\n", explanation.resize_message);
   }
   if (explanation.node) text += NodeTable({*explanation.node});
+  if (explanation.gang) text += ToText(*explanation.gang);
   if (explanation.waits) text += WaitsText(*explanation.waits, now, each_node);
-  if (!explanation.events.empty()) {
-    text += "Events\n";
-    std::vector<std::vector<std::string>> rows;
-    rows.reserve(explanation.events.size());
-    for (const wire::EventAboutPod& event : explanation.events) {
-      rows.push_back({Ago(event.last, now), event.reason, event.message});
-    }
-    text += FormatTable(rows, 2);
-  }
+  text += EventsText(explanation.events, now);
   for (const std::string& remark : explanation.remarks) text += fmt::format("Note: {}\n", remark);
   return text;
 }

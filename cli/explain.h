@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/cluster_facts.h"
+#include "cli/gang_view.h"
 #include "cli/pod_view.h"
 #include "cli/top.h"
 #include "cli/tree.h"
@@ -45,10 +46,12 @@ struct Explanation {
   PodView pod;
   std::optional<std::string> enforcement;
   int64_t profile_generation = 0;
+  std::optional<std::string> measured;     // how sure the profile is, where Synergy has measured it
   std::optional<ResourceVector> in_force;  // by the kubelet
   std::string resize_message;              // likewise
   std::optional<ChangeRecord> change;
   std::optional<NodeView> node;
+  std::optional<GangView> gang;
   std::optional<Waits> waits;
   std::vector<wire::EventAboutPod> events;  // Synergy's and the scheduler's, the oldest first
   std::vector<std::string> remarks;         // what a reader should know or do

@@ -74,10 +74,17 @@ std::optional<Duration> Silence(const KnownProgress& known) {
 }
 
 std::string RateText(const std::optional<KnownProgress>& known) {
-  if (!known || !known->pod.rate) return "-";
+  if (!known) return "-";
+  std::string text;
+  if (const auto& estimate = known->pod.estimate; estimate && estimate->rate) {
+    text = fmt::format("~{:.2f} busy", *estimate->rate);
+  } else if (known->pod.rate) {
+    text = fmt::format("{:.3g}/s", *known->pod.rate);
+  } else {
+    return "-";
+  }
   const std::optional<Duration> silence = Silence(*known);
-  return fmt::format("{:.3g}/s{}", *known->pod.rate,
-                     silence ? fmt::format(" {} ago", ToShortText(*silence)) : "");
+  return silence ? fmt::format("{} {} ago", text, ToShortText(*silence)) : text;
 }
 
 std::string DoneText(const std::optional<KnownProgress>& known) {
@@ -101,6 +108,9 @@ std::string ProgressText(const KnownProgress& known) {
   if (pod.rate) add(fmt::format("{:.3g} a second", *pod.rate));
   if (pod.remaining) add(fmt::format("{} left", LeftText(known)));
   if (pod.loss) add(fmt::format("loss {:.4g}", *pod.loss));
+  if (pod.estimate && pod.estimate->rate) {
+    add(fmt::format("~{:.2f} busy s/s (estimate, by how busy its GPUs are)", *pod.estimate->rate));
+  }
   if (text.empty()) text = "nothing in its log or counters tells";
   if (!pod.format.empty()) text += fmt::format(" ({})", pod.format);
   if (const auto silence = Silence(known)) add(fmt::format("{} ago", ToShortText(*silence)));
@@ -112,17 +122,21 @@ Tree ToTree(const KnownProgress& known) {
   const auto seconds = [](const std::optional<Duration>& duration) {
     return duration ? Tree(Seconds(*duration).count()) : Tree();
   };
-  return Tree::Members{{"format", pod.format},
-                       {"iteration", pod.iteration},
-                       {"total", pod.total},
-                       {"done", PartDone(pod)},
-                       {"epoch", pod.epoch},
-                       {"loss", pod.loss},
-                       {"rate", pod.rate},
-                       {"overallRate", pod.overall_rate},
-                       {"remainingSeconds", seconds(pod.remaining)},
-                       {"last", pod.last ? Tree(ToTimeText(*pod.last)) : Tree()},
-                       {"ageSeconds", seconds(known.age)}};
+  return Tree::Members{
+      {"format", pod.format},
+      {"iteration", pod.iteration},
+      {"total", pod.total},
+      {"done", PartDone(pod)},
+      {"epoch", pod.epoch},
+      {"loss", pod.loss},
+      {"rate", pod.rate},
+      {"overallRate", pod.overall_rate},
+      {"remainingSeconds", seconds(pod.remaining)},
+      {"estimate", pod.estimate ? Tree(Tree::Members{{"busySeconds", pod.estimate->busy},
+                                                     {"rate", pod.estimate->rate}})
+                                : Tree()},
+      {"last", pod.last ? Tree(ToTimeText(*pod.last)) : Tree()},
+      {"ageSeconds", seconds(known.age)}};
 }
 
 }  // namespace synergy::cli

@@ -40,7 +40,8 @@ std::optional<double> PartDone(const PodProgress& pod);
 std::optional<Duration> Silence(const KnownProgress& known);
 
 // Columns; "-" for what is not known.
-std::string RateText(const std::optional<KnownProgress>& known);  // "12.3/s", "12.3/s 5m ago"
+std::string RateText(
+    const std::optional<KnownProgress>& known);  // "12.3/s", "12.3/s 5m ago", "~0.83 busy"
 std::string DoneText(const std::optional<KnownProgress>& known);  // "37 %"
 std::string LeftText(const std::optional<KnownProgress>& known);  // "51s"
 // A line: "iteration 370 of 1000 (37 %), 12.3 a second, 51s left, loss 0.25 (tqdm)".

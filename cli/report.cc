@@ -32,29 +32,32 @@ std::string Exact(double value) { return fmt::format("{}", value); }
 std::vector<Column> Columns(const RunResult& run) {
   const RunStatistics& statistics = run.statistics;
   const auto hours = [](Seconds time) { return Exact(time.count() / kHour); };
-  return {{"workload", run.workload, true},
-          {"load", Exact(run.load)},
-          {"policy", run.policy, true},
-          {"mechanism", run.mechanism, true},
-          {"jobs", fmt::format("{}", statistics.measured)},
-          {"left_out", fmt::format("{}", LeftOut(run))},
-          {"mean_jct_hours", hours(statistics.mean)},
-          {"p50_jct_hours", hours(statistics.p50)},
-          {"p95_jct_hours", hours(statistics.p95)},
-          {"p99_jct_hours", hours(statistics.p99)},
-          {"p999_jct_hours", hours(statistics.p999)},
-          {"mean_wait_hours", hours(statistics.mean_wait)},
-          {"makespan_hours", hours(statistics.makespan)},
-          {"rounds", fmt::format("{}", run.rounds)},
-          {"restarts", fmt::format("{}", run.restarts)},
-          {"resizes", fmt::format("{}", run.resizes)},
-          {"gpu_utilisation", Exact(run.gpu_utilisation)},
-          {"cpu_utilisation", Exact(run.cpu_utilisation)},
-          {"memory_utilisation", Exact(run.memory_utilisation)},
-          {"worst_gap", Exact(run.worst_gap)},
-          {"fell_back", fmt::format("{}", run.fell_back)},
-          {"wall_seconds", Exact(run.wall_seconds)},
-          {"cpu_seconds", Exact(run.cpu_seconds)}};
+  return {
+      {"workload", run.workload, true},
+      {"load", Exact(run.load)},
+      {"policy", run.policy, true},
+      {"mechanism", run.mechanism, true},
+      {"jobs", fmt::format("{}", statistics.measured)},
+      {"left_out", fmt::format("{}", LeftOut(run))},
+      {"mean_jct_hours", hours(statistics.mean)},
+      {"p50_jct_hours", hours(statistics.p50)},
+      {"p95_jct_hours", hours(statistics.p95)},
+      {"p99_jct_hours", hours(statistics.p99)},
+      {"p999_jct_hours", hours(statistics.p999)},
+      {"mean_wait_hours", hours(statistics.mean_wait)},
+      {"mean_first_100_iterations_hours",
+       statistics.mean_first_iterations ? hours(*statistics.mean_first_iterations) : std::string()},
+      {"makespan_hours", hours(statistics.makespan)},
+      {"rounds", fmt::format("{}", run.rounds)},
+      {"restarts", fmt::format("{}", run.restarts)},
+      {"resizes", fmt::format("{}", run.resizes)},
+      {"gpu_utilisation", Exact(run.gpu_utilisation)},
+      {"cpu_utilisation", Exact(run.cpu_utilisation)},
+      {"memory_utilisation", Exact(run.memory_utilisation)},
+      {"worst_gap", Exact(run.worst_gap)},
+      {"fell_back", fmt::format("{}", run.fell_back)},
+      {"wall_seconds", Exact(run.wall_seconds)},
+      {"cpu_seconds", Exact(run.cpu_seconds)}};
 }
 
 std::string CsvField(const std::string& text) {
@@ -158,7 +161,7 @@ std::string ToJson(std::span<const RunResult> runs) {
       if (column.text) {
         json::AppendJsonString(text, column.value);
       } else {
-        text += column.value;
+        text += column.value.empty() ? "null" : column.value;
       }
       first = false;
     }
@@ -234,7 +237,8 @@ std::string ToChangesCsv(std::span<const RunResult> runs) {
   for (const RunResult& run : runs) {
     const std::string prefix = RunCsv(run);
     for (const PlaceChange& change : run.changes) {
-      csv += fmt::format("{},{},{},{},{},{},{},{}\n", prefix, Exact(change.at.count()), change.job,
+      const std::string job = change.job ? fmt::format("{}", *change.job) : "";
+      csv += fmt::format("{},{},{},{},{},{},{},{}\n", prefix, Exact(change.at.count()), job,
                          name(change.kind), change.pod, change.node,
                          static_cast<double>(change.amounts.cpu.count()) / 1000,
                          change.amounts.memory.count());

@@ -11,10 +11,13 @@
 
 #include "baseline/mechanisms.h"
 #include "cli/model_facts_file.h"
+#include "cli/page/page.h"
 #include "cli/report.h"
 #include "cli/simulation.h"
 #include "cli/starting_cluster.h"
 #include "config/text_file.h"
+#include "policy/policy.h"
+#include "sim/optimus/elastic_simulator.h"
 #include "sim/workload.h"
 
 namespace synergy::cli {
@@ -27,13 +30,25 @@ examples:
   synergy simulate --generate rate=9/h,jobs=2000 --profiles profiles.json --mechanism proportional,tune,synergy
   synergy simulate --trace trace.csv --profiles profiles.json --servers 4 --policy fifo,srtf --mechanism tune,synergy-rounds --output json
   synergy simulate --trace ae.csv --profiles profiles.json --mechanism tune --compat reference --window 4000:5000
+  synergy simulate --trace 60_job.csv --compat tiresias --cluster n2g4 --schedule dlas-gpu-2,fifo --jobs-csv jobs.csv
+  synergy simulate --trace jobs.trace --compat gavel --types v100=12,p100=12,k80=12 --policy fifo_perf,max_min_fairness_perf
+  synergy simulate --generate gpus=philly,rate=10/h,jobs=500 --elastic --types v100=64 --round 10m --policy optimus,srtf,equal
   synergy simulate --generate gpus=philly,jobs=3000 --profiles profiles.json --load 0.6,0.8,1 --mechanism burstable-spread,synergy --plot out.svg
+  synergy simulate --trace trace.csv --profiles profiles.json --mechanism proportional,synergy --html page.html
   synergy simulate --from-cluster --save-cluster cluster.json --trace tomorrow.csv --remaining 2h)";
 
 std::string Names(std::span<const MechanismName> names) {
   std::string text;
   for (const MechanismName& name : names) {
     text += fmt::format("\n    {:<21} {}", name.name, name.meaning);
+  }
+  return text;
+}
+
+std::string Policies() {
+  std::string text;
+  for (const PolicyName& policy : PolicyNames()) {
+    text += fmt::format("\n    {:<21} {}", policy.name, policy.meaning);
   }
   return text;
 }
@@ -107,7 +122,8 @@ void AddClusterSources(CLI::App& simulate, SimulateArguments& arguments) {
   CLI::Option* file =
       simulate.add_option("--cluster", arguments.cluster,
                           "start from this file of --save-cluster, or of kubectl get "
-                          "nodes,pods,trainingprofiles -A -o json");
+                          "nodes,pods,trainingprofiles -A -o json; with --compat tiresias: nXgY, "
+                          "X nodes of Y GPUs");
   simulate.add_option("--save-cluster", arguments.save_cluster,
                       "with --from-cluster: keep what was read in this file");
   simulate.add_option("--remaining", arguments.remaining,
@@ -118,6 +134,111 @@ void AddClusterSources(CLI::App& simulate, SimulateArguments& arguments) {
   for (const char* made : {"--servers", "--gpus", "--cpus", "--memory"}) {
     simulate.get_option(made)->excludes(from)->excludes(file);
   }
+}
+
+// Of Tiresias' orders, and of its authors' simulator.
+void AddQueueOptions(CLI::App& simulate, SimulateArguments& arguments) {
+  simulate
+      .add_option(
+          "--schedule", arguments.schedules,
+          "with --compat tiresias: dlas-gpu, dlas-gpu-N (promote knob N), dlas-gpu-gittins, "
+          "fifo, shortest, shortest-gpu, sjf; several for a comparison")
+      ->delimiter(',')
+      ->capture_default_str();
+  simulate
+      .add_option("--scheme", arguments.scheme,
+                  "with --compat tiresias: count (GPUs are counted) or yarn (one switch, whole "
+                  "nodes); the dlas schedules always count")
+      ->check(CLI::IsMember({"count", "yarn"}))
+      ->capture_default_str();
+  simulate
+      .add_option(
+          "--queue-limits", arguments.queue_limits,
+          "of 2d-las, 2d-gittins and the dlas schedules: the GPU-seconds at which a job goes "
+          "from one queue to the next, ascending")
+      ->delimiter(',')
+      ->capture_default_str();
+  simulate
+      .add_option("--promote", arguments.promote,
+                  "of 2d-las and 2d-gittins: a job that has waited this many times as long as it "
+                  "has run goes back to the first queue; 0: never")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  simulate
+      .add_option("--lease", arguments.lease,
+                  "in rounds: how long a job that was given GPUs keeps them before it has to be "
+                  "chosen again; then it goes on in its place or makes room (a round)")
+      ->expected(0, 1);
+  simulate.add_option("--size-history", arguments.size_history,
+                      "of 2d-gittins and dlas-gpu-gittins: CSV with the column duration, the sizes "
+                      "of past jobs in GPU-seconds (2d-gittins without it: the trace's own jobs)");
+}
+
+// Of Gavel's authors' simulator.
+void AddGavelOptions(CLI::App& simulate, SimulateArguments& arguments) {
+  simulate
+      .add_option("--types", arguments.types,
+                  "with --compat gavel: the GPU types and how many GPUs there are of each, as "
+                  "v100=12,p100=12,k80=12; one GPU a server; with --elastic one type")
+      ->delimiter(',');
+  simulate
+      .add_option("--prices", arguments.prices,
+                  "with --compat gavel: dollars per GPU and hour, of policies by cost")
+      ->delimiter(',')
+      ->capture_default_str();
+  simulate.add_option(
+      "--throughputs", arguments.throughputs,
+      "with --compat gavel or --elastic: CSV with model, gpus and a column of iterations per "
+      "second for each type (what Gavel's authors measured)");
+  simulate.add_option("--solves", arguments.solves,
+                      "with --compat gavel: write what the policy was asked and answered to this "
+                      "file, as synergy gavel solve reads it");
+}
+
+// Of jobs that may have more or fewer workers.
+void AddElasticOption(CLI::App& simulate, SimulateArguments& arguments) {
+  std::string policies;
+  for (const ElasticPolicyName& policy : ElasticPolicyNames()) {
+    policies += fmt::format("\n    {:<21} {}", policy.name, policy.meaning);
+  }
+  simulate
+      .add_flag(
+          "--elastic", arguments.elastic,
+          "jobs run with more or fewer workers, each a GPU of the one type of --types; traces "
+          "as of --compat gavel, or made; --policy:" +
+              policies)
+      ->excludes("--compat");
+}
+
+// Shows how far a run is, where somebody looks on.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool quiet) : shows_(!quiet && isatty(STDERR_FILENO) == 1) {}
+
+  void Tell(const RunResult& run, size_t finished, size_t all) {
+    if (!shows_ || (finished - shown_ < 100 && finished != all && finished >= shown_)) return;
+    shown_ = finished;
+    fmt::print(stderr, "\r\033[K{} {} {}: {} of {} jobs", run.workload, run.policy, run.mechanism,
+               finished, all);
+  }
+
+  void Clear() const {
+    if (shows_) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  bool shows_;
+  size_t shown_ = 0;
+};
+
+// Files and standard output.
+Result<> Report(const SimulateArguments& arguments, const std::vector<RunResult>& runs) {
+  auto written = WriteFiles(arguments, runs);
+  if (!written) return written;
+  fmt::print("{}", arguments.output == "json"  ? ToJson(runs)
+                   : arguments.output == "csv" ? ToCsv(runs)
+                                               : ToTable(runs));
+  return {};
 }
 
 }  // namespace
@@ -147,7 +268,7 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
   simulate->add_option("--memory", arguments.memory, "memory of a server")->capture_default_str();
   simulate
       ->add_option("--policy", arguments.policies,
-                   "who goes first: fifo, srtf, las, ftf; several for a comparison")
+                   "who goes first; several for a comparison:" + Policies())
       ->delimiter(',')
       ->capture_default_str();
   simulate
@@ -161,10 +282,19 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
       ->check(CLI::Range(0.001, 1000.0))
       ->capture_default_str();
   simulate
-      ->add_option("--compat", arguments.compat,
-                   "reference: as the simulator of Synergy's authors, quirks included; "
-                   "mechanisms fair, greedy, tune")
-      ->check(CLI::IsMember({"reference"}));
+      ->add_option(
+          "--compat", arguments.compat,
+          "reference: as the simulator of Synergy's authors, quirks included; "
+          "mechanisms fair, greedy, tune"
+          "\n    tiresias           as the simulator of Tiresias' authors, on their traces: "
+          "--cluster nXgY,\n                       --schedule, --scheme"
+          "\n    gavel              as the simulator of Gavel's authors, on their traces or on what"
+          "\n                       --generate makes as they do: --types, --policy as synergy gavel"
+          "\n                       solve has them")
+      ->check(CLI::IsMember({"reference", "tiresias", "gavel"}));
+  AddQueueOptions(*simulate, arguments);
+  AddGavelOptions(*simulate, arguments);
+  AddElasticOption(*simulate, arguments);
   simulate->add_option("--placement", arguments.placement, "with --compat reference")
       ->check(CLI::IsMember({"first-fit", "consolidate"}))
       ->capture_default_str();
@@ -197,6 +327,15 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
       ->add_option("--spread-factor", arguments.spread_factor, "speed of a job that spans servers")
       ->check(CLI::Range(0.01, 1.0))
       ->capture_default_str();
+  simulate->add_flag("--live-profiles", arguments.live_profiles,
+                     "synergy, synergy-strict: nobody has profiled the models; they are measured "
+                     "while their jobs run");
+  simulate->add_option("--profiles-after", arguments.profiles_after,
+                       "synergy, synergy-strict: nobody knows the models' profiles until so long "
+                       "after the first arrival, then everybody does: what placing blindly costs");
+  simulate->add_flag("--cold-epochs", arguments.cold_epochs,
+                     "synergy, synergy-strict: until a job has read its data set once it comes "
+                     "from storage");
   simulate
       ->add_option("--split", arguments.split, "image:language:speech, for traces without models")
       ->capture_default_str();
@@ -207,8 +346,10 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
   simulate->add_option("--timeline", arguments.timeline,
                        "write what is allocated over time to this file");
   simulate->add_option("--changes", arguments.changes,
-                       "write where every pod went and what it had when to this file; of runs by "
-                       "events");
+                       "write where every pod went and what it had when to this file");
+  simulate->add_option("--html", arguments.html,
+                       "write a page to look at to this file: every node and job over time, two "
+                       "runs side by side");
   simulate->add_option("--plot", arguments.plot, "draw an SVG (needs gnuplot)");
   simulate->add_flag("-q,--quiet", arguments.quiet, "no progress on the terminal");
   AddClusterSources(*simulate, arguments);
@@ -216,6 +357,31 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
 }
 
 Result<> RunSimulate(const SimulateArguments& arguments) {
+  const auto limits = CheckQueueLimits(arguments.queue_limits);
+  if (!limits) return limits;
+  const auto files = CheckFiles(arguments);
+  if (!files) return files;
+  if (arguments.compat == "tiresias") {
+    const auto runs = RunAllTiresias(arguments);
+    if (!runs) return Fail(runs.error());
+    return Report(arguments, *runs);
+  }
+  ProgressLine progress(arguments.quiet);
+  const auto tell = [&](const RunResult& run, size_t finished, size_t all) {
+    progress.Tell(run, finished, all);
+  };
+  if (arguments.elastic) {
+    const auto runs = RunAllElastic(arguments, tell);
+    progress.Clear();
+    if (!runs) return Fail(runs.error());
+    return Report(arguments, *runs);
+  }
+  if (arguments.compat == "gavel") {
+    const auto runs = RunAllGavel(arguments, tell);
+    progress.Clear();
+    if (!runs) return Fail(runs.error());
+    return Report(arguments, *runs);
+  }
   auto options = CheckArguments(arguments);
   if (!options) return Fail(options.error());
   const auto loaded = LoadCluster(arguments, *options);
@@ -240,26 +406,16 @@ Result<> RunSimulate(const SimulateArguments& arguments) {
     const auto saved = WriteFile(arguments.save, ToTraceCsv(workloads->front().jobs));
     if (!saved) return saved;
   }
-  const bool show = !arguments.quiet && isatty(STDERR_FILENO) == 1;
-  size_t shown = 0;
-  const auto runs =
-      RunAll(arguments, *options, *facts, cluster, *workloads,
-             [&](const RunResult& run, size_t finished, size_t all) {
-               if (!show || (finished - shown < 100 && finished != all && finished >= shown))
-                 return;
-               shown = finished;
-               fmt::print(stderr, "\r\033[K{} {} {}: {} of {} jobs", run.workload, run.policy,
-                          run.mechanism, finished, all);
-             });
-  if (show) fmt::print(stderr, "\r\033[K");
+  const auto runs = RunAll(arguments, *options, *facts, cluster, *workloads, tell);
+  progress.Clear();
   if (!runs) return Fail(runs.error());
   fmt::print(stderr, "{}", LeftOutWarnings(*runs));
-  auto written = WriteFiles(arguments, *runs);
-  if (!written) return written;
-  fmt::print("{}", arguments.output == "json"  ? ToJson(*runs)
-                   : arguments.output == "csv" ? ToCsv(*runs)
-                                               : ToTable(*runs));
-  return {};
+  if (!arguments.html.empty()) {
+    const StartingCluster start = StartOf(arguments, *options, cluster);
+    const auto written = WriteFile(arguments.html, SimulationPage(start, *runs));
+    if (!written) return written;
+  }
+  return Report(arguments, *runs);
 }
 
 }  // namespace synergy::cli

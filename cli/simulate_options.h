@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/cluster_connection.h"
@@ -39,17 +41,33 @@ struct SimulateArguments {
   std::vector<double> loads{1};
   std::string placement = "first-fit";
   std::string compat;
+  bool elastic = false;
   std::string arrivals = "auto";
+  std::vector<std::string> schedules{"dlas-gpu"};  // of --compat tiresias, like the next
+  std::string scheme = "count";
+  std::vector<double> queue_limits{3250, 7200};
+  double promote = 0;
+  std::string lease;
+  std::string size_history;
+  // Of --compat gavel and --elastic: "v100=12".
+  std::vector<std::string> types;
+  std::vector<std::string> prices{"v100=0.74", "p100=0.43", "k80=0.135"};  // of --compat gavel
+  std::string throughputs;  // a file; of --compat gavel and --elastic
+  std::string solves;       // a file; of --compat gavel
   std::string window;
   std::string round = "300s";
   std::string restart_cost = "30s";
   double spread_factor = 1;
+  bool live_profiles = false;
+  std::string profiles_after;
+  bool cold_epochs = false;
   std::string latency;
   std::string split = "20:70:10";
   std::string output = "table";
   std::string jobs_csv;
   std::string timeline;
   std::string changes;
+  std::string html;
   std::string plot;
   bool quiet = false;
 };
@@ -59,6 +77,9 @@ struct SimulateOptions {
   ResourceVector server;
   Seconds round{300};
   Seconds restart_cost{30};
+  Seconds lease{};
+  // Of past jobs, GPU-seconds; none: the workload's own stand for them.
+  std::optional<std::vector<double>> sizes;
   Latencies latencies;
   std::optional<JobWindow> window;
   bool reference = false;
@@ -68,7 +89,20 @@ struct SimulateOptions {
   // As StartingCluster is given; its pods' work.
   bool starts_from_cluster = false;
   std::optional<Seconds> remaining;
+  std::optional<Duration> profiles_after;
+  bool keeps_changes = false;
 };
+
+// The simulators of others, and that of elastic jobs, do not say who was where: no --changes, no
+// --html with --compat or --elastic.
+Result<> CheckFiles(const SimulateArguments& arguments);
+
+// "--option: why", as kInvalid or with the error's own code.
+tl::unexpected<Error> WrongOption(std::string_view option, std::string_view why);
+tl::unexpected<Error> WrongOption(std::string_view option, const Error& error);
+
+// --queue-limits: at most 64, above 0, ascending.
+Result<> CheckQueueLimits(std::span<const double> limits);
 
 // kInvalid names the option.
 Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments);

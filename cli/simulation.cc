@@ -23,6 +23,9 @@
 namespace synergy::cli {
 namespace {
 
+// After which Gandiva measures how soon a job was of use (OSDI'18).
+constexpr double kFirstIterations = 100;
+
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 Result<std::array<int, 3>> SplitOf(const SimulateArguments& arguments) {
@@ -138,6 +141,9 @@ Result<std::vector<Job>> ToJobs(const Workload& workload, double load, const Ser
                   fmt::format("{}: job {} has no work to do: its iterations or their time are 0",
                               workload.name, from.id));
     }
+    job.first_part =
+        job.ideal * std::min(1.0, kFirstIterations / static_cast<double>(std::max(
+                                                         from.total_iterations, int64_t{1})));
     jobs.push_back(std::move(job));
   }
   return jobs;
@@ -146,8 +152,8 @@ Result<std::vector<Job>> ToJobs(const Workload& workload, double load, const Ser
 void Take(SimulationRun run, RunResult& result) {
   for (const JobRun& job : run.jobs) {
     const auto once = [](Seconds at) { return at < Seconds(0) ? std::nullopt : std::optional(at); };
-    result.jobs.push_back(
-        {static_cast<int64_t>(job.id), job.arrival, once(job.start), once(job.finish)});
+    result.jobs.push_back({static_cast<int64_t>(job.id), job.arrival, once(job.start),
+                           once(job.finish), once(job.first_part)});
     result.restarts += job.restarts;
     result.resizes += job.resizes;
   }
@@ -167,17 +173,32 @@ bool IsOf(std::span<const MechanismName> names, std::string_view name) {
                      [name](const MechanismName& known) { return known.name == name; });
 }
 
+// In GPU-seconds.
+std::vector<double> PastSizes(const SimulateOptions& options, std::span<const Job> jobs) {
+  if (options.sizes) return *options.sizes;
+  std::vector<double> sizes;
+  for (const Job& job : jobs) {
+    sizes.push_back(job.ideal.count() * static_cast<double>(job.gpus.count()));
+  }
+  return sizes;
+}
+
 Result<SimulationRun> RunInRounds(const SimulateArguments& arguments,
                                   const SimulateOptions& options, std::span<const Job> jobs,
                                   const RunResult& result, const Progress& progress) {
   const std::vector<Server> servers(static_cast<size_t>(arguments.servers), Server{options.server});
   auto mechanism = MakeMechanism(result.mechanism);
   if (!mechanism) return Fail(mechanism.error());
-  const auto policy = MakePolicy(result.policy);
+  auto sizes = PastSizes(options, jobs);
+  const auto policy = MakePolicy(
+      result.policy, {.queues = {.limits = arguments.queue_limits, .promote = arguments.promote},
+                      .sizes = SizeHistory(std::move(sizes))});
   if (!policy) return Fail(policy.error());
   const SimulatorOptions simulator{.round = options.round,
                                    .restart_cost = options.restart_cost,
-                                   .spread_factor = arguments.spread_factor};
+                                   .lease = options.lease,
+                                   .spread_factor = arguments.spread_factor,
+                                   .keep_changes = options.keeps_changes};
   return Simulate(servers, jobs, **policy, *mechanism, simulator, progress);
 }
 
@@ -209,7 +230,8 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
       if (!one_gpu) return Fail(one_gpu.error());
       profiles.Set(model, std::make_shared<const JobProfile>(*std::move(one_gpu)));
     }
-    product_jobs.push_back({job.id, model, job.gpus, job.arrival, job.ideal, job.fair_throughput});
+    product_jobs.push_back(
+        {job.id, model, job.gpus, job.arrival, job.ideal, job.fair_throughput, job.first_part});
   }
   ProductOptions product;
   product.enforcement = result.mechanism == "synergy" ? Enforcement::kShared : Enforcement::kStrict;
@@ -220,11 +242,12 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
   product.spread_factor = arguments.spread_factor;
   product.pod_namespace = pod_namespace;
   product.remaining = options.remaining;
-  product.keep_changes = !arguments.changes.empty();
-  return SimulateProduct(cluster != nullptr
-                             ? cluster->start
-                             : ClusterOf(static_cast<size_t>(arguments.servers), options.server),
-                         product_jobs, profiles, product, progress);
+  product.live_profiles = arguments.live_profiles;
+  product.profiles_after = options.profiles_after;
+  product.cold_epochs = arguments.cold_epochs;
+  product.keep_changes = options.keeps_changes;
+  return SimulateProduct(StartOf(arguments, options, cluster), product_jobs, profiles, product,
+                         progress);
 }
 
 Result<> RunDefault(const SimulateArguments& arguments, const SimulateOptions& options,
@@ -245,6 +268,10 @@ Result<> RunDefault(const SimulateArguments& arguments, const SimulateOptions& o
                 fmt::format("mechanism {} begins with empty servers; --from-cluster and --cluster "
                             "are for: synergy, synergy-strict",
                             result.mechanism));
+  }
+  for (const Job& job : *jobs) {
+    result.job_fair_shares.push_back(FairShareOf(Server{options.server}, job.gpus));
+    result.job_demands.push_back(job.demand);
   }
   const Progress progress = [&](size_t finished) { tell(result, finished, jobs->size()); };
   auto run = by_events ? RunByEvents(arguments, options, workload, *jobs, profiles, cluster, result,
@@ -316,6 +343,12 @@ Result<> WriteFile(const std::string& name, const std::string& text) {
   file.close();
   if (!file) return Fail(ErrorCode::kUnavailable, fmt::format("{} cannot be written", name));
   return {};
+}
+
+StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOptions& options,
+                        const PresentCluster* cluster) {
+  if (cluster != nullptr) return cluster->start;
+  return ClusterOf(static_cast<size_t>(arguments.servers), options.server);
 }
 
 Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,

@@ -48,14 +48,21 @@ struct RunResult {
   std::vector<JobTimes> jobs;
   std::vector<Gpus> job_gpus;  // as `jobs`
   std::vector<std::string> job_models;
+  // As `jobs`, each in all; empty with --compat.
+  std::vector<ResourceVector> job_fair_shares;
+  std::vector<ResourceVector> job_demands;
   std::vector<JobPlace> job_places;  // as `jobs`, of a run by events; else empty
   std::vector<UtilisationPoint> timeline;
-  std::vector<PlaceChange> changes;  // of a run by events
+  std::vector<PlaceChange> changes;  // where asked for; none with --compat
 };
 
 // `cluster`, here and below: what the runs start from; null: empty servers, as `arguments` say.
 Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,
                                             const ModelFacts& facts, const PresentCluster* cluster);
+
+// What the runs start with.
+StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOptions& options,
+                        const PresentCluster* cluster);
 
 // `tell(run, finished, all)` as a run goes on.
 using TellProgress = std::function<void(const RunResult& run, size_t finished, size_t all)>;
@@ -64,6 +71,17 @@ Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const PresentCluster* cluster,
                                       const std::vector<Workload>& workloads,
                                       const TellProgress& tell);
+
+// The runs of --compat tiresias: every trace under every schedule.
+Result<std::vector<RunResult>> RunAllTiresias(const SimulateArguments& arguments);
+
+// The runs of --compat gavel: every workload under every policy.
+Result<std::vector<RunResult>> RunAllGavel(const SimulateArguments& arguments,
+                                           const TellProgress& tell);
+
+// The runs of --elastic: every workload under every policy.
+Result<std::vector<RunResult>> RunAllElastic(const SimulateArguments& arguments,
+                                             const TellProgress& tell);
 
 Result<> WriteFile(const std::string& name, const std::string& text);
 

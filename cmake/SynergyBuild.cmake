@@ -33,6 +33,14 @@ function(synergy_set_flags target)
   # "literal" + std::string (its bug 105329).
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  # Products are rounded before they are added to, as on x86-64, so that a recording of one architecture replays on another.
+  if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+    target_compile_options(${target} PRIVATE -ffp-contract=off)
+  endif()
+  # In a unity build no source is the main file, and what is in an anonymous namespace stays in one source all the same.
+  if(CMAKE_UNITY_BUILD)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
   if(SYNERGY_SANITIZERS)
     list(JOIN SYNERGY_SANITIZERS "," sanitizers)
     target_compile_options(${target} PRIVATE -fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -40,19 +48,23 @@ function(synergy_set_flags target)
   endif()
 endfunction()
 
-# synergy_library(name [SOURCES ...] [DEPS ...] [PRIVATE_DEPS ...])
+# synergy_library(name [SOURCES ...] [DEPS ...] [PRIVATE_DEPS ...] [SEPARATE])
 # The folder src/<name> as the target synergy_<name>, alias synergy::<name>. DEPS are the folders that its headers use;
-# PRIVATE_DEPS are used by its sources alone, third-party libraries among them.
+# PRIVATE_DEPS are used by its sources alone, third-party libraries among them. SEPARATE where its sources use a name for
+# something different each, so that a unity build (CMakePresets.json) cannot join them.
 function(synergy_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(arg "SEPARATE" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(synergy_${name} STATIC ${arg_SOURCES})
+  if(arg_SEPARATE)
+    set_target_properties(synergy_${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   add_library(synergy::${name} ALIAS synergy_${name})
   target_include_directories(synergy_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(synergy_${name} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
   synergy_set_flags(synergy_${name})
 endfunction()
 
-# synergy_program(name SOURCES ... DEPS ...): a program in <build>/bin.
+# synergy_program(name SOURCES ... DEPS ...): a program in <build>/bin. The target `programs` builds all of them.
 function(synergy_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -60,6 +72,10 @@ function(synergy_program name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   synergy_set_flags(${name})
   install(TARGETS ${name} RUNTIME)
+  if(NOT TARGET programs)
+    add_custom_target(programs)
+  endif()
+  add_dependencies(programs ${name})
 endfunction()
 
 # synergy_test(name LABEL unit|property|integration|cluster SOURCES ... DEPS ...): one GoogleTest program, registered as
@@ -76,9 +92,9 @@ function(synergy_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
   # A test is compiled more often than its own code takes time to run.
   target_compile_options(${name} PRIVATE -O0)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD_BATCH_SIZE 8)
-  if(NOT arg_SEPARATE)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD_BATCH_SIZE 8 UNITY_BUILD ON)
+  if(arg_SEPARATE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   endif()
   synergy_set_flags(${name})
   if(NOT TARGET ${arg_LABEL}_tests)

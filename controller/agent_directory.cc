@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <utility>
 
 namespace synergy::controller {
 namespace {
@@ -67,13 +68,29 @@ void AgentDirectory::Done(Agent agent) {
   const auto known = agents_.find(agent.uid);
   // Gone meanwhile, or somewhere else and waiting for its turn there.
   if (known == agents_.end() || known->second.agent.address != agent.address) return;
-  Duration pause = interval_;
+  const bool closely = agent.failures == 0 && watched_.contains(agent.node);
+  Duration pause = closely ? short_interval_ : interval_;
   for (int i = 0; i < agent.failures && pause < kLongestPause; ++i) pause *= 2;
   if (agent.failures > 0) pause = std::min(pause, std::max(kLongestPause, interval_));
   Entry& entry = known->second;
   entry.due = std::max(entry.due + pause, clock_.Now());
   waiting_.insert({entry.due, agent.uid});
   entry.agent = std::move(agent);
+}
+
+void AgentDirectory::WatchClosely(std::set<std::string> nodes) {
+  const std::lock_guard lock(mutex_);
+  if (nodes == watched_) return;
+  const Instant soon = clock_.Now() + short_interval_;
+  for (auto& [uid, entry] : agents_) {
+    const std::string& node = entry.agent.node;
+    if (!nodes.contains(node) || watched_.contains(node) || entry.due <= soon) continue;
+    // One that is being asked now, or that does not answer, goes its way.
+    if (entry.agent.failures > 0 || waiting_.erase({entry.due, uid}) == 0) continue;
+    entry.due = soon;
+    waiting_.insert({soon, uid});
+  }
+  watched_ = std::move(nodes);
 }
 
 size_t AgentDirectory::size() const {

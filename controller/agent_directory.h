@@ -2,10 +2,13 @@
 
 // The node agents, and when each is asked next. A ready pod of them is asked once an interval, at a
 // time of its own, so that all of them are spread over it. One that does not answer is asked less
-// often, up to once a minute: those that are gone must not hold up the others.
+// often, up to once a minute: those that are gone must not hold up the others. Those of a few nodes
+// may be asked more often, for a while.
 //
 // Threading: from any thread; a watch writes.
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -34,7 +37,12 @@ struct Agent {
 class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
  public:
   // `clock` outlives this.
-  AgentDirectory(const Clock& clock, Duration interval) : clock_(clock), interval_(interval) {}
+  AgentDirectory(const Clock& clock, Duration interval)
+      : clock_(clock), interval_(interval), short_interval_(std::min(interval, kShortInterval)) {}
+
+  // The only nodes whose agents are asked every kShortInterval from now on.
+  static constexpr Duration kShortInterval = std::chrono::seconds(2);
+  void WatchClosely(std::set<std::string> nodes);
 
   void Replace(std::vector<wire::AgentPod> all) override;
   void Upsert(wire::AgentPod pod) override;
@@ -58,9 +66,11 @@ class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
 
   const Clock& clock_;
   const Duration interval_;
+  const Duration short_interval_;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> agents_;                // by uid
   std::set<std::pair<Instant, std::string>> waiting_;  // due, uid; without those being asked
+  std::set<std::string> watched_;                      // nodes
 };
 
 }  // namespace synergy::controller

@@ -38,6 +38,11 @@ class ClusterView final : public AdmissionSurroundings {
                                                   const std::string& name) const override {
     return profiles_.Find(profile_namespace, name);
   }
+  std::shared_ptr<const KnownProfile> FindMeasured(const std::string& profile_namespace,
+                                                   const std::string& workload, Gpus gpus,
+                                                   int32_t gang_size,
+                                                   const std::string& gpu_product,
+                                                   const NodeSelection& selection) const override;
   std::shared_ptr<const NamespaceLimits> Limits() const override {
     return state_.Snapshot()->share_limits();
   }

@@ -1,8 +1,11 @@
 #include "controller/daemon.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -14,15 +17,23 @@
 #include "config/text_file.h"
 #include "controller/agent_directory.h"
 #include "controller/cluster_view.h"
+#include "controller/contradiction_watch.h"
 #include "controller/fair_share_cache.h"
+#include "controller/measured_keeper.h"
 #include "controller/memory_harm_watch.h"
 #include "controller/namespace_store.h"
+#include "controller/pod_adopter.h"
 #include "controller/pod_gauges.h"
 #include "controller/pod_sizer.h"
 #include "controller/profile_store.h"
+#include "controller/profiling.h"
+#include "controller/profiling_actions.h"
+#include "controller/profiling_driver.h"
 #include "controller/progress_answer.h"
 #include "controller/progress_book.h"
 #include "controller/progress_puller.h"
+#include "controller/round_queues.h"
+#include "controller/rounds_driver.h"
 #include "controller/status_writer.h"
 #include "controller/tuner_actions.h"
 #include "controller/tuner_driver.h"
@@ -35,6 +46,7 @@
 #include "core/version.h"
 #include "daemon/descriptor_limit.h"
 #include "daemon/probes.h"
+#include "engine/profiler.h"
 #include "engine/tuner.h"
 #include "http/server.h"
 #include "kube/api_client.h"
@@ -46,8 +58,11 @@
 #include "kube/listing.h"
 #include "kube/pod_api.h"
 #include "kube/profile_api.h"
+#include "kube/round_api.h"
 #include "kube/watches.h"
 #include "metrics/controller_metrics.h"
+#include "metrics/profiling_metrics.h"
+#include "metrics/round_metrics.h"
 #include "metrics/tuner_metrics.h"
 #include "profile/job_profile.h"
 #include "record/recorder.h"
@@ -66,6 +81,22 @@ AdmissionSettings ToSettings(const config::ControllerConfig& config) {
   if (!config.own_namespace.empty()) settings.excluded_namespaces.push_back(config.own_namespace);
   settings.enforcement = config.enforcement;
   settings.max_speed_up = config.max_speed_up;
+  settings.profiling = config.profiling.On(config.progress);
+  return settings;
+}
+
+ProfilerSettings ToProfilerSettings(const config::ControllerConfig& config) {
+  const config::ControllerConfig::Profiling& profiling = config.profiling;
+  ProfilerSettings settings;
+  settings.warm_up = profiling.warm_up;
+  settings.window = profiling.window;
+  settings.probe_window = profiling.probe_window;
+  settings.probe_lead = profiling.probe_lead;
+  settings.longest_window = std::max<Duration>(settings.longest_window, 2 * profiling.window);
+  settings.most_loss = profiling.most_loss_percent / 100;
+  settings.probes_at_once = static_cast<size_t>(profiling.probes_at_once);
+  settings.drift = static_cast<double>(profiling.drift_percent) / 100;
+  settings.drift_time = profiling.drift_time;
   return settings;
 }
 
@@ -123,6 +154,9 @@ Result<PullSettings> ToPullSettings(const config::ControllerConfig& config) {
   return settings;
 }
 
+// How often it is looked whose turn it is.
+constexpr Duration kRounds = std::chrono::seconds(1);
+
 class RunningDaemon final : public Daemon {
  public:
   RunningDaemon(const config::ControllerConfig& config, std::unique_ptr<kube::ApiClient> client,
@@ -160,6 +194,21 @@ class RunningDaemon final : public Daemon {
             config.tuner.memory_watch),
         tuning_(
             tuner_driver_, [this] { return MayTune(); }, clock),
+        agents_(clock, config.progress.interval),
+        measurements_(profiles_),
+        contradictions_(ToProfilerSettings(config), profiles_, *events_, log),
+        profiler_(ToProfilerSettings(config), measurements_),
+        profiling_actions_(state_, profiles_, *pod_api_, *profile_api_, log, profiling_metrics_,
+                           [this] { return MayTune(); }),
+        profiling_driver_(
+            profiler_, state_, progress_, profiling_actions_, clock,
+            [this](std::set<std::string> nodes) { agents_.WatchClosely(std::move(nodes)); }),
+        adopter_(
+            ToSettings(config), view_, profiles_, state_, *pod_api_, *events_,
+            [this] { return MayTune(); }, log),
+        keeper_(*profile_api_, profiles_, state_, clock, log, config.profiling.keep),
+        profiling_(
+            profiling_driver_, adopter_, keeper_, [this] { return MayTune(); }, clock),
         pod_store_(state_),
         node_store_(state_),
         range_store_(state_),
@@ -167,10 +216,16 @@ class RunningDaemon final : public Daemon {
         telling_pods_(pod_store_, *events_, [this] { return election_->IsLeader(); }),
         waking_pods_(telling_pods_, [this] { tuning_.Wake(); }),
         waking_nodes_(node_store_, [this] { tuning_.Wake(); }),
-        agents_(clock, config.progress.interval),
-        watches_(*client_, reader_, config.staleness_limit, clock, log) {
+        watches_(*client_, reader_, config.staleness_limit, clock, log),
+        round_api_(kube::MakeRoundApi(*client_)),
+        rounds_driver_(
+            round_objects_, *round_api_, *events_,
+            [this](const std::string& uid) { return ProgressOf(uid); }, clock, log, round_metrics_),
+        kueue_watches_(*client_, reader_, config.staleness_limit, clock, log) {
     tuner_driver_.Hold(tuner_profiles_);
     tuner_driver_.Watch(harm_watch_);
+    profiling_driver_.Compare(contradictions_);
+    status_writer_.Compare(contradictions_);
   }
 
   ~RunningDaemon() override { Stop(); }
@@ -198,6 +253,8 @@ class RunningDaemon final : public Daemon {
     });
     if (config_.tuner.enabled) tuning_.Start();
     if (puller_) puller_->Start();
+    StartProfiling();
+    if (config_.kueue_enabled) StartRounds();
     if (const Result<> started = webhook_server_->Start(); !started) return started;
     return http_server_->Start();
   }
@@ -211,12 +268,14 @@ class RunningDaemon final : public Daemon {
     if (webhook_server_) webhook_server_->Stop(config_.shutdown_grace);
     if (http_server_) http_server_->Stop(config_.shutdown_grace);
     puller_.reset();
+    profiling_.Stop();
     tuning_.Stop();
     tuner_hands_.reset();
-    for (std::jthread* const thread : {&status_writing_, &refreshing_, &sizing_}) {
+    for (std::jthread* const thread : {&status_writing_, &refreshing_, &sizing_, &rounds_}) {
       thread->request_stop();
       if (thread->joinable()) thread->join();
     }
+    kueue_watches_.Stop();
     watches_.Stop();
   }
 
@@ -257,6 +316,12 @@ class RunningDaemon final : public Daemon {
     return {};
   }
 
+  void StartProfiling() {
+    if (config_.profiling.On(config_.progress)) return profiling_.Start();
+    if (config_.profiling.enabled)
+      log_.Info("no profiling, because progress is not enabled, and that is what it measures by");
+  }
+
   Result<> StartRecording() {
     if (config_.record_file.empty()) return {};
     auto recorder = record::Recorder::Open(config_.record_file, config_.record_limit,
@@ -281,6 +346,38 @@ class RunningDaemon final : public Daemon {
     }
   }
 
+  // Watches of their own: where Kueue is not there, or not well, all the rest goes on.
+  void StartRounds() {
+    const auto of_kueue = [](const char* plural) { return std::string(kube::kKueuePath) + plural; };
+    RoundObjects& objects = round_objects_;
+    kueue_watches_.Start("roundpolicies", std::string(kube::kRoundPoliciesPath), objects.policies);
+    kueue_watches_.Start("workloads", of_kueue("workloads"), objects.workloads);
+    kueue_watches_.Start("clusterqueues", of_kueue("clusterqueues"), objects.cluster_queues);
+    kueue_watches_.Start("localqueues", of_kueue("localqueues"), objects.local_queues);
+    kueue_watches_.Start("resourceflavors", of_kueue("resourceflavors"), objects.flavors);
+    kueue_watches_.Start("admissionchecks", of_kueue("admissionchecks"), objects.checks);
+    kueue_watches_.Start("cohorts", of_kueue("cohorts"), objects.cohorts);
+    kueue_watches_.Start("queuedpods", "/api/v1/pods", objects.pods, kube::kLivingPods,
+                         std::string(wire::kPodSetLabel));
+    rounds_ = std::jthread([this](const std::stop_token& stop) {
+      bool acted = false;
+      while (clock_.SleepFor(kRounds, stop)) {
+        const bool acts = MayTune() && kueue_watches_.Current();
+        if (acts && !acted) rounds_driver_.StartOver();
+        // Who leads has them.
+        if (acted && !acts) round_metrics_.SetWorkloads({});
+        acted = acts;
+        if (acts) rounds_driver_.Step(stop);
+      }
+    });
+  }
+
+  std::optional<PodProgress> ProgressOf(const std::string& uid) const {
+    auto known = progress_.Of(uid, clock_.Now());
+    if (!known) return std::nullopt;
+    return std::move(known->pod);
+  }
+
   void AddRoutes() {
     webhook_server_->Handle("POST", "/mutate-pod", [this](const http::Request& request) {
       return webhook_.ReviewPod(request);
@@ -291,9 +388,8 @@ class RunningDaemon final : public Daemon {
     http_server_->Handle("GET", "/progress", [this](const http::Request& request) {
       return AnswerProgress(request, progress_, clock_.Now());
     });
-    daemon::AddProbes(*http_server_,
-                      {.not_ready = [this] { return health_->NotReadyReason(); },
-                       .metrics = [this] { return metrics_.Render() + tuner_metrics_.Render(); }});
+    daemon::AddProbes(*http_server_, {.not_ready = [this] { return health_->NotReadyReason(); },
+                                      .metrics = [this] { return RenderMetrics(); }});
   }
 
   std::unique_ptr<kube::LeaderElection> StartElection() {
@@ -313,6 +409,13 @@ class RunningDaemon final : public Daemon {
     if (!leads || !health_->NotReadyReason().empty()) return false;
     const auto expiry = webhook_server_->CertificateExpiry();
     return !expiry || *expiry > clock_.WallNow();
+  }
+
+  std::string RenderMetrics() {
+    const ProfileStore::Counts profiles = profiles_.counts();
+    profiling_metrics_.SetMeasurements(profiles.confirmed, profiles.estimated, profiles.drifted);
+    return metrics_.Render() + tuner_metrics_.Render() + profiling_metrics_.Render() +
+           round_metrics_.Render();
   }
 
   metrics::ControllerGauges ReadGauges() const {
@@ -378,6 +481,17 @@ class RunningDaemon final : public Daemon {
   TunerDriver tuner_driver_;
   MemoryHarmWatch harm_watch_;
   Tuning tuning_;
+  AgentDirectory agents_;
+  ProgressBook progress_;
+  metrics::ProfilingMetrics profiling_metrics_;
+  StoredMeasurements measurements_;
+  ContradictionWatch contradictions_;
+  Profiler profiler_;
+  ProfilingActions profiling_actions_;
+  ProfilingDriver profiling_driver_;
+  PodAdopter adopter_;
+  MeasuredKeeper keeper_;
+  Profiling profiling_;
   kube::PodStore pod_store_;
   kube::NodeStore node_store_;
   kube::LimitRangeStore range_store_;
@@ -385,14 +499,18 @@ class RunningDaemon final : public Daemon {
   WarningTeller telling_pods_;
   WakingStore<Pod> waking_pods_;
   WakingStore<Node> waking_nodes_;
-  AgentDirectory agents_;
-  ProgressBook progress_;
   std::unique_ptr<ProgressPuller> puller_;  // none without progress.enabled
   kube::Watches watches_;
+  RoundObjects round_objects_;
+  std::unique_ptr<kube::RoundApi> round_api_;
+  metrics::RoundMetrics round_metrics_;
+  RoundsDriver rounds_driver_;
+  kube::Watches kueue_watches_;
   std::unique_ptr<kube::Health> health_;
   std::jthread refreshing_;
   std::jthread status_writing_;
   std::jthread sizing_;
+  std::jthread rounds_;
   bool stopped_ = false;
 };
 

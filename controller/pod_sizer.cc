@@ -1,12 +1,11 @@
 #include "controller/pod_sizer.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "cluster/annotations.h"
+#include "controller/pod_as_created.h"
 #include "core/quantity_text.h"
 
 namespace synergy::controller {
@@ -28,32 +27,6 @@ bool MayBeSized(const Pod& pod, const std::string& scheduler) {
   const Fungible& fungible = *pod.fungible;
   return pod.waiting->scheduler == scheduler && !fungible.change &&
          (fungible.placeholder || fungible.profile.empty());
-}
-
-// The pod as it was when it was created, as far as sizes go.
-PodToAdmit AsCreated(const Pod& pod) {
-  const Fungible& fungible = *pod.fungible;
-  PodToAdmit created;
-  created.pod_namespace = pod.pod_namespace;
-  created.scheduler = pod.waiting->scheduler;
-  created.labels = pod.labels;
-  // A limit cannot be added or taken away any more.
-  std::erase_if(created.labels,
-                [](const auto& label) { return label.first == annotations::kEnforcement; });
-  created.labels.emplace_back(annotations::kEnforcement, ToString(fungible.enforcement));
-  std::sort(created.labels.begin(), created.labels.end());
-  created.exists = true;
-  const ResourceVector& has = fungible.requested;
-  created.gpu_containers.push_back(
-      {0,
-       fungible.container,
-       has.gpus,
-       fungible.written,
-       {has.cpu, fungible.cpu_limit, has.memory, fungible.memory_limit}});
-  created.beside = fungible.beside;
-  created.guaranteed_beside = fungible.enforcement == Enforcement::kStrict;
-  if (pod.waiting->selection) created.selection = *pod.waiting->selection;
-  return created;
 }
 
 }  // namespace
@@ -84,7 +57,8 @@ void PodSizer::SizeAll(uint64_t profiles_version) {
 }
 
 bool PodSizer::SizeOne(const Pod& pod) {
-  const AdmissionDecision decision = Admit(AsCreated(pod), surroundings_, settings_);
+  const AdmissionDecision decision =
+      Admit(AsCreated(pod, settings_.scheduler_name), surroundings_, settings_);
   if (!decision.figures || !decision.figures->placeholder.empty()) return true;
   const AdmissionFigures& figures = *decision.figures;
   // One without placeholders may be on its way to a node already, where more might not fit.

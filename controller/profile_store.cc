@@ -10,14 +10,45 @@ std::shared_ptr<const KnownProfile> ProfileStore::Know(ProfileObject object) con
   return known;
 }
 
-void ProfileStore::Replace(std::vector<ProfileObject> all) {
-  std::map<Key, std::shared_ptr<const KnownProfile>> profiles;
-  for (ProfileObject& object : all) {
-    Key key(object.profile_namespace, object.name);
-    profiles[std::move(key)] = Know(std::move(object));
+ProfileStore::MeasuredKey ProfileStore::MeasuredKeyOf(const ProfileObject& object) {
+  const MeasuredProfile& measured = *object.measured;
+  return {object.profile_namespace, measured.workload, measured.gpus, measured.gang_size};
+}
+
+void ProfileStore::Keep(Key key, std::shared_ptr<const KnownProfile> known) {
+  Forget(key);
+  const ProfileObject& object = known->object;
+  if (object.measured) {
+    const MeasuredProfile& measured = *object.measured;
+    measured_[MeasuredKeyOf(object)][measured.gpu_product] = known;
   }
+  profiles_.insert_or_assign(std::move(key), std::move(known));
+}
+
+void ProfileStore::Forget(const Key& key) {
+  const auto found = profiles_.find(key);
+  if (found == profiles_.end()) return;
+  const ProfileObject& object = found->second->object;
+  if (object.measured) {
+    const MeasuredProfile& measured = *object.measured;
+    const auto products = measured_.find(MeasuredKeyOf(object));
+    products->second.erase(measured.gpu_product);
+    if (products->second.empty()) measured_.erase(products);
+  }
+  profiles_.erase(found);
+}
+
+void ProfileStore::Replace(std::vector<ProfileObject> all) {
+  std::vector<std::shared_ptr<const KnownProfile>> known;
+  known.reserve(all.size());
+  for (ProfileObject& object : all) known.push_back(Know(std::move(object)));
   const std::lock_guard lock(mutex_);
-  profiles_ = std::move(profiles);
+  profiles_.clear();
+  measured_.clear();
+  for (auto& each : known) {
+    Key key(each->object.profile_namespace, each->object.name);
+    Keep(std::move(key), std::move(each));
+  }
   ++version_;
 }
 
@@ -25,13 +56,13 @@ void ProfileStore::Upsert(ProfileObject object) {
   Key key(object.profile_namespace, object.name);
   auto known = Know(std::move(object));
   const std::lock_guard lock(mutex_);
-  profiles_[std::move(key)] = std::move(known);
+  Keep(std::move(key), std::move(known));
   ++version_;
 }
 
 void ProfileStore::Remove(const ProfileObject& object) {
   const std::lock_guard lock(mutex_);
-  profiles_.erase({object.profile_namespace, object.name});
+  Forget({object.profile_namespace, object.name});
   ++version_;
 }
 
@@ -50,6 +81,22 @@ std::vector<std::shared_ptr<const KnownProfile>> ProfileStore::All() const {
   return all;
 }
 
+std::vector<std::shared_ptr<const KnownProfile>> ProfileStore::Measured(
+    const std::string& profile_namespace, const std::string& workload, Gpus gpus,
+    int32_t gang_size) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<const KnownProfile>> all;
+  const auto found = measured_.find({profile_namespace, workload, gpus, gang_size});
+  if (found == measured_.end()) return all;
+  for (const auto& [product, known] : found->second) all.push_back(known);
+  return all;
+}
+
+bool ProfileStore::AnyMeasured() const {
+  const std::lock_guard lock(mutex_);
+  return !measured_.empty();
+}
+
 uint64_t ProfileStore::version() const {
   const std::lock_guard lock(mutex_);
   return version_;
@@ -58,8 +105,14 @@ uint64_t ProfileStore::version() const {
 ProfileStore::Counts ProfileStore::counts() const {
   const std::lock_guard lock(mutex_);
   Counts counts;
-  for (const auto& [key, profile] : profiles_)
-    ++(profile->object.profile != nullptr ? counts.valid : counts.invalid);
+  for (const auto& [key, profile] : profiles_) {
+    const ProfileObject& object = profile->object;
+    ++(object.problems.empty() ? counts.valid : counts.invalid);
+    if (!object.measured) continue;
+    ++(object.measured->drifted     ? counts.drifted
+       : object.measured->confirmed ? counts.confirmed
+                                    : counts.estimated);
+  }
   return counts;
 }
 
@@ -67,7 +120,14 @@ TunedProfile StoredProfiles::Find(const std::string& pod_namespace, const std::s
                                   Gpus gpus) const {
   const std::shared_ptr<const KnownProfile> known = store_.Find(pod_namespace, name);
   if (!known) return {};
-  return {ForGpus(known->object.profile, gpus), known->object.generation};
+  return {ForGpus(known->object.profile, gpus), known->object.PointsGeneration()};
+}
+
+std::shared_ptr<const MeasuredProfile> StoredMeasurements::Find(
+    const std::string& profile_namespace, const std::string& name) const {
+  const std::shared_ptr<const KnownProfile> known = store_.Find(profile_namespace, name);
+  if (!known || !known->object.measured) return nullptr;
+  return {known, &*known->object.measured};
 }
 
 }  // namespace synergy::controller

@@ -11,6 +11,7 @@ void ProgressBook::Hear(const std::string& node, WallTime since, std::vector<Pod
   const std::lock_guard lock(mutex_);
   for (PodProgress& pod : pods) {
     std::string uid = pod.uid;
+    if (keeps_news_) news_.insert(uid);
     entries_.insert_or_assign(std::move(uid),
                               Entry{{std::move(pod), node, since, now.wall, {}}, now.now});
   }
@@ -58,6 +59,23 @@ void ProgressBook::Forget(const ClusterSnapshot& cluster, Instant now) {
   std::erase_if(entries_, [&](const auto& entry) {
     return now - entry.second.heard > kLongest || !there(entry.second.known);
   });
+}
+
+void ProgressBook::KeepNews(bool keep) {
+  const std::lock_guard lock(mutex_);
+  keeps_news_ = keep;
+  news_.clear();
+}
+
+std::vector<KnownProgress> ProgressBook::TakeNews(Instant now) {
+  const std::lock_guard lock(mutex_);
+  std::vector<KnownProgress> news;
+  news.reserve(news_.size());
+  for (const std::string& uid : std::exchange(news_, {})) {
+    const auto found = entries_.find(uid);
+    if (found != entries_.end()) news.push_back(WithAge(found->second, now));
+  }
+  return news;
 }
 
 ProgressBook::Extent ProgressBook::extent(Instant now) const {

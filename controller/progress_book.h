@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "cluster/cluster_snapshot.h"
@@ -31,6 +32,11 @@ class ProgressBook {
   // What is too old, and pods that are not on their node any more.
   void Forget(const ClusterSnapshot& cluster, Instant now);
 
+  // From now on it is noted of whom something was heard, for TakeNews(); or no more.
+  void KeepNews(bool keep);
+  // What was heard since the last time, of each pod the latest. None of it is older than the book.
+  std::vector<KnownProgress> TakeNews(Instant now);
+
   struct Extent {
     size_t pods = 0;
     Duration oldest{};
@@ -47,6 +53,8 @@ class ProgressBook {
 
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Entry> entries_;  // by uid
+  bool keeps_news_ = false;
+  std::unordered_set<std::string> news_;  // uids
 };
 
 }  // namespace synergy::controller

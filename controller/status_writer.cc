@@ -49,8 +49,10 @@ StatusWriter::StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles,
 void StatusWriter::WriteIfDue(const std::stop_token& stop) {
   const uint64_t version = profiles_.version();
   const Instant now = clock_.Now();
-  if (version_ == version && now < next_) return;
+  const uint64_t verdicts = contradictions_ != nullptr ? contradictions_->version() : 0;
+  if (version_ == version && verdicts_ == verdicts && now < next_) return;
   version_ = version;
+  verdicts_ = verdicts;
   next_ = now + (WriteAll(stop) ? kRefresh : kRetry);
 }
 
@@ -63,6 +65,8 @@ bool StatusWriter::WriteAll(const std::stop_token& stop) {
     if (status == object.status) continue;
     if (status.valid != object.status.valid || status.since.empty())
       status.since = ToTimeText(clock_.WallNow());
+    if (!status.contradiction.empty() && status.contradicted_since.empty())
+      status.contradicted_since = ToTimeText(clock_.WallNow());
     const Result<> written = api_.WriteStatus(object, status, stop);
     metrics_.CountStatusWrite(written ? "written" : "failed");
     // One that is gone, or another one by now, comes again by the watch.
@@ -77,11 +81,35 @@ bool StatusWriter::WriteAll(const std::stop_token& stop) {
   return all_written;
 }
 
+void StatusWriter::DescribeContradiction(const ProfileObject& object, ProfileStatus& status) const {
+  if (object.measured || object.profile == nullptr) return;
+  const ProfileVerdict seen =
+      contradictions_ != nullptr
+          ? contradictions_->Of(object.profile_namespace, object.name, object.generation)
+          : ProfileVerdict();
+  // Who has seen nothing leaves what another one saw.
+  const bool still = object.status.observed_generation == object.generation;
+  if (still) status.contradicted_since = object.status.contradicted_since;
+  if (seen.verdict == Verdict::kContradicted) {
+    status.contradiction = seen.message;
+  } else if (seen.verdict == Verdict::kUnknown && still) {
+    status.contradiction = object.status.contradiction;
+  }
+  if (status.contradiction.empty()) status.contradicted_since.clear();
+}
+
 ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
   const ProfileObject& object = profile.object;
   ProfileStatus status;
   status.observed_generation = object.generation;
   status.since = object.status.since;
+  DescribeContradiction(object, status);
+  if (object.profile == nullptr && object.problems.empty()) {
+    status.valid = "Unknown";
+    status.reason = "Measuring";
+    status.message = "nothing has been measured of the workload yet";
+    return status;
+  }
   if (object.profile == nullptr) {
     status.valid = "False";
     status.reason = "Unusable";
@@ -89,8 +117,9 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
     return status;
   }
   status.valid = "True";
-  status.reason = "Usable";
+  status.reason = object.measured ? "Measured" : "Usable";
   status.message = Join(object.profile->warnings());
+  if (object.measured && !object.measured->note.empty()) status.message = object.measured->note;
   // Of the nodes that it is for, whoever may go there.
   const auto fair = LeastFairShare(*cluster_.Snapshot(), nullptr, object.profile->gpus(),
                                    object.training.gpu_product, headroom_);
@@ -111,7 +140,8 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
     }
   }
   status.demand_cpu = ToQuantityText(demand.cpu);
-  status.demand_memory = ToQuantityText(demand.memory);
+  // The memory is not measured.
+  if (!object.measured) status.demand_memory = ToQuantityText(demand.memory);
   return status;
 }
 

@@ -10,6 +10,7 @@
 #include <stop_token>
 
 #include "cluster/cluster_state.h"
+#include "controller/contradiction_watch.h"
 #include "controller/profile_store.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -26,14 +27,20 @@ class StatusWriter {
                const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
                ResourceVector headroom = {}, double max_speed_up = kDefaultMaxSpeedUp);
 
-  // Often: looks at the profiles when one has changed, when something is still to be written, and
-  // once a minute, because the fair share that a speed-up is told against follows the cluster.
+  // What is seen of pods that have profiles; outlives this. To be called before anything else.
+  void Compare(const ContradictionWatch& contradictions) { contradictions_ = &contradictions; }
+
+  // Often: looks at the profiles when one has changed, or a verdict about one, when something is
+  // still to be written, and once a minute, because the fair share that a speed-up is told against
+  // follows the cluster.
   void WriteIfDue(const std::stop_token& stop);
   // False when one could not be written.
   bool WriteAll(const std::stop_token& stop);
 
  private:
-  // What the status should be. `since` is left as it is.
+  // What the condition Contradicted should be.
+  void DescribeContradiction(const ProfileObject& object, ProfileStatus& status) const;
+  // What the status should be. Times are left as they are.
   ProfileStatus Describe(const KnownProfile& profile) const;
 
   kube::ProfileApi& api_;
@@ -44,7 +51,9 @@ class StatusWriter {
   metrics::ControllerMetrics& metrics_;
   const ResourceVector headroom_;
   const double max_speed_up_;
+  const ContradictionWatch* contradictions_ = nullptr;
   std::optional<uint64_t> version_;  // of the profiles, when all were last written
+  uint64_t verdicts_ = 0;            // likewise
   Instant next_{};
 };
 

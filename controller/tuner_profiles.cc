@@ -13,11 +13,13 @@ std::optional<decision::ProfilesHeld> TunerProfiles::Hold() {
   decision::ProfilesHeld told{.book_version = version, .profiles = {}};
   for (const auto& known : store_.All()) {
     const ProfileObject& object = known->object;
-    profiles[{object.profile_namespace, object.name}] = {object.profile, object.generation};
+    profiles[{object.profile_namespace, object.name}] = {object.profile, object.PointsGeneration(),
+                                                         object.measured.has_value()};
     decision::HeldProfile& each = told.profiles.emplace_back();
     each.profile_namespace = object.profile_namespace;
     each.name = object.name;
-    each.generation = object.generation;
+    each.generation = object.PointsGeneration();
+    each.measured = object.measured.has_value();
     if (object.profile != nullptr) each.training = object.training;
   }
   held_.Hold(std::move(profiles), version);

@@ -93,8 +93,11 @@ http::Response Webhook::ReviewProfile(const http::Request& request) {
     answer.message = Join(review->object.problems);
   } else {
     metrics_.CountProfileReview("valid");
-    for (const std::string& warning : review->object.profile->warnings())
-      answer.warnings.push_back("spec.points: " + warning);
+    // One that is to be measured has none yet.
+    if (const auto& profile = review->object.profile) {
+      for (const std::string& warning : profile->warnings())
+        answer.warnings.push_back("spec.points: " + warning);
+    }
   }
   return Answer(wire::WriteReviewAnswer(review->head, answer));
 }

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "config/text_file.h"
 #include "deviceplugin/command.h"
+#include "deviceplugin/whole_file.h"
 #include "wire/gpu_inventory.h"
 
 namespace synergy::deviceplugin {
@@ -62,22 +60,8 @@ Result<> CdiFile::Write(const GpuInventory& inventory) {
   }
   if (const Result<std::string> present = config::ReadTextFile(file_); present && *present == text_)
     return {};
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
   // Runtimes read every *.json of the folder: a file that is not whole must not be called so.
-  const std::string unfinished = file_ + ".unfinished";
-  {
-    std::ofstream out(unfinished, std::ios::binary | std::ios::trunc);
-    out << text_;
-    out.close();
-    if (!out) return Fail(ErrorCode::kUnavailable, unfinished + " cannot be written");
-  }
-  std::filesystem::rename(unfinished, file_, error);
-  if (error) {
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("{} cannot be written: {}", file_, error.message()));
-  }
-  return {};
+  return WriteWholeFile(file_, text_);
 }
 
 std::string CdiFile::Complete(const std::string& plain) const {

@@ -3,12 +3,15 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/version.h"
 #include "daemon/probes.h"
+#include "deviceplugin/busy_teller.h"
 #include "deviceplugin/cdi_file.h"
 #include "deviceplugin/gauges.h"
 #include "deviceplugin/inventory_monitor.h"
@@ -29,6 +32,7 @@ namespace {
 // An NVML call that takes longer hangs: a restart is the only cure.
 constexpr Duration kLongestLook = std::chrono::seconds(60);
 constexpr std::chrono::milliseconds kShutdownGrace{1000};
+constexpr Duration kBusyInterval = std::chrono::seconds(1);
 constexpr size_t kMostHttpConnections = 16;
 constexpr size_t kLargestRequest = 64 << 10;
 
@@ -40,7 +44,8 @@ bool NeedsRestart(const config::DevicePluginConfig& a, const config::DevicePlugi
   return a.source != b.source || a.inventory_file != b.inventory_file ||
          a.nvml_library != b.nvml_library || a.plugin_folder != b.plugin_folder ||
          a.pod_resources_socket != b.pod_resources_socket || a.listen != b.listen ||
-         a.node_name != b.node_name || a.log_level != b.log_level || a.log_format != b.log_format ||
+         a.gpu_busy_file != b.gpu_busy_file || a.node_name != b.node_name ||
+         a.log_level != b.log_level || a.log_format != b.log_format ||
          a.cdi_folder != b.cdi_folder || a.cdi_command != b.cdi_command ||
          a.access.cdi_kind != b.access.cdi_kind || a.node_verify_interval != b.node_verify_interval;
 }
@@ -86,6 +91,9 @@ class RunningDaemon final : public Daemon {
     }
     if (const Result<> started = server_->Start(); !started) return started;
     monitor_.Start();
+    if (!config_.gpu_busy_file.empty()) {
+      teller_ = std::jthread([this](const std::stop_token& stop) { TellHowBusy(stop); });
+    }
     return {};
   }
 
@@ -106,6 +114,8 @@ class RunningDaemon final : public Daemon {
 
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
+    teller_.request_stop();
+    if (teller_.joinable()) teller_.join();
     monitor_.Stop();
     server_->Stop(kShutdownGrace);
     publisher_.reset();
@@ -163,6 +173,21 @@ class RunningDaemon final : public Daemon {
                                     news.message));
   }
 
+  void TellHowBusy(const std::stop_token& stop) {
+    BusyTeller teller(
+        config_.gpu_busy_file, [this] { return monitor_.ReadUse(); },
+        [this]() -> Result<std::vector<DeviceOwner>> {
+          Result<std::vector<DeviceOwner>> owners = pod_resources_.List();
+          if (!owners) return owners;
+          const std::map<std::string, bool> ours = Registrations();
+          std::erase_if(*owners,
+                        [&](const DeviceOwner& owner) { return !ours.contains(owner.resource); });
+          return owners;
+        },
+        clock_, log_);
+    while (clock_.SleepFor(kBusyInterval, stop)) teller.Step();
+  }
+
   std::map<std::string, bool> Registrations() const {
     const std::lock_guard lock(mutex_);
     std::map<std::string, bool> registered;
@@ -196,6 +221,7 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<NodePublisher> publisher_;
   std::unique_ptr<kube::EventRecorder> events_;
   InventoryMonitor monitor_;
+  std::jthread teller_;
   bool stopped_ = false;
 };
 

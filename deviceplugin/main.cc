@@ -48,6 +48,8 @@ void AddFlags(synergy::daemon::CommandLine& line, DevicePluginConfig& config) {
            "Default /var/lib/kubelet/pod-resources/kubelet.sock");
   line.Add("--listen", config.listen,
            "host:port of metrics and probes; port 0 takes a free one (default 0.0.0.0:9410)");
+  line.Add("--gpu-busy-file", config.gpu_busy_file,
+           "Tell the node agent there how long GPUs are busy (default: it is not told)");
   line.AddWithVariable(
       "--node-name", "NODE_NAME", config.node_name,
       "Own Node, which is given labels and the inventory; without one the API server is not asked");

@@ -10,8 +10,8 @@
 namespace synergy::deviceplugin {
 namespace {
 
-constexpr Duration kFirstRetry = std::chrono::seconds(1);
-constexpr Duration kLongestRetry = std::chrono::minutes(1);
+constexpr Duration kFirstWait = std::chrono::seconds(1);
+constexpr Duration kLongestWait = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -46,7 +46,7 @@ void NodePublisher::SetLabels(bool labels) {
 }
 
 void NodePublisher::Run(const std::stop_token& stop) {
-  Backoff backoff(kFirstRetry, kLongestRetry, std::hash<std::string>()(options_.node));
+  Backoff backoff(kFirstWait, kLongestWait, std::hash<std::string>()(options_.node));
   std::string problem;
   uint64_t done = 0;
   Duration wait = Duration::zero();

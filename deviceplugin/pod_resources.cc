@@ -13,7 +13,7 @@ namespace {
 constexpr std::chrono::milliseconds kTimeout{500};
 constexpr Duration kFresh = std::chrono::seconds(1);
 // A node has hundreds of pods, an entry some hundred bytes.
-constexpr int kLargestMessage = 16 << 20;
+constexpr int kLargestAnswer = 16 << 20;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ Result<std::vector<DeviceOwner>> PodResources::Ask() {
   if (!channel_) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    arguments.SetMaxReceiveMessageSize(kLargestMessage);
+    arguments.SetMaxReceiveMessageSize(kLargestAnswer);
     channel_ =
         grpc::CreateCustomChannel("unix:" + socket_, grpc::InsecureChannelCredentials(), arguments);
   }

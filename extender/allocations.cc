@@ -44,9 +44,9 @@ Allocations::Allocations(kube::PodApi& pods, kube::EventRecorder& events, const 
       metrics_(metrics),
       reserve_(reserve) {}
 
-Pod Allocations::Plan(const Pod& pod, const std::string& node,
-                      const ClusterSnapshot& snapshot) const {
-  return PlanAtBind(pod, node, snapshot, reserve_);
+Pod Allocations::Plan(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot,
+                      const std::optional<ResourceVector>& common) const {
+  return PlanAtBind(pod, node, snapshot, reserve_, common);
 }
 
 Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std::stop_token& stop) {

@@ -7,6 +7,7 @@
 // Failures: see Set(). Whatever the outcome, the pod's event says what was given, or why not.
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -28,8 +29,10 @@ class Allocations {
   Allocations(kube::PodApi& pods, kube::EventRecorder& events, const Clock& clock, Logger& log,
               metrics::ExtenderMetrics& metrics, ReserveRule reserve);
 
-  // The pod as it should be on `node`; as it is, where nothing of it may be changed.
-  Pod Plan(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot) const;
+  // The pod as it should be on `node`; as it is, where nothing of it may be changed. `common`: as
+  // PlanAtBind() takes it.
+  Pod Plan(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot,
+           const std::optional<ResourceVector>& common) const;
 
   const ReserveRule& reserve() const { return reserve_; }
 

@@ -35,24 +35,25 @@ Binder::Binder(ClusterState& state, kube::PodApi& pods, std::string gpu_resource
       metrics_(metrics),
       times_(times) {}
 
-Result<> Binder::Bind(const wire::BindingArgs& args, const std::string& request_id) {
+Result<> Binder::Bind(const wire::BindingArgs& args, const std::string& request_id, Duration waited,
+                      const std::optional<ResourceVector>& common) {
   const auto turn = turns_.Take(args.pod_uid);
   if (!turn) {
     return Refuse(args, "under_way",
                   {ErrorCode::kConflict, "an earlier bind of the pod has not ended yet"});
   }
-  const Deadline deadline(clock_, times_.bind);
+  const Deadline deadline(clock_, times_.bind - waited);
   Attempt attempt{args, request_id, deadline.token()};
   const Result<std::shared_ptr<const Pod>> found = Find(attempt);
   if (!found) return Fail(found.error());
   const Pod& pod = **found;
 
   const auto snapshot = state_.Snapshot();
-  const Pod planned = allocations_.Plan(pod, args.node, *snapshot);
+  const Pod planned = allocations_.Plan(pod, args.node, *snapshot, common);
   const Result<> bound = BindAsPlanned(attempt, pod, planned);
   if (journal_ != nullptr) {
     journal_->Wrote(decision::Bind{snapshot->version(), pod, args.node, allocations_.reserve(),
-                                   planned.requests.main});
+                                   planned.requests.main, common});
   }
   return bound;
 }

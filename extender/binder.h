@@ -53,8 +53,10 @@ class Binder {
   // the others; `journal`, which may be told from any thread, outlives them.
   void SetJournal(DecisionJournal* journal) { journal_ = journal; }
 
-  // `request_id` goes into the log lines.
-  Result<> Bind(const wire::BindingArgs& args, const std::string& request_id);
+  // `request_id` goes into the log lines; `waited`: what of the time for a bind has passed already;
+  // `common`: as PlanAtBind() of bind_allocation.h takes it.
+  Result<> Bind(const wire::BindingArgs& args, const std::string& request_id, Duration waited = {},
+                const std::optional<ResourceVector>& common = {});
 
   // For every assumed pod past its deadline, asks the API server what became of it; drops stale
   // expectations. To be called every second or so.

@@ -1,5 +1,6 @@
 #include "extender/daemon.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -37,7 +38,7 @@ namespace {
 using metrics::Verb;
 
 // Many times what a watch is behind another one, and little for a pod that waits anyway.
-constexpr auto kCatchUp = std::chrono::milliseconds(50);
+constexpr auto kWatchCatchUp = std::chrono::milliseconds(50);
 
 // kube-scheduler loses the reason of any status but 200, so the server's own refusals are answers
 // too on the verbs' paths.
@@ -66,6 +67,14 @@ double SlackOf(const config::ExtenderConfig& config) {
   return static_cast<double>(config.preference_percent) / 100;
 }
 
+GangTimes GangTimesOf(const config::ExtenderConfig& config) {
+  GangTimes times{.hold = config.gang_hold};
+  // The rest of a bind's time is for the bind.
+  times.wait =
+      config.bind_timeout - std::min<Duration>(std::chrono::seconds(1), config.bind_timeout / 2);
+  return times;
+}
+
 class RunningDaemon final : public Daemon {
  public:
   RunningDaemon(const config::ExtenderConfig& config, std::unique_ptr<kube::ApiClient> client,
@@ -85,11 +94,12 @@ class RunningDaemon final : public Daemon {
         allocations_(*pod_api_, *events_, clock, log, metrics_, ReserveOf(config)),
         binder_(state_, *pod_api_, config.gpu_resource, allocations_, clock, log, metrics_,
                 {config.bind_timeout, config.assume_timeout}),
-        extender_(
-            state_, binder_, reader_,
-            {ReserveOf(config), SlackOf(config), config.expect_timeout, config.shadow}, clock, log,
-            metrics_,
-            {[this] { return watches_.Current(); }, [this] { clock_.SleepFor(kCatchUp, {}); }}),
+        extender_(state_, binder_, reader_,
+                  {ReserveOf(config), SlackOf(config), config.expect_timeout, config.shadow,
+                   GangTimesOf(config)},
+                  clock, log, metrics_,
+                  {[this] { return watches_.Current(); },
+                   [this] { clock_.SleepFor(kWatchCatchUp, {}); }}),
         pod_store_(state_),
         shadow_(state_, ReserveOf(config), SlackOf(config), log, metrics_,
                 [this] { return all_started_ && watches_.Current(); }),
@@ -114,6 +124,11 @@ class RunningDaemon final : public Daemon {
       metrics::ClusterGauges gauges =
           ReadGauges(state_, ages_, ReserveOf(config_), watches_.resources(), *health_, clock_);
       gauges.waiting_connections = server_->waiting_connections();
+      const GangCounts gangs = extender_.gangs().Count();
+      gauges.gangs_held = gangs.held;
+      gauges.gangs_waiting = gangs.waiting;
+      gauges.oldest_held_gang = gangs.oldest_held;
+      gauges.waiting_binds = gangs.waiting_binds;
       return gauges;
     });
     AddRoutes();
@@ -123,6 +138,7 @@ class RunningDaemon final : public Daemon {
       while (clock_.SleepFor(std::chrono::seconds(1), stop)) {
         binder_.SettleExpired();
         ages_.Look(state_.HeldPlaces(), clock_.Now());
+        extender_.gangs().Look();
       }
     });
     if (http_server_) {

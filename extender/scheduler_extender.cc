@@ -114,7 +114,8 @@ SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
       clock_(clock),
       log_(log),
       metrics_(metrics),
-      watches_(std::move(watches)) {}
+      watches_(std::move(watches)),
+      gangs_(state, rules.reserve, reader.gpu_resource(), rules.gangs, clock, log) {}
 
 std::string SchedulerExtender::Reject(Verb verb, const Error& error) {
   metrics_.CountError(verb, ToString(error.code));
@@ -147,6 +148,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     return wire::WriteFilterResult(args->whole_nodes, args->answers(), {});
 
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kFilter, ready.error());
+  if (args->pod.gang) return FilterMember(*args);
   const RequestedNodes asked(*args, reader_);
   Reasons reasons(args->pod.requests, reader_.gpu_resource());
   std::vector<std::string_view> fitting;
@@ -206,6 +208,39 @@ std::string SchedulerExtender::Filter(std::string_view body) {
   return answer;
 }
 
+std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
+  const RequestedNodes asked(args, reader_);
+  const std::string id = ids_.Begin(args.pod.uid);
+  GangVerdict verdict = gangs_.Place(args.pod, asked);
+  if (verdict.short_of_room &&
+      second_looks_.Allow(state_.version(), clock_.Now(), [] { return true; })) {
+    watches_.catch_up();
+    verdict = gangs_.Place(args.pod, asked);
+    metrics_.CountSecondLook(verdict.short_of_room ? "in_vain" : "found_room");
+  }
+  log_.Debug("filtered", {{"request", id},
+                          {"pod", args.pod.Key()},
+                          {"gang", args.pod.gang->name},
+                          {"verdict", verdict.text}});
+  // kube-scheduler asks again by itself, and evicts nobody for it.
+  if (verdict.kind == GangVerdict::Kind::kNotYet) return wire::WriteError(verdict.text);
+  const bool is_placed = verdict.kind == GangVerdict::Kind::kPlaced;
+  std::vector<std::string_view> fitting;
+  std::vector<wire::FailedNode> failed;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (is_placed && asked.Name(i) == verdict.text) {
+      fitting.push_back(args.answers()[i]);
+    } else {
+      // Nobody is to be evicted for one of a gang.
+      failed.push_back({args.spelled_names[i],
+                        is_placed ? std::string_view("the gang's place is on another node")
+                                  : std::string_view(verdict.text),
+                        true});
+    }
+  }
+  return wire::WriteFilterResult(args.whole_nodes, fitting, failed);
+}
+
 std::string SchedulerExtender::Prioritize(std::string_view body) {
   const Timed timed(metrics_, clock_, Verb::kPrioritize);
   const auto args = wire::ReadExtenderArgs(body, reader_);
@@ -248,7 +283,11 @@ std::string SchedulerExtender::Bind(std::string_view body) {
   const auto args = wire::ReadBindingArgs(body);
   if (!args) return Reject(Verb::kBind, args.error());
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kBind, ready.error());
-  const Result<> bound = binder_.Bind(*args, ids_.Current(args->pod_uid));
+  const Instant begin = clock_.Now();
+  const Result<std::optional<ResourceVector>> common = gangs_.Await(args->pod_uid);
+  const Result<> bound =
+      common ? binder_.Bind(*args, ids_.Current(args->pod_uid), clock_.Now() - begin, *common)
+             : Result<>(Fail(common.error()));
   if (bound) return wire::WriteError({});
   metrics_.CountError(Verb::kBind, ToString(bound.error().code));
   return wire::WriteError(bound.error().message);

@@ -20,9 +20,11 @@
 #include "engine/decisions.h"
 #include "extender/binder.h"
 #include "extender/decision_ids.h"
+#include "extender/gangs.h"
 #include "extender/reclaim_patience.h"
 #include "extender/second_looks.h"
 #include "metrics/extender_metrics.h"
+#include "wire/extender_messages.h"
 #include "wire/objects.h"
 
 namespace synergy::extender {
@@ -44,6 +46,7 @@ struct PlacementRules {
   std::chrono::milliseconds expect_timeout = std::chrono::seconds(3);
   // Every node is as good as any other, and nothing is bound or evicted (shadow.h).
   bool shadow = false;
+  GangTimes gangs;
 };
 
 class SchedulerExtender {
@@ -62,12 +65,17 @@ class SchedulerExtender {
   std::string Bind(std::string_view body);
   std::string Preempt(std::string_view body);
 
+  // What is held for gangs, to be looked at every second or so.
+  Gangs& gangs() { return gangs_; }
+
  private:
   std::string Reject(metrics::Verb verb, const Error& error);
   // Whether a GPU pod may be placed by what is known.
   Result<> Ready() const;
   // Whether nothing is to be said about where the pod goes.
   bool LeavesAlone(const Pod& pod) const { return shadow_ || !pod.UsesGpus(); }
+  // The filter's answer for a pod of a gang.
+  std::string FilterMember(const wire::ExtenderArgs& args);
   std::optional<NodeIndex> CountedOn(const ClusterSnapshot& snapshot, const std::string& uid) const;
   void Expect(const Pod& pod, NodeIndex node);
 
@@ -82,6 +90,7 @@ class SchedulerExtender {
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;
   const Watches watches_;
+  Gangs gangs_;
   DecisionIds ids_;
   ReclaimPatience patience_;
   SecondLooks second_looks_;

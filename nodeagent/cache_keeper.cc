@@ -89,10 +89,7 @@ Duration CacheKeeper::Step(const std::stop_token& stop) {
   ForgetOthers(pods);
   const Result<NodeMemory> node = read_node_();
   const bool node_short = node && IsShort(*node, rules_.eviction_threshold);
-  std::map<std::string_view, int> readers;
-  for (const PodPointer& pod : pods) {
-    for (const std::string& storage : pod->storage) ++readers[storage];
-  }
+  const SharedStorage shared(pods);
   std::vector<Look> looks;
   std::vector<ShareUse> uses;
   for (const PodPointer& pod : pods) {
@@ -100,11 +97,7 @@ Duration CacheKeeper::Step(const std::stop_token& stop) {
     Kept& kept = kept_.try_emplace(pod->uid, *pod).first->second;
     std::optional<MemorySample> sample = SampleOf(kept, *pod);
     if (!sample) continue;
-    // Whose cache is whose nobody can say there: the kernel charges it to who read it first.
-    const bool shares_cache =
-        std::any_of(pod->storage.begin(), pod->storage.end(),
-                    [&readers](const std::string& storage) { return readers[storage] > 1; });
-    if (shares_cache) sample->cache_can_be_released = false;
+    if (shared.IsReadBy(*pod)) sample->cache_can_be_released = false;
     const Fungible& fungible = *pod->fungible;
     uses.push_back({.share = fungible.requested.memory,
                     .usage = sample->use.usage,

@@ -12,6 +12,7 @@
 
 #include "nodeagent/cgroup_files.h"
 #include "nodeagent/cgroup_folders.h"
+#include "nodeagent/waited_time.h"
 
 namespace synergy::nodeagent {
 namespace {
@@ -38,6 +39,14 @@ Error Invalid(std::string_view file, std::string_view text) {
   return {ErrorCode::kInvalid, fmt::format("{} says \"{}\"", file, text.substr(0, 100))};
 }
 
+// What the pod's quota has kept its container from: the kernel counts that in the pod's group
+// alone.
+int64_t ThrottledAbove(const std::string& container_folder, std::string_view name) {
+  const Result<std::string> stat =
+      ReadCgroupFile(fs::path(container_folder).parent_path().string() + "/cpu.stat");
+  return stat ? Find(*stat, name).value_or(0) : 0;
+}
+
 class V2CpuGroups final : public CpuGroups {
  public:
   V2CpuGroups(std::string hierarchy, std::string kubelet_cgroup_root)
@@ -50,7 +59,10 @@ class V2CpuGroups final : public CpuGroups {
     const Result<std::string> stat = ReadCgroupFile(*folder + "/cpu.stat");
     if (!stat) return Fail(stat.error());
     const Result<std::string> pressure = ReadCgroupFile(*folder + "/cpu.pressure");
-    return ParseCpuUseV2(*stat, pressure ? *pressure : "");
+    Result<CpuUse> use = ParseCpuUseV2(*stat, pressure ? *pressure : "");
+    if (use)
+      use->throttled += std::chrono::microseconds(ThrottledAbove(*folder, "throttled_usec "));
+    return use;
   }
 
  private:
@@ -62,7 +74,8 @@ class V1CpuGroups final : public CpuGroups {
  public:
   V1CpuGroups(const std::string& cgroup_folder, const std::string& kubelet_cgroup_root)
       : times_(cgroup_folder + "/cpuacct", kubelet_cgroup_root),
-        quotas_(cgroup_folder + "/cpu", kubelet_cgroup_root) {}
+        quotas_(cgroup_folder + "/cpu", kubelet_cgroup_root),
+        waited_("/proc") {}
 
   Result<CpuUse> Read(const wire::ResizeStatus& pod,
                       const wire::ResizeStatus::Container& container) override {
@@ -74,12 +87,17 @@ class V1CpuGroups final : public CpuGroups {
     if (!usage) return Fail(usage.error());
     const Result<std::string> stat = ReadCgroupFile(*quotas + "/cpu.stat");
     if (!stat) return Fail(stat.error());
-    return ParseCpuUseV1(*usage, *stat);
+    Result<CpuUse> use = ParseCpuUseV1(*usage, *stat);
+    if (!use) return use;
+    use->throttled += std::chrono::nanoseconds(ThrottledAbove(*quotas, "throttled_time "));
+    use->waited = waited_.Of(*times);
+    return use;
   }
 
  private:
   const CgroupFolders times_;
   const CgroupFolders quotas_;
+  WaitedTimes waited_;
 };
 
 }  // namespace

@@ -19,11 +19,15 @@
 #include "nodeagent/cache_keeper.h"
 #include "nodeagent/cgroup_files.h"
 #include "nodeagent/cpu_groups.h"
+#include "nodeagent/cpu_quota.h"
+#include "nodeagent/data_use.h"
+#include "nodeagent/gpu_busy_file.h"
 #include "nodeagent/health.h"
 #include "nodeagent/memory_groups.h"
 #include "nodeagent/memory_use.h"
 #include "nodeagent/node_pods.h"
 #include "nodeagent/pages.h"
+#include "nodeagent/prober.h"
 #include "nodeagent/progress_keeper.h"
 #include "nodeagent/progress_server.h"
 #include "nodeagent/reading_writer.h"
@@ -77,13 +81,15 @@ class RunningDaemon final : public Daemon {
  public:
   RunningDaemon(const config::NodeAgentConfig& config, std::unique_ptr<kube::ApiClient> client,
                 std::unique_ptr<http::Server> server, std::unique_ptr<MemoryGroups> groups,
-                std::unique_ptr<CpuGroups> cpu_groups, const Clock& clock, Logger& log)
+                std::unique_ptr<CpuGroups> cpu_groups, std::unique_ptr<CpuQuotas> cpu_quotas,
+                QuotaWriter& quotas, const Clock& clock, Logger& log)
       : config_(config),
         clock_(clock),
         client_(std::move(client)),
         server_(std::move(server)),
         groups_(std::move(groups)),
         cpu_groups_(std::move(cpu_groups)),
+        cpu_quotas_(std::move(cpu_quotas)),
         events_(kube::EventRecorder::Start(*client_, clock, log, "synergy-node-agent",
                                            config.node_name)),
         shrinker_(*groups_, *events_, clock, log, metrics_,
@@ -91,8 +97,12 @@ class RunningDaemon final : public Daemon {
         writer_(*client_, clock, log, metrics_),
         keeper_(node_pods_, *groups_, ReadNodeMemory, writer_, clock, log, metrics_,
                 {.eviction_threshold = config.eviction_threshold}),
-        progress_(node_pods_, *cpu_groups_, config.pod_log_folder, ReadPage, clock, log, *events_,
-                  metrics_),
+        data_(*groups_, MemoryHierarchy(config.cgroup_folder), config.kubelet_cgroup_root, "/proc"),
+        progress_(
+            node_pods_,
+            {*cpu_groups_, data_, config.pod_log_folder, ReadPage, [this] { return ReadBusy(); }},
+            clock, log, *events_, metrics_),
+        prober_(node_pods_, *cpu_quotas_, quotas, clock, log, *events_, metrics_),
         stores_(shrinker_, node_pods_),
         log_(log) {}
 
@@ -123,10 +133,14 @@ class RunningDaemon final : public Daemon {
       counting_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(kCounterInterval, stop)) progress_.ReadCounters(stop);
       });
+      // What nobody measures is not slowed down.
+      probing_ = std::jthread([this](const std::stop_token& stop) {
+        while (clock_.SleepFor(prober_.Step(), stop)) {
+        }
+      });
     }
     if (!config_.progress_listen.empty()) {
-      auto started = ProgressServer::Start(
-          config_, [this] { return progress_.Report(config_.node_name); }, log_);
+      auto started = ProgressServer::Start(config_, [this] { return ReadProgress(); }, log_);
       if (!started) return Fail(started.error());
       progress_server_ = *std::move(started);
     }
@@ -137,7 +151,8 @@ class RunningDaemon final : public Daemon {
 
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
-    for (std::jthread* const thread : {&shrinking_, &keeping_, &following_, &counting_}) {
+    for (std::jthread* const thread :
+         {&shrinking_, &keeping_, &following_, &counting_, &probing_}) {
       thread->request_stop();
       if (thread->joinable()) thread->join();
     }
@@ -154,10 +169,18 @@ class RunningDaemon final : public Daemon {
     gauges.shrinks_in_progress = shrinker_.in_progress();
     gauges.kept_pods = keeper_.kept_pods();
     gauges.node_short = keeper_.node_short();
-    for (const PodProgress& pod : progress_.Report(config_.node_name).pods) {
+    for (const PodProgress& pod : ReadProgress().pods) {
+      if (pod.estimate) {
+        gauges.busy.push_back({pod.pod_namespace, pod.name, pod.container, pod.estimate->busy});
+      }
       if (pod.format.empty()) continue;
-      gauges.progress.push_back({pod.pod_namespace, pod.name, pod.container, pod.format,
-                                 pod.iterations, pod.rate, pod.remaining});
+      std::optional<double> done;
+      if (pod.iteration && pod.total && *pod.total > 0)
+        done = static_cast<double>(*pod.iteration) / static_cast<double>(*pod.total);
+      metrics::PodProgressGauge& gauge = gauges.progress.emplace_back(
+          metrics::PodProgressGauge{pod.pod_namespace, pod.name, pod.container, pod.format,
+                                    pod.iterations, pod.rate, pod.remaining, done});
+      if (pod.memory) gauge.memory = {pod.memory->process, pod.memory->read, pod.memory->fetched};
     }
     gauges.dropped_events = events_->dropped();
     gauges.synced = status.synced;
@@ -165,6 +188,15 @@ class RunningDaemon final : public Daemon {
     gauges.watch_errors = status.errors;
     gauges.ready = NotReady().empty();
     return gauges;
+  }
+
+  Result<NodeBusy> ReadBusy() const {
+    if (config_.gpu_busy_file.empty()) return Fail(ErrorCode::kNotFound, "nobody tells");
+    return ReadGpuBusyFile(config_.gpu_busy_file);
+  }
+
+  NodeProgress ReadProgress() const {
+    return progress_.Report(config_.node_name, prober_.Readings());
   }
 
   std::string NotReady() const {
@@ -178,13 +210,16 @@ class RunningDaemon final : public Daemon {
   std::unique_ptr<ProgressServer> progress_server_;  // none without progressListen
   std::unique_ptr<MemoryGroups> groups_;
   std::unique_ptr<CpuGroups> cpu_groups_;
+  std::unique_ptr<CpuQuotas> cpu_quotas_;
   metrics::NodeAgentMetrics metrics_;
   std::unique_ptr<kube::EventRecorder> events_;
   Shrinker shrinker_;
   ApiReadingWriter writer_;
   NodePods node_pods_;
   CacheKeeper keeper_;
+  KernelDataUse data_;
   ProgressKeeper progress_;
+  Prober prober_;
   BothStores stores_;
   Logger& log_;
   std::unique_ptr<kube::Reflector<wire::ResizeStatus>> pods_;
@@ -192,6 +227,7 @@ class RunningDaemon final : public Daemon {
   std::jthread keeping_;
   std::jthread following_;
   std::jthread counting_;
+  std::jthread probing_;
   bool stopped_ = false;
 };
 
@@ -199,11 +235,14 @@ class RunningDaemon final : public Daemon {
 
 Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& config,
                                               const config::ClusterAccess& access,
-                                              const Clock& clock, Logger& log) {
+                                              QuotaWriter& quotas, const Clock& clock,
+                                              Logger& log) {
   auto groups = FindMemoryGroups(config.cgroup_folder, config.kubelet_cgroup_root);
   if (!groups) return Fail(groups.error());
   auto cpu_groups = FindCpuGroups(config.cgroup_folder, config.kubelet_cgroup_root);
   if (!cpu_groups) return Fail(cpu_groups.error());
+  auto cpu_quotas = FindCpuQuotas(config.cgroup_folder, config.kubelet_cgroup_root);
+  if (!cpu_quotas) return Fail(cpu_quotas.error());
   auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-node-agent"});
   if (!client) return Fail(client.error());
   auto options = daemon::ListenOn(config.listen, log);
@@ -212,9 +251,9 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& con
   options->max_connections = 16;
   auto server = http::Server::Create(*std::move(options));
   if (!server) return Fail(server.error());
-  auto daemon =
-      std::make_unique<RunningDaemon>(config, *std::move(client), *std::move(server),
-                                      *std::move(groups), *std::move(cpu_groups), clock, log);
+  auto daemon = std::make_unique<RunningDaemon>(config, *std::move(client), *std::move(server),
+                                                *std::move(groups), *std::move(cpu_groups),
+                                                *std::move(cpu_quotas), quotas, clock, log);
   if (const Result<> started = daemon->Start(); !started) return Fail(started.error());
   log.Info("serving", {{"listen", config.listen},
                        {"port", daemon->port()},

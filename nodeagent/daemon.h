@@ -13,15 +13,17 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
+#include "nodeagent/guardian.h"
 
 namespace synergy::nodeagent {
 
 class Daemon {
  public:
-  // Binds the port and starts the watch. `clock` and `log` outlive the daemon.
+  // Binds the port and starts the watch. `quotas`, `clock` and `log` outlive the daemon.
   static Result<std::unique_ptr<Daemon>> Start(const config::NodeAgentConfig& config,
                                                const config::ClusterAccess& access,
-                                               const Clock& clock, Logger& log);
+                                               QuotaWriter& quotas, const Clock& clock,
+                                               Logger& log);
   virtual ~Daemon() = default;
 
   virtual uint16_t port() const = 0;

@@ -33,9 +33,22 @@ int NumberOf(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() ? number : -1;
 }
 
+// Whether there is a file; a link is one, whatever there is behind it.
+bool Exists(const std::string& path, struct stat& status) {
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+Error IsALink(const std::string& path) {
+  std::error_code error;
+  return {ErrorCode::kInvalid,
+          fmt::format("{} is a link to {}", path, fs::read_symlink(path, error).string())};
+}
+
 }  // namespace
 
-std::string LogTail::PathOf(int number) const { return fmt::format("{}/{}.log", folder_, number); }
+std::string LogTail::PathOf(int number) const {
+  return fs::path(folder_) / fmt::format("{}.log", number);
+}
 
 int LogTail::NewestNumber() const {
   int newest = -1;
@@ -54,7 +67,8 @@ Result<size_t> LogTail::Read(const OnText& on_text) {
   }
   const std::string path = PathOf(file_.number);
   struct stat now{};
-  const bool exists = ::stat(path.c_str(), &now) == 0;
+  const bool exists = Exists(path, now);
+  if (exists && S_ISLNK(now.st_mode)) return Fail(IsALink(path));
   size_t read = 0;
   if (exists && file_.inode == 0) {
     file_.inode = now.st_ino;
@@ -76,13 +90,13 @@ Result<size_t> LogTail::Read(const OnText& on_text) {
   }
   // A container that has started again writes the next one.
   struct stat next{};
-  if (read == 0 && (!exists || ::stat(PathOf(file_.number + 1).c_str(), &next) == 0)) {
+  if (read == 0 && (!exists || Exists(PathOf(file_.number + 1), next))) {
     const int newest = NewestNumber();
     if (newest < 0) return Fail(ErrorCode::kNotFound, fmt::format("{} has no log", folder_));
     if (newest != file_.number) {
       file_ = {.number = newest, .inode = 0, .offset = 0};
       mid_line_ = false;
-      if (::stat(PathOf(newest).c_str(), &next) == 0) file_.inode = next.st_ino;
+      if (Exists(PathOf(newest), next)) file_.inode = next.st_ino;
       return ReadOn(PathOf(newest), on_text);
     }
   }
@@ -97,7 +111,7 @@ Result<size_t> LogTail::ReadRotated(const OnText& on_text) {
     // What the kubelet compresses later is a file of its own, and may have the old one's inode.
     if (!name.starts_with(prefix) || name.ends_with(".gz") || name.ends_with(".tmp")) continue;
     struct stat rotated{};
-    if (::stat(entry.path().c_str(), &rotated) != 0 || rotated.st_ino != file_.inode) continue;
+    if (!Exists(entry.path(), rotated) || rotated.st_ino != file_.inode) continue;
     return ReadOn(entry.path().string(), on_text);
   }
   return 0;  // compressed, or deleted
@@ -108,7 +122,7 @@ Result<size_t> LogTail::ReadOn(const std::string& path, const OnText& on_text) {
   struct stat now{};
   if (file.fd() < 0 || ::fstat(file.fd(), &now) != 0) return Fail(CgroupError(path, errno));
   if (!S_ISREG(now.st_mode))
-    return Fail(ErrorCode::kInvalid, fmt::format("{} is no plain file", path));
+    return Fail(ErrorCode::kUnavailable, fmt::format("{} is no plain file", path));
   if (now.st_size < file_.offset) {  // somebody has emptied it
     file_.offset = 0;
     mid_line_ = false;

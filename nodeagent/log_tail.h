@@ -3,6 +3,9 @@
 // What a container writes to its log, from the files that its runtime writes and the kubelet
 // rotates: FOLDER/N.log, N counting the container's restarts, and FOLDER/N.log.TIME once rotated.
 //
+// A log that is a link is not read: whoever may write there could have other files read. Docker's
+// json-file logs are links out of the kubelet's folder, where the agent cannot see.
+//
 // No file stays open between two calls: a file that is deleted gives its disk space back at once.
 //
 // Threading: one owner.
@@ -31,7 +34,8 @@ class LogTail {
 
   // What was written since the last call; at the first one the last quarter of a MiB. Of a log that
   // grows by more than a MiB between two calls the middle is passed over.
-  // How many bytes there were. kNotFound: no log; kDenied, kUnavailable: it cannot be read.
+  // How many bytes there were. kNotFound: no log; kInvalid: it is a link, and the error says where
+  // to; kDenied, kUnavailable: it cannot be read.
   Result<size_t> Read(const OnText& on_text);
 
   // Bytes that were passed over.

@@ -1,11 +1,22 @@
 // synergy-node-agent: gives back page cache of pods whose memory is to shrink. See
 // docs/node-agent.md.
 
+#include <chrono>
+
 #include "config/node_agent_config.h"
 #include "core/clock.h"
+#include "core/log.h"
 #include "daemon/command_line.h"
 #include "daemon/run.h"
 #include "nodeagent/daemon.h"
+#include "nodeagent/guardian.h"
+
+namespace {
+
+// After its own grace: events that still wait are sent for a second.
+constexpr std::chrono::seconds kLastWords{3};
+
+}  // namespace
 
 int main(int argc, char** argv) {
   synergy::config::NodeAgentConfig config;
@@ -30,7 +41,16 @@ int main(int argc, char** argv) {
   }
   const auto access = line.FindCluster();
   if (!access) return line.Refuse(access.error());
-  return synergy::daemon::Run(config.log_level, config.log_format, [&](synergy::Logger& log) {
-    return synergy::nodeagent::Daemon::Start(config, *access, synergy::SystemClock(), log);
-  });
+  synergy::Logger guardians(synergy::StderrSink(), synergy::SystemClock(), config.log_level,
+                            config.log_format);
+  return synergy::nodeagent::RunGuarded(
+      {.cgroup_folder = config.cgroup_folder,
+       .state_folder = config.state_folder,
+       .stop_grace = config.shutdown_grace + kLastWords},
+      guardians, [&](synergy::nodeagent::QuotaWriter& quotas) {
+        return synergy::daemon::Run(config.log_level, config.log_format, [&](synergy::Logger& log) {
+          return synergy::nodeagent::Daemon::Start(config, *access, quotas, synergy::SystemClock(),
+                                                   log);
+        });
+      });
 }

@@ -45,16 +45,21 @@ class KernelMemoryGroups final : public MemoryGroups {
 
 }  // namespace
 
+std::string MemoryHierarchy(const std::string& cgroup_folder) {
+  std::error_code error;
+  const std::string v1 = cgroup_folder + "/memory";
+  // Where both are mounted (systemd's hybrid), the memory controller is in one of them only.
+  return fs::exists(v1 + "/memory.usage_in_bytes", error) ? v1 : cgroup_folder;
+}
+
 Result<std::unique_ptr<MemoryGroups>> FindMemoryGroups(std::string cgroup_folder,
                                                        std::string kubelet_cgroup_root) {
   const auto make = [&](Version version, std::string hierarchy) {
     return std::make_unique<KernelMemoryGroups>(version, std::move(hierarchy),
                                                 std::move(kubelet_cgroup_root));
   };
-  std::error_code error;
-  const std::string v1 = cgroup_folder + "/memory";
-  // Where both are mounted (systemd's hybrid), the memory controller is in one of them only.
-  if (fs::exists(v1 + "/memory.usage_in_bytes", error)) return make(Version::kV1, v1);
+  const std::string hierarchy = MemoryHierarchy(cgroup_folder);
+  if (hierarchy != cgroup_folder) return make(Version::kV1, hierarchy);
   const Result<std::string> controllers = ReadCgroupFile(cgroup_folder + "/cgroup.controllers");
   if (controllers && controllers->find("memory") != std::string::npos)
     return make(Version::kV2, cgroup_folder);

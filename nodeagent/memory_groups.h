@@ -43,6 +43,9 @@ class MemoryGroups {
       const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) = 0;
 };
 
+// Where the memory controller is mounted below `cgroup_folder`: with v1 a hierarchy of its own.
+std::string MemoryHierarchy(const std::string& cgroup_folder);
+
 // The machine's. `cgroup_folder` is where its control groups are seen ("/sys/fs/cgroup").
 // kNotFound when no memory controller is there.
 Result<std::unique_ptr<MemoryGroups>> FindMemoryGroups(std::string cgroup_folder,

@@ -54,17 +54,6 @@ Result<Bytes> Sum(std::string_view stat, std::initializer_list<std::string_view>
 // Pages are 4 KiB where there are GPUs; on others the count is too low by a factor.
 constexpr int64_t kPage = 4096;
 
-// "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234", microseconds.
-std::optional<Duration> SomeStalled(std::string_view pressure) {
-  if (!pressure.starts_with("some ")) return std::nullopt;
-  const std::string_view line = pressure.substr(0, pressure.find('\n'));
-  const size_t at = line.find("total=");
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::optional<int64_t> total = ParseCount(line.substr(at + 6));
-  if (!total) return std::nullopt;
-  return std::chrono::microseconds(*total);
-}
-
 // The value of a line "name:   123 kB" of /proc/meminfo.
 std::optional<Bytes> Kilobytes(std::string_view meminfo, std::string_view name) {
   while (!meminfo.empty()) {
@@ -83,6 +72,16 @@ std::optional<Bytes> Kilobytes(std::string_view meminfo, std::string_view name) 
 }
 
 }  // namespace
+
+std::optional<Duration> ParseSomeStalled(std::string_view pressure) {
+  if (!pressure.starts_with("some ")) return std::nullopt;
+  const std::string_view line = pressure.substr(0, pressure.find('\n'));
+  const size_t at = line.find("total=");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::optional<int64_t> total = ParseCount(line.substr(at + 6));
+  if (!total) return std::nullopt;
+  return std::chrono::microseconds(*total);
+}
 
 Result<MemorySample> ParseMemorySampleV2(std::string_view usage, std::string_view stat,
                                          std::string_view pressure) {
@@ -104,7 +103,7 @@ Result<MemorySample> ParseMemorySampleV2(std::string_view usage, std::string_vie
   // One count for all before Linux 5.9.
   const auto refaults = Stat(stat, "workingset_refault_file");
   sample.refaulted = Bytes(refaults.value_or(Stat(stat, "workingset_refault").value_or(0)) * kPage);
-  sample.stalled = SomeStalled(pressure);
+  sample.stalled = ParseSomeStalled(pressure);
   return sample;
 }
 
@@ -117,6 +116,11 @@ Result<MemorySample> ParseMemorySampleV1(std::string_view usage, std::string_vie
   MemorySample sample;
   sample.use = *use;
   sample.working_set = std::max(use->usage - *inactive, Bytes(0));
+  const auto count = [stat](std::string_view name) { return Bytes(Stat(stat, name).value_or(0)); };
+  const Bytes listed = count("total_active_file") + *inactive;
+  sample.mapped = std::min(count("total_mapped_file"), listed);
+  const Bytes unwritten = count("total_dirty") + count("total_writeback");
+  sample.cache = std::max(listed - sample.mapped - unwritten, Bytes(0));
   return sample;
 }
 

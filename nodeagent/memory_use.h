@@ -34,6 +34,10 @@ struct MemorySample {
   Bytes InUse() const { return cache_can_be_released ? use.held + mapped : working_set; }
 };
 
+// Of a control group's file about pressure: since it was made, time in which any of its threads
+// waited (PSI, `some`). None: it does not say so.
+std::optional<Duration> ParseSomeStalled(std::string_view pressure);
+
 // `pressure` is memory.pressure; empty where the kernel has none.
 Result<MemorySample> ParseMemorySampleV2(std::string_view usage, std::string_view stat,
                                          std::string_view pressure);

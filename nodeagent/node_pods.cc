@@ -10,6 +10,11 @@ void NodePods::Replace(std::vector<wire::ResizeStatus> all) {
   }
   const std::lock_guard lock(mutex_);
   pods_ = std::move(pods);
+  if (first_probes_) return;
+  first_probes_.emplace();
+  for (const auto& [uid, pod] : pods_) {
+    if (const CpuProbe* const probe = ProbeOf(*pod)) first_probes_->emplace(uid, *probe);
+  }
 }
 
 void NodePods::Upsert(wire::ResizeStatus pod) {
@@ -32,12 +37,34 @@ std::vector<PodPointer> NodePods::All() const {
   return pods;
 }
 
+std::optional<std::map<std::string, CpuProbe>> NodePods::FirstProbes() const {
+  const std::lock_guard lock(mutex_);
+  return first_probes_;
+}
+
+const CpuProbe* ProbeOf(const wire::ResizeStatus& pod) {
+  return pod.fungible && pod.fungible->probe ? &*pod.fungible->probe : nullptr;
+}
+
 const wire::ResizeStatus::Container* TrainingContainer(const wire::ResizeStatus& pod) {
   if (!pod.fungible || pod.terminal) return nullptr;
   for (const wire::ResizeStatus::Container& container : pod.containers) {
     if (container.name == pod.fungible->container && !container.id.empty()) return &container;
   }
   return nullptr;
+}
+
+SharedStorage::SharedStorage(const std::vector<PodPointer>& pods) {
+  for (const PodPointer& pod : pods) {
+    for (const std::string& storage : pod->storage) ++readers_[storage];
+  }
+}
+
+bool SharedStorage::IsReadBy(const wire::ResizeStatus& pod) const {
+  return std::any_of(pod.storage.begin(), pod.storage.end(), [this](const std::string& storage) {
+    const auto found = readers_.find(storage);
+    return found != readers_.end() && found->second > 1;
+  });
 }
 
 }  // namespace synergy::nodeagent

@@ -8,14 +8,16 @@
 #include <string>
 
 #include <fcntl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 namespace synergy::nodeagent {
 
 class OpenFile {
  public:
-  OpenFile(const std::string& file, int flags)
-      : fd_(::open(file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW)) {}
+  // `mode`: of a file that is made.
+  OpenFile(const std::string& file, int flags, mode_t mode = 0)
+      : fd_(::open(file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode)) {}
   ~OpenFile() {
     if (fd_ >= 0) ::close(fd_);
   }

@@ -1,8 +1,10 @@
 #include "nodeagent/progress_keeper.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "cluster/annotations.h"
+#include "nodeagent/busy_time.h"
 #include "nodeagent/counter_page.h"
 #include "nodeagent/log_tail.h"
 #include "progress/log_progress.h"
@@ -20,6 +23,8 @@ namespace {
 
 // How often the CPU time of a pod is read that says nothing new.
 constexpr Duration kCpuInterval = std::chrono::seconds(10);
+// What is done with memory is learnt from hours.
+constexpr Duration kMemoryInterval = std::chrono::seconds(10);
 // Beyond these a counter is not one of iterations, and a double does not count any more.
 constexpr double kMostCounted = 1e15;
 
@@ -45,6 +50,8 @@ const wire::ResizeStatus::Container* MeasuredContainer(const wire::ResizeStatus&
 struct ProgressKeeper::Told {
   PodProgress progress;
   Instant cpu_read{};
+  std::optional<Instant> memory_read;
+  std::string memory_of;           // the container's id
   std::set<std::string> failures;  // of which somebody was told
 
   Told(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) {
@@ -60,6 +67,7 @@ struct ProgressKeeper::Followed {
   const std::string pattern;
   LogTail tail;
   LogProgress log;
+  BusyTime busy{};  // as long as the log says nothing
 };
 
 struct ProgressKeeper::Counted {
@@ -70,13 +78,11 @@ struct ProgressKeeper::Counted {
   WallTime first_at{};
 };
 
-ProgressKeeper::ProgressKeeper(const NodePods& pods, CpuGroups& cpu, std::string log_folder,
-                               ReadPage read_page, const Clock& clock, Logger& log,
-                               kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics)
+ProgressKeeper::ProgressKeeper(const NodePods& pods, ProgressSources sources, const Clock& clock,
+                               Logger& log, kube::EventRecorder& events,
+                               metrics::NodeAgentMetrics& metrics)
     : pods_(pods),
-      cpu_(cpu),
-      log_folder_(std::move(log_folder)),
-      read_page_(std::move(read_page)),
+      sources_(std::move(sources)),
       clock_(clock),
       log_(log),
       events_(events),
@@ -85,9 +91,26 @@ ProgressKeeper::ProgressKeeper(const NodePods& pods, CpuGroups& cpu, std::string
 
 ProgressKeeper::~ProgressKeeper() = default;
 
+std::optional<NodeBusy> ProgressKeeper::ReadFreshBusy() {
+  const Result<NodeBusy> busy = sources_.read_busy();
+  std::string problem;
+  if (!busy && busy.error().code != ErrorCode::kNotFound) {
+    metrics_.CountError("gpu_busy_unreadable");
+    problem = busy.error().message;
+    if (problem != busy_problem_)
+      log_.Warn("nobody tells how busy the node's GPUs are", {{"error", problem}});
+  }
+  busy_problem_ = std::move(problem);
+  if (!busy || std::chrono::abs(clock_.WallNow() - busy->at) > kLongestBusyAge) return std::nullopt;
+  return *busy;
+}
+
 void ProgressKeeper::FollowLogs() {
+  const std::optional<NodeBusy> busy = ReadFreshBusy();
   std::map<std::string, Followed> followed;
-  for (const PodPointer& pod : pods_.All()) {
+  const std::vector<PodPointer> pods = pods_.All();
+  const SharedStorage shared(pods);
+  for (const PodPointer& pod : pods) {
     const auto* const container = MeasuredContainer(*pod, false);
     if (container == nullptr) continue;
     auto node = followed_.extract(pod->uid);
@@ -106,28 +129,29 @@ void ProgressKeeper::FollowLogs() {
         }
       }
       // As the kubelet names its folders.
-      LogTail tail(fmt::format("{}/{}_{}_{}/{}", log_folder_, pod->pod_namespace, pod->name,
-                               pod->uid, container->name));
+      LogTail tail(std::filesystem::path(sources_.log_folder) /
+                   fmt::format("{}_{}_{}", pod->pod_namespace, pod->name, pod->uid) /
+                   container->name);
       const auto made = followed.try_emplace(
           pod->uid, Followed{std::move(told), pod->progress.pattern, std::move(tail),
                              LogProgress(ContainerLog::Form::kCri, std::move(own))});
-      Follow(*pod, *container, made.first->second);
+      Follow(*pod, *container, busy, made.first->second);
       continue;
     }
     const auto kept = followed.insert(std::move(node)).position;
-    Follow(*pod, *container, kept->second);
+    Follow(*pod, *container, busy, kept->second);
+    ReadMemory(*pod, *container, shared, kept->second.told);
   }
   followed_ = std::move(followed);
   Publish(followed_, by_logs_);
 }
 
 void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
-                            const wire::ResizeStatus::Container& container, Followed& followed) {
+                            const wire::ResizeStatus::Container& container,
+                            const std::optional<NodeBusy>& busy, Followed& followed) {
   const Result<size_t> read =
       followed.tail.Read([&followed](std::string_view text) { followed.log.Feed(text); });
-  // A container that has just been started has none.
-  if (!read && read.error().code != ErrorCode::kNotFound)
-    Report(pod, followed.told, "log_unreadable", read.error().message, false);
+  if (!read) ReportLog(pod, followed.told, read.error());
   PodProgress& progress = followed.told.progress;
   const bool news = read && *read > 0;
   if (news) {
@@ -142,14 +166,39 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
     progress.iterations = static_cast<double>(now.counted);
     progress.last = now.last_training;
     progress.remaining = Remaining(now.iteration, now.total, now.rate);
+    // Its memory is at its peak now.
+    if (now.checkpoint != progress.checkpoint) followed.told.memory_read.reset();
+    progress.checkpoint = now.checkpoint;
   }
-  if (news || clock_.Now() - followed.told.cpu_read >= kCpuInterval)
+  progress.estimate.reset();
+  bool is_busier = false;
+  if (!progress.format.empty()) {
+    followed.busy = {};
+  } else if (const ContainerBusy* const told =
+                 busy ? FindBusy(*busy, pod.pod_namespace, pod.name, container.name) : nullptr) {
+    is_busier = followed.busy.Hear(*told, busy->at);
+    progress.estimate = followed.busy.Estimate();
+  }
+  if (news || is_busier || clock_.Now() - followed.told.cpu_read >= kCpuInterval)
     ReadCpu(pod, container, followed.told);
+}
+
+void ProgressKeeper::ReportLog(const wire::ResizeStatus& pod, Told& told, const Error& error) {
+  if (error.code == ErrorCode::kNotFound) return;  // it has just been started
+  if (error.code != ErrorCode::kInvalid)
+    return Report(pod, told, "log_unreadable", error.message, false);
+  Report(pod, told, "log_elsewhere",
+         fmt::format("{}, and logs outside of {} are not read, as those of Docker's json-file "
+                     "driver (docs/compatibility.md): name a counter instead (annotation {})",
+                     error.message, sources_.log_folder, annotations::kProgressCounter),
+         true);
 }
 
 void ProgressKeeper::ReadCounters(const std::stop_token& stop) {
   std::map<std::string, Counted> all;
-  for (const PodPointer& pod : pods_.All()) {
+  const std::vector<PodPointer> pods = pods_.All();
+  const SharedStorage shared(pods);
+  for (const PodPointer& pod : pods) {
     const auto* const container = MeasuredContainer(*pod, true);
     if (container == nullptr) continue;
     auto node = counted_.extract(pod->uid);
@@ -160,6 +209,7 @@ void ProgressKeeper::ReadCounters(const std::stop_token& stop) {
             : all.try_emplace(pod->uid, Counted{Told(*pod, *container), pod->progress, {}, {}, {}})
                   .first;
     Count(*pod, *container, kept->second, stop);
+    ReadMemory(*pod, *container, shared, kept->second.told);
   }
   counted_ = std::move(all);
   Publish(counted_, by_counters_);
@@ -182,7 +232,8 @@ void ProgressKeeper::Count(const wire::ResizeStatus& pod,
                               annotations::kProgressCounter),
                   true);
   }
-  const Result<std::string> page = read_page_(pod.ip, *pod.progress.port, pod.progress.path, stop);
+  const Result<std::string> page =
+      sources_.read_page(pod.ip, *pod.progress.port, pod.progress.path, stop);
   if (!page) return Report(pod, counted.told, "no_page", page.error().message, false);
   const Result<double> value = FindCounter(*page, pod.progress.counter);
   if (!value || *value > kMostCounted) {
@@ -210,12 +261,33 @@ void ProgressKeeper::Count(const wire::ResizeStatus& pod,
 void ProgressKeeper::ReadCpu(const wire::ResizeStatus& pod,
                              const wire::ResizeStatus::Container& container, Told& told) {
   told.cpu_read = clock_.Now();
-  const Result<CpuUse> use = cpu_.Read(pod, container);
+  const Result<CpuUse> use = sources_.cpu.Read(pod, container);
   if (use) {
     told.progress.cpu = *use;
+    told.progress.cpu->at = clock_.WallNow();
   } else if (use.error().code != ErrorCode::kNotFound) {
     Report(pod, told, "cpu_unreadable", use.error().message, false);
   }
+}
+
+void ProgressKeeper::ReadMemory(const wire::ResizeStatus& pod,
+                                const wire::ResizeStatus::Container& container,
+                                const SharedStorage& shared, Told& told) {
+  std::optional<synergy::MemoryUse>& known = told.progress.memory;
+  if (told.memory_of != container.id) {
+    told.memory_of = container.id;
+    told.memory_read.reset();
+    known.reset();
+  }
+  const bool due = !told.memory_read || clock_.Now() - *told.memory_read >= kMemoryInterval;
+  if (told.progress.format.empty() || !due) return;
+  told.memory_read = clock_.Now();
+  auto use = sources_.data.Read(pod, container);
+  if (!use) return;
+  use->at = clock_.WallNow();
+  use->shared = shared.IsReadBy(pod);
+  if (known) use->process = std::max(use->process, known->process);
+  known = *use;
 }
 
 void ProgressKeeper::Report(const wire::ResizeStatus& pod, Told& told, std::string_view reason,
@@ -238,11 +310,15 @@ void ProgressKeeper::Publish(const std::map<std::string, Kept>& kept,
   known = std::move(fresh);
 }
 
-NodeProgress ProgressKeeper::Report(std::string node) const {
+NodeProgress ProgressKeeper::Report(std::string node,
+                                    const std::map<std::string, ProbeReading>& probes) const {
   NodeProgress report{.node = std::move(node), .since = since_, .at = clock_.WallNow(), .pods = {}};
   const std::lock_guard lock(mutex_);
   for (const auto* const known : {&by_logs_, &by_counters_}) {
-    for (const auto& [uid, progress] : *known) report.pods.push_back(progress);
+    for (const auto& [uid, progress] : *known) {
+      PodProgress& pod = report.pods.emplace_back(progress);
+      if (const auto probe = probes.find(uid); probe != probes.end()) pod.probe = probe->second;
+    }
   }
   return report;
 }

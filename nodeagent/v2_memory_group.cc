@@ -16,7 +16,7 @@ namespace {
 // In steps, so that a stop is heeded and nothing is taken that has gone by itself meanwhile.
 constexpr Bytes kStep = MiB(64);
 // Steps in a row that brought nothing.
-constexpr int kMostInVain = 3;
+constexpr int kMostReclaimsInVain = 3;
 
 }  // namespace
 
@@ -72,7 +72,7 @@ Result<bool> V2MemoryGroup::Drop(Bytes amount) {
 
 Result<> V2MemoryGroup::Release(Bytes target, const std::stop_token& stop) {
   Bytes before = Bytes(INT64_MAX);
-  for (int in_vain = 0; in_vain < kMostInVain && !stop.stop_requested();) {
+  for (int in_vain = 0; in_vain < kMostReclaimsInVain && !stop.stop_requested();) {
     const Result<MemoryUse> use = Read();
     if (!use) return Fail(use.error());
     if (use->usage <= target) return {};

@@ -9,13 +9,15 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh lists [--pods N] [--rounds N] [--nodes N] [--json FILE]
        scripts/bench.sh webhook [--nodes N] [--reviews N] [--json FILE]
        scripts/bench.sh nodes [--rounds N] [--cycles N] [--sensitive-first] [--json FILE]
-       scripts/bench.sh objective | round | simulate [--json FILE]
+       scripts/bench.sh profiling [--rounds N] [--ways WAY,...] [--seconds N] [--kinds [NAME,...]] [--json FILE]
+       scripts/bench.sh objective | round | rounds | simulate [--json FILE]
        scripts/bench.sh replay [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
        scripts/bench.sh tuner [--part passes|work|all] [--nodes N] [--changes N] [--patches-per-second N] [--json FILE]
        scripts/bench.sh guard [--factor N] [--update] [--json FILE]
        scripts/bench.sh device-plugin [CALLS]
        scripts/bench.sh progress [--json FILE]
        scripts/bench.sh pulls [AGENTS]
+       scripts/bench.sh gavel [--jobs N] [--json FILE]
 
 Builds the release programs and the benchmark programs, measures, prints tables and says which goals are met (exit status
 1 if any is missed). docs/benchmarks.md explains the figures. Let nothing else run on the machine meanwhile.
@@ -50,8 +52,16 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --cycles N        times that two pods arrive and leave (5)
       --sensitive-first the order in which kube-scheduler happens to mix the kinds of trainers
       --instance N      which ports and addresses the test cluster takes (6)
+  profiling   iterations per second of trainers without a profile on four real nodes, which are measured while they train,
+              against what hand-made profiles give them (root; scripts/setup.sh installs what it needs); about an hour
+      --rounds N        times that all ways are measured (5)
+      --ways WAY,...    enforcement modes (strict,shared)
+      --seconds N       from the trainers' start to the measurement (180)
+      --kinds [NAME,..] instead: trainers whose speed is hard to measure, all or those, and what is concluded of them; 25 minutes
+      --instance N      which ports and addresses the test cluster takes (6)
   objective   total throughput of a full cluster under each mechanism, against the most that is possible; seconds
   round       CPU time of scheduling rounds with up to 80,000 GPUs and 100,000 jobs; seconds
+  rounds      CPU time of deciding who has a turn in a queue where 10,000 wait and 2000 run; seconds
   simulate    CPU time and memory of whole simulations; a minute
   replay      whether pods of a test cluster with simulated nodes go where synergy simulate says, with as much, and run as
               long (scripts/setup.sh installs what it needs); about an hour
@@ -76,6 +86,8 @@ Builds the release programs and the benchmark programs, measures, prints tables 
   device-plugin   resident memory of synergy-device-plugin, and how long a kubelet waits for its answers; seconds
   progress    CPU time of a line of a training's log, for each format and for what is none; seconds
   pulls       what it costs a replica of the controller to ask all node agents (5000) for progress; seconds
+  gavel       CPU time of Gavel's policies against that of the authors' programs; a minute
+      --jobs N          no larger problems than of so many jobs
   all
       --json FILE       write all figures to FILE
       -h, --help        this text
@@ -190,6 +202,14 @@ run_nodes() {
     python3 "$repository/tests/cluster/measure_real_nodes.py" --goals "$@"
 }
 
+run_profiling() {
+  say "building the programs and the trainer (release)"
+  (cd "$repository" && cmake --preset release >/dev/null &&
+    cmake --build --preset release --target synergy synergy-extender synergy-controller synergy-node-agent trainer) >&2
+  SYNERGY_BIN=$repository/build/release/bin SYNERGY_TRAINER=$repository/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
+    python3 "$repository/tests/cluster/measure_blind.py" --goals "$@"
+}
+
 run_replay() {
   local state
   say "building the extender, the controller and the command line (release)"
@@ -212,7 +232,7 @@ build_rounds() {
   (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target rounds_bench) >&2
 }
 
-# run_rounds objective|round|simulate OPTIONS...
+# run_rounds objective|round|rounds|simulate OPTIONS...
 run_rounds() {
   local what=$1 arguments=()
   shift
@@ -270,6 +290,12 @@ run_progress() {
   "$repository/build/release/tests/progress_bench" "$@"
 }
 
+run_gavel() {
+  say "building the benchmark (release)"
+  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target gavel_bench) >&2
+  "$repository/build/release/tests/gavel_bench" --data "$repository/tests/bench/gavel" "$@"
+}
+
 run_pulls() {
   say "building the benchmark (release)"
   (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target pulls_bench) >&2
@@ -278,8 +304,8 @@ run_pulls() {
 
 case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
-  objective | round | simulate) run_rounds "$@" ;;
-  extender | scheduler | relist | lists | webhook | nodes | replay | tuner | guard | progress | pulls) "run_$1" "${@:2}" ;;
+  objective | round | rounds | simulate) run_rounds "$@" ;;
+  extender | scheduler | relist | lists | webhook | nodes | profiling | replay | tuner | guard | progress | pulls | gavel) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;
   *) die "unknown benchmark $1 (--help lists them)" ;;

@@ -30,6 +30,7 @@ Options of up:
   --shape FILE               their shapes: a YAML list (tests/cluster/shapes/v100.yaml)
   --extender URL             run a second kube-scheduler, synergy-scheduler, that calls the extender at URL
   --controller FOLDER        run FOLDER/synergy-controller (build/release/bin) with its kinds and webhooks
+  --agents                   run FOLDER/synergy-node-agent on every real node, which tells that controller of progress
   --shipped-settings         the controller's scope and headroom as shipped, instead of every GPU pod and none
   --kueue                    run Kueue, for Jobs and single Pods, with the kinds, rights and webhooks of its chart
   --scheduler-config FILE    that scheduler's configuration instead of manifests/scheduler-config.yaml
@@ -47,7 +48,7 @@ TEXT
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in output programs settings process pki control-plane controller kueue machine node v2-image v2-node image simulated components lifecycle status; do
+for part in output programs settings process pki control-plane controller agent kueue machine node v2-image v2-node image simulated components lifecycle status; do
   # shellcheck source=/dev/null
   source "$here/lib/$part.sh"
 done

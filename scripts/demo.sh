@@ -7,12 +7,12 @@ usage: scripts/demo.sh [--keep] [--nodes N] [--part PART] [--skip-setup]
 
 The main job, shown on real Kubernetes, in two parts:
 
-  trainers    eight training programs on four small real nodes (root), their iterations per second measured with proportional
-              shares of CPU and then with Synergy; then pods arrive that need CPU which others have, and leave again
+  trainers    training programs on four small real nodes (root) that nobody has measured: a live table of their iterations
+              per second while Synergy finds out what each can use; then another one arrives
   trace       the 100 jobs of a recorded trace on simulated nodes: with proportional requests, with requests for all that
               each can use, with requests but no limits, and with Synergy, which is told the GPUs alone
 
-Sets up and builds what it needs (the first time about 10 minutes); the demonstration itself takes less than 4.
+Sets up and builds what it needs (the first time about 10 minutes); the demonstration itself takes about 6.
 
   --part PART    only this part
   --keep         wait for Enter while the pods that Synergy placed are there
@@ -61,10 +61,9 @@ finish() {
 
 # The trainers' cluster is brought up and taken down by the program that measures them.
 show_trainers() {
-  say "Eight trainers on four nodes with two GPUs and a third of a core each: first with proportional shares, then with Synergy"
-  say "(so many iterations per second on each node, in about two minutes)"
+  say "Trainers on four nodes with two GPUs and a third of a core each; the GPUs are advertised, not there (four minutes)"
   SYNERGY_BIN=$root/build/release/bin SYNERGY_TRAINER=$root/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
-    python3 "$root/tests/cluster/measure_real_nodes.py" --instance 5 --ways proportional,shared --rounds 1 --seconds 10 --cycles 1
+    python3 "$root/tests/cluster/demo_trainers.py" --instance 5
 }
 
 show_trace() {
@@ -87,7 +86,7 @@ if ((setup)); then
   "$here/setup.sh"
   say "Building"
   (cd "$root" && cmake --preset release >/dev/null &&
-    cmake --build --preset release --target synergy-extender synergy-controller trainer synergy)
+    cmake --build --preset release --target synergy-extender synergy-controller synergy-node-agent trainer synergy)
 fi
 # What an earlier --keep left.
 stop_extender

@@ -4,7 +4,8 @@ set -euo pipefail
 usage() {
   cat <<'TEXT'
 usage: scripts/images.sh [--programs FOLDER | --source] [--output ARCHIVE]
-       scripts/images.sh [--programs FOLDER | --source] [--arch LIST] --push REGISTRY [--plain-http]
+       scripts/images.sh [--programs FOLDER]... [--arch LIST] --push REGISTRY [--plain-http]
+       scripts/images.sh --source [--arch LIST] --push REGISTRY [--plain-http]
 
 Builds the images of the Dockerfile without a daemon (buildah), as root. Either into one archive that `scripts/cluster.sh
 load-image` and `ctr images import` take, for this machine's architecture:
@@ -18,12 +19,15 @@ REGISTRY` comes before, if it asks who you are.
 Their base, debian:bookworm-slim, cannot be pulled everywhere: it is made by debootstrap, once, and kept in
 ${XDG_CACHE_HOME:-~/.cache}/synergy/images.
 
-  --programs FOLDER   put in the programs of FOLDER (build/release/bin) instead of building them
-  --source            build the programs inside of the image, as `docker build` does; about 12 minutes on two cores
+  --programs FOLDER   put in the programs of FOLDER, which tell their architecture; once for each architecture. Default:
+                      build/release/bin for this machine's, and for the other one build/ARCHITECTURE/bin (scripts/cross.sh)
+  --source            build the programs inside of the image, as `docker build` does; about 12 minutes on two cores, and
+                      hours for another architecture than this machine's, whose compiler is emulated
   --output ARCHIVE    default: build/images.tar
   --push REGISTRY     push the images instead
-  --arch LIST         of amd64 and arm64, separated by commas; default: this machine's. Another one than this machine's needs
-                      --source, and a kernel that runs its programs (Debian: qemu-user-static); emulated, the build takes hours
+  --arch LIST         of amd64 and arm64, separated by commas; default: this machine's. Debian's packages of another one are
+                      installed emulated; where the kernel has no interpreter for its programs, it has QEMU as long as this
+                      runs (scripts/setup.sh --cross)
   --plain-http        the registry speaks HTTP
   -h, --help          this text
 TEXT
@@ -36,17 +40,21 @@ source "$here/lib/output.sh"
 source "$here/lib/programs.sh"
 # shellcheck source=lib/image.sh
 source "$here/lib/image.sh"
+# shellcheck source=lib/architecture.sh
+source "$here/lib/architecture.sh"
+# shellcheck source=lib/emulation.sh
+source "$here/lib/emulation.sh"
 
 TARGETS=(extender controller deviceplugin nodeagent cli)
 # Nobody can own a name in .test.
 ARCHIVE_REGISTRY=synergy.test
 
-programs=$REPOSITORY/build/release/bin source=0 output=$REPOSITORY/build/images.tar
-own=$(image_architecture) architectures=() registry='' tls=true
+given=() source=0 output=$REPOSITORY/build/images.tar
+own=$(image_architecture) other=$(other_architecture) architectures=() registry='' tls=true
 while (($#)); do
   case $1 in
     -h | --help) usage && exit 0 ;;
-    --programs) need_value "$1" "${2-}" && programs=$2 && shift ;;
+    --programs) need_value "$1" "${2-}" && given+=("$2") && shift ;;
     --source) source=1 ;;
     --output) need_value "$1" "${2-}" && output=$2 && shift ;;
     --push) need_value "$1" "${2-}" && registry=$2 && shift ;;
@@ -58,20 +66,43 @@ while (($#)); do
 done
 ((${#architectures[@]})) || architectures=("$own")
 
-# runs_here ARCHITECTURE: whether the kernel has an interpreter for its programs that works in containers too (flag F).
-runs_here() {
-  local machine=x86_64
-  [[ $1 == amd64 ]] || machine=aarch64
-  grep -qs '^flags: .*F' "/proc/sys/fs/binfmt_misc/qemu-$machine"
-}
-
 for architecture in "${architectures[@]}"; do
   [[ $architecture == amd64 || $architecture == arm64 ]] || die "--arch takes amd64 and arm64, not '$architecture'"
-  [[ $architecture != "$own" ]] || continue
-  [[ -n $registry ]] || die "an archive is for this machine's architecture ($own): --arch $architecture goes with --push"
-  ((source)) || die "the programs of $programs are for $own: --source builds those for $architecture"
-  runs_here "$architecture" || die "this machine runs no programs for $architecture: install qemu-user-static, or build there"
+  [[ $architecture == "$own" || -n $registry ]] ||
+    die "an archive is for this machine's architecture ($own): --arch $architecture goes with --push"
 done
+
+default_programs() { # ARCHITECTURE
+  if [[ $1 == "$own" ]]; then echo "$REPOSITORY/build/release/bin"; else echo "$REPOSITORY/build/$1/bin"; fi
+}
+
+cure="a build makes those for $own in build/release/bin, scripts/cross.sh those for $other in build/$other/bin"
+
+# find_programs: the folder with the programs of each architecture.
+declare -A programs=()
+find_programs() {
+  local folder architecture missing program found
+  for folder in "${given[@]}"; do
+    architecture=
+    if [[ -f $folder/synergy ]]; then architecture=$(program_architecture "$folder/synergy"); fi
+    [[ -n $architecture ]] || die "$folder holds no synergy for $own or $other: $cure"
+    [[ " ${architectures[*]} " == *" $architecture "* ]] ||
+      die "the programs of $folder are for $architecture, not for ${architectures[*]}: $cure"
+    [[ -z ${programs[$architecture]-} ]] || die "${programs[$architecture]} and $folder are both for $architecture"
+    programs[$architecture]=$folder
+  done
+  for architecture in "${architectures[@]}"; do
+    folder=${programs[$architecture]:=$(default_programs "$architecture")}
+    mapfile -t missing < <(missing_programs "$folder" "${PROGRAMS[@]}")
+    ((${#missing[@]} == 0)) || die "$folder does not hold ${missing[*]}: $cure"
+    for program in "${PROGRAMS[@]}"; do
+      found=$(program_architecture "$folder/$program")
+      [[ $found == "$architecture" ]] || die "$folder/$program is for ${found:-another machine}, not for $architecture: $cure"
+    done
+  done
+}
+
+((source)) || find_programs
 ((EUID == 0)) || die "not root: run sudo scripts/images.sh"
 for name in buildah debootstrap jq; do
   command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh"
@@ -167,7 +198,11 @@ push_lists() {
   done
 }
 
-for architecture in "${architectures[@]}"; do make_base "$architecture"; done
+trap stop_emulating EXIT
+for architecture in "${architectures[@]}"; do
+  [[ $architecture == "$own" ]] || emulate "$architecture"
+  make_base "$architecture"
+done
 if ((source)); then
   # An unpacked archive has no commit to name.
   revision=
@@ -177,9 +212,11 @@ if ((source)); then
   done
 else
   context=$work/context
-  rm -rf "$context" && mkdir -p "$context/programs"
-  cp "$programs"/synergy "$programs"/synergy-* "$context/programs/" || die "the programs are not in $programs: build them first"
-  build "$own" "$context" --build-arg PROGRAMS=prebuilt
+  for architecture in "${architectures[@]}"; do
+    rm -rf "$context" && mkdir -p "$context/programs"
+    cp "${PROGRAMS[@]/#/${programs[$architecture]}/}" "$context/programs/"
+    build "$architecture" "$context" --build-arg PROGRAMS=prebuilt
+  done
   rm -r "$context"
 fi
 if [[ -n $registry ]]; then

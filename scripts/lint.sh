@@ -5,8 +5,9 @@ usage() {
   cat <<'TEXT'
 usage: scripts/lint.sh [--fast | --fix]
 
-Checks the tree: C++ format (clang-format-19), layering, names, shell (shellcheck), Go format (gofmt) and clang-tidy-19 over
-src and the programs, which takes several minutes. All checks run; exit status 1 when any of them found something.
+Checks the tree: C++ format (clang-format-19), layering, names, headers, documentation, shell (shellcheck), Go format (gofmt)
+and clang-tidy-19 over src and the programs, which takes several minutes. All checks run; exit status 1 when any of them
+found something.
 
   --fast       leave clang-tidy out
   --fix        only write C++ and Go files as their formatters want them
@@ -66,6 +67,8 @@ check() {
 check "C++ format" python3 tests/lint/cpp_format.py .
 check layering python3 tests/lint/layering.py .
 check names python3 tests/lint/names.py .
+check headers python3 tests/lint/headers.py .
+check documentation python3 tests/lint/docs.py .
 check shell check_shell
 check "Go format" check_go
 ((fast)) || check clang-tidy check_tidy

@@ -3,7 +3,7 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/setup.sh [--no-cluster]
+usage: scripts/setup.sh [--no-cluster] [--cross]
 
 Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes, kwok,
 Helm and Kueue), which are built from Go modules, and the system of its v2 nodes, all kept in
@@ -12,6 +12,7 @@ Run it again at any time: it does only what is missing. The first build of the p
 the system of v2 nodes 2 more and what its downloads take.
 
   --no-cluster   only what the build and the unit tests need
+  --cross        also what builds and runs programs of the other architecture, of amd64 and arm64 (scripts/cross.sh)
   -h, --help     this text
 
   SYNERGY_KUBE_BIN=FOLDER   use these Kubernetes programs instead of building them
@@ -27,22 +28,27 @@ source "$here/lib/output.sh"
 source "$here/lib/programs.sh"
 # shellcheck source=lib/packages.sh
 source "$here/lib/packages.sh"
+# shellcheck source=lib/image.sh
+source "$here/lib/image.sh"
+# shellcheck source=lib/architecture.sh
+source "$here/lib/architecture.sh"
 # shellcheck source=lib/build.sh
 source "$here/lib/build.sh"
 # shellcheck source=lib/v2-image.sh
 source "$here/lib/v2-image.sh"
 
-with_cluster=1
+with_cluster=1 cross=()
 for argument in "$@"; do
   case $argument in
     --no-cluster) with_cluster=0 ;;
+    --cross) mapfile -t cross < <(cross_packages) ;;
     -h | --help) usage && exit 0 ;;
     *) die "unknown option $argument (--help lists them)" ;;
   esac
 done
 
 if ((with_cluster)); then
-  install_packages "${BUILD_PACKAGES[@]}" "${CLUSTER_PACKAGES[@]}"
+  install_packages "${BUILD_PACKAGES[@]}" "${CLUSTER_PACKAGES[@]}" "${cross[@]}"
   # Most of it is downloads, which leave the cores to the builds.
   set_up_v2_node &
   v2_node=$!
@@ -53,6 +59,6 @@ if ((with_cluster)); then
   wait "$v2_node"
   say "ready: scripts/cluster.sh up starts a test cluster"
 else
-  install_packages "${BUILD_PACKAGES[@]}"
+  install_packages "${BUILD_PACKAGES[@]}" "${cross[@]}"
   say "ready to build (the test cluster was left out)"
 fi

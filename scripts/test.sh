@@ -15,6 +15,9 @@ Sets up, builds and runs every test. Parts, in order:
   tidy      clang-tidy as well (scripts/lint.sh); about ten minutes, so only when asked for
   versions  the chart on the older versions of Kubernetes in tests/versions, whose programs it builds (10 minutes each on
             two cores), so only when asked for
+  cross     the programs for the other architecture (arm64 on amd64): cross-compiled, the unit tests of what decides in QEMU,
+            and images of both architectures in a registry, whose programs run (scripts/cross.sh; as root, about 20 minutes on
+            two cores), so only when asked for
 
   --only PART    just this part; may be given more than once
   --skip-setup   do not install anything
@@ -83,14 +86,25 @@ build_versions() {
   done
 }
 
+test_cross() {
+  if ((setup)); then scripts/setup.sh --no-cluster --cross || return; fi
+  build release programs && scripts/cross.sh --tests && ctest --preset release -C cross -L cross
+}
+
+# With the flags of scripts/lib/build.sh, so that what both need of Kubernetes is compiled once.
+test_go() (
+  cd tests && export GOFLAGS='-trimpath -gcflags=all=-dwarf=false' && nice go vet ./... && nice go test ./...
+)
+
 run_part() {
   case $1 in
-    tests) build release && start_building_ahead && ctest --preset release -j2 ;;
-    go) (cd tests && nice go vet ./... && nice go test ./...) ;;
+    tests) build release && start_building_ahead && ctest --preset release -j3 ;;
+    go) test_go ;;
     asan | tsan) finish_building_ahead && build "$1" unit_tests && ctest --preset "$1" -j2 ;;
     lint) scripts/lint.sh --fast ;;
     tidy) scripts/lint.sh ;;
     versions) build release && build_versions && ctest --preset release -C versions -L versions ;;
+    cross) test_cross ;;
     *) die "there is no part $1 (--help lists them)" ;;
   esac
 }

@@ -86,8 +86,9 @@ check_users_programs() {
 }
 
 # build_programs TITLE TIME FOLDER MODULE_FOLDER PACKAGE_PREFIX LINKER_FLAGS NAME...
+# All that are missing in one build: their linkers, of one thread each, run beside compilers.
 build_programs() {
-  local title=$1 time=$2 folder=$3 module=$4 prefix=$5 flags=$6 missing name number=0 started
+  local title=$1 time=$2 folder=$3 module=$4 prefix=$5 flags=$6 missing name started=$SECONDS
   shift 6
   mapfile -t missing < <(missing_programs "$folder" "$@")
   if ((${#missing[@]} == 0)); then
@@ -98,17 +99,43 @@ build_programs() {
   exec 8>"$CACHE/build.lock"
   flock --nonblock 8 || { say "another set-up is building; waiting for it"; flock 8; }
   mapfile -t missing < <(missing_programs "$folder" "$@")
-  ((${#missing[@]} == 0)) || say "$title: building into $folder (all of it for the first time: about $time on two cores)"
-  for name in "${missing[@]}"; do
-    number=$((number + 1)) started=$SECONDS
-    printf '  %s (%d of %d) ... ' "$name" "$number" "${#missing[@]}" >&2
-    # Only a finished program gets its name, so a build that was interrupted is done again.
-    (cd "$module" && nice -n 5 go build -trimpath -ldflags "-s -w $flags" -o "$folder/$name.unfinished" "$prefix/$name") ||
-      die "building $name failed: Go's message is above"
-    mv "$folder/$name.unfinished" "$folder/$name"
-    printf '%d s\n' $((SECONDS - started)) >&2
-  done
+  if ((${#missing[@]})); then
+    say "$title: building into $folder (all of it for the first time: about $time on two cores)"
+    mkdir -p "$folder/unfinished"
+    go_build "$module" "$flags" "$folder/unfinished/" "${missing[@]/#/$prefix/}" ||
+      die "building $title failed: Go's message is above"
+    # Only finished programs get their names, so a build that was interrupted is done again.
+    for name in "${missing[@]}"; do mv "$folder/unfinished/$name" "$folder/"; done
+    rmdir "$folder/unfinished"
+    say "  $((SECONDS - started)) s"
+  fi
   exec 8>&-
+}
+
+# go_build MODULE_FOLDER LINKER_FLAGS FOLDER PACKAGE...
+# Nobody debugs these programs, and a seventh of the compilers' time goes into what debuggers read and into collecting garbage
+# that the machine has the memory for.
+go_build() (
+  flags=(-trimpath -gcflags all=-dwarf=false)
+  cd "$1" && stale=$(go list "${flags[@]}" -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "${@:4}" 2>/dev/null) || return
+  GOGC=400 nice -n 5 go build -v "${flags[@]}" -ldflags "-s -w $2" -o "$3" "${@:4}" 2>&1 |
+    show_packages "$(grep -c . <<<"$stale")"
+)
+
+# show_packages TOTAL: of what `go build -v` prints, how far it is and what is wrong.
+show_packages() {
+  local total=$1 line compiled=0 told=0 started=$SECONDS
+  while IFS= read -r line; do
+    case $line in
+      "go: downloading "*) continue ;;
+      "" | "#"* | *[[:space:]]*) printf '%s\n' "$line" >&2 && continue ;;
+    esac
+    compiled=$((compiled + 1))
+    if ((100 * compiled >= total * (told + 10))); then
+      told=$((100 * compiled / total))
+      say "  $told % of $total packages after $((SECONDS - started)) s"
+    fi
+  done
 }
 
 check_go() {

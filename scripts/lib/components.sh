@@ -16,6 +16,11 @@ components() {
   for ((node = 1; node <= V2_NODES; node++)); do
     echo "v2-$node"
   done
+  if has_agents; then
+    for ((node = 1; node <= REAL_NODES; node++)); do
+      echo "agent-$node"
+    done
+  fi
 }
 
 # Reads all of the list: under pipefail a grep that left early could fail the other side.
@@ -51,6 +56,7 @@ end_component() {
       stop_component "containerd-${1#node-}"
       stop_component "kubelet-${1#node-}"
       if [[ -n $SERVICES ]]; then stop_component "kube-proxy-${1#node-}"; fi
+      if has_agents; then stop_component "agent-${1#node-}"; fi
       ;;
     v2-*) stop_component "$1" KILL ;;
     *) stop_component "$1" "$2" ;;
@@ -92,11 +98,13 @@ begin_component() {
       start_containerd "$node"
       start_kubelet "$node"
       if [[ -n $SERVICES ]]; then start_kube_proxy "$node"; fi
+      if has_agents; then start_agent "$node"; fi
       ;;
     v2-*) start_v2_node "$node" ;;
     containerd-*) start_containerd "$node" ;;
     kubelet-*) start_kubelet "$node" ;;
     kube-proxy-*) start_kube_proxy "$node" ;;
+    agent-*) start_agent "$node" ;;
   esac
   sleep 0.2
   fail_if_dead "$1"

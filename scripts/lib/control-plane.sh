@@ -69,13 +69,14 @@ write_audit_policy() {
     rules: [{level: "Metadata", userGroups: [$group]}, {level: "None"}]}' >"$STATE/audit-policy.json"
 }
 
-# Without the ttl controller, which writes to every node whenever their number passes 100, 500 or 1000.
+# Without the ttl controller, which writes to every node whenever their number passes 100, 500 or 1000. Quotas are counted anew
+# often, because the API server counts an update twice when it has to try it again.
 start_kube_controller_manager() {
   local kubeconfig=$STATE/kube-controller-manager.kubeconfig
   spawn kube-controller-manager "$KUBE_BIN/kube-controller-manager" \
     --bind-address 127.0.0.1 --secure-port "$CONTROLLER_MANAGER_PORT" --leader-elect=false \
     --kubeconfig "$kubeconfig" --authentication-kubeconfig "$kubeconfig" --authorization-kubeconfig "$kubeconfig" \
-    --controllers '*,-ttl-controller' --node-monitor-grace-period "$(node_grace_seconds)s" \
+    --controllers '*,-ttl-controller' --resource-quota-sync-period 20s --node-monitor-grace-period "$(node_grace_seconds)s" \
     --kube-api-qps 500 --kube-api-burst 1000 --use-service-account-credentials \
     --service-account-private-key-file "$STATE/pki/service-account.key" --root-ca-file "$STATE/pki/ca.crt"
 }

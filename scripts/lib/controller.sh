@@ -22,6 +22,8 @@ tls: {certificateFile: $STATE/pki/webhook.crt, keyFile: $STATE/pki/webhook.key}
 tuner: {round: 10s, patience: 20s}
 log: {level: debug}
 E_O_F
+  if has_kueue; then printf 'kueue: {enabled: true}\n' >>"$STATE/synergy-controller.yaml"; fi
+  if has_agents; then agent_settings >>"$STATE/synergy-controller.yaml"; fi
   # Most tests are about something else than who asked for it, and want round figures.
   [[ -n $SHIPPED ]] ||
     printf 'scope: all\nnodeHeadroom: {cpu: 0, memory: 0}\n' >>"$STATE/synergy-controller.yaml"
@@ -34,10 +36,20 @@ E_O_F
     run_kubectl create rolebinding synergy-controller-user --namespace synergy-system --role synergy-controller \
       --user synergy-controller
     run_kubectl apply --filename "$REPOSITORY/manifests/profile-rbac.yaml"
+    if has_kueue; then allow_rounds; fi
     webhook_configurations | run_kubectl apply --filename -
     admission_policies | run_kubectl apply --filename -
   } >>"$STATE/logs/controller-manifests.log" 2>&1 ||
     die "manifests of synergy-controller: $(<"$STATE/logs/controller-manifests.log")"
+}
+
+# What the chart adds where Kueue is.
+allow_rounds() {
+  await_kind roundpolicies.synergy.io
+  "$(helm_folder)/helm" template synergy "$REPOSITORY/charts/synergy" --namespace synergy-system \
+    --set kueue.enabled=true --set image.registry=registry.invalid --show-only templates/rounds-rbac.yaml |
+    run_kubectl apply --filename -
+  run_kubectl create clusterrolebinding synergy-rounds-user --clusterrole synergy-rounds --user synergy-controller
 }
 
 # The shipped ones, but the controller runs outside of the cluster, so that its address takes the place of its Service.
@@ -56,10 +68,10 @@ webhook_configurations() {
 }
 
 # The shipped ones: the programs outside of the cluster ask as users, not as service accounts, and kwok
-# is the agent of its nodes.
+# and the agents of real nodes are users, too.
 admission_policies() {
   sed --expression 's/system:serviceaccount:synergy-system:synergy-controller/synergy-controller/' \
     --expression 's/system:serviceaccount:synergy-system:synergy-scheduler/synergy-extender/' \
-    --expression "s/[?]username.orValue('') != '\(system:serviceaccount:synergy-system:synergy-node-agent\)'/?username.orValue('') in ['\1', 'kwok'] == false/" \
+    --expression "s/[?]username.orValue('') != '\(system:serviceaccount:synergy-system:synergy-node-agent\)'/?username.orValue('') in ['\1', 'kwok', 'synergy-node-agent'] == false/" \
     "$REPOSITORY/manifests/admission-policies.yaml"
 }

@@ -83,6 +83,12 @@ bring_up() {
   for ((node = 1; node <= REAL_NODES; node++)); do
     load_image "$node" "$STATE/busybox.tar"
   done
+  if has_agents; then
+    install_agents
+    for ((node = 1; node <= REAL_NODES; node++)); do
+      start_agent "$node"
+    done
+  fi
   if has_simulated_nodes; then create_simulated_nodes; fi
   wait_until 30 "the default service account" default_account_is_there
   wait_until 30 kube-scheduler scheduler_is_ready "$SCHEDULER_PORT"

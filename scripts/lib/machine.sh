@@ -19,9 +19,12 @@ save_kernel_settings() {
 
 # restore_kernel_settings: unless another cluster's nodes still need them.
 restore_kernel_settings() {
-  [[ -e $SAVED_KERNEL_SETTINGS && -z $(compgen -G '/sys/class/net/syn*-br?') ]] || return 0
-  sysctl --quiet --load "$SAVED_KERNEL_SETTINGS"
-  rm "$SAVED_KERNEL_SETTINGS"
+  local own=$SAVED_KERNEL_SETTINGS.$$
+  [[ -z $(compgen -G '/sys/class/net/syn*-br?') ]] || return 0
+  # Of two clusters that go at a time one does it.
+  mv "$SAVED_KERNEL_SETTINGS" "$own" 2>/dev/null || return 0
+  sysctl --quiet --load "$own"
+  rm "$own"
 }
 
 # 0 joins the nodes of a cluster with Services, 1 to 4 are real nodes', 5 and 6 v2 nodes'.

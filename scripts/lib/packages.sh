@@ -2,15 +2,20 @@
 # shellcheck disable=SC2034 # the lists are read by the scripts that source this
 # Debian packages, and installing them without leaving a service running.
 
-BUILD_PACKAGES=(
-  g++ cmake ninja-build ccache pkg-config
+LIBRARY_PACKAGES=(
   libcpp-httplib-dev libssl-dev zlib1g-dev libbrotli-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev
-  libexpected-dev libfmt-dev libcli11-dev libabsl-dev libre2-dev coinor-libcbc-dev coinor-libclp-dev gnuplot-nox
-  libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
+  libexpected-dev libfmt-dev libcli11-dev libabsl-dev libre2-dev coinor-libcbc-dev coinor-libclp-dev
+  libgrpc++-dev libprotobuf-dev
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
+)
+BUILD_PACKAGES=(
+  g++ cmake ninja-build ccache pkg-config gnuplot-nox
+  protobuf-compiler protobuf-compiler-grpc
+  "${LIBRARY_PACKAGES[@]}"
   clang-19 clang-format-19 clang-tidy-19 shellcheck
   prometheus # for promtool, which judges our metrics
   jq openssl curl ca-certificates python3 python3-yaml
+  chromium chromium-driver # the page's tests
 )
 CLUSTER_PACKAGES=(
   etcd-server etcd-client containerd runc containernetworking-plugins
@@ -22,6 +27,13 @@ CLUSTER_PACKAGES=(
 SERVICES=(etcd prometheus prometheus-node-exporter containerd)
 
 POLICY=/usr/sbin/policy-rc.d
+
+# For scripts/cross.sh, and for images of the other architecture.
+cross_packages() {
+  local machine
+  machine=$(machine_of "$(other_architecture)")
+  printf '%s\n' "g++-${machine/_/-}-linux-gnu" qemu-user-static
+}
 
 # missing_packages NAME...: prints those that are not installed.
 missing_packages() {

@@ -14,9 +14,15 @@ process_start() {
   [[ ${fields[0]} != Z || ${fields[17]} -gt 1 ]] && printf '%s\n' "${fields[19]}"
 }
 
+# write_record NAME TEXT: at once, for an empty one would look like that of a component that died.
+write_record() {
+  printf '%s\n' "$2" >"$STATE/pids/.$1"
+  mv "$STATE/pids/.$1" "$STATE/pids/$1"
+}
+
 # remember NAME PID
 remember() {
-  printf '%s %s %s\n' "$2" "$(process_start "$2")" "$(</proc/sys/kernel/random/boot_id)" >"$STATE/pids/$1"
+  write_record "$1" "$2 $(process_start "$2") $(</proc/sys/kernel/random/boot_id)"
 }
 
 # component_pid NAME: its process id while that very process lives.
@@ -68,7 +74,7 @@ stop_component() {
       sleep 0.05
     done
   fi
-  echo stopped >"$STATE/pids/$name"
+  write_record "$name" stopped
 }
 
 # fail_if_dead NAME...: reports the components that died by themselves, with the end of their logs.

@@ -4,14 +4,14 @@
 # $STATE/ready is there while an `up` has succeeded.
 
 SETTINGS=(
-  INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER KUEUE SCHEDULER_CONFIG SERVICES AUDIT SHIPPED KUBE_BIN
+  INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER AGENTS KUEUE SCHEDULER_CONFIG SERVICES AUDIT SHIPPED KUBE_BIN
   KWOK_BIN V2_NODES V2_NODE_MEMORY V2_NODE_CPUS
 )
 
 parse_settings() {
   local cores
   cores=$(getconf _NPROCESSORS_ONLN)
-  INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' CONTROLLER='' KUEUE='' SCHEDULER_CONFIG=''
+  INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' CONTROLLER='' AGENTS='' KUEUE='' SCHEDULER_CONFIG=''
   SERVICES='' AUDIT='' SHIPPED='' V2_NODES=0 V2_NODE_MEMORY=3072 V2_NODE_CPUS=2
   while (($#)); do
     case $1 in
@@ -28,6 +28,7 @@ parse_settings() {
       --extender) need_value "$1" "${2-}" && EXTENDER=$2 ;;
       --audit) need_value "$1" "${2-}" && AUDIT=$2 ;;
       --kueue) KUEUE=$(kueue_folder) && shift && continue ;;
+      --agents) AGENTS=1 && shift && continue ;;
       --services) SERVICES=1 && shift && continue ;;
       --shipped-settings) SHIPPED=1 && shift && continue ;;
       --state) state_option "${2-}" ;;
@@ -37,6 +38,9 @@ parse_settings() {
   done
   [[ -n $REAL_NODE_CPU ]] || REAL_NODE_CPU=$((REAL_NODES > 1 ? cores * 800 / REAL_NODES : 0))
   [[ -z $EXTENDER || $EXTENDER =~ ^https?://[^/]+ ]] || die "--extender needs a URL such as http://127.0.0.1:8888"
+  [[ -z $AGENTS || (-n $CONTROLLER && $REAL_NODES != 0 && -z $SERVICES) ]] ||
+    die "--agents needs --controller and real nodes, and goes without --services"
+  [[ -z $AGENTS ]] || need_program --agents "$CONTROLLER/synergy-node-agent"
   [[ -z $SERVICES || $REAL_NODES != 0 ]] || die "--services is for real nodes"
   KUBE_BIN=$(kube_folder)
   KWOK_BIN=$(kwok_folder)

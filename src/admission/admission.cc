@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "admission/sizing.h"
+#include "admission/workload.h"
 #include "cluster/annotations.h"
 
 namespace synergy {
@@ -107,9 +108,10 @@ class Admission {
                             .beside = pod_.beside,
                             .bounds = FindBounds(container, figures.enforcement)};
     const auto share = surroundings_.FairShare(pod_.selection, gpus_, use.gpu_product);
-    Sizes sizes =
-        share ? Size(sizing, *share, use.profile.get(), {use.tolerance, settings_.max_speed_up})
-              : SizeWithoutShare(sizing, use.profile != nullptr);
+    Sizes sizes = share ? Size(sizing, *share, use.profile.get(),
+                               {use.tolerance, settings_.max_speed_up, use.at_least_share,
+                                use.at_least_share_of_memory, use.at_least_written})
+                        : SizeWithoutShare(sizing, use.profile != nullptr);
     if (sizes.placeholder) {
       const std::string missing = fmt::format(
           "no node that the pod may go to has {} {}{}{} that others do not use", gpus_.count(),
@@ -134,6 +136,7 @@ class Admission {
     figures.gpu_product = use.gpu_product;
     figures.profile = use.name;
     figures.profile_generation = use.generation;
+    figures.workload = WorkloadOf(pod_);
     return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
   }
 
@@ -185,7 +188,41 @@ class Admission {
     std::string name;  // empty: none
     int64_t generation = 0;
     std::string gpu_product;  // empty: any
+    bool at_least_share = false;
+    bool at_least_share_of_memory = false;
+    bool at_least_written = false;
   };
+
+  // What was measured of the pod's workload, if anything was; a warning where nothing will be. It
+  // never restricts where the pod may go.
+  ProfileUse FindMeasured(const std::string& wanted) {
+    const std::shared_ptr<const KnownProfile> known = surroundings_.FindMeasured(
+        pod_.pod_namespace, WorkloadOf(pod_), gpus_, pod_.gang_size, wanted, pod_.selection);
+    if (known != nullptr) {
+      ProfileUse use = UseOf(*known);
+      use.gpu_product = wanted;
+      return use;
+    }
+    if (!settings_.profiling) {
+      Warn(fmt::format(
+          "no TrainingProfile is named by the label {}, so the pod gets what it asks for, else its "
+          "fair share",
+          annotations::kProfile));
+    }
+    return {.gpu_product = wanted};
+  }
+
+  ProfileUse UseOf(const KnownProfile& known) const {
+    const ProfileObject& object = known.object;
+    return {.profile = ForGpus(object.profile, gpus_),
+            .tolerance = known.tolerance,
+            .name = object.name,
+            .generation = object.PointsGeneration(),
+            .gpu_product = object.training.gpu_product,
+            .at_least_share = object.IsMeasured() && IsCpuInDoubt(*object.measured),
+            .at_least_share_of_memory = object.IsMeasured() && IsMemoryInDoubt(*object.measured),
+            .at_least_written = object.IsMeasured() && object.measured->estimate};
+  }
 
   // The profile, if there is one that can be used; a warning says why not.
   ProfileUse FindProfile() {
@@ -198,6 +235,8 @@ class Admission {
     const std::string name =
         label ? std::string(*label)
               : surroundings_.NamespaceLabel(pod_.pod_namespace, annotations::kDefaultProfile);
+    // The label without a value asks for none.
+    if (name.empty() && !label) return FindMeasured(wanted);
     if (name.empty()) {
       return without(
           fmt::format("no TrainingProfile is named by the label {}", annotations::kProfile));
@@ -208,15 +247,16 @@ class Admission {
       return without(fmt::format("there is no TrainingProfile \"{}\" in the namespace", name));
     const ProfileObject& object = known->object;
     if (object.profile == nullptr) {
-      return without(fmt::format("TrainingProfile \"{}\" is not valid: {}", name,
-                                 object.problems.empty() ? "" : object.problems.front()));
+      return without(object.problems.empty()
+                         ? fmt::format("TrainingProfile \"{}\" has not been measured yet", name)
+                         : fmt::format("TrainingProfile \"{}\" is not valid: {}", name,
+                                       object.problems.front()));
     }
     if (object.profile->gpus() != gpus_ && object.profile->gpus() != Gpus(1)) {
       return without(fmt::format("TrainingProfile \"{}\" is for {} GPUs, and the pod has {}", name,
                                  object.profile->gpus().count(), gpus_.count()));
     }
-    ProfileUse use{.tolerance = known->tolerance, .name = name, .generation = object.generation};
-    use.profile = ForGpus(object.profile, gpus_);
+    ProfileUse use = UseOf(*known);
     if (use.profile == nullptr) {
       return without(
           fmt::format("TrainingProfile \"{}\" with {} GPUs is too large", name, gpus_.count()));

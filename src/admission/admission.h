@@ -32,6 +32,7 @@ struct AdmissionSettings {
   std::vector<std::string> excluded_namespaces{"kube-system"};
   Enforcement enforcement = Enforcement::kShared;
   double max_speed_up = kDefaultMaxSpeedUp;
+  bool profiling = false;  // workloads without a profile are measured while they train
 };
 
 // What is known of the cluster around the pod.
@@ -45,6 +46,12 @@ class AdmissionSurroundings {
   // Null when there is none.
   virtual std::shared_ptr<const KnownProfile> FindProfile(const std::string& profile_namespace,
                                                           const std::string& name) const = 0;
+  // What was measured of a workload with so many GPUs of `gpu_product`, in gangs of that size;
+  // where the product is empty, of the one that the pod can get. Null: nothing, or nobody knows
+  // which product it will be.
+  virtual std::shared_ptr<const KnownProfile> FindMeasured(
+      const std::string& profile_namespace, const std::string& workload, Gpus gpus,
+      int32_t gang_size, const std::string& gpu_product, const NodeSelection& selection) const = 0;
   // Never null.
   virtual std::shared_ptr<const NamespaceLimits> Limits() const = 0;
   // LeastFairShare() of the present cluster, without headroom.
@@ -89,6 +96,7 @@ struct AdmissionFigures {
   std::string profile;  // empty: none
   int64_t profile_generation = 0;
   std::string gpu_product;  // that its GPUs have to be of; empty: any
+  std::string workload;     // WorkloadOf() the pod
 };
 
 struct AdmissionDecision {

@@ -6,6 +6,7 @@
 // Threading: values.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,17 @@ struct GpuContainer {
   Gpus gpus;
   WrittenAmounts written;
   WrittenAmounts asks = {};  // what the API server would take: with what a LimitRange has filled in
+  // What it runs, as far as its author says.
+  std::string image = {};
+  std::vector<std::string> command = {};
+  std::vector<std::string> args = {};
 };
 
 struct PodToAdmit {
   std::string pod_namespace;
   std::string scheduler;  // empty: Kubernetes' default
   Labels labels;
+  int32_t gang_size = 1;  // pods of its gang (cluster/gang.h); 1: it trains alone
   std::vector<GpuContainer> gpu_containers;  // of spec.containers
   // What the pod asks for beside them: sidecars and overhead; no GPUs.
   ResourceVector beside;
@@ -38,6 +44,7 @@ struct PodToAdmit {
   NodeSelection selection;
   size_t annotation_bytes = 0;  // keys and values
   bool exists = false;    // it has been created: what the API server refuses leaves it as it is
+  std::string workload;   // of one that exists: that which it was created with; may be empty
   bool has_node = false;  // spec.nodeName is set already
   bool mirror = false;    // stands for a static pod
   bool pod_level_resources = false;  // spec.resources

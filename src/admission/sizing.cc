@@ -26,12 +26,13 @@ std::optional<MilliCpu> MostCpu(const SizingCase& sizing, bool by_profile) {
   return std::max(*limit - MilliCpu(stays ? 0 : 1), MilliCpu(0));
 }
 
+// `least`: of the floor by a profile.
 void SizeCpu(const SizingCase& sizing, const JobProfile* profile, const ResourceVector& wanted,
-             Sizes& sizes) {
-  MilliCpu fair = sizes.fair_share.cpu;
+             MilliCpu least, Sizes& sizes) {
+  MilliCpu fair = std::max(sizes.fair_share.cpu, least);
   MilliCpu demand = sizing.written.cpu_request.value_or(fair);
   if (profile != nullptr) {
-    demand = wanted.cpu;
+    demand = std::max(wanted.cpu, least);
     if (WritesWholeCpus(sizing)) {
       demand = WholeUp(demand);
       fair = std::max(WholeDown(fair), Cores(1));
@@ -45,13 +46,14 @@ void SizeCpu(const SizingCase& sizing, const JobProfile* profile, const Resource
 }
 
 void SizeMemory(const SizingCase& sizing, const JobProfile* profile, const ResourceVector& wanted,
-                Sizes& sizes) {
+                bool at_least_share, Sizes& sizes) {
   const WrittenAmounts& written = sizing.written;
   const bool fungible = profile != nullptr && profile->process_memory();
   const Bytes fair = sizes.fair_share.memory;
   Bytes least = written.memory_request.value_or(Bytes(0));
   if (fungible) {
     least = std::max(least, WithMargin(*profile->process_memory()));
+    if (at_least_share) least = std::max(least, written.memory_request.value_or(fair));
     sizes.demand.memory = std::max(wanted.memory, least);
     sizes.floor.memory = std::max(std::min(sizes.demand.memory, fair), least);
   } else {
@@ -65,7 +67,7 @@ void SizeMemory(const SizingCase& sizing, const JobProfile* profile, const Resou
     }
     sizes.floor.memory = std::min(sizes.floor.memory, *written.memory_limit);
     sizes.demand.memory = std::min(sizes.demand.memory, *written.memory_limit);
-  } else if (fungible && sizing.enforcement == Enforcement::kStrict) {
+  } else if (fungible && !at_least_share && sizing.enforcement == Enforcement::kStrict) {
     sizes.memory_limit = sizes.floor.memory;
   }
 }
@@ -111,8 +113,11 @@ Sizes Size(const SizingCase& sizing, const ResourceVector& share, const JobProfi
           trust.max_speed_up));
     }
   }
-  SizeCpu(sizing, profile, wanted, sizes);
-  SizeMemory(sizing, profile, wanted, sizes);
+  if (trust.at_least_share) wanted.cpu = std::max(wanted.cpu, sizes.fair_share.cpu);
+  const MilliCpu least =
+      trust.at_least_written ? sizing.written.cpu_request.value_or(MilliCpu(0)) : MilliCpu(0);
+  SizeCpu(sizing, profile, wanted, least, sizes);
+  SizeMemory(sizing, profile, wanted, trust.at_least_share_of_memory, sizes);
   KeepWithin(sizing, sizes);
   return sizes;
 }

@@ -45,6 +45,10 @@ Bytes WithMargin(Bytes process_memory);
 struct ProfileTrust {
   double tolerance = 0;  // how far below its best the demand may be, as a fraction
   double max_speed_up = kDefaultMaxSpeedUp;  // over its speed with the fair share
+  // Nobody knows that less CPU, or memory, than the fair share would do.
+  bool at_least_share = false;
+  bool at_least_share_of_memory = false;
+  bool at_least_written = false;  // ... or less CPU than what was written
 };
 
 // `share` is the whole pod's; `profile` is for its GPUs, or null.

@@ -6,26 +6,34 @@
 
 namespace synergy {
 
+ResourceVector ReservedOf(Gpus free, const ResourceVector& per_gpu) {
+  const int64_t gpus = std::max<int64_t>(free.count(), 0);
+  return {Gpus(0), per_gpu.cpu * gpus, per_gpu.memory * gpus};
+}
+
 ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
                                 const ResourceVector& reserve_per_gpu) {
-  const Fungible& fungible = *pod.fungible;
   const ResourceVector left = node.Free() - pod.requests.main;
+  return GivenWithin(*pod.fungible, left, ReservedOf(left.gpus, reserve_per_gpu));
+}
+
+ResourceVector GivenWithin(const Fungible& fungible, const ResourceVector& left,
+                           const ResourceVector& reserved) {
   const ResourceVector whole = LargerOf(fungible.requested, fungible.demand);
   if (whole.cpu - fungible.requested.cpu <= left.cpu &&
       whole.memory - fungible.requested.memory <= left.memory) {
     return whole;
   }
-  const int64_t free_gpus = std::max<int64_t>(left.gpus.count(), 0);
   const auto given = [&](auto requested, auto demand, auto spare, auto reserve) {
     const auto zero = decltype(requested)(0);
     const auto wanted = std::max(demand - requested, zero);
-    return requested + std::clamp(spare - reserve * free_gpus, zero, wanted);
+    return requested + std::clamp(spare - reserve, zero, wanted);
   };
   ResourceVector amounts = fungible.requested;
-  amounts.cpu = std::max(amounts.cpu, fungible.Rounded(given(amounts.cpu, fungible.demand.cpu,
-                                                             left.cpu, reserve_per_gpu.cpu)));
-  amounts.memory =
-      given(amounts.memory, fungible.demand.memory, left.memory, reserve_per_gpu.memory);
+  amounts.cpu =
+      std::max(amounts.cpu,
+               fungible.Rounded(given(amounts.cpu, fungible.demand.cpu, left.cpu, reserved.cpu)));
+  amounts.memory = given(amounts.memory, fungible.demand.memory, left.memory, reserved.memory);
   return amounts;
 }
 
@@ -40,7 +48,7 @@ Pod WithAllocation(Pod pod, const ResourceVector& amounts) {
 }
 
 Pod PlanAtBind(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot,
-               const ReserveRule& reserve) {
+               const ReserveRule& reserve, const std::optional<ResourceVector>& common) {
   const auto place = snapshot.Find(node);
   if (!pod.fungible || !place || !snapshot.node(*place).exists) return pod;
   // What pre-emption has made room for is spoken for.
@@ -52,6 +60,10 @@ Pod PlanAtBind(const Pod& pod, const std::string& node, const ClusterSnapshot& s
       snapshot.limits().MostFor(pod, snapshot.BeingGiven(pod.pod_namespace));
   ResourceVector amounts =
       LesserOf(AllocationAtBind(pod, there, ReservePerGpu(snapshot, reserve)), most);
+  if (common) {
+    const ResourceVector part = PartOf(*common, fungible.requested.gpus, common->gpus);
+    amounts = LesserOf(amounts, LargerOf(part, fungible.requested));
+  }
   amounts.cpu = std::max(fungible.Rounded(amounts.cpu), fungible.requested.cpu);
   return WithAllocation(pod, amounts);
 }

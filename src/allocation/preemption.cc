@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "allocation/room_under_way.h"
 #include "allocation/surplus.h"
 #include "cluster/fit.h"
 
@@ -15,6 +16,12 @@ NodeState WithoutOwnShare(const NodeState& node, const Pod& pod) {
     if (other->uid == pod.uid) return WithoutPod(node, *other);
   }
   return node;
+}
+
+bool HasFungible(const NodeState& node) {
+  const auto& pods = node.detail->pods;
+  return std::any_of(pods.begin(), pods.end(),
+                     [](const auto& pod) { return pod->fungible != nullptr; });
 }
 
 }  // namespace
@@ -52,9 +59,15 @@ std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod&
   const NodeState& counted = snapshot.node(node);
   if (!counted.exists) return std::nullopt;
   NodeState state = WithoutOwnShare(counted, pod);
-  if (reclaims_at && !CheckFit(pod, state).none()) {
-    state = WithoutSurplus(state, *reclaims_at);
-    if (CheckFit(pod, state).none()) return std::nullopt;
+  if (reclaims_at) {
+    // Where it fits now, a cut may have made the room since kube-scheduler looked.
+    if (CheckFit(pod, state).none()) {
+      if (HasFungible(state)) return std::nullopt;
+    } else {
+      state = WithoutSurplus(state, *reclaims_at);
+      // Cuts that are under way count as well.
+      if (MayFitSoon(pod, state)) return std::nullopt;
+    }
   }
   Victims victims;
   for (const auto& candidate : state.detail->pods) {

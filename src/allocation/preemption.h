@@ -32,7 +32,8 @@ struct Victims {
 // pod is to be evicted for CPU or memory that can be had. If the pod fits as things are, something
 // other than resources is in its way, which we cannot judge: then all of the proposed victims are
 // kept. `reclaims_at`: the moment at which the tuner is counted on to take surplus (surplus.h);
-// none: it is not.
+// none: it is not. While it is, there is no answer either for a node with fungible pods where the
+// pod fits: a cut may have made the room since kube-scheduler looked.
 std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod,
                                      NodeIndex node, const std::vector<std::string>& proposed,
                                      std::optional<WallTime> reclaims_at = std::nullopt);

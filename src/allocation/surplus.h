@@ -8,16 +8,15 @@
 // Threading: pure.
 
 #include <chrono>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "allocation/tenant.h"
 #include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
 #include "core/resources.h"
-#include "profile/job_profile.h"
 
 namespace synergy {
 
@@ -46,36 +45,14 @@ bool IsSettled(const Pod& pod);
 // The node as it would be without its pods' surplus.
 NodeState WithoutSurplus(const NodeState& node, WallTime now);
 
-// A pod with GPUs as the algorithms below see it: what it has, and within what bounds that may be
-// changed. least = current = most: it keeps what it has.
-struct Tenant {
-  const JobProfile* profile = nullptr;  // not owned; null: its speed is taken to follow its amounts
-  ResourceVector current;
-  ResourceVector least;     // it is not cut below this; within `current`
-  ResourceVector most;      // more is of no use to it
-  ResourceVector fair;      // its fair share: the unit of its throughput
-  bool whole_cpus = false;  // its CPU changes by whole cores
-  // A profile that claims more of that unit is not believed.
-  double max_speed_up = std::numeric_limits<double>::infinity();
-
-  // `cpu`, rounded down to what it may be changed by.
-  MilliCpu Step(MilliCpu cpu) const {
-    return whole_cpus ? cpu - MilliCpu(cpu.count() % Cores(1).count()) : cpu;
-  }
-};
-
-// GPUs x throughput with `amounts` / throughput with the fair share. Without a profile the scarcer
-// of CPU and memory, in units of what the pod has now, stands for the throughput: nobody takes from
-// it what costs others less.
-double NormalizedThroughput(const Tenant& tenant, const ResourceVector& amounts);
-
 // New amounts, tenant by tenant, that free at least `lacking` (CPU and memory) at the least cost in
 // throughput; a dimension that does not lack is left as it is. None where the surplus is too small.
+// Members of one gang are cut alike.
 std::optional<std::vector<ResourceVector>> Reclaim(std::span<const Tenant> tenants,
                                                    const ResourceVector& lacking);
 
 // New amounts, tenant by tenant, with the most throughput in all, where `spare` is free beside what
-// the tenants have.
+// the tenants have. Of no use for gangs on several nodes: gang_division.h.
 std::vector<ResourceVector> Regrow(std::span<const Tenant> tenants, const ResourceVector& spare);
 
 }  // namespace synergy

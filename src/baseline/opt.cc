@@ -15,9 +15,9 @@ namespace synergy {
 namespace {
 
 // Plans whose totals differ by less are equal.
-constexpr double kEqual = 1e-9;
+constexpr double kEqualTotals = 1e-9;
 
-constexpr size_t kMaxAnswers = 10'000;
+constexpr size_t kMaxNodeAnswers = 10'000;
 
 // The one that others are measured by.
 Server TypicalOf(std::span<const Server> servers) {
@@ -222,7 +222,7 @@ class Chooser {
     if (found == answers_.end()) {
       const auto answer = SolveFor(groups, servers_, typical_, options_);
       if (!answer) return nullptr;
-      if (answers_.size() >= kMaxAnswers) answers_.clear();
+      if (answers_.size() >= kMaxNodeAnswers) answers_.clear();
       found = answers_.emplace(std::move(question), *answer).first;
     }
     return &found->second;
@@ -284,11 +284,11 @@ class Opt final : public Allocator {
     Plan ours = ours_->Allocate(servers, jobs, order);
     for (Plan* const other : {&ours, &published}) {
       const double others = TotalOf(servers, jobs, *other);
-      if (others <= total + kEqual) continue;
+      if (others <= total + kEqualTotals) continue;
       plan = std::move(*other);
       total = others;
     }
-    plan.gap = std::max(machine->bound - total, 0.0) / std::max(machine->bound, kEqual);
+    plan.gap = std::max(machine->bound - total, 0.0) / std::max(machine->bound, kEqualTotals);
     return plan;
   }
 

@@ -15,8 +15,11 @@ inline constexpr std::string_view kProfile = "synergy.io/profile";              
 inline constexpr std::string_view kDefaultProfile = "synergy.io/default-profile";  // namespaces
 inline constexpr std::string_view kEnforcement = "synergy.io/enforcement";  // pods, namespaces
 inline constexpr std::string_view kGpuProduct = "synergy.io/gpu-product";   // pods
+inline constexpr std::string_view kWorkload = "synergy.io/workload";        // pods: one workload
 inline constexpr std::string_view kFungible = "synergy.io/fungible";        // "false": hands off
 inline constexpr std::string_view kManaged = "synergy.io/managed";          // namespaces: "true"
+inline constexpr std::string_view kGang = "synergy.io/gang";                // pods
+inline constexpr std::string_view kGangSize = "synergy.io/gang-size";       // pods
 inline constexpr std::string_view kPrefix = "synergy.io/";  // a pod's label asks for management
 
 // Kueue's, on pods that it manages one by one: it deletes them when their containers change.
@@ -43,7 +46,7 @@ inline constexpr std::string_view kPlaceholder = "synergy.io/placeholder";
 // What whoever created the pod has to be told, as lines.
 inline constexpr std::string_view kWarnings = "synergy.io/warnings";
 // The profile, the enforcement and the GPU product that were used are annotations of the labels'
-// names.
+// names; so is the workload (below).
 
 // Annotations that the extender and the tuner write.
 inline constexpr std::string_view kChange = "synergy.io/change";   // ChangeRecord
@@ -51,6 +54,8 @@ inline constexpr std::string_view kKeptPlace = "synergy.io/hold";  // Waiting::k
 // On a waiting pod: when there was room for it and kube-scheduler was reminded of that.
 inline constexpr std::string_view kRoomSeen = "synergy.io/room-seen";
 inline constexpr std::string_view kUnshrinkableUntil = "synergy.io/unshrinkable-until";
+// On a running pod: CpuProbe, which the agent of its node carries out (docs/profiling.md).
+inline constexpr std::string_view kProbe = "synergy.io/probe";
 
 // On a running pod, for good: an OOM kill has followed a change of its memory, which stays as it
 // is.
@@ -62,9 +67,9 @@ inline constexpr std::string_view kMemoryInUse = "synergy.io/memory-in-use";
 // a pod is created; after that an admission policy lets nobody else change them
 // (charts/synergy/templates/admission-policies.yaml).
 inline constexpr std::array kWrittenByPrograms = {
-    kContainer,   kDemand,      kFairShare,   kFloor,  kOriginal,  kProfile,  kProfileGeneration,
-    kEnforcement, kGpuProduct,  kPlaceholder, kChange, kKeptPlace, kRoomSeen, kUnshrinkableUntil,
-    kMemoryLetBe, kMemoryInUse, kWarnings};
+    kContainer,   kDemand,      kFairShare,   kFloor,    kOriginal,  kProfile,  kProfileGeneration,
+    kEnforcement, kGpuProduct,  kPlaceholder, kChange,   kKeptPlace, kRoomSeen, kUnshrinkableUntil,
+    kMemoryLetBe, kMemoryInUse, kWarnings,    kWorkload, kProbe};
 
 // The field manager as which the extender and the tuner write pods: the API server notes in a pod's
 // metadata.managedFields who has set which amounts and annotations.

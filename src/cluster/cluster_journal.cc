@@ -50,6 +50,10 @@ struct Caller {
   void operator()(const change::DropStaleExpectations& call) {
     state.DropStaleExpectations(call.now, call.wall);
   }
+  void operator()(const change::Hold& call) {
+    same_outcome = state.Hold(call.places, call.deadline) == call.held;
+  }
+  void operator()(const change::Release& call) { state.Release(call.uids); }
   void operator()(const change::KeepNews&) { state.KeepNews(); }
 };
 

@@ -90,6 +90,14 @@ struct Assume {
 struct Forget {
   std::string uid;
 };
+struct Hold {
+  std::vector<GangPlace> places;
+  Instant deadline{};
+  bool held = false;
+};
+struct Release {
+  std::vector<std::string> uids;
+};
 struct Extend {
   std::string uid;
   Instant deadline{};
@@ -112,7 +120,7 @@ struct ClusterChange {
                cluster_change::UpsertResourceQuota, cluster_change::RemoveResourceQuota,
                cluster_change::Expect, cluster_change::Assume, cluster_change::Forget,
                cluster_change::Extend, cluster_change::DropStaleExpectations,
-               cluster_change::KeepNews>
+               cluster_change::KeepNews, cluster_change::Hold, cluster_change::Release>
       call;
   uint64_t version = 0;  // of the cluster after it
 };

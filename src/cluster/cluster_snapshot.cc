@@ -111,7 +111,21 @@ ClusterSnapshot::ClusterSnapshot()
     : names_(std::make_shared<const NodeNames>()),
       scalars_(std::make_shared<const ScalarColumns::Shared>()),
       budgets_(std::make_shared<const std::vector<DisruptionBudget>>()),
-      limits_(std::make_shared<const NamespaceLimits>()) {}
+      limits_(std::make_shared<const NamespaceLimits>()),
+      gangs_(std::make_shared<const GangsByName>()) {}
+
+std::vector<std::shared_ptr<const Pod>> ClusterSnapshot::MembersOnNodes(
+    std::string_view gang) const {
+  std::vector<std::shared_ptr<const Pod>> members;
+  const GangSites* const sites = GangOf(gang);
+  if (sites == nullptr) return members;
+  for (const NodeIndex node : sites->nodes) {
+    for (const auto& pod : nodes_[node].detail->pods) {
+      if (pod->gang && pod->gang->name == gang) members.push_back(pod);
+    }
+  }
+  return members;
+}
 
 ResourceVector ClusterSnapshot::BeingGiven(const std::string& pod_namespace) const {
   const auto found = being_given_.find(pod_namespace);

@@ -6,6 +6,7 @@
 // Threading: any number of readers.
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -99,6 +100,16 @@ class NodeNames {
   std::unique_ptr<Table> table_;
 };
 
+// Where the members of a gang (gang.h) are.
+struct GangSites {
+  std::vector<NodeIndex> nodes;  // where any of them is counted; ascending, each once
+  size_t members = 0;            // all that exist and are not about to go
+  size_t waiting = 0;            // those of them with GPUs that the watch says are not bound
+
+  bool operator==(const GangSites&) const = default;
+};
+using GangsByName = std::map<std::string, GangSites, std::less<>>;
+
 class ClusterSnapshot {
  public:
   ClusterSnapshot();
@@ -137,6 +148,13 @@ class ClusterSnapshot {
   // The newest resource version of a pod that the watch has brought: whatever was written of pods
   // before that is in here.
   uint64_t pods_heard_until() const { return pods_heard_until_; }
+  // Null: nobody of it is known.
+  const GangSites* GangOf(std::string_view name) const {
+    const auto found = gangs_->find(name);
+    return found == gangs_->end() ? nullptr : &found->second;
+  }
+  // Those of its members that are counted on nodes, in no order.
+  std::vector<std::shared_ptr<const Pod>> MembersOnNodes(std::string_view gang) const;
   // Grows with every change of the ClusterState.
   uint64_t version() const { return version_; }
 
@@ -148,6 +166,7 @@ class ClusterSnapshot {
   std::shared_ptr<const ScalarColumns::Shared> scalars_;
   std::shared_ptr<const std::vector<DisruptionBudget>> budgets_;
   std::shared_ptr<const NamespaceLimits> limits_;
+  std::shared_ptr<const GangsByName> gangs_;
   std::map<std::string, ResourceVector> being_given_;  // by namespace
   ResourceVector largest_node_;
   ResourceVector least_per_gpu_;

@@ -193,6 +193,24 @@ void ClusterState::Forget(const std::string& uid) {
   Change([&] { return change::Forget{uid}; }, [&] { pods_.Forget(uid); });
 }
 
+bool ClusterState::Hold(const std::vector<GangPlace>& places, Instant deadline) {
+  const auto lock = Lock();
+  const bool held = pods_.Hold(places, deadline);
+  std::optional<ClusterChange> written;
+  if (journal_ != nullptr) written = ClusterChange{change::Hold{places, deadline, held}};
+  Made(written);
+  return held;
+}
+
+void ClusterState::Release(const std::vector<std::string>& uids) {
+  Change([&] { return change::Release{uids}; }, [&] { pods_.Release(uids); });
+}
+
+std::vector<GangMember> ClusterState::GangMembers(const std::string& gang) const {
+  const auto lock = Lock();
+  return pods_.GangMembers(gang);
+}
+
 void ClusterState::Extend(const std::string& uid, Instant deadline) {
   Change([&] { return change::Extend{uid, deadline}; }, [&] { pods_.Extend(uid, deadline); });
 }
@@ -269,6 +287,7 @@ std::shared_ptr<const ClusterSnapshot> ClusterState::MakeSnapshot() const {
   snapshot->scalars_ = nodes_.ShareScalars();
   snapshot->budgets_ = budgets_;
   snapshot->limits_ = limits_;
+  snapshot->gangs_ = pods_.ShareGangs();
   if (limits_->quotas() > 0) snapshot->being_given_ = pods_.BeingGiven();
   snapshot->largest_node_ = nodes_.Largest();
   snapshot->least_per_gpu_ = pods_.LeastPerGpuOfAll();

@@ -10,16 +10,20 @@
 //      |                                        ^
 //      | watch: kept_node                       | Assume
 //      +-------------------> kept --------------+
+//      | Hold                                   | Assume
+//      +-------------------> held --------------+
 //
-// Back to kept where the pod still names a kept place, else to (none): an expectation at its
-// deadline or in the way of another pod's Assume, and an assumed pod at Forget. Back to (none): a
+// Back to held where a place is held, else to kept where the pod still names a kept place, else to
+// (none): an expectation at its deadline or in the way of another pod's Assume, and an assumed pod
+// at Forget. Back to kept or (none): a held place at its deadline or at Release. Back to (none): a
 // kept place at kept_until or when the pod names none, and every pod that is gone or terminal. From
 // everywhere to bound: the watch, which overrides all else.
 //
 // Expected: our ranking has said which node the pod will go to and kube-scheduler has taken it at
 // its word (it assumes the pod before it calls bind), so the next pod's ranking counts it there
 // already. Kept: the tuner keeps a place for it (Waiting::kept_node), which nobody else's bind can
-// take. Assumed: we are binding it. Bound: the API server says so.
+// take. Held: a gang has its places, all of them (Hold), and nobody else's bind can take one.
+// Assumed: we are binding it. Bound: the API server says so.
 //
 // Threading: every member function may be called from any thread; none blocks on I/O.
 // Ownership: snapshots are shared and immutable. Failures: none but the outcomes described.
@@ -97,8 +101,16 @@ class ClusterState {
   // Assumed pods past their deadline. They stay assumed: only somebody who has asked the API server
   // may Forget them.
   std::vector<AssumedPod> Expired(Instant now) const;
-  // Assumed pods, and those with a kept place. Not those that are merely expected.
+  // Assumed pods, and those with a kept or held place. Not those that are merely expected.
   std::vector<HeldPlace> HeldPlaces() const;
+  // Holds these places for members of a gang, all or none, until `deadline` at most: none where one
+  // does not fit there now, or one of the pods is not known, bound or assumed. Places that were
+  // held for them before are given back.
+  bool Hold(const std::vector<GangPlace>& places, Instant deadline);
+  // Gives back what is held for these pods.
+  void Release(const std::vector<std::string>& uids);
+  // The members of the gang of that name (gang.h) that have no scheduling gates, by uid.
+  std::vector<GangMember> GangMembers(const std::string& gang) const;
   // Gives an assumed pod until `deadline`.
   void Extend(const std::string& uid, Instant deadline);
   // Drops expectations past their deadline, which cost nothing but a worse ranking, and places that
@@ -152,8 +164,8 @@ class ClusterState {
   mutable std::mutex turn_;   // to wait for the other
   mutable std::mutex mutex_;  // held for short and bounded work only
   ClusterVersion version_;
-  mutable NodeLedger nodes_{version_};  // mutable: a snapshot shares it
-  PodRecords pods_{nodes_, version_};
+  mutable NodeLedger nodes_{version_};         // mutable: a snapshot shares it
+  mutable PodRecords pods_{nodes_, version_};  // mutable: likewise
   std::shared_ptr<const std::vector<DisruptionBudget>> budgets_ =
       std::make_shared<const std::vector<DisruptionBudget>>();
   std::shared_ptr<const NamespaceLimits> limits_ = std::make_shared<const NamespaceLimits>();

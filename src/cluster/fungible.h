@@ -89,6 +89,15 @@ struct MemoryReading {
   bool operator==(const MemoryReading&) const = default;
 };
 
+// A CPU quota that is on a running pod for a moment, so that it is seen how fast it is with less.
+// The agent of its node puts it there and takes it away, whoever dies meanwhile.
+struct CpuProbe {
+  MilliCpu cpu;
+  WallTime until{};
+
+  bool operator==(const CpuProbe&) const = default;
+};
+
 // The container's amounts as its author wrote them; what a LimitRange filled in counts as a
 // limit, and as no request.
 struct WrittenAmounts {
@@ -108,6 +117,7 @@ struct Fungible {
   std::string container;
   std::string profile;  // a TrainingProfile of the pod's namespace; empty: none
   int64_t profile_generation = 0;
+  std::string workload;  // pods with the same one are alike (profile/measured_profile.h)
   Enforcement enforcement = Enforcement::kShared;
   ResourceVector floor;   // as admitted
   ResourceVector demand;  // as admitted
@@ -137,6 +147,9 @@ struct Fungible {
   // Because of one of these, soon after a change: its memory is left as it is for good.
   bool memory_let_be = false;
 
+  std::optional<CpuProbe> probe;
+
+  bool ProbedAt(WallTime now) const { return probe && now < probe->until; }
   // What was announced, and is neither made nor contradicted yet.
   bool Announced() const { return change && requested == change->from && requested != change->to; }
   // What was announced that the pod will get beyond what it requests, where that counts.

@@ -69,15 +69,20 @@ void Narrow(AmountBounds& bounds, const AmountBounds& by) {
   bounds.most = LesserOf(bounds.most, by.most);
 }
 
-// What growth may still take of a sum; `like_it` is what another pod like the one that grows takes.
-ResourceVector RoomIn(const QuotaSum& sum, const ResourceVector& like_it) {
+// What nobody has taken of a sum.
+ResourceVector LeftOf(const QuotaSum& sum) {
   return ResourceVector::Make(Gpus(0), [&](auto dimension) {
     const auto hard = sum.hard.*dimension;
-    using Amount = decltype(hard);
-    if (!sum.Counts(dimension)) return hard;
-    const auto reserve = std::max<Amount>(std::remove_const_t<Amount>(hard.count() / kReservedPart),
-                                          like_it.*dimension);
-    return hard - sum.used.*dimension - reserve;
+    return sum.Counts(dimension) ? hard - sum.used.*dimension : hard;
+  });
+}
+
+// What growth leaves of a sum; `like_it` is what another pod like the one that grows takes.
+ResourceVector ReservedIn(const QuotaSum& sum, const ResourceVector& like_it) {
+  return ResourceVector::Make(Gpus(0), [&](auto dimension) {
+    using Amount = std::remove_cvref_t<decltype(like_it.*dimension)>;
+    if (!sum.Counts(dimension)) return Amount(0);
+    return std::max(Amount((sum.hard.*dimension).count() / kReservedPart), like_it.*dimension);
   });
 }
 
@@ -105,15 +110,33 @@ ResourceVector NamespaceLimits::MostFor(const Pod& pod, const ResourceVector& un
   const ResourceVector beside = LargerOf(pod.requests.main - fungible.requested, {});
   ResourceVector most = Bounds(pod.pod_namespace, beside, {}).most;
   const ResourceVector like_it = fungible.floor + beside;
+  const ResourceVector share = LesserOf(fungible.fair_share, fungible.demand);
+  const ResourceVector has = fungible.requested - under_way;
+  const auto keep_within = [&](const QuotaSum& sum) {
+    const ResourceVector all = has + LeftOf(sum);
+    most = LesserOf(most, LargerOf(all - ReservedIn(sum, like_it), LesserOf(share, all)));
+  };
   for (const ResourceQuota& quota : In(quotas_, pod.pod_namespace)) {
-    ResourceVector room = RoomIn(quota.requests, like_it);
-    if (fungible.enforcement == Enforcement::kStrict)
-      room = LesserOf(room, RoomIn(quota.limits, like_it));
-    most = LesserOf(most, fungible.requested + room - under_way);
+    keep_within(quota.requests);
+    if (fungible.enforcement == Enforcement::kStrict) keep_within(quota.limits);
   }
   most = LargerOf(most, fungible.requested);
   most.gpus = fungible.requested.gpus;
   return most;
+}
+
+ResourceVector NamespaceLimits::MostForEach(const Pod& pod, const ResourceVector& wanted,
+                                            size_t count, const ResourceVector& under_way) const {
+  const ResourceVector& has = pod.fungible->requested;
+  const ResourceVector alone = LesserOf(LargerOf(wanted, has), MostFor(pod, under_way));
+  const auto all = Gpus(static_cast<int64_t>(count));
+  ResourceVector others = PartOf(alone - has, all - Gpus(1), Gpus(1));
+  others.gpus = Gpus(0);
+  const bool for_all = LesserOf(alone, MostFor(pod, under_way + others)) == alone;
+  if (for_all) return alone;
+  ResourceVector each = has + PartOf(alone - has, Gpus(1), all);
+  each.gpus = has.gpus;
+  return each;
 }
 
 bool NamespaceLimits::Put(LimitRange range) {

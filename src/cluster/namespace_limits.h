@@ -92,9 +92,13 @@ class NamespaceLimits {
   bool HasQuotaByQos(const std::string& pod_namespace) const;
   // The most that the pod's fungible container, which it must have, may be given by itself: within
   // the limit ranges, and beside what growth leaves of each quota for pods to come, which is what
-  // another pod like it takes at its floor, and a quarter of the quota at least. Not less than it
-  // requests. `under_way` is what the namespace's pods are being given and the quota may not know.
+  // another pod like it takes at its floor, and a quarter of the quota at least; up to its fair
+  // share it leaves nothing. Not less than it requests. `under_way` is what the namespace's pods
+  // are being given and the quota may not know.
   ResourceVector MostFor(const Pod& pod, const ResourceVector& under_way) const;
+  // What of `wanted` each of `count` pods like this one may be given, all of them the same.
+  ResourceVector MostForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
+                             const ResourceVector& under_way) const;
 
   // Whether anything has changed by it.
   bool Put(LimitRange range);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cluster/fungible.h"
+#include "cluster/gang.h"
 #include "cluster/labels.h"
 #include "core/resources.h"
 
@@ -50,6 +51,7 @@ struct Pod {
   std::string gpu_product;
   std::shared_ptr<const Fungible> fungible;  // null: nothing of the pod may be changed
   std::shared_ptr<const Waiting> waiting;    // null: it has a node
+  std::shared_ptr<const Gang> gang;          // null: it is of none
   int32_t priority = 0;
   bool terminal = false;                 // Succeeded or Failed: takes nothing
   bool deleting = false;                 // still takes its share until it is gone
@@ -61,5 +63,8 @@ struct Pod {
   const ResourceVector& PlanningDemand() const { return demand ? *demand : requests.main; }
   std::string Key() const { return pod_namespace + "/" + name; }
 };
+
+// The pods of its gang; 1 where it trains alone. 0: what it says of its gang makes no sense.
+inline int32_t GangSizeOf(const Pod& pod) { return pod.gang ? pod.gang->size : 1; }
 
 }  // namespace synergy

@@ -53,6 +53,9 @@ void PodRecords::Learn(Pod pod) {
   record.heard_in = list_;
   // No pod ever leaves its node while it lives: such news is older than what we know.
   if (pod.node.empty() && record.standing == Standing::kBound) return;
+  LeaveGang(record);
+  if (pod.gang) gangs_[pod.gang->name].insert(pod.uid);
+  if (!pod.node.empty()) record.held.reset();
   record.seen = std::make_shared<const Pod>(std::move(pod));
   if (keeps_news_) news_.push_back({record.seen, false});
   if (Claims(*record.seen)) {
@@ -61,7 +64,7 @@ void PodRecords::Learn(Pod pod) {
     claiming_.erase(record.seen->uid);
   }
   if (!record.seen->node.empty() || record.standing == Standing::kWaiting ||
-      record.standing == Standing::kKept) {
+      record.standing == Standing::kKept || record.standing == Standing::kHeld) {
     SetBySight(record);
   } else {
     // The watch is behind our own decision: the pod stays placed, with what is new about it.
@@ -79,6 +82,7 @@ void PodRecords::Remove(const std::string& uid) {
   const auto it = records_.find(uid);
   if (it == records_.end()) return;
   if (keeps_news_ && it->second.seen) news_.push_back({it->second.seen, true});
+  LeaveGang(it->second);
   Uncount(it->second);
   claiming_.erase(uid);
   records_.erase(it);
@@ -161,6 +165,12 @@ void PodRecords::DropStaleExpectations(Instant now, WallTime wall) {
            (record.standing == Standing::kKept && record.seen->waiting->kept_until <= wall);
   });
   for (const Record* record : stale) Unplace(std::string(record->pod->uid));
+  std::vector<std::string> over;
+  for (const Record* record :
+       ProvisionalIf([&](const Record& each) { return each.held && each.held->deadline <= now; })) {
+    over.push_back(record->pod->uid);
+  }
+  Release(over);
   LookAtClaims();
 }
 
@@ -189,8 +199,9 @@ std::vector<HeldPlace> PodRecords::HeldPlaces() const {
   for (const std::string& uid : provisional_) {
     const Standing standing = records_.at(uid).standing;
     if (standing == Standing::kExpected) continue;
-    held.push_back(
-        {uid, standing == Standing::kKept ? HeldPlace::Kind::kKept : HeldPlace::Kind::kAssumed});
+    held.push_back({uid, standing == Standing::kKept   ? HeldPlace::Kind::kKept
+                         : standing == Standing::kHeld ? HeldPlace::Kind::kHeld
+                                                       : HeldPlace::Kind::kAssumed});
   }
   return held;
 }
@@ -291,6 +302,11 @@ PodRecords::Seat PodRecords::BySight(const Record& record) const {
     without->requests.main -= growth;
     return {std::move(without), Standing::kBound};
   }
+  if (record.held) {
+    auto placed = std::make_shared<Pod>(*seen);
+    placed->node = record.held->node;
+    if (FitsItsNode(*placed)) return {std::move(placed), Standing::kHeld};
+  }
   const Waiting* waiting = seen->waiting.get();
   if (waiting != nullptr && !waiting->kept_node.empty() && waiting->kept_until > wall_) {
     auto placed = std::make_shared<Pod>(*seen);
@@ -317,6 +333,7 @@ void PodRecords::Set(Record& record, std::shared_ptr<const Pod> pod, Standing st
   record.standing = standing;
   record.deadline = deadline;
   Count(record);
+  Stir(record);
   version_.Advance();
 }
 

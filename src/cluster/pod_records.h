@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/cluster_snapshot.h"
 #include "cluster/cluster_version.h"
 #include "cluster/fit.h"
 #include "cluster/least_per_gpu.h"
@@ -47,9 +48,24 @@ struct Placement {
   std::optional<Instant> assumed_until;
 };
 
+// Where a member of a gang is to go.
+struct GangPlace {
+  std::string uid;
+  std::string node;
+
+  bool operator==(const GangPlace&) const = default;
+};
+
+// A pod of a gang that is neither gone nor about to go, as the watch reported it.
+struct GangMember {
+  std::shared_ptr<const Pod> pod;
+  std::string node;     // where it is bound, being bound or held a place; empty: nowhere
+  bool placed = false;  // bound, or being bound
+};
+
 // Room that a pod takes which is not known to be bound.
 struct HeldPlace {
-  enum class Kind : uint8_t { kAssumed, kKept };
+  enum class Kind : uint8_t { kAssumed, kKept, kHeld };
 
   std::string uid;
   Kind kind = Kind::kAssumed;
@@ -84,6 +100,8 @@ class PodRecords {
   AssumeOutcome Assume(const Pod& pod, const std::string& node, Instant deadline);
   void Forget(const std::string& uid);
   void Extend(const std::string& uid, Instant deadline);
+  bool Hold(const std::vector<GangPlace>& places, Instant deadline);
+  void Release(const std::vector<std::string>& uids);
   void DropStaleExpectations(Instant now, WallTime wall);
   // To be called when a node has become another one: what pods claim may fit now, or no more.
   void LookAtClaims();
@@ -93,6 +111,9 @@ class PodRecords {
   std::optional<Placement> FindPlacement(const std::string& uid) const;
   std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
+  std::vector<GangMember> GangMembers(const std::string& gang) const;
+  // For a snapshot.
+  std::shared_ptr<const GangsByName> ShareGangs();
 
   void KeepNews();
   std::vector<PodNews> TakeNews() { return std::exchange(news_, {}); }
@@ -107,7 +128,7 @@ class PodRecords {
   ResourceVector LeastPerGpuOfAll() const { return least_per_gpu_.Get(); }
 
  private:
-  enum class Standing : uint8_t { kWaiting, kExpected, kKept, kAssumed, kBound };
+  enum class Standing : uint8_t { kWaiting, kExpected, kKept, kHeld, kAssumed, kBound };
 
   struct Record {
     std::shared_ptr<const Pod> pod;  // unless kWaiting, `pod->node` says where it is counted
@@ -117,6 +138,12 @@ class PodRecords {
     // As the watch reported it; null until it has (expectations may come first).
     std::shared_ptr<const Pod> seen;
     uint64_t heard_in = 0;  // list_ then
+    // The place of a gang's member, as long as it is not bound.
+    struct Held {
+      std::string node;
+      Instant deadline{};
+    };
+    std::optional<Held> held;
   };
 
   // Neither without a place nor bound: known in provisional_.
@@ -133,7 +160,14 @@ class PodRecords {
   void Place(const Pod& pod, const std::string& node, Standing standing, Instant deadline);
   // Back to what the watch says; a pod that only we have heard of is dropped.
   void Unplace(const std::string& uid);
-  // How a pod counts by what the watch says of it alone: bound, kept or waiting.
+  // Whether there is room on the node that `pod.node` names, for one that is counted nowhere.
+  bool FitsNow(const Pod& pod) const;
+  void LeaveGang(const Record& record);
+  // Its members may be elsewhere from now on.
+  void Stir(const Record& record);
+  GangSites SitesOf(const std::set<std::string>& uids) const;
+  // How a pod counts by what the watch says of it, and what is held for it: bound, held, kept or
+  // waiting.
   struct Seat {
     std::shared_ptr<const Pod> pod;
     Standing standing;
@@ -157,6 +191,9 @@ class PodRecords {
   std::unordered_map<std::string, Record> records_;
   std::set<std::string> provisional_;  // uids
   std::set<std::string> claiming_;     // uids of pods with claims (claims.h), counted or not
+  std::unordered_map<std::string, std::set<std::string>> gangs_;  // uids by the gang's name
+  std::set<std::string> stirred_gangs_;                           // since gang_sites_ was made
+  std::shared_ptr<const GangsByName> gang_sites_ = std::make_shared<const GangsByName>();
   LeastPerGpu least_per_gpu_;
   size_t waiting_gpu_pods_ = 0;
   size_t assumed_ = 0;

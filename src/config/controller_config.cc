@@ -52,6 +52,30 @@ YamlField Progress(ControllerConfig::Progress& progress) {
   };
 }
 
+// An agent ends a probe that lasts longer than two minutes.
+constexpr std::chrono::milliseconds kLongestProbe = std::chrono::minutes(2);
+
+YamlField Profiling(ControllerConfig::Profiling& profiling) {
+  return [&profiling](const YAML::Node& node, const std::string& field) {
+    const DurationLimits some{.least = std::chrono::seconds(1), .most = std::chrono::minutes(10)};
+    Section({{"enabled", Truth(profiling.enabled)},
+             {"keep", Duration(profiling.keep, {.least = std::chrono::hours(1),
+                                                .most = std::chrono::hours(24 * 366)})},
+             {"warmUp", Duration(profiling.warm_up, {.most = std::chrono::hours(1)})},
+             {"window", Duration(profiling.window, some)},
+             {"probeWindow", Duration(profiling.probe_window, some)},
+             {"probeLead", Duration(profiling.probe_lead, some)},
+             {"mostLossPercent", Number(profiling.most_loss_percent, 0, 100)},
+             {"probesAtOnce", WholeNumber(profiling.probes_at_once, 0, 1000)},
+             {"driftPercent", WholeNumber(profiling.drift_percent, 1, 1000)},
+             {"driftTime", Duration(profiling.drift_time, {.least = std::chrono::seconds(10)})}})(
+        node, field);
+    if (profiling.probe_lead + profiling.probe_window >= kLongestProbe) {
+      Reject(node, field + ": probeLead and probeWindow have to be less than 2m together");
+    }
+  };
+}
+
 ControllerConfig Read(const YAML::Node& root) {
   ControllerConfig config;
   ReadFields(root, "",
@@ -70,6 +94,8 @@ ControllerConfig Read(const YAML::Node& root) {
               {"maxSpeedUp", Number(config.max_speed_up, 1, 1000)},
               {"tuner", Tuner(config.tuner)},
               {"progress", Progress(config.progress)},
+              {"profiling", Profiling(config.profiling)},
+              {"kueue", Section({{"enabled", Truth(config.kueue_enabled)}})},
               {"leaseName", Text(config.lease_name)},
               {"stalenessLimit", StalenessLimit(config.staleness_limit)},
               {"shutdownGrace", Duration(config.shutdown_grace)},

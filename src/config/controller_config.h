@@ -76,6 +76,30 @@ struct ControllerConfig {
     std::string server_name;
     std::string ca_file;
   } progress;
+  // Workloads without a profile are measured while they train (docs/profiling.md). Needs progress:
+  // without it there is nothing to measure by.
+  struct Profiling {
+    bool enabled = true;
+    // How long what was measured of a workload stays after its last run and its last change.
+    std::chrono::milliseconds keep = std::chrono::hours(720);
+    // Of a pod's progress that is not counted.
+    std::chrono::milliseconds warm_up{20000};
+    // The least time that is measured, without a probe and with one.
+    std::chrono::milliseconds window{30000};
+    std::chrono::milliseconds probe_window{12000};
+    // How long a probe lasts before it is measured.
+    std::chrono::milliseconds probe_lead{8000};
+    // What probes may cost of a workload's first hour.
+    double most_loss_percent = 2;
+    int64_t probes_at_once = 32;
+    // How far off what was measured a pod has to be, and for how long, to be measured again.
+    int64_t drift_percent = 15;
+    std::chrono::milliseconds drift_time{300000};
+
+    bool On(const Progress& progress) const { return enabled && progress.enabled; }
+  } profiling;
+  // Whether Kueue is there, whose queues RoundPolicies may order (docs/queues.md).
+  bool kueue_enabled = false;
   // The Lease, in own_namespace, by which one replica of several changes pods.
   std::string lease_name = "synergy-controller";
   // Silence of the API server after which /readyz says no.

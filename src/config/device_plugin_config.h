@@ -43,6 +43,8 @@ struct DevicePluginConfig {
   std::string plugin_folder = "/var/lib/kubelet/device-plugins";
   std::string pod_resources_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
   std::string listen = "0.0.0.0:9410";
+  // Where the node agent is told how long GPUs were busy; empty: it is not told.
+  std::string gpu_busy_file;
   std::string node_name;  // empty: nothing is written to the Node
   bool node_labels = true;
   // The Node is read again, in case somebody else has changed what we wrote.

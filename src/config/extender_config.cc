@@ -37,6 +37,7 @@ ExtenderConfig Read(const YAML::Node& root) {
               {"preferencePercent", WholeNumber(config.preference_percent, 0, 100)},
               {"bindTimeout", Duration(config.bind_timeout)},
               {"assumeTimeout", Duration(config.assume_timeout)},
+              {"gangHold", Duration(config.gang_hold)},
               {"expectTimeout", Duration(config.expect_timeout)},
               {"stalenessLimit", StalenessLimit(config.staleness_limit)},
               {"shutdownGrace", Duration(config.shutdown_grace)},

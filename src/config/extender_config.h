@@ -46,6 +46,8 @@ struct ExtenderConfig {
   std::chrono::milliseconds bind_timeout{4000};
   // After a bind was sent: when to ask the API server what became of it.
   std::chrono::milliseconds assume_timeout{30000};
+  // How long places are held for a gang of which not all pods come to be bound.
+  std::chrono::milliseconds gang_hold{60000};
   // When a place that our ranking promised is given up if no bind came.
   std::chrono::milliseconds expect_timeout{3000};
   // Silence of the API server after which /readyz says no.

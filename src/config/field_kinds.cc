@@ -1,5 +1,6 @@
 #include "config/field_kinds.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "config/listen_address.h"
@@ -53,7 +54,8 @@ YamlField Section(Fields fields) {
 
 YamlField Duration(std::chrono::milliseconds& out, DurationLimits limits) {
   return [&out, limits](const YAML::Node& node, const std::string& field) {
-    out = ToDuration(node, field);
+    out = ToDuration(node, field,
+                     std::max(kLongestWait, std::chrono::ceil<std::chrono::hours>(limits.most)));
     if (out < limits.least)
       Reject(node, fmt::format("{}: must be at least {}s", field, limits.least.count()));
     if (out > limits.most)

@@ -47,6 +47,8 @@ NodeAgentConfig Read(const YAML::Node& root) {
        {"keepCache", Truth(config.keep_cache)},
        {"measureProgress", Truth(config.measure_progress)},
        {"podLogFolder", Folder(config.pod_log_folder)},
+       {"gpuBusyFile", Text(config.gpu_busy_file)},
+       {"stateFolder", Folder(config.state_folder)},
        {"evictionThreshold", Size(config.eviction_threshold)},
        {"checkInterval", Duration(config.check_interval, {.most = std::chrono::seconds(10)})},
        {"giveUpAfter", Duration(config.give_up_after)},

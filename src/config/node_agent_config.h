@@ -37,6 +37,10 @@ struct NodeAgentConfig {
   // Whether the progress of trainings is measured, and where the kubelet keeps the logs of pods.
   bool measure_progress = true;
   std::string pod_log_folder = "/var/log/pods";
+  // Where the device plugin of the node tells how busy GPUs are (its gpuBusyFile); empty: nowhere.
+  std::string gpu_busy_file;
+  // Where it is kept which pods have a CPU quota for a moment: it outlives the agent's container.
+  std::string state_folder = "/run/synergy-node-agent";
   // The kubelet's evictionHard of memory.available.
   Bytes eviction_threshold = MiB(100);
   // How long the memory is kept below the new limit for a kubelet that does not take it.

@@ -30,14 +30,13 @@ int64_t WithUnit(const YAML::Node& node, const std::string& field,
 
 }  // namespace
 
-std::chrono::milliseconds ToDuration(const YAML::Node& node, const std::string& field) {
+std::chrono::milliseconds ToDuration(const YAML::Node& node, const std::string& field,
+                                     std::chrono::hours most) {
   static const std::map<std::string, int64_t> kUnits = {
       {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
   const std::chrono::milliseconds duration(WithUnit(node, field, kUnits));
   if (duration.count() == 0) Reject(node, fmt::format("{}: must be more than zero", field));
-  // No wait of ours makes sense beyond that, and a deadline must not overflow the clock.
-  if (duration > std::chrono::hours(24))
-    Reject(node, fmt::format("{}: must be at most 24h", field));
+  if (duration > most) Reject(node, fmt::format("{}: must be at most {}h", field, most.count()));
   return duration;
 }
 

@@ -15,8 +15,12 @@
 
 namespace synergy::config {
 
-// "250ms", "3s", "5m", "1h": more than zero, at most a day.
-std::chrono::milliseconds ToDuration(const YAML::Node& node, const std::string& field);
+// No wait of ours makes sense beyond that, and a deadline must not overflow the clock.
+inline constexpr std::chrono::hours kLongestWait{24};
+
+// "250ms", "3s", "5m", "1h": more than zero.
+std::chrono::milliseconds ToDuration(const YAML::Node& node, const std::string& field,
+                                     std::chrono::hours most = kLongestWait);
 // "1024", "160Mi", "2G".
 int64_t ToByteCount(const YAML::Node& node, const std::string& field);
 // "3", "1500m".

@@ -55,7 +55,8 @@ struct Bind {
   Pod pod;  // as known
   std::string node;
   ReserveRule reserve;
-  ResourceVector planned;  // what the whole pod is to take there
+  ResourceVector planned;                // what the whole pod is to take there
+  std::optional<ResourceVector> common;  // as PlanAtBind() of bind_allocation.h takes it
 };
 
 struct PreemptionVictims {
@@ -83,6 +84,7 @@ struct HeldProfile {
   std::string profile_namespace;
   std::string name;
   int64_t generation = 0;
+  bool measured = false;                    // by Synergy
   std::optional<TrainingProfile> training;  // none: it makes no sense
 };
 

@@ -28,7 +28,7 @@ class HeldProfiles final : public ProfileBook {
                     Gpus gpus) const override {
     const auto held = profiles_.find({pod_namespace, name});
     if (held == profiles_.end()) return {};
-    return {ForGpus(held->second.profile, gpus), held->second.generation};
+    return {ForGpus(held->second.profile, gpus), held->second.generation, held->second.measured};
   }
   uint64_t version() const override { return version_; }
 

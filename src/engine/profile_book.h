@@ -19,6 +19,7 @@ namespace synergy {
 struct TunedProfile {
   std::shared_ptr<const JobProfile> profile;
   int64_t generation = 0;
+  bool measured = false;  // by Synergy, which writes it on the pods again when it changes
 };
 
 class ProfileBook {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "allocation/surplus.h"
+#include "engine/division_sites.h"
 #include "engine/pod_changes.h"
 
 namespace synergy {
@@ -32,16 +33,16 @@ struct Gain {
 
 Gain GainOf(const std::vector<Tenant>& tenants, const std::vector<ResourceVector>& amounts,
             double least_gain) {
+  const std::vector<double> had = ThroughputsOf(tenants, CurrentOf(tenants));
+  const std::vector<double> has = ThroughputsOf(tenants, amounts);
   double before = 0;
   double after = 0;
   bool one_gains = false;
   Gain gain;
   for (size_t i = 0; i < amounts.size(); ++i) {
-    const double had = NormalizedThroughput(tenants[i], tenants[i].current);
-    const double has = NormalizedThroughput(tenants[i], amounts[i]);
-    before += had;
-    after += has;
-    one_gains |= has >= had * (1 + least_gain);
+    before += had[i];
+    after += has[i];
+    one_gains |= has[i] >= had[i] * (1 + least_gain);
     gain.cuts |= LargerOf(amounts[i], tenants[i].current) != amounts[i];
   }
   gain.worth_it = after > before && (one_gains || after >= before * (1 + least_gain));
@@ -51,14 +52,17 @@ Gain GainOf(const std::vector<Tenant>& tenants, const std::vector<ResourceVector
 // Whether even all that each of them has a use for would not be worth a change. Spares most nodes
 // of a settled cluster the search.
 bool NothingToGain(const std::vector<Tenant>& tenants, double least_gain) {
+  std::vector<ResourceVector> amounts;
+  amounts.reserve(tenants.size());
+  for (const Tenant& tenant : tenants) amounts.push_back(LargerOf(tenant.current, tenant.most));
+  const std::vector<double> had = ThroughputsOf(tenants, CurrentOf(tenants));
+  const std::vector<double> best = ThroughputsOf(tenants, amounts);
   double before = 0;
   double most = 0;
-  for (const Tenant& tenant : tenants) {
-    const double had = NormalizedThroughput(tenant, tenant.current);
-    const double best = NormalizedThroughput(tenant, LargerOf(tenant.current, tenant.most));
-    if (best >= had * (1 + least_gain) && best > had) return false;
-    before += had;
-    most += best;
+  for (size_t i = 0; i < tenants.size(); ++i) {
+    if (best[i] >= had[i] * (1 + least_gain) && best[i] > had[i]) return false;
+    before += had[i];
+    most += best[i];
   }
   return most <= before || most < before * (1 + least_gain);
 }
@@ -77,19 +81,37 @@ void Tell(Turn& turn, const NodeState& node) {
 class BusyNodes {
  public:
   explicit BusyNodes(const TunerMemory& memory) {
-    for (const auto& [uid, change] : memory.changes) waited_for_.insert(change.node);
+    for (const auto& [uid, change] : memory.changes) {
+      waited_for_.insert(change.node);
+      const ChangeKind kind = change.record.kind;
+      if (kind == ChangeKind::kDivided || kind == ChangeKind::kGrown) dividing_.insert(change.node);
+    }
     for (const auto& [uid, place] : memory.places) waited_for_.insert(place.node);
     for (const auto& [uid, asked] : memory.asked) asked_.insert(asked.node);
   }
   bool WaitsForEnd(const std::string& node) const { return waited_for_.contains(node); }
   // Of actions, which is told to the memory alone.
   bool WaitsForOutcome(const std::string& node) const { return asked_.contains(node); }
+  NodeUse UseOf(const std::string& node) const {
+    if (dividing_.contains(node) || asked_.contains(node)) return NodeUse::kDividing;
+    return waited_for_.contains(node) ? NodeUse::kBusy : NodeUse::kIdle;
+  }
   // `node` outlives this.
-  void AddChanged(const std::string& node) { waited_for_.insert(node); }
+  void AddChanged(const std::string& node) {
+    waited_for_.insert(node);
+    dividing_.insert(node);
+  }
 
  private:
   std::unordered_set<std::string_view> waited_for_;
+  std::unordered_set<std::string_view> dividing_;
   std::unordered_set<std::string_view> asked_;
+};
+
+// What a decision knows of nodes and gangs.
+struct Pass {
+  BusyNodes busy;
+  std::set<std::string> settled_gangs;  // nothing is to be gained by any change of theirs
 };
 
 // Whether this decision has come to its end, and the rest is left to the next ones.
@@ -98,50 +120,104 @@ bool HasEnough(const Turn& turn) {
          turn.memory.actions_asked + turn.decision.actions.size() >= kManyAsked;
 }
 
-void DivideNode(Turn& turn, const NodeState& node, BusyNodes& busy) {
+// What becomes of the tenants of all sites.
+struct NewAmounts {
+  std::vector<ResourceVector> amounts;
+  bool cuts = false;    // it begins with cuts
+  bool levels = false;  // no more than that gangs' members are made equal
+};
+
+// What is not worth a change for equality's sake alone: members with unlike GPUs are rounded.
+bool IsAboutTheSame(const std::vector<ResourceVector>& a, const std::vector<ResourceVector>& b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    if ((a[i].cpu - b[i].cpu).count() > a[i].cpu.count() / 100) return false;
+    if ((a[i].memory - b[i].memory).count() > a[i].memory.count() / 100) return false;
+  }
+  return true;
+}
+
+// None where nothing is worth a change.
+std::optional<NewAmounts> AmountsFor(const DivisionSites& sites, const TunerSettings& settings) {
+  const std::vector<Tenant> tenants = sites.Tenants();
+  if (!NothingToGain(tenants, settings.least_gain)) {
+    NewAmounts regrown{.amounts = sites.Regrown(settings.headroom)};
+    const Gain gain = GainOf(tenants, regrown.amounts, settings.least_gain);
+    regrown.cuts = gain.cuts;
+    if (gain.worth_it) return regrown;
+  }
+  if (sites.gangs.empty()) return std::nullopt;
+  NewAmounts levelled{.amounts = sites.Levelled(), .cuts = true, .levels = true};
+  if (IsAboutTheSame(CurrentOf(tenants), levelled.amounts)) return std::nullopt;
+  return levelled;
+}
+
+void Divide(Turn& turn, const DivisionSites& sites, const NewAmounts& planned, Pass& pass) {
+  const std::vector<Tenant> tenants = sites.Tenants();
+  const std::vector<double> had = ThroughputsOf(tenants, CurrentOf(tenants));
+  const std::vector<double> has = ThroughputsOf(tenants, planned.amounts);
+  size_t at = 0;
+  for (const auto& [node, tenancy] : sites.sites) {
+    const std::string& name = node->detail->name;
+    for (size_t i = 0; i < tenancy.tenants.size(); ++i, ++at) {
+      const Tenant& tenant = tenancy.tenants[i];
+      const ResourceVector& amounts = planned.amounts[at];
+      if (amounts == tenant.current) continue;
+      pass.busy.AddChanged(name);
+      if (planned.cuts) {
+        // Growth comes when the cuts are in force.
+        const ResourceVector less = LesserOf(amounts, tenant.current);
+        if (less == tenant.current) continue;
+        Cut(turn, tenancy.pods[i], less, ChangeKind::kDivided,
+            planned.levels ? fmt::format("of no use to gang {}: another member has no more",
+                                         tenancy.pods[i]->gang->name)
+                           : fmt::format("worth more to others on node {}", name));
+        continue;
+      }
+      // Others of its namespace may have begun to grow in this decision.
+      ResourceVector to = LesserOf(amounts, MostAllowed(*tenancy.pods[i], turn.rules()));
+      to.cpu = std::max(tenant.Step(to.cpu), tenant.current.cpu);
+      if (to == tenant.current) continue;
+      const double faster = tenant.gang
+                                ? has[at] / std::max(had[at], 1e-9)
+                                : NormalizedThroughput(tenant, to) / std::max(had[at], 1e-9);
+      Grow(turn, tenancy.pods[i], to,
+           fmt::format("spare on node {}; {}{:.0f} % faster", name,
+                       tenant.gang ? fmt::format("gang {} is ", tenancy.pods[i]->gang->name) : "",
+                       (faster - 1) * 100));
+    }
+  }
+}
+
+void DivideNode(Turn& turn, const NodeState& node, Pass& pass) {
   const std::string& name = node.detail->name;
-  if (busy.WaitsForEnd(name)) return;
-  if (busy.WaitsForOutcome(name)) {
+  if (pass.busy.WaitsForEnd(name)) return;
+  if (pass.busy.WaitsForOutcome(name)) {
     turn.memory.held_up.insert(name);
     return;
   }
+  const TenancyRules rules = turn.rules();
+  const DivisionSites sites =
+      SitesOf(turn.cluster, node, rules, pass.settled_gangs,
+              [&pass](const std::string& other) { return pass.busy.UseOf(other); });
+  if (sites.has_to_wait) {
+    turn.memory.touched.insert(name);
+    return;
+  }
   Tell(turn, node);
-  if (const auto next = NextChange(node, turn.rules())) {
+  if (const auto next = NextChange(node, rules)) {
     turn.memory.due[name] = *next;
     turn.WakeAt(*next);
   }
-  const Tenancy tenancy = TenancyOf(node, TenancyUse::kDivide, turn.rules());
   // What a quota leaves changes without any change of the node.
-  if (tenancy.held_by_limits) {
+  if (sites.sites.front().tenancy.held_by_limits || sites.has_incomplete_gang) {
     turn.memory.divided.erase(name);
   } else {
     turn.memory.divided[name] = turn.cluster.version();
   }
-  if (NothingToGain(tenancy.tenants, turn.settings.least_gain)) return;
-  const std::vector<ResourceVector> amounts =
-      Regrow(tenancy.tenants, WithNominated(node).Free() - turn.settings.headroom);
-  const Gain gain = GainOf(tenancy.tenants, amounts, turn.settings.least_gain);
-  if (!gain.worth_it) return;
-  busy.AddChanged(name);
-  for (size_t i = 0; i < amounts.size(); ++i) {
-    const Tenant& tenant = tenancy.tenants[i];
-    if (amounts[i] == tenant.current) continue;
-    if (gain.cuts) {
-      // Growth comes when the cuts are in force.
-      const ResourceVector less = LesserOf(amounts[i], tenant.current);
-      if (less == tenant.current) continue;
-      Cut(turn, tenancy.pods[i], less, ChangeKind::kDivided,
-          fmt::format("worth more to others on node {}", name));
-      continue;
-    }
-    // Others of its namespace may have begun to grow in this decision.
-    ResourceVector to = LesserOf(amounts[i], MostAllowed(*tenancy.pods[i], turn.rules()));
-    to.cpu = std::max(tenant.Step(to.cpu), tenant.current.cpu);
-    if (to == tenant.current) continue;
-    const double faster = NormalizedThroughput(tenant, to) /
-                          std::max(NormalizedThroughput(tenant, tenant.current), 1e-9);
-    Grow(turn, tenancy.pods[i], to,
-         fmt::format("spare on node {}; {:.0f} % faster", name, (faster - 1) * 100));
+  if (const auto planned = AmountsFor(sites, turn.settings)) {
+    Divide(turn, sites, *planned, pass);
+  } else {
+    pass.settled_gangs.insert(sites.gangs.begin(), sites.gangs.end());
   }
 }
 
@@ -161,7 +237,7 @@ std::set<std::string> TakeDue(Turn& turn) {
 }
 
 // All nodes that have changed since nothing was to be gained there.
-void DivideAll(Turn& turn, BusyNodes& busy) {
+void DivideAll(Turn& turn, Pass& pass) {
   TunerMemory& memory = turn.memory;
   if (memory.divided_by != turn.profiles.version()) memory.divided.clear();
   memory.divided_by = turn.profiles.version();
@@ -173,7 +249,7 @@ void DivideAll(Turn& turn, BusyNodes& busy) {
     if (HasEnough(turn)) {
       memory.touched.insert(node.detail->name);
     } else {
-      DivideNode(turn, node, busy);
+      DivideNode(turn, node, pass);
     }
   }
 }
@@ -202,14 +278,14 @@ void DivideNodes(Turn& turn) {
   }
   turn.WakeAt(memory.next_round);
   if (!round && nodes.empty()) return;
-  BusyNodes busy(memory);
-  if (round) DivideAll(turn, busy);
+  Pass pass{.busy = BusyNodes(memory), .settled_gangs = {}};
+  if (round) DivideAll(turn, pass);
   while (!nodes.empty() && !HasEnough(turn)) {
     const std::string name = std::move(nodes.extract(nodes.begin()).value());
     const auto index = turn.cluster.Find(name);
     if (!index) continue;
     const NodeState& node = turn.cluster.node(*index);
-    if (node.exists && node.allocatable.gpus > Gpus(0)) DivideNode(turn, node, busy);
+    if (node.exists && node.allocatable.gpus > Gpus(0)) DivideNode(turn, node, pass);
   }
   memory.touched.merge(nodes);
   // Else what comes of the actions brings us back.

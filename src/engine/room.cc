@@ -83,11 +83,10 @@ std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod&
     ++weighed;
     auto amounts = Reclaim(plan.tenancy.tenants, lacking);
     if (!amounts) continue;
-    for (size_t i = 0; i < amounts->size(); ++i) {
-      const Tenant& tenant = plan.tenancy.tenants[i];
-      plan.cost += NormalizedThroughput(tenant, tenant.current) -
-                   NormalizedThroughput(tenant, (*amounts)[i]);
-    }
+    const std::vector<double> before =
+        ThroughputsOf(plan.tenancy.tenants, CurrentOf(plan.tenancy.tenants));
+    const std::vector<double> after = ThroughputsOf(plan.tenancy.tenants, *amounts);
+    for (size_t i = 0; i < amounts->size(); ++i) plan.cost += before[i] - after[i];
     plan.amounts = *std::move(amounts);
     if (!best || plan.cost < best->cost) best = std::move(plan);
   }

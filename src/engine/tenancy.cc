@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/quantity_text.h"
+#include "engine/gang_tenancy.h"
 
 namespace synergy {
 namespace {
@@ -27,9 +28,11 @@ std::optional<Duration> Rest(const Pod& pod, const TenancyRules& rules) {
   return resting->second - rules.at.now;
 }
 
-bool MayChange(const Pod& pod, const TunerMemory& memory) {
+// A resize may wipe the quota of a probe, and would spoil what it measures.
+bool MayChange(const Pod& pod, const TenancyRules& rules) {
   return pod.fungible && !pod.waiting && !pod.deleting && !pod.fungible->ChangedByHand() &&
-         IsSettled(pod) && !memory.changes.contains(pod.uid) && !memory.asked.contains(pod.uid);
+         IsSettled(pod) && !pod.fungible->ProbedAt(rules.at.wall) &&
+         !rules.memory.changes.contains(pod.uid) && !rules.memory.asked.contains(pod.uid);
 }
 
 // What the node's kubelet has said it never does to such a pod; none where it may be tried.
@@ -89,11 +92,17 @@ ResourceVector MostAllowed(const Pod& pod, const TenancyRules& rules) {
   return rules.limits->MostFor(pod, BeingGiven(pod.pod_namespace, rules.memory));
 }
 
+ResourceVector MostAllowedForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
+                                  const TenancyRules& rules) {
+  if (rules.limits == nullptr || rules.limits->empty()) return wanted;
+  return rules.limits->MostForEach(pod, wanted, count, BeingGiven(pod.pod_namespace, rules.memory));
+}
+
 Tenancy TenancyOf(const NodeState& node, TenancyUse use, const TenancyRules& rules) {
   Tenancy tenancy;
   std::vector<const std::shared_ptr<const Pod>*> pods;
   for (const auto& pod : node.detail->pods) {
-    if (MayChange(*pod, rules.memory)) pods.push_back(&pod);
+    if (MayChange(*pod, rules)) pods.push_back(&pod);
   }
   // The order in which the watch reported them must not matter, nor chance, as in a UID: where two
   // are worth the same, a simulation has to come to the same.
@@ -119,10 +128,12 @@ Tenancy TenancyOf(const NodeState& node, TenancyUse use, const TenancyRules& rul
     if (FindInfeasible(pod, node, Dimension::kMemory, rules) != nullptr) {
       tenant.least.memory = tenant.most.memory = tenant.current.memory;
     }
+    tenancy.keeps.push_back(keeps);
     tenancy.tenants.push_back(tenant);
     tenancy.profiles.push_back(std::move(known.profile));
     tenancy.pods.push_back(*entry);
   }
+  if (use == TenancyUse::kReclaim) JoinGangs(rules, tenancy);
   return tenancy;
 }
 
@@ -136,6 +147,9 @@ std::optional<Instant> NextChange(const NodeState& node, const TenancyRules& rul
   for (const auto& pod : node.detail->pods) {
     if (!pod->fungible || pod->waiting || pod->deleting) continue;
     consider(RestOfRound(*pod, rules));
+    if (pod->fungible->ProbedAt(rules.at.wall)) {
+      consider(pod->fungible->probe->until - rules.at.wall + std::chrono::milliseconds(1));
+    }
     consider(Rest(*pod, rules));
     for (const Dimension dimension : {Dimension::kCpu, Dimension::kMemory}) {
       const Infeasible* const never = FindInfeasible(*pod, node, dimension, rules);
@@ -172,7 +186,7 @@ std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod,
         fungible.profile);
     return tell;
   }
-  if (known.generation == fungible.profile_generation) return std::nullopt;
+  if (known.measured || known.generation == fungible.profile_generation) return std::nullopt;
   tell.respected = Respected::kProfileChanged;
   tell.message = fmt::format("profile {} is at generation {} now; its figures are used from now on",
                              fungible.profile, known.generation);

@@ -25,6 +25,7 @@ struct Tenancy {
   std::vector<std::shared_ptr<const Pod>> pods;
   std::vector<std::shared_ptr<const JobProfile>> profiles;
   std::vector<Tenant> tenants;
+  std::vector<bool> keeps;      // by tenant: it is not its time to be changed
   bool held_by_limits = false;  // somebody would be given more if its namespace let it have it
 };
 
@@ -40,12 +41,18 @@ struct TenancyRules {
   Moment at;
   Duration round;
   double max_speed_up = kDefaultMaxSpeedUp;
-  const NamespaceLimits* limits = nullptr;  // null: there are none
+  const NamespaceLimits* limits = nullptr;   // null: there are none
+  const ClusterSnapshot* cluster = nullptr;  // for a gang's other members; null: there are none
 };
 
 // The most that the namespace lets the pod be given now, beside what others there are being given.
 ResourceVector MostAllowed(const Pod& pod, const TenancyRules& rules);
 
+// The same of each of `count` pods like it, where they want that much.
+ResourceVector MostAllowedForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
+                                  const TenancyRules& rules);
+
+// For a reclaim the tenants know what hangs on them in their gangs (gang_tenancy.h).
 Tenancy TenancyOf(const NodeState& node, TenancyUse use, const TenancyRules& rules);
 
 // When the first pod of the node that cannot be changed now for reasons of time can be changed

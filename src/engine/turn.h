@@ -24,7 +24,8 @@ struct Turn {
   TunerDecision& decision;
 
   TenancyRules rules() const {
-    return {profiles, memory, at, settings.round, settings.max_speed_up, &cluster.limits()};
+    return {profiles,          memory,  at, settings.round, settings.max_speed_up,
+            &cluster.limits(), &cluster};
   }
   void Do(TunerAction action) { decision.actions.push_back(std::move(action)); }
   void WakeAt(Instant when) { decision.wake = std::min(decision.wake, when); }

@@ -18,7 +18,7 @@ namespace {
 
 // Of an answer, and of what stands between chunks. The library takes any length, and matches the
 // first line with a std::regex whose recursion overflows the stack at about 50 kB.
-constexpr size_t kLongestHead = size_t{16} << 10;
+constexpr size_t kLongestResponseHead = size_t{16} << 10;
 
 // An answer as it comes in.
 struct Answer {
@@ -84,7 +84,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
     channel_->SetWaits(waits.silence_limit, waits.wake_fd);
     channel_->SetDeadline(waits.deadline);
     channel_->ResetCounts();
-    channel_->LimitReads(kLongestHead);
+    channel_->LimitReads(kLongestResponseHead);
     const bool complete = send(library_request, library_response, error);
     reusable_ = complete && socket_.is_open();
     if (complete || answer.ended_by_caller) {
@@ -111,7 +111,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
       return !answer.Streamed() || answer.Take({});
     };
     out.content_receiver = [this, &answer](const char* data, size_t size, uint64_t, uint64_t) {
-      channel_->LimitReads(kLongestHead);
+      channel_->LimitReads(kLongestResponseHead);
       return answer.Take({data, size});
     };
     return out;

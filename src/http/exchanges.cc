@@ -14,7 +14,7 @@ namespace {
 
 // The library bounds one line of a head, after having read it, and never their number; nor the
 // line before a chunk.
-constexpr size_t kLongestHead = size_t{64} << 10;
+constexpr size_t kLongestRequestHead = size_t{64} << 10;
 // What is reserved for a body before any of it has come; the whole length only once that much has.
 constexpr size_t kReservedOnTrust = size_t{1} << 20;
 
@@ -155,7 +155,7 @@ class Exchanges::Library final : private httplib::Server {
   Next ServeOne(Channel& channel, const std::function<void(bool)>& on_handler) {
     Exchange exchange{.channel = channel, .on_handler = on_handler};
     current = &exchange;
-    channel.LimitReads(kLongestHead);
+    channel.LimitReads(kLongestRequestHead);
     SetDeadline();
     const std::unique_ptr<httplib::Stream> stream = MakeHttplibStream(channel);
     bool closed = false;
@@ -224,7 +224,7 @@ class Exchanges::Library final : private httplib::Server {
 
   // True when the request is answered; otherwise the library goes on to AnswerWithBody().
   bool OnHead(const httplib::Request& request, httplib::Response& response) {
-    current->channel.LimitReads(kLongestHead);
+    current->channel.LimitReads(kLongestRequestHead);
     if (!Accept(request, response)) return true;
     // The library reads a POST without a length until the connection ends.
     if (current->body.present) return false;
@@ -238,7 +238,7 @@ class Exchanges::Library final : private httplib::Server {
     body.reserve(std::min<uint64_t>(current->body.length.value_or(0), kReservedOnTrust));
     bool too_long = false;
     const bool complete = reader([&](const char* data, size_t size) {
-      current->channel.LimitReads(kLongestHead);
+      current->channel.LimitReads(kLongestRequestHead);
       too_long = body.size() + size > options_.max_body_bytes;
       if (too_long) return false;
       if (body.size() + size > body.capacity()) body.reserve(current->body.length.value_or(0));

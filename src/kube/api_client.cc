@@ -66,6 +66,11 @@ class HttpApiClient final : public ApiClient {
     return CallWithBody("PATCH", path, content_type, json, std::move(stop));
   }
 
+  Result<std::string> Delete(const std::string& path, const std::string& json,
+                             std::stop_token stop) override {
+    return CallWithBody("DELETE", path, "application/json", json, std::move(stop));
+  }
+
   Result<> Watch(const std::string& path, std::chrono::milliseconds silence_limit,
                  const std::function<bool(std::string_view)>& on_line,
                  std::stop_token stop) override {

@@ -39,6 +39,8 @@ class ApiClient {
                                    std::stop_token stop = {}) = 0;
   virtual Result<std::string> Patch(const std::string& path, const std::string& content_type,
                                     const std::string& json, std::stop_token stop = {}) = 0;
+  virtual Result<std::string> Delete(const std::string& path, const std::string& json,
+                                     std::stop_token stop = {}) = 0;
   // One call of `on_line` with nothing as soon as the server has taken the watch, then one per line
   // of the answer, without its newline; false ends it. Lines are limited to 16 MiB: a longer one
   // ends it with kInvalid.

@@ -25,7 +25,7 @@ namespace {
 
 constexpr Duration kSameEventFor = std::chrono::minutes(10);
 // As long as an API server may take to come back before what happened meanwhile stops mattering.
-constexpr int kMostTries = 12;
+constexpr int kMostEventTries = 12;
 constexpr Duration kFirstBackoff = std::chrono::milliseconds(200);
 constexpr Duration kBackoffLimit = std::chrono::seconds(30);
 constexpr std::chrono::seconds kDrainFor{1};
@@ -217,7 +217,7 @@ class QueuedEventRecorder final : public EventRecorder {
       }
       const bool may_work_later = code == ErrorCode::kUnavailable ||
                                   code == ErrorCode::kOverloaded || code == ErrorCode::kTimeout;
-      if (!may_work_later || tries >= kMostTries || stop.stop_requested() || !Wait()) {
+      if (!may_work_later || tries >= kMostEventTries || stop.stop_requested() || !Wait()) {
         Report(pending.event, answer.error());
         return false;
       }
@@ -227,12 +227,12 @@ class QueuedEventRecorder final : public EventRecorder {
   Result<std::string> Create(const Pending& pending, const Sent& next,
                              const std::stop_token& stop) {
     const EventRecord& event = pending.event;
-    return client_.Post(
-        EventsPath(event),
-        wire::WriteEventAboutPod({next.name, event.pod_namespace, event.pod_name, event.pod_uid,
-                                  event.type, event.reason, event.message, component_, instance_,
-                                  next.first, pending.last, next.count, event.kind}),
-        stop);
+    return client_.Post(EventsPath(event),
+                        wire::WriteEventAboutPod(
+                            {next.name, event.pod_namespace, event.pod_name, event.pod_uid,
+                             event.type, event.reason, event.message, component_, instance_,
+                             next.first, pending.last, next.count, event.kind, event.api_version}),
+                        stop);
   }
 
   Result<std::string> Repeat(const Pending& pending, const Sent& next,

@@ -32,6 +32,7 @@ struct EventRecord {
   std::string reason;   // "SynergyReclaimed"
   std::string message;  // cut to 1024 bytes
   std::string kind = "Pod";
+  std::string api_version = "v1";
 };
 // As the kubelet has it: the node's name is its uid, the namespace "default".
 EventRecord AboutNode(std::string node, std::string type, std::string reason, std::string message);

@@ -25,6 +25,13 @@ class ProfileApi {
 
   virtual Result<> WriteStatus(const ProfileObject& object, const ProfileStatus& status,
                                std::stop_token stop) = 0;
+
+  // Those that the controller measures. kConflict where there is one of that name already.
+  virtual Result<ProfileObject> Create(const std::string& profile_namespace,
+                                       const MeasuredProfile& measured, std::stop_token stop) = 0;
+  virtual Result<> WriteMeasured(const ProfileObject& object, const MeasuredProfile& measured,
+                                 std::stop_token stop) = 0;
+  virtual Result<> Delete(const ProfileObject& object, std::stop_token stop) = 0;
 };
 
 // The client outlives it.

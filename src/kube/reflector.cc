@@ -11,6 +11,8 @@
 #include "core/backoff.h"
 #include "kube/listing.h"
 #include "kube/query.h"
+#include "wire/kueue.h"
+#include "wire/round_policy.h"
 
 namespace synergy::kube {
 namespace {
@@ -263,5 +265,11 @@ template class Reflector<Namespace>;
 template class Reflector<LimitRange>;
 template class Reflector<ResourceQuota>;
 template class Reflector<ProfileObject>;
+template class Reflector<wire::RoundPolicy>;
+template class Reflector<wire::Workload>;
+template class Reflector<wire::ClusterQueue>;
+template class Reflector<wire::LocalQueue>;
+template class Reflector<wire::QueuePart>;
+template class Reflector<wire::QueuedPod>;
 
 }  // namespace synergy::kube

@@ -20,7 +20,7 @@ using prometheus::MetricType;
 using LabelPairs = std::vector<std::pair<std::string, std::string>>;
 
 // From what our own work takes to the kubelet's patience.
-const prometheus::Histogram::BucketBoundaries kLatencyBuckets = {
+const prometheus::Histogram::BucketBoundaries kKubeletCallBuckets = {
     0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1};
 
 class GaugeFamily {
@@ -211,14 +211,14 @@ void DeviceMetrics::CountRegistration(const std::string& resource, std::string_v
 void DeviceMetrics::CountAllocate(const std::string& resource, std::string_view outcome,
                                   Duration duration) {
   impl_->allocations.Add({{"resource", resource}, {"outcome", std::string(outcome)}}).Increment();
-  impl_->allocate_duration.Add({{"resource", resource}}, kLatencyBuckets)
+  impl_->allocate_duration.Add({{"resource", resource}}, kKubeletCallBuckets)
       .Observe(std::chrono::duration<double>(duration).count());
 }
 
 void DeviceMetrics::CountPreferred(const std::string& resource, std::string_view outcome,
                                    Duration duration) {
   impl_->preferred.Add({{"resource", resource}, {"outcome", std::string(outcome)}}).Increment();
-  impl_->preferred_duration.Add({{"resource", resource}}, kLatencyBuckets)
+  impl_->preferred_duration.Add({{"resource", resource}}, kKubeletCallBuckets)
       .Observe(std::chrono::duration<double>(duration).count());
 }
 

@@ -19,7 +19,7 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 
 // From a tenth of a millisecond to kube-scheduler's default time-out.
-const prometheus::Histogram::BucketBoundaries kLatencyBuckets = {
+const prometheus::Histogram::BucketBoundaries kSchedulerCallBuckets = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 
 // The families that are read from the cluster's state at each scrape.
@@ -46,6 +46,17 @@ class ClusterFamilies {
              static_cast<double>(gauges.waiting_connections), families);
     AddGauge("synergy_extender_waiting_gpu_pods", "GPU pods without a node.",
              static_cast<double>(gauges.waiting_gpu_pods), families);
+    AddGauge("synergy_extender_held_gangs",
+             "Gangs that have their places and are not wholly bound yet.",
+             static_cast<double>(gauges.gangs_held), families);
+    AddGauge("synergy_extender_oldest_held_gang_seconds",
+             "How long the places of the oldest of them have been held.",
+             ToSeconds(gauges.oldest_held_gang), families);
+    AddGauge("synergy_extender_waiting_gangs", "Gangs with members that have no place.",
+             static_cast<double>(gauges.gangs_waiting), families);
+    AddGauge("synergy_extender_waiting_gang_binds",
+             "Binds that wait for the other members of their gang.",
+             static_cast<double>(gauges.waiting_binds), families);
     AddGauge("synergy_extender_ready", "Whether /readyz says yes.", gauges.ready ? 1 : 0, families);
     return families;
   }
@@ -142,7 +153,7 @@ class ExtenderMetrics::Impl {
                             .Register(registry)) {
     for (const Verb verb : kVerbs) {
       duration_of[static_cast<size_t>(verb)] =
-          &durations.Add({{"verb", std::string(ToString(verb))}}, kLatencyBuckets);
+          &durations.Add({{"verb", std::string(ToString(verb))}}, kSchedulerCallBuckets);
     }
     RegisterBuildInfo("synergy-extender", registry);
   }

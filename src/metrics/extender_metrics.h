@@ -38,6 +38,10 @@ struct ClusterGauges {
   Duration oldest_kept{};
   uint64_t waiting_connections = 0;
   uint64_t waiting_gpu_pods = 0;
+  uint64_t gangs_held = 0;
+  uint64_t gangs_waiting = 0;
+  Duration oldest_held_gang{};
+  uint64_t waiting_binds = 0;
   bool ready = false;
 };
 

@@ -62,6 +62,23 @@ MetricFamily OfPods(std::string name, std::string help, MetricType type,
   return family;
 }
 
+MetricFamily BusySeconds(const std::vector<PodBusyCounter>& pods) {
+  MetricFamily family;
+  family.name = "synergy_pod_gpu_busy_seconds_total";
+  family.help =
+      "How long the GPUs of a pod were busy (their mean) that says nothing of its iterations: an "
+      "estimate of its progress.";
+  family.type = MetricType::Counter;
+  for (const PodBusyCounter& pod : pods) {
+    ClientMetric metric;
+    metric.label = {
+        {"namespace", pod.pod_namespace}, {"pod", pod.pod}, {"container", pod.container}};
+    metric.counter.value = pod.seconds;
+    family.metric.push_back(std::move(metric));
+  }
+  return family;
+}
+
 std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
   ClientMetric::Label pods;
   pods.name = "resource";
@@ -91,6 +108,29 @@ std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
                if (!pod.remaining) return std::nullopt;
                return Seconds(*pod.remaining);
              }),
+      OfPods("synergy_pod_done_ratio", "Part of a pod's training, or of its epoch, that is done.",
+             MetricType::Gauge, gauges.progress,
+             [](const PodProgressGauge& pod) { return pod.done; }),
+      OfPods("synergy_pod_process_memory_bytes",
+             "The peak of a pod's anonymous, shared and mapped memory.", MetricType::Gauge,
+             gauges.progress,
+             [](const PodProgressGauge& pod) -> std::optional<double> {
+               if (!pod.memory) return std::nullopt;
+               return static_cast<double>(pod.memory->process.count());
+             }),
+      OfPods("synergy_pod_read_bytes_total", "Bytes that a pod's read calls returned.",
+             MetricType::Counter, gauges.progress,
+             [](const PodProgressGauge& pod) -> std::optional<double> {
+               if (!pod.memory) return std::nullopt;
+               return pod.memory->read;
+             }),
+      OfPods("synergy_pod_fetched_bytes_total", "Bytes that storage delivered to a pod.",
+             MetricType::Counter, gauges.progress,
+             [](const PodProgressGauge& pod) -> std::optional<double> {
+               if (!pod.memory) return std::nullopt;
+               return pod.memory->fetched;
+             }),
+      BusySeconds(gauges.busy),
       Single("synergy_node_agent_events_dropped_total",
              "Events about pods that never reached the API server.", MetricType::Counter,
              static_cast<double>(gauges.dropped_events)),
@@ -138,6 +178,10 @@ class NodeAgentMetrics::Impl {
                      .Name("synergy_node_agent_readings_total")
                      .Help("How often a pod was told what memory it has in use, by outcome.")
                      .Register(registry)),
+        probes(prometheus::BuildCounter()
+                   .Name("synergy_node_agent_probes_total")
+                   .Help("Probes of pods with less CPU, by outcome.")
+                   .Register(registry)),
         errors(prometheus::BuildCounter()
                    .Name("synergy_node_agent_errors_total")
                    .Help("What went wrong with control groups, by reason.")
@@ -146,6 +190,8 @@ class NodeAgentMetrics::Impl {
       shrinks.Add({{"outcome", outcome}}, kShrinkBuckets);
     for (const char* reason : {"pressure", "refaults", "in_vain"}) brakes.Add({{"reason", reason}});
     for (const char* outcome : {"written", "failed"}) readings.Add({{"outcome", outcome}});
+    for (const char* outcome : {"done", "ended_early", "wiped", "refused"})
+      probes.Add({{"outcome", outcome}});
     prometheus::BuildGauge()
         .Name("synergy_build_info")
         .Help("Always 1; the labels say what is running.")
@@ -163,6 +209,7 @@ class NodeAgentMetrics::Impl {
   prometheus::Counter& dropped;
   prometheus::Family<prometheus::Counter>& brakes;
   prometheus::Family<prometheus::Counter>& readings;
+  prometheus::Family<prometheus::Counter>& probes;
   prometheus::Family<prometheus::Counter>& errors;
   std::function<NodeAgentGauges()> read_gauges;
 };
@@ -190,6 +237,10 @@ void NodeAgentMetrics::CountBrake(std::string_view reason) {
 
 void NodeAgentMetrics::CountReading(std::string_view outcome) {
   impl_->readings.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+
+void NodeAgentMetrics::CountProbe(std::string_view outcome) {
+  impl_->probes.Add({{"outcome", std::string(outcome)}}).Increment();
 }
 
 void NodeAgentMetrics::CountError(std::string_view reason) {

@@ -26,6 +26,23 @@ struct PodProgressGauge {
   double iterations = 0;  // since the agent first looked
   std::optional<double> rate;
   std::optional<Duration> remaining;
+  std::optional<double> done;  // part of the training, or of its epoch
+  // Where the agent may see it: the peak of the processes' memory, what read calls returned and
+  // what came from storage.
+  struct Memory {
+    Bytes process;
+    double read = 0;
+    double fetched = 0;
+  };
+  std::optional<Memory> memory = std::nullopt;
+};
+
+// Of a pod that says nothing of its iterations.
+struct PodBusyCounter {
+  std::string pod_namespace;
+  std::string pod;
+  std::string container;
+  double seconds = 0;  // in which its GPUs were busy, since the agent first looked
 };
 
 // Read at each scrape.
@@ -35,6 +52,7 @@ struct NodeAgentGauges {
   uint64_t kept_pods = 0;            // whose page cache is kept to their shares
   bool node_short = false;
   std::vector<PodProgressGauge> progress;  // of pods that tell
+  std::vector<PodBusyCounter> busy;        // of those that do not
   uint64_t dropped_events = 0;
   bool synced = false;
   Duration staleness{};  // since the API server's last sign of life
@@ -58,6 +76,8 @@ class NodeAgentMetrics {
   void CountBrake(std::string_view reason);
   // A pod was told how much memory it has in use: "written", "failed".
   void CountReading(std::string_view outcome);
+  // How a probe ended: "done", "ended_early", "wiped", "refused".
+  void CountProbe(std::string_view outcome);
   // `reason` is one of few fixed words.
   void CountError(std::string_view reason);
 

@@ -11,6 +11,7 @@
 
 #include "core/clock.h"
 #include "core/resources.h"
+#include "policy/service_queues.h"
 #include "profile/job_profile.h"
 
 namespace synergy {
@@ -45,9 +46,12 @@ struct Job {
 
   Seconds arrival{};
   Seconds ideal{};           // its whole running time at the fair share
-  Seconds remaining{};       // of that
+  Seconds first_part{};      // of that, its first iterations; zero: nobody asks for them
+  Seconds remaining{};       // of `ideal`
   Seconds attained{};        // GPU-seconds held so far
+  QueuePlace place;          // of policies with queues, which keep it
   std::vector<Share> holds;  // where it runs now; empty: it waits
+  Seconds lease_end{};       // while it runs and this lies ahead, it goes before all others
 
   bool Runs() const { return !holds.empty(); }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <tuple>
 
@@ -11,48 +12,99 @@
 namespace synergy {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames = {"fifo", "srtf", "las", "ftf"};
+constexpr std::array<PolicyName, 6> kNames = {{
+    {"fifo", "who came first"},
+    {"srtf", "least remaining time at the fair share"},
+    {"las", "least GPU-time so far"},
+    {"ftf", "worst finish time against that on a cluster of its own"},
+    {"2d-las", "queues by GPU-time so far (--queue-limits), each in order of entry"},
+    {"2d-gittins", "such queues, in each the highest Gittins index (--size-history)"},
+}};
+
+// Clocks that count rounds by adding up fractions are this exact.
+constexpr Seconds kSlack{1e-6};
+
+void BookInQueues(Job& job, Seconds stretch, Seconds now, const ServiceQueues& queues) {
+  if (job.Runs()) {
+    BookRun(job.place, job.gpus, stretch, now, queues);
+  } else {
+    BookWait(job.place, stretch, now, queues);
+  }
+}
+
+double WaitsLast(const Job& job) { return job.Runs() ? 0 : 1; }
 
 }  // namespace
 
-double Fifo::Rank(const Job& job, Seconds /*now*/) const { return job.arrival.count(); }
+PolicyRank Fifo::Rank(const Job& job, Seconds /*now*/) const { return {job.arrival.count()}; }
 
-double Srtf::Rank(const Job& job, Seconds /*now*/) const { return job.remaining.count(); }
+PolicyRank Srtf::Rank(const Job& job, Seconds /*now*/) const { return {job.remaining.count()}; }
 
-double Las::Rank(const Job& job, Seconds /*now*/) const { return job.attained.count(); }
+PolicyRank Las::Rank(const Job& job, Seconds /*now*/) const { return {job.attained.count()}; }
 
-double Ftf::Rank(const Job& job, Seconds now) const {
+PolicyRank Ftf::Rank(const Job& job, Seconds now) const {
   const Seconds finish = now - job.arrival + job.remaining;
-  return -finish.count() / std::max(job.ideal.count(), 1e-9);
+  return {-finish.count() / std::max(job.ideal.count(), 1e-9)};
 }
 
-std::span<const std::string_view> PolicyNames() { return kNames; }
+PolicyRank QueuedLas::Rank(const Job& job, Seconds /*now*/) const {
+  const bool is_new = job.place == QueuePlace{};
+  const Seconds entered = is_new ? job.arrival : job.place.entered;
+  return {static_cast<double>(job.place.queue), WaitsLast(job), entered.count()};
+}
 
-Result<std::unique_ptr<Policy>> MakePolicy(std::string_view name) {
+void QueuedLas::Book(Job& job, Seconds stretch, Seconds now) const {
+  BookInQueues(job, stretch, now, queues_);
+}
+
+PolicyRank QueuedGittins::Rank(const Job& job, Seconds /*now*/) const {
+  const size_t queue = job.place.queue;
+  const double limit = queue < queues_.limits.size() ? queues_.limits[queue]
+                                                     : std::numeric_limits<double>::infinity();
+  const double index = sizes_.Index(ServedGpuTime(job.place, job.gpus), limit);
+  return {static_cast<double>(queue), -index, WaitsLast(job)};
+}
+
+void QueuedGittins::Book(Job& job, Seconds stretch, Seconds now) const {
+  BookInQueues(job, stretch, now, queues_);
+}
+
+std::span<const PolicyName> PolicyNames() { return kNames; }
+
+Result<std::unique_ptr<Policy>> MakePolicy(std::string_view name, const PolicyOptions& options) {
   if (name == "fifo") return std::make_unique<Fifo>();
   if (name == "srtf") return std::make_unique<Srtf>();
   if (name == "las") return std::make_unique<Las>();
   if (name == "ftf") return std::make_unique<Ftf>();
+  if (name == "2d-las") return std::make_unique<QueuedLas>(options.queues);
+  if (name == "2d-gittins") {
+    return std::make_unique<QueuedGittins>(options.queues, options.sizes);
+  }
+  std::vector<std::string_view> names;
+  for (const PolicyName& known : kNames) names.push_back(known.name);
   return Fail(ErrorCode::kInvalid,
-              fmt::format("no policy '{}': one of {}", name, fmt::join(kNames, ", ")));
+              fmt::format("no policy '{}': one of {}", name, fmt::join(names, ", ")));
 }
 
 std::vector<JobIndex> Order(std::span<const Job> jobs, const Policy& policy, Seconds now) {
   struct Entry {
-    double rank;
+    bool leased;
+    PolicyRank rank;
     double arrival;
     uint64_t id;
     JobIndex index;
 
     bool operator<(const Entry& other) const {
-      return std::tie(rank, arrival, id) < std::tie(other.rank, other.arrival, other.id);
+      return std::tuple(!leased, rank, arrival, id) <
+             std::tuple(!other.leased, other.rank, other.arrival, other.id);
     }
   };
   std::vector<Entry> entries;
   entries.reserve(jobs.size());
   for (JobIndex index = 0; index < jobs.size(); ++index) {
     const Job& job = jobs[index];
-    entries.push_back({policy.Rank(job, now), job.arrival.count(), job.id, index});
+    const bool leased = job.Runs() && job.lease_end > now + kSlack;
+    entries.push_back({leased, policy.Rank(job, now), job.arrival.count(), job.id, index});
   }
   // Under a policy that keeps the order of arrival they come sorted.
   if (!std::is_sorted(entries.begin(), entries.end())) std::sort(entries.begin(), entries.end());

@@ -1,33 +1,48 @@
 #pragma once
 
-// Who goes first when not everybody can run.
+// Who goes first when not everybody can run. Times are in seconds, service in GPU-seconds.
 //
-// Threading: policies hold no state; any number of threads.
+// Threading: policies hold no state of jobs; any number of threads.
 
+#include <compare>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/result.h"
+#include "policy/gittins.h"
 #include "policy/job.h"
+#include "policy/service_queues.h"
 
 namespace synergy {
+
+// Compared from the first to the last; the lower goes first.
+struct PolicyRank {
+  double first = 0;
+  double second = 0;
+  double third = 0;
+
+  auto operator<=>(const PolicyRank&) const = default;
+};
 
 class Policy {
  public:
   virtual ~Policy() = default;
 
-  // The lower goes first. Depends on the job and the time alone.
-  virtual double Rank(const Job& job, Seconds now) const = 0;
-  // Whether a job that runs may lose its turn to one that came later.
+  // Depends on the job and the time alone.
+  virtual PolicyRank Rank(const Job& job, Seconds now) const = 0;
+  // Whether a job that runs may lose its turn to another one.
   virtual bool Preempts() const { return true; }
+  // Books the `stretch` up to `now`, in which the job ran if it Runs(), in what the policy keeps of
+  // it. Job::attained is not among that.
+  virtual void Book(Job& /*job*/, Seconds /*stretch*/, Seconds /*now*/) const {}
 };
 
 // First come, first served: by arrival.
 class Fifo final : public Policy {
  public:
-  double Rank(const Job& job, Seconds now) const override;
+  PolicyRank Rank(const Job& job, Seconds now) const override;
   bool Preempts() const override { return false; }
 };
 
@@ -35,27 +50,67 @@ class Fifo final : public Policy {
 // on what somebody was given last.
 class Srtf final : public Policy {
  public:
-  double Rank(const Job& job, Seconds now) const override;
+  PolicyRank Rank(const Job& job, Seconds now) const override;
 };
 
 // Least attained service (Tiresias, NSDI'19): by GPU-time held so far.
 class Las final : public Policy {
  public:
-  double Rank(const Job& job, Seconds now) const override;
+  PolicyRank Rank(const Job& job, Seconds now) const override;
 };
 
 // Finish-time fairness (Themis, NSDI'20): the larger the ratio of a job's finish time here, were it
 // to run from now on at its fair share, to that on a cluster of its own, the sooner it runs.
 class Ftf final : public Policy {
  public:
-  double Rank(const Job& job, Seconds now) const override;
+  PolicyRank Rank(const Job& job, Seconds now) const override;
 };
 
-std::span<const std::string_view> PolicyNames();
-// By its name in lower case; the error lists the names.
-Result<std::unique_ptr<Policy>> MakePolicy(std::string_view name);
+// Discretised 2D-LAS (Tiresias, NSDI'19, section 3.2): by queue; in a queue jobs that run before
+// those that wait, then who entered it first. So nobody is preempted by one of the same queue.
+class QueuedLas final : public Policy {
+ public:
+  explicit QueuedLas(ServiceQueues queues) : queues_(std::move(queues)) {}
 
-// The jobs in the policy's order; equal ranks go by arrival, then by id, so the order is total.
+  PolicyRank Rank(const Job& job, Seconds now) const override;
+  void Book(Job& job, Seconds stretch, Seconds now) const override;
+
+ private:
+  ServiceQueues queues_;
+};
+
+// 2D-Gittins (likewise): by queue; in a queue the highest Gittins index up to the queue's limit,
+// then jobs that run before those that wait.
+class QueuedGittins final : public Policy {
+ public:
+  QueuedGittins(ServiceQueues queues, SizeHistory sizes)
+      : queues_(std::move(queues)), sizes_(std::move(sizes)) {}
+
+  PolicyRank Rank(const Job& job, Seconds now) const override;
+  void Book(Job& job, Seconds stretch, Seconds now) const override;
+
+ private:
+  ServiceQueues queues_;
+  SizeHistory sizes_;
+};
+
+struct PolicyName {
+  std::string_view name;
+  std::string_view meaning;  // one line, for people
+};
+
+struct PolicyOptions {
+  ServiceQueues queues;  // of 2d-las and 2d-gittins
+  SizeHistory sizes;     // of 2d-gittins
+};
+
+std::span<const PolicyName> PolicyNames();
+// By its name in lower case; the error lists the names.
+Result<std::unique_ptr<Policy>> MakePolicy(std::string_view name,
+                                           const PolicyOptions& options = {});
+
+// The jobs in the policy's order: first those whose lease goes on; equal ranks go by arrival, then
+// by id, so the order is total.
 std::vector<JobIndex> Order(std::span<const Job> jobs, const Policy& policy, Seconds now);
 
 }  // namespace synergy

@@ -1,7 +1,8 @@
 #pragma once
 
-// A TrainingProfile as the API server has it: what somebody measured and wrote down, what is wrong
-// with it, and what its status says so far.
+// A TrainingProfile as the API server has it: what somebody measured and wrote down, or what
+// Synergy has measured of a workload (profile/measured_profile.h), what is wrong with it, and what
+// its status says so far.
 //
 // Threading: values; immutable once shared.
 
@@ -13,6 +14,7 @@
 
 #include "core/resources.h"
 #include "profile/job_profile.h"
+#include "profile/measured_profile.h"
 #include "profile/training_profile.h"
 
 namespace synergy {
@@ -27,6 +29,9 @@ struct ProfileStatus {
   std::string reason;
   std::string message;
   std::string since;  // when `valid` became what it is
+  // Of the condition Contradicted: what was seen; empty: there is none.
+  std::string contradiction = {};
+  std::string contradicted_since = {};
 
   bool operator==(const ProfileStatus&) const = default;
 };
@@ -38,12 +43,21 @@ struct ProfileObject {
   int64_t generation = 0;
   TrainingProfile training;
   std::optional<double> tolerance;  // instead of the controller's
-  // Null where `problems` is not empty.
+  std::string workload;             // spec.workload: whose speed it is; empty: not said
+  int32_t gang_size = 1;            // spec.gangSize: of the gangs whose speed it is
+  bool kept_by_us = false;          // the controller has made it, for what it measures
+  // status.measured, where the spec has no points: `profile` and the points of `training` are made
+  // of it. None: nothing was measured yet.
+  std::optional<MeasuredProfile> measured;
+  // Null where `problems` is not empty, and where nothing was measured yet.
   std::shared_ptr<const JobProfile> profile;
   std::vector<std::string> problems;  // "spec.points[3].cpu: ..."
   ProfileStatus status;
 
   std::string Key() const { return profile_namespace + "/" + name; }
+  bool IsMeasured() const { return measured.has_value(); }
+  // Which state of the points it is: the spec's generation, or the measurement's revision.
+  int64_t PointsGeneration() const { return measured ? measured->revision : generation; }
 };
 
 // A profile and what follows from it.

@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-constexpr int64_t kMostMemory = 512 << 10;
+constexpr int64_t kBarMemory = 512 << 10;
 // What stands before a bar on its line and is not its description: a warning without an end, say.
 constexpr size_t kLongestDescription = 160;
 
@@ -19,7 +19,7 @@ const Expression& WithTotal() {
   static const Expression expression(
       R"((?:\d+%)?\|[^|]*\| *(?P<iteration>\d[\d.]*[kMGT]?)/(?P<total>\d[\d.]*[kMGT]?|\?) )"
       R"(\[(?P<elapsed>[\d:]+)<[^,\]]*(?:, *(?:\?|(?P<rate>\d[\d.]*))(?P<unit>[^/,=\]]{0,24})/(?P<per>[a-zA-Z]+))?)",
-      false, kMostMemory);
+      false, kBarMemory);
   return expression;
 }
 
@@ -28,11 +28,10 @@ const Expression& WithoutTotal() {
   static const Expression expression(
       R"((?:^|[ :])(?P<iteration>\d[\d.]*[kMGT]?) ?[A-Za-z]+ )"
       R"(\[(?P<elapsed>\d+(?::\d\d)+), *(?:\?|(?P<rate>\d[\d.]*))(?P<unit>[^/,=\]]{0,24})/(?P<per>[a-zA-Z]+))",
-      false, kMostMemory);
+      false, kBarMemory);
   return expression;
 }
 
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 template <size_t N>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/wall_time.h"
+#include "progress/numbers.h"
 
 namespace synergy {
 namespace {
@@ -20,8 +21,6 @@ std::string_view TakeWord(std::string_view& text) {
   text.remove_prefix(std::min(end + 1, text.size()));
   return word;
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // "2026-11-21 07:05:03,250 ..." or "[2026-11-21T07:05:03.250] ...", as logging libraries write it.
 std::optional<WallTime> ReadOwnTime(std::string_view text) {

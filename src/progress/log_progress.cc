@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "progress/checkpoint_line.h"
+
 namespace synergy {
 
 LogProgress::LogProgress(ContainerLog::Form form, std::optional<OwnPattern> own)
@@ -15,7 +17,14 @@ void LogProgress::End() {
   log_.End([this](std::string_view text, auto time) { Hear(text, time); });
 }
 
+TrainingProgress LogProgress::Current() const {
+  TrainingProgress current = meter_.Current();
+  current.checkpoint = checkpoint_;
+  return current;
+}
+
 void LogProgress::Hear(std::string_view text, std::optional<WallTime> time) {
+  if (TellsOfCheckpoint(text)) checkpoint_ = time;
   std::optional<ProgressLine> line = own_ ? own_->Read(text) : ReadProgressLine(text);
   if (own_ && !line) {
     line = ReadProgressLine(text);

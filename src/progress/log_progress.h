@@ -1,7 +1,8 @@
 #pragma once
 
 // The bytes of a training's log -> its progress: container_log.h, patterns.h and progress_meter.h
-// one after the other. One for each container; a log that was rotated is fed on as one.
+// one after the other, and checkpoint_line.h beside. One for each container; a log that was rotated
+// is fed on as one.
 //
 // Threading: one owner. Memory: below 24 KiB, however long the log and its lines are.
 
@@ -23,7 +24,7 @@ class LogProgress {
 
   void Feed(std::string_view bytes);
   void End();  // the last line may have no end
-  TrainingProgress Current() const { return meter_.Current(); }
+  TrainingProgress Current() const;
 
  private:
   void Hear(std::string_view text, std::optional<WallTime> time);
@@ -31,6 +32,7 @@ class LogProgress {
   ContainerLog log_;
   std::optional<OwnPattern> own_;
   ProgressMeter meter_;
+  std::optional<WallTime> checkpoint_;
 };
 
 }  // namespace synergy

@@ -9,9 +9,6 @@
 namespace synergy {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 // What a suffix stands for; 0: none.
 double Multiplier(char suffix) {
   switch (suffix) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Numbers as training programs print them. Private to this folder.
+// Numbers and letters as training programs print them. Private to this folder.
 //
 // Threading: pure. Absent: the text is no number, or none that is finite.
 
@@ -11,6 +11,10 @@
 #include "core/clock.h"
 
 namespace synergy {
+
+// Of ASCII, whatever the locale.
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // "0.35", "5.9E+00".
 std::optional<double> ReadNumber(std::string_view text);

@@ -15,7 +15,7 @@ namespace synergy {
 namespace {
 
 // Of an expression with what is kept to match it fast; one that needs more is slower.
-constexpr int64_t kMostMemory = 256 << 10;
+constexpr int64_t kPatternMemory = 256 << 10;
 
 // One print statement. To add one: a row here, and its sample in patterns_test.cc and
 // docs/progress.md.
@@ -86,7 +86,7 @@ constexpr const char* kKerasTimed =
 // What stands above the bars of an epoch.
 constexpr const char* kEpochHeading = R"(^(?:.*[>\]:] )?Epoch (?P<epoch>\d+)/\d+ *$)";
 
-Expression Compile(const char* expression) { return Expression(expression, false, kMostMemory); }
+Expression Compile(const char* expression) { return Expression(expression, false, kPatternMemory); }
 
 // Whether a line has any of the patterns' words: most have none, and this is all that they cost.
 const re2::RE2& AnyWord() {
@@ -143,7 +143,7 @@ std::optional<ProgressLine> ReadPrinted(std::string_view text) {
   static const std::deque<Expression> expressions = [] {
     std::deque<Expression> compiled;  // they do not move
     for (const Pattern& pattern : kPatterns) {
-      compiled.emplace_back(pattern.expression, false, kMostMemory);
+      compiled.emplace_back(pattern.expression, false, kPatternMemory);
     }
     return compiled;
   }();
@@ -181,7 +181,7 @@ Result<OwnPattern> OwnPattern::Parse(std::string_view expression) {
   for (size_t at = text.find("(?<"); at != std::string::npos; at = text.find("(?<", at)) {
     text.insert(at + 2, "P");
   }
-  auto compiled = std::make_shared<const Expression>(text, true, kMostMemory);
+  auto compiled = std::make_shared<const Expression>(text, true, kPatternMemory);
   if (!compiled->error().empty()) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("the pattern is no regular expression of RE2: {}", compiled->error()));

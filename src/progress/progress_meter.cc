@@ -7,7 +7,7 @@
 namespace synergy {
 namespace {
 
-constexpr Duration kWindow = std::chrono::minutes(1);
+constexpr Duration kRateWindow = std::chrono::minutes(1);
 constexpr Duration kLeastClock = std::chrono::seconds(2);  // bars tell whole seconds
 // Advances after which a count that fell is a restart, and no process that lags behind.
 constexpr int64_t kRestart = 3;
@@ -270,7 +270,7 @@ void ProgressMeter::KeepRate(double rate) {
 std::optional<double> ProgressMeter::PrintedRate() const {
   std::vector<double> rates;
   for (size_t i = 0; i < std::min(rate_count_, kRates); ++i) {
-    if (rates_[i].clock >= clock_base_ + elapsed_ - kWindow) rates.push_back(rates_[i].rate);
+    if (rates_[i].clock >= clock_base_ + elapsed_ - kRateWindow) rates.push_back(rates_[i].rate);
   }
   if (rates.empty()) return std::nullopt;
   const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);

@@ -27,6 +27,9 @@ struct TrainingProgress {
   int64_t counted = 0;
   // Of the newest training line; absent where the log has no times.
   std::optional<WallTime> last_training;
+  // When the newest line was printed by which the training writes a checkpoint (checkpoint_line.h);
+  // absent where the log has no times, or none.
+  std::optional<WallTime> checkpoint;
   // An evaluation line is the newest.
   bool evaluating = false;
 };

@@ -77,7 +77,8 @@ Decision ReplayedRun::Again(decision::Bind recorded) {
   const auto snapshot = state_.Snapshot();
   recorded.version = snapshot->version();
   recorded.planned =
-      PlanAtBind(recorded.pod, recorded.node, *snapshot, recorded.reserve).requests.main;
+      PlanAtBind(recorded.pod, recorded.node, *snapshot, recorded.reserve, recorded.common)
+          .requests.main;
   return recorded;
 }
 
@@ -101,6 +102,7 @@ Decision ReplayedRun::Again(decision::ProfilesHeld recorded) {
   for (const decision::HeldProfile& held : recorded.profiles) {
     TunedProfile& profile = profiles[{held.profile_namespace, held.name}];
     profile.generation = held.generation;
+    profile.measured = held.measured;
     if (!held.training) continue;
     Result<JobProfile> made = MakeJobProfile(*held.training);
     if (made) profile.profile = std::make_shared<const JobProfile>(*std::move(made));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "baseline/round.h"
+#include "sim/share_changes.h"
 
 namespace synergy {
 namespace {
@@ -17,6 +18,9 @@ constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 
 // From the first arrival to the first round, so that jobs submitted together are seen together.
 constexpr Seconds kGather{1};
+
+// What sums of fractions may be off by.
+constexpr Seconds kSlack{1e-6};
 
 // How far a running job has come.
 struct Pace {
@@ -61,6 +65,9 @@ class Simulation {
       Advance(NextRound());
     }
     run_.end = last_finish_;
+    // Between two rounds jobs were gone through as they came, not as they ended.
+    std::stable_sort(run_.changes.begin(), run_.changes.end(),
+                     [](const PlaceChange& a, const PlaceChange& b) { return a.at < b.at; });
     const double whole = std::max((run_.end - run_.begin).count(), 1e-9);
     run_.gpu_utilisation /= whole;
     run_.cpu_utilisation /= whole;
@@ -95,7 +102,9 @@ class Simulation {
     run_.fell_back += plan.fell_back;
     run_.worst_gap = std::max(run_.worst_gap, plan.gap.value_or(0));
     const std::vector<double> speeds = Speeds(servers_, active_, plan, mechanism_.enforcement);
-    for (const Action& action : Difference(active_, plan)) Note(action);
+    const std::vector<Action> actions = Difference(active_, plan);
+    for (const Action& action : actions) Note(action);
+    if (options_.keep_changes) AppendShareChanges(active_, plan, actions, now_, run_.changes);
     waiting_ = 0;
     UtilisationPoint point{.at = now_};
     for (JobIndex job = 0; job < active_.size(); ++job) {
@@ -103,6 +112,9 @@ class Simulation {
       paces_[job].speed =
           speeds[job] * (active_[job].holds.size() > 1 ? options_.spread_factor : 1);
       if (!active_[job].Runs()) ++waiting_;
+      Seconds& lease_end = active_[job].lease_end;
+      if (!active_[job].Runs()) lease_end = {};
+      if (lease_end <= now_ + kSlack) lease_end = now_ + options_.lease;
       for (const Share& share : active_[job].holds) {
         point.gpus += static_cast<double>(share.amount.gpus.count());
         point.cpu += static_cast<double>(share.amount.cpu.count());
@@ -163,6 +175,7 @@ class Simulation {
       Book(job, std::min(finish, until));
       if (finish <= until) {
         run_.jobs[places_[job]].finish = finish;
+        if (options_.keep_changes) AppendEnd(active_[job], finish, run_.changes);
         last_finish_ = std::max(last_finish_, finish);
         ++finished_;
         decide_ = true;
@@ -185,10 +198,14 @@ class Simulation {
   // A job's progress, and what it held, from now until then.
   void Book(JobIndex index, Seconds until) {
     Job& job = active_[index];
-    if (!job.Runs()) return;
-    const Seconds working = until - std::max(paces_[index].from, now_);
-    if (working > Seconds(0)) job.remaining -= working * paces_[index].speed;
     const Seconds held = until - now_;
+    policy_.Book(job, held, until);
+    if (!job.Runs()) return;
+    const Seconds from = std::max(paces_[index].from, now_);
+    if (until > from) {
+      job.remaining -= (until - from) * paces_[index].speed;
+      NoteFirstPart(job, run_.jobs[places_[index]], until, paces_[index].speed);
+    }
     job.attained += held * static_cast<double>(job.gpus.count());
     for (const Share& share : job.holds) {
       const auto part = [&](auto amount, auto whole) {
@@ -199,6 +216,13 @@ class Simulation {
       run_.cpu_utilisation += part(share.amount.cpu, total_.cpu);
       run_.memory_utilisation += part(share.amount.memory, total_.memory);
     }
+  }
+
+  // For a job that worked until then at this speed, and is booked.
+  static void NoteFirstPart(const Job& job, JobRun& run, Seconds until, double speed) {
+    if (job.first_part <= Seconds(0) || run.first_part >= Seconds(0) || speed <= 0) return;
+    const Seconds beyond = job.ideal - job.remaining - job.first_part;
+    if (beyond >= -kSlack) run.first_part = until - beyond / speed;
   }
 
   std::span<const Server> servers_;

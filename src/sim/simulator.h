@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +26,11 @@ namespace synergy {
 struct SimulatorOptions {
   Seconds round{300};
   Seconds restart_cost{30};
+  // A job that was given GPUs keeps them for so long before it has to be chosen again.
+  Seconds lease{};
   // A job that spans servers goes at this fraction of its speed.
   double spread_factor = 1;
+  bool keep_changes = false;  // SimulationRun::changes
   // The simulation gives up after this much simulated time: some job can never run.
   Seconds limit{10.0 * 365 * 24 * 3600};
 };
@@ -35,9 +39,10 @@ struct SimulatorOptions {
 struct JobRun {
   uint64_t id = 0;
   Seconds arrival{};
-  Seconds start{-1};      // its first
-  Seconds finish{-1};     // -1: later than the run's end
-  uint32_t restarts = 0;  // starts after the first, moves included
+  Seconds start{-1};       // its first
+  Seconds finish{-1};      // -1: later than the run's end
+  Seconds first_part{-1};  // when Job::first_part was done; -1: not in this run, or nobody asked
+  uint32_t restarts = 0;   // starts after the first, moves included
   uint32_t resizes = 0;
 
   Seconds completion_time() const { return finish - arrival; }
@@ -59,14 +64,14 @@ struct JobPlace {
   ResourceVector bound_with;
 };
 
-// What a pod has from then on.
+// What a pod has from then on. In rounds a share of a job counts as a pod of it.
 struct PlaceChange {
   enum class Kind : uint8_t { kBound, kResized, kGone };
 
   Seconds at{};
-  uint64_t job = 0;  // its id
+  std::optional<uint64_t> job;  // its id; none: the pod is one of the starting cluster
   Kind kind = Kind::kBound;
-  std::string pod;
+  std::string pod;  // its uid: of the Nth pod of job 7 "job-7-N", from 0
   std::string node;
   ResourceVector amounts;  // kResized: in force; kGone: what it had
 };
@@ -87,7 +92,7 @@ struct SimulationRun {
   double memory_utilisation = 0;
   double worst_gap = 0;  // of the plans that have one
   std::vector<UtilisationPoint> timeline;
-  std::vector<PlaceChange> changes;  // of the jobs' pods, where asked for
+  std::vector<PlaceChange> changes;  // in the order of time, where asked for
 };
 
 // Called now and then with the number of jobs that finished.

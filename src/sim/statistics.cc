@@ -47,6 +47,8 @@ RunStatistics Summarize(std::span<const JobTimes> jobs, const JobWindow& window)
   size_t unfinished = 0;
   double sum = 0;
   double waits = 0;
+  double first_iterations = 0;
+  bool knows_first_iterations = true;
   double first_submission = std::numeric_limits<double>::infinity();
   double last_finish = 0;
   for (const JobTimes& job : jobs) {
@@ -60,6 +62,8 @@ RunStatistics Summarize(std::span<const JobTimes> jobs, const JobWindow& window)
     times.push_back(time);
     sum += time;
     waits += job.started.value_or(*job.finished).count() - submitted;
+    knows_first_iterations &= job.first_iterations.has_value();
+    first_iterations += job.first_iterations.value_or(job.submitted).count() - submitted;
     first_submission = std::min(first_submission, submitted);
     last_finish = std::max(last_finish, job.finished->count());
   }
@@ -74,7 +78,10 @@ RunStatistics Summarize(std::span<const JobTimes> jobs, const JobWindow& window)
           .p99 = Seconds(Quantile(times, 0.99)),
           .p999 = Seconds(Quantile(times, 0.999)),
           .makespan = Seconds(last_finish - first_submission),
-          .mean_wait = Seconds(waits / count)};
+          .mean_wait = Seconds(waits / count),
+          .mean_first_iterations = knows_first_iterations
+                                       ? std::optional(Seconds(first_iterations / count))
+                                       : std::nullopt};
 }
 
 }  // namespace synergy

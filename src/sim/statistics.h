@@ -33,6 +33,8 @@ struct JobTimes {
   Seconds submitted{};
   std::optional<Seconds> started;   // for the first time
   std::optional<Seconds> finished;  // none: the run ended first
+  // When the first 100 iterations were done, or all of fewer; none: nobody knows.
+  std::optional<Seconds> first_iterations;
 };
 
 // Completion time is from submission to finish. Times are zero where no job of the window has
@@ -44,6 +46,9 @@ struct RunStatistics {
   Seconds p50{}, p95{}, p99{}, p999{};  // interpolated between neighbours, as numpy and pandas do
   Seconds makespan{};                   // from the window's first submission to its last finish
   Seconds mean_wait{};                  // from submission to first start
+  // From submission to the first 100 iterations, Gandiva's measure (OSDI'18); none: where it is not
+  // known of a job.
+  std::optional<Seconds> mean_first_iterations;
 };
 
 RunStatistics Summarize(std::span<const JobTimes> jobs, const JobWindow& window);

@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "core/random.h"
-
 namespace synergy {
 namespace {
 
@@ -126,17 +124,6 @@ size_t NextClass(const std::array<int, kClasses>& split,
   return next;
 }
 
-int64_t PickGpus(const WorkloadOptions& options, Random& random) {
-  double weights = 0;
-  for (const auto& [gpus, weight] : options.gpus) weights += weight;
-  double at = random.Uniform() * weights;
-  for (const auto& [gpus, weight] : options.gpus) {
-    at -= weight;
-    if (at < 0) return gpus;
-  }
-  return options.gpus.back().first;
-}
-
 }  // namespace
 
 std::string_view ModelSequence::Next() {
@@ -158,6 +145,17 @@ Result<WorkloadOptions> ParseWorkloadOptions(std::string_view text) {
     if (!read) return Fail(read.error());
   }
   return options;
+}
+
+int64_t DrawGpus(const WorkloadOptions& options, Random& random) {
+  double weights = 0;
+  for (const auto& [gpus, weight] : options.gpus) weights += weight;
+  double at = random.Uniform() * weights;
+  for (const auto& [gpus, weight] : options.gpus) {
+    at -= weight;
+    if (at < 0) return gpus;
+  }
+  return options.gpus.back().first;
 }
 
 Result<std::vector<TraceJob>> GenerateWorkload(const WorkloadOptions& options,
@@ -182,7 +180,7 @@ Result<std::vector<TraceJob>> GenerateWorkload(const WorkloadOptions& options,
                     .model = model,
                     .arrival = Seconds(arrival),
                     .total_iterations = static_cast<int64_t>(iterations),
-                    .gpus = Gpus(PickGpus(options, random)),
+                    .gpus = Gpus(DrawGpus(options, random)),
                     .iteration_time = fact->iteration_time,
                     .duration = fact->iteration_time * iterations});
   }

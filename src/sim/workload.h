@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/random.h"
 #include "core/result.h"
 #include "sim/model_facts.h"
 #include "sim/trace.h"
@@ -34,6 +35,9 @@ struct WorkloadOptions {
 // philly (1, 2, 4 and 8 GPUs as 70:10:15:5), one number, or numbers with weights as "1x70:2x10".
 // kInvalid: names the part and says what it may be.
 Result<WorkloadOptions> ParseWorkloadOptions(std::string_view text);
+
+// By the weights of `options`.
+int64_t DrawGpus(const WorkloadOptions& options, Random& random);
 
 // kInvalid where `facts` lacks one of the ten models.
 Result<std::vector<TraceJob>> GenerateWorkload(const WorkloadOptions& options,

@@ -17,6 +17,8 @@
 #include <OsiClpSolverInterface.hpp>
 #include <fmt/format.h>
 
+#include "solver/coin_bound.h"
+
 namespace synergy {
 namespace {
 
@@ -46,10 +48,6 @@ class Deadline {
  private:
   double end_;
 };
-
-double ToCoin(double bound) {
-  return std::isinf(bound) ? std::copysign(COIN_DBL_MAX, bound) : bound;
-}
 
 struct Bounds {
   double lower;
@@ -200,7 +198,14 @@ Result<Solution> SolveWithLibrary(const Program& program, const SolveLimits& lim
   Load(program, solver);
   if (auto answer = Relax(solver, deadline)) return std::move(*answer);
   if (solver.getNumIntegers() > 0) return Search(program, solver, limits, deadline);
-  return With(SolveStatus::kOptimal, program, solver.getColSolution(), solver.getObjValue(), 0);
+  Result<Solution> solution =
+      With(SolveStatus::kOptimal, program, solver.getColSolution(), solver.getObjValue(), 0);
+  if (!solution) return solution;
+  const double sign = program.sense == Sense::kMaximize ? -1 : 1;
+  const double* const prices = solver.getRowPrice();
+  for (size_t row = 0; row < program.rows.size(); ++row)
+    solution->prices.push_back(sign * prices[row]);
+  return solution;
 }
 
 }  // namespace

@@ -43,6 +43,9 @@ struct Solution {
   double bound = 0;  // no solution is better than that
   // |bound - objective| / max(|objective|, 1e-9): how much better another solution could be.
   double relative_gap = 0;
+  // Per row, without integer variables only: by how much the objective grows with the row's bound
+  // that holds it.
+  std::vector<double> prices;
 };
 
 Result<Solution> Solve(const Program& program, const SolveLimits& limits);

@@ -9,11 +9,10 @@
 #include "wire/object_readers.h"
 
 namespace synergy::wire {
-namespace {
 
-// When Synergy wrote the annotation, as the API server has noted it; none where others did. Writes
-// by a subresource do not count: what a resize says of annotations is noted, and never done.
 std::optional<WallTime> WrittenBySynergy(Value metadata, std::string_view annotation) {
+  // Most pods have none, and managedFields are long.
+  if (metadata["annotations"][annotation].absent()) return std::nullopt;
   const std::string field = "f:" + std::string(annotation);
   std::optional<WallTime> written;
   metadata["managedFields"].ForEachElement([&](Value entry) {
@@ -27,16 +26,12 @@ std::optional<WallTime> WrittenBySynergy(Value metadata, std::string_view annota
   return written;
 }
 
-}  // namespace
-
 bool IsManaged(const Pod& pod, Value spec, const ClaimRules& rules) {
   return pod.UsesGpus() && spec["schedulerName"].text() == rules.scheduler_name;
 }
 
 std::optional<WallTime> ClaimedUntil(Value metadata, std::string_view annotation,
                                      const ClaimRules& rules) {
-  // Most pods have none, and managedFields are long.
-  if (metadata["annotations"][annotation].absent()) return std::nullopt;
   const std::optional<WallTime> written = WrittenBySynergy(metadata, annotation);
   if (!written) return std::nullopt;
   return *written + rules.longest();

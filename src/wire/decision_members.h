@@ -115,10 +115,11 @@ void Members(auto& each, Like<TrainingProfile> auto& training) {
 }
 
 void Members(auto& each, Like<decision::HeldProfile> auto& held) {
-  auto& [profile_namespace, name, generation, training] = held;
+  auto& [profile_namespace, name, generation, measured, training] = held;
   each("namespace", profile_namespace);
   each("name", name);
   each("generation", generation);
+  each("measured", measured);
   each("training", training);
 }
 
@@ -155,12 +156,13 @@ void Members(auto& each, Like<decision::Prioritize> auto& decision) {
   each("best", best);
 }
 void Members(auto& each, Like<decision::Bind> auto& decision) {
-  auto& [version, pod, node, reserve, planned] = decision;
+  auto& [version, pod, node, reserve, planned, common] = decision;
   each("version", version);
   each("pod", pod);
   each("node", node);
   each("reserve", reserve);
   each("planned", planned);
+  each("common", common);
 }
 void Members(auto& each, Like<decision::Preempt> auto& decision) {
   auto& [version, pod, proposed, reclaims_at, chosen] = decision;

@@ -69,7 +69,8 @@ std::string WriteEventAboutPod(const EventAboutPod& event) {
   std::string out;
   AppendField(out, R"({"apiVersion":"v1","kind":"Event","metadata":{"name":)", event.name);
   AppendField(out, R"(,"namespace":)", event.pod_namespace);
-  AppendField(out, R"(},"involvedObject":{"apiVersion":"v1","kind":)", event.kind);
+  AppendField(out, R"(},"involvedObject":{"apiVersion":)", event.api_version);
+  AppendField(out, R"(,"kind":)", event.kind);
   if (event.kind != "Node") AppendField(out, R"(,"namespace":)", event.pod_namespace);
   AppendField(out, R"(,"name":)", event.pod_name);
   AppendField(out, R"(,"uid":)", event.pod_uid);

@@ -1,6 +1,6 @@
 #pragma once
 
-// core/v1 Events about pods and nodes, as `kubectl describe` shows them.
+// core/v1 Events about pods, nodes and jobs, as `kubectl describe` shows them.
 //
 // Threading: pure.
 
@@ -26,6 +26,7 @@ struct EventAboutPod {
   uint64_t count = 1;
   // "Node": pod_name is the node's, pod_namespace "default", for nodes have none.
   std::string kind = "Pod";
+  std::string api_version = "v1";  // of that kind
 };
 
 // The body of POST /api/v1/namespaces/{pod_namespace}/events.

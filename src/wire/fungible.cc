@@ -34,27 +34,35 @@ ResourceVector ReadCpuAndMemory(FieldReader& fields, Value list, const ResourceV
   return read;
 }
 
-std::optional<ChangeRecord> ReadChange(FieldReader& fields, Value annotation) {
+// What one of Synergy's programs has written into an annotation, as JSON: `read` makes it of the
+// text's root, or nothing where something is missing. None, and a finding, for what nobody of us
+// wrote.
+template <class Written, class Read>
+std::optional<Written> ReadWrittenByUs(FieldReader& fields, Value annotation, std::string_view what,
+                                       Read read) {
   if (annotation.absent()) return std::nullopt;
   const Result<Document> document = Document::Parse(fields.Text(annotation));
   if (!document) {
     fields.Report(annotation, document.error().message);
     return std::nullopt;
   }
-  const Value root = document->root();
-  FieldReader inner(root);
-  ChangeRecord change;
-  const Result<ChangeKind> kind = ParseChangeKind(inner.Text(inner.Object(root)["kind"]));
-  const std::optional<ResourceVector> from = ReadAmounts(inner, root["from"]);
-  const std::optional<ResourceVector> to = ReadAmounts(inner, root["to"]);
-  const std::optional<WallTime> at = ParseTime(inner.Text(root["at"]));
-  change.memory_changed_before = ParseTime(inner.Text(root["memoryChangedBefore"]));
-  change.why = inner.Text(root["why"]);
+  FieldReader inner(document->root());
+  std::optional<Written> written = read(inner, document->root());
   fields.Adopt(annotation, inner);
-  if (!inner.ok() || !kind || !from || !to || !at) {
-    if (inner.ok()) fields.Report(annotation, "is not a change that Synergy wrote");
-    return std::nullopt;
-  }
+  if (!inner.ok()) return std::nullopt;
+  if (!written) fields.Report(annotation, what);
+  return written;
+}
+
+std::optional<ChangeRecord> ReadChange(FieldReader& fields, Value root) {
+  const Result<ChangeKind> kind = ParseChangeKind(fields.Text(fields.Object(root)["kind"]));
+  const std::optional<ResourceVector> from = ReadAmounts(fields, root["from"]);
+  const std::optional<ResourceVector> to = ReadAmounts(fields, root["to"]);
+  const std::optional<WallTime> at = ParseTime(fields.Text(root["at"]));
+  ChangeRecord change;
+  change.memory_changed_before = ParseTime(fields.Text(root["memoryChangedBefore"]));
+  change.why = fields.Text(root["why"]);
+  if (!kind || !from || !to || !at) return std::nullopt;
   change.kind = *kind;
   change.from = *from;
   change.to = *to;
@@ -62,24 +70,19 @@ std::optional<ChangeRecord> ReadChange(FieldReader& fields, Value annotation) {
   return change;
 }
 
-std::optional<MemoryReading> ReadMemoryReading(FieldReader& fields, Value annotation) {
-  if (annotation.absent()) return std::nullopt;
-  const Result<Document> document = Document::Parse(fields.Text(annotation));
-  if (!document) {
-    fields.Report(annotation, document.error().message);
-    return std::nullopt;
-  }
-  const Value root = document->root();
-  FieldReader inner(root);
-  const std::optional<ResourceVector> amounts = ReadAmounts(inner, root);
-  const std::optional<WallTime> at = ParseTime(inner.Text(root["at"]));
-  const bool node_short = inner.Truth(root["nodeShort"]);
-  fields.Adopt(annotation, inner);
-  if (!inner.ok() || !amounts || !at) {
-    if (inner.ok()) fields.Report(annotation, "is not what the node agent writes");
-    return std::nullopt;
-  }
+std::optional<MemoryReading> ReadMemoryReading(FieldReader& fields, Value root) {
+  const std::optional<ResourceVector> amounts = ReadAmounts(fields, root);
+  const std::optional<WallTime> at = ParseTime(fields.Text(root["at"]));
+  const bool node_short = fields.Truth(root["nodeShort"]);
+  if (!amounts || !at) return std::nullopt;
   return MemoryReading{amounts->memory, node_short, *at};
+}
+
+std::optional<CpuProbe> ReadProbe(FieldReader& fields, Value root) {
+  const MilliCpu cpu(ToMilliCpu(fields.Amount(fields.Object(root)["cpu"]), kLargestRequest));
+  const std::optional<WallTime> until = ParseTime(fields.Text(root["until"]));
+  if (cpu <= MilliCpu(0) || !until) return std::nullopt;
+  return CpuProbe{cpu, *until};
 }
 
 // Whether and when the kernel killed one of the containers for want of memory. A child's end that
@@ -163,6 +166,7 @@ std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata
   fungible->profile = fields.Text(annotations[annotations::kProfile]);
   fungible->profile_generation =
       static_cast<int64_t>(fields.NumberInText(annotations[annotations::kProfileGeneration]));
+  fungible->workload = fields.Text(annotations[annotations::kWorkload]);
   const Result<Enforcement> enforcement =
       ParseEnforcement(fields.Text(annotations[annotations::kEnforcement]));
   if (enforcement) fungible->enforcement = *enforcement;
@@ -206,10 +210,13 @@ std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata
     ReadOomKills(fields, status["containerStatuses"], *fungible);
     ReadOomKills(fields, status["initContainerStatuses"], *fungible);
     fungible->evicted_for_memory = EvictedForMemory(fields, status);
-    fungible->memory_reading = ReadMemoryReading(fields, annotations[annotations::kMemoryInUse]);
+    fungible->memory_reading =
+        ReadWrittenByUs<MemoryReading>(fields, annotations[annotations::kMemoryInUse],
+                                       "is not what the node agent writes", ReadMemoryReading);
     fungible->resized_by_us_alone = ResizedByUsAlone(fields, metadata["managedFields"]);
   }
-  fungible->change = ReadChange(fields, annotations[annotations::kChange]);
+  fungible->change = ReadWrittenByUs<ChangeRecord>(
+      fields, annotations[annotations::kChange], "is not a change that Synergy wrote", ReadChange);
   if (std::optional<ChangeRecord>& change = fungible->change) {
     change->from.gpus = gpus;
     change->to.gpus = gpus;
@@ -217,6 +224,11 @@ std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata
   if (claims != nullptr && fungible->Announced()) {
     fungible->announced_until =
         ClaimedUntil(metadata, annotations::kChange, *claims).value_or(WallTime{});
+  }
+  // It slows a pod down: nobody else's counts.
+  if (WrittenBySynergy(metadata, annotations::kProbe)) {
+    fungible->probe = ReadWrittenByUs<CpuProbe>(fields, annotations[annotations::kProbe],
+                                                "is not a probe that Synergy wrote", ReadProbe);
   }
   fungible->unshrinkable_until =
       ParseTime(fields.Text(annotations[annotations::kUnshrinkableUntil]));

@@ -35,7 +35,9 @@ constexpr std::array<std::string_view, std::variant_size_v<Call>> kCalls{"Replac
                                                                          "Forget",
                                                                          "Extend",
                                                                          "DropStaleExpectations",
-                                                                         "KeepNews"};
+                                                                         "KeepNews",
+                                                                         "Hold",
+                                                                         "Release"};
 
 }  // namespace
 

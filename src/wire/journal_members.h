@@ -78,15 +78,22 @@ void Members(auto& each, Like<WrittenAmounts> auto& written) {
   each("memoryLimit", memory_limit);
 }
 
+void Members(auto& each, Like<CpuProbe> auto& probe) {
+  auto& [cpu, until] = probe;
+  each("cpu", cpu);
+  each("until", until);
+}
+
 void Members(auto& each, Like<Fungible> auto& fungible) {
-  auto& [container, profile, profile_generation, enforcement, floor, demand, fair_share, written,
-         placeholder, beside, requested, cpu_limit, memory_limit, memory_limit_in_force, in_force,
-         set_aside, reported, resize, resize_message, resized_by_us_alone, change, announced_until,
-         unshrinkable_until, memory_reading, oom_killed, evicted_for_memory, memory_let_be] =
-      fungible;
+  auto& [container, profile, profile_generation, workload, enforcement, floor, demand, fair_share,
+         written, placeholder, beside, requested, cpu_limit, memory_limit, memory_limit_in_force,
+         in_force, set_aside, reported, resize, resize_message, resized_by_us_alone, change,
+         announced_until, unshrinkable_until, memory_reading, oom_killed, evicted_for_memory,
+         memory_let_be, probe] = fungible;
   each("container", container);
   each("profile", profile);
   each("profileGeneration", profile_generation);
+  each("workload", workload);
   each("enforcement", enforcement);
   each("floor", floor);
   each("demand", demand);
@@ -111,6 +118,7 @@ void Members(auto& each, Like<Fungible> auto& fungible) {
   each("oomKilled", oom_killed);
   each("evictedForMemory", evicted_for_memory);
   each("memoryLetBe", memory_let_be);
+  each("probe", probe);
 }
 
 void Members(auto& each, Like<NodeRequirement> auto& requirement) {
@@ -151,9 +159,16 @@ void Members(auto& each, Like<Waiting> auto& waiting) {
   each("selection", selection);
 }
 
+void Members(auto& each, Like<Gang> auto& gang) {
+  auto& [name, size, problem] = gang;
+  each("name", name);
+  each("size", size);
+  each("problem", problem);
+}
+
 void Members(auto& each, Like<Pod> auto& pod) {
   auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand, gpu_product,
-         fungible, waiting, priority, terminal, deleting, tolerates_unschedulable, gated,
+         fungible, waiting, gang, priority, terminal, deleting, tolerates_unschedulable, gated,
          warnings] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
@@ -166,6 +181,7 @@ void Members(auto& each, Like<Pod> auto& pod) {
   each("gpuProduct", gpu_product);
   each("fungible", fungible);
   each("waiting", waiting);
+  each("gang", gang);
   each("priority", priority);
   each("terminal", terminal);
   each("deleting", deleting);
@@ -332,5 +348,17 @@ void Members(auto& each, Like<cluster_change::DropStaleExpectations> auto& call)
   each("wall", wall);
 }
 void Members(auto&, Like<cluster_change::KeepNews> auto&) {}
+void Members(auto& each, Like<GangPlace> auto& place) {
+  auto& [uid, node] = place;
+  each("uid", uid);
+  each("node", node);
+}
+void Members(auto& each, Like<cluster_change::Hold> auto& call) {
+  auto& [places, deadline, held] = call;
+  each("places", places);
+  each("deadline", deadline);
+  each("held", held);
+}
+void Members(auto& each, Like<cluster_change::Release> auto& call) { each("uids", call.uids); }
 
 }  // namespace synergy::wire

@@ -1,4 +1,5 @@
 #include <map>
+#include <memory>
 #include <string_view>
 
 #include "wire/json_words.h"
@@ -18,6 +19,14 @@ Labels ReadLabels(FieldReader& fields, Value object) {
 
 bool ReadDeleting(FieldReader& fields, Value metadata) {
   return !fields.Text(metadata["deletionTimestamp"]).empty();
+}
+
+std::shared_ptr<const Gang> ReadGang(std::string_view pod_namespace, Value labels,
+                                     Value annotations) {
+  const auto text_of = [](Value words) {
+    return [words](std::string_view key) { return words[key].text(); };
+  };
+  return RecogniseGang(pod_namespace, text_of(labels), text_of(annotations));
 }
 
 }  // namespace synergy::wire

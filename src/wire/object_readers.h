@@ -45,6 +45,10 @@ std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, 
                                            Value status, const ClaimRules* claims);
 // Whether Synergy manages the pod (cluster/claims.h).
 bool IsManaged(const Pod& pod, Value spec, const ClaimRules& rules);
+// When Synergy wrote the annotation, as the API server has noted it; none where others did, or
+// where it is not there. Writes by a subresource do not count: what a resize says of annotations is
+// noted, and never done.
+std::optional<WallTime> WrittenBySynergy(Value metadata, std::string_view annotation);
 // Until when what this annotation claims counts; none where it does not.
 std::optional<WallTime> ClaimedUntil(Value metadata, std::string_view annotation,
                                      const ClaimRules& rules);
@@ -71,6 +75,9 @@ NodeSelection ReadNodeSelection(FieldReader& fields, Value spec);
 std::string ReadText(FieldReader& fields, Value value);
 Labels ReadLabels(FieldReader& fields, Value object);
 bool ReadDeleting(FieldReader& fields, Value metadata);
+// The pod's gang, by its labels and annotations; null for one that trains alone.
+std::shared_ptr<const Gang> ReadGang(std::string_view pod_namespace, Value labels,
+                                     Value annotations);
 
 std::optional<Status> ReadStatusObject(Value object);
 Error ToError(const Status& status);

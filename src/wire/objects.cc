@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "wire/json_words.h"
+#include "wire/kueue_readers.h"
 #include "wire/namespace_limits.h"
 #include "wire/object_readers.h"
 
@@ -144,6 +145,48 @@ struct Kind<EventAboutPod> {
     return ReadEventAboutPodObject(fields, object);
   }
 };
+template <>
+struct Kind<RoundPolicy> {
+  static constexpr std::string_view kName = "round policy";
+  static RoundPolicy Read(FieldReader& fields, Value object, const PodRules&) {
+    return ReadRoundPolicyObject(fields, object);
+  }
+};
+template <>
+struct Kind<Workload> {
+  static constexpr std::string_view kName = "workload";
+  static Workload Read(FieldReader& fields, Value object, const PodRules& rules) {
+    return ReadWorkloadObject(fields, object, rules.gpu_resource);
+  }
+};
+template <>
+struct Kind<ClusterQueue> {
+  static constexpr std::string_view kName = "cluster queue";
+  static ClusterQueue Read(FieldReader& fields, Value object, const PodRules& rules) {
+    return ReadClusterQueueObject(fields, object, rules.gpu_resource);
+  }
+};
+template <>
+struct Kind<LocalQueue> {
+  static constexpr std::string_view kName = "local queue";
+  static LocalQueue Read(FieldReader& fields, Value object, const PodRules&) {
+    return ReadLocalQueueObject(fields, object);
+  }
+};
+template <>
+struct Kind<QueuePart> {
+  static constexpr std::string_view kName = "part of a queue";
+  static QueuePart Read(FieldReader& fields, Value object, const PodRules&) {
+    return ReadQueuePartObject(fields, object);
+  }
+};
+template <>
+struct Kind<QueuedPod> {
+  static constexpr std::string_view kName = "pod";
+  static QueuedPod Read(FieldReader& fields, Value object, const PodRules& rules) {
+    return ReadQueuedPodObject(fields, object, rules.gpu_resource);
+  }
+};
 
 // An object in a list or an event, whatever is wrong with it.
 template <class T>
@@ -253,6 +296,12 @@ template Result<ListPage<LimitRange>> ObjectReader::ReadList(std::string_view) c
 template Result<ListPage<ResourceQuota>> ObjectReader::ReadList(std::string_view) const;
 template Result<ListPage<ProfileObject>> ObjectReader::ReadList(std::string_view) const;
 template Result<ListPage<EventAboutPod>> ObjectReader::ReadList(std::string_view) const;
+template Result<ListPage<RoundPolicy>> ObjectReader::ReadList(std::string_view) const;
+template Result<ListPage<Workload>> ObjectReader::ReadList(std::string_view) const;
+template Result<ListPage<ClusterQueue>> ObjectReader::ReadList(std::string_view) const;
+template Result<ListPage<LocalQueue>> ObjectReader::ReadList(std::string_view) const;
+template Result<ListPage<QueuePart>> ObjectReader::ReadList(std::string_view) const;
+template Result<ListPage<QueuedPod>> ObjectReader::ReadList(std::string_view) const;
 
 template Result<WatchEvent<Pod>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<Node>> ObjectReader::ReadWatchEvent(std::string_view) const;
@@ -263,5 +312,11 @@ template Result<WatchEvent<Namespace>> ObjectReader::ReadWatchEvent(std::string_
 template Result<WatchEvent<LimitRange>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<ResourceQuota>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<ProfileObject>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<WatchEvent<RoundPolicy>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<WatchEvent<Workload>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<WatchEvent<ClusterQueue>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<WatchEvent<LocalQueue>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<WatchEvent<QueuePart>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<WatchEvent<QueuedPod>> ObjectReader::ReadWatchEvent(std::string_view) const;
 
 }  // namespace synergy::wire

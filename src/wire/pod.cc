@@ -107,6 +107,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
     if (!pod.demand && !annotations[annotations::kDemand].absent())
       pod.warnings.emplace_back(kBadDemand);
   }
+  pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
   if (pod.node.empty()) pod.waiting = ReadWaiting(checked, metadata, spec, status, claims);
   return pod;
 }

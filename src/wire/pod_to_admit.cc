@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "wire/admission_objects.h"
 #include "wire/json_words.h"
@@ -56,6 +57,12 @@ bool ReadIsBestEffort(FieldReader& fields, Value spec) {
   return none;
 }
 
+std::vector<std::string> ReadTexts(FieldReader& fields, Value list) {
+  std::vector<std::string> texts;
+  fields.Array(list).ForEachElement([&](Value text) { texts.push_back(ReadText(fields, text)); });
+  return texts;
+}
+
 }  // namespace
 
 PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namespace,
@@ -68,6 +75,8 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
     to_admit.pod_namespace = ReadText(fields, metadata["namespace"]);
   to_admit.scheduler = ReadText(fields, spec["schedulerName"]);
   to_admit.labels = ReadLabels(fields, metadata["labels"]);
+  const auto gang = ReadGang(to_admit.pod_namespace, metadata["labels"], metadata["annotations"]);
+  if (gang) to_admit.gang_size = gang->size;
   to_admit.has_node = !fields.Text(spec["nodeName"]).empty();
   to_admit.pod_level_resources = !fields.Object(spec["resources"]).missing();
   fields.Object(metadata["annotations"]).ForEachMember([&](std::string_view key, Value value) {
@@ -85,6 +94,9 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
       found.name = ReadText(fields, container["name"]);
       found.gpus = gpus;
       found.asks = ReadAmountsOf(fields, resources);
+      found.image = ReadText(fields, container["image"]);
+      found.command = ReadTexts(fields, container["command"]);
+      found.args = ReadTexts(fields, container["args"]);
       found.written = ReadWrittenAmounts(fields, metadata["annotations"], resources, found.name);
     }
     ++index;

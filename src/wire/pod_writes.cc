@@ -74,21 +74,27 @@ std::string WriteResize(const std::string& uid, const Fungible& fungible,
   return out;
 }
 
+AnnotationChanges ProfileOf(const AdmissionFigures& figures) {
+  const bool none = figures.profile.empty();
+  return {{annotations::kDemand, WriteAmounts(figures.demand)},
+          {annotations::kFloor, WriteAmounts(figures.floor)},
+          {annotations::kProfile, none ? std::nullopt : std::optional(figures.profile)},
+          {annotations::kProfileGeneration,
+           none ? std::nullopt : std::optional(fmt::format("{}", figures.profile_generation))}};
+}
+
 AnnotationChanges FiguresOf(const AdmissionFigures& figures) {
   const auto unless_empty = [](const std::string& text) {
     return text.empty() ? std::nullopt : std::optional(text);
   };
-  const std::optional<std::string> generation =
-      figures.profile.empty() ? std::nullopt
-                              : std::optional(fmt::format("{}", figures.profile_generation));
-  return {{annotations::kDemand, WriteAmounts(figures.demand)},
-          {annotations::kFairShare, WriteAmounts(figures.fair_share)},
-          {annotations::kFloor, WriteAmounts(figures.floor)},
-          {annotations::kEnforcement, std::string(ToString(figures.enforcement))},
-          {annotations::kProfile, unless_empty(figures.profile)},
-          {annotations::kProfileGeneration, generation},
-          {annotations::kGpuProduct, unless_empty(figures.gpu_product)},
-          {annotations::kPlaceholder, unless_empty(figures.placeholder)}};
+  AnnotationChanges changes = ProfileOf(figures);
+  changes.insert(changes.end(),
+                 {{annotations::kFairShare, WriteAmounts(figures.fair_share)},
+                  {annotations::kEnforcement, std::string(ToString(figures.enforcement))},
+                  {annotations::kGpuProduct, unless_empty(figures.gpu_product)},
+                  {annotations::kWorkload, unless_empty(figures.workload)},
+                  {annotations::kPlaceholder, unless_empty(figures.placeholder)}});
+  return changes;
 }
 
 std::string WriteAnnotationChanges(const std::string& uid, const AnnotationChanges& changes,
@@ -135,6 +141,11 @@ std::string WriteChange(const ChangeRecord& change) {
 std::string WriteMemoryReading(const MemoryReading& reading) {
   return fmt::format(R"({{"memory":"{}","at":"{}"{}}})", ToQuantityText(reading.in_use),
                      ToTimeText(reading.at), reading.node_short ? R"(,"nodeShort":true)" : "");
+}
+
+std::string WriteProbe(const CpuProbe& probe) {
+  return fmt::format(R"({{"cpu":"{}","until":"{}"}})", ToQuantityText(probe.cpu),
+                     ToTimeText(probe.until));
 }
 
 std::string WriteKeptPlace(const std::string& node, WallTime until) {

@@ -36,6 +36,9 @@ std::string WriteResize(const std::string& uid, const Fungible& fungible,
                         const ResourceVector& amounts, Resized resized = Resized::kBoth,
                         uint64_t unchanged_since = 0);
 
+// What of it changes when a running pod gets another profile, or loses it.
+AnnotationChanges ProfileOf(const AdmissionFigures& figures);
+
 // What admission's figures are on the pod, beside the container and what it asked for before.
 AnnotationChanges FiguresOf(const AdmissionFigures& figures);
 
@@ -52,6 +55,7 @@ std::string WriteBinding(const std::string& pod_namespace, const std::string& na
 // Values of annotations.
 std::string WriteChange(const ChangeRecord& change);
 std::string WriteMemoryReading(const MemoryReading& reading);
+std::string WriteProbe(const CpuProbe& probe);
 std::string WriteKeptPlace(const std::string& node, WallTime until);
 
 }  // namespace synergy::wire

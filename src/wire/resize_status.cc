@@ -17,7 +17,6 @@ namespace synergy::wire {
 namespace {
 
 using Container = ResizeStatus::Container;
-using Condition = ResizeStatus::Condition;
 
 QosClass ParseQosClass(std::string_view text) {
   if (text == "Guaranteed") return QosClass::kGuaranteed;
@@ -62,8 +61,8 @@ void ReadConditions(FieldReader& fields, Value list, ResizeStatus& pod) {
     const std::string_view type = fields.Text(condition["type"]);
     const bool in_progress = type == "PodResizeInProgress";
     if (!in_progress && type != "PodResizePending") return;
-    (in_progress ? pod.resize_in_progress : pod.resize_pending) =
-        Condition{ReadText(fields, condition["reason"]), ReadText(fields, condition["message"])};
+    (in_progress ? pod.resize_in_progress : pod.resize_pending) = ResizeStatus::Condition{
+        ReadText(fields, condition["reason"]), ReadText(fields, condition["message"])};
   });
 }
 

@@ -10,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "cluster/gang.h"
+#include "core/quantity_text.h"
+#include "core/wall_time.h"
 #include "wire/json_words.h"
 #include "wire/object_readers.h"
 #include "wire/objects.h"
@@ -21,12 +24,34 @@ namespace {
 // Amounts for which JobProfile has no use are refused there, with the point named; this keeps them
 // from wrapping before.
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMostCount = std::numeric_limits<int32_t>::max();
+
+// The label by which we know those that we have made.
+constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
+constexpr std::string_view kUs = "synergy-controller";
+
+// None, and a finding, for what is no number that can be calculated with.
+std::optional<double> ReadNumber(FieldReader& fields, Value value) {
+  const std::string_view text = value.text();
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (!value.IsNumber() || error != std::errc() || end != text.data() + text.size() ||
+      !std::isfinite(number)) {
+    fields.Report(value, value.IsNumber()
+                             ? Quoted(text) + " is not a number that can be calculated with"
+                             : fmt::format("must be a number, not {}", value.DescribeKind()));
+    return std::nullopt;
+  }
+  return number;
+}
 
 class SpecReader {
  public:
   explicit SpecReader(Value object) : fields_(object), spec_(fields_.Object(object["spec"])) {
     if (spec_.missing() && fields_.ok()) fields_.ReportMissing(object, "spec");
   }
+
+  bool to_be_measured() const { return to_be_measured_; }
 
   void Read(ProfileObject& object) {
     TrainingProfile& training = object.training;
@@ -36,16 +61,29 @@ class SpecReader {
       if (const Value gpus = spec_["gpus"]; !gpus.absent())
         training.gpus = Gpus(fields_.Integer(gpus, 1, kMostGpus));
       object.tolerance = ReadTolerance(spec_["tolerance"]);
+      object.workload = ReadText(fields_, spec_["workload"]);
+      if (const Value size = spec_["gangSize"]; !size.absent())
+        object.gang_size = static_cast<int32_t>(fields_.Integer(size, 1, kMostGangMembers));
       training.process_memory = ReadBytes(spec_["processMemory"]);
       ReadCache(training);
-      ReadPoints(training);
+      to_be_measured_ = !object.workload.empty() && spec_["points"].absent();
+      if (!to_be_measured_) ReadPoints(training);
+      if (to_be_measured_ && (training.cached || training.process_memory)) {
+        fields_.Report(spec_,
+                       "datasetSize, storageBandwidth, bytesPerSample, memories and processMemory "
+                       "need points: what is measured of memory is in the status");
+      }
+      if (!to_be_measured_ && object.gang_size > 1) {
+        fields_.Report(spec_["gangSize"],
+                       "is only of what Synergy measures: leave it out where there are points");
+      }
     }
     object.problems = fields_.findings();
     if (fields_.count() > object.problems.size()) {
       object.problems.push_back(
           fmt::format("and {} more", fields_.count() - object.problems.size()));
     }
-    if (!object.problems.empty()) return;
+    if (!object.problems.empty() || to_be_measured_) return;
     Result<JobProfile> profile = MakeJobProfile(training);
     if (profile) {
       object.profile = std::make_shared<const JobProfile>(std::move(*profile));
@@ -57,23 +95,9 @@ class SpecReader {
  private:
   static constexpr int64_t kMostGpus = 1 << 16;
 
-  std::optional<double> ReadNumber(Value value) {
-    const std::string_view text = value.text();
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (!value.IsNumber() || error != std::errc() || end != text.data() + text.size() ||
-        !std::isfinite(number)) {
-      fields_.Report(value, value.IsNumber()
-                                ? Quoted(text) + " is not a number that can be calculated with"
-                                : fmt::format("must be a number, not {}", value.DescribeKind()));
-      return std::nullopt;
-    }
-    return number;
-  }
-
   std::optional<double> ReadTolerance(Value value) {
     if (value.absent()) return std::nullopt;
-    const std::optional<double> tolerance = ReadNumber(value);
+    const std::optional<double> tolerance = ReadNumber(fields_, value);
     if (tolerance && (*tolerance < 0 || *tolerance >= 1)) {
       fields_.Report(value, "must be at least 0 and below 1");
       return std::nullopt;
@@ -140,7 +164,7 @@ class SpecReader {
     const auto cpu = point["cpu"].absent() ? std::nullopt : ReadAmount(point["cpu"]);
     const auto memory = ReadBytes(memory_field);
     const double throughput =
-        point["throughput"].absent() ? 0 : ReadNumber(point["throughput"]).value_or(0);
+        point["throughput"].absent() ? 0 : ReadNumber(fields_, point["throughput"]).value_or(0);
     if (throughput < 0) fields_.Report(point["throughput"], "must not be negative");
     if (training.cached && !memory_field.absent()) {
       fields_.Report(memory_field,
@@ -170,7 +194,91 @@ class SpecReader {
   FieldReader fields_;
   Value spec_;
   std::map<std::pair<MilliCpu, Bytes>, size_t> seen_;  // with where they stand
+  bool to_be_measured_ = false;                        // a workload, and no points
 };
+
+MeasuredPoint ReadMeasuredPoint(FieldReader& fields, Value value) {
+  value = fields.Object(value);
+  MeasuredPoint point;
+  point.cpu = MilliCpu(ToMilliCpu(fields.Amount(value["cpu"]), kLargestRequest));
+  point.throughput = ReadNumber(fields, value["throughput"]).value_or(0);
+  const Result<PointCertainty> certainty = ParsePointCertainty(fields.Text(value["certainty"]));
+  if (!certainty) fields.Report(value["certainty"], certainty.error().message);
+  point.certainty = certainty ? *certainty : PointCertainty::kGuess;
+  point.windows = static_cast<int32_t>(fields.Integer(value["windows"], 0, kMostCount));
+  if (!value["spread"].absent()) point.spread = ReadNumber(fields, value["spread"]).value_or(0);
+  return point;
+}
+
+MeasuredMemory ReadMeasuredMemory(FieldReader& fields, Value value) {
+  value = fields.Object(value);
+  const auto bytes = [&fields, value](std::string_view name) {
+    return ToBytes(fields.Amount(value[name]), kLargestRequest);
+  };
+  MeasuredMemory memory;
+  memory.process = bytes("process");
+  memory.data_set = bytes("dataSet");
+  memory.bytes_per_iteration = bytes("bytesPerIteration");
+  if (!value["storageBandwidth"].absent()) memory.storage_bandwidth = bytes("storageBandwidth");
+  memory.confirmed = fields.Truth(value["confirmed"]);
+  return memory;
+}
+
+MeasuredProfile ReadMeasured(FieldReader& fields, Value status, const ProfileObject& object) {
+  const Value value = fields.Object(status["measured"]);
+  MeasuredProfile measured;
+  measured.workload = object.workload;
+  measured.gpu_product = object.training.gpu_product;
+  measured.gpus = object.training.gpus;
+  measured.gang_size = object.gang_size;
+  measured.node = ReadText(fields, value["node"]);
+  measured.revision = fields.Integer(value["revision"], 1, kLargest);
+  const auto at = ParseTime(fields.Text(value["at"]));
+  if (!at) fields.Report(value["at"], "is not a time");
+  measured.at = at.value_or(WallTime{});
+  fields.Array(value["points"]).ForEachElement([&](Value point) {
+    measured.points.push_back(ReadMeasuredPoint(fields, point));
+  });
+  if (!value["cpuSeconds"].absent()) measured.cpu_seconds = ReadNumber(fields, value["cpuSeconds"]);
+  measured.confirmed = fields.Truth(value["confirmed"]);
+  measured.drifted = fields.Truth(value["drifted"]);
+  measured.censored = fields.Truth(value["censored"]);
+  measured.estimate = fields.Truth(value["estimate"]);
+  measured.probes = static_cast<int32_t>(fields.Integer(value["probes"], 0, kMostCount));
+  if (!value["lostIterations"].absent())
+    measured.lost_iterations = ReadNumber(fields, value["lostIterations"]).value_or(0);
+  if (!value["memory"].absent()) measured.memory = ReadMeasuredMemory(fields, value["memory"]);
+  measured.note = ReadText(fields, value["note"]);
+  return measured;
+}
+
+// For an object without points of its own.
+void TakeMeasured(Value root, ProfileObject& object) {
+  const Value status = root["status"];
+  if (!object.problems.empty() || status["measured"].absent()) return;
+  // What somebody has made of its spec since then is another workload, or another GPU.
+  if (object.name != MeasuredName(object.workload, object.training.gpus,
+                                  object.training.gpu_product, object.gang_size)) {
+    object.problems.emplace_back(
+        "spec: what was measured is of another workload, GPU count, product or size of gang");
+    return;
+  }
+  FieldReader fields(root);
+  MeasuredProfile measured = ReadMeasured(fields, status, object);
+  object.problems = fields.findings();
+  if (!object.problems.empty()) return;
+  Result<JobProfile> profile = MakeJobProfile(measured);
+  if (!profile) {
+    object.problems.push_back("status.measured.points: " + profile.error().message);
+    return;
+  }
+  TrainingProfile training = TrainingOf(measured);
+  object.training.points = std::move(training.points);
+  object.training.cached = std::move(training.cached);
+  object.training.process_memory = training.process_memory;
+  object.profile = std::make_shared<const JobProfile>(std::move(*profile));
+  object.measured = std::move(measured);
+}
 
 // What nobody but a controller writes, so what is odd there counts as absent.
 ProfileStatus ReadProfileStatus(Value status) {
@@ -181,6 +289,10 @@ ProfileStatus ReadProfileStatus(Value status) {
   read.demand_memory = status["demand"]["memory"].text();
   read.speed_up = status["speedUp"].text();
   status["conditions"].ForEachElement([&read](Value condition) {
+    if (condition["type"].text() == "Contradicted" && condition["status"].text() == "True") {
+      read.contradiction = condition["message"].text();
+      read.contradicted_since = condition["lastTransitionTime"].text();
+    }
     if (condition["type"].text() != "Valid") return;
     read.valid = condition["status"].text();
     read.reason = condition["reason"].text();
@@ -198,6 +310,43 @@ void AppendTextOrNull(std::string& out, std::string_view text) {
   }
 }
 
+// What is not known any more has to go.
+void AppendMemory(std::string& out, const std::optional<MeasuredMemory>& memory) {
+  if (!memory) {
+    out += "null";
+    return;
+  }
+  out += fmt::format(R"({{"process":"{}","dataSet":"{}","bytesPerIteration":"{}")",
+                     ToQuantityText(memory->process), ToQuantityText(memory->data_set),
+                     ToQuantityText(memory->bytes_per_iteration));
+  out += memory->storage_bandwidth ? fmt::format(R"(,"storageBandwidth":"{}")",
+                                                 ToQuantityText(*memory->storage_bandwidth))
+                                   : R"(,"storageBandwidth":null)";
+  out += fmt::format(R"(,"confirmed":{}}})", memory->confirmed);
+}
+
+struct Condition {
+  std::string_view type;
+  std::string_view status;
+  std::string_view reason;
+  std::string_view message;
+  std::string_view since;
+};
+
+void AppendCondition(std::string& out, const ProfileStatus& about, const Condition& condition) {
+  out += R"({"type":)";
+  AppendJsonString(out, condition.type);
+  out += R"(,"status":)";
+  AppendTextOrNull(out, condition.status);
+  out += R"(,"reason":)";
+  AppendTextOrNull(out, condition.reason);
+  out += R"(,"message":)";
+  AppendJsonString(out, condition.message);
+  out += R"(,"lastTransitionTime":)";
+  AppendTextOrNull(out, condition.since);
+  out += fmt::format(R"(,"observedGeneration":{}}})", about.observed_generation);
+}
+
 }  // namespace
 
 ProfileObject ReadProfileObject(Value object) {
@@ -208,7 +357,10 @@ ProfileObject ReadProfileObject(Value object) {
   read.profile_namespace = metadata["namespace"].text();
   read.name = metadata["name"].text();
   read.generation = fields.Integer(metadata["generation"], 0, kLargest);
-  SpecReader(object).Read(read);
+  read.kept_by_us = metadata["labels"][kManagedBy].text() == kUs;
+  SpecReader spec(object);
+  spec.Read(read);
+  if (spec.to_be_measured()) TakeMeasured(object, read);
   read.status = ReadProfileStatus(object["status"]);
   return read;
 }
@@ -221,20 +373,79 @@ std::string WriteProfileStatus(const std::string& uid, const ProfileStatus& stat
   if (status.demand_cpu.empty()) {
     out += "null";
   } else {
-    out += fmt::format(R"({{"cpu":"{}","memory":"{}"}})", status.demand_cpu, status.demand_memory);
+    out += fmt::format(R"({{"cpu":"{}","memory":)", status.demand_cpu);
+    AppendTextOrNull(out, status.demand_memory);
+    out += '}';
   }
   out += R"(,"speedUp":)";
   out += status.speed_up.empty() ? "null" : status.speed_up;
-  out += R"(,"conditions":[{"type":"Valid","status":)";
-  AppendTextOrNull(out, status.valid);
-  out += R"(,"reason":)";
-  AppendTextOrNull(out, status.reason);
-  out += R"(,"message":)";
-  AppendJsonString(out, status.message);
-  out += R"(,"lastTransitionTime":)";
-  AppendTextOrNull(out, status.since);
-  out += fmt::format(R"(,"observedGeneration":{}}}]}}}})", status.observed_generation);
-  return out;
+  out += R"(,"conditions":[)";
+  AppendCondition(out, status,
+                  {"Valid", status.valid, status.reason, status.message, status.since});
+  if (!status.contradiction.empty()) {
+    out += ',';
+    AppendCondition(out, status,
+                    {"Contradicted", "True", "MeasuredOtherwise", status.contradiction,
+                     status.contradicted_since});
+  }
+  return out + "]}}";
+}
+
+Result<ProfileObject> ReadTrainingProfile(std::string_view text) {
+  const Result<Document> document = Document::Parse(text);
+  if (!document) return Fail(document.error());
+  return ReadProfileObject(document->root());
+}
+
+std::string WriteNewMeasured(const std::string& profile_namespace,
+                             const MeasuredProfile& measured) {
+  std::string out = R"({"apiVersion":"synergy.io/v1alpha1","kind":"TrainingProfile",)";
+  out += R"("metadata":{"namespace":)";
+  AppendJsonString(out, profile_namespace);
+  out += R"(,"name":)";
+  AppendJsonString(out, MeasuredName(measured));
+  out += fmt::format(R"(,"labels":{{"{}":"{}"}}}},"spec":{{"workload":)", kManagedBy, kUs);
+  AppendJsonString(out, measured.workload);
+  out += fmt::format(R"(,"gpus":{})", measured.gpus.count());
+  if (measured.gang_size > 1) out += fmt::format(R"(,"gangSize":{})", measured.gang_size);
+  if (!measured.gpu_product.empty()) {
+    out += R"(,"gpuProduct":)";
+    AppendJsonString(out, measured.gpu_product);
+  }
+  return out + "}}";
+}
+
+std::string WriteMeasured(const std::string& uid, const MeasuredProfile& measured) {
+  std::string out = R"({"metadata":{"uid":)";
+  AppendJsonString(out, uid);
+  out += R"(},"status":{"measured":{"node":)";
+  AppendJsonString(out, measured.node);
+  out += fmt::format(R"(,"revision":{},"at":"{}","points":[)", measured.revision,
+                     ToTimeText(measured.at));
+  for (const MeasuredPoint& point : measured.points) {
+    if (out.back() != '[') out += ',';
+    out +=
+        fmt::format(R"({{"cpu":"{}","throughput":{},"certainty":"{}","windows":{},"spread":{}}})",
+                    ToQuantityText(point.cpu), point.throughput, ToString(point.certainty),
+                    point.windows, point.spread);
+  }
+  // What is not known any more has to go.
+  out += R"(],"cpuSeconds":)";
+  out += measured.cpu_seconds ? fmt::format("{}", *measured.cpu_seconds) : "null";
+  out += fmt::format(R"(,"confirmed":{},"drifted":{},"censored":{},"estimate":{},"probes":{},)"
+                     R"("lostIterations":{},"note":)",
+                     measured.confirmed, measured.drifted, measured.censored, measured.estimate,
+                     measured.probes, measured.lost_iterations);
+  AppendJsonString(out, measured.note);
+  out += R"(,"memory":)";
+  AppendMemory(out, measured.memory);
+  return out + "}}}";
+}
+
+std::string WriteDeletion(const std::string& uid) {
+  std::string out = R"({"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":)";
+  AppendJsonString(out, uid);
+  return out + "}}";
 }
 
 }  // namespace synergy::wire

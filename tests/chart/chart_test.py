@@ -18,6 +18,7 @@ import lookups
 CERT_MANAGER = {"webhook": {"certificate": {"mode": "certManager"}}}
 PROVIDED = {"webhook": {"certificate": {"mode": "provided", "secretName": "mine", "caBundle": "PEM"}}}
 EVERYTHING = {
+    "kueue": {"enabled": True},
     "metrics": {"podMonitor": {"enabled": True}, "serviceMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}},
     "tests": {"gpuPod": {"enabled": True}},
 }
@@ -237,6 +238,17 @@ class RenderTest(unittest.TestCase):
         self.assertIs(scheduler["ignorable"], False)
         self.assertIs(scheduler["nodeCacheCapable"], True)
 
+    def test_rounds_have_their_rights_where_kueue_is_said_to_be_there(self):
+        def names(values):
+            return {item["metadata"]["name"] for item in helm.template(values) if item["kind"] == "ClusterRole"}
+
+        self.assertIn("synergy-rounds", names({"kueue": {"enabled": True}}))
+        self.assertNotIn("synergy-rounds", names({}))
+        self.assertNotIn("synergy-rounds", names({"kueue": {"enabled": True}, "extender": {"shadow": True}}))
+        for enabled in (True, False):
+            data = find(helm.template({"kueue": {"enabled": enabled}}), "ConfigMap", "synergy-controller")["data"]
+            self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"], {"enabled": enabled})
+
     def test_shadow_mode_reads_alone(self):
         objects = self.rendered["shadow"]
         self.assertEqual([item["metadata"]["name"] for item in workloads(objects)], ["synergy-scheduler"])
@@ -307,6 +319,48 @@ class RenderTest(unittest.TestCase):
             objects = helm.template(EVERYTHING, more=("--kube-version", cluster))
             config = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
             self.assertEqual(config["keepCache"], takes, cluster)
+
+    def test_the_node_agents_records_outlive_its_container(self):
+        objects = self.rendered["defaults"]
+        folder = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])["stateFolder"]
+        spec = find(objects, "DaemonSet", "synergy-node-agent")["spec"]["template"]["spec"]
+        mount = next(item for item in spec["containers"][0]["volumeMounts"] if item["mountPath"] == folder)
+        self.assertNotIn("readOnly", mount)
+        volume = next(item for item in spec["volumes"] if item["name"] == mount["name"])
+        self.assertEqual(volume["hostPath"], {"path": folder, "type": "DirectoryOrCreate"})
+
+    def test_the_device_plugin_tells_the_node_agent_how_busy_gpus_are_where_both_run(self):
+        def told(objects, name, file):
+            config = yaml.safe_load(find(objects, "ConfigMap", f"synergy-{name}")["data"][file])["gpuBusyFile"]
+            spec = find(objects, "DaemonSet", f"synergy-{name}")["spec"]["template"]["spec"]
+            mounts = {mount["mountPath"]: mount for mount in spec["containers"][0]["volumeMounts"]}
+            volumes = {volume["name"]: volume for volume in spec["volumes"]}
+            mount = mounts.get(config.rpartition("/")[0])
+            return config, mount, mount and volumes[mount["name"]]["hostPath"]
+        objects = self.rendered["defaults"]
+        writer, reader = told(objects, "device-plugin", "config.yaml"), told(objects, "node-agent", "node-agent.yaml")
+        self.assertEqual(writer[0], reader[0])
+        self.assertEqual(writer[2], {"path": writer[0].rpartition("/")[0], "type": "DirectoryOrCreate"})
+        self.assertEqual(writer[2], reader[2])
+        self.assertEqual((writer[1].get("readOnly", False), reader[1].get("readOnly", False)), (False, True))
+        alone = helm.template({"devicePlugin": {"enabled": False}})
+        self.assertEqual(told(alone, "node-agent", "node-agent.yaml"), ("", None, None))
+        alone = helm.template({"nodeAgent": {"enabled": False}})
+        self.assertEqual(told(alone, "device-plugin", "config.yaml"), ("", None, None))
+
+    def test_the_node_agent_sees_the_nodes_processes_where_that_is_asked_for(self):
+        objects = helm.template({"nodeAgent": {"hostPID": True}})
+        seeing = {item["metadata"]["name"] for item in workloads(objects) if item["spec"]["template"]["spec"].get("hostPID")}
+        self.assertEqual(seeing, {"synergy-node-agent"})
+
+    def test_the_node_agent_may_see_reads_where_that_is_asked_for(self):
+        objects = helm.template({"nodeAgent": {"seeReads": True}})
+        for item in workloads(objects):
+            spec = item["spec"]["template"]["spec"]
+            agents = item["metadata"]["name"] == "synergy-node-agent"
+            self.assertEqual(spec.get("hostPID", False), agents)
+            capabilities = {"drop": ["ALL"]} | ({"add": ["SYS_PTRACE", "DAC_READ_SEARCH"]} if agents else {})
+            self.assertEqual(spec["containers"][0]["securityContext"]["capabilities"], capabilities)
 
     def test_pods_go_to_linux_nodes(self):
         for item in self.each_workload():
@@ -431,6 +485,17 @@ class RenderTest(unittest.TestCase):
                       and any(variable["name"] == "names" for variable in item["spec"]["variables"]))
         names = next(variable["expression"] for variable in policy["spec"]["variables"] if variable["name"] == "names")
         self.assertEqual(sorted(re.findall(r"'([^']+)'", names)), sorted(texts[name] for name in re.findall(r"k\w+", constants)))
+
+    def test_the_controllers_profiles_are_told_by_the_label_that_it_writes(self):
+        source = (helm.ROOT / "src/wire/training_profile.cc").read_text(encoding="utf-8")
+        key, value = (re.search(rf'{name} = "([^"]+)"', source).group(1) for name in ("kManagedBy", "kUs"))
+        for values in ({}, {"controller": {"serviceAccount": {"create": False, "name": "theirs"}}}):
+            policy = find(helm.template(values), "ValidatingAdmissionPolicy", "synergy-trainingprofiles")["spec"]
+            own = next(variable["expression"] for variable in policy["variables"] if variable["name"] == "own")
+            self.assertIn(f"[?'{key}'].orValue('') == '{value}'", own)
+            account = values.get("controller", {}).get("serviceAccount", {}).get("name", "synergy-controller")
+            self.assertIn(f":{account}'", policy["matchConditions"][0]["expression"])
+            self.assertEqual(policy["matchConstraints"]["resourceRules"][0]["operations"], ["CREATE", "UPDATE", "DELETE"])
 
     def test_the_api_server_is_told_whose_pods_are_managed(self):
         def hooks(values):

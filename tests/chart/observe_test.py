@@ -99,7 +99,7 @@ class DashboardTest(unittest.TestCase):
             with self.subTest(dashboard, panel=panel, legend=legend):
                 # A number out of nowhere has no labels to be named by.
                 self.assertFalse("{{" in legend and "or vector" in expression)
-                self.assertRegex(legend, r"^([A-Z0-9][A-Za-z0-9 ,-]*|\{\{(verb|reason|outcome|kind|resource|node|namespace|pod|container|uuid|xid)\}\}[a-z :/,]*)+$")
+                self.assertRegex(legend, r"^([A-Z0-9][A-Za-z0-9 ,-]*|\{\{(verb|reason|outcome|state|kind|resource|node|namespace|pod|container|uuid|xid|cluster_queue|band|delay|what)\}\}[a-z :/,]*)+$")
 
 
 class AlertTest(unittest.TestCase):

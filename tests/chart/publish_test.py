@@ -1,8 +1,9 @@
 """Images and chart on their way to a registry: what the scripts refuse, and what Helm gets back.
 
-That images arrive as manifest lists is tests/cluster/install_test.py's, which has them built.
+That images arrive as manifest lists is tests/cluster/install_test.py's, which has them built, and cross_images_test.py's.
 """
 
+import pathlib
 import subprocess
 import tempfile
 import unittest
@@ -32,17 +33,48 @@ class ChartTest(unittest.TestCase):
                     self.assertEqual(content.read(), (helm.CHART / file).read_text(encoding="utf-8"))
 
 
+# What ELF calls them, in two bytes; and one that no image is for.
+MACHINES = {"amd64": b"\x3e\x00", "arm64": b"\xb7\x00", "riscv64": b"\xf3\x00"}
+PROGRAMS = ("synergy", "synergy-extender", "synergy-controller", "synergy-device-plugin", "synergy-node-agent")
+
+
+def programs(folder, architecture, **others):
+    """Fills a new folder with as much of each program as tells what it is for. `others` are for another architecture."""
+    folder.mkdir()
+    for name in PROGRAMS:
+        machine = MACHINES[others.get(name.replace("-", "_"), architecture)]
+        (folder / name).write_bytes(b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00" + machine)
+        (folder / name).chmod(0o755)
+    return str(folder)
+
+
 class ImagesTest(unittest.TestCase):
     def test_what_cannot_be_built_is_refused_before_anything_is_made(self):
         machine = subprocess.run(["dpkg", "--print-architecture"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
         other = "amd64" if machine == "arm64" else "arm64"
-        for arguments, reason in ((["--arch", "riscv64"], "--arch takes amd64 and arm64, not 'riscv64'"),
-                                  (["--arch", other], "goes with --push"),
-                                  (["--arch", f"{machine},{other}", "--push", "r"], f"--source builds those for {other}")):
-            with self.subTest(arguments):
-                done = script("images.sh", *arguments)
-                self.assertEqual(done.returncode, 1)
-                self.assertIn(reason, done.stderr)
+        cure = f"scripts/cross.sh those for {other} in build/{other}/bin"
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            own, foreign, strange = (programs(folder / name, name) for name in (machine, other, "riscv64"))
+            mixed = programs(folder / "mixed", other, synergy_extender=machine)
+            part = programs(folder / "part", other)
+            (folder / "part/synergy-node-agent").unlink()
+            both = ["--arch", f"{machine},{other}", "--push", "r"]
+            for arguments, *reasons in (
+                    (["--arch", "riscv64"], "--arch takes amd64 and arm64, not 'riscv64'"),
+                    (["--arch", other], "goes with --push"),
+                    (["--programs", str(folder)], f"{folder} holds no synergy for", cure),
+                    (["--programs", strange, *both], f"{strange} holds no synergy for", cure),
+                    (["--programs", foreign], f"the programs of {foreign} are for {other}, not for {machine}", cure),
+                    (["--programs", own, "--arch", other, "--push", "r"], f"the programs of {own} are for {machine}, not for {other}", cure),
+                    (["--programs", own, "--programs", own, *both], f"are both for {machine}"),
+                    (["--programs", own, "--programs", part, *both], f"{part} does not hold synergy-node-agent", cure),
+                    (["--programs", own, "--programs", mixed, *both], f"{mixed}/synergy-extender is for {machine}, not for {other}", cure)):
+                with self.subTest(arguments):
+                    done = script("images.sh", *arguments)
+                    self.assertEqual(done.returncode, 1)
+                    for reason in reasons:
+                        self.assertIn(reason, done.stderr)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -20,15 +21,19 @@ GPU = "nvidia.com/gpu"
 
 
 def wait_for(what, check, seconds=60):
-    """Polls `check` until it gives something true, which is returned. The limit only bounds a failure."""
+    """Polls `check` until it gives something true, which is returned. The limit only bounds a failure.
+
+    At most half of the time is spent on looking: each kubectl costs a fifth of a second of CPU, which other tests need.
+    """
     deadline = time.monotonic() + seconds
     while True:
+        started = time.monotonic()
         found = check()
         if found:
             return found
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {seconds} s in vain for {what}")
-        time.sleep(0.1)
+        time.sleep(max(0.1, time.monotonic() - started))
 
 
 def script(state, *arguments):
@@ -69,6 +74,10 @@ class Cluster:
         for line in exports:
             name, _, value = line.removeprefix("export ").partition("=")
             self.environment[name] = value
+
+    def instance(self):
+        """Which of the clusters that can be side by side on this machine; the names of its control groups have it."""
+        return re.search(r"^INSTANCE=(\d+)$", (self.state / "settings").read_text(encoding="utf-8"), re.M).group(1)
 
     def script(self, *arguments):
         return script(self.state, *arguments)
@@ -132,8 +141,9 @@ def pod(name, gpus=1, cpu="3", memory="60G", demand=None, scheduler="synergy-sch
 class Extender:
     """synergy-extender as a process of its own."""
 
-    def __init__(self, cluster, recording=None, shipped=False, shadow=False):
+    def __init__(self, cluster, recording=None, shipped=False, shadow=False, settings=""):
         self.cluster = cluster
+        self.settings = settings  # lines of its configuration
         self.shadow = shadow
         self.shipped = shipped  # with its headroom
         self.recording = recording
@@ -147,6 +157,7 @@ class Extender:
         settings = "" if self.shipped else "nodeHeadroom: {cpu: 0, memory: 0}\n"
         if self.shadow:
             settings += "shadow: true\n"
+        settings += self.settings
         if self.recording:
             settings += f"recordFile: {self.recording}\n"
         config.write_text(settings, encoding="utf-8")
@@ -187,6 +198,7 @@ class ClusterTest(unittest.TestCase):
 
     recording = None  # the extender's file for it
     shadow = False
+    settings = ""  # lines of the extender's configuration
 
     @classmethod
     def setUpClass(cls):
@@ -194,7 +206,7 @@ class ClusterTest(unittest.TestCase):
 
     def setUp(self):
         self.cluster.clear()
-        self.extender = Extender(self.cluster, self.recording, shadow=self.shadow)
+        self.extender = Extender(self.cluster, self.recording, shadow=self.shadow, settings=self.settings)
         self.extender.start()
         self.addCleanup(self.extender.log.close)
         self.addCleanup(self.stop)

@@ -66,11 +66,13 @@ class DevicePlugin:
         """In the node's mount namespace; without nsenter's --pid the process is the command itself."""
         return ["nsenter", "--target", str(self.pid_of("containerd-1")), "--mount", *command]
 
-    def start(self, ready=True):
+    def start(self, ready=True, source=(), **environment):
+        """With the inventory file, or where `source` says."""
         program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-device-plugin"
         self.process = subprocess.Popen(
-            self.in_node(str(program), "--inventory", str(self.file), "--node-name", NODE,
-                         "--kubeconfig", str(self.kubeconfig), "--listen", f"127.0.0.1:{self.port}"), stderr=self.log)
+            self.in_node(str(program), *(source or ("--inventory", str(self.file))), "--node-name", NODE,
+                         "--kubeconfig", str(self.kubeconfig), "--listen", f"127.0.0.1:{self.port}"),
+            stderr=self.log, env={**os.environ, **environment})
         if ready:
             wait_for("the device plugin to be ready", self.is_ready)
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -10,6 +11,7 @@ import unittest
 
 from cluster import Extender, own_cluster, pod, wait_for
 from device_plugin import NODE, DevicePlugin
+from node_agent import Agent
 
 # A kubelet that has had a device plugin goes on to say how many devices there are, so its node is of no use to other tests.
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "3"))
@@ -89,6 +91,53 @@ class DevicePluginTest(unittest.TestCase):
         everything = [device for devices in given.values() for device in devices]
         self.assertEqual(len(set(everything)), 7, given)
         self.assertEqual(self.owners(), {device: name for name, devices in given.items() for device in devices})
+
+    def test_the_node_agent_estimates_by_busy_gpus_what_says_nothing(self):
+        self.plugin.end()
+        told = self.cluster.folder / "gpu-busy.json"
+        told.unlink(missing_ok=True)
+        nvml = ("--nvml-library", os.environ["SYNERGY_FAKE_NVML"], "--gpu-busy-file", str(told))
+        self.plugin.start(source=nvml, SYNERGY_FAKE_NVML_UTILIZATION="75")
+        self.await_allocatable(4)
+        agent = Agent(self.cluster, self.cluster.folder, f"gpuBusyFile: {told}\n")
+        agent.start()
+        self.addCleanup(agent.end)
+
+        amounts = json.dumps({"cpu": "10m", "memory": "8Mi"})
+        bar = "i=0; while sleep 0.5; do i=$((i+1)); echo \"$i%|##   | $i/1000 [00:10<00:10, 2.00it/s]\"; done"
+        pods = [gpu_pod("silent", 2), gpu_pod("tells", 1, bar), gpu_pod("unmanaged", 1)]
+        for one in pods[:2]:
+            one["metadata"]["annotations"] = {
+                "synergy.io/container": "train", "synergy.io/demand": amounts, "synergy.io/floor": amounts}
+        self.cluster.create(*pods)
+        self.await_phase("Running", "silent", "tells", "unmanaged")
+
+        def busy():
+            found = re.findall(r'^synergy_pod_gpu_busy_seconds_total{.*pod="([^"]*)".*} (.*)$', agent.get("/metrics"), re.M)
+            return {name: float(seconds) for name, seconds in found}
+        wait_for("the silent pod alone to be estimated", lambda: set(busy()) == {"silent"})
+        wait_for("the other one's log to tell", lambda: 'synergy_pod_iterations_per_second{namespace="default",pod="tells"'
+                 in agent.get("/metrics"))
+
+        def news():
+            """When it was told more of the silent pod, and how much it is then."""
+            before = busy()["silent"]
+            return wait_for("news", lambda: (now := busy()["silent"]) > before and (time.monotonic(), now))
+        begun, first = news()
+        time.sleep(20)
+        ended, last = news()
+        print(f"{last - first:.1f} s busy in {ended - begun:.1f} s")
+        # The file is written every two seconds, the agent looks once a second.
+        self.assertAlmostEqual(last - first, 0.75 * (ended - begun), delta=0.75 * 2)
+        self.assertEqual(set(busy()), {"silent"})
+
+        # What nobody tells any more is no estimate.
+        self.plugin.process.kill()
+        self.plugin.process.wait()
+        wait_for("the estimate to end", lambda: not busy())
+        self.plugin.start(source=nvml, SYNERGY_FAKE_NVML_UTILIZATION="75")
+        again = wait_for("it to go on", busy)
+        self.assertGreaterEqual(again["silent"], last)
 
     def test_an_unhealthy_gpu_leaves_allocatable_and_comes_back(self):
         for unhealthy, expected in (([3], GPUS - 1), ([], GPUS)):

@@ -23,7 +23,7 @@ class EndToEndTest(unittest.TestCase):
         self.cluster.clear()
 
     def test_trainers_are_faster_by_what_others_do_not_need(self):
-        results = speeds.compare(self.cluster, rounds=2, seconds=10)
+        results = speeds.compare(self.cluster, rounds=1, seconds=10)
         table = speeds.summary(results)
         speeds.show_summary(table)
         burstable = table["burstable"]

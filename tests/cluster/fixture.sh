@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The cluster that the tests share: fixture.sh up|down FOLDER
+# A cluster that several tests share: fixture.sh up FOLDER INSTANCE, and fixture.sh down FOLDER.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scripts=$(cd "$here/../../scripts" && pwd)
-command=$1 folder=$2
+command=$1 folder=$2 instance=${3-}
 # shellcheck source=scripts/lib/extender.sh
 source "$scripts/lib/extender.sh"
 
@@ -15,11 +15,12 @@ case $command in
     [[ ! -e $folder/cluster/settings ]] || cluster down
     mkdir -p "$folder"
     # Nor may a bridge whose cluster was killed and its folder removed keep this one from its addresses.
-    [[ -e /sys/class/net/syn7-br1 ]] || ip link add syn7-br1 type bridge
-    ip address replace 10.237.1.1/24 dev syn7-br1
-    ip link set syn7-br1 up
+    bridge=syn$instance-br1
+    [[ -e /sys/class/net/$bridge ]] || ip link add "$bridge" type bridge
+    ip address replace "10.$((244 - instance)).1.1/24" dev "$bridge"
+    ip link set "$bridge" up
     free_port >"$folder/extender-port"
-    cluster up --instance 7 --real-nodes 1 --simulated-nodes 32 \
+    cluster up --instance "$instance" --real-nodes 1 --simulated-nodes 32 \
       --extender "http://127.0.0.1:$(<"$folder/extender-port")" --controller "$SYNERGY_BIN"
     # It has its own tests; those of the extender say themselves what their pods ask for.
     cluster stop synergy-controller

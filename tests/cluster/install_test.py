@@ -67,9 +67,12 @@ NOT_YET = {"synergy_extender_errors_total", "synergy_controller_bad_input_total"
 OF_A_DRIVER = {"synergy_gpu_memory_used_bytes", "synergy_gpu_power_watts", "synergy_gpu_temperature_celsius",
                "synergy_gpu_utilization_ratio", "synergy_gpu_xid_errors_total", "synergy_pod_gpu_memory_used_bytes",
                "synergy_pod_gpu_utilization_ratio"}
+# What only queues of Kueue's have.
+OF_A_QUEUE = {"synergy_rounds_delay_seconds_total", "synergy_rounds_lost_turns_total", "synergy_rounds_workloads"}
 # Alerts that nothing here makes fire; promtool alone judges them.
 NOT_PROVOKED = {"SynergyGpuXid": "a file of GPUs has no Xids", "SynergyGpuUnreachable": "nor dead ones",
                 "SynergyTunerWithTwoLeaders": "the Lease rules it out",
+                "SynergyMeasurementsNotKept": "nothing trains for long enough to be measured",
                 "SynergyBindInDoubt": "the API server would have to fall silent for minutes in the middle of a bind"}
 # What a role allows although no call of it was seen here, and what it is for.
 NOT_SEEN = {
@@ -81,6 +84,8 @@ NOT_SEEN = {
         ("", "pods", "get"): "what became of a change whose answer was lost",
         ("", "events", "patch"): "an event that is repeated",
         ("coordination.k8s.io", "leases", "create"): "the Lease, where the chart's was deleted",
+        ("synergy.io", "trainingprofiles", "create"): "what was measured of a workload",
+        ("synergy.io", "trainingprofiles", "delete"): "what was measured of one that nobody has run for a month",
     },
     "synergy-node-agent": {
         ("", "events", "create"): "page cache was released",
@@ -297,6 +302,17 @@ class InstallTest(unittest.TestCase):
         self.assertRegex(head, r"^HTTP/1.1 200 ")
         return body
 
+    def test_3_the_controller_deletes_no_profile_that_it_has_not_made(self):
+        def profile(name, **metadata):
+            return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "spec": {"workload": name},
+                    "metadata": {"name": name, "namespace": "default", **metadata}}
+        self.cluster.create(profile("given"), profile("own", labels={"app.kubernetes.io/managed-by": "synergy-controller"}))
+        command = ("delete", "trainingprofile", "--namespace=default", "--wait=false", "--as", f"system:serviceaccount:{NAMESPACE}:synergy-controller")
+        with self.assertRaisesRegex(AssertionError, "of what it measures, and no others"):
+            self.cluster.kubectl(*command, "given")
+        self.cluster.kubectl(*command, "own")
+        self.cluster.kubectl("delete", "trainingprofile", "given", "--namespace=default")
+
     def test_4_cpu_changes_hands_with_everything_in_pods(self):
         self.clear()
         self.cluster.create(training_pod("plain"))
@@ -316,10 +332,12 @@ class InstallTest(unittest.TestCase):
         wait_for("the profile's status", lambda: self.cluster.get("trainingprofile", "hungry").get("status", {}).get("speedUp"))
         for profile in ("hungry", "modest"):
             wait_for("the controllers to know the profile", lambda profile=profile: self.admitted_with_its_profile(profile))
-        self.cluster.create(training_pod("hungry", "hungry"))
+        # It tells of its progress, as an example of PyTorch's does.
+        says = "i=0; while sleep 1; do i=$((i+10)); echo \"Epoch [1/5], Step [$i/100000], Loss: 0.1234\"; done"
+        self.cluster.create(training_pod("hungry", "hungry", ("sh", "-c", f"echo $NVIDIA_VISIBLE_DEVICES $SYNERGY_CPUS; {says}")))
         wait_for("the hungry pod", lambda: is_ready(self.cluster.get("pod", "hungry")))
         self.assertEqual(milli_cpu(self.cluster.get("pod", "hungry")), demand)
-        self.assertRegex(self.cluster.kubectl("logs", "hungry"), rf"^GPU-\d {-(-demand // 1000)}$")
+        self.assertRegex(self.cluster.kubectl("logs", "hungry"), rf"(?m)^GPU-\d {-(-demand // 1000)}$")
         self.cluster.create(training_pod("second"))
         wait_for("the second pod, with CPU of the first", lambda: is_ready(self.cluster.get("pod", "second")), 120)
         pods = self.cluster.pods()
@@ -365,7 +383,7 @@ class InstallTest(unittest.TestCase):
     def every_query_has_data(self):
         """After the story, with a pod running: all panels of all dashboards, and all series that alerts look at."""
         for dashboard, panel, expression, _ in dashboards.queries():
-            if OF_A_DRIVER & set(dashboards.metric_names(expression)):
+            if (OF_A_DRIVER | OF_A_QUEUE) & set(dashboards.metric_names(expression)):
                 continue
             with self.subTest(dashboard, panel=panel):
                 self.assertTrue(wait_for(f"data of {expression}", lambda e=expression: self.prometheus.query(e), 30))
@@ -670,8 +688,14 @@ class InstallTest(unittest.TestCase):
         wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
         kinds = self.cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()
         kinds = ",".join(kind for kind in kinds if not kind.startswith("events"))
-        left = self.cluster.kubectl("get", kinds, "--all-namespaces", "--selector=app.kubernetes.io/part-of=synergy", "-o", "name")
-        self.assertEqual(left.split(), [])
+
+        def left():
+            return self.cluster.kubectl("get", kinds, "--all-namespaces", "--selector=app.kubernetes.io/part-of=synergy",
+                                        "-o", "name").split()
+
+        # Kubernetes' own controllers take those of a Service away, a moment after it.
+        wait_for("the endpoints to be gone", lambda: not any(name.startswith("endpoint") for name in left()))
+        self.assertEqual(left(), [])
         inside = self.cluster.get(kinds, "--namespace", NAMESPACE)["items"]
         names = {f"{item['kind']} {item['metadata']['name']}" for item in inside if item["metadata"].get("namespace") == NAMESPACE}
         self.assertEqual(names - {"ConfigMap kube-root-ca.crt", "ServiceAccount default"}, set())

@@ -1,9 +1,11 @@
 """Synergy beside Kueue: single Pods that Kueue manages keep what they were created with, since Kueue deletes them when
-their containers change; pods of Jobs that it manages are like all others. On simulated nodes."""
+their containers change; pods of Jobs that it manages are like all others; RoundPolicies say whose turn it is. On
+simulated nodes."""
 
 import json
 import os
 import pathlib
+import subprocess
 import time
 import unittest
 
@@ -17,24 +19,34 @@ MANAGED = "kueue.x-k8s.io/managed"
 ENOUGH = {"cpu": "1000", "memory": "1000Ti", GPU: "1000"}
 SHARE = "3"  # CPU of a node for each of its GPUs
 WATCHED = 30  # seconds
+ROUND = 8  # seconds
+ROUNDS = "synergy.io/rounds"
+CHECKPOINTS = {"synergy.io/checkpoint": "true"}
 
 
 def kueue(kind, name, **spec):
     return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-def queue():
-    """A queue that has enough of everything, and what it takes to have one."""
-    flavor = {"name": "any", "resources": [{"name": name, "nominalQuota": quota} for name, quota in ENOUGH.items()]}
-    groups = [{"coveredResources": list(ENOUGH), "flavors": [flavor]}]
-    local = kueue("LocalQueue", "queue", clusterQueue="all")
+def queue(name, quotas, **spec):
+    """A ClusterQueue with these quotas, and a LocalQueue of the same name."""
+    flavor = {"name": "any", "resources": [{"name": name, "nominalQuota": quota} for name, quota in quotas.items()]}
+    groups = [{"coveredResources": list(quotas), "flavors": [flavor]}]
+    local = kueue("LocalQueue", name, clusterQueue=name)
     local["metadata"]["namespace"] = "default"
-    return [kueue("ResourceFlavor", "any"), kueue("ClusterQueue", "all", namespaceSelector={}, resourceGroups=groups), local]
+    return [kueue("ClusterQueue", name, namespaceSelector={}, resourceGroups=groups, **spec), local]
 
 
-def queued(item):
-    item["metadata"]["labels"][QUEUE] = "queue"
+def queued(item, name="queue"):
+    item["metadata"].setdefault("labels", {})[QUEUE] = name
     return item
+
+
+def training(name, annotations, **spec):
+    """A Job of one GPU that trains for ever, in the queue of which one has its turn."""
+    template = fungible.pod("x", "sensitive", annotations, **spec)
+    return queued({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
+                   "spec": {"template": {"metadata": {"annotations": annotations}, "spec": template["spec"]}}}, "turns")
 
 
 def filler(cpu):
@@ -54,7 +66,8 @@ class KueueTest(unittest.TestCase):
         folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "kueue"
         cls.cluster = cls.enterClassContext(own_cluster(
             folder, INSTANCE, "--real-nodes", "0", "--simulated-nodes", "1", "--controller", os.environ["SYNERGY_BIN"], "--kueue"))
-        cls.cluster.create(*queue(), SENSITIVE)
+        cls.cluster.create(kueue("ResourceFlavor", "any"), *queue("queue", ENOUGH),
+                           *queue("turns", {**ENOUGH, GPU: "1"}, preemption={"withinClusterQueue": "LowerPriority"}), SENSITIVE)
         wait_for("the profile to be judged", lambda: cls.cluster.get("tp", "sensitive").get("status", {}).get("demand"))
         cls.extender = Extender(cls.cluster)
         cls.extender.start()
@@ -143,6 +156,96 @@ class KueueTest(unittest.TestCase):
         job = self.cluster.get("job", "train")
         self.assertFalse(job["spec"]["suspend"])
         self.assertEqual(self.counted(job), {GPU: "1"})
+
+    def take_turns(self, *jobs):
+        """Has the jobs in a queue whose only GPU goes to whoever has had least."""
+        policy = {"apiVersion": "synergy.io/v1alpha1", "kind": "RoundPolicy", "metadata": {"name": "turns"},
+                  "spec": {"clusterQueues": ["turns"], "policy": "las", "roundSeconds": ROUND, "leastRunSeconds": 1, "restartCostSeconds": 1}}
+        self.cluster.create(policy, *jobs)
+        for job in jobs:
+            self.addCleanup(self.cluster.kubectl, "delete", "job", job["metadata"]["name"])
+        self.addCleanup(self.cluster.kubectl, "delete", "roundpolicy", "turns", "--ignore-not-found")
+
+    def workloads(self):
+        """Those that take turns, by the name of their Jobs."""
+        return {item["metadata"]["ownerReferences"][0]["name"]: item for item in self.cluster.get("workloads")["items"]
+                if item["spec"]["queueName"] == "turns"}
+
+    def on_turn(self):
+        """The Jobs that are not suspended."""
+        return {item["metadata"]["name"] for item in self.cluster.get("jobs")["items"]
+                if item["metadata"]["labels"][QUEUE] == "turns" and not item["spec"]["suspend"]}
+
+    def await_turn(self, name):
+        wait_for(f"{name} to have its turn", lambda: self.on_turn() == {name}, 4 * ROUND + 30)
+
+    def synergy(self, *arguments):
+        done = subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments, "--output", "json"],
+                              env=self.cluster.environment, check=True, capture_output=True)
+        return json.loads(done.stdout)
+
+    def priorities(self):
+        return {name: item["spec"].get("priority", 0) for name, item in self.workloads().items()}
+
+    def test_jobs_that_checkpoint_take_turns_and_have_their_priorities_back(self):
+        self.take_turns(training("a", CHECKPOINTS), training("b", CHECKPOINTS))
+        for name in ("b", "a", "b"):
+            self.await_turn(name)
+            self.assertEqual(self.priorities()[name], 1)
+        had = {name: json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0) for name, item in self.workloads().items()}
+        self.assertGreater(had["a"], 0)
+        # Who has its turn, who is next, and what both have waited for.
+        shown = self.synergy("queue", "turns")[0]
+        self.assertEqual([(item["job"], item["band"], item["place"]) for item in shown["workloads"]], [("b", "runs", None), ("a", "next", 1)])
+        told = self.synergy("explain", "job", "a")
+        self.assertEqual((told["job"]["state"], told["job"]["why"]), ("waits", "it is next when GPUs become free"))
+        self.assertGreaterEqual(told["job"]["service"]["attainedGpuSeconds"], had["a"])
+        # The first as well, where it was given its turn before it had to leave it.
+        self.assertIn(told["job"]["service"]["lostTurns"], (1, 2))
+        self.assertGreater(told["job"]["service"]["fairShareDelaySeconds"], 1)
+        lost = [event["message"] for event in told["events"] if event["reason"] == "SynergyTurnLost"]
+        self.assertIn("its turn goes to b; it had 1 GPUs for ", lost[0])
+        status = self.cluster.get("roundpolicy", "turns")["status"]
+        self.assertEqual([(entry["type"], entry["status"]) for entry in status["conditions"]], [("Ready", "True")])
+        self.assertEqual([(entry["name"], entry["gpus"]) for entry in status["queues"]], [("turns", 1)])
+        # Nobody decides: who has its turn keeps it, for as long as it takes.
+        self.addCleanup(self.cluster.script, "start", "synergy-controller")
+        self.cluster.script("stop", "synergy-controller", "KILL")
+        holder = self.on_turn()
+        for _ in range(2 * ROUND):
+            time.sleep(1)
+            self.assertEqual(self.on_turn(), holder, "somebody was suspended though nobody knows whose turn it is")
+        self.cluster.script("start", "synergy-controller")
+        self.await_turn(*({"a", "b"} - holder))
+        # What they have had is not forgotten.
+        for name, item in self.workloads().items():
+            self.assertGreaterEqual(json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0), had[name])
+        self.cluster.kubectl("delete", "roundpolicy", "turns")
+        wait_for("the priorities to come back", lambda: self.priorities() == {"a": 0, "b": 0})
+        holder = self.on_turn()
+        for item in self.workloads().values():
+            self.assertNotIn(ROUNDS, item["metadata"].get("annotations", {}))
+        time.sleep(ROUND)
+        self.assertEqual(self.on_turn(), holder)
+
+    def test_a_job_that_does_not_checkpoint_runs_to_its_end(self):
+        self.take_turns(training("stays", {}))
+        self.await_turn("stays")
+        self.cluster.create(training("later", CHECKPOINTS))
+        self.addCleanup(self.cluster.kubectl, "delete", "job", "later")
+        wait_for("both to be known", lambda: self.priorities() == {"stays": 1, "later": 0})
+        for _ in range(2 * ROUND):
+            time.sleep(1)
+            self.assertEqual(self.on_turn(), {"stays"})
+
+    def test_a_job_that_has_quota_and_finds_no_node_is_told_so(self):
+        self.take_turns(training("nowhere", {}, nodeSelector={"no": "such-node"}))
+        self.await_turn("nowhere")
+        delayed = wait_for("its wait to count", lambda: (told := self.synergy("explain", "job", "nowhere")["job"])
+                           and (told["service"] or {}).get("fragmentationDelaySeconds", 0) > 2 and told)
+        self.assertEqual((delayed["state"], delayed["band"]), ("unplaced", "runs"))
+        self.assertEqual(delayed["podsWithoutNode"], list(self.cluster.pods()))
+        self.assertLess(delayed["service"]["fairShareDelaySeconds"], delayed["service"]["fragmentationDelaySeconds"] + 10)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,21 @@
 """Memory on a real kubelet with control groups v2 and systemd: page cache is kept to shares, and no process pays for it.
 
-A QEMU machine, a cluster of its own, the node agent in its DaemonSet. SYNERGY_MEMORY_SECONDS makes the random part longer.
+Run by v2_node_test.py on its machine, or alone. The node agent is in its DaemonSet. SYNERGY_MEMORY_SECONDS makes the random part longer.
 """
 
 import json
 import os
-import pathlib
 import random
 import re
 import time
 import unittest
 
-import trainers
 import v2_node
-from cluster import wait_for
+from cluster import Cluster, wait_for
 from node_agent_test import MIB
 from v2_node import LABEL, NODE, container_group, on_node
 
-INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "6"))
-SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "90"))
+SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "60"))
 SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
 LONG = 240  # a slow machine's patience, in seconds
 AGENT = "synergy-node-ag"  # as far as the kernel keeps its name
@@ -51,10 +48,7 @@ def managed_pod(name, memory, *flags, enforcement="shared", floor="64Mi"):
 class MemoryTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "memory"
-        cls.cluster = cls.enterClassContext(v2_node.v2_cluster(folder, INSTANCE))
-        trainers.load_image(cls.cluster)
-        v2_node.install_daemons(cls.cluster)
+        cls.cluster = Cluster()
 
     def setUp(self):
         self.cluster.clear()
@@ -226,4 +220,5 @@ class MemoryTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    with v2_node.v2_cluster():
+        unittest.main(verbosity=2)

@@ -13,10 +13,16 @@ import yaml
 from cluster import ROOT, wait_for
 
 
+# With nodeAgent.seeReads of the chart.
+SEES_READS = "-all,+sys_ptrace,+dac_read_search"
+
+
 class Agent:
     """synergy-node-agent as it runs in its DaemonSet: root without capabilities, with the shipped role's rights."""
 
-    def __init__(self, cluster, folder):
+    def __init__(self, cluster, folder, settings=""):
+        """`settings`: more of its configuration."""
+        self.capabilities = "-all"
         self.cluster = cluster
         self.folder = folder
         manifest = yaml.safe_load_all((ROOT / "manifests/node-agent-rbac.yaml").read_text(encoding="utf-8"))
@@ -34,8 +40,8 @@ class Agent:
             "current-context": "agent"}), encoding="utf-8")
         self.config = folder / "node-agent.yaml"
         self.config.write_text(
-            "listen: 127.0.0.1:0\nkubeletCgroupRoot: /synergy-test-7/node-1\ngiveUpAfter: 5m\n"
-            f"podLogFolder: {cluster.state}/node-1/log/pods\n", encoding="utf-8")
+            f"listen: 127.0.0.1:0\nkubeletCgroupRoot: /synergy-test-{cluster.instance()}/node-1\ngiveUpAfter: 5m\n"
+            f"podLogFolder: {cluster.state}/node-1/log/pods\nstateFolder: {folder}/node-agent-state\n{settings}", encoding="utf-8")
         self.process = None
         self.port = None
 
@@ -44,7 +50,7 @@ class Agent:
         log_file.write_text("", encoding="utf-8")
         with open(log_file, "ab") as log:
             self.process = subprocess.Popen(
-                ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs",
+                ["setpriv", f"--bounding-set={self.capabilities}", "--inh-caps=-all", "--no-new-privs",
                  str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-node-agent"), "--kubeconfig", str(self.kubeconfig),
                  "--config", str(self.config), "--node-name", "node-1", "--log-level", "debug"], stderr=log)
         served = wait_for("the agent to serve", lambda: re.search(r" port=(\d+)", log_file.read_text(encoding="utf-8")))
@@ -64,10 +70,14 @@ class Agent:
     def metric(self, line):
         return float(re.search(f"^{re.escape(line)} (.*)$", self.get("/metrics"), re.M).group(1))
 
+    def child(self):
+        """The process id of the agent; its parent is the guardian of CPU quotas."""
+        return int(pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(encoding="utf-8"))
+
     def memory(self):
-        """Resident, in bytes."""
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
-        return int(re.search(r"^VmRSS:\s+(\d+) kB", status, re.M).group(1)) * 1024
+        """Of both processes, in bytes; what they share is counted once."""
+        return sum(int(re.search(r"^Pss:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8"),
+                                 re.M).group(1)) * 1024 for pid in (self.process.pid, self.child()))
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)

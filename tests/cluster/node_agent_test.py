@@ -1,10 +1,12 @@
 """The node agent on a real kubelet: a trainer whose page cache fills its memory limit gives memory back."""
 
+import datetime
 import json
 import os
 import pathlib
 import random
 import re
+import signal
 import time
 import unittest
 
@@ -36,6 +38,26 @@ def trainer_pod(name, limit, *flags, managed=True):
     }
 
 
+def probe(cluster, name, cpu, seconds):
+    """Writes on a pod, as synergy-controller does, that it is to have so little CPU for so long."""
+    until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+    asked = json.dumps({"cpu": cpu, "until": until.strftime("%Y-%m-%dT%H:%M:%SZ")})
+    cluster.kubectl("patch", "pod", name, "--as", "synergy-controller", "--field-manager", "synergy", "--patch",
+                    json.dumps({"metadata": {"annotations": {"synergy.io/probe": asked}}}))
+
+
+def probed_pod(name, limits):
+    """A managed pod, as the webhook leaves it, that uses all the CPU it gets."""
+    made = trainer_pod(name, "64Mi")
+    amounts = json.dumps({"cpu": "100m", "memory": "64Mi"})
+    made["metadata"]["annotations"] = {f"synergy.io/{key}": value for key, value in (
+        ("container", "train"), ("demand", amounts), ("floor", amounts))}
+    container = made["spec"]["containers"][0]
+    container["args"] = ["--workers", "1", "--cpu-per-iteration", "10", "--gpu-step", "1"]
+    container["resources"] = {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": limits}
+    return made
+
+
 class NodeAgentTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -63,7 +85,7 @@ class NodeAgentTest(unittest.TestCase):
     def kernel(self, pod, v1, v2):
         """A number that the kernel has about the pod's container."""
         status = self.cluster.get("pod", pod)
-        group = (f"synergy-test-7/node-1/kubepods/burstable/pod{status['metadata']['uid']}/"
+        group = (f"synergy-test-{self.cluster.instance()}/node-1/kubepods/burstable/pod{status['metadata']['uid']}/"
                  f"{status['status']['containerStatuses'][0]['containerID'].removeprefix('containerd://')}")
         root = pathlib.Path("/sys/fs/cgroup")
         file = root / "memory" / group / v1
@@ -165,6 +187,87 @@ class NodeAgentTest(unittest.TestCase):
         self.resize("anonymous", "200Mi")
         wait_for("the agent to see it", lambda: self.agent.metric("synergy_node_agent_shrinks_in_progress") == 0)
         self.assertEqual(self.container("anonymous")["restartCount"], 0)
+
+    def quota(self, pod, of_container=False):
+        status = self.cluster.get("pod", pod)["status"]
+        group = f"synergy-test-{self.cluster.instance()}/node-1/kubepods/burstable/pod{self.cluster.get('pod', pod)['metadata']['uid']}/"
+        if of_container:
+            group += status["containerStatuses"][0]["containerID"].removeprefix("containerd://") + "/"
+        return int(pathlib.Path(f"/sys/fs/cgroup/cpu/{group}cpu.cfs_quota_us").read_text(encoding="utf-8"))
+
+    def probes(self, outcome):
+        return self.agent.metric(f'synergy_node_agent_probes_total{{outcome="{outcome}"}}')
+
+    def test_a_probe_takes_cpu_away_for_a_moment(self):
+        self.start_agent()
+        self.cluster.create(probed_pod("free", {}), probed_pod("limited", {"cpu": "200m"}))
+        for pod in ("free", "limited"):
+            wait_for(f"{pod} to run", lambda pod=pod: self.container(pod).get("state", {}).get("running"))
+
+        # Whoever may patch pods cannot slow them down.
+        self.cluster.kubectl("patch", "pod", "free", "--as", "synergy-controller", "--field-manager", "somebody", "--patch", json.dumps(
+            {"metadata": {"annotations": {"synergy.io/probe": json.dumps({"cpu": "50m", "until": "2100-01-01T00:00:00Z"})}}}))
+        probe(self.cluster, "free", "75m", 8)
+        wait_for("the quota", lambda: self.quota("free") == 7500)
+        self.assertIn("at most 75m of CPU", wait_for("the event", lambda: self.events("free", "SynergyProbed"))[0])
+        wait_for("the pod to slow down", lambda: self.quota("free") == -1 or self.recent_speed("free") < 9)
+        self.assertEqual(self.quota("free"), 7500, "it was there for as long as it took")
+        wait_for("the probe to be over", lambda: self.quota("free") == -1, 15)
+        wait_for("the agent to say so", lambda: self.probes("done") == 1)
+
+        # The kernel refuses a pod less than its container may have.
+        self.assertEqual((self.quota("limited"), self.quota("limited", True)), (20000, 20000))
+        probe(self.cluster, "limited", "100m", 60)
+        wait_for("the quota", lambda: self.quota("limited", True) == 10000)
+        self.assertEqual(self.quota("limited"), 20000)
+        # A second one on the node.
+        probe(self.cluster, "free", "75m", 60)
+        wait_for("the second to be refused", lambda: self.probes("refused") == 1)
+        # A resize has the kubelet write what it knows.
+        self.cluster.kubectl("patch", "pod", "limited", "--subresource", "resize", "-p", json.dumps(
+            {"spec": {"containers": [{"name": "train", "resources": {"limits": {"cpu": "300m"}}}]}}))
+        wait_for("the kubelet's quota", lambda: self.quota("limited", True) == 30000)
+        probe(self.cluster, "limited", "50m", 0)
+        wait_for("it to be told", lambda: self.probes("wiped") == 1)
+        self.assertEqual((self.quota("limited"), self.quota("limited", True)), (30000, 30000))
+        for pod in ("free", "limited"):
+            self.assertEqual(self.container(pod)["restartCount"], 0)
+
+    def recent_speed(self, pod):
+        return float(re.search(r" per_second=([\d.]+)", self.cluster.kubectl("logs", pod, "--tail=1")).group(1))
+
+    def test_no_probe_outlasts_whoever_dies(self):
+        self.addCleanup(lambda: self.agent.process.poll() is None and self.agent.process.kill())
+        self.agent.start()
+        self.cluster.create(probed_pod("probed", {}))
+        wait_for("it to run", lambda: self.container("probed").get("state", {}).get("running"))
+
+        def begin():
+            probe(self.cluster, "probed", "50m", 100)
+            wait_for("the quota", lambda: self.quota("probed") == 5000)
+        begin()
+        os.kill(self.agent.child(), signal.SIGKILL)
+        self.assertEqual(self.agent.process.wait(30), 128 + signal.SIGKILL)
+        self.assertEqual(self.quota("probed"), -1)
+
+        self.agent.start()
+        self.assertEqual(self.quota("probed"), -1, "what the last one died of is not begun again")
+        begin()
+        os.kill(self.agent.child(), signal.SIGSTOP)
+        self.agent.process.send_signal(signal.SIGTERM)
+        wait_for("the quota to be gone", lambda: self.quota("probed") == -1)
+        self.assertEqual(self.agent.process.wait(30), 128 + signal.SIGKILL)
+
+        self.agent.start()
+        begin()
+        child = self.agent.child()
+        self.agent.process.kill()
+        self.agent.process.wait()
+        wait_for("the agent to go with its guardian", lambda: not pathlib.Path(f"/proc/{child}").exists())
+        self.assertEqual(self.quota("probed"), 5000)
+        self.start_agent()
+        wait_for("the next one to restore it", lambda: self.quota("probed") == -1, 5)
+        self.assertEqual(self.container("probed")["restartCount"], 0)
 
     def test_nobody_is_killed_who_grows_as_fast_as_the_kernel_can(self):
         """Up to 500 MiB of anonymous memory come and go in bursts, beside page cache that fills the limit. Limits change at random,

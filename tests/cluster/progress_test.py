@@ -5,9 +5,10 @@ import os
 import re
 import time
 import unittest
+import urllib.request
 
 from cluster import Cluster, wait_for
-from node_agent import Agent
+from node_agent import SEES_READS, Agent
 from trainers import load_image
 
 # How long rates are measured. A bar without ends of lines reaches the log 16 KiB at a time: here every 25 s or so.
@@ -59,9 +60,10 @@ class ProgressTest(unittest.TestCase):
     def test_rates_are_those_of_the_trainers(self):
         counter = {"synergy.io/progress-counter": "synergy_trainer_iterations_total", "synergy.io/progress-port": "8000"}
         own = {"synergy.io/progress-pattern": r"iterations=(?P<iteration>\d+) "}
-        self.cluster.create(pod("bar", "--gpu-step", "10", "--bar", "1000000"),
-                            pod("counter", "--gpu-step", "25", "--port", "8000", annotations=counter),
-                            pod("pattern", "--gpu-step", "20", annotations=own),
+        # Slow enough to be steady on a busy machine: the agent's minute and the trainers' own are not the same.
+        self.cluster.create(pod("bar", "--gpu-step", "40", "--bar", "100000"),
+                            pod("counter", "--gpu-step", "50", "--port", "8000", annotations=counter),
+                            pod("pattern", "--gpu-step", "40", annotations=own),
                             pod("silent", "--gpu-step", "20"),
                             pod("misspelt", "--gpu-step", "20", annotations={"synergy.io/progress-pattern": "at ("}))
         wait_for("all to be measured", lambda: set(self.metrics("synergy_pod_iterations_per_second")) == {"bar", "counter", "pattern"}, 120)
@@ -73,7 +75,7 @@ class ProgressTest(unittest.TestCase):
             self.assertAlmostEqual(rates[name] / true, 1, delta=0.03)
         self.assertEqual(set(rates), {"bar", "counter", "pattern"}, "nothing is guessed of those that do not tell")
         left = self.metrics("synergy_pod_remaining_seconds")
-        self.assertAlmostEqual(left["bar"], 1_000_000 / rates["bar"], delta=0.1 * left["bar"])
+        self.assertAlmostEqual(left["bar"], 100_000 / rates["bar"], delta=0.1 * left["bar"])
         self.assertNotIn("counter", left)
         events = self.cluster.get("events", "--field-selector=reason=SynergyProgressUnseen")["items"]
         self.assertEqual([event["involvedObject"]["name"] for event in events], ["misspelt"])
@@ -89,6 +91,44 @@ class ProgressTest(unittest.TestCase):
                          and {"bar", "pattern"} <= set(found) and found, 10)
         for name in ("bar", "pattern"):
             self.assertAlmostEqual(again[name] / rates[name], 1, delta=0.03)
+
+    def test_what_is_read_is_told_where_it_may_be_seen(self):
+        data = 96 << 20
+        self.cluster.create(pod("reader", "--gpu-step", "20", "--lines", "20", "--port", "8000", "--real-data", "--data-set-size", str(data),
+                                "--model-memory", "64Mi", "--storage-bandwidth", "200M"))
+        wait_for("it to be measured", lambda: self.metrics("synergy_pod_iterations_total").get("reader", 0) > 300, 120)
+        self.assertEqual(self.metrics("synergy_pod_read_bytes_total"), {}, "the rights of the plain agent do not suffice")
+        self.agent.end()
+        self.agent.capabilities = SEES_READS
+        self.agent.start()
+        address = self.cluster.get("pod", "reader")["status"]["podIP"]
+
+        def own(name):
+            with urllib.request.urlopen(f"http://{address}:8000/metrics", timeout=10) as page:
+                return float(re.search(rf"^synergy_trainer_{name} (.*)$", page.read().decode(), re.M).group(1))
+
+        def told():
+            return {name: self.metrics(f"synergy_pod_{name}").get("reader") for name in
+                    ("read_bytes_total", "fetched_bytes_total", "process_memory_bytes")}
+
+        # Samples are drawn with replacement: 600 of 384 leave a fifth of the data unread.
+        wait_for("it to have read nearly all of its data", lambda: own("missed_bytes_total") > 0.95 * data, 60)
+        missed = own("missed_bytes_total")
+
+        def agrees():
+            """It looks every ten seconds, in which the trainer reads on."""
+            before, seen, after = own("read_bytes_total"), told(), own("read_bytes_total")
+            if seen["read_bytes_total"] is None or not before - 15 * 50 * 2**20 <= seen["read_bytes_total"] <= 1.02 * after + 8 * 2**20:
+                return None
+            # What the last look came too early for, the next one sees.
+            return seen if seen["fetched_bytes_total"] > 0.95 * missed else None
+
+        seen = wait_for("what it reads to be told", agrees, 60)
+        print({name: round(value / 2**20, 1) for name, value in seen.items()}, f"MiB; it missed {own('missed_bytes_total') / 2**20:.1f} MiB")
+        # What it missed at most: a sample of which a page was not cached counts whole there.
+        self.assertLess(seen["fetched_bytes_total"], 1.1 * own("missed_bytes_total"))
+        self.assertGreater(seen["process_memory_bytes"], 64 << 20)
+        self.assertLess(seen["process_memory_bytes"], data, "the cache is none of it")
 
 
 if __name__ == "__main__":

@@ -17,16 +17,17 @@ def say(text):
 
 
 @contextlib.contextmanager
-def real_nodes(folder, instance):
-    """A cluster of its own with extender and controller, the trainers' image and profiles."""
+def real_nodes(folder, instance, profiles=True, nodes=NODES, cpu=trainers.NODE_CPU, gpus=trainers.GPUS):
+    """A cluster of its own with extender and controller, the trainers' image and profiles; without those, with node agents."""
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(own_cluster(
-            folder, instance, "--real-nodes", str(NODES), "--real-node-cpu", str(trainers.NODE_CPU), "--simulated-nodes", "0",
-            "--controller", os.environ["SYNERGY_BIN"]))
+            folder, instance, "--real-nodes", str(nodes), "--real-node-cpu", str(cpu), "--simulated-nodes", "0",
+            "--controller", os.environ["SYNERGY_BIN"], *([] if profiles else ["--agents"])))
         trainers.load_image(cluster)
-        trainers.advertise_gpus(cluster)
-        cluster.create(*(trainers.profile(kind) for kind in trainers.KINDS))
-        for kind in trainers.KINDS:
+        trainers.advertise_gpus(cluster, gpus)
+        if profiles:
+            cluster.create(*(trainers.profile(kind) for kind in trainers.KINDS))
+        for kind in trainers.KINDS if profiles else ():
             wait_for(f"profile {kind} to be judged",
                      lambda kind=kind: cluster.get("trainingprofile", kind).get("status", {}).get("demand"))
         extender = Extender(cluster)

@@ -216,12 +216,16 @@ class OneByOne:
         return compared
 
     def run_really(self):
+        with PodWatch(Api(self.cluster)) as watch:
+            return self.run_watched(watch)
+
+    def run_watched(self, watch):
         moments, self.bound = [], {}
         for number, (name, model, gpus) in enumerate(self.jobs):
             self.cluster.create(pod(name, model, gpus, "shared"))
-            wait_for(f"{name} to be bound or known not to fit",
-                     lambda name=name: (p := self.cluster.pods()[name])["spec"].get("nodeName") or unschedulable(p))
-            first = self.cluster.pods()[name]
+            # The very change that binds it: a look a moment later may find what the tuner has made of it.
+            _, first = watch.first(lambda item, name=name: item["metadata"]["name"] == name
+                                   and (item["spec"].get("nodeName") or unschedulable(item)))
             pods = wait_until_quiet(self.cluster)
             if first["spec"].get("nodeName") and managed(first):
                 cpu, memory = bound_with(first)

@@ -87,9 +87,9 @@ def load_image(cluster):
     cluster.script("load-image", str(archive))
 
 
-def advertise_gpus(cluster):
+def advertise_gpus(cluster, gpus=GPUS):
     """On every real node, until its kubelet is restarted."""
-    amounts = {GPU: str(GPUS)}
+    amounts = {GPU: str(gpus)}
     patch = json.dumps({"status": {"capacity": amounts, "allocatable": amounts}})
     for node in cluster.get("nodes")["items"]:
         cluster.kubectl("patch", "node", node["metadata"]["name"], "--subresource", "status", "-p", patch)

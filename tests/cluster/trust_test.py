@@ -12,7 +12,7 @@ CHANGE = "synergy.io/change"
 CONTROLLER = "synergy-controller"
 FOR_EVER = {"until": "2100-01-01T00:00:00Z"}
 ALL = ["container", "demand", "fair-share", "floor", "original", "profile", "profile-generation", "enforcement", "gpu-product",
-       "change", "hold", "room-seen", "unshrinkable-until", "warnings"]
+       "change", "hold", "room-seen", "unshrinkable-until", "warnings", "workload", "probe"]
 
 
 def annotating(annotations):
@@ -64,6 +64,46 @@ class TrustTest(ClusterTest):
             self.patch("p", change, "--subresource", "resize")
         found = self.cluster.get("pod", "p")["metadata"]["annotations"]
         self.assertEqual({found[f"synergy.io/{name}"] for name in ALL}, {"written"})
+
+    def test_the_controller_makes_and_deletes_profiles_of_what_it_measures_alone(self):
+        self.addCleanup(self.cluster.kubectl, "delete", "trainingprofiles", "--all")
+        as_controller = ("--as", CONTROLLER)
+
+        def profile(name, spec, manager=CONTROLLER):
+            return {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "spec": spec,
+                    "metadata": {"name": name, "labels": {"app.kubernetes.io/managed-by": manager}}}
+        points = {"points": [{"cpu": "1", "memory": "1Gi", "throughput": 1}]}
+        for item in (profile("forged", points), profile("forged", {"workload": "w", **points}), profile("forged", {"workload": "w"}, "me")):
+            self.assertIn("of what it measures, and no others", self.create(item, *as_controller))
+        self.assertEqual(self.create(profile("own", {"workload": "w"}), *as_controller), "")
+        for item in (profile("given", points), profile("given-by-hand", {"workload": "w"}, "me")):
+            self.assertEqual(self.create(item), "")
+            self.assertIn("of what it measures, and no others",
+                          self.ask("delete", "trainingprofile", item["metadata"]["name"], "--wait=false", *as_controller)[1])
+
+        def status(name, written):
+            return self.ask("patch", "trainingprofile", name, "--subresource", "status", "--type", "merge", "--patch",
+                            json.dumps({"status": written}), *as_controller)[1]
+        measured = {"measured": {"revision": 1, "at": "2026-11-21T07:05:03Z", "points": [{"cpu": "1", "throughput": 1, "certainty": "exact"}]}}
+        self.let_the_controller_read_profiles()
+        self.assertEqual(status("own", measured), "")
+        self.assertIn("no TrainingProfile that has points", status("given", measured))
+        self.assertEqual(status("given", {"speedUp": 1}), "")
+        self.assertEqual(self.ask("delete", "trainingprofile", "own", "--wait=false", *as_controller)[1], "")
+
+    def let_the_controller_read_profiles(self):
+        """kubectl reads before it patches. And write them, so that it is the policy which refuses."""
+        self.cluster.create(
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "writes-profiles"},
+             "rules": [{"apiGroups": ["synergy.io"], "resources": ["trainingprofiles", "trainingprofiles/status"],
+                        "verbs": ["get", "patch"]}]},
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "writes-profiles"},
+             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "writes-profiles"},
+             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": CONTROLLER}]})
+        self.addCleanup(self.cluster.kubectl, "delete", "clusterrole,clusterrolebinding", "writes-profiles")
+        for patch in ({"spec": {"gpus": 2}}, {"metadata": {"labels": {"a": "b"}}}):
+            wait_for("the patch to be refused by the policy", lambda patch=patch: "changes the status of TrainingProfiles, and nothing else" in
+                     self.ask("patch", "trainingprofile", "given", "--type", "merge", "--patch", json.dumps(patch), "--as", CONTROLLER)[1], 20)
 
     def test_nobody_passes_for_synergy_by_the_field_managers_name(self):
         forged = self.never_scheduled("a")

@@ -1,5 +1,6 @@
 """A v2 node of the test cluster: its control groups, as systemd names them, and the shipped DaemonSets on it."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -7,12 +8,14 @@ import re
 import subprocess
 import sys
 
+import trainers
 from cluster import GPU, ROOT, Cluster, own_cluster, wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "chart"))
 
 import helm  # noqa: E402
 
+INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "2"))
 NODE = "v2-1"
 LABEL = {"synergy.test/node": "v2"}
 GPUS = 2
@@ -22,8 +25,17 @@ INVENTORY = "driverVersion: '550.54'\ngpus:\n" + "".join(
     f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))
 
 
-def v2_cluster(folder, instance, *options):
-    return own_cluster(folder, instance, "--real-nodes", "0", "--v2-nodes", "1", *options)
+@contextlib.contextmanager
+def v2_cluster():
+    """A cluster of its own with one such node, those DaemonSets and a stopped synergy-controller, for all tests of v2 nodes."""
+    folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "v2-node"
+    with own_cluster(folder, INSTANCE, "--real-nodes", "0", "--v2-nodes", "1", "--controller", os.environ["SYNERGY_BIN"]) as cluster:
+        # It is started where it is asked for.
+        cluster.script("stop", "synergy-controller")
+        trainers.load_image(cluster)
+        install_daemons(cluster)
+        os.environ["SYNERGY_TEST_STATE"] = str(folder)
+        yield
 
 
 def on_node(cluster: Cluster, command):
@@ -103,9 +115,28 @@ def allocatable_gpus(cluster):
     return int(cluster.get("node", NODE)["status"]["allocatable"].get(GPU, 0))
 
 
+def metrics(cluster, component, port):
+    """Asked on the node: pods' addresses are known there only."""
+    address = daemon_pods(cluster)[component]["status"]["podIP"]
+    return on_node(cluster, f"bash -c \"exec 3<>/dev/tcp/{address}/{port} && printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3\"")
+
+
 def registrations(cluster):
-    """How often the device plugin has registered with the kubelet. Asked on the node: pods' addresses are known there only."""
-    address = daemon_pods(cluster)["device-plugin"]["status"]["podIP"]
-    metrics = on_node(cluster, f"bash -c \"exec 3<>/dev/tcp/{address}/9410 && printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3\"")
+    """How often the device plugin has registered with the kubelet."""
     return sum(float(count) for count in re.findall(
-        r'^synergy_device_plugin_registrations_total\{[^}]*outcome="ok"[^}]*\} (\S+)', metrics, re.M))
+        r'^synergy_device_plugin_registrations_total\{[^}]*outcome="ok"[^}]*\} (\S+)', metrics(cluster, "device-plugin", 9410), re.M))
+
+
+def probes(cluster, outcome):
+    """How many probes of pods have ended so, since the node agent started."""
+    page = metrics(cluster, "node-agent", 9411)
+    return float(re.search(rf'^synergy_node_agent_probes_total\{{outcome="{outcome}"\}} (\S+)', page, re.M).group(1))
+
+
+def agent_log(cluster, *options):
+    name = daemon_pods(cluster)["node-agent"]["metadata"]["name"]
+    return cluster.kubectl("--namespace", helm.NAMESPACE, "logs", name, *options)
+
+
+def agent_restarts(cluster):
+    return daemon_pods(cluster)["node-agent"]["status"]["containerStatuses"][0]["restartCount"]

@@ -1,24 +1,21 @@
 """A real kubelet on control groups v2 with systemd, as kubeadm sets nodes up: a QEMU machine, a cluster of its own.
 
-One machine serves all tests, with device plugin and node agent in pods, as the chart has them. Times are told, not asserted:
+It serves the tests of memory, too. It has device plugin and node agent in pods, as the chart has them. Times are told, not asserted:
 without KVM the machine is slow.
 """
 
 import json
-import os
-import pathlib
 import re
 import time
 import unittest
 
-import trainers
 import v2_node
-from cluster import GPU, Extender, pod, wait_for
-from node_agent_test import MIB, trainer_pod
+from cluster import GPU, Cluster, Extender, pod, wait_for
+from memory_test import MemoryTest  # noqa: F401
+from node_agent_test import MIB, probe, probed_pod, trainer_pod
 from trainers import milli, milli_cpu
 from v2_node import GPUS, LABEL, NODE, container_group, on_node, pod_group
 
-INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "2"))
 LONG = 480  # a slow machine's patience, in seconds
 
 
@@ -33,12 +30,7 @@ def sleeper(name, requests, limits=None, **spec):
 class V2NodeTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "v2-node"
-        cls.cluster = cls.enterClassContext(v2_node.v2_cluster(folder, INSTANCE, "--controller", os.environ["SYNERGY_BIN"]))
-        # It is started where it is asked for.
-        cls.cluster.script("stop", "synergy-controller")
-        trainers.load_image(cls.cluster)
-        v2_node.install_daemons(cls.cluster)
+        cls.cluster = Cluster()
 
     def setUp(self):
         self.cluster.clear()
@@ -87,7 +79,7 @@ class V2NodeTest(unittest.TestCase):
         self.assertEqual(on_node(self.cluster, "systemctl is-active kubelet containerd").split(), ["active", "active"])
 
     def test_the_machine_reaches_the_api_server_and_nothing_else(self):
-        etcd = 16479 + 100 * INSTANCE
+        etcd = 16479 + 100 * v2_node.INSTANCE
 
         def connects(address, port):
             return on_node(self.cluster, f"timeout 10 bash -c '</dev/tcp/{address}/{port}' 2>/dev/null && echo yes || echo no").strip()
@@ -174,6 +166,48 @@ class V2NodeTest(unittest.TestCase):
         self.cluster.kubectl("patch", "pod", name, "--subresource", "resize", "-p", json.dumps({"spec": {"containers": [
             {"name": "train", "resources": {"requests": {"memory": memory}, "limits": {"memory": memory}}}]}}))
 
+    def cpu_max(self, name):
+        return self.read(pod_group(self.get(name)), "cpu.max")
+
+    def await_cpu_max(self, name, quota):
+        wait_for(f"{name} to have the quota {quota}", lambda: self.cpu_max(name) == f"{quota} 100000", LONG)
+
+    def test_a_probe_takes_cpu_away_for_a_moment(self):
+        made = probed_pod("probed", {})
+        made["spec"]["nodeSelector"] = LABEL
+        self.run_pods(made)
+        before = self.identity("probed")
+        self.assertEqual(self.cpu_max("probed"), "max 100000")
+        done, wiped = (v2_node.probes(self.cluster, outcome) for outcome in ("done", "wiped"))
+        probe(self.cluster, "probed", "75m", 20)
+        self.await_cpu_max("probed", 7500)
+        self.await_cpu_max("probed", "max")
+        wait_for("it to be told", lambda: v2_node.probes(self.cluster, "done") == done + 1, LONG)
+
+        # systemd writes what it knows of a group, which is not this.
+        probe(self.cluster, "probed", "75m", 100)
+        self.await_cpu_max("probed", 7500)
+        self.resize("probed", {"cpu": "150m"})
+        self.await_cpu_max("probed", "max")
+        probe(self.cluster, "probed", "75m", 0)
+        wait_for("it to be told", lambda: v2_node.probes(self.cluster, "wiped") == wiped + 1, LONG)
+        self.assertEqual(self.cpu_max("probed"), "max 100000")
+
+        # The child dies, and the guardian is there; then both die, and the next container has the record.
+        for which, log in (("--newest", ["--previous"]), ("--oldest", [])):
+            restarts = v2_node.agent_restarts(self.cluster)
+            probe(self.cluster, "probed", "50m", 110)
+            self.await_cpu_max("probed", 5000)
+            on_node(self.cluster, f"pkill --signal KILL {which} synergy-node-ag")
+            started = time.monotonic()
+            self.await_cpu_max("probed", "max")
+            print(f"the quota is gone {time.monotonic() - started:.1f} s after the {which[2:]} process of the agent was killed")
+            wait_for("the agent to come back", lambda r=restarts: v2_node.agent_restarts(self.cluster) > r
+                     and v2_node.daemons_are_ready(self.cluster), LONG)
+            self.assertIn("a CPU quota is taken away", v2_node.agent_log(self.cluster, *log))
+            self.assertEqual(self.cpu_max("probed"), "max 100000")
+        self.assertEqual(self.identity("probed"), before)
+
     def devices(self, name):
         return re.search(r"devices=(\S+)", self.cluster.kubectl("logs", name)).group(1)
 
@@ -234,4 +268,5 @@ def gpu_pod(name, profile=None):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    with v2_node.v2_cluster():
+        unittest.main(verbosity=2)

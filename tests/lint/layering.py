@@ -15,13 +15,15 @@ ARROWS = {
     "profile": ["core"],
     "progress": ["core"],
     "solver": ["core"],
+    "gavel": ["core", "solver"],
+    "optimus": ["core"],
     "cluster": ["core", "profile"],
     "admission": ["core", "profile", "cluster"],
     "policy": ["core", "profile"],
     "allocation": ["core", "profile", "cluster"],
-    "engine": ["core", "profile", "cluster", "allocation"],
+    "engine": ["core", "profile", "cluster", "policy", "allocation"],
     "baseline": ["core", "profile", "solver", "cluster", "policy", "allocation"],
-    "sim": ["core", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "baseline"],
+    "sim": ["core", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "baseline", "gavel", "optimus"],
     "inventory": ["core"],
     "http": ["core"],
     "json": ["core"],
@@ -34,8 +36,8 @@ ARROWS = {
     "extender": ["core", "cluster", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "controller": ["core", "profile", "cluster", "admission", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "deviceplugin": ["core", "inventory", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "nodeagent": ["core", "profile", "progress", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "cli": ["core", "profile", "progress", "cluster", "policy", "allocation", "engine", "baseline", "sim", "record", "json", "wire", "config", "kube"],
+    "nodeagent": ["core", "inventory", "profile", "progress", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "cli": ["core", "profile", "progress", "gavel", "cluster", "policy", "allocation", "engine", "baseline", "sim", "record", "http", "json", "wire", "config", "kube"],
 }
 # Folders beside src/.
 PROGRAMS = ["extender", "controller", "deviceplugin", "nodeagent", "cli"]
@@ -61,7 +63,7 @@ THIRD_PARTY = {
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
 # that give the rest its clock, its log and its way to end.
-PURE = ["core", "inventory", "profile", "progress", "solver", "cluster", "admission", "policy", "allocation", "engine", "baseline", "sim"]
+PURE = ["core", "inventory", "profile", "progress", "solver", "gavel", "optimus", "cluster", "admission", "policy", "allocation", "engine", "baseline", "sim"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
 # System headers that a pure folder does not include, with the folders that may all the same.
 IMPURE_HEADERS = {

@@ -157,6 +157,10 @@ Pod DrawPod(Draw& draw) {
   made.resource_version = static_cast<uint64_t>(draw.Number(5));
   made.labels = draw.Pairs();
   made.requests = draw.AllAmounts(4);
+  if (draw.OneIn(3)) {
+    made.gang = std::make_shared<const Gang>(
+        Gang{draw.Text(), static_cast<int32_t>(draw.Below(5)), draw.Text()});
+  }
   if (draw.OneIn(2)) made.demand = draw.Amounts(4);
   made.gpu_product = draw.OneIn(4) ? draw.Text() : "";
   if (draw.OneIn(2)) made.fungible = std::make_shared<const Fungible>(draw.AnyFungible());
@@ -227,7 +231,7 @@ ClusterChange DrawChange(Draw& draw) {
   namespace change = cluster_change;
   const auto pod = [&] { return DrawPod(draw); };
   // What happens to pods happens more often than the rest.
-  switch (draw.Below(26)) {
+  switch (draw.Below(30)) {
     case 0:
       return {change::ReplaceNodes{draw.Several<Node>(4, [&] { return DrawNode(draw); })}};
     case 1:
@@ -270,6 +274,15 @@ ClusterChange DrawChange(Draw& draw) {
       return {change::DropStaleExpectations{draw.Time(), draw.Date()}};
     case 23:
     case 24:
+    case 25:
+      return {change::Hold{
+          draw.Several<GangPlace>(4, [&] { return GangPlace{draw.PodName(), draw.NodeName()}; }),
+          draw.Time(), false}};
+    case 26:
+      return {
+          change::Release{draw.Several<std::string>(kChangedPods, [&] { return draw.PodName(); })}};
+    case 27:
+    case 28:
       return DrawLimitsChange(draw);
     default:
       return {change::KeepNews{}};
@@ -322,13 +335,14 @@ ResourceQuota AnyResourceQuota(uint64_t seed) {
 bool Same(const Pod& a, const Pod& b) {
   const auto plain = [](const Pod& pod) {
     const auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand,
-                 gpu_product, fungible, waiting, priority, terminal, deleting,
+                 gpu_product, fungible, waiting, gang, priority, terminal, deleting,
                  tolerates_unschedulable, gated, warnings] = pod;
     return std::tie(uid, pod_namespace, name, node, resource_version, labels, requests, demand,
                     gpu_product, priority, terminal, deleting, tolerates_unschedulable, gated,
                     warnings);
   };
-  return plain(a) == plain(b) && SamePointee(a.fungible, b.fungible) && Same(a.waiting, b.waiting);
+  return plain(a) == plain(b) && SamePointee(a.fungible, b.fungible) &&
+         SamePointee(a.gang, b.gang) && Same(a.waiting, b.waiting);
 }
 
 }  // namespace synergy::testing

@@ -10,7 +10,7 @@
 namespace synergy::testing {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kRequestPatience{10};
 
 }  // namespace
 
@@ -288,7 +288,7 @@ void FakeApiServer::ForgetEvents() {
 
 bool FakeApiServer::WaitForRequests(std::string_view part, size_t count) const {
   Lock lock(mutex_);
-  return changed_.wait_for(lock, kPatience, [&] {
+  return changed_.wait_for(lock, kRequestPatience, [&] {
     return static_cast<size_t>(
                std::count_if(requests_.begin(), requests_.end(), [&](const FakeRequest& request) {
                  return request.path.find(part) != std::string::npos;
@@ -298,7 +298,7 @@ bool FakeApiServer::WaitForRequests(std::string_view part, size_t count) const {
 
 bool FakeApiServer::WaitForWatches(const std::string& resource, size_t count) const {
   Lock lock(mutex_);
-  return changed_.wait_for(lock, kPatience, [&] {
+  return changed_.wait_for(lock, kRequestPatience, [&] {
     return static_cast<size_t>(
                std::count_if(watches_.begin(), watches_.end(), [&](const Watch& watch) {
                  return watch.resource == resource && watch.end == Watch::End::kNone;

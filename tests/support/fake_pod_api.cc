@@ -8,11 +8,23 @@
 #include "cluster/annotations.h"
 #include "core/check.h"
 #include "core/quantity_text.h"
+#include "core/wall_time.h"
+#include "json/document.h"
 #include "json/writer.h"
 #include "wire/objects.h"
+#include "wire/quantity.h"
 
 namespace synergy::testing {
 namespace {
+
+// Whether it counts is not asked here.
+std::optional<CpuProbe> ReadProbe(const std::optional<std::string>& text) {
+  const auto document = json::Document::Parse(text.value_or("{}"));
+  const auto cpu = wire::ParseQuantity(document->root()["cpu"].text());
+  const auto until = ParseTime(document->root()["until"].text());
+  if (!cpu || !until) return std::nullopt;
+  return CpuProbe{MilliCpu(cpu->milli), *until};
+}
 
 // A fungible pod that has these annotations, written by Synergy, and nothing else, read as any pod
 // is.
@@ -296,6 +308,10 @@ void FakePodApi::Annotate(Kept& kept, const kube::AnnotationChanges& changes) {
       fungible.unshrinkable_until = read.fungible->unshrinkable_until;
     }
     if (key == annotations::kPlaceholder) fungible.placeholder = value.has_value();
+    if (key == annotations::kProbe) fungible.probe = ReadProbe(value);
+    if (key == annotations::kProfile) fungible.profile = value.value_or("");
+    if (key == annotations::kProfileGeneration)
+      fungible.profile_generation = read.fungible->profile_generation;
     if (key == annotations::kMemoryLetBe) fungible.memory_let_be = value.has_value();
     if (key == annotations::kChange) {
       fungible.change = read.fungible->change;

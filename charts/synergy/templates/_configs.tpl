@@ -89,8 +89,16 @@ extenders:
     "nodeHeadroom" .Values.nodeHeadroom
     "ownNamespace" .Release.Namespace
     "progress" $progress
+    "kueue" (dict "enabled" .Values.kueue.enabled)
     "leaseName" (include "synergy.component" (list . "controller"))
     "log" .Values.log) (deepCopy .Values.controller.config) | toYaml }}
+{{- end -}}
+
+{{/* Where the device plugin tells the node agent beside it how busy GPUs are; empty: not both of them run. */}}
+{{- define "synergy.gpuBusyFile" -}}
+{{- if and (include "synergy.runs" (list . "device-plugin")) (include "synergy.runs" (list . "node-agent")) -}}
+/run/synergy-device-plugin/gpu-busy.json
+{{- end -}}
 {{- end -}}
 
 {{- define "synergy.devicePluginConfig" -}}
@@ -98,6 +106,7 @@ extenders:
 {{ mergeOverwrite (dict
     "resource" .Values.gpuResource
     "listen" "0.0.0.0:9410"
+    "gpuBusyFile" (include "synergy.gpuBusyFile" .)
     "log" .Values.log) (deepCopy .Values.devicePlugin.config) $file | toYaml }}
 {{- end -}}
 
@@ -111,6 +120,8 @@ extenders:
     "listen" "0.0.0.0:9411"
     "cgroupFolder" "/host/cgroup"
     "podLogFolder" .Values.nodeAgent.podLogFolder
+    "stateFolder" "/run/synergy-node-agent"
+    "gpuBusyFile" (include "synergy.gpuBusyFile" .)
     "keepCache" (eq (include "synergy.memoryShrinks" .) "true")
     "log" .Values.log) $progress (deepCopy .Values.nodeAgent.config) | toYaml }}
 {{- end -}}

@@ -8,6 +8,7 @@
 
 #include "allocation/surplus.h"
 #include "cluster/annotations.h"
+#include "profile/measured_profile.h"
 
 namespace synergy {
 namespace {
@@ -15,12 +16,13 @@ namespace {
 // For ever fresh. A job's process memory is within its floor.
 MemoryReading NothingBeyondTheFloor() { return {.in_use = Bytes(0), .at = WallTime::max()}; }
 
-Pod AdmittedPod(const AdmissionFigures& figures, const std::string& pod_namespace,
-                const std::string& scheduler, WallTime now) {
+Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,
+                const std::string& pod_namespace, const std::string& scheduler, WallTime now) {
   Fungible fungible;
   fungible.container = figures.container_name;
   fungible.profile = figures.profile;
   fungible.profile_generation = figures.profile_generation;
+  fungible.workload = workload;
   fungible.enforcement = figures.enforcement;
   fungible.floor = figures.floor;
   fungible.demand = figures.demand;
@@ -57,21 +59,40 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
     const Gpus gpus(job.gpus.count() / count + (larger ? 1 : 0));
     PodToAdmit facts;
     facts.pod_namespace = job.pod_namespace;
-    facts.labels = {{std::string(annotations::kProfile), job.model}};
+    if (!job.measured) {
+      facts.labels = {{std::string(annotations::kProfile), job.model}};
+    } else {
+      const std::string name = MeasuredName(job.model, gpus, {});
+      // Labels are in the order of their keys.
+      if (surroundings.FindProfile(job.pod_namespace, name))
+        facts.labels.emplace_back(std::string(annotations::kProfile), name);
+      facts.labels.emplace_back(std::string(annotations::kWorkload), job.model);
+    }
     facts.gpu_containers = {{.index = 0, .name = "train", .gpus = gpus, .written = {}}};
     const AdmissionDecision decision = Admit(facts, surroundings, settings);
     const bool no_node = decision.figures && !decision.figures->placeholder.empty();
-    if (no_node || !decision.figures || decision.figures->profile.empty()) {
+    if (no_node || !decision.figures || (decision.figures->profile.empty() && !job.measured)) {
       return Fail(no_node ? ErrorCode::kUnavailable : ErrorCode::kInvalid,
                   fmt::format("{}: {}", job.name,
                               decision.warnings.empty() ? ToString(decision.outcome)
                                                         : decision.warnings.front()));
     }
-    Pod pod = AdmittedPod(*decision.figures, job.pod_namespace, settings.scheduler_name, now);
+    Pod pod = AdmittedPod(*decision.figures, job.measured ? job.model : std::string(),
+                          job.pod_namespace, settings.scheduler_name, now);
     pod.name = pod.uid = fmt::format("{}-{}", job.name, ordinal);
     pods.push_back(std::move(pod));
   }
   return pods;
+}
+
+void Adopt(Fungible& fungible, const std::string& name, int64_t generation,
+           const JobProfile& profile, const ProfileTrust& trust) {
+  fungible.profile = name;
+  fungible.profile_generation = generation;
+  const SizingCase sizing{.enforcement = fungible.enforcement, .gpus = fungible.requested.gpus};
+  const Sizes sizes = Size(sizing, fungible.fair_share, &profile, trust);
+  fungible.demand = sizes.demand;
+  fungible.floor = sizes.floor;
 }
 
 Pod GoingOn(Pod pod, WallTime at) {

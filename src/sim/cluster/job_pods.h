@@ -4,14 +4,18 @@
 //
 // Threading: pure, as far as the Surroundings are.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "admission/admission.h"
+#include "admission/sizing.h"
+#include "cluster/fungible.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
 #include "core/result.h"
 #include "core/units.h"
+#include "profile/job_profile.h"
 
 namespace synergy {
 
@@ -20,6 +24,8 @@ struct JobOfPods {
   std::string pod_namespace;
   std::string model;  // the TrainingProfile of this name in the namespace
   Gpus gpus;
+  // Its profile is the measured one of the workload `model`; until there is one, it has none.
+  bool measured = false;
 };
 
 // Of as few pods as `most_gpus` for each allows, with about as many GPUs each. kInvalid with the
@@ -28,6 +34,10 @@ struct JobOfPods {
 Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSurroundings& surroundings,
                                 const AdmissionSettings& settings, WallTime now);
+
+// The pod has the profile `name` from now on, for its GPUs, as the product's controller writes it.
+void Adopt(Fungible& fungible, const std::string& name, int64_t generation,
+           const JobProfile& profile, const ProfileTrust& trust);
 
 // A pod of the starting cluster, which begins at `at`, as it goes on from there: its node's agent
 // never fails. What it told last of the pod's memory is what it goes on telling.

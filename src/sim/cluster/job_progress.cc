@@ -13,6 +13,19 @@ MilliCpu UsefulTo(const JobProgress::RunningPod& pod) {
   return pod.profile ? UsefulCpu(*pod.profile, pod.in_force.memory) : pod.in_force.cpu;
 }
 
+// ... while it is no faster than its first epoch lets it be.
+MilliCpu UsefulWhenCold(const JobProgress::RunningPod& pod, MilliCpu useful) {
+  if (!pod.cold_epoch) return useful;
+  MilliCpu less;
+  MilliCpu enough = useful;
+  while (enough - less > MilliCpu(1)) {
+    const MilliCpu middle((less + enough).count() / 2);
+    const double speed = pod.profile->ThroughputAt(middle, pod.in_force.memory);
+    (speed >= pod.cold_epoch->most ? enough : less) = middle;
+  }
+  return enough;
+}
+
 }  // namespace
 
 void JobProgress::Begin(size_t job, const Work& work) {
@@ -27,12 +40,21 @@ bool JobProgress::Runs(const RunningPod& pod) const {
   return pod.job == kNoJob || jobs_.at(pod.job).Runs();
 }
 
+bool JobProgress::IsCold(const RunningPod& pod) const {
+  return pod.cold_epoch && jobs_.at(pod.job).cold > 0;
+}
+
 void JobProgress::Start(const std::string& node, RunningPod pod, Instant now) {
   const size_t job = pod.job;
   const uint32_t ordinal = pod.ordinal;
   NodeTenants& at = nodes_[node];
   const MilliCpu useful = UsefulTo(pod);
-  at.tenants.push_back({std::move(pod), useful});
+  if (pod.cold_epoch) {
+    JobState& state = jobs_.at(job);
+    state.cold = std::max(state.cold, pod.cold_epoch->work / state.work.fair_throughput);
+  }
+  const MilliCpu cold_useful = UsefulWhenCold(pod, useful);
+  at.tenants.push_back({std::move(pod), useful, cold_useful});
   if (job == kNoJob) {
     ShareCpuOf(at, now);
     return;
@@ -55,10 +77,38 @@ void JobProgress::SetInForce(const std::string& node, const std::string& uid,
     if (tenant.pod.uid != uid) continue;
     const bool same_memory = tenant.pod.in_force.memory == in_force.memory;
     tenant.pod.in_force = in_force;
-    if (!same_memory || !tenant.pod.profile) tenant.useful = UsefulTo(tenant.pod);
+    if (!same_memory || !tenant.pod.profile) {
+      tenant.useful = UsefulTo(tenant.pod);
+      tenant.cold_useful = UsefulWhenCold(tenant.pod, tenant.useful);
+    }
     ShareCpuOf(at, now);
     return;
   }
+}
+
+void JobProgress::SetQuota(const std::string& node, const std::string& uid,
+                           std::optional<MilliCpu> quota, Instant now) {
+  NodeTenants& at = nodes_[node];
+  for (Tenant& tenant : at.tenants) {
+    if (tenant.pod.uid == uid) tenant.quota = quota;
+  }
+  ShareCpuOf(at, now);
+}
+
+std::optional<JobProgress::Pace> JobProgress::PaceOf(const std::string& node,
+                                                     const std::string& uid, Instant now) const {
+  const auto at = nodes_.find(node);
+  if (at == nodes_.end()) return std::nullopt;
+  for (const Tenant& tenant : at->second.tenants) {
+    if (tenant.pod.uid != uid || tenant.pod.job == kNoJob || !tenant.pod.profile) continue;
+    const JobState& job = jobs_.at(tenant.pod.job);
+    if (!job.Runs() || now < job.from) return std::nullopt;
+    const bool cold = IsCold(tenant.pod);
+    return Pace{job.speed * job.work.fair_throughput, tenant.cpu,
+                cold ? tenant.cold_useful : tenant.useful,
+                cold ? std::optional(tenant.pod.cold_epoch->most) : std::nullopt};
+  }
+  return std::nullopt;
 }
 
 void JobProgress::Stop(const std::string& node, const std::string& uid, Instant now) {
@@ -68,25 +118,41 @@ void JobProgress::Stop(const std::string& node, const std::string& uid, Instant 
   if (gone > 0) ShareCpuOf(at, now);
 }
 
-void JobProgress::ShareCpuOf(const NodeTenants& node, Instant now) {
+void JobProgress::ShareCpuOf(NodeTenants& node, Instant now) {
   std::vector<CpuUser> users;
-  std::vector<const Tenant*> running;
-  for (const Tenant& tenant : node.tenants) {
+  std::vector<Tenant*> running;
+  for (Tenant& tenant : node.tenants) {
     if (!Runs(tenant.pod)) continue;
     const MilliCpu own = tenant.pod.in_force.cpu;
     const bool strict = tenant.pod.enforcement == Enforcement::kStrict;
-    users.push_back(
-        {static_cast<double>(own.count()), strict ? std::min(tenant.useful, own) : tenant.useful});
+    const MilliCpu useful = IsCold(tenant.pod) ? tenant.cold_useful : tenant.useful;
+    const MilliCpu most = std::min(useful, tenant.quota.value_or(useful));
+    users.push_back({static_cast<double>(own.count()), strict ? std::min(most, own) : most});
     running.push_back(&tenant);
   }
   const std::vector<MilliCpu> cpu = ShareCpu(users, node.cpu);
   for (size_t i = 0; i < running.size(); ++i) {
     const RunningPod& pod = running[i]->pod;
+    running[i]->cpu = cpu[i];
     if (pod.job == kNoJob) continue;
-    const double throughput = pod.profile ? pod.profile->ThroughputAt(cpu[i], pod.in_force.memory)
-                                          : jobs_.at(pod.job).work.fair_throughput;
+    double throughput = pod.profile ? pod.profile->ThroughputAt(cpu[i], pod.in_force.memory)
+                                    : jobs_.at(pod.job).work.fair_throughput;
+    if (IsCold(pod)) throughput = std::min(throughput, pod.cold_epoch->most);
     SetSpeed(pod.job, pod.ordinal, throughput / jobs_.at(pod.job).work.fair_throughput, now);
   }
+}
+
+std::optional<Instant> JobProgress::FirstPartDone(size_t job, Instant now) const {
+  const auto it = jobs_.find(job);
+  if (it == jobs_.end()) return std::nullopt;
+  const JobState& state = it->second;
+  if (state.first_part_done || state.work.first_part <= Seconds(0) || state.speed <= 0) {
+    return state.first_part_done;
+  }
+  const Seconds left = Seconds(state.remaining) - (state.work.ideal - state.work.first_part);
+  const Instant done = std::max(state.from, state.booked) +
+                       std::chrono::ceil<Duration>(std::max(left, Seconds(0)) / state.speed);
+  return done <= now + std::chrono::microseconds(1) ? std::optional(done) : std::nullopt;
 }
 
 double JobProgress::SpeedOf(size_t job) const {
@@ -100,12 +166,33 @@ void JobProgress::SetSpeed(size_t job, uint32_t ordinal, double speed, Instant n
   double slowest = *std::min_element(state.pod_speeds.begin(), state.pod_speeds.end());
   if (state.work.pods > 1) slowest *= rules_.spread_factor;
   if (slowest == state.speed) return;
-  const Seconds worked = now - std::max(state.from, state.booked);
-  if (worked > Seconds(0)) state.remaining -= worked.count() * state.speed;
-  state.booked = now;
+  state.first_part_done = FirstPartDone(job, now);
+  Book(state, now);
   state.speed = slowest;
   ++state.saying;
   changed_.push_back(job);
+}
+
+void JobProgress::Book(JobState& state, Instant now) {
+  const Seconds worked = now - std::max(state.from, state.booked);
+  if (worked > Seconds(0)) {
+    state.remaining -= worked.count() * state.speed;
+    state.cold -= worked.count() * state.speed;
+  }
+  state.booked = now;
+}
+
+void JobProgress::EndFirstEpoch(size_t job, Instant now) {
+  JobState& state = jobs_.at(job);
+  state.first_part_done = FirstPartDone(job, now);
+  Book(state, now);
+  state.cold = 0;
+  ++state.saying;
+  changed_.push_back(job);
+  // A copy, as in Start().
+  for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
+    ShareCpuOf(nodes_.at(name), now);
+  }
 }
 
 std::vector<JobProgress::Finish> JobProgress::TakeFinishes() {
@@ -114,9 +201,10 @@ std::vector<JobProgress::Finish> JobProgress::TakeFinishes() {
     const auto it = jobs_.find(job);
     if (it == jobs_.end() || it->second.speed <= 0) continue;
     const JobState& state = it->second;
-    const double left = std::max(state.remaining, 0.0) / state.speed;
+    const bool cold = state.cold > 0 && state.cold < state.remaining;
+    const double left = std::max(cold ? state.cold : state.remaining, 0.0) / state.speed;
     const auto nanoseconds = Duration(std::llround(std::min(left, 9e9) * 1e9));
-    const Finish finish{job, std::max(state.from, state.booked) + nanoseconds, state.saying};
+    const Finish finish{job, std::max(state.from, state.booked) + nanoseconds, state.saying, cold};
     if (!finishes.empty() && finishes.back().job == job) continue;
     finishes.push_back(finish);
   }

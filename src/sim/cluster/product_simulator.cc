@@ -16,10 +16,13 @@
 
 #include "sim/cluster/job_pods.h"
 #include "sim/cluster/job_progress.h"
+#include "sim/cluster/profiling_driver.h"
+#include "sim/cluster/simulated_data.h"
 #include "sim/cluster/simulated_kubelet.h"
 #include "sim/cluster/simulated_pods.h"
 #include "sim/cluster/simulated_scheduler.h"
 #include "sim/cluster/tuner_driver.h"
+#include "sim/share_changes.h"
 
 namespace synergy {
 namespace {
@@ -61,7 +64,8 @@ class ProductSimulation {
         options_(options),
         progress_(progress),
         observer_(observer),
-        surroundings_(state_, profiles, cluster.namespaces),
+        believed_(options.live_profiles || options.profiles_after ? published_ : profiles),
+        surroundings_(state_, believed_, cluster.namespaces),
         clocks_(cluster.at),
         scheduler_(state_),
         pods_(state_, scheduler_),
@@ -78,6 +82,7 @@ class ProductSimulation {
     });
     if (!jobs.empty()) run_.begin = run_.end = trace_[arrivals_.front()].arrival;
     now_ = Instant(kBeginning);
+    if (options.profiles_after) profiles_due_ = now_ + *options.profiles_after;
     accounted_ = progressed_ = now_;
     for (const ProductJob& job : jobs) run_.jobs.push_back({.id = job.id, .arrival = job.arrival});
     run_.places.resize(jobs.size());
@@ -96,6 +101,7 @@ class ProductSimulation {
       if (next == Instant::max() || ToSeconds(next) - run_.begin > options_.limit) return Stuck();
       Account(next);
       now_ = next;
+      if (now_ >= profiles_due_) PublishTruth();
       if (auto arrived = Arrive(); !arrived) return Fail(arrived.error());
       while (!events_.empty() && events_.top().at <= now_) {
         const Event event = events_.top();
@@ -150,8 +156,11 @@ class ProductSimulation {
         GoOn(*pods_.Find(pod.uid));
       }
     }
+    if (options_.live_profiles) {
+      profiling_.emplace(published_, state_, pods_, running_, profiles_);
+    }
     tuner_.emplace(
-        options_.tuner, profiles_, state_, pods_,
+        options_.tuner, believed_, state_, pods_,
         [this](const std::string& uid) {
           Plan(options_.latencies.resize, EventKind::kResize, uid);
         },
@@ -225,7 +234,8 @@ class ProductSimulation {
   }
 
   Instant NextTime() const {
-    Instant next = std::min(tuner_->wake(), tuner_due_);
+    Instant next = std::min({tuner_->wake(), tuner_due_, profiles_due_});
+    if (profiling_) next = std::min(next, profiling_->wake());
     if (!events_.empty()) next = std::min(next, events_.top().at);
     if (next_arrival_ < arrivals_.size()) {
       next = std::min(next, ToInstant(trace_[arrivals_[next_arrival_]].arrival));
@@ -253,20 +263,44 @@ class ProductSimulation {
     return {};
   }
 
+  bool KnowsModels() const { return !options_.live_profiles && profiles_due_ == Instant::max(); }
+
+  // From now on everybody does (ProductOptions::profiles_after).
+  void PublishTruth() {
+    profiles_due_ = Instant::max();
+    published_ = profiles_;
+    for (const JobState& job : jobs_) {
+      for (const std::string& uid : job.pods) {
+        pods_.Write(uid, [this](SimulatedPod& pod) {
+          if (!pod.fungible || !pod.fungible->profile.empty()) return;
+          Fungible& fungible = *pod.fungible;
+          const TunedProfile known =
+              published_.Find(pod.pod_namespace(), fungible.workload, fungible.requested.gpus);
+          if (!known.profile) return;
+          Adopt(fungible, fungible.workload, known.generation, *known.profile, {});
+        });
+      }
+    }
+  }
+
   // Where there are no GPUs for them as far as one can know, later.
   Result<> MakePods(size_t index) {
     const ProductJob& job = trace_[index];
     const auto pods = PodsOf({.name = fmt::format("job-{}", job.id),
                               .pod_namespace = options_.pod_namespace,
                               .model = job.model,
-                              .gpus = job.gpus},
+                              .gpus = job.gpus,
+                              .measured = !KnowsModels()},
                              largest_gpus_, surroundings_, admission_, present().wall);
     if (!pods && pods.error().code == ErrorCode::kUnavailable) {
       without_pods_.push_back(index);
       return {};
     }
     if (!pods) return Fail(pods.error());
-    running_.Begin(index, {job.ideal, job.fair_throughput, static_cast<uint32_t>(pods->size())});
+    running_.Begin(index, {.ideal = job.ideal,
+                           .fair_throughput = job.fair_throughput,
+                           .pods = static_cast<uint32_t>(pods->size()),
+                           .first_part = job.first_part});
     for (const Pod& pod : *pods) {
       owners_[pod.uid] = {index, static_cast<uint32_t>(jobs_[index].pods.size())};
       jobs_[index].pods.push_back(pod.uid);
@@ -301,7 +335,12 @@ class ProductSimulation {
         Resize(event.uid);
         return;
       case EventKind::kFinish:
-        if (running_.Holds(event.finish)) Finish(event.finish.job);
+        if (!running_.Holds(event.finish)) return;
+        if (event.finish.first_epoch) {
+          running_.EndFirstEpoch(event.finish.job, now_);
+        } else {
+          Finish(event.finish.job);
+        }
         return;
     }
   }
@@ -312,6 +351,7 @@ class ProductSimulation {
       state_.DropStaleExpectations(now_, present().wall);
       tidied_ = now_;
     }
+    if (profiling_ && now_ >= profiling_->wake()) profiling_->Run(present());
     Tune();
     for (const JobProgress::Finish& finish : running_.TakeFinishes()) {
       events_.push({finish.at, ++numbers_, EventKind::kFinish, {}, finish});
@@ -362,11 +402,11 @@ class ProductSimulation {
       fungible.requested = fungible.in_force = fungible.set_aside = amounts;
     });
     Plan(options_.latencies.start, EventKind::kStarted, uid);
+    Note(PlaceChange::Kind::kBound, *pods_.Find(uid), as_planned.requests.main);
     if (IsMeasured(uid)) {
       JobPlace& place = run_.places[owners_.at(uid).job];
       place.nodes += (place.nodes.empty() ? "" : " ") + as_planned.node;
       place.bound_with += as_planned.requests.main;
-      Note(PlaceChange::Kind::kBound, *pods_.Find(uid), as_planned.requests.main);
     }
     Draw();
   }
@@ -376,15 +416,22 @@ class ProductSimulation {
     if (pod.fungible) {
       running.in_force = pod.fungible->in_force;
       running.enforcement = pod.fungible->enforcement;
-      running.profile =
-          profiles_.Find(pod.pod_namespace(), pod.fungible->profile, pod.fungible->requested.gpus)
-              .profile;
+      // What it truly does, whatever is known of it.
+      const Fungible& fungible = *pod.fungible;
+      const bool is_unknown = options_.live_profiles || fungible.profile.empty();
+      const std::string& model = is_unknown ? fungible.workload : fungible.profile;
+      running.profile = profiles_.Find(pod.pod_namespace(), model, fungible.requested.gpus).profile;
     } else {
       running.in_force = pod.CountedByKubeScheduler();
     }
     if (const auto owner = owners_.find(pod.uid()); owner != owners_.end()) {
       running.job = owner->second.job;
       running.ordinal = owner->second.ordinal;
+      if (options_.cold_epochs && InTrace(running.job) && running.profile) {
+        const SimulatedData data = DataOf(*running.profile);
+        if (data.size > Bytes(0))
+          running.cold_epoch = {.work = data.Epoch(), .most = data.uncached};
+      }
       JobState& job = jobs_[running.job];
       if (++job.started == job.pods.size()) {
         ++going_;
@@ -396,6 +443,7 @@ class ProductSimulation {
     }
     progressed_ = now_;
     running_.Start(pod.node, std::move(running), now_);
+    if (profiling_) profiling_->Heard(now_);
   }
 
   void Resize(const std::string& uid) {
@@ -409,10 +457,9 @@ class ProductSimulation {
         return;
       case SimulatedKubelet::Resize::kInForce:
         running_.SetInForce(pod->node, uid, pod->fungible->in_force, now_);
-        if (IsMeasured(uid)) {
-          ++run_.jobs[owners_.at(uid).job].resizes;
-          Note(PlaceChange::Kind::kResized, *pod, pod->fungible->in_force);
-        }
+        if (profiling_) profiling_->Heard(now_);
+        if (IsMeasured(uid)) ++run_.jobs[owners_.at(uid).job].resizes;
+        Note(PlaceChange::Kind::kResized, *pod, pod->fungible->in_force);
         return;
     }
   }
@@ -421,9 +468,11 @@ class ProductSimulation {
     JobState& job = jobs_[index];
     for (const std::string& uid : job.pods) {
       const SimulatedPod& pod = *pods_.Find(uid);
-      if (InTrace(index)) Note(PlaceChange::Kind::kGone, pod, pod.CountedByKubeScheduler());
+      Note(PlaceChange::Kind::kGone, pod, pod.CountedByKubeScheduler());
       running_.Stop(pod.node, uid, now_);
     }
+    const auto first_part = running_.FirstPartDone(index, now_);
+    if (first_part && InTrace(index)) run_.jobs[index].first_part = ToSeconds(*first_part);
     running_.End(index);
     for (const std::string& uid : job.pods) {
       pods_.Remove(uid);
@@ -446,7 +495,8 @@ class ProductSimulation {
 
   void Note(PlaceChange::Kind kind, const SimulatedPod& pod, const ResourceVector& amounts) {
     if (!options_.keep_changes) return;
-    const uint64_t job = trace_[owners_.at(pod.uid()).job].id;
+    std::optional<uint64_t> job;
+    if (IsMeasured(pod.uid())) job = trace_[owners_.at(pod.uid()).job].id;
     run_.changes.push_back({ToSeconds(now_), job, kind, pod.uid(), pod.node, amounts});
   }
 
@@ -492,6 +542,8 @@ class ProductSimulation {
   ProductObserver* const observer_;
 
   ClusterState state_;
+  ModelProfiles published_;        // during the run
+  const ModelProfiles& believed_;  // by admission and the tuner
   SimulatedSurroundings surroundings_;
   const WallTime clocks_;  // what they say at the beginning
   AdmissionSettings admission_;
@@ -500,6 +552,7 @@ class ProductSimulation {
   SimulatedKubelet kubelet_;
   JobProgress running_;
   std::optional<TunerDriver> tuner_;
+  std::optional<ProfilingDriver> profiling_;
 
   ResourceVector total_;
   Gpus largest_gpus_;  // of one node
@@ -512,6 +565,7 @@ class ProductSimulation {
   uint64_t numbers_ = 0;
   Instant now_{};
   Instant tidied_{};
+  Instant profiles_due_ = Instant::max();
   Instant tuner_due_ = Instant::max();  // for what it has not heard yet
   uint64_t tuner_heard_ = 0;            // writes
   Instant accounted_{};
@@ -534,7 +588,7 @@ StartingCluster ClusterOf(size_t servers, const ResourceVector& server) {
   StartingCluster cluster;
   for (size_t number = 1; number <= servers; ++number) {
     Node node;
-    node.name = fmt::format("node-{:04}", number);
+    node.name = ServerName(number - 1);
     node.allocatable.main = server;
     node.gpu_kinds.installed = server.gpus;
     node.pods_allowed = std::max<int64_t>(110, server.gpus.count());

@@ -45,7 +45,7 @@ struct StartingCluster {
   WallTime at{std::chrono::hours(1)};
 };
 
-// That many nodes, node-0001 and so on.
+// That many nodes, named by ServerName (sim/share_changes.h).
 StartingCluster ClusterOf(size_t servers, const ResourceVector& server);
 
 // A job as the cluster sees it: pods with GPUs and the label of a profile.
@@ -56,6 +56,7 @@ struct ProductJob {
   Seconds arrival{};
   Seconds ideal{};             // its whole running time at the fair share
   double fair_throughput = 1;  // the profile's throughput that `ideal` is told in
+  Seconds first_part{};        // as Job::first_part
 };
 
 struct ProductOptions {
@@ -69,6 +70,13 @@ struct ProductOptions {
   // fair share. None: they run for ever. They are not among the run's jobs.
   std::optional<Seconds> remaining;
   bool keep_changes = false;  // SimulationRun::changes
+  // Nobody has profiled the jobs' models: the product measures them while they run.
+  bool live_profiles = false;
+  // ... or has until so long after the first arrival, when the true profiles are published; nobody
+  // measures. What placing jobs blindly costs, and nothing else. Not with `live_profiles`.
+  std::optional<Duration> profiles_after;
+  // Until a job has read its data set once, all of it comes from storage (simulated_data.h).
+  bool cold_epochs = false;
   // The run ends then, whoever still runs or waits; none: when all jobs have finished.
   std::optional<Seconds> until;
   // The simulation gives up after this much simulated time: some job can never run.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "kube/events.h"
 #include "metrics/node_agent_metrics.h"
 #include "nodeagent/cpu_groups.h"
+#include "nodeagent/data_use.h"
 #include "nodeagent/node_pods.h"
 #include "nodeagent/progress_keeper.h"
 #include "support/fake_clock.h"
@@ -37,6 +39,13 @@ struct NoEvents final : kube::EventRecorder {
 struct NoCpu final : nodeagent::CpuGroups {
   Result<CpuUse> Read(const wire::ResizeStatus&, const wire::ResizeStatus::Container&) override {
     return CpuUse{};
+  }
+};
+
+struct NoData final : nodeagent::DataUse {
+  std::optional<MemoryUse> Read(const wire::ResizeStatus&,
+                                const wire::ResizeStatus::Container&) override {
+    return std::nullopt;
   }
 };
 
@@ -64,6 +73,7 @@ double PartOfACoreToFollowLogs() {
   metrics::NodeAgentMetrics metrics;
   NoEvents events;
   NoCpu cpu;
+  NoData data;
   nodeagent::NodePods pods;
   std::vector<std::string> files;
   std::vector<wire::ResizeStatus> all;
@@ -74,8 +84,10 @@ double PartOfACoreToFollowLogs() {
   }
   pods.Replace(std::move(all));
   nodeagent::ProgressKeeper keeper(
-      pods, cpu, folder.Path(""),
-      [](const auto&...) -> Result<std::string> { return Fail(ErrorCode::kNotFound, "no page"); },
+      pods,
+      {cpu, data, folder.Path(""),
+       [](const auto&...) -> Result<std::string> { return Fail(ErrorCode::kNotFound, "no page"); },
+       []() -> Result<NodeBusy> { return Fail(ErrorCode::kNotFound, "no file"); }},
       clock, log, events, metrics);
   double used = 0;
   for (int second = 0; second < kSeconds; ++second) {

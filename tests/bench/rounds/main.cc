@@ -1,5 +1,5 @@
-// What rounds and simulations cost and bring: scripts/bench.sh objective | round | simulate |
-// guard.
+// What rounds and simulations cost and bring: scripts/bench.sh objective | round | rounds |
+// simulate | guard.
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +19,7 @@
 #include "baseline/round.h"
 #include "bench/rounds/guard.h"
 #include "bench/rounds/objective.h"
+#include "bench/rounds/queue.h"
 #include "bench/rounds/results.h"
 #include "cli/model_facts_file.h"
 #include "cli/simulation.h"
@@ -288,7 +289,7 @@ int main(int argc, char** argv) {
   std::string json;
   app.add_option("what", what)
       ->required()
-      ->check(CLI::IsMember({"objective", "round", "simulate", "guard"}));
+      ->check(CLI::IsMember({"objective", "round", "rounds", "simulate", "guard"}));
   app.add_option("--data", data, "tests/data/synergy/reference")->required();
   app.add_option("--json", json);
   synergy::bench::GuardOptions guard;
@@ -306,6 +307,11 @@ int main(int argc, char** argv) {
   if (what == "objective") {
     synergy::bench::Results results;
     synergy::bench::BenchObjective(*facts, results);
+    return results.Report(json);
+  }
+  if (what == "rounds") {
+    synergy::bench::Results results;
+    synergy::bench::BenchQueue(results);
     return results.Report(json);
   }
   if (what == "guard") {

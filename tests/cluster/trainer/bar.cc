@@ -11,6 +11,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kInterval{100};
+constexpr std::chrono::milliseconds kLook{50};
 constexpr uint64_t kWidth = 10;
 
 std::string Time(double seconds) {
@@ -58,6 +59,27 @@ Bar::Bar(uint64_t total, std::function<uint64_t()> done) {
       if (at == total) break;
     }
     std::fputc('\n', stderr);
+  });
+}
+
+Lines::Lines(uint64_t every, std::function<uint64_t()> done) {
+  if (every == 0) return;
+  thread_ = std::jthread([every, done = std::move(done)](const std::stop_token& stop) {
+    uint64_t printed = 0;
+    Clock::time_point printed_at = Clock::now();
+    while (!stop.stop_requested()) {
+      std::this_thread::sleep_for(kLook);
+      const uint64_t at = done();
+      if (at / every == printed / every) continue;
+      const Clock::time_point now = Clock::now();
+      const double milliseconds =
+          std::chrono::duration<double, std::milli>(now - printed_at).count() /
+          static_cast<double>(at - printed);
+      std::fprintf(stderr, "iter %llu: loss 1.0000, time %.2fms\n",
+                   static_cast<unsigned long long>(at), milliseconds);
+      printed = at;
+      printed_at = now;
+    }
   });
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// A progress bar on standard error, as tqdm draws it round a loop: ten times a second, each over
-// the one before, without an end of line before the end.
+// What a training says of its progress on standard error: a bar, as tqdm draws it round a loop, ten
+// times a second, each over the one before, without an end of line before the end; or lines, as
+// nanoGPT prints them.
 //
 // Threading: a thread of its own, which ends with the object.
 
@@ -15,6 +16,15 @@ class Bar {
  public:
   // Of `total` iterations; 0 draws none. `done` is called from the bar's thread.
   Bar(uint64_t total, std::function<uint64_t()> done);
+
+ private:
+  std::jthread thread_;
+};
+
+class Lines {
+ public:
+  // One each `every` iterations, and none in between; 0 prints none. `done` as above.
+  Lines(uint64_t every, std::function<uint64_t()> done);
 
  private:
   std::jthread thread_;

@@ -11,14 +11,14 @@
 namespace synergy::trainer {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kTouched = 4096;  // a page
 constexpr auto kPause = std::chrono::milliseconds(100);
 
 }  // namespace
 
 Breathing::Breathing(uint64_t most, uint64_t seed)
     : thread_([this, most, seed](const std::stop_token& stop) {
-        if (most < kPage) return;
+        if (most < kTouched) return;
         void* const mapped =
             mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped == MAP_FAILED) {
@@ -29,11 +29,11 @@ Breathing::Breathing(uint64_t most, uint64_t seed)
         std::mt19937_64 random(seed);
         uint64_t held = 0;
         while (!stop.stop_requested()) {
-          const uint64_t wanted = random() % (most / kPage + 1) * kPage;
+          const uint64_t wanted = random() % (most / kTouched + 1) * kTouched;
           if (wanted < held) madvise(memory + wanted, held - wanted, MADV_DONTNEED);
-          for (uint64_t at = held; at < wanted && !stop.stop_requested(); at += kPage) {
+          for (uint64_t at = held; at < wanted && !stop.stop_requested(); at += kTouched) {
             memory[at] = 1;
-            touched_ += kPage;
+            touched_ += kTouched;
           }
           held = wanted;
           std::this_thread::sleep_for(kPause);

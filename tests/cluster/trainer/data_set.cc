@@ -70,8 +70,8 @@ class Samples : public DataSet {
   std::uniform_int_distribution<uint64_t> choose_;
 };
 
-// A file without content: reading its holes fills the page cache as any other file does, and takes
-// no disk.
+// A file without content, but for --real-data: reading its holes fills the page cache as any other
+// file does, and takes no disk.
 class FileSamples final : public Samples {
  public:
   explicit FileSamples(const Options& options)
@@ -83,6 +83,7 @@ class FileSamples final : public Samples {
     file_ = ::open(options.data_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (file_ < 0 || ::ftruncate(file_, static_cast<off_t>(size_)) != 0)
       Die(options.data_file.c_str());
+    if (options.real_data) Fill();
     // Read-ahead would load neighbours that nobody asked for.
     if (::posix_fadvise(file_, 0, 0, POSIX_FADV_RANDOM) != 0) Die("posix_fadvise");
     void* pages = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file_, 0);
@@ -113,6 +114,17 @@ class FileSamples final : public Samples {
   }
 
  private:
+  // Content that no file system makes a hole of, and that is on the disk alone.
+  void Fill() {
+    const std::vector<char> content(kSample, 'x');
+    for (uint64_t at = 0; at < size_; at += kSample) {
+      if (::pwrite(file_, content.data(), kSample, static_cast<off_t>(at)) !=
+          static_cast<ssize_t>(kSample))
+        Die("write");
+    }
+    if (::fsync(file_) != 0 || ::posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED) != 0) Die("fsync");
+  }
+
   std::vector<unsigned char> resident_;
   const uint64_t size_;
   int file_ = -1;

@@ -5,7 +5,8 @@
 //
 // The program may run ahead of it, as with CUDA's streams and read-ahead: a process that a CPU
 // quota stops for most of each 100 ms still keeps it busy. On average it never does more than its
-// speed allows.
+// speed allows. One that is synchronous waits for each piece, as a loop does that looks at its loss
+// in every step.
 //
 // Threading: Work() by one thread; finished() by any.
 
@@ -23,14 +24,23 @@ class Device {
   using Duration = std::chrono::nanoseconds;
 
   // `piece` is how long one piece of work takes.
-  explicit Device(Duration piece) : piece_(piece) {}
+  explicit Device(Duration piece, bool synchronous = false)
+      : piece_(piece), run_ahead_(synchronous ? Duration::zero() : kRunAhead) {}
 
-  // One piece more. Returns when the device is no further behind than it may be.
-  void Work(const std::stop_token& stop) {
+  // One piece more. Returns when the device is no further behind than it may be; with `spin` the
+  // wait uses a core, as CUDA's and NCCL's do.
+  void Work(const std::stop_token& stop, bool spin = false) {
     std::unique_lock lock(mutex_);
     ++given_;
     done_at_ = std::max(done_at_, Clock::now()) + piece_;
-    changed_.wait_until(lock, stop, done_at_ - kRunAhead, [] { return false; });
+    const Clock::time_point until = done_at_ - run_ahead_;
+    if (!spin) {
+      changed_.wait_until(lock, stop, until, [] { return false; });
+      return;
+    }
+    lock.unlock();
+    while (Clock::now() < until && !stop.stop_requested()) {
+    }
   }
 
   // Pieces that are done.
@@ -43,9 +53,10 @@ class Device {
  private:
   using Clock = std::chrono::steady_clock;
   // More than the period of a CPU quota, which is 100 ms everywhere.
-  static constexpr std::chrono::milliseconds kRunAhead{150};
+  static constexpr Duration kRunAhead = std::chrono::milliseconds(150);
 
   const Duration piece_;
+  const Duration run_ahead_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   Clock::time_point done_at_{};

@@ -110,6 +110,7 @@ int Run(const Options& options, const sigset_t& signals) {
   const std::unique_ptr<DataSet> data = DataSet::Open(options);
   Training training(options, *data);
   const Bar bar(options.bar, [&training] { return training.iterations(); });
+  const Lines lines(options.lines, [&training] { return training.iterations(); });
   std::atomic<double> last_second = 0;
   std::optional<MetricsServer> server;
   if (options.port) {

@@ -18,7 +18,7 @@ constexpr int kLookUpMillis = 200;
 constexpr timeval kPatience{.tv_sec = 1, .tv_usec = 0};
 constexpr size_t kLongestRequest = 8192;
 
-[[noreturn]] void Die(const char* what) {
+[[noreturn]] void CannotServe(const char* what) {
   std::fprintf(stderr, "trainer: cannot serve metrics: %s\n", what);
   std::exit(EXIT_FAILURE);
 }
@@ -53,7 +53,8 @@ MetricsServer::MetricsServer(const std::string& address, uint16_t port,
   sockaddr_in place{};
   place.sin_family = AF_INET;
   place.sin_port = htons(port);
-  if (inet_pton(AF_INET, address.c_str(), &place.sin_addr) != 1) Die("no such IPv4 address");
+  if (inet_pton(AF_INET, address.c_str(), &place.sin_addr) != 1)
+    CannotServe("no such IPv4 address");
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int yes = 1;
   setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
@@ -61,7 +62,7 @@ MetricsServer::MetricsServer(const std::string& address, uint16_t port,
   socklen_t size = sizeof(place);
   if (bind(listener_, plain, size) != 0 || listen(listener_, 16) != 0 ||
       getsockname(listener_, plain, &size) != 0) {
-    Die("the port is taken");
+    CannotServe("the port is taken");
   }
   port_ = ntohs(place.sin_port);
   thread_ = std::jthread([this](const std::stop_token& stop) { Serve(stop); });

@@ -29,6 +29,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
   Options options;
   double gpu_step = 20;
   double cpu_per_iteration = 10;
+  double serial = 0;
+  double checkpoint_every = 0;
+  double checkpoint = 0;
+  double phase = 0;
   double warm_up = 0;
   double run_time = 0;
   std::string workers = "auto";
@@ -43,6 +47,24 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
   app.add_option("--workers", workers,
                  "Threads that prepare; auto: one for each CPU that the process may run on (auto)")
       ->check(CLI::IsMember({"auto"}) | CLI::Range(1, 1024));
+  app.add_option("--ahead", options.ahead, "Iterations that wait on each side of a worker (4)")
+      ->check(CLI::Range(1, 10'000));
+  app.add_option("--serial", serial,
+                 "Milliseconds of CPU time per iteration of the thread that trains (0)")
+      ->check(CLI::Range(0.0, 60'000.0));
+  app.add_flag("--spin", options.spin, "Use a whole core while waiting for the GPU");
+  app.add_flag("--synchronous", options.synchronous,
+               "Launch a step only when the GPU has done the one before: who is stopped meanwhile "
+               "lets it stand idle");
+  app.add_option("--checkpoint-every", checkpoint_every,
+                 "Seconds between checkpoints, in which nothing is trained; 0: none (0)")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--checkpoint", checkpoint, "Seconds that a checkpoint takes (0)")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--phase", phase,
+                 "Seconds after which preparing takes twice the CPU time, and once again so many "
+                 "after which it does not; 0: never (0)")
+      ->check(CLI::Range(0.0, 1e6));
   app.add_option("--data-set-size", options.data_set_size, "Bytes, such as 200Mi; 0 reads nothing")
       ->transform(size);
   app.add_option("--read-per-iteration", options.read_per_iteration, "Bytes (1Mi)")
@@ -59,6 +81,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
                  "Bytes of an anonymous cache (the data set's size)")
       ->transform(size);
   app.add_option("--data-file", options.data_file, "The data set, made when it is not there");
+  app.add_flag("--real-data", options.real_data,
+               "Write the data set's file first, so that what is not cached is read from a disk");
   app.add_option("--model-memory", options.model_memory, "Bytes of anonymous memory to hold")
       ->transform(size);
   app.add_option("--breathing-memory", options.breathing_memory,
@@ -69,6 +93,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
                  "End after so long, with a line throughput=ITERATIONS_PER_SECOND");
   app.add_option("--bar", options.bar,
                  "Iterations that a progress bar on standard error counts to; 0: no bar (0)");
+  app.add_option("--lines", options.lines,
+                 "Iterations from one line on standard error that tells of them to the next; 0: "
+                 "no lines (0)");
   app.add_option("--address", options.address, "IPv4 address to serve /metrics on (0.0.0.0)");
   CLI::Option* port_option =
       app.add_option("--port", port, "Port of /metrics; 0 takes a free one; without it none");
@@ -80,6 +107,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
   }
   options.gpu_step = Milliseconds(gpu_step);
   options.cpu_per_iteration = Milliseconds(cpu_per_iteration);
+  options.serial = Milliseconds(serial);
+  options.checkpoint_every = Milliseconds(checkpoint_every * 1000);
+  options.checkpoint = Milliseconds(checkpoint * 1000);
+  options.phase = Milliseconds(phase * 1000);
   options.warm_up = Milliseconds(warm_up * 1000);
   options.run_time = Milliseconds(run_time * 1000);
   options.workers = workers == "auto" ? UsableCpus() : std::stoi(workers);

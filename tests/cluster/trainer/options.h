@@ -17,11 +17,20 @@ struct Options {
   Duration gpu_step = std::chrono::milliseconds(20);
   Duration cpu_per_iteration = std::chrono::milliseconds(10);
   int workers = 0;  // as many as there are CPUs that the process may run on, when parsed
+  int ahead = 4;    // iterations that wait on each side of a worker
+  // What makes a measurement of the speed go wrong:
+  Duration serial{};            // CPU time of an iteration that no other thread can share
+  bool spin = false;            // the thread that waits for the GPU uses a whole core meanwhile
+  bool synchronous = false;     // a step is launched when the one before is done
+  Duration checkpoint_every{};  // the loop stands still for `checkpoint` so often; 0: never
+  Duration checkpoint{};
+  Duration phase{};  // preparing takes twice the CPU time in every second one; 0: one phase
 
   uint64_t data_set_size = 0;  // bytes; 0: nothing is read
   uint64_t read_per_iteration = uint64_t{1} << 20;
   uint64_t storage_bandwidth = 100'000'000;  // bytes per second
   std::string data_file = "/data/set";
+  bool real_data = false;  // the file has content, which is read from a disk
   bool anonymous_cache = false;
   uint64_t cache_size = 0;        // of an anonymous cache; 0: the data set's
   uint64_t model_memory = 0;      // anonymous memory that is held all the time
@@ -29,6 +38,7 @@ struct Options {
   Duration warm_up{};             // not part of the summary
   Duration run_time{};            // 0: until SIGTERM
   uint64_t bar = 0;               // iterations that a progress bar counts to; 0: no bar
+  uint64_t lines = 0;             // iterations from one line about progress to the next; 0: none
   std::string address = "0.0.0.0";
   std::optional<uint16_t> port;  // of /metrics; 0: any free one
 };

@@ -1,16 +1,22 @@
 #include "cluster/trainer/training.h"
 
+#include <condition_variable>
 #include <ctime>
+#include <mutex>
 
 namespace synergy::trainer {
 namespace {
-
-constexpr int kAheadOfWorker = 4;  // iterations that wait on each side of a worker
 
 Duration ThreadCpuTime() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+void Pause(Duration time, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any().wait_for(lock, stop, time, [] { return false; });
 }
 
 // Uses `work` of CPU time, however long that takes.
@@ -27,9 +33,9 @@ void Burn(Duration work, const std::stop_token& stop) {
 Training::Training(const Options& options, DataSet& data)
     : options_(options),
       data_(data),
-      read_(kAheadOfWorker * options.workers),
-      prepared_(kAheadOfWorker * options.workers),
-      gpu_(options.gpu_step) {
+      read_(options.ahead * options.workers),
+      prepared_(options.ahead * options.workers),
+      gpu_(options.gpu_step, options.synchronous) {
   threads_.emplace_back([this](const std::stop_token& stop) { Read(stop); });
   for (int i = 0; i < options.workers; ++i)
     threads_.emplace_back([this](const std::stop_token& stop) { Prepare(stop); });
@@ -44,13 +50,26 @@ void Training::Read(const std::stop_token& stop) {
 
 void Training::Prepare(const std::stop_token& stop) {
   while (read_.Take(stop)) {
-    Burn(options_.cpu_per_iteration, stop);
+    Burn(PrepareTime(), stop);
     if (!prepared_.Put(stop)) return;
   }
 }
 
+Duration Training::PrepareTime() const {
+  if (options_.phase == Duration::zero()) return options_.cpu_per_iteration;
+  const bool second = (Clock::now() - began_) / options_.phase % 2 == 1;
+  return second ? 2 * options_.cpu_per_iteration : options_.cpu_per_iteration;
+}
+
 void Training::Train(const std::stop_token& stop) {
-  while (prepared_.Take(stop)) gpu_.Work(stop);
+  Clock::time_point checkpoint = began_ + options_.checkpoint_every;
+  while (prepared_.Take(stop)) {
+    Burn(options_.serial, stop);
+    gpu_.Work(stop, options_.spin);
+    if (options_.checkpoint_every == Duration::zero() || Clock::now() < checkpoint) continue;
+    Pause(options_.checkpoint, stop);
+    checkpoint = Clock::now() + options_.checkpoint_every;
+  }
 }
 
 }  // namespace synergy::trainer

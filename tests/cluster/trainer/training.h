@@ -7,6 +7,7 @@
 //
 // Threading: starts threads of its own; the destructor ends them. Counters from any thread.
 
+#include <chrono>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -27,11 +28,16 @@ class Training {
   uint64_t iterations() const { return gpu_.finished(); }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void Read(const std::stop_token& stop);
   void Prepare(const std::stop_token& stop);
   void Train(const std::stop_token& stop);
 
+  Duration PrepareTime() const;
+
   const Options options_;
+  const Clock::time_point began_ = Clock::now();
   DataSet& data_;
   Buffer read_;
   Buffer prepared_;

@@ -51,6 +51,14 @@ class SimulateTest(unittest.TestCase):
         self.assertLess(ours["mean_jct_hours"], spread["mean_jct_hours"])
         self.assertLess(ours["mean_jct_hours"], packed["mean_jct_hours"])
 
+    def test_what_it_costs_that_nobody_has_profiled_the_models(self):
+        trace = ["--trace", DATA.parent / "static_100job.csv", "--servers", "4"]
+        known, live, proportional = (figures(*trace, "--mechanism", *how)["mean_jct_hours"] for how in (
+            ["synergy"], ["synergy", "--live-profiles"], ["proportional"]))
+        self.assertNotEqual(live, known)
+        self.assertLess(live, 1.03 * known)
+        self.assertLess(live, 0.9 * proportional)
+
     def test_the_same_seed_gives_the_same_run_and_a_saved_workload_too(self):
         made = ["--generate", "rate=9/h,gpus=philly,jobs=200,seed=3", "--servers", "4"]
         saved = self.folder / "made.csv"
@@ -116,6 +124,67 @@ class SimulateTest(unittest.TestCase):
         self.assertTrue(all(0 <= float(point["gpus"]) <= 1 and 0 <= float(point["cpu"]) <= 1 for point in points))
         self.assertIn("fifo synergy", plot.read_text(encoding="utf-8"))
 
+    def test_tiresias_simulator_gives_its_authors_figures(self):
+        data, jobs = ROOT / "tests/data/tiresias", self.folder / "jobs.csv"
+        done = simulate("--compat", "tiresias", "--cluster", "n2g4", "--schedule", "dlas-gpu-2", "--scheme", "count",
+                        "--queue-limits", "325,1000", "--size-history", data / "yarn-gput1000.csv",
+                        "--trace", data / "60_job.csv", "--jobs-csv", jobs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = list(csv.DictReader(io.StringIO(jobs.read_text(encoding="utf-8"))))
+        recorded = list(csv.DictReader((data / "60_job.n2g4q325_1000.count.dlas-gpu-2.csv").open(encoding="utf-8")))
+        self.assertEqual(len(rows), 60)
+        for row, expected in zip(rows, recorded, strict=True):
+            for column in ("job_id", "start_s", "finish_s"):
+                self.assertEqual(float(row[column]), float(expected[column]))
+
+    def test_tiresias_beats_fifo_on_its_authors_trace_by_what_they_measure(self):
+        data = ROOT / "tests/data/tiresias"
+        done = simulate("--compat", "tiresias", "--cluster", "n15g4", "--scheme", "yarn", "--trace", data / "t480_job.csv",
+                        "--schedule", "fifo,dlas-gpu,dlas-gpu-8,shortest-gpu", "--output", "json")
+        mean = [run["mean_jct_hours"] for run in json.loads(done.stdout)]
+        for times, expected in zip(mean[1:], (3.40, 3.52, 3.73), strict=True):
+            self.assertAlmostEqual(mean[0] / times, expected, places=2)
+
+    def test_gavel_simulator_gives_its_authors_figures(self):
+        data, jobs = ROOT / "tests/data/gavel/runs", self.folder / "jobs.csv"
+        done = simulate("--compat", "gavel", "--types", "v100=4,p100=4,k80=4", "--policy", "fifo_perf",
+                        "--trace", data / "cont_multi_80.trace", "--jobs-csv", jobs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = list(csv.DictReader(io.StringIO(jobs.read_text(encoding="utf-8"))))
+        recorded = list(csv.DictReader((data / "cont_multi_80.jct.csv").open(encoding="utf-8")))
+        for row, expected in zip(rows, recorded, strict=True):
+            self.assertAlmostEqual(float(row["finish_s"]) - float(row["submit_s"]), float(expected["fifo_perf"]), delta=0.02)
+
+    def test_what_gavels_policies_were_asked_can_be_asked_again(self):
+        for policy in ("max_min_fairness_perf", "finish_time_fairness_perf"):
+            saved, solves = self.folder / "made.trace", self.folder / "solves.json"
+            cluster = ["--compat", "gavel", "--types", "v100=2,p100=2,k80=2", "--policy", policy, "--output", "json"]
+            made = simulate("--generate", "rate=3/h,jobs=30,gpus=1x8:2x2,seed=5", *cluster, "--save", saved, "--solves", solves)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            again = simulate("--trace", saved, *cluster)
+            self.assertAlmostEqual(json.loads(again.stdout)["mean_jct_hours"], json.loads(made.stdout)["mean_jct_hours"], 9)
+            calls = json.loads(solves.read_text(encoding="utf-8"))["calls"]
+            command = [str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), "gavel", "solve", "--policy", policy]
+            solved = subprocess.run([*command, "--input", solves, "--output", "json"], capture_output=True, text=True, check=True)
+            for asked, answer in zip(calls, json.loads(solved.stdout), strict=True):
+                self.assertLess(abs(answer["objective"] / asked["objective"] - 1), 1e-5)
+
+    def test_elastic_jobs_use_what_jobs_of_one_size_leave(self):
+        runs = figures("--elastic", "--types", "v100=64", "--round", "10m", "--generate", "rate=2/h,jobs=200,gpus=philly,seed=1",
+                       "--policy", "optimus,optimus-exact,srtf,equal")
+        optimus, exact, srtf, equal = (run["mean_jct_hours"] for run in runs)
+        self.assertLess(optimus, 0.75 * srtf)
+        self.assertLess(equal, 0.75 * srtf)
+        # What is fitted while they run is nearly as good as knowing.
+        self.assertLess(abs(optimus / exact - 1), 0.05)
+
+    def test_first_iterations_come_sooner_where_new_jobs_go_first(self):
+        runs = figures("--trace", DATA / "dynamic_100job.csv", "--servers", "4", "--policy", "fifo,2d-las,2d-gittins",
+                       "--mechanism", "synergy-rounds")
+        first = [run["mean_first_100_iterations_hours"] for run in runs]
+        self.assertGreater(first[0], 5 * first[1])
+        self.assertGreater(first[0], 5 * first[2])
+
     def test_philly_traces_are_read(self):
         run = figures("--trace", *(ROOT / "tests/data/philly").glob("*.json"))
         self.assertGreater(run["jobs"], 0)
@@ -131,6 +200,22 @@ class SimulateTest(unittest.TestCase):
                                 (["--generate", "jobs=10", "--policy", "luck", "--mechanism", "tune"], "one of fifo"),
                                 (["--generate", "jobs=10", "--policy", "srtf"], "--mechanism synergy-rounds"),
                                 (["--generate", "jobs=10", "--latency", "bind=soon"], "--latency"),
+                                (["--generate", "jobs=10", "--queue-limits", "7200,3250"], "--queue-limits"),
+                                (["--generate", "jobs=10", "--lease", "soon"], "--lease"),
+                                (["--compat", "tiresias", "--cluster", "big", "--trace", trace], "--cluster"),
+                                (["--compat", "tiresias", "--cluster", "n1g1", "--trace", trace], "num_gpu"),
+                                (["--compat", "gavel", "--generate", "jobs=10"], "--types: with --compat gavel GPU types"),
+                                (["--compat", "gavel", "--generate", "jobs=10", "--types", "v100=x"], "--types: \"v100=x\""),
+                                (["--compat", "gavel", "--generate", "jobs=10", "--types", "a100=4"], "known: k80, p100, v100"),
+                                (["--compat", "gavel", "--generate", "gpus=3", "--types", "v100=4"], "no model is known that runs on 3 GPUs"),
+                                (["--compat", "gavel", "--trace", trace, "--types", "v100=4"], f"{trace}:1: 1 fields where 10"),
+                                (["--compat", "gavel", "--generate", "jobs=1", "--types", "v100=4", "--policy", "luck"],
+                                 "unknown policy 'luck'"),
+                                (["--elastic", "--generate", "jobs=10"], "--types: with --elastic one GPU type"),
+                                (["--elastic", "--generate", "jobs=10", "--types", "v100=4,k80=4"], "--types: with --elastic one GPU type"),
+                                (["--elastic", "--generate", "jobs=10", "--types", "v100=4"], "--policy: no policy 'fifo'"),
+                                (["--elastic", "--generate", "jobs=10", "--types", "v100=4", "--restart-cost", "5m"], "--restart-cost"),
+                                (["--generate", "jobs=10", "--types", "v100=4"], "--types: only with --compat gavel"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
                                 (["--generate", "jobs=10", "--arrivals", "replay"], "only with --compat reference"),
                                 (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"], "8 GPUs"),

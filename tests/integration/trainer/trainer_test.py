@@ -56,6 +56,11 @@ class TrainerSpeedTest(unittest.TestCase):
         self.assertLess(ratio, 1.3)
         self.assertGreater(ratio, 0.7)
 
+    def test_a_quota_of_more_than_it_uses_stalls_one_that_launches_each_step(self):
+        # It uses a sixth of a core, in pieces that are longer than what a fifth has of each 100 ms.
+        flags = ["--cpu-per-iteration", "0", "--serial", "40", "--gpu-step", "200", "--synchronous"]
+        self.assertGreater(self.speed(*flags, cpu=800, seconds=4) / self.speed(*flags, cpu=200, seconds=4), 1.15)
+
     def test_it_follows_a_quota_that_changes_while_it_runs(self):
         with limits.Limits(cpu=100) as group:
             with group.start([TRAINER, "--cpu-per-iteration", "10", "--gpu-step", "5"], stdout=subprocess.PIPE,

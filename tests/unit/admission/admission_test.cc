@@ -26,6 +26,7 @@ class FakeSurroundings final : public AdmissionSurroundings {
   std::map<std::string, std::shared_ptr<KnownProfile>> profiles;  // by namespace/name
   std::map<std::string, ResourceVector> shares_per_gpu{
       {"", {Gpus(1), Cores(3), GB(60)}}};  // by GPU product
+  std::shared_ptr<KnownProfile> measured;
   std::shared_ptr<NamespaceLimits> limits = std::make_shared<NamespaceLimits>();
 
   bool Complete() const override { return complete; }
@@ -37,6 +38,18 @@ class FakeSurroundings final : public AdmissionSurroundings {
                                                   const std::string& name) const override {
     const auto it = profiles.find(profile_namespace + "/" + name);
     return it == profiles.end() ? nullptr : it->second;
+  }
+  std::shared_ptr<const KnownProfile> FindMeasured(const std::string& profile_namespace,
+                                                   const std::string& workload, Gpus gpus,
+                                                   int32_t gang_size,
+                                                   const std::string& gpu_product,
+                                                   const NodeSelection&) const override {
+    if (measured == nullptr) return nullptr;
+    const MeasuredProfile& known = *measured->object.measured;
+    const bool same = profile_namespace == "team" && workload == known.workload &&
+                      gpus == known.gpus && gang_size == known.gang_size &&
+                      (gpu_product.empty() || gpu_product == known.gpu_product);
+    return same ? measured : nullptr;
   }
   std::shared_ptr<const NamespaceLimits> Limits() const override { return limits; }
   std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus gpus,
@@ -73,6 +86,24 @@ class AdmissionTest : public testing::Test {
     known->demand = profile->Demand(0);
     surroundings.profiles["team/" + name] = known;
     return *known;
+  }
+
+  // Of the pod's workload, on A100s: at its best with 1 CPU, where 3 are fair.
+  MeasuredProfile& Measure() {
+    auto known = std::make_shared<KnownProfile>();
+    known->object.profile_namespace = "team";
+    known->object.name = "measured";
+    known->object.generation = 1;
+    known->object.training.gpu_product = "A100";
+    known->object.profile = std::make_shared<const JobProfile>(*JobProfile::Create(
+        Gpus(1), {{MilliCpu(500), Bytes(1), 1}, {Cores(1), Bytes(1), 2}, {Cores(3), Bytes(1), 2}}));
+    MeasuredProfile& measured = known->object.measured.emplace();
+    measured.workload = "bert";
+    measured.gpu_product = "A100";
+    measured.revision = 7;
+    surroundings.measured = known;
+    Label(annotations::kWorkload, "bert");
+    return measured;
   }
 
   void Label(std::string_view key, std::string value) {
@@ -449,6 +480,94 @@ TEST_F(AdmissionTest, EveryOutcomeHasAWordOfItsOwn) {
     ++words[ToString(static_cast<AdmissionOutcome>(i))];
   EXPECT_EQ(words.size(), kAdmissionOutcomes);
   EXPECT_FALSE(words.contains("unknown"));
+}
+
+TEST_F(AdmissionTest, WhatWasMeasuredOfTheWorkloadIsUsedWithoutAskingForItsGpus) {
+  Measure();
+  const AdmissionFigures figures = Managed();
+  EXPECT_EQ(figures.workload, "bert");
+  EXPECT_EQ(figures.profile, "measured");
+  EXPECT_EQ(figures.profile_generation, 7) << "the revision";
+  EXPECT_EQ(figures.gpu_product, "");
+  EXPECT_EQ(figures.demand, Amounts(1, Cores(1), GB(60)));
+  EXPECT_EQ(figures.floor, Amounts(1, Cores(1), GB(60)));
+  EXPECT_THAT(warnings, IsEmpty());
+  Label(annotations::kGpuProduct, "V100");
+  surroundings.shares_per_gpu["V100"] = {Gpus(1), Cores(3), GB(60)};
+  EXPECT_EQ(Managed().profile, "") << "measured on other GPUs";
+}
+
+TEST_F(AdmissionTest, WhatWasMeasuredOfAGangIsForGangsOfThatSize) {
+  MeasuredProfile& measured = Measure();
+  pod.gang_size = 2;
+  EXPECT_EQ(Managed().profile, "");
+  measured.gang_size = 2;
+  EXPECT_EQ(Managed().profile, "measured");
+  pod.gang_size = 1;
+  EXPECT_EQ(Managed().profile, "");
+}
+
+TEST_F(AdmissionTest, AWorkloadThatMightBeFasterWithMoreWorkersGetsItsFairShare) {
+  MeasuredProfile& measured = Measure();
+  for (bool* const doubt : {&measured.censored, &measured.drifted}) {
+    *doubt = true;
+    const AdmissionFigures figures = Managed();
+    EXPECT_EQ(figures.profile, "measured");
+    EXPECT_EQ(figures.demand.cpu, Cores(3));
+    EXPECT_EQ(figures.floor.cpu, Cores(3));
+    *doubt = false;
+  }
+}
+
+TEST_F(AdmissionTest, MemoryIsTakenOnlyWhenItsProcessesWereWatchedForLong) {
+  MeasuredProfile& measured = Measure();
+  measured.points = {{Cores(1), 2}};
+  measured.memory = MeasuredMemory{.process = GB(10)};
+  surroundings.measured->object.profile =
+      std::make_shared<const JobProfile>(*MakeJobProfile(measured));
+  EXPECT_EQ(Managed().floor.memory, GB(60));
+  measured.memory->confirmed = true;
+  EXPECT_EQ(Managed().floor.memory, GB(11));
+}
+
+TEST_F(AdmissionTest, AnEstimateUndercutsNothingThatWasWritten) {
+  MeasuredProfile& measured = Measure();
+  measured.estimate = measured.censored = true;
+  pod.gpu_containers.front().written.cpu_request = Cores(8);
+  EXPECT_EQ(Managed().profile, "measured");
+  EXPECT_EQ(Managed().floor.cpu, Cores(8));
+  EXPECT_EQ(Managed().demand.cpu, Cores(8));
+  pod.gpu_containers.front().written.cpu_request = Cores(2);
+  EXPECT_EQ(Managed().floor.cpu, Cores(3)) << "the fair share";
+  measured.estimate = measured.censored = false;
+  pod.gpu_containers.front().written.cpu_request = Cores(8);
+  EXPECT_EQ(Managed().floor.cpu, Cores(1)) << "what was seen to be enough";
+}
+
+TEST_F(AdmissionTest, AProfileThatSomebodyHasNamedGoesBeforeWhatWasMeasured) {
+  Measure();
+  AddProfile("image", Cores(9), GB(80));
+  Label(annotations::kProfile, "image");
+  EXPECT_EQ(Managed().profile, "image");
+  pod.labels.clear();
+  Label(annotations::kWorkload, "bert");
+  Label(annotations::kProfile, "");
+  EXPECT_EQ(Managed().profile, "") << "none is asked for";
+}
+
+TEST_F(AdmissionTest, APodThatIsGoingToBeMeasuredLacksNothing) {
+  Managed();
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("no TrainingProfile is named")));
+  settings.profiling = true;
+  EXPECT_EQ(Managed().floor, Amounts(1, Cores(3), GB(60)));
+  EXPECT_THAT(warnings, IsEmpty());
+}
+
+TEST_F(AdmissionTest, AProfileThatIsNotMeasuredYetIsNotCalledInvalid) {
+  AddProfile("image", Cores(9), GB(80)).object.profile = nullptr;
+  Label(annotations::kProfile, "image");
+  EXPECT_EQ(Managed().profile, "");
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("\"image\" has not been measured yet")));
 }
 
 }  // namespace

@@ -77,6 +77,23 @@ TEST_F(SizingTest, TheFloorHoldsTheProcessMemoryWithAMargin) {
   EXPECT_EQ(Sized(Profile(GB(78))).floor.memory, Bytes(85'800'000'000));
 }
 
+TEST_F(SizingTest, WhatMayNotHavePeakedYetGetsItsShareOfMemoryAndMayGrow) {
+  const auto sized = [this](Bytes process) {
+    const JobProfile profile = Profile(process);
+    return Size(sizing, share, &profile, {.at_least_share_of_memory = true});
+  };
+  share.memory = GB(100);
+  EXPECT_EQ(sized(GB(10)).floor.memory, GB(100));
+  EXPECT_EQ(sized(GB(10)).demand.memory, GB(100));
+  share.memory = GB(60);
+  EXPECT_EQ(sized(GB(10)).floor.memory, GB(60));
+  EXPECT_EQ(sized(GB(10)).demand.memory, GB(80));
+  sizing.enforcement = Enforcement::kStrict;
+  EXPECT_EQ(sized(GB(10)).memory_limit, std::nullopt) << "nobody knows what would exceed it";
+  sizing.written.memory_request = GB(50);
+  EXPECT_EQ(sized(GB(10)).floor.memory, GB(60));
+}
+
 TEST_F(SizingTest, WrittenMemoryIsALowerBound) {
   sizing.written.memory_request = GB(70);
   EXPECT_EQ(Sized(Profile(GB(10))).floor.memory, GB(70));

@@ -17,6 +17,7 @@ namespace {
 
 using synergy::testing::MakeNode;
 using synergy::testing::MakePod;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
@@ -70,6 +71,37 @@ std::shared_ptr<const ClusterSnapshot> Cluster(std::vector<Node> nodes, std::vec
   state.ReplaceNodes(std::move(nodes));
   state.ReplacePods(std::move(pods));
   return state.Snapshot();
+}
+
+Pod MemberOf(const std::string& name, const std::string& node, int64_t cores, int32_t size = 3) {
+  Pod pod = Managed(name, cores);
+  pod.node = node;
+  pod.gang = std::make_shared<const Gang>(Gang{"team/bert", size, {}});
+  return pod;
+}
+
+TEST(ExplainTest, AMemberOfAGangHasThoseThatTrainWithIt) {
+  PodFacts facts;
+  facts.pod = MemberOf("w-0", "n1", 6);
+  const auto told = [&](std::vector<Pod> pods) {
+    pods.push_back(facts.pod);
+    facts.cluster = Cluster(
+        {MakeNode("n1", Amounts(4, 24, 64)), MakeNode("n2", Amounts(4, 24, 64))}, std::move(pods));
+    return ToText(Explain(facts, kNow), kNow);
+  };
+  EXPECT_THAT(told({MemberOf("w-1", "n2", 6), MemberOf("w-2", "n2", 6)}),
+              HasSubstr("Gang team/bert of 3 pods: 3 are there, 3 run (1 on n1, 2 on n2); each has "
+                        "cpu 6, memory 4Gi\n"));
+  EXPECT_THAT(told({MemberOf("w-1", "n2", 9), Unschedulable(MemberOf("w-2", "", 3))}),
+              HasSubstr("2 run (1 on n1, 1 on n2); they have from cpu 6, memory 4Gi to cpu 9, "
+                        "memory 4Gi, and are made equal within a round or two\n"
+                        "  1 of them wait until there is room for all of these at once\n"));
+  facts.pod = Unschedulable(MemberOf("w-0", "", 3));
+  EXPECT_THAT(told({}), HasSubstr("Gang team/bert of 3 pods: 1 are there, 0 run\n"
+                                  "  it waits for 2 more pods to be created\n"));
+  EXPECT_THAT(ToJson(ToTree(Explain(facts, kNow))), HasSubstr("\"gang\""));
+  facts.cluster = nullptr;
+  EXPECT_THAT(ToText(Explain(facts, kNow), kNow), HasSubstr("Gang team/bert of 3 pods\n"));
 }
 
 TEST(ExplainTest, APlacedPodHasItsSpeedItsChangeAndItsNode) {
@@ -160,6 +192,34 @@ TEST(ExplainTest, RemarksSayWhatIsUnusual) {
 
   facts.profiles = Profiles();
   EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("resnet is not there")));
+}
+
+TEST(ExplainTest, WhoeverTellsNothingHearsThatItIsNotMeasured) {
+  PodFacts facts;
+  facts.pod = Managed("train-0", 3);
+  facts.pod.uid = "u-0";
+  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  fungible->profile.clear();
+  facts.pod.fungible = fungible;
+  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("nothing has been measured")));
+  KnownProgress& known = facts.progress.by_uid["u-0"];
+  known.pod.format = "tqdm";
+  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("nothing has been measured")));
+  known.pod.format.clear();
+  EXPECT_THAT(Explain(facts, kNow).remarks,
+              Contains(AllOf(HasSubstr("nothing in its log tells"), HasSubstr("its fair share"))));
+  known.pod.estimate = BusyEstimate{.busy = 50, .rate = 0.8, .at = {}};
+  EXPECT_THAT(Explain(facts, kNow).remarks,
+              Contains(AllOf(HasSubstr("is an estimate"), HasSubstr("and never less"))));
+}
+
+TEST(ExplainTest, WhatIsToBeKnownOfAMeasuredProfileIsSaid) {
+  PodFacts facts;
+  facts.pod = Managed("train-0", 3);
+  ProfileObject object = MakeProfile();
+  object.measured = MeasuredProfile{.note = "its speed changes too much to be measured"};
+  facts.profiles = Profiles({object});
+  EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("changes too much")));
 }
 
 TEST(ExplainTest, WhoeverIsNotManagedHearsWhy) {

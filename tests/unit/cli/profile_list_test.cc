@@ -1,5 +1,6 @@
 #include "cli/profile_list.h"
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -28,7 +29,7 @@ TEST(ProfileListTest, ACurveHasABarForEachAmount) {
                                                  {Cores(1), MiB(4096), 10},
                                                  {Cores(9), MiB(1024), 10},
                                                  {Cores(9), MiB(4096), 20}});
-  EXPECT_EQ(ProfileText(object),
+  EXPECT_EQ(ProfileText(object, WallTime{}),
             "Profile team/resnet18: ResNet18, 1 GPUs of any product\n"
             "Process memory not known, so memory is not changed\n"
             "Throughput by CPU, with 4Gi of memory\n"
@@ -48,13 +49,13 @@ TEST(ProfileListTest, ACurveHasABarForEachAmount) {
 
 TEST(ProfileListTest, WithOneMemoryAmountThereIsOneCurve) {
   const ProfileObject object = Make("gnmt", {{Cores(1), MiB(1024), 5}, {Cores(3), MiB(1024), 5}});
-  EXPECT_THAT(ProfileText(object), Not(HasSubstr("by memory")));
+  EXPECT_THAT(ProfileText(object, WallTime{}), Not(HasSubstr("by memory")));
 }
 
 TEST(ProfileListTest, WhatIsWrongIsSaid) {
   ProfileObject object = Make("broken", {});
   object.problems = {"spec.points: is empty"};
-  EXPECT_THAT(ProfileText(object), HasSubstr("Not valid: spec.points: is empty\n"));
+  EXPECT_THAT(ProfileText(object, WallTime{}), HasSubstr("Not valid: spec.points: is empty\n"));
   EXPECT_THAT(ToJson(ToTree(object)), HasSubstr("spec.points: is empty"));
 }
 
@@ -62,10 +63,144 @@ TEST(ProfileListTest, TheTableShowsWhatTheControllerFound) {
   ProfileObject judged = Make("resnet18", {{Cores(1), MiB(1024), 5}});
   judged.status.demand_cpu = "9";
   judged.status.valid = "True";
-  const std::string table = ProfileTable(Profiles({judged, Make("new", {})}), true);
+  const std::string table = ProfileTable(Profiles({judged, Make("new", {})}), true, WallTime{});
   EXPECT_THAT(table, HasSubstr("team       resnet18  ResNet18  -            1    9"));
   EXPECT_THAT(table, HasSubstr("not judged yet"));
-  EXPECT_EQ(ProfileTable(Profiles(), false), "no training profiles\n");
+  EXPECT_EQ(ProfileTable(Profiles(), false, WallTime{}), "no training profiles\n");
+}
+
+ProfileObject MeasuredBert() {
+  ProfileObject object =
+      Make("measured-bert-1gpu", {{MilliCpu(500), Bytes(1), 5}, {Cores(1), Bytes(1), 10}});
+  object.workload = "bert";
+  object.training.gpu_product = "A100";
+  object.status.demand_cpu = "1";
+  MeasuredProfile& measured = object.measured.emplace();
+  measured.workload = "bert";
+  measured.gpu_product = "A100";
+  measured.node = "n1";
+  measured.revision = 3;
+  measured.points = {{MilliCpu(500), 5, PointCertainty::kExact, 2, 0.015},
+                     {Cores(1), 10, PointCertainty::kAtLeast, 1},
+                     {Cores(4), 10, PointCertainty::kGuess}};
+  measured.cpu_seconds = 0.1;
+  measured.confirmed = true;
+  measured.probes = 2;
+  measured.lost_iterations = 12.5;
+  measured.note = "It waits for its data.";
+  return object;
+}
+
+TEST(ProfileListTest, WhatWasMeasuredIsToldFromWhatWasGiven) {
+  const WallTime now(std::chrono::seconds(90));
+  const std::string table =
+      ProfileTable(Profiles({MeasuredBert(), Make("given", {{Cores(1), GiB(1), 5}})}), false, now);
+  EXPECT_THAT(table, HasSubstr("measured  confirmed   90s"));
+  EXPECT_THAT(table, HasSubstr("given     -           -"));
+  ProfileObject object = MeasuredBert();
+  object.measured->drifted = true;
+  EXPECT_EQ(ConfidenceOf(*object.measured), "drifted");
+  object.measured->drifted = object.measured->confirmed = false;
+  EXPECT_EQ(ConfidenceOf(*object.measured), "estimated");
+}
+
+TEST(ProfileListTest, ACurveOfGangsSaysSo) {
+  ProfileObject object = MeasuredBert();
+  object.gang_size = object.measured->gang_size = 4;
+  EXPECT_THAT(ProfileText(object, WallTime{}),
+              HasSubstr("1 GPUs of product A100, in gangs of 4, with so much CPU for each\n"));
+}
+
+TEST(ProfileListTest, AMeasuredCurveSaysHowSureEachPointIs) {
+  EXPECT_EQ(ProfileText(MeasuredBert(), WallTime(std::chrono::seconds(90))),
+            "Profile team/measured-bert-1gpu: bert, 1 GPUs of product A100\n"
+            "Demand cpu 1; - times as fast with it as with the fair share\n"
+            "Measured 90s ago on node n1, revision 3: confirmed; 2 probes have cost 12.5 "
+            "iterations\n"
+            "An iteration takes 0.1 s of CPU time\n"
+            "Process memory not known, so memory is not changed\n"
+            "It waits for its data.\n"
+            "  CPU   ITERATIONS/S  CERTAINTY  SEEN  SPREAD  THROUGHPUT\n"
+            "  500m  5             exact      2     1.5 %   " +
+                std::string(25, '#') +
+                "\n"
+                "  1     10            at least   1     0.0 %   " +
+                std::string(50, '#') +
+                "\n"
+                "  4     10            guess      0     0.0 %   " +
+                std::string(50, '#') + "\n");
+}
+
+TEST(ProfileListTest, WhatIsKnownOfMemoryIsSaidWithItsDoubts) {
+  ProfileObject object = MeasuredBert();
+  object.measured->memory = MeasuredMemory{GiB(8), GiB(40), MiB(4), MiB(500), false};
+  EXPECT_THAT(ProfileText(object, WallTime{}),
+              HasSubstr("Processes need 8Gi of memory, or more: not watched for an hour yet, none "
+                        "is taken; an epoch reads 40Gi, an iteration 4Mi, from storage up to "
+                        "500Mi/s\n"));
+  object.measured->memory = MeasuredMemory{.process = GiB(8), .confirmed = true};
+  EXPECT_THAT(ProfileText(object, WallTime{}),
+              HasSubstr("Processes need 8Gi of memory; hardly anything is read\n"));
+  EXPECT_THAT(ToJson(ToTree(object)), HasSubstr(R"("process": "8Gi")"));
+}
+
+TEST(ProfileListTest, AnEstimateIsCalledOneAndIsNotExported) {
+  ProfileObject object = MeasuredBert();
+  object.measured->estimate = object.measured->censored = true;
+  object.measured->confirmed = false;
+  EXPECT_EQ(ConfidenceOf(*object.measured), "GPU busy");
+  const std::string text = ProfileText(object, WallTime(std::chrono::seconds(90)));
+  EXPECT_THAT(text, HasSubstr("revision 3: GPU busy"));
+  EXPECT_THAT(text, HasSubstr("A second of busy GPUs takes 0.1 s of CPU time\nAn estimate by how "
+                              "busy its GPUs are"));
+  EXPECT_THAT(text, HasSubstr("CPU   GPU BUSY S/S"));
+  EXPECT_THAT(ToJson(ToTree(object)), HasSubstr("\"estimate\": true"));
+  const auto manifest = ToManifest(object);
+  ASSERT_FALSE(manifest);
+  EXPECT_THAT(manifest.error().message, HasSubstr("estimate"));
+}
+
+TEST(ProfileListTest, WhatWasMeasuredBecomesAManifestWithoutTheGuesses) {
+  ProfileObject object = MeasuredBert();
+  const auto manifest = ToManifest(object);
+  ASSERT_TRUE(manifest);
+  EXPECT_EQ(ToYaml(*manifest), R"(apiVersion: "synergy.io/v1alpha1"
+kind: TrainingProfile
+metadata:
+  namespace: team
+  name: given-bert-1gpu
+spec:
+  gpuProduct: A100
+  gpus: 1
+  points:
+    - cpu: "500m"
+      memory: "1Mi"
+      throughput: 5
+    - cpu: "1"
+      memory: "1Mi"
+      throughput: 10
+)");
+  object.measured->memory = MeasuredMemory{GiB(8), GiB(40), MiB(4), MiB(500), false};
+  EXPECT_EQ(ToYaml(*ToManifest(object)), ToYaml(*manifest)) << "nobody is sure of it yet";
+  object.measured->memory->confirmed = true;
+  const std::string with_memory = ToYaml(*ToManifest(object));
+  EXPECT_THAT(with_memory, HasSubstr(R"(  processMemory: "8Gi"
+  datasetSize: "40Gi"
+  storageBandwidth: "500Mi"
+  bytesPerSample: "4Mi"
+  points:
+    - cpu: "500m"
+      throughput: 5
+)"));
+  object.measured->memory->storage_bandwidth.reset();
+  EXPECT_THAT(ToYaml(*ToManifest(object)), HasSubstr(R"(  processMemory: "8Gi"
+  points:
+    - cpu: "500m"
+      memory: "48Gi"
+)"));
+  object.name = std::string(100, 'a');
+  EXPECT_THAT(ToYaml(*ToManifest(object)), HasSubstr("name: given-" + std::string(57, 'a') + "\n"));
+  EXPECT_FALSE(ToManifest(Make("given", {{Cores(1), GiB(1), 5}})));
 }
 
 }  // namespace

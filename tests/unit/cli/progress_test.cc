@@ -100,6 +100,21 @@ TEST(ProgressTextTest, ColumnsAreShort) {
   EXPECT_EQ(DoneText(beyond), "-");
 }
 
+TEST(ProgressTextTest, BusyGpusAreCalledAnEstimate) {
+  KnownProgress known;
+  known.pod.estimate = BusyEstimate{.busy = 50, .rate = std::nullopt, .at = {}};
+  EXPECT_EQ(RateText(known), "-");
+  EXPECT_EQ(ProgressText(known), "nothing in its log or counters tells");
+  known.pod.estimate->rate = 0.834;
+  EXPECT_EQ(RateText(known), "~0.83 busy");
+  EXPECT_EQ(DoneText(known), "-");
+  EXPECT_EQ(LeftText(known), "-");
+  EXPECT_EQ(ProgressText(known), "~0.83 busy s/s (estimate, by how busy its GPUs are)");
+  EXPECT_THAT(ToJson(ToTree(known)), HasSubstr("\"busySeconds\": 50"));
+  known.age = seconds(150);
+  EXPECT_EQ(RateText(known), "~0.83 busy 2m ago");
+}
+
 TEST(ProgressTextTest, WhatIsOlderThanTwoMinutesIsSaidToBe) {
   KnownProgress known = SampleProgress();
   known.age = seconds(119);  // and a second between the line and the answer

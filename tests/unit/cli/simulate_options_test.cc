@@ -124,6 +124,18 @@ TEST(SimulateOptionsTest, ErrorsNameTheOption) {
   EXPECT_TRUE(error_with(&SimulateArguments::arrivals, "live").starts_with("--arrivals: "));
 }
 
+TEST(SimulateOptionsTest, ProfilesAreMeasuredOrPublishedAtATime) {
+  SimulateArguments arguments = Good();
+  EXPECT_EQ(CheckArguments(arguments)->profiles_after, std::nullopt);
+  arguments.profiles_after = "1.5s";
+  EXPECT_EQ(CheckArguments(arguments)->profiles_after, std::chrono::milliseconds(1500));
+  arguments.profiles_after = "soon";
+  EXPECT_TRUE(ErrorOf(arguments).starts_with("--profiles-after: \"soon\""));
+  arguments.profiles_after = "1s";
+  arguments.live_profiles = true;
+  EXPECT_EQ(ErrorOf(arguments), "--profiles-after: not with --live-profiles");
+}
+
 TEST(SimulateOptionsTest, WithAClusterProfilesMayBeItsOwn) {
   SimulateArguments arguments = Good();
   arguments.profiles.clear();
@@ -147,6 +159,26 @@ TEST(SimulateOptionsTest, WhatBelongsToAClusterNeedsOne) {
   arguments.compat = "reference";
   EXPECT_EQ(ErrorOf(arguments),
             "--compat: the authors' simulator knows no other clusters than empty ones");
+}
+
+TEST(SimulateOptionsTest, OnlyOurSimulatorsSayWhoWasWhere) {
+  const auto error = [](const SimulateArguments& arguments) {
+    const auto checked = CheckFiles(arguments);
+    return checked ? "no error" : checked.error().message;
+  };
+  SimulateArguments arguments = Good();
+  arguments.html = "page.html";
+  EXPECT_EQ(error(arguments), "no error");
+  EXPECT_TRUE(CheckArguments(arguments)->keeps_changes);
+  EXPECT_FALSE(CheckArguments(Good())->keeps_changes);
+  arguments.compat = "tiresias";
+  EXPECT_EQ(error(arguments), "--html: not with --compat");
+  arguments.html.clear();
+  arguments.changes = "changes.csv";
+  EXPECT_EQ(error(arguments), "--changes: not with --compat");
+  arguments.compat.clear();
+  arguments.elastic = true;
+  EXPECT_EQ(error(arguments), "--changes: not with --elastic");
 }
 
 TEST(SimulateOptionsTest, AClusterCanBeSavedWithoutASimulation) {

@@ -74,6 +74,26 @@ TEST_F(NamespaceLimitsTest, GrowthLeavesRoomForAnotherPodLikeIt) {
   EXPECT_EQ(MostCpu(), kFloor.cpu) << "not less than it has";
 }
 
+// A quota may refuse a floor although it has room (docs/companion.md).
+TEST_F(NamespaceLimitsTest, WhoWasRefusedItsShareTakesItFromWhatIsReserved) {
+  Pod pod = Training();
+  auto refused = std::make_shared<Fungible>(*pod.fungible);
+  pod.requests.main.cpu -= kFloor.cpu - MilliCpu(1);
+  refused->floor.cpu = refused->requested.cpu = MilliCpu(1);
+  refused->fair_share = kFloor;
+  refused->demand = kFloor + kFloor;
+  pod.fungible = refused;
+  const auto most_cpu = [&] { return limits.MostFor(pod, {}).cpu; };
+  HaveQuota(Cores(12), Cores(9) + MilliCpu(1));
+  EXPECT_EQ(most_cpu(), Cores(3));
+  HaveQuota(Cores(12), Cores(10) + MilliCpu(1));
+  EXPECT_EQ(most_cpu(), Cores(2)) << "what is left";
+  HaveQuota(Cores(40), Cores(9) + MilliCpu(1));
+  EXPECT_GT(most_cpu(), Cores(3)) << "beyond its share, too, where enough is left";
+  HaveQuota(Cores(12), Cores(13));
+  EXPECT_EQ(most_cpu(), MilliCpu(1)) << "not less than it has";
+}
+
 TEST_F(NamespaceLimitsTest, GrowthLeavesAQuarterOfALargeQuota) {
   HaveQuota(Cores(40), Cores(4));
   EXPECT_EQ(MostCpu(), Cores(3 + 26));

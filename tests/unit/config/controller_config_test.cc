@@ -48,6 +48,9 @@ tolerance: 0.05
 maxSpeedUp: 2.5
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt}
+kueue: {enabled: true}
+profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
+  probesAtOnce: 0, driftPercent: 20, driftTime: 1m}
 stalenessLimit: 1m
 shutdownGrace: 2s
 maxBodySize: 1Mi
@@ -78,6 +81,19 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->progress.agents, "a=b");
   EXPECT_EQ(config->progress.server_name, "agent.svc");
   EXPECT_EQ(config->progress.ca_file, "ca.crt");
+  EXPECT_TRUE(config->kueue_enabled);
+  EXPECT_FALSE(ControllerConfig().kueue_enabled);
+  const ControllerConfig::Profiling& profiling = config->profiling;
+  EXPECT_TRUE(profiling.On(config->progress)) << "unless somebody says otherwise";
+  EXPECT_EQ(profiling.keep, std::chrono::hours(48));
+  EXPECT_EQ(profiling.warm_up, std::chrono::seconds(5));
+  EXPECT_EQ(profiling.window, std::chrono::minutes(1));
+  EXPECT_EQ(profiling.probe_window, std::chrono::seconds(20));
+  EXPECT_EQ(profiling.probe_lead, std::chrono::seconds(10));
+  EXPECT_EQ(profiling.most_loss_percent, 0.5);
+  EXPECT_EQ(profiling.probes_at_once, 0);
+  EXPECT_EQ(profiling.drift_percent, 20);
+  EXPECT_EQ(profiling.drift_time, std::chrono::minutes(1));
   EXPECT_EQ(config->staleness_limit, std::chrono::minutes(1));
   EXPECT_EQ(config->shutdown_grace, std::chrono::seconds(2));
   EXPECT_EQ(config->max_body_bytes, 1 << 20);
@@ -110,6 +126,11 @@ TEST(ControllerConfigTest, WhatMakesNoSenseIsToldWithItsLineAndField) {
   EXPECT_THAT(complaint("progress: {enabled: true, agents: a=b, serverName: c}"),
               HasSubstr("progress: enabled needs agents, serverName and caFile"));
   EXPECT_THAT(complaint("progress: {interval: 100ms}"), HasSubstr("progress.interval: "));
+  EXPECT_THAT(complaint("profiling: {keep: 1m}"), HasSubstr("profiling.keep: "));
+  EXPECT_THAT(complaint("profiling: {mostLossPercent: 100}"),
+              HasSubstr("profiling.mostLossPercent: "));
+  EXPECT_THAT(complaint("profiling: {probeWindow: 2m}"),
+              HasSubstr("probeLead and probeWindow have to be less than 2m together"));
   EXPECT_THAT(complaint("hold: 60s"), HasSubstr("hold: there is no such field"));
   EXPECT_THAT(complaint("nodeHeadroom: {cpu: -1}"), HasSubstr("nodeHeadroom.cpu: "));
   EXPECT_THAT(complaint("gpuResource: gpu"), HasSubstr("has a domain"));
@@ -117,6 +138,12 @@ TEST(ControllerConfigTest, WhatMakesNoSenseIsToldWithItsLineAndField) {
   EXPECT_THAT(complaint("maxBodySize: 1"), HasSubstr("at least 1Ki"));
   EXPECT_THAT(complaint("tolerances: 1"), HasSubstr("there is no such field"));
   EXPECT_THAT(complaint("a: [}"), HasSubstr("c.yaml:1"));
+}
+
+TEST(ControllerConfigTest, WithoutProgressNothingIsMeasured) {
+  const auto config = ParseControllerConfig("profiling: {enabled: true}", "c.yaml");
+  ASSERT_TRUE(config);
+  EXPECT_FALSE(config->profiling.On(config->progress));
 }
 
 }  // namespace

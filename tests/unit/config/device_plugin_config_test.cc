@@ -34,6 +34,7 @@ TEST(DevicePluginConfigTest, AnEmptyFileGivesTheDefaultsWhichAreFine) {
   const DevicePluginConfig config = Read("");
   EXPECT_EQ(config.source, GpuSource::kAuto);
   EXPECT_TRUE(config.wait_for_nvml);
+  EXPECT_EQ(config.gpu_busy_file, "");
   EXPECT_EQ(config.nvml_library, "libnvidia-ml.so.1");
   EXPECT_EQ(config.advertisement.resource, "nvidia.com/gpu");
   EXPECT_EQ(config.advertisement.mig_strategy, MigStrategy::kNone);
@@ -51,6 +52,7 @@ TEST(DevicePluginConfigTest, EveryFieldIsRead) {
 source: file
 inventoryFile: /etc/gpus.yaml
 nvml: {library: /opt/libnvidia-ml.so.1, whenMissing: exit}
+gpuBusyFile: /busy.json
 resource: example.com/gpu
 resources:
 - {product: "*A100*", resource: example.com/a100}
@@ -68,6 +70,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.inventory_file, "/etc/gpus.yaml");
   EXPECT_EQ(config.nvml_library, "/opt/libnvidia-ml.so.1");
   EXPECT_FALSE(config.wait_for_nvml);
+  EXPECT_EQ(config.gpu_busy_file, "/busy.json");
   EXPECT_EQ(config.advertisement.resource, "example.com/gpu");
   ASSERT_EQ(config.advertisement.rules.size(), 1U);
   EXPECT_EQ(config.advertisement.rules[0].product, "*A100*");

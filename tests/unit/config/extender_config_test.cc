@@ -77,6 +77,7 @@ preferencePercent: 25
 bindTimeout: 3s
 assumeTimeout: 45s
 expectTimeout: 500ms
+gangHold: 20s
 stalenessLimit: 5m
 shutdownGrace: 1h
 maxBodySize: 8Mi
@@ -98,6 +99,7 @@ log:
   EXPECT_EQ(config.reserve_per_gpu, (ResourceVector{Gpus(1), MilliCpu(1500), GiB(20)}));
   EXPECT_EQ(config.preference_percent, 25);
   EXPECT_EQ(config.bind_timeout, seconds(3));
+  EXPECT_EQ(config.gang_hold, seconds(20));
   EXPECT_EQ(config.assume_timeout, seconds(45));
   EXPECT_EQ(config.expect_timeout, milliseconds(500));
   EXPECT_EQ(config.staleness_limit, minutes(5));
@@ -150,7 +152,7 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
   const ErrorCase cases[] = {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
        "3: listen_address: there is no such field; known here: assumeTimeout, bindTimeout, "
-       "expectTimeout, "
+       "expectTimeout, gangHold, "
        "gpuResource, hold, httpListen, listen, log, maxBodySize, nodeHeadroom, preferencePercent, "
        "recordFile, recordLimit, reservePerGpu, schedulerName, shadow, shutdownGrace, "
        "stalenessLimit, tls"},

@@ -36,6 +36,7 @@ TEST(NodeAgentConfigTest, AnEmptyFileGivesTheDefaults) {
   EXPECT_EQ(config.kubelet_cgroup_root, "/");
   EXPECT_TRUE(config.measure_progress);
   EXPECT_EQ(config.pod_log_folder, "/var/log/pods");
+  EXPECT_EQ(config.state_folder, "/run/synergy-node-agent");
   EXPECT_EQ(config.margin_percent, 10);
   EXPECT_EQ(config.margin_most, MiB(64));
   EXPECT_EQ(config.check_interval, milliseconds(20));
@@ -56,6 +57,8 @@ kubeletCgroupRoot: /pods
 margin: {percent: 5, most: 16Mi}
 measureProgress: false
 podLogFolder: /logs/
+gpuBusyFile: /busy.json
+stateFolder: /state/
 checkInterval: 50ms
 giveUpAfter: 2m
 stalenessLimit: 30s
@@ -75,6 +78,8 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.margin_most, MiB(16));
   EXPECT_FALSE(config.measure_progress);
   EXPECT_EQ(config.pod_log_folder, "/logs");
+  EXPECT_EQ(config.gpu_busy_file, "/busy.json");
+  EXPECT_EQ(config.state_folder, "/state");
   EXPECT_EQ(config.check_interval, milliseconds(50));
   EXPECT_EQ(config.give_up_after, seconds(120));
   EXPECT_EQ(config.staleness_limit, seconds(30));

@@ -1,6 +1,7 @@
 #include "controller/agent_directory.h"
 
 #include <chrono>
+#include <map>
 #include <set>
 #include <string>
 
@@ -113,6 +114,40 @@ TEST_F(AgentDirectoryTest, AnotherAddressIsAnotherConnection) {
   const auto now = agents_.TakeDue();
   ASSERT_TRUE(now);
   EXPECT_EQ(now->address, "10.0.0.2");
+  EXPECT_FALSE(agents_.TakeDue());
+}
+
+TEST_F(AgentDirectoryTest, ThoseOfAFewNodesAreAskedMoreOften) {
+  for (const char* uid : {"a", "b"}) agents_.Upsert(ReadyPod(uid));
+  clock_.Advance(seconds(10));
+  for (int i = 0; i < 2; ++i) agents_.Done(*agents_.TakeDue());
+  const auto asked_in_ten_seconds = [this] {
+    std::map<std::string, int> asked;
+    for (int second = 0; second < 10; ++second) {
+      clock_.Advance(seconds(1));
+      while (const auto agent = agents_.TakeDue()) {
+        ++asked[agent->uid];
+        agents_.Done(*agent);
+      }
+    }
+    return asked;
+  };
+  agents_.WatchClosely({"node-of-a"});
+  EXPECT_EQ(asked_in_ten_seconds(), (std::map<std::string, int>{{"a", 5}, {"b", 1}}));
+  agents_.WatchClosely({});
+  asked_in_ten_seconds();
+  EXPECT_EQ(asked_in_ten_seconds(), (std::map<std::string, int>{{"a", 1}, {"b", 1}}));
+}
+
+TEST_F(AgentDirectoryTest, OneThatDoesNotAnswerIsNotAskedMoreOften) {
+  agents_.Upsert(ReadyPod("a"));
+  clock_.Advance(seconds(10));
+  auto agent = agents_.TakeDue();
+  ASSERT_TRUE(agent);
+  agent->failures = 1;
+  agents_.Done(*agent);
+  agents_.WatchClosely({"node-of-a"});
+  clock_.Advance(seconds(9));
   EXPECT_FALSE(agents_.TakeDue());
 }
 

@@ -77,5 +77,63 @@ TEST(NamespaceStoreTest, TellsLabels) {
   EXPECT_EQ(store.size(), 0U);
 }
 
+ProfileObject MeasuredOn(const std::string& product, int64_t revision = 1) {
+  ProfileObject object = MakeProfile("bert-" + product);
+  object.generation = 1;
+  MeasuredProfile& measured = object.measured.emplace();
+  measured.workload = "bert";
+  measured.gpu_product = product;
+  measured.revision = revision;
+  return object;
+}
+
+TEST(ProfileStoreTest, WhatWasMeasuredIsFoundByItsWorkload) {
+  ProfileStore store(0);
+  EXPECT_FALSE(store.AnyMeasured());
+  store.Upsert(MakeProfile("given"));
+  store.Upsert(MeasuredOn("V100"));
+  store.Upsert(MeasuredOn("A100"));
+  store.Upsert(MeasuredOn("A100", 2));
+  const auto found = store.Measured("team", "bert", Gpus(1), 1);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0]->object.measured->gpu_product, "A100");
+  EXPECT_EQ(found[0]->object.measured->revision, 2);
+  EXPECT_TRUE(store.Measured("team", "bert", Gpus(2), 1).empty());
+  EXPECT_TRUE(store.Measured("other", "bert", Gpus(1), 1).empty());
+  EXPECT_TRUE(store.Measured("team", "bert", Gpus(1), 2).empty()) << "of pods that train alone";
+  store.Remove(MeasuredOn("V100"));
+  EXPECT_EQ(store.Measured("team", "bert", Gpus(1), 1).size(), 1U);
+  // Somebody has written points into it.
+  ProfileObject given = MakeProfile("bert-A100");
+  store.Upsert(given);
+  EXPECT_FALSE(store.AnyMeasured());
+}
+
+TEST(ProfileStoreTest, TheTunerAndTheProfilerFindTheRevisionThatWasPublished) {
+  ProfileStore store(0);
+  store.Upsert(MeasuredOn("A100", 5));
+  store.Upsert(MakeProfile("given"));
+  EXPECT_EQ(StoredProfiles(store).Find("team", "bert-A100", Gpus(1)).generation, 5);
+  const auto published = StoredMeasurements(store).Find("team", "bert-A100");
+  ASSERT_NE(published, nullptr);
+  EXPECT_EQ(published->revision, 5);
+  EXPECT_EQ(StoredMeasurements(store).Find("team", "given"), nullptr);
+}
+
+TEST(ProfileStoreTest, WhatWasMeasuredIsCountedByHowSureItIs) {
+  ProfileStore store(0);
+  ProfileObject confirmed = MeasuredOn("A");
+  confirmed.measured->confirmed = true;
+  ProfileObject drifted = MeasuredOn("B");
+  drifted.measured->confirmed = drifted.measured->drifted = true;
+  for (const ProfileObject& object : {confirmed, drifted, MeasuredOn("C"), MeasuredOn("D")})
+    store.Upsert(object);
+  const ProfileStore::Counts counts = store.counts();
+  EXPECT_EQ(counts.valid, 4U);
+  EXPECT_EQ(counts.confirmed, 1U);
+  EXPECT_EQ(counts.drifted, 1U);
+  EXPECT_EQ(counts.estimated, 2U);
+}
+
 }  // namespace
 }  // namespace synergy::controller

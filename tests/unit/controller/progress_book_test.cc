@@ -118,5 +118,23 @@ TEST_F(ProgressBookTest, WhoeverAsksOverHttpNamesANamespaceOrNone) {
   EXPECT_TRUE(pods("namespace=no-team").empty());
 }
 
+TEST_F(ProgressBookTest, WhoeverKeepsNewsGetsTheLatestOfEachPodOnce) {
+  book_.Hear("n1", {}, {Told("mine", 1)}, clock_.Present());
+  EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty()) << "nobody has asked for any";
+  book_.KeepNews(true);
+  EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty());
+  book_.Hear("n1", {}, {Told("mine", 2)}, clock_.Present());
+  book_.Hear("n1", {}, {Told("mine", 3)}, clock_.Present());
+  clock_.Advance(seconds(2));
+  const auto news = book_.TakeNews(clock_.Now());
+  ASSERT_EQ(news.size(), 1U);
+  EXPECT_EQ(news[0].pod.rate, 3);
+  EXPECT_EQ(news[0].age, seconds(2));
+  EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty());
+  book_.Hear("n1", {}, {Told("mine", 4)}, clock_.Present());
+  book_.KeepNews(false);
+  EXPECT_TRUE(book_.TakeNews(clock_.Now()).empty());
+}
+
 }  // namespace
 }  // namespace synergy::controller

@@ -30,6 +30,16 @@ class FakeProfileApi final : public kube::ProfileApi {
     if (failure) return Fail(*failure);
     return {};
   }
+  Result<ProfileObject> Create(const std::string&, const MeasuredProfile&,
+                               std::stop_token) override {
+    return Fail(ErrorCode::kInvalid, "not its business");
+  }
+  Result<> WriteMeasured(const ProfileObject&, const MeasuredProfile&, std::stop_token) override {
+    return Fail(ErrorCode::kInvalid, "not its business");
+  }
+  Result<> Delete(const ProfileObject&, std::stop_token) override {
+    return Fail(ErrorCode::kInvalid, "not its business");
+  }
 };
 
 class StatusWriterTest : public ::testing::Test {
@@ -104,6 +114,22 @@ TEST_F(StatusWriterTest, WritesOnlyWhatIsDifferent) {
   EXPECT_EQ(api.written[0].second.since, "2026-11-21T07:05:03Z");
 }
 
+TEST_F(StatusWriterTest, WhatAnotherLeaderSawOfAGenerationStaysUntilSomethingElseIsSeen) {
+  ProfileObject object = MakeProfile();
+  object.status = {2, "9", "60G", "2.4", "True", "Usable", "", "2026-11-21T07:05:03Z"};
+  object.status.contradiction = "seen";
+  object.status.contradicted_since = "2026-11-22T07:05:03Z";
+  profiles.Upsert(object);
+  Write();
+  EXPECT_TRUE(api.written.empty());
+  object.generation = 3;
+  profiles.Upsert(object);
+  Write();
+  ASSERT_EQ(api.written.size(), 1U);
+  EXPECT_EQ(api.written[0].second.contradiction, "");
+  EXPECT_EQ(api.written[0].second.contradicted_since, "");
+}
+
 TEST_F(StatusWriterTest, WithoutANodeThereIsNoSpeedUp) {
   cluster.RemoveNode("n");
   profiles.Upsert(MakeProfile());
@@ -146,6 +172,31 @@ TEST_F(StatusWriterTest, AProfileThatIsGoneIsNotAskedForAgain) {
   clock.Advance(seconds(6));
   Write();
   EXPECT_EQ(api.written.size(), 1U);
+}
+
+TEST_F(StatusWriterTest, OneThatIsToBeMeasuredIsNeitherValidNorNot) {
+  ProfileObject object = MakeProfile();
+  object.profile = nullptr;
+  profiles.Upsert(std::move(object));
+  Write();
+  ASSERT_EQ(api.written.size(), 1U);
+  EXPECT_EQ(api.written[0].second.valid, "Unknown");
+  EXPECT_EQ(api.written[0].second.reason, "Measuring");
+  EXPECT_EQ(api.written[0].second.demand_cpu, "");
+}
+
+TEST_F(StatusWriterTest, OfWhatWasMeasuredTheDemandHasNoMemory) {
+  ProfileObject object = MakeProfile();
+  object.measured.emplace().note = "held back by few workers";
+  profiles.Upsert(std::move(object));
+  Write();
+  ASSERT_EQ(api.written.size(), 1U);
+  const ProfileStatus& status = api.written[0].second;
+  EXPECT_EQ(status.valid, "True");
+  EXPECT_EQ(status.reason, "Measured");
+  EXPECT_EQ(status.message, "held back by few workers");
+  EXPECT_EQ(status.demand_cpu, "9");
+  EXPECT_EQ(status.demand_memory, "");
 }
 
 }  // namespace

@@ -136,5 +136,11 @@ TEST_F(WebhookTest, DoubtfulProfilesAreAllowedWithAWarning) {
   ExpectCount("synergy_controller_profile_reviews_total{outcome=\"valid\"} 1");
 }
 
+TEST_F(WebhookTest, AProfileThatIsToBeMeasuredIsAllowedWithoutPoints) {
+  const http::Response response = Profile(Review(R"({"spec":{"workload":"bert","gpus":1}})"));
+  EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
+  EXPECT_THAT(Profile(Review(R"({"spec":{"gpus":1}})")).body, HasSubstr("spec.points"));
+}
+
 }  // namespace
 }  // namespace synergy::controller

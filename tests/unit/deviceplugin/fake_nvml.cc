@@ -1,9 +1,11 @@
 // libfake-nvml.so: the functions of NVIDIA's library that the device plugin calls, answered from a
-// FakeNvml. Without a test that says otherwise: four A100 in two pairs with four NVLinks each.
+// FakeNvml. Without a test that says otherwise: four A100 in two pairs with four NVLinks each, as
+// busy as the environment's SYNERGY_FAKE_NVML_UTILIZATION says, in percent.
 
 #include "unit/deviceplugin/fake_nvml.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "deviceplugin/nvml_api.h"
@@ -85,6 +87,8 @@ void FakeNvmlReset() {
     gpu.memory = 85'899'345'920;
     gpu.bus = static_cast<unsigned>(0x3b + i);
     gpu.minor = static_cast<unsigned>(i);
+    if (const char* const busy = std::getenv("SYNERGY_FAKE_NVML_UTILIZATION"))
+      gpu.utilization = static_cast<unsigned>(std::atoi(busy));
     gpu.links.assign(4, {false, i ^ 1U});
     gpu.ancestors.assign(4, 50);
     gpu.ancestors[i ^ 1U] = 10;

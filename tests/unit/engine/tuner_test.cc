@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "unit/engine/engine_fixture.h"
+#include "unit/engine/tuner_fixture.h"
 
 namespace synergy::testing {
 namespace {
@@ -16,51 +16,6 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-// Decisions alone: nobody carries them out unless the test does.
-class TunerDecisionTest : public EngineTest {
- protected:
-  TunerDecisionTest() {
-    memory = Tuner::StartOver(at);
-    state.KeepNews();
-    Decide();  // the first round finds nothing
-  }
-
-  // "keep_place new", "resize idle"
-  std::vector<std::string> Decide() {
-    const ClusterNews news = state.TakeNews();
-    for (const PodNews& pod : news.pods) tuner.Hear(memory, pod, at);
-    decision = tuner.Decide(*news.snapshot, memory, at);
-    std::vector<std::string> told;
-    for (const TunerAction& action : decision.actions) {
-      told.push_back(std::string(ToString(action.kind)) + " " + action.pod->name);
-    }
-    return told;
-  }
-  void After(Duration duration) {
-    at.now += duration;
-    at.wall += duration;
-  }
-  void LearnAll(bool done) {
-    for (const TunerAction& action : decision.actions) tuner.Learn(memory, action, done, at);
-  }
-  void Reports(Pod pod) {
-    pod.resource_version = ++version_;
-    state.UpsertPod(std::move(pod));
-  }
-  // The API server, to a PATCH of ours; the watch may be behind it.
-  void Answers(Pod pod) {
-    pod.resource_version = ++version_;
-    state.RefreshPod(std::move(pod));
-  }
-
-  Tuner tuner{{}, profiles};
-  TunerMemory memory;
-  TunerDecision decision;
-
- private:
-  uint64_t version_ = 0;
-};
 
 TEST_F(TunerDecisionTest, APlaceIsKeptBeforeItsCutsAreAskedFor) {
   Reports(ManagedPod("idle", "n1", 12, "insensitive"));

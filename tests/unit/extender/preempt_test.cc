@@ -83,6 +83,31 @@ TEST_F(PreemptWithSurplusTest, DoesNotWaitForATunerThatDoesNothing) {
   EXPECT_EQ(Ask(2, 6), kTheOne);
 }
 
+// The kubelet makes the pod smaller; until then it has what it had.
+TEST_F(PreemptWithSurplusTest, EvictsNobodyForCpuThatIsBeingTaken) {
+  Pod pod = MakePod("surplus", 1, 1, 10, "b");
+  pod.priority = 1;
+  auto fungible = std::make_shared<Fungible>();
+  fungible->reported = true;
+  fungible->requested = fungible->floor = fungible->demand = {Gpus(1), Cores(1), GB(10)};
+  fungible->in_force = fungible->set_aside = {Gpus(1), Cores(7), GB(10)};
+  pod.requests.main.cpu = Cores(7);
+  pod.fungible = fungible;
+  state.UpsertPod(pod);
+  EXPECT_EQ(Ask(2, 6), kNobody);
+  EXPECT_EQ(Ask(2, 8), kTheOne);
+}
+
+// kube-scheduler looked before the tuner's last cut.
+TEST_F(PreemptWithSurplusTest, EvictsNobodyForRoomThatHasJustBeenMade) {
+  EXPECT_EQ(Ask(2, 1), kNobody);
+  clock.Advance(std::chrono::seconds(29));
+  EXPECT_EQ(Ask(2, 1), kNobody);
+  // So something else is in its way.
+  clock.Advance(std::chrono::seconds(1));
+  EXPECT_EQ(Ask(2, 1), kTheOne);
+}
+
 TEST_F(PreemptTest, EvictsNobodyOnBadInput) {
   for (const char* body :
        {"", "[]", "{}", R"({"Pod":{},"NodeNameToMetaVictims":{"a":{"Pods":[7]}}})"}) {

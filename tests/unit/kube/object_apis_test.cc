@@ -3,6 +3,7 @@
 
 #include "kube/node_api.h"
 #include "kube/profile_api.h"
+#include "kube/round_api.h"
 #include "support/fake_api_server.h"
 
 namespace synergy::kube {
@@ -32,6 +33,26 @@ TEST_F(ObjectApisTest, AProfilesStatusGoesToItsSubresource) {
   EXPECT_THAT(asked.body, HasSubstr(R"("uid":"u")"));
 }
 
+TEST_F(ObjectApisTest, AWorkloadsPriorityIsMergedAndAPolicysStatusGoesToItsSubresource) {
+  wire::Workload workload;
+  workload.workload_namespace = "team/..";
+  workload.name = "job-train";
+  const auto api = MakeRoundApi(*client_);
+  (void)api->WritePriority(workload, 5, std::nullopt, {});
+  const FakeRequest asked = server_.requests().back();
+  EXPECT_EQ(asked.method, "PATCH");
+  EXPECT_EQ(asked.path, "/apis/kueue.x-k8s.io/v1beta2/namespaces/team%2F../workloads/job-train");
+  EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
+  EXPECT_THAT(asked.body, HasSubstr(R"("priority":5)"));
+  (void)api->WriteNote(workload, {}, {});
+  EXPECT_EQ(server_.requests().back().path, asked.path);
+  wire::RoundPolicy policy;
+  policy.name = "las/x";
+  (void)api->WriteStatus(policy, {}, {});
+  EXPECT_EQ(server_.requests().back().path,
+            "/apis/synergy.io/v1alpha1/roundpolicies/las%2Fx/status");
+}
+
 TEST_F(ObjectApisTest, ANodesLabelsAndAnnotationAreMergedAtOnce) {
   NodeLabelChange labels;
   labels.changes = {{"nvidia.com/gpu.count", "1"}, {"nvidia.com/gpu.product", std::nullopt}};
@@ -42,6 +63,36 @@ TEST_F(ObjectApisTest, ANodesLabelsAndAnnotationAreMergedAtOnce) {
   EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
   EXPECT_THAT(asked.body, HasSubstr(R"("nvidia.com/gpu.count":"1","nvidia.com/gpu.product":null)"));
   EXPECT_THAT(asked.body, HasSubstr(R"("synergy.io/gpu-inventory":"{}")"));
+}
+
+TEST_F(ObjectApisTest, WhatIsMeasuredIsKeptInAnObjectOfItsOwn) {
+  MeasuredProfile measured;
+  measured.workload = "bert";
+  measured.gpu_product = "A100";
+  measured.points = {{Cores(1), 2}};
+  const auto api = MakeProfileApi(*client_);
+  (void)api->Create("team/..", measured, {});
+  const FakeRequest made = server_.requests().back();
+  EXPECT_EQ(made.method, "POST");
+  EXPECT_EQ(made.path, "/apis/synergy.io/v1alpha1/namespaces/team%2F../trainingprofiles");
+  EXPECT_THAT(made.body, HasSubstr(R"("app.kubernetes.io/managed-by":"synergy-controller")"));
+
+  ProfileObject object;
+  object.uid = "u";
+  object.profile_namespace = "team";
+  object.name = "bert-1";
+  (void)api->WriteMeasured(object, measured, {});
+  const FakeRequest written = server_.requests().back();
+  EXPECT_EQ(written.method, "PATCH");
+  EXPECT_EQ(written.path,
+            "/apis/synergy.io/v1alpha1/namespaces/team/trainingprofiles/bert-1/status");
+  EXPECT_THAT(written.body, HasSubstr(R"("uid":"u")"));
+
+  (void)api->Delete(object, {});
+  const FakeRequest deleted = server_.requests().back();
+  EXPECT_EQ(deleted.method, "DELETE");
+  EXPECT_EQ(deleted.path, "/apis/synergy.io/v1alpha1/namespaces/team/trainingprofiles/bert-1");
+  EXPECT_THAT(deleted.body, HasSubstr(R"("preconditions":{"uid":"u"})"));
 }
 
 }  // namespace

@@ -38,6 +38,8 @@ TEST_F(NodeAgentMetricsTest, WhatWasReleasedAddsUp) {
 TEST_F(NodeAgentMetricsTest, EveryOutcomeIsThereFromTheStart) {
   for (const std::string outcome : {"completed", "withdrawn", "stuck", "given_up"})
     ExpectLine("synergy_node_agent_shrink_duration_seconds_count{outcome=\"" + outcome + "\"} 0");
+  for (const std::string outcome : {"done", "ended_early", "wiped", "refused"})
+    ExpectLine("synergy_node_agent_probes_total{outcome=\"" + outcome + "\"} 0");
   metrics_.CountShrink("completed", seconds(11));
   ExpectLine("synergy_node_agent_shrink_duration_seconds_sum{outcome=\"completed\"} 11");
 }
@@ -53,6 +55,26 @@ TEST_F(NodeAgentMetricsTest, GaugesAreReadAtEachScrape) {
   gauges.staleness = milliseconds(1500);
   gauges.watch_errors = 3;
   gauges.ready = true;
+  gauges.progress = {{.pod_namespace = "team",
+                      .pod = "bert",
+                      .container = "train",
+                      .format = "tqdm",
+                      .iterations = 40,
+                      .done = 0.25,
+                      .memory = metrics::PodProgressGauge::Memory{GiB(8), 100, 60}},
+                     {.pod_namespace = "team", .pod = "unseen", .container = "train"}};
+  gauges.busy = {{"team", "silent", "train", 12.5}};
+  ExpectLine(
+      "synergy_pod_gpu_busy_seconds_total"
+      R"({namespace="team",pod="silent",container="train"} 12.5)");
+  const std::string labels = R"({namespace="team",pod="bert",container="train",format="tqdm"})";
+  ExpectLine("synergy_pod_iterations_total" + labels + " 40");
+  ExpectLine("synergy_pod_done_ratio" + labels + " 0.25");
+  ExpectLine("synergy_pod_process_memory_bytes" + labels + " 8589934592");
+  ExpectLine("synergy_pod_read_bytes_total" + labels + " 100");
+  ExpectLine("synergy_pod_fetched_bytes_total" + labels + " 60");
+  EXPECT_EQ(metrics_.Render().find("synergy_pod_read_bytes_total{namespace=\"team\",pod=\"unseen"),
+            std::string::npos);
   ExpectLine("synergy_node_agent_errors_total{reason=\"no_cgroup\"} 1");
   ExpectLine("synergy_node_agent_watched_pods 7");
   ExpectLine("synergy_node_agent_shrinks_in_progress 1");

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "metrics/profiling_metrics.h"
 #include "unit/metrics/device_metrics_sample.h"
 #include "unit/metrics/metrics_sample.h"
 
@@ -44,6 +45,10 @@ TEST(PromtoolTest, HasNothingToSayAgainstADevicePlugin) {
 
 TEST(PromtoolTest, WouldSayIfSomethingWereWrong) {
   EXPECT_NE(PromtoolComplaints("# TYPE synergy_calls counter\nsynergy_calls 1\n"), "");
+}
+
+TEST(PromtoolTest, HasNothingToSayAgainstProfiling) {
+  EXPECT_EQ(PromtoolComplaints(metrics::ProfilingMetrics().Render()), "");
 }
 
 }  // namespace

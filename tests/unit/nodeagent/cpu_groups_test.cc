@@ -67,12 +67,15 @@ TEST_F(CpuGroupsTest, FindsAContainerInTheSecondVersion) {
   Write(
       "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1a_2b.slice/"
       "cri-containerd-90d9.scope/cpu.stat",
-      "usage_usec 42\n");
+      "usage_usec 42\nthrottled_usec 3\n");
+  Write("kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1a_2b.slice/cpu.stat",
+        "usage_usec 99\nthrottled_usec 5\n");
   auto groups = FindCpuGroups(folder_.Path(""), "/");
   ASSERT_TRUE(groups.has_value()) << groups.error().message;
   const auto use = (*groups)->Read(pod_, pod_.containers[0]);
   ASSERT_TRUE(use.has_value()) << use.error().message;
-  EXPECT_EQ(use->used, microseconds(42));
+  // What the pod's quota takes is not in the container's count.
+  EXPECT_EQ(*use, (CpuUse{microseconds(42), microseconds(8), std::nullopt}));
 }
 
 TEST_F(CpuGroupsTest, FindsAContainerInTheTwoHierarchiesOfTheFirstVersion) {
@@ -80,11 +83,12 @@ TEST_F(CpuGroupsTest, FindsAContainerInTheTwoHierarchiesOfTheFirstVersion) {
   Write("cpu/cpu.stat", "nr_periods 0\n");
   Write("cpuacct/kubepods/burstable/pod1a-2b/90d9/cpuacct.usage", "42\n");
   Write("cpu/kubepods/burstable/pod1a-2b/90d9/cpu.stat", "throttled_time 7\n");
+  Write("cpu/kubepods/burstable/pod1a-2b/cpu.stat", "nr_periods 9\nthrottled_time 20\n");
   auto groups = FindCpuGroups(folder_.Path(""), "/");
   ASSERT_TRUE(groups.has_value()) << groups.error().message;
   const auto use = (*groups)->Read(pod_, pod_.containers[0]);
   ASSERT_TRUE(use.has_value()) << use.error().message;
-  EXPECT_EQ(*use, (CpuUse{nanoseconds(42), nanoseconds(7), std::nullopt}));
+  EXPECT_EQ(*use, (CpuUse{nanoseconds(42), nanoseconds(27), std::nullopt}));
 }
 
 TEST_F(CpuGroupsTest, SaysWhatIsMissing) {

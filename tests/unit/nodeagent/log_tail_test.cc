@@ -135,7 +135,20 @@ TEST_F(LogTailTest, PassesOverTheMiddleOfAFlood) {
 TEST_F(LogTailTest, DoesNotFollowSymbolicLinks) {
   Append("secret", "root:x:0\n");
   fs::create_symlink(folder_.Path("secret"), folder_.Path("0.log"));
-  EXPECT_TRUE(Read().starts_with("error: "));
+  EXPECT_EQ(Read(), "error: " + folder_.Path("0.log") + " is a link to " + folder_.Path("secret"));
+}
+
+// As Docker's, in a folder that the agent does not have.
+TEST_F(LogTailTest, SaysWhereALinkLeadsThatLeadsNowhere) {
+  fs::create_symlink("/var/lib/docker/containers/1/1-json.log", folder_.Path("0.log"));
+  const auto read = tail_.Read([](std::string_view) {});
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kInvalid);
+  EXPECT_TRUE(read.error().message.ends_with(" to /var/lib/docker/containers/1/1-json.log"));
+  // The runtime is another one now.
+  fs::remove(folder_.Path("0.log"));
+  Append("1.log", "one\n");
+  EXPECT_EQ(Read(), "one\n");
 }
 
 TEST_F(LogTailTest, HoldsNoFileOpen) {

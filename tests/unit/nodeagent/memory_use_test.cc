@@ -36,6 +36,18 @@ TEST(MemoryUseTest, OlderKernelsSayLess) {
   EXPECT_EQ(ParseMemoryUseV2("1\n", "anon 5\nshmem 6\n")->held, Bytes(11));
 }
 
+TEST(MemorySampleTest, V1SaysWhatIsMappedAndWhatIsCacheToo) {
+  const auto sample =
+      ParseMemorySampleV1("9000\n",
+                          "total_rss 1000\ntotal_shmem 200\ntotal_mapped_file 50\ntotal_dirty 30\n"
+                          "total_writeback 20\ntotal_inactive_file 4000\ntotal_active_file 3000\n",
+                          "");
+  ASSERT_TRUE(sample) << sample.error().message;
+  EXPECT_EQ(sample->mapped, Bytes(50));
+  EXPECT_EQ(sample->cache, Bytes(6900));
+  EXPECT_EQ(sample->InUse(), Bytes(5000)) << "where nobody can drop it, all of the working set";
+}
+
 // A container of Linux 6.1 that had mapped 20 MiB of 160, with 4 MiB not written yet.
 constexpr const char* kSampleV2 =
     "anon 10485760\nfile 172032000\nkernel 0\nshmem 4194304\nfile_mapped 20971520\n"

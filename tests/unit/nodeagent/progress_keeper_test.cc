@@ -43,6 +43,16 @@ struct FakeCpu final : CpuGroups {
   int reads = 0;
 };
 
+struct FakeData final : DataUse {
+  std::optional<synergy::MemoryUse> Read(const wire::ResizeStatus&,
+                                         const wire::ResizeStatus::Container&) override {
+    ++reads;
+    return use;
+  }
+  std::optional<synergy::MemoryUse> use;
+  int reads = 0;
+};
+
 class ProgressKeeperTest : public ::testing::Test {
  protected:
   wire::ResizeStatus Pod(const std::string& name) {
@@ -84,17 +94,19 @@ class ProgressKeeperTest : public ::testing::Test {
   testing::TemporaryFolder folder;
   HeardEvents events;
   FakeCpu cpu;
+  FakeData data;
   NodePods pods;
+  Result<NodeBusy> busy = Fail(ErrorCode::kNotFound, "no file");
   std::string page;
   std::string asked;
   ProgressKeeper keeper{pods,
-                        cpu,
-                        folder.Path(""),
-                        [this](const std::string& ip, uint16_t port, const std::string& path,
-                               const std::stop_token&) -> Result<std::string> {
-                          asked = fmt::format("{}:{}{}", ip, port, path);
-                          return page;
-                        },
+                        {cpu, data, folder.Path(""),
+                         [this](const std::string& ip, uint16_t port, const std::string& path,
+                                const std::stop_token&) -> Result<std::string> {
+                           asked = fmt::format("{}:{}{}", ip, port, path);
+                           return page;
+                         },
+                         [this] { return busy; }},
                         clock,
                         log,
                         events,
@@ -105,7 +117,9 @@ TEST_F(ProgressKeeperTest, MeasuresByTheLog) {
   pods.Replace({Pod("a")});
   keeper.FollowLogs();
   EXPECT_EQ(Of("a").format, "");
-  EXPECT_EQ(Of("a").cpu, cpu.use);
+  CpuUse use = cpu.use;
+  use.at = clock.WallNow();
+  EXPECT_EQ(Of("a").cpu, use);
   for (int iteration = 10; iteration <= 500; iteration += 10) {
     PrintBar("a", iteration, 1000);
     clock.Advance(seconds(1));
@@ -124,6 +138,16 @@ TEST_F(ProgressKeeperTest, MeasuresByTheLog) {
   EXPECT_EQ(keeper.Report("n1").node, "n1");
 }
 
+TEST_F(ProgressKeeperTest, TellsOfTheProbeThatIsUnderWay) {
+  pods.Replace({Pod("a"), Pod("b")});
+  keeper.FollowLogs();
+  const ProbeReading probe{MilliCpu(75), clock.WallNow(), true};
+  const NodeProgress report = keeper.Report("n1", {{"uid-b", probe}});
+  ASSERT_THAT(report.pods, SizeIs(2));
+  EXPECT_EQ(report.pods[0].probe, std::nullopt);
+  EXPECT_EQ(report.pods[1].probe, probe);
+}
+
 TEST_F(ProgressKeeperTest, ReadsTheCpuTimeWhenThereIsNewsAndSeldomElse) {
   pods.Replace({Pod("a")});
   for (int i = 0; i < 20; ++i) {
@@ -135,6 +159,76 @@ TEST_F(ProgressKeeperTest, ReadsTheCpuTimeWhenThereIsNewsAndSeldomElse) {
   cpu.use.used = seconds(9);
   keeper.FollowLogs();
   EXPECT_EQ(Of("a").cpu->used, seconds(9));
+}
+
+TEST_F(ProgressKeeperTest, EstimatesByBusyGpusWhatSaysNothing) {
+  pods.Replace({Pod("a"), Pod("b")});
+  const WallTime since = clock.WallNow();
+  const auto train = [&](int looks, double share) {
+    for (int i = 0; i < looks; ++i) {
+      clock.Advance(seconds(1));
+      const double before = busy ? busy->containers[0].seconds : 0;
+      busy = NodeBusy{clock.WallNow(), {{"team", "a", "train", before + share, since}}};
+      keeper.FollowLogs();
+    }
+  };
+  train(30, 0.8);
+  EXPECT_EQ(Of("a").format, "");
+  ASSERT_TRUE(Of("a").estimate);
+  EXPECT_THAT(Of("a").estimate->rate, Optional(DoubleNear(0.8, 1e-9)));
+  EXPECT_NEAR(Of("a").estimate->busy, 29 * 0.8, 1e-9);
+  EXPECT_EQ(Of("a").estimate->at, clock.WallNow());
+  EXPECT_EQ(Of("a").cpu->at, clock.WallNow());
+  EXPECT_EQ(Of("a").iterations, 0);
+  EXPECT_EQ(Of("a").rate, std::nullopt);
+  EXPECT_EQ(Of("a").remaining, std::nullopt);
+  EXPECT_FALSE(Of("b").estimate);
+  // The log goes before it.
+  PrintBar("a", 10, 1000);
+  train(2, 0.8);
+  EXPECT_EQ(Of("a").format, "tqdm");
+  EXPECT_FALSE(Of("a").estimate);
+}
+
+TEST_F(ProgressKeeperTest, OfOldOrBrokenBusyTimeNothingIsTold) {
+  pods.Replace({Pod("a")});
+  const WallTime since = clock.WallNow();
+  for (int i = 1; i <= 30; ++i) {
+    clock.Advance(seconds(1));
+    busy = NodeBusy{clock.WallNow(), {{"team", "a", "train", 0.5 * i, since}}};
+    keeper.FollowLogs();
+  }
+  ASSERT_TRUE(Of("a").estimate);
+  clock.Advance(seconds(11));  // the plugin has ended
+  keeper.FollowLogs();
+  EXPECT_FALSE(Of("a").estimate);
+  busy->at = clock.WallNow() + seconds(11);  // or its clock is another
+  keeper.FollowLogs();
+  EXPECT_FALSE(Of("a").estimate);
+  busy = Fail(ErrorCode::kInvalid, "not JSON");
+  for (int i = 0; i < 3; ++i) keeper.FollowLogs();
+  EXPECT_FALSE(Of("a").estimate);
+  EXPECT_THAT(metrics.Render(),
+              HasSubstr("synergy_node_agent_errors_total{reason=\"gpu_busy_unreadable\"} 3"));
+  // It goes on counting where it was.
+  busy = NodeBusy{clock.WallNow(), {{"team", "a", "train", 20, since}}};
+  keeper.FollowLogs();
+  ASSERT_TRUE(Of("a").estimate);
+  EXPECT_NEAR(Of("a").estimate->busy, 19.5, 1e-9);
+}
+
+TEST_F(ProgressKeeperTest, EstimatesNobodyWhoNamesACounter) {
+  wire::ResizeStatus pod = Pod("a");
+  pod.progress = {"", "steps_total", 8000, "/m"};
+  pods.Replace({pod});
+  const WallTime since = clock.WallNow();
+  for (int i = 1; i <= 30; ++i) {
+    clock.Advance(seconds(1));
+    busy = NodeBusy{clock.WallNow(), {{"team", "a", "train", 0.5 * i, since}}};
+    keeper.FollowLogs();
+  }
+  keeper.ReadCounters({});
+  EXPECT_FALSE(Of("a").estimate);
 }
 
 TEST_F(ProgressKeeperTest, AnAgentThatStartsAgainKnowsTheRateAtOnce) {
@@ -168,6 +262,22 @@ TEST_F(ProgressKeeperTest, SaysOnceWhatIsWrongWithAPatternAndTakesTheShippedOnes
   EXPECT_EQ(events.events[0].reason, "SynergyProgressUnseen");
   EXPECT_THAT(events.events[0].message, HasSubstr("synergy.io/progress-pattern"));
   EXPECT_EQ(Of("a").format, "tqdm");
+}
+
+TEST_F(ProgressKeeperTest, SaysThatALogElsewhereIsNotRead) {
+  pods.Replace({Pod("a")});
+  const std::filesystem::path file = folder.Path("team_a_uid-a/train/0.log");
+  std::filesystem::create_directories(file.parent_path());
+  std::filesystem::create_symlink("/var/lib/docker/containers/1/1-json.log", file);
+  keeper.FollowLogs();
+  keeper.FollowLogs();
+  ASSERT_THAT(events.events, SizeIs(1));
+  EXPECT_EQ(events.events[0].reason, "SynergyProgressUnseen");
+  EXPECT_THAT(events.events[0].message,
+              HasSubstr(file.string() + " is a link to /var/lib/docker/"));
+  EXPECT_THAT(events.events[0].message, HasSubstr("synergy.io/progress-counter"));
+  EXPECT_THAT(metrics.Render(),
+              HasSubstr("synergy_node_agent_errors_total{reason=\"log_elsewhere\"} 2"));
 }
 
 TEST_F(ProgressKeeperTest, MeasuresByACounter) {
@@ -220,6 +330,88 @@ TEST_F(ProgressKeeperTest, ForgetsPodsThatAreGoneAndLeavesOthersAlone) {
   pods.Remove(Pod("a"));
   keeper.FollowLogs();
   EXPECT_THAT(keeper.Report("n1").pods, IsEmpty());
+}
+
+TEST_F(ProgressKeeperTest, TellsOfMemoryNowAndThen) {
+  data.use = synergy::MemoryUse{.process = GiB(8), .cache = GiB(1), .read = 100, .fetched = 50};
+  pods.Replace({Pod("a")});
+  keeper.FollowLogs();
+  keeper.FollowLogs();
+  EXPECT_EQ(data.reads, 0) << "nobody asks for the memory of one that tells no progress";
+  PrintBar("a", 1, 100);
+  keeper.FollowLogs();
+  keeper.FollowLogs();
+  EXPECT_EQ(data.reads, 1);
+  auto expected = *data.use;
+  expected.at = clock.WallNow();
+  EXPECT_EQ(Of("a").memory, expected);
+
+  // The peak stays; what cannot be seen for once is not news.
+  data.use->process = GiB(6);
+  data.use->read = 200;
+  clock.Advance(seconds(10));
+  keeper.FollowLogs();
+  ASSERT_TRUE(Of("a").memory);
+  EXPECT_EQ(Of("a").memory->process, GiB(8));
+  EXPECT_EQ(Of("a").memory->read, 200);
+  data.use.reset();
+  clock.Advance(seconds(10));
+  keeper.FollowLogs();
+  EXPECT_EQ(data.reads, 3);
+  EXPECT_EQ(Of("a").memory->at + seconds(10), clock.WallNow());
+}
+
+TEST_F(ProgressKeeperTest, LooksAtTheMemoryWhenACheckpointIsWritten) {
+  data.use = synergy::MemoryUse{.process = GiB(8)};
+  pods.Replace({Pod("a")});
+  PrintBar("a", 1, 100);
+  keeper.FollowLogs();
+  keeper.FollowLogs();
+  ASSERT_EQ(data.reads, 1);
+  EXPECT_EQ(Of("a").checkpoint, std::nullopt);
+  clock.Advance(seconds(1));
+  Print("a", "Saving model checkpoint to out/checkpoint-1");
+  const WallTime written = clock.WallNow();
+  clock.Advance(seconds(1));
+  data.use->process = GiB(9);
+  keeper.FollowLogs();
+  EXPECT_EQ(Of("a").checkpoint, written);
+  EXPECT_EQ(data.reads, 2);
+  EXPECT_EQ(Of("a").memory->process, GiB(9));
+  clock.Advance(seconds(1));
+  PrintBar("a", 2, 100);
+  keeper.FollowLogs();
+  EXPECT_EQ(Of("a").checkpoint, written) << "it stays known";
+  EXPECT_EQ(data.reads, 2) << "and others are read now and then, as ever";
+}
+
+TEST_F(ProgressKeeperTest, AnotherContainerHasItsOwnPeak) {
+  data.use = synergy::MemoryUse{.process = GiB(8)};
+  wire::ResizeStatus pod = Pod("a");
+  pods.Replace({pod});
+  PrintBar("a", 1, 100);
+  keeper.FollowLogs();
+  keeper.FollowLogs();
+  pod.containers.front().id = "containerd://next";
+  data.use->process = GiB(2);
+  pods.Replace({pod});
+  keeper.FollowLogs();
+  ASSERT_TRUE(Of("a").memory);
+  EXPECT_EQ(Of("a").memory->process, GiB(2));
+}
+
+TEST_F(ProgressKeeperTest, SaysWhoseStorageOthersReadToo) {
+  data.use = synergy::MemoryUse{.process = GiB(8)};
+  std::vector<wire::ResizeStatus> all{Pod("a"), Pod("b"), Pod("c")};
+  all[0].storage = all[1].storage = {"claim team/data"};
+  all[2].storage = {"claim team/own"};
+  for (const wire::ResizeStatus& pod : all) PrintBar(pod.name, 1, 100);
+  pods.Replace(all);
+  keeper.FollowLogs();
+  keeper.FollowLogs();
+  EXPECT_TRUE(Of("a").memory->shared);
+  EXPECT_TRUE(Of("b").memory->shared);
+  EXPECT_FALSE(Of("c").memory->shared);
 }
 
 }  // namespace

@@ -57,7 +57,82 @@ TEST(PolicyTest, EqualRanksGoByArrivalThenId) {
 TEST(PolicyTest, AnUnknownNameIsAnErrorThatListsTheNames) {
   const auto policy = MakePolicy("lottery");
   ASSERT_FALSE(policy);
-  EXPECT_THAT(policy.error().message, HasSubstr("fifo, srtf, las, ftf"));
+  EXPECT_THAT(policy.error().message, HasSubstr("fifo, srtf, las, ftf, 2d-las, 2d-gittins"));
+}
+
+// Queues that end at 100 and 300 GPU-seconds.
+const PolicyOptions kTwoLimits = {.queues = {.limits = {100, 300}}};
+
+// As MakeJob, with two GPUs, after it has run for `ran`.
+Job Ran(uint64_t id, double arrival, double ran, const Policy& policy) {
+  Job job = MakeJob(id, arrival, 1000, 1000, 0);
+  job.gpus = Gpus(2);
+  job.holds = {Share{}};
+  policy.Book(job, Seconds(ran), Seconds(arrival + ran));
+  return job;
+}
+
+TEST(PolicyTest, QueuedLasMovesAJobDownAtTheLimitOverItsGpus) {
+  const auto policy = *MakePolicy("2d-las", kTwoLimits);
+  EXPECT_EQ(Ran(0, 0, 49, *policy).place.queue, 0U);
+  EXPECT_EQ(Ran(0, 0, 50, *policy).place.queue, 1U);
+  EXPECT_EQ(Ran(0, 0, 150, *policy).place.queue, 2U);
+  // Booked late, it has entered its queue when it reached the limit.
+  EXPECT_EQ(Ran(0, 10, 70, *policy).place.entered, Seconds(60));
+}
+
+TEST(PolicyTest, QueuedLasServesHigherQueuesFirstAndInAQueueWhoRuns) {
+  const auto policy = *MakePolicy("2d-las", kTwoLimits);
+  Job waits = Ran(1, 0, 60, *policy);
+  waits.holds.clear();
+  const std::vector<Job> jobs = {Ran(0, 0, 200, *policy), waits, Ran(2, 100, 60, *policy),
+                                 MakeJob(3, 90, 10, 10, 0), MakeJob(4, 80, 10, 10, 0)};
+  EXPECT_THAT(Order(jobs, *policy, Seconds(300)), ElementsAre(4, 3, 2, 1, 0));
+}
+
+TEST(PolicyTest, AJobThatWaitedLongEnoughGoesBackToTheFirstQueue) {
+  PolicyOptions options = kTwoLimits;
+  options.queues.promote = 2;
+  const auto policy = *MakePolicy("2d-las", options);
+  Job job = Ran(0, 0, 60, *policy);
+  job.holds.clear();
+  policy->Book(job, Seconds(119), Seconds(179));
+  EXPECT_EQ(job.place.queue, 1U);
+  policy->Book(job, Seconds(1), Seconds(180));
+  EXPECT_EQ(job.place, (QueuePlace{.entered = Seconds(180)}));
+}
+
+TEST(PolicyTest, AJobThatNeverRanIsNotPromoted) {
+  QueuePlace place;
+  BookWait(place, Seconds(1000), Seconds(1000), {.limits = {100}, .promote = 1});
+  EXPECT_EQ(place, QueuePlace{});
+}
+
+TEST(PolicyTest, QueuedGittinsPutsTheLikeliestToEndFirst) {
+  PolicyOptions options = kTwoLimits;
+  options.sizes = SizeHistory({50, 60, 1000});
+  const auto policy = *MakePolicy("2d-gittins", options);
+  // Both are in the first queue: two of three end soon; past 60 GPU-seconds none does before 100.
+  const std::vector<Job> jobs = {Ran(0, 0, 40, *policy), Ran(1, 5, 20, *policy)};
+  EXPECT_THAT(Order(jobs, *policy, Seconds(100)), ElementsAre(1, 0));
+}
+
+TEST(PolicyTest, AJobWithALeaseGoesBeforeAllOthers) {
+  std::vector<Job> jobs = kJobs;
+  jobs[1].holds = {Share{}};
+  jobs[1].lease_end = Seconds(300);
+  EXPECT_THAT(OrderBy("las", jobs, 200), ElementsAre(1, 2, 0));
+  EXPECT_THAT(OrderBy("las", jobs, 300), ElementsAre(2, 0, 1));
+}
+
+TEST(SizeHistoryTest, TheIndexIsTheBestRateOfJobsEndedPerServiceGiven) {
+  const SizeHistory history({40, 10, 20, 100});
+  // Served to 10: one of four for 4 x 10; to 20: 2 / (10 + 3 x 20); to 40: 3 / (10 + 20 + 2 x 40).
+  EXPECT_DOUBLE_EQ(history.Index(0), 2.0 / 70);
+  EXPECT_DOUBLE_EQ(history.Index(0, 15), 1.0 / 40);
+  EXPECT_DOUBLE_EQ(history.Index(20), 1.0 / 40);
+  EXPECT_DOUBLE_EQ(history.Index(0, 5), 0);
+  EXPECT_DOUBLE_EQ(history.Index(100), 0);
 }
 
 }  // namespace

@@ -190,6 +190,24 @@ TEST(LogProgress, WithAPatternOfTheUsersOwnOthersOnlyTellWhatIsEvaluation) {
   EXPECT_DOUBLE_EQ(*read.rate, 3);
 }
 
+TEST(LogProgress, ACheckpointIsToldBesideTheProgress) {
+  std::string text;
+  for (int second = 0; second < 30; ++second) text += At(second, Bar("", second, 1000));
+  EXPECT_FALSE(Read(text).checkpoint);
+  text += At(30, Bar("", 30, 1000) + "Saving model checkpoint to out/checkpoint-30");
+  const TrainingProgress read = Read(text);
+  EXPECT_EQ(read.iteration, 30);
+  EXPECT_EQ(read.checkpoint, read.last_training);
+  text += At(32, "Saving model checkpoint to out/checkpoint-32") + At(33, "Loading checkpoint x");
+  EXPECT_EQ(*Read(text).checkpoint - *read.checkpoint, std::chrono::seconds(2)) << "the newest";
+  EXPECT_EQ(Read(text).rate, read.rate) << "and is no progress";
+
+  const Result<OwnPattern> own = OwnPattern::Parse(R"(batch (?P<iteration>\d+))");
+  LogProgress log(ContainerLog::Form::kCri, *own);
+  log.Feed(At(1, "batch 1") + At(2, "saving checkpoint to out"));
+  EXPECT_TRUE(log.Current().checkpoint);
+}
+
 TEST(LogProgress, IsSmall) { EXPECT_LE(sizeof(LogProgress), 16U << 10); }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "sim/simulator.h"
 
+#include <algorithm>
 #include <deque>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,6 +53,32 @@ TEST_F(SimulatorTest, AtTheFairShareAJobTakesItsIdealTimeAfterTheRestartCost) {
   EXPECT_EQ(run.jobs[0].start, Seconds(1));
   EXPECT_EQ(run.jobs[0].finish, Seconds(1 + 30 + 1000));
   EXPECT_EQ(run.jobs[0].restarts, 0U);
+}
+
+TEST_F(SimulatorTest, TheFirstPartIsDoneAfterTheRestartCostAndItsWork) {
+  std::vector<Job> jobs = {
+      MakeJob(Gpus(1), 0, 1000, {{Cores(3), GB(60), 1}, {Cores(9), GB(60), 2}})};
+  jobs[0].first_part = Seconds(100);
+  EXPECT_NEAR(Run(jobs).jobs[0].first_part.count(), 1 + 30 + 50, 1e-6);
+  jobs[0].first_part = jobs[0].ideal;
+  const SimulationRun all = Run(jobs);
+  EXPECT_NEAR(all.jobs[0].first_part.count(), all.jobs[0].finish.count(), 1e-3);
+}
+
+TEST_F(SimulatorTest, UnderQueuesANewJobTakesThePlaceOfOneThatWasServedToItsLimit) {
+  const auto policy = *MakePolicy("2d-las", {.queues = {.limits = {8 * 500}}});
+  const SimulationRun run = Run({MakeJob(Gpus(8), 0, 2000), MakeJob(Gpus(8), 2, 100)}, *policy);
+  EXPECT_EQ(run.jobs[1].start, Seconds(601));  // the first round after 500 s
+  EXPECT_EQ(run.jobs[0].restarts, 1U);
+}
+
+TEST_F(SimulatorTest, ALeaseKeepsAJobInItsPlaceUntilItIsOver) {
+  options_.lease = Seconds(900);
+  const SimulationRun run = Run({MakeJob(Gpus(8), 0, 2000), MakeJob(Gpus(8), 2, 100)}, Las());
+  EXPECT_EQ(run.jobs[1].start, Seconds(901));
+  options_.lease = Seconds(0);
+  const SimulationRun without = Run({MakeJob(Gpus(8), 0, 2000), MakeJob(Gpus(8), 2, 100)}, Las());
+  EXPECT_EQ(without.jobs[1].start, Seconds(301));
 }
 
 TEST_F(SimulatorTest, AJobThatRunsAtTwiceTheSpeedEndsInHalfItsTime) {
@@ -119,6 +147,61 @@ TEST_F(SimulatorTest, ResultsAreInTheOrderOfTheInput) {
   EXPECT_EQ(run.jobs[0].arrival, Seconds(500));
   EXPECT_EQ(run.jobs[0].start, Seconds(601));
   EXPECT_EQ(run.jobs[1].start, Seconds(1));
+}
+
+TEST_F(SimulatorTest, ChangesTellWhereEveryShareWentInTheOrderOfTime) {
+  options_.keep_changes = true;
+  servers_.push_back(servers_.front());
+  // The second job has the rest of one server until the first one has left.
+  const SimulationRun run = Run({MakeJob(Gpus(12), 0, 700), MakeJob(Gpus(4), 2, 100)});
+  using Kind = PlaceChange::Kind;
+  const auto job = [](const PlaceChange& change) { return change.job.value(); };
+  ASSERT_EQ(run.changes.size(), 6U);
+  for (size_t share = 0; share < 2; ++share) {
+    EXPECT_EQ(job(run.changes[share]), 1U);
+    EXPECT_EQ(run.changes[share].at, Seconds(1));
+    EXPECT_EQ(run.changes[share].kind, Kind::kBound);
+    EXPECT_EQ(run.changes[share].pod, "job-1-" + std::to_string(share));
+  }
+  EXPECT_EQ(run.changes[0].amounts.gpus + run.changes[1].amounts.gpus, Gpus(12));
+  EXPECT_NE(run.changes[0].node, run.changes[1].node);
+  EXPECT_EQ(job(run.changes[2]), 2U);
+  EXPECT_EQ(run.changes[2].at, Seconds(301));
+  EXPECT_EQ(run.changes[2].kind, Kind::kBound);
+  EXPECT_EQ(run.changes[3].kind, Kind::kGone);
+  EXPECT_EQ(run.changes[3].at, run.jobs[1].finish);
+  EXPECT_EQ(job(run.changes[4]), 1U);
+  EXPECT_EQ(run.changes[4].kind, Kind::kGone);
+  EXPECT_EQ(run.changes[5].at, run.jobs[0].finish);
+}
+
+TEST_F(SimulatorTest, WhoIsStoppedIsGoneBeforeAnotherIsBound) {
+  options_.keep_changes = true;
+  const SimulationRun run = Run({MakeJob(Gpus(8), 0, 2000), MakeJob(Gpus(8), 2, 100)}, Srtf());
+  ASSERT_GE(run.changes.size(), 3U);
+  EXPECT_EQ(run.changes[1].job, 1U);
+  EXPECT_EQ(run.changes[1].kind, PlaceChange::Kind::kGone);
+  EXPECT_EQ(run.changes[2].job, 2U);
+  EXPECT_EQ(run.changes[2].kind, PlaceChange::Kind::kBound);
+  EXPECT_EQ(run.changes[1].at, run.changes[2].at);
+}
+
+TEST_F(SimulatorTest, ACutIsAResizeOfTheShare) {
+  options_.keep_changes = true;
+  const std::vector<JobProfile::Point> points = {{Cores(12), GB(240), 1}, {Cores(20), GB(240), 2}};
+  const SimulationRun run =
+      Run({MakeJob(Gpus(4), 0, 1000, points), MakeJob(Gpus(4), 2, 1000, points)});
+  const auto resized = std::find_if(run.changes.begin(), run.changes.end(), [](const auto& change) {
+    return change.kind == PlaceChange::Kind::kResized;
+  });
+  ASSERT_NE(resized, run.changes.end());
+  EXPECT_EQ(resized->job, 1U);
+  EXPECT_EQ(resized->pod, "job-1-0");
+  EXPECT_EQ(resized->amounts.cpu, Cores(12));
+}
+
+TEST_F(SimulatorTest, NobodyKeepsChangesThatNobodyAskedFor) {
+  EXPECT_TRUE(Run({MakeJob(Gpus(1), 0, 1000)}).changes.empty());
 }
 
 TEST_F(SimulatorTest, NothingToRunTakesNoTime) { EXPECT_EQ(Run({}).rounds, 0U); }

@@ -72,6 +72,14 @@ Program HardPacking(int things, int bags) {
   return program;
 }
 
+TEST(Solve, LinearProgramsTellThePricesOfTheirRows) {
+  // One more of the second material brings 1.5, of the third 1; the first is not used up.
+  EXPECT_THAT(SolveWithin(Factory()).prices,
+              ElementsAre(DoubleNear(0, kTolerance), DoubleNear(1.5, kTolerance),
+                          DoubleNear(1, kTolerance)));
+  EXPECT_THAT(SolveWithin(Knapsack()).prices, IsEmpty());
+}
+
 TEST(SolveTest, ALinearProgramIsSolved) {
   const Solution solution = SolveWithin(Factory());
   EXPECT_EQ(solution.status, SolveStatus::kOptimal);

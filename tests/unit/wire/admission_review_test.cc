@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -52,6 +53,7 @@ AdmissionDecision Managed(Enforcement enforcement = Enforcement::kShared) {
   figures.enforcement = enforcement;
   figures.profile = "image";
   figures.profile_generation = 4;
+  figures.workload = "w-0123456789abcdef";
   return {AdmissionOutcome::kManaged, figures, {}};
 }
 
@@ -75,7 +77,8 @@ TEST(PodReviewTest, ReadsWhatAdmissionHasToKnow) {
   const PodReview review = Read(
       R"({"metadata":{"labels":{"a":"b"},"annotations":{"k":"vw"}},"spec":{"schedulerName":"s",
       "nodeSelector":{"disk":"ssd"},"containers":[{"name":"x"},
-      {"name":"train","resources":{"limits":{"nvidia.com/gpu":2,"cpu":"1500m"}}}]}})");
+      {"name":"train","image":"train:1","command":["python"],"args":["a.py","-v"],
+      "resources":{"limits":{"nvidia.com/gpu":2,"cpu":"1500m"}}}]}})");
   const PodToAdmit& pod = review.pod();
   EXPECT_EQ(review.head().uid, "u-1");
   EXPECT_EQ(pod.pod_namespace, "team");
@@ -88,7 +91,26 @@ TEST(PodReviewTest, ReadsWhatAdmissionHasToKnow) {
   EXPECT_EQ(pod.gpu_containers[0].name, "train");
   EXPECT_EQ(pod.gpu_containers[0].gpus, Gpus(2));
   EXPECT_EQ(pod.gpu_containers[0].written.cpu_limit, MilliCpu(1500));
+  EXPECT_EQ(pod.gpu_containers[0].image, "train:1");
+  EXPECT_EQ(pod.gpu_containers[0].command, std::vector<std::string>{"python"});
+  EXPECT_EQ(pod.gpu_containers[0].args, (std::vector<std::string>{"a.py", "-v"}));
   EXPECT_FALSE(pod.has_node || pod.mirror || pod.pod_level_resources);
+}
+
+TEST(PodReviewTest, ReadsOfHowManyAGangIs) {
+  const auto size_of = [](const std::string& metadata) {
+    return Read(
+               R"({"metadata":)" + metadata +
+               R"(,"spec":{"containers":[{"name":"train","resources":{"limits":{"nvidia.com/gpu":1}}}]}})")
+        .pod()
+        .gang_size;
+  };
+  EXPECT_EQ(size_of("{}"), 1);
+  EXPECT_EQ(size_of(R"({"labels":{"synergy.io/gang":"g","synergy.io/gang-size":"4"}})"), 4);
+  EXPECT_EQ(size_of(R"({"labels":{"kueue.x-k8s.io/pod-group-name":"g"},
+      "annotations":{"kueue.x-k8s.io/pod-group-total-count":"3"}})"),
+            3);
+  EXPECT_EQ(size_of(R"({"labels":{"synergy.io/gang":"g"}})"), 0) << "which nothing was measured of";
 }
 
 TEST(PodReviewTest, ReadsWhatTheAuthorWroteAndWhatTheOtherContainersAskFor) {
@@ -271,6 +293,7 @@ TEST(PodPatchTest, SetsTheFloorAndWritesDownTheFigures) {
   EXPECT_EQ(annotations.At("synergy.io~1floor").text, R"({"cpu":"6","memory":"32Gi"})");
   EXPECT_EQ(annotations.At("synergy.io~1profile").text, "image");
   EXPECT_EQ(annotations.At("synergy.io~1profile-generation").text, "4");
+  EXPECT_EQ(annotations.At("synergy.io~1workload").text, "w-0123456789abcdef");
   EXPECT_EQ(annotations.At("synergy.io~1enforcement").text, "shared");
   EXPECT_EQ(annotations.At("synergy.io~1original").text,
             R"({"requests":{"nvidia.com/gpu":"2"},"limits":{"nvidia.com/gpu":"2"}})");

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "json/document.h"
@@ -37,6 +38,16 @@ TEST(WriteEventAboutPod, EscapesWhatPeopleMayHaveWritten) {
   ASSERT_TRUE(document) << document.error().message;
   EXPECT_EQ(document->root()["message"].text(), "a \"b\"\n\uFFFD");
   EXPECT_EQ(document->root()["involvedObject"]["name"].text(), "\\");
+}
+
+TEST(WriteEventAboutPod, IsAboutAJobToo) {
+  EventAboutPod event;
+  event.pod_namespace = "team";
+  event.kind = "Job";
+  event.api_version = "batch/v1";
+  EXPECT_THAT(WriteEventAboutPod(event),
+              ::testing::HasSubstr(
+                  R"("involvedObject":{"apiVersion":"batch/v1","kind":"Job","namespace":"team",)"));
 }
 
 TEST(WriteRepeatedEvent, ChangesCountAndTimeOnly) {

@@ -31,9 +31,13 @@ NodeProgress Sample() {
   told.last = WallTime(seconds(1700000000));
   told.remaining = seconds(70);
   told.cpu = CpuUse{seconds(30), seconds(1), seconds(0)};
+  told.memory =
+      MemoryUse{GiB(8), GiB(1), 3e12, 0.5, seconds(3), true, WallTime(seconds(1700000000))};
+  told.checkpoint = WallTime(seconds(1699999990));
   PodProgress silent;
   silent.uid = "3-4";
   silent.name = "train-1";
+  silent.estimate = BusyEstimate{12.5, 0.83, WallTime(seconds(1700000000))};
   return {"n1", WallTime(seconds(1699999000)), WallTime(seconds(1700000001)), {told, silent}};
 }
 

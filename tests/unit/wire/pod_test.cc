@@ -237,5 +237,27 @@ TEST(ReadPod, TheGpuProductIsTheLabelsElseWhatTheWebhookFound) {
   EXPECT_EQ(product(annotation + R"(,"labels":{"synergy.io/gpu-product":"A100"})"), "A100");
 }
 
+TEST(ReadPod, TheGangIsWhatLabelsAndAnnotationsSayInAnyUse) {
+  const auto gang = [](std::string_view metadata, PodUse use) {
+    return ReadValid(fmt::format(R"({{"metadata":{{"name":"p","uid":"u","namespace":"team",{}}}}})",
+                                 metadata),
+                     use)
+        .gang;
+  };
+  const std::string labelled = R"("labels":{"synergy.io/gang":"g","synergy.io/gang-size":"4"})";
+  const std::string by_kueue = R"("labels":{"kueue.x-k8s.io/pod-group-name":"g"},)"
+                               R"("annotations":{"kueue.x-k8s.io/pod-group-total-count":"4"})";
+  for (const PodUse use : {PodUse::kIncoming, PodUse::kAccounted}) {
+    EXPECT_EQ(gang(R"("labels":null)", use), nullptr);
+    for (const std::string& metadata : {labelled, by_kueue}) {
+      ASSERT_NE(gang(metadata, use), nullptr);
+      EXPECT_EQ(*gang(metadata, use), (Gang{"team/g", 4, {}}));
+    }
+    const auto nonsense = gang(R"("labels":{"synergy.io/gang-size":"x"})", use);
+    ASSERT_NE(nonsense, nullptr);
+    EXPECT_THAT(nonsense->problem, HasSubstr("not a number"));
+  }
+}
+
 }  // namespace
 }  // namespace synergy::wire

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/wall_time.h"
 #include "wire/objects.h"
 
 namespace synergy::wire {
@@ -106,6 +107,32 @@ TEST(ResizeStatusTest, WhereProgressIsToBeSeenIsTheAuthorsToSay) {
   EXPECT_FALSE(read(R"({"synergy.io/progress-port":"eighty"})").progress.port);
   EXPECT_FALSE(read(R"({"synergy.io/progress-port":"80800"})").progress.port);
   EXPECT_EQ(read("{}", R"(,"hostNetwork":true)").ip, "");
+}
+
+// A probe slows the pod down, so it has to be Synergy's.
+TEST(ResizeStatusTest, AProbeCountsWhereSynergyHasWrittenIt) {
+  const auto read = [](const std::string& manager, const std::string& more = "",
+                       const std::string& probe =
+                           R"({\"cpu\":\"75m\",\"until\":\"2026-11-21T07:05:20Z\"})") {
+    return ReadModified(
+               R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1","managedFields":[{"manager":")" +
+               manager + R"(","operation":"Update","time":"2026-11-21T07:05:00Z")" + more +
+               R"(,"fieldsV1":{"f:metadata":{"f:annotations":{"f:synergy.io/probe":{}}}}}],)" +
+               R"("annotations":{"synergy.io/container":"train",)"
+               R"("synergy.io/demand":"{\"cpu\":\"6\",\"memory\":\"8Gi\"}",)"
+               R"("synergy.io/floor":"{\"cpu\":\"2\",\"memory\":\"8Gi\"}",)"
+               R"("synergy.io/probe":")" +
+               probe + R"("}},"spec":{"containers":[{"name":"train"}]}})")
+        .object.fungible->probe;
+  };
+  const std::optional<CpuProbe> probe = read("synergy");
+  ASSERT_TRUE(probe);
+  EXPECT_EQ(probe->cpu, MilliCpu(75));
+  EXPECT_EQ(ToTimeText(probe->until), "2026-11-21T07:05:20.000000Z");
+  EXPECT_FALSE(read("kubectl-annotate"));
+  EXPECT_FALSE(read("synergy", R"(,"subresource":"resize")"));
+  EXPECT_FALSE(read("synergy", "", "soon"));
+  EXPECT_FALSE(read("synergy", "", R"({\"cpu\":\"0\",\"until\":\"2026-11-21T07:05:20Z\"})"));
 }
 
 TEST(ResizeStatusTest, OddFieldsAreReportedAndReadAsAbsent) {

@@ -1,7 +1,9 @@
 #include "wire/training_profile.h"
 
+#include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -135,6 +137,8 @@ TEST(ProfileStatusTest, WhatIsWrittenIsRead) {
   status.reason = "Usable";
   status.message = "a \"quoted\" one";
   status.since = "2026-11-21T07:05:03Z";
+  status.contradiction = "with 9 of CPU pods are 1.00 times as fast as with 3";
+  status.contradicted_since = "2026-11-22T07:05:03Z";
   const Result<json::Document> written = json::Document::Parse(WriteProfileStatus("u", status));
   ASSERT_TRUE(written);
   EXPECT_EQ(written->root()["metadata"]["uid"].text(), "u");
@@ -154,6 +158,166 @@ TEST(ProfileStatusTest, WhatThereIsNotIsTakenAway) {
   const Value body = written->root()["status"];
   EXPECT_TRUE(body["demand"].absent() && !body["demand"].missing());
   EXPECT_TRUE(body["speedUp"].absent() && !body["speedUp"].missing());
+}
+
+MeasuredProfile MeasuredBert() {
+  MeasuredProfile measured;
+  measured.workload = "bert";
+  measured.gpu_product = "A100";
+  measured.gpus = Gpus(2);
+  measured.node = "n1";
+  measured.revision = 3;
+  measured.at = WallTime(std::chrono::microseconds(1'764'000'000'123'456));
+  measured.points = {{MilliCpu(75), 37.5, PointCertainty::kExact, 2, 0.01},
+                     {Cores(1), 99.5, PointCertainty::kAtLeast, 1, 0},
+                     {Cores(8), 1e-7 + 99.5, PointCertainty::kGuess, 0, 0}};
+  measured.cpu_seconds = 0.002;
+  measured.confirmed = true;
+  measured.censored = true;
+  measured.estimate = true;
+  measured.probes = 2;
+  measured.lost_iterations = 12.5;
+  measured.note = "a \"quoted\" one";
+  return measured;
+}
+
+// An object of the controller's as the API server has it once `status` is written.
+ProfileObject Kept(const MeasuredProfile& measured, const std::string& patch) {
+  std::string text = WriteNewMeasured("team", measured);
+  text.pop_back();
+  const size_t status = patch.find(R"("status":)");
+  const Result<ProfileObject> object =
+      ReadTrainingProfile(text + (patch.empty() ? "}" : "," + patch.substr(status)));
+  EXPECT_TRUE(object);
+  return *object;
+}
+
+TEST(MeasuredProfileTest, WhatIsWrittenIsReadAndIsTheProfile) {
+  const MeasuredProfile measured = MeasuredBert();
+  const ProfileObject object = Kept(measured, WriteMeasured("u", measured));
+  EXPECT_THAT(object.problems, IsEmpty());
+  EXPECT_EQ(object.profile_namespace, "team");
+  EXPECT_EQ(object.name, MeasuredName("bert", Gpus(2), "A100"));
+  EXPECT_TRUE(object.kept_by_us);
+  ASSERT_TRUE(object.measured);
+  EXPECT_EQ(*object.measured, measured);
+  EXPECT_EQ(object.PointsGeneration(), 3);
+  ASSERT_NE(object.profile, nullptr);
+  EXPECT_EQ(object.profile->ThroughputAt(MilliCpu(75), GiB(1)), 37.5);
+  EXPECT_FALSE(object.profile->process_memory());
+  const Result<JobProfile> again = MakeJobProfile(object.training);
+  ASSERT_TRUE(again) << "a journal has the training alone";
+  EXPECT_EQ(again->ThroughputAt(MilliCpu(500), GiB(1)),
+            object.profile->ThroughputAt(MilliCpu(500), GiB(1)));
+}
+
+TEST(MeasuredProfileTest, OfGangsItSaysTheirSize) {
+  MeasuredProfile measured = MeasuredBert();
+  measured.gang_size = 4;
+  const ProfileObject object = Kept(measured, WriteMeasured("u", measured));
+  EXPECT_THAT(object.problems, IsEmpty());
+  EXPECT_EQ(object.gang_size, 4);
+  ASSERT_TRUE(object.measured);
+  EXPECT_EQ(*object.measured, measured);
+  EXPECT_THAT(Read(R"({"gangSize":4,"points":[{"cpu":1,"memory":"1G","throughput":1}]})").problems,
+              ElementsAre(HasSubstr("spec.gangSize")));
+  EXPECT_THAT(Read(R"({"workload":"bert","gangSize":257})").problems,
+              ElementsAre(HasSubstr("spec.gangSize")));
+}
+
+TEST(MeasuredProfileTest, WhatIsNotKnownAnyMoreIsTakenAway) {
+  MeasuredProfile measured = MeasuredBert();
+  measured.cpu_seconds.reset();
+  const Result<json::Document> written = json::Document::Parse(WriteMeasured("u", measured));
+  ASSERT_TRUE(written);
+  EXPECT_EQ(written->root()["metadata"]["uid"].text(), "u");
+  const Value body = written->root()["status"]["measured"];
+  EXPECT_TRUE(body["cpuSeconds"].absent() && !body["cpuSeconds"].missing());
+}
+
+TEST(MeasuredProfileTest, WhatIsKnownOfMemoryIsWrittenReadAndPartOfTheProfile) {
+  MeasuredProfile measured = MeasuredBert();
+  measured.memory = MeasuredMemory{GB(8), GB(40), Bytes(4'000'001), Bytes(20'000'000), true};
+  const ProfileObject object = Kept(measured, WriteMeasured("u", measured));
+  ASSERT_TRUE(object.measured);
+  EXPECT_EQ(*object.measured, measured);
+  EXPECT_EQ(object.training.process_memory, GB(8));
+  ASSERT_TRUE(object.training.cached);
+  EXPECT_EQ(object.training.cached->model.data_set, GB(40));
+  EXPECT_EQ(object.profile->process_memory(), GB(8));
+  measured.memory->storage_bandwidth.reset();
+  measured.memory->confirmed = false;
+  EXPECT_EQ(Kept(measured, WriteMeasured("u", measured)).measured, measured);
+  measured.memory->data_set = measured.memory->bytes_per_iteration = Bytes(0);
+  EXPECT_EQ(Kept(measured, WriteMeasured("u", measured)).measured, measured);
+}
+
+// A CRD that is older than the controller: the API server drops members that it does not know.
+TEST(MeasuredProfileTest, MembersThatTheApiServerHasDroppedAreNotKnown) {
+  MeasuredProfile measured = MeasuredBert();
+  const std::string without = WriteMeasured("u", measured);
+  measured.memory = MeasuredMemory{GB(8), GB(40), MiB(4), MiB(20), true};
+  std::string patch = WriteMeasured("u", measured);
+  const size_t begin = patch.find(R"(,"memory":)");
+  ASSERT_NE(begin, std::string::npos);
+  patch.erase(begin, patch.find('}', begin) + 1 - begin);
+  const ProfileObject object = Kept(measured, patch);
+  EXPECT_EQ(object.problems, std::vector<std::string>());
+  ASSERT_TRUE(object.measured);
+  EXPECT_FALSE(object.measured->memory);
+  EXPECT_FALSE(object.profile->process_memory());
+  EXPECT_NE(without.find(R"("memory":null)"), std::string::npos) << "what was there has to go";
+}
+
+TEST(MeasuredProfileTest, AWorkloadWithoutPointsIsNotMeasuredYetAndNoProblem) {
+  const ProfileObject object = Kept(MeasuredBert(), "");
+  EXPECT_THAT(object.problems, IsEmpty());
+  EXPECT_EQ(object.workload, "bert");
+  EXPECT_EQ(object.profile, nullptr);
+  EXPECT_FALSE(object.measured);
+}
+
+TEST(MeasuredProfileTest, WithPointsOfItsOwnItIsWhatSomebodyHasWritten) {
+  const ProfileObject object =
+      Read(R"({"workload":"bert","points":[{"cpu":1,"memory":"1G","throughput":1}]})",
+           R"({"measured":{"revision":1,"at":"2026-11-21T07:05:03Z","points":[]}})");
+  EXPECT_THAT(object.problems, IsEmpty());
+  EXPECT_NE(object.profile, nullptr);
+  EXPECT_FALSE(object.measured || object.kept_by_us);
+  EXPECT_EQ(object.PointsGeneration(), 3);
+}
+
+TEST(MeasuredProfileTest, WhatWasMeasuredOfAnotherWorkloadIsNotUsed) {
+  const std::string patch = WriteMeasured("u", MeasuredBert());
+  MeasuredProfile other = MeasuredBert();
+  other.gpus = Gpus(4);
+  std::string text = WriteNewMeasured("team", MeasuredBert());
+  text.replace(text.find(R"("gpus":2)"), 8, R"("gpus":4)").pop_back();
+  const Result<ProfileObject> object =
+      ReadTrainingProfile(text + "," + patch.substr(patch.find(R"("status":)")));
+  ASSERT_TRUE(object);
+  EXPECT_EQ(object->profile, nullptr);
+  EXPECT_THAT(object->problems, ElementsAre(HasSubstr("is of another workload")));
+}
+
+TEST(MeasuredProfileTest, WhatCannotBeReadIsTold) {
+  const std::string good = WriteMeasured("u", MeasuredBert());
+  for (const auto& [from, to] : {std::pair(R"("at least")", R"("perhaps")"),
+                                 std::pair(R"("throughput":37.5)", R"("throughput":-1)"),
+                                 std::pair(R"("revision":3)", R"("revision":0)"),
+                                 std::pair(R"("cpu":"75m")", R"("cpu":"0")")}) {
+    std::string patch = good;
+    patch.replace(patch.find(from), std::string_view(from).size(), to);
+    const ProfileObject object = Kept(MeasuredBert(), patch);
+    EXPECT_EQ(object.profile, nullptr) << to;
+    EXPECT_FALSE(object.measured) << to;
+    EXPECT_FALSE(object.problems.empty()) << to;
+  }
+}
+
+TEST(MeasuredProfileTest, NoMemoryIsMeasured) {
+  EXPECT_THAT(Read(R"({"workload":"bert","processMemory":"1G"})").problems,
+              ElementsAre(HasSubstr("need points")));
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #include "sim/cluster/product_simulator.h"
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -164,6 +167,28 @@ TEST(ProductSimulatorTest, PodsThatAreThereAtTheBeginningKeepTheirPlace) {
   EXPECT_NEAR(run.jobs[1].start.count(), run.jobs[0].finish.count() + 1.06, kExact);
 }
 
+TEST(ProductSimulatorTest, ChangesAreThoseOfJobsAndOfPodsThatWereThere) {
+  StartingCluster cluster = Cluster(1, 2);
+  Pod pod;
+  pod.uid = pod.name = "service";
+  pod.pod_namespace = "others";
+  pod.node = "node-0001";
+  pod.requests.main = {Gpus(1), Cores(2), GiB(20)};
+  cluster.pods.push_back(pod);
+  ProductOptions options = Options(Enforcement::kStrict);
+  options.keep_changes = true;
+  options.remaining = Seconds(500);
+  const SimulationRun run = RunOn(cluster, {JobOf(7, "insensitive", 0, 1000)}, options);
+  ASSERT_EQ(run.changes.size(), 3U);
+  EXPECT_EQ(run.changes[0].job, 7U);
+  EXPECT_EQ(run.changes[0].kind, PlaceChange::Kind::kBound);
+  EXPECT_EQ(run.changes[0].pod, "job-7-0");
+  EXPECT_EQ(run.changes[1].job, std::nullopt);
+  EXPECT_EQ(run.changes[1].kind, PlaceChange::Kind::kGone);
+  EXPECT_EQ(run.changes[1].pod, "service");
+  EXPECT_EQ(run.changes[2].job, 7U);
+}
+
 TEST(ProductSimulatorTest, RunThatIsEndedTellsHowFastEachJobGoesThen) {
   ProductOptions options = Options(Enforcement::kStrict);
   options.until = Seconds(100);
@@ -180,6 +205,37 @@ TEST(ProductSimulatorTest, RunThatIsEndedTellsHowFastEachJobGoesThen) {
     EXPECT_EQ(run.jobs[unfinished].finish, Seconds(-1));
   }
   EXPECT_EQ(run.jobs[3].start, Seconds(-1));
+}
+
+TEST(ProductSimulatorTest, ProfilesThatComeLateAreUsedFromThenOn) {
+  const auto finish_with = [](std::optional<Duration> after) {
+    ProductOptions options = Options(Enforcement::kStrict);
+    options.profiles_after = after;
+    const SimulationRun run = RunOn(
+        Cluster(1, 2), {JobOf(0, "sensitive", 0, 1500), JobOf(1, "insensitive", 0, 1500)}, options);
+    return run.jobs[0].finish.count();
+  };
+  EXPECT_NEAR(finish_with(std::nullopt), 1000, 5);
+  // Of the tuner's rounds, 300 s each: in one the other pod is cut, in the next this one grows.
+  EXPECT_NEAR(finish_with(std::chrono::seconds(1)), 600 + 900 / 1.5, 5);
+  EXPECT_NEAR(finish_with(std::chrono::seconds(600)), 900 + 600 / 1.5, 5);
+  EXPECT_NEAR(finish_with(std::chrono::hours(1)), 1500, 5) << "with its fair share";
+}
+
+TEST(ProductSimulatorTest, WhoWasPlacedBlindlyStaysThere) {
+  const auto slowest_with = [](std::optional<Duration> after) {
+    ProductOptions options = Options(Enforcement::kStrict);
+    options.profiles_after = after;
+    // The last one comes when all is known.
+    const SimulationRun run =
+        RunOn(Cluster(2, 2),
+              {JobOf(0, "sensitive", 0, 1500), JobOf(1, "sensitive", 0, 1500),
+               JobOf(2, "insensitive", 0, 1500), JobOf(3, "insensitive", 2, 1500)},
+              options);
+    return std::max(run.jobs[0].finish, run.jobs[1].finish).count();
+  };
+  EXPECT_NEAR(slowest_with(std::nullopt), 1000, 5) << "each beside one that needs little";
+  EXPECT_NEAR(slowest_with(std::chrono::seconds(1)), 1500, 5) << "beside each other";
 }
 
 TEST(ProductSimulatorTest, JobsThatNeverRunAreRefused) {

@@ -1,0 +1,40 @@
+#pragma once
+
+// `synergy explain job`: whether a job in a queue of Kueue's runs or waits and why, its place in
+// the order, what it has had and what it has waited for.
+//
+// Threading: pure.
+
+#include <string>
+#include <vector>
+
+#include "cli/queue_facts.h"
+#include "cli/queue_view.h"
+#include "cli/tree.h"
+#include "core/clock.h"
+#include "core/result.h"
+#include "wire/event_about_pod.h"
+
+namespace synergy::cli {
+
+struct JobExplanation {
+  QueuedView job;
+  std::string local_queue;
+  QueueView queue;                          // without a name: not known
+  std::vector<wire::EventAboutPod> events;  // Synergy's and Kueue's, the oldest first
+  std::vector<std::string> remarks;         // what a reader should know or do
+};
+
+// The Workload of the job of that name, of whatever kind, or the Workload of that name; one that
+// has ended only where there is no other. kNotFound: there is none; kInvalid: there are several.
+Result<const wire::Workload*> FindJob(const QueueFacts& facts, const std::string& job_namespace,
+                                      const std::string& name);
+
+// `workload` is one of the facts'; `events` are about it and its job.
+JobExplanation ExplainJob(const QueueFacts& facts, const wire::Workload& workload,
+                          std::vector<wire::EventAboutPod> events, WallTime now);
+
+Tree ToTree(const JobExplanation& explanation);
+std::string ToText(const JobExplanation& explanation, WallTime now);
+
+}  // namespace synergy::cli

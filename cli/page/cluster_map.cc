@@ -1,0 +1,164 @@
+#include "cli/page/cluster_map.h"
+
+#include <utility>
+
+#include "json/writer.h"
+
+namespace synergy::cli {
+namespace {
+
+std::string JsonText(const std::string& text) {
+  json::Writer out;
+  out.Text(text);
+  return out.Take();
+}
+
+std::string Count(Gpus gpus) { return std::to_string(gpus.count()); }
+
+// In cores and bytes.
+void WriteDivided(json::Writer& out, const ResourceVector& amounts) {
+  out.Key("cpu");
+  out.Number(static_cast<double>(amounts.cpu.count()) / 1000);
+  out.Key("memory");
+  out.Integer(amounts.memory.count());
+}
+
+std::string Divided(const ResourceVector& amounts) {
+  json::Writer out;
+  out.BeginObject();
+  WriteDivided(out, amounts);
+  out.EndObject();
+  return out.Take();
+}
+
+std::string AllAmounts(const ResourceVector& amounts) {
+  json::Writer out;
+  out.BeginObject();
+  out.Key("gpus");
+  out.Integer(amounts.gpus.count());
+  WriteDivided(out, amounts);
+  out.EndObject();
+  return out.Take();
+}
+
+void SetText(MapObject& object, const char* member, const std::string& text) {
+  if (!text.empty()) object[member] = JsonText(text);
+}
+
+// The members' values are JSON text.
+std::string Json(const MapObject& object) {
+  json::Writer out;
+  out.BeginObject();
+  for (const auto& [member, json] : object) {
+    out.Key(member);
+    out.Raw(json);
+  }
+  out.EndObject();
+  return out.Take();
+}
+
+MapObject Changed(const MapObject& before, const MapObject& now) {
+  MapObject changed;
+  for (const auto& [member, json] : now) {
+    const auto old = before.find(member);
+    if (old == before.end() || old->second != json) changed[member] = json;
+  }
+  for (const auto& [member, json] : before) {
+    if (!now.contains(member)) changed[member] = "null";
+  }
+  return changed;
+}
+
+}  // namespace
+
+MapObject ToMapObject(const MapNode& node) {
+  MapObject object{{"allocatable", AllAmounts(node.allocatable)},
+                   {"others", Divided(node.others)},
+                   {"schedulable", node.schedulable ? "true" : "false"}};
+  SetText(object, "group", node.group);
+  return object;
+}
+
+MapObject ToMapObject(const MapPod& pod) {
+  const PodView& view = pod.view;
+  MapObject object{{"gpus", Count(view.gpus)}};
+  SetText(object, "name", view.name);
+  SetText(object, "namespace", view.pod_namespace);
+  SetText(object, "node", view.node);
+  SetText(object, "state", view.state);
+  SetText(object, "profile", view.profile);
+  SetText(object, "job", pod.job);
+  SetText(object, "why", pod.why);
+  if (!view.node.empty()) object["allocation"] = Divided(view.allocated);
+  if (view.fair_share && view.demand) {
+    object["fairShare"] = Divided(*view.fair_share);
+    object["demand"] = Divided(*view.demand);
+  }
+  if (pod.since) {
+    json::Writer out;
+    out.Number(*pod.since);
+    object["since"] = out.Take();
+  }
+  return object;
+}
+
+void MapRecorder::Objects::Touch(const std::string& key) {
+  if (before_.contains(key)) return;
+  const auto old = now_.find(key);
+  before_.emplace(key, old == now_.end() ? std::nullopt : std::optional(old->second));
+}
+
+void MapRecorder::Objects::Set(const std::string& key, MapObject object) {
+  Touch(key);
+  now_.insert_or_assign(key, std::move(object));
+}
+
+void MapRecorder::Objects::Remove(const std::string& key) {
+  Touch(key);
+  now_.erase(key);
+}
+
+void MapRecorder::Objects::Replace(std::map<std::string, MapObject> objects) {
+  for (const auto& [key, object] : now_) {
+    if (!objects.contains(key)) before_.try_emplace(key, object);
+  }
+  for (const auto& [key, object] : objects) {
+    const auto old = now_.find(key);
+    if (old == now_.end() || old->second != object) Touch(key);
+  }
+  now_ = std::move(objects);
+}
+
+std::string MapRecorder::Objects::State() const {
+  MapObject state;
+  for (const auto& [key, object] : now_) state[key] = Json(object);
+  return Json(state);
+}
+
+std::optional<std::string> MapRecorder::Objects::TakePatch() {
+  MapObject patch;
+  for (const auto& [key, before] : std::exchange(before_, {})) {
+    const auto now = now_.find(key);
+    if (now == now_.end()) {
+      if (before) patch[key] = "null";
+    } else if (const MapObject changed = Changed(before.value_or(MapObject()), now->second);
+               !before || !changed.empty()) {
+      patch[key] = Json(changed);
+    }
+  }
+  if (patch.empty()) return std::nullopt;
+  return Json(patch);
+}
+
+std::string MapRecorder::State() const {
+  return Json({{"nodes", nodes_.State()}, {"pods", pods_.State()}});
+}
+
+std::string MapRecorder::TakePatch() {
+  MapObject patch;
+  if (auto nodes = nodes_.TakePatch()) patch["nodes"] = *std::move(nodes);
+  if (auto pods = pods_.TakePatch()) patch["pods"] = *std::move(pods);
+  return patch.empty() ? std::string() : Json(patch);
+}
+
+}  // namespace synergy::cli

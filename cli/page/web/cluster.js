@@ -1,0 +1,52 @@
+// The cluster as it is now, asked for again and again: after the first answer, what has changed.
+
+const REFRESH = 3000; // ms
+
+async function ask(path) {
+  const answer = await fetch(path, { cache: "no-store" });
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer;
+}
+
+function startCluster() {
+  const details = new Details();
+  const now = () => Date.now() / 1000;
+  let map;
+  let version;
+  let view;
+
+  const draw = () => {
+    if (map) tellFound(view.draw(map, now(), wanted()));
+  };
+  const redraw = oncePerFrame(draw);
+
+  const explain = async (key) => {
+    const pod = map.pods.get(key);
+    details.show(pod.name, [...podFacts(pod, now()), ["Why", pod.node ? "" : view.why(pod)]]);
+    const told = details.expectText();
+    try {
+      told(await (await ask(`explain?namespace=${encodeURIComponent(pod.namespace)}&name=${encodeURIComponent(pod.name)}`)).text());
+    } catch (error) {
+      told(`No explanation: ${error.message}`);
+    }
+  };
+
+  const refresh = async () => {
+    try {
+      const news = await (await ask(version === undefined ? "state" : `state?since=${version}`)).json();
+      if (news.state) map = new ClusterMap(news.state);
+      else for (const patch of news.patches) map.patch(patch);
+      version = news.version;
+      setText(view.figures, `As of ${new Date().toLocaleTimeString()}.`);
+      draw();
+    } catch (error) {
+      setText(view.figures, `What is shown is old: ${error.message}`);
+    }
+    setTimeout(refresh, REFRESH);
+  };
+
+  view = new RunView(make("h2", { textContent: "The cluster now" }), explain, redraw);
+  document.getElementById("runs").append(view.element);
+  find.addEventListener("input", redraw);
+  refresh();
+}

@@ -1,0 +1,54 @@
+// The dialog about one pod. The browser keeps focus in it, and gives it back afterwards.
+
+class Details {
+  constructor() {
+    this.dialog = document.getElementById("details");
+    this.name = document.getElementById("details-name");
+    this.facts = document.getElementById("details-facts");
+    this.text = document.getElementById("details-text");
+  }
+
+  // `facts`: [term, text]; one without a text is left out.
+  show(name, facts) {
+    setText(this.name, name);
+    this.text.hidden = true;
+    this.facts.replaceChildren(...facts.filter(([, text]) => text).flatMap(([term, text]) => [
+      make("dt", { textContent: term }),
+      make("dd", { textContent: text }),
+    ]));
+    this.dialog.showModal();
+  }
+
+  // What is told of the pod besides comes later; too late if another is shown by then.
+  expectText() {
+    const shown = {};
+    this.shown = shown;
+    return (text) => {
+      if (this.shown !== shown) return;
+      this.text.textContent = text;
+      this.text.hidden = false;
+    };
+  }
+}
+
+function podFacts(pod, time) {
+  return [
+    ["State", pod.node ? `${pod.state} on ${pod.node}` : pod.state],
+    ["Namespace", pod.namespace],
+    ["GPUs", String(pod.gpus)],
+    ["Profile", pod.profile ? `${pod.profile} (${sensitivityText(pod)})` : sensitivityText(pod)],
+    ["CPU", amountText(pod, "cpu", cpuText)],
+    ["Memory", amountText(pod, "memory", memoryText)],
+    ["Waits for", pod.since === undefined ? "" : durationText(time - pod.since)],
+  ];
+}
+
+// How a job fared in a run, until its end.
+function jobText(job) {
+  if (!job) return "";
+  const came = `submitted at ${durationText(job.submitted)}`;
+  if (job.started === undefined) return `${came}, never ran`;
+  const waited = `${came}, waited ${durationText(job.started - job.submitted)}`;
+  if (job.finished === undefined) return `${waited}, not finished`;
+  return `${waited}, finished at ${durationText(job.finished)}: ${durationText(job.finished - job.submitted)} in all`;
+}

@@ -1,0 +1,116 @@
+// A cluster's map at one time, and how it changes: docs/page.md has the format.
+
+// JSON Merge Patch (RFC 7386) of one object; the old one stays as it is.
+function merged(object, patch) {
+  const result = { ...object };
+  for (const [member, value] of Object.entries(patch)) {
+    if (value === null) delete result[member];
+    else if (typeof value === "object" && !Array.isArray(value)) result[member] = merged(result[member], value);
+    else result[member] = value;
+  }
+  return result;
+}
+
+// Nodes and pods by key, the pods of each node, and those that wait. What changes becomes a new
+// object, so that who draws sees it at once.
+class ClusterMap {
+  constructor(state) {
+    this.nodes = new Map();
+    this.pods = new Map();
+    this.podsOf = new Map(); // by node: pods by key
+    this.waiting = new Map();
+    this.nodeSets = 0; // grows whenever a node comes or goes
+    this.patch(state);
+  }
+
+  // Returns what takes it back.
+  patch({ nodes = {}, pods = {} }) {
+    const before = { nodes: [], pods: [] };
+    for (const [name, change] of Object.entries(nodes)) {
+      const old = this.nodes.get(name);
+      before.nodes.push([name, old]);
+      this.setNode(name, change === null ? undefined : merged(old, change));
+    }
+    for (const [key, change] of Object.entries(pods)) {
+      const old = this.pods.get(key);
+      before.pods.push([key, old]);
+      this.setPod(key, change === null ? undefined : merged(old, change));
+    }
+    return before;
+  }
+
+  takeBack(before) {
+    for (const [name, node] of before.nodes) this.setNode(name, node);
+    for (const [key, pod] of before.pods) this.setPod(key, pod);
+  }
+
+  setNode(name, node) {
+    if (this.nodes.has(name) !== Boolean(node)) this.nodeSets += 1;
+    if (node) this.nodes.set(name, node);
+    else this.nodes.delete(name);
+  }
+
+  setPod(key, pod) {
+    const old = this.pods.get(key);
+    if (old) this.placeOf(old).delete(key);
+    if (pod) {
+      this.pods.set(key, pod);
+      this.placeOf(pod).set(key, pod);
+    } else {
+      this.pods.delete(key);
+    }
+  }
+
+  placeOf(pod) {
+    if (!pod.node) return this.waiting;
+    if (!this.podsOf.has(pod.node)) this.podsOf.set(pod.node, new Map());
+    return this.podsOf.get(pod.node);
+  }
+}
+
+// Goes to any time of a run, forwards by its changes, backwards by what takes them back.
+class Timeline {
+  constructor(run) {
+    this.changes = run.changes; // [time, patch]
+    this.map = new ClusterMap(run.state);
+    this.before = []; // for each change that was made
+  }
+
+  get begin() {
+    return this.changes.length > 0 ? this.changes[0][0] : 0;
+  }
+
+  get end() {
+    return this.changes.length > 0 ? this.changes[this.changes.length - 1][0] : 0;
+  }
+
+  // How many changes there are until then, that moment included.
+  changesUntil(time) {
+    let low = 0;
+    let high = this.changes.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.changes[middle][0] <= time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // The times of the changes next to this one; undefined where there is none.
+  nextChange(time) {
+    return this.changes[this.changesUntil(time)]?.[0];
+  }
+
+  previousChange(time) {
+    let at = this.changesUntil(time) - 1;
+    while (at >= 0 && this.changes[at][0] >= time) at -= 1;
+    return this.changes[at]?.[0];
+  }
+
+  goTo(time) {
+    const until = this.changesUntil(time);
+    while (this.before.length > until) this.map.takeBack(this.before.pop());
+    while (this.before.length < until) this.before.push(this.map.patch(this.changes[this.before.length][1]));
+    return this.map;
+  }
+}

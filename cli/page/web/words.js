@@ -1,0 +1,69 @@
+// How amounts, times and pods are worded.
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+// At most so many digits behind the point, and no more than it needs.
+function short(value, digits) {
+  return String(Number(value.toFixed(digits)));
+}
+
+function memoryText(bytes) {
+  let unit = 0;
+  let value = bytes;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${short(value, value < 10 ? 1 : 0)} ${UNITS[unit]}`;
+}
+
+function cpuText(cores) {
+  return short(cores, cores < 10 ? 2 : 1);
+}
+
+// The two largest units that say something: "1 d 3 h", "12 s".
+function durationText(seconds) {
+  if (seconds < 60) return `${short(Math.max(seconds, 0), seconds < 10 ? 1 : 0)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+function percentText(part) {
+  return `${short(100 * part, 0)} %`;
+}
+
+function countText(count, one, many) {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+// A workload is sensitive if it becomes faster with more than its fair share (docs/glossary.md).
+function sensitivityOf(pod) {
+  if (!pod.demand) return "unknown";
+  const more = pod.demand.cpu > pod.fairShare.cpu || pod.demand.memory > pod.fairShare.memory;
+  return more ? "sensitive" : "insensitive";
+}
+
+function sensitivityText(pod) {
+  return pod.demand ? sensitivityOf(pod) : "no profile";
+}
+
+// "CPU 6, fair share 3, demand 9"
+function amountText(pod, member, text) {
+  const allocated = pod.allocation ? text(pod.allocation[member]) : "none yet";
+  if (!pod.demand) return allocated;
+  return `${allocated}, fair share ${text(pod.fairShare[member])}, demand ${text(pod.demand[member])}`;
+}
+
+// What it waits for, by what is free: for a pod of which its scheduler says nothing.
+function whyItWaits(pod, totals) {
+  if (pod.why) return pod.why;
+  const asked = countText(pod.gpus, "GPU", "GPUs");
+  if (totals.freeGpus < pod.gpus) return `asks for ${asked}; ${totals.freeGpus} free in all`;
+  if (totals.mostFreeGpus < pod.gpus) {
+    return `asks for ${asked}; ${totals.freeGpus} free in all, at most ${totals.mostFreeGpus} on one node`;
+  }
+  return `asks for ${asked}; a node has ${totals.mostFreeGpus} free: it waits for its turn, or for CPU or memory`;
+}

@@ -1,0 +1,60 @@
+#include "cli/queue_facts.h"
+
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kube/listing.h"
+#include "kube/round_api.h"
+
+namespace synergy::cli {
+namespace {
+
+// "/apis/x/v1/" and "workloads", of one namespace or, where it is empty, of all.
+std::string PathOf(std::string_view group, std::string_view plural,
+                   const std::string& object_namespace = {}) {
+  if (object_namespace.empty()) return fmt::format("{}{}", group, plural);
+  return fmt::format("{}namespaces/{}/{}", group, object_namespace, plural);
+}
+
+}  // namespace
+
+Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
+                              const std::string& own_namespace) {
+  QueueFacts facts;
+  const auto list = [&]<class T>(std::vector<T>& out,
+                                 const kube::ListRequest& request) -> Result<> {
+    auto listing = kube::ListAll<T>(client, reader, request);
+    if (!listing) return Fail(listing.error());
+    out = std::move(listing->items);
+    return {};
+  };
+  const auto list_or_note = [&](auto& out, const kube::ListRequest& request, const char* what) {
+    if (const Result<> listed = list(out, request); !listed)
+      facts.notes.push_back(fmt::format("nothing about {}: {}", what, listed.error().message));
+  };
+  Result<> workloads = list(facts.workloads, {PathOf(kube::kKueuePath, "workloads"), ""});
+  facts.all_namespaces = workloads || workloads.error().code != ErrorCode::kDenied;
+  if (!facts.all_namespaces) {
+    facts.notes.push_back(fmt::format("nothing about workloads of other namespaces than {}: {}",
+                                      own_namespace, workloads.error().message));
+    workloads = list(facts.workloads, {PathOf(kube::kKueuePath, "workloads", own_namespace), ""});
+  }
+  if (!workloads) {
+    if (workloads.error().code != ErrorCode::kNotFound) return Fail(workloads.error());
+    return Fail(ErrorCode::kNotFound, "there is no Kueue (v1beta2) in this cluster");
+  }
+  const std::string seen = facts.all_namespaces ? "" : own_namespace;
+  list_or_note(facts.local_queues, {PathOf(kube::kKueuePath, "localqueues", seen), ""},
+               "local queues");
+  list_or_note(facts.cluster_queues, {PathOf(kube::kKueuePath, "clusterqueues"), ""},
+               "cluster queues");
+  list_or_note(facts.policies, {std::string(kube::kRoundPoliciesPath), ""}, "round policies");
+  kube::ListRequest pods{PathOf("/api/v1/", "pods", seen), kube::kLivingPods};
+  pods.label_selector = wire::kPodSetLabel;
+  list_or_note(facts.pods, pods, "pods");
+  return facts;
+}
+
+}  // namespace synergy::cli

@@ -1,0 +1,47 @@
+#pragma once
+
+// The page with the cluster as it is now, served to the user's own browser: read-only, on the
+// loopback interface, under a path that only who was told it knows, since other users of the
+// machine can reach the port, and other sites can be made to seem to be on it.
+//
+// Threading: Answer() from any thread; calls of the API server are made one after the other.
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "cli/cluster_connection.h"
+#include "cli/page/live_map.h"
+#include "cli/progress.h"
+#include "core/clock.h"
+#include "http/server.h"
+
+namespace synergy::cli {
+
+class UiServer {
+ public:
+  // The cluster is read at most so often, and only when a page asks.
+  static constexpr std::chrono::seconds kRefresh{2};
+
+  // `clock` outlives this.
+  UiServer(Connection connection, ControllerAddress controller, const Clock& clock);
+
+  // The page is at PREFIX/, where `prefix` begins with a slash.
+  void AddRoutes(http::Server& server, const std::string& prefix);
+
+ private:
+  http::Response State(std::string_view query);
+  http::Response Explain(std::string_view query);
+  // Failures: as FactsReader.
+  Result<> Refresh();
+
+  const Connection connection_;
+  const ControllerAddress controller_;
+  const Clock& clock_;
+  std::mutex mutex_;  // of all below, and of the connection
+  LiveMap map_;
+  std::optional<Instant> read_;
+};
+
+}  // namespace synergy::cli

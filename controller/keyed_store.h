@@ -1,0 +1,73 @@
+#pragma once
+
+// The objects of one kind as a watch reports them, by their Key().
+//
+// Threading: from any thread; a watch writes, everybody reads. What All() and Find() give is
+// immutable and stays as it is when the object changes.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kube/reflector.h"
+
+namespace synergy::controller {
+
+template <class T>
+class KeyedStore final : public kube::ObjectStore<T> {
+ public:
+  using Shared = std::shared_ptr<const T>;
+
+  void Replace(std::vector<T> all) override {
+    std::unordered_map<std::string, Shared> objects;
+    for (T& object : all) {
+      auto shared = std::make_shared<const T>(std::move(object));
+      objects.insert_or_assign(shared->Key(), shared);
+    }
+    const std::lock_guard lock(mutex_);
+    objects_ = std::move(objects);
+    ++version_;
+  }
+  void Upsert(T object) override {
+    auto shared = std::make_shared<const T>(std::move(object));
+    const std::lock_guard lock(mutex_);
+    objects_.insert_or_assign(shared->Key(), shared);
+    ++version_;
+  }
+  void Remove(const T& object) override {
+    const std::lock_guard lock(mutex_);
+    objects_.erase(object.Key());
+    ++version_;
+  }
+
+  // In no order.
+  std::vector<Shared> All() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Shared> all;
+    all.reserve(objects_.size());
+    for (const auto& [key, object] : objects_) all.push_back(object);
+    return all;
+  }
+  // Null: there is none.
+  Shared Find(const std::string& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = objects_.find(key);
+    return found == objects_.end() ? nullptr : found->second;
+  }
+  // Grows with every change.
+  uint64_t version() const {
+    const std::lock_guard lock(mutex_);
+    return version_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, Shared> objects_;
+  uint64_t version_ = 0;
+};
+
+}  // namespace synergy::controller

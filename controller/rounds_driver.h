@@ -1,0 +1,114 @@
+#pragma once
+
+// Rounds in Kueue's ClusterQueues (docs/queues.md): by what the watches report it counts what each
+// workload has had, has engine/rounds.h decide whose turn it is, and writes changes of band into
+// the workloads' priorities (wire/round_workload.h). Kueue does the rest. Whoever loses its turn is
+// told by an event, and what that has cost it by another one.
+//
+// What a workload's priority was before, and what it has had, is kept on the Workload itself
+// (wire::RoundNote), so that it outlives this process, and is put back when no policy orders its
+// queue any more.
+//
+// Threading: one owner.
+// Failures: what cannot be written is tried again with the next step, as it is by then; Kueue goes
+// on meanwhile by the priorities that there are. Nothing is written by an old picture: a Workload
+// that has changed since it was read refuses. Whoever leads next goes on from the notes; of what a
+// workload had since its last note nothing is lost but the time of pods that have ended meanwhile.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "controller/patch_rate.h"
+#include "controller/round_queues.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "engine/rounds.h"
+#include "kube/events.h"
+#include "kube/round_api.h"
+#include "metrics/round_metrics.h"
+#include "profile/pod_progress.h"
+#include "wire/round_workload.h"
+
+namespace synergy::controller {
+
+class RoundsDriver {
+ public:
+  // Writes of workloads a second: each of a priority has Kueue look at the workload again.
+  static constexpr int64_t kWritesPerSecond = 20;
+
+  // How far the pod of that UID is; none: not known.
+  using ProgressOf = std::function<std::optional<PodProgress>(const std::string& uid)>;
+
+  // All references outlive this.
+  RoundsDriver(const RoundObjects& objects, kube::RoundApi& api, kube::EventRecorder& events,
+               ProgressOf progress, const Clock& clock, Logger& log,
+               metrics::RoundMetrics& metrics);
+
+  // Begins anew, by the notes: to be called on becoming the leader.
+  void StartOver();
+  // Does what is to be done now: to be called every second while all objects are known.
+  void Step(const std::stop_token& stop);
+
+ private:
+  // What is known of a workload beside what is on it.
+  struct Kept {
+    RoundService service;
+    WallTime booked{};                              // until when
+    std::optional<Instant> looked;                  // when it was looked at last
+    Rounds::Doing doing = Rounds::Doing::kNeither;  // then
+    std::optional<int64_t> iteration;               // that its log told last, while it runs
+    std::string written;  // the resource version that was last written over
+    uint64_t pass = 0;
+  };
+  struct Pods {
+    wire::WorkloadPods counts;
+    // By those that run.
+    std::optional<Duration> remaining;
+    std::optional<int64_t> iteration;
+    std::optional<double> began_at;  // the iteration
+  };
+  struct Write;
+  struct Queued;
+
+  std::unordered_map<std::string, Pods> CountPods() const;  // by the workload's key
+  // What it has waited since the last look; at the first, which somebody else may have booked up to
+  // now, nothing.
+  RoundDelays Book(const Rounds& rounds, const wire::Workload& workload, const Pods& pods,
+                   Moment at);
+  void DecideQueue(const JudgedPolicy& policy, const std::string& name, Queued& queued, bool begins,
+                   WallTime now, wire::RoundPolicyStatus::Queue& status,
+                   std::vector<Write>& writes);
+  // Tells what it does again of what it had done before it was suspended, once that is known.
+  void TellLoss(const wire::Workload& workload, const Pods& pods);
+  bool WantsNote(const wire::Workload& workload) const;
+  // That the one at `index` loses its turn, and to whom.
+  kube::EventRecord TellLostTurn(const Queued& queued, const RoundDecision& decision, size_t index,
+                                 WallTime now) const;
+  // Whether all changes of band are written.
+  bool Carry(std::vector<Write> writes, const std::stop_token& stop);
+  void WriteStatuses(const std::vector<JudgedPolicy>& policies,
+                     std::map<std::string, wire::RoundPolicyStatus> statuses,
+                     const std::stop_token& stop);
+
+  const RoundObjects& objects_;
+  kube::RoundApi& api_;
+  kube::EventRecorder& events_;
+  const ProgressOf progress_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::RoundMetrics& metrics_;
+  PatchRate rate_{kWritesPerSecond, kWritesPerSecond};
+  std::unordered_map<std::string, Kept> kept_;     // by UID
+  std::map<std::string, WallTime> rounds_;         // of each policy by UID: its round so far
+  std::map<std::string, Instant> status_written_;  // likewise
+  uint64_t pass_ = 0;
+};
+
+}  // namespace synergy::controller

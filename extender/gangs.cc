@@ -1,0 +1,330 @@
+#include "extender/gangs.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "allocation/gang_allocation.h"
+#include "cluster/fit.h"
+#include "cluster/node_selection.h"
+
+namespace synergy::extender {
+namespace {
+
+// Of the server's 512 threads; the rest is for kube-scheduler's other calls.
+constexpr size_t kMostWaitingBinds = kMostGangMembers;
+constexpr Duration kBetweenLooks = std::chrono::milliseconds(10);
+constexpr Duration kFirstRest = std::chrono::seconds(30);
+constexpr Duration kLongestRest = std::chrono::minutes(10);
+
+GangVerdict Refused(std::string_view gang, std::string_view why) {
+  return {GangVerdict::Kind::kRefused, fmt::format("gang {}: {}", gang, why)};
+}
+GangVerdict NotYet(std::string_view gang, std::string_view why) {
+  return {GangVerdict::Kind::kNotYet, fmt::format("gang {}: {}", gang, why)};
+}
+
+std::set<std::string_view> NamesOf(const AskedNodes& asked) {
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < asked.size(); ++i) names.insert(asked.Name(i));
+  return names;
+}
+
+bool IsAsked(const AskedNodes& asked, std::string_view name) {
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if (asked.Name(i) == name) return true;
+  }
+  return false;
+}
+
+bool Has(const std::vector<std::string>& uids, const std::string& uid) {
+  return std::find(uids.begin(), uids.end(), uid) != uids.end();
+}
+
+}  // namespace
+
+Gangs::Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
+             const Clock& clock, Logger& log)
+    : state_(state),
+      reserve_(reserve),
+      gpu_resource_(std::move(gpu_resource)),
+      times_(times),
+      clock_(clock),
+      log_(log) {}
+
+Gangs::Roll Gangs::Call(const Gang& gang) const {
+  Roll roll{.members = state_.GangMembers(gang.name), .to_place = {}, .disagreement = {}};
+  for (const GangMember& member : roll.members) {
+    const Gang& own = *member.pod->gang;
+    if (!own.problem.empty()) {
+      roll.disagreement = fmt::format("of pod {} {}", member.pod->name, own.problem);
+    } else if (own.size != gang.size) {
+      roll.disagreement = fmt::format("its members disagree about its size: {} and {}",
+                                      std::min(own.size, gang.size), std::max(own.size, gang.size));
+    }
+    // What has no GPU needs no place of ours: it is there, and that is all.
+    if (!member.pod->UsesGpus()) continue;
+    if (member.placed) {
+      ++roll.running;
+    } else {
+      roll.to_place.push_back(member.pod);
+    }
+  }
+  return roll;
+}
+
+GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
+  const Gang& gang = *pod.gang;
+  if (!gang.problem.empty()) return Refused(gang.name, gang.problem);
+  const std::lock_guard lock(mutex_);
+  const Instant now = clock_.Now();
+  const auto [found, is_new] = records_.try_emplace(gang.name);
+  Record& record = found->second;
+  if (is_new) record.first_asked = now;
+  record.last_asked = now;
+  const Roll roll = Call(gang);
+  const size_t there = roll.members.size();
+  const auto size = static_cast<size_t>(gang.size);
+  if (!roll.disagreement.empty()) return Refused(gang.name, roll.disagreement);
+  if (there > size) {
+    return Refused(gang.name,
+                   fmt::format("{} pods say that they are of it, and its size is {}", there, size));
+  }
+  if (std::string why = TooLarge(pod, roll, *state_.Snapshot()); !why.empty()) {
+    return Refused(gang.name, why);
+  }
+  if (!roll.IsWhole(gang)) {
+    const std::string why = fmt::format("{} of {} members are there", there, size);
+    return now - record.first_asked < times_.creation ? NotYet(gang.name, why)
+                                                      : Refused(gang.name, why);
+  }
+  // The end of a rest is nothing that kube-scheduler would hear of.
+  if (now < record.rests_until) return NotYet(gang.name, record.why_it_rests);
+  GangVerdict verdict = Refused(gang.name, "");
+  if (Has(record.held, pod.uid)) verdict = PlaceHeld(pod, asked, record);
+  if (verdict.kind != GangVerdict::Kind::kPlaced) verdict = Plan(pod, asked, roll, record);
+  record.may_bind = !record.held.empty() && Missing(roll, record).empty();
+  return verdict;
+}
+
+GangVerdict Gangs::PlaceHeld(const Pod& pod, const AskedNodes& asked, Record& record) {
+  const std::optional<Placement> placement = state_.FindPlacement(pod.uid);
+  if (!placement) return NotYet(pod.gang->name, "its places were given up");
+  if (!IsAsked(asked, placement->pod->node)) {
+    record.refused.emplace(pod.uid, placement->pod->node);
+    return Refused(pod.gang->name, "a member may not go where it was to");
+  }
+  record.passed.insert(pod.uid);
+  return {GangVerdict::Kind::kPlaced, placement->pod->node};
+}
+
+GangVerdict Gangs::Plan(const Pod& pod, const AskedNodes& asked, const Roll& roll, Record& record) {
+  const std::string& name = pod.gang->name;
+  const bool is_known = std::any_of(roll.to_place.begin(), roll.to_place.end(),
+                                    [&](const auto& member) { return member->uid == pod.uid; });
+  // The watch is behind kube-scheduler, or a bind of it is in doubt.
+  if (!is_known) return NotYet(name, "the extender has not heard of the pod yet");
+  const auto snapshot = state_.Snapshot();
+  const std::set<std::string_view> allowed = NamesOf(asked);
+  const auto may_go = [&](size_t member, NodeIndex node) {
+    const NodeDetail& detail = *snapshot->node(node).detail;
+    const Pod& who = *roll.to_place[member];
+    if (who.uid == pod.uid) return allowed.contains(detail.name);
+    if (record.refused.contains({who.uid, detail.name})) return false;
+    const bool says = who.waiting != nullptr && who.waiting->selection != nullptr;
+    return !says || MayGoTo(*who.waiting->selection, detail.name, detail.labels, detail.taints);
+  };
+  const GangPlan plan = PlanGang(*snapshot, roll.to_place, reserve_, may_go);
+  if (plan.places.empty()) {
+    record.refused.clear();
+    Release(record);
+    GangVerdict verdict = Refused(name, DescribeLack(roll, plan, *snapshot));
+    verdict.short_of_room = true;
+    return verdict;
+  }
+  std::vector<GangPlace> places;
+  record.held.clear();
+  record.passed.clear();
+  record.allocation.reset();
+  GangVerdict verdict{GangVerdict::Kind::kPlaced, {}};
+  for (size_t member = 0; member < roll.to_place.size(); ++member) {
+    const std::string& uid = roll.to_place[member]->uid;
+    const std::string& node = snapshot->node(plan.places[member]).detail->name;
+    places.push_back({uid, node});
+    record.held.push_back(uid);
+    if (uid == pod.uid) verdict.text = node;
+  }
+  // Longer than a gang is given, so that it is Look() that ends it and says so.
+  const Instant now = clock_.Now();
+  if (!state_.Hold(places, now + 2 * times_.hold)) {
+    record.held.clear();
+    return NotYet(name, "its places were taken by others meanwhile");
+  }
+  record.held_since = now;
+  record.passed.insert(pod.uid);
+  log_.Info("gang has its places",
+            {{"gang", name}, {"members", roll.members.size()}, {"held", places.size()}});
+  return verdict;
+}
+
+std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
+                            const ClusterSnapshot& snapshot) const {
+  Gpus needed;
+  for (const GangMember& member : roll.members) needed += member.pod->requests.main.gpus;
+  // Those who are not there yet are taken to be like this one.
+  const auto missing =
+      static_cast<int64_t>(pod.gang->size) - static_cast<int64_t>(roll.members.size());
+  if (roll.running == 0 && missing > 0) needed += pod.requests.main.gpus * missing;
+  Gpus has;
+  for (NodeIndex node = 0; node < snapshot.size(); ++node) {
+    if (snapshot.node(node).Schedulable()) has += snapshot.node(node).allocatable.gpus;
+  }
+  if (needed <= has) return {};
+  return fmt::format("it needs {} {}, the cluster has {}", needed.count(), gpu_resource_,
+                     has.count());
+}
+
+std::string Gangs::DescribeLack(const Roll& roll, const GangPlan& plan,
+                                const ClusterSnapshot& snapshot) const {
+  std::string text = fmt::format("{} of {} members fit beside each other",
+                                 plan.fitting + roll.running, roll.members.size());
+  if (!plan.lacking || !plan.lacking_on) return text;
+  const Resources requests = roll.to_place.front()->requests;
+  return text + ", the next: " +
+         DescribeFailures(*plan.lacking, requests, &snapshot.node(*plan.lacking_on), gpu_resource_);
+}
+
+std::vector<std::string> Gangs::Missing(const Roll& roll, const Record& record) const {
+  std::vector<std::string> missing;
+  for (const auto& member : roll.to_place) {
+    if (!record.passed.contains(member->uid)) missing.push_back(member->name);
+  }
+  return missing;
+}
+
+Result<std::optional<ResourceVector>> Gangs::Await(const std::string& uid) {
+  const auto pod = state_.FindPod(uid);
+  if (!pod || !pod->gang) return std::optional<ResourceVector>();
+  const Gang& gang = *pod->gang;
+  const Instant end = clock_.Now() + times_.wait;
+  std::unique_lock lock(mutex_);
+  for (bool waits = false;; waits = true) {
+    const auto found = records_.find(gang.name);
+    if (found == records_.end() || !Has(found->second.held, uid)) {
+      return Fail(ErrorCode::kConflict,
+                  fmt::format("gang {}: its places were given up", gang.name));
+    }
+    Record& record = found->second;
+    if (record.may_bind) {
+      // As it is now: one may have gone since.
+      const Roll roll = Call(gang);
+      record.may_bind = roll.IsWhole(gang) && Missing(roll, record).empty();
+      if (record.may_bind) {
+        if (!record.allocation) {
+          record.allocation = AllocationOfGang(*state_.Snapshot(), gang.name, reserve_);
+        }
+        return *record.allocation;
+      }
+    }
+    if (clock_.Now() >= end || (!waits && waiting_binds_ >= kMostWaitingBinds)) {
+      return Fail(ErrorCode::kUnavailable,
+                  fmt::format("gang {}: {} of {} members have passed the filter", gang.name,
+                              record.passed.size(), record.held.size()));
+    }
+    ++waiting_binds_;
+    lock.unlock();
+    clock_.SleepFor(kBetweenLooks, {});
+    lock.lock();
+    --waiting_binds_;
+  }
+}
+
+void Gangs::Release(Record& record) {
+  state_.Release(record.held);
+  record.held.clear();
+  record.passed.clear();
+  record.may_bind = false;
+}
+
+void Gangs::Look() {
+  const std::lock_guard lock(mutex_);
+  const Instant now = clock_.Now();
+  for (auto& [name, record] : records_) Look(name, record, now);
+  std::erase_if(records_, [&](const auto& entry) {
+    const auto& [name, record] = entry;
+    if (!record.held.empty()) return false;
+    // Asked about just now, its pods may be on their way to us.
+    return now - record.last_asked > times_.creation && state_.GangMembers(name).empty();
+  });
+}
+
+void Gangs::Look(const std::string& name, Record& record, Instant now) {
+  if (record.held.empty()) return;
+  const std::vector<GangMember> members = state_.GangMembers(name);
+  size_t running = 0;
+  size_t waiting = 0;
+  std::vector<std::string> late;
+  for (const GangMember& member : members) {
+    if (!member.pod->UsesGpus()) continue;
+    if (member.placed) {
+      ++running;
+      continue;
+    }
+    ++waiting;
+    if (!record.passed.contains(member.pod->uid)) late.push_back(member.pod->name);
+  }
+  if (waiting == 0) {
+    if (running > 0) log_.Info("gang is bound", {{"gang", name}, {"members", members.size()}});
+    Release(record);
+    // The next time that somebody asks is a new beginning.
+    record = Record{.first_asked = now, .last_asked = record.last_asked};
+    return;
+  }
+  const auto size = static_cast<size_t>(members.front().pod->gang->size);
+  if (members.size() < size && running == 0) {
+    log_.Info("gang has lost a member: its places are given back",
+              {{"gang", name}, {"members", members.size()}, {"size", size}});
+    Release(record);
+    record.first_asked = now;
+    return;
+  }
+  if (now - record.held_since < times_.hold) return;
+  constexpr size_t kNamed = 3;
+  late.resize(std::min(late.size(), kNamed));
+  record.rest = record.rest == Duration{} ? kFirstRest : std::min(2 * record.rest, kLongestRest);
+  record.rests_until = now + record.rest;
+  record.why_it_rests = fmt::format(
+      "its places were held for {} s, and {} of {} members were not bound{}{}; tried again after "
+      "{} s",
+      std::chrono::duration_cast<std::chrono::seconds>(times_.hold).count(), waiting,
+      members.size(),
+      late.empty() ? "" : ", for another reason than resources: ", fmt::join(late, ", "),
+      std::chrono::duration_cast<std::chrono::seconds>(record.rest).count());
+  log_.Warn("gang's places are given back", {{"gang", name}, {"why", record.why_it_rests}});
+  Release(record);
+}
+
+GangCounts Gangs::Count() const {
+  const std::lock_guard lock(mutex_);
+  const Instant now = clock_.Now();
+  GangCounts counts{.waiting_binds = waiting_binds_};
+  for (const auto& [name, record] : records_) {
+    if (!record.held.empty()) {
+      ++counts.held;
+      counts.oldest_held = std::max(counts.oldest_held, now - record.held_since);
+    } else {
+      const auto members = state_.GangMembers(name);
+      const bool waits = std::any_of(members.begin(), members.end(),
+                                     [](const GangMember& member) { return !member.placed; });
+      counts.waiting += waits ? 1 : 0;
+    }
+  }
+  return counts;
+}
+
+}  // namespace synergy::extender

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: scripts/cross.sh [--tests]
+
+Builds the programs for the other architecture than this machine's, of amd64 and arm64, into build/ARCHITECTURE/bin, where
+scripts/images.sh looks for them. The compiler runs here, so it takes no longer than a build for this machine; the libraries of
+the other architecture are Debian's, unpacked in ${XDG_CACHE_HOME:-~/.cache}/synergy. scripts/setup.sh --cross installs what it
+needs.
+
+  --tests      build and run the unit tests of what decides as well, emulated
+  -h, --help   this text
+TEXT
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=lib/output.sh
+source "$here/lib/output.sh"
+# shellcheck source=lib/programs.sh
+source "$here/lib/programs.sh"
+# shellcheck source=lib/packages.sh
+source "$here/lib/packages.sh"
+# shellcheck source=lib/image.sh
+source "$here/lib/image.sh"
+# shellcheck source=lib/architecture.sh
+source "$here/lib/architecture.sh"
+# shellcheck source=lib/sysroot.sh
+source "$here/lib/sysroot.sh"
+
+# Of tests/unit: what decides, and what it reads and writes. The others have sockets, and start programs.
+TESTED=(core inventory profile progress solver cluster admission policy allocation engine baseline sim json wire)
+
+tests=OFF
+for argument in "$@"; do
+  case $argument in
+    -h | --help) usage && exit 0 ;;
+    --tests) tests=ON ;;
+    *) die "cross.sh has no option $argument (--help lists them)" ;;
+  esac
+done
+architecture=$(other_architecture)
+machine=$(machine_of "$architecture")
+command -v "$machine-linux-gnu-g++" >/dev/null || die "$machine-linux-gnu-g++ is missing: run scripts/setup.sh --cross"
+
+set_up_sysroot "$architecture"
+cd "$REPOSITORY"
+build=build/$architecture
+# So that clones in other folders find what was compiled before.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
+# Afresh, so that nothing is remembered of libraries that others have replaced.
+cmake --fresh --preset release -B "$build" -DSYNERGY_TESTS=$tests --toolchain cmake/cross.cmake -DSYNERGY_MACHINE="$machine" \
+  -DSYNERGY_SYSROOT="$(sysroot_folder "$architecture")" >/dev/null
+cmake --build "$build" --target programs
+say "the programs for $architecture are in $build/bin"
+[[ $tests == ON ]] || exit 0
+command -v "qemu-$machine-static" >/dev/null || die "qemu-$machine-static is missing: run scripts/setup.sh --cross"
+cmake --build "$build" --target "${TESTED[@]/%/_test}"
+ctest --test-dir "$build" --output-on-failure -j2 --tests-regex "^($(IFS='|' && echo "${TESTED[*]}"))_test\$"

@@ -1,0 +1,66 @@
+# shellcheck shell=bash
+# synergy-node-agent of each real node as a component of the cluster: in the node's namespaces, as its DaemonSet would have it.
+# The controller finds agents by their pods: one stands for each, and has the node's address.
+
+AGENT_PORT=9412
+AGENT_LABEL=app.kubernetes.io/component=node-agent
+
+has_agents() { [[ -n $AGENTS ]]; }
+
+# agent_settings: what the controller's configuration says of them.
+agent_settings() {
+  printf 'progress: {enabled: true, interval: 2s, port: %d, agents: %s, serverName: synergy-node-agent, caFile: %s}\n' \
+    "$AGENT_PORT" "$AGENT_LABEL" "$STATE/pki/ca.crt"
+  # Small trainers are soon warm.
+  echo 'profiling: {warmUp: 5s, window: 20s, probeLead: 5s}'
+}
+
+# Once, with the cluster: everything but the processes.
+install_agents() {
+  local node
+  make_certificate agent /CN=synergy-node-agent DNS:synergy-node-agent
+  make_user synergy-node-agent /CN=synergy-node-agent
+  {
+    run_kubectl apply --filename "$REPOSITORY/manifests/node-agent-rbac.yaml"
+    run_kubectl create clusterrolebinding synergy-node-agent-user --clusterrole synergy-node-agent --user synergy-node-agent
+    for ((node = 1; node <= REAL_NODES; node++)); do
+      agent_pod "$node" | run_kubectl apply --filename -
+    done
+  } >>"$STATE/logs/agent-manifests.log" 2>&1 || die "manifests of synergy-node-agent: $(<"$STATE/logs/agent-manifests.log")"
+  for ((node = 1; node <= REAL_NODES; node++)); do
+    cat >"$STATE/agent-$node.yaml" <<E_O_F
+listen: 127.0.0.1:0
+nodeName: node-$node
+kubeletCgroupRoot: $(cgroup_of "$node")
+progressListen: $(subnet_of "$node").1:$AGENT_PORT
+tlsCertificateFile: $STATE/pki/agent.crt
+tlsKeyFile: $STATE/pki/agent.key
+clientCaFile: $STATE/pki/ca.crt
+clientName: localhost
+log: {level: debug}
+E_O_F
+  done
+}
+
+agent_pod() {
+  cat <<E_O_F
+apiVersion: v1
+kind: Pod
+metadata:
+  name: agent-$1
+  namespace: synergy-system
+  labels: {${AGENT_LABEL/=/: }}
+spec:
+  nodeName: node-$1
+  hostNetwork: true
+  terminationGracePeriodSeconds: 0
+  tolerations: [{operator: Exists}]
+  containers: [{name: agent, image: "$IMAGE", imagePullPolicy: Never}]
+E_O_F
+}
+
+# The kubelet's log folder is the node's own, and so are the processes that it sees. Root, but without a single capability.
+start_agent() {
+  spawn_in_node "agent-$1" "$1" setpriv --bounding-set=-all --inh-caps=-all --no-new-privs \
+    "$CONTROLLER/synergy-node-agent" --kubeconfig "$STATE/synergy-node-agent.kubeconfig" --config "$STATE/agent-$1.yaml"
+}

@@ -1,0 +1,30 @@
+# shellcheck shell=bash
+# The kernel's interpreter for the programs of another architecture. Needs architecture.sh.
+
+BINFMT=/proc/sys/fs/binfmt_misc
+emulated='' binfmt_mounted=
+
+# emulate ARCHITECTURE: the kernel runs its programs, in containers too (flag F). What was not there before goes with
+# stop_emulating: the caller has a trap for that.
+emulate() {
+  local machine interpreter rule
+  machine=$(machine_of "$1")
+  interpreter=$BINFMT/qemu-$machine rule=/usr/lib/binfmt.d/qemu-$machine.conf
+  if [[ ! -e $BINFMT/register ]]; then
+    mount -t binfmt_misc binfmt_misc "$BINFMT" || die "this kernel cannot run programs for $1 (binfmt_misc): run it on a machine for $1"
+    binfmt_mounted=1
+  fi
+  if [[ ! -e $interpreter ]]; then
+    [[ -e $rule ]] || die "this machine runs no programs for $1: run scripts/setup.sh --cross"
+    # One write, which ends before the line does.
+    printf '%s' "$(<"$rule")" >"$BINFMT/register"
+    emulated=$interpreter
+  fi
+  grep -q '^flags: .*F' "$interpreter" || die "$interpreter is not for containers (flag F): install qemu-user-static"
+}
+
+stop_emulating() {
+  [[ -z $emulated ]] || echo -1 >"$emulated"
+  [[ -z $binfmt_mounted ]] || umount "$BINFMT"
+  emulated='' binfmt_mounted=
+}

@@ -1,0 +1,243 @@
+#include "allocation/node_division.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "allocation/re_division.h"
+
+namespace synergy {
+namespace {
+
+// CPU amounts that are tried between the least and the most that a pod may have.
+constexpr int64_t kCpuSteps = 12;
+constexpr int64_t kLeastCpuStep = 10;  // thousandths of a core
+
+template <class Amount>
+void SortAndRestrict(std::vector<Amount>& amounts, Amount least, Amount most) {
+  std::erase_if(amounts, [&](Amount amount) { return amount < least || amount > most; });
+  std::sort(amounts.begin(), amounts.end());
+  amounts.erase(std::unique(amounts.begin(), amounts.end()), amounts.end());
+}
+
+struct Tried {
+  std::vector<MilliCpu> cpus;
+  std::vector<Bytes> memories;
+};
+
+// Amounts within the range, those `also` that are in it among them.
+Tried ToTry(const Tenant& tenant, const Range& range, std::span<const ResourceVector> also) {
+  Tried tried{{range.least.cpu, range.most.cpu}, {range.least.memory, range.most.memory}};
+  for (const ResourceVector& amounts : also) {
+    tried.cpus.push_back(amounts.cpu);
+    tried.memories.push_back(amounts.memory);
+  }
+  const int64_t width = (range.most.cpu - range.least.cpu).count();
+  const int64_t step = std::max(width / kCpuSteps, kLeastCpuStep);
+  for (int64_t above = step; above < width; above += step) {
+    tried.cpus.push_back(range.least.cpu + tenant.Step(MilliCpu(above)));
+  }
+  if (tenant.profile != nullptr) {
+    const auto measured = tenant.profile->memories();
+    tried.memories.insert(tried.memories.end(), measured.begin(), measured.end());
+  }
+  SortAndRestrict(tried.cpus, range.least.cpu, range.most.cpu);
+  SortAndRestrict(tried.memories, range.least.memory, range.most.memory);
+  return tried;
+}
+
+std::vector<DivisionChoice> Choices(const Tenant& tenant, const Range& range) {
+  const Throughputs throughputs(tenant);
+  const Tried tried = ToTry(tenant, range, std::span(&tenant.current, 1));
+
+  std::vector<DivisionChoice> choices;
+  for (const MilliCpu cpu : tried.cpus) {
+    // More memory than the last one that helped is not worth having.
+    double best = -1;
+    for (const Bytes memory : tried.memories) {
+      const ResourceVector amounts{tenant.current.gpus, cpu, memory};
+      const bool stays = amounts == tenant.current;
+      const double value = throughputs.At(amounts);
+      if (!stays && value <= best + kLeastGain) continue;
+      best = std::max(best, value);
+      choices.push_back({cpu, memory, value + (stays ? kLeastGain : 0)});
+    }
+  }
+  return choices;
+}
+
+// Tenants that are given the same: one that trains alone, or those of a gang.
+using Party = std::vector<size_t>;
+
+std::vector<Party> PartiesOf(std::span<const Tenant> tenants) {
+  std::vector<Party> parties;
+  for (size_t i = 0; i < tenants.size(); ++i) {
+    const auto joins = [&](const Party& party) {
+      const auto& gang = tenants[party.front()].gang;
+      return gang && tenants[i].gang && gang->number == tenants[i].gang->number;
+    };
+    const auto party = std::find_if(parties.begin(), parties.end(), joins);
+    if (party != parties.end()) {
+      party->push_back(i);
+    } else {
+      parties.push_back({i});
+    }
+  }
+  return parties;
+}
+
+// What a party may have: a choice, and what its tenants have with it.
+struct PartyChoices {
+  std::vector<DivisionChoice> choices;
+  std::vector<std::vector<ResourceVector>> amounts;  // of a gang's
+};
+
+PartyChoices GangChoices(std::span<const Tenant> tenants, std::span<const Range> ranges,
+                         const Party& party) {
+  std::vector<Tenant> members;
+  std::vector<const Tenant*> views;
+  std::vector<Range> bounds;
+  std::vector<ResourceVector> present;
+  bool may_stay = true;
+  for (const size_t i : party) {
+    members.push_back(tenants[i]);
+    views.push_back(&tenants[i]);
+    bounds.push_back(ranges[i]);
+    present.push_back(tenants[i].current);
+    may_stay &= LargerOf(ranges[i].least, present.back()) == present.back() &&
+                LesserOf(ranges[i].most, present.back()) == present.back();
+  }
+  PartyChoices made;
+  const auto add = [&](std::vector<ResourceVector> amounts, double bonus) {
+    DivisionChoice choice{.value = TotalThroughput(members, amounts) + bonus};
+    for (const ResourceVector& one : amounts) {
+      choice.cpu += one.cpu;
+      choice.memory += one.memory;
+    }
+    made.choices.push_back(choice);
+    made.amounts.push_back(std::move(amounts));
+  };
+  if (may_stay) add(present, kLeastGain);
+  for (const ResourceVector& common : CommonAmounts(views, bounds)) {
+    std::vector<ResourceVector> amounts;
+    for (size_t i = 0; i < members.size(); ++i) {
+      amounts.push_back(Part(members[i], bounds[i], common));
+    }
+    add(std::move(amounts), 0);
+  }
+  return made;
+}
+
+}  // namespace
+
+ResourceVector Part(const Tenant& tenant, const Range& range, const ResourceVector& common) {
+  ResourceVector part = PartOf(common, tenant.current.gpus, common.gpus);
+  part.cpu = tenant.Step(part.cpu);
+  return LesserOf(LargerOf(part, range.least), range.most);
+}
+
+std::vector<ResourceVector> CommonAmounts(std::span<const Tenant* const> members,
+                                          std::span<const Range> ranges) {
+  const Tenant& first = *members.front();
+  const auto as_the_first = [&](const ResourceVector& amounts, const Tenant& member) {
+    return PartOf(amounts, first.current.gpus, member.current.gpus);
+  };
+  Range range = ranges.front();
+  std::vector<ResourceVector> also;
+  for (size_t i = 0; i < members.size(); ++i) {
+    range.least = LesserOf(range.least, as_the_first(ranges[i].least, *members[i]));
+    range.most = LargerOf(range.most, as_the_first(ranges[i].most, *members[i]));
+    also.push_back(as_the_first(members[i]->current, *members[i]));
+    if (members[i]->gang) also.push_back(as_the_first(members[i]->gang->needs, *members[i]));
+  }
+  // Between two of them the throughput is linear in the CPU.
+  if (first.profile != nullptr) {
+    for (const MilliCpu cpu : first.profile->cpus()) also.push_back({{}, cpu, range.least.memory});
+  }
+  const Tried tried = ToTry(first, range, also);
+  std::vector<ResourceVector> amounts;
+  for (const MilliCpu cpu : tried.cpus) {
+    for (const Bytes memory : tried.memories) amounts.push_back({first.current.gpus, cpu, memory});
+  }
+  return amounts;
+}
+
+std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const Tenant> tenants,
+                                                       std::span<const Range> ranges,
+                                                       const ResourceVector& spare) {
+  const std::vector<Party> parties = PartiesOf(tenants);
+  std::vector<PartyChoices> all;
+  std::vector<std::span<const DivisionChoice>> views;
+  ResourceVector capacity = spare;
+  for (const Tenant& tenant : tenants) capacity += tenant.current;
+  all.reserve(parties.size());
+  views.reserve(parties.size());
+  for (const Party& party : parties) {
+    const size_t first = party.front();
+    all.push_back(tenants[first].gang ? GangChoices(tenants, ranges, party)
+                                      : PartyChoices{Choices(tenants[first], ranges[first]), {}});
+    views.emplace_back(all.back().choices);
+  }
+  const Division division = Divide(views, capacity.cpu, capacity.memory);
+  if (division.chosen.size() != parties.size()) return std::nullopt;
+  std::vector<ResourceVector> amounts(tenants.size());
+  for (size_t at = 0; at < parties.size(); ++at) {
+    const size_t chosen = division.chosen[at];
+    const Party& party = parties[at];
+    if (all[at].amounts.empty()) {
+      const DivisionChoice& choice = all[at].choices[chosen];
+      amounts[party.front()] = {tenants[party.front()].current.gpus, choice.cpu, choice.memory};
+      continue;
+    }
+    for (size_t i = 0; i < party.size(); ++i) amounts[party[i]] = all[at].amounts[chosen][i];
+  }
+  return amounts;
+}
+
+void GiveBack(std::span<const Tenant> tenants, const ResourceVector& lacking,
+              std::vector<ResourceVector>& amounts) {
+  ResourceVector rest = ResourceVector{} - LargerOf(lacking, {});
+  for (size_t i = 0; i < tenants.size(); ++i) rest += tenants[i].current - amounts[i];
+  for (const Party& party : PartiesOf(tenants)) {
+    Gpus gpus;
+    for (const size_t i : party) gpus += tenants[i].current.gpus;
+    const ResourceVector whole = rest;
+    for (const size_t i : party) {
+      const Tenant& tenant = tenants[i];
+      const ResourceVector cut = tenant.current - amounts[i];
+      const ResourceVector due =
+          party.size() == 1 ? whole : PartOf(whole, tenant.current.gpus, gpus);
+      const MilliCpu cpu = tenant.Step(std::clamp(due.cpu, MilliCpu(0), cut.cpu));
+      const Bytes memory = std::clamp(due.memory, Bytes(0), cut.memory);
+      amounts[i] += {Gpus(0), cpu, memory};
+      rest -= {Gpus(0), cpu, memory};
+    }
+  }
+}
+
+void GiveRest(std::span<const Tenant> tenants, std::span<const Range> ranges,
+              const ResourceVector& spare, std::vector<ResourceVector>& amounts) {
+  ResourceVector rest = spare;
+  for (size_t i = 0; i < tenants.size(); ++i) rest += tenants[i].current - amounts[i];
+  for (size_t turn = 0; turn < tenants.size(); ++turn) {
+    std::optional<size_t> best;
+    ResourceVector best_amounts;
+    double best_gain = kLeastGain;
+    for (size_t i = 0; i < tenants.size(); ++i) {
+      if (tenants[i].gang) continue;
+      ResourceVector more = amounts[i];
+      more.cpu += tenants[i].Step(std::clamp(ranges[i].most.cpu - more.cpu, MilliCpu(0), rest.cpu));
+      const double gain =
+          NormalizedThroughput(tenants[i], more) - NormalizedThroughput(tenants[i], amounts[i]);
+      if (gain <= best_gain) continue;
+      best = i;
+      best_amounts = more;
+      best_gain = gain;
+    }
+    if (!best) return;
+    rest -= best_amounts - amounts[*best];
+    amounts[*best] = best_amounts;
+  }
+}
+
+}  // namespace synergy

@@ -1,0 +1,88 @@
+#include "cluster/gang.h"
+
+#include <array>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "cluster/annotations.h"
+
+namespace synergy {
+namespace {
+
+constexpr std::string_view kKueueGroup = "kueue.x-k8s.io/pod-group-name";         // label
+constexpr std::string_view kKueueCount = "kueue.x-k8s.io/pod-group-total-count";  // annotation
+
+// Labels that say which pods belong together, best first. The second is the part of it that starts
+// by itself; empty: there are no parts.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames = {
+    {{annotations::kGang, ""},
+     {"scheduling.x-k8s.io/pod-group", ""},
+     {kKueueGroup, ""},
+     {"jobset.sigs.k8s.io/jobset-name", "jobset.sigs.k8s.io/replicatedjob-name"},
+     {"training.kubeflow.org/job-name", ""},
+     {"batch.kubernetes.io/job-name", ""}}};
+
+std::string NameOf(std::string_view pod_namespace, const TextOfKey& label) {
+  for (const auto& [whole, part] : kNames) {
+    const std::string_view name = label(whole);
+    if (name.empty()) continue;
+    std::string full(pod_namespace);
+    full += '/';
+    full += name;
+    const std::string_view stage = part.empty() ? std::string_view() : label(part);
+    if (!stage.empty()) {
+      full += '/';
+      full += stage;
+    }
+    return full;
+  }
+  return {};
+}
+
+// What a label or an annotation may hold is cut for messages.
+std::string Shown(std::string_view text) {
+  constexpr size_t kMost = 40;
+  return '"' + std::string(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "") + '"';
+}
+
+std::optional<int32_t> ParseSize(std::string_view text) {
+  int32_t size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (size < 1 || size > kMostGangMembers) return std::nullopt;
+  return size;
+}
+
+}  // namespace
+
+std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const TextOfKey& label,
+                                          const TextOfKey& annotation) {
+  std::string_view key = annotations::kGangSize;
+  std::string_view size = label(key);
+  const bool is_ours = !size.empty() || !label(annotations::kGang).empty();
+  if (size.empty() && !is_ours && !label(kKueueGroup).empty()) {
+    key = kKueueCount;
+    size = annotation(key);
+  }
+  if (size.empty() && !is_ours) return nullptr;
+
+  Gang gang{.name = NameOf(pod_namespace, label)};
+  if (size.empty()) {
+    gang.problem = "the label synergy.io/gang needs synergy.io/gang-size beside it";
+  } else if (const auto members = ParseSize(size); !members) {
+    gang.problem = std::string(key) + " is " + Shown(size) + ", and not a number from 1 to " +
+                   std::to_string(kMostGangMembers);
+  } else if (gang.name.empty()) {
+    gang.problem =
+        "the label synergy.io/gang-size needs synergy.io/gang beside it: the gang's name";
+  } else if (*members == 1) {
+    return nullptr;
+  } else {
+    gang.size = *members;
+  }
+  return std::make_shared<const Gang>(std::move(gang));
+}
+
+}  // namespace synergy

@@ -1,0 +1,39 @@
+#pragma once
+
+// Which pods can only train together, by what each of them carries (docs/gangs.md has the table).
+//
+// A gang has a size and a name. The size is the label synergy.io/gang-size, or Kueue's annotation
+// for groups of pods; what says no size is no gang. The name is the first of synergy.io/gang and
+// the labels that other tools write; pods of one namespace and one name are one gang.
+//
+// Threading: pure.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace synergy {
+
+// Of one gang: each of them may wait in a thread of the extender's until the last has its place.
+inline constexpr int32_t kMostGangMembers = 256;
+
+struct Gang {
+  std::string name;     // with the namespace: "team/bert"
+  int32_t size = 0;     // all of its members, those without GPUs too; 0 where there is a problem
+  std::string problem;  // what is wrong with the pod's words, and the cure; empty: nothing
+
+  bool operator==(const Gang&) const = default;
+};
+
+// The text of a label or an annotation; empty where there is none.
+using TextOfKey = std::function<std::string_view(std::string_view)>;
+
+// The gang of a pod with these labels and annotations; null for a pod that trains alone. Words that
+// make no sense give a gang with a problem: such a pod is not to be placed, because its author
+// wants it with others.
+std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const TextOfKey& label,
+                                          const TextOfKey& annotation);
+
+}  // namespace synergy

@@ -1,0 +1,91 @@
+#include "gavel/max_min.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "gavel/priced_plans.h"
+#include "gavel/shares.h"
+
+namespace synergy {
+namespace {
+
+// Leave room for the solver's rounding where a floor is what it answered before. More room gives
+// away more of what is exact, and is tried where there is no solution with less.
+constexpr double kSlacks[] = {1e-9, 1e-8, 1e-7, 1e-6, 1e-5};
+
+// No answer: none with that little slack.
+Result<std::optional<MaxMinAnswer>> TryMaxMin(const GavelProblem& problem,
+                                              std::span<const double> base,
+                                              std::span<const double> rise,
+                                              const GavelShares& known, double slack) {
+  // Rows in parts of each job's best throughput, and the level in units in which it is about 1:
+  // the solver's tolerances are absolute.
+  const size_t jobs = problem.jobs.size();
+  std::vector<double> scale;
+  double unit = 0;
+  for (size_t job = 0; job < jobs; ++job) {
+    scale.push_back(1 / BestThroughput(problem.jobs[job]));
+    unit = std::max(unit, rise[job] * scale[job]);
+  }
+  SharesProgram program(problem);
+  const size_t level = program.AddVariable({.lower = -kUnbounded, .objective = 1});
+  const size_t first_row = problem.types.size() + jobs;
+  for (size_t job = 0; job < jobs; ++job) {
+    Row row{.lower = base[job] * scale[job] * (1 - slack),
+            .terms = program.Throughput(job, scale[job])};
+    if (rise[job] > 0) row.terms.push_back({level, -rise[job] * scale[job] / unit});
+    program.AddRow(std::move(row));
+  }
+  const Result<Solution> solution = program.Solve(known);
+  if (!solution) return Fail(solution.error());
+  if (solution->status != SolveStatus::kOptimal) return std::nullopt;
+  MaxMinAnswer answer{.level = solution->values[level] / unit, .shares = program.Shares(*solution)};
+  for (size_t job = 0; job < jobs; ++job) {
+    const double price = std::abs(solution->prices[first_row + job]);
+    answer.prices.push_back(price * rise[job] * scale[job] / unit);
+  }
+  return answer;
+}
+
+}  // namespace
+
+Result<MaxMinAnswer> MaxMin(const GavelProblem& problem, std::span<const double> base,
+                            std::span<const double> rise, const GavelShares& known,
+                            PriceMemory* memory) {
+  if (problem.pairs.empty()) {
+    if (auto answer = MaxMinByPrices(problem, base, rise, known, memory)) return *std::move(answer);
+  }
+  for (const double slack : kSlacks) {
+    Result<std::optional<MaxMinAnswer>> answer = TryMaxMin(problem, base, rise, known, slack);
+    if (!answer) return Fail(answer.error());
+    if (*answer) return std::move(**answer);
+  }
+  return Fail(ErrorCode::kUnavailable, "the solver found no optimum of the throughputs");
+}
+
+Result<GavelShares> GreatestSum(const GavelProblem& problem, std::span<const double> floors,
+                                const GavelShares& known, PriceMemory* memory) {
+  if (problem.pairs.empty()) {
+    std::vector<double> gains;
+    for (size_t job = 0; job < problem.jobs.size(); ++job)
+      gains.push_back(1 / ProportionalThroughput(problem, job));
+    if (auto shares = GreatestSumByPrices(problem, floors, gains, known, memory)) {
+      return *std::move(shares);
+    }
+  }
+  SharesProgram program(problem);
+  for (size_t job = 0; job < problem.jobs.size(); ++job) {
+    const double scale = 1 / BestThroughput(problem.jobs[job]);
+    program.SetGain(job, 1 / ProportionalThroughput(problem, job));
+    program.AddRow(
+        {.lower = floors[job] * scale * (1 - kSlacks[0]), .terms = program.Throughput(job, scale)});
+  }
+  const Result<Solution> solution = program.Solve(known);
+  if (!solution) return Fail(solution.error());
+  if (solution->status != SolveStatus::kOptimal) return known;
+  return program.Shares(*solution);
+}
+
+}  // namespace synergy

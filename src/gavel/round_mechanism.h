@@ -1,0 +1,103 @@
+#pragma once
+
+// Keeps jobs to the times that a policy gave them, round by round (Gavel, OSDI'20, section 5).
+//
+//   f_mj         time that job m got on type j since the last solve / all time given there
+//   priority_mj  x_mj / f_mj; 0 where x_mj or T_mj is
+//   deficit_mj   what x_mj promised and the job did not get, over all solves
+//
+// Each round the types are gone through in their order, fastest first. On a type those jobs get
+// GPUs that have the highest (priority, deficit, x), each if it fits and has nothing yet; jobs with
+// priority 0 come last and fill what is left, except under FIFO. At a solve every job starts with
+// half a round of time on every type, so that f_mj is never 0 and first rounds do not decide all.
+//
+// Threading: one owner at a time.
+
+#include <compare>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace synergy {
+
+struct GavelPick {
+  std::string job;
+  size_t type = 0;
+
+  auto operator<=>(const GavelPick&) const = default;
+};
+
+// What becomes of jobs that came after the last solve.
+enum class GavelNewcomers {
+  kFill,  // they get GPUs that would idle, on the type that is fastest for them
+  kIdle,  // as in the authors' program: they take GPUs in their turn and do not use them
+};
+
+struct GavelRoundOptions {
+  double round = 360;            // seconds
+  double between_solves = 1920;  // seconds, at least
+  bool fifo = false;
+  GavelNewcomers newcomers = GavelNewcomers::kFill;
+};
+
+class RoundMechanism {
+ public:
+  // `gpus` per type, in the order in which types are gone through; all vectors are by that.
+  RoundMechanism(std::vector<double> gpus, GavelRoundOptions options);
+
+  // A job comes; its name is not there yet.
+  void Add(const std::string& name, double gpus, std::vector<double> throughput);
+  // Without effect on a name that is not there.
+  void Remove(const std::string& name);
+
+  // Whether to ask the policy again: jobs came or went, and the last solve is long enough ago, was
+  // at time 0, or knows nobody who is still here.
+  bool SolveIsDue(double now) const;
+  // What the policy answered, per job and type. Jobs that are not named have no allocation.
+  struct Shares {
+    std::string job;
+    std::vector<double> shares;
+  };
+  void Solved(double now, const std::vector<Shares>& allocation);
+
+  // That a job had its GPUs on a type for so long.
+  void Book(const std::string& name, size_t type, double seconds);
+
+  // Of a job that is there.
+  double Priority(const std::string& name, size_t type) const;
+  double Deficit(const std::string& name, size_t type) const;
+
+  // Who runs where in the next round, type by type.
+  std::vector<GavelPick> Picks() const;
+
+ private:
+  struct Standing {
+    std::string name;
+    double gpus = 1;
+    std::vector<double> throughput;
+    std::optional<std::vector<double>> shares;  // none: it came after the last solve
+    std::vector<double> received;               // since the last solve
+    std::vector<double> deficit;
+  };
+
+  // Of a job that is there.
+  Standing& At(const std::string& name) { return jobs_[positions_.at(name)]; }
+  const Standing& At(const std::string& name) const { return jobs_[positions_.at(name)]; }
+  double Priority(const Standing& job, size_t type) const;
+  // Positions of `jobs_`, first to last.
+  std::vector<size_t> Order(size_t type) const;
+  void FillIdle(std::vector<double>& free, std::vector<bool>& placed,
+                std::vector<GavelPick>& picks) const;
+
+  std::vector<double> gpus_;
+  GavelRoundOptions options_;
+  std::vector<Standing> jobs_;  // as they came
+  std::unordered_map<std::string, size_t> positions_;
+  std::vector<double> given_;  // per type, to jobs that have gone too
+  std::optional<double> last_solve_;
+  bool changed_ = false;
+};
+
+}  // namespace synergy

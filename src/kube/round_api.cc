@@ -1,0 +1,56 @@
+#include "kube/round_api.h"
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kube/query.h"
+
+namespace synergy::kube {
+namespace {
+
+class HttpRoundApi final : public RoundApi {
+ public:
+  explicit HttpRoundApi(ApiClient& client) : client_(client) {}
+
+  Result<> WritePriority(const wire::Workload& workload, int64_t priority,
+                         const std::optional<wire::RoundNote>& note,
+                         std::stop_token stop) override {
+    return Merge(PathOf(workload), wire::WritePriority(workload, priority, note), std::move(stop));
+  }
+
+  Result<> WriteNote(const wire::Workload& workload, const wire::RoundNote& note,
+                     std::stop_token stop) override {
+    return Merge(PathOf(workload), wire::WriteNote(workload, note), std::move(stop));
+  }
+
+  Result<> WriteStatus(const wire::RoundPolicy& policy, const wire::RoundPolicyStatus& status,
+                       std::stop_token stop) override {
+    return Merge(fmt::format("{}/{}/status", kRoundPoliciesPath, Escape(policy.name)),
+                 wire::WriteRoundPolicyStatus(policy, status), std::move(stop));
+  }
+
+ private:
+  static std::string PathOf(const wire::Workload& workload) {
+    return fmt::format("{}namespaces/{}/workloads/{}", kKueuePath,
+                       Escape(workload.workload_namespace), Escape(workload.name));
+  }
+
+  Result<> Merge(const std::string& path, const std::string& body, std::stop_token stop) {
+    const Result<std::string> answer =
+        client_.Patch(path, "application/merge-patch+json", body, std::move(stop));
+    if (!answer) return Fail(answer.error());
+    return {};
+  }
+
+  ApiClient& client_;
+};
+
+}  // namespace
+
+std::unique_ptr<RoundApi> MakeRoundApi(ApiClient& client) {
+  return std::make_unique<HttpRoundApi>(client);
+}
+
+}  // namespace synergy::kube

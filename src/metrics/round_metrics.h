@@ -1,0 +1,47 @@
+#pragma once
+
+// Every metric of rounds in Kueue's queues. Names, labels and units are in round_metrics.cc and
+// nowhere else; docs/metrics.md lists them for people.
+//
+// Threading: from any thread.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace synergy::metrics {
+
+// Workloads in each band.
+struct RoundCounts {
+  int64_t runs = 0;
+  int64_t next = 0;
+  int64_t waits = 0;
+};
+
+class RoundMetrics {
+ public:
+  RoundMetrics();
+  ~RoundMetrics();
+
+  // What was written: "band" and "restored" (priorities of workloads), "note" (what one has had),
+  // "status" (of a policy); and its outcome: "written", "outdated" (it had changed by then),
+  // "failed".
+  void CountWrite(std::string_view what, std::string_view outcome);
+  // How long a workload of the ClusterQueue waited: what kept it is "fair_share" or
+  // "fragmentation".
+  void CountDelay(const std::string& queue, std::string_view delay, double seconds);
+  void CountLostTurn(const std::string& queue);
+  // Of all ClusterQueues that are ordered, by name. What was counted of others goes.
+  void SetWorkloads(const std::map<std::string, RoundCounts>& queues);
+
+  // The text exposition format (version 0.0.4).
+  std::string Render() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace synergy::metrics

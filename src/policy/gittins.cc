@@ -1,0 +1,29 @@
+#include "policy/gittins.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace synergy {
+
+SizeHistory::SizeHistory(std::vector<double> sizes) : sizes_(std::move(sizes)) {
+  std::sort(sizes_.begin(), sizes_.end());
+}
+
+double SizeHistory::Index(double attained, double limit) const {
+  const auto above = std::upper_bound(sizes_.begin(), sizes_.end(), attained);
+  const auto jobs = static_cast<size_t>(sizes_.end() - above);
+  double best = 0;
+  double served = 0;  // by the jobs that have ended, beyond `attained`
+  // Between two sizes the chance stays as it is and the cost grows: only sizes need to be tried.
+  for (size_t ended = 1; ended <= jobs; ++ended) {
+    const double size = above[static_cast<std::ptrdiff_t>(ended - 1)];
+    if (size > limit) break;
+    served += size - attained;
+    const double cost = served + (size - attained) * static_cast<double>(jobs - ended);
+    best = std::max(best, static_cast<double>(ended) / cost);
+  }
+  return best;
+}
+
+}  // namespace synergy

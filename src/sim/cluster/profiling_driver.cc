@@ -1,0 +1,196 @@
+#include "sim/cluster/profiling_driver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "sim/cluster/job_pods.h"
+#include "sim/cluster/simulated_data.h"
+
+namespace synergy {
+namespace {
+
+// How often the controller asks the agents.
+constexpr Duration kAsks = std::chrono::seconds(10);
+// Of the time, that threads wait who could use more CPU than they get.
+constexpr double kWaiting = 0.5;
+// Likewise where storage sets the pace.
+constexpr double kStarved = 0.9;
+// Of the CPU that is of use, what is used on average: whole cores are what busy
+// workers use.
+constexpr double kUsed = 0.95;
+
+// Pods of a workload whose memory is watched until it is known.
+constexpr size_t kStudied = 2;
+
+double CoresOf(MilliCpu cpu) { return static_cast<double>(cpu.count()) / 1000; }
+
+Duration PartOf(Duration time, double part) {
+  return std::chrono::duration_cast<Duration>(Seconds(time) * part);
+}
+
+}  // namespace
+
+ProfilingDriver::ProfilingDriver(ModelProfiles& believed, ClusterState& state, SimulatedPods& pods,
+                                 JobProgress& running, const ModelProfiles& truths)
+    : believed_(believed),
+      state_(state),
+      pods_(pods),
+      running_(running),
+      truths_(truths),
+      profiler_({}, *this) {}
+
+void ProfilingDriver::Heard(Instant now) { wake_ = std::min(wake_, now + kAsks); }
+
+std::set<std::string> ProfilingDriver::Measured() const {
+  std::set<std::string> measured;
+  for (const auto& [key, measurement] : memory_.measurements) {
+    measured.insert(measurement.closely.begin(), measurement.closely.end());
+    size_t studied = measurement.memory ? kStudied : 0;
+    for (const std::string& uid : measurement.pods) {
+      const bool silent = !memory_.pods.at(uid).TellsOfProgress();
+      if (studied++ < kStudied || (silent && !measurement.complete)) measured.insert(uid);
+    }
+  }
+  return measured;
+}
+
+void ProfilingDriver::Run(Moment at) {
+  const std::set<std::string> before = Measured();
+  std::erase_if(told_, [&](const auto& told) { return !before.contains(told.first); });
+  for (const std::string& uid : before) Tell(uid, at);
+  profiler_.HearWaiting(memory_, state_.WaitingPods());
+  const ProfilerDecision decision = profiler_.Decide(*state_.Snapshot(), memory_, at);
+  for (const ProfilerAction& action : decision.actions) {
+    profiler_.Learn(memory_, action, Do(action, at), at);
+  }
+  wake_ = Measured().empty() ? Instant::max() : at.now + kAsks;
+}
+
+void ProfilingDriver::Tell(const std::string& uid, Moment at) {
+  const SimulatedPod* const pod = pods_.Find(uid);
+  if (pod == nullptr || !pod->fungible) return;
+  const auto pace = running_.PaceOf(pod->node, uid, at.now);
+  if (!pace) return;
+  const auto [it, is_new] = told_.try_emplace(uid);
+  Told& told = it->second;
+  PodProgress& progress = told.progress;
+  if (is_new) {
+    progress.uid = uid;
+    progress.format = "simulated";
+    progress.cpu = CpuUse{.waited = Duration::zero()};
+    told.at = at.now;
+  }
+  const Duration time = at.now - told.at;
+  told.at = at.now;
+  const std::optional<CpuProbe>& probe = pod->fungible->probe;
+  if (probe && at.wall >= probe->until) {
+    SetProbe(uid, std::nullopt, at);
+    progress.probe.reset();
+  }
+  progress.iterations += pace->throughput * Seconds(time).count();
+  progress.last = at.wall;
+  progress.cpu->used += PartOf(time, std::min(CoresOf(pace->cpu), kUsed * CoresOf(pace->useful)));
+  if (pace->cpu < pace->useful) {
+    const bool by_quota = progress.probe || pod->fungible->enforcement == Enforcement::kStrict;
+    (by_quota ? progress.cpu->throttled : *progress.cpu->waited) += PartOf(time, kWaiting);
+  }
+  progress.cpu->at = at.wall;
+  TellOfMemory(*pod, *pace, time, progress);
+  profiler_.Hear(memory_, progress, {}, at);
+}
+
+void ProfilingDriver::TellOfMemory(const SimulatedPod& pod, const JobProgress::Pace& pace,
+                                   Duration time, PodProgress& progress) const {
+  const Fungible& fungible = *pod.fungible;
+  const auto truth =
+      truths_.Find(pod.pod_namespace(), fungible.workload, fungible.requested.gpus).profile;
+  if (!truth) return;
+  const SimulatedData data = DataOf(*truth);
+  if (!progress.memory) progress.memory = MemoryUse{.starved = Duration::zero()};
+  MemoryUse& memory = *progress.memory;
+  const Bytes left = std::max(fungible.in_force.memory - data.process, Bytes(0));
+  memory.process = data.process;
+  // In the first epoch the cache fills, and all comes from storage.
+  const Bytes cached = pace.cold_most ? Bytes(std::llround(memory.fetched)) : data.size;
+  memory.cache = std::min({left, data.size, cached});
+  memory.at = *progress.last;
+  if (data.size <= Bytes(0)) return;
+  const double read = data.per_iteration * pace.throughput * Seconds(time).count();
+  const double missed = pace.cold_most ? 1
+                                       : 1 - static_cast<double>(memory.cache.count()) /
+                                                 static_cast<double>(data.size.count());
+  memory.read += read;
+  memory.fetched += missed * read;
+  const double with_all = truth->ThroughputAt(truth->cpus().back(), fungible.in_force.memory);
+  const double allowed = std::min(with_all, pace.cold_most.value_or(with_all));
+  if (allowed < truth->Best())
+    *memory.starved += PartOf(time, kStarved * std::min(pace.throughput / allowed, 1.0));
+  progress.epoch = memory.read / static_cast<double>(data.size.count());
+}
+
+bool ProfilingDriver::Do(const ProfilerAction& action, Moment at) {
+  switch (action.kind) {
+    case ProfilerActionKind::kProbe: {
+      const auto told = told_.find(action.pod->uid);
+      if (told == told_.end() || pods_.Find(action.pod->uid) == nullptr) return false;
+      SetProbe(action.pod->uid, action.probe, at);
+      told->second.progress.probe = ProbeReading{action.probe.cpu, at.wall, false};
+      return true;
+    }
+    case ProfilerActionKind::kEndProbe:
+      SetProbe(action.pod->uid, std::nullopt, at);
+      if (const auto told = told_.find(action.pod->uid); told != told_.end())
+        told->second.progress.probe.reset();
+      return true;
+    case ProfilerActionKind::kPublish:
+      Publish(action.profile_namespace, action.measured);
+      return true;
+  }
+  return false;
+}
+
+void ProfilingDriver::SetProbe(const std::string& uid, const std::optional<CpuProbe>& probe,
+                               Moment at) {
+  const bool there = pods_.Write(uid, [&](SimulatedPod& pod) { pod.fungible->probe = probe; });
+  if (!there) return;
+  running_.SetQuota(pods_.Find(uid)->node, uid, probe ? std::optional(probe->cpu) : std::nullopt,
+                    at.now);
+}
+
+void ProfilingDriver::Publish(const std::string& profile_namespace,
+                              const MeasuredProfile& measured) {
+  const std::string name = MeasuredName(measured);
+  published_[{profile_namespace, name}] = std::make_shared<const MeasuredProfile>(measured);
+  Result<JobProfile> made = MakeJobProfile(measured);
+  if (!made) return;
+  ProfileObject object;
+  object.profile_namespace = profile_namespace;
+  object.name = name;
+  object.generation = measured.revision;
+  object.measured = measured;
+  object.profile = std::make_shared<const JobProfile>(*std::move(made));
+  const std::shared_ptr<const JobProfile> profile = object.profile;
+  believed_.Add(std::move(object));
+  // Those that run are the tuner's from now on.
+  const MeasurementKey key{profile_namespace, measured.workload, measured.gpus,
+                           measured.gpu_product, measured.gang_size};
+  const auto measurement = memory_.measurements.find(key);
+  if (measurement == memory_.measurements.end()) return;
+  for (const std::string& uid : measurement->second.pods) {
+    pods_.Write(uid, [&](SimulatedPod& pod) {
+      Adopt(*pod.fungible, name, measured.revision, *profile,
+            {.at_least_share = IsCpuInDoubt(measured),
+             .at_least_share_of_memory = IsMemoryInDoubt(measured)});
+    });
+  }
+}
+
+std::shared_ptr<const MeasuredProfile> ProfilingDriver::Find(const std::string& profile_namespace,
+                                                             const std::string& name) const {
+  const auto found = published_.find({profile_namespace, name});
+  return found == published_.end() ? nullptr : found->second;
+}
+
+}  // namespace synergy

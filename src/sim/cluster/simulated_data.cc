@@ -1,0 +1,38 @@
+#include "sim/cluster/simulated_data.h"
+
+#include <cmath>
+#include <cstddef>
+
+namespace synergy {
+namespace {
+
+constexpr double kStorage = 500e6;   // bytes a second
+constexpr int64_t kWithMargin = 11;  // tenths of the process memory, as admission counts it
+
+}  // namespace
+
+SimulatedData DataOf(const JobProfile& truth) {
+  SimulatedData data;
+  const auto memories = truth.memories();
+  const size_t most_cpu = truth.cpus().size() - 1;
+  const auto speed = [&](size_t memory) { return truth.Cell(most_cpu, memory); };
+  data.process = Bytes(memories.front().count() * 10 / kWithMargin);
+  size_t enough = 0;
+  while (speed(enough) < truth.Best()) ++enough;
+  if (enough == 0) return data;
+  // The line of the time per iteration over the memory.
+  size_t less = 0;
+  while (less + 1 < enough && speed(less) < truth.Best() / 2) ++less;
+  const double from = 1 / speed(less);
+  const auto at = static_cast<double>(memories[less].count());
+  const double slope =
+      (from - 1 / truth.Best()) / (static_cast<double>(memories[enough].count()) - at);
+  const double none_missed = at + from / slope;
+  const double size = none_missed - static_cast<double>(data.process.count());
+  data.size = Bytes(std::llround(size));
+  data.per_iteration = kStorage * slope * size;
+  data.uncached = kStorage / data.per_iteration;
+  return data;
+}
+
+}  // namespace synergy

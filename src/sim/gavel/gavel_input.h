@@ -1,0 +1,63 @@
+#pragma once
+
+// What Gavel's simulator is given (OSDI'20, section 7): jobs, and how fast which model is on which
+// GPU type.
+//
+// Threading: pure. Failures: kInvalid; of files with file, line, column and the cure.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/result.h"
+
+namespace synergy {
+
+struct GavelTraceJob {
+  int64_t id = 0;  // the line, from 0
+  std::string model;
+  int64_t gpus = 1;
+  int64_t steps = 0;  // iterations, of all GPUs together
+  double weight = 1;
+  // The job's deadline, as so many times its time on the type that is fastest for it.
+  std::optional<double> slo;
+  Seconds submitted{};
+};
+
+// Gavel's form, a line per job, tab separated: model, command, working directory, argument for the
+// steps, whether it needs a data directory, steps, GPUs, weight, SLO (below 0: none), arrival in
+// seconds. Ids are given in the order of the file.
+Result<std::vector<GavelTraceJob>> ParseGavelTrace(std::string_view text, std::string_view file);
+// As it is parsed.
+std::string ToGavelTrace(std::span<const GavelTraceJob> jobs);
+
+// Iterations per second by model, GPUs of the job and type.
+class GavelThroughputs {
+ public:
+  // CSV with model, gpus and a column for each type. 0: the job does not run there.
+  static Result<GavelThroughputs> Parse(std::string_view text, std::string_view file);
+  // Of 26 models on k80, p100 and v100, as Gavel's authors measured them.
+  static GavelThroughputs Published();
+
+  // `types` from the fastest, by the sum over all models. kInvalid for one that is not known.
+  Result<std::vector<std::string>> FastestFirst(std::vector<std::string> types) const;
+  // Per type, of types that are known.
+  Result<std::vector<double>> Of(const std::string& model, int64_t gpus,
+                                 const std::vector<std::string>& types) const;
+  // That run on so many GPUs of the type, which is known, by name.
+  std::vector<std::string> Models(int64_t gpus, std::string_view type) const;
+
+ private:
+  size_t ColumnOf(std::string_view type) const;
+
+  std::vector<std::string> types_;
+  std::map<std::pair<std::string, int64_t>, std::vector<double>> rates_;  // as `types_`
+};
+
+}  // namespace synergy

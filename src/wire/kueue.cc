@@ -1,0 +1,290 @@
+#include "wire/kueue.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/wall_time.h"
+#include "wire/json_words.h"
+#include "wire/kueue_readers.h"
+#include "wire/member_text.h"
+#include "wire/object_readers.h"
+#include "wire/resource_list.h"
+
+namespace synergy::wire {
+
+void Members(auto& each, Like<RoundNote> auto& note) {
+  auto& [own, written, served, queue, queue_served, queue_waited, queue_entered, remaining,
+         fair_share_delay, fragmentation_delay, lost_turns, left_at, at] = note;
+  each("own", own);
+  each("written", written);
+  each("served", served);
+  each("queue", queue);
+  each("queueServed", queue_served);
+  each("queueWaited", queue_waited);
+  each("queueEntered", queue_entered);
+  each("remaining", remaining);
+  each("fairShareDelay", fair_share_delay);
+  each("fragmentationDelay", fragmentation_delay);
+  each("lostTurns", lost_turns);
+  each("leftAt", left_at);
+  each("at", at);
+}
+
+namespace {
+
+// Of jobs that have spec.suspend, or the like, by which Kueue ends their pods and starts them
+// again. Plain pods and groups of them it deletes.
+constexpr std::array<std::string_view, 12> kSuspended = {
+    "AppWrapper", "JAXJob",           "Job",   "JobSet",   "MPIJob",    "PaddleJob", "PyTorchJob",
+    "RayJob",     "SparkApplication", "TFJob", "TrainJob", "XGBoostJob"};
+
+constexpr int64_t kMostPods = std::numeric_limits<int32_t>::max();
+// More than that is written there by nobody who means it.
+constexpr size_t kLongestNote = 4096;
+
+int64_t GpusOfContainer(FieldReader& fields, Value container, std::string_view gpu_resource) {
+  const Value resources = fields.Object(fields.Object(container)["resources"]);
+  const auto of = [&](const char* key) {
+    return ResourceList::Read(fields, resources[key]).Units(gpu_resource, kLargestRequest);
+  };
+  // What a container does not request it requests as much as its limit of.
+  const Value requested = fields.Object(resources["requests"])[gpu_resource];
+  return requested.absent() ? of("limits") : of("requests");
+}
+
+int64_t GpusOfPod(FieldReader& fields, Value spec, std::string_view gpu_resource) {
+  int64_t sum = 0;
+  int64_t first = 0;
+  fields.Array(spec["containers"]).ForEachElement([&](Value container) {
+    sum += GpusOfContainer(fields, container, gpu_resource);
+  });
+  fields.Array(spec["initContainers"]).ForEachElement([&](Value container) {
+    first = std::max(first, GpusOfContainer(fields, container, gpu_resource));
+  });
+  return std::max(sum, first);
+}
+
+WallTime ReadTime(FieldReader& fields, Value value) {
+  if (value.absent()) return {};
+  const auto time = ParseTime(fields.Text(value));
+  if (!time) fields.Report(value, "is not a time");
+  return time.value_or(WallTime());
+}
+
+WorkloadOwner ReadOwner(FieldReader& fields, Value metadata) {
+  WorkloadOwner read;
+  fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value owner) {
+    owner = fields.Object(owner);
+    if (!fields.Truth(owner["controller"])) return;
+    read.api_version = ReadText(fields, owner["apiVersion"]);
+    read.kind = ReadText(fields, owner["kind"]);
+    read.name = ReadText(fields, owner["name"]);
+    read.uid = ReadText(fields, owner["uid"]);
+  });
+  return read;
+}
+
+void ReadConditions(FieldReader& fields, Value status, Workload& workload) {
+  fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    const std::string_view type = fields.Text(condition["type"]);
+    const bool is_so = fields.Text(condition["status"]) == "True";
+    if (type == "QuotaReserved") {
+      workload.has_quota = is_so;
+      workload.quota_since = ReadTime(fields, condition["lastTransitionTime"]);
+    } else if (type == "Evicted") {
+      workload.evicted = is_so;
+    } else if (type == "Finished") {
+      workload.finished = is_so;
+    }
+  });
+}
+
+// By the name of a pod set.
+std::map<std::string_view, int64_t> ReadCounts(FieldReader& fields, Value list) {
+  std::map<std::string_view, int64_t> counts;
+  fields.Array(list).ForEachElement([&](Value entry) {
+    entry = fields.Object(entry);
+    if (const Value count = entry["count"]; !count.absent())
+      counts[fields.Text(entry["name"])] = fields.Integer(count, 0, kMostPods);
+  });
+  return counts;
+}
+
+void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view gpu_resource,
+                 Workload& workload) {
+  const auto assigned = ReadCounts(fields, fields.Object(status["admission"])["podSetAssignments"]);
+  const auto reclaimed = ReadCounts(fields, status["reclaimablePods"]);
+  bool all_checkpoint = true;
+  fields.Array(spec["podSets"]).ForEachElement([&](Value set) {
+    set = fields.Object(set);
+    const Value pod = fields.Object(set["template"]);
+    const int64_t gpus = GpusOfPod(fields, fields.Object(pod["spec"]), gpu_resource);
+    if (gpus <= 0) return;
+    const std::string_view name = fields.Text(set["name"]);
+    int64_t count = fields.Integer(set["count"], 0, kMostPods);
+    if (const auto given = assigned.find(name); given != assigned.end()) count = given->second;
+    if (const auto back = reclaimed.find(name); back != reclaimed.end())
+      count = std::max<int64_t>(count - back->second, 0);
+    workload.pods += count;
+    // Neither wraps, however many sets there are: the API server takes eight.
+    workload.gpus += Gpus(std::min(gpus, kMostPods)) * count;
+    const Value metadata = fields.Object(pod["metadata"]);
+    const Value said = fields.Object(metadata["annotations"])[kCheckpointAnnotation];
+    all_checkpoint &= fields.Text(said) == "true";
+  });
+  workload.may_lose_turn &= all_checkpoint;
+}
+
+void AppendHead(std::string& out, const Workload& workload) {
+  out += R"({"metadata":{"uid":)";
+  AppendJsonString(out, workload.uid);
+  out += R"(,"resourceVersion":)";
+  AppendJsonString(out, workload.resource_version);
+  out += R"(,"annotations":{")";
+  out += kRoundsAnnotation;
+  out += R"(":)";
+}
+
+}  // namespace
+
+RoundService ServiceOf(const RoundNote& note) {
+  RoundService service;
+  service.served = note.served;
+  service.place = {note.queue, Seconds(note.queue_served), Seconds(note.queue_waited),
+                   Seconds(note.queue_entered)};
+  if (note.remaining) service.remaining = Seconds(*note.remaining);
+  service.delays = {Seconds(note.fair_share_delay), Seconds(note.fragmentation_delay)};
+  service.lost_turns = note.lost_turns;
+  service.left_at = note.left_at;
+  return service;
+}
+
+RoundNote NoteOf(const RoundService& service, WallTime at) {
+  RoundNote note;
+  note.served = service.served;
+  note.queue = service.place.queue;
+  note.queue_served = service.place.served.count();
+  note.queue_waited = service.place.waited.count();
+  note.queue_entered = service.place.entered.count();
+  if (service.remaining) note.remaining = service.remaining->count();
+  note.fair_share_delay = service.delays.fair_share.count();
+  note.fragmentation_delay = service.delays.fragmentation.count();
+  note.lost_turns = service.lost_turns;
+  note.left_at = service.left_at;
+  note.at = at;
+  return note;
+}
+
+Workload ReadWorkloadObject(FieldReader& fields, Value object, std::string_view gpu_resource) {
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value status = fields.Object(object["status"]);
+  Workload workload;
+  workload.uid = ReadText(fields, metadata["uid"]);
+  workload.workload_namespace = ReadText(fields, metadata["namespace"]);
+  workload.name = ReadText(fields, metadata["name"]);
+  workload.resource_version = ReadText(fields, metadata["resourceVersion"]);
+  workload.created = ReadTime(fields, metadata["creationTimestamp"]);
+  workload.local_queue = ReadText(fields, spec["queueName"]);
+  workload.priority = fields.Integer(spec["priority"], std::numeric_limits<int32_t>::min(),
+                                     std::numeric_limits<int32_t>::max());
+  workload.active = spec["active"].absent() || fields.Truth(spec["active"]);
+  workload.owner = ReadOwner(fields, metadata);
+  workload.may_lose_turn =
+      std::find(kSuspended.begin(), kSuspended.end(), workload.owner.kind) != kSuspended.end();
+  ReadConditions(fields, status, workload);
+  ReadPodSets(fields, spec, status, gpu_resource, workload);
+  const Value annotations = fields.Object(metadata["annotations"]);
+  const std::string_view text = fields.Text(annotations[kRoundsAnnotation]);
+  if (!text.empty() && text.size() <= kLongestNote) {
+    if (auto note = ReadMembers<RoundNote>(text)) workload.note = *std::move(note);
+  }
+  return workload;
+}
+
+ClusterQueue ReadClusterQueueObject(FieldReader& fields, Value object,
+                                    std::string_view gpu_resource) {
+  const Value spec = fields.Object(object["spec"]);
+  ClusterQueue queue;
+  queue.name = ReadText(fields, fields.Object(object["metadata"])["name"]);
+  queue.cohort = ReadText(fields, spec["cohortName"]);
+  queue.preemption = ReadText(fields, fields.Object(spec["preemption"])["withinClusterQueue"]);
+  queue.by_usage = !spec["admissionScope"].absent();
+  fields.Array(spec["resourceGroups"]).ForEachElement([&](Value group) {
+    fields.Array(fields.Object(group)["flavors"]).ForEachElement([&](Value flavor) {
+      fields.Array(fields.Object(flavor)["resources"]).ForEachElement([&](Value resource) {
+        if (fields.Text(fields.Object(resource)["name"]) != gpu_resource) return;
+        queue.flavors.push_back(ReadText(fields, flavor["name"]));
+        const ExactQuantity quota = fields.Amount(resource["nominalQuota"]);
+        queue.quota += Gpus(std::clamp<int64_t>(quota.ToUnits(), 0, kMostPods));
+      });
+    });
+  });
+  const Value checks = fields.Object(spec["admissionChecksStrategy"]);
+  fields.Array(checks["admissionChecks"]).ForEachElement([&](Value check) {
+    queue.checks.push_back(ReadText(fields, fields.Object(check)["name"]));
+  });
+  return queue;
+}
+
+LocalQueue ReadLocalQueueObject(FieldReader& fields, Value object) {
+  const Value metadata = fields.Object(object["metadata"]);
+  return {.queue_namespace = ReadText(fields, metadata["namespace"]),
+          .name = ReadText(fields, metadata["name"]),
+          .cluster_queue = ReadText(fields, fields.Object(object["spec"])["clusterQueue"])};
+}
+
+QueuePart ReadQueuePartObject(FieldReader& fields, Value object) {
+  const Value spec = fields.Object(object["spec"]);
+  return {.name = ReadText(fields, fields.Object(object["metadata"])["name"]),
+          .topology = ReadText(fields, spec["topologyName"]),
+          .controller = ReadText(fields, spec["controllerName"]),
+          .parent = ReadText(fields, spec["parentName"])};
+}
+
+QueuedPod ReadQueuedPodObject(FieldReader& fields, Value object, std::string_view gpu_resource) {
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value status = fields.Object(object["status"]);
+  QueuedPod pod;
+  pod.uid = ReadText(fields, metadata["uid"]);
+  pod.pod_namespace = ReadText(fields, metadata["namespace"]);
+  pod.name = ReadText(fields, metadata["name"]);
+  pod.workload = ReadText(fields, fields.Object(metadata["annotations"])[kWorkloadAnnotation]);
+  pod.has_gpus = GpusOfPod(fields, spec, gpu_resource) > 0;
+  pod.has_node = !fields.Text(spec["nodeName"]).empty();
+  pod.running = fields.Text(status["phase"]) == "Running" && !ReadDeleting(fields, metadata);
+  pod.since = ReadTime(fields, status["startTime"]);
+  fields.Array(status["containerStatuses"]).ForEachElement([&](Value container) {
+    const Value state = fields.Object(fields.Object(container)["state"]);
+    const Value began = fields.Object(state["running"])["startedAt"];
+    pod.since = std::max(pod.since, ReadTime(fields, began));
+  });
+  return pod;
+}
+
+std::string WritePriority(const Workload& workload, int64_t priority,
+                          const std::optional<RoundNote>& note) {
+  std::string out;
+  AppendHead(out, workload);
+  if (note) {
+    AppendJsonString(out, WriteMembers(*note));
+  } else {
+    out += "null";
+  }
+  return out + fmt::format(R"(}}}},"spec":{{"priority":{}}}}})", priority);
+}
+
+std::string WriteNote(const Workload& workload, const RoundNote& note) {
+  std::string out;
+  AppendHead(out, workload);
+  AppendJsonString(out, WriteMembers(note));
+  return out + "}}}";
+}
+
+}  // namespace synergy::wire

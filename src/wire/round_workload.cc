@@ -1,0 +1,56 @@
+#include "wire/round_workload.h"
+
+#include <algorithm>
+
+namespace synergy::wire {
+
+int64_t PriorityOf(int64_t own, Band band) {
+  return own + (band == Band::kRuns ? 1 : band == Band::kWaits ? -1 : 0);
+}
+
+Band BandOf(const Workload& workload) {
+  const int64_t above = workload.priority - workload.OwnPriority();
+  return above > 0 ? Band::kRuns : above < 0 ? Band::kWaits : Band::kNext;
+}
+
+void WorkloadPods::Add(const QueuedPod& pod) {
+  if (!pod.has_gpus) return;
+  if (!pod.has_node) ++unplaced;
+  if (!pod.running) return;
+  ++running;
+  since = std::max(since, pod.since);
+}
+
+Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods) {
+  if (!workload.has_quota)
+    return workload.active ? Rounds::Doing::kWaited : Rounds::Doing::kNeither;
+  if (workload.evicted) return Rounds::Doing::kNeither;
+  if (workload.pods > 0 && pods.running >= workload.pods) return Rounds::Doing::kRan;
+  return pods.unplaced > 0 ? Rounds::Doing::kUnplaced : Rounds::Doing::kNeither;
+}
+
+WallTime DoingSince(const Workload& workload, const WorkloadPods& pods) {
+  return DoingOf(workload, pods) == Rounds::Doing::kRan ? pods.since : workload.quota_since;
+}
+
+RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,
+                              const RoundService& service) {
+  RoundWorkload described;
+  described.name = workload.Key();
+  described.state = !workload.has_quota ? RoundState::kWaits
+                    : workload.evicted  ? RoundState::kLeaves
+                                        : RoundState::kRuns;
+  described.may_lose_turn = workload.may_lose_turn;
+  described.gpus = workload.gpus;
+  described.own_priority = workload.OwnPriority();
+  described.left_alone = !workload.active ||
+                         PriorityOf(described.own_priority, Band::kWaits) < policy.least_priority ||
+                         PriorityOf(described.own_priority, Band::kRuns) > policy.most_priority;
+  described.band = BandOf(workload);
+  described.created = workload.created;
+  described.started = workload.quota_since;
+  described.service = service;
+  return described;
+}
+
+}  // namespace synergy::wire

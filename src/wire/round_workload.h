@@ -1,0 +1,42 @@
+#pragma once
+
+// A Workload of Kueue as rounds see it (engine/rounds.h): the same for whoever decides whose turn
+// it is and for whoever explains it.
+//
+//   own + 1   runs
+//   own       next; also what nobody has written anything about yet
+//   own - 1   waits
+//
+// Threading: pure.
+
+#include <cstdint>
+
+#include "core/clock.h"
+#include "engine/rounds.h"
+#include "wire/kueue.h"
+#include "wire/round_policy.h"
+
+namespace synergy::wire {
+
+int64_t PriorityOf(int64_t own, Band band);
+// What somebody wrote into the priority is its own from then on, and so the band in the middle.
+Band BandOf(const Workload& workload);
+
+// The GPU pods of a workload.
+struct WorkloadPods {
+  int64_t unplaced = 0;  // without a node
+  int64_t running = 0;
+  WallTime since{};  // when the last of these began
+
+  void Add(const QueuedPod& pod);
+};
+
+Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods);
+// Since when, as far as the objects tell: never before what they tell of.
+WallTime DoingSince(const Workload& workload, const WorkloadPods& pods);
+
+// `service`: what it has had so far.
+RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,
+                              const RoundService& service);
+
+}  // namespace synergy::wire

@@ -1,0 +1,193 @@
+// CPU time of Gavel's policies against that of the authors' programs: scripts/bench.sh gavel.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "bench/rounds/results.h"
+#include "config/text_file.h"
+#include "core/random.h"
+#include "gavel/policies.h"
+#include "sim/csv.h"
+#include "sim/gavel/gavel_input.h"
+
+namespace synergy::bench {
+namespace {
+
+constexpr int kRepeats = 3;
+constexpr size_t kEntities = 4;
+
+template <class Value>
+Value OrEnd(Result<Value> result) {
+  if (result) return *std::move(result);
+  fmt::print(stderr, "{}\n", result.error().message);
+  std::exit(EXIT_FAILURE);
+}
+
+double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+// Throughputs of two models on one GPU.
+class Pairs {
+ public:
+  Pairs(const std::string& file, const std::vector<std::string>& types)
+      : text_(OrEnd(config::ReadTextFile(file))) {
+    const CsvTable table = OrEnd(CsvTable::Parse(text_, file));
+    for (size_t row = 0; row < table.rows(); ++row) {
+      std::vector<std::array<double, 2>> rates;
+      for (const std::string& type : types) {
+        const auto rate = [&](const char* whose) {
+          return OrEnd(table.At(row, OrEnd(table.Need(type + whose))).Number(0));
+        };
+        rates.push_back({rate("_first"), rate("_second")});
+      }
+      const auto name = [&](size_t column) { return std::string(table.At(row, column).text); };
+      rates_.emplace(std::pair(name(0), name(1)), rates);
+      for (auto& each : rates) std::swap(each[0], each[1]);
+      rates_.emplace(std::pair(name(1), name(0)), std::move(rates));
+    }
+  }
+
+  // None where nobody measured them.
+  const std::vector<std::array<double, 2>>* Of(const std::string& first,
+                                               const std::string& second) const {
+    const auto found = rates_.find({first, second});
+    return found == rates_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::string text_;
+  std::map<std::pair<std::string, std::string>, std::vector<std::array<double, 2>>> rates_;
+};
+
+// As the authors measure: as many GPUs of each of three types as a quarter of the jobs.
+GavelProblem Problem(size_t jobs, const Pairs* pairs) {
+  const GavelThroughputs throughputs = GavelThroughputs::Published();
+  Random random(jobs);
+  GavelProblem problem{.types = {"k80", "p100", "v100"},
+                       .gpus = std::vector<double>(3, static_cast<double>(jobs) / 4),
+                       .costs = {0.135, 0.43, 0.74},
+                       .jobs = {},
+                       .pairs = {},
+                       .entities = std::vector<GavelEntity>(kEntities)};
+  const std::vector<std::string> all = throughputs.Models(1, "v100");
+  std::vector<std::string> models;
+  for (size_t i = 0; i < jobs; ++i) {
+    models.push_back(all[random.Below(all.size())]);
+    GavelJob& job = problem.jobs.emplace_back();
+    job.name = fmt::format("{}", i);
+    job.throughput = OrEnd(throughputs.Of(models.back(), 1, problem.types));
+    const double duration = 3600 * (1 + 20 * random.Uniform());
+    job.steps_left = BestThroughput(job) * duration;
+    job.deadline = duration * (2 + 8 * random.Uniform());
+    job.waited = 3600 * random.Uniform();
+    problem.entities[i % kEntities].jobs.push_back(i);
+  }
+  for (size_t first = 0; pairs != nullptr && first < jobs; ++first) {
+    for (size_t second = first + 1; second < jobs; ++second) {
+      const auto* const rates = pairs->Of(models[first], models[second]);
+      if (rates == nullptr) continue;
+      problem.pairs.push_back({.first = first, .second = second, .throughput = *rates});
+    }
+  }
+  return problem;
+}
+
+// Jobs of any throughputs on eight types.
+GavelProblem Large() {
+  constexpr size_t kJobs = 4096;
+  constexpr size_t kTypes = 8;
+  Random random(1);
+  GavelProblem problem{
+      .types = {}, .gpus = {}, .costs = {}, .jobs = {}, .pairs = {}, .entities = {}};
+  for (size_t type = 0; type < kTypes; ++type) {
+    problem.types.push_back(fmt::format("type{}", type));
+    problem.gpus.push_back(128);
+  }
+  for (size_t i = 0; i < kJobs; ++i) {
+    GavelJob& job = problem.jobs.emplace_back();
+    job.name = fmt::format("{}", i);
+    for (size_t type = 0; type < kTypes; ++type)
+      job.throughput.push_back((1 + static_cast<double>(type)) * (0.3 + random.Uniform()));
+  }
+  return problem;
+}
+
+// CPU seconds; the least of several.
+struct SolveTimes {
+  double first = 1e300;
+  double again = 1e300;  // with another job in the place of the first, by the same policy
+};
+
+SolveTimes Measure(const std::string& policy, const GavelProblem& problem) {
+  GavelProblem next = problem;
+  next.jobs.front().throughput = problem.jobs.back().throughput;
+  SolveTimes times;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    const auto made = OrEnd(MakeGavelPolicy(policy));
+    const double begin = CpuSeconds();
+    OrEnd(made->Allocate(problem));
+    const double between = CpuSeconds();
+    OrEnd(made->Allocate(next));
+    times.first = std::min(times.first, between - begin);
+    times.again = std::min(times.again, CpuSeconds() - between);
+  }
+  return times;
+}
+
+int Run(const std::string& folder, const std::string& json, int64_t most_jobs) {
+  Results results;
+  const std::string file = folder + "/authors.csv";
+  const std::string text = OrEnd(config::ReadTextFile(file));
+  const CsvTable authors = OrEnd(CsvTable::Parse(text, file));
+  const Pairs pairs(folder + "/pairs.csv", {"k80", "p100", "v100"});
+  fmt::print("{:<52}{:>7}{:>12}{:>12}{:>12}{:>9}\n", "policy", "jobs", "authors s", "ours s",
+             "again s", "ratio");
+  for (size_t row = 0; row < authors.rows(); ++row) {
+    const std::string policy(authors.At(row, 0).text);
+    const int64_t jobs = OrEnd(authors.At(row, 1).WholeNumber(1));
+    const double theirs = OrEnd(authors.At(row, 2).Number(0));
+    if (jobs > most_jobs) continue;
+    const bool packed = policy.find("_packed") != std::string::npos;
+    const SolveTimes ours =
+        Measure(policy, Problem(static_cast<size_t>(jobs), packed ? &pairs : nullptr));
+    const double ratio = ours.first / theirs;
+    fmt::print("{:<52}{:>7}{:>12.5f}{:>12.5f}{:>12.5f}{:>9.3f}\n", policy, jobs, theirs, ours.first,
+               ours.again, ratio);
+    std::fflush(stdout);
+    const std::string name = fmt::format("{} {} jobs", policy, jobs);
+    results.Figure(name + " s", ours.first);
+    results.Figure(name + " again s", ours.again);
+    results.Check({name + ": of the authors' time", ratio, packed ? 1 : 0.1});
+  }
+  if (most_jobs >= 4096) {
+    const SolveTimes large = Measure("max_min_fairness_perf", Large());
+    results.Figure("max_min_fairness_perf 4096 jobs on 8 types again s", large.again);
+    results.Check({"max_min_fairness_perf 4096 jobs on 8 types: s", large.first, 1});
+  }
+  return results.Report(json);
+}
+
+}  // namespace
+}  // namespace synergy::bench
+
+int main(int argc, char** argv) {
+  CLI::App app("CPU time of Gavel's policies against that of the authors' programs");
+  std::string folder;
+  std::string json;
+  int64_t most_jobs = 4096;
+  app.add_option("--data", folder, "tests/bench/gavel")->required();
+  app.add_option("--json", json);
+  app.add_option("--jobs", most_jobs, "no larger problems than of so many jobs")
+      ->check(CLI::Range(1, 1'000'000));
+  CLI11_PARSE(app, argc, argv);
+  return synergy::bench::Run(folder, json, most_jobs);
+}

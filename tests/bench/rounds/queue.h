@@ -1,0 +1,11 @@
+#pragma once
+
+// How long it takes to say who is to run in a large queue (engine/rounds.h).
+
+#include "bench/rounds/results.h"
+
+namespace synergy::bench {
+
+void BenchQueue(Results& results);
+
+}  // namespace synergy::bench

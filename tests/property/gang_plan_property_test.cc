@@ -1,0 +1,84 @@
+// PlanGang against trying everything, on small clusters.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "allocation/gang_plan.h"
+#include "cluster/fit.h"
+#include "property/random_cluster.h"
+
+namespace synergy::testing {
+namespace {
+
+using Members = std::vector<std::shared_ptr<const Pod>>;
+
+std::vector<NodeState> NodesOf(const ClusterSnapshot& snapshot) {
+  std::vector<NodeState> nodes;
+  for (NodeIndex node = 0; node < snapshot.size(); ++node) nodes.push_back(snapshot.node(node));
+  return nodes;
+}
+
+bool SomePlacementExists(std::vector<NodeState>& nodes, const Members& members, size_t next = 0) {
+  if (next == members.size()) return true;
+  for (NodeState& node : nodes) {
+    if (!CheckFit(*members[next], node).none()) continue;
+    const NodeState before = node;
+    node = WithPod(node, members[next]);
+    const bool found = SomePlacementExists(nodes, members, next + 1);
+    node = before;
+    if (found) return true;
+  }
+  return false;
+}
+
+Pod NamedMember(Pod pod, int64_t number) {
+  pod.uid = "member " + std::to_string(number);
+  pod.node.clear();
+  return pod;
+}
+
+GangPlan PlanAnywhere(const ClusterSnapshot& snapshot, const Members& members) {
+  return PlanGang(snapshot, members, {}, [](size_t, NodeIndex) { return true; });
+}
+
+RC_GTEST_PROP(GangPlanProperty, OfMembersThatAreAlikeFindsAPlanWheneverThereIsOne,
+              (const RandomCluster& cluster)) {
+  const auto snapshot = cluster.Snapshot();
+  const Pod shape = *IncomingPod();
+  RC_PRE(shape.UsesGpus());
+  Members members;
+  for (int64_t i = *rc::gen::inRange(1, 5); i > 0; --i) {
+    members.push_back(std::make_shared<const Pod>(NamedMember(shape, i)));
+  }
+  std::vector<NodeState> nodes = NodesOf(*snapshot);
+  const GangPlan plan = PlanAnywhere(*snapshot, members);
+  const bool found = !plan.places.empty();
+  RC_CLASSIFY(found, "fits");
+  RC_ASSERT(found == SomePlacementExists(nodes, members));
+}
+
+RC_GTEST_PROP(GangPlanProperty, NeverGivesANodeMoreThanItHas, (const RandomCluster& cluster)) {
+  const auto snapshot = cluster.Snapshot();
+  Members members;
+  for (int64_t i = *rc::gen::inRange(1, 6); i > 0; --i) {
+    members.push_back(std::make_shared<const Pod>(NamedMember(*IncomingPod(), i)));
+  }
+  const GangPlan plan = PlanAnywhere(*snapshot, members);
+  RC_PRE(!plan.places.empty());
+  RC_ASSERT(plan.places.size() == members.size());
+  std::vector<NodeState> nodes = NodesOf(*snapshot);
+  for (size_t i = 0; i < members.size(); ++i) {
+    NodeState& node = nodes.at(plan.places[i]);
+    RC_ASSERT(CheckFit(*members[i], node).none());
+    node = WithPod(node, members[i]);
+  }
+}
+
+}  // namespace
+}  // namespace synergy::testing

@@ -1,0 +1,243 @@
+// Random histories of two gangs that want the same GPUs, single pods and lost members between: as
+// kube-scheduler asks, one pod at a time, with binds that come later, or again, and an extender
+// that starts anew. No more than one of the gangs ever has pods bound, none before all of its pods
+// have been let through, and one ends up whole.
+//
+// SYNERGY_HISTORIES says how many.
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/random.h"
+#include "support/fake_clock.h"
+#include "support/silent_log.h"
+#include "unit/extender/extender_fixture.h"
+
+namespace synergy::extender {
+namespace {
+
+constexpr int kSize = 8;
+constexpr const char* kNode = "a";
+
+// The cluster as it is, and an extender that watches it.
+class History {
+ public:
+  explicit History(uint64_t seed) : random_(seed) {
+    Start();
+    for (const char* gang : {"g", "h"}) {
+      for (int i = 0; i < kSize; ++i) waiting_.push_back(Member(gang, i));
+    }
+    for (int i = 0; i < 2; ++i) waiting_.push_back(Single(i));
+  }
+
+  void Run() {
+    for (int step = 0; step < 150; ++step) Disturb();
+    // From here on nothing goes wrong, and the singles have ended.
+    for (auto* pods : {&waiting_, &in_flight_}) {
+      std::erase_if(*pods, [](const Pod& pod) { return pod.gang == nullptr; });
+    }
+    for (const auto& [name, pod] : std::map(bound_)) {
+      if (pod.gang == nullptr) End(name);
+    }
+    for (int round = 0; round < 60 && !OneIsWhole(); ++round) {
+      const std::vector<Pod> now = waiting_;
+      for (const Pod& pod : now) Schedule(pod);
+      for (const Pod& pod : std::vector(in_flight_)) Bind(pod);
+      Pass(std::chrono::seconds(10));
+    }
+    EXPECT_TRUE(OneIsWhole()) << Describe();
+  }
+
+ private:
+  static Pod Single(int number) {
+    Pod pod = synergy::testing::MakeGpuPod(fmt::format("single-{}", number), 1);
+    pod.pod_namespace = "default";
+    return pod;
+  }
+  static Pod Member(const std::string& gang, int number) {
+    Pod pod = synergy::testing::MakeGpuPod(fmt::format("{}-{}", gang, number), 1);
+    pod.pod_namespace = "default";
+    pod.gang = std::make_shared<const Gang>(Gang{"default/" + gang, kSize, {}});
+    return pod;
+  }
+
+  bool OneIn(uint64_t cases) { return random_.Below(cases) == 0; }
+  const Pod& AnyOf(const std::vector<Pod>& pods) { return pods[random_.Below(pods.size())]; }
+
+  void Disturb() {
+    switch (random_.Below(16)) {
+      case 0:
+        return Pass(std::chrono::seconds(1));
+      case 1:
+        if (OneIn(4)) Start();
+        return;
+      case 2: {
+        // A member is lost, and made again.
+        if (waiting_.empty() || !OneIn(2)) return;
+        Pod pod = AnyOf(waiting_);
+        Take(pod);
+        known_.erase(pod.name);
+        state_->RemovePod(pod.uid);
+        pod.uid += "'";
+        waiting_.push_back(pod);
+        return;
+      }
+      case 3:
+        if (!bound_.empty() && OneIn(4)) {
+          const auto pod = bound_.begin()->second;
+          if (pod.gang == nullptr) End(pod.name);
+        }
+        return;
+      case 4:
+      case 5:
+      case 6:
+        if (!in_flight_.empty()) Bind(AnyOf(in_flight_));
+        return;
+      default:
+        if (!waiting_.empty()) Schedule(AnyOf(waiting_));
+    }
+  }
+
+  void Start() {
+    extender_.reset();
+    binder_.reset();
+    allocations_.reset();
+    state_ = std::make_unique<ClusterState>();
+    passed_.clear();
+    synergy::testing::HearUntil(*state_, 1000);
+    state_->UpsertNode(synergy::testing::MakeNode(kNode, {Gpus(kSize), Cores(64), GiB(64)}));
+    for (const auto& [name, pod] : known_) state_->UpsertPod(pod);
+    for (const auto& [name, pod] : bound_) state_->UpsertPod(pod);
+    allocations_ =
+        std::make_unique<Allocations>(api_, events_, clock_, log_, metrics_, ReserveRule{});
+    binder_ = std::make_unique<Binder>(*state_, api_, reader_.gpu_resource(), *allocations_, clock_,
+                                       log_, metrics_, BinderTimes{});
+    PlacementRules rules;
+    rules.gangs.wait = Duration{};
+    extender_ = std::make_unique<SchedulerExtender>(*state_, *binder_, reader_, rules, clock_, log_,
+                                                    metrics_);
+  }
+
+  // The watch brings a pod no later than kube-scheduler asks about it.
+  void Schedule(const Pod& given) {
+    const Pod pod = given;
+    if (known_.emplace(pod.name, pod).second) {
+      state_->UpsertPod(pod);
+      api_.Put(pod);
+    }
+    const std::string answer = extender_->Filter(Args(pod));
+    if (answer.find(R"("NodeNames":["a"])") == std::string::npos) return;
+    in_flight_.push_back(pod);
+    passed_.insert(pod.uid);
+    std::erase_if(waiting_, [&](const Pod& other) { return other.uid == pod.uid; });
+  }
+
+  void Bind(const Pod& given) {
+    const Pod pod = given;
+    std::erase_if(in_flight_, [&](const Pod& other) { return other.uid == pod.uid; });
+    const std::string answer = extender_->Bind(
+        fmt::format(R"({{"PodName":"{}","PodNamespace":"default","PodUID":"{}","Node":"a"}})",
+                    pod.name, pod.uid));
+    if (answer != kBound) {
+      waiting_.push_back(pod);
+      return;
+    }
+    if (pod.gang != nullptr && Bound(pod.name.substr(0, 1)) == 0) {
+      EXPECT_EQ(Passed(pod.name.substr(0, 1)), kSize) << Describe();
+    }
+    Pod bound = synergy::testing::OnNode(pod, kNode);
+    bound_[pod.name] = bound;
+    state_->UpsertPod(bound);
+    EXPECT_FALSE(Bound("g") > 0 && Bound("h") > 0) << Describe();
+    EXPECT_LE(bound_.size(), static_cast<size_t>(kSize)) << Describe();
+  }
+
+  void End(const std::string& name) {
+    state_->RemovePod(bound_.at(name).uid);
+    known_.erase(name);
+    bound_.erase(name);
+  }
+
+  void Take(const Pod& pod) {
+    const std::string uid = pod.uid;
+    std::erase_if(waiting_, [&](const Pod& other) { return other.uid == uid; });
+  }
+
+  void Pass(Duration time) {
+    clock_.Advance(time);
+    binder_->SettleExpired();
+    extender_->gangs().Look();
+  }
+
+  int Bound(const std::string& gang) const {
+    int members = 0;
+    for (const auto& [name, pod] : bound_) members += name.starts_with(gang + "-") ? 1 : 0;
+    return members;
+  }
+  // How many of the gang's pods that there are now have been let through.
+  int Passed(const std::string& gang) const {
+    int passed = 0;
+    for (const auto& [name, pod] : known_) {
+      passed += name.starts_with(gang + "-") && passed_.contains(pod.uid) ? 1 : 0;
+    }
+    return passed;
+  }
+  bool OneIsWhole() const { return Bound("g") == kSize || Bound("h") == kSize; }
+  std::string Describe() const {
+    return fmt::format("bound: {} of g, {} of h, {} pods; {} wait, {} are in flight", Bound("g"),
+                       Bound("h"), bound_.size(), waiting_.size(), in_flight_.size());
+  }
+
+  static std::string Args(const Pod& pod) {
+    const std::string labels =
+        pod.gang == nullptr
+            ? std::string()
+            : fmt::format(R"("labels":{{"synergy.io/gang":"{}","synergy.io/gang-size":"{}"}},)",
+                          pod.name.substr(0, 1), kSize);
+    return fmt::format(
+        R"({{"Pod":{{"metadata":{{{}"name":"{}","namespace":"default","uid":"{}"}},"spec":{{"containers":[)"
+        R"({{"name":"train","resources":{{"requests":{{"nvidia.com/gpu":"1","cpu":"1","memory":"1Gi"}}}}}}]}}}},)"
+        R"("Nodes":null,"NodeNames":["a"]}})",
+        labels, pod.name, pod.uid);
+  }
+
+  Random random_;
+  synergy::testing::FakeClock clock_;
+  synergy::testing::SilentSink sink_;
+  Logger log_{sink_, clock_, LogLevel::kError, LogFormat::kText};
+  wire::ObjectReader reader_{"nvidia.com/gpu"};
+  metrics::ExtenderMetrics metrics_{"nvidia.com/gpu"};
+  synergy::testing::FakePodApi api_;
+  HeardEvents events_;
+  std::unique_ptr<ClusterState> state_;
+  std::unique_ptr<Allocations> allocations_;
+  std::unique_ptr<Binder> binder_;
+  std::unique_ptr<SchedulerExtender> extender_;
+  std::vector<Pod> waiting_;
+  std::vector<Pod> in_flight_;        // passed, and not bound yet
+  std::map<std::string, Pod> known_;  // created
+  std::map<std::string, Pod> bound_;  // by name
+  std::set<std::string> passed_;      // uids, since the extender started
+};
+
+TEST(GangsProperty, OfTwoGangsOneRunsWholeAndTheOtherNotAtAll) {
+  const char* const asked = std::getenv("SYNERGY_HISTORIES");
+  const uint64_t histories = asked == nullptr ? 300 : std::strtoull(asked, nullptr, 10);
+  for (uint64_t seed = 1; seed <= histories; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    History(seed).Run();
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace synergy::extender

@@ -1,0 +1,95 @@
+#pragma once
+
+// A cluster in which the pods of one gang train, each on a node of its own, all at the speed of the
+// slowest, which is known: in simulated time, as made_training.h has it for one pod.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster_state.h"
+#include "core/clock.h"
+#include "core/random.h"
+#include "engine/profiler.h"
+
+namespace synergy::testing {
+
+// `cost` CPU seconds for each iteration beside a GPU that does `best` iterations a second.
+struct MadeMember {
+  double cores = 3;  // that it begins with
+  double cost = 0.57;
+  double node = 12;  // cores
+  bool logs = true;
+};
+
+struct MadeGangRules {
+  std::string name;
+  std::vector<MadeMember> members;
+  double best = 10;
+  double spin = 0;      // cores that whoever waits for the others uses
+  double noise = 0.02;  // of each second's speed
+  Duration reports = std::chrono::seconds(2);
+  bool strict = false;
+};
+
+class MadeGang final : public MeasuredBook {
+ public:
+  MadeGang(MadeGangRules rules, uint64_t seed);
+
+  void Run(Duration time);
+
+  // With that much CPU each.
+  double TrueSpeed(MilliCpu cpu) const;
+  // The most CPU seconds that an iteration costs one of them.
+  double TrueCost() const;
+  const std::optional<MeasuredProfile>& published() const { return published_; }
+  std::optional<Duration> confirmed_after() const { return confirmed_after_; }
+  size_t probes() const { return probes_; }
+  size_t most_probed_at_once() const { return most_probed_at_once_; }
+  double iterations() const { return done_; }
+  double lost() const { return lost_; }
+
+  std::shared_ptr<const MeasuredProfile> Find(const std::string& profile_namespace,
+                                              const std::string& name) const override;
+
+ private:
+  struct Member {
+    MadeMember made;
+    std::string name;
+    double cores = 0;
+    std::optional<CpuProbe> annotation;
+    std::optional<ProbeReading> quota;
+    std::optional<Instant> seen;  // when the agent sees what was written
+    CpuUse use{.waited = Duration::zero()};
+    CpuUse told;
+  };
+
+  double CapOf(const Member& member) const;
+  void Put(const Member& member);
+  void Train();
+  void Report(size_t index);
+  void Decide();
+  void Carry(const ProfilerAction& action);
+  void Grow();
+
+  const MadeGangRules rules_;
+  Random random_;
+  Profiler profiler_;
+  ProfilerMemory memory_;
+  ClusterState state_;
+  Moment at_{Instant{} + std::chrono::hours(1), WallTime{} + std::chrono::hours(9)};
+  const Instant begin_ = at_.now;
+  std::vector<Member> members_;
+  double factor_ = 1;
+  double done_ = 0;
+  double lost_ = 0;
+
+  std::optional<MeasuredProfile> published_;
+  std::optional<Duration> confirmed_after_;
+  size_t probes_ = 0;
+  size_t most_probed_at_once_ = 0;
+};
+
+}  // namespace synergy::testing

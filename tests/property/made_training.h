@@ -1,0 +1,116 @@
+#pragma once
+
+// A cluster of one node and one training whose true speed is known, in simulated time: its node
+// agent tells of it, the profiler decides, what it decides is carried out.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster_state.h"
+#include "core/clock.h"
+#include "core/random.h"
+#include "engine/profiler.h"
+
+namespace synergy::testing {
+
+// Preprocessing of `cost` CPU seconds for each iteration, by workers beside a GPU that does `best`
+// iterations a second.
+struct MadeTrainer {
+  std::string name;
+  double best = 10;
+  double cost = 0.5;
+  double serial = 0;  // seconds of each iteration that nothing shortens, in place of `best`
+  double spin = 0;    // cores that wait busily
+  double workers = 64;
+  double queue = 2;  // batches that are prepared ahead
+  double stall_every = 0;
+  double stall = 0;
+  double noise = 0.01;        // of each second's speed
+  double outliers = 0;        // how likely a second is three times as slow
+  double phase = 0;           // seconds after which its GPU is half as fast, and back
+  bool phase_of_cpu = false;  // in place of that preparing takes twice the CPU time
+  bool slow_first = false;    // its phases begin with the slow one
+  double line = 0.5;          // seconds between two lines
+  bool silent = false;
+  // Its node's agent tells how busy the GPU is; one that spins is always busy.
+  bool tells_busy = false;
+  bool gpu_spins = false;
+};
+
+struct MadeNode {
+  double cores = 12;
+  double fair_share = 3;
+  double idle = 0;  // cores that flow to the pod beyond what it asks for
+  Duration reports = std::chrono::seconds(10);
+  bool strict = false;
+  bool says_waiting = true;
+  bool grows = true;  // it is given what a guess asks for
+};
+
+class MadeTraining final : public MeasuredBook {
+ public:
+  MadeTraining(MadeTrainer trainer, MadeNode node, uint64_t seed, ProfilerSettings settings = {});
+
+  void Run(Duration time);
+
+  // Iterations a second that it would do in the long run with that much CPU.
+  double TrueSpeed(MilliCpu cpu) const;
+  const std::optional<MeasuredProfile>& published() const { return published_; }
+  // When that was last confirmed for the first time; none: never.
+  std::optional<Duration> confirmed_after() const { return confirmed_after_; }
+  const std::vector<MilliCpu>& probes() const { return probes_; }
+  double iterations() const { return done_; }
+  // What its quotas have kept it from, by what it would have done at those moments.
+  double lost() const { return lost_; }
+  MilliCpu requested() const { return requested_; }
+  Duration elapsed() const { return at_.now - begin_; }
+  int publications() const { return publications_; }
+
+  std::shared_ptr<const MeasuredProfile> Find(const std::string& profile_namespace,
+                                              const std::string& name) const override;
+
+ private:
+  void Train();
+  void Report();
+  void Decide();
+  void Carry(const ProfilerAction& action);
+  void Put();
+  bool IsSlowPhase() const;
+  double Speed(double cores, bool slow_phase = false) const;
+
+  const MadeTrainer trainer_;
+  const MadeNode node_;
+  Random random_;
+  Profiler profiler_;
+  ProfilerMemory memory_;
+  ClusterState state_;
+  Moment at_{Instant{} + std::chrono::hours(1), WallTime{} + std::chrono::hours(9)};
+  const Instant begin_ = at_.now;
+
+  MilliCpu requested_;
+  std::optional<CpuProbe> annotation_;
+  std::optional<Instant> seen_;  // when the agent sees what was written
+  std::optional<ProbeReading> quota_;
+  std::optional<Instant> grow_at_;
+
+  double queue_ = 0;
+  double done_ = 0;
+  double busy_ = 0;  // seconds
+  double told_ = 0;
+  WallTime told_at_{};
+  double factor_ = 1;
+  CpuUse use_{.waited = Duration::zero()};
+  CpuUse use_seen_;
+  double lost_ = 0;
+
+  std::optional<MeasuredProfile> published_;
+  std::optional<Duration> confirmed_after_;
+  std::vector<MilliCpu> probes_;
+  int publications_ = 0;
+};
+
+}  // namespace synergy::testing

@@ -1,0 +1,120 @@
+#include "cli/explain_job.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/cli/queued_jobs.h"
+
+namespace synergy::cli::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+JobExplanation Explained(const QueueFacts& facts, const std::string& job) {
+  return ExplainJob(facts, **FindJob(facts, "team", job), {}, kQueueNow);
+}
+
+wire::EventAboutPod Event(const std::string& component, const std::string& reason, int ago) {
+  wire::EventAboutPod event;
+  event.component = component;
+  event.reason = reason;
+  event.message = "m";
+  event.last = kQueueNow - std::chrono::seconds(ago);
+  return event;
+}
+
+TEST(ExplainJobTest, AJobThatRunsHasWhatItHadAndWhatItWaitedFor) {
+  EXPECT_EQ(ToText(Explained(MakeQueue(), "a"), kQueueNow),
+            "Job team/a: runs, 1 GPUs (workload job-a-12ab)\n"
+            "Queue train: las by RoundPolicy turns, 1 GPUs (local queue q)\n"
+            "  band runs: its round goes on\n"
+            "Attained service 330 GPU-seconds; it lost its turn 2 times\n"
+            "Has waited 90s for quota or its turn (fair-share delay), 10s for nodes (fragmentation "
+            "delay)\n");
+}
+
+TEST(ExplainJobTest, AJobThatWaitsHasItsPlaceAndTheReason) {
+  const QueueFacts facts = MakeQueue();
+  const JobExplanation explanation = Explained(facts, "b");
+  EXPECT_THAT(ToText(explanation, kQueueNow),
+              HasSubstr("  band next, place 1 of 1 that wait: it is next when GPUs become free\n"));
+  const std::string json = ToJson(ToTree(explanation));
+  EXPECT_THAT(json, HasSubstr("\"place\": 1"));
+  EXPECT_THAT(json, HasSubstr("\"roundPolicy\": \"turns\""));
+  EXPECT_THAT(explanation.remarks, IsEmpty());
+}
+
+TEST(ExplainJobTest, PodsWithoutANodeAreNamed) {
+  QueueFacts facts = MakeQueue();
+  facts.pods[0].has_node = facts.pods[0].running = false;
+  EXPECT_THAT(ToText(Explained(facts, "a"), kQueueNow), HasSubstr("Pods without a node: a-0 ("));
+}
+
+TEST(ExplainJobTest, WhatIsUnusualIsSaid) {
+  QueueFacts facts = MakeQueue();
+  facts.notes = {"nothing about pods: forbidden"};
+  facts.workloads[0].may_lose_turn = false;
+  EXPECT_THAT(Explained(facts, "b").remarks,
+              ElementsAre("nothing about pods: forbidden",
+                          HasSubstr("does not say that it checkpoints (annotation "
+                                    "synergy.io/checkpoint")));
+  facts.workloads[0].active = false;
+  EXPECT_THAT(Explained(facts, "b").remarks, Contains(HasSubstr("its user has stopped it")));
+  facts.policies[0].status.queues[0].ready = false;
+  facts.policies[0].status.queues[0].message = "no quota";
+  EXPECT_THAT(Explained(facts, "b").remarks,
+              Contains("RoundPolicy turns does not order its queue: no quota"));
+  facts.policies.clear();
+  EXPECT_THAT(Explained(facts, "b").remarks, Contains(HasSubstr("no RoundPolicy orders")));
+  facts.local_queues.clear();
+  EXPECT_THAT(Explained(facts, "b").remarks, Contains(HasSubstr("there is no LocalQueue q")));
+  EXPECT_THAT(ToText(Explained(facts, "b"), kQueueNow), Not(HasSubstr("\nQueue ")));
+}
+
+TEST(ExplainJobTest, OfAnEndedJobThereIsWhatItHad) {
+  QueueFacts facts = MakeQueue();
+  facts.workloads[1].finished = true;
+  const std::string text = ToText(Explained(facts, "a"), kQueueNow);
+  EXPECT_THAT(text, HasSubstr("Job team/a: ended"));
+  EXPECT_THAT(text, HasSubstr("Attained service 300 GPU-seconds"));
+  EXPECT_THAT(text, Not(HasSubstr("band")));
+}
+
+TEST(ExplainJobTest, SynergysAndKueuesEventsAreShownInOrder) {
+  const QueueFacts facts = MakeQueue();
+  const JobExplanation explanation =
+      ExplainJob(facts, facts.workloads[1],
+                 {Event("kueue-admission", "Admitted", 5), Event("job-controller", "Created", 9),
+                  Event("synergy-controller", "SynergyTurnLost", 7)},
+                 kQueueNow);
+  EXPECT_THAT(ToText(explanation, kQueueNow),
+              HasSubstr("Events\n  7s  SynergyTurnLost  m\n  5s  Admitted         m\n"));
+}
+
+TEST(ExplainJobTest, AJobIsFoundByItsNameOrItsWorkloads) {
+  QueueFacts facts = MakeQueue();
+  EXPECT_EQ((*FindJob(facts, "team", "a"))->name, "job-a-12ab");
+  EXPECT_EQ((*FindJob(facts, "team", "job-a-12ab"))->owner.name, "a");
+  EXPECT_EQ(FindJob(facts, "others", "a").error().code, ErrorCode::kNotFound);
+  // One that has ended gives way to its namesake.
+  facts.workloads.push_back(MakeRunning("a"));
+  facts.workloads.back().name = "job-a-34cd";
+  facts.workloads[1].finished = true;
+  EXPECT_EQ((*FindJob(facts, "team", "a"))->name, "job-a-34cd");
+  facts.workloads[1].finished = false;
+  const auto several = FindJob(facts, "team", "a");
+  EXPECT_EQ(several.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(several.error().message,
+            "there are several jobs a: say which Workload, job-a-12ab (Job) or job-a-34cd (Job)");
+}
+
+}  // namespace
+}  // namespace synergy::cli::testing

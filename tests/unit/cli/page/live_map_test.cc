@@ -1,0 +1,88 @@
+#include "cli/page/live_map.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/cluster_state.h"
+
+namespace synergy::cli::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Pod Trainer(const std::string& name, const std::string& node) {
+  Pod pod;
+  pod.uid = "uid-" + name;
+  pod.pod_namespace = "research";
+  pod.name = name;
+  pod.node = node;
+  pod.requests.main = {Gpus(1), Cores(2), GiB(1)};
+  if (!node.empty()) return pod;
+  Waiting waiting;
+  waiting.unschedulable = true;
+  waiting.message = "0/1 nodes are available";
+  waiting.since = WallTime(std::chrono::seconds(100));
+  pod.waiting = std::make_shared<const Waiting>(std::move(waiting));
+  return pod;
+}
+
+ClusterFacts FactsWith(const std::vector<Pod>& pods) {
+  Node node;
+  node.name = "n1";
+  node.allocatable.main = {Gpus(4), Cores(8), GiB(32)};
+  ClusterState cluster;
+  cluster.ReplaceNodes({node});
+  cluster.ReplacePods(pods);
+  return {.pods = pods, .cluster = cluster.Snapshot()};
+}
+
+TEST(LiveMapTest, WhoAsksFirstGetsTheWholeState) {
+  LiveMap map;
+  map.Update(FactsWith({Trainer("a", "n1")}), WallTime{});
+  EXPECT_EQ(map.Since({}),
+            R"({"version":1,"state":{"nodes":{"n1":{"allocatable":{"gpus":4,"cpu":8,)"
+            R"("memory":34359738368},"others":{"cpu":0,"memory":0},"schedulable":true}},)"
+            R"("pods":{"uid-a":{"allocation":{"cpu":2,"memory":1073741824},"gpus":1,"name":"a",)"
+            R"("namespace":"research","node":"n1","state":"placed"}}}})");
+}
+
+TEST(LiveMapTest, WhatWaitsSaysWhyAndSinceWhen) {
+  LiveMap map;
+  map.Update(FactsWith({Trainer("a", "")}), WallTime{});
+  EXPECT_THAT(map.Since({}),
+              HasSubstr(R"("since":100,"state":"unschedulable","why":"0/1 nodes are available")"));
+}
+
+TEST(LiveMapTest, WhoAsksAgainGetsTheDifferencesOnly) {
+  LiveMap map;
+  map.Update(FactsWith({Trainer("a", "n1"), Trainer("b", "")}), WallTime{});
+  map.Update(FactsWith({Trainer("a", "n1"), Trainer("b", "")}), WallTime{});
+  EXPECT_EQ(map.Since(1), R"({"version":1,"patches":[]})");
+  map.Update(FactsWith({Trainer("b", "")}), WallTime{});
+  map.Update(FactsWith({Trainer("b", "n1")}), WallTime{});
+  const std::string placed =
+      R"({"pods":{"uid-b":{"allocation":{"cpu":2,"memory":1073741824},"node":"n1",)"
+      R"("since":null,"state":"placed","why":null}}})";
+  EXPECT_EQ(map.Since(1), R"({"version":3,"patches":[{"pods":{"uid-a":null}},)" + placed + "]}");
+  EXPECT_EQ(map.Since(2), R"({"version":3,"patches":[)" + placed + "]}");
+}
+
+TEST(LiveMapTest, WhoComesTooLateOrFromElsewhereGetsTheWholeState) {
+  LiveMap map;
+  for (int round = 0; round <= 101; ++round) {
+    map.Update(FactsWith({Trainer("a", round % 2 == 0 ? "" : "n1")}), WallTime{});
+  }
+  EXPECT_THAT(map.Since(1), HasSubstr(R"({"version":102,"state":)"));
+  EXPECT_THAT(map.Since(2), Not(HasSubstr("state\":{\"nodes")));
+  EXPECT_THAT(map.Since(103), HasSubstr(R"({"version":102,"state":)"));
+}
+
+}  // namespace
+}  // namespace synergy::cli::testing

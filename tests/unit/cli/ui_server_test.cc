@@ -1,0 +1,122 @@
+#include "cli/ui_server.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "http/client.h"
+#include "support/fake_api_server.h"
+#include "support/fake_clock.h"
+
+namespace synergy::cli::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class UiServerTest : public ::testing::Test {
+ protected:
+  UiServerTest() {
+    api_.SetNodes(
+        {{.name = "n1",
+          .allocatable_json = R"({"cpu":"8","memory":"32Gi","pods":"110","nvidia.com/gpu":"4"})"}});
+    api_.SetPods({Trainer("a")});
+    ui_.AddRoutes(*server_, "/secret");
+    EXPECT_TRUE(server_->Start());
+    client_ =
+        *http::Client::Create({.base_url = "http://127.0.0.1:" + std::to_string(server_->port())});
+  }
+
+  static synergy::testing::FakePod Trainer(const std::string& name) {
+    return {.name = name,
+            .node = "n1",
+            .phase = "Running",
+            .requests_json = R"({"cpu":"2","memory":"1Gi","nvidia.com/gpu":"1"})"};
+  }
+
+  http::ClientResponse Get(const std::string& path) {
+    auto answer = client_->Send({.method = "GET", .path = path});
+    EXPECT_TRUE(answer) << answer.error().message;
+    return *std::move(answer);
+  }
+  void LetTimePass() { clock_.Advance(UiServer::kRefresh); }
+
+  synergy::testing::FakeApiServer api_;
+  synergy::testing::FakeClock clock_;
+  UiServer ui_{
+      {*kube::ApiClient::Create(api_.access()), wire::ObjectReader("nvidia.com/gpu"), "default"},
+      {},
+      clock_};
+  std::unique_ptr<http::Server> server_ = *http::Server::Create({});
+  std::unique_ptr<http::Client> client_;
+};
+
+TEST_F(UiServerTest, NothingIsServedToWhoDoesNotKnowThePath) {
+  for (const char* path : {"/", "/state", "/explain?namespace=default&name=a", "/other/state"}) {
+    EXPECT_EQ(Get(path).status, 404) << path;
+  }
+  EXPECT_TRUE(api_.requests().empty());
+}
+
+TEST_F(UiServerTest, ThePageAsksForTheCluster) {
+  const auto page = Get("/secret/");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_THAT(page.body, StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(page.body, HasSubstr(R"({"format":1,"kind":"cluster"})"));
+}
+
+TEST_F(UiServerTest, TheStateIsFollowedByDifferences) {
+  EXPECT_THAT(Get("/secret/state").body, HasSubstr(R"({"version":1,"state":{"nodes":{"n1":)"));
+  api_.PutPod(Trainer("b"));
+  LetTimePass();
+  EXPECT_THAT(Get("/secret/state?since=1").body,
+              StartsWith(R"({"version":2,"patches":[{"pods":{"uid-b":{)"));
+  EXPECT_THAT(Get("/secret/state?since=nonsense").body, HasSubstr(R"("state":{"nodes")"));
+}
+
+TEST_F(UiServerTest, ManyWhoAskAreOneWhoReads) {
+  for (int page = 0; page < 5; ++page) Get("/secret/state");
+  EXPECT_EQ(api_.requests("/api/v1/nodes").size(), 1U);
+  LetTimePass();
+  Get("/secret/state");
+  EXPECT_EQ(api_.requests("/api/v1/nodes").size(), 2U);
+}
+
+TEST_F(UiServerTest, APodIsExplained) {
+  const auto told = Get("/secret/explain?namespace=default&name=a");
+  EXPECT_EQ(told.status, 200);
+  EXPECT_THAT(told.body, HasSubstr("n1"));
+  EXPECT_EQ(Get("/secret/explain?namespace=default&name=gone").status, 404);
+}
+
+TEST_F(UiServerTest, WhatIsNoNameBecomesNoPath) {
+  for (const char* query : {"", "?namespace=default", "?name=a", "?namespace=default&name=a%2F..",
+                            "?namespace=default&name=..", "?namespace=x/pods&name=a"}) {
+    EXPECT_EQ(Get(std::string("/secret/explain") + query).status, 400) << query;
+  }
+  EXPECT_TRUE(api_.requests().empty());
+}
+
+TEST_F(UiServerTest, AFaultOfTheApiServerIsToldAndOver) {
+  api_.FailNext("GET", "/api/v1/pods", 403);
+  const auto told = Get("/secret/state");
+  EXPECT_EQ(told.status, 502);
+  EXPECT_THAT(told.body, HasSubstr("403"));
+  EXPECT_EQ(Get("/secret/state").status, 200);
+}
+
+TEST_F(UiServerTest, NothingCanBeChanged) {
+  for (const char* method : {"POST", "PUT", "PATCH", "DELETE"}) {
+    for (const char* path : {"/secret/", "/secret/state", "/secret/explain"}) {
+      const auto answer = client_->Send({.method = method, .path = path});
+      ASSERT_TRUE(answer);
+      EXPECT_GE(answer->status, 400) << method << path;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace synergy::cli::testing

@@ -1,0 +1,248 @@
+#include "controller/profiling_driver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/annotations.h"
+#include "controller/contradiction_watch.h"
+#include "controller/status_writer.h"
+#include "metrics/controller_metrics.h"
+#include "unit/controller/profiling_fixture.h"
+
+namespace synergy::controller {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ProfilingDriverTest : public ProfilingFixture {
+ protected:
+  void Hear(const std::string& name, const std::string& node = "n1") {
+    PodProgress progress{.uid = name, .pod_namespace = "team", .name = name, .format = "tqdm"};
+    progress.iterations = 1;
+    progress.last = clock.WallNow();
+    book.Hear(node, {}, {progress}, clock.Present());
+  }
+  void Step() { driver.Step({}); }
+  // 10 iterations a second take half a core; with less CPU it is slower in proportion. Its agent
+  // tells every 2 s, and carries out probes.
+  void Train(const std::string& name, Duration time) {
+    constexpr Duration kReport = seconds(2);
+    for (Duration passed{}; passed < time; passed += kReport) {
+      clock.Advance(kReport);
+      const auto probe = pods.pod(name).fungible->probe;
+      if (!probe || probe->until <= clock.WallNow()) {
+        told.probe.reset();
+      } else if (!told.probe) {
+        told.probe = ProbeReading{probe->cpu, clock.WallNow()};
+      }
+      const double cores =
+          std::min(0.5, told.probe ? static_cast<double>(told.probe->cpu.count()) / 1000 : 0.5);
+      const double share = cores / 0.5;
+      told.uid = told.name = name;
+      told.pod_namespace = "team";
+      told.container = "train";
+      told.iterations += 20 * share;
+      told.last = clock.WallNow();
+      CpuUse& cpu = told.cpu ? *told.cpu : told.cpu.emplace();
+      cpu.used += Duration(static_cast<int64_t>(cores * 2e9));
+      if (share < 1) cpu.throttled += kReport / 2;
+      cpu.waited = Duration::zero();
+      cpu.at = clock.WallNow();
+      if (told.memory) told.memory->at = clock.WallNow();
+      book.Hear("n1", {}, {told}, clock.Present());
+      Step();
+    }
+  }
+
+  PodProgress told{.format = "tqdm"};
+
+  metrics::ProfilingMetrics metrics;
+  ProfilingActions actions{state, profiles, pods, api, log, metrics, [this] { return may_act; }};
+  ProgressBook book;
+  StoredMeasurements measurements{profiles};
+  Profiler profiler{{}, measurements};
+  std::set<std::string> watched;
+  ProfilingDriver driver{
+      profiler, state, book,
+      actions,  clock, [this](std::set<std::string> nodes) { watched = std::move(nodes); }};
+};
+
+TEST_F(ProfilingDriverTest, NodesWithPodsThatAreMeasuredAreWatchedCloselyForAWhile) {
+  HaveNode("n2", "A100");
+  HaveRunning("new");
+  HaveRunning("known", "n2");
+  pods.ChangeFungible("known", [this](Fungible& fungible) { fungible.profile = name_; });
+  See("known");
+  driver.StartOver();
+  Hear("new");
+  Hear("known", "n2");
+  Step();
+  EXPECT_THAT(watched, ElementsAre("n1"));
+  clock.Advance(seconds(10));
+  Step();
+  EXPECT_THAT(watched, ElementsAre("n1")) << "its agent may be slow";
+  clock.Advance(seconds(10));
+  Step();
+  EXPECT_THAT(watched, IsEmpty());
+  Hear("new");
+  Step();
+  driver.Rest();
+  EXPECT_THAT(watched, IsEmpty());
+}
+
+TEST_F(ProfilingDriverTest, APodWhoseGpusAreSeenToBeBusyIsWatchedToo) {
+  HaveRunning("silent");
+  driver.StartOver();
+  PodProgress progress{.uid = "silent", .pod_namespace = "team", .name = "silent"};
+  book.Hear("n1", {}, {progress}, clock.Present());
+  Step();
+  EXPECT_THAT(watched, IsEmpty());
+  progress.estimate = BusyEstimate{.busy = 50, .rate = 0.8, .at = clock.WallNow()};
+  book.Hear("n1", {}, {progress}, clock.Present());
+  Step();
+  EXPECT_THAT(watched, ElementsAre("n1"));
+}
+
+TEST_F(ProfilingDriverTest, APodThatTrainsIsMeasuredPublishedAndGivenWhatWasMeasured) {
+  HaveRunning("a");
+  driver.StartOver();
+  Train("a", seconds(200));
+  const auto measured = measurements.Find("team", name_);
+  ASSERT_NE(measured, nullptr);
+  EXPECT_EQ(measured->workload, "bert");
+  ASSERT_FALSE(measured->points.empty());
+  EXPECT_NEAR(measured->points.back().throughput, 10, 0.5);
+  EXPECT_THAT(api.calls.front(), HasSubstr("create team/" + name_));
+  EXPECT_THAT(pods.calls(), Contains("annotate a synergy.io/probe"));
+  EXPECT_FALSE(pods.annotation("a", annotations::kProbe)) << "it has ended";
+  EXPECT_TRUE(measured->confirmed);
+}
+
+TEST_F(ProfilingDriverTest, ACheckpointInItsLogMakesItsMemorySure) {
+  HaveRunning("a");
+  driver.StartOver();
+  told.memory = MemoryUse{.process = GB(8)};
+  Train("a", seconds(400));
+  ASSERT_NE(measurements.Find("team", name_), nullptr);
+  EXPECT_FALSE(measurements.Find("team", name_)->memory);
+  told.checkpoint = clock.WallNow();
+  Train("a", seconds(60));
+  const auto& memory = measurements.Find("team", name_)->memory;
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->process, GB(8));
+  EXPECT_TRUE(memory->confirmed);
+}
+
+TEST_F(ProfilingDriverTest, WhileTheApiServerIsAwayNothingIsLostButTime) {
+  HaveRunning("a");
+  driver.StartOver();
+  api.failure = {ErrorCode::kUnavailable, "no answer"};
+  Train("a", seconds(120));
+  EXPECT_EQ(measurements.Find("team", name_), nullptr);
+  api.failure.reset();
+  Train("a", seconds(120));
+  EXPECT_NE(measurements.Find("team", name_), nullptr);
+}
+
+TEST_F(ProfilingDriverTest, OnlySoManyNodesAreWatchedClosely) {
+  driver.StartOver();
+  for (size_t i = 0; i < ProfilingDriver::kMostWatched + 10; ++i) {
+    const std::string name = std::to_string(i);
+    HaveNode("m" + name, "A100");
+    HaveRunning(name, "m" + name);
+    Hear(name, "m" + name);
+  }
+  Step();
+  EXPECT_EQ(watched.size(), ProfilingDriver::kMostWatched);
+}
+
+TEST_F(ProfilingDriverTest, WhatAProbeHasLeftIsTakenAway) {
+  HaveRunning("a");
+  pods.ChangeFungible("a", [this](Fungible& fungible) {
+    fungible.probe = CpuProbe{MilliCpu(75), clock.WallNow() + seconds(20)};
+  });
+  See("a");
+  driver.StartOver();
+  Step();
+  clock.Advance(seconds(20));
+  Step();
+  EXPECT_THAT(pods.calls(), IsEmpty());
+  clock.Advance(seconds(10));
+  Step();
+  EXPECT_THAT(pods.calls(), ElementsAre("annotate a synergy.io/probe-"));
+  clock.Advance(seconds(10));
+  Step();
+  EXPECT_EQ(pods.calls().size(), 1U);
+}
+
+// Of a profile that somebody wrote, who says that three cores are three times as good as one.
+TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
+  ContradictionWatch contradictions{ProfilerSettings{}, profiles, events, log};
+  driver.Compare(contradictions);
+  ProfileObject given;
+  given.profile_namespace = "team";
+  given.name = "given";
+  given.generation = 4;
+  given.profile = std::make_shared<const JobProfile>(
+      *JobProfile::Create(Gpus(1), {{Cores(1), GiB(4), 1}, {Cores(3), GiB(4), 3}}));
+  profiles.Upsert(given);
+  HaveRunning("a");
+  const auto give = [this](int64_t cores) {
+    pods.ChangeFungible("a", [cores](Fungible& fungible) {
+      fungible.profile = "given";
+      fungible.cpu_limit = fungible.requested.cpu = fungible.in_force.cpu = Cores(cores);
+    });
+    See("a");
+  };
+  give(3);
+  driver.StartOver();
+  Train("a", std::chrono::minutes(4));
+  give(1);
+  Train("a", std::chrono::minutes(9));
+  const ProfileVerdict seen = contradictions.Of("team", "given", 4);
+  EXPECT_EQ(seen.verdict, Verdict::kContradicted);
+  EXPECT_EQ(contradictions.Of("team", "given", 5), ProfileVerdict{});
+  EXPECT_THAT(events.noted,
+              ElementsAre(HasSubstr("SynergyProfileContradicted a: its speed is not what profile "
+                                    "given says: with 3 of CPU")));
+  EXPECT_THAT(api.calls, IsEmpty()) << "nothing is published of it";
+
+  metrics::ControllerMetrics controller_metrics;
+  struct NotingApi final : kube::ProfileApi {
+    std::string contradiction;
+    Result<> WriteStatus(const ProfileObject&, const ProfileStatus& status,
+                         std::stop_token) override {
+      contradiction = status.contradiction;
+      return {};
+    }
+    Result<ProfileObject> Create(const std::string&, const MeasuredProfile&,
+                                 std::stop_token) override {
+      return Fail(ErrorCode::kInvalid, "not its business");
+    }
+    Result<> WriteMeasured(const ProfileObject&, const MeasuredProfile&, std::stop_token) override {
+      return Fail(ErrorCode::kInvalid, "not its business");
+    }
+    Result<> Delete(const ProfileObject&, std::stop_token) override {
+      return Fail(ErrorCode::kInvalid, "not its business");
+    }
+  } noting;
+  StatusWriter writer{noting, profiles, state, clock, log, controller_metrics};
+  writer.Compare(contradictions);
+  writer.WriteIfDue({});
+  EXPECT_THAT(noting.contradiction, HasSubstr("with 3 of CPU"));
+
+  driver.StartOver();
+  EXPECT_EQ(contradictions.Of("team", "given", 4).verdict, Verdict::kUnknown);
+}
+
+}  // namespace
+}  // namespace synergy::controller

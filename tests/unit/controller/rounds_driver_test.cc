@@ -1,0 +1,543 @@
+#include "controller/rounds_driver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/fake_clock.h"
+#include "support/silent_log.h"
+
+namespace synergy::controller {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+// Does as the API server would, or fails.
+class FakeRoundApi final : public kube::RoundApi {
+ public:
+  explicit FakeRoundApi(RoundObjects& cluster) : objects(cluster) {}
+
+  RoundObjects& objects;
+  std::vector<std::string> written;  // "a 0 -> 1"
+  std::map<std::string, wire::RoundPolicyStatus> statuses;
+  std::optional<Error> failure;
+  bool shows = true;  // what is written, by the watch, at once
+
+  Result<> WritePriority(const wire::Workload& workload, int64_t priority,
+                         const std::optional<wire::RoundNote>& note, std::stop_token) override {
+    written.push_back(fmt::format("{} {} -> {}", workload.name, workload.priority, priority));
+    if (failure) return Fail(*failure);
+    Show(workload, priority, note);
+    return {};
+  }
+  Result<> WriteNote(const wire::Workload& workload, const wire::RoundNote& note,
+                     std::stop_token) override {
+    written.push_back(fmt::format("{} served {}", workload.name, note.served));
+    if (failure) return Fail(*failure);
+    Show(workload, workload.priority, note);
+    return {};
+  }
+  Result<> WriteStatus(const wire::RoundPolicy& policy, const wire::RoundPolicyStatus& status,
+                       std::stop_token) override {
+    if (failure) return Fail(*failure);
+    statuses[policy.name] = status;
+    wire::RoundPolicy changed = policy;
+    changed.status = status;
+    if (shows) objects.policies.Upsert(changed);
+    return {};
+  }
+
+ private:
+  void Show(wire::Workload workload, int64_t priority, const std::optional<wire::RoundNote>& note) {
+    if (!shows) return;
+    workload.priority = priority;
+    workload.note = note;
+    workload.resource_version += "+";
+    objects.workloads.Upsert(std::move(workload));
+  }
+};
+
+struct HeardTurns final : kube::EventRecorder {
+  void Record(kube::EventRecord event) override { heard.push_back(std::move(event)); }
+  uint64_t dropped() const override { return 0; }
+
+  std::vector<kube::EventRecord> heard;
+};
+
+class RoundsDriverTest : public ::testing::Test {
+ protected:
+  RoundsDriverTest() {
+    // The first moment of a round.
+    clock.SetWall(WallTime(std::chrono::hours(500'000)));
+    objects.flavors.Upsert({.name = "gpus"});
+    wire::ClusterQueue queue;
+    queue.name = "train";
+    queue.quota = Gpus(1);
+    queue.flavors = {"gpus"};
+    queue.preemption = "LowerPriority";
+    objects.cluster_queues.Upsert(queue);
+    objects.local_queues.Upsert({.queue_namespace = "team", .name = "q", .cluster_queue = "train"});
+    wire::RoundPolicy policy;
+    policy.uid = policy.name = "las";
+    policy.cluster_queues = {"train"};
+    objects.policies.Upsert(policy);
+    driver.StartOver();
+  }
+
+  wire::Workload Workload(const std::string& name, int64_t priority = 0) {
+    wire::Workload workload;
+    workload.uid = workload.name = name;
+    workload.workload_namespace = "team";
+    workload.owner = {"batch/v1", "Job", "job-" + name, "uid of " + name};
+    workload.local_queue = "q";
+    workload.resource_version = "1";
+    workload.pods = 1;
+    workload.gpus = Gpus(1);
+    workload.priority = priority;
+    workload.may_lose_turn = true;
+    workload.created = clock.WallNow();
+    return workload;
+  }
+  void Add(const wire::Workload& workload) { objects.workloads.Upsert(workload); }
+  wire::Workload Now(const std::string& name) { return *objects.workloads.Find("team/" + name); }
+  // As Kueue and the kubelet would.
+  void Start(const std::string& name) {
+    wire::Workload workload = Now(name);
+    workload.has_quota = true;
+    workload.quota_since = clock.WallNow();
+    Add(workload);
+    objects.pods.Upsert({.uid = name + "-0",
+                         .pod_namespace = "team",
+                         .workload = name,
+                         .has_gpus = true,
+                         .has_node = true,
+                         .running = true,
+                         .since = clock.WallNow()});
+  }
+  void End(const std::string& name) {
+    wire::Workload workload = Now(name);
+    workload.has_quota = false;
+    workload.quota_since = clock.WallNow();
+    Add(workload);
+    objects.pods.Remove(*objects.pods.Find(name + "-0"));
+  }
+  std::vector<std::string> Step() {
+    api.written.clear();
+    driver.Step({});
+    return api.written;
+  }
+  // One step a second.
+  std::vector<std::string> StepFor(Duration duration) {
+    std::vector<std::string> all;
+    for (Duration passed{}; passed < duration; passed += seconds(1)) {
+      clock.Advance(seconds(1));
+      for (std::string& written : Step()) all.push_back(std::move(written));
+    }
+    return all;
+  }
+
+  synergy::testing::FakeClock clock;
+  synergy::testing::SilentLog log;
+  RoundObjects objects;
+  FakeRoundApi api{objects};
+  metrics::RoundMetrics metrics;
+  HeardTurns events;
+  std::map<std::string, PodProgress> progress;
+  RoundsDriver driver{objects,
+                      api,
+                      events,
+                      [this](const std::string& uid) -> std::optional<PodProgress> {
+                        const auto found = progress.find(uid);
+                        if (found == progress.end()) return std::nullopt;
+                        return found->second;
+                      },
+                      clock,
+                      log.log,
+                      metrics};
+};
+
+TEST_F(RoundsDriverTest, ChangesOfBandAloneAreWritten) {
+  for (const char* name : {"a", "b", "c"}) Add(Workload(name));
+  EXPECT_THAT(Step(), ElementsAre("a 0 -> 1", "c 0 -> -1"));
+  EXPECT_EQ(Now("a").note->own, 0);
+  EXPECT_THAT(StepFor(seconds(30)), IsEmpty());
+}
+
+TEST_F(RoundsDriverTest, TheLeastServedTakeTurns) {
+  Add(Workload("a"));
+  Add(Workload("b"));
+  EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
+  Start("a");
+  EXPECT_THAT(StepFor(seconds(299)), IsEmpty());
+  // A round begins, and a has run for as long as it has to. Kueue looks at b when that is raised,
+  // and has to find that a gives way.
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a 1 -> 0", "b 0 -> 1"));
+  EXPECT_EQ(Now("a").note->served, 300);
+  // Its pods have a grace period.
+  EXPECT_THAT(StepFor(seconds(5)), IsEmpty());
+  End("a");
+  Start("b");
+  EXPECT_THAT(Step(), UnorderedElementsAre("a served 305", "b served 0"))
+      << "b has waited, which its note does not say yet";
+  EXPECT_EQ(Now("a").OwnPriority(), 0);
+  EXPECT_EQ(Now("b").OwnPriority(), 0);
+}
+
+TEST_F(RoundsDriverTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
+  wire::Workload two = Workload("a");
+  two.pods = 2;
+  two.gpus = Gpus(4);
+  wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+  queue.quota = Gpus(4);
+  objects.cluster_queues.Upsert(queue);
+  Add(two);
+  Step();
+  Start("a");
+  // One of two pods: nothing trains.
+  EXPECT_THAT(StepFor(minutes(10)), IsEmpty());
+  objects.pods.Upsert({.uid = "a-1",
+                       .pod_namespace = "team",
+                       .workload = "a",
+                       .has_gpus = true,
+                       .has_node = true,
+                       .running = true,
+                       .since = clock.WallNow()});
+  EXPECT_THAT(StepFor(seconds(299)), IsEmpty());
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a served 1200"));
+  // Somebody else goes on after a while in which nobody looked.
+  clock.Advance(seconds(100));
+  driver.StartOver();
+  EXPECT_THAT(StepFor(seconds(200)), ElementsAre("a served 2400"));
+}
+
+TEST_F(RoundsDriverTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
+  Add(Workload("a"));
+  Step();
+  StepFor(seconds(100));
+  // It has its quota, and its pod no node.
+  Start("a");
+  wire::QueuedPod pod = *objects.pods.Find("a-0");
+  pod.has_node = pod.running = false;
+  objects.pods.Upsert(pod);
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a served 0")) << "what it waits for no longer";
+  EXPECT_EQ(Now("a").note->fair_share_delay, 100);
+  driver.StartOver();
+  EXPECT_THAT(StepFor(seconds(39)), IsEmpty());
+  pod.has_node = true;
+  objects.pods.Upsert(pod);
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a served 0"));
+  EXPECT_EQ(Now("a").note->fragmentation_delay, 40);
+  // It starts, then runs.
+  EXPECT_THAT(StepFor(seconds(10)), IsEmpty());
+  pod.running = true;
+  pod.since = clock.WallNow();
+  objects.pods.Upsert(pod);
+  StepFor(seconds(300));
+  End("a");
+  StepFor(seconds(20));
+  driver.StartOver();
+  StepFor(seconds(30));
+  Start("a");
+  StepFor(seconds(1));
+  EXPECT_EQ(Now("a").note->served, 301);
+  EXPECT_EQ(Now("a").note->fair_share_delay, 150);
+  EXPECT_EQ(Now("a").note->fragmentation_delay, 40);
+  // As far as somebody looked all the while.
+  EXPECT_THAT(metrics.Render(),
+              HasSubstr("synergy_rounds_delay_seconds_total{cluster_queue=\"train\","
+                        "delay=\"fragmentation\"} 39\n"));
+}
+
+TEST_F(RoundsDriverTest, WhatTheUserStoppedWaitsForNothing) {
+  wire::Workload stopped = Workload("a");
+  stopped.active = false;
+  Add(stopped);
+  StepFor(seconds(100));
+  stopped.active = true;
+  Add(stopped);
+  Step();
+  EXPECT_EQ(Now("a").note->fair_share_delay, 0);
+}
+
+TEST_F(RoundsDriverTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
+  Add(Workload("b"));
+  wire::Workload other = Workload("c");
+  other.workload_namespace = "others";
+  objects.local_queues.Upsert({.queue_namespace = "others", .name = "q", .cluster_queue = "train"});
+  wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+  queue.quota = Gpus(2);
+  objects.cluster_queues.Upsert(queue);
+  wire::Workload large = Workload("a");
+  large.gpus = Gpus(2);
+  Add(large);
+  Step();
+  Start("a");
+  progress["a-0"].iteration = 370;
+  Add(other);
+  StepFor(seconds(299));
+  EXPECT_THAT(events.heard, IsEmpty());
+  EXPECT_EQ(Now("a").note->lost_turns, 0U);
+  StepFor(seconds(1));
+  ASSERT_THAT(events.heard, SizeIs(1));
+  const kube::EventRecord& told = events.heard.front();
+  EXPECT_EQ(told.api_version + " " + told.kind + " " + told.pod_name + " " + told.pod_uid,
+            "batch/v1 Job job-a uid of a");
+  EXPECT_EQ(told.pod_namespace, "team");
+  EXPECT_EQ(told.reason, "SynergyTurnLost");
+  EXPECT_EQ(told.message,
+            "its turn goes to a job of namespace others, job-b; it had 2 GPUs for 300 s and is at "
+            "iteration 370, and goes on from its last checkpoint in its next turn");
+  EXPECT_EQ(Now("a").note->lost_turns, 1U);
+  EXPECT_THAT(metrics.Render(),
+              HasSubstr("synergy_rounds_lost_turns_total{cluster_queue=\"train\"} 1\n"));
+  // Whatever is written later on, it is not forgotten.
+  End("a");
+  StepFor(seconds(5));
+  EXPECT_EQ(Now("a").note->lost_turns, 1U);
+}
+
+TEST_F(RoundsDriverTest, WhatALostTurnCostIsToldWhenTheJobGoesOn) {
+  Add(Workload("a"));
+  Step();
+  Start("a");
+  progress["a-0"].iteration = 370;
+  progress["a-0"].iterations = 370;
+  StepFor(seconds(10));
+  End("a");
+  progress.clear();
+  EXPECT_THAT(StepFor(seconds(5)), ElementsAre("a served 10"));
+  EXPECT_EQ(Now("a").note->left_at, 370);
+  driver.StartOver();
+  Start("a");
+  StepFor(seconds(5));
+  EXPECT_THAT(events.heard, IsEmpty()) << "its log tells nothing yet";
+  progress["a-0"].iteration = 352;
+  progress["a-0"].iterations = 2;
+  StepFor(seconds(5));
+  ASSERT_THAT(events.heard, SizeIs(1)) << "once";
+  EXPECT_EQ(events.heard[0].reason, "SynergyTurnBegan");
+  EXPECT_EQ(events.heard[0].message,
+            "it goes on from iteration 350; when its last turn ended it was at 370: 20 iterations "
+            "are done again");
+  EXPECT_FALSE(Now("a").note->left_at);
+}
+
+TEST_F(RoundsDriverTest, IterationsOfEpochsAreNotCompared) {
+  Add(Workload("a"));
+  Step();
+  Start("a");
+  progress["a-0"].iteration = 370;
+  progress["a-0"].epoch = 3;
+  StepFor(seconds(10));
+  End("a");
+  StepFor(seconds(5));
+  EXPECT_FALSE(Now("a").note->left_at);
+}
+
+TEST_F(RoundsDriverTest, NobodyLosesATurnThatIsNotTaken) {
+  wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+  queue.preemption = "";
+  objects.cluster_queues.Upsert(queue);
+  Add(Workload("a"));
+  Add(Workload("b"));
+  Step();
+  Start("a");
+  StepFor(seconds(301));
+  EXPECT_EQ(Now("a").priority, 0);
+  EXPECT_THAT(events.heard, IsEmpty());
+  EXPECT_EQ(Now("a").note->lost_turns, 0U);
+}
+
+TEST_F(RoundsDriverTest, ALossThatCannotBeWrittenIsNone) {
+  Add(Workload("a"));
+  Add(Workload("b"));
+  Step();
+  Start("a");
+  StepFor(seconds(299));
+  api.failure = Error{ErrorCode::kUnavailable, "away"};
+  StepFor(seconds(3));
+  EXPECT_THAT(events.heard, IsEmpty());
+  api.failure.reset();
+  StepFor(seconds(3));
+  EXPECT_THAT(events.heard, SizeIs(1));
+}
+
+TEST_F(RoundsDriverTest, AJumpOfTheWallClockIsNoService) {
+  Add(Workload("a"));
+  Step();
+  Start("a");
+  StepFor(seconds(10));
+  clock.SetWall(clock.WallNow() + std::chrono::hours(5));
+  EXPECT_THAT(StepFor(seconds(1)), IsEmpty());
+  EXPECT_THAT(StepFor(seconds(289)), ElementsAre("a served 300"));
+}
+
+TEST_F(RoundsDriverTest, WhoDoesNotCheckpointRunsToItsEnd) {
+  wire::Workload stays = Workload("a");
+  stays.may_lose_turn = false;
+  Add(stays);
+  Step();
+  Start("a");
+  Add(Workload("b"));
+  for (const std::string& written : StepFor(minutes(20)))
+    EXPECT_THAT(written, HasSubstr("a served")) << "nobody's band changes";
+  EXPECT_EQ(Now("a").priority, 1);
+  EXPECT_EQ(Now("b").priority, 0);
+}
+
+TEST_F(RoundsDriverTest, PrioritiesComeBackWhenThePolicyGoes) {
+  Add(Workload("a", 7));
+  Add(Workload("b", 7));
+  Add(Workload("c", 7));
+  Step();
+  Start("a");
+  EXPECT_EQ(Now("a").priority, 8);
+  EXPECT_EQ(Now("c").priority, 6);
+  objects.policies.Remove(*objects.policies.Find("las"));
+  // Those that wait before those that run, so that none is evicted meanwhile.
+  EXPECT_THAT(Step(), ElementsAre("c 6 -> 7", "a 8 -> 7"));
+  EXPECT_FALSE(Now("a").note);
+  EXPECT_THAT(Step(), IsEmpty());
+}
+
+TEST_F(RoundsDriverTest, PrioritiesComeBackWhenTheQueueIsRefused) {
+  Add(Workload("a", 7));
+  Step();
+  wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+  queue.by_usage = true;
+  objects.cluster_queues.Upsert(queue);
+  EXPECT_THAT(Step(), ElementsAre("a 8 -> 7"));
+  clock.Advance(seconds(5));
+  Step();
+  EXPECT_FALSE(api.statuses.at("las").ready);
+  EXPECT_EQ(api.statuses.at("las").reason, "QueueRefused");
+  EXPECT_THAT(api.statuses.at("las").message, HasSubstr("cluster queue train: admissionScope"));
+}
+
+TEST_F(RoundsDriverTest, WhatSomebodyElseWritesIsTheWorkloadsOwnFromThenOn) {
+  Add(Workload("a", 7));
+  Step();
+  wire::Workload changed = Now("a");
+  changed.priority = 100;
+  Add(changed);
+  EXPECT_THAT(Step(), ElementsAre("a 100 -> 101"));
+  EXPECT_EQ(Now("a").note->own, 100);
+}
+
+TEST_F(RoundsDriverTest, WhatTheUserStoppedIsLeftAlone) {
+  wire::Workload stopped = Workload("a");
+  stopped.active = false;
+  Add(stopped);
+  Add(Workload("b"));
+  EXPECT_THAT(Step(), ElementsAre("b 0 -> 1"));
+  EXPECT_EQ(api.statuses.at("las").queues.front().left_alone, 1);
+}
+
+TEST_F(RoundsDriverTest, PrioritiesStayInTheirRange) {
+  Add(Workload("far", 1'000'000));
+  Add(Workload("a"));
+  EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
+}
+
+TEST_F(RoundsDriverTest, WorkloadsOfOtherQueuesAndWithoutGpusAreNotTouched) {
+  wire::Workload other = Workload("a");
+  other.local_queue = "elsewhere";
+  Add(other);
+  wire::Workload cpus = Workload("b");
+  cpus.gpus = Gpus(0);
+  Add(cpus);
+  wire::Workload ended = Workload("c");
+  ended.finished = true;
+  Add(ended);
+  EXPECT_THAT(Step(), IsEmpty());
+}
+
+TEST_F(RoundsDriverTest, NoMoreThanTwentyWritesASecond) {
+  for (int number = 0; number < 100; ++number) Add(Workload(fmt::format("w{:02}", number)));
+  EXPECT_THAT(Step(), SizeIs(20));
+  EXPECT_EQ(Now("w00").priority, 1) << "whose turn it is first";
+  EXPECT_THAT(StepFor(seconds(3)), SizeIs(60));
+  EXPECT_THAT(StepFor(seconds(3)), SizeIs(19)) << "99: one is next as it is";
+}
+
+TEST_F(RoundsDriverTest, NothingIsWrittenTwiceOverTheSame) {
+  api.shows = false;
+  Add(Workload("a"));
+  EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
+  EXPECT_THAT(StepFor(seconds(5)), IsEmpty());
+}
+
+TEST_F(RoundsDriverTest, WhatFailsIsTriedAgain) {
+  api.failure = Error{ErrorCode::kUnavailable, "away"};
+  for (const char* name : {"a", "b", "c", "d", "e"}) Add(Workload(name));
+  EXPECT_THAT(Step(), SizeIs(3)) << "and no longer than that for one step";
+  api.failure.reset();
+  EXPECT_THAT(StepFor(seconds(1)), SizeIs(4));
+}
+
+TEST_F(RoundsDriverTest, ARoundThatDidNotBeginAtOnceGoesOnBeginning) {
+  Add(Workload("a"));
+  Add(Workload("b"));
+  Step();
+  Start("a");
+  StepFor(seconds(299));
+  api.failure = Error{ErrorCode::kUnavailable, "away"};
+  for (const std::string& tried : StepFor(seconds(2))) EXPECT_EQ(tried, "a 1 -> 0");
+  EXPECT_EQ(Now("a").priority, 1);
+  api.failure.reset();
+  EXPECT_THAT(StepFor(seconds(3)), ElementsAre("a 1 -> 0", "b 0 -> 1"));
+}
+
+TEST_F(RoundsDriverTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
+  wire::RoundPolicy policy = *objects.policies.Find("las");
+  policy.settings.policy = "srtf";
+  objects.policies.Upsert(policy);
+  Add(Workload("a"));
+  Step();
+  Start("a");
+  progress["a-0"].remaining = minutes(60);
+  StepFor(seconds(2));
+  End("a");
+  progress.clear();
+  Step();
+  driver.StartOver();
+  wire::Workload known = Workload("b");
+  known.note = wire::RoundNote{.remaining = 600};
+  Add(known);
+  StepFor(seconds(400));
+  EXPECT_EQ(Now("b").priority, 1) << "ten minutes and not an hour";
+  EXPECT_EQ(Now("a").priority, 0);
+  EXPECT_EQ(Now("a").note->remaining, 3600);
+}
+
+TEST_F(RoundsDriverTest, TheStatusSaysWhoIsNext) {
+  for (const char* name : {"a", "b", "c"}) Add(Workload(name));
+  Step();
+  const wire::RoundPolicyStatus& status = api.statuses.at("las");
+  EXPECT_TRUE(status.ready);
+  EXPECT_EQ(status.reason, "Ordered");
+  ASSERT_THAT(status.queues, SizeIs(1));
+  EXPECT_EQ(status.queues[0].gpus, 1);
+  EXPECT_EQ(status.queues[0].runs, 1);
+  EXPECT_EQ(status.queues[0].next, 1);
+  EXPECT_EQ(status.queues[0].waits, 1);
+  EXPECT_THAT(status.queues[0].up_next, ElementsAre("team/a", "team/b", "team/c"));
+  EXPECT_THAT(metrics.Render(),
+              HasSubstr(R"(synergy_rounds_workloads{band="next",cluster_queue="train"} 1)"));
+}
+
+}  // namespace
+}  // namespace synergy::controller

@@ -1,0 +1,96 @@
+#include "deviceplugin/busy_teller.h"
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/text_file.h"
+#include "support/fake_clock.h"
+#include "support/silent_log.h"
+#include "support/temporary_folder.h"
+#include "wire/gpu_busy.h"
+
+namespace synergy::testing {
+namespace {
+
+using deviceplugin::BusyTeller;
+using deviceplugin::DeviceOwner;
+using deviceplugin::DeviceUse;
+using std::chrono::seconds;
+
+class BusyTellerTest : public ::testing::Test {
+ protected:
+  void Run(int looks) {
+    for (int i = 0; i < looks; ++i) {
+      clock.Advance(seconds(1));
+      teller.Step();
+    }
+  }
+  NodeBusy Read() {
+    const auto text = config::ReadTextFile(file);
+    EXPECT_TRUE(text) << text.error().message;
+    const auto busy = wire::ReadNodeBusy(text.value_or("{}"));
+    EXPECT_TRUE(busy) << busy.error().message;
+    return busy.value_or(NodeBusy{});
+  }
+
+  TemporaryFolder folder;
+  const std::string file = folder.Path("run/busy.json");
+  FakeClock clock;
+  SilentLog log;
+  std::map<std::string, DeviceUse> uses = {{"GPU-0", {.utilization = 0.5}},
+                                           {"GPU-1", {.utilization = 1.0}},
+                                           {"GPU-2", {.utilization = 0.25}},
+                                           {"GPU-3", {}}};
+  Result<std::vector<DeviceOwner>> owners =
+      std::vector<DeviceOwner>{{"nvidia.com/gpu", "GPU-0", "team", "pair", "main"},
+                               {"nvidia.com/gpu", "GPU-1", "team", "pair", "main"},
+                               {"nvidia.com/gpu", "GPU-2", "team", "single", "main"},
+                               {"nvidia.com/gpu", "GPU-3", "team", "unknown", "main"},
+                               {"nvidia.com/gpu", "GPU-2", "team", "half", "main"},
+                               {"nvidia.com/gpu", "MIG-7", "team", "half", "main"}};
+  BusyTeller teller{file, [this] { return uses; }, [this] { return owners; }, clock, log.log};
+};
+
+TEST_F(BusyTellerTest, TellsTheMeanOfAContainersGpus) {
+  Run(1);
+  const WallTime first = clock.WallNow();
+  Run(8);
+  const NodeBusy busy = Read();
+  EXPECT_EQ(busy.at, clock.WallNow());
+  // Of the others something is not known.
+  ASSERT_EQ(busy.containers.size(), 2U);
+  EXPECT_EQ(busy.containers[0].pod_namespace, "team");
+  EXPECT_EQ(busy.containers[0].pod, "pair");
+  EXPECT_EQ(busy.containers[0].container, "main");
+  EXPECT_NEAR(busy.containers[0].seconds, 8 * 0.75, 1e-9);
+  EXPECT_EQ(busy.containers[0].since, first);
+  EXPECT_EQ(busy.containers[1].pod, "single");
+  EXPECT_NEAR(busy.containers[1].seconds, 2, 1e-9);
+}
+
+TEST_F(BusyTellerTest, TheFileGetsOldWhenNobodyKnowsWhoHasTheGpus) {
+  Run(3);
+  const NodeBusy before = Read();
+  owners = Fail(ErrorCode::kUnavailable, "the kubelet does not answer");
+  Run(6);
+  EXPECT_EQ(Read(), before);
+}
+
+TEST_F(BusyTellerTest, LeavesNothingHalfDoneAndTriesAgain) {
+  Run(1);
+  EXPECT_FALSE(std::filesystem::exists(file + ".unfinished"));
+  std::filesystem::remove_all(folder.Path("run"));
+  std::filesystem::create_directories(file);  // a folder is in its place
+  Run(4);
+  std::filesystem::remove_all(file);
+  Run(2);
+  EXPECT_EQ(Read().containers.size(), 2U);
+}
+
+}  // namespace
+}  // namespace synergy::testing

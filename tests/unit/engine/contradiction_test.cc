@@ -1,0 +1,214 @@
+#include "engine/contradiction.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+constexpr WallTime kSince = WallTime{} + std::chrono::hours(1);
+
+// A pod of a given profile, "sensitive" (in proportion to CPU from 1 to 9 cores, in units of which
+// an iteration is 5), and as it really trains.
+class ContradictionTest : public EngineTest {
+ protected:
+  ContradictionTest() {
+    given.generation = 1;
+    given.curve = profiles.profiles.at("sensitive");
+  }
+
+  // CPU seconds of an iteration, and the most iterations a second.
+  double cost = 0.2;
+  double best = 1000;
+  std::optional<double> epoch = std::nullopt;
+
+  static Pod Limited(const std::string& name, int64_t cores) {
+    return With(ManagedPod(name, "n1", cores), [&](Fungible& fungible) {
+      fungible.workload = "w-1";
+      fungible.cpu_limit = Cores(cores);
+    });
+  }
+  void Give(int64_t cores, bool limited = true) {
+    Pod next = Limited("a", cores);
+    if (!limited) {
+      next = With(next, [](Fungible& fungible) { fungible.cpu_limit.reset(); });
+    }
+    const bool grown = pod != nullptr;
+    next = With(next, [&](Fungible& fungible) {
+      fungible.change = ChangeRecord{grown ? ChangeKind::kGrown : ChangeKind::kAllocated,
+                                     fungible.requested, fungible.requested, "", at.wall};
+    });
+    pod = std::make_shared<const Pod>(next);
+  }
+
+  // Reports every ten seconds. Verdicts that came meanwhile are in `verdict`.
+  void Train(Duration time) {
+    for (Duration passed{}; passed < time; passed += seconds(10)) {
+      at.now += seconds(10);
+      at.wall += seconds(10);
+      const double had = InCores(pod->fungible->requested.cpu);
+      const double rate = std::min(best, had / cost);
+      told.iterations += rate * 10;
+      told.cpu->used += std::chrono::duration_cast<Duration>(Seconds(rate * cost * 10));
+      if (rate < best) *told.cpu->waited += seconds(9);
+      told.cpu->at = at.wall;
+      told.last = at.wall;
+      told.uid = "a";
+      told.epoch = epoch;
+      const auto said = finder.Hear(memory, pod, Cores(12), "A100", given, told, kSince, at);
+      if (said) verdict = *said;
+    }
+  }
+
+  std::shared_ptr<const Pod> pod;
+  GivenProfile given;
+  PodProgress told{.format = "tqdm", .cpu = CpuUse{.waited = Duration::zero()}};
+  ContradictionFinder finder{ProfilerSettings{}};
+  ContradictionMemory memory;
+  std::optional<ProfileVerdict> verdict;
+};
+
+TEST_F(ContradictionTest, OneAmountOfCpuSaysNothingInWhateverUnit) {
+  best = 3;
+  Give(3);
+  Train(minutes(30));
+  EXPECT_FALSE(verdict);
+}
+
+TEST_F(ContradictionTest, APodThatFollowsItsProfileInAnotherUnitFits) {
+  Give(9);
+  Train(minutes(5));
+  Give(3);
+  Train(minutes(12));
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->verdict, Verdict::kFits);
+}
+
+TEST_F(ContradictionTest, APodThatLosesNothingByACutContradictsAProfileThatSaysItDoes) {
+  cost = 0.02;
+  best = 10;
+  Give(9);
+  Train(minutes(5));
+  Give(3);
+  Train(minutes(5));
+  EXPECT_FALSE(verdict) << "not for long enough";
+  Train(minutes(7));
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->verdict, Verdict::kContradicted);
+  EXPECT_EQ(verdict->generation, 1);
+  EXPECT_THAT(verdict->message, HasSubstr("with 9 of CPU pods are 1.00 times as fast as with 3"));
+  EXPECT_THAT(verdict->message, HasSubstr("the profile says 3.00 times"));
+}
+
+TEST_F(ContradictionTest, APodThatIsCutAndSlowerContradictsAProfileThatSaysItIsNot) {
+  given.curve = profiles.profiles.at("insensitive");
+  Give(9);
+  Train(minutes(5));
+  Give(3);
+  Train(minutes(12));
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->verdict, Verdict::kContradicted);
+}
+
+TEST_F(ContradictionTest, WhatFitsAgainIsNotContradictedAnyMore) {
+  given.curve = profiles.profiles.at("insensitive");
+  Give(9);
+  Train(minutes(5));
+  Give(3);
+  Train(minutes(12));
+  ASSERT_TRUE(verdict);
+  best = 15;  // as with 3 cores: cut it loses nothing any more
+  Give(9);
+  Train(minutes(12));
+  EXPECT_EQ(verdict->verdict, Verdict::kFits);
+}
+
+TEST_F(ContradictionTest, MoreCpuThanTheContainerBeganWithMayFindTooFewWorkers) {
+  best = 15;
+  Give(3);
+  Train(minutes(5));
+  Give(9);
+  Train(minutes(15));
+  EXPECT_FALSE(verdict && verdict->verdict == Verdict::kContradicted);
+}
+
+TEST_F(ContradictionTest, WithoutALimitAPodMayHaveHadAnyOfItsNodesCpu) {
+  cost = 0.02;
+  best = 10;
+  Give(9, false);
+  Train(minutes(5));
+  Give(3, false);
+  Train(minutes(15));
+  EXPECT_FALSE(verdict && verdict->verdict == Verdict::kContradicted);
+}
+
+TEST_F(ContradictionTest, PodsOfAJobWithSeveralAreNotJudged) {
+  cost = 0.02;
+  best = 10;
+  for (const bool is_gang : {false, true}) {
+    const auto member = [&] {
+      Pod copy = *pod;
+      if (is_gang) {
+        copy.labels.clear();
+        copy.gang = std::make_shared<const Gang>(Gang{"team/g", 2, {}});
+      } else {
+        copy.labels = {{"batch.kubernetes.io/job-completion-index", "1"}};
+      }
+      pod = std::make_shared<const Pod>(copy);
+    };
+    Give(9);
+    member();
+    Train(minutes(5));
+    Give(3);
+    member();
+    Train(minutes(15));
+    EXPECT_FALSE(verdict) << is_gang;
+  }
+}
+
+TEST_F(ContradictionTest, TheFirstEpochsDoNotCount) {
+  cost = 0.02;
+  best = 10;
+  epoch = 1;
+  Give(9);
+  Train(minutes(5));
+  Give(3);
+  Train(minutes(15));
+  EXPECT_FALSE(verdict);
+  epoch = 2;
+  Give(9);
+  Train(minutes(5));
+  Give(3);
+  Train(minutes(15));
+  ASSERT_TRUE(verdict) << "it was given no more than it began with";
+  EXPECT_EQ(verdict->verdict, Verdict::kContradicted);
+}
+
+TEST_F(ContradictionTest, AnotherGenerationIsJudgedAnew) {
+  cost = 0.02;
+  best = 10;
+  Give(9);
+  Train(minutes(5));
+  Give(3);
+  Train(minutes(12));
+  ASSERT_TRUE(verdict);
+  verdict.reset();
+  given = {2, profiles.profiles.at("insensitive")};
+  Train(minutes(12));
+  EXPECT_FALSE(verdict) << "with one amount of CPU nothing is known of it";
+}
+
+}  // namespace
+}  // namespace synergy::testing

@@ -1,0 +1,140 @@
+// The way by prices against the linear program that it takes the place of.
+
+#include "gavel/priced_plans.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/random.h"
+#include "gavel/max_min.h"
+
+namespace synergy::testing {
+namespace {
+
+constexpr double kWithin = 1e-6;
+
+double Between(Random& random, double least, double most) {
+  return least + (most - least) * random.Uniform();
+}
+
+// More jobs than GPUs, some of them on several, some that do not run on a type.
+GavelProblem AnyProblem(Random& random) {
+  GavelProblem problem;
+  const uint64_t types = 1 + random.Below(5);
+  for (uint64_t type = 0; type < types; ++type) {
+    problem.types.push_back(std::to_string(type));
+    problem.gpus.push_back(static_cast<double>(random.Below(9)));
+  }
+  problem.gpus[0] += 1;
+  const uint64_t jobs = 2 + random.Below(40);
+  for (uint64_t i = 0; i < jobs; ++i) {
+    GavelJob job{.name = std::to_string(i)};
+    job.gpus = static_cast<double>(uint64_t{1} << random.Below(3));
+    for (uint64_t type = 0; type < types; ++type)
+      job.throughput.push_back(random.Below(8) == 0 ? 0 : Between(random, 0.1, 20));
+    job.throughput[0] = Between(random, 0.1, 20);
+    problem.jobs.push_back(job);
+  }
+  return problem;
+}
+
+// A pair that brings nothing makes MaxMin and GreatestSum take the linear program.
+GavelProblem WithPair(GavelProblem problem) {
+  problem.pairs = {{.first = 0,
+                    .second = 1,
+                    .throughput = std::vector<std::array<double, 2>>(problem.types.size())}};
+  return problem;
+}
+
+void ExpectFits(const GavelProblem& problem, const GavelShares& shares) {
+  for (size_t type = 0; type < problem.types.size(); ++type) {
+    double gpus = 0;
+    for (size_t job = 0; job < problem.jobs.size(); ++job)
+      gpus += shares.jobs[job][type] * problem.jobs[job].gpus;
+    EXPECT_LE(gpus, problem.gpus[type] * (1 + kWithin));
+  }
+  for (const std::vector<double>& row : shares.jobs) {
+    double time = 0;
+    for (const double share : row) {
+      EXPECT_GE(share, 0);
+      time += share;
+    }
+    EXPECT_LE(time, 1 + kWithin);
+  }
+}
+
+double Sum(const GavelProblem& problem, const std::vector<double>& throughputs) {
+  double sum = 0;
+  for (size_t job = 0; job < problem.jobs.size(); ++job)
+    sum += throughputs[job] / ProportionalThroughput(problem, job);
+  return sum;
+}
+
+TEST(PricedPlans, FindWhatTheLinearProgramFinds) {
+  Random random(7);
+  // Of the problem before, which was another one.
+  PriceMemory levels;
+  PriceMemory sums;
+  for (int round = 0; round < 300; ++round) {
+    SCOPED_TRACE(round);
+    const GavelProblem problem = AnyProblem(random);
+    std::vector<double> rise;
+    for (size_t job = 0; job < problem.jobs.size(); ++job)
+      rise.push_back(random.Below(6) == 0 && job > 0 ? 0 : Between(random, 0.1, 5));
+    const std::vector<double> none(rise.size(), 0);
+    const auto first = MaxMinByPrices(problem, none, rise, NoShares(problem), &levels);
+    ASSERT_TRUE(first);
+    ExpectFits(problem, first->shares);
+
+    const GavelProblem same = WithPair(problem);
+    const auto wanted = MaxMin(same, none, rise, NoShares(same));
+    ASSERT_TRUE(wanted);
+    EXPECT_NEAR(first->level, wanted->level, kWithin * wanted->level);
+
+    // On from there, with other weights, and then the greatest sum.
+    std::vector<double> floors = ThroughputsOf(problem, first->shares);
+    for (size_t job = 0; job < floors.size(); ++job) {
+      floors[job] = std::min(floors[job], rise[job] * first->level) * 0.9;
+      rise[job] = Between(random, 0.1, 5);
+    }
+    const auto second = MaxMinByPrices(problem, floors, rise, first->shares, &levels);
+    ASSERT_TRUE(second);
+    ExpectFits(problem, second->shares);
+    const auto wanted_second = MaxMin(same, floors, rise, NoShares(same));
+    ASSERT_TRUE(wanted_second);
+    EXPECT_NEAR(second->level, wanted_second->level, kWithin * wanted_second->level);
+
+    std::vector<double> gains;
+    for (size_t job = 0; job < problem.jobs.size(); ++job)
+      gains.push_back(1 / ProportionalThroughput(problem, job));
+    const auto sum = GreatestSumByPrices(problem, floors, gains, first->shares, &sums);
+    ASSERT_TRUE(sum);
+    ExpectFits(problem, *sum);
+    const std::vector<double> throughputs = ThroughputsOf(problem, *sum);
+    for (size_t job = 0; job < floors.size(); ++job)
+      EXPECT_GE(throughputs[job], floors[job] * (1 - kWithin));
+    const auto wanted_sum = GreatestSum(same, floors, NoShares(same));
+    ASSERT_TRUE(wanted_sum);
+    const double most = Sum(same, ThroughputsOf(same, *wanted_sum));
+    EXPECT_NEAR(Sum(problem, throughputs), most, 1e-5 * most);
+  }
+}
+
+TEST(PricedPlans, JobsWithAPriceAreStuck) {
+  // Weights 4 and 1: the first has all of its time at a quarter.
+  GavelProblem problem = {.types = {"a"}, .gpus = {2}, .jobs = {}};
+  for (const char* name : {"0", "1"}) problem.jobs.push_back({.name = name, .throughput = {1}});
+  const auto answer = MaxMinByPrices(problem, std::vector<double>{0, 0}, std::vector<double>{4, 1},
+                                     NoShares(problem));
+  ASSERT_TRUE(answer);
+  EXPECT_GT(answer->prices[0], 0);
+  EXPECT_EQ(answer->prices[1], 0);
+}
+
+}  // namespace
+}  // namespace synergy::testing

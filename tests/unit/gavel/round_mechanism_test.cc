@@ -1,0 +1,103 @@
+#include "gavel/round_mechanism.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace synergy::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// One GPU of a fast type and one of a slow one.
+RoundMechanism OneOfEach(GavelRoundOptions options = {}) { return {{1, 1}, options}; }
+
+TEST(RoundMechanism, JobsTakeTurnsByWhatTheyLack) {
+  RoundMechanism rounds = OneOfEach();
+  rounds.Add("a", 1, {2, 1});
+  rounds.Add("b", 1, {2, 1});
+  rounds.Solved(0, {{"a", {0.75, 0}}, {"b", {0.25, 0.75}}});
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"a", 0}, GavelPick{"b", 1}));
+  rounds.Book("a", 0, 360);
+  rounds.Book("b", 1, 360);
+  // 0.75 * 720 / 540 against 0.25 * 720 / 180.
+  EXPECT_DOUBLE_EQ(rounds.Priority("a", 0), 1);
+  EXPECT_DOUBLE_EQ(rounds.Priority("b", 0), 1);
+  rounds.Book("a", 0, 360);
+  EXPECT_LT(rounds.Priority("a", 0), rounds.Priority("b", 0));
+  // a was promised nothing on the slow type, and fills it.
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0}, GavelPick{"a", 1}));
+}
+
+TEST(RoundMechanism, WhatWasPromisedIsRemembered) {
+  RoundMechanism rounds = OneOfEach();
+  rounds.Add("a", 1, {2, 1});
+  rounds.Add("b", 1, {2, 1});
+  rounds.Solved(100, {{"a", {0.5, 0}}, {"b", {0.5, 0}}});
+  rounds.Book("a", 0, 720);
+  rounds.Solved(820, {{"a", {0.5, 0}}, {"b", {0.5, 0}}});
+  EXPECT_DOUBLE_EQ(rounds.Deficit("a", 0), -360);
+  EXPECT_DOUBLE_EQ(rounds.Deficit("b", 0), 360);
+  EXPECT_DOUBLE_EQ(rounds.Priority("a", 0), rounds.Priority("b", 0));
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0}, GavelPick{"a", 1}));
+}
+
+TEST(RoundMechanism, FifoFillsNothing) {
+  RoundMechanism rounds = OneOfEach({.fifo = true});
+  rounds.Add("a", 1, {2, 1});
+  rounds.Add("b", 1, {2, 1});
+  rounds.Solved(0, {{"a", {1, 0}}, {"b", {0, 0}}});
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"a", 0}));
+}
+
+TEST(RoundMechanism, WhatDoesNotFitIsPassedOver) {
+  RoundMechanism rounds({2}, {});
+  rounds.Add("large", 4, {9});
+  rounds.Add("pair", 2, {1});
+  rounds.Solved(0, {{"large", {0.5}}, {"pair", {0.1}}});
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"pair", 0}));
+}
+
+TEST(RoundMechanism, NobodyFillsATypeThatDoesNotRunIt) {
+  RoundMechanism rounds = OneOfEach();
+  rounds.Add("a", 1, {0, 1});
+  rounds.Solved(0, {{"a", {0, 0}}});
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"a", 1}));
+}
+
+TEST(RoundMechanism, NewcomersGetWhatWouldIdleOnTheirFastestType) {
+  RoundMechanism rounds({1, 1, 1}, {});
+  rounds.Add("a", 1, {2, 1, 1});
+  rounds.Solved(0, {{"a", {1, 0, 0}}});
+  rounds.Add("b", 1, {9, 1, 5});
+  rounds.Add("c", 4, {9, 9, 9});
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"a", 0}, GavelPick{"b", 2}));
+  RoundMechanism idle({1, 1, 1}, {.newcomers = GavelNewcomers::kIdle});
+  idle.Add("b", 1, {9, 1, 5});
+  EXPECT_THAT(idle.Picks(), IsEmpty());
+}
+
+TEST(RoundMechanism, ASolveIsDueWhenJobsComeOrGo) {
+  RoundMechanism rounds = OneOfEach();
+  EXPECT_FALSE(rounds.SolveIsDue(0));
+  rounds.Add("a", 1, {1, 1});
+  EXPECT_TRUE(rounds.SolveIsDue(0));
+  rounds.Solved(0, {{"a", {1, 0}}});
+  EXPECT_FALSE(rounds.SolveIsDue(5000));
+  rounds.Add("b", 1, {1, 1});
+  EXPECT_TRUE(rounds.SolveIsDue(360));  // the last was at 0
+  rounds.Solved(360, {{"a", {1, 0}}, {"b", {0, 1}}});
+  rounds.Remove("a");
+  EXPECT_FALSE(rounds.SolveIsDue(360 + 1919));
+  EXPECT_TRUE(rounds.SolveIsDue(360 + 1920));
+  rounds.Remove("b");
+  EXPECT_FALSE(rounds.SolveIsDue(360 + 1920));  // nobody is there
+  rounds.Add("c", 1, {1, 1});
+  EXPECT_TRUE(rounds.SolveIsDue(400));  // nobody that the solve knew
+}
+
+}  // namespace
+}  // namespace synergy::testing

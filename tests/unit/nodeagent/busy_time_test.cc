@@ -1,0 +1,87 @@
+#include "nodeagent/busy_time.h"
+
+#include <chrono>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace synergy::nodeagent {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr WallTime kBegin = WallTime{} + std::chrono::hours(9);
+
+ContainerBusy Told(double busy, WallTime since = kBegin) {
+  return {"team", "a", "main", busy, since};
+}
+
+TEST(BusyTimeTest, TellsWhatOfTheLastMinuteTheGpusWereBusy) {
+  BusyTime time;
+  for (int i = 0; i <= 60; ++i) {
+    // It trains half as fast from then on.
+    const double busy = i <= 30 ? 1.6 * i : 48 + 0.8 * (i - 30);
+    EXPECT_TRUE(time.Hear(Told(100 + busy), kBegin + seconds(2 * i)));
+    if (i == 30) {
+      EXPECT_NEAR(*time.Estimate()->rate, 0.8, 1e-9);
+    }
+  }
+  ASSERT_TRUE(time.Estimate());
+  EXPECT_NEAR(time.Estimate()->busy, 72, 1e-9);  // what was before it looked is not counted
+  EXPECT_NEAR(*time.Estimate()->rate, 0.4, 1e-9);
+  EXPECT_EQ(time.Estimate()->at, kBegin + seconds(120));
+}
+
+TEST(BusyTimeTest, SaysNothingOfAGpuThatWasNeverBusy) {
+  BusyTime time;
+  for (int i = 0; i < 60; ++i) time.Hear(Told(50), kBegin + seconds(2 * i));
+  EXPECT_FALSE(time.Estimate());
+}
+
+TEST(BusyTimeTest, AMomentIsNoRate) {
+  BusyTime time;
+  time.Hear(Told(0), kBegin);
+  time.Hear(Told(2), kBegin + seconds(2));
+  ASSERT_TRUE(time.Estimate());
+  EXPECT_FALSE(time.Estimate()->rate);
+}
+
+TEST(BusyTimeTest, TheSameAgainIsNothingNew) {
+  BusyTime time;
+  EXPECT_TRUE(time.Hear(Told(1), kBegin));
+  EXPECT_FALSE(time.Hear(Told(1), kBegin));
+  EXPECT_FALSE(time.Hear(Told(5), kBegin - seconds(2)));
+}
+
+TEST(BusyTimeTest, AnotherCountGoesOnAndNeverFalls) {
+  BusyTime time;
+  for (int i = 0; i <= 10; ++i) time.Hear(Told(2 * i), kBegin + seconds(2 * i));
+  EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
+  // The plugin was started again a minute later.
+  const WallTime again = kBegin + seconds(80);
+  time.Hear(Told(0, again), again);
+  EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
+  EXPECT_FALSE(time.Estimate()->rate);
+  for (int i = 1; i <= 10; ++i) time.Hear(Told(i, again), again + seconds(2 * i));
+  EXPECT_NEAR(time.Estimate()->busy, 30, 1e-9);
+  EXPECT_NEAR(*time.Estimate()->rate, 0.5, 1e-9);
+  time.Hear(Told(3, again), again + seconds(22));  // it has fallen
+  EXPECT_NEAR(time.Estimate()->busy, 30, 1e-9);
+}
+
+TEST(BusyTimeTest, NobodyIsBusierThanTimeHasPassed) {
+  BusyTime time;
+  time.Hear(Told(0), kBegin);
+  time.Hear(Told(1e12), kBegin + seconds(20));
+  EXPECT_NEAR(time.Estimate()->busy, 20, 1e-9);
+}
+
+TEST(BusyTimeTest, FindsTheContainer) {
+  const NodeBusy busy{kBegin, {{"team", "a", "main", 1, kBegin}, {"other", "a", "main", 2, {}}}};
+  ASSERT_NE(FindBusy(busy, "other", "a", "main"), nullptr);
+  EXPECT_EQ(FindBusy(busy, "other", "a", "main")->seconds, 2);
+  EXPECT_EQ(FindBusy(busy, "team", "a", "sidecar"), nullptr);
+}
+
+}  // namespace
+}  // namespace synergy::nodeagent

@@ -1,0 +1,289 @@
+#include "nodeagent/prober.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nodeagent/quota_table.h"
+#include "support/fake_clock.h"
+#include "support/silent_log.h"
+
+namespace synergy::nodeagent {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+struct ProbeEvents final : kube::EventRecorder {
+  void Record(kube::EventRecord event) override { events.push_back(std::move(event)); }
+  uint64_t dropped() const override { return 0; }
+
+  std::vector<kube::EventRecord> events;
+};
+
+// Control groups and their guardian.
+struct FakeQuotas final : CpuQuotas, QuotaWriter {
+  Result<QuotaPlan> Plan(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container&,
+                         MilliCpu cpu) override {
+    if (cpu < MilliCpu(10)) return Fail(ErrorCode::kInvalid, "too little");
+    return QuotaPlan{"/groups/" + pod.uid, std::to_string(100 * cpu.count())};
+  }
+  Result<std::string> Read(const std::string& file) override {
+    if (!texts.contains(file)) return Fail(ErrorCode::kNotFound, "no group");
+    return texts[file];
+  }
+  Result<> Begin(const std::string& file, const std::string& text, Duration time) override {
+    if (dead) return Fail(ErrorCode::kUnavailable, "the guardian is gone");
+    texts[file] = text;
+    longest = time;
+    return {};
+  }
+  Result<> End(const std::string& file) override {
+    texts.erase(file);
+    ++ended;
+    return {};
+  }
+
+  std::map<std::string, std::string> texts;  // of groups that have a quota for a moment
+  Duration longest{};
+  int ended = 0;
+  bool dead = false;
+};
+
+class ProberTest : public ::testing::Test {
+ protected:
+  ProberTest() {
+    pods.Replace({});
+    prober.Step();
+  }
+  wire::ResizeStatus Pod(const std::string& name,
+                         std::optional<CpuProbe> probe = std::nullopt) const {
+    wire::ResizeStatus pod;
+    pod.uid = "uid-" + name;
+    pod.pod_namespace = "team";
+    pod.name = name;
+    pod.managed = true;
+    pod.containers.push_back({"train", "containerd://" + name, {}, {}});
+    Fungible fungible;
+    fungible.container = "train";
+    fungible.probe = probe;
+    pod.fungible = std::make_shared<const Fungible>(fungible);
+    return pod;
+  }
+  CpuProbe Probe(Duration time = seconds(20), MilliCpu cpu = MilliCpu(75)) const {
+    return {cpu, clock.WallNow() + time};
+  }
+  void ExpectCounted(const std::string& outcome, int count) const {
+    EXPECT_THAT(metrics.Render(), HasSubstr("synergy_node_agent_probes_total{outcome=\"" + outcome +
+                                            "\"} " + std::to_string(count) + "\n"));
+  }
+
+  testing::FakeClock clock;
+  testing::SilentSink sink;
+  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  metrics::NodeAgentMetrics metrics;
+  ProbeEvents events;
+  FakeQuotas quotas;
+  NodePods pods;
+  Prober prober{pods, quotas, quotas, clock, log, events, metrics};
+};
+
+TEST_F(ProberTest, AProbeLastsUntilItsTimeIsOver) {
+  const WallTime since = clock.WallNow();
+  pods.Upsert(Pod("a", Probe(milliseconds(1500))));
+  EXPECT_EQ(prober.Step(), seconds(1));
+  EXPECT_THAT(quotas.texts, ElementsAre(Pair("/groups/uid-a", "7500")));
+  // Somewhat later, so that the guardian comes in where this process does not.
+  EXPECT_EQ(quotas.longest, milliseconds(6500));
+  EXPECT_THAT(prober.Readings(),
+              ElementsAre(Pair("uid-a", ProbeReading{MilliCpu(75), since, false})));
+  ASSERT_THAT(events.events, SizeIs(1));
+  EXPECT_EQ(events.events[0].reason, "SynergyProbed");
+  EXPECT_EQ(events.events[0].pod_uid, "uid-a");
+  EXPECT_THAT(events.events[0].message,
+              HasSubstr("at most 75m of CPU until 2026-01-02T00:00:01.500000Z"));
+
+  clock.Advance(seconds(1));
+  EXPECT_EQ(prober.Step(), milliseconds(500));
+  clock.Advance(milliseconds(500));
+  prober.Step();
+  EXPECT_THAT(quotas.texts, IsEmpty());
+  EXPECT_THAT(prober.Readings(), IsEmpty());
+  ExpectCounted("done", 1);
+  // The annotation is still there.
+  prober.Step();
+  EXPECT_THAT(quotas.texts, IsEmpty());
+  EXPECT_EQ(quotas.ended, 1);
+}
+
+TEST_F(ProberTest, NoneLastsForLongerThanTwoMinutes) {
+  pods.Upsert(Pod("a", Probe(hours(1))));
+  prober.Step();
+  EXPECT_EQ(quotas.longest, kLongestQuota);
+  clock.Advance(kLongestQuota);
+  prober.Step();
+  EXPECT_THAT(quotas.texts, IsEmpty());
+  prober.Step();
+  EXPECT_THAT(quotas.texts, IsEmpty());
+  ExpectCounted("done", 1);
+}
+
+TEST_F(ProberTest, AClockThatIsSetDoesNotMakeItLonger) {
+  pods.Upsert(Pod("a", Probe(seconds(20))));
+  prober.Step();
+  clock.SetWall(clock.WallNow() - hours(1));
+  clock.Advance(seconds(20));
+  prober.Step();
+  EXPECT_THAT(quotas.texts, IsEmpty());
+}
+
+TEST_F(ProberTest, ItEndsWithTheAnnotationTheContainerAndThePod) {
+  const auto begin = [this] {
+    clock.Advance(seconds(1));
+    pods.Upsert(Pod("a", Probe()));
+    prober.Step();
+    ASSERT_THAT(quotas.texts, SizeIs(1));
+  };
+  const auto expect_end = [this](int count) {
+    prober.Step();
+    EXPECT_THAT(quotas.texts, IsEmpty());
+    EXPECT_THAT(prober.Readings(), IsEmpty());
+    ExpectCounted("ended_early", count);
+  };
+  begin();
+  pods.Upsert(Pod("a"));
+  expect_end(1);
+
+  begin();
+  wire::ResizeStatus restarted = Pod("a", pods.All()[0]->fungible->probe);
+  restarted.containers[0].id = "containerd://next";
+  pods.Upsert(restarted);
+  expect_end(2);
+
+  begin();
+  wire::ResizeStatus leaving = Pod("a", pods.All()[0]->fungible->probe);
+  leaving.deleting = true;
+  pods.Upsert(leaving);
+  expect_end(3);
+
+  begin();
+  pods.Remove(Pod("a"));
+  expect_end(4);
+}
+
+TEST_F(ProberTest, AnotherProbeOfThePodTakesThePlaceOfTheFirst) {
+  pods.Upsert(Pod("a", Probe()));
+  prober.Step();
+  pods.Upsert(Pod("a", Probe(seconds(30), MilliCpu(50))));
+  prober.Step();
+  EXPECT_EQ(quotas.ended, 1);
+  EXPECT_THAT(quotas.texts, ElementsAre(Pair("/groups/uid-a", "5000")));
+}
+
+TEST_F(ProberTest, NeverTwoAtOnceOnTheNode) {
+  pods.Upsert(Pod("b", Probe()));
+  prober.Step();
+  pods.Upsert(Pod("a", Probe()));
+  prober.Step();
+  EXPECT_THAT(quotas.texts, ElementsAre(Pair("/groups/uid-b", "7500")));
+  ExpectCounted("refused", 1);
+  // It does not come later by itself: whoever asked has heard nothing of it by then.
+  pods.Remove(Pod("b"));
+  prober.Step();
+  prober.Step();
+  EXPECT_THAT(quotas.texts, IsEmpty());
+  pods.Upsert(Pod("a", Probe(seconds(21))));
+  prober.Step();
+  EXPECT_THAT(quotas.texts, SizeIs(1));
+}
+
+TEST_F(ProberTest, OnlyManagedPodsAreProbed) {
+  wire::ResizeStatus other = Pod("a", Probe());
+  other.managed = false;
+  pods.Upsert(other);
+  wire::ResizeStatus ended = Pod("b", Probe());
+  ended.terminal = true;
+  pods.Upsert(ended);
+  pods.Upsert(Pod("c", Probe(seconds(0))));
+  prober.Step();
+  EXPECT_THAT(quotas.texts, IsEmpty());
+  ExpectCounted("refused", 0);
+}
+
+TEST_F(ProberTest, AQuotaThatSomebodyElseHasChangedIsToldAndLeft) {
+  pods.Upsert(Pod("a", Probe()));
+  prober.Step();
+  quotas.texts["/groups/uid-a"] = "-1";
+  prober.Step();
+  EXPECT_TRUE(prober.Readings().at("uid-a").wiped);
+  // It stays so, whatever comes.
+  quotas.texts["/groups/uid-a"] = "7500";
+  prober.Step();
+  EXPECT_TRUE(prober.Readings().at("uid-a").wiped);
+  EXPECT_EQ(quotas.ended, 0);
+  clock.Advance(seconds(20));
+  prober.Step();
+  EXPECT_EQ(quotas.ended, 1);
+  ExpectCounted("wiped", 1);
+  ExpectCounted("done", 0);
+}
+
+TEST_F(ProberTest, WhatWasChangedSinceTheLastLookIsToldToo) {
+  pods.Upsert(Pod("a", Probe()));
+  prober.Step();
+  quotas.texts["/groups/uid-a"] = "-1";
+  pods.Upsert(Pod("a"));
+  prober.Step();
+  ExpectCounted("wiped", 1);
+  ExpectCounted("ended_early", 0);
+}
+
+TEST_F(ProberTest, WhatCannotBeIsRefused) {
+  pods.Upsert(Pod("a", Probe(seconds(20), MilliCpu(5))));
+  prober.Step();
+  ExpectCounted("refused", 1);
+  quotas.dead = true;
+  pods.Upsert(Pod("a", Probe(seconds(30))));
+  prober.Step();
+  ExpectCounted("refused", 2);
+  EXPECT_THAT(prober.Readings(), IsEmpty());
+  EXPECT_THAT(events.events, IsEmpty());
+}
+
+TEST_F(ProberTest, WhatAnEarlierAgentMayHaveDiedOfIsNotBegunAgain) {
+  NodePods found;
+  Prober next(found, quotas, quotas, clock, log, events, metrics);
+  next.Step();
+  found.Replace({Pod("a", Probe())});
+  next.Step();
+  found.Replace({Pod("a", Probe())});
+  next.Step();
+  EXPECT_THAT(quotas.texts, IsEmpty());
+  found.Upsert(Pod("a", Probe(seconds(40))));
+  next.Step();
+  EXPECT_THAT(quotas.texts, SizeIs(1));
+}
+
+TEST_F(ProberTest, WhatComesRightAfterTheFirstListIsBegun) {
+  NodePods found;
+  Prober next(found, quotas, quotas, clock, log, events, metrics);
+  found.Replace({Pod("a", Probe())});
+  found.Upsert(Pod("a", Probe(seconds(40))));
+  next.Step();
+  EXPECT_THAT(quotas.texts, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace synergy::nodeagent

@@ -1,0 +1,94 @@
+#include "nodeagent/quota_files.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "support/temporary_folder.h"
+
+namespace synergy::nodeagent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const KeptQuota kFirst{"/groups/a b/cpu.max", 12345678901234567890U, "max 100000", "7500 100000"};
+const KeptQuota kSecond{"/groups/pod2/cpu.cfs_quota_us", 8, "-1", "5000"};
+
+TEST(QuotaRecordsTest, AreReadAsTheyWereWritten) {
+  EXPECT_THAT(ParseQuotaRecords(WriteQuotaRecords(std::vector{kFirst, kSecond})),
+              ElementsAre(kFirst, kSecond));
+  EXPECT_THAT(ParseQuotaRecords(""), IsEmpty());
+}
+
+TEST(QuotaRecordsTest, LinesThatAreNoneAreLeftOut) {
+  const std::string good = WriteQuotaRecords(std::vector{kSecond});
+  EXPECT_THAT(ParseQuotaRecords("\nx\t-1\t5000\t/f\n7\t-1\t5000\n" + good + "8\t-1\t5000\t/cut"),
+              ElementsAre(kSecond));
+}
+
+class QuotaFilesTest : public ::testing::Test {
+ protected:
+  QuotaFilesTest() {
+    std::filesystem::create_directories(folder_.Path("groups/pod1"));
+    std::ofstream(file_) << "90000\n";
+  }
+
+  testing::TemporaryFolder folder_;
+  const std::string file_ = folder_.Path("groups/pod1/cpu.cfs_quota_us");
+  CgroupQuotaFiles files_{folder_.Path("groups"), folder_.Path("made/state")};
+};
+
+TEST_F(QuotaFilesTest, ReadsAndWritesQuotas) {
+  struct stat found{};
+  ASSERT_EQ(::stat(folder_.Path("groups/pod1").c_str(), &found), 0);
+  EXPECT_EQ(files_.FolderOf(file_), found.st_ino);
+  EXPECT_EQ(files_.Read(file_), "90000");
+  EXPECT_TRUE(files_.Write(file_, "75000"));
+  EXPECT_EQ(files_.Read(file_), "75000");
+  const std::string gone = folder_.Path("groups/pod2/cpu.max");
+  EXPECT_EQ(files_.FolderOf(gone).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(files_.Read(gone).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(QuotaFilesTest, TouchesNoOtherFiles) {
+  std::ofstream(folder_.Path("cpu.max")) << "mine\n";
+  std::ofstream(folder_.Path("groups/memory.max")) << "mine\n";
+  for (const std::string& file :
+       {folder_.Path("cpu.max"), folder_.Path("groups/memory.max"),
+        folder_.Path("groups/../cpu.max"), folder_.Path("groups/a\nb/cpu.max"),
+        std::string("cpu.max"), std::string()}) {
+    EXPECT_EQ(files_.FolderOf(file).error().code, ErrorCode::kInvalid) << file;
+    EXPECT_EQ(files_.Read(file).error().code, ErrorCode::kInvalid) << file;
+    EXPECT_EQ(files_.Write(file, "x").error().code, ErrorCode::kInvalid) << file;
+  }
+}
+
+TEST_F(QuotaFilesTest, KeepsRecordsForTheNextProcess) {
+  {
+    CgroupQuotaFiles earlier(folder_.Path("groups"), folder_.Path("made/state"));
+    ASSERT_TRUE(earlier.Lock());
+    EXPECT_THAT(earlier.Load().value(), IsEmpty());
+    ASSERT_TRUE(earlier.Save(std::vector{kFirst, kSecond}));
+    ASSERT_TRUE(earlier.Save(std::vector{kSecond}));
+    EXPECT_EQ(files_.Lock().error().code, ErrorCode::kConflict);
+  }
+  ASSERT_TRUE(files_.Lock());
+  ASSERT_TRUE(files_.Lock());
+  EXPECT_THAT(files_.Load().value(), ElementsAre(kSecond));
+}
+
+TEST_F(QuotaFilesTest, SaysWhyNothingCanBeKept) {
+  CgroupQuotaFiles files(folder_.Path("groups"), file_);
+  EXPECT_THAT(files.Lock().error().message, HasSubstr("cpu.cfs_quota_us/lock"));
+  EXPECT_FALSE(files.Save({}));
+}
+
+}  // namespace
+}  // namespace synergy::nodeagent

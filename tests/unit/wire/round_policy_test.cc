@@ -1,0 +1,82 @@
+#include "wire/round_policy.h"
+
+#include <chrono>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/objects.h"
+
+namespace synergy::wire {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ListPage<RoundPolicy> Read(const std::string& rest) {
+  const Result<ListPage<RoundPolicy>> page = ObjectReader().ReadList<RoundPolicy>(
+      R"({"items":[{"metadata":{"name":"las","uid":"u","generation":3},)" + rest + "}]}");
+  EXPECT_TRUE(page) << page.error().message;
+  return *page;
+}
+
+TEST(RoundPolicies, HaveSettings) {
+  const auto page = Read(R"("spec":{"clusterQueues":["a","b"],"policy":"2d-las","roundSeconds":60,
+    "leastRunSeconds":0,"restartCostSeconds":7,"queueLimits":[10,20.5],"promote":8,
+    "sizeHistory":[1,2],"priorities":{"least":-5,"most":100}})");
+  EXPECT_THAT(page.problems, IsEmpty());
+  const RoundPolicy& policy = page.items.front();
+  EXPECT_THAT(policy.cluster_queues, ElementsAre("a", "b"));
+  const RoundSettings expected{.policy = "2d-las",
+                               .queues = {.limits = {10, 20.5}, .promote = 8},
+                               .sizes = {1, 2},
+                               .round = std::chrono::seconds(60),
+                               .least_run = Duration(0),
+                               .restart_cost = std::chrono::seconds(7)};
+  EXPECT_EQ(policy.settings.policy, expected.policy);
+  EXPECT_EQ(policy.settings.queues.limits, expected.queues.limits);
+  EXPECT_EQ(policy.settings.queues.promote, expected.queues.promote);
+  EXPECT_EQ(policy.settings.sizes, expected.sizes);
+  EXPECT_EQ(policy.settings.round, expected.round);
+  EXPECT_EQ(policy.settings.least_run, expected.least_run);
+  EXPECT_EQ(policy.settings.restart_cost, expected.restart_cost);
+  EXPECT_EQ(policy.least_priority, -5);
+  EXPECT_EQ(policy.most_priority, 100);
+  EXPECT_EQ(policy.generation, 3);
+}
+
+TEST(RoundPolicies, HaveDefaults) {
+  const auto page = Read(R"("spec":{"clusterQueues":["a"]})");
+  const RoundSettings& settings = page.items.front().settings;
+  EXPECT_EQ(settings.policy, "las");
+  EXPECT_EQ(settings.round, std::chrono::minutes(5));
+  EXPECT_THAT(settings.queues.limits, ElementsAre(3250, 7200));
+}
+
+TEST(RoundPolicies, SayWhatIsWrong) {
+  EXPECT_THAT(
+      Read(R"("spec":{"promote":-1,"roundSeconds":"x"})").problems,
+      ElementsAre("round policy las: spec.roundSeconds: must be a whole number, not a string",
+                  "round policy las: spec.promote: must be a number that is not negative"));
+}
+
+TEST(RoundPolicies, TakeAStatusAndGiveItBack) {
+  RoundPolicy policy;
+  policy.uid = "u";
+  RoundPolicyStatus status;
+  status.observed_generation = 3;
+  status.ready = true;
+  status.reason = "Ordered";
+  status.since = "2026-11-21T07:00:00Z";
+  status.queues.push_back({.name = "a", .ready = true, .gpus = 8, .runs = 2, .up_next = {"t/x"}});
+  status.queues.push_back({.name = "b", .message = "there is no such ClusterQueue"});
+  const std::string body = WriteRoundPolicyStatus(policy, status);
+  EXPECT_THAT(body, HasSubstr(R"("metadata":{"uid":"u"})"));
+  const size_t from = body.find(R"("status":{)");
+  EXPECT_EQ(Read(body.substr(from, body.size() - from - 1)).items.front().status, status);
+}
+
+}  // namespace
+}  // namespace synergy::wire

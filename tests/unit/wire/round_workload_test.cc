@@ -1,0 +1,93 @@
+#include "wire/round_workload.h"
+
+#include <chrono>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace synergy::wire {
+namespace {
+
+using Doing = Rounds::Doing;
+using std::chrono::hours;
+
+constexpr WallTime kQuotaSince{Duration(hours(10))};
+
+// Of two pods, with quota.
+Workload Admitted() {
+  Workload workload;
+  workload.pods = 2;
+  workload.has_quota = true;
+  workload.quota_since = kQuotaSince;
+  return workload;
+}
+
+QueuedPod PodOf(bool has_node, bool running, WallTime since = {}) {
+  QueuedPod pod;
+  pod.has_gpus = true;
+  pod.has_node = has_node;
+  pod.running = running;
+  pod.since = since;
+  return pod;
+}
+
+WorkloadPods Count(const std::vector<QueuedPod>& pods) {
+  WorkloadPods counts;
+  for (const QueuedPod& pod : pods) counts.Add(pod);
+  return counts;
+}
+
+TEST(RoundWorkload, RunsWhenAllItsPodsDo) {
+  const WallTime later = kQuotaSince + hours(1);
+  const WorkloadPods both = Count({PodOf(true, true, later), PodOf(true, true, kQuotaSince)});
+  EXPECT_EQ(DoingOf(Admitted(), both), Doing::kRan);
+  EXPECT_EQ(DoingSince(Admitted(), both), later);
+  const WorkloadPods one = Count({PodOf(true, true), PodOf(true, false)});
+  EXPECT_EQ(DoingOf(Admitted(), one), Doing::kNeither) << "it starts";
+}
+
+TEST(RoundWorkload, WaitsForNodesWhenItHasQuotaAndAPodWithoutOne) {
+  const WorkloadPods pods = Count({PodOf(true, true), PodOf(false, false)});
+  EXPECT_EQ(DoingOf(Admitted(), pods), Doing::kUnplaced);
+  EXPECT_EQ(DoingSince(Admitted(), pods), kQuotaSince);
+  EXPECT_EQ(DoingOf(Admitted(), {}), Doing::kNeither) << "its pods are yet to be made";
+  QueuedPod launcher = PodOf(false, false);
+  launcher.has_gpus = false;
+  EXPECT_EQ(DoingOf(Admitted(), Count({launcher})), Doing::kNeither);
+  Workload leaves = Admitted();
+  leaves.evicted = true;
+  EXPECT_EQ(DoingOf(leaves, pods), Doing::kNeither);
+}
+
+TEST(RoundWorkload, WaitsForItsTurnWithoutQuotaUnlessItsUserStoppedIt) {
+  Workload workload = Admitted();
+  workload.has_quota = false;
+  EXPECT_EQ(DoingOf(workload, {}), Doing::kWaited);
+  EXPECT_EQ(DoingSince(workload, {}), kQuotaSince);
+  workload.active = false;
+  EXPECT_EQ(DoingOf(workload, {}), Doing::kNeither);
+}
+
+TEST(RoundWorkload, HasTheBandThatItsPriorityIs) {
+  Workload workload;
+  workload.priority = 7;
+  EXPECT_EQ(BandOf(workload), Band::kNext);
+  workload.note = RoundNote{.own = 8, .written = 7};
+  EXPECT_EQ(BandOf(workload), Band::kWaits);
+  workload.note = RoundNote{.own = 6, .written = 7};
+  EXPECT_EQ(BandOf(workload), Band::kRuns);
+  EXPECT_EQ(PriorityOf(6, Band::kRuns), 7);
+}
+
+TEST(RoundWorkload, IsLeftAloneWhereItsBandsWouldLeaveTheRange) {
+  RoundPolicy policy;
+  policy.most_priority = 10;
+  Workload workload = Admitted();
+  workload.priority = 9;
+  EXPECT_FALSE(ToRoundWorkload(policy, workload, {}).left_alone);
+  workload.priority = 10;
+  EXPECT_TRUE(ToRoundWorkload(policy, workload, {}).left_alone);
+}
+
+}  // namespace
+}  // namespace synergy::wire
