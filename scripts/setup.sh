@@ -8,7 +8,7 @@ usage: scripts/setup.sh [--no-cluster] [--cross]
 Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes, kwok,
 Helm and Kueue), which are built from Go modules, and the system of its v2 nodes, all kept in
 ${XDG_CACHE_HOME:-~/.cache}/synergy.
-Run it again at any time: it does only what is missing. The first build of the programs takes about 20 minutes on two cores,
+Run it again at any time: it does only what is missing. The first build of the programs takes 5 to 15 minutes on two cores,
 the system of v2 nodes 2 more and what its downloads take.
 
   --no-cluster   only what the build and the unit tests need

@@ -22,7 +22,7 @@ Sets up, builds and runs every test. Parts, in order:
   --only PART    just this part; may be given more than once
   --skip-setup   do not install anything
 
-The first run on a machine builds the Kubernetes programs as well (about 20 minutes with kwok, Helm and Kueue). Exit status 1 when anything failed.
+The first run on a machine builds the Kubernetes programs as well (5 to 15 minutes with kwok, Helm and Kueue). Exit status 1 when anything failed.
 TEXT
 }
 
@@ -51,32 +51,6 @@ build() {
   cmake --preset "$1" >/dev/null && cmake --build --preset "$1" --target "${2-all}"
 }
 
-# The sanitizers' builds take what CPU the tests leave: most of these wait for a cluster most of the time. What goes wrong
-# shows when the part itself builds.
-# In a session of its own: the kernel may weigh whole sessions against each other, and niceness counts within one only.
-build_ahead() {
-  local preset
-  for preset in "$@"; do
-    # shellcheck disable=SC2016 # for the shell that is started
-    setsid --wait nice -n 19 bash -c 'echo 19 2>/dev/null >/proc/self/autogroup
-      cmake --preset "$1" && exec cmake --build --preset "$1" --target unit_tests' build "$preset" >/dev/null 2>&1 || return 0
-  done
-}
-ahead=
-start_building_ahead() {
-  local wanted=() part
-  for part in "${parts[@]}"; do
-    case $part in asan | tsan) wanted+=("$part") ;; esac
-  done
-  ((${#wanted[@]})) || return 0
-  build_ahead "${wanted[@]}" &
-  ahead=$!
-}
-finish_building_ahead() {
-  [[ -z $ahead ]] || wait "$ahead"
-  ahead=
-}
-
 build_versions() {
   local folder
   for folder in tests/versions/*; do
@@ -98,9 +72,9 @@ test_go() (
 
 run_part() {
   case $1 in
-    tests) build release && start_building_ahead && ctest --preset release -j3 ;;
+    tests) build release && ctest --preset release -j3 ;;
     go) test_go ;;
-    asan | tsan) finish_building_ahead && build "$1" unit_tests && ctest --preset "$1" -j2 ;;
+    asan | tsan) build "$1" unit_tests && ctest --preset "$1" -j2 ;;
     lint) scripts/lint.sh --fast ;;
     tidy) scripts/lint.sh ;;
     versions) build release && build_versions && ctest --preset release -C versions -L versions ;;

@@ -116,10 +116,11 @@ cgroup_hierarchies() {
   fi
 }
 
-# make_cgroup NODE: the root of the node's pods in every hierarchy; --real-node-cpu limits it. What is left of the machine is
-# for everything else, so that the nodes' CPU is there whatever else runs: else their pods' speeds would mean little.
+# make_cgroup NODE: the root of the node's pods in every hierarchy; --real-node-cpu limits it. Pods come before what else runs
+# on the machine, for a real node shares its CPU with no control plane: before all of it where a limit leaves something for that,
+# else as four processes would.
 make_cgroup() {
-  local path hierarchy level
+  local path hierarchy level shares=4096
   path=$(cgroup_of "$1")
   for hierarchy in $(cgroup_hierarchies); do
     for level in "${path%/*}" "$path"; do
@@ -127,14 +128,13 @@ make_cgroup() {
       inherit_resources "$hierarchy$level"
     done
   done
-  ((REAL_NODE_CPU)) || return 0
+  ((!REAL_NODE_CPU)) || shares=262144
   if has_cgroup_v2; then
-    echo "${REAL_NODE_CPU}00 100000" >"/sys/fs/cgroup$path/cpu.max"
-    echo 10000 >"/sys/fs/cgroup${path%/*}/cpu.weight"
+    ((!REAL_NODE_CPU)) || echo "${REAL_NODE_CPU}00 100000" >"/sys/fs/cgroup$path/cpu.max"
+    echo $((shares * 100 / 1024 < 10000 ? shares * 100 / 1024 : 10000)) >"/sys/fs/cgroup${path%/*}/cpu.weight"
   else
-    echo 100000 >"/sys/fs/cgroup/cpu$path/cpu.cfs_period_us"
-    echo "${REAL_NODE_CPU}00" >"/sys/fs/cgroup/cpu$path/cpu.cfs_quota_us"
-    echo 262144 >"/sys/fs/cgroup/cpu${path%/*}/cpu.shares"
+    ((!REAL_NODE_CPU)) || echo "${REAL_NODE_CPU}00" >"/sys/fs/cgroup/cpu$path/cpu.cfs_quota_us"
+    echo "$shares" >"/sys/fs/cgroup/cpu${path%/*}/cpu.shares"
   fi
 }
 

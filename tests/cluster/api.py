@@ -6,6 +6,7 @@ import socket
 import ssl
 import threading
 import time
+import typing
 import urllib.parse
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -19,8 +20,20 @@ class ApiError(Exception):
         self.status = status
 
 
+class Kind(typing.NamedTuple):
+    folder: str  # of the API's paths, such as /apis/apps/v1
+    resource: str
+    name: str
+    namespaced: bool
+
+    def path(self, namespace="default", name=None):
+        """Of one object, or of all; without a namespace, of all namespaces."""
+        within = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        return f"{self.folder}{within}/{self.resource}" + (f"/{name}" if name else "")
+
+
 class Api:
-    """As the administrator. Calls share a connection, so one thread makes them."""
+    """As the administrator. A connection for each thread."""
 
     def __init__(self, cluster):
         config = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "--output", "json"))
@@ -28,19 +41,21 @@ class Api:
         self.address = urllib.parse.urlsplit(server["server"]).netloc
         self.context = ssl.create_default_context(cafile=server["certificate-authority"])
         self.context.load_cert_chain(user["client-certificate"], user["client-key"])
-        self.connection = None
+        self.own = threading.local()
+        self.kinds = {}  # each name of a kind -> its Kind
 
-    def call(self, method, path, body=None, content_type="application/json"):
-        if self.connection is None:
-            self.connection = http.client.HTTPSConnection(self.address, timeout=10, context=self.context)
+    def call(self, method, path, body=None, content_type="application/json", accept="application/json"):
+        connection = getattr(self.own, "connection", None)
+        if connection is None:
+            connection = self.own.connection = http.client.HTTPSConnection(self.address, timeout=10, context=self.context)
         try:
-            self.connection.request(method, path, body and json.dumps(body), {"Content-Type": content_type})
-            answer = self.connection.getresponse()
+            connection.request(method, path, body and json.dumps(body), {"Content-Type": content_type, "Accept": accept})
+            answer = connection.getresponse()
             text = answer.read()
         except (OSError, http.client.HTTPException) as problem:
-            self.connection.close()
-            self.connection = None
-            raise ApiError(0, str(problem)) from problem
+            connection.close()
+            self.own.connection = None
+            raise ApiError(0, str(problem) or type(problem).__name__) from problem
         if answer.status >= 300:
             raise ApiError(answer.status, text.decode(errors="replace")[:500])
         return json.loads(text)
@@ -53,6 +68,30 @@ class Api:
 
     def items(self, path):
         return self.call("GET", path)["items"]
+
+    def kind(self, name):
+        """By any of its names: "pods", "pod", "po", "Pod", "deployments.apps"."""
+        if name.lower() not in self.kinds:
+            self.kinds = self.discover()
+        if name.lower() not in self.kinds:
+            raise ApiError(404, f"the API server has no kind {name}")
+        return self.kinds[name.lower()]
+
+    def discover(self):
+        kinds = {}
+        for root in ("/api", "/apis"):
+            for group in self.call("GET", root, accept="application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")["items"]:
+                group_name = group["metadata"].get("name", "")
+                version = group["versions"][0]  # the preferred one
+                folder = f"{root}/{group_name}/{version['version']}" if group_name else f"{root}/{version['version']}"
+                for entry in version.get("resources", []):
+                    kind = Kind(folder, entry["resource"], entry["responseKind"]["kind"], entry["scope"] == "Namespaced")
+                    names = [entry["resource"], entry.get("singularResource"), kind.name, *entry.get("shortNames", [])]
+                    for name in filter(None, names):
+                        # Core kinds come first: "events" are theirs.
+                        kinds.setdefault(name.lower(), kind)
+                        kinds.setdefault(f"{name}.{group_name}".lower(), kind)
+        return kinds
 
     def create_pod(self, pod):
         self.call("POST", PODS, pod)

@@ -128,7 +128,7 @@ class Installation(Cluster):
         return done.stdout
 
     def system_pods(self):
-        return self.get("pods", "--namespace", NAMESPACE)["items"]
+        return self.get("pods", namespace=NAMESPACE)["items"]
 
     def audit_lines(self):
         return (self.state / "logs/audit.log").read_text(encoding="utf-8").splitlines()
@@ -287,7 +287,7 @@ class InstallTest(unittest.TestCase):
         """What a pod of the node agent answers to whoever shows the certificate in that Secret."""
         def content(secret, key):
             file = self.cluster.folder / f"{secret}-{key}"
-            file.write_bytes(base64.b64decode(self.cluster.get("secret", secret, "--namespace", NAMESPACE)["data"][key]))
+            file.write_bytes(base64.b64decode(self.cluster.get("secret", secret, namespace=NAMESPACE)["data"][key]))
             return str(file)
 
         context = ssl.create_default_context(cafile=content("synergy-node-agent-tls", "ca.crt"))
@@ -402,7 +402,7 @@ class InstallTest(unittest.TestCase):
 
     def test_5_upgrade_and_rollback_lose_and_block_no_job(self):
         """Of everything but the device plugin: while that is replaced, its node, here the only one, has no GPUs to give."""
-        certificate = self.cluster.get("secret", "synergy-controller-tls", "--namespace", NAMESPACE)["data"]["tls.crt"]
+        certificate = self.cluster.get("secret", "synergy-controller-tls", namespace=NAMESPACE)["data"]["tls.crt"]
         made, stop = [], threading.Event()
 
         def make():
@@ -434,10 +434,10 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(failed, {}, "their Jobs made others")
         self.assertEqual(len(pods), len(made))
         self.assertEqual(len(managed), len(pods), "a review went unanswered")
-        self.assertEqual(self.cluster.get("events", "--field-selector=reason=Preempted")["items"], [])
+        self.assertEqual(self.cluster.get("events", fieldSelector="reason=Preempted")["items"], [])
         for pod in self.cluster.system_pods():
             self.assertEqual(restarts(pod), 0, pod["metadata"]["name"])
-        self.assertEqual(self.cluster.get("secret", "synergy-controller-tls", "--namespace", NAMESPACE)["data"]["tls.crt"], certificate)
+        self.assertEqual(self.cluster.get("secret", "synergy-controller-tls", namespace=NAMESPACE)["data"]["tls.crt"], certificate)
         if prometheus.wanted_pictures():
             prometheus.draw(self.prometheus, prometheus.wanted_pictures(), self.began, time.time())
         self.cluster.kubectl("delete", "jobs", "--all")
@@ -482,7 +482,7 @@ class InstallTest(unittest.TestCase):
     def allowed(self, name):
         """(API group, resource, verb) of a program's ClusterRole, and of its Role."""
         items = [self.cluster.get("clusterrole", name)]
-        items += [item for item in self.cluster.get("roles", "--namespace", NAMESPACE)["items"] if item["metadata"]["name"] == name]
+        items += [item for item in self.cluster.get("roles", namespace=NAMESPACE)["items"] if item["metadata"]["name"] == name]
         return {(group, resource, verb) for item in items for rule in item["rules"]
                 for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}
 
@@ -561,7 +561,7 @@ class InstallTest(unittest.TestCase):
         wait_for("the pod with its fair share", lambda: is_ready(self.cluster.get("pod", "sated")))
         allocatable = milli(self.cluster.get("node", NODE)["status"]["allocatable"]["cpu"])
         taken = sum(milli(container["resources"].get("requests", {}).get("cpu", "0"))
-                    for pod in self.cluster.get("pods", "--all-namespaces")["items"]
+                    for pod in self.cluster.get("pods", namespace=None)["items"]
                     for container in [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]])
         hog = training_pod("hog")
         hog["spec"]["containers"][0]["resources"] = {"requests": {"cpu": f"{allocatable - taken - 1}m"}}
@@ -696,10 +696,10 @@ class InstallTest(unittest.TestCase):
         # Kubernetes' own controllers take those of a Service away, a moment after it.
         wait_for("the endpoints to be gone", lambda: not any(name.startswith("endpoint") for name in left()))
         self.assertEqual(left(), [])
-        inside = self.cluster.get(kinds, "--namespace", NAMESPACE)["items"]
+        inside = self.cluster.get(kinds, namespace=NAMESPACE)["items"]
         names = {f"{item['kind']} {item['metadata']['name']}" for item in inside if item["metadata"].get("namespace") == NAMESPACE}
         self.assertEqual(names - {"ConfigMap kube-root-ca.crt", "ServiceAccount default"}, set())
-        self.assertTrue(self.cluster.get("trainingprofile", "hungry", "--namespace", "default"))
+        self.assertTrue(self.cluster.get("trainingprofile", "hungry"))
         # Pods are created as ever.
         self.cluster.create({**training_pod("after"), "spec": {"containers": [{"name": "x", "image": "synergy.test/busybox:1"}]}})
         wait_for("a pod without Synergy", lambda: is_ready(self.cluster.get("pod", "after")))

@@ -148,7 +148,7 @@ class MemoryTest(unittest.TestCase):
         self.assertLess(in_use, 300 * MIB)
         # By way of its status: the spec's generation is what it was.
         self.assertEqual(self.get("told")["metadata"]["generation"], 1)
-        fields = self.cluster.get("pod", "told", "--show-managed-fields")["metadata"]["managedFields"]
+        fields = self.cluster.get("pod", "told")["metadata"]["managedFields"]
         managers = [m["manager"] for m in fields if "memory-in-use" in json.dumps(m)]
         self.assertEqual(managers, ["synergy-node-agent"])
 
@@ -213,7 +213,7 @@ class MemoryTest(unittest.TestCase):
             self.assertEqual(container_group(self.get(name)), group)
             self.assertEqual((after[name]["oom_kill"], after[name]["max"]), (0, 0), name)
             self.assertEqual(self.read(group, "memory.high").strip(), "max")
-        evicted = [e["message"] for e in self.cluster.get("events", "--all-namespaces")["items"] if e["reason"] == "Evicted"]
+        evicted = [e["message"] for e in self.cluster.get("events", namespace=None)["items"] if e["reason"] == "Evicted"]
         self.assertEqual(evicted, [])
         pressure = v2_node.conditions(self.cluster.get("node", NODE))["MemoryPressure"]["status"]
         self.assertEqual(pressure, "False")

@@ -108,7 +108,7 @@ class NodeAgentTest(unittest.TestCase):
         self.assertIn("below current usage", wait_for("the kubelet to refuse", refused, 90)[0]["message"])
 
     def events(self, pod, reason):
-        items = self.cluster.get("events", f"--field-selector=involvedObject.name={pod},reason={reason}")["items"]
+        items = self.cluster.get("events", fieldSelector=f"involvedObject.name={pod},reason={reason}")["items"]
         return [event["message"] for event in items]
 
     def recent(self, pod, name):

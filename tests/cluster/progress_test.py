@@ -51,11 +51,20 @@ class ProgressTest(unittest.TestCase):
         lines = re.findall(rf'^{name}{{.*pod="([^"]*)".*}} (.*)$', self.agent.get("/metrics"), re.M)
         return {pod: float(value) for pod, value in lines}
 
-    def true_rate(self, name, seconds):
-        """Iterations per second in the last seconds, by the trainer's own clock and count."""
-        lines = re.findall(r"^time=([\d.]+) iterations=(\d+) ", self.cluster.kubectl("logs", name), re.M)
-        first, last = lines[-min(len(lines), seconds)], lines[-1]
-        return (int(last[1]) - int(first[1])) / (float(last[0]) - float(first[0]))
+    def true_rates(self, name):
+        """The least and the most iterations per second of any 20 s in which the agent could have looked, by the trainer's own clock
+        and count. On a machine that nobody else uses they are the same: the trainers wait most of the time.
+        """
+        lines = [(float(time), int(count)) for time, count in
+                 re.findall(r"^time=([\d.]+) iterations=(\d+) ", self.cluster.kubectl("logs", name), re.M)][-(SECONDS + 45):]
+        rates = [(last[1] - first[1]) / (last[0] - first[0]) for first, last in zip(lines, lines[20:])]
+        return min(rates), max(rates)
+
+    def check_rate(self, name, rate):
+        least, most = self.true_rates(name)
+        print(f"{name}: {rate:.2f} iterations per second, {least:.2f} to {most:.2f} by the trainer itself")
+        self.assertGreater(rate, 0.97 * least)
+        self.assertLess(rate, 1.03 * most)
 
     def test_rates_are_those_of_the_trainers(self):
         counter = {"synergy.io/progress-counter": "synergy_trainer_iterations_total", "synergy.io/progress-port": "8000"}
@@ -70,14 +79,12 @@ class ProgressTest(unittest.TestCase):
         time.sleep(SECONDS)
         rates = self.metrics("synergy_pod_iterations_per_second")
         for name in ("bar", "counter", "pattern"):
-            true = self.true_rate(name, SECONDS)
-            print(f"{name}: {rates[name]:.2f} iterations per second, {true:.2f} by the trainer itself")
-            self.assertAlmostEqual(rates[name] / true, 1, delta=0.03)
+            self.check_rate(name, rates[name])
         self.assertEqual(set(rates), {"bar", "counter", "pattern"}, "nothing is guessed of those that do not tell")
         left = self.metrics("synergy_pod_remaining_seconds")
         self.assertAlmostEqual(left["bar"], 100_000 / rates["bar"], delta=0.1 * left["bar"])
         self.assertNotIn("counter", left)
-        events = self.cluster.get("events", "--field-selector=reason=SynergyProgressUnseen")["items"]
+        events = self.cluster.get("events", fieldSelector="reason=SynergyProgressUnseen")["items"]
         self.assertEqual([event["involvedObject"]["name"] for event in events], ["misspelt"])
 
         print(f"the agent: {self.agent.memory() / 2**20:.1f} MiB")
@@ -90,7 +97,7 @@ class ProgressTest(unittest.TestCase):
         again = wait_for("it to know the rates again", lambda: (found := self.metrics("synergy_pod_iterations_per_second"))
                          and {"bar", "pattern"} <= set(found) and found, 10)
         for name in ("bar", "pattern"):
-            self.assertAlmostEqual(again[name] / rates[name], 1, delta=0.03)
+            self.check_rate(name, again[name])
 
     def test_what_is_read_is_told_where_it_may_be_seen(self):
         data = 96 << 20

@@ -63,7 +63,7 @@ def prepared(cluster, nodes, recording=None):
     """
     profiles = [training_profile(model) for model in MODELS] + [STEADY]
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": profiles}))
-    names = sorted(node["metadata"]["name"] for node in cluster.get("nodes", "--selector=synergy.test/node=simulated")["items"])
+    names = sorted(node["metadata"]["name"] for node in cluster.get("nodes", labelSelector="synergy.test/node=simulated")["items"])
     closed = names[nodes:]
     if closed:
         cluster.kubectl("cordon", *closed)
@@ -439,7 +439,7 @@ class FreeRun:
 
 def fair_share(cluster):
     """(CPU, memory) of one GPU of the simulated nodes, which are alike."""
-    node = cluster.get("nodes", "--selector=synergy.test/node=simulated")["items"][0]["status"]["allocatable"]
+    node = cluster.get("nodes", labelSelector="synergy.test/node=simulated")["items"][0]["status"]["allocatable"]
     gpus = int(node[GPU])
     return float(quantity(node["cpu"])) / gpus, float(quantity(node["memory"])) / gpus
 

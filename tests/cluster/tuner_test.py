@@ -75,7 +75,7 @@ class TunerTest(FungibleTest):
             raise AssertionError(f"{error}: {self.cores()}, of the quota {self.quota_used()} used") from error
 
     def event_reasons(self, name):
-        items = self.cluster.get("events", f"--field-selector=involvedObject.name={name}")["items"]
+        items = self.cluster.get("events", fieldSelector=f"involvedObject.name={name}")["items"]
         return {event["reason"] for event in items}
 
     def check(self):

@@ -103,7 +103,7 @@ def daemons():
 
 def daemon_pods(cluster):
     return {pod["metadata"]["labels"]["app.kubernetes.io/component"]: pod
-            for pod in cluster.get("pods", "--namespace", helm.NAMESPACE)["items"] if "deletionTimestamp" not in pod["metadata"]}
+            for pod in cluster.get("pods", namespace=helm.NAMESPACE)["items"] if "deletionTimestamp" not in pod["metadata"]}
 
 
 def daemons_are_ready(cluster):
