@@ -50,7 +50,7 @@ build=build/$architecture
 # So that clones in other folders find what was compiled before.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 # Afresh, so that nothing is remembered of libraries that others have replaced.
-cmake --fresh --preset release -B "$build" -DSYNERGY_TESTS=$tests --toolchain cmake/cross.cmake -DSYNERGY_MACHINE="$machine" \
+cmake --fresh --preset release -B "$build" -DSYNERGY_TESTS=$tests -DSYNERGY_UNIT_TESTS=$tests --toolchain cmake/cross.cmake -DSYNERGY_MACHINE="$machine" \
   -DSYNERGY_SYSROOT="$(sysroot_folder "$architecture")" >/dev/null
 cmake --build "$build" --target programs
 say "the programs for $architecture are in $build/bin"

@@ -8,10 +8,10 @@ usage: scripts/test.sh [--only PART]... [--skip-setup]
 Sets up, builds and runs every test. Parts, in order:
 
   lint      formatting, layering, names, shell, Go (scripts/lint.sh --fast)
-  tests     the release build's tests: unit, property, integration, lint and cluster
+  tests     the release build's tests: property, integration, lint and cluster
   go        the tests of the Go programs (oracle, benchmarks)
   asan      the unit tests under the address and undefined sanitizers
-  tsan      the unit tests under the thread sanitizer
+  tsan      the unit tests of what threads share under the thread sanitizer
   tidy      clang-tidy as well (scripts/lint.sh); about ten minutes, so only when asked for
   versions  the chart on the older versions of Kubernetes in tests/versions, whose programs it builds (10 minutes each on
             two cores), so only when asked for

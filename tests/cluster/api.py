@@ -1,5 +1,6 @@
 """The API server, asked without kubectl in between: for what is timed, for many calls, and for pods' changes as they come."""
 
+import atexit
 import http.client
 import json
 import socket
@@ -8,6 +9,7 @@ import threading
 import time
 import typing
 import urllib.parse
+import weakref
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -42,12 +44,15 @@ class Api:
         self.context = ssl.create_default_context(cafile=server["certificate-authority"])
         self.context.load_cert_chain(user["client-certificate"], user["client-key"])
         self.own = threading.local()
+        self.opened = weakref.WeakSet()
+        atexit.register(self.close)
         self.kinds = {}  # each name of a kind -> its Kind
 
     def call(self, method, path, body=None, content_type="application/json", accept="application/json"):
         connection = getattr(self.own, "connection", None)
         if connection is None:
             connection = self.own.connection = http.client.HTTPSConnection(self.address, timeout=10, context=self.context)
+            self.opened.add(connection)
         try:
             connection.request(method, path, body and json.dumps(body), {"Content-Type": content_type, "Accept": accept})
             answer = connection.getresponse()
@@ -59,6 +64,10 @@ class Api:
         if answer.status >= 300:
             raise ApiError(answer.status, text.decode(errors="replace")[:500])
         return json.loads(text)
+
+    def close(self):
+        for connection in list(self.opened):
+            connection.close()
 
     def open(self, path):
         """A connection of its own, and its answer, to be read as it comes."""

@@ -10,7 +10,7 @@ from real_nodes import NODES, await_rest, explained, say, tuner_metric
 
 
 class Arrivals:
-    """Two nodes of four have one sensitive pod each, with nearly all of the node's CPU, and a GPU that is free."""
+    """Two nodes have one sensitive pod each, with nearly all of the node's CPU, and a GPU that is free."""
 
     def __init__(self, cluster):
         self.cluster = cluster

@@ -1,4 +1,4 @@
-"""Trainers without any profile on four real nodes: what is measured of them while they train, and how fast they become.
+"""Trainers without any profile on real nodes: what is measured of them while they train, and how fast they become.
 
 They print what a tqdm loop prints. What they could reach follows by arithmetic from what they are (trainers.KINDS) and from where
 they were placed, which is blind the first time.
@@ -10,7 +10,7 @@ import time
 
 import trainers
 from cluster import wait_for
-from real_nodes import explained, say
+from real_nodes import NODES, explained, say
 
 # What a trainer reaches at most, by CPU in thousandths of a core: the true curve.
 CPU_SECONDS = {"sensitive": 0.010, "insensitive": 0.00025}
@@ -141,7 +141,7 @@ class Run:
 
 
 def order(draw):
-    names = [f"{kind}-{i}" for kind in trainers.KINDS for i in range(4)]
+    names = [f"{kind}-{i}" for kind in trainers.KINDS for i in range(NODES * trainers.GPUS // 2)]
     draw.shuffle(names)
     return names
 

@@ -1,4 +1,4 @@
-"""Trainers on four real nodes, a cluster of its own: the goals, and pods that come and go. Times are told, not asserted."""
+"""Trainers on real nodes, a cluster of its own: the goals, and pods that come and go. Times are told, not asserted."""
 
 import os
 import pathlib
@@ -56,7 +56,7 @@ class EndToEndTest(unittest.TestCase):
         show_arrivals(arrivals.stages)
         for name, cpu in arrivals.lowest.items():
             self.assertGreaterEqual(cpu, trainers.FAIR_SHARE if "filler" not in name else trainers.INSENSITIVE_CPU, f"{name} was below its floor")
-        self.assertTrue(any("room for default/late-0" in text for i in range(4) for text in self.cluster.events(f"early-{i}")))
+        self.assertTrue(any("room for default/late-0" in text for i in range(NODES) for text in self.cluster.events(f"early-{i}")))
         for stage in arrivals.stages:
             # One change a pod and round: who was cut in this one grows in the next.
             self.assertLessEqual(stage.get("rounds until grown", 0), 2)

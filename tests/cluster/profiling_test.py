@@ -1,4 +1,4 @@
-"""Trainers without a profile on four real nodes, a cluster of its own: they are measured while they train. Times are told, not asserted."""
+"""Trainers without a profile on real nodes, a cluster of its own: they are measured while they train. Times are told, not asserted."""
 
 import os
 import pathlib
