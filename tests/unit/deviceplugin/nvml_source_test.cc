@@ -14,8 +14,8 @@
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
-#include "unit/deviceplugin/fake_nvml.h"
-#include "unit/deviceplugin/fake_nvml_library.h"
+#include "support/fake_nvml.h"
+#include "support/fake_nvml_library.h"
 
 namespace synergy::testing {
 namespace {

@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "unit/deviceplugin/fake_nvml.h"
+#include "support/fake_nvml.h"
 
 namespace synergy::testing {
 

@@ -2,7 +2,7 @@
 // FakeNvml. Without a test that says otherwise: four A100 in two pairs with four NVLinks each, as
 // busy as the environment's SYNERGY_FAKE_NVML_UTILIZATION says, in percent.
 
-#include "unit/deviceplugin/fake_nvml.h"
+#include "support/fake_nvml.h"
 
 #include <chrono>
 #include <cstdlib>
