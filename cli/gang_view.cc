@@ -11,12 +11,6 @@
 namespace synergy::cli {
 namespace {
 
-size_t RunningOf(const GangView::Members& members) {
-  size_t running = 0;
-  for (const auto& [node, count] : members.running) running += count;
-  return running;
-}
-
 std::string AllocationText(const GangView::Members& members) {
   if (!members.least) return {};
   const std::string least = DescribeCpuAndMemory(*members.least);
@@ -26,6 +20,24 @@ std::string AllocationText(const GangView::Members& members) {
 }
 
 }  // namespace
+
+size_t RunningOf(const GangView::Members& members) {
+  size_t running = 0;
+  for (const auto& [node, count] : members.running) running += count;
+  return running;
+}
+
+std::string WaitText(const GangView& gang) {
+  if (!gang.members) return {};
+  const GangView::Members& members = *gang.members;
+  if (members.running.empty() && members.there < gang.size)
+    return fmt::format("it waits for {} more pods to be created", gang.size - members.there);
+  if (members.waiting > 0) {
+    return fmt::format("{} of them wait until there is room for all of these at once",
+                       members.waiting);
+  }
+  return {};
+}
 
 GangView View(const Gang& gang, const ClusterSnapshot* cluster) {
   GangView view{.name = gang.name,
@@ -83,12 +95,8 @@ std::string ToText(const GangView& gang) {
   }
   if (!members.running.empty()) text += ")";
   text += AllocationText(members) + '\n';
-  if (members.running.empty() && members.there < gang.size) {
-    text += fmt::format("  it waits for {} more pods to be created\n", gang.size - members.there);
-  } else if (members.waiting > 0) {
-    text += fmt::format("  {} of them wait until there is room for all of these at once\n",
-                        members.waiting);
-  }
+  if (const std::string waits = WaitText(gang); !waits.empty())
+    text += fmt::format("  {}\n", waits);
   return text;
 }
 

@@ -33,6 +33,10 @@ struct GangView {
   std::optional<Members> members;
 };
 
+size_t RunningOf(const GangView::Members& members);
+// "it waits for 3 more pods to be created"; empty: for nothing, or nobody knows.
+std::string WaitText(const GangView& gang);
+
 // `cluster` may be null.
 GangView View(const Gang& gang, const ClusterSnapshot* cluster);
 

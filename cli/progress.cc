@@ -51,7 +51,9 @@ ProgressFacts ReadProgress(kube::ApiClient& client, const ControllerAddress& con
                              pod_namespace.empty() ? "" : "?namespace=", pod_namespace));
   auto progress = answer ? wire::ReadClusterProgress(*answer) : Fail(answer.error());
   if (!progress) {
+    const ErrorCode code = progress.error().code;
     facts.note = NoteOn(progress.error(), controller);
+    facts.lasts = code == ErrorCode::kDenied || code == ErrorCode::kNotFound;
     return facts;
   }
   for (KnownProgress& known : progress->pods) {
@@ -59,6 +61,12 @@ ProgressFacts ReadProgress(kube::ApiClient& client, const ControllerAddress& con
     facts.by_uid.insert_or_assign(std::move(uid), std::move(known));
   }
   return facts;
+}
+
+std::optional<ShownRate> RateOf(const PodProgress& pod) {
+  if (pod.estimate && pod.estimate->rate) return ShownRate{*pod.estimate->rate, true};
+  if (pod.rate) return ShownRate{*pod.rate, false};
+  return std::nullopt;
 }
 
 std::optional<double> PartDone(const PodProgress& pod) {
@@ -74,15 +82,10 @@ std::optional<Duration> Silence(const KnownProgress& known) {
 }
 
 std::string RateText(const std::optional<KnownProgress>& known) {
-  if (!known) return "-";
-  std::string text;
-  if (const auto& estimate = known->pod.estimate; estimate && estimate->rate) {
-    text = fmt::format("~{:.2f} busy", *estimate->rate);
-  } else if (known->pod.rate) {
-    text = fmt::format("{:.3g}/s", *known->pod.rate);
-  } else {
-    return "-";
-  }
+  const std::optional<ShownRate> rate = known ? RateOf(known->pod) : std::nullopt;
+  if (!rate) return "-";
+  const std::string text = rate->busy ? fmt::format("~{:.2f} busy", rate->amount)
+                                      : fmt::format("{:.3g}/s", rate->amount);
   const std::optional<Duration> silence = Silence(*known);
   return silence ? fmt::format("{} {} ago", text, ToShortText(*silence)) : text;
 }

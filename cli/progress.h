@@ -24,7 +24,8 @@ struct ControllerAddress {
 
 struct ProgressFacts {
   std::map<std::string, KnownProgress> by_uid;
-  std::string note;  // why there is nothing, and what helps; empty: Synergy has answered
+  std::string note;    // why there is nothing, and what helps; empty: Synergy has answered
+  bool lasts = false;  // who asks again is told the same: it is not there, or not allowed
 
   // None: nothing is known of the pod.
   std::optional<KnownProgress> Of(const std::string& uid) const;
@@ -34,6 +35,12 @@ struct ProgressFacts {
 ProgressFacts ReadProgress(kube::ApiClient& client, const ControllerAddress& controller,
                            const std::string& pod_namespace);
 
+// Iterations a second, or busy seconds a second where the training does not tell.
+struct ShownRate {
+  double amount = 0;
+  bool busy = false;
+};
+std::optional<ShownRate> RateOf(const PodProgress& pod);
 // What is done of what the training says there is, 0 to 1; none where it does not say.
 std::optional<double> PartDone(const PodProgress& pod);
 // For how long the training has said nothing, where that is more than two minutes.

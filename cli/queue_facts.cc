@@ -57,4 +57,17 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
   return facts;
 }
 
+Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
+                                     const std::string& own_namespace) {
+  const auto policies =
+      kube::ListAll<wire::RoundPolicy>(client, reader, {std::string(kube::kRoundPoliciesPath), ""});
+  if (policies) {
+    return policies->items.empty() ? Result<QueueFacts>(QueueFacts())
+                                   : ReadQueues(client, reader, own_namespace);
+  }
+  const ErrorCode code = policies.error().code;
+  if (code == ErrorCode::kNotFound || code == ErrorCode::kDenied) return QueueFacts();
+  return Fail(policies.error());
+}
+
 }  // namespace synergy::cli

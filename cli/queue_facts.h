@@ -30,5 +30,8 @@ struct QueueFacts {
 // Of all namespaces, or of `own_namespace` where no more may be seen.
 Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
                               const std::string& own_namespace);
+// What RoundPolicies order: where there is none, or none may be seen, nothing else is read.
+Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
+                                     const std::string& own_namespace);
 
 }  // namespace synergy::cli

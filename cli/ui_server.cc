@@ -8,6 +8,7 @@
 #include "cli/cluster_facts.h"
 #include "cli/explain.h"
 #include "cli/page/page.h"
+#include "cli/queue_facts.h"
 
 namespace synergy::cli {
 namespace {
@@ -66,9 +67,11 @@ void UiServer::AddRoutes(http::Server& server, const std::string& prefix) {
 }
 
 http::Response UiServer::State(std::string_view query) {
+  const std::optional<uint64_t> since = Version(Parameter(query, "since"));
   const std::lock_guard lock(mutex_);
+  if (!since) no_progress_ = no_queues_ = false;
   if (const auto read = Refresh(); !read) return Problem(read.error());
-  return {200, "application/json", map_.Since(Version(Parameter(query, "since")))};
+  return {200, "application/json", map_.Since(since)};
 }
 
 http::Response UiServer::Explain(std::string_view query) {
@@ -91,9 +94,33 @@ Result<> UiServer::Refresh() {
   if (read_ && now - *read_ < kRefresh) return {};
   const auto facts = FactsReader(*connection_.client, connection_.reader).ReadCluster();
   if (!facts) return Fail(facts.error());
+  ReadProgressAndQueues();
   map_.Update(*facts, clock_.WallNow());
   read_ = now;
   return {};
+}
+
+void UiServer::ReadProgressAndQueues() {
+  const Instant now = clock_.Now();
+  if (slowly_read_ && now - *slowly_read_ < kSlowRefresh) return;
+  slowly_read_ = now;
+  if (!no_progress_) {
+    const ProgressFacts progress = ReadProgress(*connection_.client, controller_, "");
+    no_progress_ = progress.lasts;
+    map_.SetProgress(progress, clock_.WallNow());
+  }
+  if (no_queues_) return;
+  auto queues =
+      ReadOrderedQueues(*connection_.client, connection_.reader, connection_.pod_namespace);
+  if (queues) {
+    no_queues_ = queues->policies.empty();
+  } else {
+    const Error error = queues.error();
+    no_queues_ = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kDenied;
+    queues.emplace();
+    if (error.code != ErrorCode::kNotFound) queues->notes.push_back("no queues: " + error.message);
+  }
+  map_.SetQueues(*queues, clock_.WallNow());
 }
 
 }  // namespace synergy::cli

@@ -23,6 +23,8 @@ class UiServer {
  public:
   // The cluster is read at most so often, and only when a page asks.
   static constexpr std::chrono::seconds kRefresh{2};
+  // Progress and queues: node agents are asked every ten seconds, and rounds are longer.
+  static constexpr std::chrono::seconds kSlowRefresh{5};
 
   // `clock` outlives this.
   UiServer(Connection connection, ControllerAddress controller, const Clock& clock);
@@ -35,6 +37,7 @@ class UiServer {
   http::Response Explain(std::string_view query);
   // Failures: as FactsReader.
   Result<> Refresh();
+  void ReadProgressAndQueues();
 
   const Connection connection_;
   const ControllerAddress controller_;
@@ -42,6 +45,10 @@ class UiServer {
   std::mutex mutex_;  // of all below, and of the connection
   LiveMap map_;
   std::optional<Instant> read_;
+  std::optional<Instant> slowly_read_;
+  // It is not there, or may not be seen: asked for again when a page is opened.
+  bool no_progress_ = false;
+  bool no_queues_ = false;
 };
 
 }  // namespace synergy::cli

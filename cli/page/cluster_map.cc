@@ -7,7 +7,7 @@
 namespace synergy::cli {
 namespace {
 
-std::string JsonText(const std::string& text) {
+std::string JsonText(std::string_view text) {
   json::Writer out;
   out.Text(text);
   return out.Take();
@@ -41,10 +41,6 @@ std::string AllAmounts(const ResourceVector& amounts) {
   return out.Take();
 }
 
-void SetText(MapObject& object, const char* member, const std::string& text) {
-  if (!text.empty()) object[member] = JsonText(text);
-}
-
 // The members' values are JSON text.
 std::string Json(const MapObject& object) {
   json::Writer out;
@@ -71,6 +67,17 @@ MapObject Changed(const MapObject& before, const MapObject& now) {
 
 }  // namespace
 
+void SetText(MapObject& object, const char* member, std::string_view text) {
+  if (!text.empty()) object[member] = JsonText(text);
+}
+
+void SetNumber(MapObject& object, const char* member, std::optional<double> number) {
+  if (!number) return;
+  json::Writer out;
+  out.Number(*number);
+  object[member] = out.Take();
+}
+
 MapObject ToMapObject(const MapNode& node) {
   MapObject object{{"allocatable", AllAmounts(node.allocatable)},
                    {"others", Divided(node.others)},
@@ -89,16 +96,20 @@ MapObject ToMapObject(const MapPod& pod) {
   SetText(object, "profile", view.profile);
   SetText(object, "job", pod.job);
   SetText(object, "why", pod.why);
+  SetText(object, "gang", pod.gang);
   if (!view.node.empty()) object["allocation"] = Divided(view.allocated);
   if (view.fair_share && view.demand) {
     object["fairShare"] = Divided(*view.fair_share);
     object["demand"] = Divided(*view.demand);
   }
-  if (pod.since) {
-    json::Writer out;
-    out.Number(*pod.since);
-    object["since"] = out.Take();
-  }
+  SetNumber(object, "since", pod.since);
+  if (!pod.progress) return object;
+  const MapProgress& progress = *pod.progress;
+  if (progress.rate)
+    SetNumber(object, progress.rate->busy ? "busy" : "rate", progress.rate->amount);
+  SetNumber(object, "done", progress.done);
+  SetNumber(object, "ends", progress.ends);
+  SetNumber(object, "silent", progress.silent);
   return object;
 }
 
@@ -118,7 +129,7 @@ void MapRecorder::Objects::Remove(const std::string& key) {
   now_.erase(key);
 }
 
-void MapRecorder::Objects::Replace(std::map<std::string, MapObject> objects) {
+void MapRecorder::Objects::Replace(MapObjects objects) {
   for (const auto& [key, object] : now_) {
     if (!objects.contains(key)) before_.try_emplace(key, object);
   }
@@ -151,13 +162,18 @@ std::optional<std::string> MapRecorder::Objects::TakePatch() {
 }
 
 std::string MapRecorder::State() const {
-  return Json({{"nodes", nodes_.State()}, {"pods", pods_.State()}});
+  MapObject state;
+  for (const auto& [kind, objects] : kinds_) {
+    if (!objects.empty() || kind == "nodes" || kind == "pods") state[kind] = objects.State();
+  }
+  return Json(state);
 }
 
 std::string MapRecorder::TakePatch() {
   MapObject patch;
-  if (auto nodes = nodes_.TakePatch()) patch["nodes"] = *std::move(nodes);
-  if (auto pods = pods_.TakePatch()) patch["pods"] = *std::move(pods);
+  for (auto& [kind, objects] : kinds_) {
+    if (auto changed = objects.TakePatch()) patch[kind] = *std::move(changed);
+  }
   return patch.empty() ? std::string() : Json(patch);
 }
 

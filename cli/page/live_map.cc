@@ -1,17 +1,19 @@
 #include "cli/page/live_map.h"
 
-#include <map>
 #include <utility>
 
+#include "cli/page/map_gangs.h"
 #include "cli/page/map_nodes.h"
+#include "cli/page/map_queues.h"
 #include "cli/pod_view.h"
+#include "cli/queue_view.h"
 #include "json/writer.h"
 
 namespace synergy::cli {
 namespace {
 
 MapPod OnMap(const Pod& pod, const Profiles& profiles, WallTime now) {
-  MapPod on_map{.view = View(pod, profiles, now)};
+  MapPod on_map{.view = View(pod, profiles, now), .gang = GangKey(pod)};
   if (!pod.waiting) return on_map;
   on_map.why = pod.waiting->message;
   if (pod.waiting->since > WallTime{}) {
@@ -22,12 +24,45 @@ MapPod OnMap(const Pod& pod, const Profiles& profiles, WallTime now) {
 
 }  // namespace
 
+void LiveMap::SetProgress(const ProgressFacts& facts, WallTime now) {
+  progress_note_ = facts.note;
+  const std::map<std::string, MapProgress> told = std::exchange(progress_, {});
+  for (const auto& [uid, known] : facts.by_uid) {
+    const MapProgress progress = ProgressOnMap(known, now);
+    const auto before = told.find(uid);
+    const bool alike = before != told.end() && Alike(before->second, progress, now);
+    progress_[uid] = alike ? before->second : progress;
+  }
+}
+
+void LiveMap::SetQueues(const QueueFacts& facts, WallTime now) {
+  queue_notes_ = facts.notes;
+  MapQueues shown = QueuesOnMap(ViewOrderedQueues(facts, now));
+  map_.Replace("queues", std::move(shown.queues));
+  map_.Replace("workloads", std::move(shown.workloads));
+}
+
 void LiveMap::Update(const ClusterFacts& facts, WallTime now) {
-  std::map<std::string, MapObject> nodes;
+  MapObjects nodes;
   for (const auto& [name, node] : NodesOf(*facts.cluster)) nodes[name] = ToMapObject(node);
-  std::map<std::string, MapObject> pods;
-  for (const Pod& pod : facts.pods) pods[pod.uid] = ToMapObject(OnMap(pod, facts.profiles, now));
-  map_.Replace(std::move(nodes), std::move(pods));
+  MapObjects pods;
+  for (const Pod& pod : facts.pods) {
+    MapPod on_map = OnMap(pod, facts.profiles, now);
+    const auto progress = progress_.find(pod.uid);
+    if (progress != progress_.end()) on_map.progress = progress->second;
+    pods[pod.uid] = ToMapObject(on_map);
+  }
+  map_.Replace("nodes", std::move(nodes));
+  map_.Replace("pods", std::move(pods));
+  map_.Replace("gangs", GangsOf(facts.pods, *facts.cluster));
+  MapObjects notes;
+  const auto add = [&notes](const std::string& note) {
+    if (!note.empty()) SetText(notes[std::to_string(notes.size())], "text", note);
+  };
+  for (const std::string& note : facts.notes) add(note);
+  add(progress_note_);
+  for (const std::string& note : queue_notes_) add(note);
+  map_.Replace("notes", std::move(notes));
   std::string patch = map_.TakePatch();
   if (patch.empty()) return;
   ++version_;

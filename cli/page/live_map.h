@@ -7,17 +7,25 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/cluster_facts.h"
 #include "cli/page/cluster_map.h"
+#include "cli/page/map_progress.h"
+#include "cli/progress.h"
+#include "cli/queue_facts.h"
 #include "core/clock.h"
 
 namespace synergy::cli {
 
 class LiveMap {
  public:
+  // How far pods are, and the queues: shown from the next update on. `now`: when they were read.
+  void SetProgress(const ProgressFacts& facts, WallTime now);
+  void SetQueues(const QueueFacts& facts, WallTime now);
   // `facts` with the cluster.
   void Update(const ClusterFacts& facts, WallTime now);
 
@@ -30,6 +38,9 @@ class LiveMap {
   static constexpr size_t kRemembered = 100;
 
   MapRecorder map_;
+  std::map<std::string, MapProgress> progress_;  // as it was told, by the pod's uid
+  std::string progress_note_;
+  std::vector<std::string> queue_notes_;
   uint64_t version_ = 0;
   std::deque<std::string> patches_;  // the last one led to version_
 };

@@ -14,6 +14,21 @@ function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+// These in this order, without touching those that stand where they should: focus stays.
+function arrange(list, elements) {
+  const focused = document.activeElement;
+  const wanted = new Set(elements);
+  for (const child of [...list.children]) {
+    if (!wanted.has(child)) child.remove();
+  }
+  let place = list.firstElementChild;
+  for (const element of elements) {
+    if (element === place) place = place.nextElementSibling;
+    else list.insertBefore(element, place);
+  }
+  if (focused !== document.activeElement && list.contains(focused)) focused.focus({ preventScroll: true });
+}
+
 const percent = (part) => `${(100 * Math.min(Math.max(part, 0), 1)).toFixed(2)}%`;
 
 // What of a node is taken, pod by pod: one element with a gradient.
@@ -39,6 +54,12 @@ function fillBullet(bullet, pod, member) {
   bullet.style.setProperty("--demand", percent(pod.demand[member] / share / SHARES));
 }
 
+// So that the members of a gang are found.
+function setGang(button, pod) {
+  if (pod.gang) button.dataset.gang = pod.gang;
+  else delete button.dataset.gang;
+}
+
 // One pod of a node.
 class PodBox {
   constructor(key) {
@@ -47,7 +68,9 @@ class PodBox {
     this.words = hidden("");
     this.cpu = make("span", { className: "bullet" });
     this.memory = make("span", { className: "bullet" });
-    this.button = make("button", { type: "button", tabIndex: -1 }, this.name, this.gpus, this.words, this.cpu, this.memory);
+    this.done = make("span", { className: "done" });
+    this.progress = make("span", { className: "progress" });
+    this.button = make("button", { type: "button", tabIndex: -1 }, this.name, this.gpus, this.words, this.cpu, this.memory, this.done, this.progress);
     this.button.dataset.pod = key;
     this.element = make("li", {}, this.button);
   }
@@ -57,12 +80,22 @@ class PodBox {
     this.pod = pod;
     setText(this.name, pod.name);
     setText(this.gpus, countText(pod.gpus, "GPU", "GPUs"));
-    setText(this.words, `, ${sensitivityText(pod)}; CPU ${amountText(pod, "cpu", cpuText)}; memory ${amountText(pod, "memory", memoryText)}`);
+    setText(this.words, `, ${sensitivityText(pod)}; CPU ${amountText(pod, "cpu", cpuText)}; memory ${amountText(pod, "memory", memoryText)}${pod.gang ? `; gang ${pod.gang}` : ""}; `);
     this.button.className = `pod ${sensitivityOf(pod)}`;
+    setGang(this.button, pod);
+    this.done.hidden = pod.done === undefined;
+    this.done.style.setProperty("--part", percent(pod.done ?? 0));
     for (const bullet of [this.cpu, this.memory]) bullet.hidden = !pod.demand;
     if (!pod.demand) return;
     fillBullet(this.cpu, pod, "cpu");
     fillBullet(this.memory, pod, "memory");
+  }
+
+  // What changes as time goes by.
+  tick(time) {
+    const text = progressText(this.pod, time);
+    this.progress.hidden = text === "";
+    setText(this.progress, text);
   }
 }
 
@@ -116,15 +149,11 @@ class NodeBox {
       box.draw(pod);
       boxes.set(key, box);
     }
-    for (const [key, box] of this.boxes) {
-      if (!boxes.has(key)) box.element.remove();
-    }
     this.boxes = boxes;
-    // In their order, without touching those that stand where they should: focus stays.
-    let place = this.list.firstElementChild;
-    for (const box of boxes.values()) {
-      if (box.element === place) place = place.nextElementSibling;
-      else this.list.insertBefore(box.element, place);
-    }
+    arrange(this.list, [...boxes.values()].map((box) => box.element));
+  }
+
+  tick(time) {
+    for (const box of this.boxes.values()) box.tick(time);
   }
 }

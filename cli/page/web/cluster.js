@@ -22,13 +22,19 @@ function startCluster() {
 
   const explain = async (key) => {
     const pod = map.pods.get(key);
-    details.show(pod.name, [...podFacts(pod, now()), ["Why", pod.node ? "" : view.why(pod)]]);
+    const gang = gangText(pod.gang, map.gangs.get(pod.gang), map.membersOf.get(pod.gang) ?? new Map());
+    details.show(pod.name, [...podFacts(pod, now()), ["Gang", gang], ["Why", pod.node ? "" : view.why(pod)]]);
     const told = details.expectText();
     try {
       told(await (await ask(`explain?namespace=${encodeURIComponent(pod.namespace)}&name=${encodeURIComponent(pod.name)}`)).text());
     } catch (error) {
       told(`No explanation: ${error.message}`);
     }
+  };
+
+  const tellOfJob = (key) => {
+    const workload = map.workloads.get(key);
+    details.show(workload.name, workloadFacts(workload, map.queues.get(workload.queue)));
   };
 
   const refresh = async () => {
@@ -45,7 +51,9 @@ function startCluster() {
     setTimeout(refresh, REFRESH);
   };
 
-  view = new RunView(make("h2", { textContent: "The cluster now" }), explain, redraw);
+  setText(document.querySelector("#find-form label"), "Find a job, gang, profile or node");
+  for (const item of document.querySelectorAll("#legend .now")) item.hidden = false;
+  view = new RunView(make("h2", { textContent: "The cluster now" }), { onPod: explain, onWorkload: tellOfJob }, redraw);
   document.getElementById("runs").append(view.element);
   find.addEventListener("input", redraw);
   refresh();

@@ -39,7 +39,30 @@ function podFacts(pod, time) {
     ["Profile", pod.profile ? `${pod.profile} (${sensitivityText(pod)})` : sensitivityText(pod)],
     ["CPU", amountText(pod, "cpu", cpuText)],
     ["Memory", amountText(pod, "memory", memoryText)],
+    ["Progress", progressText(pod, time)],
     ["Waits for", pod.since === undefined ? "" : durationText(time - pod.since)],
+  ];
+}
+
+// What is told of a gang, and of a job in a queue.
+function gangText(key, gang, members) {
+  return gang ? [key, membersText(gang), whyGangWaits(gang, members)].filter(Boolean).join("; ") : "";
+}
+
+function workloadFacts(workload, queue) {
+  const band = workload.band && `${workload.band}: ${workload.why}`;
+  return [
+    ["State", workload.state],
+    ["Kind", workload.kind],
+    ["GPUs", String(workload.gpus)],
+    ["Queue", queue?.title],
+    ["Place", workload.place && `${workload.place} of ${queue?.waiting} that wait`],
+    ["Band", band],
+    ["GPU time so far", workload.gpuTime],
+    ["Fair-share delay", workload.fairShareDelay],
+    ["Fragmentation delay", workload.fragmentationDelay],
+    ["Lost turns", workload.lostTurns === undefined ? "" : String(workload.lostTurns)],
+    ["Pods without a node", workload.unplaced],
   ];
 }
 

@@ -56,12 +56,13 @@ function startSimulation({ runs }) {
       setText(shown.view.figures, figuresText(shown.run.figures));
       player?.stretch();
     };
-    shown.view = new RunView(runHeading(runs, at, choose), (key) => {
+    const onPod = (key) => {
       const pod = shown.timeline.map.pods.get(key);
       const fared = runs.map((run) => [`With ${run.name}`, jobText(run.jobs[pod.job])]);
       const waits = pod.node ? "" : shown.view.why(pod);
       details.show(pod.name, [...podFacts(pod, player.time), ["Why", waits], ...fared]);
-    }, redraw);
+    };
+    shown.view = new RunView(runHeading(runs, at, choose), { onPod }, redraw);
     choose(at);
     document.getElementById("runs").append(shown.view.element);
     return shown;

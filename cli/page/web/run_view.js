@@ -1,7 +1,6 @@
 // One run, or the cluster: how much is taken, who waits, and the nodes in groups that fold.
 
 const GROUP_SIZE = 64; // nodes
-const MOST_WAITING = 200; // rows
 
 // Nodes by zone and rack; large groups in parts, so that what is unfolded stays small.
 function groupsOf(nodes) {
@@ -79,70 +78,31 @@ class GroupView {
     this.names = group.nodes;
     this.title = make("span", { className: "group-name", textContent: group.name });
     this.totals = make("span", { className: "group-totals" });
+    this.chosen = make("span", { className: "group-chosen" });
     this.list = make("ul", { className: "nodes" });
     this.list.setAttribute("aria-label", `nodes of ${group.name}`);
-    this.element = make("details", { open }, make("summary", {}, this.title, this.totals), this.list);
+    this.element = make("details", { open }, make("summary", {}, this.title, this.totals, this.chosen), this.list);
     this.boxes = new Map();
   }
 
-  // `isShown(name)`: whether the user looks for that node. Folded groups draw their summary only.
-  draw(map, totals, isShown) {
+  // `isShown(name)`: whether the user looks for that node; `chosen`: a gang, and how many of its
+  // members are on each node. Folded groups draw their summary only.
+  draw(map, time, totals, isShown, chosen) {
     const nodes = this.names.filter(isShown);
     this.element.hidden = nodes.length === 0;
     if (this.element.hidden) return;
     setText(this.totals, totalsText(totals));
+    const members = this.names.reduce((sum, name) => sum + (chosen.on.get(name) ?? 0), 0);
+    setText(this.chosen, members > 0 ? `${members} of gang ${chosen.gang}` : "");
     if (!this.element.open) return;
     const elements = nodes.map((name) => {
       if (!this.boxes.has(name)) this.boxes.set(name, new NodeBox(name));
       const box = this.boxes.get(name);
       box.draw(name, map.nodes.get(name), inOrder(map.podsOf.get(name)));
+      box.tick(time);
       return box.element;
     });
     if (!sameParts([...this.list.children], elements)) this.list.replaceChildren(...elements);
-  }
-}
-
-class WaitingRow {
-  constructor(key) {
-    this.button = make("button", { type: "button" });
-    this.button.dataset.pod = key;
-    this.cells = [make("td"), make("td"), make("td")];
-    this.element = make("tr", {}, make("th", { scope: "row" }, this.button), ...this.cells);
-  }
-
-  draw(pod, time, totals) {
-    setText(this.button, pod.name);
-    this.button.className = sensitivityOf(pod);
-    const since = pod.since === undefined ? "" : durationText(time - pod.since);
-    [String(pod.gpus), since, whyItWaits(pod, totals)].forEach((text, at) => setText(this.cells[at], text));
-  }
-}
-
-class WaitingTable {
-  constructor() {
-    this.summary = make("summary");
-    this.body = make("tbody");
-    this.rest = make("p");
-    const head = ["Job", "GPUs", "Waits for", "Why"].map((text) => make("th", { scope: "col", textContent: text }));
-    this.table = make("table", {}, make("thead", {}, make("tr", {}, ...head)), this.body);
-    this.element = make("details", { className: "waiting", open: true }, this.summary, make("div", { className: "scroll" }, this.table), this.rest);
-    this.rows = new Map();
-  }
-
-  draw(waiting, time, totals) {
-    setText(this.summary, waiting.length === 0 ? "Nobody waits" : `${countText(waiting.length, "job waits", "jobs wait")}`);
-    const shown = waiting.slice(0, MOST_WAITING);
-    this.table.hidden = shown.length === 0;
-    setText(this.rest, waiting.length > shown.length ? `and ${waiting.length - shown.length} more: find them by name` : "");
-    const rows = new Map();
-    for (const [key, pod] of shown) {
-      const row = this.rows.get(key) ?? new WaitingRow(key);
-      row.draw(pod, time, totals);
-      rows.set(key, row);
-    }
-    this.rows = rows;
-    const elements = [...rows.values()].map((row) => row.element);
-    if (!sameParts([...this.body.children], elements)) this.body.replaceChildren(...elements);
   }
 }
 
@@ -170,23 +130,50 @@ function neighbour(buttons, button, key) {
 }
 
 class RunView {
-  // `heading`: an element; `onPod(key)`: somebody asks for more about it.
-  constructor(heading, onPod, redraw) {
+  // `heading`: an element; `onPod(key)`, `onWorkload(key)`: somebody asks for more about it.
+  constructor(heading, { onPod, onWorkload }, redraw) {
     this.redraw = redraw;
     this.figures = make("p", { className: "figures" });
+    this.notes = make("ul", { className: "notes" });
     this.totals = make("p", { className: "totals" });
     this.waiting = new WaitingTable();
+    this.more = new MoreTables();
     this.map = make("div", { className: "map" });
     this.map.setAttribute("role", "group");
     this.map.setAttribute("aria-label", "Nodes");
-    this.element = make("section", { className: "run" }, heading, this.figures, this.totals, this.waiting.element, make("h3", { textContent: "Nodes" }), this.map);
+    this.element = make("section", { className: "run" }, heading, this.figures, this.notes, this.totals, this.waiting.element, this.more.element, make("h3", { textContent: "Nodes" }), this.map);
     this.groups = [];
     this.element.addEventListener("click", (event) => {
-      const button = event.target.closest("button[data-pod]");
-      if (button) onPod(button.dataset.pod);
+      const button = event.target.closest("button");
+      if (!button) return;
+      const { pod, choose, workload, gang } = button.dataset;
+      if (choose) this.choose(choose === this.chosen ? undefined : choose);
+      if (gang) this.choose(gang);
+      if (pod) onPod(pod);
+      if (workload) onWorkload(workload);
     });
     this.map.addEventListener("keydown", (event) => this.move(event));
     this.map.addEventListener("focusin", (event) => this.keep(event.target));
+  }
+
+  // Its members are marked until another gang is chosen, or none.
+  choose(gang) {
+    this.chosen = gang;
+    this.redraw();
+  }
+
+  // The chosen gang, if it is still there, and how many of its members are on each node.
+  chosenOn(map) {
+    const on = new Map();
+    if (!map.gangs.has(this.chosen)) this.chosen = undefined;
+    for (const { node } of map.membersOf.get(this.chosen)?.values() ?? []) on.set(node, (on.get(node) ?? 0) + 1);
+    return { gang: this.chosen, on };
+  }
+
+  markChosen() {
+    for (const button of this.element.querySelectorAll("button.of-chosen")) button.classList.toggle("of-chosen", button.dataset.gang === this.chosen);
+    if (this.chosen === undefined) return;
+    for (const button of this.element.querySelectorAll("button[data-gang]")) button.classList.toggle("of-chosen", button.dataset.gang === this.chosen);
   }
 
   move(event) {
@@ -224,23 +211,33 @@ class RunView {
   draw(map, time, wanted) {
     this.makeGroups(map);
     const has = (text) => text?.toLowerCase().includes(wanted);
-    const matches = (pod) => has(pod.name) || has(pod.profile) || has(pod.namespace);
+    const matches = (pod) => has(pod.name) || has(pod.profile) || has(pod.namespace) || has(pod.gang);
     const isShown = (name) => !wanted || has(name) || [...(map.podsOf.get(name)?.values() ?? [])].some(matches);
     const nodes = wanted ? [...map.nodes.keys()].filter(isShown).length : map.nodes.size;
     const sum = noTotals();
+    const chosen = this.chosenOn(map);
     for (const group of this.groups) {
       if (wanted !== this.wanted && wanted && nodes <= GROUP_SIZE) group.element.open = true;
       const totals = totalsOf(map, group.names);
       addTotals(sum, totals);
-      group.draw(map, totals, isShown);
+      group.draw(map, time, totals, isShown, chosen);
     }
     this.wanted = wanted;
     this.why = (pod) => whyItWaits(pod, sum);
     setText(this.totals, `${totalsText(sum)}.`);
     const waiting = bySince(map.waiting).filter(([, pod]) => !wanted || matches(pod));
-    this.waiting.draw(waiting, time, sum);
+    this.waiting.show(waiting, time, sum);
+    this.more.draw(map, this.chosen, (text) => !wanted || has(text));
+    this.drawNotes(map.notes);
+    this.markChosen();
     this.keepOneInTabOrder();
     return { nodes, waiting: waiting.length };
+  }
+
+  drawNotes(notes) {
+    const texts = [...notes.values()].map((note) => note.text);
+    if (sameParts(texts, [...this.notes.children].map((note) => note.textContent))) return;
+    this.notes.replaceChildren(...texts.map((text) => make("li", { textContent: text })));
   }
 
   keepOneInTabOrder() {

@@ -11,20 +11,25 @@ function merged(object, patch) {
   return result;
 }
 
-// Nodes and pods by key, the pods of each node, and those that wait. What changes becomes a new
-// object, so that who draws sees it at once.
+// Nodes and pods by key, the pods of each node and of each gang, and those that wait; gangs, queues
+// and their workloads by key. What changes becomes a new object, so that who draws sees it at once.
 class ClusterMap {
   constructor(state) {
     this.nodes = new Map();
     this.pods = new Map();
     this.podsOf = new Map(); // by node: pods by key
     this.waiting = new Map();
+    this.gangs = new Map();
+    this.membersOf = new Map(); // by gang: pods by key
+    this.queues = new Map();
+    this.workloads = new Map();
+    this.notes = new Map();
     this.nodeSets = 0; // grows whenever a node comes or goes
     this.patch(state);
   }
 
   // Returns what takes it back.
-  patch({ nodes = {}, pods = {} }) {
+  patch({ nodes = {}, pods = {}, ...others }) {
     const before = { nodes: [], pods: [] };
     for (const [name, change] of Object.entries(nodes)) {
       const old = this.nodes.get(name);
@@ -35,6 +40,13 @@ class ClusterMap {
       const old = this.pods.get(key);
       before.pods.push([key, old]);
       this.setPod(key, change === null ? undefined : merged(old, change));
+    }
+    // These are of the cluster as it is now: nobody goes back.
+    for (const [kind, objects] of Object.entries(others)) {
+      for (const [key, change] of Object.entries(objects)) {
+        if (change === null) this[kind]?.delete(key);
+        else this[kind]?.set(key, merged(this[kind].get(key), change));
+      }
     }
     return before;
   }
@@ -52,10 +64,17 @@ class ClusterMap {
 
   setPod(key, pod) {
     const old = this.pods.get(key);
-    if (old) this.placeOf(old).delete(key);
+    if (old) {
+      this.placeOf(old).delete(key);
+      this.membersOf.get(old.gang)?.delete(key);
+    }
     if (pod) {
       this.pods.set(key, pod);
       this.placeOf(pod).set(key, pod);
+      if (pod.gang) {
+        if (!this.membersOf.has(pod.gang)) this.membersOf.set(pod.gang, new Map());
+        this.membersOf.get(pod.gang).set(key, pod);
+      }
     } else {
       this.pods.delete(key);
     }

@@ -31,6 +31,15 @@ function durationText(seconds) {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+// In one unit, as the command line has it: "90s", "45m", "30h", "9d".
+function shortText(seconds) {
+  const whole = Math.max(Math.floor(seconds), 0);
+  if (whole < 120) return `${whole}s`;
+  if (whole < 7200) return `${Math.floor(whole / 60)}m`;
+  if (whole < 172800) return `${Math.floor(whole / 3600)}h`;
+  return `${Math.floor(whole / 86400)}d`;
+}
+
 function percentText(part) {
   return `${short(100 * part, 0)} %`;
 }
@@ -55,6 +64,23 @@ function amountText(pod, member, text) {
   const allocated = pod.allocation ? text(pod.allocation[member]) : "none yet";
   if (!pod.demand) return allocated;
   return `${allocated}, fair share ${text(pod.fairShare[member])}, demand ${text(pod.demand[member])}`;
+}
+
+// "12.3/s, 37 %, 51s left", or as much of it as the training tells.
+function progressText(pod, time) {
+  const parts = [];
+  if (pod.rate !== undefined) parts.push(`${Number(pod.rate.toPrecision(3))}/s`);
+  if (pod.busy !== undefined) parts.push(`~${pod.busy.toFixed(2)} busy`);
+  if (pod.done !== undefined) parts.push(percentText(pod.done));
+  if (pod.ends !== undefined) parts.push(`${shortText(pod.ends - time)} left`);
+  if (pod.silent !== undefined) parts.push(`${shortText(time - pod.silent)} ago`);
+  return parts.join(", ");
+}
+
+// "3 of 8 members are there, 2 run"
+function membersText(gang) {
+  if (gang.there === undefined) return "";
+  return `${gang.there} of ${countText(gang.size, "member is", "members are")} there, ${gang.running} run`;
 }
 
 // What it waits for, by what is free: for a pod of which its scheduler says nothing.

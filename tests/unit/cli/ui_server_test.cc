@@ -15,6 +15,7 @@ namespace synergy::cli::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class UiServerTest : public ::testing::Test {
@@ -43,6 +44,7 @@ class UiServerTest : public ::testing::Test {
     return *std::move(answer);
   }
   void LetTimePass() { clock_.Advance(UiServer::kRefresh); }
+  size_t Asked(const std::string& path) const { return api_.requests(path).size(); }
 
   synergy::testing::FakeApiServer api_;
   synergy::testing::FakeClock clock_;
@@ -83,6 +85,35 @@ TEST_F(UiServerTest, ManyWhoAskAreOneWhoReads) {
   LetTimePass();
   Get("/secret/state");
   EXPECT_EQ(api_.requests("/api/v1/nodes").size(), 2U);
+}
+
+TEST_F(UiServerTest, WhatIsNotThereIsAskedForOncePerPage) {
+  constexpr const char* kProgress =
+      "/api/v1/namespaces/synergy-system/services/http:synergy-controller:http/proxy/progress";
+  constexpr const char* kPolicies = "/apis/synergy.io/v1alpha1/roundpolicies";
+  const std::string state = Get("/secret/state").body;
+  EXPECT_THAT(state, HasSubstr("no progress: no service"));
+  EXPECT_THAT(state, Not(HasSubstr("queues")));
+  for (int time = 0; time < 20; ++time) {
+    LetTimePass();
+    Get("/secret/state?since=1");
+  }
+  EXPECT_EQ(Asked(kProgress), 1U);
+  EXPECT_EQ(Asked(kPolicies), 1U);
+  EXPECT_EQ(Asked("/apis/kueue.x-k8s.io/v1beta2/workloads"), 0U);
+  LetTimePass();
+  Get("/secret/state");
+  EXPECT_EQ(Asked(kProgress), 2U);
+  EXPECT_EQ(Asked(kPolicies), 2U);
+}
+
+TEST_F(UiServerTest, WhatFailsIsToldAndAskedForAgain) {
+  api_.FailNext("GET", "/apis/synergy.io/v1alpha1/roundpolicies", 500);
+  EXPECT_THAT(Get("/secret/state").body, HasSubstr("no queues: "));
+  const size_t asked = Asked("/apis/synergy.io/v1alpha1/roundpolicies");
+  clock_.Advance(UiServer::kSlowRefresh);
+  EXPECT_THAT(Get("/secret/state?since=1").body, Not(HasSubstr("no queues")));
+  EXPECT_EQ(Asked("/apis/synergy.io/v1alpha1/roundpolicies"), asked + 1);
 }
 
 TEST_F(UiServerTest, APodIsExplained) {

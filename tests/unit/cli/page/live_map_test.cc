@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/cluster_state.h"
+#include "unit/cli/queued_jobs.h"
 
 namespace synergy::cli::testing {
 namespace {
@@ -82,6 +83,46 @@ TEST(LiveMapTest, WhoComesTooLateOrFromElsewhereGetsTheWholeState) {
   EXPECT_THAT(map.Since(1), HasSubstr(R"({"version":102,"state":)"));
   EXPECT_THAT(map.Since(2), Not(HasSubstr("state\":{\"nodes")));
   EXPECT_THAT(map.Since(103), HasSubstr(R"({"version":102,"state":)"));
+}
+
+TEST(LiveMapTest, HowFarAPodIsGoesWithThePodAndIsToldAnewWhenItDiffers) {
+  const WallTime now{std::chrono::seconds(1000)};
+  KnownProgress known;
+  known.pod.iteration = 50;
+  known.pod.total = 100;
+  known.pod.rate = 4;
+  known.pod.remaining = std::chrono::seconds(500);
+  LiveMap map;
+  map.SetProgress({.by_uid = {{"uid-a", known}, {"uid-gone", known}}}, now);
+  map.Update(FactsWith({Trainer("a", "n1")}), now);
+  EXPECT_THAT(map.Since({}), HasSubstr(R"("done":0.5,"ends":1500,)"));
+  EXPECT_THAT(map.Since({}), HasSubstr(R"("node":"n1","rate":4,)"));
+  known.pod.remaining = std::chrono::seconds(495);
+  map.SetProgress({.by_uid = {{"uid-a", known}}}, now);
+  map.Update(FactsWith({Trainer("a", "n1")}), now);
+  EXPECT_EQ(map.Since(1), R"({"version":1,"patches":[]})");
+  known.pod.remaining = std::chrono::seconds(250);
+  known.pod.rate = 8;
+  map.SetProgress({.by_uid = {{"uid-a", known}}}, now);
+  map.Update(FactsWith({Trainer("a", "n1")}), now);
+  EXPECT_EQ(map.Since(1), R"({"version":2,"patches":[{"pods":{"uid-a":{"ends":1250,"rate":8}}}]})");
+  map.SetProgress({.by_uid = {}, .note = "no progress: away"}, now);
+  map.Update(FactsWith({Trainer("a", "n1")}), now);
+  EXPECT_EQ(map.Since(2), R"({"version":3,"patches":[{"notes":{"0":{"text":"no progress: away"}},)"
+                          R"("pods":{"uid-a":{"done":null,"ends":null,"rate":null}}}]})");
+}
+
+TEST(LiveMapTest, QueuesComeAndGo) {
+  LiveMap map;
+  map.Update(FactsWith({}), kQueueNow);
+  map.SetQueues(MakeQueue(), kQueueNow);
+  map.Update(FactsWith({}), kQueueNow);
+  EXPECT_THAT(map.Since(1), HasSubstr(R"("queues":{"train":{)"));
+  EXPECT_THAT(map.Since(1), HasSubstr(R"("workloads":{"team/job-a-12ab":{)"));
+  map.SetQueues({}, kQueueNow);
+  map.Update(FactsWith({}), kQueueNow);
+  EXPECT_EQ(map.Since(2), R"({"version":3,"patches":[{"queues":{"train":null},"workloads":)"
+                          R"({"team/job-a-12ab":null,"team/job-b-12ab":null}}]})");
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+#include "cli/page/map_queues.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/cli/queued_jobs.h"
+
+namespace synergy::cli::testing {
+namespace {
+
+TEST(MapQueuesTest, AQueueIsToldInTheWordsOfTheCommand) {
+  const MapQueues shown = QueuesOnMap(ViewOrderedQueues(MakeQueue(), kQueueNow));
+  EXPECT_EQ(shown.queues,
+            (MapObjects{{"train",
+                         {{"running", "1"},
+                          {"waiting", "1"},
+                          {"title", "\"Queue train: las by RoundPolicy turns, 1 GPUs\""}}}}));
+  EXPECT_EQ(shown.workloads.at("team/job-b-12ab"),
+            (MapObject{{"band", "\"next\""},
+                       {"fairShareDelay", "\"10m\""},
+                       {"fragmentationDelay", "\"0s\""},
+                       {"gpuTime", "\"0s\""},
+                       {"gpus", "1"},
+                       {"kind", "\"Job\""},
+                       {"lostTurns", "0"},
+                       {"name", "\"team/b\""},
+                       {"order", "1"},
+                       {"place", "1"},
+                       {"queue", "\"train\""},
+                       {"state", "\"waits\""},
+                       {"why", "\"it is next when GPUs become free\""}}));
+  EXPECT_EQ(shown.workloads.at("team/job-a-12ab").at("order"), "0");
+  EXPECT_FALSE(shown.workloads.at("team/job-a-12ab").contains("place"));
+}
+
+TEST(MapQueuesTest, WhyAQueueIsNotOrderedIsSaid) {
+  QueueFacts facts = MakeQueue();
+  facts.policies[0].status.queues[0].ready = false;
+  facts.policies[0].status.queues[0].message = "it has no quota of GPUs";
+  const MapQueues shown = QueuesOnMap(ViewOrderedQueues(facts, kQueueNow));
+  EXPECT_EQ(shown.queues.at("train").at("problem"), "\"it has no quota of GPUs\"");
+  EXPECT_FALSE(shown.workloads.at("team/job-b-12ab").contains("band"));
+}
+
+}  // namespace
+}  // namespace synergy::cli::testing
