@@ -1,13 +1,56 @@
 """kubectl synergy against a real API server: what an administrator sees, and what somebody sees who may see little."""
 
+import contextlib
 import json
 import os
 import pathlib
 import subprocess
 import unittest
+import urllib.request
 
-from cluster import wait_for
+from cluster import GPU, wait_for
 from fungible import NODE, FungibleTest, pod
+
+
+SYNERGY = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
+
+
+def merged(target, patch):
+    """JSON Merge Patch (RFC 7386) of an object."""
+    result = dict(target or {})
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = merged(result.get(name), value) if isinstance(value, dict) else value
+    return result
+
+
+class Page:
+    """`synergy ui`, asked as its page asks: for the state, and then for what has changed of it."""
+
+    def __init__(self, environment):
+        self.process = subprocess.Popen([SYNERGY, "ui"], env=environment, stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip() + "state"
+        self.state = self.ask()["state"]
+        self.patches = 0
+
+    def ask(self, query=""):
+        with urllib.request.urlopen(self.url + query, timeout=60) as answer:
+            news = json.load(answer)
+        self.version = news["version"]
+        return news
+
+    def follow(self):
+        for patch in self.ask(f"?since={self.version}")["patches"]:
+            self.state = merged(self.state, patch)
+            self.patches += 1
+        return self.state
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()
 
 
 class CommandLineTest(FungibleTest):
@@ -15,8 +58,7 @@ class CommandLineTest(FungibleTest):
         environment = dict(self.cluster.environment)
         if kubeconfig:
             environment["KUBECONFIG"] = str(kubeconfig)
-        return subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments], env=environment, text=True,
-                              capture_output=True, check=False)
+        return subprocess.run([SYNERGY, *arguments], env=environment, text=True, capture_output=True, check=False)
 
     def read(self, *arguments):
         done = self.synergy(*arguments, "--output", "json")
@@ -67,6 +109,45 @@ class CommandLineTest(FungibleTest):
         missing = self.synergy("profiles", "nobody")
         self.assertEqual(missing.returncode, 1)
         self.assertIn("there is no profile nobody in namespace default", missing.stderr)
+
+    def test_the_page_follows_the_cluster(self):
+        page = self.enterContext(contextlib.closing(Page(self.cluster.environment)))
+        nodes = {item["metadata"]["name"] for item in self.cluster.get("nodes")["items"] if int(item["status"]["allocatable"].get(GPU, 0)) > 0}
+        self.assertEqual(page.state["nodes"].keys(), nodes)
+
+        def in_the_api():
+            """Node and CPU of each pod that has a node; None of one that waits."""
+            return {item["metadata"]["uid"]: [item["spec"]["nodeName"], item["spec"]["containers"][0]["resources"]["requests"]["cpu"]]
+                    if "nodeName" in item["spec"] else None for item in self.cluster.pods().values()}
+
+        def on_the_page():
+            return {uid: [item["node"], f"{item['allocation']['cpu']:g}"] if "node" in item else None for uid, item in page.follow()["pods"].items()}
+
+        def wait_until_it_shows(what):
+            wait_for(f"the page to show {what}", lambda: (there := on_the_page()) == in_the_api() and there)
+
+        self.run_two()
+        wait_until_it_shows("two that run")
+        nowhere = {"nodeSelector": {"no": "such-node"}}
+        gang = {"synergy.io/gang": "bert", "synergy.io/gang-size": "3"}
+        for name in ("bert-0", "bert-1"):
+            member = pod(name, "sensitive", **nowhere)
+            member["metadata"]["labels"] |= gang
+            self.cluster.create(member)
+        wait_until_it_shows("a gang that waits")
+        self.assertEqual(page.state["gangs"]["default/bert"], {
+            "size": 3, "there": 2, "running": 0, "waits": "it waits for 1 more pods to be created"})
+        self.assertEqual({item.get("gang") for item in page.state["pods"].values() if "node" not in item}, {"default/bert"})
+        self.cluster.kubectl("delete", "pod", "fast", "bert-0")
+        self.cluster.create(pod("fast", "insensitive"))
+        wait_until_it_shows("what came and went")
+        self.cluster.kubectl("delete", "pod", "bert-1")
+        wait_for("the gang to be gone", lambda: "default/bert" not in page.follow().get("gangs", {}))
+        wait_until_it_shows("two again")
+        # All of that was told as differences; and nothing was made up of the Kueue that is not there.
+        self.assertGreater(page.patches, 3)
+        self.assertNotIn("queues", page.state)
+        self.assertEqual(page.follow()["pods"], page.ask()["state"]["pods"])
 
     def test_with_rights_for_one_namespace_the_pod_is_explained_and_the_rest_is_said_to_be_missing(self):
         self.run_two()
