@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -61,12 +62,10 @@ REFUSED = [
     ({"extender": {"config": {"listen": ":1"}}}, "/extender/config", "listen"),
     ({"extender": {"config": {"reservePerGpu": "some"}}}, "/extender/config/reservePerGpu", "auto"),
     ({"gpuResource": "gpu"}, "/gpuResource", "pattern"),
-    ({"schedulerName": "default-scheduler"}, "/schedulerName", "not"),
     ({"image": {"pullPolicy": "Sometimes"}}, "/image/pullPolicy", "IfNotPresent"),
     ({"log": {"level": "loud"}}, "/log/level", "'debug'"),
     ({"webhook": {"timeoutSeconds": 31}}, "/webhook/timeoutSeconds", "maximum"),
     ({"webhook": {"failurePolicy": "Fail"}}, "/webhook", "failurePolicy"),
-    ({"webhook": {"certificate": {"mode": "provided"}}}, "/webhook/certificate/secretName", "minLength"),
     ({"webhook": {"certificate": {"mode": "selfsigned"}}}, "/webhook/certificate/mode", "'generated'"),
     ({"devicePlugin": {"config": {"source": "magic"}}}, "/devicePlugin/config/source", "'nvml'"),
     ({"devicePlugin": {"kubeletRootDir": "kubelet"}}, "/devicePlugin/kubeletRootDir", "pattern"),
@@ -121,6 +120,59 @@ class SchemaTest(unittest.TestCase):
         said = helm.refusal({"image": {"registry": ""}})
         for words in ("image.registry", "scripts/images.sh --push", "--set image.registry=REGISTRY"):
             self.assertIn(words, said)
+
+    def test_what_is_missing_or_taken_says_what_to_do(self):
+        for values, words in (
+                ({"webhook": {"certificate": {"mode": "provided"}}},
+                 ("webhook.certificate.secretName: ", "a Secret of type kubernetes.io/tls in the release's namespace", "mode=generated")),
+                ({"schedulerName": "default-scheduler"}, ("schedulerName: ", "the cluster's own", "give it a name of its own"))):
+            said = helm.refusal(values)
+            for word in words:
+                self.assertIn(word, said)
+        # Nobody needs a certificate of a webhook that is not there.
+        self.assertEqual(helm.refusal({"extender": {"shadow": True}, "webhook": {"certificate": {"mode": "provided"}}}), "")
+
+    def test_an_older_kubernetes_is_refused_with_what_it_takes(self):
+        done = helm.run("template", "synergy", str(helm.CHART), "--kube-version", "1.32.9", values={})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("requires kubeVersion: >=1.33.0-0 which is incompatible with Kubernetes v1.32.9", done.stderr)
+
+    def test_a_second_release_for_the_same_gpus_is_refused_with_the_first_ones_name(self):
+        def refusal(release, namespace, values, *there):
+            with lookups.Lookups((), there) as server:
+                return helm.run("template", release, str(helm.CHART), "--namespace", namespace, *server, values=values).stderr
+
+        first = find(helm.template(release="first", namespace="one"), "MutatingWebhookConfiguration", "first-synergy")
+        amd = {"gpuResource": "amd.com/gpu"}
+        said = refusal("second", "two", {}, first)
+        for words in ("already for nvidia.com/gpu: release first in the namespace one", "helm upgrade first CHART --namespace one",
+                      "helm uninstall first --namespace one", "extender.shadow=true"):
+            self.assertIn(words, said)
+        self.assertIn("release first", refusal("first", "two", {}, first))
+        self.assertEqual(refusal("first", "one", {}, first), "", "an upgrade")
+        self.assertEqual(refusal("second", "two", amd, first), "", "other GPUs")
+        self.assertEqual(refusal("second", "two", {"extender": {"shadow": True}}, first), "", "it only looks on")
+        stranger = {**first, "metadata": {"name": "stranger"}}
+        self.assertEqual(refusal("second", "two", {}, stranger), "", "of somebody else")
+
+    def test_beside_nvidias_device_plugin_the_notes_say_what_to_do(self):
+        def notes(image, values):
+            plugin = {"metadata": {"name": "gpus", "namespace": "kube-system"}, "spec": {"template": {"spec": {"containers": [{"image": image}]}}}}
+            with tempfile.TemporaryDirectory() as folder, lookups.Lookups((), daemons=[plugin]) as server:
+                # `helm template` shows no notes: so they are made a ConfigMap's.
+                chart = shutil.copytree(helm.CHART, pathlib.Path(folder) / "synergy")
+                text = (chart / "templates/NOTES.txt").read_text(encoding="utf-8")
+                (chart / "templates/shown.yaml").write_text('{{ define "shown" }}' + text + '{{ end }}{apiVersion: v1, kind: ConfigMap, metadata: {name: shown}, '
+                                                            'data: {notes: {{ include "shown" . | toJson }}}}', encoding="utf-8")
+                done = helm.run("template", "synergy", str(chart), "--namespace", helm.NAMESPACE, "--show-only", "templates/shown.yaml", *server, values=values)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return yaml.safe_load(done.stdout)["data"]["notes"]
+
+        theirs = "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"
+        self.assertIn("kube-system/gpus looks like NVIDIA's device plugin", notes(theirs, {}))
+        self.assertIn("set devicePlugin.enabled=false", notes(theirs, {}))
+        self.assertNotIn("NVIDIA", notes(theirs, {"devicePlugin": {"enabled": False}}))
+        self.assertNotIn("NVIDIA's device plugin", notes("example.com/other:1", {}))
 
     def test_every_value_is_in_the_schema(self):
         schema = json.loads((helm.CHART / "values.schema.json").read_text(encoding="utf-8"))
