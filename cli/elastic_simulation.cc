@@ -1,4 +1,5 @@
 #include <cmath>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/amounts.h"
+#include "cli/gavel_form_runs.h"
 #include "cli/gavel_workloads.h"
 #include "cli/simulation.h"
 #include "core/clock.h"
@@ -22,8 +24,8 @@ Result<Seconds> ReadTime(std::string_view option, const std::string& text) {
 }
 
 // All but the policy.
-Result<ElasticOptions> ReadOptions(const SimulateArguments& arguments,
-                                   const GavelThroughputs& throughputs) {
+Result<ElasticOptions> ReadElasticOptions(const SimulateArguments& arguments,
+                                          const GavelThroughputs& throughputs) {
   constexpr std::string_view kExample = "v100=64";
   const auto gpus = ParseByType("--types", arguments.types, kExample);
   if (!gpus) return Fail(gpus.error());
@@ -50,61 +52,33 @@ Result<ElasticOptions> ReadOptions(const SimulateArguments& arguments,
                         .tell_finished = {}};
 }
 
-Result<RunResult> RunElasticPolicy(const GavelWorkload& workload,
-                                   const GavelThroughputs& throughputs, const std::string& policy,
-                                   ElasticOptions options, const JobWindow& window,
-                                   const TellProgress& tell) {
-  const auto parsed = ParseElasticPolicy(policy);
-  if (!parsed) return WrongOption("--policy", parsed.error().message);
-  options.policy = *parsed;
-  RunResult result{.workload = workload.name, .policy = policy, .mechanism = "elastic"};
-  options.tell_finished = [&](size_t finished) { tell(result, finished, workload.jobs.size()); };
-  const Instant begin = SystemClock().Now();
-  auto run = SimulateElastic(workload.jobs, throughputs, options);
-  if (!run) return WrongOption(workload.name, run.error().message);
-  result.wall_seconds = Seconds(SystemClock().Now() - begin).count();
-  result.rounds = run->rounds;
-  result.restarts = run->restarts;
-  result.gpu_utilisation = run->gpu_utilisation;
-  result.jobs = std::move(run->jobs);
-  for (const GavelTraceJob& job : workload.jobs) {
-    result.job_gpus.emplace_back(job.gpus);
-    result.job_models.push_back(job.model);
-  }
-  result.statistics = Summarize(result.jobs, window);
-  return result;
-}
-
 }  // namespace
 
 Result<std::vector<RunResult>> RunAllElastic(const SimulateArguments& arguments,
                                              const TellProgress& tell) {
-  JobWindow window;
-  if (!arguments.window.empty()) {
-    const auto parsed = ParseJobWindow(arguments.window);
-    if (!parsed) return WrongOption("--window", parsed.error().message);
-    window = *parsed;
-  }
   const auto throughputs = LoadThroughputs(arguments.throughputs);
   if (!throughputs) return Fail(throughputs.error());
-  const auto options = ReadOptions(arguments, *throughputs);
-  if (!options) return Fail(options.error());
-  const auto workloads = LoadGavelWorkloads(arguments, *throughputs, options->type);
-  if (!workloads) return Fail(workloads.error());
-  if (!arguments.save.empty()) {
-    if (workloads->size() != 1) return WrongOption("--save", "there has to be one workload");
-    const auto saved = WriteFile(arguments.save, ToGavelTrace(workloads->front().jobs));
-    if (!saved) return Fail(saved.error());
-  }
-  std::vector<RunResult> results;
-  for (const GavelWorkload& workload : *workloads) {
-    for (const std::string& policy : arguments.policies) {
-      auto result = RunElasticPolicy(workload, *throughputs, policy, *options, window, tell);
-      if (!result) return Fail(result.error());
-      results.push_back(*std::move(result));
-    }
-  }
-  return results;
+  const auto common = ReadElasticOptions(arguments, *throughputs);
+  if (!common) return Fail(common.error());
+  const auto simulate = [&](const GavelWorkload& workload,
+                            const std::function<void(size_t)>& tell_finished,
+                            RunResult& result) -> Result<> {
+    const auto policy = ParseElasticPolicy(result.policy);
+    if (!policy) return WrongOption("--policy", policy.error().message);
+    ElasticOptions options = *common;
+    options.policy = *policy;
+    options.tell_finished = tell_finished;
+    auto run = SimulateElastic(workload.jobs, *throughputs, options);
+    if (!run) return WrongOption(workload.name, run.error().message);
+    result.rounds = run->rounds;
+    result.restarts = run->restarts;
+    result.gpu_utilisation = run->gpu_utilisation;
+    result.jobs = std::move(run->jobs);
+    return {};
+  };
+  return RunEach(arguments, *throughputs,
+                 {.mechanism = "elastic", .fastest_type = common->type, .simulate = simulate},
+                 tell);
 }
 
 }  // namespace synergy::cli

@@ -1,6 +1,6 @@
 #include <cmath>
+#include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "cli/gavel_form_runs.h"
 #include "cli/gavel_solves.h"
 #include "cli/gavel_workloads.h"
 #include "cli/simulation.h"
-#include "core/clock.h"
 #include "sim/gavel/gavel_input.h"
 #include "sim/gavel/gavel_simulator.h"
 
@@ -19,8 +19,8 @@ namespace synergy::cli {
 namespace {
 
 // All but the policy.
-Result<GavelOptions> ReadOptions(const SimulateArguments& arguments,
-                                 const GavelThroughputs& throughputs) {
+Result<GavelOptions> ReadGavelOptions(const SimulateArguments& arguments,
+                                      const GavelThroughputs& throughputs) {
   constexpr std::string_view kExample = "v100=12,p100=12,k80=12";
   if (arguments.types.empty()) {
     return WrongOption("--types",
@@ -55,29 +55,9 @@ Result<GavelOptions> ReadOptions(const SimulateArguments& arguments,
   return options;
 }
 
-Result<RunResult> RunGavelPolicy(const GavelWorkload& workload, const GavelThroughputs& throughputs,
-                                 GavelOptions options, const JobWindow& window,
-                                 const TellProgress& tell) {
-  RunResult result{.workload = workload.name, .policy = options.policy, .mechanism = "rounds"};
-  options.tell_finished = [&](size_t finished) { tell(result, finished, workload.jobs.size()); };
-  const Instant begin = SystemClock().Now();
-  auto run = SimulateGavel(workload.jobs, throughputs, options);
-  if (!run) return WrongOption(workload.name, run.error().message);
-  result.wall_seconds = Seconds(SystemClock().Now() - begin).count();
-  result.rounds = run->rounds;
-  result.jobs = std::move(run->jobs);
-  for (const GavelTraceJob& job : workload.jobs) {
-    result.job_gpus.emplace_back(job.gpus);
-    result.job_models.push_back(job.model);
-  }
-  result.statistics = Summarize(result.jobs, window);
-  return result;
-}
-
-Result<> CheckOneRun(const SimulateArguments& arguments, size_t workloads) {
-  if (!arguments.save.empty() && workloads != 1) {
-    return WrongOption("--save", "there has to be one workload");
-  }
+// --solves is the record of one run.
+Result<> CheckSolves(const SimulateArguments& arguments) {
+  const size_t workloads = arguments.traces.size() + arguments.workloads.size();
   if (!arguments.solves.empty() && workloads * arguments.policies.size() != 1) {
     return WrongOption("--solves", "there has to be one workload and one policy");
   }
@@ -88,37 +68,32 @@ Result<> CheckOneRun(const SimulateArguments& arguments, size_t workloads) {
 
 Result<std::vector<RunResult>> RunAllGavel(const SimulateArguments& arguments,
                                            const TellProgress& tell) {
-  JobWindow window;
-  if (!arguments.window.empty()) {
-    const auto parsed = ParseJobWindow(arguments.window);
-    if (!parsed) return WrongOption("--window", parsed.error().message);
-    window = *parsed;
-  }
+  const auto one = CheckSolves(arguments);
+  if (!one) return Fail(one.error());
   const auto throughputs = LoadThroughputs(arguments.throughputs);
   if (!throughputs) return Fail(throughputs.error());
-  auto options = ReadOptions(arguments, *throughputs);
-  if (!options) return Fail(options.error());
-  const auto workloads = LoadGavelWorkloads(arguments, *throughputs, options->types.front());
-  if (!workloads) return Fail(workloads.error());
-  const auto one = CheckOneRun(arguments, workloads->size());
-  if (!one) return Fail(one.error());
-  if (!arguments.save.empty()) {
-    const auto saved = WriteFile(arguments.save, ToGavelTrace(workloads->front().jobs));
-    if (!saved) return Fail(saved.error());
-  }
+  auto common = ReadGavelOptions(arguments, *throughputs);
+  if (!common) return Fail(common.error());
   GavelSolves solves(arguments.policies.front());
   if (!arguments.solves.empty()) {
-    options->tell_solve = [&](const GavelSolve& solve) { solves.Add(solve); };
+    common->tell_solve = [&](const GavelSolve& solve) { solves.Add(solve); };
   }
-  std::vector<RunResult> results;
-  for (const GavelWorkload& workload : *workloads) {
-    for (const std::string& policy : arguments.policies) {
-      options->policy = policy;
-      auto result = RunGavelPolicy(workload, *throughputs, *options, window, tell);
-      if (!result) return Fail(result.error());
-      results.push_back(*std::move(result));
-    }
-  }
+  const auto simulate = [&](const GavelWorkload& workload,
+                            const std::function<void(size_t)>& tell_finished,
+                            RunResult& result) -> Result<> {
+    GavelOptions options = *common;
+    options.policy = result.policy;
+    options.tell_finished = tell_finished;
+    auto run = SimulateGavel(workload.jobs, *throughputs, options);
+    if (!run) return WrongOption(workload.name, run.error().message);
+    result.rounds = run->rounds;
+    result.jobs = std::move(run->jobs);
+    return {};
+  };
+  auto results = RunEach(
+      arguments, *throughputs,
+      {.mechanism = "rounds", .fastest_type = common->types.front(), .simulate = simulate}, tell);
+  if (!results) return Fail(results.error());
   if (!arguments.solves.empty()) {
     const auto written = WriteFile(arguments.solves, solves.Take());
     if (!written) return Fail(written.error());

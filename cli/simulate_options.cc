@@ -90,6 +90,13 @@ Result<> CheckQueueLimits(std::span<const double> limits) {
   return {};
 }
 
+Result<std::optional<JobWindow>> WindowOf(const SimulateArguments& arguments) {
+  if (arguments.window.empty()) return std::nullopt;
+  const auto window = ParseJobWindow(arguments.window);
+  if (!window) return WrongOption("--window", window.error());
+  return *window;
+}
+
 Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
   SimulateOptions options;
   options.starts_from_cluster = arguments.from_cluster || !arguments.cluster.empty();
@@ -144,11 +151,9 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
   const auto latencies = ParseLatencies(arguments.latency);
   if (!latencies) return WrongOption("--latency", latencies.error());
   options.latencies = *latencies;
-  if (!arguments.window.empty()) {
-    const auto window = ParseJobWindow(arguments.window);
-    if (!window) return WrongOption("--window", window.error());
-    options.window = *window;
-  }
+  const auto window = WindowOf(arguments);
+  if (!window) return Fail(window.error());
+  options.window = *window;
   options.keeps_changes = !arguments.changes.empty() || !arguments.html.empty();
   options.reference = arguments.compat == "reference";
   if (options.reference && options.starts_from_cluster) {

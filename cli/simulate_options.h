@@ -104,6 +104,9 @@ tl::unexpected<Error> WrongOption(std::string_view option, const Error& error);
 // --queue-limits: at most 64, above 0, ascending.
 Result<> CheckQueueLimits(std::span<const double> limits);
 
+// --window; none: all jobs.
+Result<std::optional<JobWindow>> WindowOf(const SimulateArguments& arguments);
+
 // kInvalid names the option.
 Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments);
 

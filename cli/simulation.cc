@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 
 #include "baseline/mechanisms.h"
 #include "cli/philly_trace.h"
+#include "cli/timed_run.h"
 #include "config/text_file.h"
 #include "policy/policy.h"
 #include "sim/cluster/product_simulator.h"
@@ -25,8 +25,6 @@ namespace {
 
 // After which Gandiva measures how soon a job was of use (OSDI'18).
 constexpr double kFirstIterations = 100;
-
-double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 Result<std::array<int, 3>> SplitOf(const SimulateArguments& arguments) {
   const auto options = ParseWorkloadOptions("split=" + arguments.split);
@@ -312,26 +310,23 @@ Result<> RunReference(const SimulateArguments& arguments, const SimulateOptions&
 Result<RunResult> RunOne(const SimulateArguments& arguments, const SimulateOptions& options,
                          const ModelFacts& facts, const PresentCluster* cluster,
                          const Workload& workload, const TellProgress& tell, ProfileTable& profiles,
-                         RunResult result) {
-  const Instant begin = SystemClock().Now();
-  const double cpu = CpuSeconds();
-  const auto done = options.reference
-                        ? RunReference(arguments, options, workload, facts, result)
-                        : RunDefault(arguments, options, cluster, workload, tell, profiles, result);
-  if (!done) return Fail(done.error());
-  result.cpu_seconds = CpuSeconds() - cpu;
-  result.wall_seconds = Seconds(SystemClock().Now() - begin).count();
+                         RunResult run) {
   for (const TraceJob& job : workload.jobs) {
-    result.job_gpus.push_back(job.gpus);
-    result.job_models.push_back(job.model);
+    run.job_gpus.push_back(job.gpus);
+    run.job_models.push_back(job.model);
   }
+  run.not_run = workload.left_out;
   const JobWindow window = options.window.value_or(JobWindow{});
-  result.statistics = Summarize(result.jobs, window);
-  for (const JobTimes& job : result.jobs) {
+  auto result = TimedRun(std::move(run), window, [&](RunResult& timed) {
+    return options.reference
+               ? RunReference(arguments, options, workload, facts, timed)
+               : RunDefault(arguments, options, cluster, workload, tell, profiles, timed);
+  });
+  if (!result) return result;
+  for (const JobTimes& job : result->jobs) {
     if (!options.reference && !job.started && window.Contains(job.id))
-      result.never_placed.push_back(job.id);
+      result->never_placed.push_back(job.id);
   }
-  result.not_run = workload.left_out;
   return result;
 }
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "cli/simulation.h"
+#include "cli/timed_run.h"
 #include "config/text_file.h"
-#include "core/clock.h"
 #include "sim/tiresias/tiresias_input.h"
 #include "sim/tiresias/tiresias_simulator.h"
 
@@ -43,18 +43,17 @@ Result<TiresiasOptions> CommonOptions(const SimulateArguments& arguments, bool g
 Result<RunResult> RunTiresias(const std::string& trace, const std::string& schedule,
                               const std::vector<TiresiasJob>& jobs, const TiresiasOptions& options,
                               const SimulateArguments& arguments, const JobWindow& window) {
-  RunResult result{.workload = trace, .policy = schedule, .mechanism = arguments.scheme};
-  const Instant begin = SystemClock().Now();
-  auto times = SimulateTiresias(jobs, options);
-  if (!times) return WrongOption(trace, times.error());
-  result.wall_seconds = Seconds(SystemClock().Now() - begin).count();
-  result.jobs = *std::move(times);
+  RunResult run{.workload = trace, .policy = schedule, .mechanism = arguments.scheme};
   for (const TiresiasJob& job : jobs) {
-    result.job_gpus.emplace_back(job.gpus);
-    result.job_models.push_back(job.model);
+    run.job_gpus.emplace_back(job.gpus);
+    run.job_models.push_back(job.model);
   }
-  result.statistics = Summarize(result.jobs, window);
-  return result;
+  return TimedRun(std::move(run), window, [&](RunResult& result) -> Result<> {
+    auto times = SimulateTiresias(jobs, options);
+    if (!times) return WrongOption(trace, times.error());
+    result.jobs = *std::move(times);
+    return {};
+  });
 }
 
 }  // namespace
@@ -63,12 +62,8 @@ Result<std::vector<RunResult>> RunAllTiresias(const SimulateArguments& arguments
   if (arguments.traces.empty()) {
     return Fail(ErrorCode::kInvalid, "--trace: with --compat tiresias a file is needed");
   }
-  JobWindow window;
-  if (!arguments.window.empty()) {
-    const auto parsed = ParseJobWindow(arguments.window);
-    if (!parsed) return WrongOption("--window", parsed.error());
-    window = *parsed;
-  }
+  const auto window = WindowOf(arguments);
+  if (!window) return Fail(window.error());
   std::vector<TiresiasSchedule> schedules;
   for (const std::string& name : arguments.schedules) {
     const auto schedule = ParseTiresiasSchedule(name);
@@ -88,7 +83,8 @@ Result<std::vector<RunResult>> RunAllTiresias(const SimulateArguments& arguments
     if (!jobs) return Fail(jobs.error());
     for (size_t at = 0; at < schedules.size(); ++at) {
       options->schedule = schedules[at];
-      auto result = RunTiresias(trace, arguments.schedules[at], *jobs, *options, arguments, window);
+      auto result = RunTiresias(trace, arguments.schedules[at], *jobs, *options, arguments,
+                                window->value_or(JobWindow{}));
       if (!result) return Fail(result.error());
       results.push_back(*std::move(result));
     }
