@@ -1,6 +1,4 @@
-#include <cmath>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "cli/gavel_form_runs.h"
 #include "cli/gavel_solves.h"
 #include "cli/gavel_workloads.h"
+#include "cli/gpu_types.h"
 #include "cli/simulation.h"
 #include "sim/gavel/gavel_input.h"
 #include "sim/gavel/gavel_simulator.h"
@@ -21,38 +20,19 @@ namespace {
 // All but the policy.
 Result<GavelOptions> ReadGavelOptions(const SimulateArguments& arguments,
                                       const GavelThroughputs& throughputs) {
-  constexpr std::string_view kExample = "v100=12,p100=12,k80=12";
   if (arguments.types.empty()) {
     return WrongOption("--types",
-                       fmt::format("with --compat gavel GPU types and how many GPUs of each "
-                                   "are needed, as {}",
-                                   kExample));
+                       "with --compat gavel GPU types and how many GPUs of each are needed, as "
+                       "v100=12,p100=12,k80=12");
   }
-  const auto gpus = ParseByType("--types", arguments.types, kExample);
-  if (!gpus) return Fail(gpus.error());
-  const auto prices = ParseByType("--prices", arguments.prices, "v100=0.74,p100=0.43");
-  if (!prices) return Fail(prices.error());
-  std::vector<std::string> names;
-  for (const auto& [type, count] : *gpus) {
-    if (count != std::floor(count))
-      return WrongOption("--types", fmt::format("{}: whole GPUs", type));
-    names.push_back(type);
-  }
-  auto types = throughputs.FastestFirst(std::move(names));
-  if (!types) return WrongOption("--types", types.error().message);
-  GavelOptions options{.types = *std::move(types),
-                       .gpus = {},
-                       .costs = {},
-                       .policy = {},
-                       .tell_solve = {},
-                       .tell_finished = {}};
-  for (const std::string& type : options.types) {
-    options.gpus.push_back(gpus->at(type));
-    if (prices->count(type) > 0) options.costs.push_back(prices->at(type));
-  }
-  // Of some types alone they say nothing.
-  if (options.costs.size() != options.types.size()) options.costs.clear();
-  return options;
+  auto types = ReadGpuTypes(arguments, throughputs);
+  if (!types) return Fail(types.error());
+  return GavelOptions{.types = std::move(types->names),
+                      .gpus = std::move(types->gpus),
+                      .costs = std::move(types->costs),
+                      .policy = {},
+                      .tell_solve = {},
+                      .tell_finished = {}};
 }
 
 // --solves is the record of one run.

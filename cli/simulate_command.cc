@@ -18,6 +18,7 @@
 #include "config/text_file.h"
 #include "policy/policy.h"
 #include "sim/optimus/elastic_simulator.h"
+#include "sim/types/type_policies.h"
 #include "sim/workload.h"
 
 namespace synergy::cli {
@@ -32,6 +33,7 @@ examples:
   synergy simulate --trace ae.csv --profiles profiles.json --mechanism tune --compat reference --window 4000:5000
   synergy simulate --trace 60_job.csv --compat tiresias --cluster n2g4 --schedule dlas-gpu-2,fifo --jobs-csv jobs.csv
   synergy simulate --trace jobs.trace --compat gavel --types v100=12,p100=12,k80=12 --policy fifo_perf,max_min_fairness_perf
+  synergy simulate --generate rate=15/h,jobs=2000 --profiles profiles.json --types v100=64,p100=64,k80=64 --policy gavel-las,gavel-las-agnostic --mechanism proportional,synergy-rounds
   synergy simulate --generate gpus=philly,rate=10/h,jobs=500 --elastic --types v100=64 --round 10m --policy optimus,srtf,equal
   synergy simulate --generate gpus=philly,jobs=3000 --profiles profiles.json --load 0.6,0.8,1 --mechanism burstable-spread,synergy --plot out.svg
   synergy simulate --trace trace.csv --profiles profiles.json --mechanism proportional,synergy --html page.html
@@ -48,6 +50,10 @@ std::string Names(std::span<const MechanismName> names) {
 std::string Policies() {
   std::string text;
   for (const PolicyName& policy : PolicyNames()) {
+    text += fmt::format("\n    {:<21} {}", policy.name, policy.meaning);
+  }
+  text += "\n  with --types, in rounds; each also with -agnostic, for which all types are as one:";
+  for (const TypePolicyName& policy : TypePolicyNames()) {
     text += fmt::format("\n    {:<21} {}", policy.name, policy.meaning);
   }
   return text;
@@ -174,22 +180,27 @@ void AddQueueOptions(CLI::App& simulate, SimulateArguments& arguments) {
                       "of past jobs in GPU-seconds (2d-gittins without it: the trace's own jobs)");
 }
 
-// Of Gavel's authors' simulator.
+// Of GPU types.
 void AddGavelOptions(CLI::App& simulate, SimulateArguments& arguments) {
   simulate
       .add_option("--types", arguments.types,
-                  "with --compat gavel: the GPU types and how many GPUs there are of each, as "
-                  "v100=12,p100=12,k80=12; one GPU a server; with --elastic one type")
-      ->delimiter(',');
+                  "the GPU types and how many GPUs there are of each, as v100=32,p100=32,k80=32: "
+                  "in whole servers with --gpus each, for the gavel policies in rounds; with "
+                  "--compat gavel one GPU a server; with --elastic one type")
+      ->delimiter(',')
+      ->excludes("--servers");
   simulate
       .add_option("--prices", arguments.prices,
-                  "with --compat gavel: dollars per GPU and hour, of policies by cost")
+                  "with --types: dollars per GPU and hour, of policies by cost")
       ->delimiter(',')
       ->capture_default_str();
   simulate.add_option(
       "--throughputs", arguments.throughputs,
-      "with --compat gavel or --elastic: CSV with model, gpus and a column of iterations per "
-      "second for each type (what Gavel's authors measured)");
+      "with --types: CSV with model, gpus and a column of iterations per second for each type "
+      "(what Gavel's authors measured)");
+  simulate.add_option("--type-profiles", arguments.type_profiles,
+                      "with --types, of the gavel policies: profiles with gpuProduct, YAML or "
+                      "JSON, which go before those of --profiles");
   simulate.add_option("--solves", arguments.solves,
                       "with --compat gavel: write what the policy was asked and answered to this "
                       "file, as synergy gavel solve reads it");
@@ -397,7 +408,7 @@ Result<> RunSimulate(const SimulateArguments& arguments) {
                          ? Result<ModelFacts>()
                          : LoadModelFacts(arguments.profiles, options->server);
   if (!facts) return Fail(facts.error());
-  const auto workloads = LoadWorkloads(arguments, *facts, cluster);
+  const auto workloads = LoadWorkloads(arguments, *options, *facts, cluster);
   if (!workloads) return Fail(workloads.error());
   if (!arguments.save.empty()) {
     if (workloads->size() != 1) {

@@ -71,6 +71,7 @@ Result<> CheckFiles(const SimulateArguments& arguments) {
   const std::string_view why = arguments.elastic ? "not with --elastic" : "not with --compat";
   if (!arguments.changes.empty()) return WrongOption("--changes", why);
   if (!arguments.html.empty()) return WrongOption("--html", why);
+  if (!arguments.type_profiles.empty()) return WrongOption("--type-profiles", why);
   return {};
 }
 
@@ -108,12 +109,9 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
   if (arguments.traces.empty() == arguments.workloads.empty() && !only_saves) {
     return Fail(ErrorCode::kInvalid, "give either --trace or --generate");
   }
-  if (!arguments.types.empty())
-    return WrongOption("--types", "only with --compat gavel or --elastic");
-  if (!arguments.throughputs.empty())
-    return WrongOption("--throughputs", "only with --compat gavel or --elastic");
   if (!arguments.solves.empty()) return WrongOption("--solves", "only with --compat gavel");
-  if (arguments.profiles.empty() && !options.starts_from_cluster) {
+  if (arguments.profiles.empty() && arguments.type_profiles.empty() &&
+      !options.starts_from_cluster) {
     return WrongOption("--profiles", "a file is needed");
   }
   if (!arguments.remaining.empty()) {
@@ -133,6 +131,9 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
   const auto memory = ParseSize(arguments.memory);
   if (!memory) return WrongOption("--memory", memory.error());
   options.server = {Gpus(arguments.gpus), Cores(arguments.cpus), *memory};
+  auto types = ReadTypeSetup(arguments, options.server);
+  if (!types) return Fail(types.error());
+  options.types = *std::move(types);
   const auto round = ParseDuration(arguments.round);
   if (!round) return WrongOption("--round", round.error());
   if (*round < Seconds(1)) return WrongOption("--round", "has to be at least 1s");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/cluster_connection.h"
+#include "cli/gpu_types.h"
 #include "core/clock.h"
 #include "core/resources.h"
 #include "core/result.h"
@@ -49,11 +50,11 @@ struct SimulateArguments {
   double promote = 0;
   std::string lease;
   std::string size_history;
-  // Of --compat gavel and --elastic: "v100=12".
-  std::vector<std::string> types;
-  std::vector<std::string> prices{"v100=0.74", "p100=0.43", "k80=0.135"};  // of --compat gavel
-  std::string throughputs;  // a file; of --compat gavel and --elastic
-  std::string solves;       // a file; of --compat gavel
+  std::vector<std::string> types;  // "v100=12"
+  std::vector<std::string> prices{"v100=0.74", "p100=0.43", "k80=0.135"};
+  std::string throughputs;    // a file
+  std::string type_profiles;  // likewise
+  std::string solves;         // likewise; of --compat gavel
   std::string window;
   std::string round = "300s";
   std::string restart_cost = "30s";
@@ -90,11 +91,12 @@ struct SimulateOptions {
   bool starts_from_cluster = false;
   std::optional<Seconds> remaining;
   std::optional<Duration> profiles_after;
+  std::optional<TypeSetup> types;  // none: all GPUs are alike
   bool keeps_changes = false;
 };
 
 // The simulators of others, and that of elastic jobs, do not say who was where: no --changes, no
-// --html with --compat or --elastic.
+// --html with --compat or --elastic. Nor do they know profiles: no --type-profiles.
 Result<> CheckFiles(const SimulateArguments& arguments);
 
 // "--option: why", as kInvalid or with the error's own code.

@@ -18,6 +18,7 @@
 #include "policy/policy.h"
 #include "sim/cluster/product_simulator.h"
 #include "sim/reference/reference_simulator.h"
+#include "sim/types/gavel_rounds.h"
 #include "sim/workload.h"
 
 namespace synergy::cli {
@@ -25,6 +26,19 @@ namespace {
 
 // After which Gandiva measures how soon a job was of use (OSDI'18).
 constexpr double kFirstIterations = 100;
+
+// That a job may have.
+Gpus MostGpus(const SimulateArguments& arguments, const SimulateOptions& options,
+              const PresentCluster* cluster) {
+  if (cluster != nullptr) return cluster->gpus();
+  if (!options.types) return Gpus(arguments.servers * arguments.gpus);
+  Gpus most;
+  const TypedServers& servers = options.types->servers;
+  for (size_t type = 0; type < servers.types.size(); ++type) {
+    most = std::max(most, servers.GpusOf(type));
+  }
+  return most;
+}
 
 Result<std::array<int, 3>> SplitOf(const SimulateArguments& arguments) {
   const auto options = ParseWorkloadOptions("split=" + arguments.split);
@@ -71,8 +85,9 @@ Result<Workload> FromCsv(const std::string& name, std::string_view text) {
 // Profiles of whole jobs, by model and GPU count, from the facts about one GPU.
 class ProfileTable {
  public:
-  ProfileTable(const ModelFacts& facts, const PresentCluster* cluster)
-      : facts_(facts), cluster_(cluster) {}
+  // `types`: whose profiles go before `facts`, or null.
+  ProfileTable(const ModelFacts& facts, const PresentCluster* cluster, const TypeProfiles* types)
+      : facts_(facts), cluster_(cluster), types_(types) {}
 
   Result<const JobProfile*> Find(const std::string& model, Gpus gpus) {
     const auto found = profiles_.find({model, gpus.count()});
@@ -94,6 +109,8 @@ class ProfileTable {
       return Fail(ErrorCode::kInvalid,
                   fmt::format("TrainingProfile {}: {}", object->Key(), object->problems.front()));
     }
+    const JobProfile* on_type = types_ == nullptr ? nullptr : types_->Measured(model);
+    if (on_type != nullptr) return *on_type;
     if (const ModelFact* fact = facts_.Find(model, Gpus(1))) return ProfileOf(*fact);
     return Fail(ErrorCode::kInvalid,
                 cluster_ == nullptr
@@ -112,6 +129,7 @@ class ProfileTable {
  private:
   const ModelFacts& facts_;
   const PresentCluster* const cluster_;
+  const TypeProfiles* const types_;
   std::map<std::pair<std::string, int64_t>, JobProfile> profiles_;  // addresses stay
 };
 
@@ -171,6 +189,14 @@ bool IsOf(std::span<const MechanismName> names, std::string_view name) {
                      [name](const MechanismName& known) { return known.name == name; });
 }
 
+SimulatorOptions InRounds(const SimulateArguments& arguments, const SimulateOptions& options) {
+  return {.round = options.round,
+          .restart_cost = options.restart_cost,
+          .lease = options.lease,
+          .spread_factor = arguments.spread_factor,
+          .keep_changes = options.keeps_changes};
+}
+
 // In GPU-seconds.
 std::vector<double> PastSizes(const SimulateOptions& options, std::span<const Job> jobs) {
   if (options.sizes) return *options.sizes;
@@ -192,12 +218,36 @@ Result<SimulationRun> RunInRounds(const SimulateArguments& arguments,
       result.policy, {.queues = {.limits = arguments.queue_limits, .promote = arguments.promote},
                       .sizes = SizeHistory(std::move(sizes))});
   if (!policy) return Fail(policy.error());
-  const SimulatorOptions simulator{.round = options.round,
-                                   .restart_cost = options.restart_cost,
-                                   .lease = options.lease,
-                                   .spread_factor = arguments.spread_factor,
-                                   .keep_changes = options.keeps_changes};
-  return Simulate(servers, jobs, **policy, *mechanism, simulator, progress);
+  return Simulate(servers, jobs, **policy, *mechanism, InRounds(arguments, options), progress);
+}
+
+// On GPUs of several types.
+Result<SimulationRun> RunOnTypes(const SimulateArguments& arguments, const SimulateOptions& options,
+                                 const Workload& workload, std::span<const Job> jobs,
+                                 const ProfileTable& table, const RunResult& result,
+                                 const Progress& progress) {
+  const TypeSetup& types = *options.types;
+  std::map<std::pair<std::string, Gpus>, std::vector<std::optional<JobProfile>>> known;
+  std::vector<ProfilesOnTypes> on_types;
+  for (const TraceJob& job : workload.jobs) {
+    auto found = known.find({job.model, job.gpus});
+    if (found == known.end()) {
+      const auto measured = table.Measured(job.model);
+      if (!measured) return Fail(measured.error());
+      auto profiles = types.profiles.Of(job.model, job.gpus, *measured);
+      if (!profiles) return Fail(profiles.error());
+      found = known.emplace(std::pair(job.model, job.gpus), *std::move(profiles)).first;
+    }
+    ProfilesOnTypes& profiles = on_types.emplace_back();
+    for (const auto& profile : found->second) {
+      profiles.push_back(profile ? &*profile : nullptr);
+    }
+  }
+  auto rounds = GavelRounds::Create(
+      types.servers, jobs, on_types,
+      {.policy = result.policy, .mechanism = result.mechanism, .round = options.round});
+  if (!rounds) return Fail(rounds.error());
+  return SimulateRounds(types.servers.All(), jobs, *rounds, InRounds(arguments, options), progress);
 }
 
 Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
@@ -272,9 +322,11 @@ Result<> RunDefault(const SimulateArguments& arguments, const SimulateOptions& o
     result.job_demands.push_back(job.demand);
   }
   const Progress progress = [&](size_t finished) { tell(result, finished, jobs->size()); };
-  auto run = by_events ? RunByEvents(arguments, options, workload, *jobs, profiles, cluster, result,
-                                     progress)
-                       : RunInRounds(arguments, options, *jobs, result, progress);
+  auto run =
+      by_events
+          ? RunByEvents(arguments, options, workload, *jobs, profiles, cluster, result, progress)
+      : options.types ? RunOnTypes(arguments, options, workload, *jobs, profiles, result, progress)
+                      : RunInRounds(arguments, options, *jobs, result, progress);
   if (!run) return Fail(run.error());
   Take(*std::move(run), result);
   return {};
@@ -343,13 +395,14 @@ Result<> WriteFile(const std::string& name, const std::string& text) {
 StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOptions& options,
                         const PresentCluster* cluster) {
   if (cluster != nullptr) return cluster->start;
+  if (options.types) return ClusterOf(options.types->servers.All().size(), options.server);
   return ClusterOf(static_cast<size_t>(arguments.servers), options.server);
 }
 
 Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,
-                                            const ModelFacts& facts,
+                                            const SimulateOptions& options, const ModelFacts& facts,
                                             const PresentCluster* cluster) {
-  const Gpus most = cluster != nullptr ? cluster->gpus() : Gpus(arguments.servers * arguments.gpus);
+  const Gpus most = MostGpus(arguments, options, cluster);
   std::vector<Workload> workloads;
   for (const std::string& name : arguments.traces) {
     const auto text = config::ReadTextFile(name);
@@ -364,9 +417,9 @@ Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,
     workloads.push_back(std::move(*workload));
   }
   for (const std::string& text : arguments.workloads) {
-    const auto options = ParseWorkloadOptions(text);
-    if (!options) return Fail(ErrorCode::kInvalid, "--generate: " + options.error().message);
-    auto jobs = GenerateWorkload(*options, facts);
+    const auto made = ParseWorkloadOptions(text);
+    if (!made) return Fail(ErrorCode::kInvalid, "--generate: " + made.error().message);
+    auto jobs = GenerateWorkload(*made, facts);
     if (!jobs) return Fail(jobs.error());
     workloads.push_back({.name = text, .jobs = std::move(*jobs)});
   }
@@ -378,7 +431,7 @@ Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const PresentCluster* cluster,
                                       const std::vector<Workload>& workloads,
                                       const TellProgress& tell) {
-  ProfileTable profiles(facts, cluster);
+  ProfileTable profiles(facts, cluster, options.types ? &options.types->profiles : nullptr);
   std::vector<RunResult> results;
   for (const Workload& workload : workloads) {
     for (const double load : arguments.loads) {

@@ -58,7 +58,8 @@ struct RunResult {
 
 // `cluster`, here and below: what the runs start from; null: empty servers, as `arguments` say.
 Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,
-                                            const ModelFacts& facts, const PresentCluster* cluster);
+                                            const SimulateOptions& options, const ModelFacts& facts,
+                                            const PresentCluster* cluster);
 
 // What the runs start with.
 StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOptions& options,

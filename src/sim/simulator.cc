@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,12 +31,10 @@ struct Pace {
 
 class Simulation {
  public:
-  Simulation(std::span<const Server> servers, std::span<const Job> jobs, const Policy& policy,
-             Mechanism& mechanism, const SimulatorOptions& options, const Progress& progress)
-      : servers_(servers),
-        trace_(jobs),
-        policy_(policy),
-        mechanism_(mechanism),
+  Simulation(std::span<const Server> servers, std::span<const Job> jobs, RoundPlanner& planner,
+             const SimulatorOptions& options, const Progress& progress)
+      : trace_(jobs),
+        planner_(planner),
         options_(options),
         progress_(progress),
         arrivals_(jobs.size()) {
@@ -61,7 +60,10 @@ class Simulation {
     while (next_arrival_ < arrivals_.size() || !active_.empty()) {
       if (now_ - run_.begin > options_.limit) return Stuck();
       Admit();
-      if (decide_ || (policy_.Preempts() && waiting_ > 0)) Decide();
+      if (decide_ || DecidesAgain()) {
+        const auto decided = Decide();
+        if (!decided) return Fail(decided.error());
+      }
       Advance(NextRound());
     }
     run_.end = last_finish_;
@@ -95,13 +97,14 @@ class Simulation {
     }
   }
 
-  void Decide() {
+  Result<> Decide() {
     decide_ = false;
     ++run_.decided;
-    Plan plan = RunRound(servers_, active_, policy_, *mechanism_.allocator, now_);
+    auto decision = planner_.Decide(active_, places_, now_);
+    if (!decision) return Fail(decision.error());
+    Plan& plan = decision->plan;
     run_.fell_back += plan.fell_back;
     run_.worst_gap = std::max(run_.worst_gap, plan.gap.value_or(0));
-    const std::vector<double> speeds = Speeds(servers_, active_, plan, mechanism_.enforcement);
     const std::vector<Action> actions = Difference(active_, plan);
     for (const Action& action : actions) Note(action);
     if (options_.keep_changes) AppendShareChanges(active_, plan, actions, now_, run_.changes);
@@ -110,7 +113,7 @@ class Simulation {
     for (JobIndex job = 0; job < active_.size(); ++job) {
       active_[job].holds = std::move(plan.shares[job]);
       paces_[job].speed =
-          speeds[job] * (active_[job].holds.size() > 1 ? options_.spread_factor : 1);
+          decision->speeds[job] * (active_[job].holds.size() > 1 ? options_.spread_factor : 1);
       if (!active_[job].Runs()) ++waiting_;
       Seconds& lease_end = active_[job].lease_end;
       if (!active_[job].Runs()) lease_end = {};
@@ -127,6 +130,7 @@ class Simulation {
     point.waiting = static_cast<uint32_t>(waiting_);
     point.running = static_cast<uint32_t>(active_.size() - waiting_);
     run_.timeline.push_back(point);
+    return {};
   }
 
   void Note(const Action& action) {
@@ -149,6 +153,8 @@ class Simulation {
     }
   }
 
+  bool DecidesAgain() const { return !active_.empty() && planner_.DecidesAgain(waiting_); }
+
   Seconds FinishOf(JobIndex job) const {
     if (!active_[job].Runs() || paces_[job].speed <= 0) return kNever;
     return std::max(paces_[job].from, now_) + active_[job].remaining / paces_[job].speed;
@@ -159,7 +165,7 @@ class Simulation {
   Seconds NextRound() const {
     Seconds event = kNever;
     if (next_arrival_ < arrivals_.size()) event = trace_[arrivals_[next_arrival_]].arrival;
-    if (policy_.Preempts() && waiting_ > 0) event = now_;
+    if (DecidesAgain()) event = now_;
     for (JobIndex job = 0; job < active_.size(); ++job) event = std::min(event, FinishOf(job));
     if (event == kNever) event = now_;
     const double passed = (event - first_round_) / options_.round;
@@ -175,6 +181,7 @@ class Simulation {
       Book(job, std::min(finish, until));
       if (finish <= until) {
         run_.jobs[places_[job]].finish = finish;
+        planner_.Gone(places_[job]);
         if (options_.keep_changes) AppendEnd(active_[job], finish, run_.changes);
         last_finish_ = std::max(last_finish_, finish);
         ++finished_;
@@ -199,7 +206,7 @@ class Simulation {
   void Book(JobIndex index, Seconds until) {
     Job& job = active_[index];
     const Seconds held = until - now_;
-    policy_.Book(job, held, until);
+    planner_.Book(job, places_[index], held, until);
     if (!job.Runs()) return;
     const Seconds from = std::max(paces_[index].from, now_);
     if (until > from) {
@@ -225,10 +232,8 @@ class Simulation {
     if (beyond >= -kSlack) run.first_part = until - beyond / speed;
   }
 
-  std::span<const Server> servers_;
   std::span<const Job> trace_;
-  const Policy& policy_;
-  Mechanism& mechanism_;
+  RoundPlanner& planner_;
   const SimulatorOptions& options_;
   const Progress& progress_;
 
@@ -248,12 +253,42 @@ class Simulation {
   SimulationRun run_;
 };
 
+// By a policy's order, carried out by a mechanism.
+class OrderedRounds final : public RoundPlanner {
+ public:
+  OrderedRounds(std::span<const Server> servers, const Policy& policy, Mechanism& mechanism)
+      : servers_(servers), policy_(policy), mechanism_(mechanism) {}
+
+  Result<PlannedRound> Decide(std::span<const Job> jobs, std::span<const size_t> /*places*/,
+                              Seconds now) override {
+    Plan plan = RunRound(servers_, jobs, policy_, *mechanism_.allocator, now);
+    std::vector<double> speeds = Speeds(servers_, jobs, plan, mechanism_.enforcement);
+    return PlannedRound{std::move(plan), std::move(speeds)};
+  }
+  bool DecidesAgain(size_t waiting) const override { return policy_.Preempts() && waiting > 0; }
+  void Book(Job& job, size_t /*place*/, Seconds stretch, Seconds now) override {
+    policy_.Book(job, stretch, now);
+  }
+
+ private:
+  std::span<const Server> servers_;
+  const Policy& policy_;
+  Mechanism& mechanism_;
+};
+
 }  // namespace
+
+Result<SimulationRun> SimulateRounds(std::span<const Server> servers, std::span<const Job> jobs,
+                                     RoundPlanner& planner, const SimulatorOptions& options,
+                                     const Progress& progress) {
+  return Simulation(servers, jobs, planner, options, progress).Run();
+}
 
 Result<SimulationRun> Simulate(std::span<const Server> servers, std::span<const Job> jobs,
                                const Policy& policy, Mechanism& mechanism,
                                const SimulatorOptions& options, const Progress& progress) {
-  return Simulation(servers, jobs, policy, mechanism, options, progress).Run();
+  OrderedRounds planner(servers, policy, mechanism);
+  return SimulateRounds(servers, jobs, planner, options, progress);
 }
 
 }  // namespace synergy

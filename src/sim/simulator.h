@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "baseline/allocator.h"
 #include "baseline/mechanisms.h"
 #include "core/result.h"
 #include "policy/job.h"
@@ -97,6 +98,35 @@ struct SimulationRun {
 
 // Called now and then with the number of jobs that finished.
 using Progress = std::function<void(size_t finished)>;
+
+// Who runs where with what from a round on, and how fast: by job, seconds of Job::remaining per
+// second; 0 for one that waits.
+struct PlannedRound {
+  Plan plan;
+  std::vector<double> speeds;
+};
+
+// Decides rounds. A job is also named by its position in the trace.
+class RoundPlanner {
+ public:
+  virtual ~RoundPlanner() = default;
+
+  // `jobs`: those that run or wait, by arrival; `places`, in step: their positions. An error ends
+  // the run.
+  virtual Result<PlannedRound> Decide(std::span<const Job> jobs, std::span<const size_t> places,
+                                      Seconds now) = 0;
+  // Whether a round may change something though nobody came or went.
+  virtual bool DecidesAgain(size_t waiting) const = 0;
+  // Books the `stretch` up to `now`, in which the job ran if it Runs().
+  virtual void Book(Job& job, size_t place, Seconds stretch, Seconds now) = 0;
+  // The job has ended.
+  virtual void Gone(size_t /*place*/) {}
+};
+
+// As Simulate(), with all decisions left to `planner`, who plans for these servers.
+Result<SimulationRun> SimulateRounds(std::span<const Server> servers, std::span<const Job> jobs,
+                                     RoundPlanner& planner, const SimulatorOptions& options,
+                                     const Progress& progress = {});
 
 // `jobs` in any order. kInvalid for a job that no cluster of these servers ever runs.
 Result<SimulationRun> Simulate(std::span<const Server> servers, std::span<const Job> jobs,

@@ -45,6 +45,10 @@ class GavelThroughputs {
   // Of 26 models on k80, p100 and v100, as Gavel's authors measured them.
   static GavelThroughputs Published();
 
+  const std::vector<std::string>& types() const { return types_; }
+  bool Knows(const std::string& model, int64_t gpus) const {
+    return rates_.count({model, gpus}) > 0;
+  }
   // `types` from the fastest, by the sum over all models. kInvalid for one that is not known.
   Result<std::vector<std::string>> FastestFirst(std::vector<std::string> types) const;
   // Per type, of types that are known.

@@ -165,7 +165,7 @@ long PeakKilobytes() {
 Result<cli::RunResult> Run(const ModelFacts& facts, const cli::SimulateArguments& arguments) {
   const auto options = cli::CheckArguments(arguments);
   if (!options) return Fail(options.error());
-  const auto workloads = cli::LoadWorkloads(arguments, facts, nullptr);
+  const auto workloads = cli::LoadWorkloads(arguments, *options, facts, nullptr);
   if (!workloads) return Fail(workloads.error());
   const auto runs = cli::RunAll(arguments, *options, facts, nullptr, *workloads,
                                 [](const cli::RunResult&, size_t, size_t) {});

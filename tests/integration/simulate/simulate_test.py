@@ -25,6 +25,10 @@ def figures(*arguments):
     return json.loads(done.stdout)
 
 
+def typed(policy, types):
+    return ["--generate", "jobs=10", "--policy", policy, "--types", types, "--mechanism", "synergy-rounds"]
+
+
 class SimulateTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -169,6 +173,31 @@ class SimulateTest(unittest.TestCase):
             for asked, answer in zip(calls, json.loads(solved.stdout), strict=True):
                 self.assertLess(abs(answer["objective"] / asked["objective"] - 1), 1e-5)
 
+    def test_awareness_of_gpu_types_and_synergys_division_each_shorten_completion_times(self):
+        runs = figures("--generate", "rate=4/h,jobs=400", "--types", "v100=24,p100=24,k80=24",
+                       "--policy", "gavel-las,gavel-las-agnostic", "--mechanism", "proportional,synergy-rounds")
+        plain, divided, agnostic, agnostic_divided = (run["mean_jct_hours"] for run in runs)
+        self.assertLess(plain, 0.9 * agnostic)
+        self.assertLess(divided, 0.95 * plain)
+        self.assertLess(divided, 0.9 * agnostic_divided)
+
+    def test_on_one_gpu_type_fifo_is_as_without_types(self):
+        trace = ["--generate", "rate=6/h,jobs=300", "--mechanism", "proportional,synergy-rounds"]
+        with_types = figures(*trace, "--types", "v100=64", "--policy", "gavel-fifo")
+        without = figures(*trace, "--servers", "8", "--policy", "fifo")
+        self.assertEqual([run["mean_jct_hours"] for run in with_types], [run["mean_jct_hours"] for run in without])
+
+    def test_profiles_of_a_gpu_type_go_before_what_throughputs_say(self):
+        profiles = self.folder / "types.yaml"
+        entry = "- model: {}\n  gpuProduct: {}\n  points:\n  - {{cpu: 1, memory: 20G, throughput: {}}}\n"
+        profiles.write_text("profiles:\n" + entry.format("lstm", "k80", 5) + entry.format("lstm", "v100", 5), encoding="utf-8")
+        trace = self.folder / "trace.csv"
+        trace.write_text("job_id,model,arrival_s,total_iterations,gpus,iter_time_s_at_fair\n"
+                         "0,lstm,0,36000,8,1\n1,lstm,0,36000,8,1\n", encoding="utf-8")
+        run = ["--trace", trace, "--types", "v100=8,k80=8", "--policy", "gavel-fifo", "--mechanism", "synergy-rounds"]
+        self.assertLess(figures(*run, "--type-profiles", profiles)["makespan_hours"], 10.1)
+        self.assertGreater(figures(*run)["makespan_hours"], 15)
+
     def test_elastic_jobs_use_what_jobs_of_one_size_leave(self):
         runs = figures("--elastic", "--types", "v100=64", "--round", "10m", "--generate", "rate=2/h,jobs=200,gpus=philly,seed=1",
                        "--policy", "optimus,optimus-exact,srtf,equal")
@@ -215,7 +244,20 @@ class SimulateTest(unittest.TestCase):
                                 (["--elastic", "--generate", "jobs=10", "--types", "v100=4,k80=4"], "--types: with --elastic one GPU type"),
                                 (["--elastic", "--generate", "jobs=10", "--types", "v100=4"], "--policy: no policy 'fifo'"),
                                 (["--elastic", "--generate", "jobs=10", "--types", "v100=4", "--restart-cost", "5m"], "--restart-cost"),
-                                (["--generate", "jobs=10", "--types", "v100=4"], "--types: only with --compat gavel"),
+                                (["--generate", "jobs=10", "--types", "v100=8"], "--policy: with --types: no policy 'fifo' of GPU types"),
+                                (["--generate", "jobs=10", "--policy", "gavel-las"], "--types: gavel-las is about GPU types"),
+                                (["--generate", "jobs=10", "--policy", "gavel-las", "--types", "v100=8"], "--mechanism synergy-rounds"),
+                                (typed("gavel-las", "v100=12"), "--types: v100=12 are no whole servers with 8 GPUs"),
+                                (typed("gavel-las", "a100=8"), "--types: no throughputs are known of the GPU type a100"),
+                                ([*typed("gavel-las", "v100=8"), "--compat", "reference"], "--types: not with --compat reference"),
+                                ([*typed("gavel-las", "v100=8"), "--cluster", "x"], "--types: not with --from-cluster or --cluster"),
+                                ([*typed("gavel-las", "v100=8"), "--lease", "1h"], "--lease: not with --types"),
+                                ([*typed("gavel-cost", "v100=8,k80=8"), "--prices", "v100=1"], "--prices: gavel-cost needs one for each"),
+                                (["--compat", "gavel", "--generate", "jobs=1", "--types", "v100=4", "--type-profiles", "x"],
+                                 "--type-profiles: not with --compat"),
+                                (["--generate", "jobs=10", "--throughputs", "x"], "--throughputs: only with --types"),
+                                (["--generate", "jobs=10", "--type-profiles", "x"], "--type-profiles: only with --types"),
+                                (["--generate", "gpus=64,jobs=10", *typed("gavel-las", "v100=32,k80=32")[2:]], "runs on none of v100, k80"),
                                 (["--generate", "jobs=10", "--memory", "much"], "--memory"),
                                 (["--generate", "jobs=10", "--arrivals", "replay"], "only with --compat reference"),
                                 (["--generate", "gpus=8,jobs=10", "--servers", "1", "--gpus", "4", "--cpus", "12"], "8 GPUs"),
