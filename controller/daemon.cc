@@ -19,6 +19,7 @@
 #include "controller/cluster_view.h"
 #include "controller/contradiction_watch.h"
 #include "controller/fair_share_cache.h"
+#include "controller/gang_owners.h"
 #include "controller/measured_keeper.h"
 #include "controller/memory_harm_watch.h"
 #include "controller/namespace_store.h"
@@ -154,17 +155,22 @@ Result<PullSettings> ToPullSettings(const config::ControllerConfig& config) {
   return settings;
 }
 
+// Of a read that a review waits for, which the API server gives three seconds (webhook.yaml).
+constexpr std::chrono::milliseconds kReview{1000};
+
 // How often it is looked whose turn it is.
 constexpr Duration kRounds = std::chrono::seconds(1);
 
 class RunningDaemon final : public Daemon {
  public:
+  // `quick` is for reads that a review waits for.
   RunningDaemon(const config::ControllerConfig& config, std::unique_ptr<kube::ApiClient> client,
-                const Clock& clock, Logger& log)
+                std::unique_ptr<kube::ApiClient> quick, const Clock& clock, Logger& log)
       : config_(config),
         clock_(clock),
         log_(log),
         client_(std::move(client)),
+        quick_client_(std::move(quick)),
         reader_(config.gpu_resource, {config.scheduler_name, config.tuner.hold}),
         pod_api_(kube::MakePodApi(*client_, reader_)),
         profile_api_(kube::MakeProfileApi(*client_)),
@@ -172,7 +178,8 @@ class RunningDaemon final : public Daemon {
         profiles_(config.tolerance),
         fair_shares_(state_, clock, config.node_headroom),
         view_(state_, profiles_, namespaces_, fair_shares_, [this] { return watches_.Complete(); }),
-        webhook_(ToSettings(config), view_, clock, log, metrics_),
+        gang_owners_(*quick_client_, state_, config.gpu_resource, clock, log, metrics_),
+        webhook_(ToSettings(config), view_, gang_owners_, clock, log, metrics_),
         status_writer_(*profile_api_, profiles_, state_, clock, log, metrics_, config.node_headroom,
                        config.max_speed_up),
         events_(kube::EventRecorder::Start(*client_, clock, log, "synergy-controller",
@@ -455,6 +462,7 @@ class RunningDaemon final : public Daemon {
   const Clock& clock_;
   Logger& log_;
   std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<kube::ApiClient> quick_client_;
   std::unique_ptr<http::Server> webhook_server_;
   std::unique_ptr<http::Server> http_server_;
   const wire::ObjectReader reader_;
@@ -467,6 +475,7 @@ class RunningDaemon final : public Daemon {
   NamespaceStore namespaces_;
   FairShareCache fair_shares_;
   ClusterView view_;
+  GangOwners gang_owners_;
   Webhook webhook_;
   StatusWriter status_writer_;
   metrics::TunerMetrics tuner_metrics_;
@@ -531,9 +540,13 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::ControllerConfig& co
                                               const Clock& clock, Logger& log) {
   auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-controller"});
   if (!client) return Fail(client.error());
+  auto quick = kube::ApiClient::Create(
+      access, {.user_agent = "synergy-controller", .request_timeout = kReview, .most_tries = 1});
+  if (!quick) return Fail(quick.error());
   config::ControllerConfig complete = config;
   complete.own_namespace = OwnNamespace(config, access);
-  auto daemon = std::make_unique<RunningDaemon>(complete, *std::move(client), clock, log);
+  auto daemon =
+      std::make_unique<RunningDaemon>(complete, *std::move(client), *std::move(quick), clock, log);
   if (const Result<> started = daemon->Start(); !started) return Fail(started.error());
   log.Info("serving", {{"webhook", config.listen},
                        {"port", daemon->webhook_port()},

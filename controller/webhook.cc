@@ -26,9 +26,11 @@ std::string Join(const std::vector<std::string>& texts) {
 }  // namespace
 
 Webhook::Webhook(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
-                 const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics)
+                 GangOwners& gangs, const Clock& clock, Logger& log,
+                 metrics::ControllerMetrics& metrics)
     : settings_(std::move(settings)),
       surroundings_(surroundings),
+      gangs_(gangs),
       clock_(clock),
       log_(log),
       metrics_(metrics) {}
@@ -41,6 +43,20 @@ void Webhook::Report(std::string_view kind, const std::string& problem) {
 http::Response Webhook::Refuse(int status, std::string_view kind, const std::string& reason) {
   Report(kind, reason);
   return {status, "text/plain; charset=utf-8", reason + "\n"};
+}
+
+AdmissionDecision Webhook::Decide(PodToAdmit pod) {
+  AdmissionDecision decision = Admit(pod, surroundings_, settings_);
+  if (!MayJoinGang(pod, decision.outcome, settings_)) return decision;
+  GangWord word = gangs_.SizeFor(pod);
+  if (word.size > 1) {
+    // What was measured of its workload was measured of gangs of a size.
+    pod.gang_size = word.size;
+    decision = Admit(pod, surroundings_, settings_);
+    decision.gang_size = word.size;
+  }
+  if (!word.warning.empty()) decision.warnings.push_back(std::move(word.warning));
+  return decision;
 }
 
 http::Response Webhook::ReviewPod(const http::Request& request) {
@@ -60,7 +76,7 @@ http::Response Webhook::ReviewPod(const http::Request& request) {
     answer.warnings.push_back("synergy: the pod stays as written: " + review->problem());
   } else {
     const PodToAdmit& pod = review->pod();
-    AdmissionDecision decision = Admit(pod, surroundings_, settings_);
+    AdmissionDecision decision = Decide(pod);
     outcome = ToString(decision.outcome);
     answer.patch = review->WritePatch(decision, settings_);
     if (decision.outcome != AdmissionOutcome::kNoGpus) {

@@ -322,6 +322,31 @@ std::string_view ToString(AdmissionOutcome outcome) {
   return "unknown";
 }
 
+bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
+                 const AdmissionSettings& settings) {
+  switch (outcome) {
+    case AdmissionOutcome::kNoGpus:
+    case AdmissionOutcome::kExcludedNamespace:
+    case AdmissionOutcome::kNotAsked:
+    case AdmissionOutcome::kOtherScheduler:
+    case AdmissionOutcome::kHasNode:
+    case AdmissionOutcome::kStatic:
+      return false;
+    case AdmissionOutcome::kOptedOut:
+      return pod.scheduler == settings.scheduler_name;
+    // Left as written, this one; the gang's others may not be, and they wait for it.
+    case AdmissionOutcome::kManaged:
+    case AdmissionOutcome::kPodLevelResources:
+    case AdmissionOutcome::kSeveralContainers:
+    case AdmissionOutcome::kQuotaByQos:
+    case AdmissionOutcome::kNoNode:
+    case AdmissionOutcome::kStarting:
+    case AdmissionOutcome::kFullAnnotations:
+      return true;
+  }
+  return false;
+}
+
 AdmissionDecision Admit(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
                         const AdmissionSettings& settings) {
   return Admission(pod, surroundings, settings).Decide();

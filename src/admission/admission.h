@@ -103,7 +103,13 @@ struct AdmissionDecision {
   AdmissionOutcome outcome = AdmissionOutcome::kNoGpus;
   std::optional<AdmissionFigures> figures;  // kManaged
   std::vector<std::string> warnings;        // for whoever creates the pod
+  int32_t gang_size = 0;  // to be written on the pod, because its owner says so; 0: nothing
 };
+
+// Whether a pod with this outcome is one that the extender may come to place, so that its gang
+// matters, and whose labels may be added to.
+bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
+                 const AdmissionSettings& settings);
 
 AdmissionDecision Admit(const PodToAdmit& pod, const AdmissionSurroundings& surroundings,
                         const AdmissionSettings& settings);

@@ -30,11 +30,21 @@ struct GpuContainer {
   std::vector<std::string> args = {};
 };
 
+// What has made a pod, as the pod says: its controlling owner. All empty where there is none.
+struct PodOwner {
+  std::string api_version;  // "batch/v1"
+  std::string kind;         // "Job"
+  std::string name;
+  std::string uid;
+};
+
 struct PodToAdmit {
   std::string pod_namespace;
+  PodOwner owner;
   std::string scheduler;  // empty: Kubernetes' default
   Labels labels;
-  int32_t gang_size = 1;  // pods of its gang (cluster/gang.h); 1: it trains alone
+  bool has_subdomain = false;  // spec.subdomain: its like find it by name
+  int32_t gang_size = 1;       // pods of its gang (cluster/gang.h); 1: it trains alone
   std::vector<GpuContainer> gpu_containers;  // of spec.containers
   // What the pod asks for beside them: sidecars and overhead; no GPUs.
   ResourceVector beside;

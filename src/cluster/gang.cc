@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cluster/annotations.h"
+#include "cluster/gang_name.h"
 
 namespace synergy {
 namespace {
@@ -24,23 +25,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames = 
      {"training.kubeflow.org/job-name", ""},
      {"batch.kubernetes.io/job-name", ""}}};
 
-std::string NameOf(std::string_view pod_namespace, const TextOfKey& label) {
-  for (const auto& [whole, part] : kNames) {
-    const std::string_view name = label(whole);
-    if (name.empty()) continue;
-    std::string full(pod_namespace);
-    full += '/';
-    full += name;
-    const std::string_view stage = part.empty() ? std::string_view() : label(part);
-    if (!stage.empty()) {
-      full += '/';
-      full += stage;
-    }
-    return full;
-  }
-  return {};
-}
-
 // What a label or an annotation may hold is cut for messages.
 std::string Shown(std::string_view text) {
   constexpr size_t kMost = 40;
@@ -57,6 +41,23 @@ std::optional<int32_t> ParseSize(std::string_view text) {
 
 }  // namespace
 
+std::string GangNameOf(std::string_view pod_namespace, const TextOfKey& label) {
+  for (const auto& [whole, part] : kNames) {
+    const std::string_view name = label(whole);
+    if (name.empty()) continue;
+    std::string full(pod_namespace);
+    full += '/';
+    full += name;
+    const std::string_view stage = part.empty() ? std::string_view() : label(part);
+    if (!stage.empty()) {
+      full += '/';
+      full += stage;
+    }
+    return full;
+  }
+  return {};
+}
+
 std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const TextOfKey& label,
                                           const TextOfKey& annotation) {
   std::string_view key = annotations::kGangSize;
@@ -68,7 +69,7 @@ std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const 
   }
   if (size.empty() && !is_ours) return nullptr;
 
-  Gang gang{.name = NameOf(pod_namespace, label)};
+  Gang gang{.name = GangNameOf(pod_namespace, label)};
   if (size.empty()) {
     gang.problem = "the label synergy.io/gang needs synergy.io/gang-size beside it";
   } else if (const auto members = ParseSize(size); !members) {

@@ -1,5 +1,6 @@
 #include "kube/api_client.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,7 +18,6 @@ constexpr size_t kLongestLine = size_t{16} << 20;
 // Binding is what runs in parallel: as many at once keep their connections.
 constexpr size_t kIdleConnections = 32;
 constexpr size_t kShownOfAnUnknownAnswer = 200;
-constexpr int kMostTries = 4;
 constexpr std::chrono::seconds kLongestRetryAfter{5};
 
 // "POST /api/v1/...", without the query: it may be long, and says nothing that the caller does not
@@ -49,8 +49,8 @@ Error ToError(const http::ClientRequest& request, const http::ClientResponse& re
 class HttpApiClient final : public ApiClient {
  public:
   HttpApiClient(std::unique_ptr<http::Client> client, std::unique_ptr<TokenSource> token,
-                std::string user_agent)
-      : client_(std::move(client)), token_(std::move(token)), user_agent_(std::move(user_agent)) {}
+                ApiClientOptions options)
+      : client_(std::move(client)), token_(std::move(token)), options_(std::move(options)) {}
 
   Result<std::string> Get(const std::string& path, std::stop_token stop) override {
     return Call(MakeRequest("GET", path), stop);
@@ -98,7 +98,7 @@ class HttpApiClient final : public ApiClient {
     http::ClientRequest request;
     request.method = std::move(method);
     request.path = path;
-    request.headers = {{"Accept", "application/json"}, {"User-Agent", user_agent_}};
+    request.headers = {{"Accept", "application/json"}, {"User-Agent", options_.user_agent}};
     if (const std::string token = token_->Token(); !token.empty()) {
       request.headers.emplace_back("Authorization", "Bearer " + token);
     }
@@ -116,7 +116,8 @@ class HttpApiClient final : public ApiClient {
 
   Result<std::string> Call(const http::ClientRequest& request, const std::stop_token& stop) {
     Result<http::ClientResponse> response = client_->Send(request, stop);
-    for (int tries = 1; tries < kMostTries && response && MayBeSentAgain(*response); ++tries) {
+    for (int tries = 1; tries < options_.most_tries && response && MayBeSentAgain(*response);
+         ++tries) {
       if (!SystemClock().SleepFor(*response->retry_after, stop)) break;
       response = client_->Send(request, stop);
     }
@@ -136,7 +137,7 @@ class HttpApiClient final : public ApiClient {
 
   const std::unique_ptr<http::Client> client_;
   const std::unique_ptr<TokenSource> token_;
-  const std::string user_agent_;
+  const ApiClientOptions options_;
 };
 
 }  // namespace
@@ -154,13 +155,13 @@ Result<std::unique_ptr<ApiClient>> ApiClient::Create(const config::ClusterAccess
                       .server_name = access.tls_server_name,
                       .skip_verify = access.skip_verify};
   http_options.read_timeout = options.request_timeout;
+  http_options.connect_timeout = std::min(http_options.connect_timeout, options.request_timeout);
   http_options.max_idle_connections = kIdleConnections;
   auto client = http::Client::Create(std::move(http_options));
   if (!client) return Fail(client.error());
   auto token = TokenSource::Create(access.token, access.token_file);
   if (!token) return Fail(token.error());
-  return std::make_unique<HttpApiClient>(std::move(*client), std::move(*token),
-                                         std::move(options.user_agent));
+  return std::make_unique<HttpApiClient>(std::move(*client), std::move(*token), std::move(options));
 }
 
 }  // namespace synergy::kube

@@ -25,6 +25,8 @@ namespace synergy::kube {
 struct ApiClientOptions {
   std::string user_agent = "synergy";
   std::chrono::milliseconds request_timeout{10000};
+  // Of a call that is refused with a Retry-After: 1: none is sent again.
+  int most_tries = 4;
 };
 
 class ApiClient {

@@ -114,6 +114,10 @@ class ControllerMetrics::Impl {
                           .Name("synergy_controller_profile_status_writes_total")
                           .Help("Writes of a TrainingProfile's status by outcome.")
                           .Register(registry)),
+        gang_reads(prometheus::BuildCounter()
+                       .Name("synergy_controller_gang_reads_total")
+                       .Help("Reads of objects that say how large a gang is, by outcome.")
+                       .Register(registry)),
         progress_pulls(prometheus::BuildCounter()
                            .Name("synergy_controller_progress_pulls_total")
                            .Help("Questions to node agents about progress by outcome.")
@@ -136,6 +140,7 @@ class ControllerMetrics::Impl {
   prometheus::Family<prometheus::Counter>& profile_reviews;
   prometheus::Family<prometheus::Counter>& bad_input;
   prometheus::Family<prometheus::Counter>& status_writes;
+  prometheus::Family<prometheus::Counter>& gang_reads;
   prometheus::Family<prometheus::Counter>& progress_pulls;
   prometheus::Family<prometheus::Counter>& progress_dropped;
   prometheus::Histogram& duration;
@@ -161,6 +166,10 @@ void ControllerMetrics::CountBadInput(std::string_view kind) {
 
 void ControllerMetrics::CountStatusWrite(std::string_view outcome) {
   impl_->status_writes.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+
+void ControllerMetrics::CountGangRead(std::string_view outcome) {
+  impl_->gang_reads.Add({{"outcome", std::string(outcome)}}).Increment();
 }
 
 void ControllerMetrics::CountProgressPull(std::string_view outcome) {

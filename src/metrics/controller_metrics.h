@@ -63,6 +63,9 @@ class ControllerMetrics {
   // "written", "failed".
   void CountStatusWrite(std::string_view outcome);
 
+  // Of objects that say how large a gang is: "read", "missing", "failed".
+  void CountGangRead(std::string_view outcome);
+
   // "ok"; "unreachable", "timeout", "refused", "unreadable".
   void CountProgressPull(std::string_view outcome);
   // Of what a node agent told: "not_here", "not_managed".

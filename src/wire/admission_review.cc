@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/annotations.h"
 #include "json/base64.h"
 #include "wire/admission_objects.h"
 #include "wire/json_words.h"
@@ -113,6 +114,10 @@ std::string PodReview::WritePatch(const AdmissionDecision& decision,
   const bool silent = decision.outcome == AdmissionOutcome::kExcludedNamespace ||
                       decision.outcome == AdmissionOutcome::kFullAnnotations;
   if (!silent) SetWarnings(patch, decision.warnings);
+  if (decision.gang_size > 1) {
+    patch.SetText({"metadata", "labels", std::string(annotations::kGangSize)},
+                  fmt::format("{}", decision.gang_size));
+  }
   return patch.Write();
 }
 

@@ -63,6 +63,19 @@ std::vector<std::string> ReadTexts(FieldReader& fields, Value list) {
   return texts;
 }
 
+PodOwner ReadPodOwner(FieldReader& fields, Value metadata) {
+  PodOwner owner;
+  fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
+    reference = fields.Object(reference);
+    if (!fields.Truth(reference["controller"])) return;
+    owner = {.api_version = ReadText(fields, reference["apiVersion"]),
+             .kind = ReadText(fields, reference["kind"]),
+             .name = ReadText(fields, reference["name"]),
+             .uid = ReadText(fields, reference["uid"])};
+  });
+  return owner;
+}
+
 }  // namespace
 
 PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namespace,
@@ -73,10 +86,12 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
   to_admit.pod_namespace = std::move(pod_namespace);
   if (to_admit.pod_namespace.empty())
     to_admit.pod_namespace = ReadText(fields, metadata["namespace"]);
+  to_admit.owner = ReadPodOwner(fields, metadata);
   to_admit.scheduler = ReadText(fields, spec["schedulerName"]);
   to_admit.labels = ReadLabels(fields, metadata["labels"]);
   const auto gang = ReadGang(to_admit.pod_namespace, metadata["labels"], metadata["annotations"]);
   if (gang) to_admit.gang_size = gang->size;
+  to_admit.has_subdomain = !fields.Text(spec["subdomain"]).empty();
   to_admit.has_node = !fields.Text(spec["nodeName"]).empty();
   to_admit.pod_level_resources = !fields.Object(spec["resources"]).missing();
   fields.Object(metadata["annotations"]).ForEachMember([&](std::string_view key, Value value) {

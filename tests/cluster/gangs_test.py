@@ -28,6 +28,13 @@ def gang(name, size=SIZE, gpus=1, members=None, **spec):
     return pods
 
 
+def indexed_job(name, size=SIZE, labels=None, **spec):
+    """A Job of which no pod says how many they are."""
+    template = {"metadata": {"labels": labels or {}}, "spec": pod(name, 1, "1", "10G", **spec)["spec"]}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
+            "spec": {"completionMode": "Indexed", "completions": size, "parallelism": size, "template": template}}
+
+
 class GangsTest(ClusterTest):
     settings = "gangHold: 15s\n"
 
@@ -163,6 +170,26 @@ class GangsTest(ClusterTest):
             wait_for("nothing to be held", lambda: self.held() == 0)
             self.cluster.clear()
         print("killed while a gang was being bound:", in_the_middle, "times")
+
+    def test_of_two_jobs_whose_pods_train_together_one_runs_whole(self):
+        self.cluster.script("start", "synergy-controller")
+        self.addCleanup(self.cluster.script, "stop", "synergy-controller")
+        names = ["one", "two", "tasks", "alone"]
+        self.addCleanup(self.cluster.kubectl, "delete", "job", *names, "--ignore-not-found", "--cascade=foreground")
+        self.cluster.create(*[indexed_job(name, subdomain=name, **on(self.node)) for name in names[:2]])
+        # No gangs, though of more pods than the node has GPUs: independent tasks, and one that says so.
+        self.cluster.create(indexed_job("tasks", SIZE + 2, **on(self.other)))
+        first = self.one_alone(names[:2])
+        second = names[first == names[0]]
+        sizes = {name: {each["metadata"]["labels"].get("synergy.io/gang-size") for key, each in self.cluster.pods().items()
+                        if key.startswith(name + "-")} for name in names[:3]}
+        self.assertEqual(sizes, {"one": {str(SIZE)}, "two": {str(SIZE)}, "tasks": {None}})
+        wait_for("as many tasks to run as there is room for", lambda: self.runs("tasks") == [SIZE])
+        self.assertEqual(self.runs(second), [0])
+        self.cluster.kubectl("delete", "job", first, "tasks", "--cascade=foreground")
+        self.assertEqual(self.one_alone([second]), second)
+        self.cluster.create(indexed_job("alone", SIZE + 2, {"synergy.io/gang-size": "1"}, subdomain="alone", **on(self.other)))
+        wait_for("as many pods to run as there is room for", lambda: self.runs("alone") == [SIZE])
 
 
 if __name__ == "__main__":

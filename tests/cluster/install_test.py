@@ -83,6 +83,10 @@ NOT_SEEN = {
     "synergy-controller": {
         ("", "pods", "get"): "what became of a change whose answer was lost",
         ("", "events", "patch"): "an event that is repeated",
+        ("batch", "jobs", "get"): "the gang of a Job whose pods train together",
+        ("kubeflow.org", "pytorchjobs", "get"): "the gang of a PyTorchJob",
+        ("kubeflow.org", "mpijobs", "get"): "the gang of an MPIJob",
+        ("scheduling.x-k8s.io", "podgroups", "get"): "the gang of a PodGroup",
         ("coordination.k8s.io", "leases", "create"): "the Lease, where the chart's was deleted",
         ("synergy.io", "trainingprofiles", "create"): "what was measured of a workload",
         ("synergy.io", "trainingprofiles", "delete"): "what was measured of one that nobody has run for a month",

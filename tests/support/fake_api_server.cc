@@ -172,6 +172,11 @@ void FakeApiServer::PutNamespace(const FakeNamespace& name_space) {
          Object{0, false, [name_space](uint64_t version) { return ToJson(name_space, version); }});
 }
 
+void FakeApiServer::PutText(const std::string& path, const std::string& json) {
+  const Lock lock(mutex_);
+  texts_[path] = json;
+}
+
 void FakeApiServer::PutTrainingProfile(const FakeTrainingProfile& profile) {
   const Lock lock(mutex_);
   Change(lock, "trainingprofiles", profile.Key(),

@@ -68,6 +68,9 @@ class FakeApiServer {
   void PutNamespace(const FakeNamespace& name_space);
   void PutTrainingProfile(const FakeTrainingProfile& profile);
 
+  // What a GET of this path is answered with, of kinds that this server knows nothing else of.
+  void PutText(const std::string& path, const std::string& json);
+
   // The version of the last change.
   uint64_t version() const;
   std::optional<FakePod> pod(const std::string& key) const;
@@ -189,6 +192,7 @@ class FakeApiServer {
   std::map<std::string, Resource> resources_;
   std::map<std::string, FakePod> pods_;  // to bind them
   std::list<Watch> watches_;
+  std::map<std::string, std::string> texts_;  // by path
   std::list<Trouble> troubles_;
   std::vector<FakeRequest> requests_;
   std::vector<FakeBinding> bindings_;

@@ -1,5 +1,6 @@
 #include "controller/webhook.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,7 @@
 #include "controller/cluster_view.h"
 #include "json/base64.h"
 #include "support/cluster_vocabulary.h"
+#include "support/fake_api_server.h"
 #include "support/fake_clock.h"
 #include "support/json_tree.h"
 #include "support/silent_log.h"
@@ -54,7 +56,10 @@ class WebhookTest : public ::testing::Test {
   FairShareCache shares{cluster, clock};
   bool complete = true;
   ClusterView view{cluster, profiles, namespaces, shares, [this] { return complete; }};
-  Webhook webhook{{}, view, clock, log, metrics};
+  synergy::testing::FakeApiServer server;
+  std::unique_ptr<kube::ApiClient> client = *kube::ApiClient::Create(server.access());
+  GangOwners gangs{*client, cluster, "nvidia.com/gpu", clock, log, metrics};
+  Webhook webhook{{}, view, gangs, clock, log, metrics};
 };
 
 constexpr std::string_view kGpuPod =
@@ -73,6 +78,35 @@ TEST_F(WebhookTest, AGpuPodIsPatchedAndItsCreatorTold) {
   EXPECT_THAT(answer->At("response/warnings/0").text, HasSubstr("no TrainingProfile"));
   ExpectCount("synergy_controller_pod_reviews_total{outcome=\"managed\"} 1");
   ExpectCount("synergy_controller_pod_review_duration_seconds_count 1");
+}
+
+// Of a Job whose pods train together.
+std::string MemberPod(std::string_view more, std::string_view scheduler) {
+  return fmt::format(
+      R"({{"metadata":{{"labels":{{"batch.kubernetes.io/job-completion-index":"0",
+      "batch.kubernetes.io/job-name":"bert"{}}},"ownerReferences":[{{"apiVersion":"batch/v1",
+      "kind":"Job","name":"bert","uid":"7","controller":true}}]}},"spec":{{"subdomain":"b",
+      "schedulerName":"{}","containers":[{{"resources":{{"limits":{{"nvidia.com/gpu":"1"}}}}}}]}}}})",
+      more, scheduler);
+}
+
+TEST_F(WebhookTest, TheOwnerIsAskedOfAPodThatDoesNotSayHowLargeItsGangIs) {
+  const auto reads = [&] { return server.requests("/jobs/bert").size(); };
+  Pod(Review(MemberPod(R"(,"synergy.io/gang-size":"1")", "synergy-scheduler")));
+  // Others place it, and it has not asked for us.
+  Pod(Review(MemberPod("", "volcano")));
+  Pod(Review(kGpuPod));
+  EXPECT_EQ(reads(), 0U);
+  Pod(Review(MemberPod("", "synergy-scheduler")));
+  EXPECT_EQ(reads(), 1U);
+}
+
+TEST_F(WebhookTest, WhereTheOwnerCannotBeReadThePodIsLetThroughAndItsCreatorTold) {
+  server.FailNext("GET", "/jobs/bert", 403);
+  const http::Response response = Pod(Review(MemberPod("", "synergy-scheduler")));
+  EXPECT_THAT(response.body, HasSubstr(R"("allowed":true)"));
+  EXPECT_THAT(response.body, HasSubstr("the pod is of no gang, because Job team/bert"));
+  ExpectCount("synergy_controller_pod_reviews_total{outcome=\"managed\"} 1");
 }
 
 TEST_F(WebhookTest, OtherPodsAreLetThroughAsTheyAre) {

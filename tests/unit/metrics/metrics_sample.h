@@ -54,6 +54,7 @@ inline void RecordSamples(metrics::ControllerMetrics& metrics) {
   metrics.CountProfileReview("invalid");
   metrics.CountBadInput("json");
   metrics.CountStatusWrite("written");
+  metrics.CountGangRead("read");
   metrics.CountProgressPull("ok");
   metrics.CountProgressDropped("not_here", 2);
   metrics.CountProgressDropped("not_managed", 0);

@@ -302,6 +302,19 @@ TEST(PodPatchTest, SetsTheFloorAndWritesDownTheFigures) {
             R"({"resourceName":"memory","restartPolicy":"NotRequired"}])");
 }
 
+TEST(PodPatchTest, TheSizeOfItsGangIsALabel) {
+  AdmissionDecision decision = Managed();
+  decision.gang_size = 4;
+  EXPECT_EQ(Patched(PodWith(kPlain), decision).At("metadata/labels/synergy.io~1gang-size").text,
+            "4");
+  // Though all else stays as written.
+  decision = {AdmissionOutcome::kStarting, std::nullopt, {}, 4};
+  const JsonTree pod = Patched(PodWith(kPlain, "", R"(,"labels":{"a":"b"})"), decision);
+  EXPECT_EQ(pod.At("metadata/labels/synergy.io~1gang-size").text, "4");
+  EXPECT_EQ(pod.At("metadata/labels/a").text, "b");
+  EXPECT_EQ(Read(PodWith(kPlain)).WritePatch({}, {}), "[]");
+}
+
 TEST(PodPatchTest, OtherContainersStayAsTheyAre) {
   const JsonTree pod = Patched(PodWith(kPlain), Managed());
   EXPECT_EQ(pod.At("spec/containers/0").Write(),

@@ -1,0 +1,54 @@
+#pragma once
+
+// How large a pod's gang is where the pod does not say so: by the object that has made it, or that
+// it names (docs/gangs.md has the table).
+//
+//   Job (batch/v1)             Indexed, completions = parallelism, with a subdomain: as many; of a
+//                              JobSet's (pods labelled by it) times the replicated job's replicas
+//   PyTorchJob (kubeflow.org)  the workers and the master, those that have GPUs; none where it is
+//                              elastic
+//   MPIJob (kubeflow.org)      the workers
+//   PodGroup                   spec.minMember (scheduling.x-k8s.io, of scheduler-plugins)
+//
+// A pod that carries a word about its gang is judged by that alone (cluster/gang.h).
+//
+// Threading: pure. Failures: what cannot be read, or makes no sense, is no gang.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "admission/pod_to_admit.h"
+#include "core/result.h"
+
+namespace synergy::wire {
+
+enum class GangOwnerKind : uint8_t { kJob, kPyTorchJob, kMpiJob, kPodGroup };
+
+// What has to be read.
+struct GangOwner {
+  GangOwnerKind kind = GangOwnerKind::kJob;
+  std::string gang;       // the gang's name (cluster/gang.h)
+  std::string path;       // on the API server
+  std::string uid;        // that the object has to have; empty: any
+  int32_t replicas = 1;   // of a JobSet's replicated job: how many such owners the gang has
+  std::string described;  // "Job team/bert"
+};
+
+// None for a pod of no such owner, for one that carries a word about its gang itself, and for one
+// that cannot be a member: a launcher.
+std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod);
+
+struct GangSize {
+  int32_t size = 1;    // 1: no gang
+  bool begun = false;  // pods of it exist, as far as the owner has counted them
+
+  bool operator==(const GangSize&) const = default;
+};
+
+// By the owner's `text`. kInvalid where it is no JSON object.
+Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
+                              std::string_view gpu_resource);
+
+}  // namespace synergy::wire

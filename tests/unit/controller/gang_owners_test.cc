@@ -1,0 +1,172 @@
+#include "controller/gang_owners.h"
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/cluster_vocabulary.h"
+#include "support/fake_api_server.h"
+#include "support/fake_clock.h"
+#include "support/silent_log.h"
+
+namespace synergy::controller {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kJob = "/apis/batch/v1/namespaces/team/jobs/bert";
+
+class GangOwnersTest : public ::testing::Test {
+ protected:
+  static PodToAdmit MakePod(const std::string& uid = "7") {
+    PodToAdmit pod;
+    pod.pod_namespace = "team";
+    pod.owner = {"batch/v1", "Job", "bert", uid};
+    pod.has_subdomain = true;
+    pod.labels = {{"batch.kubernetes.io/job-completion-index", "0"},
+                  {"batch.kubernetes.io/job-name", "bert"}};
+    return pod;
+  }
+
+  void PutJob(int size, int active = 0, const std::string& uid = "7") {
+    server.PutText(kJob, fmt::format(R"({{"metadata":{{"uid":"{}"}},"spec":{{"completionMode":
+        "Indexed","completions":{},"parallelism":{},"template":{{"spec":{{"subdomain":"b"}}}}}},
+        "status":{{"active":{}}}}})",
+                                     uid, size, size, active));
+  }
+
+  // A living pod of the gang that carries its size.
+  void PutMember(int32_t size) {
+    Pod pod = synergy::testing::MakeGpuPod("member", 1);
+    pod.gang = std::make_shared<const Gang>(Gang{"team/bert", size, ""});
+    state.UpsertPod(pod);
+  }
+
+  size_t Reads() const { return server.requests(kJob).size(); }
+  void ExpectReads(const std::string& outcome, int count) {
+    EXPECT_THAT(metrics.Render(),
+                HasSubstr(fmt::format("synergy_controller_gang_reads_total{{outcome=\"{}\"}} {}\n",
+                                      outcome, count)));
+  }
+
+  synergy::testing::FakeClock clock;
+  synergy::testing::SilentSink sink;
+  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  metrics::ControllerMetrics metrics;
+  ClusterState state;
+  synergy::testing::FakeApiServer server;
+  std::unique_ptr<kube::ApiClient> client =
+      *kube::ApiClient::Create(server.access(), {.most_tries = 1});
+  GangOwners owners{*client, state, "nvidia.com/gpu", clock, log, metrics};
+};
+
+TEST_F(GangOwnersTest, TheJobSaysTheSizeAndIsAskedOnceForThePodsThatComeTogether) {
+  PutJob(4);
+  std::vector<std::thread> pods;
+  std::vector<GangWord> words(8);
+  for (GangWord& word : words) pods.emplace_back([&] { word = owners.SizeFor(MakePod()); });
+  for (std::thread& pod : pods) pod.join();
+  for (const GangWord& word : words) {
+    EXPECT_EQ(word.size, 4);
+    EXPECT_EQ(word.warning, "");
+  }
+  EXPECT_EQ(Reads(), 1U);
+  ExpectReads("read", 1);
+}
+
+TEST_F(GangOwnersTest, NobodyIsAskedAboutAPodThatSaysItsSize) {
+  PutJob(4);
+  PodToAdmit pod = MakePod();
+  pod.labels.emplace_back("synergy.io/gang-size", "1");
+  EXPECT_EQ(owners.SizeFor(pod).size, 1);
+  EXPECT_EQ(Reads(), 0U);
+}
+
+TEST_F(GangOwnersTest, ASuspendedJobThatIsChangedIsAskedAgain) {
+  PutJob(4);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
+  PutJob(2);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
+  clock.Advance(GangOwners::kGood);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 2);
+  EXPECT_EQ(Reads(), 2U);
+}
+
+TEST_F(GangOwnersTest, AJobOfThatNameThatIsMadeAnewIsAskedAtOnce) {
+  PutJob(4);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
+  PutJob(2, 0, "8");
+  EXPECT_EQ(owners.SizeFor(MakePod("8")).size, 2);
+}
+
+TEST_F(GangOwnersTest, WhatIsNotThereIsNoGangAndNothingToSay) {
+  const GangWord word = owners.SizeFor(MakePod());
+  EXPECT_EQ(word.size, 1);
+  EXPECT_EQ(word.warning, "");
+  ExpectReads("missing", 1);
+}
+
+TEST_F(GangOwnersTest, AfterAFailedReadAllPodsOfTheGangAreAloneForAMinute) {
+  PutJob(4);
+  server.FailNext("GET", kJob, 403);
+  const GangWord word = owners.SizeFor(MakePod());
+  EXPECT_EQ(word.size, 1);
+  EXPECT_THAT(word.warning, HasSubstr("of no gang, because Job team/bert could not be read: "));
+  EXPECT_THAT(word.warning, HasSubstr("status 403"));
+  clock.Advance(GangOwners::kFailed / 2);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 1);
+  EXPECT_EQ(Reads(), 1U);
+  ExpectReads("failed", 1);
+  clock.Advance(GangOwners::kFailed / 2);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
+}
+
+TEST_F(GangOwnersTest, AfterAFailedReadTheSizeOfLivingMembersGoes) {
+  PutMember(4);
+  server.FailNext("GET", kJob, 500);
+  const GangWord word = owners.SizeFor(MakePod());
+  EXPECT_EQ(word.size, 4);
+  EXPECT_EQ(word.warning, "");
+}
+
+TEST_F(GangOwnersTest, ABusyApiServerIsNotAskedTwiceForOneReview) {
+  server.OverloadNext("GET", kJob, 1, 2);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 1);
+  EXPECT_EQ(Reads(), 1U);
+}
+
+TEST_F(GangOwnersTest, APodBesideOnesOfBeforeThatCarryNoSizeIsAlone) {
+  PutJob(4, 3);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 1);
+}
+
+TEST_F(GangOwnersTest, AReplacementJoinsTheMembersThatAreThere) {
+  PutMember(4);
+  PutJob(4, 3);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
+}
+
+TEST_F(GangOwnersTest, AJobThatGrowsWhileItRunsGetsNoSecondGang) {
+  PutMember(4);
+  PutJob(8, 4);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 1);
+}
+
+TEST_F(GangOwnersTest, WhatWasSaidBeforeThePodsWereCountedGoesOn) {
+  PutJob(4);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
+  PutJob(4, 3);
+  clock.Advance(GangOwners::kGood);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
+  PutJob(6, 4);
+  clock.Advance(GangOwners::kGood);
+  EXPECT_EQ(owners.SizeFor(MakePod()).size, 1);
+}
+
+}  // namespace
+}  // namespace synergy::controller

@@ -1,0 +1,257 @@
+#include "wire/gang_owner.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/admission_review.h"
+
+namespace synergy::wire {
+namespace {
+
+constexpr std::string_view kGpu = "nvidia.com/gpu";
+constexpr std::string_view kIndexed =
+    R"("batch.kubernetes.io/job-name":"bert","batch.kubernetes.io/job-completion-index":"0")";
+
+// As the API server shows it to the webhook.
+PodToAdmit PodOf(std::string_view labels, std::string_view owner, std::string_view spec = "") {
+  const Result<PodReview> review = PodReview::Read(
+      fmt::format(
+          R"({{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u",
+          "operation":"CREATE","namespace":"team","object":{{"metadata":{{"labels":{{{}}},
+          "ownerReferences":[{}]}},"spec":{{{}"containers":[{{"name":"t",
+          "resources":{{"limits":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}}}})",
+          labels, owner, spec),
+      kGpu);
+  EXPECT_TRUE(review && review->problem().empty());
+  return review->pod();
+}
+
+std::string OwnerOf(std::string_view api_version, std::string_view kind, std::string_view name) {
+  return fmt::format(R"({{"apiVersion":"{}","kind":"{}","name":"{}","uid":"7","controller":true}})",
+                     api_version, kind, name);
+}
+
+PodToAdmit JobPod(std::string_view labels = kIndexed, std::string_view name = "bert") {
+  return PodOf(labels, OwnerOf("batch/v1", "Job", name), R"("subdomain":"bert",)");
+}
+
+std::string Job(std::string_view spec, std::string_view status = "") {
+  return fmt::format(R"({{"metadata":{{"uid":"7"}},"spec":{{{}}},"status":{{{}}}}})", spec, status);
+}
+
+std::string IndexedJob(std::string_view completions, std::string_view parallelism) {
+  return Job(fmt::format(R"("completionMode":"Indexed","completions":{},"parallelism":{},
+                         "template":{{"spec":{{"subdomain":"bert"}}}})",
+                         completions, parallelism));
+}
+
+int32_t SizeBy(std::string_view text, const GangOwner& owner) {
+  const Result<GangSize> read = ReadGangSize(text, owner, kGpu);
+  return read ? read->size : -1;
+}
+
+TEST(GangOwnerTest, AnIndexedJobIsAskedByItsNameAndUid) {
+  const auto owner = FindGangOwner(JobPod());
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(owner->kind, GangOwnerKind::kJob);
+  EXPECT_EQ(owner->gang, "team/bert");
+  EXPECT_EQ(owner->path, "/apis/batch/v1/namespaces/team/jobs/bert");
+  EXPECT_EQ(owner->uid, "7");
+  EXPECT_EQ(owner->described, "Job team/bert");
+}
+
+TEST(GangOwnerTest, NobodyIsAskedAboutOtherPods) {
+  const std::string job = OwnerOf("batch/v1", "Job", "bert");
+  const std::string indexed(kIndexed);
+  const std::vector<std::pair<std::string, PodToAdmit>> cases = {
+      {"no owner", PodOf(indexed, "", R"("subdomain":"bert",)")},
+      {"another kind", PodOf(indexed, OwnerOf("apps/v1", "ReplicaSet", "bert"))},
+      {"another group", PodOf(indexed, OwnerOf("batch.example.com/v1", "Job", "bert"))},
+      {"no index", PodOf(R"("batch.kubernetes.io/job-name":"bert")", job, R"("subdomain":"b",)")},
+      {"no subdomain", PodOf(indexed, job)},
+      {"a size", JobPod(indexed + R"(,"synergy.io/gang-size":"1")")},
+      {"an odd size", JobPod(indexed + R"(,"synergy.io/gang-size":"")")},
+      {"a name of its own", JobPod(indexed + R"(,"synergy.io/gang":"all")")},
+      {"Kueue's group", JobPod(indexed + R"(,"kueue.x-k8s.io/pod-group-name":"g")")},
+      {"no Job's label", JobPod(R"("batch.kubernetes.io/job-completion-index":"0")")},
+      {"a path", JobPod(kIndexed, "../../secrets/x")},
+      {"a query", JobPod(kIndexed, "a?b")},
+      {"dots", JobPod(kIndexed, "..")},
+      {"an empty name", JobPod(kIndexed, "")},
+      {"a long name", JobPod(kIndexed, std::string(254, 'a'))},
+  };
+  for (const auto& [what, pod] : cases) EXPECT_FALSE(FindGangOwner(pod)) << what;
+}
+
+TEST(GangOwnerTest, AnOwnerThatIsNotTheControllerCountsForNothing) {
+  EXPECT_FALSE(FindGangOwner(
+      PodOf(kIndexed, R"({"apiVersion":"batch/v1","kind":"Job","name":"bert","uid":"7"})",
+            R"("subdomain":"bert",)")));
+}
+
+TEST(GangOwnerTest, AJobIsAGangWhereAllItsPodsRunTogetherAndFindEachOther) {
+  const GangOwner owner = *FindGangOwner(JobPod());
+  const std::string alone = R"("completions":4,"parallelism":4)";
+  const std::vector<std::pair<std::string, int32_t>> cases = {
+      {IndexedJob("4", "4"), 4},
+      {IndexedJob("256", "256"), 256},
+      {IndexedJob("257", "257"), 1},
+      {IndexedJob("1", "1"), 1},
+      {IndexedJob("0", "0"), 1},
+      {IndexedJob("-4", "-4"), 1},
+      {IndexedJob("4", "2"), 1},
+      {IndexedJob("8", "null"), 1},
+      {IndexedJob("null", "null"), 1},
+      {IndexedJob("\"4\"", "\"4\""), 1},
+      {IndexedJob("4.5", "4.5"), 1},
+      {IndexedJob("99999999999999999999", "99999999999999999999"), 1},
+      {Job(alone + R"(,"completionMode":"Indexed","template":{"spec":{}})"), 1},
+      {Job(alone + R"(,"completionMode":"NonIndexed","template":{"spec":{"subdomain":"b"}})"), 1},
+      {Job(alone + R"(,"template":{"spec":{"subdomain":"b"}})"), 1},
+      {Job(""), 1},
+      {R"({"metadata":{"uid":"7"},"spec":[]})", 1},
+      {"{}", 1},
+      {"[]", -1},
+      {"{", -1},
+      {"", -1},
+  };
+  for (const auto& [text, size] : cases) EXPECT_EQ(SizeBy(text, owner), size) << text;
+}
+
+TEST(GangOwnerTest, AnotherJobOfThatNameSaysNothing) {
+  GangOwner owner = *FindGangOwner(JobPod());
+  owner.uid = "8";
+  EXPECT_EQ(SizeBy(IndexedJob("4", "4"), owner), 1);
+}
+
+TEST(GangOwnerTest, WhatHasPodsHasBegun) {
+  const GangOwner owner = *FindGangOwner(JobPod());
+  const auto begun = [&](std::string_view status) {
+    return ReadGangSize(Job("", status), owner, kGpu)->begun;
+  };
+  EXPECT_TRUE(begun(R"("active":3)"));
+  EXPECT_FALSE(begun(R"("active":0,"failed":3)"));
+  EXPECT_FALSE(begun(R"("active":-1)"));
+  EXPECT_FALSE(begun(""));
+}
+
+std::string OfAJobSet(std::string_view replicas) {
+  return std::string(kIndexed) +
+         fmt::format(
+             R"(,"jobset.sigs.k8s.io/jobset-name":"set",
+                     "jobset.sigs.k8s.io/replicatedjob-name":"workers"{})",
+             replicas.empty()
+                 ? ""
+                 : fmt::format(R"(,"jobset.sigs.k8s.io/replicatedjob-replicas":"{}")", replicas));
+}
+
+TEST(GangOwnerTest, AReplicatedJobIsAGangOfItsReplicasTimesTheirPods) {
+  const auto size = [](std::string_view replicas, std::string_view pods) {
+    const auto owner = FindGangOwner(JobPod(OfAJobSet(replicas)));
+    EXPECT_EQ(owner->gang, "team/set/workers");
+    return SizeBy(IndexedJob(pods, pods), *owner);
+  };
+  EXPECT_EQ(size("2", "4"), 8);
+  EXPECT_EQ(size("1", "4"), 4);
+  EXPECT_EQ(size("4", "1"), 4);
+  EXPECT_EQ(size("1", "1"), 1);
+  EXPECT_EQ(size("16", "16"), 256);
+  EXPECT_EQ(size("16", "17"), 1);
+  EXPECT_EQ(size("256", "256"), 1);
+}
+
+TEST(GangOwnerTest, AJobSetWithoutSensibleReplicasSaysNothing) {
+  for (const char* replicas : {"", "0", "-2", "257", "many", "2x", "99999999999999999999"})
+    EXPECT_FALSE(FindGangOwner(JobPod(OfAJobSet(replicas)))) << replicas;
+}
+
+PodToAdmit KubeflowPod(std::string_view version, std::string_view kind, std::string_view type) {
+  return PodOf(fmt::format(R"("training.kubeflow.org/job-name":"bert",
+                           "training.kubeflow.org/replica-type":"{}")",
+                           type),
+               OwnerOf(version, kind, "bert"));
+}
+
+// `gpus` and the rest of the template.
+std::string Replica(std::string_view replicas, std::string_view gpus,
+                    std::string_view scheduler = "s") {
+  return fmt::format(R"({{{}"template":{{"spec":{{"schedulerName":"{}","containers":[{{"resources":
+                     {{"limits":{{"nvidia.com/gpu":{}}}}}}}]}}}}}})",
+                     replicas.empty() ? "" : fmt::format(R"("replicas":{},)", replicas), scheduler,
+                     gpus);
+}
+
+std::string TrainingJob(std::string_view key, std::string_view specs) {
+  return Job(fmt::format(R"("{}":{{{}}})", key, specs));
+}
+
+TEST(GangOwnerTest, APyTorchJobIsItsWorkersAndTheMasterWithGpus) {
+  const auto owner = FindGangOwner(KubeflowPod("kubeflow.org/v1", "PyTorchJob", "worker"));
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(owner->gang, "team/bert");
+  EXPECT_EQ(owner->path, "/apis/kubeflow.org/v1/namespaces/team/pytorchjobs/bert");
+  EXPECT_TRUE(FindGangOwner(KubeflowPod("kubeflow.org/v1", "PyTorchJob", "master")));
+  EXPECT_FALSE(FindGangOwner(KubeflowPod("kubeflow.org/v1", "PyTorchJob", "")));
+  const auto size = [&](const std::string& master, const std::string& worker) {
+    return SizeBy(TrainingJob("pytorchReplicaSpecs",
+                              fmt::format(R"("Master":{},"Worker":{})", master, worker)),
+                  *owner);
+  };
+  EXPECT_EQ(size(Replica("1", "1"), Replica("3", "\"1\"")), 4);
+  EXPECT_EQ(size(Replica("", "1"), Replica("3", "1")), 4);
+  EXPECT_EQ(size(Replica("1", "0"), Replica("3", "1")), 3);
+  EXPECT_EQ(size("null", Replica("3", "1")), 3);
+  EXPECT_EQ(size(Replica("1", "1"), "null"), 1);
+  EXPECT_EQ(size(Replica("1", "1"), Replica("255", "1")), 256);
+  EXPECT_EQ(size(Replica("1", "1"), Replica("256", "1")), 1);
+  EXPECT_EQ(size(Replica("1", "1"), Replica("-1", "1")), 1);
+  EXPECT_EQ(size(Replica("1", "1"), Replica("9223372036854775807", "1")), 1);
+  EXPECT_EQ(size(Replica("1", "1"), Replica("\"3\"", "1")), 1);
+  // One of them is placed by somebody else.
+  EXPECT_EQ(size(Replica("1", "1", "other"), Replica("3", "1")), 1);
+  EXPECT_EQ(SizeBy(Job(R"("elasticPolicy":{},"pytorchReplicaSpecs":{"Worker":)" +
+                       Replica("3", "1") + "}"),
+                   *owner),
+            1);
+}
+
+TEST(GangOwnerTest, AnMpiJobIsItsWorkers) {
+  for (const char* version : {"kubeflow.org/v1", "kubeflow.org/v2beta1"}) {
+    const auto owner = FindGangOwner(KubeflowPod(version, "MPIJob", "worker"));
+    ASSERT_TRUE(owner);
+    EXPECT_EQ(owner->path, fmt::format("/apis/{}/namespaces/team/mpijobs/bert", version));
+    EXPECT_EQ(
+        SizeBy(TrainingJob("mpiReplicaSpecs", fmt::format(R"("Launcher":{},"Worker":{})",
+                                                          Replica("1", "1"), Replica("4", "1"))),
+               *owner),
+        4);
+    EXPECT_FALSE(FindGangOwner(KubeflowPod(version, "MPIJob", "launcher")));
+  }
+}
+
+TEST(GangOwnerTest, APodGroupSaysItsLeastMembers) {
+  const std::string label = R"("scheduling.x-k8s.io/pod-group":"g")";
+  const auto owner = FindGangOwner(PodOf(label, ""));
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(owner->gang, "team/g");
+  EXPECT_EQ(owner->path, "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/team/podgroups/g");
+  const auto group = [](std::string_view least) {
+    return Job(fmt::format(R"("minMember":{})", least));
+  };
+  const std::vector<std::pair<std::string, int32_t>> cases = {
+      {group("3"), 3},  {group("256"), 256}, {group("257"), 1},  {group("1"), 1},   {group("0"), 1},
+      {group("-3"), 1}, {group("\"3\""), 1}, {group("null"), 1}, {group("1e9"), 1}, {"{}", 1}};
+  for (const auto& [text, size] : cases) EXPECT_EQ(SizeBy(text, *owner), size) << text;
+  EXPECT_FALSE(FindGangOwner(PodOf(R"("scheduling.x-k8s.io/pod-group":"a/../b")", "")));
+  // Stages of which the group says nothing.
+  EXPECT_FALSE(FindGangOwner(JobPod(OfAJobSet("2") + "," + label)));
+}
+
+}  // namespace
+}  // namespace synergy::wire
