@@ -570,5 +570,23 @@ TEST_F(AdmissionTest, AProfileThatIsNotMeasuredYetIsNotCalledInvalid) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("\"image\" has not been measured yet")));
 }
 
+TEST(MayJoinGangTest, WhoeverTheExtenderMayComeToPlaceAndHasNotAskedToBeLeftAlone) {
+  const AdmissionSettings settings;
+  PodToAdmit pod;
+  using enum AdmissionOutcome;
+  for (const AdmissionOutcome outcome : {kManaged, kPodLevelResources, kSeveralContainers,
+                                         kQuotaByQos, kNoNode, kStarting, kFullAnnotations}) {
+    EXPECT_TRUE(MayJoinGang(pod, outcome, settings)) << ToString(outcome);
+  }
+  for (const AdmissionOutcome outcome :
+       {kNoGpus, kExcludedNamespace, kNotAsked, kOtherScheduler, kHasNode, kStatic, kOptedOut}) {
+    EXPECT_FALSE(MayJoinGang(pod, outcome, settings)) << ToString(outcome);
+  }
+  // Its amounts stay as written, and the extender places it.
+  pod.scheduler = settings.scheduler_name;
+  EXPECT_TRUE(MayJoinGang(pod, kOptedOut, settings));
+  EXPECT_FALSE(MayJoinGang(pod, kNotAsked, settings));
+}
+
 }  // namespace
 }  // namespace synergy
