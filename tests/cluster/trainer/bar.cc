@@ -21,6 +21,19 @@ std::string Time(double seconds) {
   return text;
 }
 
+void PrintLine(uint64_t done, uint64_t total, double milliseconds) {
+  if (total == 0) {
+    std::fprintf(stderr, "iter %llu: loss 1.0000, time %.2fms\n",
+                 static_cast<unsigned long long>(done), milliseconds);
+    return;
+  }
+  std::fprintf(stderr,
+               " iteration %8llu/%8llu | consumed samples: %12llu | elapsed time per iteration "
+               "(ms): %.1f | lm loss: 1.000000E+00 |\n",
+               static_cast<unsigned long long>(done), static_cast<unsigned long long>(total),
+               static_cast<unsigned long long>(done), milliseconds);
+}
+
 void Draw(uint64_t done, uint64_t total, double elapsed, double per_second) {
   const uint64_t filled = kWidth * done / total;
   const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, ' ');
@@ -42,7 +55,7 @@ Bar::Bar(uint64_t total, std::function<uint64_t()> done) {
   if (total == 0) return;
   thread_ = std::jthread([total, done = std::move(done)](const std::stop_token& stop) {
     const Clock::time_point begin = Clock::now();
-    uint64_t drawn = 0;
+    uint64_t drawn = done();
     double smooth = 0;
     Clock::time_point drawn_at = begin;
     while (!stop.stop_requested()) {
@@ -62,10 +75,10 @@ Bar::Bar(uint64_t total, std::function<uint64_t()> done) {
   });
 }
 
-Lines::Lines(uint64_t every, std::function<uint64_t()> done) {
+Lines::Lines(uint64_t every, uint64_t total, std::function<uint64_t()> done) {
   if (every == 0) return;
-  thread_ = std::jthread([every, done = std::move(done)](const std::stop_token& stop) {
-    uint64_t printed = 0;
+  thread_ = std::jthread([every, total, done = std::move(done)](const std::stop_token& stop) {
+    uint64_t printed = done();
     Clock::time_point printed_at = Clock::now();
     while (!stop.stop_requested()) {
       std::this_thread::sleep_for(kLook);
@@ -75,8 +88,7 @@ Lines::Lines(uint64_t every, std::function<uint64_t()> done) {
       const double milliseconds =
           std::chrono::duration<double, std::milli>(now - printed_at).count() /
           static_cast<double>(at - printed);
-      std::fprintf(stderr, "iter %llu: loss 1.0000, time %.2fms\n",
-                   static_cast<unsigned long long>(at), milliseconds);
+      PrintLine(at, total, milliseconds);
       printed = at;
       printed_at = now;
     }

@@ -2,7 +2,7 @@
 
 // What a training says of its progress on standard error: a bar, as tqdm draws it round a loop, ten
 // times a second, each over the one before, without an end of line before the end; or lines, as
-// nanoGPT prints them.
+// nanoGPT prints them, or Megatron where it is known how many there will be.
 //
 // Threading: a thread of its own, which ends with the object.
 
@@ -23,8 +23,9 @@ class Bar {
 
 class Lines {
  public:
-  // One each `every` iterations, and none in between; 0 prints none. `done` as above.
-  Lines(uint64_t every, std::function<uint64_t()> done);
+  // One each `every` iterations, and none in between; 0 prints none. `total`: 0 where nobody knows.
+  // `done` as above.
+  Lines(uint64_t every, uint64_t total, std::function<uint64_t()> done);
 
  private:
   std::jthread thread_;

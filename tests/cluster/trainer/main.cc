@@ -13,6 +13,7 @@
 
 #include "cluster/trainer/bar.h"
 #include "cluster/trainer/breathing.h"
+#include "cluster/trainer/checkpoint.h"
 #include "cluster/trainer/data_set.h"
 #include "cluster/trainer/metrics_server.h"
 #include "cluster/trainer/options.h"
@@ -22,6 +23,9 @@ namespace synergy::trainer {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr auto kEndLook = std::chrono::milliseconds(20);
+constexpr int kEndedBySigterm = 128 + SIGTERM;
 
 double ProcessCpuSeconds() {
   timespec time{};
@@ -108,9 +112,11 @@ int Run(const Options& options, const sigset_t& signals) {
   const std::unique_ptr<char[]> model = TouchedMemory(options.model_memory);
   const Breathing breathing(options.breathing_memory, 1);
   const std::unique_ptr<DataSet> data = DataSet::Open(options);
-  Training training(options, *data);
+  Checkpoint checkpoint(options.checkpoint_file);
+  Training training(options, *data, checkpoint);
   const Bar bar(options.bar, [&training] { return training.iterations(); });
-  const Lines lines(options.lines, [&training] { return training.iterations(); });
+  const Lines lines(options.lines, options.iterations,
+                    [&training] { return training.iterations(); });
   std::atomic<double> last_second = 0;
   std::optional<MetricsServer> server;
   if (options.port) {
@@ -126,11 +132,16 @@ int Run(const Options& options, const sigset_t& signals) {
   const Clock::time_point end = options.run_time == Duration::zero()
                                     ? Clock::time_point::max()
                                     : count_from + options.run_time;
+  const auto done = [&] {
+    return options.iterations > 0 && training.iterations() >= options.iterations;
+  };
   bool counting = false;
-  while (true) {
-    const Clock::time_point next = counting ? end : count_from;
-    if (WaitForSignal(signals, std::min(tick, next))) break;
-    if (Clock::now() >= end) break;
+  bool stopped = false;
+  while (!done()) {
+    Clock::time_point next = std::min(tick, counting ? end : count_from);
+    if (options.iterations > 0) next = std::min(next, Clock::now() + kEndLook);
+    stopped = WaitForSignal(signals, next);
+    if (stopped || Clock::now() >= end) break;
     if (!counting && Clock::now() >= count_from) {
       counting = true;
       measured.Restart();
@@ -147,8 +158,10 @@ int Run(const Options& options, const sigset_t& signals) {
                 static_cast<unsigned long long>(breathing.touched_bytes()));
     std::fflush(stdout);
   }
+  const uint64_t reached = training.iterations();
+  checkpoint.Save(reached);
   if (counting) std::printf("throughput=%.4f\n", measured.PerSecond());
-  return EXIT_SUCCESS;
+  return stopped && reached < options.iterations ? kEndedBySigterm : EXIT_SUCCESS;
 }
 
 }  // namespace

@@ -91,11 +91,16 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
   app.add_option("--warm-up", warm_up, "Seconds before those of --seconds, which do not count");
   app.add_option("--seconds", run_time,
                  "End after so long, with a line throughput=ITERATIONS_PER_SECOND");
+  app.add_option("--iterations", options.iterations,
+                 "End when so many are done, those before a checkpoint included; ended by SIGTERM "
+                 "sooner, the exit status is 143");
+  app.add_option("--checkpoint-file", options.checkpoint_file,
+                 "Where to go on from: written at SIGTERM, at the end and with --checkpoint-every");
   app.add_option("--bar", options.bar,
                  "Iterations that a progress bar on standard error counts to; 0: no bar (0)");
   app.add_option("--lines", options.lines,
-                 "Iterations from one line on standard error that tells of them to the next; 0: "
-                 "no lines (0)");
+                 "Iterations from one line on standard error that tells of them to the next, as "
+                 "Megatron's with --iterations, else as nanoGPT's; 0: no lines (0)");
   app.add_option("--address", options.address, "IPv4 address to serve /metrics on (0.0.0.0)");
   CLI::Option* port_option =
       app.add_option("--port", port, "Port of /metrics; 0 takes a free one; without it none");

@@ -37,6 +37,8 @@ struct Options {
   uint64_t breathing_memory = 0;  // anonymous memory that comes and goes, at most
   Duration warm_up{};             // not part of the summary
   Duration run_time{};            // 0: until SIGTERM
+  uint64_t iterations = 0;        // likewise
+  std::string checkpoint_file;    // empty: none
   uint64_t bar = 0;               // iterations that a progress bar counts to; 0: no bar
   uint64_t lines = 0;             // iterations from one line about progress to the next; 0: none
   std::string address = "0.0.0.0";

@@ -1,5 +1,6 @@
 #include "cluster/trainer/training.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <ctime>
 #include <mutex>
@@ -30,9 +31,10 @@ void Burn(Duration work, const std::stop_token& stop) {
 
 }  // namespace
 
-Training::Training(const Options& options, DataSet& data)
+Training::Training(const Options& options, DataSet& data, Checkpoint& checkpoint)
     : options_(options),
       data_(data),
+      checkpoint_(checkpoint),
       read_(options.ahead * options.workers),
       prepared_(options.ahead * options.workers),
       gpu_(options.gpu_step, options.synchronous) {
@@ -40,6 +42,11 @@ Training::Training(const Options& options, DataSet& data)
   for (int i = 0; i < options.workers; ++i)
     threads_.emplace_back([this](const std::stop_token& stop) { Prepare(stop); });
   threads_.emplace_back([this](const std::stop_token& stop) { Train(stop); });
+}
+
+uint64_t Training::iterations() const {
+  const uint64_t done = checkpoint_.begun() + gpu_.finished();
+  return options_.iterations == 0 ? done : std::min(done, options_.iterations);
 }
 
 void Training::Read(const std::stop_token& stop) {
@@ -68,6 +75,7 @@ void Training::Train(const std::stop_token& stop) {
     gpu_.Work(stop, options_.spin);
     if (options_.checkpoint_every == Duration::zero() || Clock::now() < checkpoint) continue;
     Pause(options_.checkpoint, stop);
+    if (!stop.stop_requested()) checkpoint_.Save(iterations());
     checkpoint = Clock::now() + options_.checkpoint_every;
   }
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cluster/trainer/buffer.h"
+#include "cluster/trainer/checkpoint.h"
 #include "cluster/trainer/data_set.h"
 #include "cluster/trainer/device.h"
 #include "cluster/trainer/options.h"
@@ -21,11 +22,11 @@ namespace synergy::trainer {
 
 class Training {
  public:
-  // `data` outlives the training.
-  Training(const Options& options, DataSet& data);
+  // `data` and `checkpoint` outlive the training.
+  Training(const Options& options, DataSet& data, Checkpoint& checkpoint);
 
-  // Trained to their end.
-  uint64_t iterations() const { return gpu_.finished(); }
+  // Trained to their end, in all runs; no more than there are to be done.
+  uint64_t iterations() const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -39,6 +40,7 @@ class Training {
   const Options options_;
   const Clock::time_point began_ = Clock::now();
   DataSet& data_;
+  Checkpoint& checkpoint_;
   Buffer read_;
   Buffer prepared_;
   Device gpu_;

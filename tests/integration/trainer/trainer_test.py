@@ -1,6 +1,7 @@
 """The trainer (tests/cluster/trainer) is as fast as its CPU, its GPU and its cache let it be: ratios only, no times."""
 
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -39,6 +40,52 @@ class TrainerProgramTest(unittest.TestCase):
             self.assertEqual(process.wait(timeout=10), 0)
         self.assertGreater(float(re.search(r"^synergy_trainer_iterations_total (.*)$", text, re.M).group(1)), 0)
         self.assertGreater(float(re.search(r"^synergy_trainer_iterations_per_second (.*)$", text, re.M).group(1)), 0)
+
+    def begin(self, file, *flags, step=5):
+        return subprocess.Popen([TRAINER, "--checkpoint-file", str(file), "--workers", "1", "--cpu-per-iteration", "0", "--gpu-step", str(step),
+                                 *flags], stdout=subprocess.PIPE, text=True)
+
+    def await_line(self, process, pattern):
+        for line in process.stdout:
+            if found := re.search(pattern, line):
+                return int(found.group(1))
+        raise AssertionError(f"it ended without {pattern}")
+
+    def test_goes_on_where_it_was_at_sigterm_and_ends_when_all_is_done(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "checkpoint"
+            with self.begin(file, "--iterations", "500") as process:
+                self.assertGreater(self.await_line(process, r"^time=.* iterations=(\d+) "), 0)
+                process.send_signal(signal.SIGTERM)
+                saved = self.await_line(process, r"^saving checkpoint at iteration (\d+) to /")
+                self.assertEqual(process.wait(timeout=10), 143, "its work is not done")
+            self.assertIn(saved, range(1, 500))
+            # A line that was not written to its end.
+            with open(file, "a", encoding="utf-8") as torn:
+                torn.write("time=1.000 saved=7")
+            with self.begin(file, "--iterations", "500") as process:
+                self.assertEqual(self.await_line(process, r"^loaded checkpoint from /.* at iteration (\d+)$"), saved)
+                process.kill()
+            with self.begin(file, "--iterations", "500") as process:
+                self.assertEqual(self.await_line(process, r"^loaded checkpoint from /.* at iteration (\d+)$"), saved)
+                self.assertEqual(self.await_line(process, r"^saving checkpoint at iteration (\d+) to /"), 500)
+                self.assertEqual(process.wait(timeout=30), 0)
+            # What is done is not done again.
+            with self.begin(file, "--iterations", "500", step=60000) as process:
+                self.assertEqual(process.wait(timeout=30), 0)
+
+    def test_killed_it_goes_on_from_the_last_of_its_checkpoints(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "checkpoint"
+            with self.begin(file, "--checkpoint-every", "0.2") as process:
+                saved = [self.await_line(process, r"^saving checkpoint at iteration (\d+) to /") for _ in range(2)]
+                process.kill()
+                saved += [int(count) for count in re.findall(r"^saving checkpoint at iteration (\d+) to /", process.stdout.read(), re.M)]
+            self.assertEqual(saved, sorted(set(saved)))
+            with self.begin(file) as process:
+                self.assertEqual(self.await_line(process, r"^loaded checkpoint from /.* at iteration (\d+)$"), saved[-1])
+                process.terminate()
+                self.assertEqual(process.wait(timeout=10), 0)
 
 
 @unittest.skipUnless(os.access("/sys/fs/cgroup", os.W_OK) and os.geteuid() == 0, "control groups need root")
