@@ -1,40 +1,32 @@
 """Synergy beside Kueue: single Pods that Kueue manages keep what they were created with, since Kueue deletes them when
-their containers change; pods of Jobs that it manages are like all others; RoundPolicies say whose turn it is. On
-simulated nodes."""
+their containers change; pods of Jobs that it manages are like all others; RoundPolicies say whose turn it is. On a
+simulated node; and trainings that write checkpoints take turns on a real one."""
 
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import time
 import unittest
+import urllib.request
 
 import fungible
+import queues
+import trainers
+import turns
 from cluster import GPU, Extender, own_cluster, wait_for
 from fungible import INSENSITIVE, SENSITIVE
+from queues import QUEUE
 
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "10"))
-QUEUE = "kueue.x-k8s.io/queue-name"
 MANAGED = "kueue.x-k8s.io/managed"
-ENOUGH = {"cpu": "1000", "memory": "1000Ti", GPU: "1000"}
 SHARE = "3"  # CPU of a node for each of its GPUs
 WATCHED = 30  # seconds
 ROUND = 8  # seconds
 ROUNDS = "synergy.io/rounds"
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
-
-
-def kueue(kind, name, **spec):
-    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": name}, "spec": spec}
-
-
-def queue(name, quotas, **spec):
-    """A ClusterQueue with these quotas, and a LocalQueue of the same name."""
-    flavor = {"name": "any", "resources": [{"name": name, "nominalQuota": quota} for name, quota in quotas.items()]}
-    groups = [{"coveredResources": list(quotas), "flavors": [flavor]}]
-    local = kueue("LocalQueue", name, clusterQueue=name)
-    local["metadata"]["namespace"] = "default"
-    return [kueue("ClusterQueue", name, namespaceSelector={}, resourceGroups=groups, **spec), local]
+REAL_GPUS = 2
 
 
 def queued(item, name="queue"):
@@ -65,9 +57,11 @@ class KueueTest(unittest.TestCase):
     def setUpClass(cls):
         folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "kueue"
         cls.cluster = cls.enterClassContext(own_cluster(
-            folder, INSTANCE, "--real-nodes", "0", "--simulated-nodes", "1", "--controller", os.environ["SYNERGY_BIN"], "--kueue"))
-        cls.cluster.create(kueue("ResourceFlavor", "any"), *queue("queue", ENOUGH),
-                           *queue("turns", {**ENOUGH, GPU: "1"}, preemption={"withinClusterQueue": "LowerPriority"}), SENSITIVE)
+            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "1", "--controller", os.environ["SYNERGY_BIN"], "--agents", "--kueue"))
+        trainers.load_image(cls.cluster)
+        trainers.advertise_gpus(cls.cluster, REAL_GPUS)
+        cls.cluster.create(queues.FLAVOR, *queues.queue("queue"), *queues.of_turns("turns", 1), *queues.of_turns("real", REAL_GPUS),
+                           SENSITIVE, turns.PROFILE)
         wait_for("the profile to be judged", lambda: cls.cluster.get("tp", "sensitive").get("status", {}).get("demand"))
         cls.extender = Extender(cls.cluster)
         cls.extender.start()
@@ -159,9 +153,7 @@ class KueueTest(unittest.TestCase):
 
     def take_turns(self, *jobs):
         """Has the jobs in a queue whose only GPU goes to whoever has had least."""
-        policy = {"apiVersion": "synergy.io/v1alpha1", "kind": "RoundPolicy", "metadata": {"name": "turns"},
-                  "spec": {"clusterQueues": ["turns"], "policy": "las", "roundSeconds": ROUND, "leastRunSeconds": 1, "restartCostSeconds": 1}}
-        self.cluster.create(policy, *jobs)
+        self.cluster.create(queues.round_policy("turns", "las", ROUND), *jobs)
         for job in jobs:
             self.addCleanup(self.cluster.kubectl, "delete", "job", job["metadata"]["name"])
         self.addCleanup(self.cluster.kubectl, "delete", "roundpolicy", "turns", "--ignore-not-found")
@@ -246,6 +238,62 @@ class KueueTest(unittest.TestCase):
         self.assertEqual((delayed["state"], delayed["band"]), ("unplaced", "runs"))
         self.assertEqual(delayed["podsWithoutNode"], list(self.cluster.pods()))
         self.assertLess(delayed["service"]["fairShareDelaySeconds"], delayed["service"]["fragmentationDelaySeconds"] + 10)
+
+    def train(self, order, **work):
+        """Creates real trainings with so many seconds of work, as a round begins, in a queue of two GPUs; returns their folder and when."""
+        folder = self.cluster.folder / "checkpoints" / order
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        wait_for("the queue to be empty", lambda: not any(item["spec"]["queueName"] == "real" for item in self.cluster.get("workloads")["items"]))
+        self.cluster.create(queues.round_policy("real", order, ROUND))
+        self.addCleanup(self.cluster.kubectl, "delete", "roundpolicy", "real")
+        time.sleep(ROUND - time.time() % ROUND)
+        for name, seconds in work.items():
+            self.cluster.create(turns.training(name, "real", seconds, folder))
+            self.addCleanup(self.cluster.kubectl, "delete", "job", name)
+        return folder, time.time()
+
+    def test_trainings_on_a_real_node_take_turns_lose_nothing_and_all_finish(self):
+        work = {"a": 16, "b": 16, "c": 16}
+        folder, created = self.train("las", **work)
+        real = wait_for("all to finish", lambda: turns.all_completed(self.cluster, work), 240)
+        histories = [turns.runs(folder, name) for name in work]
+        for history in histories:
+            self.assertEqual(history[-1][1][-1][1], 16 * turns.PER_SECOND)
+            self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
+        # Who came last did not wait for another one's end, and more than one was interrupted.
+        self.assertLess(max(history[0][0][0] for history in histories), min(history[-1][1][-1][0] for history in histories))
+        self.assertGreaterEqual(sum(map(len, histories)), len(work) + 2)
+        times, cost = turns.beside_simulator(self.cluster.folder, histories, real.values(), work.values(), created, REAL_GPUS, "las", ROUND)
+        print(f"completion times under las, and by the simulator (a start costs {cost:.1f} s): {times}", flush=True)
+
+    def knows_its_end(self, name):
+        """Whether the controller has heard from the node, for some seconds, how long it still needs."""
+        with urllib.request.urlopen(self.cluster.environment["SYNERGY_CONTROLLER_URL"] + "/progress", timeout=10) as answer:
+            pods = json.load(answer).get("pods") or []
+        return any(pod["name"].startswith(name + "-") and pod.get("remaining") and pod["iteration"] >= 5 * turns.PER_SECOND
+                   for pod in pods)
+
+    def test_the_shortest_training_on_a_real_node_takes_a_turn_and_finishes_first(self):
+        folder, _ = self.train("srtf", short=25, long=300)
+        wait_for("both to be known", lambda: self.knows_its_end("short") and self.knows_its_end("long"))
+        # Its user stops the short one, and another one takes its GPU.
+        workload = next(item["metadata"]["name"] for item in self.cluster.get("workloads")["items"]
+                        if item["metadata"]["ownerReferences"][0]["name"] == "short")
+        self.cluster.kubectl("patch", "workload", workload, "--type", "merge", "--patch", '{"spec": {"active": false}}')
+        self.cluster.create(turns.training("later", "real", 300, folder))
+        self.addCleanup(self.cluster.kubectl, "delete", "job", "later")
+        wait_for("the other one to be known", lambda: self.knows_its_end("later"))
+        self.cluster.kubectl("patch", "workload", workload, "--type", "merge", "--patch", '{"spec": {"active": true}}')
+        wait_for("the short one to finish", lambda: turns.all_completed(self.cluster, ["short"]), 120)
+        self.assertEqual(turns.lost_iterations(turns.runs(folder, "short")), [0])
+        # One of the long ones gave way, and goes on where it was.
+        long = [turns.runs(folder, name) for name in ("long", "later")]
+        gave_way = [history[0] for history in long if history[0][1]]
+        self.assertEqual(len(gave_way), 1)
+        wait_for("it to run again", lambda: [len(turns.runs(folder, name)) for name in ("long", "later")] in ([1, 2], [2, 1]))
+        for name in ("long", "later"):
+            self.assertEqual(sum(turns.lost_iterations(turns.runs(folder, name))), 0)
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def advertise_gpus(cluster, gpus=GPUS):
     """On every real node, until its kubelet is restarted."""
     amounts = {GPU: str(gpus)}
     patch = json.dumps({"status": {"capacity": amounts, "allocatable": amounts}})
-    for node in cluster.get("nodes")["items"]:
+    for node in cluster.get("nodes", labelSelector="synergy.test/node=real")["items"]:
         cluster.kubectl("patch", "node", node["metadata"]["name"], "--subresource", "status", "-p", patch)
 
 

@@ -12,10 +12,10 @@
 
 #include "deviceplugin/inventory_monitor.h"
 #include "support/fake_clock.h"
-#include "support/silent_log.h"
-#include "support/temporary_folder.h"
 #include "support/fake_nvml.h"
 #include "support/fake_nvml_library.h"
+#include "support/silent_log.h"
+#include "support/temporary_folder.h"
 
 namespace synergy::testing {
 namespace {

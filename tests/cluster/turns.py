@@ -1,0 +1,100 @@
+"""Trainings that take turns in a queue of Kueue's, on real nodes: Jobs that write checkpoints, what their runs were, and when the
+simulator ends them."""
+
+import csv
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import time
+
+import trainers
+from cluster import ROOT
+from queues import QUEUE
+
+PER_SECOND = 20  # iterations
+PROFILE = trainers.profile("insensitive") | {"metadata": {"name": "takes-turns"}}
+RUN = re.compile(r"^time=(\S+) (began|saved)=(\d+)$", re.M)
+# Of the reference's models one that no CPU makes faster.
+MODEL, ITERATION = "bert", 0.011
+
+
+def training(name, queue, seconds, folder):
+    """A Job of one GPU, with work for so long, that keeps its checkpoint in that folder, which all nodes see."""
+    arguments = ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(1000 / PER_SECOND), "--lines", str(PER_SECOND // 2),
+                 "--iterations", str(round(seconds * PER_SECOND)), "--checkpoint-file", f"/checkpoints/{name}"]
+    labels = {"synergy.io/profile": "takes-turns", "synergy.io/enforcement": "shared"}
+    pod = trainers.pod_with(name, "insensitive", arguments, labels, {})
+    pod["spec"] |= {"nodeSelector": {"synergy.test/node": "real"}, "terminationGracePeriodSeconds": 20,
+                    "volumes": [{"name": "checkpoints", "hostPath": {"path": str(folder)}}]}
+    pod["spec"]["containers"][0]["volumeMounts"] = [{"name": "checkpoints", "mountPath": "/checkpoints"}]
+    annotations = {"synergy.io/checkpoint": "true"}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: queue}},
+            "spec": {"template": {"metadata": {"labels": pod["metadata"]["labels"], "annotations": annotations}, "spec": pod["spec"]}}}
+
+
+def runs(folder, name):
+    """Of each run of that training: when and at which iteration it began, and its checkpoints, in the same way."""
+    result = []
+    file = folder / name
+    for moment, what, count in RUN.findall(file.read_text(encoding="utf-8") if file.exists() else ""):
+        point = (float(moment), int(count))
+        if what == "began":
+            result.append((point, []))
+        else:
+            result[-1][1].append(point)
+    return result
+
+
+def lost_iterations(history):
+    """Of each run but the first: how many iterations before its end the last checkpoint of the one before it was. A run that wrote
+    none has lost all."""
+    return [(saved[-1] if saved else began)[1] - after[1] for (began, saved), (after, _) in zip(history, history[1:])]
+
+
+def idle_gaps(histories, created, gpus):
+    """How long a GPU stood idle before each run, from the end of the one before it, or from the trainings' creation."""
+    free = [created] * gpus
+    ended = sorted(saved[-1][0] for history in histories for _, saved in history if saved)
+    gaps = []
+    for began in sorted(began[0] for history in histories for began, _ in history):
+        free += [moment for moment in ended if moment <= began]
+        ended = [moment for moment in ended if moment > began]
+        gaps.append(began - free.pop(0))
+    return gaps
+
+
+def completion_times(cluster, names):
+    """Seconds from a Job's creation to its end, of those that have ended, by the API server's clock."""
+    def moment(text):
+        return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
+
+    return {item["metadata"]["name"]: moment(item["status"]["completionTime"]) - moment(item["metadata"]["creationTimestamp"])
+            for item in cluster.get("jobs")["items"] if item["metadata"]["name"] in names and item["status"].get("completionTime")}
+
+
+def all_completed(cluster, names):
+    """These times, once all have ended."""
+    found = completion_times(cluster, names)
+    return len(found) == len(names) and found
+
+
+def simulated(folder, works, gpus, order, round_seconds, restart_cost):
+    """Completion times of trainings with so many seconds of work each that come at once, by synergy simulate."""
+    trace, ends = folder / "trace.csv", folder / "simulated.csv"
+    rows = [f"{number},{MODEL},0,{round(work / ITERATION)},1" for number, work in enumerate(works)]
+    trace.write_text("\n".join(["job_id,model,arrival_s,total_iterations,gpus", *rows, ""]), encoding="utf-8")
+    profiles = ROOT / "tests/data/synergy/reference/profiles.json"
+    command = [pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "simulate", "--trace", trace, "--profiles", profiles, "--servers", "1",
+               "--gpus", gpus, "--cpus", 3 * gpus, "--memory", f"{63 * gpus}GB", "--mechanism", "proportional", "--policy", order,
+               "--round", f"{round_seconds}s", "--restart-cost", f"{restart_cost * 1000:.0f}ms", "--jobs-csv", ends, "--quiet"]
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+    with open(ends, encoding="utf-8", newline="") as file:
+        return [float(row["finish_s"]) - float(row["submit_s"]) for row in csv.DictReader(file)]
+
+
+def beside_simulator(folder, histories, real, works, created, gpus, order, round_seconds):
+    """Completion times, sorted, with what the simulator says where a start costs what it cost here: [(real, simulated)], and that cost."""
+    cost = statistics.mean(idle_gaps(histories, created, gpus))
+    return list(zip(sorted(real), sorted(simulated(folder, works, gpus, order, round_seconds, cost)))), cost
