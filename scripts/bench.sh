@@ -12,6 +12,8 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh profiling [--rounds N] [--ways WAY,...] [--seconds N] [--kinds [NAME,...]] [--json FILE]
        scripts/bench.sh objective | round | rounds | simulate [--json FILE]
        scripts/bench.sh replay [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
+       scripts/bench.sh turns [--runs N] [--round SECONDS] [--json FILE]
+       scripts/bench.sh rounds-chaos [--jobs N] [--seconds N] [--kill-every N] [--json FILE]
        scripts/bench.sh tuner [--part passes|work|all] [--nodes N] [--changes N] [--patches-per-second N] [--json FILE]
        scripts/bench.sh guard [--factor N] [--update] [--json FILE]
        scripts/bench.sh device-plugin [CALLS]
@@ -73,6 +75,22 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --nodes N         simulated nodes (4)
       --seed N          of the pods one by one (5)
       --instance N      which ports and addresses the test cluster takes (4)
+  turns       how long trainings take that take turns in a queue of Kueue's on two real nodes, against what synergy simulate
+              says, and what they lose (root; scripts/setup.sh installs what it needs); ten minutes
+      --runs N          how often (2)
+      --round SECONDS   length of a round (60)
+      --instance N      which ports and addresses the test cluster takes (10)
+  rounds-chaos    jobs that take turns in a queue of Kueue's on simulated nodes while the controller is killed again and again:
+              all finish, within the quota, and nothing is forgotten (scripts/setup.sh installs what it needs); a quarter of an hour
+      --jobs N          jobs, of 1, 2 and 4 GPUs (100)
+      --seconds N       how long the controller is killed (600)
+      --kill-every N    seconds from one kill to the next (20)
+      --round N         length of a round in seconds (13)
+      --gpus N          the queue's quota (16)
+      --work N N        seconds of work of a job, from and to (25 95)
+      --nodes N         simulated nodes with 8 GPUs each (3)
+      --seed N          of the jobs (1)
+      --instance N      which ports and addresses the test cluster takes (10)
   tuner       how long the tuner takes to decide for a large cluster, how soon it serves a pod that arrives meanwhile, and
               whether it keeps to its rate; two minutes
       --part WHAT       passes: decisions alone; work: all of it in real time (all)
@@ -222,6 +240,21 @@ run_replay() {
     --programs "$repository/build/release/bin" --state "$state" "$@"
 }
 
+run_turns() {
+  say "building the programs and the trainer (release)"
+  (cd "$repository" && cmake --preset release >/dev/null &&
+    cmake --build --preset release --target synergy synergy-extender synergy-controller synergy-node-agent trainer) >&2
+  SYNERGY_BIN=$repository/build/release/bin SYNERGY_TRAINER=$repository/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
+    python3 "$repository/tests/cluster/turns_bench.py" "$@"
+}
+
+run_rounds_chaos() {
+  say "building the extender and the controller (release)"
+  (cd "$repository" && cmake --preset release >/dev/null &&
+    cmake --build --preset release --target synergy-extender synergy-controller) >&2
+  SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/rounds_chaos.py" "$@"
+}
+
 end_cluster() {
   "$here/cluster.sh" down --state "$state" >&2 || warn "the test cluster in $state did not end"
   rmdir "$state" 2>/dev/null || true
@@ -304,8 +337,10 @@ run_pulls() {
 
 case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
+  rounds-chaos) run_rounds_chaos "${@:2}" ;;
   objective | round | rounds | simulate) run_rounds "$@" ;;
-  extender | scheduler | relist | lists | webhook | nodes | profiling | replay | tuner | guard | progress | pulls | gavel) "run_$1" "${@:2}" ;;
+  extender | scheduler | relist | lists | webhook | nodes | profiling | replay | tuner | turns) "run_$1" "${@:2}" ;;
+  guard | progress | pulls | gavel) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;
   *) die "unknown benchmark $1 (--help lists them)" ;;
