@@ -5,6 +5,7 @@ simulated node; and trainings that write checkpoints take turns on a real one.""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import time
@@ -287,6 +288,9 @@ class KueueTest(unittest.TestCase):
         self.cluster.kubectl("patch", "workload", workload, "--type", "merge", "--patch", '{"spec": {"active": true}}')
         wait_for("the short one to finish", lambda: turns.all_completed(self.cluster, ["short"]), 120)
         self.assertEqual(turns.lost_iterations(turns.runs(folder, "short")), [0])
+        # By its log, too.
+        again = [int(count) for message in self.cluster.events("short") for count in re.findall(r": (\d+) iterations are done again", message)]
+        self.assertEqual(again, [0])
         # One of the long ones gave way, and goes on where it was.
         long = [turns.runs(folder, name) for name in ("long", "later")]
         gave_way = [history[0] for history in long if history[0][1]]
