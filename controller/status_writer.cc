@@ -25,12 +25,6 @@ std::string RatioText(double ratio) {
   return text;
 }
 
-std::string Join(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : "; ") + text;
-  return joined;
-}
-
 }  // namespace
 
 StatusWriter::StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles,
@@ -113,12 +107,12 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
   if (object.profile == nullptr) {
     status.valid = "False";
     status.reason = "Unusable";
-    status.message = Join(object.problems);
+    status.message = fmt::format("{}", fmt::join(object.problems, "; "));
     return status;
   }
   status.valid = "True";
   status.reason = object.measured ? "Measured" : "Usable";
-  status.message = Join(object.profile->warnings());
+  status.message = fmt::format("{}", fmt::join(object.profile->warnings(), "; "));
   if (object.measured && !object.measured->note.empty()) status.message = object.measured->note;
   // Of the nodes that it is for, whoever may go there.
   const auto fair = LeastFairShare(*cluster_.Snapshot(), nullptr, object.profile->gpus(),

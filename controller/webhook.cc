@@ -17,12 +17,6 @@ bool IsJson(std::string_view content_type) {
   return content_type.substr(0, content_type.find(';')) == "application/json";
 }
 
-std::string Join(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : "; ") + text;
-  return joined;
-}
-
 }  // namespace
 
 Webhook::Webhook(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
@@ -106,7 +100,7 @@ http::Response Webhook::ReviewProfile(const http::Request& request) {
   } else if (!review->object.problems.empty()) {
     metrics_.CountProfileReview("invalid");
     answer.allowed = false;
-    answer.message = Join(review->object.problems);
+    answer.message = fmt::format("{}", fmt::join(review->object.problems, "; "));
   } else {
     metrics_.CountProfileReview("valid");
     // One that is to be measured has none yet.

@@ -25,7 +25,7 @@ constexpr milliseconds kRegularLook{1000};
 // How long the kubelet has to open its stream after it has answered.
 constexpr milliseconds kStreamGrace{1000};
 constexpr milliseconds kRegisterTimeout{5000};
-constexpr milliseconds kShutdownGrace{500};
+constexpr milliseconds kKubeletGrace{500};
 // A list of 1024 ids of 63 characters is a tenth of that.
 constexpr int kLargestMessage = 1 << 20;
 constexpr int kMostConcurrentCalls = 64;
@@ -160,7 +160,7 @@ Result<> KubeletEndpoint::Serve() {
 void KubeletEndpoint::StopServing() {
   if (!server_) return;
   service_->EndStreams();
-  server_->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
+  server_->Shutdown(std::chrono::system_clock::now() + kKubeletGrace);
   server_.reset();
   served_.reset();
   registered_at_.reset();

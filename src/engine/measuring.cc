@@ -16,8 +16,7 @@
 namespace synergy {
 namespace {
 
-// Of a window: threads that wait for longer are kept back by it.
-constexpr double kThrottled = 0.05;
+// Of a window: threads that wait for the CPU for longer are kept back.
 constexpr double kWaited = 0.10;
 // Of what a pod could have: whoever uses less is not kept back by the CPU.
 constexpr double kUsesMost = 0.8;

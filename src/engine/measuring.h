@@ -16,6 +16,8 @@ namespace synergy {
 
 // Of CPU, than another pod of its gang: by less they are alike.
 inline constexpr double kUsesMore = 1.1;
+// Of a window: threads that a quota stops for longer are kept back by it.
+inline constexpr double kThrottled = 0.05;
 
 // Whether the CPU kept a training back that could have `amount`, by a quota or not.
 bool IsBound(const WindowReading& reading, MilliCpu amount, bool by_quota);

@@ -37,7 +37,6 @@ constexpr double kFits = 0.10;
 constexpr double kLeastQueue = 16;
 constexpr double kQueuePerCore = 2;
 constexpr int kQueueWindows = 3;
-constexpr double kThrottled = 0.05;
 constexpr double kHalf = 0.5;
 constexpr Duration kTrial = std::chrono::minutes(3);  // of what has been concluded
 constexpr double kLeaves = 1.15;                      // of what it uses: well more than that

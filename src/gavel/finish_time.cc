@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-constexpr double kProof = 1e-9;  // by how much another x could do better
+constexpr double kFinishProof = 1e-9;  // by how much another x could do better
 constexpr int kMostSteps = 60;
 
 // The objective, of the jobs that have iterations left.
@@ -66,7 +66,7 @@ Result<GavelAnswer> FinishTimeFairness::Allocate(const GavelProblem& problem) {
     const Result<MaxMinAnswer> better =
         MaxMin(seen, none, NeededThroughputs(seen, alone, rho), best, &level_memory_);
     if (!better) return Fail(better.error());
-    if (better->level <= 1 + kProof) break;
+    if (better->level <= 1 + kFinishProof) break;
     const double less = Rho(seen, alone, better->shares);
     if (less >= rho) break;
     rho = less;
