@@ -12,8 +12,8 @@
 namespace synergy::testing {
 namespace {
 
-Instant At(double seconds) {
-  return Instant(std::chrono::duration_cast<Duration>(Seconds(1000 + seconds)));
+Instant At(double after) {
+  return Instant(std::chrono::duration_cast<Duration>(Seconds(1000 + after)));
 }
 
 Pod WaitingPod(std::string name, int64_t gpus = 1, int32_t priority = 0) {
