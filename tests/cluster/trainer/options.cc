@@ -56,6 +56,15 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
   app.add_flag("--synchronous", options.synchronous,
                "Launch a step only when the GPU has done the one before: who is stopped meanwhile "
                "lets it stand idle");
+  CLI::Option* meet = app.add_option(
+      "--meet", options.meet,
+      "File in a folder that all ranks see, in which they wait for each other in each iteration");
+  app.add_option("--rank", options.rank, "Which of the ranks it is (0)")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(meet);
+  app.add_option("--ranks", options.ranks, "Trainers that --meet (1)")
+      ->check(CLI::Range(1, 1024))
+      ->needs(meet);
   app.add_option("--checkpoint-every", checkpoint_every,
                  "Seconds between checkpoints, in which nothing is trained; 0: none (0)")
       ->check(CLI::Range(0.0, 1e6));
@@ -106,6 +115,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
       app.add_option("--port", port, "Port of /metrics; 0 takes a free one; without it none");
   try {
     app.parse(argc, argv);
+    if (options.rank >= options.ranks)
+      throw CLI::ValidationError("--rank", "has to be less than --ranks");
   } catch (const CLI::ParseError& error) {
     exit_code = app.exit(error) == 0 ? 0 : kUsageError;
     return std::nullopt;

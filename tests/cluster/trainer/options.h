@@ -19,9 +19,12 @@ struct Options {
   int workers = 0;  // as many as there are CPUs that the process may run on, when parsed
   int ahead = 4;    // iterations that wait on each side of a worker
   // What makes a measurement of the speed go wrong:
-  Duration serial{};            // CPU time of an iteration that no other thread can share
-  bool spin = false;            // the thread that waits for the GPU uses a whole core meanwhile
-  bool synchronous = false;     // a step is launched when the one before is done
+  Duration serial{};         // CPU time of an iteration that no other thread can share
+  bool spin = false;         // the thread that waits for the GPU uses a whole core meanwhile
+  bool synchronous = false;  // a step is launched when the one before is done
+  std::string meet;          // a file in which `ranks` trainers wait for each other; empty: alone
+  int rank = 0;
+  int ranks = 1;
   Duration checkpoint_every{};  // the loop stands still for `checkpoint` so often; 0: never
   Duration checkpoint{};
   Duration phase{};  // preparing takes twice the CPU time in every second one; 0: one phase

@@ -37,6 +37,7 @@ Training::Training(const Options& options, DataSet& data, Checkpoint& checkpoint
       checkpoint_(checkpoint),
       read_(options.ahead * options.workers),
       prepared_(options.ahead * options.workers),
+      meeting_(options.meet, options.rank, options.ranks),
       gpu_(options.gpu_step, options.synchronous) {
   threads_.emplace_back([this](const std::stop_token& stop) { Read(stop); });
   for (int i = 0; i < options.workers; ++i)
@@ -72,6 +73,7 @@ void Training::Train(const std::stop_token& stop) {
   Clock::time_point checkpoint = began_ + options_.checkpoint_every;
   while (prepared_.Take(stop)) {
     Burn(options_.serial, stop);
+    meeting_.Meet(stop);
     gpu_.Work(stop, options_.spin);
     if (options_.checkpoint_every == Duration::zero() || Clock::now() < checkpoint) continue;
     Pause(options_.checkpoint, stop);

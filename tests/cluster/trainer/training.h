@@ -5,6 +5,8 @@
 //
 //   reader (data set) -> workers (burn CPU time) -> GPU (waits) -> one iteration more
 //
+// One of several ranks waits for the others before each iteration.
+//
 // Threading: starts threads of its own; the destructor ends them. Counters from any thread.
 
 #include <chrono>
@@ -16,6 +18,7 @@
 #include "cluster/trainer/checkpoint.h"
 #include "cluster/trainer/data_set.h"
 #include "cluster/trainer/device.h"
+#include "cluster/trainer/meeting.h"
 #include "cluster/trainer/options.h"
 
 namespace synergy::trainer {
@@ -43,6 +46,7 @@ class Training {
   Checkpoint& checkpoint_;
   Buffer read_;
   Buffer prepared_;
+  Meeting meeting_;
   Device gpu_;
   std::vector<std::jthread> threads_;
 };
