@@ -10,6 +10,7 @@ import signal
 import sys
 
 import blind
+import gang_trainers
 import odd_trainers
 from real_nodes import real_nodes, say
 
@@ -50,19 +51,25 @@ def odd_round(cluster, kinds, seconds, least):
 
 
 def odd_trainers_of(state, instance, names):
-    """All kinds of odd trainers, or those: eight on four small nodes, then one after the other those for a node with more than a core."""
+    """All kinds of odd trainers, or those: eight on four small nodes, two ranks of one training on two of those, then one after the
+    other those for a node with more than a core."""
     rounds = []
     small, large = ({name: odd for name, odd in kinds.items() if not names or name in names}
                     for kinds in (odd_trainers.KINDS, odd_trainers.WHOLE_CORES))
-    if small:
+    ranks = not names or "ranks" in names
+    if small or ranks:
         with real_nodes(state / f"synergy/odd-{instance}", instance, profiles=False) as cluster:
-            rounds.append(odd_round(cluster, small, 420, 240))
+            if small:
+                rounds.append(odd_round(cluster, small, 420, 240))
+            if ranks:
+                facts, below = gang_trainers.train(cluster, 420)
+                rounds.append({"facts": facts, "below_floor": below, "explained": {}})
     if large:
         with real_nodes(state / f"synergy/odd-{instance}", instance, profiles=False, nodes=1, cpu=1500, gpus=1) as cluster:
             for name, odd in large.items():
                 rounds.append(odd_round(cluster, {name: odd}, 600, odd.least))
     met = {}
-    kinds = {**small, **large}
+    kinds = {**small, **large, **(dict.fromkeys(gang_trainers.PODS, gang_trainers.ODD) if ranks else {})}
     for each in rounds:
         for name, facts in each["facts"].items():
             wrong = "; ".join(odd_trainers.faults(kinds[name], facts))
@@ -101,7 +108,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if arguments.kinds is not None:
         names = [name for name in arguments.kinds.split(",") if name]
-        unknown = set(names) - {*odd_trainers.KINDS, *odd_trainers.WHOLE_CORES}
+        unknown = set(names) - {*odd_trainers.KINDS, *odd_trainers.WHOLE_CORES, "ranks"}
         if unknown:
             parser.error(f"--kinds: there is no {', '.join(sorted(unknown))}")
         return told(arguments, *odd_trainers_of(state, arguments.instance, names))

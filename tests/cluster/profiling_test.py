@@ -6,6 +6,7 @@ import random
 import unittest
 
 import blind
+import gang_trainers
 import odd_trainers
 import trainers
 from real_nodes import explained, real_nodes
@@ -35,6 +36,18 @@ class ProfilingTest(unittest.TestCase):
         self.assertLess(below_floor, 10)
         self.assertEqual(odd_trainers.progress_format(self.cluster, "silent"), "")
         self.assertIn("fair share", " ".join(odd_trainers.explained(self.cluster, "silent")))
+
+    def test_ranks_on_two_nodes_are_measured_as_one(self):
+        with explained(self.cluster):
+            facts, below_floor = gang_trainers.train(self.cluster, SECONDS)
+        self.assertEqual(set(facts), set(gang_trainers.PODS))
+        for name, own in facts.items():
+            with self.subTest(name):
+                self.assertEqual(odd_trainers.faults(gang_trainers.ODD, own), [])
+        self.assertEqual(len({own["cpu"] for own in facts.values()}), 1, "one waits for the other")
+        # What one has use for, each of them needs.
+        self.assertGreater(facts[gang_trainers.PODS[0]]["cpu"], trainers.FAIR_SHARE)
+        self.assertLess(below_floor, 10)
 
     def test_trainers_get_what_they_can_use_without_a_profile(self):
         # scripts/bench.sh profiling has the goal, 0.98 within three minutes; here other programs may be at work.
