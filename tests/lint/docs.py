@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Documentation: links lead somewhere, each page is linked, lines are short enough to read.
+"""Documentation: links lead somewhere, each page is linked, lines are short enough to read, each
+thing has one word.
 
 usage: docs.py [TREE]
 """
@@ -18,6 +19,15 @@ CODE = re.compile(r"`[^`]*`")
 # Alerts link to runbooks, and a folder's link stands for its records.
 FOUND_OTHERWISE = ("docs/runbooks/", "docs/adr/")
 
+GLOSSARY = "docs/glossary.md"
+WORDS = ["say", "not"]
+TERMS = ["term", "meaning"]
+# Records of decisions keep the words of their time.
+OLD_WORDS = ("docs/adr/",)
+# Code spans (they may go over the end of a line, not of a paragraph), links' targets, addresses and
+# names of pages.
+NO_PROSE = re.compile(r"`(?:[^`\n]|\n(?!\n))*`|\]\([^)]*\)|https?://\S+|[\w./-]+\.md\b")
+
 
 def anchor(heading):
     """As GitHub makes it: lower case, no punctuation, hyphens for blanks."""
@@ -35,9 +45,67 @@ def without_code(text):
     return lines
 
 
+def table_rows(lines, header):
+    """Line number and cells of each row of the tables with this header."""
+    above = None
+    for number, line in enumerate(lines, 1):
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not line.startswith("|"):
+            above = None
+        elif above is None:
+            above = cells
+        elif above == header and set(line) - set("|-: "):
+            yield number, cells
+
+
+def pattern(word):
+    """Finds the word, its plural and its forms as a verb, over the end of a line, too."""
+    parts = r"\s+".join(map(re.escape, word.split()))
+    return re.compile(rf"\b{parts}(?:e?s|d|ed|ing)?\b", re.IGNORECASE)
+
+
+class Glossary:
+    """The words that the pages say, and those that they do not."""
+
+    def __init__(self, lines):
+        rows = list(table_rows(lines, WORDS))
+        self.instead = {word: cells[0] for _, cells in rows for word in cells[1].split(", ")}
+        self.patterns = [(pattern(word), say) for word, say in self.instead.items()]
+        self.refusing_lines = {number for number, _ in rows}
+        self.problems = []
+        if not rows:
+            self.problems.append(f"{GLOSSARY}: there is no table with the columns {' and '.join(WORDS)}")
+        for column, table in ((0, table_rows(lines, TERMS)), (1, rows)):
+            first = {}
+            for number, cells in table:
+                for term in cells[column].split(", "):
+                    line = first.setdefault(term.lower(), number)
+                    if line != number:
+                        self.problems.append(f'{GLOSSARY}:{number}: "{term}" is in line {line}, too')
+
+    def check(self, name, lines):
+        if name == GLOSSARY:
+            # What a row says is held against the other rows; what it refuses is not.
+            lines = [line.strip("|").partition("|")[0] if number in self.refusing_lines else line
+                     for number, line in enumerate(lines, 1)]
+        prose = NO_PROSE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), "\n".join(lines))
+        return [f'{name}:{prose.count(chr(10), 0, match.start()) + 1}: '
+                f'"{" ".join(match.group().split())}": say "{say}" ({GLOSSARY})'
+                for refused, say in self.patterns for match in refused.finditer(prose)]
+
+
+def in_use(name, lines):
+    """The lines that go by the glossary: a changelog's released parts keep their words."""
+    if name != "CHANGELOG.md":
+        return lines
+    headings = [index for index, line in enumerate(lines) if line.startswith("## ")]
+    return lines[:headings[1]] if len(headings) > 1 else lines
+
+
 class Page:
     def __init__(self, text):
         lines = without_code(text)
+        self.lines = lines
         # Tables and code cannot be broken.
         self.wide = [number for number, line in enumerate(lines, 1)
                      if len(CODE.sub("", line)) > WIDTH and not line.startswith(("|", "    "))]
@@ -64,9 +132,12 @@ def check_tree(root):
     folders |= {os.path.dirname(folder) for folder in folders}
     pages = {name: Page(tree.read(root, name) or "") for name in sorted(files)
              if name.endswith(".md") and not name.startswith("tests/data/")}
-    problems = []
+    glossary = Glossary(pages[GLOSSARY].lines if GLOSSARY in pages else [])
+    problems = list(glossary.problems)
     reached = set()
     for name, page in pages.items():
+        if not name.startswith(OLD_WORDS):
+            problems += glossary.check(name, in_use(name, page.lines))
         problems += [f"{name}:{number}: more than {WIDTH} columns" for number in page.wide]
         for number, link in page.links:
             target = target_of(name, link)

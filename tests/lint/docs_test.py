@@ -17,7 +17,19 @@ OTHER = """# Other
 
 ## Its own heading, with `code`
 
-Back to [the page](page.md#what-it-does), or [up](#other).
+Back to [the page](page.md#what-it-does), or [up](#other). [Glossary](glossary.md).
+"""
+GLOSSARY = """# Glossary
+
+| term | meaning |
+| --- | --- |
+| keen, idle | what wants more; what does not |
+| control group | what the kernel counts by |
+
+| say | not |
+| --- | --- |
+| control group | cgroup, kernel group |
+| preempt | pre-empt |
 """
 
 
@@ -27,6 +39,7 @@ class DocsTest(SampleTreeTest):
         self.write("src/core/units.h")
         self.write("docs/page.md", PAGE)
         self.write("docs/other.md", OTHER)
+        self.write("docs/glossary.md", GLOSSARY)
 
     def assert_found(self, what):
         problems = docs.check_tree(self.root)
@@ -62,6 +75,49 @@ class DocsTest(SampleTreeTest):
         self.assertEqual(docs.check_tree(self.root), [])
         self.write("docs/page.md", f"{PAGE}\n{line}\n")
         self.assert_found("docs/page.md:8: more than 100 columns")
+
+    def test_a_refused_word_is_found_with_what_to_say(self):
+        for text, word, say in (("The cgroup.", "cgroup", "control group"),
+                                ("Two CGroups.", "CGroups", "control group"),
+                                ("A kernel\ngroup.", "kernel group", "control group"),
+                                ("| a | [It pre-empts](other.md) |", "pre-empts", "preempt")):
+            with self.subTest(text):
+                self.write("docs/page.md", f"{PAGE}\n{text}\n")
+                self.assert_found(f'docs/page.md:8: "{word}": say "{say}" (docs/glossary.md)')
+
+    def test_code_targets_and_longer_words_may_have_it(self):
+        text = ("`cgroup`, `a\ncgroup`, cgroupfs, [its page](https://example.com/cgroup), cgroup.md\n\n"
+                "```\ncgroup\n```\n")
+        self.write("docs/page.md", f"{PAGE}\n{text}")
+        self.assertEqual(docs.check_tree(self.root), [])
+
+    def test_a_single_backquote_ends_with_its_paragraph(self):
+        self.write("docs/page.md", f"{PAGE}\nA ` alone.\n\nA cgroup and a `span`.\n")
+        self.assert_found('docs/page.md:10: "cgroup"')
+
+    def test_what_is_history_keeps_its_words(self):
+        self.write("docs/adr/0001-groups.md", "# A cgroup each\n")
+        self.write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\nNew.\n\n## 0.1\n\nA cgroup.\n")
+        self.assertEqual(docs.check_tree(self.root), [])
+        self.write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\nA cgroup.\n\n## 0.1\n\nOld.\n")
+        self.assert_found("CHANGELOG.md:5:")
+
+    def test_a_term_that_is_defined_twice_is_found(self):
+        more = "\n| term | meaning |\n| --- | --- |\n| Idle | another |\n"
+        self.write("docs/glossary.md", GLOSSARY + more)
+        self.assert_found('docs/glossary.md:15: "Idle" is in line 5, too')
+
+    def test_a_word_that_is_refused_twice_is_found(self):
+        self.write("docs/glossary.md", GLOSSARY + "| group | cgroup |\n")
+        self.assert_found('docs/glossary.md:12: "cgroup" is in line 10, too')
+
+    def test_a_word_that_one_row_says_and_another_refuses_is_found(self):
+        self.write("docs/glossary.md", GLOSSARY + "| evict | preempt |\n")
+        self.assert_found('docs/glossary.md:11: "preempt": say "evict"')
+
+    def test_a_glossary_without_words_is_found(self):
+        self.write("docs/glossary.md", GLOSSARY.partition("| say")[0])
+        self.assert_found("docs/glossary.md: there is no table with the columns say and not")
 
 
 if __name__ == "__main__":
