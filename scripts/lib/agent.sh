@@ -59,8 +59,9 @@ spec:
 E_O_F
 }
 
-# The kubelet's log folder is the node's own, and so are the processes that it sees. Root, but without a single capability.
+# The kubelet's log folder is the node's own, and so are the processes that it sees. Root, with no capabilities but those that
+# the chart's nodeAgent.seeReads gives it.
 start_agent() {
-  spawn_in_node "agent-$1" "$1" setpriv --bounding-set=-all --inh-caps=-all --no-new-privs \
+  spawn_in_node "agent-$1" "$1" setpriv --bounding-set=-all,+sys_ptrace,+dac_read_search --inh-caps=-all --no-new-privs \
     "$CONTROLLER/synergy-node-agent" --kubeconfig "$STATE/synergy-node-agent.kubeconfig" --config "$STATE/agent-$1.yaml"
 }

@@ -7,6 +7,7 @@ measured profiles wrong; each of these is a row of that table.
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import time
 import urllib.request
@@ -37,6 +38,7 @@ class Odd:
     censored: bool = False
     needs: float = 0  # cores, where nothing but a quota stops it; 0: as `speed` says
     least: int = 0  # seconds for which it is watched
+    memory: int = 0  # MiB that its processes take at least, which a checkpoint confirms; 0: not asked
 
 
 def preparing(cost, best):
@@ -47,8 +49,8 @@ def preparing(cost, best):
 # Nodes are filled in this order: beside one that can use more there is one that needs less.
 KINDS = {
     "plain": Odd("hardly needs CPU", "--cpu-per-iteration 0.25 --gpu-step 50 --lines 10", 20, preparing(0.00025, 20)),
-    "checkpoint": Odd("stalls for 4 s of 30", "--cpu-per-iteration 10 --gpu-step 33 --checkpoint-every 30 --checkpoint 4 --lines 10",
-                      30.3, preparing(0.01, 30.3), 0.01),
+    "checkpoint": Odd("stalls for 4 s of 30", "--cpu-per-iteration 10 --gpu-step 33 --checkpoint-every 30 --checkpoint 4 "
+                      "--checkpoint-file /checkpoint --model-memory 24Mi --lines 10", 30.3, preparing(0.01, 30.3), 0.01, memory=24),
     "queue": Odd("64 batches ahead", "--cpu-per-iteration 5 --gpu-step 50 --ahead 64 --lines 10", 20, preparing(0.005, 20), 0.005),
     "shared": Odd("without CPU limit", "--cpu-per-iteration 10 --gpu-step 33 --lines 10", 30.3, preparing(0.01, 30.3), 0.01, "shared"),
     "spin": Odd("waits busily", "--cpu-per-iteration 1 --gpu-step 50 --spin --lines 10", 20, preparing(0.002, 20)),
@@ -59,8 +61,8 @@ KINDS = {
     "phase": Odd("speed by phase", "--cpu-per-iteration 10 --gpu-step 33 --phase 45 --lines 10", 30.3, preparing(0.01, 30.3),
                  concluded=UNSETTLED),
 }
-# Concluded within two minutes: for every test run.
-SHORT = {name: odd for name, odd in KINDS.items() if name not in ("spin", "serial", "phase")}
+# Concluded within two minutes: for every test run. Memory takes five.
+SHORT = {name: dataclasses.replace(odd, memory=0) for name, odd in KINDS.items() if name not in ("spin", "serial", "phase")}
 # Each by itself on a node with a GPU and more than a core.
 WHOLE_CORES = {
     "workers": Odd("one busy worker", "--cpu-per-iteration 10 --gpu-step 5 --lines 50", 100, preparing(0.01, 100), 0.01, censored=True),
@@ -76,10 +78,21 @@ def pod(name, odd):
     return trainers.pod_with(name, name, ["--workers", "1", *odd.flags.split()], {"synergy.io/enforcement": odd.enforcement}, {})
 
 
+def as_bytes(quantity):
+    number, unit = re.fullmatch(r"(\d+)([KMG]i)?", quantity).groups()
+    return int(number) << {None: 0, "Ki": 10, "Mi": 20, "Gi": 30}[unit]
+
+
+def process_memory(status):
+    """MiB that its processes take, as a checkpoint has confirmed; 0: not known."""
+    memory = status.get("memory") or {}
+    return as_bytes(memory["process"]) / (1 << 20) if memory.get("confirmed") else 0
+
+
 def is_concluded(odd, status):
     if odd.concluded == CURVE:
         # Nothing is guessed any more that anybody could be given.
-        return bool(status and status.get("confirmed"))
+        return bool(status and status.get("confirmed")) and (not odd.memory or process_memory(status) > 0)
     if odd.concluded == STALLED:
         return any(point["certainty"] == "at least" and point["throughput"] < 0.9 * odd.best for point in (status or {}).get("points", []))
     if odd.concluded == UNSETTLED:
@@ -130,6 +143,9 @@ def faults(odd, facts):
     if odd.censored and any(point["certainty"] == "exact" and point["throughput"] >= 0.9 * odd.best for point in status["points"]):
         found.append("its best is said to be exact")
     found += [f"{error:+.1%} with {cpu}m" for cpu, error in points if abs(error) > 0.05]
+    # Its program and its threads come on top.
+    if odd.memory and not odd.memory <= process_memory(status) <= odd.memory + 8:
+        found.append(f"memory of its processes {process_memory(status):.1f} MiB")
     if of_seconds is not None and abs(of_seconds) > 0.03:
         found.append(f"CPU seconds {of_seconds:+.1%}")
     return found
@@ -156,6 +172,7 @@ def tell(kinds, facts):
         text = ", ".join(f"{point['cpu']} {point['throughput']:.2f} ({point['certainty']})" for point in status["points"])
         text += f"; errors {[f'{cpu}m {error:+.1%}' for cpu, error in points]}"
         text += f", CPU seconds {of_seconds:+.1%}" if of_seconds is not None else ""
+        text += f", {process_memory(status):.1f} MiB of processes" if process_memory(status) else ""
         lost = status.get("lostIterations", 0)
         text += f"; {status.get('probes', 0)} probes, {lost:.0f} iterations lost ({lost / (3600 * kinds[name].best):.2%} of an hour's)"
         text += "".join(f", {word}" for word in ("confirmed", "censored", "drifted") if status.get(word))
