@@ -5,14 +5,16 @@ usage() {
   cat <<'TEXT'
 usage: scripts/demo.sh [--keep] [--nodes N] [--part PART] [--skip-setup]
 
-The main job, shown on real Kubernetes, in two parts:
+The main job, first on paper, then on real Kubernetes, in three parts:
 
+  paper       a simulation: completion times of the paper's workload by mechanism, and a page of 100 jobs to look at
   trainers    training programs on four small real nodes (root) that nobody has measured: a live table of their iterations
               per second while Synergy finds out what each can use; then another one arrives
   trace       the 100 jobs of a recorded trace on simulated nodes: with proportional requests, with requests for all that
               each can use, with requests but no limits, and with Synergy, which is told the GPUs alone
 
-Sets up and builds what it needs (the first time about 10 minutes); the demonstration itself takes about 6.
+Sets up and builds what each part needs just before it. The first time, on two cores, the first part comes after some 4
+minutes and the second after some 10, most of which is Kubernetes being built; the demonstration itself takes about 6.
 
   --part PART    only this part
   --keep         wait for Enter while the pods that Synergy placed are there
@@ -38,7 +40,7 @@ while (($#)); do
     --nodes) nodes=${2:?--nodes needs a number} && shift ;;
     --part)
       part=${2:?--part needs a name} && shift
-      [[ $part == trainers || $part == trace ]] || die "there is no part $part (--help lists them)"
+      [[ $part =~ ^(paper|trainers|trace)$ ]] || die "there is no part $part (--help lists them)"
       ;;
     --skip-setup) setup=0 ;;
     *) die "demo.sh has no option $1 (--help lists them)" ;;
@@ -46,7 +48,7 @@ while (($#)); do
   shift
 done
 
-[[ $part != trainers ]] || keep=0
+[[ $part == all || $part == trace ]] || keep=0
 STATE=${XDG_STATE_HOME:-$HOME/.local/state}/synergy/demo
 cluster() { "$here/cluster.sh" --state "$STATE/cluster" "$@"; }
 kubectl() { cluster kubectl "$@"; }
@@ -57,6 +59,24 @@ finish() {
   stop_extender
   [[ ! -e $STATE/cluster/settings ]] || cluster down >/dev/null
   exit "$status"
+}
+
+# prepare WHAT SET_UP_OPTION TARGET...: what a part needs.
+prepare() {
+  ((setup)) || return 0
+  say "Getting ready for $1: packages, then the build"
+  "$here/setup.sh" "$2"
+  (cd "$root" && cmake --preset release >/dev/null && cmake --build --preset release --target "${@:3}")
+}
+
+show_paper() {
+  local synergy=$root/build/release/bin/synergy data=$root/tests/data/synergy page=$STATE/simulation.html
+  say "6925 jobs on 16 servers of 8 GPUs, in hours of jobs 4000 to 5000: proportional shares, requests without limits, Synergy"
+  "$synergy" simulate --trace "$data/reference/single_6925job.csv" --profiles "$data/reference/profiles.json" --servers 16 \
+    --window 4000:5000 --mechanism proportional,burstable-spread,synergy
+  "$synergy" simulate --trace "$data/reference/dynamic_100job.csv" --profiles "$data/reference/profiles.json" --servers 4 \
+    --mechanism proportional,synergy --html "$page" >/dev/null
+  say "100 jobs on 4 servers, over time, proportional shares beside Synergy: open $page in a browser"
 }
 
 # The trainers' cluster is brought up and taken down by the program that measures them.
@@ -82,17 +102,19 @@ show_trace() {
 
 mkdir -p "$STATE"
 trap finish EXIT INT TERM
-if ((setup)); then
-  "$here/setup.sh"
-  say "Building"
-  (cd "$root" && cmake --preset release >/dev/null &&
-    cmake --build --preset release --target synergy-extender synergy-controller synergy-node-agent trainer synergy)
-fi
 # What an earlier --keep left.
 stop_extender
 [[ ! -e $STATE/cluster/settings ]] || cluster down >/dev/null
-[[ $part == trace ]] || show_trainers
-[[ $part == trainers ]] || show_trace
+
+if [[ $part == all || $part == paper ]]; then
+  prepare "the simulation" --no-cluster synergy
+  show_paper
+fi
+if [[ $part != paper ]]; then
+  prepare "real nodes (Kubernetes is built, once)" --demo synergy-extender synergy-controller synergy-node-agent trainer synergy
+fi
+[[ $part != all && $part != trainers ]] || show_trainers
+[[ $part != all && $part != trace ]] || show_trace
 
 say "Where to look next"
 cat <<'TEXT'

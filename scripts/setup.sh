@@ -3,7 +3,7 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/setup.sh [--no-cluster] [--cross]
+usage: scripts/setup.sh [--no-cluster | --demo] [--cross]
 
 Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes, kwok,
 Helm and Kueue), which are built from Go modules, and the system of its v2 nodes, all kept in
@@ -12,6 +12,7 @@ Run it again at any time: it does only what is missing. The first build of the p
 the system of v2 nodes 2 more and what its downloads take.
 
   --no-cluster   only what the build and the unit tests need
+  --demo         only what the build and scripts/demo.sh need: no Helm, no Kueue, no system of v2 nodes
   --cross        also what builds and runs programs of the other architecture, of amd64 and arm64 (scripts/cross.sh)
   -h, --help     this text
 
@@ -37,10 +38,11 @@ source "$here/lib/build.sh"
 # shellcheck source=lib/v2-image.sh
 source "$here/lib/v2-image.sh"
 
-with_cluster=1 cross=()
+with_cluster=1 with_all=1 cross=()
 for argument in "$@"; do
   case $argument in
     --no-cluster) with_cluster=0 ;;
+    --demo) with_all=0 ;;
     --cross) mapfile -t cross < <(cross_packages) ;;
     -h | --help) usage && exit 0 ;;
     *) die "unknown option $argument (--help lists them)" ;;
@@ -49,14 +51,18 @@ done
 
 if ((with_cluster)); then
   install_packages "${BUILD_PACKAGES[@]}" "${CLUSTER_PACKAGES[@]}" "${cross[@]}"
-  # Most of it is downloads, which leave the cores to the builds.
-  set_up_v2_node &
-  v2_node=$!
+  if ((with_all)); then
+    # Most of it is downloads, which leave the cores to the builds.
+    set_up_v2_node &
+    v2_node=$!
+  fi
   set_up_kubernetes
   set_up_kwok
-  set_up_helm
-  set_up_kueue
-  wait "$v2_node"
+  if ((with_all)); then
+    set_up_helm
+    set_up_kueue
+    wait "$v2_node"
+  fi
   say "ready: scripts/cluster.sh up starts a test cluster"
 else
   install_packages "${BUILD_PACKAGES[@]}" "${cross[@]}"

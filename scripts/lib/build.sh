@@ -122,9 +122,9 @@ go_build() (
     show_packages "$(grep -c . <<<"$stale")"
 )
 
-# show_packages TOTAL: of what `go build -v` prints, how far it is and what is wrong.
+# show_packages TOTAL: of what `go build -v` prints, how far it is, for how much longer, and what is wrong.
 show_packages() {
-  local total=$1 line compiled=0 told=0 started=$SECONDS
+  local total=$1 line compiled=0 told=0 started=$SECONDS left
   while IFS= read -r line; do
     case $line in
       "go: downloading "*) continue ;;
@@ -133,7 +133,8 @@ show_packages() {
     compiled=$((compiled + 1))
     if ((100 * compiled >= total * (told + 10))); then
       told=$((100 * compiled / total))
-      say "  $told % of $total packages after $((SECONDS - started)) s"
+      left=$(((SECONDS - started) * (total - compiled) / compiled))
+      say "  $told % of $total packages after $((SECONDS - started)) s, about $left s to go"
     fi
   done
 }
