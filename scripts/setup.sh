@@ -6,7 +6,7 @@ usage() {
 usage: scripts/setup.sh [--no-cluster] [--cross]
 
 Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes, kwok,
-Helm and Kueue), which are built from Go modules, and the system of its v2 nodes, all kept in
+Helm, Kueue, JobSet and Kubeflow Trainer), which are built from Go modules, and the system of its v2 nodes, all kept in
 ${XDG_CACHE_HOME:-~/.cache}/synergy.
 Run it again at any time: it does only what is missing. The first build of the programs takes 5 to 15 minutes on two cores,
 the system of v2 nodes 2 more and what its downloads take.
@@ -56,6 +56,7 @@ if ((with_cluster)); then
   set_up_kwok
   set_up_helm
   set_up_kueue
+  set_up_training_operators
   wait "$v2_node"
   say "ready: scripts/cluster.sh up starts a test cluster"
 else
