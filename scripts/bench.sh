@@ -75,8 +75,8 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --nodes N         simulated nodes (4)
       --seed N          of the pods one by one (5)
       --instance N      which ports and addresses the test cluster takes (4)
-  turns       how long trainings take that take turns in a queue of Kueue's on two real nodes, against what synergy simulate
-              says, and what they lose (root; scripts/setup.sh installs what it needs); ten minutes
+  turns       how long trainings take that take turns in a queue of Kueue's on two real nodes, a JobSet among them, against what
+              synergy simulate says, and what they lose (root; scripts/setup.sh installs what it needs); twenty minutes
       --runs N          how often (2)
       --round SECONDS   length of a round (60)
       --instance N      which ports and addresses the test cluster takes (10)

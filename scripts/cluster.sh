@@ -32,12 +32,14 @@ Options of up:
   --controller FOLDER        run FOLDER/synergy-controller (build/release/bin) with its kinds and webhooks
   --agents                   run FOLDER/synergy-node-agent on every real node, which tells that controller of progress
   --shipped-settings         the controller's scope and headroom as shipped, instead of every GPU pod and none
-  --kueue                    run Kueue, for Jobs and single Pods, with the kinds, rights and webhooks of its chart
+  --kueue                    run Kueue, for Jobs, JobSets, TrainJobs and single Pods, with the kinds, rights and webhooks of its
+                             chart
+  --training-operators       run JobSet and Kubeflow Trainer, with those of their charts and the runtime torch-distributed
   --scheduler-config FILE    that scheduler's configuration instead of manifests/scheduler-config.yaml
   --services                 kube-proxy on the real nodes, so that Services work in pods and for webhooks; each node gets a network
                              namespace of its own
   --audit NAMESPACE          what the namespace's service accounts ask the API server, in the log `audit.log`
-  --instance N               another set of ports, addresses and names, so that clusters can run side by side, 0 to 10 (0)
+  --instance N               another set of ports, addresses and names, so that clusters can run side by side, 0 to 15 (0)
 
   --state DIR                where everything is kept (SYNERGY_CLUSTER_STATE, or ~/.local/state/synergy/cluster); any
                              command takes it, directly before or after the command's name
@@ -48,7 +50,7 @@ TEXT
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for part in output programs settings process pki control-plane controller agent kueue machine node v2-image v2-node image simulated components lifecycle status; do
+for part in output programs settings process pki control-plane controller agent kueue training-operators machine node v2-image v2-node image simulated components lifecycle status; do
   # shellcheck source=/dev/null
   source "$here/lib/$part.sh"
 done

@@ -6,13 +6,13 @@ usage() {
 usage: scripts/setup.sh [--no-cluster | --demo] [--cross]
 
 Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes, kwok,
-Helm and Kueue), which are built from Go modules, and the system of its v2 nodes, all kept in
+Helm, Kueue, JobSet and Kubeflow Trainer), which are built from Go modules, and the system of its v2 nodes, all kept in
 ${XDG_CACHE_HOME:-~/.cache}/synergy.
 Run it again at any time: it does only what is missing. The first build of the programs takes 5 to 15 minutes on two cores,
 the system of v2 nodes 2 more and what its downloads take.
 
   --no-cluster   only what the build and the unit tests need
-  --demo         only what the build and scripts/demo.sh need: no Helm, no Kueue, no system of v2 nodes
+  --demo         only what the build and scripts/demo.sh need: no Helm, Kueue, JobSet, Trainer, system of v2 nodes
   --cross        also what builds and runs programs of the other architecture, of amd64 and arm64 (scripts/cross.sh)
   -h, --help     this text
 
@@ -61,6 +61,7 @@ if ((with_cluster)); then
   if ((with_all)); then
     set_up_helm
     set_up_kueue
+    set_up_training_operators
     wait "$v2_node"
   fi
   say "ready: scripts/cluster.sh up starts a test cluster"

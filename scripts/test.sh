@@ -22,7 +22,7 @@ Sets up, builds and runs every test. Parts, in order:
   --only PART    just this part; may be given more than once
   --skip-setup   do not install anything
 
-The first run on a machine builds the Kubernetes programs as well (5 to 15 minutes with kwok, Helm and Kueue). Exit status 1 when anything failed.
+The first run on a machine builds the Kubernetes programs as well (5 to 15 minutes with all else that the test cluster runs). Exit status 1 when anything failed.
 TEXT
 }
 

@@ -53,19 +53,37 @@ set_up_kueue() {
   folder=$(kueue_folder)
   mkdir -p "$folder"
   # Of two set-ups at once the second finds it made.
-  (flock 8 && copy_chart "$module" sigs.k8s.io/kueue "$folder") 8>"$CACHE/build.lock"
+  (flock 8 && copy_from_module "$module" sigs.k8s.io/kueue charts/kueue "$folder/chart") 8>"$CACHE/build.lock"
   build_programs "Kueue $version" "4 minutes" "$folder" "$module" sigs.k8s.io/kueue/cmd \
     "-X sigs.k8s.io/kueue/pkg/version.GitVersion=$version" kueue
 }
 
-# copy_chart MODULE_FOLDER MODULE FOLDER: the chart charts/NAME of the Go module .../NAME becomes FOLDER/chart.
-copy_chart() {
+# JobSet and Kubeflow Trainer, with Trainer's chart, of which JobSet's is a part, and a runtime of its. They come after Kueue,
+# with which they share most of what is compiled.
+set_up_training_operators() {
+  local module=$REPOSITORY/tests/cluster/kueue jobset trainer
+  jobset=$(jobset_folder)
+  trainer=$(trainer_folder)
+  mkdir -p "$jobset" "$trainer"
+  (
+    flock 8
+    copy_from_module "$module" sigs.k8s.io/jobset charts/jobset "$jobset/chart" &&
+      copy_from_module "$module" github.com/kubeflow/trainer/v2 charts/kubeflow-trainer "$trainer/chart" &&
+      copy_from_module "$module" github.com/kubeflow/trainer/v2 manifests/base/runtimes "$trainer/runtimes"
+  ) 8>"$CACHE/build.lock"
+  build_programs "JobSet $(jobset_version)" "1 minute" "$jobset" "$module" sigs.k8s.io \
+    "-X sigs.k8s.io/jobset/pkg/version.GitVersion=$(jobset_version)" jobset
+  build_programs "Kubeflow Trainer $(trainer_version)" "1 minute" "$trainer" "$module" github.com/kubeflow/trainer/v2/cmd \
+    "" trainer-controller-manager
+}
+
+# copy_from_module MODULE_FOLDER MODULE PATH FOLDER: the folder PATH of a Go module becomes FOLDER.
+copy_from_module() {
   local source
-  [[ ! -d $3/chart ]] || return 0
+  [[ ! -d $4 ]] || return 0
   source=$(cd "$1" && go mod download "$2" && go list -m -f '{{.Dir}}' "$2") || return
-  rm -rf "$3/chart.unfinished"
-  cp --recursive --no-preserve=mode "$source/charts/${2##*/}" "$3/chart.unfinished" &&
-    mv "$3/chart.unfinished" "$3/chart"
+  rm -rf "$4.unfinished"
+  cp --recursive --no-preserve=mode "$source/$3" "$4.unfinished" && mv "$4.unfinished" "$4"
 }
 
 # check_users_programs VARIABLE NAME...

@@ -7,6 +7,7 @@ components() {
   printf '%s\n' etcd kube-apiserver kube-controller-manager kube-scheduler
   if has_synergy_scheduler; then echo synergy-scheduler; fi
   if has_controller; then echo synergy-controller; fi
+  if has_training_operators; then printf '%s\n' jobset trainer; fi
   if has_kueue; then echo kueue; fi
   if has_simulated_nodes; then echo kwok; fi
   for ((node = 1; node <= REAL_NODES; node++)); do
@@ -87,6 +88,14 @@ begin_component() {
     synergy-controller)
       start_synergy_controller
       wait_until 30 "$1" controller_is_ready
+      ;;
+    jobset)
+      start_jobset
+      wait_until 30 "$1" jobset_is_ready
+      ;;
+    trainer)
+      start_trainer
+      wait_until 30 "$1" trainer_is_ready
       ;;
     kueue)
       start_kueue

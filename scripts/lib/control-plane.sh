@@ -16,6 +16,10 @@ set_ports() {
   KWOK_PORT=$((base + 47))
   KUEUE_PORT=$((base + 48)) # its webhooks'
   KUEUE_HEALTH_PORT=$((base + 49))
+  JOBSET_PORT=$((base + 50)) # its webhooks'
+  JOBSET_HEALTH_PORT=$((base + 51))
+  TRAINER_PORT=$((base + 52)) # its webhooks'
+  TRAINER_HEALTH_PORT=$((base + 53))
   KUBELET_HEALTH_PORT=$((base + 90)) # plus the node's number
   # With Services, pods reach the API server, so it cannot be on loopback.
   API_ADDRESS=127.0.0.1

@@ -32,14 +32,19 @@ install_kueue() {
   } >>"$STATE/logs/kueue-manifests.log" 2>&1 || die "manifests of Kueue: $(<"$STATE/logs/kueue-manifests.log")"
 }
 
-# kueue_manifests CONFIG: the chart's, without what runs Kueue in a pod, and with its address here in the place of its Service.
 kueue_manifests() {
   "$(helm_folder)/helm" template kueue "$KUEUE/chart" --namespace kueue-system \
-    --set-file managerConfig.controllerManagerConfigYaml="$1" |
-    /usr/bin/python3 -c 'import json, sys, yaml; json.dump(list(yaml.load_all(sys.stdin, yaml.CSafeLoader)), sys.stdout)' |
-    jq --arg url "https://127.0.0.1:$KUEUE_PORT" --arg authority "$(base64 -w 0 "$STATE/pki/ca.crt")" '
+    --set-file managerConfig.controllerManagerConfigYaml="$1" | objects_for_processes "{\"\": $KUEUE_PORT}"
+}
+
+# objects_for_processes PORTS: of a chart, rendered, what its programs need that run here and not in pods: kinds, rights and
+# webhooks, those with an address here in the place of a Service. PORTS: JSON, how a Service's name begins -> its port.
+objects_for_processes() {
+  /usr/bin/python3 -c 'import json, sys, yaml; json.dump(list(yaml.load_all(sys.stdin, yaml.CSafeLoader)), sys.stdout)' |
+    jq --argjson ports "$1" --arg authority "$(base64 -w 0 "$STATE/pki/ca.crt")" '
       map(select(.kind // "" | test("^(CustomResourceDefinition|(Cluster)?Role(Binding)?|[a-zA-Z]+WebhookConfiguration)$"))) |
       {apiVersion: "v1", kind: "List", items: .} |
       (.items[] | (.webhooks[]?, .spec.conversion.webhook? | select(.)).clientConfig) |=
-        {url: ($url + .service.path), caBundle: $authority}'
+        (.service as $service | first($ports | to_entries[] | select(.key as $start | $service.name | startswith($start))) as $port |
+         {url: "https://127.0.0.1:\($port.value)\($service.path)", caBundle: $authority})'
 }

@@ -76,6 +76,11 @@ bring_up() {
     install_controller
     start_synergy_controller
   fi
+  if has_training_operators; then
+    install_training_operators
+    start_jobset
+    start_trainer
+  fi
   if has_kueue; then
     install_kueue
     start_kueue
@@ -97,6 +102,11 @@ bring_up() {
   fi
   if has_controller; then wait_until 30 synergy-controller controller_is_ready; fi
   if has_kueue; then wait_until 30 kueue kueue_is_ready; fi
+  if has_training_operators; then
+    wait_until 30 jobset jobset_is_ready
+    wait_until 30 trainer trainer_is_ready
+    make_runtime
+  fi
   wait_until $((60 + nodes / 10 + 300 * V2_NODES)) "all nodes to be ready" nodes_are_ready "$nodes"
 }
 
@@ -123,7 +133,12 @@ check_machine() {
   missing=$(
     missing_programs "$KUBE_BIN" "${KUBE_PROGRAMS[@]}"
     missing_programs "$KWOK_BIN" kwok
-    if has_kueue; then missing_programs "$KUEUE" kueue && missing_programs "$(helm_folder)" helm; fi
+    if has_kueue; then missing_programs "$KUEUE" kueue; fi
+    if has_training_operators; then
+      missing_programs "$(jobset_folder)" jobset
+      missing_programs "$(trainer_folder)" trainer-controller-manager
+    fi
+    if has_kueue || has_training_operators; then missing_programs "$(helm_folder)" helm; fi
   )
   [[ -z $missing ]] || die "not built yet: ${missing//$'\n'/ }: run scripts/setup.sh"
   ((REAL_NODES + V2_NODES)) || return 0

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Which Kubernetes, kwok, Helm and Kueue programs the test cluster runs, and the folders they are kept in.
+# Which Kubernetes, kwok, Helm, Kueue, JobSet and Kubeflow Trainer programs the test cluster runs, and the folders they are kept in.
 
 REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/synergy
@@ -19,12 +19,16 @@ kubernetes_version() { module_version "$(kubernetes_module)" k8s.io/kubernetes; 
 helm_version() { module_version "$REPOSITORY/tests/helm" helm.sh/helm/v3; }
 kwok_version() { module_version "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok; }
 kueue_version() { module_version "$REPOSITORY/tests/cluster/kueue" sigs.k8s.io/kueue; }
+jobset_version() { module_version "$REPOSITORY/tests/cluster/kueue" sigs.k8s.io/jobset; }
+trainer_version() { module_version "$REPOSITORY/tests/cluster/kueue" github.com/kubeflow/trainer/v2; }
 
 # SYNERGY_KUBE_BIN, SYNERGY_KWOK_BIN and SYNERGY_HELM_BIN name folders of programs that the user made or downloaded.
 kube_folder() { program_folder "${SYNERGY_KUBE_BIN-}" kubernetes; }
 kwok_folder() { program_folder "${SYNERGY_KWOK_BIN-}" kwok; }
 helm_folder() { program_folder "${SYNERGY_HELM_BIN-}" helm; }
 kueue_folder() { program_folder "" kueue; }
+jobset_folder() { program_folder "" jobset; }
+trainer_folder() { program_folder "" trainer; }
 
 program_folder() {
   local version

@@ -4,15 +4,15 @@
 # $STATE/ready is there while an `up` has succeeded.
 
 SETTINGS=(
-  INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER AGENTS KUEUE SCHEDULER_CONFIG SERVICES AUDIT SHIPPED KUBE_BIN
-  KWOK_BIN V2_NODES V2_NODE_MEMORY V2_NODE_CPUS
+  INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER AGENTS KUEUE OPERATORS SCHEDULER_CONFIG SERVICES AUDIT SHIPPED
+  KUBE_BIN KWOK_BIN V2_NODES V2_NODE_MEMORY V2_NODE_CPUS
 )
 
 parse_settings() {
   local cores
   cores=$(getconf _NPROCESSORS_ONLN)
-  INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' CONTROLLER='' AGENTS='' KUEUE='' SCHEDULER_CONFIG=''
-  SERVICES='' AUDIT='' SHIPPED='' V2_NODES=0 V2_NODE_MEMORY=3072 V2_NODE_CPUS=2
+  INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' CONTROLLER='' AGENTS='' KUEUE='' OPERATORS=''
+  SCHEDULER_CONFIG='' SERVICES='' AUDIT='' SHIPPED='' V2_NODES=0 V2_NODE_MEMORY=3072 V2_NODE_CPUS=2
   while (($#)); do
     case $1 in
       --real-nodes) need_number "$1" "${2-}" 0 4 && REAL_NODES=$2 ;;
@@ -21,13 +21,14 @@ parse_settings() {
       --v2-nodes) need_number "$1" "${2-}" 0 2 && V2_NODES=$2 ;;
       --v2-node-memory) need_number "$1" "${2-}" 1024 65536 && V2_NODE_MEMORY=$2 ;;
       --v2-node-cpus) need_number "$1" "${2-}" 1 64 && V2_NODE_CPUS=$2 ;;
-      --instance) need_number "$1" "${2-}" 0 10 && INSTANCE=$2 ;;
+      --instance) need_number "$1" "${2-}" 0 15 && INSTANCE=$2 ;;
       --shape) need_file "$1" "${2-}" && SHAPE=$(realpath "$2") ;;
       --scheduler-config) need_file "$1" "${2-}" && SCHEDULER_CONFIG=$(realpath "$2") ;;
       --controller) need_program "$1" "${2-}/synergy-controller" && CONTROLLER=$(realpath "$2") ;;
       --extender) need_value "$1" "${2-}" && EXTENDER=$2 ;;
       --audit) need_value "$1" "${2-}" && AUDIT=$2 ;;
       --kueue) KUEUE=$(kueue_folder) && shift && continue ;;
+      --training-operators) OPERATORS=1 && shift && continue ;;
       --agents) AGENTS=1 && shift && continue ;;
       --services) SERVICES=1 && shift && continue ;;
       --shipped-settings) SHIPPED=1 && shift && continue ;;

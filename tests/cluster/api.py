@@ -91,9 +91,9 @@ class Api:
         for root in ("/api", "/apis"):
             for group in self.call("GET", root, accept="application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")["items"]:
                 group_name = group["metadata"].get("name", "")
-                version = group["versions"][0]  # the preferred one
-                folder = f"{root}/{group_name}/{version['version']}" if group_name else f"{root}/{version['version']}"
-                for entry in version.get("resources", []):
+                # The preferred one is the first; some kinds are in others alone.
+                for version, entry in ((version, entry) for version in group["versions"] for entry in version.get("resources", [])):
+                    folder = f"{root}/{group_name}/{version['version']}" if group_name else f"{root}/{version['version']}"
                     kind = Kind(folder, entry["resource"], entry["responseKind"]["kind"], entry["scope"] == "Namespaced")
                     names = [entry["resource"], entry.get("singularResource"), kind.name, *entry.get("shortNames", [])]
                     for name in filter(None, names):

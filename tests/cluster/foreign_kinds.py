@@ -1,4 +1,5 @@
-"""The kinds of others' operators (cert-manager, the Prometheus operator) that the chart writes objects of.
+"""The kinds of others' operators that are not run in the tests: those that the chart writes objects of (cert-manager's, the Prometheus
+operator's), and those whose pods are gangs (PyTorchJob, MPIJob).
 
 Their definitions come out of the operators' Go modules, so that they are fetched, checked and kept as other modules are.
 """
@@ -10,7 +11,7 @@ import subprocess
 import yaml
 
 # Module -> (version, its sum, files with definitions).
-MODULES = {
+OF_THE_CHART = {
     "github.com/cert-manager/cert-manager": (
         "v1.18.2", "h1:H2P75ycGcTMauV3gvpkDqLdS3RSXonWF2S49QGA1PZE=",
         ("deploy/crds/crd-certificates.yaml", "deploy/crds/crd-issuers.yaml")),
@@ -19,12 +20,18 @@ MODULES = {
         tuple(f"example/prometheus-operator-crd/monitoring.coreos.com_{kind}.yaml"
               for kind in ("podmonitors", "servicemonitors", "prometheusrules"))),
 }
+OF_GANGS = {
+    "github.com/kubeflow/training-operator": (
+        "v1.9.3", "h1:aaSHqskOtCY8Dn8sVd+l9p5XAczW6O0nYMPjVLAw/lc=", ("manifests/base/crds/kubeflow.org_pytorchjobs.yaml",)),
+    "github.com/kubeflow/mpi-operator": (
+        "v0.7.0", "h1:ID1eyzAFOMofgynEvfy4//S3q7Ra1OSexrggb1VcC1o=", ("manifests/base/kubeflow.org_mpijobs.yaml",)),
+}
 
 
-def definitions():
+def definitions(modules):
     """CustomResourceDefinitions, as kubectl takes them."""
     found = []
-    for module, (version, checksum, files) in MODULES.items():
+    for module, (version, checksum, files) in modules.items():
         done = subprocess.run(["go", "mod", "download", "-json", f"{module}@{version}"], cwd="/", check=True, stdout=subprocess.PIPE)
         answer = json.loads(done.stdout)
         assert answer["Sum"] == checksum, f"{module} is not what it was: {answer['Sum']}"

@@ -194,7 +194,7 @@ class InstallTest(unittest.TestCase):
         # Combinations have most objects in common: each is asked about once.
         different = {json.dumps(item, sort_keys=True): item for values in COMBINATIONS.values()
                      for item in helm.template(values, release="other", namespace="elsewhere")}
-        self.cluster.create(*foreign_kinds.definitions())
+        self.cluster.create(*foreign_kinds.definitions(foreign_kinds.OF_THE_CHART))
         # kubectl's own wait ends with an error where nobody has looked at a kind yet.
         wait_for("the kinds to be served", lambda: all(
             any(c["type"] == "Established" and c["status"] == "True" for c in crd.get("status", {}).get("conditions") or [])

@@ -18,7 +18,7 @@ import trainers
 import turns
 from cluster import GPU, Extender, own_cluster, wait_for
 from fungible import INSENSITIVE, SENSITIVE
-from queues import QUEUE
+from queues import CLASS, QUEUE
 
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "10"))
 MANAGED = "kueue.x-k8s.io/managed"
@@ -28,6 +28,7 @@ ROUND = 8  # seconds
 ROUNDS = "synergy.io/rounds"
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
 REAL_GPUS = 2
+TEAM = 10  # the value of a class of priority
 
 
 def queued(item, name="queue"):
@@ -35,11 +36,11 @@ def queued(item, name="queue"):
     return item
 
 
-def training(name, annotations, **spec):
-    """A Job of one GPU that trains for ever, in the queue of which one has its turn."""
+def training(name, annotations, queue="turns", **spec):
+    """A Job of one GPU that trains for ever, in the queue of which one has its turn, or in that one."""
     template = fungible.pod("x", "sensitive", annotations, **spec)
     return queued({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
-                   "spec": {"template": {"metadata": {"annotations": annotations}, "spec": template["spec"]}}}, "turns")
+                   "spec": {"template": {"metadata": {"annotations": annotations}, "spec": template["spec"]}}}, queue)
 
 
 def filler(cpu):
@@ -61,8 +62,9 @@ class KueueTest(unittest.TestCase):
             folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "1", "--controller", os.environ["SYNERGY_BIN"], "--agents", "--kueue"))
         trainers.load_image(cls.cluster)
         trainers.advertise_gpus(cls.cluster, REAL_GPUS)
-        cls.cluster.create(queues.FLAVOR, *queues.queue("queue"), *queues.of_turns("turns", 1), *queues.of_turns("real", REAL_GPUS),
-                           SENSITIVE, turns.PROFILE)
+        cls.cluster.create(queues.FLAVOR, *queues.queue("queue"), *queues.of_turns("turns", 1), *queues.of_turns("two", 2),
+                           *queues.of_turns("real", REAL_GPUS),
+                           queues.priority_class("team", TEAM), SENSITIVE, turns.PROFILE)
         wait_for("the profile to be judged", lambda: cls.cluster.get("tp", "sensitive").get("status", {}).get("demand"))
         cls.extender = Extender(cls.cluster)
         cls.extender.start()
@@ -159,15 +161,15 @@ class KueueTest(unittest.TestCase):
             self.addCleanup(self.cluster.kubectl, "delete", "job", job["metadata"]["name"])
         self.addCleanup(self.cluster.kubectl, "delete", "roundpolicy", "turns", "--ignore-not-found")
 
-    def workloads(self):
+    def workloads(self, queue="turns"):
         """Those that take turns, by the name of their Jobs."""
         return {item["metadata"]["ownerReferences"][0]["name"]: item for item in self.cluster.get("workloads")["items"]
-                if item["spec"]["queueName"] == "turns"}
+                if item["spec"]["queueName"] == queue}
 
-    def on_turn(self):
+    def on_turn(self, queue="turns"):
         """The Jobs that are not suspended."""
         return {item["metadata"]["name"] for item in self.cluster.get("jobs")["items"]
-                if item["metadata"]["labels"][QUEUE] == "turns" and not item["spec"]["suspend"]}
+                if item["metadata"]["labels"][QUEUE] == queue and not item["spec"]["suspend"]}
 
     def await_turn(self, name):
         wait_for(f"{name} to have its turn", lambda: self.on_turn() == {name}, 4 * ROUND + 30)
@@ -177,14 +179,17 @@ class KueueTest(unittest.TestCase):
                               env=self.cluster.environment, check=True, capture_output=True)
         return json.loads(done.stdout)
 
-    def priorities(self):
-        return {name: item["spec"].get("priority", 0) for name, item in self.workloads().items()}
+    def priorities(self, queue="turns"):
+        return {name: item["spec"].get("priority", 0) for name, item in self.workloads(queue).items()}
 
     def test_jobs_that_checkpoint_take_turns_and_have_their_priorities_back(self):
-        self.take_turns(training("a", CHECKPOINTS), training("b", CHECKPOINTS))
+        jobs = [training(name, CHECKPOINTS) for name in ("a", "b")]
+        for job in jobs:
+            job["metadata"]["labels"][CLASS] = "team"
+        self.take_turns(*jobs)
         for name in ("b", "a", "b"):
             self.await_turn(name)
-            self.assertEqual(self.priorities()[name], 1)
+            self.assertEqual(self.priorities()[name], TEAM + 1)
         had = {name: json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0) for name, item in self.workloads().items()}
         self.assertGreater(had["a"], 0)
         # Who has its turn, who is next, and what both have waited for.
@@ -214,22 +219,28 @@ class KueueTest(unittest.TestCase):
         for name, item in self.workloads().items():
             self.assertGreaterEqual(json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0), had[name])
         self.cluster.kubectl("delete", "roundpolicy", "turns")
-        wait_for("the priorities to come back", lambda: self.priorities() == {"a": 0, "b": 0})
+        wait_for("the priorities to come back", lambda: self.priorities() == {"a": TEAM, "b": TEAM})
         holder = self.on_turn()
         for item in self.workloads().values():
             self.assertNotIn(ROUNDS, item["metadata"].get("annotations", {}))
         time.sleep(ROUND)
         self.assertEqual(self.on_turn(), holder)
 
-    def test_a_job_that_does_not_checkpoint_runs_to_its_end(self):
-        self.take_turns(training("stays", {}))
-        self.await_turn("stays")
-        self.cluster.create(training("later", CHECKPOINTS))
-        self.addCleanup(self.cluster.kubectl, "delete", "job", "later")
-        wait_for("both to be known", lambda: self.priorities() == {"stays": 1, "later": 0})
+    def test_a_job_that_does_not_checkpoint_and_a_plain_pod_run_to_their_end(self):
+        # Kueue does not suspend pods, it deletes them.
+        plain = queued(fungible.pod("plain", "sensitive", CHECKPOINTS), "two")
+        self.cluster.create(queues.round_policy("two", "las", ROUND), training("stays", {}, "two"), plain)
+        for kind, name in (("job", "stays"), ("job", "later"), ("roundpolicy", "two")):
+            self.addCleanup(self.cluster.kubectl, "delete", kind, name, "--ignore-not-found")
+        self.running("plain")
+        wait_for("the job to have its turn", lambda: self.on_turn("two") == {"stays"})
+        uid = self.pod("plain")["metadata"]["uid"]
+        self.cluster.create(training("later", CHECKPOINTS, "two"))
+        wait_for("all to be known", lambda: self.priorities("two") == {"stays": 1, "plain": 1, "later": 0})
         for _ in range(2 * ROUND):
             time.sleep(1)
-            self.assertEqual(self.on_turn(), {"stays"})
+            self.assertEqual(self.on_turn("two"), {"stays"})
+            self.assertEqual((uid, "Running"), (self.pod("plain")["metadata"]["uid"], self.pod("plain")["status"]["phase"]))
 
     def test_a_job_that_has_quota_and_finds_no_node_is_told_so(self):
         self.take_turns(training("nowhere", {}, nodeSelector={"no": "such-node"}))

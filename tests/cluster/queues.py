@@ -3,6 +3,7 @@
 from cluster import GPU
 
 QUEUE = "kueue.x-k8s.io/queue-name"
+CLASS = "kueue.x-k8s.io/priority-class"
 ENOUGH = {"cpu": "1000", "memory": "1000Ti", GPU: "1000"}
 
 
@@ -11,6 +12,12 @@ def kueue(kind, name, **spec):
 
 
 FLAVOR = kueue("ResourceFlavor", "any")
+
+
+def priority_class(name, value):
+    item = kueue("WorkloadPriorityClass", name)
+    del item["spec"]
+    return item | {"value": value}
 
 
 def queue(name, quotas=None, **spec):

@@ -1,5 +1,5 @@
-"""Trainings that take turns in a queue of Kueue's, on real nodes: Jobs that write checkpoints, what their runs were, and when the
-simulator ends them."""
+"""Trainings that take turns in a queue of Kueue's, on real nodes: Jobs and JobSets that write checkpoints, what their runs were, and
+when the simulator ends them."""
 
 import csv
 import os
@@ -20,18 +20,39 @@ RUN = re.compile(r"^time=(\S+) (began|saved)=(\d+)$", re.M)
 MODEL, ITERATION = "bert", 0.011
 
 
-def training(name, queue, seconds, folder):
-    """A Job of one GPU, with work for so long, that keeps its checkpoint in that folder, which all nodes see."""
+def template(name, seconds, folder, file):
+    """Of a pod with one GPU and work for so long, which keeps its checkpoint in that file of the folder, which all nodes see."""
     arguments = ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(1000 / PER_SECOND), "--lines", str(PER_SECOND // 2),
-                 "--iterations", str(round(seconds * PER_SECOND)), "--checkpoint-file", f"/checkpoints/{name}"]
+                 "--iterations", str(round(seconds * PER_SECOND)), "--checkpoint-file", f"/checkpoints/{file}"]
     labels = {"synergy.io/profile": "takes-turns", "synergy.io/enforcement": "shared"}
     pod = trainers.pod_with(name, "insensitive", arguments, labels, {})
     pod["spec"] |= {"nodeSelector": {"synergy.test/node": "real"}, "terminationGracePeriodSeconds": 20,
                     "volumes": [{"name": "checkpoints", "hostPath": {"path": str(folder)}}]}
     pod["spec"]["containers"][0]["volumeMounts"] = [{"name": "checkpoints", "mountPath": "/checkpoints"}]
     annotations = {"synergy.io/checkpoint": "true"}
+    return {"metadata": {"labels": pod["metadata"]["labels"], "annotations": annotations}, "spec": pod["spec"]}
+
+
+def training(name, queue, seconds, folder):
+    """A Job of one such pod."""
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: queue}},
-            "spec": {"template": {"metadata": {"labels": pod["metadata"]["labels"], "annotations": annotations}, "spec": pod["spec"]}}}
+            "spec": {"template": template(name, seconds, folder, name)}}
+
+
+def job_set(name, queue, seconds, folder, size=2):
+    """A JobSet of so many such pods, which train together; job_of() is their Job, and rank_of() their checkpoints' files."""
+    workers = {"name": "workers", "replicas": 1, "template": {"spec": {
+        "completions": size, "parallelism": size, "template": template(name, seconds, folder, rank_of(name, "$(JOB_COMPLETION_INDEX)"))}}}
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": name, "labels": {QUEUE: queue}},
+            "spec": {"replicatedJobs": [workers]}}
+
+
+def job_of(name):
+    return f"{name}-workers-0"
+
+
+def rank_of(name, rank):
+    return f"{name}-{rank}"
 
 
 def runs(folder, name):
@@ -81,9 +102,11 @@ def all_completed(cluster, names):
 
 
 def simulated(folder, works, gpus, order, round_seconds, restart_cost):
-    """Completion times of trainings with so many seconds of work each that come at once, by synergy simulate."""
+    """Completion times of trainings that come at once, by synergy simulate. Each work: its seconds, and its GPUs where it has more than
+    one."""
     trace, ends = folder / "trace.csv", folder / "simulated.csv"
-    rows = [f"{number},{MODEL},0,{round(work / ITERATION)},1" for number, work in enumerate(works)]
+    sizes = [work if isinstance(work, tuple) else (work, 1) for work in works]
+    rows = [f"{number},{MODEL},0,{round(seconds / ITERATION)},{own}" for number, (seconds, own) in enumerate(sizes)]
     trace.write_text("\n".join(["job_id,model,arrival_s,total_iterations,gpus", *rows, ""]), encoding="utf-8")
     profiles = ROOT / "tests/data/synergy/reference/profiles.json"
     command = [pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "simulate", "--trace", trace, "--profiles", profiles, "--servers", "1",

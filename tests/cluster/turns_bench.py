@@ -3,9 +3,9 @@ node has one GPU, and all see the checkpoints. scripts/bench.sh turns runs it; d
 
   turns_bench.py [--runs N] [--round SECONDS] [--instance N] [--json FILE]
 
-Three trainings with work for two rounds each, less what their starts cost, have two GPUs: the simulator gives what a training leaves
-to the next one only as a round begins, and that must not be what is compared. Exit status 1 when a completion time is more than 5 %
-off, or an iteration was lost.
+Three trainings of one pod have two GPUs; then a JobSet of two pods and three such trainings. All have work for two rounds, less what
+their starts cost: the simulator gives what a training leaves to the next one only as a round begins, and that must not be what is
+compared. Exit status 1 when a completion time is more than 5 % off, or an iteration was lost.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from real_nodes import explained, say
 NODES = 2
 QUEUE = "real"
 LEFT_FOR_STARTS = 4  # seconds of two rounds
+AHEAD = 2  # seconds by which the JobSet comes first, as in the simulator
 GOAL = 0.05
 
 
@@ -35,7 +36,7 @@ def cluster_with_kueue(folder, instance):
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(own_cluster(
             folder, instance, "--real-nodes", str(NODES), "--simulated-nodes", "0", "--controller", os.environ["SYNERGY_BIN"], "--agents",
-            "--kueue"))
+            "--kueue", "--training-operators"))
         trainers.load_image(cluster)
         trainers.advertise_gpus(cluster, 1)
         cluster.create(queues.FLAVOR, *queues.of_turns(QUEUE, NODES), turns.PROFILE)
@@ -47,23 +48,32 @@ def cluster_with_kueue(folder, instance):
         yield cluster
 
 
-def run(cluster, number, round_seconds):
+def run(cluster, number, with_job_set, round_seconds):
     """One run's facts."""
-    folder = cluster.folder / "checkpoints" / str(number)
+    folder = cluster.folder / "checkpoints" / f"{number}-{'job-set' if with_job_set else 'jobs'}"
     folder.mkdir(parents=True)
-    work = dict.fromkeys(("a", "b", "c"), 2 * round_seconds - LEFT_FOR_STARTS)
+    work, singles = 2 * round_seconds - LEFT_FOR_STARTS, ["a", "b", "c"]
+    jobs, files, works = list(singles), list(singles), [work] * len(singles)
     cluster.create(queues.round_policy(QUEUE, "las", round_seconds, least=5, cost=2))
-    time.sleep(round_seconds - time.time() % round_seconds)
+    begins = ((time.time() + AHEAD) // round_seconds + 1) * round_seconds
+    time.sleep(begins - (AHEAD if with_job_set else 0) - time.time())
     created = time.time()
-    cluster.create(*(turns.training(name, QUEUE, seconds, folder) for name, seconds in work.items()))
+    if with_job_set:
+        cluster.create(turns.job_set("set", QUEUE, work, folder, NODES))
+        jobs.append(turns.job_of("set"))
+        files += [turns.rank_of("set", rank) for rank in range(NODES)]
+        works.insert(0, (work, NODES))
+        time.sleep(begins - time.time())
+    cluster.create(*(turns.training(name, QUEUE, work, folder) for name in singles))
     with explained(cluster):
-        real = wait_for("all to finish", lambda: turns.all_completed(cluster, work), 6 * round_seconds + 60)
-    histories = [turns.runs(folder, name) for name in work]
-    pairs, cost = turns.beside_simulator(cluster.folder, histories, real.values(), work.values(), created, NODES, "las", round_seconds)
-    facts = {"real_seconds": [pair[0] for pair in pairs], "simulated_seconds": [round(pair[1], 1) for pair in pairs], "start_cost": round(cost, 2),
-             "lost_turns": sum(map(len, histories)) - len(work), "lost_iterations": sum(map(sum, map(turns.lost_iterations, histories))),
+        real = wait_for("all to finish", lambda: turns.all_completed(cluster, jobs), 8 * round_seconds + 60)
+    histories = [turns.runs(folder, file) for file in files]
+    pairs, cost = turns.beside_simulator(cluster.folder, histories, real.values(), works, created, NODES, "las", round_seconds)
+    facts = {"job_set": with_job_set, "real_seconds": [pair[0] for pair in pairs],
+             "simulated_seconds": [round(pair[1], 1) for pair in pairs], "start_cost": round(cost, 2),
+             "lost_turns": sum(map(len, histories)) - len(files), "lost_iterations": sum(map(sum, map(turns.lost_iterations, histories))),
              "off": [round(pair[0] / pair[1] - 1, 4) for pair in pairs]}
-    cluster.kubectl("delete", "jobs", "--all")
+    cluster.kubectl("delete", "jobs,jobsets", "--all", "--cascade=foreground")
     cluster.kubectl("delete", "roundpolicy", QUEUE)
     wait_for("the queue to be empty", lambda: not cluster.get("workloads")["items"])
     return facts
@@ -80,8 +90,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="synergy-turns.") as folder:
         with cluster_with_kueue(pathlib.Path(folder), options.instance) as cluster:
             for number in range(options.runs):
-                results.append(run(cluster, number, options.round))
-                say(json.dumps(results[-1]))
+                for with_job_set in (False, True):
+                    results.append(run(cluster, number, with_job_set, options.round))
+                    say(json.dumps(results[-1]))
     worst = max(abs(off) for facts in results for off in facts["off"])
     mean = statistics.mean(off for facts in results for off in facts["off"])
     goals = {"completion times within 5 % of the simulator's": worst <= GOAL,

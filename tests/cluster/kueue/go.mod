@@ -2,7 +2,11 @@ module synergy.io/synergy/tests/cluster/kueue
 
 go 1.25.0
 
-require sigs.k8s.io/kueue v0.15.0
+require (
+	github.com/kubeflow/trainer/v2 v2.1.0
+	sigs.k8s.io/jobset v0.10.1
+	sigs.k8s.io/kueue v0.15.0
+)
 
 require (
 	cel.dev/expr v0.24.0 // indirect
@@ -53,7 +57,6 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/kubeflow/mpi-operator v0.7.0 // indirect
-	github.com/kubeflow/trainer/v2 v2.1.0 // indirect
 	github.com/kubeflow/training-operator v1.9.3 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
@@ -132,7 +135,6 @@ require (
 	sigs.k8s.io/cluster-inventory-api v0.0.0-20251028164203-2e3fabb46733 // indirect
 	sigs.k8s.io/controller-runtime v0.22.4 // indirect
 	sigs.k8s.io/gateway-api v1.4.0 // indirect
-	sigs.k8s.io/jobset v0.10.1 // indirect
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/lws v0.7.0 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect

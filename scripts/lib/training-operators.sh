@@ -1,0 +1,59 @@
+# shellcheck shell=bash
+# JobSet and Kubeflow Trainer, which makes JobSets, as components of the cluster: their certificate, the kinds, rights and webhooks
+# of their charts, and their processes. They take certificates from a folder of the temporary files.
+
+has_training_operators() { [[ -n $OPERATORS ]]; }
+
+start_jobset() { start_operator jobset "$(jobset_folder)/jobset"; }
+start_trainer() { start_operator trainer "$(trainer_folder)/trainer-controller-manager"; }
+
+jobset_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$JOBSET_HEALTH_PORT/readyz"; }
+trainer_is_ready() { curl --silent --fail --max-time 2 "http://127.0.0.1:$TRAINER_HEALTH_PORT/readyz"; }
+
+# start_operator NAME PROGRAM
+start_operator() {
+  spawn "$1" env KUBECONFIG="$STATE/$1.kubeconfig" TMPDIR="$STATE/$1" "$2" --config "$STATE/$1/config.yaml"
+}
+
+# Once, with the cluster: everything but the processes.
+install_training_operators() {
+  prepare_operator jobset jobset-controller "$JOBSET_PORT" "$JOBSET_HEALTH_PORT"
+  prepare_operator trainer trainer-controller-manager "$TRAINER_PORT" "$TRAINER_HEALTH_PORT"
+  {
+    run_kubectl create namespace kubeflow-system
+    training_operators_manifests | run_kubectl create --filename -
+    await_kind jobsets.jobset.x-k8s.io
+    await_kind trainjobs.trainer.kubeflow.org
+  } >>"$STATE/logs/training-operators-manifests.log" 2>&1 ||
+    die "manifests of JobSet and Trainer: $(<"$STATE/logs/training-operators-manifests.log")"
+}
+
+# prepare_operator NAME SERVICE_ACCOUNT PORT HEALTH_PORT: the account is the one that the chart gives the rights to.
+prepare_operator() {
+  local home=$STATE/$1 certificates=$STATE/$1/k8s-webhook-server/serving-certs
+  mkdir -p "$certificates"
+  make_user "$1" "/CN=system:serviceaccount:kubeflow-system:$2"
+  make_certificate "$1-webhook" "/CN=$1" IP:127.0.0.1
+  cp "$STATE/pki/$1-webhook.crt" "$certificates/tls.crt"
+  cp "$STATE/pki/$1-webhook.key" "$certificates/tls.key"
+  sed -e "s|@HEALTH_PORT@|$4|" -e "s|@WEBHOOK_PORT@|$3|" "$REPOSITORY/tests/cluster/kueue/$1.yaml" >"$home/config.yaml"
+}
+
+# JobSet's chart is a part of Trainer's, which wants it in a folder of its own. No image is run, but it has to have a tag. With the
+# whole name the account would be too long for a certificate.
+training_operators_manifests() {
+  local chart=$STATE/trainer/chart
+  cp --recursive "$(trainer_folder)/chart" "$chart"
+  mkdir "$chart/charts"
+  cp --recursive "$(jobset_folder)/chart" "$chart/charts/jobset"
+  "$(helm_folder)/helm" template kubeflow-trainer "$chart" --namespace kubeflow-system --include-crds --set image.tag=none \
+    --set fullnameOverride=trainer |
+    objects_for_processes "{\"jobset\": $JOBSET_PORT, \"trainer\": $TRAINER_PORT}"
+}
+
+# What TrainJobs of the tests name; Trainer's webhook looks at it, so it comes last.
+make_runtime() {
+  run_kubectl create --filename "$(trainer_folder)/runtimes/torch_distributed.yaml" \
+    >>"$STATE/logs/training-operators-manifests.log" 2>&1 ||
+    die "Trainer's runtime: $(<"$STATE/logs/training-operators-manifests.log")"
+}

@@ -1,0 +1,223 @@
+"""JobSet and Kubeflow Trainer beside Synergy, with their own controllers and webhooks, and Kueue: their jobs are gangs without a
+label, are suspended and go on, and take turns with others. PyTorchJobs and MPIJobs, whose operators are not run: pods written as
+theirs are. On a simulated node; and a JobSet that writes checkpoints on a real one."""
+
+import os
+import pathlib
+import shutil
+import time
+import unittest
+
+import foreign_kinds
+import queues
+import trainers
+import turns
+from cluster import GPU, Extender, own_cluster, pod, wait_for
+from queues import QUEUE
+
+INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "11"))
+SIZE = "synergy.io/gang-size"
+NODE = "v100-1"  # 8 GPUs
+HERE = {"kubernetes.io/hostname": NODE}
+CHECKPOINTS = {"synergy.io/checkpoint": "true"}
+ROUND = 8  # seconds
+REAL_GPUS = 2
+
+
+def template(gpus, **spec):
+    item = pod("x", gpus, "1", "10G", nodeSelector=HERE, **spec)
+    # Of pods without GPUs nobody asks the extender; of the others the webhook sees that it is asked.
+    del item["spec"]["schedulerName"]
+    return {"metadata": {"annotations": CHECKPOINTS if gpus else {}}, "spec": item["spec"]}
+
+
+def replicated(name, replicas, pods, gpus, **more):
+    return {"name": name, "replicas": replicas, "template": {"spec": {"completions": pods, "parallelism": pods, "template": template(gpus)}}, **more}
+
+
+def job_set(name, *jobs, queue=None, **spec):
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": name, "labels": {QUEUE: queue} if queue else {}},
+            "spec": {"replicatedJobs": list(jobs), **spec}}
+
+
+def train_job(name, nodes, gpus, queue=None, runtime="torch-distributed"):
+    """Its image is nobody's, which a simulated node does not see."""
+    return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
+            "metadata": {"name": name, "labels": {QUEUE: queue} if queue else {}},
+            "spec": {"runtimeRef": {"name": runtime},
+                     "trainer": {"numNodes": nodes, "resourcesPerNode": {"requests": {"cpu": "1"}, "limits": {GPU: str(gpus)}}},
+                     "podTemplateOverrides": [{"targetJobs": [{"name": "node"}], "metadata": {"annotations": CHECKPOINTS},
+                                               "spec": {"nodeSelector": HERE}}]}}
+
+
+class TrainingOperatorsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "training-operators"
+        cls.cluster = cls.enterClassContext(own_cluster(
+            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "1", "--controller", os.environ["SYNERGY_BIN"], "--agents", "--kueue",
+            "--training-operators"))
+        trainers.load_image(cls.cluster)
+        trainers.advertise_gpus(cls.cluster, REAL_GPUS)
+        cls.cluster.create(queues.FLAVOR, *queues.of_turns("turns", 4), *queues.of_turns("real", REAL_GPUS), turns.PROFILE)
+        cls.extender = Extender(cls.cluster)
+        cls.extender.start()
+        cls.addClassCleanup(cls.extender.log.close)
+        cls.addClassCleanup(cls.extender.end)
+
+    def setUp(self):
+        self.addCleanup(self.cluster.clear)
+
+    def create(self, *items):
+        self.cluster.create(*items)
+        for item in items:
+            self.addCleanup(self.delete, item["kind"], item["metadata"]["name"])
+
+    def delete(self, kind, name):
+        self.cluster.kubectl("delete", kind, name, "--ignore-not-found", "--cascade=foreground")
+
+    def members(self, name):
+        """The GPU pods of that job that are there."""
+        return {key: item for key, item in self.cluster.pods().items()
+                if key.startswith(name + "-") and not item["metadata"].get("deletionTimestamp")
+                and any(GPU in container["resources"].get("limits", {}) for container in item["spec"]["containers"])}
+
+    def bound(self, name):
+        return sum("nodeName" in item["spec"] for item in self.members(name).values())
+
+    def sizes(self, name):
+        return {item["metadata"]["labels"].get(SIZE) for item in self.members(name).values()}
+
+    def one_alone(self, names, size, seconds=90):
+        """Waits for one of the jobs to run whole. No two may run in parts at any moment."""
+        def whole():
+            counts = [self.bound(name) for name in names]
+            self.assertLessEqual(sum(count > 0 for count in counts), 1, f"{names}: {counts} are bound")
+            return next((name for name, count in zip(names, counts) if count == size), None)
+        return wait_for(f"one of {names} to run whole", whole, seconds)
+
+    def race(self, kind, size, *items):
+        """Of two jobs on the node one runs whole and, when that is gone, the other one."""
+        self.create(*items)
+        names = [item["metadata"]["name"] for item in items]
+        first = self.one_alone(names, size)
+        second = names[first == names[0]]
+        wait_for("the other one's pods", lambda: len(self.members(second)) == size)
+        for name in names:
+            self.assertEqual(self.sizes(name), {str(size)}, name)
+        self.assertEqual(self.bound(second), 0)
+        self.delete(kind, first)
+        self.assertEqual(self.one_alone([second], size), second)
+
+    def test_of_two_jobsets_one_runs_whole_and_their_drivers_are_no_members(self):
+        # The workers are made when the driver is ready: were it one of them, it would wait for them.
+        workers = {"replicas": 2, "pods": 3, "gpus": 1}
+        self.race("jobset", 6,
+                  job_set("one", replicated("driver", 1, 1, 0), replicated("workers", **workers), startupPolicy={"startupPolicyOrder": "InOrder"}),
+                  job_set("two", replicated("driver", 1, 1, 0),
+                          replicated("workers", **workers, dependsOn=[{"name": "driver", "status": "Ready"}])))
+        drivers = [item for name, item in self.cluster.pods().items() if "-driver-" in name]
+        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in drivers}, {None})
+        self.assertTrue(all(item["spec"].get("nodeName") for item in drivers))
+
+    def test_a_driver_with_gpus_is_a_stage_of_its_own(self):
+        self.create(job_set("staged", replicated("driver", 1, 1, 2), replicated("workers", 1, 3, 2),
+                            startupPolicy={"startupPolicyOrder": "InOrder"}))
+        self.assertEqual(self.one_alone(["staged-workers"], 3), "staged-workers")
+        self.assertEqual((self.sizes("staged-driver"), self.sizes("staged-workers")), ({None}, {"3"}))
+
+    def test_of_two_trainjobs_one_runs_whole(self):
+        self.race("trainjob", 2, train_job("left", 2, 3), train_job("right", 2, 3))
+
+    def owned(self, kind, version, specs, gpus, pods, **spec):
+        """A job of that kind, and its pods as its operator makes them: each a type, an index and how many GPUs it has."""
+        name = kind.lower()
+        replicas = {each: {"replicas": count, "template": {"spec": template(gpus.get(each, 0))["spec"]}} for each, count in pods.items()}
+        self.create({"apiVersion": f"kubeflow.org/{version}", "kind": kind, "metadata": {"name": name}, "spec": {specs: replicas, **spec}})
+        owner = self.cluster.get(kind, name)
+        for each, count in pods.items():
+            for index in range(count):
+                item = {"apiVersion": "v1", "kind": "Pod", **template(gpus.get(each, 0))}
+                item["metadata"] |= {
+                    "name": f"{name}-{each.lower()}-{index}",
+                    "labels": {"training.kubeflow.org/job-name": name, "training.kubeflow.org/operator-name": f"{name}-controller",
+                               "training.kubeflow.org/replica-type": each.lower(), "training.kubeflow.org/replica-index": str(index)},
+                    "ownerReferences": [{"apiVersion": owner["apiVersion"], "kind": kind, "name": name, "uid": owner["metadata"]["uid"],
+                                         "controller": True, "blockOwnerDeletion": True}]}
+                self.cluster.create(item)
+        return name
+
+    def test_pods_of_a_pytorchjob_and_of_an_mpijob_are_gangs(self):
+        self.cluster.create(*foreign_kinds.definitions(foreign_kinds.OF_GANGS))
+        for kind in ("pytorchjobs", "mpijobs"):
+            self.cluster.kubectl("wait", f"crd/{kind}.kubeflow.org", "--for=condition=Established", "--timeout=30s")
+        torch = self.owned("PyTorchJob", "v1", "pytorchReplicaSpecs", {"Master": 2, "Worker": 2}, {"Master": 1, "Worker": 3})
+        mpi = self.owned("MPIJob", "v2beta1", "mpiReplicaSpecs", {"Worker": 2}, {"Launcher": 1, "Worker": 4})
+        first = self.one_alone([torch, mpi], 4)
+        for name in (torch, mpi):
+            self.assertEqual((len(self.members(name)), self.sizes(name)), (4, {"4"}), name)
+        launcher = self.cluster.get("pod", "mpijob-launcher-0")
+        self.assertNotIn(SIZE, launcher["metadata"]["labels"])
+        self.delete("pytorchjob" if first == torch else "mpijob", first)
+        second = mpi if first == torch else torch
+        self.assertEqual(self.one_alone([second], 4), second)
+
+    def turns_of(self, name):
+        return next(item for item in self.cluster.get("workloads")["items"] if item["metadata"]["ownerReferences"][0]["name"] == name)
+
+    def await_whole(self, name, size):
+        """The job's turn: all of its pods are bound, as one gang."""
+        self.one_alone(["set", "train"], size, 4 * ROUND + 30)
+        wait_for(f"{name} to have its turn", lambda: self.bound(name) == size, 4 * ROUND + 30)
+        self.assertEqual(self.sizes(name), {str(size)})
+
+    def test_a_suspended_jobset_and_a_suspended_trainjob_go_on_as_gangs(self):
+        # Kueue 0.15.0 counts one pod of a TrainJob, whatever its nodes; but those of the runtime, where that says how many.
+        runtime = self.cluster.get("clustertrainingruntime", "torch-distributed")
+        runtime["metadata"] = {"name": "four-nodes"}
+        runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"] |= {"parallelism": 4, "completions": 4}
+        self.create(runtime)
+        self.create(queues.round_policy("turns", "las", ROUND))
+        self.create(job_set("set", replicated("driver", 1, 1, 0), replicated("workers", 2, 2, 1), queue="turns",
+                            startupPolicy={"startupPolicyOrder": "InOrder"}))
+        self.await_whole("set", 4)
+        self.create(train_job("train", 4, 1, queue="turns", runtime="four-nodes"))
+        for name in ("train", "set", "train"):
+            self.await_whole(name, 4)
+        for name, kind in (("set", "JobSet"), ("train", "TrainJob")):
+            workload = self.turns_of(name)
+            self.assertEqual(workload["metadata"]["ownerReferences"][0]["kind"], kind)
+            self.assertIn('"served":', workload["metadata"]["annotations"]["synergy.io/rounds"])
+
+    def test_a_jobset_and_single_jobs_take_turns_on_a_real_node_and_lose_nothing(self):
+        folder = self.cluster.folder / "checkpoints"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        wait_for("the profile to be judged", lambda: self.cluster.get("tp", "takes-turns").get("status", {}).get("demand"))
+        self.create(queues.round_policy("real", "las", ROUND))
+        time.sleep(ROUND - time.time() % ROUND)
+        created, work = time.time(), 2 * ROUND - 4
+        self.create(turns.job_set("set", "real", work, folder), *(turns.training(name, "real", work, folder) for name in ("a", "b")))
+        jobs = [turns.job_of("set"), "a", "b"]
+        real = wait_for("all to finish", lambda: turns.all_completed(self.cluster, jobs), 200)
+        ranks = [turns.runs(folder, turns.rank_of("set", rank)) for rank in range(2)]
+        singles = [turns.runs(folder, name) for name in ("a", "b")]
+        for history in ranks + singles:
+            self.assertEqual(history[-1][1][-1][1], work * turns.PER_SECOND)
+            self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
+        # Its pods ran together, and the GPUs were of the JobSet or of others: somebody of both kinds was interrupted, or waited for the
+        # JobSet's first turn.
+        self.assertEqual(len(ranks[0]), len(ranks[1]))
+        self.assertGreaterEqual(len(ranks[0]), 2)
+        spans = [[(began[0], saved[-1][0]) for began, saved in history] for history in ranks + singles]
+        for one, other in zip(spans[0], spans[1]):
+            self.assertLess(max(one[0], other[0]), min(one[1], other[1]), "the JobSet's pods did not run together")
+            for begun, ended in spans[2] + spans[3]:
+                self.assertTrue(ended <= min(one[0], other[0]) or begun >= max(one[1], other[1]), "a single job ran beside the JobSet")
+        works = [(work, 2), work, work]
+        times, cost = turns.beside_simulator(self.cluster.folder, ranks + singles, real.values(), works, created, REAL_GPUS, "las", ROUND)
+        print(f"completion times under las, and by the simulator (a start costs {cost:.1f} s): {times}", flush=True)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
