@@ -34,7 +34,8 @@ Options of up:
   --shipped-settings         the controller's scope and headroom as shipped, instead of every GPU pod and none
   --kueue                    run Kueue, for Jobs, JobSets, TrainJobs and single Pods, with the kinds, rights and webhooks of its
                              chart
-  --training-operators       run JobSet and Kubeflow Trainer, with those of their charts and the runtime torch-distributed
+  --training-operators       run JobSet and Kubeflow Trainer, with those of their charts and the runtimes torch-distributed and
+                             deepspeed-distributed
   --scheduler-config FILE    that scheduler's configuration instead of manifests/scheduler-config.yaml
   --services                 kube-proxy on the real nodes, so that Services work in pods and for webhooks; each node gets a network
                              namespace of its own

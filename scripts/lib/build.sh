@@ -58,7 +58,7 @@ set_up_kueue() {
     "-X sigs.k8s.io/kueue/pkg/version.GitVersion=$version" kueue
 }
 
-# JobSet and Kubeflow Trainer, with Trainer's chart, of which JobSet's is a part, and a runtime of its. They come after Kueue,
+# JobSet and Kubeflow Trainer, with Trainer's chart, of which JobSet's is a part, and its runtimes. They come after Kueue,
 # with which they share most of what is compiled.
 set_up_training_operators() {
   local module=$REPOSITORY/tests/cluster/kueue jobset trainer

@@ -105,7 +105,7 @@ bring_up() {
   if has_training_operators; then
     wait_until 30 jobset jobset_is_ready
     wait_until 30 trainer trainer_is_ready
-    make_runtime
+    make_runtimes
   fi
   wait_until $((60 + nodes / 10 + 300 * V2_NODES)) "all nodes to be ready" nodes_are_ready "$nodes"
 }

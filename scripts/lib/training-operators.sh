@@ -51,9 +51,11 @@ training_operators_manifests() {
     objects_for_processes "{\"jobset\": $JOBSET_PORT, \"trainer\": $TRAINER_PORT}"
 }
 
-# What TrainJobs of the tests name; Trainer's webhook looks at it, so it comes last.
-make_runtime() {
-  run_kubectl create --filename "$(trainer_folder)/runtimes/torch_distributed.yaml" \
+# What TrainJobs name; Trainer's webhook looks at them, so they come last.
+make_runtimes() {
+  local folder
+  folder=$(trainer_folder)/runtimes
+  run_kubectl create --filename "$folder/torch_distributed.yaml" --filename "$folder/deepspeed_distributed.yaml" \
     >>"$STATE/logs/training-operators-manifests.log" 2>&1 ||
-    die "Trainer's runtime: $(<"$STATE/logs/training-operators-manifests.log")"
+    die "Trainer's runtimes: $(<"$STATE/logs/training-operators-manifests.log")"
 }

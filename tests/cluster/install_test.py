@@ -26,6 +26,7 @@ import dashboards  # noqa: E402
 import foreign_kinds  # noqa: E402
 import helm  # noqa: E402
 import prometheus  # noqa: E402
+import queues  # noqa: E402
 import registry  # noqa: E402
 import trainers  # noqa: E402
 from chart_test import COMBINATIONS  # noqa: E402
@@ -37,7 +38,11 @@ NAMESPACE = helm.NAMESPACE
 INSTANCE = os.environ.get("SYNERGY_TEST_INSTANCE", "8")
 NODE = "node-1"
 GPUS = 2
+# Kueue 0.15 is not tried with older Kubernetes.
+WITH_KUEUE = "SYNERGY_KUBERNETES" not in os.environ
+ROUND = 5  # seconds
 VALUES = {
+    "kueue": {"enabled": WITH_KUEUE},
     "devicePlugin": {"inventory": "driverVersion: '550.54'\ngpus:\n" + "".join(
         f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))},
     "nodeAgent": {"config": {"kubeletCgroupRoot": f"/synergy-test-{INSTANCE}/{NODE}"}},
@@ -118,7 +123,7 @@ class Installation(Cluster):
         self.script("down")
         images = self.folder / "images.tar"
         subprocess.run([str(ROOT / "scripts/images.sh"), "--programs", os.environ["SYNERGY_BIN"], "--output", str(images)], check=True)
-        self.script("up", "--instance", INSTANCE, "--services", "--audit", NAMESPACE)
+        self.script("up", "--instance", INSTANCE, "--services", "--audit", NAMESPACE, *(["--kueue"] if WITH_KUEUE else []))
         super().__init__()
         self.version = json.loads(self.kubectl("version", "--output=json"))["serverVersion"]["gitVersion"]
         print(f"on Kubernetes {self.version}", file=sys.stderr)
@@ -357,6 +362,31 @@ class InstallTest(unittest.TestCase):
         self.every_query_has_data()
         self.clear()
 
+    def test_4_rounds_begin_in_a_queue_of_kueues(self):
+        """Two jobs that checkpoint, in a queue for one of them: each has its turn, loses it, and has it again."""
+        jobs = []
+        for name in ("first", "second"):
+            item = training_pod(name, command=("sh", "-c", "exec sleep 600"))
+            template = {"metadata": {"annotations": {"synergy.io/checkpoint": "true"}, "labels": item["metadata"]["labels"]}, "spec": item["spec"]}
+            jobs.append({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {queues.QUEUE: "turns"}},
+                         "spec": {"template": template}})
+        self.cluster.create(queues.FLAVOR, *queues.of_turns("turns", 1), queues.round_policy("turns", "las", ROUND), *jobs)
+
+        def running():
+            return {item["metadata"]["labels"]["job-name"] for item in self.cluster.get("pods", labelSelector="job-name")["items"]
+                    if item["status"]["phase"] == "Running" and not item["metadata"].get("deletionTimestamp")}
+
+        holder = wait_for("one to run", running)
+        for _ in range(2):
+            other = {"first", "second"} - holder
+            wait_for(f"{other} to have its turn", lambda o=other: running() == o, 60)
+            holder = other
+        status = self.cluster.get("roundpolicy", "turns")["status"]
+        self.assertEqual([(entry["type"], entry["status"]) for entry in status["conditions"]], [("Ready", "True")])
+        for kind, name in (("job", "first"), ("job", "second"), ("roundpolicy", "turns")):
+            self.cluster.kubectl("delete", kind, name)
+        self.clear()
+
     def test_4_trainers_have_what_they_can_use(self):
         """With the profiles of the test before. How fast they are is told, not asserted: end_to_end_test.py has the machine for itself."""
         trainers.load_image(self.cluster)
@@ -438,7 +468,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(failed, {}, "their Jobs made others")
         self.assertEqual(len(pods), len(made))
         self.assertEqual(len(managed), len(pods), "a review went unanswered")
-        self.assertEqual(self.cluster.get("events", fieldSelector="reason=Preempted")["items"], [])
+        self.assertEqual(self.cluster.get("events", fieldSelector="reason=Preempted,involvedObject.kind=Pod")["items"], [])
         for pod in self.cluster.system_pods():
             self.assertEqual(restarts(pod), 0, pod["metadata"]["name"])
         self.assertEqual(self.cluster.get("secret", "synergy-controller-tls", namespace=NAMESPACE)["data"]["tls.crt"], certificate)
@@ -486,6 +516,8 @@ class InstallTest(unittest.TestCase):
     def allowed(self, name):
         """(API group, resource, verb) of a program's ClusterRole, and of its Role."""
         items = [self.cluster.get("clusterrole", name)]
+        if name == "synergy-controller" and WITH_KUEUE:
+            items.append(self.cluster.get("clusterrole", "synergy-rounds"))
         items += [item for item in self.cluster.get("roles", namespace=NAMESPACE)["items"] if item["metadata"]["name"] == name]
         return {(group, resource, verb) for item in items for rule in item["rules"]
                 for group in rule["apiGroups"] for resource in rule["resources"] for verb in rule["verbs"]}

@@ -40,13 +40,14 @@ def job_set(name, *jobs, queue=None, **spec):
             "spec": {"replicatedJobs": list(jobs), **spec}}
 
 
-def train_job(name, nodes, gpus, queue=None, runtime="torch-distributed"):
-    """Its image is nobody's, which a simulated node does not see."""
+def train_job(name, nodes, gpus, queue=None, runtime="torch-distributed", jobs=("node",), labels=None):
+    """Its image is nobody's, which a simulated node does not see. Pods of these replicated jobs have the labels."""
     return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
             "metadata": {"name": name, "labels": {QUEUE: queue} if queue else {}},
             "spec": {"runtimeRef": {"name": runtime},
                      "trainer": {"numNodes": nodes, "resourcesPerNode": {"requests": {"cpu": "1"}, "limits": {GPU: str(gpus)}}},
-                     "podTemplateOverrides": [{"targetJobs": [{"name": "node"}], "metadata": {"annotations": CHECKPOINTS},
+                     "podTemplateOverrides": [{"targetJobs": [{"name": job} for job in jobs],
+                                               "metadata": {"annotations": CHECKPOINTS, "labels": labels or {}},
                                                "spec": {"nodeSelector": HERE}}]}}
 
 
@@ -126,8 +127,23 @@ class TrainingOperatorsTest(unittest.TestCase):
         self.assertEqual(self.one_alone(["staged-workers"], 3), "staged-workers")
         self.assertEqual((self.sizes("staged-driver"), self.sizes("staged-workers")), ({None}, {"3"}))
 
+    def test_a_jobset_that_starts_again_is_a_gang_again(self):
+        workers = replicated("workers", 2, 3, 1)
+        workers["template"]["spec"]["backoffLimit"] = 0
+        self.create(job_set("again", workers, failurePolicy={"maxRestarts": 1}))
+        self.one_alone(["again"], 6)
+        first = self.members("again")
+        self.cluster.kubectl("patch", "pod", min(first), "--subresource", "status", "--patch", '{"status": {"phase": "Failed"}}')
+        wait_for("all to run anew", lambda: not set(first) & set(self.members("again")) and self.bound("again") == 6)
+        self.assertEqual(self.sizes("again"), {"6"})
+
     def test_of_two_trainjobs_one_runs_whole(self):
         self.race("trainjob", 2, train_job("left", 2, 3), train_job("right", 2, 3))
+
+    def test_a_launcher_that_trains_is_of_the_gang_where_labels_say_so(self):
+        # Two replicated jobs, of which the launcher is one of the nodes.
+        self.race("trainjob", 3, *(train_job(name, 3, 2, runtime="deepspeed-distributed", jobs=("launcher", "node"),
+                                             labels={"synergy.io/gang": name, SIZE: "3"}) for name in ("deep", "deeper")))
 
     def owned(self, kind, version, specs, gpus, pods, **spec):
         """A job of that kind, and its pods as its operator makes them: each a type, an index and how many GPUs it has."""
