@@ -180,7 +180,10 @@ class RunningDaemon final : public Daemon {
       metrics::PodProgressGauge& gauge = gauges.progress.emplace_back(
           metrics::PodProgressGauge{pod.pod_namespace, pod.name, pod.container, pod.format,
                                     pod.iterations, pod.rate, pod.remaining, done});
-      if (pod.memory) gauge.memory = {pod.memory->process, pod.memory->read, pod.memory->fetched};
+      if (pod.memory) {
+        gauge.memory = {pod.memory->process, pod.memory->cache, pod.memory->read,
+                        pod.memory->fetched, pod.memory->starved};
+      }
     }
     gauges.dropped_events = events_->dropped();
     gauges.synced = status.synced;

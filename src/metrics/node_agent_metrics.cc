@@ -118,6 +118,13 @@ std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
                if (!pod.memory) return std::nullopt;
                return static_cast<double>(pod.memory->process.count());
              }),
+      OfPods("synergy_pod_page_cache_bytes",
+             "Page cache that is charged to a pod now, and not mapped.", MetricType::Gauge,
+             gauges.progress,
+             [](const PodProgressGauge& pod) -> std::optional<double> {
+               if (!pod.memory) return std::nullopt;
+               return static_cast<double>(pod.memory->cache.count());
+             }),
       OfPods("synergy_pod_read_bytes_total", "Bytes that a pod's read calls returned.",
              MetricType::Counter, gauges.progress,
              [](const PodProgressGauge& pod) -> std::optional<double> {
@@ -129,6 +136,13 @@ std::vector<MetricFamily> BuildGauges(const NodeAgentGauges& gauges) {
              [](const PodProgressGauge& pod) -> std::optional<double> {
                if (!pod.memory) return std::nullopt;
                return pod.memory->fetched;
+             }),
+      OfPods("synergy_pod_storage_wait_seconds_total",
+             "How long a thread of a pod at least waited for storage.", MetricType::Counter,
+             gauges.progress,
+             [](const PodProgressGauge& pod) -> std::optional<double> {
+               if (!pod.memory || !pod.memory->starved) return std::nullopt;
+               return Seconds(*pod.memory->starved);
              }),
       BusySeconds(gauges.busy),
       Single("synergy_node_agent_events_dropped_total",

@@ -27,12 +27,14 @@ struct PodProgressGauge {
   std::optional<double> rate;
   std::optional<Duration> remaining;
   std::optional<double> done;  // part of the training, or of its epoch
-  // Where the agent may see it: the peak of the processes' memory, what read calls returned and
-  // what came from storage.
+  // Where the agent may see it: the peak of the processes' memory, the page cache, what read calls
+  // returned, what came from storage, and how long a thread waited for that (none: not known).
   struct Memory {
     Bytes process;
+    Bytes cache;
     double read = 0;
     double fetched = 0;
+    std::optional<Duration> starved;
   };
   std::optional<Memory> memory = std::nullopt;
 };

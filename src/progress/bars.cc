@@ -32,6 +32,27 @@ const Expression& WithoutTotal() {
   return expression;
 }
 
+// Of rich: "Epoch 3  45% ━━━━╸━━━ 450/1000 [ 0:00:12 < 0:00:15 , 35 it/s ]" as tqdm.rich draws it,
+// "Epoch 2/9 ━━━━ 450/938 0:00:12 • 0:00:14 35.20it/s v_num: 0.000" as Lightning does; and of
+// Ultralytics: "1/100  2.61G  1.142  640: 45% ━━━━╸──── 45/100 4.5it/s 10.2s<12.1s".
+const Expression& OfLines() {
+  static const Expression expression(
+      R"((?:\xe2[\x94\x95][\x80-\xbf]){2,} +(?P<iteration>\d+)/(?P<total>\d+|--|\?) +(?:\[ )?)"
+      R"((?:(?P<elapsed>\d+:[\d:]+) (?:<|\xe2\x80\xa2) [-\d:]+ (?:, )?)?)"
+      R"((?:\?|(?P<rate>\d[\d.]*)) ?(?P<unit>[^/ ,=\]]{0,24})/(?P<per>[a-zA-Z]+))",
+      false, kBarMemory);
+  return expression;
+}
+constexpr std::string_view kLine = "\xe2\x94";  // of "━" and "─": each such bar has one of them
+
+bool FindBar(std::string_view text, Expression::Match& match) {
+  if (text.find(" [") != std::string_view::npos &&
+      (WithTotal().Find(text, match) || WithoutTotal().Find(text, match))) {
+    return true;
+  }
+  return text.find(kLine) != std::string_view::npos && OfLines().Find(text, match);
+}
+
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 template <size_t N>
@@ -55,9 +76,10 @@ bool IsEvaluation(std::string_view word) {
 }
 
 bool IsOther(std::string_view word) {
-  constexpr std::array<std::string_view, 12> kWords = {
-      "map",    "filter", "tokenize", "download", "extract", "load",
-      "upload", "shards", "save",     "convert",  "fetch",   "preprocess"};
+  constexpr std::array<std::string_view, 19> kWords = {
+      "map",    "filter", "tokenize", "download", "extract", "load",       "upload",
+      "shards", "save",   "scan",     "convert",  "fetch",   "preprocess", "benchmark",
+      "export", "verify", "copy",     "cache",    "prompts"};
   if (Among(word, kWords)) return true;
   // "Tokenizing", "Extracting": what is done, and is no training.
   return word.size() > 4 && word.ends_with("ing") && !IsTraining(word) && !IsEvaluation(word) &&
@@ -85,7 +107,7 @@ double Multiplier(std::string_view unit) {
 
 // Where the description says so, or what is printed behind: Lightning's logger has a version.
 std::string_view FormatOf(std::string_view description, std::string_view rest) {
-  const bool lightning = rest.find("v_num=") != std::string_view::npos ||
+  const bool lightning = rest.find("v_num") != std::string_view::npos ||
                          description.find("DataLoader ") != std::string_view::npos ||
                          description.starts_with("Sanity Checking");
   return lightning ? "lightning" : "tqdm";
@@ -136,9 +158,8 @@ uint64_t SourceOf(std::string_view format, std::string_view description, int64_t
 }
 
 std::optional<ProgressLine> ReadBar(std::string_view text) {
-  if (text.find(" [") == std::string_view::npos) return std::nullopt;
   Expression::Match match;
-  if (!WithTotal().Find(text, match) && !WithoutTotal().Find(text, match)) return std::nullopt;
+  if (!FindBar(text, match)) return std::nullopt;
   ProgressLine line;
   if (!Expression::Fill(match, line)) return std::nullopt;
   const std::string_view bar = match[Expression::kWhole];

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace synergy {
 namespace {
@@ -31,6 +32,17 @@ std::optional<double> Leading(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
   return number;
+}
+
+// With a decimal comma, too, which has a digit on both sides; a comma of a list has none behind.
+std::optional<double> LeadingWithComma(std::string_view text) {
+  const size_t whole = std::min(text.find_first_not_of("-0123456789"), text.size());
+  if (whole == 0 || whole + 1 >= text.size() || text[whole] != ',' || !IsDigit(text[whole + 1])) {
+    return Leading(text);
+  }
+  std::string number(text.substr(0, 64));
+  number[whole] = '.';
+  return Leading(number);
 }
 
 // The word that ends where `text` ends: letters and underscores, or the one before a space.
@@ -92,14 +104,23 @@ std::optional<double> FindLoss(std::string_view text) {
     if (!rest.empty() && (IsLetter(rest.front()) || rest.front() == '_')) continue;
     // Quotes of a dict, a colon or an equals sign, spaces.
     rest.remove_prefix(std::min(rest.find_first_not_of("'\":= \t"), rest.size()));
-    if (const std::optional<double> loss = Leading(rest)) return loss;
+    if (const std::optional<double> loss = LeadingWithComma(rest)) return loss;
   }
   return std::nullopt;
 }
 
 std::optional<double> FindEpoch(std::string_view text) {
   const size_t at = text.find("poch");
-  if (at == std::string_view::npos) return std::nullopt;
+  if (at == std::string_view::npos) {
+    // "1/100  2.61G  1.142": Ultralytics puts it in front.
+    const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    const size_t total = std::min(text.find_first_not_of("0123456789", digits + 1), text.size());
+    if (digits == 0 || text.substr(digits, 1) != "/" || total == digits + 1 ||
+        text.substr(total, 2) != "  ") {
+      return std::nullopt;
+    }
+    return Leading(text);
+  }
   std::string_view rest = text.substr(at + 4);
   rest.remove_prefix(std::min(rest.find_first_not_of(":=[( #\t"), rest.size()));
   if (rest.empty() || !IsDigit(rest.front())) return std::nullopt;

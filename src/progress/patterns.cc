@@ -32,7 +32,8 @@ constexpr auto kEvaluation = LineKind::kEvaluation;
 // The first one that is found counts.
 constexpr std::array kPatterns = {
     // Hugging Face's Trainer prints dicts, since its version 5 of texts.
-    Pattern{"huggingface", kEvaluation, "'eval_runtime'", R"('epoch': '?(?P<epoch>[\d.]+))"},
+    Pattern{"huggingface", kEvaluation, "'eval_runtime'",
+            R"('eval_runtime'(?:.*'epoch': '?(?P<epoch>[\d.]+))?)"},
     Pattern{"huggingface", LineKind::kEnd, "'train_runtime'",
             R"('train_steps_per_second': '?(?P<rate>[\d.]+))"},
     Pattern{"huggingface", kTraining,
@@ -51,13 +52,49 @@ constexpr std::array kPatterns = {
     Pattern{"deepspeed", kTraining, "RunningAvgSamplesPerSec=",
             R"((?:global_step=|\d+/)(?P<iteration>\d+), RunningAvgSamplesPerSec=)"},
     Pattern{"nanogpt", kTraining, "iter ",
-            R"(\biter (?P<iteration>\d+): loss [\d.]+, time (?P<milliseconds>[\d.]+)ms)"},
+            R"(\biter (?P<iteration>\d+)(?: step \d+)?: loss \S+, (?:iter )?time:? )"
+            R"((?P<milliseconds>[\d.]+) ?ms)"},
     Pattern{"nanogpt", kEvaluation, "train loss", R"(\bstep \d+: train loss [\d.]+, val loss)"},
+    Pattern{"litgpt", kTraining, "loss train: ",
+            R"(\biter (?P<iteration>\d+) step \d+ \| loss train: (?P<loss>[^, ]+))"
+            R"((?:.*iter time: (?P<milliseconds>[\d.]+) ms)?)"},
+    Pattern{"torchtitan", kTraining, "tps: ", R"(\bstep: +(?P<iteration>\d+) +loss: .* tps: )"},
+    Pattern{"nemo", kTraining, "Training epoch ",
+            R"(Training epoch (?P<epoch>\d+), iteration (?P<iteration>\d+)/(?P<total>\d+) \|)"
+            R"((?:.*train_step_timing in s: (?P<seconds>[\d.]+))?)"},
+    Pattern{"nemo", kEvaluation, "Validation: iteration ", R"(Validation: iteration \d+/\d+)"},
+    Pattern{"detectron2", kTraining,
+            "iter: ", R"(\biter: (?P<iteration>\d+)  .*loss.* time: (?P<seconds>[\d.]+))"},
+    Pattern{"detectron2", kEvaluation, "Inference done ", R"(Inference done \d+/\d+)"},
+    Pattern{"mmengine", kTraining, "(train) ",
+            R"((?:Epoch|Iter)\(train\) +(?:\[(?P<epoch>\d+)\])?\[ *(?P<iteration>\d+)/)"
+            R"( *(?P<total>\d+)\].* time: (?P<seconds>[\d.]+))"},
+    Pattern{"mmengine", kEvaluation, "(val) ", R"((?:Epoch|Iter)\(val\) +\[)"},
+    Pattern{"mmengine", kEvaluation, "(test) ", R"((?:Epoch|Iter)\(test\) +\[)"},
+    // Before its version 2.
+    Pattern{"mmengine", kTraining, "]\tlr: ",
+            R"((?:Epoch \[(?P<epoch>\d+)\]|Iter )\[ *(?P<iteration>\d+)/(?P<total>\d+)\]\tlr: )"
+            R"(.* time: (?P<seconds>[\d.]+))"},
+    Pattern{"fairseq", kTraining, "train_inner",
+            R"(train_inner \| epoch (?P<epoch>\d+): +(?P<iteration>\d+) / +(?P<total>\d+) )"
+            R"((?:.* ups=(?P<rate>[\d.]+))?)"},
+    Pattern{"fairseq", kEvaluation, "valid on", R"(epoch \d+ \| valid on '[^']*' subset)"},
     // A word too many, "Train Epoch", tells it from timm's.
     Pattern{"pytorch", kTraining, "Train Epoch: ",
             R"(Train Epoch: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) \()"},
     Pattern{"pytorch", kTraining, "Step [",
             R"(Epoch \[(?P<epoch>\d+)/\d+\],? +Step \[(?P<iteration>\d+)/(?P<total>\d+)\])"},
+    Pattern{"pytorch", kTraining, "ms/batch",
+            R"(epoch +(?P<epoch>\d+) \| +(?P<iteration>\d+)/ *(?P<total>\d+) batches \|)"
+            R"(.*ms/batch +(?P<milliseconds>[\d.]+))"},
+    Pattern{"pytorch", kEvaluation, "end of epoch", R"(end of epoch +\d+ \|.* valid loss)"},
+    // What many write by hand.
+    Pattern{"pytorch", kEvaluation, "Epoch",
+            R"((?i)\b(?:val|valid|validation|eval|evaluation|test)[^a-z]{1,4}Epoch:? \[?\d+)"},
+    Pattern{
+        "pytorch", kTraining, "Epoch",
+        R"(\bEpoch:? \[?(?P<epoch>\d+)(?:/\d+)?\]?[,:;]? *(?:[|-] *)?(?:Step|Batch|Iter|Iteration):? )"
+        R"(\[?(?P<iteration>\d+)/(?P<total>\d+)\]?[ ,:;|-]+(?:[Tt]rain(?:ing)?[ _])?[Ll]oss\b)"},
     Pattern{"timm", kTraining, "Train: ",
             R"(Train: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) +\( *\d+%\)\])"
             R"((?:.*Time: (?P<seconds>[\d.]+)s)?)"},
@@ -91,7 +128,7 @@ Expression Compile(const char* expression) { return Expression(expression, false
 // Whether a line has any of the patterns' words: most have none, and this is all that they cost.
 const re2::RE2& AnyWord() {
   static const re2::RE2 expression = [] {
-    std::string words = fmt::format(R"( \[|Epoch \d|{}|{})", kKerasRemaining, kKerasStep);
+    std::string words = fmt::format(R"( \[|\xe2\x94|Epoch \d|{}|{})", kKerasRemaining, kKerasStep);
     for (const Pattern& pattern : kPatterns)
       words += "|" + re2::RE2::QuoteMeta(std::string(pattern.word));
     re2::RE2::Options options;
@@ -153,7 +190,7 @@ std::optional<ProgressLine> ReadPrinted(std::string_view text) {
     if (!Contains(text, pattern.word) || !expressions[i].Find(text, match)) continue;
     ProgressLine line{.format = pattern.format, .kind = pattern.kind};
     if (!Expression::Fill(match, line)) return std::nullopt;
-    if (pattern.kind == kTraining) line.loss = FindLoss(text);
+    if (pattern.kind == kTraining && !line.loss) line.loss = FindLoss(text);
     line.source = SourceOf(pattern.format, {}, -1);
     return line;
   }

@@ -19,11 +19,15 @@ constexpr int64_t kGivenUp = 10;
 }  // namespace
 
 void ProgressMeter::Add(const ProgressLine& line, std::optional<WallTime> time) {
+  const bool known = !bars_.empty();
   NoteFormat(line);
   if (IsEvaluation(line)) {
     // Hugging Face's results stand below the bar of their evaluation.
-    if (line.format == "huggingface" && HasMain() && last_source_ != Main().source) {
-      AddEvaluation(last_source_);
+    if (line.format == "huggingface" && HasMain()) {
+      const uint64_t source = last_source_;
+      // And where that is all there was, nothing was trained.
+      if (source == Main().source && Main().Complete() && !known) Forget();
+      if (!HasMain() || source != Main().source) AddEvaluation(source);
     }
     progress_.evaluating = HasMain();
     meter_.Break(time);
@@ -50,8 +54,10 @@ void ProgressMeter::Add(const ProgressLine& line, std::optional<WallTime> time) 
 TrainingProgress ProgressMeter::Current() const {
   TrainingProgress current = progress_;
   if (current.format.empty()) return {};
-  current.rate = meter_.Rate();
+  // Of a bar's own clock, in whole seconds, only where nothing better is known.
+  if (first_time_) current.rate = meter_.Rate();
   if (!current.rate) current.rate = PrintedRate();
+  if (!current.rate) current.rate = meter_.Rate();
   const auto per_second = [](int64_t iterations, Duration time) -> std::optional<double> {
     if (time <= Duration::zero()) return std::nullopt;
     return static_cast<double>(iterations) / std::chrono::duration_cast<Seconds>(time).count();
@@ -60,9 +66,17 @@ TrainingProgress ProgressMeter::Current() const {
     current.overall_rate =
         per_second(current.counted - first_counted_, *current.last_training - *first_time_);
   } else if (first_clock_ && clock_base_ + elapsed_ - *first_clock_ >= kLeastClock) {
-    current.overall_rate = per_second(current.counted, clock_base_ + elapsed_ - *first_clock_);
+    current.overall_rate =
+        per_second(current.counted - first_counted_, clock_base_ + elapsed_ - *first_clock_);
   }
   return current;
+}
+
+// All but the count, which never falls.
+void ProgressMeter::Forget() {
+  const int64_t counted = progress_.counted;
+  *this = {};
+  progress_.counted = first_counted_ = counted;
 }
 
 // Hugging Face and Lightning draw tqdm's bars; other lines of theirs give them away.
@@ -80,6 +94,18 @@ bool ProgressMeter::IsEvaluation(const ProgressLine& line) const {
   return line.format == "keras" && heading_ && !new_heading_ && HasMain() && Main().total &&
          Main().iteration == Main().total &&
          (line.source != Main().source || line.iteration <= Main().iteration);
+}
+
+// A bar that began and ended while the training stood still, before it went on, is evaluation: also
+// when it comes again after the training.
+void ProgressMeter::NoteInner() {
+  if (Main().advances < kInside) return;
+  for (const Track& track : tracks_) {
+    if (track.run > 0 && track.advances > 0 && track.source != Main().source && track.Complete() &&
+        (!Main().total || *track.total < *Main().total)) {
+      AddEvaluation(track.source);
+    }
+  }
 }
 
 bool ProgressMeter::IsKnownEvaluation(uint64_t source) const {
@@ -106,6 +132,7 @@ void ProgressMeter::AddIteration(const ProgressLine& line, int64_t iteration,
     Advance(tracks_[track], iteration);
     if (track != main_) return AddOther(track, line, time);
     progress_.counted += iteration - before;
+    if (iteration > before) NoteInner();
   }
   AddTraining(line, time);
 }
@@ -250,7 +277,10 @@ void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime
   }
   if (time) {
     // Lines with one time are one point: what the first ones did was done before it.
-    if (!first_time_) first_time_ = time;
+    if (!first_time_) {
+      first_time_ = time;
+      meter_ = {};  // the bars' own clock has nothing to do with it
+    }
     if (time == first_time_) first_counted_ = progress_.counted;
     progress_.last_training = time;
     meter_.Add(*time, progress_.counted);
@@ -258,6 +288,7 @@ void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime
     if (*line.elapsed < elapsed_) clock_base_ += elapsed_;
     elapsed_ = *line.elapsed;
     if (!first_clock_) first_clock_ = elapsed_;
+    if (!first_time_) meter_.Add(WallTime(clock_base_ + elapsed_), progress_.counted);
   }
   if (line.rate) KeepRate(*line.rate);
 }

@@ -47,10 +47,12 @@ class ProgressMeter {
   bool HasMain() const { return main_ < kTracks; }
   Track& Main() { return tracks_[main_]; }
   const Track& Main() const { return tracks_[main_]; }
+  void Forget();
   void NoteFormat(const ProgressLine& line);
   bool IsEvaluation(const ProgressLine& line) const;
   bool IsKnownEvaluation(uint64_t source) const;
   void AddEvaluation(uint64_t source);
+  void NoteInner();
   void AddIteration(const ProgressLine& line, int64_t iteration, std::optional<WallTime> time);
   bool BeginsEpoch(const ProgressLine& line, int64_t iteration) const;
   void BeginEpoch(const ProgressLine& line, int64_t iteration);

@@ -215,6 +215,19 @@ class InstallTest(unittest.TestCase):
             self.cluster.kubectl("apply", "--dry-run=server", "--filename", str(example))
         self.cluster.kubectl("delete", "namespace", "elsewhere", "--wait=false")
 
+    def test_1_whoever_may_not_install_it_is_told_what_is_missing(self):
+        """By these words docs/troubleshooting.md says what to do."""
+        self.cluster.kubectl("create", "namespace", "theirs")
+        self.addCleanup(self.cluster.kubectl, "delete", "namespace", "theirs", "--wait=false")
+        self.cluster.kubectl("--namespace", "theirs", "create", "rolebinding", "owner", "--clusterrole=admin", "--user=owner")
+        for user, options, kind in (("stranger", (), "customresourcedefinitions"), ("owner", (), "customresourcedefinitions"),
+                                    ("owner", ("--skip-crds",), "mutatingwebhookconfigurations")):
+            done = helm.run("install", "synergy", str(helm.CHART), "--namespace", "theirs", "--kube-as-user", user, *options, values={},
+                            environment=self.cluster.environment)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, rf'{kind}\.\S+ is forbidden: User "{user}" cannot')
+        self.assertEqual(self.cluster.get("secrets", namespace="theirs")["items"], [], "no half of a release is left")
+
     def test_1_unseen_it_tells_where_it_would_have_put_a_pod(self):
         """Shadow mode. Nobody plugs devices in yet: the node is told of its GPUs by hand."""
         resource = f"/status/capacity/{GPU.replace('/', '~1')}"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -52,7 +53,9 @@ class Samples : public DataSet {
       const bool missed = !IsCached(sample);
       Count(kSample, missed);
       if (missed) storage_.Work(stop);
+      const auto before = std::chrono::steady_clock::now();
       Read(sample, buffer_.data());
+      if (missed) CountMissed(std::chrono::steady_clock::now() - before);
     }
   }
 

@@ -25,16 +25,20 @@ class DataSet {
 
   uint64_t read_bytes() const { return read_bytes_; }
   uint64_t missed_bytes() const { return missed_bytes_; }
+  // Time in which what was not cached was read, without --storage-bandwidth's.
+  Duration missed_time() const { return Duration(missed_time_); }
 
  protected:
   void Count(uint64_t bytes, bool missed) {
     read_bytes_ += bytes;
     if (missed) missed_bytes_ += bytes;
   }
+  void CountMissed(Duration time) { missed_time_ += time.count(); }
 
  private:
   std::atomic<uint64_t> read_bytes_ = 0;
   std::atomic<uint64_t> missed_bytes_ = 0;
+  std::atomic<Duration::rep> missed_time_ = 0;
 };
 
 // `bytes` of anonymous memory that the kernel has had to find; zero bytes are allowed.

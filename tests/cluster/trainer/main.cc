@@ -94,6 +94,9 @@ std::string Render(const Training& training, const DataSet& data, int workers, d
                static_cast<double>(data.read_bytes()));
   AppendMetric(text, "synergy_trainer_missed_bytes_total", "counter",
                "Bytes of samples that were not cached.", static_cast<double>(data.missed_bytes()));
+  AppendMetric(text, "synergy_trainer_missed_seconds_total", "counter",
+               "Seconds in which samples that were not cached were read.",
+               std::chrono::duration<double>(data.missed_time()).count());
   return text;
 }
 

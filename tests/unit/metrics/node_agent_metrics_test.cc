@@ -55,14 +55,15 @@ TEST_F(NodeAgentMetricsTest, GaugesAreReadAtEachScrape) {
   gauges.staleness = milliseconds(1500);
   gauges.watch_errors = 3;
   gauges.ready = true;
-  gauges.progress = {{.pod_namespace = "team",
-                      .pod = "bert",
-                      .container = "train",
-                      .format = "tqdm",
-                      .iterations = 40,
-                      .done = 0.25,
-                      .memory = metrics::PodProgressGauge::Memory{GiB(8), 100, 60}},
-                     {.pod_namespace = "team", .pod = "unseen", .container = "train"}};
+  gauges.progress = {
+      {.pod_namespace = "team",
+       .pod = "bert",
+       .container = "train",
+       .format = "tqdm",
+       .iterations = 40,
+       .done = 0.25,
+       .memory = metrics::PodProgressGauge::Memory{GiB(8), GiB(2), 100, 60, milliseconds(2500)}},
+      {.pod_namespace = "team", .pod = "unseen", .container = "train"}};
   gauges.busy = {{"team", "silent", "train", 12.5}};
   ExpectLine(
       "synergy_pod_gpu_busy_seconds_total"
@@ -71,8 +72,10 @@ TEST_F(NodeAgentMetricsTest, GaugesAreReadAtEachScrape) {
   ExpectLine("synergy_pod_iterations_total" + labels + " 40");
   ExpectLine("synergy_pod_done_ratio" + labels + " 0.25");
   ExpectLine("synergy_pod_process_memory_bytes" + labels + " 8589934592");
+  ExpectLine("synergy_pod_page_cache_bytes" + labels + " 2147483648");
   ExpectLine("synergy_pod_read_bytes_total" + labels + " 100");
   ExpectLine("synergy_pod_fetched_bytes_total" + labels + " 60");
+  ExpectLine("synergy_pod_storage_wait_seconds_total" + labels + " 2.5");
   EXPECT_EQ(metrics_.Render().find("synergy_pod_read_bytes_total{namespace=\"team\",pod=\"unseen"),
             std::string::npos);
   ExpectLine("synergy_node_agent_errors_total{reason=\"no_cgroup\"} 1");

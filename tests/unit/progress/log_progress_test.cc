@@ -65,6 +65,72 @@ TEST(LogProgress, BarsInsideABarOfEpochsAsTheyWereRecorded) {
   EXPECT_EQ(read.counted, 60);
 }
 
+TEST(LogProgress, HuggingFaceThatPredictsAfterItsTrainingAsItWasRecorded) {
+  const TrainingProgress read = Read(Recorded("huggingface_predict.log"));
+  EXPECT_EQ(read.format, "huggingface");
+  EXPECT_EQ(read.iteration, 80);
+  EXPECT_EQ(read.total, 80);
+  EXPECT_EQ(read.epoch, 4);
+  EXPECT_EQ(read.counted, 80);
+  EXPECT_TRUE(read.evaluating);
+}
+
+// The same bar comes within the training and after it: no new training.
+TEST(LogProgress, EvaluationsThatDoNotSaySoAsTheyWereRecorded) {
+  const TrainingProgress read = Read(Recorded("tqdm_evaluations.log"));
+  EXPECT_EQ(read.format, "tqdm");
+  EXPECT_EQ(read.iteration, 60);
+  EXPECT_EQ(read.total, 60);
+  EXPECT_EQ(read.counted, 60);
+}
+
+TEST(LogProgress, BarsOfRichAsTheyWereRecorded) {
+  const TrainingProgress tqdm = Read(Recorded("tqdm_rich.log"));
+  EXPECT_EQ(tqdm.format, "tqdm");
+  EXPECT_EQ(tqdm.iteration, 20);
+  EXPECT_EQ(tqdm.total, 20);
+  EXPECT_EQ(tqdm.epoch, 1);
+  EXPECT_NEAR(tqdm.rate.value_or(0), 48, 3);
+  const TrainingProgress lightning = Read(Recorded("lightning_rich.log"));
+  EXPECT_EQ(lightning.format, "lightning");
+  EXPECT_EQ(lightning.iteration, 40);
+  EXPECT_EQ(lightning.total, 40);
+  EXPECT_EQ(lightning.epoch, 2);
+  EXPECT_TRUE(lightning.evaluating);
+}
+
+TEST(LogProgress, UltralyticsAsItWasRecorded) {
+  const TrainingProgress read = Read(Recorded("ultralytics.log"));
+  EXPECT_EQ(read.format, "tqdm");
+  EXPECT_EQ(read.iteration, 16);
+  EXPECT_EQ(read.total, 16);
+  EXPECT_EQ(read.epoch, 3);
+  EXPECT_EQ(read.counted, 47);  // since the first bar that has a speed
+}
+
+TEST(LogProgress, AnEvaluationAloneIsNoTraining) {
+  std::string text;
+  for (int second = 0; second <= 40; ++second) text += At(second, Bar("", second, 40));
+  EXPECT_EQ(Read(text).iteration, 40);
+  text += At(41, "{'eval_loss': 1.5, 'eval_runtime': 20.0, 'eval_steps_per_second': 2.0}");
+  const TrainingProgress read = Read(text);
+  EXPECT_TRUE(read.format.empty());
+  EXPECT_FALSE(read.iteration || read.rate || read.overall_rate);
+}
+
+// NeMo's bar has no rate of its own.
+TEST(LogProgress, WithoutTimesAndRatesTheBarsClockTells) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) {
+    text += fmt::format("\rEpoch 0:  10%|#  | {}/1000 [{:02}:{:02}<09:00, v_num=ab, loss=1.5]", i,
+                        i / 120, i / 2 % 60);
+  }
+  const TrainingProgress read = Read(text);
+  EXPECT_EQ(read.iteration, 399);
+  EXPECT_NEAR(read.rate.value_or(0), 2, 0.05);
+  EXPECT_NEAR(read.overall_rate.value_or(0), 2, 0.05);
+}
+
 // Three epochs, then an evaluation and a prediction, which print the same without a heading.
 TEST(LogProgress, KerasAsItWasRecorded) {
   const TrainingProgress read = Read(Recorded("keras.log"));

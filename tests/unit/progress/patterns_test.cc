@@ -151,6 +151,94 @@ TEST(Patterns, TorchvisionAndPyTorchsExamples) {
             "pytorch training 100/600 epoch 1 rate - loss 0.1234");
 }
 
+TEST(Patterns, WordLanguageModelAndLoopsByHand) {
+  EXPECT_EQ(Describe("| epoch   1 |   200/ 2983 batches | lr 20.00 | ms/batch 10.00 | loss  7.63 | "
+                     "ppl  2050.21"),
+            "pytorch training 200/2983 epoch 1 rate 100 loss 7.63");
+  EXPECT_EQ(Describe("| end of epoch   1 | time: 30.00s | valid loss  5.80 | valid ppl   330.30"),
+            "evaluation");
+  for (const std::string_view text :
+       {"Epoch: 1/10, Step: 100/600, Loss: 0.25", "Epoch 1/10 | Batch 100/600 | loss 0.25",
+        "Epoch 1, Iteration 100/600: train_loss=0.25",
+        "INFO Epoch [1] Step [100/600], Loss 0.25"}) {
+    EXPECT_EQ(Describe(text), "pytorch training 100/600 epoch 1 rate - loss 0.25") << text;
+  }
+  EXPECT_EQ(Describe("Validation: Epoch 1, Step 5/10, Loss: 0.3"), "evaluation");
+  EXPECT_EQ(Describe("Epoch 1/10 | Batch 100/600 | Val Loss: 0.25"), "nothing");
+}
+
+TEST(Patterns, LitGptTorchTitanAndNeMo) {
+  EXPECT_EQ(
+      Describe("Epoch 1 | iter 64 step 1 | loss train: 10.970, val: n/a | iter time: 250.00 ms "
+               "(step) remaining time: 1 day, 2:03:04"),
+      "litgpt training 64/- epoch - rate 4 loss 10.97");
+  EXPECT_EQ(Describe("iter 4: loss 10.9765, time: 250.00ms, speed: 2488 toks/s/device"),
+            "nanogpt training 4/- epoch - rate 4 loss 10.98");
+  EXPECT_EQ(Describe("[titan] 2026-10-01 10:00:00,000 - root - INFO - step: 10  loss:  8.1234  "
+                     "memory: 12.34GiB(15.00%)  tps: 12,345  mfu: 40.12%"),
+            "torchtitan training 10/- epoch - rate - loss 8.123");
+  EXPECT_EQ(
+      Describe("Training epoch 0, iteration 99/999 | lr: 1.5e-05 | global_step: 99 | "
+               "reduced_train_loss: 10.5 | train_step_timing in s: 0.5 | consumed_samples: 800"),
+      "nemo training 99/999 epoch 0 rate 2 loss 10.5");
+  EXPECT_EQ(Describe("Validation: iteration 5/10"), "evaluation");
+}
+
+TEST(Patterns, Detectron2MmengineAndFairseq) {
+  EXPECT_EQ(
+      Describe("[07/01 10:00:00 d2.utils.events]:  eta: 0:12:34  iter: 19  total_loss: 2.345  "
+               "loss_cls: 1.2  time: 0.5000  last_time: 0.34  data_time: 0.0102  lr: 0.0002  "
+               "max_mem: 2500M"),
+      "detectron2 training 19/- epoch - rate 2 loss 2.345");
+  EXPECT_EQ(
+      Describe("[07/01 10:00:00 d2.evaluation.evaluator]: Inference done 11/5000. 0.05 s/iter"),
+      "evaluation");
+  EXPECT_EQ(
+      Describe("2026/01/01 10:00:00 - mmengine - INFO - Epoch(train)  [12][300/938]  lr: "
+               "1.0000e-02  eta: 0:10:00  time: 0.2000  data_time: 0.0102  memory: 1234  loss: "
+               "2.3012"),
+      "mmengine training 300/938 epoch 12 rate 5 loss 2.301");
+  EXPECT_EQ(
+      Describe("2026/01/01 10:00:00 - mmengine - INFO - Iter(train) [   50/20000]  lr: 1.0e-02  "
+               "eta: 0:10:00  time: 0.2000  data_time: 0.0102  loss: 2.3012"),
+      "mmengine training 50/20000 epoch - rate 5 loss 2.301");
+  EXPECT_EQ(Describe("mmengine - INFO - Epoch(val) [1][20/79]    eta: 0:00:03  time: 0.05"),
+            "evaluation");
+  EXPECT_EQ(Describe("mmdet - INFO - Epoch [1][50/7330]\tlr: 1.978e-03, eta: 9:00:00, time: 0.500, "
+                     "data_time: 0.05, memory: 3500, loss: 2.3"),
+            "mmengine training 50/7330 epoch 1 rate 2 loss 2.3");
+  EXPECT_EQ(
+      Describe("2026-01-01 10:00:00 | INFO | train_inner | epoch 001:    100 / 1000 loss=12.3, "
+               "nll_loss=11.9, wps=25000, ups=5.20, wpb=4800, num_updates=100"),
+      "fairseq training 100/1000 epoch 1 rate 5.2 loss 12.3");
+  EXPECT_EQ(Describe("| INFO | valid | epoch 001 | valid on 'valid' subset | loss 9.8"),
+            "evaluation");
+}
+
+TEST(Patterns, BarsOfRichAndUltralytics) {
+  EXPECT_EQ(Describe("Epoch 3  45% ━━━━━━━╸━━━━━━━ 450/1000 [ 0:00:12 < 0:00:15 , 35 it/s ]"),
+            "tqdm training 450/1000 epoch 3 rate 35 loss -");
+  EXPECT_EQ(Describe("Epoch 2/9  ━━━━━━━╺━━━━━━━ 450/938 0:00:12 • 0:00:14 35.20it/s v_num: 0.000 "
+                     "train_loss: 0.523"),
+            "lightning training 450/938 epoch 2 rate 35.2 loss 0.523");
+  EXPECT_EQ(Describe("Testing ━━━━━━━━━━━━━━━━━━━ 40/40 0:00:00 • 0:00:00 148.80it/s"),
+            "evaluation");
+  EXPECT_EQ(
+      Describe("        1/3         0G      3.754      2.195         64: 68% ━━━━━━━━──── 11/16 "
+               "2.5it/s 4.6s<1.8s"),
+      "tqdm training 11/16 epoch 1 rate 2.5 loss -");
+  EXPECT_EQ(Describe("   ━━━━━━━━━━━━━━━━━━━━ 12/34 kB 5.6 MB/s eta 0:00:01"), "nothing");
+  EXPECT_EQ(Describe("train: Scanning labels... 6 images: 18% ━━────── 6/32 13.8it/s 0.1s<1.9s"),
+            "other");
+}
+
+TEST(Patterns, ALossWithADecimalComma) {
+  EXPECT_EQ(Describe(" 45%|####5     | 450/1000 [00:12<00:15, 35.20it/s, loss=0,35]"),
+            "tqdm training 450/1000 epoch - rate 35.2 loss 0.35");
+  EXPECT_EQ(Describe(" 45%|####5     | 450/1000 [00:12<00:15, 35.20it/s, loss=2, step=3]"),
+            "tqdm training 450/1000 epoch - rate 35.2 loss 2");
+}
+
 TEST(Patterns, WhatOnlyLooksLikeProgressIsNoTraining) {
   for (const std::string_view text :
        {"Downloading shards:  45%|████▌     | 9/20 [00:12<00:15,  1.42s/it]",
@@ -166,7 +254,9 @@ TEST(Patterns, WhatOnlyLooksLikeProgressIsNoTraining) {
         "Loading checkpoint shards: 100%|██████████| 2/2 [00:03<00:00,  1.52s/it]",
         "Fetching 20 files:  45%|####5     | 9/20 [00:12<00:15,  1.42s/it]",
         "Extracting:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
-        "Filter:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]"}) {
+        "Filter:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Processed prompts:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Export:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]"}) {
     EXPECT_EQ(Describe(text), "other") << text;
   }
   for (const std::string_view text :
