@@ -22,6 +22,14 @@ YamlField Reserve(std::optional<ResourceVector>& out) {
   };
 }
 
+YamlField Locality(ExtenderConfig::Locality& locality) {
+  return Section({{"nodeWait", Duration(locality.node_wait)},
+                  {"rackWait", Duration(locality.rack_wait)},
+                  {"rackLabel", Text(locality.rack_label)},
+                  {"leastSpeed", Number(locality.least_speed, 0, 1)},
+                  {"mostSkew", Number(locality.most_skew, 0, 1)}});
+}
+
 ExtenderConfig Read(const YAML::Node& root) {
   ExtenderConfig config;
   ReadFields(root, "",
@@ -38,6 +46,7 @@ ExtenderConfig Read(const YAML::Node& root) {
               {"bindTimeout", Duration(config.bind_timeout)},
               {"assumeTimeout", Duration(config.assume_timeout)},
               {"gangHold", Duration(config.gang_hold)},
+              {"locality", Locality(config.locality)},
               {"expectTimeout", Duration(config.expect_timeout)},
               {"stalenessLimit", StalenessLimit(config.staleness_limit)},
               {"shutdownGrace", Duration(config.shutdown_grace)},

@@ -1,5 +1,6 @@
 #include "config/profile_file.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,19 @@ TEST(ProfileFileTest, PointsWithTheDataSetInMemoryAreCompletedByTheCacheModel) {
                                                  {{Cores(3), 10'000}},
                                                  {GB(10), GB(50), GB(90)}}));
   EXPECT_EQ(file.entries[0].profile.Demand(0), (ResourceVector{Gpus(1), Cores(3), GB(50)}));
+}
+
+TEST(ProfileFileTest, ReadsAndWritesWhatSpreadingCosts) {
+  const ProfileFile file = Read(std::string(kCached) +
+                                "  spreadSpeed: {nodes: 0.7, racks: 0.5}\n"
+                                "  tensorSkew: 0.61\n");
+  const TrainingProfile& training = file.entries[0].training;
+  EXPECT_EQ(training.spread, (SpreadCost{0.7, 0.5, 0.61}));
+  EXPECT_EQ(file.entries[0].profile.spread(), training.spread);
+  EXPECT_EQ(Read(WriteProfiles(std::span(&training, 1))).entries[0].training, training);
+  const auto refused = ParseProfiles(std::string(kCached) + "  spreadSpeed: {racks: 0.5}\n", "f");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("profiles[0].spreadSpeed.nodes: is missing"));
 }
 
 TEST(ProfileFileTest, JsonIsReadToo) {
