@@ -22,9 +22,17 @@ YamlField Reserve(std::optional<ResourceVector>& out) {
   };
 }
 
+// 0s, or a duration: what is not waited for is not sought.
+YamlField Wait(std::chrono::milliseconds& out) {
+  return [&out](const YAML::Node& node, const std::string& field) {
+    out = {};
+    if (!node.IsScalar() || node.Scalar() != "0s") Duration(out)(node, field);
+  };
+}
+
 YamlField Locality(ExtenderConfig::Locality& locality) {
-  return Section({{"nodeWait", Duration(locality.node_wait)},
-                  {"rackWait", Duration(locality.rack_wait)},
+  return Section({{"nodeWait", Wait(locality.node_wait)},
+                  {"rackWait", Wait(locality.rack_wait)},
                   {"rackLabel", Text(locality.rack_label)},
                   {"leastSpeed", Number(locality.least_speed, 0, 1)},
                   {"mostSkew", Number(locality.most_skew, 0, 1)}});

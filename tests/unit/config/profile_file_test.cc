@@ -141,7 +141,7 @@ TEST(ProfileFileTest, WhatMakesNoSenseIsRefusedWithLineColumnAndField) {
        "1:1: profile: there is no such field; known here: profiles"},
       {"an unknown field of a profile", "profiles:\n- model: m\n  gpu: 1\n",
        "3:3: profiles[0].gpu: there is no such field; known here: bytesPerSample, datasetSize, "
-       "gpuProduct, gpus, memories, model, points, storageBandwidth"},
+       "gpuProduct, gpus, memories, model, points, spreadSpeed, storageBandwidth, tensorSkew"},
       {"an unknown field of a point", WithPoints("  - {cpus: 1}\n"),
        "4:6: profiles[0].points[0].cpus: there is no such field; known here: cpu, memory, "
        "throughput"},
