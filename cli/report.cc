@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/gang_figures.h"
 #include "cli/table.h"
 #include "json/text.h"
 #include "wire/objects.h"
@@ -31,6 +32,7 @@ std::string Exact(double value) { return fmt::format("{}", value); }
 // Every figure of a run, under the names that JSON and CSV use.
 std::vector<Column> Columns(const RunResult& run) {
   const RunStatistics& statistics = run.statistics;
+  const GangFigures gangs = FiguresOfGangs(run);
   const auto hours = [](Seconds time) { return Exact(time.count() / kHour); };
   return {
       {"workload", run.workload, true},
@@ -54,6 +56,13 @@ std::vector<Column> Columns(const RunResult& run) {
       {"gpu_utilisation", Exact(run.gpu_utilisation)},
       {"cpu_utilisation", Exact(run.cpu_utilisation)},
       {"memory_utilisation", Exact(run.memory_utilisation)},
+      {"gangs", fmt::format("{}", gangs.gangs)},
+      {"gangs_over_nodes", Exact(gangs.over_nodes)},
+      {"gangs_over_racks", Exact(gangs.over_racks)},
+      {"mean_gang_jct_hours", hours(gangs.mean_completion)},
+      {"mean_gang_wait_hours", hours(gangs.mean_wait)},
+      {"mean_locality_wait_hours", hours(gangs.mean_locality_wait)},
+      {"gpus_kept_idle", Exact(run.kept_idle)},
       {"worst_gap", Exact(run.worst_gap)},
       {"fell_back", fmt::format("{}", run.fell_back)},
       {"wall_seconds", Exact(run.wall_seconds)},
@@ -130,7 +139,7 @@ std::string ToTable(std::span<const RunResult> runs) {
                     percent(run.cpu_utilisation), percent(run.memory_utilisation),
                     fmt::format("{:.2f}", run.wall_seconds)});
   }
-  return FormatTable(rows);
+  return FormatTable(rows) + ToGangTable(runs);
 }
 
 std::string ToCsv(std::span<const RunResult> runs) {

@@ -252,6 +252,36 @@ Result<> Report(const SimulateArguments& arguments, const std::vector<RunResult>
   return {};
 }
 
+// Of jobs of several pods.
+void AddLocality(CLI::App& simulate, SimulateArguments& arguments) {
+  simulate
+      .add_option("--rack-spread-factor", arguments.rack_spread_factor,
+                  "likewise of one that spans racks")
+      ->check(CLI::Range(0.01, 1.0))
+      ->capture_default_str();
+  simulate
+      .add_option(
+          "--rack-servers", arguments.rack_servers,
+          "synergy, synergy-strict: how many servers share a rack; 0: nobody knows of racks")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  simulate
+      .add_option("--pod-gpus", arguments.pod_gpus,
+                  "synergy, synergy-strict: the most GPUs of a pod; a job with more is a gang of "
+                  "several; 0: as many as a server has")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  simulate
+      .add_option("--node-wait", arguments.node_wait,
+                  "synergy, synergy-strict: how long a gang waits for room on one server (the "
+                  "extender's locality.nodeWait)")
+      ->capture_default_str();
+  simulate
+      .add_option("--rack-wait", arguments.rack_wait,
+                  "... and then in one rack (locality.rackWait)")
+      ->capture_default_str();
+}
+
 }  // namespace
 
 CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
@@ -335,9 +365,11 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
                    "what a job loses when it starts or moves")
       ->capture_default_str();
   simulate
-      ->add_option("--spread-factor", arguments.spread_factor, "speed of a job that spans servers")
+      ->add_option("--spread-factor", arguments.spread_factor,
+                   "speed of a job that spans servers, where its profile has no spreadSpeed")
       ->check(CLI::Range(0.01, 1.0))
       ->capture_default_str();
+  AddLocality(*simulate, arguments);
   simulate->add_flag("--live-profiles", arguments.live_profiles,
                      "synergy, synergy-strict: nobody has profiled the models; they are measured "
                      "while their jobs run");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -145,6 +146,14 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
     const auto lease = ParseDuration(arguments.lease);
     if (!lease) return WrongOption("--lease", lease.error());
     options.lease = *lease;
+  }
+  options.locality.rack_label = kSimulatedRackLabel;
+  for (const auto& [name, text, wait] :
+       {std::tuple("--node-wait", &arguments.node_wait, &options.locality.node_wait),
+        std::tuple("--rack-wait", &arguments.rack_wait, &options.locality.rack_wait)}) {
+    const auto parsed = ParseDuration(*text);
+    if (!parsed) return WrongOption(name, parsed.error());
+    *wait = std::chrono::duration_cast<Duration>(*parsed);
   }
   const auto sizes = ReadSizeHistory(arguments);
   if (!sizes) return Fail(sizes.error());

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "allocation/gang_locality.h"
 #include "cli/cluster_connection.h"
 #include "cli/gpu_types.h"
 #include "core/clock.h"
@@ -59,6 +60,11 @@ struct SimulateArguments {
   std::string round = "300s";
   std::string restart_cost = "30s";
   double spread_factor = 1;
+  double rack_spread_factor = 1;
+  int64_t rack_servers = 0;
+  int64_t pod_gpus = 0;
+  std::string node_wait = "30s";
+  std::string rack_wait = "30s";
   bool live_profiles = false;
   std::string profiles_after;
   bool cold_epochs = false;
@@ -91,6 +97,7 @@ struct SimulateOptions {
   bool starts_from_cluster = false;
   std::optional<Seconds> remaining;
   std::optional<Duration> profiles_after;
+  LocalityRules locality;
   std::optional<TypeSetup> types;  // none: all GPUs are alike
   bool keeps_changes = false;
 };

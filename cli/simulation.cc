@@ -178,6 +178,7 @@ void Take(SimulationRun run, RunResult& result) {
   result.gpu_utilisation = run.gpu_utilisation;
   result.cpu_utilisation = run.cpu_utilisation;
   result.memory_utilisation = run.memory_utilisation;
+  result.kept_idle = run.kept_idle;
   result.worst_gap = run.worst_gap;
   result.fell_back = run.fell_back;
   result.timeline = std::move(run.timeline);
@@ -288,6 +289,9 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
   product.tuner.round = std::chrono::duration_cast<Duration>(options.round);
   product.restart_cost = std::chrono::duration_cast<Duration>(options.restart_cost);
   product.spread_factor = arguments.spread_factor;
+  product.rack_spread_factor = arguments.rack_spread_factor;
+  if (arguments.pod_gpus > 0) product.pod_gpus = Gpus(arguments.pod_gpus);
+  product.locality = options.locality;
   product.pod_namespace = pod_namespace;
   product.remaining = options.remaining;
   product.live_profiles = arguments.live_profiles;
@@ -396,7 +400,8 @@ StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOption
                         const PresentCluster* cluster) {
   if (cluster != nullptr) return cluster->start;
   if (options.types) return ClusterOf(options.types->servers.All().size(), options.server);
-  return ClusterOf(static_cast<size_t>(arguments.servers), options.server);
+  return ClusterOf(static_cast<size_t>(arguments.servers), options.server,
+                   static_cast<size_t>(arguments.rack_servers));
 }
 
 Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,

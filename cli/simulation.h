@@ -41,6 +41,7 @@ struct RunResult {
   double memory_utilisation = 0;
   uint64_t restarts = 0;
   uint64_t resizes = 0;
+  double kept_idle = 0;  // SimulationRun::kept_idle
   double worst_gap = 0;
   uint64_t fell_back = 0;
   double wall_seconds = 0;

@@ -75,6 +75,15 @@ GangTimes GangTimesOf(const config::ExtenderConfig& config) {
   return times;
 }
 
+LocalityRules LocalityOf(const config::ExtenderConfig& config) {
+  const config::ExtenderConfig::Locality& locality = config.locality;
+  return {.node_wait = locality.node_wait,
+          .rack_wait = locality.rack_wait,
+          .rack_label = locality.rack_label,
+          .least_speed = locality.least_speed,
+          .most_skew = locality.most_skew};
+}
+
 class RunningDaemon final : public Daemon {
  public:
   RunningDaemon(const config::ExtenderConfig& config, std::unique_ptr<kube::ApiClient> client,
@@ -96,7 +105,7 @@ class RunningDaemon final : public Daemon {
                 {config.bind_timeout, config.assume_timeout}),
         extender_(state_, binder_, reader_,
                   {ReserveOf(config), SlackOf(config), config.expect_timeout, config.shadow,
-                   GangTimesOf(config)},
+                   GangTimesOf(config), LocalityOf(config)},
                   clock, log, metrics_,
                   {[this] { return watches_.Current(); },
                    [this] { clock_.SleepFor(kWatchCatchUp, {}); }}),
@@ -129,6 +138,8 @@ class RunningDaemon final : public Daemon {
       gauges.gangs_waiting = gangs.waiting;
       gauges.oldest_held_gang = gangs.oldest_held;
       gauges.waiting_binds = gangs.waiting_binds;
+      gauges.gangs_waiting_for_locality = gangs.waiting_for_locality;
+      gauges.gangs_placed = gangs.placed;
       return gauges;
     });
     AddRoutes();

@@ -12,6 +12,7 @@
 #include "allocation/gang_allocation.h"
 #include "cluster/fit.h"
 #include "cluster/node_selection.h"
+#include "core/wall_time.h"
 
 namespace synergy::extender {
 namespace {
@@ -46,15 +47,43 @@ bool Has(const std::vector<std::string>& uids, const std::string& uid) {
   return std::find(uids.begin(), uids.end(), uid) != uids.end();
 }
 
+// What is known of them: they are of one template, if of several, of one training.
+SpreadCost SpreadOf(const std::vector<std::shared_ptr<const Pod>>& members) {
+  for (const auto& member : members) {
+    if (member->gang->spread != SpreadCost{}) return member->gang->spread;
+  }
+  return {};
+}
+
+// Of those that have GPUs and run.
+std::vector<NodeIndex> NodesOf(const std::vector<GangMember>& members,
+                               const ClusterSnapshot& snapshot) {
+  std::vector<NodeIndex> nodes;
+  for (const GangMember& member : members) {
+    if (!member.placed || !member.pod->UsesGpus()) continue;
+    if (const auto node = snapshot.Find(member.node)) nodes.push_back(*node);
+  }
+  return nodes;
+}
+
+// The same at each ask, so that it is one event.
+std::string WaitsText(SpreadTier tier, WallTime until) {
+  return fmt::format(
+      "it waits for room within one {} until {}; after that it may be spread further",
+      ToString(tier), ToTimeText(std::chrono::ceil<std::chrono::seconds>(until)));
+}
+
 }  // namespace
 
 Gangs::Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
-             const Clock& clock, Logger& log)
+             LocalityRules locality, const Clock& clock, Logger& log)
     : state_(state),
       reserve_(reserve),
       gpu_resource_(std::move(gpu_resource)),
       times_(times),
+      locality_(std::move(locality)),
       clock_(clock),
+      began_(clock.WallNow()),
       log_(log) {}
 
 Gangs::Roll Gangs::Call(const Gang& gang) const {
@@ -83,10 +112,10 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
   if (!gang.problem.empty()) return Refused(gang.name, gang.problem);
   const std::lock_guard lock(mutex_);
   const Instant now = clock_.Now();
-  const auto [found, is_new] = records_.try_emplace(gang.name);
-  Record& record = found->second;
-  if (is_new) record.first_asked = now;
+  Record& record = records_[gang.name];
+  if (record.first_asked == Instant{}) record.first_asked = now;
   record.last_asked = now;
+  record.waits_for_locality = false;
   const Roll roll = Call(gang);
   const size_t there = roll.members.size();
   const auto size = static_cast<size_t>(gang.size);
@@ -110,6 +139,16 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
   if (verdict.kind != GangVerdict::Kind::kPlaced) verdict = Plan(pod, asked, roll, record);
   record.may_bind = !record.held.empty() && Missing(roll, record).empty();
   return verdict;
+}
+
+WallTime Gangs::FirstAsked(const Roll& roll, const Record& record) const {
+  WallTime first = clock_.WallNow() - (clock_.Now() - record.first_asked);
+  for (const auto& member : roll.to_place) {
+    if (member->waiting == nullptr || member->waiting->since == WallTime{}) continue;
+    // What was written since then may be older than the ask: of a pod that was gated, say.
+    if (member->waiting->since < began_) first = std::min(first, member->waiting->since);
+  }
+  return first;
 }
 
 GangVerdict Gangs::PlaceHeld(const Pod& pod, const AskedNodes& asked, Record& record) {
@@ -139,7 +178,17 @@ GangVerdict Gangs::Plan(const Pod& pod, const AskedNodes& asked, const Roll& rol
     const bool says = who.waiting != nullptr && who.waiting->selection != nullptr;
     return !says || MayGoTo(*who.waiting->selection, detail.name, detail.labels, detail.taints);
   };
-  const GangPlan plan = PlanGang(*snapshot, roll.to_place, reserve_, may_go);
+  const WallTime first_asked = FirstAsked(roll, record);
+  const LocalPlan local = PlanGangLocally(*snapshot, roll.to_place, reserve_, may_go, locality_,
+                                          SpreadOf(roll.to_place), clock_.WallNow() - first_asked,
+                                          NodesOf(roll.members, *snapshot));
+  const GangPlan& plan = local.plan;
+  if (local.waits_until) {
+    Release(record);
+    record.waits_for_locality = true;
+    // The end of the wait is nothing that kube-scheduler would hear of.
+    return NotYet(name, WaitsText(local.tier, first_asked + *local.waits_until));
+  }
   if (plan.places.empty()) {
     record.refused.clear();
     Release(record);
@@ -166,9 +215,12 @@ GangVerdict Gangs::Plan(const Pod& pod, const AskedNodes& asked, const Roll& rol
     return NotYet(name, "its places were taken by others meanwhile");
   }
   record.held_since = now;
+  ++placed_.at(static_cast<size_t>(local.tier));
   record.passed.insert(pod.uid);
-  log_.Info("gang has its places",
-            {{"gang", name}, {"members", roll.members.size()}, {"held", places.size()}});
+  log_.Info("gang has its places", {{"gang", name},
+                                    {"members", roll.members.size()},
+                                    {"held", places.size()},
+                                    {"within", ToString(local.tier)}});
   return verdict;
 }
 
@@ -282,7 +334,7 @@ void Gangs::Look(const std::string& name, Record& record, Instant now) {
     if (running > 0) log_.Info("gang is bound", {{"gang", name}, {"members", members.size()}});
     Release(record);
     // The next time that somebody asks is a new beginning.
-    record = Record{.first_asked = now, .last_asked = record.last_asked};
+    record = Record{.last_asked = record.last_asked};
     return;
   }
   const auto size = static_cast<size_t>(members.front().pod->gang->size);
@@ -312,7 +364,7 @@ void Gangs::Look(const std::string& name, Record& record, Instant now) {
 GangCounts Gangs::Count() const {
   const std::lock_guard lock(mutex_);
   const Instant now = clock_.Now();
-  GangCounts counts{.waiting_binds = waiting_binds_};
+  GangCounts counts{.waiting_binds = waiting_binds_, .placed = placed_};
   for (const auto& [name, record] : records_) {
     if (!record.held.empty()) {
       ++counts.held;
@@ -322,6 +374,7 @@ GangCounts Gangs::Count() const {
       const bool waits = std::any_of(members.begin(), members.end(),
                                      [](const GangMember& member) { return !member.placed; });
       counts.waiting += waits ? 1 : 0;
+      counts.waiting_for_locality += waits && record.waits_for_locality ? 1 : 0;
     }
   }
   return counts;

@@ -6,6 +6,7 @@
 //
 //   filter of a member  not all members are there    -> not yet; refused once they are late
 //                       they do not all fit          -> refused
+//                       they fit, too far apart      -> not yet, for a while (gang_locality.h)
 //                       they do                      -> their places are held; this one's node
 //   bind of a member    waits for those whose filter has not passed; too long: an error, and
 //                       kube-scheduler tries it again. The places stay held. All members are
@@ -19,8 +20,10 @@
 //
 // Threading: from any thread. Await blocks. Nothing here talks to the API server.
 
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,6 +35,7 @@
 
 #include "allocation/asked_nodes.h"
 #include "allocation/best_fit.h"
+#include "allocation/gang_locality.h"
 #include "allocation/gang_plan.h"
 #include "cluster/cluster_state.h"
 #include "core/clock.h"
@@ -66,13 +70,15 @@ struct GangCounts {
   size_t waiting = 0;  // asked for within the last while, and have no places
   Duration oldest_held{};
   size_t waiting_binds = 0;
+  size_t waiting_for_locality = 0;              // of `waiting`: could run, if spread further
+  std::array<uint64_t, kSpreadTiers> placed{};  // since the beginning, by tier
 };
 
 class Gangs {
  public:
   // `state`, `clock` and `log` outlive this.
   Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
-        const Clock& clock, Logger& log);
+        LocalityRules locality, const Clock& clock, Logger& log);
 
   // For a pod of a gang; `asked`: where kube-scheduler lets it go.
   GangVerdict Place(const Pod& pod, const AskedNodes& asked);
@@ -85,7 +91,7 @@ class Gangs {
 
  private:
   struct Record {
-    Instant first_asked{};  // as long as it waits
+    Instant first_asked{};  // as long as it waits; none: nobody has since it was bound
     Instant last_asked{};
     Instant held_since{};
     std::vector<std::string> held;  // uids; empty: nothing is held
@@ -98,6 +104,7 @@ class Gangs {
     Instant rests_until{};
     Duration rest{};
     std::string why_it_rests;
+    bool waits_for_locality = false;  // as of `last_asked`
   };
   // The members of a gang, counted.
   struct Roll {
@@ -111,6 +118,8 @@ class Gangs {
     }
   };
 
+  // When it was first asked about: before this began, by what kube-scheduler wrote on its pods.
+  WallTime FirstAsked(const Roll& roll, const Record& record) const;
   Roll Call(const Gang& gang) const;
   GangVerdict PlaceHeld(const Pod& pod, const AskedNodes& asked, Record& record);
   GangVerdict Plan(const Pod& pod, const AskedNodes& asked, const Roll& roll, Record& record);
@@ -126,11 +135,14 @@ class Gangs {
   const ReserveRule reserve_;
   const std::string gpu_resource_;
   const GangTimes times_;
+  const LocalityRules locality_;
   const Clock& clock_;
+  const WallTime began_;
   Logger& log_;
   mutable std::mutex mutex_;
   std::map<std::string, Record> records_;  // by the gang's name
   size_t waiting_binds_ = 0;
+  std::array<uint64_t, kSpreadTiers> placed_{};
 };
 
 }  // namespace synergy::extender

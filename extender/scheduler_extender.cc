@@ -115,7 +115,8 @@ SchedulerExtender::SchedulerExtender(ClusterState& state, Binder& binder,
       log_(log),
       metrics_(metrics),
       watches_(std::move(watches)),
-      gangs_(state, rules.reserve, reader.gpu_resource(), rules.gangs, clock, log) {}
+      gangs_(state, rules.reserve, reader.gpu_resource(), rules.gangs, std::move(rules.locality),
+             clock, log) {}
 
 std::string SchedulerExtender::Reject(Verb verb, const Error& error) {
   metrics_.CountError(verb, ToString(error.code));

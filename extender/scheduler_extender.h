@@ -47,6 +47,7 @@ struct PlacementRules {
   // Every node is as good as any other, and nothing is bound or evicted (shadow.h).
   bool shadow = false;
   GangTimes gangs;
+  LocalityRules locality = {};
 };
 
 class SchedulerExtender {

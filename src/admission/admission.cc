@@ -137,7 +137,17 @@ class Admission {
     figures.profile = use.name;
     figures.profile_generation = use.generation;
     figures.workload = WorkloadOf(pod_);
+    if (pod_.gang_size > 1) figures.spread = FindSpread(use.profile.get());
     return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
+  }
+
+  // The pod's own label is read by the extender: it is only looked at here.
+  SpreadCost FindSpread(const JobProfile* profile) {
+    const auto label = FindLabel(pod_.labels, annotations::kTensorSkew);
+    if (label && !ParseSpreadCost("tensor-skew=" + std::string(*label)).tensor_skew) {
+      Warn(fmt::format("label {}: it has to be a number from 0 to 1", annotations::kTensorSkew));
+    }
+    return profile != nullptr ? profile->spread() : SpreadCost{};
   }
 
   // Whose containers nobody may change later.

@@ -97,6 +97,7 @@ struct AdmissionFigures {
   int64_t profile_generation = 0;
   std::string gpu_product;  // that its GPUs have to be of; empty: any
   std::string workload;     // WorkloadOf() the pod
+  SpreadCost spread;        // of its gang, by the profile
 };
 
 struct AdmissionDecision {

@@ -15,15 +15,16 @@ class GangPlanner {
  public:
   GangPlanner(const ClusterSnapshot& snapshot,
               const std::vector<std::shared_ptr<const Pod>>& members, const ReserveRule& reserve,
-              const MayGo& may_go)
-      : snapshot_(snapshot), members_(members), reserve_(reserve), may_go_(may_go) {
+              const MayGo& may_go, std::span<const NodeIndex> among, bool emptied)
+      : snapshot_(snapshot), members_(members), reserve_(reserve), may_go_(may_go), among_(among) {
     for (const auto& member : members) {
       uids_.insert(member->uid);
       shape_of_.push_back(ShapeOf(*member));
     }
-    for (NodeIndex node = 0; node < snapshot.size(); ++node) {
+    for (const NodeIndex node : among) {
       if (!snapshot.node(node).exists) continue;
-      NodeState state = WithoutMembers(snapshot.node(node));
+      NodeState state =
+          emptied ? WithoutAnybody(snapshot.node(node)) : WithoutMembers(snapshot.node(node));
       if (TakesAny(node, state)) nodes_.push_back({node, std::move(state)});
     }
   }
@@ -75,6 +76,18 @@ class GangPlanner {
     for (const auto& pod : node.detail->pods) {
       if (uids_.contains(pod->uid)) state = WithoutPod(state, *pod);
     }
+    return state;
+  }
+
+  static NodeState WithoutAnybody(const NodeState& node) {
+    NodeState state = node;
+    state.requested = state.wanted = state.of_others = {};
+    state.pods = 0;
+    auto detail = std::make_shared<NodeDetail>(*node.detail);
+    detail->requested = {};
+    detail->pods.clear();
+    detail->nominated.clear();
+    state.detail = std::move(detail);
     return state;
   }
 
@@ -170,7 +183,7 @@ class GangPlanner {
   void DescribeLack(size_t member, GangPlan& plan) const {
     std::unordered_map<NodeIndex, const NodeState*> filled;
     for (const Entry& entry : nodes_) filled[entry.node] = &entry.state;
-    for (NodeIndex node = 0; node < snapshot_.size(); ++node) {
+    for (const NodeIndex node : among_) {
       if (!snapshot_.node(node).exists || !may_go_(member, node)) continue;
       const auto found = filled.find(node);
       const FitFailures failures = CheckFit(
@@ -187,6 +200,7 @@ class GangPlanner {
   const std::vector<std::shared_ptr<const Pod>>& members_;
   const ReserveRule& reserve_;
   const MayGo& may_go_;
+  const std::span<const NodeIndex> among_;
   std::set<std::string> uids_;
   std::vector<const Pod*> shapes_;  // one of each
   std::vector<size_t> shape_of_;    // by member
@@ -198,7 +212,23 @@ class GangPlanner {
 GangPlan PlanGang(const ClusterSnapshot& snapshot,
                   const std::vector<std::shared_ptr<const Pod>>& members,
                   const ReserveRule& reserve, const MayGo& may_go) {
-  return GangPlanner(snapshot, members, reserve, may_go).Plan();
+  std::vector<NodeIndex> all(snapshot.size());
+  std::iota(all.begin(), all.end(), NodeIndex{0});
+  return PlanGangAmong(snapshot, members, reserve, may_go, all);
+}
+
+GangPlan PlanGangAmong(const ClusterSnapshot& snapshot,
+                       const std::vector<std::shared_ptr<const Pod>>& members,
+                       const ReserveRule& reserve, const MayGo& may_go,
+                       std::span<const NodeIndex> nodes) {
+  return GangPlanner(snapshot, members, reserve, may_go, nodes, false).Plan();
+}
+
+GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
+                         const std::vector<std::shared_ptr<const Pod>>& members,
+                         const ReserveRule& reserve, const MayGo& may_go,
+                         std::span<const NodeIndex> nodes) {
+  return GangPlanner(snapshot, members, reserve, may_go, nodes, true).Plan();
 }
 
 }  // namespace synergy

@@ -9,12 +9,15 @@
 // is one: each node then takes what it can, and it is enough or not. For others it may fail where
 // another order would not; finding one is bin packing.
 //
+// How long a gang waits for one node, or one rack, is gang_locality.h's.
+//
 // Threading: pure.
 
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "allocation/best_fit.h"
@@ -40,5 +43,15 @@ using MayGo = std::function<bool(size_t member, NodeIndex node)>;
 GangPlan PlanGang(const ClusterSnapshot& snapshot,
                   const std::vector<std::shared_ptr<const Pod>>& members,
                   const ReserveRule& reserve, const MayGo& may_go);
+// The same on these nodes alone.
+GangPlan PlanGangAmong(const ClusterSnapshot& snapshot,
+                       const std::vector<std::shared_ptr<const Pod>>& members,
+                       const ReserveRule& reserve, const MayGo& may_go,
+                       std::span<const NodeIndex> nodes);
+// The same if nobody were on them.
+GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
+                         const std::vector<std::shared_ptr<const Pod>>& members,
+                         const ReserveRule& reserve, const MayGo& may_go,
+                         std::span<const NodeIndex> nodes);
 
 }  // namespace synergy

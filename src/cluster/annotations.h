@@ -20,6 +20,7 @@ inline constexpr std::string_view kFungible = "synergy.io/fungible";        // "
 inline constexpr std::string_view kManaged = "synergy.io/managed";          // namespaces: "true"
 inline constexpr std::string_view kGang = "synergy.io/gang";                // pods
 inline constexpr std::string_view kGangSize = "synergy.io/gang-size";       // pods
+inline constexpr std::string_view kTensorSkew = "synergy.io/tensor-skew";   // pods: of a gang
 inline constexpr std::string_view kPrefix = "synergy.io/";  // a pod's label asks for management
 
 // Kueue's, on pods that it manages one by one: it deletes them when their containers change.
@@ -43,6 +44,8 @@ inline constexpr std::string_view kOriginal = "synergy.io/original";  // the con
 inline constexpr std::string_view kProfileGeneration = "synergy.io/profile-generation";
 // The amounts are placeholders, because of what it says; the controller writes others.
 inline constexpr std::string_view kPlaceholder = "synergy.io/placeholder";
+// What its gang loses when it is spread, by its profile: a SpreadCost.
+inline constexpr std::string_view kSpreadCost = "synergy.io/spread-cost";
 // What whoever created the pod has to be told, as lines.
 inline constexpr std::string_view kWarnings = "synergy.io/warnings";
 // The profile, the enforcement and the GPU product that were used are annotations of the labels'
@@ -67,9 +70,9 @@ inline constexpr std::string_view kMemoryInUse = "synergy.io/memory-in-use";
 // a pod is created; after that an admission policy lets nobody else change them
 // (charts/synergy/templates/admission-policies.yaml).
 inline constexpr std::array kWrittenByPrograms = {
-    kContainer,   kDemand,      kFairShare,   kFloor,    kOriginal,  kProfile,  kProfileGeneration,
-    kEnforcement, kGpuProduct,  kPlaceholder, kChange,   kKeptPlace, kRoomSeen, kUnshrinkableUntil,
-    kMemoryLetBe, kMemoryInUse, kWarnings,    kWorkload, kProbe};
+    kContainer,   kDemand,      kFairShare,   kFloor,    kOriginal,  kProfile,   kProfileGeneration,
+    kEnforcement, kGpuProduct,  kPlaceholder, kChange,   kKeptPlace, kRoomSeen,  kUnshrinkableUntil,
+    kMemoryLetBe, kMemoryInUse, kWarnings,    kWorkload, kProbe,     kSpreadCost};
 
 // The field manager as which the extender and the tuner write pods: the API server notes in a pod's
 // metadata.managedFields who has set which amounts and annotations.

@@ -83,6 +83,11 @@ std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const 
   } else {
     gang.size = *members;
   }
+  gang.spread = ParseSpreadCost(annotation(annotations::kSpreadCost));
+  if (gang.spread == SpreadCost{}) {
+    // Nothing said by admission: it was away, or knows no profile of the pod.
+    gang.spread = ParseSpreadCost("tensor-skew=" + std::string(label(annotations::kTensorSkew)));
+  }
   return std::make_shared<const Gang>(std::move(gang));
 }
 

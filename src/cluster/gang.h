@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "profile/spread_cost.h"
+
 namespace synergy {
 
 // Of one gang: each of them may wait in a thread of the extender's until the last has its place.
@@ -23,6 +25,7 @@ struct Gang {
   std::string name;     // with the namespace: "team/bert"
   int32_t size = 0;     // all of its members, those without GPUs too; 0 where there is a problem
   std::string problem;  // what is wrong with the pod's words, and the cure; empty: nothing
+  SpreadCost spread = {};
 
   bool operator==(const Gang&) const = default;
 };

@@ -1,9 +1,5 @@
 #include "config/controller_config.h"
 
-#include <charconv>
-#include <system_error>
-
-#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include "config/field_kinds.h"
@@ -12,17 +8,6 @@
 
 namespace synergy::config {
 namespace {
-
-// At least `least` and below `end`.
-YamlField Number(double& out, double least, double end) {
-  return [&out, least, end](const YAML::Node& node, const std::string& field) {
-    const std::string text = Scalar(node, field);
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (error != std::errc() || rest != text.data() + text.size() || !(out >= least && out < end))
-      Reject(node, fmt::format("{}: \"{}\" is not a number of at least {} and below {}", field,
-                               text, least, end));
-  };
-}
 
 YamlField Tuner(ControllerConfig::Tuner& tuner) {
   return Section({{"enabled", Truth(tuner.enabled)},

@@ -22,6 +22,22 @@ YamlField Reserve(std::optional<ResourceVector>& out) {
   };
 }
 
+// 0s, or a duration: what is not waited for is not sought.
+YamlField Wait(std::chrono::milliseconds& out) {
+  return [&out](const YAML::Node& node, const std::string& field) {
+    out = {};
+    if (!node.IsScalar() || node.Scalar() != "0s") Duration(out)(node, field);
+  };
+}
+
+YamlField Locality(ExtenderConfig::Locality& locality) {
+  return Section({{"nodeWait", Wait(locality.node_wait)},
+                  {"rackWait", Wait(locality.rack_wait)},
+                  {"rackLabel", Text(locality.rack_label)},
+                  {"leastSpeed", Number(locality.least_speed, 0, 1)},
+                  {"mostSkew", Number(locality.most_skew, 0, 1)}});
+}
+
 ExtenderConfig Read(const YAML::Node& root) {
   ExtenderConfig config;
   ReadFields(root, "",
@@ -38,6 +54,7 @@ ExtenderConfig Read(const YAML::Node& root) {
               {"bindTimeout", Duration(config.bind_timeout)},
               {"assumeTimeout", Duration(config.assume_timeout)},
               {"gangHold", Duration(config.gang_hold)},
+              {"locality", Locality(config.locality)},
               {"expectTimeout", Duration(config.expect_timeout)},
               {"stalenessLimit", StalenessLimit(config.staleness_limit)},
               {"shutdownGrace", Duration(config.shutdown_grace)},

@@ -48,6 +48,14 @@ struct ExtenderConfig {
   std::chrono::milliseconds assume_timeout{30000};
   // How long places are held for a gang of which not all pods come to be bound.
   std::chrono::milliseconds gang_hold{60000};
+  // How near each other a gang's members are to be (allocation/gang_locality.h).
+  struct Locality {
+    std::chrono::milliseconds node_wait{30000};
+    std::chrono::milliseconds rack_wait{30000};
+    std::string rack_label;  // of nodes; empty: racks are not looked at
+    double least_speed = 0.95;
+    double most_skew = 0.35;
+  } locality;
   // When a place that our ranking promised is given up if no bind came.
   std::chrono::milliseconds expect_timeout{3000};
   // Silence of the API server after which /readyz says no.

@@ -1,7 +1,11 @@
 #include "config/field_kinds.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "config/listen_address.h"
 #include "config/yaml_values.h"
@@ -30,6 +34,16 @@ YamlField Truth(bool& out) {
 YamlField WholeNumber(int64_t& out, int64_t least, int64_t most) {
   return [&out, least, most](const YAML::Node& node, const std::string& field) {
     out = ToInteger(node, field, least, most);
+  };
+}
+
+YamlField Number(double& out, double least, double end) {
+  return [&out, least, end](const YAML::Node& node, const std::string& field) {
+    const std::string text = Scalar(node, field);
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (error != std::errc() || rest != text.data() + text.size() || !(out >= least && out < end))
+      Reject(node, fmt::format("{}: \"{}\" is not a number of at least {} and below {}", field,
+                               text, least, end));
   };
 }
 

@@ -25,6 +25,8 @@ YamlField NotEmpty(std::string& out);
 YamlField Texts(std::vector<std::string>& out);
 YamlField Truth(bool& out);
 YamlField WholeNumber(int64_t& out, int64_t least, int64_t most);
+// At least `least` and below `end`.
+YamlField Number(double& out, double least, double end);
 YamlField Size(Bytes& out);
 // cpu and memory; what is not named stays as it is.
 YamlField Amounts(ResourceVector& out);

@@ -49,6 +49,26 @@ double ToThroughput(const YAML::Node& node, const std::string& field) {
   return number;
 }
 
+// From 0 to 1, and above 0 for a speed.
+YamlField Part(std::optional<double>& out, bool is_speed) {
+  return [&out, is_speed](const YAML::Node& node, const std::string& field) {
+    const double number = ToThroughput(node, field);
+    if (number > 1 || (is_speed && number == 0)) {
+      Reject(node,
+             field + (is_speed ? ": must be above 0 and at most 1" : ": must be from 0 to 1"));
+    }
+    out = number;
+  };
+}
+
+void ReadSpreadSpeed(const YAML::Node& node, const std::string& field, SpreadCost& spread) {
+  ReadFields(node, field + ".",
+             {{"nodes", Part(spread.nodes, true)}, {"racks", Part(spread.racks, true)}});
+  if (!spread.nodes) Reject(node, field + ".nodes: is missing");
+  if (spread.racks && *spread.racks > *spread.nodes)
+    Reject(node, field + ".racks: must be at most nodes");
+}
+
 Gpus ToGpus(const YAML::Node& node, const std::string& field) {
   const std::string text = Scalar(node, field);
   int64_t number = 0;
@@ -191,6 +211,9 @@ class Reader {
               points.push_back(ReadPoint(point, point_field));
             });
           }},
+         {"spreadSpeed",
+          [&](const auto& n, const auto& f) { ReadSpreadSpeed(n, f, training.spread); }},
+         {"tensorSkew", Part(training.spread.tensor_skew, false)},
          {"datasetSize", bytes(cache.data_set)},
          {"storageBandwidth", bytes(cache.storage_bandwidth)},
          {"bytesPerSample", bytes(cache.bytes_per_sample)},
@@ -255,6 +278,20 @@ void WriteCache(YAML::Emitter& out, const CachedMeasurements& cached) {
   out << YAML::EndSeq;
 }
 
+void WriteSpread(YAML::Emitter& out, const SpreadCost& spread) {
+  const auto write = [&out](const char* name, const std::optional<double>& part) {
+    if (!part) return;
+    out << YAML::Key << name << YAML::Value << YAML::Auto << fmt::format("{}", *part);
+  };
+  if (spread.nodes) {
+    out << YAML::Key << "spreadSpeed" << YAML::Value << YAML::Flow << YAML::BeginMap;
+    write("nodes", spread.nodes);
+    write("racks", spread.racks);
+    out << YAML::EndMap;
+  }
+  write("tensorSkew", spread.tensor_skew);
+}
+
 void WriteEntry(YAML::Emitter& out, const TrainingProfile& training) {
   out << YAML::BeginMap;
   out << YAML::Key << "model" << YAML::Value << YAML::DoubleQuoted << training.model;
@@ -270,6 +307,7 @@ void WriteEntry(YAML::Emitter& out, const TrainingProfile& training) {
   }
   out << YAML::EndSeq;
   if (training.cached) WriteCache(out, *training.cached);
+  WriteSpread(out, training.spread);
   out << YAML::EndMap;
 }
 

@@ -16,6 +16,8 @@
 //       storageBandwidth: 500M           # bytes per second
 //       bytesPerSample: 110k
 //       memories: [20Gi, 60Gi]           # chosen to fit the model of the cache, if absent
+//       spreadSpeed: {nodes: 0.7, racks: 0.5}  # of a gang, relative to one node
+//       tensorSkew: 0.61                 # Tiresias', where that is not known
 //
 // Amounts are Kubernetes quantities, those of the whole job, and rounded up to thousandths of a
 // core and to bytes.

@@ -57,6 +57,17 @@ class ClusterFamilies {
     AddGauge("synergy_extender_waiting_gang_binds",
              "Binds that wait for the other members of their gang.",
              static_cast<double>(gauges.waiting_binds), families);
+    AddGauge("synergy_extender_gangs_waiting_for_locality",
+             "Gangs that could run if they were spread further, and wait for better.",
+             static_cast<double>(gauges.gangs_waiting_for_locality), families);
+    FamilyBuilder placed("synergy_extender_gang_placements_total",
+                         "Gangs that were given places, by how near these are.",
+                         MetricType::Counter);
+    constexpr std::array kWithin = {"node", "rack", "anywhere"};
+    for (size_t tier = 0; tier < kWithin.size(); ++tier) {
+      placed.Add({{"within", kWithin.at(tier)}}, static_cast<double>(gauges.gangs_placed.at(tier)));
+    }
+    families.push_back(placed.Build());
     AddGauge("synergy_extender_ready", "Whether /readyz says yes.", gauges.ready ? 1 : 0, families);
     return families;
   }

@@ -5,6 +5,7 @@
 //
 // Threading: from any thread. Recording is a few atomic operations.
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,6 +43,8 @@ struct ClusterGauges {
   uint64_t gangs_waiting = 0;
   Duration oldest_held_gang{};
   uint64_t waiting_binds = 0;
+  uint64_t gangs_waiting_for_locality = 0;
+  std::array<uint64_t, 3> gangs_placed{};  // so far: within a node, a rack, anywhere
   bool ready = false;
 };
 

@@ -279,6 +279,12 @@ JobProfile JobProfile::WithProcessMemory(Bytes process_memory) const {
   return profile;
 }
 
+JobProfile JobProfile::WithSpread(const SpreadCost& spread) const {
+  JobProfile profile = *this;
+  profile.spread_ = spread;
+  return profile;
+}
+
 Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus) {
   if (one_gpu.gpus() != Gpus(1)) {
     return Fail(ErrorCode::kInvalid,
@@ -300,7 +306,9 @@ Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus) {
     }
   }
   Result<JobProfile> scaled = JobProfile::Create(gpus, std::move(points));
-  if (!scaled || !one_gpu.process_memory()) return scaled;
+  if (!scaled) return scaled;
+  *scaled = scaled->WithSpread(one_gpu.spread());
+  if (!one_gpu.process_memory()) return scaled;
   return scaled->WithProcessMemory(*one_gpu.process_memory() * gpus.count());
 }
 

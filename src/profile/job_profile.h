@@ -19,6 +19,7 @@
 #include "core/resources.h"
 #include "core/result.h"
 #include "core/units.h"
+#include "profile/spread_cost.h"
 
 namespace synergy {
 
@@ -82,6 +83,11 @@ class JobProfile {
   // The same profile with that known.
   JobProfile WithProcessMemory(Bytes process_memory) const;
 
+  // What a gang of such jobs loses when it is spread; what is not known is none.
+  const SpreadCost& spread() const { return spread_; }
+  // The same profile with that said.
+  JobProfile WithSpread(const SpreadCost& spread) const;
+
   // What was doubtful about the points, in words; empty as a rule.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -90,6 +96,7 @@ class JobProfile {
 
   Gpus gpus_;
   std::optional<Bytes> process_memory_;
+  SpreadCost spread_;
   std::vector<MilliCpu> cpus_;
   std::vector<Bytes> memories_;
   std::vector<double> cells_;  // by CPU, then memory

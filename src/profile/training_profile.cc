@@ -19,7 +19,9 @@ Result<JobProfile> MakeGrid(const TrainingProfile& training) {
 
 Result<JobProfile> MakeJobProfile(const TrainingProfile& training) {
   Result<JobProfile> profile = MakeGrid(training);
-  if (!profile || !training.process_memory) return profile;
+  if (!profile) return profile;
+  *profile = profile->WithSpread(training.spread);
+  if (!training.process_memory) return profile;
   if (*training.process_memory > profile->memories().back()) {
     return Fail(ErrorCode::kInvalid, "the process memory is more than any point's memory");
   }

@@ -13,6 +13,7 @@
 #include "core/units.h"
 #include "profile/cache_model.h"
 #include "profile/job_profile.h"
+#include "profile/spread_cost.h"
 
 namespace synergy {
 
@@ -35,6 +36,7 @@ struct TrainingProfile {
   // Measured over CPU and memory, or `cached`: one of the two.
   std::vector<JobProfile::Point> points;
   std::optional<CachedMeasurements> cached;
+  SpreadCost spread;  // of gangs of such pods
 
   bool operator==(const TrainingProfile&) const = default;
 };

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "allocation/gang_locality.h"
 #include "baseline/allocator.h"
 #include "baseline/mechanisms.h"
 #include "core/result.h"
@@ -63,6 +64,10 @@ struct UtilisationPoint {
 struct JobPlace {
   std::string nodes;  // in the order in which they were bound, with spaces between
   ResourceVector bound_with;
+  // Of a job of several pods, a gang: how near they are, and how long it could have run, but
+  // waited for a better place.
+  std::optional<SpreadTier> tier;
+  Seconds waited_for_locality{};
 };
 
 // What a pod has from then on. In rounds a share of a job counts as a pod of it.
@@ -91,6 +96,8 @@ struct SimulationRun {
   double gpu_utilisation = 0;
   double cpu_utilisation = 0;
   double memory_utilisation = 0;
+  // GPUs that were free and wanted by gangs that waited for a better place.
+  double kept_idle = 0;
   double worst_gap = 0;  // of the plans that have one
   std::vector<UtilisationPoint> timeline;
   std::vector<PlaceChange> changes;  // in the order of time, where asked for

@@ -105,13 +105,14 @@ void Members(auto& each, Like<CachedMeasurements> auto& cached) {
 }
 
 void Members(auto& each, Like<TrainingProfile> auto& training) {
-  auto& [model, gpu_product, gpus, process_memory, points, cached] = training;
+  auto& [model, gpu_product, gpus, process_memory, points, cached, spread] = training;
   each("model", model);
   each("gpuProduct", gpu_product);
   each("gpus", gpus);
   each("processMemory", process_memory);
   each("points", points);
   each("cached", cached);
+  each("spread", spread);
 }
 
 void Members(auto& each, Like<decision::HeldProfile> auto& held) {

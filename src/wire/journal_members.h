@@ -159,11 +159,19 @@ void Members(auto& each, Like<Waiting> auto& waiting) {
   each("selection", selection);
 }
 
+void Members(auto& each, Like<SpreadCost> auto& cost) {
+  auto& [nodes, racks, tensor_skew] = cost;
+  each("nodes", nodes);
+  each("racks", racks);
+  each("tensorSkew", tensor_skew);
+}
+
 void Members(auto& each, Like<Gang> auto& gang) {
-  auto& [name, size, problem] = gang;
+  auto& [name, size, problem, spread] = gang;
   each("name", name);
   each("size", size);
   each("problem", problem);
+  each("spread", spread);
 }
 
 void Members(auto& each, Like<Pod> auto& pod) {

@@ -93,7 +93,8 @@ AnnotationChanges FiguresOf(const AdmissionFigures& figures) {
                   {annotations::kEnforcement, std::string(ToString(figures.enforcement))},
                   {annotations::kGpuProduct, unless_empty(figures.gpu_product)},
                   {annotations::kWorkload, unless_empty(figures.workload)},
-                  {annotations::kPlaceholder, unless_empty(figures.placeholder)}});
+                  {annotations::kPlaceholder, unless_empty(figures.placeholder)},
+                  {annotations::kSpreadCost, unless_empty(ToText(figures.spread))}});
   return changes;
 }
 

@@ -64,6 +64,7 @@ class SpecReader {
       object.workload = ReadText(fields_, spec_["workload"]);
       if (const Value size = spec_["gangSize"]; !size.absent())
         object.gang_size = static_cast<int32_t>(fields_.Integer(size, 1, kMostGangMembers));
+      training.spread = ReadSpread();
       training.process_memory = ReadBytes(spec_["processMemory"]);
       ReadCache(training);
       to_be_measured_ = !object.workload.empty() && spec_["points"].absent();
@@ -103,6 +104,30 @@ class SpecReader {
       return std::nullopt;
     }
     return tolerance;
+  }
+
+  // From 0 to 1, and above 0 for a speed; none, and a finding, otherwise.
+  std::optional<double> ReadPart(Value value, bool is_speed) {
+    if (value.absent()) return std::nullopt;
+    const std::optional<double> part = ReadNumber(fields_, value);
+    if (part && (*part < 0 || *part > 1 || (is_speed && *part == 0))) {
+      fields_.Report(value, is_speed ? "must be above 0 and at most 1" : "must be from 0 to 1");
+      return std::nullopt;
+    }
+    return part;
+  }
+
+  SpreadCost ReadSpread() {
+    SpreadCost spread;
+    spread.tensor_skew = ReadPart(spec_["tensorSkew"], false);
+    const Value speed = fields_.Object(spec_["spreadSpeed"]);
+    if (speed.missing()) return spread;
+    if (speed["nodes"].absent()) fields_.ReportMissing(speed, "nodes");
+    spread.nodes = ReadPart(speed["nodes"], true);
+    spread.racks = ReadPart(speed["racks"], true);
+    if (spread.nodes && spread.racks && *spread.racks > *spread.nodes)
+      fields_.Report(speed["racks"], "must be at most nodes");
+    return spread;
   }
 
   // More than zero; none, and a finding, otherwise.
@@ -272,6 +297,8 @@ void TakeMeasured(Value root, ProfileObject& object) {
     object.problems.push_back("status.measured.points: " + profile.error().message);
     return;
   }
+  // What spreading costs is in the spec, if it is known.
+  *profile = profile->WithSpread(object.training.spread);
   TrainingProfile training = TrainingOf(measured);
   object.training.points = std::move(training.points);
   object.training.cached = std::move(training.cached);

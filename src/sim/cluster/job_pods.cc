@@ -62,13 +62,14 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
     if (!job.measured) {
       facts.labels = {{std::string(annotations::kProfile), job.model}};
     } else {
-      const std::string name = MeasuredName(job.model, gpus, {});
+      const std::string name = MeasuredName(job.model, gpus, {}, static_cast<int32_t>(count));
       // Labels are in the order of their keys.
       if (surroundings.FindProfile(job.pod_namespace, name))
         facts.labels.emplace_back(std::string(annotations::kProfile), name);
       facts.labels.emplace_back(std::string(annotations::kWorkload), job.model);
     }
     facts.gpu_containers = {{.index = 0, .name = "train", .gpus = gpus, .written = {}}};
+    facts.gang_size = static_cast<int32_t>(count);
     const AdmissionDecision decision = Admit(facts, surroundings, settings);
     const bool no_node = decision.figures && !decision.figures->placeholder.empty();
     if (no_node || !decision.figures || (decision.figures->profile.empty() && !job.measured)) {
@@ -80,6 +81,12 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
     Pod pod = AdmittedPod(*decision.figures, job.measured ? job.model : std::string(),
                           job.pod_namespace, settings.scheduler_name, now);
     pod.name = pod.uid = fmt::format("{}-{}", job.name, ordinal);
+    if (count > 1) {
+      pod.gang = std::make_shared<const Gang>(Gang{.name = job.pod_namespace + '/' + job.name,
+                                                   .size = static_cast<int32_t>(count),
+                                                   .problem = {},
+                                                   .spread = decision.figures->spread});
+    }
     pods.push_back(std::move(pod));
   }
   return pods;

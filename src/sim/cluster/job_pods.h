@@ -28,9 +28,10 @@ struct JobOfPods {
   bool measured = false;
 };
 
-// Of as few pods as `most_gpus` for each allows, with about as many GPUs each. kInvalid with the
-// reason where admission does not manage them; kUnavailable where it makes placeholders of them,
-// which nobody binds, until a node has GPUs that others do not use.
+// Several pods are a gang of the job's name. Of as few pods as `most_gpus` for each allows, with
+// about as many GPUs each. kInvalid with the reason where admission does not manage them;
+// kUnavailable where it makes placeholders of them, which nobody binds, until a node has GPUs that
+// others do not use.
 Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSurroundings& surroundings,
                                 const AdmissionSettings& settings, WallTime now);

@@ -44,6 +44,22 @@ bool JobProgress::IsCold(const RunningPod& pod) const {
   return pod.cold_epoch && jobs_.at(pod.job).cold > 0;
 }
 
+double JobProgress::SpreadOf(const JobState& job) const {
+  const std::string& first = job.pod_nodes.front();
+  const std::string& rack = nodes_.at(first).rack;
+  bool one_node = true;
+  bool one_rack = true;
+  for (const std::string& node : job.pod_nodes) {
+    one_node &= node == first;
+    one_rack &= nodes_.at(node).rack == rack;
+  }
+  if (one_node) return 1;
+  const double over_nodes = job.work.spread.nodes.value_or(rules_.spread_factor);
+  if (one_rack) return over_nodes;
+  if (job.work.spread.nodes) return job.work.spread.racks.value_or(over_nodes);
+  return std::min(over_nodes, rules_.rack_spread_factor);
+}
+
 void JobProgress::Start(const std::string& node, RunningPod pod, Instant now) {
   const size_t job = pod.job;
   const uint32_t ordinal = pod.ordinal;
@@ -64,6 +80,7 @@ void JobProgress::Start(const std::string& node, RunningPod pod, Instant now) {
   if (++state.started < state.work.pods) return;
   state.from = state.work.runs_already ? now : now + rules_.restart_cost;
   state.booked = now;
+  state.spread = SpreadOf(state);
   // A copy: sharing does not touch it, but who reads this need not know.
   for (const std::string& name : std::vector<std::string>(state.pod_nodes)) {
     ShareCpuOf(nodes_.at(name), now);
@@ -164,7 +181,7 @@ void JobProgress::SetSpeed(size_t job, uint32_t ordinal, double speed, Instant n
   JobState& state = jobs_.at(job);
   state.pod_speeds[ordinal] = speed;
   double slowest = *std::min_element(state.pod_speeds.begin(), state.pod_speeds.end());
-  if (state.work.pods > 1) slowest *= rules_.spread_factor;
+  slowest *= state.spread;
   if (slowest == state.speed) return;
   state.first_part_done = FirstPartDone(job, now);
   Book(state, now);

@@ -22,6 +22,7 @@
 #include "core/clock.h"
 #include "core/resources.h"
 #include "profile/job_profile.h"
+#include "profile/spread_cost.h"
 
 namespace synergy {
 
@@ -31,7 +32,9 @@ class JobProgress {
 
   struct Rules {
     Duration restart_cost{};
-    double spread_factor = 1;  // on the speed of a job with several pods
+    // On the speed of a job of which nothing else is known, on several nodes and over racks.
+    double spread_factor = 1;
+    double rack_spread_factor = 1;
   };
   explicit JobProgress(Rules rules) : rules_(rules) {}
 
@@ -41,11 +44,16 @@ class JobProgress {
     uint32_t pods = 1;
     bool runs_already = false;  // it has paid the restart cost
     Seconds first_part{};       // as Job::first_part
+    SpreadCost spread;          // its speeds; without one, by the rules
   };
   // `job` is any number below kNoJob, not used before.
   void Begin(size_t job, const Work& work);
 
-  void SetNode(const std::string& node, MilliCpu cpu) { nodes_[node].cpu = cpu; }
+  // `rack`: empty where nobody says.
+  void SetNode(const std::string& node, MilliCpu cpu, const std::string& rack = {}) {
+    nodes_[node].cpu = cpu;
+    nodes_[node].rack = rack;
+  }
 
   struct RunningPod {
     std::string uid;
@@ -110,6 +118,7 @@ class JobProgress {
     std::vector<std::string> pod_nodes;
     uint32_t started = 0;  // pods
     uint32_t saying = 0;
+    double spread = 1;  // what its places leave of its speed
     std::optional<Instant> first_part_done = std::nullopt;
 
     bool Runs() const { return started == work.pods; }
@@ -123,11 +132,13 @@ class JobProgress {
   };
   struct NodeTenants {
     MilliCpu cpu;
+    std::string rack;
     std::vector<Tenant> tenants;
   };
 
   bool Runs(const RunningPod& pod) const;
   bool IsCold(const RunningPod& pod) const;
+  double SpreadOf(const JobState& job) const;
   static void Book(JobState& state, Instant now);
   void ShareCpuOf(NodeTenants& node, Instant now);
   void SetSpeed(size_t job, uint32_t ordinal, double speed, Instant now);

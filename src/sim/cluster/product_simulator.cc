@@ -67,10 +67,10 @@ class ProductSimulation {
         believed_(options.live_profiles || options.profiles_after ? published_ : profiles),
         surroundings_(state_, believed_, cluster.namespaces),
         clocks_(cluster.at),
-        scheduler_(state_),
+        scheduler_(state_, options.locality),
         pods_(state_, scheduler_),
         kubelet_(pods_),
-        running_({options.restart_cost, options.spread_factor}),
+        running_({options.restart_cost, options.spread_factor, options.rack_spread_factor}),
         arrivals_(jobs.size()),
         jobs_(jobs.size()) {
     admission_.scheduler_name = options.tuner.scheduler_name;
@@ -115,6 +115,7 @@ class ProductSimulation {
     run_.gpu_utilisation /= whole;
     run_.cpu_utilisation /= whole;
     run_.memory_utilisation /= whole;
+    run_.kept_idle /= whole;
     run_.rounds = tuner_->rounds();
     run_.decided = tuner_->decisions();
     for (size_t job = 0; job < trace_.size(); ++job) {
@@ -126,7 +127,8 @@ class ProductSimulation {
  private:
   struct JobState {
     std::vector<std::string> pods;
-    uint32_t started = 0;  // pods
+    uint32_t started = 0;                              // pods
+    std::optional<Instant> kept_since = std::nullopt;  // waits for a better place
   };
   struct Owner {
     size_t job = 0;
@@ -137,6 +139,7 @@ class ProductSimulation {
     double gpus = 0;
     double cpu = 0;
     double memory = 0;
+    double kept_idle = 0;
   };
 
   void SetUp(const StartingCluster& cluster) {
@@ -144,7 +147,9 @@ class ProductSimulation {
       total_ += node.allocatable.main;
       largest_gpus_ = std::max(largest_gpus_, node.allocatable.main.gpus);
       allocatable_[node.name] = node.allocatable.main;
-      running_.SetNode(node.name, node.allocatable.main.cpu);
+      running_.SetNode(
+          node.name, node.allocatable.main.cpu,
+          std::string(FindLabel(node.labels, options_.locality.rack_label).value_or("")));
       state_.UpsertNode(node);
     }
     for (const Pod& pod : cluster.pods) {
@@ -291,7 +296,8 @@ class ProductSimulation {
                               .model = job.model,
                               .gpus = job.gpus,
                               .measured = !KnowsModels()},
-                             largest_gpus_, surroundings_, admission_, present().wall);
+                             std::min(largest_gpus_, options_.pod_gpus.value_or(largest_gpus_)),
+                             surroundings_, admission_, present().wall);
     if (!pods && pods.error().code == ErrorCode::kUnavailable) {
       without_pods_.push_back(index);
       return {};
@@ -300,14 +306,21 @@ class ProductSimulation {
     running_.Begin(index, {.ideal = job.ideal,
                            .fair_throughput = job.fair_throughput,
                            .pods = static_cast<uint32_t>(pods->size()),
-                           .first_part = job.first_part});
+                           .first_part = job.first_part,
+                           .spread = SpreadOf(job.model)});
     for (const Pod& pod : *pods) {
       owners_[pod.uid] = {index, static_cast<uint32_t>(jobs_[index].pods.size())};
       jobs_[index].pods.push_back(pod.uid);
       pods_.Create(pod);
-      scheduler_.Add(pod, now_);
     }
+    for (const Pod& pod : *pods) scheduler_.Add(pod, now_);
     return {};
+  }
+
+  // What it truly loses, whatever is known of it.
+  SpreadCost SpreadOf(const std::string& model) const {
+    const auto known = profiles_.Known(options_.pod_namespace, model);
+    return known && known->object.profile ? known->object.profile->spread() : SpreadCost{};
   }
 
   // A pod that others managed may have left them GPUs.
@@ -376,17 +389,43 @@ class ProductSimulation {
   void Attempt() {
     scheduling_ = false;
     while (const auto attempt = scheduler_.Try(pods_, now_)) {
-      if (attempt->planned) {
-        planned_.insert_or_assign(attempt->uid, *attempt->planned);
-        Plan(options_.latencies.bind, EventKind::kBound, attempt->uid);
-      } else if (!pods_.Find(attempt->uid)->waiting.unschedulable) {
-        pods_.WriteStatus(attempt->uid, [this](SimulatedPod& pod) {
-          pod.waiting.unschedulable = true;
-          pod.waiting.since = present().wall;
-        });
+      Duration after = options_.latencies.bind;
+      for (const Pod& planned : attempt->planned) {
+        planned_.insert_or_assign(planned.uid, planned);
+        Plan(after, EventKind::kBound, planned.uid);
+        after += options_.latencies.schedule;  // kube-scheduler's turn for the next of the gang
+      }
+      NoteLocality(*attempt);
+      // What waits for a better place is answered with an error, which makes it no Unschedulable.
+      if (attempt->planned.empty() && !attempt->waits_for_locality) {
+        for (const std::string& uid : attempt->uids) MarkUnschedulable(uid);
       }
       if (!attempt->known) return;
     }
+  }
+
+  void MarkUnschedulable(const std::string& uid) {
+    if (pods_.Find(uid)->waiting.unschedulable) return;
+    pods_.WriteStatus(uid, [this](SimulatedPod& pod) {
+      pod.waiting.unschedulable = true;
+      pod.waiting.since = present().wall;
+    });
+  }
+
+  void NoteLocality(const SimulatedScheduler::Attempt& attempt) {
+    const auto owner = owners_.find(attempt.uids.front());
+    if (owner == owners_.end() || !InTrace(owner->second.job)) return;
+    JobState& job = jobs_[owner->second.job];
+    if (job.pods.size() < 2) return;
+    JobPlace& place = run_.places[owner->second.job];
+    if (job.kept_since) place.waited_for_locality += now_ - *job.kept_since;
+    job.kept_since.reset();
+    if (attempt.waits_for_locality) job.kept_since = now_;
+    if (attempt.planned.empty()) return;
+    const auto snapshot = state_.Snapshot();
+    std::vector<NodeIndex> nodes;
+    for (const Pod& pod : attempt.planned) nodes.push_back(*snapshot->Find(pod.node));
+    place.tier = TierOf(*snapshot, nodes, options_.locality.rack_label);
   }
 
   void Bind(const std::string& uid) {
@@ -507,6 +546,8 @@ class ProductSimulation {
     const ResourceVector allocated = Allocated();
     const double time = Seconds(until - accounted_).count();
     used_.gpus += time * Part(allocated.gpus.count(), total_.gpus.count());
+    const Gpus wanted = std::min(scheduler_.kept_waiting(), total_.gpus - allocated.gpus);
+    used_.kept_idle += time * Part(wanted.count(), total_.gpus.count());
     used_.cpu += time * Part(allocated.cpu.count(), total_.cpu.count());
     used_.memory += time * Part(allocated.memory.count(), total_.memory.count());
     accounted_ = until;
@@ -518,6 +559,7 @@ class ProductSimulation {
     run_.gpu_utilisation = used_.gpus;
     run_.cpu_utilisation = used_.cpu;
     run_.memory_utilisation = used_.memory;
+    run_.kept_idle = used_.kept_idle;
   }
 
   void Draw() {
@@ -584,11 +626,15 @@ class ProductSimulation {
 
 }  // namespace
 
-StartingCluster ClusterOf(size_t servers, const ResourceVector& server) {
+StartingCluster ClusterOf(size_t servers, const ResourceVector& server, size_t per_rack) {
   StartingCluster cluster;
   for (size_t number = 1; number <= servers; ++number) {
     Node node;
     node.name = ServerName(number - 1);
+    if (per_rack > 0) {
+      node.labels = {
+          {std::string(kSimulatedRackLabel), fmt::format("rack-{}", (number - 1) / per_rack + 1)}};
+    }
     node.allocatable.main = server;
     node.gpu_kinds.installed = server.gpus;
     node.pods_allowed = std::max<int64_t>(110, server.gpus.count());

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "allocation/gang_locality.h"
 #include "baseline/mechanisms.h"
 #include "cluster/namespace.h"
 #include "cluster/node.h"
@@ -45,8 +46,11 @@ struct StartingCluster {
   WallTime at{std::chrono::hours(1)};
 };
 
-// That many nodes, named by ServerName (sim/share_changes.h).
-StartingCluster ClusterOf(size_t servers, const ResourceVector& server);
+// The label of simulated nodes that says which rack they are in.
+inline constexpr std::string_view kSimulatedRackLabel = "topology.kubernetes.io/rack";
+// That many nodes, named by ServerName (sim/share_changes.h). `per_rack` of them share a rack; 0:
+// nobody knows of racks.
+StartingCluster ClusterOf(size_t servers, const ResourceVector& server, size_t per_rack = 0);
 
 // A job as the cluster sees it: pods with GPUs and the label of a profile.
 struct ProductJob {
@@ -64,7 +68,12 @@ struct ProductOptions {
   Latencies latencies;
   TunerSettings tuner;
   Duration restart_cost = std::chrono::seconds(30);
+  // The speed of a job on several nodes, and over racks, whose profile does not say it.
   double spread_factor = 1;
+  double rack_spread_factor = 1;
+  // The most GPUs of a pod; a job with more is a gang. None: as many as a node has.
+  std::optional<Gpus> pod_gpus;
+  LocalityRules locality{.rack_label = std::string(kSimulatedRackLabel)};
   std::string pod_namespace = "training";  // of the jobs' pods
   // How much work each GPU pod of the starting cluster still has, as the time that it takes at the
   // fair share. None: they run for ever. They are not among the run's jobs.

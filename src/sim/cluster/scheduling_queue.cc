@@ -11,7 +11,7 @@ namespace {
 // Whether what holds for one holds for the other.
 bool Alike(const Pod& a, const Pod& b) {
   if (!(a.requests == b.requests) || a.priority != b.priority || a.gpu_product != b.gpu_product ||
-      a.tolerates_unschedulable != b.tolerates_unschedulable) {
+      a.tolerates_unschedulable != b.tolerates_unschedulable || a.gang != b.gang) {
     return false;
   }
   const auto& one = a.waiting->selection;
@@ -38,9 +38,14 @@ void SchedulingQueue::Add(const Pod& pod, Instant now) {
 void SchedulingQueue::Remove(const std::string& uid) {
   const auto it = members_.find(uid);
   if (it == members_.end()) return;
+  Kind* const kind = it->second.kind;
   active_.erase(it->second.turn);
-  it->second.kind->turns.erase(it->second.turn);
+  kind->turns.erase(it->second.turn);
   members_.erase(it);
+  // Nobody of that gang comes again.
+  if (kind->turns.empty() && kind->model.gang) {
+    kinds_.remove_if([kind](const Kind& known) { return &known == kind; });
+  }
 }
 
 void SchedulingQueue::WakeAll() {

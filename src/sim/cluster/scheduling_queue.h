@@ -7,7 +7,7 @@
 // since Kubernetes 1.33). What has rested for five minutes is tried again whatever happened.
 //
 // Pods that are alike are tried together: where one fails the others would. They keep their order,
-// as they would if each failed in turn.
+// as they would if each failed in turn. Of a gang one pod is in the queue, for all of them.
 //
 // Threading: one owner.
 

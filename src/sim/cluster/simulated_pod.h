@@ -5,6 +5,7 @@
 // Threading: values.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,7 @@ class SimulatedPod {
 
   const std::string& uid() const { return pod_.uid; }
   const std::string& pod_namespace() const { return pod_.pod_namespace; }
+  const std::shared_ptr<const Gang>& gang() const { return pod_.gang; }
   bool waits() const { return node.empty(); }
 
   // As src/wire reads the object: the larger of what the spec asks for, the kubelet has set aside

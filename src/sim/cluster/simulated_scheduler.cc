@@ -1,9 +1,11 @@
 #include "sim/cluster/simulated_scheduler.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
 #include "allocation/bind_allocation.h"
+#include "allocation/gang_allocation.h"
 #include "cluster/fit.h"
 #include "cluster/node_selection.h"
 
@@ -17,6 +19,9 @@ bool Selects(const Pod& pod, const NodeDetail& node) {
   return !pod.waiting || !pod.waiting->selection ||
          MayGoTo(*pod.waiting->selection, node.name, node.labels, node.taints);
 }
+
+// One whose words make no sense is refused by the product; here it goes alone.
+bool IsOfGang(const Pod& pod) { return pod.gang && pod.gang->problem.empty(); }
 
 // Whether some node has room by what kube-scheduler counts, so that it asks the extender.
 bool FitsByRequestsAlone(const Pod& pod, const ClusterSnapshot& snapshot,
@@ -32,10 +37,45 @@ bool FitsByRequestsAlone(const Pod& pod, const ClusterSnapshot& snapshot,
 
 }  // namespace
 
+void SimulatedScheduler::Add(const Pod& pod, Instant now) {
+  if (IsOfGang(pod)) {
+    GangState& gang = gangs_[pod.gang->name];
+    gang.gpus += pod.requests.main.gpus;
+    if (!gang.leader.empty()) return;
+    gang.leader = pod.uid;
+  }
+  queue_.Add(pod, now);
+}
+
+bool SimulatedScheduler::HasWork(Instant now) {
+  // kube-scheduler asks again by itself while a gang waits for a better place: it gets an error.
+  for (auto& [name, gang] : gangs_) {
+    if (gang.waits_until && *gang.waits_until <= now) queue_.Wake(gang.leader);
+  }
+  return queue_.Next(now).has_value();
+}
+
+std::optional<Instant> SimulatedScheduler::NextWork() const {
+  std::optional<Instant> next = queue_.RestEnds();
+  for (const auto& [name, gang] : gangs_) {
+    if (gang.waits_until) next = std::min(next.value_or(*gang.waits_until), *gang.waits_until);
+  }
+  return next;
+}
+
+Gpus SimulatedScheduler::kept_waiting() const {
+  Gpus gpus;
+  for (const auto& [name, gang] : gangs_) {
+    if (gang.waits_until) gpus += gang.gpus;
+  }
+  return gpus;
+}
+
 void SimulatedScheduler::PodWritten(const SimulatedPod& pod, const SimulatedPods& all) {
   // Whom NodeResourcesFit has rejected, its annotations do not bring back.
   if (!pod.waits() || !FitsByRequestsAlone(pod.AsCounted(), *state_.Snapshot(), all)) return;
-  queue_.Wake(pod.uid());
+  const auto gang = pod.gang() ? gangs_.find(pod.gang()->name) : gangs_.end();
+  queue_.Wake(gang == gangs_.end() ? pod.uid() : gang->second.leader);
 }
 
 void SimulatedScheduler::RoomMade(const SimulatedPod& /*pod*/) { queue_.WakeAll(); }
@@ -45,17 +85,81 @@ std::optional<SimulatedScheduler::Attempt> SimulatedScheduler::Try(const Simulat
   const std::optional<SchedulingQueue::Candidate> candidate = queue_.Next(now);
   if (!candidate) return std::nullopt;
   const Pod pod = pods.Find(candidate->uid)->AsCounted();
+  if (IsOfGang(pod)) return TryGang(*candidate, pod, now);
   const auto snapshot = state_.Snapshot();
   const Choice choice = Choose(pod, *snapshot, candidate->kind->looked_at);
-  Attempt attempt{.uid = candidate->uid, .planned = {}, .known = !choice.looked};
-  if (choice.node) attempt.planned = Assume(pod, *snapshot, *choice.node, now);
-  if (attempt.planned) {
-    queue_.Remove(attempt.uid);
+  Attempt attempt{.uids = {candidate->uid}, .planned = {}, .known = !choice.looked};
+  std::optional<Pod> planned;
+  if (choice.node) planned = Assume(pod, *snapshot, *choice.node, now);
+  if (planned) {
+    attempt.planned.push_back(*std::move(planned));
+    queue_.Remove(candidate->uid);
     return attempt;
   }
   if (choice.looked) candidate->kind->looked_at = snapshot->version();
   queue_.Failed(*candidate, now);
   return attempt;
+}
+
+SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::Candidate& candidate,
+                                                        const Pod& leader, Instant now) {
+  const auto entry = gangs_.find(leader.gang->name);
+  GangState& gang = entry->second;
+  if (!gang.first_asked) gang.first_asked = now;
+  const auto snapshot = state_.Snapshot();
+  Attempt attempt;
+  std::vector<std::shared_ptr<const Pod>> members;
+  for (const GangMember& member : state_.GangMembers(leader.gang->name)) {
+    if (member.placed || !member.pod->UsesGpus()) continue;
+    attempt.uids.push_back(member.pod->uid);
+    members.push_back(member.pod);
+  }
+  const bool wait_is_over = gang.waits_until && *gang.waits_until <= now;
+  attempt.known = candidate.kind->looked_at == snapshot->version() && !wait_is_over;
+  if (!attempt.known) {
+    const auto may_go = [&](size_t member, NodeIndex node) {
+      return Selects(*members[member], *snapshot->node(node).detail);
+    };
+    const LocalPlan local = PlanGangLocally(*snapshot, members, ReserveRule{}, may_go, locality_,
+                                            leader.gang->spread, now - *gang.first_asked);
+    gang.waits_until.reset();
+    if (local.waits_until) gang.waits_until = *gang.first_asked + *local.waits_until;
+    attempt.planned = AssumeGang(members, local.plan.places, *snapshot, now);
+  }
+  if (!attempt.planned.empty()) {
+    queue_.Remove(candidate.uid);
+    gangs_.erase(entry);
+    return attempt;
+  }
+  attempt.waits_for_locality = gang.waits_until.has_value();
+  candidate.kind->looked_at = snapshot->version();
+  queue_.Failed(candidate, now);
+  return attempt;
+}
+
+std::vector<Pod> SimulatedScheduler::AssumeGang(
+    const std::vector<std::shared_ptr<const Pod>>& members, const std::vector<NodeIndex>& places,
+    const ClusterSnapshot& snapshot, Instant now) {
+  if (places.empty()) return {};
+  std::vector<GangPlace> held;
+  for (size_t member = 0; member < members.size(); ++member) {
+    held.push_back({members[member]->uid, snapshot.node(places[member]).detail->name});
+  }
+  if (!state_.Hold(held, now + kAssumeTimeout)) return {};
+  const std::optional<ResourceVector> common =
+      AllocationOfGang(*state_.Snapshot(), members.front()->gang->name, ReserveRule{});
+  std::vector<Pod> planned;
+  for (size_t member = 0; member < members.size(); ++member) {
+    const std::string& node = held[member].node;
+    Pod pod = PlanAtBind(*members[member], node, *state_.Snapshot(), ReserveRule{}, common);
+    if (!state_.Assume(pod, node, now + kAssumeTimeout).assumed) {
+      pod = *members[member];
+      state_.Assume(pod, node, now + kAssumeTimeout);  // its place is held
+    }
+    pod.node = node;
+    planned.push_back(std::move(pod));
+  }
+  return planned;
 }
 
 SimulatedScheduler::Choice SimulatedScheduler::Choose(const Pod& pod,

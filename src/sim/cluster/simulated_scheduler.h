@@ -8,10 +8,15 @@
 //
 // Threading: one owner.
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "allocation/best_fit.h"
+#include "allocation/gang_locality.h"
 #include "cluster/cluster_snapshot.h"
 #include "cluster/cluster_state.h"
 #include "cluster/pod.h"
@@ -24,23 +29,26 @@ namespace synergy {
 class SimulatedScheduler final : public PodWatcher {
  public:
   // `state` outlives this.
-  explicit SimulatedScheduler(ClusterState& state) : state_(state) {}
+  SimulatedScheduler(ClusterState& state, LocalityRules locality)
+      : state_(state), locality_(std::move(locality)) {}
 
-  // A pod that waits has come, or has gone.
-  void Add(const Pod& pod, Instant now) { queue_.Add(pod, now); }
+  // A pod that waits has come, or has gone. A gang comes when all of it is known, by each pod.
+  void Add(const Pod& pod, Instant now);
   void Remove(const std::string& uid) { queue_.Remove(uid); }
   void NodesChanged() { queue_.WakeAll(); }
   void PodWritten(const SimulatedPod& pod, const SimulatedPods& all) override;
   void RoomMade(const SimulatedPod& pod) override;
 
   // Whether somebody is to be tried now, and when there will be if nothing happens.
-  bool HasWork(Instant now) { return queue_.Next(now).has_value(); }
-  std::optional<Instant> NextWork() const { return queue_.RestEnds(); }
+  bool HasWork(Instant now);
+  std::optional<Instant> NextWork() const;
 
   struct Attempt {
-    std::string uid;
-    // The pod as it is to be bound; the ClusterState assumes it there. None: it is Unschedulable.
-    std::optional<Pod> planned;
+    std::vector<std::string> uids;  // of one pod, or of a whole gang
+    // The pods as they are to be bound; the ClusterState assumes them there. None: they are
+    // Unschedulable, or wait for a better place.
+    std::vector<Pod> planned;
+    bool waits_for_locality = false;
     // Nothing that matters to it has changed since others like it failed: this took no time.
     bool known = false;
   };
@@ -48,6 +56,8 @@ class SimulatedScheduler final : public PodWatcher {
   std::optional<Attempt> Try(const SimulatedPods& pods, Instant now);
 
   size_t waiting() const { return queue_.size(); }
+  // What gangs ask for that could run now if they were spread further.
+  Gpus kept_waiting() const;
 
  private:
   struct Choice {
@@ -55,10 +65,23 @@ class SimulatedScheduler final : public PodWatcher {
     bool looked = false;  // some node had to be looked at
   };
   Choice Choose(const Pod& pod, const ClusterSnapshot& snapshot, uint64_t looked_at) const;
+  struct GangState {
+    std::string leader;  // which is in the queue
+    Gpus gpus;           // all of them
+    std::optional<Instant> first_asked;
+    std::optional<Instant> waits_until;  // for locality, since its last attempt
+  };
+  Attempt TryGang(const SchedulingQueue::Candidate& candidate, const Pod& leader, Instant now);
+  // All of the gang as it is to be bound, with places that are held.
+  std::vector<Pod> AssumeGang(const std::vector<std::shared_ptr<const Pod>>& members,
+                              const std::vector<NodeIndex>& places, const ClusterSnapshot& snapshot,
+                              Instant now);
   std::optional<Pod> Assume(const Pod& pod, const ClusterSnapshot& snapshot, NodeIndex node,
                             Instant now);
 
   ClusterState& state_;
+  const LocalityRules locality_;
+  std::map<std::string, GangState> gangs_;  // that wait, by name
   SchedulingQueue queue_;
 };
 

@@ -507,6 +507,20 @@ TEST_F(AdmissionTest, WhatWasMeasuredOfAGangIsForGangsOfThatSize) {
   EXPECT_EQ(Managed().profile, "");
 }
 
+TEST_F(AdmissionTest, WhatSpreadingCostsIsWrittenOnPodsOfGangs) {
+  KnownProfile& known = AddProfile("image", Cores(9), GB(80));
+  known.object.profile = std::make_shared<const JobProfile>(
+      known.object.profile->WithSpread({.nodes = 0.7, .racks = 0.5}));
+  Label(annotations::kProfile, "image");
+  EXPECT_EQ(Managed().spread, SpreadCost{}) << "it trains alone";
+  pod.gang_size = 2;
+  EXPECT_EQ(Managed().spread, (SpreadCost{.nodes = 0.7, .racks = 0.5}));
+  EXPECT_THAT(warnings, IsEmpty());
+  Label(annotations::kTensorSkew, "much");
+  Managed();
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("synergy.io/tensor-skew: it has to be a number")));
+}
+
 TEST_F(AdmissionTest, AWorkloadThatMightBeFasterWithMoreWorkersGetsItsFairShare) {
   MeasuredProfile& measured = Measure();
   for (bool* const doubt : {&measured.censored, &measured.drifted}) {

@@ -48,6 +48,20 @@ TEST(GangTest, TheSizeIsOurLabelOrKueuesAnnotation) {
             Sound("team/g", 2));
 }
 
+TEST(GangTest, WhatSpreadingCostsIsTheProfilesWordElseTheLabels) {
+  const Words labels = {{"synergy.io/gang", "bert"},
+                        {"synergy.io/gang-size", "8"},
+                        {"synergy.io/tensor-skew", "0.74"}};
+  EXPECT_EQ(Recognise(labels)->spread, SpreadCost{.tensor_skew = 0.74});
+  EXPECT_EQ(Recognise(labels, {{"synergy.io/spread-cost", "nodes=0.7,racks=0.5"}})->spread,
+            (SpreadCost{.nodes = 0.7, .racks = 0.5}));
+  EXPECT_EQ(Recognise({{"synergy.io/gang", "bert"},
+                       {"synergy.io/gang-size", "8"},
+                       {"synergy.io/tensor-skew", "much"}})
+                ->spread,
+            SpreadCost{});
+}
+
 TEST(GangTest, TheNameIsWhatTheControllerOfThePodsCallsThem) {
   const auto name = [](const std::string& label, const std::string& value) {
     return Recognise({{label, value}, {"synergy.io/gang-size", "2"}})->name;

@@ -78,6 +78,12 @@ bindTimeout: 3s
 assumeTimeout: 45s
 expectTimeout: 500ms
 gangHold: 20s
+locality:
+  nodeWait: 1m
+  rackWait: 0s
+  rackLabel: example.com/block
+  leastSpeed: 0.9
+  mostSkew: 0.5
 stalenessLimit: 5m
 shutdownGrace: 1h
 maxBodySize: 8Mi
@@ -92,6 +98,11 @@ log:
   EXPECT_EQ(config.tls_certificate_file, "/etc/tls/tls.crt");
   EXPECT_EQ(config.tls_key_file, "/etc/tls/tls.key");
   EXPECT_EQ(config.gpu_resource, "amd.com/gpu");
+  EXPECT_EQ(config.locality.node_wait, std::chrono::minutes(1));
+  EXPECT_EQ(config.locality.rack_wait, std::chrono::seconds(0));
+  EXPECT_EQ(config.locality.rack_label, "example.com/block");
+  EXPECT_EQ(config.locality.least_speed, 0.9);
+  EXPECT_EQ(config.locality.most_skew, 0.5);
   EXPECT_TRUE(config.shadow);
   EXPECT_EQ(config.scheduler_name, "ours");
   EXPECT_EQ(config.hold, seconds(90));
@@ -153,7 +164,8 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
        "3: listen_address: there is no such field; known here: assumeTimeout, bindTimeout, "
        "expectTimeout, gangHold, "
-       "gpuResource, hold, httpListen, listen, log, maxBodySize, nodeHeadroom, preferencePercent, "
+       "gpuResource, hold, httpListen, listen, locality, log, maxBodySize, nodeHeadroom, "
+       "preferencePercent, "
        "recordFile, recordLimit, reservePerGpu, schedulerName, shadow, shutdownGrace, "
        "stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",

@@ -1,5 +1,6 @@
 #include "config/profile_file.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,19 @@ TEST(ProfileFileTest, PointsWithTheDataSetInMemoryAreCompletedByTheCacheModel) {
   EXPECT_EQ(file.entries[0].profile.Demand(0), (ResourceVector{Gpus(1), Cores(3), GB(50)}));
 }
 
+TEST(ProfileFileTest, ReadsAndWritesWhatSpreadingCosts) {
+  const ProfileFile file = Read(std::string(kCached) +
+                                "  spreadSpeed: {nodes: 0.7, racks: 0.5}\n"
+                                "  tensorSkew: 0.61\n");
+  const TrainingProfile& training = file.entries[0].training;
+  EXPECT_EQ(training.spread, (SpreadCost{0.7, 0.5, 0.61}));
+  EXPECT_EQ(file.entries[0].profile.spread(), training.spread);
+  EXPECT_EQ(Read(WriteProfiles(std::span(&training, 1))).entries[0].training, training);
+  const auto refused = ParseProfiles(std::string(kCached) + "  spreadSpeed: {racks: 0.5}\n", "f");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("profiles[0].spreadSpeed.nodes: is missing"));
+}
+
 TEST(ProfileFileTest, JsonIsReadToo) {
   const ProfileFile file = Read(
       R"({"profiles": [{"model": "m", "gpus": 1, "points": [{"cpu": 3, "memory": "1Gi", "throughput": 2.5}]}]})");
@@ -127,7 +141,7 @@ TEST(ProfileFileTest, WhatMakesNoSenseIsRefusedWithLineColumnAndField) {
        "1:1: profile: there is no such field; known here: profiles"},
       {"an unknown field of a profile", "profiles:\n- model: m\n  gpu: 1\n",
        "3:3: profiles[0].gpu: there is no such field; known here: bytesPerSample, datasetSize, "
-       "gpuProduct, gpus, memories, model, points, storageBandwidth"},
+       "gpuProduct, gpus, memories, model, points, spreadSpeed, storageBandwidth, tensorSkew"},
       {"an unknown field of a point", WithPoints("  - {cpus: 1}\n"),
        "4:6: profiles[0].points[0].cpus: there is no such field; known here: cpu, memory, "
        "throughput"},

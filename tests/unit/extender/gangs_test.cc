@@ -1,6 +1,8 @@
 // Gangs by the extender's verbs, as kube-scheduler calls them.
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>
@@ -233,6 +235,92 @@ TEST_F(GangsTest, AnExtenderThatStartedAgainKnowsOfNoPlaces) {
   AddNode("a");
   const auto members = Create("g");
   EXPECT_THAT(extender.Bind(BindArgs(members[0], "a")), HasSubstr("its places were given up"));
+}
+
+// Both nodes are half full: the gang of two fits, and not on one of them.
+class GangLocalityTest : public GangsTest {
+ protected:
+  GangLocalityTest() {
+    for (const char* node : {"a", "b"}) {
+      AddNode(node);
+      state.UpsertPod(MakePod(std::string("on ") + node, 4, 4, 4, node));
+    }
+  }
+  std::string Ask(const Pod& pod) { return Filter(pod, {"a", "b"}); }
+};
+
+TEST_F(GangLocalityTest, AGangWaitsForOneNodeAndIsSpreadWhenTheWaitIsOver) {
+  const auto members = Create("g");
+  const std::string first = Ask(members[0]);
+  EXPECT_THAT(first, HasSubstr("gang default/g: it waits for room within one node until "));
+  EXPECT_THAT(first, HasSubstr(R"({"Error":)")) << "kube-scheduler asks again by itself";
+  EXPECT_EQ(FreeGpus("a"), Gpus(4)) << "nothing is held";
+  EXPECT_EQ(extender.gangs().Count().waiting_for_locality, 1U);
+  clock.Advance(std::chrono::seconds(29));
+  EXPECT_EQ(Ask(members[1]), first) << "the same event again";
+  clock.Advance(std::chrono::seconds(1));
+  EXPECT_THAT(Ask(members[0]), HasSubstr(R"("NodeNames":[")"));
+  EXPECT_EQ(FreeGpus("a"), Gpus(0));
+  EXPECT_EQ(FreeGpus("b"), Gpus(0));
+  EXPECT_EQ(extender.gangs().Count().waiting_for_locality, 0U);
+  EXPECT_EQ(extender.gangs().Count().placed, (std::array<uint64_t, kSpreadTiers>{0, 0, 1}));
+}
+
+TEST_F(GangLocalityTest, OthersTakeWhatAGangWaitsBeside) {
+  const auto members = Create("g");
+  Ask(members[0]);
+  EXPECT_THAT(extender.Filter(Args(MakePod("single", 4, 1, 1), {"a"})), HasSubstr(Passes("a")));
+}
+
+TEST_F(GangLocalityTest, TakesTheNodeThatBecomesFree) {
+  const auto members = Create("g");
+  Ask(members[0]);
+  state.RemovePod("uid-on b");
+  EXPECT_THAT(Ask(members[0]), HasSubstr(Passes("b")));
+  EXPECT_EQ(extender.gangs().Count().placed, (std::array<uint64_t, kSpreadTiers>{1, 0, 0}));
+}
+
+TEST_F(GangLocalityTest, WhatSpreadingCostsIsSaidByAnyMember) {
+  auto members = Create("g");
+  auto gang = *members[1].gang;
+  gang.spread.tensor_skew = 0.1;
+  members[1].gang = std::make_shared<const Gang>(gang);
+  Put(members[1]);
+  EXPECT_THAT(Ask(members[0]), HasSubstr(R"("NodeNames":[")"));
+}
+
+TEST_F(GangLocalityTest, TheWaitGoesOnWhereAnotherExtenderLeftIt) {
+  auto members = Create("g");
+  Waiting waiting;
+  waiting.since = clock.WallNow() - std::chrono::seconds(31);
+  members[0].waiting = std::make_shared<const Waiting>(waiting);
+  Put(members[0]);
+  EXPECT_THAT(Ask(members[1]), HasSubstr(R"("NodeNames":[")"));
+}
+
+TEST_F(GangLocalityTest, WhatWasWrittenSinceThisExtenderBeganIsNoAsk) {
+  clock.Advance(std::chrono::minutes(2));
+  auto members = Create("g");
+  Waiting gated;
+  gated.since = clock.WallNow() - std::chrono::minutes(1);
+  members[0].waiting = std::make_shared<const Waiting>(gated);
+  Put(members[0]);
+  EXPECT_THAT(Ask(members[1]), HasSubstr("it waits for room within one node"));
+}
+
+TEST_F(GangLocalityTest, AGangThatComesAgainWaitsAgain) {
+  auto members = Create("g");
+  Ask(members[0]);
+  clock.Advance(std::chrono::seconds(30));
+  Ask(members[0]);
+  for (Pod& member : members) {
+    member.node = "a";
+    state.UpsertPod(member);
+  }
+  extender.gangs().Look();
+  clock.Advance(std::chrono::hours(1));
+  for (const Pod& member : members) state.RemovePod(member.uid);
+  EXPECT_THAT(Ask(Create("g")[0]), HasSubstr("it waits for room within one node"));
 }
 
 }  // namespace

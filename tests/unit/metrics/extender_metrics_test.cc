@@ -35,6 +35,8 @@ constexpr const char* kExtenderFamilies[] = {
     "synergy_extender_assumed_pods_forgotten_total",
     "synergy_extender_binds_total",
     "synergy_extender_errors_total",
+    "synergy_extender_gang_placements_total",
+    "synergy_extender_gangs_waiting_for_locality",
     "synergy_extender_held_gangs",
     "synergy_extender_kept_places",
     "synergy_extender_oldest_assumed_pod_seconds",

@@ -315,6 +315,17 @@ TEST(PodPatchTest, TheSizeOfItsGangIsALabel) {
   EXPECT_EQ(Read(PodWith(kPlain)).WritePatch({}, {}), "[]");
 }
 
+TEST(PodPatchTest, WhatItsGangLosesWhenSpreadIsAnAnnotationOfOursAlone) {
+  AdmissionDecision decision = Managed();
+  const std::string forged = R"(,"annotations":{"synergy.io/spread-cost":"nodes=1"})";
+  const auto annotations = [&] {
+    return Patched(PodWith(kPlain, "", forged), decision).At("metadata/annotations");
+  };
+  EXPECT_EQ(annotations().Write().find("spread-cost"), std::string::npos);
+  decision.figures->spread = {.nodes = 0.7, .racks = 0.5};
+  EXPECT_EQ(annotations().At("synergy.io~1spread-cost").text, "nodes=0.7,racks=0.5");
+}
+
 TEST(PodPatchTest, OtherContainersStayAsTheyAre) {
   const JsonTree pod = Patched(PodWith(kPlain), Managed());
   EXPECT_EQ(pod.At("spec/containers/0").Write(),

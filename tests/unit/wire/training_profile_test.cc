@@ -72,6 +72,25 @@ TEST(ReadProfileTest, ReadsTheProcessMemory) {
   EXPECT_THAT(ProblemsOf(with(R"("11G")")), ElementsAre(HasSubstr("more than any point's memory")));
 }
 
+TEST(ReadProfileTest, ReadsWhatSpreadingCosts) {
+  const auto with = [](std::string_view more) {
+    return fmt::format(R"({{"points":[{{"cpu":1,"memory":"10G","throughput":1}}],{}}})", more);
+  };
+  const ProfileObject object =
+      Read(with(R"("spreadSpeed":{"nodes":0.7,"racks":0.5},"tensorSkew":0.61)"));
+  EXPECT_THAT(object.problems, IsEmpty());
+  EXPECT_EQ(object.profile->spread(), (SpreadCost{0.7, 0.5, 0.61}));
+  EXPECT_EQ(ForGpus(object.profile, Gpus(4))->spread(), object.profile->spread());
+  EXPECT_THAT(ProblemsOf(with(R"("spreadSpeed":{"racks":0.5})")),
+              ElementsAre("spec.spreadSpeed.nodes: is missing"));
+  EXPECT_THAT(ProblemsOf(with(R"("spreadSpeed":{"nodes":0})")),
+              ElementsAre("spec.spreadSpeed.nodes: must be above 0 and at most 1"));
+  EXPECT_THAT(ProblemsOf(with(R"("spreadSpeed":{"nodes":0.5,"racks":0.6})")),
+              ElementsAre("spec.spreadSpeed.racks: must be at most nodes"));
+  EXPECT_THAT(ProblemsOf(with(R"("tensorSkew":1.5)")),
+              ElementsAre("spec.tensorSkew: must be from 0 to 1"));
+}
+
 TEST(ReadProfileTest, NamesEveryFieldThatIsWrong) {
   EXPECT_THAT(ProblemsOf("null"), ElementsAre("spec: is missing"));
   EXPECT_THAT(ProblemsOf("[]"), ElementsAre(HasSubstr("spec: must be an object")));

@@ -152,6 +152,60 @@ TEST(ProductSimulatorTest, JobLargerThanANodeRunsWhenAllItsPodsDo) {
   EXPECT_NEAR(run.jobs[0].finish.count(), run.jobs[0].start.count() + 200, kExact);
 }
 
+// One GPU of each node is taken for good.
+StartingCluster HalfTaken(size_t nodes, size_t per_rack) {
+  StartingCluster cluster = ClusterOf(nodes, {Gpus(2), Cores(4), GiB(40)}, per_rack);
+  for (const Node& node : cluster.nodes) {
+    Pod pod;
+    pod.uid = pod.name = "on-" + node.name;
+    pod.pod_namespace = "others";
+    pod.node = node.name;
+    pod.requests.main = {Gpus(1), Cores(2), GiB(20)};
+    cluster.pods.push_back(pod);
+  }
+  return cluster;
+}
+
+ProductOptions OnePodForEachGpu() {
+  ProductOptions options = Options(Enforcement::kStrict);
+  options.pod_gpus = Gpus(1);
+  options.spread_factor = 0.5;
+  options.rack_spread_factor = 0.25;
+  return options;
+}
+
+TEST(ProductSimulatorTest, AGangWaitsForANodeAndThenForARack) {
+  StartingCluster cluster = HalfTaken(3, 2);
+  const ProductOptions options = OnePodForEachGpu();
+  const SimulationRun run = RunOn(cluster, {JobOf(0, "insensitive", 0, 100, 2)}, options);
+  EXPECT_EQ(run.places[0].nodes, "node-0001 node-0002");
+  EXPECT_EQ(run.places[0].tier, SpreadTier::kRack);
+  EXPECT_NEAR(run.places[0].waited_for_locality.count(), 30, 0.02);  // and the attempt
+  // Two of six GPUs.
+  EXPECT_NEAR(run.kept_idle, 30.0 * 2 / 6 / (run.end - run.begin).count(), 1e-4);
+  EXPECT_NEAR(run.jobs[0].start.count(), 30 + 0.02 + 0.05 + 0.01 + 1, 0.05);
+  EXPECT_NEAR(run.jobs[0].finish.count(), run.jobs[0].start.count() + 200, kExact);
+}
+
+TEST(ProductSimulatorTest, AGangGoesAnywhereAtOnceWithoutWaits) {
+  ProductOptions options = OnePodForEachGpu();
+  options.locality.node_wait = options.locality.rack_wait = {};
+  const SimulationRun run = RunOn(HalfTaken(2, 1), {JobOf(0, "insensitive", 0, 100, 2)}, options);
+  EXPECT_EQ(run.places[0].tier, SpreadTier::kAnywhere);
+  EXPECT_EQ(run.places[0].waited_for_locality, Seconds(0));
+  EXPECT_EQ(run.kept_idle, 0);
+  EXPECT_NEAR(run.jobs[0].finish.count(), run.jobs[0].start.count() + 400, kExact);
+}
+
+TEST(ProductSimulatorTest, AGangIsPlacedWholeOrNotAtAll) {
+  ProductOptions options = OnePodForEachGpu();
+  // Each would have half of the cluster if their pods were bound one by one.
+  const SimulationRun run =
+      RunOn(Cluster(2, 2), {JobOf(0, "insensitive", 0, 100, 3), JobOf(1, "insensitive", 0, 100, 3)},
+            options);
+  EXPECT_GT(run.jobs[1].start, run.jobs[0].finish);
+}
+
 TEST(ProductSimulatorTest, PodsThatAreThereAtTheBeginningKeepTheirPlace) {
   StartingCluster cluster = Cluster(1, 2);
   Pod pod;
