@@ -79,7 +79,9 @@ ClusterCommands::ClusterCommands(CLI::App& app)
   top_->add_option("of", top_of_, "nodes or pods")
       ->required()
       ->check(CLI::IsMember({"nodes", "node", "pods", "pod"}));
-  profiles_->add_option("name", profile_named_, "one of them, or export NAME")->expected(1, 2);
+  profiles_->alias("profile")
+      ->add_option("name", profile_named_, "one of them, or export NAME")
+      ->expected(1, 2);
   queue_->add_option("name", queue_named_, "a ClusterQueue");
   for (CLI::App* command : {explain_, top_, profiles_, queue_}) AddCommon(*command);
   for (CLI::App* command : {explain_, top_}) AddControllerOptions(*command, controller_);

@@ -61,9 +61,9 @@ bool Among(std::string_view word, const std::array<std::string_view, N>& words) 
 }
 
 bool IsTraining(std::string_view word) {
-  constexpr std::array<std::string_view, 9> kWords = {"fit",        "fitting",  "finetune",
-                                                      "finetuning", "pretrain", "pretraining",
-                                                      "tuning",     "learning", "optimizing"};
+  constexpr std::array<std::string_view, 12> kWords = {
+      "fit",    "fitting",  "finetune",   "finetuning", "pretrain", "pretraining",
+      "tuning", "learning", "optimizing", "distilling", "stepping", "iterating"};
   return word.starts_with("train") || Among(word, kWords);
 }
 
@@ -83,7 +83,7 @@ bool IsOther(std::string_view word) {
   if (Among(word, kWords)) return true;
   // "Tokenizing", "Extracting": what is done, and is no training.
   return word.size() > 4 && word.ends_with("ing") && !IsTraining(word) && !IsEvaluation(word) &&
-         word != "running" && word != "string";
+         word != "running" && word != "string" && word != "remaining" && word != "during";
 }
 
 // What is counted is no iteration: bytes, files, rows of a data set that is made ready.

@@ -106,6 +106,7 @@ class CommandLineTest(FungibleTest):
     def test_profiles_and_their_curves(self):
         self.assertEqual({item["name"] for item in self.read("profiles")}, {"sensitive", "insensitive"})
         self.assertIn("  9  9  " + "#" * 50, self.synergy("profiles", "sensitive").stdout)
+        self.assertEqual(self.synergy("profile", "sensitive").stdout, self.synergy("profiles", "sensitive").stdout)
         missing = self.synergy("profiles", "nobody")
         self.assertEqual(missing.returncode, 1)
         self.assertIn("there is no profile nobody in namespace default", missing.stderr)

@@ -188,12 +188,15 @@ class NodeAgentTest(unittest.TestCase):
         wait_for("the agent to see it", lambda: self.agent.metric("synergy_node_agent_shrinks_in_progress") == 0)
         self.assertEqual(self.container("anonymous")["restartCount"], 0)
 
-    def quota(self, pod, of_container=False):
+    def quota_file(self, pod, of_container=False):
         status = self.cluster.get("pod", pod)["status"]
         group = f"synergy-test-{self.cluster.instance()}/node-1/kubepods/burstable/pod{self.cluster.get('pod', pod)['metadata']['uid']}/"
         if of_container:
             group += status["containerStatuses"][0]["containerID"].removeprefix("containerd://") + "/"
-        return int(pathlib.Path(f"/sys/fs/cgroup/cpu/{group}cpu.cfs_quota_us").read_text(encoding="utf-8"))
+        return pathlib.Path(f"/sys/fs/cgroup/cpu/{group}cpu.cfs_quota_us")
+
+    def quota(self, pod, of_container=False):
+        return int(self.quota_file(pod, of_container).read_text(encoding="utf-8"))
 
     def probes(self, outcome):
         return self.agent.metric(f'synergy_node_agent_probes_total{{outcome="{outcome}"}}')
@@ -268,6 +271,24 @@ class NodeAgentTest(unittest.TestCase):
         self.start_agent()
         wait_for("the next one to restore it", lambda: self.quota("probed") == -1, 5)
         self.assertEqual(self.container("probed")["restartCount"], 0)
+
+    def test_a_probe_ends_in_time_while_the_api_server_is_gone(self):
+        self.start_agent()
+        self.cluster.create(probed_pod("probed", {}))
+        wait_for("it to run", lambda: self.container("probed").get("state", {}).get("running"))
+        file = self.quota_file("probed")
+        probe(self.cluster, "probed", "50m", 12)
+        wait_for("the quota", lambda: self.quota("probed") == 5000)
+        self.cluster.script("stop", "kube-apiserver", "KILL")
+        try:
+            wait_for("the quota to be gone", lambda: file.read_text(encoding="utf-8").strip() == "-1", 30)
+        finally:
+            self.cluster.script("start", "kube-apiserver")
+        wait_for("the agent to tell of it", lambda: self.probes("done") == 1)
+        self.assertEqual(self.container("probed")["restartCount"], 0)
+        # The next test's pods must not meet a scheduler or a kubelet that has yet to find the API server again.
+        self.cluster.create(probed_pod("next", {}))
+        wait_for("pods to run again", lambda: self.container("next").get("state", {}).get("running"), 180)
 
     def test_nobody_is_killed_who_grows_as_fast_as_the_kernel_can(self):
         """Up to 500 MiB of anonymous memory come and go in bursts, beside page cache that fills the limit. Limits change at random,

@@ -95,9 +95,9 @@ def image_of(program):
     return f"{helm.REGISTRY}/synergy/" + program.removeprefix("synergy-").replace("-", "")
 
 
-def daemons():
-    """What the chart renders of the two; they need no others."""
-    return [item for item in helm.template({"devicePlugin": {"inventory": INVENTORY}})
+def daemons(node_agent=None):
+    """What the chart renders of the two, with these values for the node agent; they need no others."""
+    return [item for item in helm.template({"devicePlugin": {"inventory": INVENTORY}, "nodeAgent": node_agent or {}})
             if item["metadata"].get("labels", {}).get("app.kubernetes.io/component") in DAEMONS]
 
 
@@ -115,9 +115,20 @@ def allocatable_gpus(cluster):
     return int(cluster.get("node", NODE)["status"]["allocatable"].get(GPU, 0))
 
 
+def install_agent(cluster, **values):
+    """The node agent with these values of the chart, in place of the one that runs; returns when it is ready."""
+    agent = next(item for item in daemons(values) if item["kind"] == "DaemonSet" and item["metadata"]["name"] == "synergy-node-agent")
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(agent))
+    cluster.kubectl("--namespace", helm.NAMESPACE, "rollout", "status", "daemonset/synergy-node-agent", "--timeout=480s")
+
+
 def metrics(cluster, component, port):
-    """Asked on the node: pods' addresses are known there only."""
-    address = daemon_pods(cluster)[component]["status"]["podIP"]
+    return page(cluster, daemon_pods(cluster)[component], port)
+
+
+def page(cluster, found, port):
+    """A pod's metrics. Asked on the node: pods' addresses are known there only."""
+    address = found["status"]["podIP"]
     return on_node(cluster, f"bash -c \"exec 3<>/dev/tcp/{address}/{port} && printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3\"")
 
 

@@ -11,7 +11,7 @@ import unittest
 
 import v2_node
 from cluster import GPU, Cluster, Extender, pod, wait_for
-from memory_test import MemoryTest  # noqa: F401
+from memory_test import MemoryTest, managed_pod  # noqa: F401
 from node_agent_test import MIB, probe, probed_pod, trainer_pod
 from trainers import milli, milli_cpu
 from v2_node import GPUS, LABEL, NODE, container_group, on_node, pod_group
@@ -207,6 +207,53 @@ class V2NodeTest(unittest.TestCase):
             self.assertIn("a CPU quota is taken away", v2_node.agent_log(self.cluster, *log))
             self.assertEqual(self.cpu_max("probed"), "max 100000")
         self.assertEqual(self.identity("probed"), before)
+
+    def test_memory_and_what_is_read_are_told_where_they_may_be_seen(self):
+        """Each figure against what the trainer itself did. A slow machine, so few data; its disk is real to it."""
+        v2_node.install_agent(self.cluster, seeReads=True)
+        self.addCleanup(v2_node.install_agent, self.cluster)
+        self.addCleanup(self.cluster.clear)  # first: the other agent comes up slowly beside it
+        model, data = 32 * MIB, 64 * MIB
+        self.run_pods(managed_pod("reader", "200Mi", "--lines", "10", "--port", "8000", "--real-data", "--data-set-size", str(data),
+                                  "--model-memory", str(model), "--storage-bandwidth", "1G"))
+        reader = self.get("reader")
+        # Its data are written first.
+        wait_for("it to train", lambda: "iterations=" in self.cluster.kubectl("logs", "reader"), LONG)
+
+        def own():
+            page = v2_node.page(self.cluster, reader, 8000)
+            return {name: float(re.search(rf"^synergy_trainer_{name} (.*)$", page, re.M).group(1))
+                    for name in ("read_bytes_total", "missed_bytes_total", "missed_seconds_total")}
+
+        def told():
+            page = v2_node.metrics(self.cluster, "node-agent", 9411)
+            found = {name: re.search(rf'^synergy_pod_{name}{{.*pod="reader".*}} (.*)$', page, re.M) for name in (
+                "process_memory_bytes", "page_cache_bytes", "read_bytes_total", "fetched_bytes_total", "storage_wait_seconds_total")}
+            return {name: float(value.group(1)) for name, value in found.items() if value}
+
+        # Samples are drawn with replacement: those of 4 times the data set miss all but 2 % of it.
+        trainer = wait_for("the data to be read", lambda: (now := own())["read_bytes_total"] > 4 * data and now, LONG)
+        seen = wait_for("that to be told", lambda: (now := told()).get("read_bytes_total", 0) >= trainer["read_bytes_total"] and now, LONG)
+        after = own()
+        print("told:", {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in seen.items()},
+              "the trainer itself:", {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in after.items()})
+        # A sample of which one page was not cached counts whole as missed.
+        self.assertLess(abs(seen["fetched_bytes_total"] - after["missed_bytes_total"]), 0.05 * data)
+        self.assertLess(abs(seen["page_cache_bytes"] - data), 0.1 * data)
+        self.assertLess(seen["read_bytes_total"], after["read_bytes_total"] + 4 * MIB)
+        self.assertGreater(seen["process_memory_bytes"], model)
+        self.assertLess(seen["process_memory_bytes"], model + 16 * MIB, "the cache is none of it")
+        # As the kernel says, which goes on for what is still missed; reading takes an emulated CPU longer than its disk.
+        waited = int(re.search(r"^some .*total=(\d+)", self.read(container_group(reader), "io.pressure"), re.M).group(1)) / 1e6
+        print(f"waited for storage by the kernel: {waited:.2f} s")
+        self.assertGreater(seen["storage_wait_seconds_total"], 0.5 * waited)
+        self.assertLessEqual(seen["storage_wait_seconds_total"], waited)
+        self.assertLess(seen["storage_wait_seconds_total"], after["missed_seconds_total"] + 0.5)
+        self.assertGreater(seen["storage_wait_seconds_total"], 0)
+
+        # What is cached is read, and hardly anything fetched.
+        more = wait_for("more to be read", lambda: (now := told())["read_bytes_total"] > seen["read_bytes_total"] and now, LONG)
+        self.assertLess(more["fetched_bytes_total"], seen["fetched_bytes_total"] + 0.05 * data)
 
     def devices(self, name):
         return re.search(r"devices=(\S+)", self.cluster.kubectl("logs", name)).group(1)

@@ -46,6 +46,8 @@ TEST(Patterns, Tqdm) {
   EXPECT_EQ(
       Describe("Training:  10%|#         | 5/50 [00:01<00:09, 4.9batch/s, val_loss=1, loss=2]"),
       "tqdm training 5/50 epoch - rate 4.9 loss 2");
+  EXPECT_EQ(Describe("Distilling (2 h remaining):  10%|#         | 5/50 [00:01<00:09, 4.9it/s]"),
+            "tqdm training 5/50 epoch - rate 4.9 loss -");
   EXPECT_EQ(ReadProgressLine(" 45%|##| 450/1000 [1:00:12<00:15, 35.20it/s]")->elapsed,
             std::chrono::seconds(3612));
 }
