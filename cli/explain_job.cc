@@ -36,7 +36,8 @@ void RemarkOnQueue(const wire::Workload& workload, const QueueView& queue,
   } else if (!queue.round_policy.empty() && !workload.may_lose_turn) {
     remarks.push_back(fmt::format(
         "once it runs it keeps its GPUs to its end: it does not say that it checkpoints "
-        "(annotation {} of its pod template), or is of a kind that Kueue does not suspend",
+        "(annotation {} of its pod template, or its profile), or is of a kind that Kueue does not "
+        "suspend",
         wire::kCheckpointAnnotation));
   }
 }

@@ -1,12 +1,16 @@
 #include "cli/queue_facts.h"
 
+#include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "kube/listing.h"
+#include "kube/profile_api.h"
 #include "kube/round_api.h"
+#include "profile/profile_object.h"
 
 namespace synergy::cli {
 namespace {
@@ -54,6 +58,26 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
   kube::ListRequest pods{PathOf("/api/v1/", "pods", seen), kube::kLivingPods};
   pods.label_selector = wire::kPodSetLabel;
   list_or_note(facts.pods, pods, "pods");
+  const bool asks =
+      std::any_of(facts.workloads.begin(), facts.workloads.end(),
+                  [](const wire::Workload& each) { return !each.profiles_to_ask.empty(); });
+  if (!asks) return facts;
+  std::vector<ProfileObject> profiles;
+  list_or_note(
+      profiles,
+      {facts.all_namespaces ? std::string(kube::kTrainingProfilesPath)
+                            : PathOf("/apis/synergy.io/v1alpha1/", "trainingprofiles", seen),
+       ""},
+      "jobs whose profiles say that they checkpoint");
+  std::set<std::string> checkpointing;
+  for (const ProfileObject& profile : profiles)
+    if (profile.checkpoints) checkpointing.insert(profile.Key());
+  for (wire::Workload& workload : facts.workloads) {
+    workload.may_lose_turn =
+        workload.MayLoseTurn([&](const std::string& profile_namespace, const std::string& name) {
+          return checkpointing.contains(profile_namespace + "/" + name);
+        });
+  }
   return facts;
 }
 

@@ -227,7 +227,12 @@ class RunningDaemon final : public Daemon {
         round_api_(kube::MakeRoundApi(*client_)),
         rounds_driver_(
             round_objects_, *round_api_, *events_,
-            [this](const std::string& uid) { return ProgressOf(uid); }, clock, log, round_metrics_),
+            [this](const std::string& uid) { return ProgressOf(uid); },
+            [this](const std::string& profile_namespace, const std::string& name) {
+              const auto profile = profiles_.Find(profile_namespace, name);
+              return profile != nullptr && profile->object.checkpoints;
+            },
+            clock, log, round_metrics_),
         kueue_watches_(*client_, reader_, config.staleness_limit, clock, log) {
     tuner_driver_.Hold(tuner_profiles_);
     tuner_driver_.Watch(harm_watch_);

@@ -94,12 +94,14 @@ struct RoundsDriver::Queued {
 };
 
 RoundsDriver::RoundsDriver(const RoundObjects& objects, kube::RoundApi& api,
-                           kube::EventRecorder& events, ProgressOf progress, const Clock& clock,
-                           Logger& log, metrics::RoundMetrics& metrics)
+                           kube::EventRecorder& events, ProgressOf progress,
+                           wire::ProfileCheckpoints checkpoints, const Clock& clock, Logger& log,
+                           metrics::RoundMetrics& metrics)
     : objects_(objects),
       api_(api),
       events_(events),
       progress_(std::move(progress)),
+      checkpoints_(std::move(checkpoints)),
       clock_(clock),
       log_(log),
       metrics_(metrics) {}
@@ -292,8 +294,9 @@ void RoundsDriver::Step(const std::stop_token& stop) {
     sum.fragmentation += booked.fragmentation;
     Queued& queued = queues[policy->first];
     queued.objects.push_back(workload);
-    queued.workloads.push_back(
+    RoundWorkload& described = queued.workloads.emplace_back(
         wire::ToRoundWorkload(*policy->second->policy, *workload, kept_.at(workload->uid).service));
+    described.may_lose_turn = workload->MayLoseTurn(checkpoints_);
   }
   std::erase_if(kept_, [this](const auto& entry) { return entry.second.pass != pass_; });
 

@@ -48,8 +48,8 @@ class RoundsDriver {
 
   // All references outlive this.
   RoundsDriver(const RoundObjects& objects, kube::RoundApi& api, kube::EventRecorder& events,
-               ProgressOf progress, const Clock& clock, Logger& log,
-               metrics::RoundMetrics& metrics);
+               ProgressOf progress, wire::ProfileCheckpoints checkpoints, const Clock& clock,
+               Logger& log, metrics::RoundMetrics& metrics);
 
   // Begins anew, by the notes: to be called on becoming the leader.
   void StartOver();
@@ -101,6 +101,7 @@ class RoundsDriver {
   kube::RoundApi& api_;
   kube::EventRecorder& events_;
   const ProgressOf progress_;
+  const wire::ProfileCheckpoints checkpoints_;
   const Clock& clock_;
   Logger& log_;
   metrics::RoundMetrics& metrics_;

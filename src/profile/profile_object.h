@@ -45,7 +45,8 @@ struct ProfileObject {
   std::optional<double> tolerance;  // instead of the controller's
   std::string workload;             // spec.workload: whose speed it is; empty: not said
   int32_t gang_size = 1;            // spec.gangSize: of the gangs whose speed it is
-  bool kept_by_us = false;          // the controller has made it, for what it measures
+  bool checkpoints = false;  // spec.checkpoints: a training goes on where it was when it is stopped
+  bool kept_by_us = false;   // the controller has made it, for what it measures
   // status.measured, where the spec has no points: `profile` and the points of `training` are made
   // of it. None: nothing was measured yet.
   std::optional<MeasuredProfile> measured;

@@ -4,9 +4,11 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "cluster/annotations.h"
 #include "core/wall_time.h"
 #include "wire/json_words.h"
 #include "wire/kueue_readers.h"
@@ -120,6 +122,7 @@ void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view
   const auto assigned = ReadCounts(fields, fields.Object(status["admission"])["podSetAssignments"]);
   const auto reclaimed = ReadCounts(fields, status["reclaimablePods"]);
   bool all_checkpoint = true;
+  std::vector<std::string> to_ask;
   fields.Array(spec["podSets"]).ForEachElement([&](Value set) {
     set = fields.Object(set);
     const Value pod = fields.Object(set["template"]);
@@ -135,9 +138,18 @@ void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view
     workload.gpus += Gpus(std::min(gpus, kMostPods)) * count;
     const Value metadata = fields.Object(pod["metadata"]);
     const Value said = fields.Object(metadata["annotations"])[kCheckpointAnnotation];
-    all_checkpoint &= fields.Text(said) == "true";
+    const std::string_view profile =
+        fields.Text(fields.Object(metadata["labels"])[annotations::kProfile]);
+    if (said.absent() && !profile.empty()) {
+      to_ask.emplace_back(profile);
+    } else {
+      all_checkpoint &= fields.Text(said) == "true";
+    }
   });
   workload.may_lose_turn &= all_checkpoint;
+  if (!workload.may_lose_turn || to_ask.empty()) return;
+  workload.may_lose_turn = false;
+  workload.profiles_to_ask = std::move(to_ask);
 }
 
 void AppendHead(std::string& out, const Workload& workload) {
@@ -151,6 +163,13 @@ void AppendHead(std::string& out, const Workload& workload) {
 }
 
 }  // namespace
+
+bool Workload::MayLoseTurn(const ProfileCheckpoints& checkpoints) const {
+  if (profiles_to_ask.empty()) return may_lose_turn;
+  return std::all_of(
+      profiles_to_ask.begin(), profiles_to_ask.end(),
+      [&](const std::string& profile) { return checkpoints(workload_namespace, profile); });
+}
 
 RoundService ServiceOf(const RoundNote& note) {
   RoundService service;

@@ -7,6 +7,7 @@
 // Threading: values; pure. Read by ObjectReader (objects.h).
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +49,10 @@ struct WorkloadOwner {
   std::string uid;
 };
 
+// Whether the TrainingProfile of that namespace and name says that its trainings checkpoint.
+using ProfileCheckpoints =
+    std::function<bool(const std::string& profile_namespace, const std::string& name)>;
+
 struct Workload {
   std::string uid;
   std::string workload_namespace;
@@ -67,11 +72,16 @@ struct Workload {
   // Its owner is of a kind that Kueue suspends, and each pod template with GPUs says that its
   // training goes on where it was (annotation synergy.io/checkpoint: "true").
   bool may_lose_turn = false;
+  // The profiles of templates that do not say so, nor the contrary. Empty where their word would
+  // change nothing.
+  std::vector<std::string> profiles_to_ask;
   WallTime created{};
   WallTime quota_since{};         // when `has_quota` became what it is
   std::optional<RoundNote> note;  // none also where it makes no sense
 
   std::string Key() const { return workload_namespace + "/" + name; }
+  // `may_lose_turn`, or the profiles say it.
+  bool MayLoseTurn(const ProfileCheckpoints& checkpoints) const;
   // What it would be without us: what we wrote is not its own, whatever else stands there is.
   int64_t OwnPriority() const { return note && note->written == priority ? note->own : priority; }
 };

@@ -62,6 +62,7 @@ class SpecReader {
         training.gpus = Gpus(fields_.Integer(gpus, 1, kMostGpus));
       object.tolerance = ReadTolerance(spec_["tolerance"]);
       object.workload = ReadText(fields_, spec_["workload"]);
+      object.checkpoints = fields_.Truth(spec_["checkpoints"]);
       if (const Value size = spec_["gangSize"]; !size.absent())
         object.gang_size = static_cast<int32_t>(fields_.Integer(size, 1, kMostGangMembers));
       training.spread = ReadSpread();

@@ -29,6 +29,8 @@ ROUNDS = "synergy.io/rounds"
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
 REAL_GPUS = 2
 TEAM = 10  # the value of a class of priority
+SAVES = fungible.profile("saves", (1, 1), (3, 3))
+SAVES["spec"]["checkpoints"] = True
 
 
 def queued(item, name="queue"):
@@ -64,7 +66,7 @@ class KueueTest(unittest.TestCase):
         trainers.advertise_gpus(cls.cluster, REAL_GPUS)
         cls.cluster.create(queues.FLAVOR, *queues.queue("queue"), *queues.of_turns("turns", 1), *queues.of_turns("two", 2),
                            *queues.of_turns("real", REAL_GPUS),
-                           queues.priority_class("team", TEAM), SENSITIVE, turns.PROFILE)
+                           queues.priority_class("team", TEAM), SENSITIVE, SAVES, turns.PROFILE)
         wait_for("the profile to be judged", lambda: cls.cluster.get("tp", "sensitive").get("status", {}).get("demand"))
         cls.extender = Extender(cls.cluster)
         cls.extender.start()
@@ -183,7 +185,9 @@ class KueueTest(unittest.TestCase):
         return {name: item["spec"].get("priority", 0) for name, item in self.workloads(queue).items()}
 
     def test_jobs_that_checkpoint_take_turns_and_have_their_priorities_back(self):
-        jobs = [training(name, CHECKPOINTS) for name in ("a", "b")]
+        jobs = [training("a", CHECKPOINTS), training("b", {})]
+        # Of the second its profile says it.
+        jobs[1]["spec"]["template"]["metadata"]["labels"] = {"synergy.io/profile": SAVES["metadata"]["name"]}
         for job in jobs:
             job["metadata"]["labels"][CLASS] = "team"
         self.take_turns(*jobs)

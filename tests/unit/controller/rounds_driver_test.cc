@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -156,6 +157,7 @@ class RoundsDriverTest : public ::testing::Test {
   metrics::RoundMetrics metrics;
   HeardTurns events;
   std::map<std::string, PodProgress> progress;
+  std::set<std::string> checkpointing;  // profiles
   RoundsDriver driver{objects,
                       api,
                       events,
@@ -163,6 +165,9 @@ class RoundsDriverTest : public ::testing::Test {
                         const auto found = progress.find(uid);
                         if (found == progress.end()) return std::nullopt;
                         return found->second;
+                      },
+                      [this](const std::string& profile_namespace, const std::string& name) {
+                        return checkpointing.contains(profile_namespace + "/" + name);
                       },
                       clock,
                       log.log,
@@ -396,6 +401,22 @@ TEST_F(RoundsDriverTest, WhoDoesNotCheckpointRunsToItsEnd) {
     EXPECT_THAT(written, HasSubstr("a served")) << "nobody's band changes";
   EXPECT_EQ(Now("a").priority, 1);
   EXPECT_EQ(Now("b").priority, 0);
+}
+
+TEST_F(RoundsDriverTest, AProfileMaySayThatItsJobsCheckpoint) {
+  for (const char* name : {"a", "b"}) {
+    wire::Workload asks = Workload(name);
+    asks.may_lose_turn = false;
+    asks.profiles_to_ask = {"bert"};
+    Add(asks);
+  }
+  Step();
+  Start("a");
+  for (const std::string& written : StepFor(minutes(20)))
+    EXPECT_THAT(written, HasSubstr("a served")) << "nobody's band changes";
+  checkpointing = {"team/bert"};
+  EXPECT_THAT(StepFor(minutes(10)), Contains(HasSubstr("b")));
+  EXPECT_EQ(Now("b").priority, 1);
 }
 
 TEST_F(RoundsDriverTest, PrioritiesComeBackWhenThePolicyGoes) {

@@ -107,6 +107,34 @@ TEST(Workloads, LoseTheirTurnOnlyIfTheyCanBeSuspendedAndCheckpoint) {
   EXPECT_FALSE(may("LeaderWorkerSet", PodSet("a", 1, 1)));
 }
 
+TEST(Workloads, LetTheirProfilesSayThatTheyCheckpoint) {
+  const auto set = [](const std::string& metadata) {
+    return fmt::format(
+        R"({{"name":"a","count":1,"template":{{"metadata":{},
+            "spec":{{"containers":[{{"resources":{{"limits":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}})",
+        metadata);
+  };
+  const std::string silent = set(R"({"labels":{"synergy.io/profile":"bert"}})");
+  const std::string against = set(
+      R"({"labels":{"synergy.io/profile":"bert"},"annotations":{"synergy.io/checkpoint":"false"}})");
+  const auto may = [](const std::string& kind, const std::string& sets) {
+    const auto workload = Only<Workload>(
+        fmt::format(R"(,"namespace":"team","ownerReferences":[{{"kind":"{}","controller":true}}])",
+                    kind),
+        Spec(sets));
+    return workload.MayLoseTurn([](const std::string& profile_namespace, const std::string& name) {
+      return profile_namespace == "team" && name == "bert";
+    });
+  };
+  EXPECT_TRUE(may("Job", silent));
+  EXPECT_TRUE(may("JobSet", silent + "," + PodSet("b", 1, 1)));
+  EXPECT_FALSE(may("JobSet", silent + "," + PodSet("b", 1, 1, false)));
+  EXPECT_FALSE(may("Job", against));
+  EXPECT_FALSE(may("Job", set(R"({"labels":{"synergy.io/profile":"other"}})")));
+  EXPECT_FALSE(may("Job", set("{}")));
+  EXPECT_FALSE(may("Pod", silent));
+}
+
 TEST(Workloads, ThatTheUserStoppedAreNotActive) {
   EXPECT_FALSE(Only<Workload>(kJob, Spec(PodSet("a", 1, 1), R"(,"active":false)")).active);
 }

@@ -37,7 +37,7 @@ std::vector<std::string> ProblemsOf(std::string_view spec) {
 
 TEST(ReadProfileTest, ReadsMeasuredPoints) {
   const ProfileObject object = Read(
-      R"({"gpuProduct":"A100","gpus":2,"tolerance":0.05,"points":[
+      R"({"gpuProduct":"A100","gpus":2,"tolerance":0.05,"checkpoints":true,"points":[
         {"cpu":1,"memory":"10G","throughput":0.5},{"cpu":"2500m","memory":"10G","throughput":1}]})");
   EXPECT_THAT(object.problems, IsEmpty());
   EXPECT_EQ(object.Key(), "team/image");
@@ -46,6 +46,7 @@ TEST(ReadProfileTest, ReadsMeasuredPoints) {
   EXPECT_EQ(object.training.model, "image");
   EXPECT_EQ(object.training.gpu_product, "A100");
   EXPECT_EQ(object.tolerance, 0.05);
+  EXPECT_TRUE(object.checkpoints);
   ASSERT_NE(object.profile, nullptr);
   EXPECT_EQ(object.profile->gpus(), Gpus(2));
   EXPECT_EQ(object.profile->Demand(0), (ResourceVector{Gpus(2), MilliCpu(2500), GB(10)}));
