@@ -5,11 +5,13 @@
 #include <optional>
 #include <stop_token>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "allocation/gang_allocation.h"
+#include "allocation/gang_launchers.h"
 #include "cluster/fit.h"
 #include "cluster/node_selection.h"
 
@@ -58,7 +60,10 @@ Gangs::Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource,
       log_(log) {}
 
 Gangs::Roll Gangs::Call(const Gang& gang) const {
-  Roll roll{.members = state_.GangMembers(gang.name), .to_place = {}, .disagreement = {}};
+  Roll roll{.members = state_.GangMembers(gang.name),
+            .to_place = {},
+            .launchers = {},
+            .disagreement = {}};
   for (const GangMember& member : roll.members) {
     const Gang& own = *member.pod->gang;
     if (!own.problem.empty()) {
@@ -67,9 +72,10 @@ Gangs::Roll Gangs::Call(const Gang& gang) const {
       roll.disagreement = fmt::format("its members disagree about its size: {} and {}",
                                       std::min(own.size, gang.size), std::max(own.size, gang.size));
     }
-    // What has no GPU needs no place of ours: it is there, and that is all.
-    if (!member.pod->UsesGpus()) continue;
-    if (member.placed) {
+    if (!member.pod->UsesGpus()) {
+      // It is there, and kube-scheduler places it without us.
+      if (!member.placed) roll.launchers.push_back(member.pod);
+    } else if (member.placed) {
       ++roll.running;
     } else {
       roll.to_place.push_back(member.pod);
@@ -139,7 +145,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const AskedNodes& asked, const Roll& rol
     const bool says = who.waiting != nullptr && who.waiting->selection != nullptr;
     return !says || MayGoTo(*who.waiting->selection, detail.name, detail.labels, detail.taints);
   };
-  const GangPlan plan = PlanGang(*snapshot, roll.to_place, reserve_, may_go);
+  const GangPlan plan = PlanAround(*snapshot, name, roll, may_go);
   if (plan.places.empty()) {
     record.refused.clear();
     Release(record);
@@ -159,9 +165,8 @@ GangVerdict Gangs::Plan(const Pod& pod, const AskedNodes& asked, const Roll& rol
     record.held.push_back(uid);
     if (uid == pod.uid) verdict.text = node;
   }
-  // Longer than a gang is given, so that it is Look() that ends it and says so.
   const Instant now = clock_.Now();
-  if (!state_.Hold(places, now + 2 * times_.hold)) {
+  if (!Hold(places, roll, *snapshot, record)) {
     record.held.clear();
     return NotYet(name, "its places were taken by others meanwhile");
   }
@@ -170,6 +175,58 @@ GangVerdict Gangs::Plan(const Pod& pod, const AskedNodes& asked, const Roll& rol
   log_.Info("gang has its places",
             {{"gang", name}, {"members", roll.members.size()}, {"held", places.size()}});
   return verdict;
+}
+
+bool Gangs::Hold(const std::vector<GangPlace>& places, const Roll& roll,
+                 const ClusterSnapshot& snapshot, Record& record) {
+  state_.Release(std::exchange(record.launchers, {}));
+  // Longer than a gang is given, so that it is Look() that ends it and says so.
+  const Instant until = clock_.Now() + 2 * times_.hold;
+  const std::vector<GangPlace> launchers = KnownPlaces(snapshot, roll.launchers);
+  if (!launchers.empty()) {
+    std::vector<GangPlace> all = places;
+    all.insert(all.end(), launchers.begin(), launchers.end());
+    if (state_.Hold(all, until)) {
+      for (const GangPlace& launcher : launchers) record.launchers.push_back(launcher.uid);
+      return true;
+    }
+  }
+  return state_.Hold(places, until);
+}
+
+GangPlan Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
+                           const Roll& roll, const MayGo& may_go) const {
+  std::set<std::string> vacant;
+  std::set<std::string_view> nodes;
+  const std::vector<VacantPlace> places = state_.VacantPlacesOf(gang);
+  for (const VacantPlace& place : places) {
+    vacant.insert(place.pod->uid);
+    nodes.insert(place.pod->node);
+  }
+  if (!places.empty()) {
+    const auto may_replace = [&](size_t member, NodeIndex node) {
+      return nodes.contains(snapshot.node(node).detail->name) && may_go(member, node);
+    };
+    GangPlan plan = PlanGang(snapshot, roll.to_place, reserve_, may_replace, vacant);
+    if (!plan.places.empty()) return plan;
+  }
+  GangPlan plan = PlanGang(snapshot, roll.to_place, reserve_, may_go, vacant);
+  if (!plan.places.empty()) return plan;
+  // What members of gangs of lower priority have left is not held against this one.
+  const auto is_lower = [&](const Pod& left) {
+    return std::all_of(roll.to_place.begin(), roll.to_place.end(),
+                       [&](const auto& member) { return left.priority < member->priority; });
+  };
+  std::vector<std::string> yielding;
+  for (const VacantPlace& place : state_.VacantPlaces()) {
+    if (place.gang != gang && is_lower(*place.pod)) yielding.push_back(place.pod->uid);
+  }
+  if (yielding.empty()) return plan;
+  vacant.insert(yielding.begin(), yielding.end());
+  GangPlan higher = PlanGang(snapshot, roll.to_place, reserve_, may_go, vacant);
+  if (higher.places.empty()) return plan;
+  for (const std::string& uid : yielding) state_.SettleVacant(uid, false);
+  return higher;
 }
 
 std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
@@ -246,6 +303,7 @@ Result<std::optional<ResourceVector>> Gangs::Await(const std::string& uid) {
 
 void Gangs::Release(Record& record) {
   state_.Release(record.held);
+  state_.Release(std::exchange(record.launchers, {}));
   record.held.clear();
   record.passed.clear();
   record.may_bind = false;

@@ -15,8 +15,8 @@ class GangPlanner {
  public:
   GangPlanner(const ClusterSnapshot& snapshot,
               const std::vector<std::shared_ptr<const Pod>>& members, const ReserveRule& reserve,
-              const MayGo& may_go)
-      : snapshot_(snapshot), members_(members), reserve_(reserve), may_go_(may_go) {
+              const MayGo& may_go, const std::set<std::string>& but)
+      : snapshot_(snapshot), members_(members), reserve_(reserve), may_go_(may_go), uids_(but) {
     for (const auto& member : members) {
       uids_.insert(member->uid);
       shape_of_.push_back(ShapeOf(*member));
@@ -187,7 +187,7 @@ class GangPlanner {
   const std::vector<std::shared_ptr<const Pod>>& members_;
   const ReserveRule& reserve_;
   const MayGo& may_go_;
-  std::set<std::string> uids_;
+  std::set<std::string> uids_;      // of pods that are thought away
   std::vector<const Pod*> shapes_;  // one of each
   std::vector<size_t> shape_of_;    // by member
   std::vector<Entry> nodes_;
@@ -197,8 +197,9 @@ class GangPlanner {
 
 GangPlan PlanGang(const ClusterSnapshot& snapshot,
                   const std::vector<std::shared_ptr<const Pod>>& members,
-                  const ReserveRule& reserve, const MayGo& may_go) {
-  return GangPlanner(snapshot, members, reserve, may_go).Plan();
+                  const ReserveRule& reserve, const MayGo& may_go,
+                  const std::set<std::string>& but) {
+  return GangPlanner(snapshot, members, reserve, may_go, but).Plan();
 }
 
 }  // namespace synergy

@@ -15,6 +15,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "allocation/best_fit.h"
@@ -36,9 +38,11 @@ struct GangPlan {
 // Whether a member (its place in the list) may go to a node, for what is not resources.
 using MayGo = std::function<bool(size_t member, NodeIndex node)>;
 
-// For members that are not bound; whatever the snapshot counts of them is thought away.
+// For members that are not bound; whatever the snapshot counts of them, and of the pods `but` (by
+// uid), is thought away.
 GangPlan PlanGang(const ClusterSnapshot& snapshot,
                   const std::vector<std::shared_ptr<const Pod>>& members,
-                  const ReserveRule& reserve, const MayGo& may_go);
+                  const ReserveRule& reserve, const MayGo& may_go,
+                  const std::set<std::string>& but = {});
 
 }  // namespace synergy

@@ -78,6 +78,7 @@ bindTimeout: 3s
 assumeTimeout: 45s
 expectTimeout: 500ms
 gangHold: 20s
+replacementHold: 30s
 stalenessLimit: 5m
 shutdownGrace: 1h
 maxBodySize: 8Mi
@@ -100,6 +101,7 @@ log:
   EXPECT_EQ(config.preference_percent, 25);
   EXPECT_EQ(config.bind_timeout, seconds(3));
   EXPECT_EQ(config.gang_hold, seconds(20));
+  EXPECT_EQ(config.replacement_hold, seconds(30));
   EXPECT_EQ(config.assume_timeout, seconds(45));
   EXPECT_EQ(config.expect_timeout, milliseconds(500));
   EXPECT_EQ(config.staleness_limit, minutes(5));
@@ -154,8 +156,8 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
        "3: listen_address: there is no such field; known here: assumeTimeout, bindTimeout, "
        "expectTimeout, gangHold, "
        "gpuResource, hold, httpListen, listen, log, maxBodySize, nodeHeadroom, preferencePercent, "
-       "recordFile, recordLimit, reservePerGpu, schedulerName, shadow, shutdownGrace, "
-       "stalenessLimit, tls"},
+       "recordFile, recordLimit, replacementHold, reservePerGpu, schedulerName, shadow, "
+       "shutdownGrace, stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
        "2: log.colour: there is no such field; known here: format, level"},
       {"an unknown field of the reserve", "reservePerGpu:\n  gpus: 1\n",
