@@ -17,6 +17,7 @@
 #include "extender/gauges.h"
 #include "extender/scheduler_extender.h"
 #include "extender/shadow.h"
+#include "extender/vacancies.h"
 #include "http/server.h"
 #include "kube/api_client.h"
 #include "kube/cluster_store.h"
@@ -109,6 +110,7 @@ class RunningDaemon final : public Daemon {
                   clock, log, metrics_,
                   {[this] { return watches_.Current(); },
                    [this] { clock_.SleepFor(kWatchCatchUp, {}); }}),
+        vacancies_(state_, *pod_api_, *events_, clock, log, metrics_),
         pod_store_(state_),
         shadow_(state_, ReserveOf(config), SlackOf(config), log, metrics_,
                 [this] { return all_started_ && watches_.Current(); }),
@@ -121,6 +123,8 @@ class RunningDaemon final : public Daemon {
 
   Result<> Start() {
     if (const Result<> started = StartRecording(); !started) return started;
+    // Whoever binds nothing holds nothing.
+    if (!config_.shadow) state_.HoldVacated(config_.replacement_hold);
     watches_.Start("nodes", "/api/v1/nodes", node_store_);
     kube::ObjectStore<Pod>& pods =
         config_.shadow ? static_cast<kube::ObjectStore<Pod>&>(shadow_) : pod_store_;
@@ -140,6 +144,7 @@ class RunningDaemon final : public Daemon {
       gauges.waiting_binds = gangs.waiting_binds;
       gauges.gangs_waiting_for_locality = gangs.waiting_for_locality;
       gauges.gangs_placed = gangs.placed;
+      gauges.vacant_places = state_.VacantPlaces().size();
       return gauges;
     });
     AddRoutes();
@@ -150,6 +155,7 @@ class RunningDaemon final : public Daemon {
         binder_.SettleExpired();
         ages_.Look(state_.HeldPlaces(), clock_.Now());
         extender_.gangs().Look();
+        vacancies_.Look();
       }
     });
     if (http_server_) {
@@ -225,6 +231,7 @@ class RunningDaemon final : public Daemon {
   Binder binder_;
   PlaceAges ages_;
   SchedulerExtender extender_;
+  Vacancies vacancies_;
   kube::PodStore pod_store_;
   Shadow shadow_;  // in its place, in shadow mode
   kube::NodeStore node_store_;

@@ -5,11 +5,13 @@
 #include <optional>
 #include <stop_token>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "allocation/gang_allocation.h"
+#include "allocation/gang_launchers.h"
 #include "cluster/fit.h"
 #include "cluster/node_selection.h"
 #include "core/wall_time.h"
@@ -87,7 +89,10 @@ Gangs::Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource,
       log_(log) {}
 
 Gangs::Roll Gangs::Call(const Gang& gang) const {
-  Roll roll{.members = state_.GangMembers(gang.name), .to_place = {}, .disagreement = {}};
+  Roll roll{.members = state_.GangMembers(gang.name),
+            .to_place = {},
+            .launchers = {},
+            .disagreement = {}};
   for (const GangMember& member : roll.members) {
     const Gang& own = *member.pod->gang;
     if (!own.problem.empty()) {
@@ -96,9 +101,10 @@ Gangs::Roll Gangs::Call(const Gang& gang) const {
       roll.disagreement = fmt::format("its members disagree about its size: {} and {}",
                                       std::min(own.size, gang.size), std::max(own.size, gang.size));
     }
-    // What has no GPU needs no place of ours: it is there, and that is all.
-    if (!member.pod->UsesGpus()) continue;
-    if (member.placed) {
+    if (!member.pod->UsesGpus()) {
+      // It is there, and kube-scheduler places it without us.
+      if (!member.placed) roll.launchers.push_back(member.pod);
+    } else if (member.placed) {
       ++roll.running;
     } else {
       roll.to_place.push_back(member.pod);
@@ -179,9 +185,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const AskedNodes& asked, const Roll& rol
     return !says || MayGoTo(*who.waiting->selection, detail.name, detail.labels, detail.taints);
   };
   const WallTime first_asked = FirstAsked(roll, record);
-  const LocalPlan local = PlanGangLocally(*snapshot, roll.to_place, reserve_, may_go, locality_,
-                                          SpreadOf(roll.to_place), clock_.WallNow() - first_asked,
-                                          NodesOf(roll.members, *snapshot));
+  const LocalPlan local = PlanAround(*snapshot, name, roll, may_go, clock_.WallNow() - first_asked);
   const GangPlan& plan = local.plan;
   if (local.waits_until) {
     Release(record);
@@ -208,9 +212,8 @@ GangVerdict Gangs::Plan(const Pod& pod, const AskedNodes& asked, const Roll& rol
     record.held.push_back(uid);
     if (uid == pod.uid) verdict.text = node;
   }
-  // Longer than a gang is given, so that it is Look() that ends it and says so.
   const Instant now = clock_.Now();
-  if (!state_.Hold(places, now + 2 * times_.hold)) {
+  if (!Hold(places, roll, *snapshot, record)) {
     record.held.clear();
     return NotYet(name, "its places were taken by others meanwhile");
   }
@@ -222,6 +225,66 @@ GangVerdict Gangs::Plan(const Pod& pod, const AskedNodes& asked, const Roll& rol
                                     {"held", places.size()},
                                     {"within", ToString(local.tier)}});
   return verdict;
+}
+
+bool Gangs::Hold(const std::vector<GangPlace>& places, const Roll& roll,
+                 const ClusterSnapshot& snapshot, Record& record) {
+  state_.Release(std::exchange(record.launchers, {}));
+  // Longer than a gang is given, so that it is Look() that ends it and says so.
+  const Instant until = clock_.Now() + 2 * times_.hold;
+  const std::vector<GangPlace> launchers = KnownPlaces(snapshot, roll.launchers);
+  if (!launchers.empty()) {
+    std::vector<GangPlace> all = places;
+    all.insert(all.end(), launchers.begin(), launchers.end());
+    if (state_.Hold(all, until)) {
+      for (const GangPlace& launcher : launchers) record.launchers.push_back(launcher.uid);
+      return true;
+    }
+  }
+  return state_.Hold(places, until);
+}
+
+LocalPlan Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
+                            const Roll& roll, const MayGo& may_go, Duration waited) const {
+  const std::vector<NodeIndex> beside = NodesOf(roll.members, snapshot);
+  const auto placed = [&](GangPlan plan) {
+    std::vector<NodeIndex> all = beside;
+    all.insert(all.end(), plan.places.begin(), plan.places.end());
+    const SpreadTier tier = TierOf(snapshot, all, locality_.rack_label);
+    return LocalPlan{std::move(plan), tier, {}};
+  };
+  std::set<std::string> vacant;
+  std::set<std::string_view> nodes;
+  const std::vector<VacantPlace> places = state_.VacantPlacesOf(gang);
+  for (const VacantPlace& place : places) {
+    vacant.insert(place.pod->uid);
+    nodes.insert(place.pod->node);
+  }
+  if (!places.empty()) {
+    const auto may_replace = [&](size_t member, NodeIndex node) {
+      return nodes.contains(snapshot.node(node).detail->name) && may_go(member, node);
+    };
+    GangPlan plan = PlanGang(snapshot, roll.to_place, reserve_, may_replace, vacant);
+    if (!plan.places.empty()) return placed(std::move(plan));
+  }
+  LocalPlan local = PlanGangLocally(snapshot, roll.to_place, reserve_, may_go, locality_,
+                                    SpreadOf(roll.to_place), waited, beside, vacant);
+  if (!local.plan.places.empty() || local.waits_until) return local;
+  // What members of gangs of lower priority have left is not held against this one.
+  const auto is_lower = [&](const Pod& left) {
+    return std::all_of(roll.to_place.begin(), roll.to_place.end(),
+                       [&](const auto& member) { return left.priority < member->priority; });
+  };
+  std::vector<std::string> yielding;
+  for (const VacantPlace& place : state_.VacantPlaces()) {
+    if (place.gang != gang && is_lower(*place.pod)) yielding.push_back(place.pod->uid);
+  }
+  if (yielding.empty()) return local;
+  vacant.insert(yielding.begin(), yielding.end());
+  GangPlan higher = PlanGang(snapshot, roll.to_place, reserve_, may_go, vacant);
+  if (higher.places.empty()) return local;
+  for (const std::string& uid : yielding) state_.SettleVacant(uid, false);
+  return placed(std::move(higher));
 }
 
 std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
@@ -298,6 +361,7 @@ Result<std::optional<ResourceVector>> Gangs::Await(const std::string& uid) {
 
 void Gangs::Release(Record& record) {
   state_.Release(record.held);
+  state_.Release(std::exchange(record.launchers, {}));
   record.held.clear();
   record.passed.clear();
   record.may_bind = false;

@@ -15,8 +15,9 @@
 //                       pods came within `hold`; such a gang rests before it is tried again
 //
 // A gang of which a member runs (one has failed, say, or the extender was away) is not held up:
-// those who are there are placed together, around the others. All of this is in memory: after a
-// restart members that are bound count, the others are planned again.
+// those who are there are placed together, around the others, and first where members have left
+// places vacant (cluster/vacant_places.h). All of this is in memory: after a restart members that
+// are bound count, the others are planned again.
 //
 // Threading: from any thread. Await blocks. Nothing here talks to the API server.
 
@@ -94,9 +95,10 @@ class Gangs {
     Instant first_asked{};  // as long as it waits; none: nobody has since it was bound
     Instant last_asked{};
     Instant held_since{};
-    std::vector<std::string> held;  // uids; empty: nothing is held
-    std::set<std::string> passed;   // of them, those that kube-scheduler has let through
-    bool may_bind = false;          // all of them, when the last one passed
+    std::vector<std::string> held;       // uids; empty: nothing is held
+    std::set<std::string> passed;        // of them, those that kube-scheduler has let through
+    std::vector<std::string> launchers;  // uids of those for which room is held beside them
+    bool may_bind = false;               // all of them, when the last one passed
     // What all of them are given, found out when the first may be bound.
     std::optional<std::optional<ResourceVector>> allocation;
     // Nodes that kube-scheduler does not let a member go to, by its uid.
@@ -109,7 +111,8 @@ class Gangs {
   // The members of a gang, counted.
   struct Roll {
     std::vector<GangMember> members;
-    std::vector<std::shared_ptr<const Pod>> to_place;  // with GPUs, neither bound nor being bound
+    std::vector<std::shared_ptr<const Pod>> to_place;   // with GPUs, neither bound nor being bound
+    std::vector<std::shared_ptr<const Pod>> launchers;  // without GPUs, and not bound
     size_t running = 0;  // those with GPUs that are bound, or being bound
     std::string disagreement;
 
@@ -123,6 +126,13 @@ class Gangs {
   Roll Call(const Gang& gang) const;
   GangVerdict PlaceHeld(const Pod& pod, const AskedNodes& asked, Record& record);
   GangVerdict Plan(const Pod& pod, const AskedNodes& asked, const Roll& roll, Record& record);
+  // Holds these places, with room for the launchers whose node is known if it has that.
+  bool Hold(const std::vector<GangPlace>& places, const Roll& roll, const ClusterSnapshot& snapshot,
+            Record& record);
+  // First in the places that its members have left vacant, else where it may go so long after its
+  // first ask; else also in those that gangs of lower priority have left, which are then given up.
+  LocalPlan PlanAround(const ClusterSnapshot& snapshot, const std::string& gang, const Roll& roll,
+                       const MayGo& may_go, Duration waited) const;
   // Why the gang could not run if the cluster were empty; empty: it could.
   std::string TooLarge(const Pod& pod, const Roll& roll, const ClusterSnapshot& snapshot) const;
   std::string DescribeLack(const Roll& roll, const GangPlan& plan,

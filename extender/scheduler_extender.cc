@@ -5,12 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "allocation/asked_nodes.h"
 #include "allocation/candidates.h"
 #include "allocation/preemption.h"
 #include "allocation/ranking.h"
 #include "allocation/room_under_way.h"
 #include "cluster/fit.h"
+#include "extender/vacancies.h"
 #include "wire/extender_messages.h"
 
 namespace synergy::extender {
@@ -190,6 +193,24 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     judge();
     metrics_.CountSecondLook(fitting.empty() ? "in_vain" : "found_room");
   }
+  std::deque<std::string> held_for;
+  const std::vector<VacantPlace> vacant =
+      fitting.empty() ? state_.VacantPlaces() : std::vector<VacantPlace>();
+  Candidates judged(*snapshot, args->pod, counted_on, asked);
+  for (size_t i = 0; i < args->size() && !vacant.empty(); ++i) {
+    const auto in_the_way = VacantInTheWay(args->pod, *judged.Judge(i).state, vacant);
+    if (in_the_way.empty()) continue;
+    if (YieldTo(args->pod, in_the_way)) {
+      for (const VacantPlace& place : in_the_way) state_.SettleVacant(place.pod->uid, false);
+      judge();
+      break;
+    }
+    std::string text = fmt::format("its room is held for the pod that replaces {}, of gang {}",
+                                   in_the_way.back().pod->Key(), in_the_way.back().gang);
+    // kube-scheduler would not hear that the place is given back; of an error it asks again soon.
+    if (!in_the_way.back().settled) return wire::WriteError(text);
+    failed[i].reason = held_for.emplace_back(std::move(text));
+  }
   // With one node left kube-scheduler does not ask for scores: that node it is.
   if (fitting.size() == 1 && last_fitting) Expect(args->pod, *last_fitting);
 
@@ -218,6 +239,12 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
     watches_.catch_up();
     verdict = gangs_.Place(args.pod, asked);
     metrics_.CountSecondLook(verdict.short_of_room ? "in_vain" : "found_room");
+  }
+  if (verdict.short_of_room) {
+    const std::vector<VacantPlace> vacant = state_.VacantPlaces();
+    // They may be given back within a second, of which kube-scheduler would not hear.
+    if (std::any_of(vacant.begin(), vacant.end(), [](const auto& place) { return !place.settled; }))
+      verdict.kind = GangVerdict::Kind::kNotYet;
   }
   log_.Debug("filtered", {{"request", id},
                           {"pod", args.pod.Key()},

@@ -14,6 +14,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh replay [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
        scripts/bench.sh turns [--runs N] [--round SECONDS] [--json FILE]
        scripts/bench.sh rounds-chaos [--jobs N] [--seconds N] [--kill-every N] [--json FILE]
+       scripts/bench.sh gangs [--rounds N] [--seed N] [--json FILE]
        scripts/bench.sh tuner [--part passes|work|all] [--nodes N] [--changes N] [--patches-per-second N] [--json FILE]
        scripts/bench.sh guard [--factor N] [--update] [--json FILE]
        scripts/bench.sh device-plugin [CALLS]
@@ -91,6 +92,11 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --nodes N         simulated nodes with 8 GPUs each (3)
       --seed N          of the jobs (1)
       --instance N      which ports and addresses the test cluster takes (10)
+  gangs       two gangs of eight that want the same eight GPUs, again and again: always one runs whole, never a part of both, and
+              nothing stays held (scripts/setup.sh installs what it needs); a quarter of an hour
+      --rounds N        times (100)
+      --seed N          of what comes between (5)
+      --instance N      which ports and addresses the test cluster takes (8)
   tuner       how long the tuner takes to decide for a large cluster, how soon it serves a pod that arrives meanwhile, and
               whether it keeps to its rate; two minutes
       --part WHAT       passes: decisions alone; work: all of it in real time (all)
@@ -255,6 +261,12 @@ run_rounds_chaos() {
   SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/rounds_chaos.py" "$@"
 }
 
+run_gangs() {
+  say "building the extender (release)"
+  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target synergy-extender) >&2
+  SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/gangs_bench.py" "$@"
+}
+
 end_cluster() {
   "$here/cluster.sh" down --state "$state" >&2 || warn "the test cluster in $state did not end"
   rmdir "$state" 2>/dev/null || true
@@ -339,7 +351,7 @@ case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
   rounds-chaos) run_rounds_chaos "${@:2}" ;;
   objective | round | rounds | simulate) run_rounds "$@" ;;
-  extender | scheduler | relist | lists | webhook | nodes | profiling | replay | tuner | turns) "run_$1" "${@:2}" ;;
+  extender | scheduler | relist | lists | webhook | nodes | profiling | replay | gangs | tuner | turns) "run_$1" "${@:2}" ;;
   guard | progress | pulls | gavel) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;

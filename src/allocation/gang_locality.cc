@@ -42,11 +42,16 @@ class LocalPlanner {
  public:
   LocalPlanner(const ClusterSnapshot& snapshot,
                const std::vector<std::shared_ptr<const Pod>>& members, const ReserveRule& reserve,
-               const MayGo& may_go, const LocalityRules& rules)
-      : snapshot_(snapshot), members_(members), reserve_(reserve), may_go_(may_go), rules_(rules) {}
+               const MayGo& may_go, const LocalityRules& rules, const std::set<std::string>& but)
+      : snapshot_(snapshot),
+        members_(members),
+        reserve_(reserve),
+        may_go_(may_go),
+        rules_(rules),
+        but_(but) {}
 
   LocalPlan Plan(const LocalityWaits& waits, Duration waited) {
-    GangPlan anywhere = PlanGang(snapshot_, members_, reserve_, may_go_);
+    GangPlan anywhere = PlanGang(snapshot_, members_, reserve_, may_go_, but_);
     // Where nothing has room for it, that is what it waits for.
     if (anywhere.places.empty()) return {.plan = std::move(anywhere), .waits_until = {}};
     Duration ends{};
@@ -71,7 +76,7 @@ class LocalPlanner {
   }
 
   LocalPlan PlanBeside(std::span<const NodeIndex> beside) {
-    GangPlan plan = PlanGangAmong(snapshot_, members_, reserve_, may_go_, beside);
+    GangPlan plan = PlanGangAmong(snapshot_, members_, reserve_, may_go_, beside, but_);
     if (plan.places.empty()) {
       std::vector<NodeIndex> near;
       std::set<std::string_view> wanted;
@@ -79,9 +84,9 @@ class LocalPlanner {
       for (const auto& [rack, nodes] : racks()) {
         if (wanted.contains(rack)) near.insert(near.end(), nodes.begin(), nodes.end());
       }
-      if (!near.empty()) plan = PlanGangAmong(snapshot_, members_, reserve_, may_go_, near);
+      if (!near.empty()) plan = PlanGangAmong(snapshot_, members_, reserve_, may_go_, near, but_);
     }
-    if (plan.places.empty()) plan = PlanGang(snapshot_, members_, reserve_, may_go_);
+    if (plan.places.empty()) plan = PlanGang(snapshot_, members_, reserve_, may_go_, but_);
     if (plan.places.empty()) return {.plan = std::move(plan), .waits_until = {}};
     std::vector<NodeIndex> all(beside.begin(), beside.end());
     all.insert(all.end(), plan.places.begin(), plan.places.end());
@@ -110,7 +115,7 @@ class LocalPlanner {
     GangPlan best;
     std::tuple<size_t, int64_t> best_key;
     for (const auto& [rack, nodes] : racks()) {
-      GangPlan plan = PlanGangAmong(snapshot_, members_, reserve_, may_go_, nodes);
+      GangPlan plan = PlanGangAmong(snapshot_, members_, reserve_, may_go_, nodes, but_);
       if (plan.places.empty()) continue;
       int64_t free = 0;
       for (const NodeIndex node : nodes) free += snapshot_.node(node).Free().gpus.count();
@@ -142,6 +147,7 @@ class LocalPlanner {
   const ReserveRule& reserve_;
   const MayGo& may_go_;
   const LocalityRules& rules_;
+  const std::set<std::string>& but_;
   std::optional<Racks> racks_;
 };
 
@@ -175,9 +181,9 @@ LocalPlan PlanGangLocally(const ClusterSnapshot& snapshot,
                           const std::vector<std::shared_ptr<const Pod>>& members,
                           const ReserveRule& reserve, const MayGo& may_go,
                           const LocalityRules& rules, const SpreadCost& cost, Duration waited,
-                          std::span<const NodeIndex> beside) {
+                          std::span<const NodeIndex> beside, const std::set<std::string>& but) {
   const LocalityWaits waits = WaitsOf(rules, cost);
-  LocalPlanner planner(snapshot, members, reserve, may_go, rules);
+  LocalPlanner planner(snapshot, members, reserve, may_go, rules, but);
   const bool is_indifferent = waits == LocalityWaits{};
   if (!beside.empty() && !is_indifferent) return planner.PlanBeside(beside);
   return planner.Plan(waits, waited);

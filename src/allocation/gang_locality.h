@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,12 +62,13 @@ struct LocalPlan {
 
 // For members as PlanGang() takes them, so long after their gang's first ask. `beside`: the nodes
 // of members that run already; the others go to these nodes, or racks, if they can, and wait for
-// nothing.
+// nothing. `but`: pods that are thought away, by uid.
 LocalPlan PlanGangLocally(const ClusterSnapshot& snapshot,
                           const std::vector<std::shared_ptr<const Pod>>& members,
                           const ReserveRule& reserve, const MayGo& may_go,
                           const LocalityRules& rules, const SpreadCost& cost, Duration waited,
-                          std::span<const NodeIndex> beside = {});
+                          std::span<const NodeIndex> beside = {},
+                          const std::set<std::string>& but = {});
 
 // How far apart nodes are; kAnywhere where one has no such label, or there is none.
 SpreadTier TierOf(const ClusterSnapshot& snapshot, std::span<const NodeIndex> nodes,

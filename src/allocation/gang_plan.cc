@@ -15,8 +15,14 @@ class GangPlanner {
  public:
   GangPlanner(const ClusterSnapshot& snapshot,
               const std::vector<std::shared_ptr<const Pod>>& members, const ReserveRule& reserve,
-              const MayGo& may_go, std::span<const NodeIndex> among, bool emptied)
-      : snapshot_(snapshot), members_(members), reserve_(reserve), may_go_(may_go), among_(among) {
+              const MayGo& may_go, std::span<const NodeIndex> among,
+              const std::set<std::string>& but, bool emptied)
+      : snapshot_(snapshot),
+        members_(members),
+        reserve_(reserve),
+        may_go_(may_go),
+        among_(among),
+        uids_(but) {
     for (const auto& member : members) {
       uids_.insert(member->uid);
       shape_of_.push_back(ShapeOf(*member));
@@ -201,7 +207,7 @@ class GangPlanner {
   const ReserveRule& reserve_;
   const MayGo& may_go_;
   const std::span<const NodeIndex> among_;
-  std::set<std::string> uids_;
+  std::set<std::string> uids_;      // of pods that are thought away
   std::vector<const Pod*> shapes_;  // one of each
   std::vector<size_t> shape_of_;    // by member
   std::vector<Entry> nodes_;
@@ -211,24 +217,25 @@ class GangPlanner {
 
 GangPlan PlanGang(const ClusterSnapshot& snapshot,
                   const std::vector<std::shared_ptr<const Pod>>& members,
-                  const ReserveRule& reserve, const MayGo& may_go) {
+                  const ReserveRule& reserve, const MayGo& may_go,
+                  const std::set<std::string>& but) {
   std::vector<NodeIndex> all(snapshot.size());
   std::iota(all.begin(), all.end(), NodeIndex{0});
-  return PlanGangAmong(snapshot, members, reserve, may_go, all);
+  return PlanGangAmong(snapshot, members, reserve, may_go, all, but);
 }
 
 GangPlan PlanGangAmong(const ClusterSnapshot& snapshot,
                        const std::vector<std::shared_ptr<const Pod>>& members,
                        const ReserveRule& reserve, const MayGo& may_go,
-                       std::span<const NodeIndex> nodes) {
-  return GangPlanner(snapshot, members, reserve, may_go, nodes, false).Plan();
+                       std::span<const NodeIndex> nodes, const std::set<std::string>& but) {
+  return GangPlanner(snapshot, members, reserve, may_go, nodes, but, false).Plan();
 }
 
 GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
                          const std::vector<std::shared_ptr<const Pod>>& members,
                          const ReserveRule& reserve, const MayGo& may_go,
                          std::span<const NodeIndex> nodes) {
-  return GangPlanner(snapshot, members, reserve, may_go, nodes, true).Plan();
+  return GangPlanner(snapshot, members, reserve, may_go, nodes, {}, true).Plan();
 }
 
 }  // namespace synergy

@@ -17,7 +17,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "allocation/best_fit.h"
@@ -39,15 +41,17 @@ struct GangPlan {
 // Whether a member (its place in the list) may go to a node, for what is not resources.
 using MayGo = std::function<bool(size_t member, NodeIndex node)>;
 
-// For members that are not bound; whatever the snapshot counts of them is thought away.
+// For members that are not bound; whatever the snapshot counts of them, and of the pods `but` (by
+// uid), is thought away.
 GangPlan PlanGang(const ClusterSnapshot& snapshot,
                   const std::vector<std::shared_ptr<const Pod>>& members,
-                  const ReserveRule& reserve, const MayGo& may_go);
+                  const ReserveRule& reserve, const MayGo& may_go,
+                  const std::set<std::string>& but = {});
 // The same on these nodes alone.
 GangPlan PlanGangAmong(const ClusterSnapshot& snapshot,
                        const std::vector<std::shared_ptr<const Pod>>& members,
                        const ReserveRule& reserve, const MayGo& may_go,
-                       std::span<const NodeIndex> nodes);
+                       std::span<const NodeIndex> nodes, const std::set<std::string>& but = {});
 // The same if nobody were on them.
 GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
                          const std::vector<std::shared_ptr<const Pod>>& members,

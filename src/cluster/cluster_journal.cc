@@ -54,6 +54,10 @@ struct Caller {
     same_outcome = state.Hold(call.places, call.deadline) == call.held;
   }
   void operator()(const change::Release& call) { state.Release(call.uids); }
+  void operator()(const change::HoldVacated& call) { state.HoldVacated(call.hold); }
+  void operator()(const change::SettleVacant& call) {
+    state.SettleVacant(call.uid, call.is_awaited);
+  }
   void operator()(const change::KeepNews&) { state.KeepNews(); }
 };
 

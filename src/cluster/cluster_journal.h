@@ -107,6 +107,13 @@ struct DropStaleExpectations {
   WallTime wall{};
 };
 struct KeepNews {};
+struct HoldVacated {
+  Duration hold{};
+};
+struct SettleVacant {
+  std::string uid;
+  bool is_awaited = false;
+};
 
 }  // namespace cluster_change
 
@@ -120,7 +127,8 @@ struct ClusterChange {
                cluster_change::UpsertResourceQuota, cluster_change::RemoveResourceQuota,
                cluster_change::Expect, cluster_change::Assume, cluster_change::Forget,
                cluster_change::Extend, cluster_change::DropStaleExpectations,
-               cluster_change::KeepNews, cluster_change::Hold, cluster_change::Release>
+               cluster_change::KeepNews, cluster_change::Hold, cluster_change::Release,
+               cluster_change::HoldVacated, cluster_change::SettleVacant>
       call;
   uint64_t version = 0;  // of the cluster after it
 };

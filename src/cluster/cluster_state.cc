@@ -206,6 +206,25 @@ void ClusterState::Release(const std::vector<std::string>& uids) {
   Change([&] { return change::Release{uids}; }, [&] { pods_.Release(uids); });
 }
 
+void ClusterState::HoldVacated(Duration hold) {
+  Change([&] { return change::HoldVacated{hold}; }, [&] { pods_.HoldVacated(hold); });
+}
+
+void ClusterState::SettleVacant(const std::string& uid, bool is_awaited) {
+  Change([&] { return change::SettleVacant{uid, is_awaited}; },
+         [&] { pods_.SettleVacant(uid, is_awaited); });
+}
+
+std::vector<VacantPlace> ClusterState::VacantPlaces() const {
+  const auto lock = Lock();
+  return pods_.AllVacantPlaces();
+}
+
+std::vector<VacantPlace> ClusterState::VacantPlacesOf(const std::string& gang) const {
+  const auto lock = Lock();
+  return pods_.VacantPlacesOf(gang);
+}
+
 std::vector<GangMember> ClusterState::GangMembers(const std::string& gang) const {
   const auto lock = Lock();
   return pods_.GangMembers(gang);

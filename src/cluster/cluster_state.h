@@ -109,12 +109,21 @@ class ClusterState {
   bool Hold(const std::vector<GangPlace>& places, Instant deadline);
   // Gives back what is held for these pods.
   void Release(const std::vector<std::string>& uids);
+  // From now on the place of a GPU pod that is gone is held for the pod that replaces it, for
+  // `hold` at most, where others of its gang run (vacant_places.h). Hold() gives it to the
+  // replacement. Zero, as at the start: none is held.
+  void HoldVacated(Duration hold);
+  // Somebody has asked the API server about a pod that left its place: another one will come for
+  // it (`is_awaited`), or it has done its work, and nothing is held for it.
+  void SettleVacant(const std::string& uid, bool is_awaited);
+  std::vector<VacantPlace> VacantPlaces() const;
+  std::vector<VacantPlace> VacantPlacesOf(const std::string& gang) const;
   // The members of the gang of that name (gang.h) that have no scheduling gates, by uid.
   std::vector<GangMember> GangMembers(const std::string& gang) const;
   // Gives an assumed pod until `deadline`.
   void Extend(const std::string& uid, Instant deadline);
   // Drops expectations past their deadline, which cost nothing but a worse ranking, and places that
-  // were to be kept until `wall` or before. To be called every second or so.
+  // were to be kept until `wall`, or held until `now`, or before. To be called every second or so.
   void DropStaleExpectations(Instant now, WallTime wall);
 
   // The pod as last seen by the watch, else as expected; null when unknown.

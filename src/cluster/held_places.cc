@@ -23,6 +23,7 @@ bool PodRecords::Hold(const std::vector<GangPlace>& places, Instant deadline) {
     record.held.reset();
     Set(record, record.seen, Standing::kWaiting, Instant{});
   }
+  const std::vector<VacantPlace> taken = FillVacant(places);
   bool all_fit = true;
   for (const GangPlace& place : places) {
     Record& record = records_.at(place.uid);
@@ -39,6 +40,7 @@ bool PodRecords::Hold(const std::vector<GangPlace>& places, Instant deadline) {
     record.held.reset();
     SetBySight(record);
   }
+  for (const VacantPlace& place : taken) vacant_.Put(place);
   return false;
 }
 

@@ -47,8 +47,11 @@ std::vector<std::string> PodRecords::Unlisted(size_t begin, size_t end) const {
 void PodRecords::Learn(Pod pod) {
   if (pod.terminal) {
     Remove(pod.uid);
+    SettleVacant(pod.uid, !pod.succeeded);
     return;
   }
+  // It is not gone after all.
+  if (!vacant_.empty()) vacant_.Drop(pod.uid);
   Record& record = records_[pod.uid];
   record.heard_in = list_;
   // No pod ever leaves its node while it lives: such news is older than what we know.
@@ -76,6 +79,7 @@ void PodRecords::Learn(Pod pod) {
     }
     Set(record, std::move(placed), record.standing, record.deadline);
   }
+  if (record.seen->gang) LimitVacant(*record.seen->gang);
 }
 
 void PodRecords::Remove(const std::string& uid) {
@@ -85,8 +89,20 @@ void PodRecords::Remove(const std::string& uid) {
   LeaveGang(it->second);
   Uncount(it->second);
   claiming_.erase(uid);
+  const Record gone = std::move(it->second);
   records_.erase(it);
   version_.Advance();
+  if (!gone.seen || !gone.seen->gang) return;
+  if (gone.standing == Standing::kBound) Vacate(*gone.pod, *gone.seen->gang);
+  LimitVacant(*gone.seen->gang);
+}
+
+void PodRecords::SettleVacant(const std::string& uid, bool is_awaited) {
+  if (is_awaited) {
+    vacant_.Settle(uid);
+  } else {
+    vacant_.Drop(uid);
+  }
 }
 
 void PodRecords::Refresh(Pod pod) {
@@ -160,6 +176,8 @@ void PodRecords::Extend(const std::string& uid, Instant deadline) {
 
 void PodRecords::DropStaleExpectations(Instant now, WallTime wall) {
   wall_ = wall;
+  now_ = now;
+  vacant_.DropUntil(now);
   const auto stale = ProvisionalIf([&](const Record& record) {
     return (record.standing == Standing::kExpected && record.deadline <= now) ||
            (record.standing == Standing::kKept && record.seen->waiting->kept_until <= wall);
@@ -375,7 +393,9 @@ std::vector<std::shared_ptr<const Pod>> PodRecords::ExpectedOn(NodeIndex place,
                                                                const std::string& uid) const {
   std::vector<std::shared_ptr<const Pod>> expected;
   for (const auto& pod : nodes_[place].detail->pods) {
-    if (pod->uid != uid && records_.at(pod->uid).standing == Standing::kExpected) {
+    // A place that is vacant is counted there, and nobody's.
+    const Record* record = Find(pod->uid);
+    if (pod->uid != uid && record != nullptr && record->standing == Standing::kExpected) {
       expected.push_back(pod);
     }
   }

@@ -22,6 +22,7 @@
 #include "cluster/least_per_gpu.h"
 #include "cluster/node_ledger.h"
 #include "cluster/pod.h"
+#include "cluster/vacant_places.h"
 #include "core/clock.h"
 
 namespace synergy {
@@ -81,7 +82,8 @@ struct PodNews {
 class PodRecords {
  public:
   // Both outlive this. Every change advances `version`.
-  PodRecords(NodeLedger& nodes, ClusterVersion& version) : nodes_(nodes), version_(version) {}
+  PodRecords(NodeLedger& nodes, ClusterVersion& version)
+      : nodes_(nodes), version_(version), vacant_(nodes, version) {}
 
   void Put(Pod pod);  // brought by the watch
   // A list of all pods (pod_list.h), in parts; `heard_until`: with the last one.
@@ -102,6 +104,12 @@ class PodRecords {
   void Extend(const std::string& uid, Instant deadline);
   bool Hold(const std::vector<GangPlace>& places, Instant deadline);
   void Release(const std::vector<std::string>& uids);
+  void HoldVacated(Duration hold) { vacated_hold_ = hold; }
+  void SettleVacant(const std::string& uid, bool is_awaited);
+  std::vector<VacantPlace> VacantPlacesOf(const std::string& gang) const {
+    return vacant_.Of(gang);
+  }
+  std::vector<VacantPlace> AllVacantPlaces() const { return vacant_.All(); }
   void DropStaleExpectations(Instant now, WallTime wall);
   // To be called when a node has become another one: what pods claim may fit now, or no more.
   void LookAtClaims();
@@ -163,6 +171,14 @@ class PodRecords {
   // Whether there is room on the node that `pod.node` names, for one that is counted nowhere.
   bool FitsNow(const Pod& pod) const;
   void LeaveGang(const Record& record);
+  // Holds the place of a bound pod that is gone, if the gang runs.
+  void Vacate(const Pod& gone, const Gang& gang);
+  // Drops vacant places for which the gang has no use any more, and returns them; `filled`: the
+  // nodes on which members are about to have places.
+  std::vector<VacantPlace> LimitVacant(const Gang& gang,
+                                       const std::vector<std::string>& filled = {});
+  // The same for members that are about to have these.
+  std::vector<VacantPlace> FillVacant(const std::vector<GangPlace>& places);
   // Its members may be elsewhere from now on.
   void Stir(const Record& record);
   GangSites SitesOf(const std::set<std::string>& uids) const;
@@ -197,7 +213,10 @@ class PodRecords {
   LeastPerGpu least_per_gpu_;
   size_t waiting_gpu_pods_ = 0;
   size_t assumed_ = 0;
-  WallTime wall_{};  // what is claimed until then or earlier counts no more
+  VacantPlaces vacant_;
+  Duration vacated_hold_{};  // zero: no place is held vacant
+  Instant now_{};            // as last told
+  WallTime wall_{};          // what is claimed until then or earlier counts no more
   uint64_t heard_until_ = 0;
   uint64_t list_ = 0;  // the last one begun
   bool keeps_news_ = false;

@@ -54,6 +54,7 @@ ExtenderConfig Read(const YAML::Node& root) {
               {"bindTimeout", Duration(config.bind_timeout)},
               {"assumeTimeout", Duration(config.assume_timeout)},
               {"gangHold", Duration(config.gang_hold)},
+              {"replacementHold", Duration(config.replacement_hold)},
               {"locality", Locality(config.locality)},
               {"expectTimeout", Duration(config.expect_timeout)},
               {"stalenessLimit", StalenessLimit(config.staleness_limit)},

@@ -48,6 +48,9 @@ struct ExtenderConfig {
   std::chrono::milliseconds assume_timeout{30000};
   // How long places are held for a gang of which not all pods come to be bound.
   std::chrono::milliseconds gang_hold{60000};
+  // How long the place of a member that a running gang has lost is held for its replacement; 0: not
+  // at all. A Job makes one after 10 s, doubled with each failure.
+  std::chrono::milliseconds replacement_hold{60000};
   // How near each other a gang's members are to be (allocation/gang_locality.h).
   struct Locality {
     std::chrono::milliseconds node_wait{30000};

@@ -68,6 +68,9 @@ class ClusterFamilies {
       placed.Add({{"within", kWithin.at(tier)}}, static_cast<double>(gauges.gangs_placed.at(tier)));
     }
     families.push_back(placed.Build());
+    AddGauge("synergy_extender_vacant_places",
+             "Places that members of running gangs have left, held for their replacements.",
+             static_cast<double>(gauges.vacant_places), families);
     AddGauge("synergy_extender_ready", "Whether /readyz says yes.", gauges.ready ? 1 : 0, families);
     return families;
   }
@@ -152,6 +155,10 @@ class ExtenderMetrics::Impl {
                          .Help("Filters that waited and looked again before they refused every "
                                "node, by outcome.")
                          .Register(registry)),
+        vacant_places(prometheus::BuildCounter()
+                          .Name("synergy_extender_vacant_places_total")
+                          .Help("Places that members of running gangs have left, by outcome.")
+                          .Register(registry)),
         shadow_choices(prometheus::BuildCounter()
                            .Name("synergy_extender_shadow_choices_total")
                            .Help("GPU pods that others have bound, by whether Synergy would have "
@@ -177,6 +184,7 @@ class ExtenderMetrics::Impl {
   prometheus::Family<prometheus::Counter>& allocations;
   prometheus::Family<prometheus::Counter>& forgotten;
   prometheus::Family<prometheus::Counter>& second_looks;
+  prometheus::Family<prometheus::Counter>& vacant_places;
   prometheus::Family<prometheus::Counter>& shadow_choices;
   prometheus::Family<prometheus::Counter>& shadow_stranded;
   std::array<prometheus::Histogram*, std::size(kVerbs)> duration_of{};
@@ -210,6 +218,10 @@ void ExtenderMetrics::CountForgotten(std::string_view reason) {
 
 void ExtenderMetrics::CountSecondLook(std::string_view outcome) {
   impl_->second_looks.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+
+void ExtenderMetrics::CountVacantPlace(std::string_view outcome) {
+  impl_->vacant_places.Add({{"outcome", std::string(outcome)}}).Increment();
 }
 
 void ExtenderMetrics::CountShadowChoice(std::string_view agrees) {

@@ -45,6 +45,7 @@ struct ClusterGauges {
   uint64_t waiting_binds = 0;
   uint64_t gangs_waiting_for_locality = 0;
   std::array<uint64_t, 3> gangs_placed{};  // so far: within a node, a rack, anywhere
+  uint64_t vacant_places = 0;
   bool ready = false;
 };
 
@@ -68,6 +69,11 @@ class ExtenderMetrics {
 
   // A filter that waited and looked again before it refused every node: "found_room", "in_vain".
   void CountSecondLook(std::string_view outcome);
+
+  // Of a place that a running gang's member has left: "held" for its replacement, or not because
+  // the pod has "succeeded"; one that was held: "filled", "expired", "gang_ended", or "yielded" to
+  // a pod of higher priority.
+  void CountVacantPlace(std::string_view outcome);
 
   // Of a GPU pod that somebody else has bound: "yes", "as_good" (another node that is worth as
   // much), "no", "nowhere" (it fits on no node), "unjudged" (not seen before it was bound).

@@ -37,7 +37,9 @@ constexpr std::array<std::string_view, std::variant_size_v<Call>> kCalls{"Replac
                                                                          "DropStaleExpectations",
                                                                          "KeepNews",
                                                                          "Hold",
-                                                                         "Release"};
+                                                                         "Release",
+                                                                         "HoldVacated",
+                                                                         "SettleVacant"};
 
 }  // namespace
 

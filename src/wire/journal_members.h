@@ -176,8 +176,8 @@ void Members(auto& each, Like<Gang> auto& gang) {
 
 void Members(auto& each, Like<Pod> auto& pod) {
   auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand, gpu_product,
-         fungible, waiting, gang, priority, terminal, deleting, tolerates_unschedulable, gated,
-         warnings] = pod;
+         fungible, waiting, gang, priority, terminal, succeeded, deleting, tolerates_unschedulable,
+         gated, warnings] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);
@@ -192,6 +192,7 @@ void Members(auto& each, Like<Pod> auto& pod) {
   each("gang", gang);
   each("priority", priority);
   each("terminal", terminal);
+  each("succeeded", succeeded);
   each("deleting", deleting);
   each("toleratesUnschedulable", tolerates_unschedulable);
   each("gated", gated);
@@ -368,5 +369,11 @@ void Members(auto& each, Like<cluster_change::Hold> auto& call) {
   each("held", held);
 }
 void Members(auto& each, Like<cluster_change::Release> auto& call) { each("uids", call.uids); }
+void Members(auto& each, Like<cluster_change::HoldVacated> auto& call) { each("hold", call.hold); }
+void Members(auto& each, Like<cluster_change::SettleVacant> auto& call) {
+  auto& [uid, is_awaited] = call;
+  each("uid", uid);
+  each("awaited", is_awaited);
+}
 
 }  // namespace synergy::wire

@@ -78,7 +78,8 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   fields.Array(spec["schedulingGates"]).ForEachElement([&gated](Value) { gated = true; });
   pod.gated = gated;
   const std::string_view phase = fields.Text(status["phase"]);
-  pod.terminal = phase == "Succeeded" || phase == "Failed";
+  pod.succeeded = phase == "Succeeded";
+  pod.terminal = pod.succeeded || phase == "Failed";
   pod.requests = ReadPodRequests(fields, spec, status, use, gpu_resource);
   const Value annotations = fields.Object(metadata["annotations"]);
   // Whoever may write a pod may write nonsense there, which must not keep it from being placed.

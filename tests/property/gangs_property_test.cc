@@ -1,12 +1,14 @@
 // Random histories of two gangs that want the same GPUs, single pods and lost members between: as
 // kube-scheduler asks, one pod at a time, with binds that come later, or again, and an extender
 // that starts anew. No more than one of the gangs ever has pods bound, none before all of its pods
-// have been let through, and one ends up whole.
+// have been let through, and one ends up whole. Of a gang that runs members fail and are replaced:
+// nobody gets their places meanwhile, and none is held for a gang of which nobody runs.
 //
 // SYNERGY_HISTORIES says how many.
 
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -18,6 +20,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random.h"
+#include "extender/vacancies.h"
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
 #include "unit/extender/extender_fixture.h"
@@ -27,6 +30,7 @@ namespace {
 
 constexpr int kSize = 8;
 constexpr const char* kNode = "a";
+constexpr Duration kReplacementHold = std::chrono::seconds(60);
 
 // The cluster as it is, and an extender that watches it.
 class History {
@@ -42,6 +46,7 @@ class History {
   void Run() {
     for (int step = 0; step < 150; ++step) Disturb();
     // From here on nothing goes wrong, and the singles have ended.
+    Replace();
     for (auto* pods : {&waiting_, &in_flight_}) {
       std::erase_if(*pods, [](const Pod& pod) { return pod.gang == nullptr; });
     }
@@ -55,6 +60,8 @@ class History {
       Pass(std::chrono::seconds(10));
     }
     EXPECT_TRUE(OneIsWhole()) << Describe();
+    Pass(kReplacementHold);
+    EXPECT_TRUE(state_->VacantPlaces().empty()) << Describe();
   }
 
  private:
@@ -74,7 +81,7 @@ class History {
   const Pod& AnyOf(const std::vector<Pod>& pods) { return pods[random_.Below(pods.size())]; }
 
   void Disturb() {
-    switch (random_.Below(16)) {
+    switch (random_.Below(18)) {
       case 0:
         return Pass(std::chrono::seconds(1));
       case 1:
@@ -102,9 +109,36 @@ class History {
       case 6:
         if (!in_flight_.empty()) Bind(AnyOf(in_flight_));
         return;
+      case 7:
+        return FailOne();
+      case 8:
+        if (OneIn(2)) Replace();
+        return;
       default:
         if (!waiting_.empty()) Schedule(AnyOf(waiting_));
     }
+  }
+
+  // A bound member of a gang is gone, and its controller waits before it makes another.
+  void FailOne() {
+    if (bound_.empty()) return;
+    auto chosen = bound_.begin();
+    std::advance(chosen, random_.Below(bound_.size()));
+    Pod pod = chosen->second;
+    if (pod.gang == nullptr) return;
+    if (OneIn(2)) {
+      api_.Remove(pod.name);
+    } else {
+      api_.Change(pod.name, [](Pod& failed) { failed.terminal = true; });
+    }
+    End(pod.name);
+    EXPECT_TRUE(Bound("g") + Bound("h") > 0 || state_->VacantPlaces().empty()) << Describe();
+    pod.uid += "'";
+    pod.node.clear();
+    lost_.push_back(pod);
+  }
+  void Replace() {
+    for (Pod& pod : std::exchange(lost_, {})) waiting_.push_back(std::move(pod));
   }
 
   void Start() {
@@ -113,6 +147,8 @@ class History {
     allocations_.reset();
     state_ = std::make_unique<ClusterState>();
     passed_.clear();
+    state_->HoldVacated(kReplacementHold);
+    state_->DropStaleExpectations(clock_.Now(), clock_.WallNow());
     synergy::testing::HearUntil(*state_, 1000);
     state_->UpsertNode(synergy::testing::MakeNode(kNode, {Gpus(kSize), Cores(64), GiB(64)}));
     for (const auto& [name, pod] : known_) state_->UpsertPod(pod);
@@ -158,7 +194,8 @@ class History {
     bound_[pod.name] = bound;
     state_->UpsertPod(bound);
     EXPECT_FALSE(Bound("g") > 0 && Bound("h") > 0) << Describe();
-    EXPECT_LE(bound_.size(), static_cast<size_t>(kSize)) << Describe();
+    EXPECT_LE(bound_.size() + state_->VacantPlaces().size(), static_cast<size_t>(kSize))
+        << Describe();
   }
 
   void End(const std::string& name) {
@@ -176,6 +213,7 @@ class History {
     clock_.Advance(time);
     binder_->SettleExpired();
     extender_->gangs().Look();
+    Vacancies(*state_, api_, events_, clock_, log_, metrics_).Look();
   }
 
   int Bound(const std::string& gang) const {
@@ -224,6 +262,7 @@ class History {
   std::unique_ptr<SchedulerExtender> extender_;
   std::vector<Pod> waiting_;
   std::vector<Pod> in_flight_;        // passed, and not bound yet
+  std::vector<Pod> lost_;             // to be replaced
   std::map<std::string, Pod> known_;  // created
   std::map<std::string, Pod> bound_;  // by name
   std::set<std::string> passed_;      // uids, since the extender started

@@ -167,6 +167,7 @@ Pod DrawPod(Draw& draw) {
   if (draw.OneIn(2)) made.waiting = std::make_shared<const Waiting>(draw.AnyWaiting());
   made.priority = static_cast<int32_t>(draw.Number(3));
   made.terminal = draw.OneIn(12);
+  made.succeeded = made.terminal && draw.OneIn(2);
   made.deleting = draw.OneIn(6);
   made.tolerates_unschedulable = draw.OneIn(4);
   made.gated = draw.OneIn(6);
@@ -231,7 +232,7 @@ ClusterChange DrawChange(Draw& draw) {
   namespace change = cluster_change;
   const auto pod = [&] { return DrawPod(draw); };
   // What happens to pods happens more often than the rest.
-  switch (draw.Below(30)) {
+  switch (draw.Below(32)) {
     case 0:
       return {change::ReplaceNodes{draw.Several<Node>(4, [&] { return DrawNode(draw); })}};
     case 1:
@@ -284,6 +285,10 @@ ClusterChange DrawChange(Draw& draw) {
     case 27:
     case 28:
       return DrawLimitsChange(draw);
+    case 29:
+      return {change::HoldVacated{std::chrono::seconds(draw.Below(60))}};
+    case 30:
+      return {change::SettleVacant{draw.PodName(), draw.OneIn(2)}};
     default:
       return {change::KeepNews{}};
   }
@@ -335,11 +340,11 @@ ResourceQuota AnyResourceQuota(uint64_t seed) {
 bool Same(const Pod& a, const Pod& b) {
   const auto plain = [](const Pod& pod) {
     const auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand,
-                 gpu_product, fungible, waiting, gang, priority, terminal, deleting,
+                 gpu_product, fungible, waiting, gang, priority, terminal, succeeded, deleting,
                  tolerates_unschedulable, gated, warnings] = pod;
     return std::tie(uid, pod_namespace, name, node, resource_version, labels, requests, demand,
-                    gpu_product, priority, terminal, deleting, tolerates_unschedulable, gated,
-                    warnings);
+                    gpu_product, priority, terminal, succeeded, deleting, tolerates_unschedulable,
+                    gated, warnings);
   };
   return plain(a) == plain(b) && SamePointee(a.fungible, b.fungible) &&
          SamePointee(a.gang, b.gang) && Same(a.waiting, b.waiting);

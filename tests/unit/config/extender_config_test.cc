@@ -78,6 +78,7 @@ bindTimeout: 3s
 assumeTimeout: 45s
 expectTimeout: 500ms
 gangHold: 20s
+replacementHold: 30s
 locality:
   nodeWait: 1m
   rackWait: 0s
@@ -111,6 +112,7 @@ log:
   EXPECT_EQ(config.preference_percent, 25);
   EXPECT_EQ(config.bind_timeout, seconds(3));
   EXPECT_EQ(config.gang_hold, seconds(20));
+  EXPECT_EQ(config.replacement_hold, seconds(30));
   EXPECT_EQ(config.assume_timeout, seconds(45));
   EXPECT_EQ(config.expect_timeout, milliseconds(500));
   EXPECT_EQ(config.staleness_limit, minutes(5));
@@ -166,8 +168,8 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
        "expectTimeout, gangHold, "
        "gpuResource, hold, httpListen, listen, locality, log, maxBodySize, nodeHeadroom, "
        "preferencePercent, "
-       "recordFile, recordLimit, reservePerGpu, schedulerName, shadow, shutdownGrace, "
-       "stalenessLimit, tls"},
+       "recordFile, recordLimit, replacementHold, reservePerGpu, schedulerName, shadow, "
+       "shutdownGrace, stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
        "2: log.colour: there is no such field; known here: format, level"},
       {"an unknown field of the reserve", "reservePerGpu:\n  gpus: 1\n",

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/node_selection.h"
 #include "unit/extender/extender_fixture.h"
 
 namespace synergy::extender {
@@ -53,6 +54,25 @@ class GangsTest : public ExtenderTest {
   void Put(const Pod& pod) {
     state.UpsertPod(pod);
     api.Put(pod);
+  }
+  // A member without GPUs that may go to node a alone.
+  static Pod LauncherOnA(MilliCpu cpu) {
+    NodeSelection selection;
+    selection.has_affinity = true;
+    selection.terms = {{{.key = "metadata.name",
+                         .op = NodeRequirement::Operator::kIn,
+                         .values = {"a"},
+                         .is_field = true}}};
+    Waiting waiting;
+    waiting.selection = std::make_shared<const NodeSelection>(std::move(selection));
+    Pod launcher = Member("g", 2, 3, 0);
+    launcher.requests.main.cpu = cpu;
+    launcher.waiting = std::make_shared<const Waiting>(std::move(waiting));
+    return launcher;
+  }
+  MilliCpu FreeCpu(const std::string& node) const {
+    const auto snapshot = state.Snapshot();
+    return snapshot->node(*snapshot->Find(node)).Free().cpu;
   }
   // The answer to a bind that waits for others in vain.
   std::string BindInVain(const Pod& pod, const std::string& node) {
@@ -229,6 +249,52 @@ TEST_F(GangsTest, AMemberWithoutGpusIsThereAndNeedsNoPlace) {
   EXPECT_THAT(Filter(worker), HasSubstr(Passes("a")));
   EXPECT_EQ(FreeGpus("a"), Gpus(4));
   EXPECT_EQ(extender.Bind(BindArgs(worker, "a")), kBound);
+}
+
+TEST_F(GangsTest, RoomForALauncherWhoseNodeIsKnownIsHeldWithTheGangsPlaces) {
+  AddNode("a", 4, 12);
+  AddNode("b", 4, 24);
+  auto members = Create("g", 3);
+  members.pop_back();
+  for (Pod& member : members) {
+    auto fungible = std::make_shared<Fungible>();
+    fungible->container = "train";
+    fungible->requested = fungible->floor = fungible->fair_share = member.requests.main;
+    fungible->demand = {Gpus(4), Cores(20), member.requests.main.memory};
+    member.fungible = std::move(fungible);
+    member.waiting = std::make_shared<const Waiting>();
+    Put(member);
+  }
+  Put(LauncherOnA(Cores(6)));
+  Filter(members[0], {"b"});
+  EXPECT_EQ(FreeCpu("a"), Cores(2));
+  Filter(members[1], {"a", "b"});
+  ASSERT_EQ(extender.Bind(BindArgs(members[0], "b")), kBound);
+  ASSERT_EQ(extender.Bind(BindArgs(members[1], "a")), kBound);
+  for (const Pod& member : members) {
+    EXPECT_EQ(api.pod(member.name).fungible->requested.cpu, Cores(6)) << member.name;
+  }
+}
+
+TEST_F(GangsTest, RoomForALauncherIsGivenBackWithTheGangsPlaces) {
+  AddNode("a");
+  const auto members = Create("g", 3, 1);
+  state.RemovePod(members[2].uid);
+  Put(LauncherOnA(Cores(6)));
+  EXPECT_THAT(Filter(members[0]), HasSubstr(Passes("a")));
+  EXPECT_EQ(FreeCpu("a"), Cores(24 - 1 - 1 - 6));
+  state.RemovePod(members[1].uid);
+  extender.gangs().Look();
+  EXPECT_EQ(FreeCpu("a"), Cores(24));
+}
+
+TEST_F(GangsTest, ALauncherWithoutRoomDoesNotKeepTheGangFromItsPlaces) {
+  AddNode("a");
+  const auto members = Create("g", 3, 1);
+  state.RemovePod(members[2].uid);
+  Put(LauncherOnA(Cores(23)));
+  EXPECT_THAT(Filter(members[0]), HasSubstr(Passes("a")));
+  EXPECT_EQ(FreeCpu("a"), Cores(24 - 1 - 1));
 }
 
 TEST_F(GangsTest, AnExtenderThatStartedAgainKnowsOfNoPlaces) {

@@ -47,6 +47,8 @@ constexpr const char* kExtenderFamilies[] = {
     "synergy_extender_second_looks_total",
     "synergy_extender_shadow_choices_total",
     "synergy_extender_shadow_stranded_gpus_total",
+    "synergy_extender_vacant_places",
+    "synergy_extender_vacant_places_total",
     "synergy_extender_waiting_connections",
     "synergy_extender_waiting_gang_binds",
     "synergy_extender_waiting_gangs",

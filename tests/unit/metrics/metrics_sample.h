@@ -44,6 +44,7 @@ inline void RecordSamples(metrics::ExtenderMetrics& metrics) {
   metrics.CountAllocation("demand");
   metrics.CountForgotten("bind_failed");
   metrics.CountSecondLook("in_vain");
+  metrics.CountVacantPlace("held");
   metrics.CountShadowChoice("no");
   metrics.CountShadowStranded("scheduler", Gpus(3));
   metrics.SetClusterGauges(SampleGauges);
