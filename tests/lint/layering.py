@@ -21,7 +21,7 @@ ARROWS = {
     "admission": ["core", "profile", "cluster"],
     "policy": ["core", "profile"],
     "allocation": ["core", "profile", "cluster"],
-    "engine": ["core", "profile", "cluster", "policy", "allocation"],
+    "engine": ["core", "profile", "cluster", "policy", "optimus", "allocation"],
     "baseline": ["core", "profile", "solver", "cluster", "policy", "allocation"],
     "sim": ["core", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "baseline", "gavel", "optimus"],
     "inventory": ["core"],

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "optimus/marginal_gain.h"
+#include "engine/elastic.h"
 #include "sim/optimus/elastic_training.h"
 
 namespace synergy {
@@ -102,20 +102,22 @@ class ElasticSimulation {
 
   std::vector<int> DivideByGain() {
     const bool exact = options_.policy == ElasticPolicy::kOptimusExact;
-    std::vector<ElasticJob> jobs;
+    std::vector<ElasticTask> tasks;
     for (const size_t index : active_) {
-      const ElasticTraining& training = jobs_[index].training;
-      jobs.push_back({.work_left = exact ? training.StepsLeft() : training.FittedStepsLeft(),
-                      .speed = exact ? training.TrueSpeedFitted() : training.FittedSpeed(),
-                      .worker = {1},
-                      .server = {},
-                      .least_workers = training.least_workers(),
-                      .most_workers = training.most_workers()});
+      const Job& job = jobs_[index];
+      const ElasticTraining& training = job.training;
+      ElasticTask& task = tasks.emplace_back();
+      task.least = training.least_workers();
+      task.most = training.most_workers();
+      task.now = job.workers;
+      task.work = exact ? training.StepsLeft() : training.FittedStepsLeft();
+      task.speed = exact ? training.TrueSpeedFitted() : training.FittedSpeed();
+      task.created = WallTime(std::chrono::duration_cast<Duration>(asked_[index].submitted));
     }
     std::vector<int> workers;
-    for (const Tasks& tasks : ServeGains(jobs, std::array{static_cast<double>(options_.gpus)})) {
-      workers.push_back(tasks.workers);
-    }
+    for (const ElasticVerdict& verdict :
+         DivideWorkers(tasks, Gpus(options_.gpus), options_.restart_cost))
+      workers.push_back(verdict.workers);
     return workers;
   }
 

@@ -1,0 +1,209 @@
+#include "engine/elastic.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/random.h"
+
+namespace synergy {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr Seconds kRestart{10};
+
+// As fast as its workers are many, up to a cost for each: f = 1 / (1 / w + each w).
+SpeedCurve Curve(double each = 0) {
+  return {.form = SpeedForm::kAllReduce, .batch = 1, .factors = {1, 0, each}};
+}
+
+ElasticTask Elastic(const std::string& name, int now, double work, double each = 0) {
+  ElasticTask task;
+  task.name = name;
+  task.least = 1;
+  task.most = 4;
+  task.now = now;
+  task.work = work;
+  task.speed = Curve(each);
+  return task;
+}
+
+ElasticTask Fixed(const std::string& name, int64_t gpus, bool runs) {
+  ElasticTask task;
+  task.name = name;
+  task.now = runs ? 1 : 0;
+  task.worker = Gpus(gpus);
+  return task;
+}
+
+std::vector<int> Divide(const std::vector<ElasticTask>& tasks, int64_t quota,
+                        Seconds restart = kRestart) {
+  std::vector<int> workers;
+  for (const ElasticVerdict& verdict : DivideWorkers(tasks, Gpus(quota), restart))
+    workers.push_back(verdict.workers);
+  return workers;
+}
+
+TEST(DivideWorkersTest, WhoArrivesIsMadeRoomFor) {
+  EXPECT_THAT(Divide({Elastic("a", 4, 1000), Elastic("b", 0, 1000)}, 4), ElementsAre(2, 2));
+}
+
+TEST(DivideWorkersTest, NobodyIsGivenLessThanItsLeast) {
+  ElasticTask large = Elastic("b", 0, 1e6);
+  large.least = 2;
+  ElasticTask least = Elastic("a", 3, 10);
+  least.least = 3;
+  const std::vector<ElasticVerdict> verdicts =
+      DivideWorkers(std::vector{least, large}, Gpus(4), kRestart);
+  EXPECT_EQ(verdicts[0].workers, 3);
+  EXPECT_EQ(verdicts[1].workers, 0);
+  EXPECT_EQ(verdicts[1].why, "the least of those before it leaves no room");
+}
+
+TEST(DivideWorkersTest, WhoRunsGoesBeforeWhoWaitsAndAHigherClassBeforeBoth) {
+  ElasticTask first = Elastic("first", 0, 1000);
+  first.created = WallTime(std::chrono::seconds(1));
+  ElasticTask runs = Elastic("runs", 1, 1000);
+  runs.created = WallTime(std::chrono::seconds(2));
+  EXPECT_THAT(Divide({first, runs}, 1), ElementsAre(0, 1));
+  first.priority = 10;
+  EXPECT_THAT(Divide({first, runs}, 1), ElementsAre(1, 0));
+  runs.to_its_end = true;
+  EXPECT_THAT(Divide({first, runs}, 1), ElementsAre(0, 1));
+}
+
+TEST(DivideWorkersTest, AChangePaysItsRestart) {
+  // One more worker saves 1000 / 2 - 1000 / 3 = 167 s.
+  EXPECT_THAT(Divide({Elastic("a", 2, 1000)}, 3), ElementsAre(3));
+  EXPECT_THAT(Divide({Elastic("a", 2, 1000)}, 3, Seconds(200)), ElementsAre(2));
+  EXPECT_EQ(DivideWorkers(std::vector{Elastic("a", 2, 1000)}, Gpus(3), Seconds(200))[0].why,
+            "no other number would save what a restart costs");
+  // A little is to be gained by moving a worker, but not two restarts.
+  const std::vector<ElasticTask> uneven = {Elastic("a", 2, 100), Elastic("b", 2, 320)};
+  EXPECT_THAT(Divide(uneven, 4, Seconds(0)), ElementsAre(1, 3));
+  EXPECT_THAT(Divide(uneven, 4), ElementsAre(2, 2));
+}
+
+TEST(DivideWorkersTest, WorkersMoveWhereTheyAreWorthMore) {
+  // The second one has most of its work behind it.
+  EXPECT_THAT(Divide({Elastic("a", 2, 4000), Elastic("b", 2, 100)}, 4), ElementsAre(3, 1));
+}
+
+TEST(DivideWorkersTest, MoreWorkersThanHelpAreNotTaken) {
+  // f = 1 / (1 / w + w / 4): at its best with two.
+  EXPECT_THAT(Divide({Elastic("a", 1, 1000, 0.25)}, 4), ElementsAre(2));
+}
+
+TEST(DivideWorkersTest, WhoIsNotKnownKeepsWhatNobodyElseHasAUseFor) {
+  ElasticTask unknown = Elastic("a", 3, 0);
+  unknown.speed.reset();
+  EXPECT_THAT(Divide({unknown}, 4), ElementsAre(3));
+  // It gives way to the least of another one, no further.
+  EXPECT_THAT(Divide({unknown, Fixed("b", 2, false)}, 4), ElementsAre(2, 1));
+  unknown.now = 0;
+  EXPECT_THAT(Divide({unknown}, 4), ElementsAre(1));
+  unknown.asks = 2;
+  EXPECT_THAT(Divide({unknown}, 4), ElementsAre(2));
+  EXPECT_THAT(Divide({unknown, Elastic("b", 0, 1000)}, 4), ElementsAre(1, 3));
+}
+
+TEST(DivideWorkersTest, WhoStaysIsNotChangedForAnybody) {
+  ElasticTask stays = Elastic("a", 4, 1000);
+  stays.stays = true;
+  EXPECT_THAT(Divide({stays, Elastic("b", 0, 1000)}, 4), ElementsAre(4, 0));
+  // Not even by a quota that has become smaller.
+  EXPECT_THAT(Divide({stays, Elastic("b", 0, 1000)}, 3), ElementsAre(4, 0));
+}
+
+TEST(DivideWorkersTest, NeitherMoreThanTheQuotaNorLessThanALeastEver) {
+  Random random(7);
+  for (int run = 0; run < 2000; ++run) {
+    std::vector<ElasticTask> tasks;
+    const auto quota = static_cast<int64_t>(1 + random.Below(16));
+    Gpus held;
+    for (uint64_t count = random.Below(8); count > 0; --count) {
+      ElasticTask task =
+          Elastic(std::to_string(count), 0, 10 + 1000 * random.Uniform(), 0.1 * random.Uniform());
+      task.least = 1 + static_cast<int>(random.Below(3));
+      task.most = task.least + static_cast<int>(random.Below(6));
+      task.worker = Gpus(1 + static_cast<int64_t>(random.Below(2)));
+      if (random.Below(4) == 0) task.speed.reset();
+      const int now =
+          task.least +
+          static_cast<int>(random.Below(static_cast<uint64_t>(task.most - task.least + 1)));
+      if (random.Below(2) == 0 && held + task.worker * now <= Gpus(quota)) {
+        task.now = now;
+        task.stays = random.Below(4) == 0;
+        held += task.worker * now;
+      }
+      tasks.push_back(task);
+    }
+    const auto verdicts = DivideWorkers(tasks, Gpus(quota), kRestart);
+    Gpus given;
+    for (size_t index = 0; index < tasks.size(); ++index) {
+      const int workers = verdicts[index].workers;
+      given += tasks[index].worker * workers;
+      ASSERT_TRUE(workers == 0 || workers >= tasks[index].least) << "run " << run;
+      ASSERT_LE(workers, tasks[index].most) << "run " << run;
+      if (tasks[index].stays) {
+        ASSERT_EQ(workers, tasks[index].now) << "run " << run;
+      }
+      if (tasks[index].now > 0) {
+        ASSERT_GT(workers, 0) << "run " << run;
+      }
+    }
+    ASSERT_LE(given, Gpus(quota)) << "run " << run;
+  }
+}
+
+TEST(ElasticRecordTest, FewSizesAreTakenForBetterThanTheyAre) {
+  const SpeedCurve truth{.form = SpeedForm::kAllReduce, .batch = 1, .factors = {0.8, 0.1, 0.02}};
+  const auto at = [](const SpeedCurve& curve, int workers) {
+    return curve.At({.servers = 0, .workers = workers});
+  };
+  ElasticRecord record;
+  EXPECT_FALSE(record.Speed());
+  for (const int workers : {2, 1, 4}) {
+    record.SeeSpeed(workers, at(truth, workers));
+    const auto curve = record.Speed();
+    ASSERT_TRUE(curve);
+    EXPECT_NEAR(at(*curve, workers), at(truth, workers), 0.05 * at(truth, workers));
+    EXPECT_GE(at(*curve, 8), at(truth, 8) * 0.999);
+  }
+  EXPECT_NEAR(at(*record.Speed(), 8), at(truth, 8), 1e-6);
+}
+
+TEST(ElasticRecordTest, WhatIsLeftIsSaidByTheLossElseByTheTotal) {
+  ElasticRecord record;
+  EXPECT_FALSE(record.WorkLeft(10, {}, 0.5));
+  EXPECT_EQ(record.WorkLeft(10, 100, {}), 90);
+  EXPECT_EQ(record.WorkLeft(100, 100, {}), 1);
+  const LossCurve truth{.a = 0.01, .b = 0.5, .c = 0.1};
+  for (int iteration = 0; iteration < 5000; ++iteration)
+    record.SeeLoss(iteration, truth.At(iteration));
+  EXPECT_LE(record.losses().size(), ElasticRecord::kMostLosses);
+  EXPECT_GT(record.losses().back().epoch, 4000);
+  // 1 / (0.01 k + 0.5) = 0.01: k = 9950.
+  EXPECT_NEAR(*record.WorkLeft(5000, 100'000, 0.11), 4950, 100);
+  // What it never comes down to.
+  EXPECT_EQ(record.WorkLeft(5000, 100'000, 0.05), 95'000);
+}
+
+TEST(ElasticRecordTest, WhatIsKeptMakesTheSameRecord) {
+  ElasticRecord record;
+  for (int iteration = 0; iteration < 1000; iteration += 7)
+    record.SeeLoss(iteration, 2.0 / (iteration + 1));
+  record.SeeSpeed(3, 5);
+  record.SeeSpeed(1, 2);
+  const ElasticRecord again(record.speeds(), record.losses());
+  EXPECT_EQ(again.losses(), record.losses());
+  ASSERT_EQ(again.speeds().size(), 2U);
+  EXPECT_EQ(again.speeds()[0].speed, 2);
+}
+
+}  // namespace
+}  // namespace synergy
