@@ -31,6 +31,21 @@ void WriteByJob(json::Writer& out, std::string_view key, const GavelProblem& pro
   out.EndObject();
 }
 
+std::string NameOf(const GavelProblem& problem, const GavelPair& pair) {
+  return problem.jobs[pair.first].name + "," + problem.jobs[pair.second].name;
+}
+
+void WritePair(json::Writer& out, const GavelProblem& problem, const GavelPair& pair) {
+  out.BeginObject();
+  for (size_t type = 0; type < pair.throughput.size(); ++type) {
+    out.Key(problem.types[type]);
+    out.BeginArray();
+    for (const double throughput : pair.throughput[type]) out.Number(throughput);
+    out.EndArray();
+  }
+  out.EndObject();
+}
+
 }  // namespace
 
 GavelSolves::GavelSolves(std::string_view policy) {
@@ -58,6 +73,10 @@ void GavelSolves::Add(const GavelSolve& solve) {
     out_.Key(job.name);
     WriteByType(out_, problem, job.throughput);
   }
+  for (const GavelPair& pair : problem.pairs) {
+    out_.Key(NameOf(problem, pair));
+    WritePair(out_, problem, pair);
+  }
   out_.EndObject();
   using Job = const GavelJob&;
   using Figure = std::optional<double>;
@@ -73,6 +92,10 @@ void GavelSolves::Add(const GavelSolve& solve) {
   for (size_t job = 0; job < problem.jobs.size(); ++job) {
     out_.Key(problem.jobs[job].name);
     WriteByType(out_, problem, solve.answer.shares.jobs[job]);
+  }
+  for (size_t pair = 0; pair < solve.answer.shares.pairs.size(); ++pair) {
+    out_.Key(NameOf(problem, problem.pairs[pair]));
+    WriteByType(out_, problem, solve.answer.shares.pairs[pair]);
   }
   out_.EndObject();
   out_.EndObject();

@@ -2,18 +2,30 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace synergy {
 
-CostHulls::CostHulls(const GavelProblem& problem)
-    : problem_(problem),
-      stride_(problem.types.size() + 1),
+CostHulls::CostHulls(const GavelProblem& problem, std::vector<double> gains)
+    : types_(problem.types.size()),
+      stride_(types_ + 1),
+      gains_(std::move(gains)),
       vertices_(problem.jobs.size() * stride_),
-      counts_(problem.jobs.size(), 0) {}
+      counts_(problem.jobs.size(), 0) {
+  gpus_.reserve(problem.jobs.size());
+  throughputs_.reserve(problem.jobs.size() * types_);
+  for (const GavelJob& job : problem.jobs) {
+    gpus_.push_back(job.gpus);
+    for (size_t type = 0; type < types_; ++type)
+      throughputs_.push_back(problem.gpus[type] > 0 ? job.throughput[type] : 0);
+  }
+  gains_.resize(throughputs_.size(), 0);
+}
 
 void CostHulls::SetPrices(std::span<const double> prices) {
-  for (size_t job = 0; job < problem_.jobs.size(); ++job) {
-    const GavelJob& each = problem_.jobs[job];
+  for (size_t job = 0; job < gpus_.size(); ++job) {
+    const double* const throughputs = &throughputs_[job * types_];
+    const double* const gains = &gains_[job * types_];
     Vertex* const hull = &vertices_[job * stride_];
     hull[0] = {0, 0, 0};
     size_t count = 1;
@@ -21,10 +33,10 @@ void CostHulls::SetPrices(std::span<const double> prices) {
       const Vertex& last = hull[count - 1];
       double least = std::numeric_limits<double>::infinity();
       Vertex next{};
-      for (size_t type = 0; type < prices.size(); ++type) {
-        const double throughput = each.throughput[type];
-        if (throughput <= last.throughput || problem_.gpus[type] <= 0) continue;
-        const double cost = each.gpus * prices[type];
+      for (size_t type = 0; type < types_; ++type) {
+        const double throughput = throughputs[type];
+        if (throughput <= last.throughput) continue;
+        const double cost = gpus_[job] * prices[type] - gains[type];
         const double slope = (cost - last.cost) / (throughput - last.throughput);
         if (slope < least || (slope == least && throughput > next.throughput)) {
           least = slope;

@@ -69,9 +69,13 @@ Result<GavelShares> GreatestSum(const GavelProblem& problem, std::span<const dou
                                 const GavelShares& known, PriceMemory* memory) {
   if (problem.pairs.empty()) {
     std::vector<double> gains;
-    for (size_t job = 0; job < problem.jobs.size(); ++job)
-      gains.push_back(1 / ProportionalThroughput(problem, job));
-    if (auto shares = GreatestSumByPrices(problem, floors, gains, known, memory)) {
+    gains.reserve(problem.jobs.size() * problem.types.size());
+    for (size_t job = 0; job < problem.jobs.size(); ++job) {
+      const double gain = 1 / ProportionalThroughput(problem, job);
+      for (const double throughput : problem.jobs[job].throughput)
+        gains.push_back(gain * throughput);
+    }
+    if (auto shares = GreatestSumByPrices(problem, floors, std::move(gains), known, memory)) {
       return *std::move(shares);
     }
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gavel/cost_hulls.h"
-#include "solver/growing_program.h"
+#include "solver/best_mean.h"
 #include "solver/program.h"
 
 namespace synergy {
@@ -18,78 +18,27 @@ constexpr double kProof = 1e-8;
 constexpr double kProofAtRest = 1e-6;
 constexpr double kRest = 1e-11;
 constexpr double kSmallestValue = 1e-3;  // a level may be stuck at 0; about 1 is usual
-// The solver's tolerance of prices is absolute: in larger units it sees smaller differences.
-constexpr double kMasterUnit = 1e4;
 constexpr int kMostPlans = 600;
 constexpr double kNoSlope = 1e-6;  // of what all jobs' slopes are together, which is 1
 constexpr double kBend = 1e-9;     // of a throughput: beside the bend it may lie on
 
 struct Plan {
-  double value = 0;
   std::vector<double> prices;  // that it was made at
   double level = 0;            // of MaxMin
 };
 
-// The best mean of the plans that fits, and its prices.
-class PlanMaster {
- public:
-  explicit PlanMaster(const GavelProblem& problem)
-      : problem_(problem), program_(Sense::kMaximize, RowsOf(problem)) {}
-
-  // `usage`: GPUs per type.
-  void Add(double value, std::span<const double> usage) {
-    std::vector<GrowingProgram::Entry> entries;
-    for (size_t type = 0; type < usage.size(); ++type) {
-      if (usage[type] > 0) entries.push_back({type, usage[type] / problem_.gpus[type]});
-    }
-    entries.push_back({usage.size(), 1});
-    program_.Add({.objective = value * kMasterUnit}, entries);
-  }
-
-  bool Solve() {
-    if (program_.Solve({}) != SolveStatus::kOptimal) return false;
-    value_ = program_.objective() / kMasterUnit;
-    weights_ = program_.Values();
-    prices_ = program_.Prices();
-    own_ = prices_.back() / kMasterUnit;
-    prices_.pop_back();
-    for (size_t type = 0; type < prices_.size(); ++type) {
-      double& price = prices_[type];
-      price =
-          problem_.gpus[type] > 0 ? std::max(price, 0.0) / problem_.gpus[type] / kMasterUnit : 0;
-    }
-    return true;
-  }
-
-  double value() const { return value_; }
-  double own() const { return own_; }  // the price of the row that makes it a mean
-  const std::vector<double>& prices() const { return prices_; }
-  const std::vector<double>& weights() const { return weights_; }
-
- private:
-  // The types, as parts of their GPUs, and the weights' sum.
-  static std::vector<Row> RowsOf(const GavelProblem& problem) {
-    std::vector<Row> rows(problem.types.size(), {.upper = 1, .terms = {}});
-    rows.push_back({.lower = 1, .upper = 1, .terms = {}});
-    return rows;
-  }
-
-  const GavelProblem& problem_;
-  GrowingProgram program_;
-  double value_ = 0;
-  double own_ = 0;
-  std::vector<double> prices_;
-  std::vector<double> weights_;
-};
-
-// What both programs have in common. `Pricer`: Best(hulls) -> Plan but for its prices, the best at
-// the hulls' prices, and Throughput(hulls, plan, job) in it.
+// What both programs have in common. `Pricer`: LevelAt(hulls), of the best plan at the hulls'
+// prices, and Throughput(hulls, plan, job) in it.
 template <class Pricer>
 class Search {
  public:
-  Search(const GavelProblem& problem, const Pricer& pricer, const GavelShares& known,
-         double known_value)
-      : problem_(problem), pricer_(pricer), known_(known), hulls_(problem), master_(problem) {
+  Search(const GavelProblem& problem, const Pricer& pricer, CostHulls hulls,
+         const GavelShares& known, double known_value)
+      : problem_(problem),
+        pricer_(pricer),
+        known_(known),
+        hulls_(std::move(hulls)),
+        mean_(problem.types.size()) {
     std::vector<double> usage(problem.types.size(), 0);
     for (size_t job = 0; job < problem.jobs.size(); ++job) {
       for (size_t type = 0; type < usage.size(); ++type)
@@ -98,7 +47,7 @@ class Search {
     // The solver that found them may have rounded.
     for (size_t type = 0; type < usage.size(); ++type)
       usage[type] = std::min(usage[type], problem.gpus[type]);
-    master_.Add(known_value, usage);
+    AddToMean(known_value, std::move(usage));
   }
 
   // Whether it ended with a proof.
@@ -110,16 +59,16 @@ class Search {
     }
     double before = -kUnbounded;
     for (int step = 0; step < kMostPlans; ++step) {
-      if (!master_.Solve()) return false;
-      PricedPlan made = MakePlan(master_.prices());
-      const double size = std::max(std::abs(master_.value()), kSmallestValue);
-      const double better = made.plan.value - made.cost - master_.own();
-      const bool rests = master_.value() - before <= kRest * size;
+      if (!mean_.Solve()) return false;
+      PricedPlan made = MakePlan(Prices());
+      const double size = std::max(std::abs(mean_.value()), kSmallestValue);
+      const double better = made.surplus - mean_.own_price();
+      const bool rests = mean_.value() - before <= kRest * size;
       if (better <= (rests ? kProofAtRest : kProof) * size) {
         if (memory != nullptr) *memory = PricesOfUse();
         return true;
       }
-      before = master_.value();
+      before = mean_.value();
       Add(std::move(made));
     }
     return false;
@@ -127,7 +76,7 @@ class Search {
 
   GavelShares Shares() {
     GavelShares shares = NoShares(problem_);
-    const std::vector<double>& weights = master_.weights();
+    const std::vector<double>& weights = mean_.weights();
     for (size_t job = 0; job < known_.jobs.size(); ++job) {
       for (size_t type = 0; type < problem_.types.size(); ++type)
         shares.jobs[job][type] = weights[0] * known_.jobs[job][type];
@@ -145,43 +94,62 @@ class Search {
 
   // At the prices of the end.
   const CostHulls& FinalHulls() {
-    hulls_.SetPrices(master_.prices());
+    hulls_.SetPrices(Prices());
     return hulls_;
   }
 
-  const PlanMaster& master() const { return master_; }
+  double value() const { return mean_.value(); }
 
  private:
   struct PricedPlan {
     Plan plan;
-    std::vector<double> usage;
-    double cost = 0;
+    std::vector<double> usage;  // GPUs per type
+    double value = 0;
+    double surplus = 0;  // the value, less the cost of the usage
   };
 
   PricedPlan MakePlan(const std::vector<double>& prices) {
     hulls_.SetPrices(prices);
-    PricedPlan made{.plan = pricer_.Best(hulls_),
+    PricedPlan made{.plan = {.prices = prices, .level = pricer_.LevelAt(hulls_)},
                     .usage = std::vector<double>(problem_.types.size(), 0)};
-    made.plan.prices = prices;
+    made.surplus = made.plan.level;
     for (size_t job = 0; job < problem_.jobs.size(); ++job) {
-      made.cost += CostHulls::Take(hulls_.Of(job), pricer_.Throughput(hulls_, made.plan, job),
-                                   problem_.jobs[job].gpus, made.usage);
+      made.surplus -= CostHulls::Take(hulls_.Of(job), pricer_.Throughput(hulls_, made.plan, job),
+                                      problem_.jobs[job].gpus, made.usage);
     }
+    made.value = made.surplus;
+    for (size_t type = 0; type < prices.size(); ++type)
+      made.value += made.usage[type] * prices[type];
     return made;
   }
 
   void Add(PricedPlan made) {
-    master_.Add(made.plan.value, made.usage);
+    AddToMean(made.value, std::move(made.usage));
     plans_.push_back(std::move(made.plan));
+  }
+
+  void AddToMean(double value, std::vector<double> usage) {
+    for (size_t type = 0; type < usage.size(); ++type) {
+      if (usage[type] > 0) usage[type] /= problem_.gpus[type];
+    }
+    mean_.Add(value, usage);
+  }
+
+  // Per GPU.
+  std::vector<double> Prices() const {
+    std::vector<double> prices = mean_.prices();
+    for (size_t type = 0; type < prices.size(); ++type)
+      prices[type] = problem_.gpus[type] > 0 ? prices[type] / problem_.gpus[type] : 0;
+    return prices;
   }
 
   // Those of the plans in the mean, and the last ones.
   PriceMemory PricesOfUse() const {
     PriceMemory prices;
     for (size_t i = 0; i < plans_.size(); ++i) {
-      if (master_.weights()[i + 1] > 0) prices.push_back(plans_[i].prices);
+      if (mean_.weights()[i + 1] > 0) prices.push_back(plans_[i].prices);
     }
-    prices.push_back(master_.prices());
+    prices.push_back(Prices());
     return prices;
   }
 
@@ -189,16 +157,39 @@ class Search {
   const Pricer& pricer_;
   const GavelShares& known_;
   CostHulls hulls_;
-  PlanMaster master_;
+  BestMean mean_;
   std::vector<Plan> plans_;
 };
+
+// Where the cost of a level begins to grow faster, and by how much.
+using Bend = std::pair<double, double>;
+
+// The level at which the cost grows by `growth`; no bound where it never does. Time grows with the
+// number of bends, for they are sorted no further than it takes.
+double LevelOfGrowth(std::vector<Bend>& bends, double growth) {
+  auto begin = bends.begin();
+  auto end = bends.end();
+  while (end - begin > 1) {
+    const auto middle = begin + (end - begin) / 2;
+    std::nth_element(begin, middle, end);
+    double before = 0;
+    for (auto bend = begin; bend != middle; ++bend) before += bend->second;
+    if (before >= growth) {
+      end = middle;
+    } else {
+      growth -= before;
+      begin = middle;
+    }
+  }
+  return begin != end && begin->second >= growth ? begin->first : kUnbounded;
+}
 
 // The level at which one more costs 1.
 class LevelPricer {
  public:
   LevelPricer(const GavelProblem& problem, std::span<const double> base,
-              std::span<const double> rise)
-      : base_(base), rise_(rise), highest_(kUnbounded) {
+              std::span<const double> rise, double highest = kUnbounded)
+      : base_(base), rise_(rise), highest_(highest) {
     for (size_t job = 0; job < rise.size(); ++job) {
       best_.push_back(0);
       for (size_t type = 0; type < problem.types.size(); ++type) {
@@ -210,9 +201,9 @@ class LevelPricer {
     highest_ = std::max(highest_, 0.0);
   }
 
-  Plan Best(const CostHulls& hulls) const {
-    // Where the cost of a level begins to grow faster, and by how much.
-    std::vector<std::pair<double, double>> bends;
+  double LevelAt(const CostHulls& hulls) const {
+    std::vector<Bend> bends;
+    bends.reserve(rise_.size() * 2);
     double growth = 0;
     for (size_t job = 0; job < rise_.size(); ++job) {
       if (rise_[job] <= 0) continue;
@@ -230,17 +221,8 @@ class LevelPricer {
         last = slope;
       }
     }
-    Plan plan;
-    if (growth >= 1) return plan;
-    std::sort(bends.begin(), bends.end());
-    plan.value = plan.level = highest_;
-    for (const auto& [level, more] : bends) {
-      growth += more;
-      if (growth < 1) continue;
-      plan.value = plan.level = level;
-      break;
-    }
-    return plan;
+    if (growth >= 1) return 0;
+    return std::min(LevelOfGrowth(bends, 1 - growth), highest_);
   }
 
   double Throughput(const CostHulls& /*hulls*/, const Plan& plan, size_t job) const {
@@ -256,29 +238,22 @@ class LevelPricer {
   double highest_;
 };
 
-// Each job as fast as is worth it, and at its floor at least.
+// Each job as fast as is worth it by the hulls, which have the gains, and at its floor at least.
 class SumPricer {
  public:
-  SumPricer(std::span<const double> floors, std::vector<double> gains)
-      : floors_(floors), gains_(std::move(gains)) {}
+  explicit SumPricer(std::span<const double> floors) : floors_(floors) {}
 
-  Plan Best(const CostHulls& hulls) const {
-    Plan plan;
-    for (size_t job = 0; job < gains_.size(); ++job)
-      plan.value += gains_[job] * Throughput(hulls, plan, job);
-    return plan;
-  }
+  double LevelAt(const CostHulls& /*hulls*/) const { return 0; }
 
   double Throughput(const CostHulls& hulls, const Plan& /*plan*/, size_t job) const {
     const std::span<const CostHulls::Vertex> hull = hulls.Of(job);
     size_t i = 0;
-    while (i + 1 < hull.size() && CostHulls::Slope(hull, i) < gains_[job]) ++i;
+    while (i + 1 < hull.size() && CostHulls::Slope(hull, i) < 0) ++i;
     return std::max(std::min(floors_[job], hull.back().throughput), hull[i].throughput);
   }
 
  private:
   std::span<const double> floors_;
-  std::vector<double> gains_;
 };
 
 // To which the shares bring all jobs.
@@ -305,9 +280,10 @@ std::optional<MaxMinAnswer> MaxMinByPrices(const GavelProblem& problem,
   std::vector<double> scaled;
   for (const double each : rise) scaled.push_back(each / unit);
   const LevelPricer pricer(problem, base, scaled);
-  Search<LevelPricer> search(problem, pricer, known, LevelOf(problem, base, scaled, known));
+  Search<LevelPricer> search(problem, pricer, CostHulls(problem), known,
+                             LevelOf(problem, base, scaled, known));
   if (!search.Run(memory)) return std::nullopt;
-  const double level = search.master().value();
+  const double level = search.value();
   MaxMinAnswer answer{.level = level / unit, .shares = search.Shares(), .prices = {}};
   const CostHulls& hulls = search.FinalHulls();
   bool somebody = false;
@@ -329,23 +305,35 @@ std::optional<MaxMinAnswer> MaxMinByPrices(const GavelProblem& problem,
   return answer;
 }
 
+std::optional<GavelShares> ReachByPrices(const GavelProblem& problem,
+                                         std::span<const double> floors, PriceMemory* memory) {
+  const GavelShares nothing = NoShares(problem);
+  const std::vector<double> none(floors.size(), 0);
+  const LevelPricer pricer(problem, none, floors, 1);
+  Search<LevelPricer> search(problem, pricer, CostHulls(problem), nothing, 0);
+  if (!search.Run(memory) || search.value() < 1 - kProof) return std::nullopt;
+  return search.Shares();
+}
+
 std::optional<GavelShares> GreatestSumByPrices(const GavelProblem& problem,
                                                std::span<const double> floors,
-                                               std::span<const double> gains,
-                                               const GavelShares& known, PriceMemory* memory) {
+                                               std::vector<double> gains, const GavelShares& known,
+                                               PriceMemory* memory) {
   // The sum in units in which it is about 1.
+  const size_t types = problem.types.size();
   double most = 0;
-  for (size_t job = 0; job < gains.size(); ++job)
-    most += gains[job] * BestThroughput(problem.jobs[job]);
-  const std::vector<double> throughputs = ThroughputsOf(problem, known);
-  std::vector<double> scaled;
+  for (size_t job = 0; job < floors.size(); ++job)
+    most += *std::max_element(&gains[job * types], &gains[job * types] + types);
   double value = 0;
-  for (size_t job = 0; job < gains.size(); ++job) {
-    scaled.push_back(gains[job] / most);
-    value += scaled.back() * throughputs[job];
+  for (size_t job = 0; job < floors.size(); ++job) {
+    for (size_t type = 0; type < types; ++type) {
+      double& gain = gains[job * types + type];
+      gain /= most;
+      value += gain * known.jobs[job][type];
+    }
   }
-  const SumPricer pricer(floors, std::move(scaled));
-  Search<SumPricer> search(problem, pricer, known, value);
+  const SumPricer pricer(floors);
+  Search<SumPricer> search(problem, pricer, CostHulls(problem, std::move(gains)), known, value);
   if (!search.Run(memory)) return std::nullopt;
   return search.Shares();
 }

@@ -11,60 +11,100 @@ RoundMechanism::RoundMechanism(std::vector<double> gpus, GavelRoundOptions optio
     : gpus_(std::move(gpus)), options_(options), given_(gpus_.size(), 0) {}
 
 void RoundMechanism::Add(const std::string& name, double gpus, std::vector<double> throughput) {
-  positions_.emplace(name, jobs_.size());
-  jobs_.push_back({.name = name,
-                   .gpus = gpus,
-                   .throughput = std::move(throughput),
-                   .shares = std::nullopt,
-                   .received = std::vector<double>(gpus_.size(), 0),
-                   .deficit = std::vector<double>(gpus_.size(), 0)});
+  std::vector<bool> runs;
+  for (const double each : throughput) runs.push_back(each > 0);
+  const std::vector<double> none(gpus_.size(), 0);
+  standings_.emplace(Who{next_number_, std::nullopt}, Standing{.gpus = gpus,
+                                                               .runs = std::move(runs),
+                                                               .shares = std::nullopt,
+                                                               .received = none,
+                                                               .deficit = none});
+  jobs_.emplace(next_number_, Job{name, std::move(throughput)});
+  numbers_.emplace(name, next_number_++);
   changed_ = true;
+}
+
+void RoundMechanism::AddPair(const std::string& first, const std::string& second,
+                             std::vector<bool> runs) {
+  const auto [earlier, later] = std::minmax(numbers_.at(first), numbers_.at(second));
+  const std::vector<double> none(gpus_.size(), 0);
+  standings_.emplace(Who{later, earlier}, Standing{.gpus = At(first).gpus,
+                                                   .runs = std::move(runs),
+                                                   .shares = std::nullopt,
+                                                   .received = none,
+                                                   .deficit = none});
 }
 
 void RoundMechanism::Remove(const std::string& name) {
-  const auto gone = positions_.find(name);
-  if (gone == positions_.end()) return;
-  const size_t position = gone->second;
-  jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(position));
-  positions_.erase(gone);
-  for (size_t i = position; i < jobs_.size(); ++i) positions_[jobs_[i].name] = i;
+  const auto gone = numbers_.find(name);
+  if (gone == numbers_.end()) return;
+  std::erase_if(standings_, [&](const auto& each) {
+    return each.first.job == gone->second || each.first.partner == gone->second;
+  });
+  jobs_.erase(gone->second);
+  numbers_.erase(gone);
   changed_ = true;
 }
 
+RoundMechanism::Standing* RoundMechanism::Find(const std::string& name,
+                                               const std::string& partner) {
+  const auto job = numbers_.find(name);
+  if (job == numbers_.end()) return nullptr;
+  Who who{job->second, std::nullopt};
+  if (!partner.empty()) {
+    const auto other = numbers_.find(partner);
+    if (other == numbers_.end()) return nullptr;
+    who = {std::max(job->second, other->second), std::min(job->second, other->second)};
+  }
+  const auto found = standings_.find(who);
+  return found == standings_.end() ? nullptr : &found->second;
+}
+
 bool RoundMechanism::SolveIsDue(double now) const {
-  if (!changed_ || jobs_.empty()) return false;
+  if (!changed_ || standings_.empty()) return false;
   if (!last_solve_ || *last_solve_ == 0) return true;
-  const bool knows_nobody = std::none_of(
-      jobs_.begin(), jobs_.end(), [](const Standing& job) { return job.shares.has_value(); });
+  const bool knows_nobody =
+      std::none_of(standings_.begin(), standings_.end(),
+                   [](const auto& each) { return each.second.shares.has_value(); });
   return knows_nobody || now - *last_solve_ >= options_.between_solves;
 }
 
 void RoundMechanism::Solved(double now, const std::vector<Shares>& allocation) {
   const double passed = last_solve_ ? now - *last_solve_ : 0;
-  for (Standing& job : jobs_) {
-    for (size_t type = 0; job.shares && type < gpus_.size(); ++type) {
-      job.deficit[type] += (*job.shares)[type] * passed - job.received[type];
+  for (auto& [who, standing] : standings_) {
+    for (size_t type = 0; standing.shares && type < gpus_.size(); ++type) {
+      standing.deficit[type] += (*standing.shares)[type] * passed - standing.received[type];
     }
-    std::fill(job.received.begin(), job.received.end(), 0.0);
-    job.shares.reset();
+    std::fill(standing.received.begin(), standing.received.end(), 0.0);
+    standing.shares.reset();
   }
   for (const Shares& each : allocation) {
-    if (positions_.count(each.job) > 0) At(each.job).shares = each.shares;
+    if (!each.partner.empty()) continue;
+    if (Standing* const standing = Find(each.job, "")) standing->shares = each.shares;
   }
-  const double start = options_.round / 2 * static_cast<double>(jobs_.size());
+  for (auto& [who, standing] : standings_) {
+    if (who.partner && standings_.at({who.job}).shares && standings_.at({*who.partner}).shares)
+      standing.shares.emplace(gpus_.size(), 0);
+  }
+  for (const Shares& each : allocation) {
+    if (each.partner.empty()) continue;
+    if (Standing* const standing = Find(each.job, each.partner)) standing->shares = each.shares;
+  }
+  const double start = options_.round / 2 * static_cast<double>(standings_.size());
   std::fill(given_.begin(), given_.end(), start);
   last_solve_ = now;
   changed_ = false;
 }
 
-void RoundMechanism::Book(const std::string& name, size_t type, double seconds) {
+void RoundMechanism::Book(const std::string& name, size_t type, double seconds,
+                          const std::string& partner) {
   given_[type] += seconds;
-  if (positions_.count(name) > 0) At(name).received[type] += seconds;
+  if (Standing* const standing = Find(name, partner)) standing->received[type] += seconds;
 }
 
-double RoundMechanism::Priority(const Standing& job, size_t type) const {
-  if (!job.shares || (*job.shares)[type] <= 0 || job.throughput[type] <= 0) return 0;
-  return (*job.shares)[type] * given_[type] / (options_.round / 2 + job.received[type]);
+double RoundMechanism::Priority(const Standing& standing, size_t type) const {
+  if (!standing.shares || (*standing.shares)[type] <= 0 || !standing.runs[type]) return 0;
+  return (*standing.shares)[type] * given_[type] / (options_.round / 2 + standing.received[type]);
 }
 
 double RoundMechanism::Priority(const std::string& name, size_t type) const {
@@ -75,50 +115,58 @@ double RoundMechanism::Deficit(const std::string& name, size_t type) const {
   return At(name).deficit[type];
 }
 
-std::vector<size_t> RoundMechanism::Order(size_t type) const {
+std::vector<const RoundMechanism::Standings::value_type*> RoundMechanism::Order(size_t type) const {
   using Rank = std::tuple<double, double, double>;
-  std::vector<Rank> ranks;
-  for (const Standing& job : jobs_) {
-    ranks.emplace_back(Priority(job, type), job.deficit[type],
-                       job.shares ? (*job.shares)[type] : 0);
+  std::vector<std::pair<Rank, const Standings::value_type*>> ranked;
+  for (const auto& each : standings_) {
+    const Standing& standing = each.second;
+    if (!standing.runs[type]) continue;
+    ranked.emplace_back(Rank(Priority(standing, type), standing.deficit[type],
+                             standing.shares ? (*standing.shares)[type] : 0),
+                        &each);
   }
-  std::vector<size_t> order(jobs_.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return ranks[a] > ranks[b]; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<const Standings::value_type*> order;
+  for (const auto& [rank, each] : ranked) order.push_back(each);
   return order;
 }
 
 void RoundMechanism::FillIdle(std::vector<double>& free, std::vector<bool>& placed,
                               std::vector<GavelPick>& picks) const {
-  for (size_t i = 0; i < jobs_.size(); ++i) {
-    const Standing& job = jobs_[i];
-    if (placed[i] || job.shares) continue;
+  for (const auto& [who, standing] : standings_) {
+    if (who.partner || placed[who.job] || standing.shares) continue;
+    const std::vector<double>& throughput = jobs_.at(who.job).throughput;
     std::optional<size_t> best;
     for (size_t type = 0; type < free.size(); ++type) {
-      if (free[type] < job.gpus || job.throughput[type] <= 0) continue;
-      if (!best || job.throughput[type] > job.throughput[*best]) best = type;
+      if (free[type] < standing.gpus || !standing.runs[type]) continue;
+      if (!best || throughput[type] > throughput[*best]) best = type;
     }
     if (!best) continue;
-    free[*best] -= job.gpus;
-    placed[i] = true;
-    picks.push_back({job.name, *best});
+    free[*best] -= standing.gpus;
+    placed[who.job] = true;
+    picks.push_back({jobs_.at(who.job).name, *best, {}});
   }
 }
 
 std::vector<GavelPick> RoundMechanism::Picks() const {
   std::vector<double> free = gpus_;
-  std::vector<bool> placed(jobs_.size(), false);
+  std::vector<bool> placed(next_number_, false);
   std::vector<GavelPick> picks;
   for (size_t type = 0; type < gpus_.size(); ++type) {
-    for (const size_t i : Order(type)) {
-      const Standing& job = jobs_[i];
-      if (placed[i] || job.gpus > free[type]) continue;
-      if (!job.shares && options_.newcomers == GavelNewcomers::kFill) continue;
-      if (Priority(job, type) <= 0 && (options_.fifo || job.throughput[type] <= 0)) continue;
-      free[type] -= job.gpus;
-      placed[i] = true;
-      if (job.shares) picks.push_back({job.name, type});
+    for (const Standings::value_type* const each : Order(type)) {
+      const auto& [who, standing] = *each;
+      if (free[type] <= 0) break;
+      if (placed[who.job] || (who.partner && placed[*who.partner])) continue;
+      if (standing.gpus > free[type]) continue;
+      if (!standing.shares && options_.newcomers == GavelNewcomers::kFill) continue;
+      if (Priority(standing, type) <= 0 && options_.fifo) continue;
+      free[type] -= standing.gpus;
+      placed[who.job] = true;
+      if (who.partner) placed[*who.partner] = true;
+      if (!standing.shares) continue;
+      picks.push_back({jobs_.at(who.job).name, type,
+                       who.partner ? jobs_.at(*who.partner).name : std::string()});
     }
   }
   if (options_.newcomers == GavelNewcomers::kFill) FillIdle(free, placed, picks);

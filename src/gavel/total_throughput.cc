@@ -94,16 +94,26 @@ class DeadlineProgram {
   const std::vector<Deadline>& deadlines_;
 };
 
-// Without deadlines or pairs, by prices: a job's gain on a type takes the place of its throughput.
-std::optional<GavelShares> WithoutDeadlines(const GavelProblem& problem,
-                                            const std::vector<double>& gains) {
-  GavelProblem worth = problem;
-  for (GavelJob& job : worth.jobs) {
-    for (size_t type = 0; type < gains.size(); ++type) job.throughput[type] *= gains[type];
+// Without pairs, with all deadlines kept, by prices. Nothing where they cannot be.
+std::optional<GavelShares> ByPrices(const GavelProblem& problem, const std::vector<double>& gains,
+                                    const std::vector<Deadline>& deadlines, PriceMemory& reach,
+                                    PriceMemory& sum) {
+  std::vector<double> floors(problem.jobs.size(), 0);
+  for (const Deadline& deadline : deadlines)
+    floors[deadline.job] = deadline.part * BestThroughput(problem.jobs[deadline.job]);
+  GavelShares known = NoShares(problem);
+  if (!deadlines.empty()) {
+    auto reached = ReachByPrices(problem, floors, &reach);
+    if (!reached) return std::nullopt;
+    known = *std::move(reached);
   }
-  const std::vector<double> none(worth.jobs.size(), 0);
-  const std::vector<double> one(worth.jobs.size(), 1);
-  return GreatestSumByPrices(worth, none, one, NoShares(worth));
+  std::vector<double> worth;
+  worth.reserve(problem.jobs.size() * gains.size());
+  for (const GavelJob& job : problem.jobs) {
+    for (size_t type = 0; type < gains.size(); ++type)
+      worth.push_back(gains[type] * job.throughput[type]);
+  }
+  return GreatestSumByPrices(problem, floors, std::move(worth), known, &sum);
 }
 
 double TotalGain(const GavelProblem& problem, const GavelShares& shares,
@@ -145,8 +155,8 @@ Result<GavelAnswer> TotalThroughput::Allocate(const GavelProblem& problem) {
       answer.missed.push_back(job);
     }
   }
-  if (deadlines.empty() && seen.pairs.empty()) {
-    if (auto shares = WithoutDeadlines(seen, gains)) {
+  if (seen.pairs.empty()) {
+    if (auto shares = ByPrices(seen, gains, deadlines, reach_memory_, sum_memory_)) {
       answer.objective = TotalGain(seen, *shares, gains);
       answer.shares = *std::move(shares);
       return answer;

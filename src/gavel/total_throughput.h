@@ -10,8 +10,9 @@
 // such choices the one of the greatest objective is made; the answer names those given up. (The
 // authors' program gives up all of them.) Agnostic: T_mj is the reference type's.
 //
-// Threading: any; no state.
+// Threading: one caller at a time. State: the prices that it came to.
 
+#include "gavel/max_min.h"
 #include "gavel/policy.h"
 
 namespace synergy {
@@ -30,6 +31,8 @@ class TotalThroughput final : public GavelPolicy {
  private:
   GavelView view_;
   Options options_;
+  PriceMemory reach_memory_;
+  PriceMemory sum_memory_;
 };
 
 }  // namespace synergy

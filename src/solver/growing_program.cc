@@ -70,8 +70,6 @@ SolveStatus GrowingProgram::Solve(const SolveLimits& limits) {
   return model.status() == kInfeasible ? SolveStatus::kInfeasible : SolveStatus::kUnknown;
 }
 
-double GrowingProgram::objective() const { return sign_ * simplex_->model.objectiveValue(); }
-
 std::vector<double> GrowingProgram::Values() const {
   const double* const values = simplex_->model.primalColumnSolution();
   std::vector<double> clamped;

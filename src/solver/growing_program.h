@@ -36,7 +36,6 @@ class GrowingProgram {
 
   // Of the last optimum. Values are in the order in which the variables joined, prices as those of
   // a Solution.
-  double objective() const;
   std::vector<double> Values() const;
   std::vector<double> Prices() const;
 

@@ -156,7 +156,57 @@ Result<GavelThroughputs> GavelThroughputs::Parse(std::string_view text, std::str
 }
 
 GavelThroughputs GavelThroughputs::Published() {
-  return *Parse(kPublishedGavelThroughputs, "the published throughputs");
+  return *WithPairs(*Parse(kPublishedGavelThroughputs, "the published throughputs"),
+                    kPublishedGavelPairs, "the published throughputs of pairs");
+}
+
+Result<GavelThroughputs> GavelThroughputs::WithPairs(GavelThroughputs alone, std::string_view text,
+                                                     std::string_view file) {
+  const auto table = CsvTable::Parse(text, file);
+  if (!table) return Fail(table.error());
+  std::vector<size_t> columns;
+  for (const std::string& name : {std::string("first"), std::string("second")}) {
+    const auto column = table->Need(name);
+    if (!column) return Fail(column.error());
+    columns.push_back(*column);
+  }
+  for (const std::string& type : alone.types_) {
+    for (const char* const whose : {"_first", "_second"}) {
+      const auto column = table->Need(type + whose);
+      if (!column) return Fail(column.error());
+      columns.push_back(*column);
+    }
+  }
+  for (size_t row = 0; row < table->rows(); ++row) {
+    Together together;
+    for (size_t type = 0; type < alone.types_.size(); ++type) {
+      const auto first = table->At(row, columns[2 + 2 * type]).Number(0);
+      if (!first) return Fail(first.error());
+      const auto second = table->At(row, columns[3 + 2 * type]).Number(0);
+      if (!second) return Fail(second.error());
+      together.push_back({*first, *second});
+    }
+    std::pair names(std::string(table->At(row, columns[0]).text),
+                    std::string(table->At(row, columns[1]).text));
+    if (!alone.pairs_.emplace(names, together).second) {
+      return table->At(row, columns[0])
+          .Reject("a line before has this pair: leave one of them out");
+    }
+    std::swap(names.first, names.second);
+    for (auto& [first, second] : together) std::swap(first, second);
+    alone.pairs_.emplace(std::move(names), std::move(together));
+  }
+  return alone;
+}
+
+std::optional<GavelThroughputs::Together> GavelThroughputs::OfPair(
+    const std::string& first, const std::string& second,
+    const std::vector<std::string>& types) const {
+  const auto found = pairs_.find({first, second});
+  if (found == pairs_.end()) return std::nullopt;
+  Together together;
+  for (const std::string& type : types) together.push_back(found->second[ColumnOf(type)]);
+  return together;
 }
 
 size_t GavelThroughputs::ColumnOf(std::string_view type) const {

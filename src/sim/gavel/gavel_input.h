@@ -5,6 +5,7 @@
 //
 // Threading: pure. Failures: kInvalid; of files with file, line, column and the cure.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -42,7 +43,11 @@ class GavelThroughputs {
  public:
   // CSV with model, gpus and a column for each type. 0: the job does not run there.
   static Result<GavelThroughputs> Parse(std::string_view text, std::string_view file);
-  // Of 26 models on k80, p100 and v100, as Gavel's authors measured them.
+  // With those of pairs. CSV with first, second, and for each type TYPE_first and TYPE_second: jobs
+  // of one GPU each on the same one. 0: they do not run together there.
+  static Result<GavelThroughputs> WithPairs(GavelThroughputs alone, std::string_view text,
+                                            std::string_view file);
+  // Of 26 models on k80, p100 and v100, as Gavel's authors measured them, alone and in pairs.
   static GavelThroughputs Published();
 
   const std::vector<std::string>& types() const { return types_; }
@@ -54,6 +59,11 @@ class GavelThroughputs {
   // Per type, of types that are known.
   Result<std::vector<double>> Of(const std::string& model, int64_t gpus,
                                  const std::vector<std::string>& types) const;
+  // Per type, of the first and of the second, each of one GPU. Nothing where nobody measured them.
+  using Together = std::vector<std::array<double, 2>>;
+  std::optional<Together> OfPair(const std::string& first, const std::string& second,
+                                 const std::vector<std::string>& types) const;
+  bool KnowsPairs() const { return !pairs_.empty(); }
   // That run on so many GPUs of the type, which is known, by name.
   std::vector<std::string> Models(int64_t gpus, std::string_view type) const;
 
@@ -62,6 +72,7 @@ class GavelThroughputs {
 
   std::vector<std::string> types_;
   std::map<std::pair<std::string, int64_t>, std::vector<double>> rates_;  // as `types_`
+  std::map<std::pair<std::string, std::string>, Together> pairs_;         // likewise
 };
 
 }  // namespace synergy

@@ -7,6 +7,8 @@
 //   (gavel/round_mechanism.h). Jobs that came after the last solve idle the GPUs they are given.
 // * A job makes min(floor(360 T), what is left) iterations in a round. The round ends with the last
 //   of its jobs; GPUs of those that end earlier idle until then. Nothing else takes time.
+// * Two jobs of one GPU each that share it hold it until both have made their iterations of the
+//   round, and one that ends in this round ends then.
 // * Where nobody runs, the next round begins with the next arrival or when the policy may be asked
 //   again.
 //
@@ -51,8 +53,8 @@ struct GavelRun {
   size_t solves = 0;
 };
 
-// kInvalid for a policy that is not known, is packed or needs what a trace does not tell, and for a
-// job that runs on no type with GPUs enough for it.
+// kInvalid for a policy that is not known or needs what trace and throughputs do not tell, and for
+// a job that runs on no type with GPUs enough for it.
 Result<GavelRun> SimulateGavel(std::span<const GavelTraceJob> jobs,
                                const GavelThroughputs& throughputs, const GavelOptions& options);
 

@@ -123,7 +123,7 @@ Result<> GavelRounds::Solve(std::span<const Job> jobs, std::span<const size_t> p
   }
   std::vector<RoundMechanism::Shares> shares;
   for (size_t job = 0; job < problem.jobs.size(); ++job) {
-    shares.push_back({problem.jobs[job].name, answer->shares.jobs[job]});
+    shares.push_back({problem.jobs[job].name, answer->shares.jobs[job], {}});
   }
   rounds_.Solved(now.count(), shares);
   return {};

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,41 +34,8 @@ Value OrEnd(Result<Value> result) {
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// Throughputs of two models on one GPU.
-class Pairs {
- public:
-  Pairs(const std::string& file, const std::vector<std::string>& types)
-      : text_(OrEnd(config::ReadTextFile(file))) {
-    const CsvTable table = OrEnd(CsvTable::Parse(text_, file));
-    for (size_t row = 0; row < table.rows(); ++row) {
-      std::vector<std::array<double, 2>> rates;
-      for (const std::string& type : types) {
-        const auto rate = [&](const char* whose) {
-          return OrEnd(table.At(row, OrEnd(table.Need(type + whose))).Number(0));
-        };
-        rates.push_back({rate("_first"), rate("_second")});
-      }
-      const auto name = [&](size_t column) { return std::string(table.At(row, column).text); };
-      rates_.emplace(std::pair(name(0), name(1)), rates);
-      for (auto& each : rates) std::swap(each[0], each[1]);
-      rates_.emplace(std::pair(name(1), name(0)), std::move(rates));
-    }
-  }
-
-  // None where nobody measured them.
-  const std::vector<std::array<double, 2>>* Of(const std::string& first,
-                                               const std::string& second) const {
-    const auto found = rates_.find({first, second});
-    return found == rates_.end() ? nullptr : &found->second;
-  }
-
- private:
-  std::string text_;
-  std::map<std::pair<std::string, std::string>, std::vector<std::array<double, 2>>> rates_;
-};
-
 // As the authors measure: as many GPUs of each of three types as a quarter of the jobs.
-GavelProblem Problem(size_t jobs, const Pairs* pairs) {
+GavelProblem Problem(size_t jobs, bool packed) {
   const GavelThroughputs throughputs = GavelThroughputs::Published();
   Random random(jobs);
   GavelProblem problem{.types = {"k80", "p100", "v100"},
@@ -91,10 +57,10 @@ GavelProblem Problem(size_t jobs, const Pairs* pairs) {
     job.waited = 3600 * random.Uniform();
     problem.entities[i % kEntities].jobs.push_back(i);
   }
-  for (size_t first = 0; pairs != nullptr && first < jobs; ++first) {
+  for (size_t first = 0; packed && first < jobs; ++first) {
     for (size_t second = first + 1; second < jobs; ++second) {
-      const auto* const rates = pairs->Of(models[first], models[second]);
-      if (rates == nullptr) continue;
+      const auto rates = throughputs.OfPair(models[first], models[second], problem.types);
+      if (!rates) continue;
       problem.pairs.push_back({.first = first, .second = second, .throughput = *rates});
     }
   }
@@ -148,7 +114,6 @@ int Run(const std::string& folder, const std::string& json, int64_t most_jobs) {
   const std::string file = folder + "/authors.csv";
   const std::string text = OrEnd(config::ReadTextFile(file));
   const CsvTable authors = OrEnd(CsvTable::Parse(text, file));
-  const Pairs pairs(folder + "/pairs.csv", {"k80", "p100", "v100"});
   fmt::print("{:<52}{:>7}{:>12}{:>12}{:>12}{:>9}\n", "policy", "jobs", "authors s", "ours s",
              "again s", "ratio");
   for (size_t row = 0; row < authors.rows(); ++row) {
@@ -157,8 +122,7 @@ int Run(const std::string& folder, const std::string& json, int64_t most_jobs) {
     const double theirs = OrEnd(authors.At(row, 2).Number(0));
     if (jobs > most_jobs) continue;
     const bool packed = policy.find("_packed") != std::string::npos;
-    const SolveTimes ours =
-        Measure(policy, Problem(static_cast<size_t>(jobs), packed ? &pairs : nullptr));
+    const SolveTimes ours = Measure(policy, Problem(static_cast<size_t>(jobs), packed));
     const double ratio = ours.first / theirs;
     fmt::print("{:<52}{:>7}{:>12.5f}{:>12.5f}{:>12.5f}{:>9.3f}\n", policy, jobs, theirs, ours.first,
                ours.again, ratio);

@@ -12,6 +12,7 @@
 
 #include "core/random.h"
 #include "gavel/max_min.h"
+#include "gavel/total_throughput.h"
 
 namespace synergy::testing {
 namespace {
@@ -110,8 +111,10 @@ TEST(PricedPlans, FindWhatTheLinearProgramFinds) {
     EXPECT_NEAR(second->level, wanted_second->level, kWithin * wanted_second->level);
 
     std::vector<double> gains;
-    for (size_t job = 0; job < problem.jobs.size(); ++job)
-      gains.push_back(1 / ProportionalThroughput(problem, job));
+    for (size_t job = 0; job < problem.jobs.size(); ++job) {
+      for (const double throughput : problem.jobs[job].throughput)
+        gains.push_back(throughput / ProportionalThroughput(problem, job));
+    }
     const auto sum = GreatestSumByPrices(problem, floors, gains, first->shares, &sums);
     ASSERT_TRUE(sum);
     ExpectFits(problem, *sum);
@@ -123,6 +126,40 @@ TEST(PricedPlans, FindWhatTheLinearProgramFinds) {
     const double most = Sum(same, ThroughputsOf(same, *wanted_sum));
     EXPECT_NEAR(Sum(problem, throughputs), most, 1e-5 * most);
   }
+}
+
+// What brings most need not be what is fastest, as where types have costs.
+TEST(PricedPlans, KeepDeadlinesAsTheLinearProgramDoes) {
+  Random random(11);
+  int kept = 0;
+  TotalThroughput policy(GavelView::kPacked, {.by_cost = true, .deadlines = true});
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(round);
+    GavelProblem problem = AnyProblem(random);
+    for (size_t type = 0; type < problem.types.size(); ++type)
+      problem.costs.push_back(Between(random, 0.1, 3));
+    const double late = Between(random, 1, 40);
+    for (GavelJob& job : problem.jobs) {
+      job.steps_left = Between(random, 0, 100);
+      if (random.Below(3) > 0) job.deadline = Between(random, 1, late) * *job.steps_left;
+    }
+    const auto answer = policy.Allocate(problem);
+    ASSERT_TRUE(answer);
+    ExpectFits(problem, answer->shares);
+    const std::vector<double> throughputs = ThroughputsOf(problem, answer->shares);
+    for (size_t job = 0; job < problem.jobs.size(); ++job) {
+      const GavelJob& each = problem.jobs[job];
+      if (!each.deadline || std::count(answer->missed.begin(), answer->missed.end(), job) > 0)
+        continue;
+      EXPECT_GE(throughputs[job] * *each.deadline, *each.steps_left * (1 - kWithin));
+    }
+    const auto wanted = policy.Allocate(WithPair(problem));
+    ASSERT_TRUE(wanted);
+    EXPECT_EQ(answer->missed, wanted->missed);
+    EXPECT_NEAR(*answer->objective, *wanted->objective, 1e-5 * *wanted->objective);
+    if (answer->missed.empty()) ++kept;
+  }
+  EXPECT_GT(kept, 50);
 }
 
 TEST(PricedPlans, JobsWithAPriceAreStuck) {

@@ -99,5 +99,33 @@ TEST(RoundMechanism, ASolveIsDueWhenJobsComeOrGo) {
   EXPECT_TRUE(rounds.SolveIsDue(400));  // nobody that the solve knew
 }
 
+TEST(RoundMechanism, APairTakesItsTurnAsOne) {
+  RoundMechanism rounds({1}, {});
+  for (const char* name : {"a", "b", "c"}) rounds.Add(name, 1, {1});
+  rounds.AddPair("a", "b", {true});
+  rounds.Solved(0, {{"a", {0}, {}}, {"b", {0}, {}}, {"c", {0.5}, {}}, {"b", {0.5}, "a"}});
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0, "a"}));
+  rounds.Book("a", 0, 360, "b");
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"c", 0, {}}));
+  rounds.Book("c", 0, 720);
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0, "a"}));
+  rounds.Remove("a");  // and the pair with it
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"c", 0, {}}));
+}
+
+TEST(RoundMechanism, NobodyIsInTwoPlaces) {
+  RoundMechanism rounds({1, 1}, {});
+  for (const char* name : {"a", "b"}) rounds.Add(name, 1, {1, 1});
+  rounds.AddPair("a", "b", {true, false});
+  rounds.Solved(0, {{"a", {0, 0.5}, {}}, {"b", {0, 0.5}, {}}, {"a", {0.5, 0.5}, "b"}});
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0, "a"}));
+  // On the second type they do not run together.
+  rounds.Remove("b");
+  rounds.Add("b", 1, {1, 1});
+  rounds.AddPair("b", "a", {false, false});
+  rounds.Solved(720, {{"a", {0, 0}, {}}, {"b", {0, 0.5}, {}}, {"a", {1, 1}, "b"}});
+  EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"a", 0, {}}, GavelPick{"b", 1, {}}));
+}
+
 }  // namespace
 }  // namespace synergy::testing

@@ -81,6 +81,31 @@ TEST(GavelThroughputsTest, ThePublishedOnesAreOf26ModelsOnThreeTypes) {
   EXPECT_THAT(*rates, ElementsAre(7.175767, 3.438768));
 }
 
+TEST(GavelThroughputsTest, ThePublishedPairsAreKnownInEitherOrder) {
+  const GavelThroughputs throughputs = GavelThroughputs::Published();
+  const auto there = throughputs.OfPair("A3C", "CycleGAN", {"v100", "k80"});
+  ASSERT_TRUE(there);
+  EXPECT_NEAR((*there)[0][0], 4.562, 1e-3);
+  EXPECT_NEAR((*there)[0][1], 3.163, 1e-3);
+  EXPECT_NEAR((*there)[1][1], 0.2929, 1e-3);
+  const auto back = throughputs.OfPair("CycleGAN", "A3C", {"v100", "k80"});
+  ASSERT_TRUE(back);
+  EXPECT_EQ((*back)[0][0], (*there)[0][1]);
+  EXPECT_FALSE(throughputs.OfPair("A3C", "new", {"v100"}));
+}
+
+TEST(GavelThroughputsTest, PairsThatMakeNoSenseAreRefused) {
+  const auto refused = [](const char* text) {
+    const auto pairs = GavelThroughputs::WithPairs(
+        *GavelThroughputs::Parse("model,gpus,a\nm,1,1\n", "alone"), text, "pairs");
+    return pairs ? "no error" : pairs.error().message;
+  };
+  EXPECT_THAT(refused("first,second,a_first\nm,m,1\n"), HasSubstr("a_second"));
+  EXPECT_THAT(refused("first,second,a_first,a_second\nm,m,1,-1\n"), HasSubstr("pairs:2"));
+  EXPECT_THAT(refused("first,second,a_first,a_second\nm,m,1,1\nm,m,2,2\n"),
+              HasSubstr("a line before has this pair"));
+}
+
 TEST(GavelThroughputsTest, ErrorsSayWhatIsKnown) {
   const GavelThroughputs throughputs = GavelThroughputs::Published();
   EXPECT_THAT(throughputs.FastestFirst({"a100"}).error().message,

@@ -118,6 +118,22 @@ TEST(GavelSimulatorTest, DeadlinesCountFromTheSubmissionByTheFastestType) {
   EXPECT_NEAR(deadlines[1], 240, 1e-9);
 }
 
+TEST(GavelSimulatorTest, TwoThatShareAGpuHoldItUntilBothHaveMadeTheirRound) {
+  // Together 0.8 and 0.2 iterations per second.
+  const auto rates = GavelThroughputs::WithPairs(
+      Rates(), "first,second,a_first,a_second,b_first,b_second\nsteady,odd,0.8,0.2,0,0\n", "pairs");
+  ASSERT_TRUE(rates) << rates.error().message;
+  const auto run =
+      SimulateGavel(std::vector{MakeGavelJob(0, 0, 1000), MakeGavelJob(1, 0, 20, "odd")}, *rates,
+                    OnOneType(1, "max_min_fairness_packed"));
+  ASSERT_TRUE(run) << run.error().message;
+  // 20 iterations take 100 s, the other's round 360 s.
+  EXPECT_EQ(run->jobs[0].started, Seconds(0));
+  EXPECT_EQ(run->jobs[1].started, Seconds(0));
+  EXPECT_EQ(run->jobs[1].finished, Seconds(360));
+  EXPECT_NEAR(run->jobs[0].finished->count(), 360 + (1000 - 288), 1e-9);
+}
+
 TEST(GavelSimulatorTest, WhatCannotRunIsRefused) {
   const GavelOptions fifo = OnOneType(1, "fifo_perf");
   EXPECT_THAT(Refused({MakeGavelJob(7, 0, 10, "steady", 2)}, fifo),
