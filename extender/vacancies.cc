@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,10 +21,11 @@ void Vacancies::Look() {
   const std::vector<VacantPlace> places = state_.VacantPlaces();
   std::map<std::string, VacantPlace> before = std::exchange(held_, {});
   if (places.empty() && before.empty()) return;
-  const Deadline deadline(clock_, kLongestLook);
+  std::optional<Deadline> deadline;  // a thread of its own, which most looks need not have
   for (const VacantPlace& place : places) {
     before.erase(place.pod->uid);
-    if (place.settled || Settle(place, deadline.token())) held_.emplace(place.pod->uid, place);
+    if (!place.settled && !deadline) deadline.emplace(clock_, kLongestLook);
+    if (place.settled || Settle(place, deadline->token())) held_.emplace(place.pod->uid, place);
   }
   for (const auto& [uid, place] : before) TellEnd(place);
 }
