@@ -1,6 +1,7 @@
 #include "admission/admission.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -133,6 +134,8 @@ class Admission {
     figures.demand = sizes.demand;
     figures.floor = sizes.floor;
     figures.memory_limit = sizes.memory_limit;
+    if (use.profile == nullptr && figures.placeholder.empty() && !IsKueues())
+      figures.most_cpu = MostCpu(sizing, sizes);
     figures.gpu_product = use.gpu_product;
     figures.profile = use.name;
     figures.profile_generation = use.generation;
@@ -148,6 +151,14 @@ class Admission {
       Warn(fmt::format("label {}: it has to be a number from 0 to 1", annotations::kTensorSkew));
     }
     return profile != nullptr ? profile->spread() : SpreadCost{};
+  }
+
+  // A pod is believed to gain so much at most, and no CPU makes it faster by more than that.
+  MilliCpu MostCpu(const SizingCase& sizing, const Sizes& sizes) const {
+    const auto most = static_cast<double>(sizes.fair_share.cpu.count()) * settings_.max_speed_up;
+    const MilliCpu allowed =
+        std::min(sizing.bounds.most.cpu, sizing.written.cpu_limit.value_or(kUnlimited.cpu));
+    return std::max(std::min(MilliCpu(std::llround(most)), allowed), sizes.floor.cpu);
   }
 
   // Whose containers nobody may change later.

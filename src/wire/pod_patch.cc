@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <utility>
@@ -101,9 +102,11 @@ void SetAnnotations(JsonPatch& patch, Value annotations, Value resources,
   }
 }
 
-// So that data loaders can be sized by what the container has. Before the user's own variables,
-// which may refer to these.
-void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container) {
+// So that data loaders can be sized by what the container has; by the most that it may get where
+// its speed is still to be measured, because a loader sized by its first cores would gain nothing
+// from others. Before the user's own variables, which may refer to these.
+void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
+                  std::optional<MilliCpu> most_cpu) {
   const auto has = [env](std::string_view name) {
     bool found = false;
     env.ForEachElement([&](Value variable) { found |= variable["name"].text() == name; });
@@ -114,6 +117,11 @@ void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container)
   for (const auto& [name, resource] : {std::pair("SYNERGY_CPUS", "requests.cpu"),
                                        std::pair("SYNERGY_MEMORY", "requests.memory")}) {
     if (has(name)) continue;
+    if (most_cpu && resource == std::string_view("requests.cpu")) {
+      const int64_t cores = (most_cpu->count() + 999) / 1000;
+      patch.Prepend(path, fmt::format(R"({{"name":"{}","value":"{}"}})", name, cores));
+      continue;
+    }
     patch.Prepend(
         path,
         fmt::format(
@@ -161,7 +169,7 @@ void SetFigures(JsonPatch& patch, Value pod, const AdmissionFigures& figures,
   amounts.Set("requests", figures.floor.memory);
   if (figures.enforcement == Enforcement::kStrict) amounts.Set("limits", figures.floor.cpu);
   if (figures.memory_limit) amounts.Set("limits", *figures.memory_limit);
-  AddVariables(patch, container["env"], path);
+  AddVariables(patch, container["env"], path, figures.most_cpu);
   SetResizePolicy(patch, container["resizePolicy"], path);
   if (!figures.gpu_product.empty()) SetProductAffinity(patch, pod["spec"], figures.gpu_product);
 }

@@ -165,6 +165,17 @@ TEST_F(AdmissionTest, WithoutAProfileAllFiguresAreTheFairShareAndTheUserIsTold) 
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("no TrainingProfile is named")));
 }
 
+TEST_F(AdmissionTest, WithoutAProfileTheMostCpuIsToldThatItMayEverGet) {
+  EXPECT_EQ(Managed().most_cpu, Cores(12)) << "four times its fair share";
+  settings.max_speed_up = 2;
+  EXPECT_EQ(Managed().most_cpu, Cores(6));
+  pod.gpu_containers[0].written.cpu_limit = Cores(5);
+  EXPECT_EQ(Managed().most_cpu, Cores(5)) << "the author's limit stays";
+  AddProfile("image", Cores(9), GB(80));
+  Label(annotations::kProfile, "image");
+  EXPECT_EQ(Managed().most_cpu, std::nullopt) << "its profile says what it makes use of";
+}
+
 TEST_F(AdmissionTest, AGuaranteedPodIsManagedAsStrict) {
   pod.gpu_containers[0].written = {Cores(8), Cores(8), GiB(200), GiB(200)};
   AdmissionFigures figures = Managed();

@@ -387,6 +387,14 @@ TEST(PodPatchTest, TheContainerIsToldItsAllocationUnlessTheUserSaysOtherwise) {
   EXPECT_EQ(pod.At("spec/containers/1/env/1/value").text, "4");
 }
 
+TEST(PodPatchTest, TheMostThatItMayGetIsToldInWholeCores) {
+  AdmissionDecision decision = Managed();
+  decision.figures->most_cpu = MilliCpu(11'200);
+  const JsonTree pod = Patched(PodWith(kPlain), decision);
+  EXPECT_EQ(pod.At("spec/containers/1/env/0").Write(), R"({"name":"SYNERGY_CPUS","value":"12"})");
+  EXPECT_EQ(pod.At("spec/containers/1/env/1/name").text, "SYNERGY_MEMORY");
+}
+
 TEST(PodPatchTest, ARestartOnResizeIsNotWhatWeNeed) {
   const JsonTree pod = Patched(
       PodWith(kPlain,
