@@ -74,10 +74,10 @@ class Replayed {
   // At a solve times start anew, and what the last round gave is told by its steps alone.
   void BookLastPicks() {
     last_["chosen"].ForEachElement([&](Value pick) {
-      const auto [name, type] = PickOf(pick);
-      const double rate = Parsed(run_["jobs"][name]["throughput"][kTypes[type]]);
-      const double left = Parsed(last_["remaining_steps"][name]);
-      rounds_.Book(name, type, std::min(std::floor(kRound * rate), left) / rate);
+      const GavelPick booked = PickOf(pick);
+      const double rate = Parsed(run_["jobs"][booked.job]["throughput"][kTypes[booked.type]]);
+      const double left = Parsed(last_["remaining_steps"][booked.job]);
+      rounds_.Book(booked.job, booked.type, std::min(std::floor(kRound * rate), left) / rate);
     });
   }
 
