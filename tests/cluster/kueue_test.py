@@ -270,12 +270,14 @@ class KueueTest(unittest.TestCase):
         return folder, time.time()
 
     def test_trainings_on_a_real_node_take_turns_lose_nothing_and_all_finish(self):
-        work = {"a": 16, "b": 16, "c": 16}
+        # Three rounds each: in the second one, or the third, each of the first two has had more than another one.
+        seconds = 3 * ROUND
+        work = dict.fromkeys("abc", seconds)
         folder, created = self.train("las", **work)
         real = wait_for("all to finish", lambda: turns.all_completed(self.cluster, work), 240)
         histories = [turns.runs(folder, name) for name in work]
         for history in histories:
-            self.assertEqual(history[-1][1][-1][1], 16 * turns.PER_SECOND)
+            self.assertEqual(history[-1][1][-1][1], seconds * turns.PER_SECOND)
             self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
         # Who came last did not wait for another one's end, and more than one was interrupted.
         self.assertLess(max(history[0][0][0] for history in histories), min(history[-1][1][-1][0] for history in histories))
