@@ -1,7 +1,6 @@
 #include "admission/admission.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -135,7 +134,7 @@ class Admission {
     figures.floor = sizes.floor;
     figures.memory_limit = sizes.memory_limit;
     if (use.profile == nullptr && figures.placeholder.empty() && !IsKueues())
-      figures.most_cpu = MostCpu(sizing, sizes);
+      figures.most_cpu = MostCpu(sizing, sizes, use.gpu_product);
     figures.gpu_product = use.gpu_product;
     figures.profile = use.name;
     figures.profile_generation = use.generation;
@@ -153,12 +152,19 @@ class Admission {
     return profile != nullptr ? profile->spread() : SpreadCost{};
   }
 
-  // A pod is believed to gain so much at most, and no CPU makes it faster by more than that.
-  MilliCpu MostCpu(const SizingCase& sizing, const Sizes& sizes) const {
-    const auto most = static_cast<double>(sizes.fair_share.cpu.count()) * settings_.max_speed_up;
+  // Its fair share as many times as it is believed to gain by more CPU, as far as a node has the
+  // GPUs whose shares these would be.
+  MilliCpu MostCpu(const SizingCase& sizing, const Sizes& sizes,
+                   const std::string& gpu_product) const {
+    MilliCpu most = sizes.fair_share.cpu;
+    for (int64_t times = 2; static_cast<double>(times) <= settings_.max_speed_up; ++times) {
+      const auto share = surroundings_.FairShare(pod_.selection, gpus_ * times, gpu_product);
+      if (!share) break;
+      most = std::max(most, share->cpu - sizing.beside.cpu);
+    }
     const MilliCpu allowed =
         std::min(sizing.bounds.most.cpu, sizing.written.cpu_limit.value_or(kUnlimited.cpu));
-    return std::max(std::min(MilliCpu(std::llround(most)), allowed), sizes.floor.cpu);
+    return std::max(std::min(most, allowed), sizes.floor.cpu);
   }
 
   // Whose containers nobody may change later.

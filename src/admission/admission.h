@@ -90,7 +90,7 @@ struct AdmissionFigures {
   ResourceVector fair_share;
   ResourceVector floor;               // what it requests from now on
   std::optional<Bytes> memory_limit;  // to be added
-  // Where nobody knows how its speed depends on CPU: the most that it may ever get.
+  // Where nobody knows how its speed depends on CPU: what it may come to have, for loaders.
   std::optional<MilliCpu> most_cpu;
   // Why the floor is none yet, but a placeholder; empty: it is the floor.
   std::string placeholder;

@@ -24,6 +24,7 @@ class FakeSurroundings final : public AdmissionSurroundings {
   bool complete = true;
   std::map<std::string, std::string> namespace_labels;
   std::map<std::string, std::shared_ptr<KnownProfile>> profiles;  // by namespace/name
+  Gpus most_gpus{int64_t{1} << 50};                               // of a node
   std::map<std::string, ResourceVector> shares_per_gpu{
       {"", {Gpus(1), Cores(3), GB(60)}}};  // by GPU product
   std::shared_ptr<KnownProfile> measured;
@@ -55,7 +56,7 @@ class FakeSurroundings final : public AdmissionSurroundings {
   std::optional<ResourceVector> FairShare(const NodeSelection&, Gpus gpus,
                                           const std::string& gpu_product) const override {
     const auto it = shares_per_gpu.find(gpu_product);
-    if (it == shares_per_gpu.end()) return std::nullopt;
+    if (it == shares_per_gpu.end() || gpus > most_gpus) return std::nullopt;
     const int64_t count = gpus.count();
     return ResourceVector{gpus, it->second.cpu * count, it->second.memory * count};
   }
@@ -168,6 +169,8 @@ TEST_F(AdmissionTest, WithoutAProfileAllFiguresAreTheFairShareAndTheUserIsTold) 
 TEST_F(AdmissionTest, WithoutAProfileTheMostCpuIsToldThatItMayEverGet) {
   settings.max_speed_up = 4;
   EXPECT_EQ(Managed().most_cpu, Cores(12)) << "four times its fair share";
+  surroundings.most_gpus = Gpus(2);
+  EXPECT_EQ(Managed().most_cpu, Cores(6)) << "all that a node has for its GPUs";
   pod.gpu_containers[0].written.cpu_limit = Cores(5);
   EXPECT_EQ(Managed().most_cpu, Cores(5)) << "the author's limit stays";
   AddProfile("image", Cores(9), GB(80));
