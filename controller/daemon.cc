@@ -20,6 +20,7 @@
 #include "controller/contradiction_watch.h"
 #include "controller/fair_share_cache.h"
 #include "controller/gang_owners.h"
+#include "controller/gang_preemption.h"
 #include "controller/measured_keeper.h"
 #include "controller/memory_harm_watch.h"
 #include "controller/namespace_store.h"
@@ -53,6 +54,7 @@
 #include "kube/api_client.h"
 #include "kube/cluster_store.h"
 #include "kube/events.h"
+#include "kube/eviction_api.h"
 #include "kube/health.h"
 #include "kube/instance.h"
 #include "kube/leader_election.h"
@@ -129,6 +131,15 @@ TunerSettings ToTunerSettings(const config::ControllerConfig& config) {
   return settings;
 }
 
+GangPreemptionSettings ToPreemptionSettings(const config::ControllerConfig& config) {
+  GangPreemptionSettings settings;
+  settings.rules = {.scheduler_name = config.scheduler_name,
+                    .patience = config.gang_preemption.patience};
+  settings.headroom = config.node_headroom;
+  settings.keep = config.tuner.hold;
+  return settings;
+}
+
 // Of a round in which a large cluster is divided again; a few MB.
 constexpr size_t kQueuedEvents = 20000;
 // How often waiting pods are looked at that have no amounts yet, where something has changed.
@@ -160,6 +171,8 @@ constexpr std::chrono::milliseconds kReview{1000};
 
 // How often it is looked whose turn it is.
 constexpr Duration kRounds = std::chrono::seconds(1);
+// How often it is looked whether somebody is to be evicted for a gang.
+constexpr Duration kPreempting = std::chrono::seconds(1);
 
 class RunningDaemon final : public Daemon {
  public:
@@ -233,7 +246,13 @@ class RunningDaemon final : public Daemon {
               return profile != nullptr && profile->object.checkpoints;
             },
             clock, log, round_metrics_),
-        kueue_watches_(*client_, reader_, config.staleness_limit, clock, log) {
+        kueue_watches_(*client_, reader_, config.staleness_limit, clock, log),
+        eviction_api_(kube::MakeEvictionApi(*client_)),
+        preemption_(
+            ToPreemptionSettings(config), state_, *pod_api_, *eviction_api_, *events_,
+            [this] { return MayTune(); }, clock, log, metrics_),
+        budget_store_(state_),
+        budget_watches_(*client_, reader_, config.staleness_limit, clock, log) {
     tuner_driver_.Hold(tuner_profiles_);
     tuner_driver_.Watch(harm_watch_);
     profiling_driver_.Compare(contradictions_);
@@ -267,6 +286,7 @@ class RunningDaemon final : public Daemon {
     if (puller_) puller_->Start();
     StartProfiling();
     if (config_.kueue_enabled) StartRounds();
+    if (config_.gang_preemption.enabled) StartPreempting();
     if (const Result<> started = webhook_server_->Start(); !started) return started;
     return http_server_->Start();
   }
@@ -283,11 +303,13 @@ class RunningDaemon final : public Daemon {
     profiling_.Stop();
     tuning_.Stop();
     tuner_hands_.reset();
-    for (std::jthread* const thread : {&status_writing_, &refreshing_, &sizing_, &rounds_}) {
+    for (std::jthread* const thread :
+         {&status_writing_, &refreshing_, &sizing_, &rounds_, &preempting_}) {
       thread->request_stop();
       if (thread->joinable()) thread->join();
     }
     kueue_watches_.Stop();
+    budget_watches_.Stop();
     watches_.Stop();
   }
 
@@ -380,6 +402,22 @@ class RunningDaemon final : public Daemon {
         if (acted && !acts) round_metrics_.SetWorkloads({});
         acted = acts;
         if (acts) rounds_driver_.Step(stop);
+      }
+    });
+  }
+
+  // A watch of its own: where nobody may see the budgets, nobody is evicted, and all the rest goes
+  // on.
+  void StartPreempting() {
+    budget_watches_.Start("poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets",
+                          budget_store_);
+    preempting_ = std::jthread([this](const std::stop_token& stop) {
+      bool acted = false;
+      while (clock_.SleepFor(kPreempting, stop)) {
+        const bool acts = MayTune() && watches_.Complete() && budget_watches_.Current();
+        if (acts && !acted) preemption_.StartOver();
+        acted = acts;
+        if (acts) preemption_.Step(stop);
       }
     });
   }
@@ -520,11 +558,16 @@ class RunningDaemon final : public Daemon {
   metrics::RoundMetrics round_metrics_;
   RoundsDriver rounds_driver_;
   kube::Watches kueue_watches_;
+  std::unique_ptr<kube::EvictionApi> eviction_api_;
+  GangPreemption preemption_;
+  kube::DisruptionBudgetStore budget_store_;
+  kube::Watches budget_watches_;
   std::unique_ptr<kube::Health> health_;
   std::jthread refreshing_;
   std::jthread status_writing_;
   std::jthread sizing_;
   std::jthread rounds_;
+  std::jthread preempting_;
   bool stopped_ = false;
 };
 

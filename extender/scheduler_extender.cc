@@ -326,6 +326,9 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   const auto args = wire::ReadPreemptionArgs(body, reader_);
   if (!args) return Reject(Verb::kPreempt, args.error());
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPreempt, ready.error());
+  // One of a gang is of no use alone. Where kube-scheduler's own filters have kept it from every
+  // node it was not asked about before, so this is where that is said.
+  if (args->pod.gang) return wire::WritePreemptionResult({});
   const auto snapshot = state_.Snapshot();
   std::optional<WallTime> reclaims_at;
   if (patience_.Lasts(args->pod.uid, clock_.Now())) reclaims_at = clock_.WallNow();

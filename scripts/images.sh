@@ -11,7 +11,8 @@ Builds the images of the Dockerfile without a daemon (buildah), as root. Either 
 load-image` and `ctr images import` take, for this machine's architecture:
 
   synergy.test/synergy/{extender,controller,deviceplugin,nodeagent,cli}:VERSION
-  registry.k8s.io/kube-scheduler:VERSION   the locally built kube-scheduler under the official image's name
+  registry.k8s.io/kube-scheduler:VERSION   the kube-scheduler that scripts/setup.sh has built, if it has, under the official
+                                           image's name
 
 or to a registry of yours, as manifest lists over the architectures: REGISTRY/synergy/{extender,...}:VERSION. `sudo buildah login
 REGISTRY` comes before, if it asks who you are.
@@ -105,12 +106,14 @@ find_programs() {
 ((source)) || find_programs
 ((EUID == 0)) || die "not root: run sudo scripts/images.sh"
 for name in buildah debootstrap jq; do
-  command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh"
+  command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh --no-cluster"
 done
 version=$(sed -n 's/^project(synergy VERSION \([0-9.]*\).*/\1/p' "$REPOSITORY/CMakeLists.txt")
-if [[ -z $registry ]]; then
-  kube_folder=$(kube_folder)
-  [[ -x $kube_folder/kube-scheduler ]] || die "kube-scheduler is not built yet: run scripts/setup.sh"
+# Where scripts/setup.sh has left it; without it, nodes pull the official image.
+scheduler=''
+if [[ -z $registry ]] && { [[ -n ${SYNERGY_KUBE_BIN-} ]] || command -v go >/dev/null; }; then
+  scheduler=$(kube_folder)/kube-scheduler
+  [[ -x $scheduler ]] || scheduler=''
 fi
 
 work=$CACHE/images
@@ -157,7 +160,7 @@ build() {
 build_scheduler() {
   local context=$work/context-scheduler
   rm -rf "$context" && mkdir "$context"
-  cp "$kube_folder/kube-scheduler" "$context"
+  cp "$scheduler" "$context"
   printf 'FROM %s\nCOPY kube-scheduler /usr/local/bin/\nUSER 65532:65532\nENTRYPOINT ["kube-scheduler"]\n' "$(base_of "$own")" >"$context/Dockerfile"
   buildah bud --quiet --layers --pull-never --tag "registry.k8s.io/kube-scheduler:$(kubernetes_version)" "$context" >/dev/null
   rm -r "$context"
@@ -171,8 +174,9 @@ write_archive() {
     buildah push --quiet --disable-compression "$(image_of "$target" "$own")" \
       "oci:$layout:$ARCHIVE_REGISTRY/synergy/$target:$version" >/dev/null
   done
-  buildah push --quiet --disable-compression "registry.k8s.io/kube-scheduler:$(kubernetes_version)" \
-    "oci:$layout:registry.k8s.io/kube-scheduler:$(kubernetes_version)" >/dev/null
+  [[ -z $scheduler ]] ||
+    buildah push --quiet --disable-compression "registry.k8s.io/kube-scheduler:$(kubernetes_version)" \
+      "oci:$layout:registry.k8s.io/kube-scheduler:$(kubernetes_version)" >/dev/null
   jq '.manifests[].annotations |= . + {"io.containerd.image.name": .["org.opencontainers.image.ref.name"]}' \
     "$layout/index.json" >"$layout/index.new"
   mv "$layout/index.new" "$layout/index.json"
@@ -223,7 +227,7 @@ if [[ -n $registry ]]; then
   push_lists
   exit
 fi
-build_scheduler
+[[ -z $scheduler ]] || build_scheduler
 write_archive
 say "$output holds, on their base:"
 buildah images --json | jq -r '.[] | select(.names != null) | "  \(.names[0] | sub("^localhost/synergy/(?<image>.*)-[^-]*$"; "synergy.test/synergy/\(.image)"))  \(.size)"' >&2

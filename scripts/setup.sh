@@ -11,7 +11,7 @@ ${XDG_CACHE_HOME:-~/.cache}/synergy.
 Run it again at any time: it does only what is missing. The first build of the programs takes 5 to 15 minutes on two cores,
 the system of v2 nodes 2 more and what its downloads take.
 
-  --no-cluster   only what the build and the unit tests need
+  --no-cluster   only what the build, its images (scripts/images.sh) and the unit tests need
   --demo         only what the build and scripts/demo.sh need: no Helm, Kueue, JobSet, Trainer, system of v2 nodes
   --cross        also what builds and runs programs of the other architecture, of amd64 and arm64 (scripts/cross.sh)
   -h, --help     this text

@@ -16,11 +16,11 @@ BUILD_PACKAGES=(
   prometheus # for promtool, which judges our metrics
   jq openssl curl ca-certificates python3 python3-yaml
   chromium chromium-driver # the page's tests
+  buildah debootstrap # images, without a registry
 )
 CLUSTER_PACKAGES=(
   etcd-server etcd-client containerd runc containernetworking-plugins
   iptables iproute2 conntrack busybox-static procps
-  buildah debootstrap # images, without a registry
   qemu-system-x86 qemu-utils e2fsprogs cpio openssh-client # v2 nodes
 )
 # Packages that would start a daemon of the machine's own, which nobody asked for.

@@ -16,7 +16,7 @@ class GangPlanner {
   GangPlanner(const ClusterSnapshot& snapshot,
               const std::vector<std::shared_ptr<const Pod>>& members, const ReserveRule& reserve,
               const MayGo& may_go, std::span<const NodeIndex> among,
-              const std::set<std::string>& but, bool emptied)
+              const std::set<std::string>& but, const NodeAsIf& as_if)
       : snapshot_(snapshot),
         members_(members),
         reserve_(reserve),
@@ -29,8 +29,7 @@ class GangPlanner {
     }
     for (const NodeIndex node : among) {
       if (!snapshot.node(node).exists) continue;
-      NodeState state =
-          emptied ? WithoutAnybody(snapshot.node(node)) : WithoutMembers(snapshot.node(node));
+      NodeState state = WithoutMembers(as_if(node));
       if (TakesAny(node, state)) nodes_.push_back({node, std::move(state)});
     }
   }
@@ -82,18 +81,6 @@ class GangPlanner {
     for (const auto& pod : node.detail->pods) {
       if (uids_.contains(pod->uid)) state = WithoutPod(state, *pod);
     }
-    return state;
-  }
-
-  static NodeState WithoutAnybody(const NodeState& node) {
-    NodeState state = node;
-    state.requested = state.wanted = state.of_others = {};
-    state.pods = 0;
-    auto detail = std::make_shared<NodeDetail>(*node.detail);
-    detail->requested = {};
-    detail->pods.clear();
-    detail->nominated.clear();
-    state.detail = std::move(detail);
     return state;
   }
 
@@ -213,6 +200,18 @@ class GangPlanner {
   std::vector<Entry> nodes_;
 };
 
+NodeState WithoutAnybody(const NodeState& node) {
+  NodeState state = node;
+  state.requested = state.wanted = state.of_others = {};
+  state.pods = 0;
+  auto detail = std::make_shared<NodeDetail>(*node.detail);
+  detail->requested = {};
+  detail->pods.clear();
+  detail->nominated.clear();
+  state.detail = std::move(detail);
+  return state;
+}
+
 }  // namespace
 
 GangPlan PlanGang(const ClusterSnapshot& snapshot,
@@ -228,14 +227,23 @@ GangPlan PlanGangAmong(const ClusterSnapshot& snapshot,
                        const std::vector<std::shared_ptr<const Pod>>& members,
                        const ReserveRule& reserve, const MayGo& may_go,
                        std::span<const NodeIndex> nodes, const std::set<std::string>& but) {
-  return GangPlanner(snapshot, members, reserve, may_go, nodes, but, false).Plan();
+  const auto as_it_is = [&snapshot](NodeIndex node) { return snapshot.node(node); };
+  return GangPlanner(snapshot, members, reserve, may_go, nodes, but, as_it_is).Plan();
 }
 
 GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
                          const std::vector<std::shared_ptr<const Pod>>& members,
                          const ReserveRule& reserve, const MayGo& may_go,
                          std::span<const NodeIndex> nodes) {
-  return GangPlanner(snapshot, members, reserve, may_go, nodes, {}, true).Plan();
+  const auto emptied = [&snapshot](NodeIndex node) { return WithoutAnybody(snapshot.node(node)); };
+  return PlanGangAsIf(snapshot, members, reserve, may_go, nodes, emptied);
+}
+
+GangPlan PlanGangAsIf(const ClusterSnapshot& snapshot,
+                      const std::vector<std::shared_ptr<const Pod>>& members,
+                      const ReserveRule& reserve, const MayGo& may_go,
+                      std::span<const NodeIndex> nodes, const NodeAsIf& as_if) {
+  return GangPlanner(snapshot, members, reserve, may_go, nodes, {}, as_if).Plan();
 }
 
 }  // namespace synergy

@@ -57,5 +57,12 @@ GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
                          const std::vector<std::shared_ptr<const Pod>>& members,
                          const ReserveRule& reserve, const MayGo& may_go,
                          std::span<const NodeIndex> nodes);
+// A node as it might be.
+using NodeAsIf = std::function<NodeState(NodeIndex node)>;
+// The same if they were so.
+GangPlan PlanGangAsIf(const ClusterSnapshot& snapshot,
+                      const std::vector<std::shared_ptr<const Pod>>& members,
+                      const ReserveRule& reserve, const MayGo& may_go,
+                      std::span<const NodeIndex> nodes, const NodeAsIf& as_if);
 
 }  // namespace synergy

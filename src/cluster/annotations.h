@@ -25,6 +25,8 @@ inline constexpr std::string_view kPrefix = "synergy.io/";  // a pod's label ask
 
 // Kueue's, on pods that it manages one by one: it deletes them when their containers change.
 inline constexpr std::string_view kKueuePod = "kueue.x-k8s.io/managed";  // "true"
+// On the pods of every workload that Kueue has admitted.
+inline constexpr std::string_view kKueuePodSet = "kueue.x-k8s.io/podset";
 // LimitRanger's, an annotation: what it has filled in.
 inline constexpr std::string_view kLimitRanger = "kubernetes.io/limit-ranger";
 

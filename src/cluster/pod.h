@@ -27,6 +27,7 @@ struct Waiting {
   WallTime kept_until{};
   // Where kube-scheduler has evicted others for it (status.nominatedNodeName); empty: nowhere.
   std::string nominated_node;
+  bool never_preempts = false;  // preemptionPolicy: Never
   bool prefers = false;  // some nodes to others: preferred affinity, or a spread that may be broken
   std::shared_ptr<const NodeSelection> selection;
 };

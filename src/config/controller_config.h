@@ -98,6 +98,12 @@ struct ControllerConfig {
 
     bool On(const Progress& progress) const { return enabled && progress.enabled; }
   } profiling;
+  // Whether others are evicted for gangs of higher priority, and how long these wait before that
+  // (docs/gangs.md).
+  struct GangPreemption {
+    bool enabled = true;
+    std::chrono::milliseconds patience{10000};
+  } gang_preemption;
   // Whether Kueue is there, whose queues RoundPolicies may order (docs/queues.md).
   bool kueue_enabled = false;
   // The Lease, in own_namespace, by which one replica of several changes pods.

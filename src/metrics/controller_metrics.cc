@@ -118,6 +118,15 @@ class ControllerMetrics::Impl {
                        .Name("synergy_controller_gang_reads_total")
                        .Help("Reads of objects that say how large a gang is, by outcome.")
                        .Register(registry)),
+        gang_preemptions(prometheus::BuildCounter()
+                             .Name("synergy_controller_gang_preemptions_total")
+                             .Help("Gangs that others were to be evicted for, by outcome.")
+                             .Register(registry)),
+        evicted(prometheus::BuildCounter()
+                    .Name("synergy_controller_evicted_pods_total")
+                    .Help("Pods evicted for gangs of higher priority.")
+                    .Register(registry)
+                    .Add({})),
         progress_pulls(prometheus::BuildCounter()
                            .Name("synergy_controller_progress_pulls_total")
                            .Help("Questions to node agents about progress by outcome.")
@@ -141,6 +150,8 @@ class ControllerMetrics::Impl {
   prometheus::Family<prometheus::Counter>& bad_input;
   prometheus::Family<prometheus::Counter>& status_writes;
   prometheus::Family<prometheus::Counter>& gang_reads;
+  prometheus::Family<prometheus::Counter>& gang_preemptions;
+  prometheus::Counter& evicted;
   prometheus::Family<prometheus::Counter>& progress_pulls;
   prometheus::Family<prometheus::Counter>& progress_dropped;
   prometheus::Histogram& duration;
@@ -171,6 +182,11 @@ void ControllerMetrics::CountStatusWrite(std::string_view outcome) {
 void ControllerMetrics::CountGangRead(std::string_view outcome) {
   impl_->gang_reads.Add({{"outcome", std::string(outcome)}}).Increment();
 }
+
+void ControllerMetrics::CountGangPreemption(std::string_view outcome) {
+  impl_->gang_preemptions.Add({{"outcome", std::string(outcome)}}).Increment();
+}
+void ControllerMetrics::CountEvictedForGang() { impl_->evicted.Increment(); }
 
 void ControllerMetrics::CountProgressPull(std::string_view outcome) {
   impl_->progress_pulls.Add({{"outcome", std::string(outcome)}}).Increment();

@@ -146,8 +146,8 @@ void Members(auto& each, Like<NodeSelection> auto& selection) {
 }
 
 void Members(auto& each, Like<Waiting> auto& waiting) {
-  auto& [scheduler, unschedulable, message, since, kept_node, kept_until, nominated_node, prefers,
-         selection] = waiting;
+  auto& [scheduler, unschedulable, message, since, kept_node, kept_until, nominated_node,
+         never_preempts, prefers, selection] = waiting;
   each("scheduler", scheduler);
   each("unschedulable", unschedulable);
   each("message", message);
@@ -155,6 +155,7 @@ void Members(auto& each, Like<Waiting> auto& waiting) {
   each("keptNode", kept_node);
   each("keptUntil", kept_until);
   each("nominatedNode", nominated_node);
+  each("neverPreempts", never_preempts);
   each("prefers", prefers);
   each("selection", selection);
 }

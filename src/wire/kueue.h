@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/annotations.h"
 #include "core/clock.h"
 #include "core/units.h"
 #include "engine/rounds.h"
@@ -143,7 +144,7 @@ inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload
 inline constexpr std::string_view kWorkloadVersion = "kueue.x-k8s.io/v1beta2";
 inline constexpr std::string_view kMultiKueue = "kueue.x-k8s.io/multikueue";
 // The label that all pods of a Workload have.
-inline constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";
+inline constexpr std::string_view kPodSetLabel = annotations::kKueuePodSet;
 
 // Bodies of PATCH workloads/{name} as application/merge-patch+json. The API server refuses them
 // (409) when the Workload has changed in any way since it was read: so what somebody else wrote

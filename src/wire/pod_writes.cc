@@ -126,6 +126,18 @@ std::string WriteBinding(const std::string& pod_namespace, const std::string& na
   return out;
 }
 
+std::string WriteEviction(const std::string& pod_namespace, const std::string& name,
+                          const std::string& uid, bool dry_run) {
+  std::string out = R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"namespace":)";
+  AppendJsonString(out, pod_namespace);
+  out += R"(,"name":)";
+  AppendJsonString(out, name);
+  out += R"(},"deleteOptions":{"preconditions":{"uid":)";
+  AppendJsonString(out, uid);
+  out += dry_run ? R"(},"dryRun":["All"]}})" : "}}}";
+  return out;
+}
+
 std::string WriteChange(const ChangeRecord& change) {
   std::string out =
       fmt::format(R"({{"kind":"{}","from":{},"to":{},"at":"{}",)", ToString(change.kind),

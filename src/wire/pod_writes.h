@@ -52,6 +52,11 @@ std::string WriteBinding(const std::string& pod_namespace, const std::string& na
                          const std::string& uid, const std::string& node,
                          const AnnotationChanges& annotations = {}, uint64_t unchanged_since = 0);
 
+// The body of POST .../pods/{name}/eviction. `dry_run`: nothing is done but said whether it would
+// be.
+std::string WriteEviction(const std::string& pod_namespace, const std::string& name,
+                          const std::string& uid, bool dry_run);
+
 // Values of annotations.
 std::string WriteChange(const ChangeRecord& change);
 std::string WriteMemoryReading(const MemoryReading& reading);

@@ -101,6 +101,7 @@ std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, 
     }
   }
   waiting->nominated_node = ReadText(fields, status["nominatedNodeName"]);
+  waiting->never_preempts = fields.Text(spec["preemptionPolicy"]) == "Never";
   waiting->prefers = ReadPrefers(fields, spec);
   waiting->selection = std::make_shared<const NodeSelection>(ReadNodeSelection(fields, spec));
   return waiting;

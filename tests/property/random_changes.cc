@@ -107,6 +107,7 @@ class Draw {
     made.since = Date();
     if (OneIn(2)) made.kept_node = NodeName();
     if (OneIn(2)) made.nominated_node = NodeName();
+    made.never_preempts = OneIn(2);
     made.prefers = OneIn(2);
     made.kept_until = Date();
     if (!OneIn(4)) made.selection = std::make_shared<const NodeSelection>(AnySelection());
@@ -304,9 +305,9 @@ bool Same(const std::shared_ptr<const Waiting>& a, const std::shared_ptr<const W
   if (a == nullptr || b == nullptr) return a == b;
   const auto plain = [](const Waiting& waiting) {
     const auto& [scheduler, unschedulable, message, since, kept_node, kept_until, nominated_node,
-                 prefers, selection] = waiting;
+                 never_preempts, prefers, selection] = waiting;
     return std::tie(scheduler, unschedulable, message, since, kept_node, kept_until, nominated_node,
-                    prefers);
+                    never_preempts, prefers);
   };
   return plain(*a) == plain(*b) && SamePointee(a->selection, b->selection);
 }

@@ -39,6 +39,19 @@ TEST_F(PreemptTest, DropsNodesThatItDoesNotKnow) {
       R"({"NodeNameToMetaVictims":{}})");
 }
 
+TEST_F(PreemptTest, EvictsNobodyForOneOfAGang) {
+  const auto ask = [this](int size) {
+    return extender.Preempt(fmt::format(
+        R"({{"Pod":{{"metadata":{{"name":"m","namespace":"default","uid":"uid-m",)"
+        R"("labels":{{"synergy.io/gang":"g","synergy.io/gang-size":"{}"}}}},)"
+        R"("spec":{{"containers":[{{"resources":{{"requests":{{"nvidia.com/gpu":"1"}}}}}}]}}}},)"
+        R"("NodeNameToMetaVictims":{{"a":{{"Pods":[{{"UID":"uid-low"}}]}}}}}})",
+        size));
+  };
+  EXPECT_EQ(ask(2), R"({"NodeNameToMetaVictims":{}})");
+  EXPECT_THAT(ask(1), ::testing::HasSubstr("uid-low")) << "it trains alone";
+}
+
 // Node "b" has four GPUs and 8 cores; one pod there has 7 of them and could do with one.
 class PreemptWithSurplusTest : public PreemptTest {
  protected:

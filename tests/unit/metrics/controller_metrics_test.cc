@@ -32,6 +32,8 @@ constexpr const char* kControllerFamilies[] = {
     "synergy_controller_pod_reviews_total",
     "synergy_controller_profile_reviews_total",
     "synergy_controller_profile_status_writes_total",
+    "synergy_controller_evicted_pods_total",
+    "synergy_controller_gang_preemptions_total",
     "synergy_controller_gang_reads_total",
     "synergy_controller_profiles",
     "synergy_controller_progress_dropped_total",

@@ -1,0 +1,239 @@
+#include "controller/gang_preemption.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/annotations.h"
+#include "wire/pod_writes.h"
+
+namespace synergy::controller {
+
+GangPreemption::GangPreemption(GangPreemptionSettings settings, ClusterState& state,
+                               kube::PodApi& pods, kube::EvictionApi& evictions,
+                               kube::EventRecorder& events, std::function<bool()> may_act,
+                               const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics)
+    : settings_(std::move(settings)),
+      state_(state),
+      pods_(pods),
+      evictions_(evictions),
+      events_(events),
+      may_act_(std::move(may_act)),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics) {}
+
+std::string_view GangPreemption::ToString(End end) {
+  switch (end) {
+    case End::kBound:
+      return "bound";
+    case End::kInVain:
+      return "in_vain";
+    case End::kRefused:
+      return "refused";
+    case End::kGangGone:
+      return "gang_gone";
+  }
+  return "";
+}
+
+void GangPreemption::StartOver() {
+  attempt_.reset();
+  rests_.clear();
+}
+
+void GangPreemption::Step(const std::stop_token& stop) {
+  if (attempt_) return Advance(stop);
+  Look(stop);
+}
+
+void GangPreemption::Look(const std::stop_token& stop) {
+  const auto snapshot = state_.Snapshot();
+  if (snapshot->waiting_gpu_pods() == 0) {
+    rests_.clear();
+    return;
+  }
+  const WallTime wall = clock_.WallNow();
+  const Instant now = clock_.Now();
+  const std::vector<WaitingGang> gangs =
+      GangsToPreemptFor(*snapshot, state_.WaitingPods(), settings_.rules, wall);
+  std::erase_if(rests_,
+                [&](const auto& entry) { return entry.second.until + settings_.most_rest < now; });
+  for (const WaitingGang& gang : gangs) {
+    Rest& rest = rests_[gang.name];
+    if (now < rest.until) continue;
+    const auto victims = VictimsOf(*snapshot, gang, settings_.headroom, wall);
+    if (!victims || victims->pods.empty()) {
+      rest.until = now + settings_.look_again;
+      continue;
+    }
+    return Begin(gang, *victims, stop);
+  }
+}
+
+void GangPreemption::Begin(const WaitingGang& gang, const GangVictims& victims,
+                           const std::stop_token& stop) {
+  const Instant now = clock_.Now();
+  Attempt attempt{.gang = gang, .members = {}, .asked = {}, .refused = victims.pods};
+  attempt.victims = victims.pods.size();
+  attempt.began = now;
+  const auto snapshot = state_.Snapshot();
+  for (size_t i = 0; i < gang.members.size(); ++i) {
+    attempt.members.push_back({gang.members[i], snapshot->node(victims.places[i]).detail->name});
+  }
+  attempt_ = std::move(attempt);
+  if (!KeepPlaces(*attempt_, stop)) {
+    return Finish(End::kRefused, "a place could not be kept", stop);
+  }
+  if (const Result<> allowed = TryAll(victims, stop); !allowed) {
+    return Finish(End::kRefused, allowed.error().message, stop);
+  }
+  log_.Info("evicting for a gang", {{"gang", gang.name},
+                                    {"priority", gang.priority},
+                                    {"members", gang.members.size()},
+                                    {"victims", victims.pods.size()}});
+  for (const auto& pod : gang.members) {
+    Tell(*pod, "Normal", "SynergyPreempting",
+         fmt::format("gang {}: {} pods of lower priority are evicted for it", gang.name,
+                     victims.pods.size()));
+  }
+  EvictAll(*attempt_, stop);
+}
+
+bool GangPreemption::KeepPlaces(Attempt& attempt, const std::stop_token& stop) {
+  attempt.renewed = clock_.Now();
+  const WallTime until = clock_.WallNow() + settings_.keep;
+  for (const Member& member : attempt.members) {
+    if (stop.stop_requested() || !may_act_()) return false;
+    const Result<Pod> kept = pods_.Annotate(
+        *member.pod, {{annotations::kKeptPlace, wire::WriteKeptPlace(member.node, until)}},
+        kube::Precondition::kSamePod, stop);
+    if (!kept) {
+      log_.Warn("place not kept for a gang's member",
+                {{"pod", member.pod->Key()}, {"error", kept.error().message}});
+      return false;
+    }
+    state_.RefreshPod(*kept);
+  }
+  return true;
+}
+
+Result<> GangPreemption::TryAll(const GangVictims& victims, const std::stop_token& stop) {
+  for (const auto& pod : victims.pods) {
+    if (stop.stop_requested() || !may_act_())
+      return Fail(ErrorCode::kCancelled, "somebody else acts now");
+    const Result<> tried = evictions_.TryEvict(kube::IdentityOf(*pod), stop);
+    // One that is gone needs no eviction.
+    if (!tried && tried.error().code != ErrorCode::kNotFound &&
+        tried.error().code != ErrorCode::kConflict) {
+      return tried;
+    }
+  }
+  return {};
+}
+
+void GangPreemption::EvictAll(Attempt& attempt, const std::stop_token& stop) {
+  for (const auto& pod : std::exchange(attempt.refused, {})) {
+    if (stop.stop_requested() || !may_act_()) {
+      attempt.refused.push_back(pod);
+      continue;
+    }
+    const Result<> evicted = evictions_.Evict(kube::IdentityOf(*pod), stop);
+    if (evicted) {
+      metrics_.CountEvictedForGang();
+      Tell(*pod, "Warning", "SynergyPreempted",
+           fmt::format("evicted for gang {}, whose priority is {} and this pod's {}",
+                       attempt.gang.name, attempt.gang.priority, pod->priority));
+    } else if (evicted.error().code != ErrorCode::kNotFound &&
+               evicted.error().code != ErrorCode::kConflict) {
+      log_.Warn("not evicted", {{"pod", pod->Key()}, {"error", evicted.error().message}});
+      attempt.refused.push_back(pod);
+      continue;
+    }
+    attempt.asked.push_back(pod);
+  }
+}
+
+void GangPreemption::Advance(const std::stop_token& stop) {
+  Attempt& attempt = *attempt_;
+  const Instant now = clock_.Now();
+  size_t bound = 0;
+  for (const Member& member : attempt.members) {
+    const auto pod = state_.FindPod(member.pod->uid);
+    if (!pod || pod->deleting || pod->terminal) {
+      return Finish(End::kGangGone, fmt::format("{} is gone", member.pod->Key()), stop);
+    }
+    if (!pod->waiting) ++bound;
+  }
+  if (bound == attempt.members.size()) return Finish(End::kBound, {}, stop);
+  if (!attempt.refused.empty()) EvictAll(attempt, stop);
+  std::erase_if(attempt.refused, [this](const auto& pod) { return !IsThere(*pod); });
+  std::erase_if(attempt.asked, [this](const auto& pod) { return !IsThere(*pod); });
+  const bool all_gone = attempt.asked.empty() && attempt.refused.empty();
+  if (!all_gone && now - attempt.began >= settings_.leave) {
+    return Finish(End::kInVain, "not all that were to be evicted have gone", stop);
+  }
+  if (all_gone && !attempt.room_since) {
+    attempt.room_since = now;
+    if (!KeepPlaces(attempt, stop)) return Finish(End::kInVain, "a place was lost", stop);
+  }
+  if (attempt.room_since && now - *attempt.room_since >= settings_.keep) {
+    return Finish(End::kInVain, "it was not bound in the room that was made", stop);
+  }
+  if (!all_gone && now - attempt.renewed >= settings_.keep / 2 && !KeepPlaces(attempt, stop)) {
+    return Finish(End::kInVain, "a place was lost", stop);
+  }
+}
+
+void GangPreemption::Finish(End end, std::string_view why, const std::stop_token& stop) {
+  const Attempt attempt = std::move(*attempt_);
+  attempt_.reset();
+  GiveUpPlaces(attempt, stop);
+  metrics_.CountGangPreemption(ToString(end));
+  log_.Info("eviction for a gang ended", {{"gang", attempt.gang.name},
+                                          {"outcome", ToString(end)},
+                                          {"why", why},
+                                          {"victims", attempt.victims}});
+  if (end == End::kBound) {
+    rests_.erase(attempt.gang.name);
+    return;
+  }
+  Rest& rest = rests_[attempt.gang.name];
+  rest.until = clock_.Now() + std::min<Duration>(settings_.rest * (1 << std::min(rest.times, 10)),
+                                                 settings_.most_rest);
+  ++rest.times;
+  if (end == End::kGangGone) return;
+  for (const Member& member : attempt.members) {
+    Tell(*member.pod, "Warning", "SynergyPreemptionEnded",
+         fmt::format("gang {}: {}", attempt.gang.name, why));
+  }
+}
+
+void GangPreemption::GiveUpPlaces(const Attempt& attempt, const std::stop_token& stop) {
+  for (const Member& member : attempt.members) {
+    const auto pod = state_.FindPod(member.pod->uid);
+    if (!pod || pod->waiting == nullptr || pod->waiting->kept_node.empty()) continue;
+    if (stop.stop_requested() || !may_act_()) return;
+    const Result<Pod> given = pods_.Annotate(*pod, {{annotations::kKeptPlace, std::nullopt}},
+                                             kube::Precondition::kSamePod, stop);
+    if (given) state_.RefreshPod(*given);  // else the place ends by itself
+  }
+}
+
+void GangPreemption::Tell(const Pod& pod, std::string type, std::string reason,
+                          std::string message) {
+  events_.Record({.pod_namespace = pod.pod_namespace,
+                  .pod_name = pod.name,
+                  .pod_uid = pod.uid,
+                  .type = std::move(type),
+                  .reason = std::move(reason),
+                  .message = std::move(message)});
+}
+
+bool GangPreemption::IsThere(const Pod& pod) const {
+  const auto seen = state_.FindPod(pod.uid);
+  return seen != nullptr && !seen->terminal;
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,77 @@
+#include "engine/preempting_gangs.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "cluster/annotations.h"
+#include "cluster/labels.h"
+#include "engine/room.h"
+
+namespace synergy {
+namespace {
+
+bool WaitsLongEnough(const Pod& pod, const GangPreemptionRules& rules, WallTime now) {
+  const Waiting& waiting = *pod.waiting;
+  return waiting.scheduler == rules.scheduler_name && waiting.unschedulable &&
+         !waiting.never_preempts && waiting.since + rules.patience <= now;
+}
+
+bool IsWhole(const ClusterSnapshot& snapshot, const Gang& gang) {
+  const GangSites* const sites = snapshot.GangOf(gang.name);
+  if (sites != nullptr && sites->members == static_cast<size_t>(gang.size)) return true;
+  const auto placed = snapshot.MembersOnNodes(gang.name);
+  return std::any_of(placed.begin(), placed.end(),
+                     [](const auto& pod) { return !pod->waiting && pod->UsesGpus(); });
+}
+
+}  // namespace
+
+std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
+                                           const std::vector<std::shared_ptr<const Pod>>& waiting,
+                                           const GangPreemptionRules& rules, WallTime now) {
+  std::map<std::string_view, WaitingGang> gangs;
+  std::set<std::string_view> not_yet;
+  for (const auto& pod : waiting) {
+    if (!pod->gang || !pod->gang->problem.empty()) continue;
+    const std::string_view name = pod->gang->name;
+    if (!WaitsLongEnough(*pod, rules, now)) not_yet.insert(name);
+    WaitingGang& gang = gangs[name];
+    if (gang.members.empty()) gang.name = name;
+    gang.priority = gang.members.empty() ? pod->priority : std::min(gang.priority, pod->priority);
+    gang.since = std::max(gang.since, pod->waiting->since);
+    gang.members.push_back(pod);
+  }
+  std::vector<WaitingGang> due;
+  for (auto& [name, gang] : gangs) {
+    if (not_yet.contains(name) || !IsWhole(snapshot, *gang.members.front()->gang)) continue;
+    std::sort(gang.members.begin(), gang.members.end(),
+              [](const auto& a, const auto& b) { return a->name < b->name; });
+    due.push_back(std::move(gang));
+  }
+  std::sort(due.begin(), due.end(), [](const WaitingGang& a, const WaitingGang& b) {
+    return std::tuple(-int64_t{a.priority}, a.since, std::string_view(a.name)) <
+           std::tuple(-int64_t{b.priority}, b.since, std::string_view(b.name));
+  });
+  return due;
+}
+
+bool MayBeEvicted(const Pod& pod) {
+  return pod.fungible != nullptr && !FindLabel(pod.labels, annotations::kKueuePod) &&
+         !FindLabel(pod.labels, annotations::kKueuePodSet);
+}
+
+std::optional<GangVictims> VictimsOf(const ClusterSnapshot& snapshot, const WaitingGang& gang,
+                                     const ResourceVector& headroom, WallTime now) {
+  const auto may_go = [&](size_t member, NodeIndex node) {
+    return MayGoTo(*gang.members[member], snapshot.node(node));
+  };
+  ReserveRule reserve;
+  reserve.headroom = headroom;
+  return SelectGangVictims(snapshot, gang.members, reserve, may_go, MayBeEvicted, now);
+}
+
+}  // namespace synergy

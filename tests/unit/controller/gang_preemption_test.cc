@@ -1,0 +1,214 @@
+#include "controller/gang_preemption.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/controller/tuner_fixture.h"
+
+namespace synergy::controller {
+namespace {
+
+using namespace std::chrono_literals;
+using synergy::testing::ManagedPod;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+// Evicted pods are told, and go when the test says so.
+class FakeEvictions final : public kube::EvictionApi {
+ public:
+  Result<> TryEvict(const kube::PodIdentity& pod, std::stop_token) override {
+    tried.push_back(pod.name);
+    return Answer(pod.name, "try ");
+  }
+  Result<> Evict(const kube::PodIdentity& pod, std::stop_token) override {
+    if (Result<> answer = Answer(pod.name, ""); !answer) return answer;
+    evicted.push_back(pod.name);
+    return {};
+  }
+
+  std::map<std::string, Error> refusals;  // "a", or "try a"
+  std::vector<std::string> tried;
+  std::vector<std::string> evicted;
+
+ private:
+  Result<> Answer(const std::string& name, const std::string& before) const {
+    const auto refusal = refusals.find(before + name);
+    if (refusal == refusals.end()) return {};
+    return Fail(refusal->second);
+  }
+};
+
+const Error kBudget{ErrorCode::kOverloaded, "it would violate the pod's disruption budget"};
+
+// Two pods of one gang run on the four GPUs of n1, and two that train alone; a gang of three with a
+// higher priority waits.
+class GangPreemptionTest : public ::testing::Test {
+ protected:
+  GangPreemptionTest() {
+    synergy::testing::HearUntil(state, 1000);
+    state.UpsertNode(synergy::testing::NodeOfFour("n1"));
+    for (const char* name : {"v-0", "v-1"}) AddPod(name, "n1", 1, "victim", 2);
+    for (const char* name : {"alone", "other"}) AddPod(name, "n1", 2);
+    for (const char* name : {"m-0", "m-1", "m-2"}) AddPod(name, "", 9, "important", 3);
+  }
+
+  void AddPod(const std::string& name, const std::string& node, int32_t priority,
+              const std::string& gang = {}, int32_t size = 0) {
+    Pod pod = ManagedPod(name, node, 3, "insensitive");
+    pod.priority = priority;
+    if (!gang.empty()) {
+      pod.gang = std::make_shared<const Gang>(
+          Gang{.name = "team/" + gang, .size = size, .problem = {}, .spread = {}});
+    }
+    api.Put(std::move(pod));
+    if (!node.empty()) api.SettleOnNode(name);
+    state.UpsertPod(api.pod(name));
+  }
+  void Leave(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      state.RemovePod(api.pod(name).uid);
+      api.Remove(name);
+    }
+  }
+  void Bind(const std::string& name) {
+    api.Change(name, [](Pod& pod) {
+      pod.node = "n1";
+      pod.waiting = nullptr;
+    });
+    state.UpsertPod(api.pod(name));
+  }
+  void After(Duration time) {
+    clock.Advance(time);
+    state.DropStaleExpectations(clock.Now(), clock.WallNow());
+    preemption.Step({});
+  }
+  bool HasPlace(const std::string& name) {
+    return api.annotation(name, annotations::kKeptPlace).has_value();
+  }
+  std::string Ended(const std::string& outcome) {
+    return "synergy_controller_gang_preemptions_total{outcome=\"" + outcome + "\"} 1";
+  }
+
+  synergy::testing::FakeClock clock;
+  synergy::testing::SilentSink sink;
+  Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
+  metrics::ControllerMetrics metrics{"nvidia.com/gpu"};
+  ClusterState state;
+  synergy::testing::FakePodApi api;
+  FakeEvictions evictions;
+  HeardEvents events;
+  bool acts = true;
+  GangPreemption preemption{{},    state, api,    evictions, events, [this] { return acts; },
+                            clock, log,   metrics};
+};
+
+TEST_F(GangPreemptionTest, EvictsWhatIsNeededAndKeepsThePlacesUntilTheGangIsBound) {
+  After(1min);
+  EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "v-1", "alone"))
+      << "the gang with the lowest priority goes whole, and one more";
+  for (const char* name : {"m-0", "m-1", "m-2"}) EXPECT_TRUE(HasPlace(name)) << name;
+  EXPECT_THAT(events.heard, Contains("SynergyPreempting m-1"));
+  EXPECT_THAT(events.heard, Contains("SynergyPreempted v-0"));
+  const size_t asked = evictions.evicted.size();
+  After(1s);
+  After(40s);
+  EXPECT_EQ(evictions.evicted.size(), asked) << "they are about to go";
+  Leave({"v-0", "v-1", "alone"});
+  After(1s);
+  // Nobody else gets the room: three of the three free GPUs are the members'.
+  const auto snapshot = state.Snapshot();
+  EXPECT_EQ(synergy::testing::NodeOf(*snapshot, "n1").Free().gpus, Gpus(0));
+  for (const char* name : {"m-0", "m-1", "m-2"}) Bind(name);
+  After(1s);
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("bound")));
+  EXPECT_THAT(metrics.Render(), HasSubstr("synergy_controller_evicted_pods_total 3"));
+}
+
+TEST_F(GangPreemptionTest, NobodyIsEvictedWhereOneWouldBeRefused) {
+  evictions.refusals.emplace("try v-1", kBudget);
+  After(1min);
+  EXPECT_THAT(evictions.evicted, IsEmpty());
+  EXPECT_FALSE(HasPlace("m-0"));
+  EXPECT_THAT(events.said, Contains(HasSubstr("disruption budget")));
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("refused")));
+  const size_t tries = evictions.tried.size();
+  After(30s);
+  EXPECT_EQ(evictions.tried.size(), tries) << "the gang rests";
+  evictions.refusals.clear();
+  After(31s);
+  EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "v-1", "alone"));
+}
+
+TEST_F(GangPreemptionTest, WhoeverIsRefusedAllTheSameIsAskedAgain) {
+  evictions.refusals.emplace("v-1", kBudget);
+  After(1min);
+  EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "alone"));
+  evictions.refusals.clear();
+  After(1s);
+  EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "alone", "v-1"));
+}
+
+TEST_F(GangPreemptionTest, AGangThatIsNotBoundInTheRoomRestsTwiceAsLongEachTime) {
+  After(1min);
+  Leave({"v-0", "v-1", "alone"});
+  After(1s);
+  After(61s);
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("in_vain")));
+  EXPECT_FALSE(HasPlace("m-0"));
+  for (const char* name : {"v-0", "v-1"}) AddPod(name, "n1", 1, "victim", 2);
+  AddPod("alone", "n1", 2);
+  evictions.evicted.clear();
+  After(59s);
+  EXPECT_THAT(evictions.evicted, IsEmpty());
+  After(2s);
+  EXPECT_THAT(evictions.evicted, Not(IsEmpty()));
+  Leave({"v-0", "v-1", "alone"});
+  After(1s);
+  After(61s);
+  for (const char* name : {"v-0", "v-1"}) AddPod(name, "n1", 1, "victim", 2);
+  AddPod("alone", "n1", 2);
+  evictions.evicted.clear();
+  After(118s);
+  EXPECT_THAT(evictions.evicted, IsEmpty());
+  After(3s);
+  EXPECT_THAT(evictions.evicted, Not(IsEmpty()));
+}
+
+TEST_F(GangPreemptionTest, AGangThatLosesAMemberMeanwhileGivesItsPlacesBack) {
+  After(1min);
+  Leave({"m-2"});
+  After(1s);
+  EXPECT_FALSE(HasPlace("m-0"));
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("gang_gone")));
+}
+
+TEST_F(GangPreemptionTest, NobodyIsEvictedWhereAPlaceCannotBeKeptOrSomebodyElseActs) {
+  api.Refuse("annotate m-1", {ErrorCode::kUnavailable, "away"});
+  After(1min);
+  EXPECT_THAT(evictions.tried, IsEmpty());
+  EXPECT_FALSE(HasPlace("m-0"));
+  api.RefuseNothing();
+  acts = false;
+  After(5min);
+  EXPECT_THAT(evictions.tried, IsEmpty());
+}
+
+TEST_F(GangPreemptionTest, VictimsThatNeverGoEndTheAttempt) {
+  After(1min);
+  for (int i = 0; i < 21; ++i) After(30s);
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("in_vain")));
+  EXPECT_FALSE(HasPlace("m-0"));
+}
+
+}  // namespace
+}  // namespace synergy::controller
