@@ -58,7 +58,8 @@ class GangPreemptionTest : public ::testing::Test {
     synergy::testing::HearUntil(state, 1000);
     state.UpsertNode(synergy::testing::NodeOfFour("n1"));
     for (const char* name : {"v-0", "v-1"}) AddPod(name, "n1", 1, "victim", 2);
-    for (const char* name : {"alone", "other"}) AddPod(name, "n1", 2);
+    AddPod("alone", "n1", 2);
+    AddPod("other", "n1", 3);
     for (const char* name : {"m-0", "m-1", "m-2"}) AddPod(name, "", 9, "important", 3);
   }
 

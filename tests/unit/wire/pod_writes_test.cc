@@ -34,6 +34,20 @@ TEST(WriteBinding, EscapesNames) {
   EXPECT_EQ(document->root()["target"]["name"].text(), "\uFFFD");
 }
 
+TEST(WriteEviction, NamesThePodAndMayBeATrial) {
+  EXPECT_EQ(WriteEviction("team-a", "job-0", "1234-ab", false),
+            R"({"apiVersion":"policy/v1","kind":"Eviction",)"
+            R"("metadata":{"namespace":"team-a","name":"job-0"},)"
+            R"("deleteOptions":{"preconditions":{"uid":"1234-ab"}}})");
+  const Result<Document> trial = Document::Parse(WriteEviction("a\"b", "\\", "\n", true));
+  ASSERT_TRUE(trial);
+  EXPECT_EQ(trial->root()["metadata"]["namespace"].text(), "a\"b");
+  std::string dry_run;
+  trial->root()["deleteOptions"]["dryRun"].ForEachElement(
+      [&dry_run](json::Value each) { dry_run += each.text(); });
+  EXPECT_EQ(dry_run, "All");
+}
+
 // The limit that a resize of memory to 4 GiB sets; empty: none.
 std::string LimitSet(const Fungible& fungible) {
   const Result<Document> document =
