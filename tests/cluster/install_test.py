@@ -92,6 +92,7 @@ NOT_SEEN = {
         ("kubeflow.org", "pytorchjobs", "get"): "the gang of a PyTorchJob",
         ("kubeflow.org", "mpijobs", "get"): "the gang of an MPIJob",
         ("scheduling.x-k8s.io", "podgroups", "get"): "the gang of a PodGroup",
+        ("", "pods/eviction", "create"): "gangs of higher priority",
         ("coordination.k8s.io", "leases", "create"): "the Lease, where the chart's was deleted",
         ("synergy.io", "trainingprofiles", "create"): "what was measured of a workload",
         ("synergy.io", "trainingprofiles", "delete"): "what was measured of one that nobody has run for a month",
