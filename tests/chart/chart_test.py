@@ -301,6 +301,15 @@ class RenderTest(unittest.TestCase):
             data = find(helm.template({"kueue": {"enabled": enabled}}), "ConfigMap", "synergy-controller")["data"]
             self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"], {"enabled": enabled})
 
+    def test_the_controller_may_evict_unless_that_is_switched_off(self):
+        def may_evict(values):
+            role = find(helm.template(values), "ClusterRole", "synergy-controller")
+            return any("pods/eviction" in rule["resources"] for rule in role["rules"])
+
+        self.assertTrue(may_evict({}))
+        self.assertTrue(may_evict({"controller": {"config": {"gangPreemption": {"patience": "1m"}}}}))
+        self.assertFalse(may_evict({"controller": {"config": {"gangPreemption": {"enabled": False}}}}))
+
     def test_shadow_mode_reads_alone(self):
         objects = self.rendered["shadow"]
         self.assertEqual([item["metadata"]["name"] for item in workloads(objects)], ["synergy-scheduler"])
