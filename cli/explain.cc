@@ -145,6 +145,19 @@ void RemarkOnChanges(const Fungible& fungible, WallTime now, std::vector<std::st
   }
 }
 
+// Whose room is held; the extender's words (scheduler_extender.cc), among kube-scheduler's. Only
+// the extender knows of vacant places: the nodes look as if their room were free.
+void RemarkOnVacantPlaces(const Waits& waits, std::vector<std::string>& remarks) {
+  constexpr std::string_view kHeld = "its room is held for the pod that replaces ";
+  const size_t found = waits.message.find(kHeld);
+  if (found == std::string::npos) return;
+  const std::string_view rest = std::string_view(waits.message).substr(found + kHeld.size());
+  remarks.push_back(
+      fmt::format("room that looks free is held for the pod that replaces {}: until that pod has a "
+                  "place, for the extender's replacementHold at most",
+                  rest.substr(0, rest.find(','))));
+}
+
 bool Telling(const wire::EventAboutPod& event) {
   return event.reason.starts_with("Synergy") ||
          event.component.find("scheduler") != std::string::npos;
@@ -268,6 +281,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
   if (pod.gang) explanation.gang = View(*pod.gang, facts.cluster.get());
   if (pod.waiting && pod.node.empty()) {
     explanation.waits = ExplainWaiting(pod, facts.cluster.get(), now);
+    RemarkOnVacantPlaces(*explanation.waits, explanation.remarks);
     if (pod.gated)
       explanation.remarks.emplace_back("it has scheduling gates: nobody places it yet");
   }

@@ -32,7 +32,9 @@ void RemarkOnQueue(const wire::Workload& workload, const QueueView& queue,
                                   queue.problem));
   }
   if (!workload.active) {
-    remarks.emplace_back("its user has stopped it (spec.active of the Workload is false)");
+    remarks.emplace_back(
+        "it is stopped (spec.active of the Workload is false), by its user, or by Kueue when its "
+        "pods were not ready in time too often (waitForPodsReady)");
   } else if (!queue.round_policy.empty() && !workload.may_lose_turn) {
     remarks.push_back(fmt::format(
         "once it runs it keeps its GPUs to its end: it does not say that it checkpoints "

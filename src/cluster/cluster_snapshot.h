@@ -6,7 +6,6 @@
 // Threading: any number of readers.
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "cluster/cow_array.h"
+#include "cluster/cow_map.h"
 #include "cluster/disruption_budget.h"
 #include "cluster/namespace_limits.h"
 #include "cluster/node.h"
@@ -108,7 +108,7 @@ struct GangSites {
 
   bool operator==(const GangSites&) const = default;
 };
-using GangsByName = std::map<std::string, GangSites, std::less<>>;
+using GangsByName = CowMap<GangSites>;
 
 class ClusterSnapshot {
  public:
@@ -149,10 +149,7 @@ class ClusterSnapshot {
   // before that is in here.
   uint64_t pods_heard_until() const { return pods_heard_until_; }
   // Null: nobody of it is known.
-  const GangSites* GangOf(std::string_view name) const {
-    const auto found = gangs_->find(name);
-    return found == gangs_->end() ? nullptr : &found->second;
-  }
+  const GangSites* GangOf(std::string_view name) const { return gangs_->Find(name); }
   // Those of its members that are counted on nodes, in no order.
   std::vector<std::shared_ptr<const Pod>> MembersOnNodes(std::string_view gang) const;
   // Grows with every change of the ClusterState.

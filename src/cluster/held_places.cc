@@ -78,23 +78,22 @@ void PodRecords::Stir(const Record& record) {
 }
 
 std::shared_ptr<const GangsByName> PodRecords::ShareGangs() {
-  std::shared_ptr<GangsByName> changed;
+  bool changed = false;
   for (const std::string& name : std::exchange(stirred_gangs_, {})) {
     const auto uids = gangs_.find(name);
-    const auto known = gang_sites_->find(name);
-    const bool is_known = known != gang_sites_->end();
-    const GangSites sites = uids == gangs_.end() ? GangSites{} : SitesOf(uids->second);
-    const bool is_there = uids != gangs_.end();
-    if (is_there == is_known && (!is_there || sites == known->second)) continue;
-    if (!changed) changed = std::make_shared<GangsByName>(*gang_sites_);
-    if (is_there) {
-      changed->insert_or_assign(name, sites);
-    } else {
-      changed->erase(name);
+    const GangSites* const known = gang_sites_.Find(name);
+    if (uids == gangs_.end()) {
+      changed |= known != nullptr;
+      gang_sites_.Erase(name);
+      continue;
     }
+    GangSites sites = SitesOf(uids->second);
+    if (known != nullptr && sites == *known) continue;
+    gang_sites_.Put(name, std::move(sites));
+    changed = true;
   }
-  if (changed) gang_sites_ = std::move(changed);
-  return gang_sites_;
+  if (changed) shared_gangs_ = std::make_shared<const GangsByName>(gang_sites_.Share());
+  return shared_gangs_;
 }
 
 GangSites PodRecords::SitesOf(const std::set<std::string>& uids) const {

@@ -208,8 +208,9 @@ class PodRecords {
   std::set<std::string> provisional_;  // uids
   std::set<std::string> claiming_;     // uids of pods with claims (claims.h), counted or not
   std::unordered_map<std::string, std::set<std::string>> gangs_;  // uids by the gang's name
-  std::set<std::string> stirred_gangs_;                           // since gang_sites_ was made
-  std::shared_ptr<const GangsByName> gang_sites_ = std::make_shared<const GangsByName>();
+  std::set<std::string> stirred_gangs_;                           // since shared_gangs_ was made
+  GangsByName gang_sites_;
+  std::shared_ptr<const GangsByName> shared_gangs_ = std::make_shared<const GangsByName>();
   LeastPerGpu least_per_gpu_;
   size_t waiting_gpu_pods_ = 0;
   size_t assumed_ = 0;

@@ -4,8 +4,10 @@ SYNERGY_GANG_ROUNDS (6) says how often the race of two gangs is run, SYNERGY_SEE
 """
 
 import os
+import pathlib
 import random
 import signal
+import subprocess
 import time
 import unittest
 
@@ -145,6 +147,10 @@ class GangsTest(ClusterTest):
         failed = {"status": {"phase": "Failed", "reason": "Error", "message": "the training crashed"}}
         self.cluster.called("PATCH", f"{PODS}/{name}/status", failed, "application/merge-patch+json")
 
+    def explain(self, name):
+        program = pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"
+        return subprocess.run([program, "explain", "pod", name], env=self.cluster.environment, check=True, capture_output=True, text=True).stdout
+
     def on_node(self, prefix):
         """Names of the pods that are on the node and neither failed nor succeeded."""
         return {name for name, each in self.cluster.pods().items()
@@ -166,6 +172,7 @@ class GangsTest(ClusterTest):
         wait_for("the rival to be told", lambda: any(f"its room is held for the pod that replaces default/{failed}" in text
                                                      for text in self.cluster.events("rival")), 30)
         self.assertNotIn("rival", self.cluster.bound())
+        self.assertIn(f"is held for the pod that replaces default/{failed}: until", self.explain("rival"))
         wait_for("the gang to be whole", lambda: len(self.on_node("train-")) == SIZE)
         self.assertEqual(len(self.on_node("train-") - members), 1)
         self.assertNotIn("rival", self.cluster.bound())
@@ -177,6 +184,8 @@ class GangsTest(ClusterTest):
         self.cluster.create(*gang("done", **on(self.node)))
         self.one_alone(["done"])
         self.cluster.create(pod("next", 1, "1", "10G", **on(self.node)))
+        # Whoever plays the kubelet would write Running over it.
+        wait_for("a member to run", lambda: self.cluster.get("pod", "done-2")["status"].get("phase") == "Running")
         self.cluster.called("PATCH", f"{PODS}/done-2/status", {"status": {"phase": "Succeeded"}}, "application/merge-patch+json")
         wait_for("the next pod to run where a member has done its work", lambda: "next" in self.cluster.bound(), 30)
         self.assertEqual(self.extender.metric('synergy_extender_vacant_places_total{outcome="succeeded"}'), 1)

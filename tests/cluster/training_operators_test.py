@@ -1,14 +1,17 @@
 """JobSet and Kubeflow Trainer beside Synergy, with their own controllers and webhooks, and Kueue: their jobs are gangs without a
 label, are suspended and go on, and take turns with others. PyTorchJobs and MPIJobs, whose operators are not run: pods written as
-theirs are. On a simulated node; and a JobSet that writes checkpoints on a real one."""
+theirs are. On simulated nodes; and a JobSet that writes checkpoints on a real one."""
 
+import json
 import os
 import pathlib
 import shutil
+import subprocess
 import time
 import unittest
 
 import foreign_kinds
+import fungible
 import queues
 import trainers
 import turns
@@ -21,6 +24,7 @@ NODE = "v100-1"  # 8 GPUs
 HERE = {"kubernetes.io/hostname": NODE}
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
 ROUND = 8  # seconds
+READY = 20  # seconds in which Kueue wants pods to be ready, where it does
 REAL_GPUS = 2
 
 
@@ -56,15 +60,22 @@ class TrainingOperatorsTest(unittest.TestCase):
     def setUpClass(cls):
         folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "training-operators"
         cls.cluster = cls.enterClassContext(own_cluster(
-            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "1", "--controller", os.environ["SYNERGY_BIN"], "--agents", "--kueue",
+            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "2", "--controller", os.environ["SYNERGY_BIN"], "--agents", "--kueue",
             "--training-operators"))
         trainers.load_image(cls.cluster)
         trainers.advertise_gpus(cls.cluster, REAL_GPUS)
-        cls.cluster.create(queues.FLAVOR, *queues.of_turns("turns", 4), *queues.of_turns("real", REAL_GPUS), turns.PROFILE)
+        cls.cluster.create(queues.FLAVOR, *queues.of_turns("turns", 4), *queues.of_turns("real", REAL_GPUS), *queues.of_turns("ready", 8),
+                           turns.PROFILE, fungible.SENSITIVE, fungible.INSENSITIVE)
+        for name in ("sensitive", "insensitive"):
+            wait_for("the profiles to be judged", lambda name=name: cls.cluster.get("tp", name).get("status", {}).get("demand"))
         cls.extender = Extender(cls.cluster)
         cls.extender.start()
         cls.addClassCleanup(cls.extender.log.close)
-        cls.addClassCleanup(cls.extender.end)
+        cls.addClassCleanup(cls.end_extender)
+
+    @classmethod
+    def end_extender(cls):
+        cls.extender.end()
 
     def setUp(self):
         self.addCleanup(self.cluster.clear)
@@ -204,6 +215,125 @@ class TrainingOperatorsTest(unittest.TestCase):
             workload = self.turns_of(name)
             self.assertEqual(workload["metadata"]["ownerReferences"][0]["kind"], kind)
             self.assertIn('"served":', workload["metadata"]["annotations"]["synergy.io/rounds"])
+
+    def test_room_for_a_launcher_is_held_while_its_gang_is_bound(self):
+        # Its workers have 3 CPU at least and would make use of 9 each: all of the 18 that six others leave. The launcher wants to be
+        # beside them, so it comes after them.
+        fillers = [fungible.pod(f"filler-{number}", "insensitive") for number in range(6)]
+        self.cluster.create(*fillers)
+        wait_for("the other GPUs to be taken", lambda: len(self.cluster.bound()) == len(fillers))
+        beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {"matchLabels": {"role": "worker"}}, "topologyKey": "kubernetes.io/hostname"}]}}
+        for name, cpu, gang in (("apart", "9", False), ("held", "4", True)):
+            workers, launcher = replicated("workers", 1, 2, 1), replicated("launcher", 1, 1, 0)
+            size = 3 if gang else 2
+            of_gang = {"synergy.io/gang": name, SIZE: str(size)}
+            in_pods = workers["template"]["spec"]["template"], launcher["template"]["spec"]["template"]
+            in_pods[0]["metadata"]["labels"] = {"role": "worker", "synergy.io/profile": "sensitive", **of_gang}
+            in_pods[1]["metadata"]["labels"] = of_gang if gang else {}
+            in_pods[1]["spec"]["affinity"] = beside
+            in_pods[1]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "10"
+            self.create(job_set(name, workers, launcher))
+            self.one_alone([name], 2)
+            self.assertEqual({item["spec"]["containers"][0]["resources"]["requests"]["cpu"] for item in self.members(name).values()}, {cpu})
+            pod_name = next(key for key in self.cluster.pods() if key.startswith(f"{name}-launcher-"))
+            if gang:
+                wait_for("the launcher to run", lambda: self.cluster.get("pod", pod_name)["spec"].get("nodeName") == NODE, 30)
+            else:
+                # Nobody holds anything for one that is no member: the workers have grown into its room.
+                wait_for("the launcher to be refused", lambda: any("Insufficient cpu" in text for text in self.cluster.events(pod_name)), 30)
+                self.assertNotIn("nodeName", self.cluster.get("pod", pod_name)["spec"])
+            self.delete("jobset", name)
+            wait_for("its pods to be gone", lambda: not any(key.startswith(name + "-") for key in self.cluster.pods()))
+
+    def wait_for_pods_ready(self, limit):
+        """Has Kueue evict whose pods are not ready in time, and deactivate it after so many evictions."""
+        file = self.cluster.state / "kueue/etc/kueue/config.yaml"
+        before = file.read_text(encoding="utf-8")
+
+        def configure(text):
+            file.write_text(text, encoding="utf-8")
+            self.cluster.script("restart", "kueue")
+        self.addCleanup(configure, before)
+        configure(before + f"waitForPodsReady: {{timeout: {READY}s, requeuingStrategy: {{backoffBaseSeconds: 1, backoffLimitCount: {limit}}}}}\n")
+
+    def restart_extender(self, settings=""):
+        self.extender.end()
+        self.extender.log.close()
+        type(self).extender = Extender(self.cluster, settings=settings)
+        self.extender.start()
+
+    def wait_for_nodes(self, seconds):
+        """Has gangs wait so long for room on one node."""
+        self.restart_extender(f"locality: {{nodeWait: {seconds}s}}\n")
+
+    def condition(self, name, kind):
+        return next((entry for entry in self.turns_of(name)["status"].get("conditions", []) if entry["type"] == kind), {})
+
+    def requeued(self, name):
+        """How often Kueue has put it back because its pods were not ready in time."""
+        return self.turns_of(name)["status"].get("requeueState", {}).get("count", 0)
+
+    def await_spread(self, name):
+        wait_for(f"{name} to run", lambda: self.bound(name) == 2, 60)
+        self.assertEqual({item["spec"]["nodeName"] for item in self.members(name).values()}, {"v100-1", "v100-2"})
+        wait_for("Kueue to see its pods ready", lambda: self.condition(name, "PodsReady").get("status") == "True")
+
+    def holds_nothing(self):
+        names = ("held_gangs", "gangs_waiting_for_locality", "vacant_places")
+        return all(self.extender.metric(f"synergy_extender_{name}") == 0 for name in names)
+
+    def test_kueue_puts_back_a_gang_that_waits_too_long_for_a_node_and_it_runs_with_shorter_waits(self):
+        self.wait_for_pods_ready(1)
+        self.addCleanup(self.restart_extender)
+        self.wait_for_nodes(300)
+        # Both nodes are half full: the gang fits on one of them, but not now.
+        for node in ("v100-1", "v100-2"):
+            self.cluster.create(pod(f"on-{node}", 4, "1", "10G", nodeSelector={"kubernetes.io/hostname": node}))
+        wait_for("the nodes to be half full", lambda: len(self.cluster.bound()) == 2)
+        gang = job_set("gang", replicated("workers", 1, 2, 4), queue="ready")
+        del gang["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["nodeSelector"]
+        self.create(queues.round_policy("ready", "las", ROUND), gang)
+        wait_for("it to wait for a node", lambda: any("it waits for room within one node until" in text
+                                                      for name in self.members("gang") for text in self.cluster.events(name)))
+        self.assertEqual(self.extender.metric("synergy_extender_held_gangs"), 0)
+        wait_for("Kueue to put it back", lambda: self.requeued("gang") == 1, READY + 40)
+        # Its next pods have waits that fit.
+        self.wait_for_nodes(3)
+        self.await_spread("gang")
+        self.assertEqual(self.requeued("gang"), 1, "Kueue has forgotten that")
+        # A turn that it loses is no such eviction.
+        other = job_set("other", replicated("workers", 1, 1, 1), queue="ready")
+        self.create(other)
+        wait_for("the other one to have its turn", lambda: self.bound("other") == 1, 4 * ROUND + 30)
+        self.assertEqual((self.requeued("gang"), self.turns_of("gang")["spec"]["active"], self.bound("gang")), (1, True, 0))
+        self.assertEqual(self.condition("gang", "Evicted")["reason"], "Preempted")
+        # What is in its way then counts with what was before.
+        self.wait_for_nodes(300)
+        self.delete("jobset", "other")
+        wait_for("Kueue to give it up", lambda: not self.turns_of("gang")["spec"]["active"], READY + 4 * ROUND + 60)
+        wait_for("its pods to be gone", lambda: not self.members("gang"))
+        wait_for("nothing of it to be held", self.holds_nothing, 10)
+        self.assertTrue(self.cluster.get("jobset", "gang")["spec"]["suspend"])
+        told = self.synergy("explain", "job", "gang")
+        self.assertEqual(told["job"]["state"], "stopped")
+        self.assertIn("by Kueue when its pods were not ready in time", " ".join(told["remarks"]))
+        priority = self.turns_of("gang")["spec"]["priority"]
+        time.sleep(ROUND + 2)
+        self.assertEqual(self.turns_of("gang")["spec"]["priority"], priority, "Synergy leaves it alone")
+        self.wait_for_nodes(3)
+        # Kueue 0.15.0 leaves it out for good once it has given it up, active or not. It makes another Workload.
+        given_up = self.turns_of("gang")["metadata"]
+        self.cluster.kubectl("delete", "workload", given_up["name"], "--wait=false")
+        wait_for("another Workload", lambda: any(item["metadata"]["ownerReferences"][0]["name"] == "gang" and item["metadata"]["uid"] != given_up["uid"]
+                                                 for item in self.cluster.get("workloads")["items"]))
+        self.await_spread("gang")
+        self.assertEqual(self.requeued("gang"), 0)
+
+    def synergy(self, *arguments):
+        done = subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments, "--output", "json"],
+                              env=self.cluster.environment, check=True, capture_output=True)
+        return json.loads(done.stdout)
 
     def test_a_jobset_and_single_jobs_take_turns_on_a_real_node_and_lose_nothing(self):
         folder = self.cluster.folder / "checkpoints"

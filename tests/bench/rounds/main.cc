@@ -17,6 +17,7 @@
 #include "allocation/best_fit.h"
 #include "baseline/mechanisms.h"
 #include "baseline/round.h"
+#include "bench/rounds/gangs.h"
 #include "bench/rounds/guard.h"
 #include "bench/rounds/objective.h"
 #include "bench/rounds/queue.h"
@@ -271,10 +272,21 @@ int BenchGuard(const ModelFacts& facts, const std::string& profiles,
   const auto placement = [&] {
     for (int repeat = 0; repeat < 50; ++repeat) FilterAndRank(state, pod);
   };
+  ClusterState alone;
+  ClusterState in_gangs;
+  const std::vector<Pod> singles = bench::FillWithGangs(alone, 0);
+  const std::vector<Pod> members = bench::FillWithGangs(in_gangs, 2000);
+  const auto snapshots = [](ClusterState& of, const std::vector<Pod>& pods) {
+    return [&of, &pods] {
+      for (int repeat = 0; repeat < 10; ++repeat) bench::SnapshotEachChange(of, pods);
+    };
+  };
   const std::vector<bench::Subject> subjects = {
       {"10 rounds of 512 GPUs and 2000 jobs", round},
       {"a simulation of 3000 jobs", simulation},
       {"50 times filter and rank of 5000 nodes", placement},
+      {"2000 snapshots after changes of pods", snapshots(alone, singles)},
+      {"2000 snapshots after changes of gangs", snapshots(in_gangs, members)},
   };
   return bench::Guard(subjects, options);
 }

@@ -67,7 +67,7 @@ TEST(ExplainJobTest, WhatIsUnusualIsSaid) {
                           HasSubstr("does not say that it checkpoints (annotation "
                                     "synergy.io/checkpoint")));
   facts.workloads[0].active = false;
-  EXPECT_THAT(Explained(facts, "b").remarks, Contains(HasSubstr("its user has stopped it")));
+  EXPECT_THAT(Explained(facts, "b").remarks, Contains(HasSubstr("it is stopped (spec.active of")));
   facts.policies[0].status.queues[0].ready = false;
   facts.policies[0].status.queues[0].message = "no quota";
   EXPECT_THAT(Explained(facts, "b").remarks,

@@ -173,6 +173,19 @@ TEST(ExplainTest, AWaitingPodHearsWhatKeepsItFromEachNode) {
   EXPECT_THAT(ToJson(ToTree(explanation, true)), HasSubstr("\"node\": \"n4\""));
 }
 
+TEST(ExplainTest, AWaitingPodHearsWhoseRoomIsHeld) {
+  PodFacts facts;
+  facts.pod = Unschedulable(Managed("rival", 3));
+  EXPECT_THAT(Explain(facts, kNow).remarks, Not(Contains(HasSubstr("held for the pod"))));
+  auto waiting = std::make_shared<Waiting>(*facts.pod.waiting);
+  waiting->message =
+      "0/2 nodes are available: 1 Insufficient cpu, 1 its room is held for the pod that replaces "
+      "team/bert-3, of gang team/bert. preemption: 0/2 nodes are available";
+  facts.pod.waiting = std::move(waiting);
+  EXPECT_THAT(Explain(facts, kNow).remarks,
+              Contains(HasSubstr("held for the pod that replaces team/bert-3: until that pod")));
+}
+
 TEST(ExplainTest, RemarksSayWhatIsUnusual) {
   PodFacts facts;
   facts.notes = {"nothing about nodes: forbidden"};

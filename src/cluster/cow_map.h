@@ -1,0 +1,73 @@
+#pragma once
+
+// A map by name whose copies share their entries until one is written, as cow_array.h does for
+// arrays: for what there are thousands of, of which few change between two snapshots. Entries lie
+// in shards by their names' hash; a write copies one shard, a shared copy costs a pointer for each.
+//
+// Threading: the map itself has one owner at a time; what Share() returned is immutable and may be
+// read by any thread.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace synergy {
+
+template <class T>
+class CowMap {
+ public:
+  // Null: there is none. Holds until the next write of that name's shard.
+  const T* Find(std::string_view name) const {
+    const std::shared_ptr<Shard>& shard = shards_[PlaceOf(name)];
+    if (!shard) return nullptr;
+    const auto found = shard->entries.find(name);
+    return found == shard->entries.end() ? nullptr : &found->second;
+  }
+
+  void Put(const std::string& name, T value) {
+    Writable(name).entries.insert_or_assign(name, std::move(value));
+  }
+  void Erase(const std::string& name) {
+    if (Find(name) != nullptr) Writable(name).entries.erase(name);
+  }
+
+  // A copy that later writes to this map do not touch.
+  CowMap Share() {
+    CowMap copy = *this;
+    ++epoch_;
+    return copy;
+  }
+
+ private:
+  struct Shard {
+    std::map<std::string, T, std::less<>> entries;
+    uint64_t epoch = 0;
+  };
+
+  static constexpr size_t kShards = 256;
+
+  static size_t PlaceOf(std::string_view name) {
+    return std::hash<std::string_view>()(name) % kShards;
+  }
+  Shard& Writable(std::string_view name) {
+    std::shared_ptr<Shard>& shard = shards_[PlaceOf(name)];
+    if (!shard) {
+      shard = std::make_shared<Shard>();
+    } else if (shard->epoch != epoch_) {
+      shard = std::make_shared<Shard>(*shard);
+    }
+    shard->epoch = epoch_;
+    return *shard;
+  }
+
+  std::array<std::shared_ptr<Shard>, kShards> shards_;
+  uint64_t epoch_ = 0;
+};
+
+}  // namespace synergy
