@@ -315,12 +315,16 @@ class TrainingOperatorsTest(unittest.TestCase):
         wait_for("its pods to be gone", lambda: not self.members("gang"))
         wait_for("nothing of it to be held", self.holds_nothing, 10)
         self.assertTrue(self.cluster.get("jobset", "gang")["spec"]["suspend"])
-        told = self.synergy("explain", "job", "gang")
-        self.assertEqual(told["job"]["state"], "stopped")
+        # Its quota is taken back a moment later.
+        told = wait_for("it to be stopped", lambda: (told := self.synergy("explain", "job", "gang"))["job"]["state"] == "stopped" and told, 10)
         self.assertIn("by Kueue when its pods were not ready in time", " ".join(told["remarks"]))
+        # Synergy leaves it alone: were it in the queue it would come after this one, which has had less.
         priority = self.turns_of("gang")["spec"]["priority"]
+        self.create(job_set("later", replicated("workers", 1, 1, 1), queue="ready"))
+        wait_for("the later one to run", lambda: self.bound("later") == 1 and self.turns_of("later")["spec"]["priority"] == 1, 4 * ROUND + 30)
         time.sleep(ROUND + 2)
-        self.assertEqual(self.turns_of("gang")["spec"]["priority"], priority, "Synergy leaves it alone")
+        self.assertEqual((self.turns_of("gang")["spec"]["priority"], priority), (1, 1))
+        self.delete("jobset", "later")
         self.wait_for_nodes(3)
         # Kueue 0.15.0 leaves it out for good once it has given it up, active or not. It makes another Workload.
         given_up = self.turns_of("gang")["metadata"]
