@@ -393,6 +393,11 @@ class RunningDaemon final : public Daemon {
     kueue_watches_.Start("cohorts", of_kueue("cohorts"), objects.cohorts);
     kueue_watches_.Start("queuedpods", "/api/v1/pods", objects.pods, kube::kLivingPods,
                          std::string(wire::kPodSetLabel));
+    objects.elastic = config_.kueue_elastic;
+    if (objects.elastic) {
+      kueue_watches_.Start("jobs", std::string(kube::kJobsPath), objects.jobs, {},
+                           std::string(wire::kQueueLabel));
+    }
     rounds_ = std::jthread([this](const std::stop_token& stop) {
       bool acted = false;
       while (clock_.SleepFor(kRounds, stop)) {

@@ -80,7 +80,7 @@ JudgedQueue Judge(const RoundObjects& objects, const std::string& name, const Qu
 uint64_t RoundObjects::version() const {
   return policies.version() + workloads.version() + cluster_queues.version() +
          local_queues.version() + flavors.version() + checks.version() + cohorts.version() +
-         pods.version();
+         pods.version() + jobs.version();
 }
 
 std::vector<JudgedPolicy> JudgePolicies(const RoundObjects& objects) {
@@ -95,6 +95,11 @@ std::vector<JudgedPolicy> JudgePolicies(const RoundObjects& objects) {
     judged.policy = policy;
     Result<Rounds> rounds = Rounds::Make(policy->settings);
     if (!rounds) judged.problem = "spec." + rounds.error().message;
+    if (rounds && rounds->IsElastic() && !objects.elastic) {
+      judged.problem =
+          "spec.policy: optimus changes the workers of Jobs, which the controller has no right to; "
+          "install the chart with kueue.elastic=true, or take another policy";
+    }
     if (policy->least_priority > policy->most_priority)
       judged.problem = "spec.priorities: least is above most";
     if (judged.problem.empty()) judged.rounds = *std::move(rounds);

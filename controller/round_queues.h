@@ -15,6 +15,7 @@
 #include "controller/keyed_store.h"
 #include "engine/rounds.h"
 #include "wire/kueue.h"
+#include "wire/queued_job.h"
 #include "wire/round_policy.h"
 
 namespace synergy::controller {
@@ -28,6 +29,9 @@ struct RoundObjects {
   KeyedStore<wire::QueuePart> checks;
   KeyedStore<wire::QueuePart> cohorts;
   KeyedStore<wire::QueuedPod> pods;
+  KeyedStore<wire::QueuedJob> jobs;  // empty unless `elastic`
+  // Whether the controller may change the workers of Jobs. Set before anybody reads it.
+  bool elastic = false;
 
   // Grows with every change of any.
   uint64_t version() const;

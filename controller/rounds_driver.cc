@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "controller/job_events.h"
 #include "core/wall_time.h"
 
 namespace synergy::controller {
@@ -32,30 +33,6 @@ std::string NameFor(const wire::Workload& reader, const wire::Workload& workload
   if (workload.workload_namespace != reader.workload_namespace)
     return fmt::format("a job of namespace {}", workload.workload_namespace);
   return workload.owner.name.empty() ? workload.name : workload.owner.name;
-}
-
-// Where its user looks: on the job.
-kube::EventRecord AboutJob(const wire::Workload& workload, std::string reason,
-                           std::string message) {
-  kube::EventRecord event{.pod_namespace = workload.workload_namespace,
-                          .pod_name = workload.owner.name,
-                          .pod_uid = workload.owner.uid,
-                          .type = "Normal",
-                          .reason = std::move(reason),
-                          .message = std::move(message),
-                          .kind = workload.owner.kind,
-                          .api_version = workload.owner.api_version};
-  if (!event.pod_uid.empty()) return event;
-  event.pod_name = workload.name;
-  event.pod_uid = workload.uid;
-  event.kind = "Workload";
-  event.api_version = wire::kWorkloadVersion;
-  return event;
-}
-
-bool IsGone(const Result<>& written) {
-  return !written && (written.error().code == ErrorCode::kNotFound ||
-                      written.error().code == ErrorCode::kConflict);
 }
 
 }  // namespace
@@ -87,12 +64,6 @@ struct RoundsDriver::Write {
   std::optional<kube::EventRecord> lost_turn = {};
 };
 
-// The workloads of one queue.
-struct RoundsDriver::Queued {
-  std::vector<std::shared_ptr<const wire::Workload>> objects;
-  std::vector<RoundWorkload> workloads;
-};
-
 RoundsDriver::RoundsDriver(const RoundObjects& objects, kube::RoundApi& api,
                            kube::EventRecorder& events, ProgressOf progress,
                            wire::ProfileCheckpoints checkpoints, const Clock& clock, Logger& log,
@@ -104,10 +75,12 @@ RoundsDriver::RoundsDriver(const RoundObjects& objects, kube::RoundApi& api,
       checkpoints_(std::move(checkpoints)),
       clock_(clock),
       log_(log),
-      metrics_(metrics) {}
+      metrics_(metrics),
+      elastic_(objects, api, events, checkpoints_, clock, rate_, log, metrics) {}
 
 void RoundsDriver::StartOver() {
   kept_.clear();
+  elastic_.StartOver();
   rounds_.clear();
   status_written_.clear();
 }
@@ -125,6 +98,14 @@ std::unordered_map<std::string, RoundsDriver::Pods> RoundsDriver::CountPods() co
     pods.remaining = std::max(pods.remaining, progress->remaining);
     // One that counts by epochs tells no iteration of the whole run.
     if (!progress->iteration || progress->epoch) continue;
+    ElasticSight& sight = pods.sight;
+    sight.rate = std::max(sight.rate, progress->rate);
+    // Often one of the pods tells for all.
+    if (!pods.iteration || *progress->iteration > *pods.iteration) {
+      sight.iteration = static_cast<double>(*progress->iteration);
+      if (progress->total) sight.total = static_cast<double>(*progress->total);
+      if (progress->loss) sight.loss = progress->loss;
+    }
     pods.iteration = std::max(pods.iteration, progress->iteration);
     const double began_at = static_cast<double>(*progress->iteration) - progress->iterations;
     pods.began_at = std::max(pods.began_at, std::optional(began_at));
@@ -140,6 +121,9 @@ RoundDelays RoundsDriver::Book(const Rounds& rounds, const wire::Workload& workl
   if (is_new) {
     if (workload.note) kept.service = wire::ServiceOf(*workload.note);
     kept.booked = workload.note ? workload.note->at : workload.created;
+    // With other workers a job has another workload.
+    if (!workload.note)
+      kept.service = elastic_.TakeCarried(workload.owner.uid).value_or(kept.service);
   }
   if (kept.iteration && (!workload.has_quota || workload.evicted))
     kept.service.left_at = kept.iteration;
@@ -189,8 +173,9 @@ bool RoundsDriver::WantsNote(const wire::Workload& workload) const {
   return unwritten >= kUnwrittenSeconds * static_cast<double>(workload.gpus.count());
 }
 
-kube::EventRecord RoundsDriver::TellLostTurn(const Queued& queued, const RoundDecision& decision,
-                                             size_t index, WallTime now) const {
+kube::EventRecord RoundsDriver::TellLostTurn(const RoundQueue& queued,
+                                             const RoundDecision& decision, size_t index,
+                                             WallTime now) const {
   const wire::Workload& loser = *queued.objects[index];
   std::vector<std::string> takers;
   size_t more = 0;
@@ -215,11 +200,14 @@ kube::EventRecord RoundsDriver::TellLostTurn(const Queued& queued, const RoundDe
   return AboutJob(loser, "SynergyTurnLost", std::move(message));
 }
 
-void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& name, Queued& queued,
-                               bool begins, WallTime now, wire::RoundPolicyStatus::Queue& status,
-                               std::vector<Write>& writes) {
+void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& name,
+                               RoundQueue& queued, bool begins, WallTime now,
+                               wire::RoundPolicyStatus::Queue& status, std::vector<Write>& writes) {
+  const Gpus quota = policy.queues.at(name).queue->quota;
   const RoundDecision decision =
-      policy.rounds->Decide(policy.queues.at(name).queue->quota, queued.workloads, begins, now);
+      policy.rounds->IsElastic()
+          ? elastic_.Decide(policy.rounds->settings(), quota, queued, begins, now)
+          : policy.rounds->Decide(quota, queued.workloads, begins, now);
   for (const size_t index : decision.order) {
     const bool waits = queued.workloads[index].state == RoundState::kWaits;
     if (waits && status.up_next.size() < kMostUpNext)
@@ -267,8 +255,9 @@ void RoundsDriver::Step(const std::stop_token& stop) {
   }
 
   std::vector<Write> writes;
-  std::map<std::string, Queued> queues;
+  std::map<std::string, RoundQueue> queues;
   std::map<std::string, RoundDelays> delays;  // booked with this step
+  std::set<std::string> jobs;                 // of the policy optimus, by UID
   const auto pods = CountPods();
   for (const auto& workload : objects_.workloads.All()) {
     if (workload->finished) continue;
@@ -292,12 +281,20 @@ void RoundsDriver::Step(const std::stop_token& stop) {
     RoundDelays& sum = delays[policy->first];
     sum.fair_share += booked.fair_share;
     sum.fragmentation += booked.fragmentation;
-    Queued& queued = queues[policy->first];
+    RoundQueue& queued = queues[policy->first];
     queued.objects.push_back(workload);
     RoundWorkload& described = queued.workloads.emplace_back(
         wire::ToRoundWorkload(*policy->second->policy, *workload, kept_.at(workload->uid).service));
     described.may_lose_turn = workload->MayLoseTurn(checkpoints_);
+    if (!policy->second->rounds->IsElastic()) continue;
+    const Kept& kept = kept_.at(workload->uid);
+    const bool runs = kept.doing == Rounds::Doing::kRan;
+    elastic_.Add(queued, policy->second->rounds->settings(),
+                 runs ? std::optional(its_pods.counts.since) : std::nullopt, its_pods.sight,
+                 kept.iteration, at.wall);
+    jobs.insert(queued.elastic.back().job);
   }
+  elastic_.ForgetOthers(std::move(jobs));
   std::erase_if(kept_, [this](const auto& entry) { return entry.second.pass != pass_; });
 
   std::map<std::string, wire::RoundPolicyStatus> statuses;
@@ -329,7 +326,21 @@ void RoundsDriver::Step(const std::stop_token& stop) {
     metrics_.CountDelay(queue, "fair_share", booked.fair_share.count());
     metrics_.CountDelay(queue, "fragmentation", booked.fragmentation.count());
   }
+  // Those that wait have their new size before they have their place, and Kueue writes that into
+  // their workloads: until it has, neither their bands are written nor room is made for them.
+  std::set<std::string> sizing;
+  std::set<std::string> sizing_queues;
+  for (const auto& [name, queued] : queues) {
+    std::set<std::string> uids = elastic_.SizeWaiting(name, queued, at.wall, stop);
+    if (!uids.empty()) sizing_queues.insert(name);
+    sizing.merge(uids);
+  }
+  std::erase_if(writes, [&](const Write& write) { return sizing.contains(write.workload->uid); });
   const bool all_written = Carry(std::move(writes), stop);
+  for (const auto& [name, queued] : queues) {
+    if (all_written && !sizing_queues.contains(name))
+      elastic_.SizeRunning(name, queued, at.wall, stop);
+  }
   // A round that has not begun everywhere goes on beginning, though not for long.
   for (auto& [uid, round] : rounds) {
     const auto known = rounds_.find(uid);
@@ -360,7 +371,7 @@ bool RoundsDriver::Carry(std::vector<Write> writes, const std::stop_token& stop)
     const Result<> written = is_note
                                  ? api_.WriteNote(workload, *write.note, stop)
                                  : api_.WritePriority(workload, write.priority, write.note, stop);
-    const bool gone = IsGone(written);
+    const bool gone = IsOutdated(written);
     metrics_.CountWrite(is_note      ? "note"
                         : write.note ? "band"
                                      : "restored",
@@ -423,8 +434,10 @@ void RoundsDriver::WriteStatuses(const std::vector<JudgedPolicy>& policies,
     if (status.ready != policy.status.ready || status.since.empty())
       status.since = ToTimeText(clock_.WallNow());
     const Result<> written = api_.WriteStatus(policy, status, stop);
-    metrics_.CountWrite("status", written ? "written" : IsGone(written) ? "outdated" : "failed");
-    if (!written && !IsGone(written)) {
+    metrics_.CountWrite("status", written               ? "written"
+                                  : IsOutdated(written) ? "outdated"
+                                                        : "failed");
+    if (!written && !IsOutdated(written)) {
       log_.Warn("a round policy's status cannot be written",
                 {{"policy", policy.name}, {"error", written.error().message}});
     }

@@ -3,7 +3,8 @@
 // Rounds in Kueue's ClusterQueues (docs/queues.md): by what the watches report it counts what each
 // workload has had, has engine/rounds.h decide whose turn it is, and writes changes of band into
 // the workloads' priorities (wire/round_workload.h). Kueue does the rest. Whoever loses its turn is
-// told by an event, and what that has cost it by another one.
+// told by an event, and what that has cost it by another one. In queues of the policy optimus
+// ElasticJobs decides, and changes the workers of Jobs too.
 //
 // What a workload's priority was before, and what it has had, is kept on the Workload itself
 // (wire::RoundNote), so that it outlives this process, and is put back when no policy orders its
@@ -25,10 +26,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "controller/elastic_jobs.h"
 #include "controller/patch_rate.h"
 #include "controller/round_queues.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "engine/elastic_rounds.h"
 #include "engine/rounds.h"
 #include "kube/events.h"
 #include "kube/round_api.h"
@@ -73,24 +76,24 @@ class RoundsDriver {
     std::optional<Duration> remaining;
     std::optional<int64_t> iteration;
     std::optional<double> began_at;  // the iteration
+    ElasticSight sight;
   };
   struct Write;
-  struct Queued;
 
   std::unordered_map<std::string, Pods> CountPods() const;  // by the workload's key
   // What it has waited since the last look; at the first, which somebody else may have booked up to
   // now, nothing.
   RoundDelays Book(const Rounds& rounds, const wire::Workload& workload, const Pods& pods,
                    Moment at);
-  void DecideQueue(const JudgedPolicy& policy, const std::string& name, Queued& queued, bool begins,
-                   WallTime now, wire::RoundPolicyStatus::Queue& status,
+  void DecideQueue(const JudgedPolicy& policy, const std::string& name, RoundQueue& queued,
+                   bool begins, WallTime now, wire::RoundPolicyStatus::Queue& status,
                    std::vector<Write>& writes);
   // Tells what it does again of what it had done before it was suspended, once that is known.
   void TellLoss(const wire::Workload& workload, const Pods& pods);
   bool WantsNote(const wire::Workload& workload) const;
   // That the one at `index` loses its turn, and to whom.
-  kube::EventRecord TellLostTurn(const Queued& queued, const RoundDecision& decision, size_t index,
-                                 WallTime now) const;
+  kube::EventRecord TellLostTurn(const RoundQueue& queued, const RoundDecision& decision,
+                                 size_t index, WallTime now) const;
   // Whether all changes of band are written.
   bool Carry(std::vector<Write> writes, const std::stop_token& stop);
   void WriteStatuses(const std::vector<JudgedPolicy>& policies,
@@ -106,6 +109,7 @@ class RoundsDriver {
   Logger& log_;
   metrics::RoundMetrics& metrics_;
   PatchRate rate_{kWritesPerSecond, kWritesPerSecond};
+  ElasticJobs elastic_;
   std::unordered_map<std::string, Kept> kept_;     // by UID
   std::map<std::string, WallTime> rounds_;         // of each policy by UID: its round so far
   std::map<std::string, Instant> status_written_;  // likewise

@@ -13,6 +13,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh objective | round | rounds | simulate [--json FILE]
        scripts/bench.sh replay [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
        scripts/bench.sh turns [--runs N] [--round SECONDS] [--json FILE]
+       scripts/bench.sh optimus [--runs N] [--round SECONDS] [--json FILE]
        scripts/bench.sh rounds-chaos [--jobs N] [--seconds N] [--kill-every N] [--json FILE]
        scripts/bench.sh gangs [--rounds N] [--seed N] [--json FILE]
        scripts/bench.sh tuner [--part passes|work|all] [--nodes N] [--changes N] [--patches-per-second N] [--json FILE]
@@ -81,6 +82,11 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --runs N          how often (2)
       --round SECONDS   length of a round (60)
       --instance N      which ports and addresses the test cluster takes (10)
+  optimus     how long elastic trainings take on a real node, two and one that arrives, under policy: optimus and with equal
+              shares, and what they lose (root; scripts/setup.sh installs what it needs); a quarter of an hour
+      --runs N          how often (1)
+      --round SECONDS   length of a round (20)
+      --instance N      which ports and addresses the test cluster takes (9)
   rounds-chaos    jobs that take turns in a queue of Kueue's on simulated nodes while the controller is killed again and again:
               all finish, within the quota, and nothing is forgotten (scripts/setup.sh installs what it needs); a quarter of an hour
       --jobs N          jobs, of 1, 2 and 4 GPUs (100)
@@ -246,12 +252,15 @@ run_replay() {
     --programs "$repository/build/release/bin" --state "$state" "$@"
 }
 
-run_turns() {
+run_turns() { run_trainings turns_bench.py "$@"; }
+run_optimus() { run_trainings optimus_bench.py "$@"; }
+
+run_trainings() {
   say "building the programs and the trainer (release)"
   (cd "$repository" && cmake --preset release >/dev/null &&
     cmake --build --preset release --target synergy synergy-extender synergy-controller synergy-node-agent trainer) >&2
   SYNERGY_BIN=$repository/build/release/bin SYNERGY_TRAINER=$repository/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
-    python3 "$repository/tests/cluster/turns_bench.py" "$@"
+    python3 "$repository/tests/cluster/$1" "${@:2}"
 }
 
 run_rounds_chaos() {
@@ -351,7 +360,7 @@ case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
   rounds-chaos) run_rounds_chaos "${@:2}" ;;
   objective | round | rounds | simulate) run_rounds "$@" ;;
-  extender | scheduler | relist | lists | webhook | nodes | profiling | replay | gangs | tuner | turns) "run_$1" "${@:2}" ;;
+  extender | scheduler | relist | lists | webhook | nodes | profiling | replay | gangs | tuner | turns | optimus) "run_$1" "${@:2}" ;;
   guard | progress | pulls | gavel) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;

@@ -22,7 +22,7 @@ tls: {certificateFile: $STATE/pki/webhook.crt, keyFile: $STATE/pki/webhook.key}
 tuner: {round: 10s, patience: 20s}
 log: {level: debug}
 E_O_F
-  if has_kueue; then printf 'kueue: {enabled: true}\n' >>"$STATE/synergy-controller.yaml"; fi
+  if has_kueue; then printf 'kueue: {enabled: true, elastic: true}\n' >>"$STATE/synergy-controller.yaml"; fi
   if has_agents; then agent_settings >>"$STATE/synergy-controller.yaml"; fi
   # Most tests are about something else than who asked for it, and want round figures.
   [[ -n $SHIPPED ]] ||
@@ -47,7 +47,8 @@ E_O_F
 allow_rounds() {
   await_kind roundpolicies.synergy.io
   "$(helm_folder)/helm" template synergy "$REPOSITORY/charts/synergy" --namespace synergy-system \
-    --set kueue.enabled=true --set image.registry=registry.invalid --show-only templates/rounds-rbac.yaml |
+    --set kueue.enabled=true --set kueue.elastic=true --set image.registry=registry.invalid \
+    --show-only templates/rounds-rbac.yaml --show-only templates/elastic-policy.yaml | as_users |
     run_kubectl apply --filename -
   run_kubectl create clusterrolebinding synergy-rounds-user --clusterrole synergy-rounds --user synergy-controller
 }
@@ -67,11 +68,13 @@ webhook_configurations() {
         .clientConfig |= {url: ($url + .service.path), caBundle: $authority})))}'
 }
 
-# The shipped ones: the programs outside of the cluster ask as users, not as service accounts, and kwok
-# and the agents of real nodes are users, too.
-admission_policies() {
+# The shipped ones.
+admission_policies() { as_users <"$REPOSITORY/manifests/admission-policies.yaml"; }
+
+# Of admission policies: the programs outside of the cluster ask as users, not as service accounts, and kwok and the agents of
+# real nodes are users, too.
+as_users() {
   sed --expression 's/system:serviceaccount:synergy-system:synergy-controller/synergy-controller/' \
     --expression 's/system:serviceaccount:synergy-system:synergy-scheduler/synergy-extender/' \
-    --expression "s/[?]username.orValue('') != '\(system:serviceaccount:synergy-system:synergy-node-agent\)'/?username.orValue('') in ['\1', 'kwok', 'synergy-node-agent'] == false/" \
-    "$REPOSITORY/manifests/admission-policies.yaml"
+    --expression "s/[?]username.orValue('') != '\(system:serviceaccount:synergy-system:synergy-node-agent\)'/?username.orValue('') in ['\1', 'kwok', 'synergy-node-agent'] == false/"
 }

@@ -61,38 +61,41 @@ YamlField Profiling(ControllerConfig::Profiling& profiling) {
   };
 }
 
+YamlField GangPreemption(ControllerConfig::GangPreemption& preemption) {
+  return Section({{"enabled", Truth(preemption.enabled)},
+                  {"patience", Duration(preemption.patience, {.least = std::chrono::seconds(1),
+                                                              .most = std::chrono::hours(24)})}});
+}
+
 ControllerConfig Read(const YAML::Node& root) {
   ControllerConfig config;
-  ReadFields(
-      root, "",
-      {{"listen", Address(config.listen)},
-       {"httpListen", Address(config.http_listen)},
-       {"tls", Tls(config.tls_certificate_file, config.tls_key_file)},
-       {"gpuResource", GpuResource(config.gpu_resource)},
-       {"schedulerName", NotEmpty(config.scheduler_name)},
-       {"scope", Parsed(ParseScope, config.scope)},
-       {"nodeHeadroom", Amounts(config.node_headroom)},
-       {"managedSchedulers", Texts(config.managed_schedulers)},
-       {"excludedNamespaces", Texts(config.excluded_namespaces)},
-       {"ownNamespace", Text(config.own_namespace)},
-       {"enforcement", Parsed(ParseEnforcement, config.enforcement)},
-       {"tolerance", Number(config.tolerance, 0, 1)},
-       {"maxSpeedUp", Number(config.max_speed_up, 1, 1000)},
-       {"tuner", Tuner(config.tuner)},
-       {"progress", Progress(config.progress)},
-       {"profiling", Profiling(config.profiling)},
-       {"gangPreemption", Section({{"enabled", Truth(config.gang_preemption.enabled)},
-                                   {"patience", Duration(config.gang_preemption.patience,
-                                                         {.least = std::chrono::seconds(1),
-                                                          .most = std::chrono::hours(24)})}})},
-       {"kueue", Section({{"enabled", Truth(config.kueue_enabled)}})},
-       {"leaseName", Text(config.lease_name)},
-       {"stalenessLimit", StalenessLimit(config.staleness_limit)},
-       {"shutdownGrace", Duration(config.shutdown_grace)},
-       {"maxBodySize", MaxBodySize(config.max_body_bytes)},
-       {"recordFile", Text(config.record_file)},
-       {"recordLimit", Size(config.record_limit)},
-       {"log", Log(config.log_level, config.log_format)}});
+  ReadFields(root, "",
+             {{"listen", Address(config.listen)},
+              {"httpListen", Address(config.http_listen)},
+              {"tls", Tls(config.tls_certificate_file, config.tls_key_file)},
+              {"gpuResource", GpuResource(config.gpu_resource)},
+              {"schedulerName", NotEmpty(config.scheduler_name)},
+              {"scope", Parsed(ParseScope, config.scope)},
+              {"nodeHeadroom", Amounts(config.node_headroom)},
+              {"managedSchedulers", Texts(config.managed_schedulers)},
+              {"excludedNamespaces", Texts(config.excluded_namespaces)},
+              {"ownNamespace", Text(config.own_namespace)},
+              {"enforcement", Parsed(ParseEnforcement, config.enforcement)},
+              {"tolerance", Number(config.tolerance, 0, 1)},
+              {"maxSpeedUp", Number(config.max_speed_up, 1, 1000)},
+              {"tuner", Tuner(config.tuner)},
+              {"progress", Progress(config.progress)},
+              {"profiling", Profiling(config.profiling)},
+              {"gangPreemption", GangPreemption(config.gang_preemption)},
+              {"kueue", Section({{"enabled", Truth(config.kueue_enabled)},
+                                 {"elastic", Truth(config.kueue_elastic)}})},
+              {"leaseName", Text(config.lease_name)},
+              {"stalenessLimit", StalenessLimit(config.staleness_limit)},
+              {"shutdownGrace", Duration(config.shutdown_grace)},
+              {"maxBodySize", MaxBodySize(config.max_body_bytes)},
+              {"recordFile", Text(config.record_file)},
+              {"recordLimit", Size(config.record_limit)},
+              {"log", Log(config.log_level, config.log_format)}});
   return config;
 }
 

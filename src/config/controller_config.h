@@ -106,6 +106,8 @@ struct ControllerConfig {
   } gang_preemption;
   // Whether Kueue is there, whose queues RoundPolicies may order (docs/queues.md).
   bool kueue_enabled = false;
+  // Whether it may change the workers of Jobs in those queues (docs/optimus.md).
+  bool kueue_elastic = false;
   // The Lease, in own_namespace, by which one replica of several changes pods.
   std::string lease_name = "synergy-controller";
   // Silence of the API server after which /readyz says no.

@@ -23,6 +23,7 @@ constexpr std::string_view kLosesTurn = "others go first";
 constexpr std::string_view kNoRoom = "it is next when GPUs become free";
 constexpr std::string_view kBehind = "others are next";
 constexpr std::string_view kLeftAlone = "it is left alone";
+constexpr std::string_view kDivided = "as workers were divided when the round began";
 
 Seconds SinceEpoch(WallTime time) { return time.time_since_epoch(); }
 
@@ -76,7 +77,10 @@ Result<Rounds> Rounds::Make(RoundSettings settings) {
     return Fail(ErrorCode::kInvalid, "round: it has to be a second at least");
   if (settings.least_run < Duration(0) || settings.restart_cost < Duration(0))
     return Fail(ErrorCode::kInvalid, "leastRun, restartCost: they must not be negative");
-  auto policy = MakePolicy(settings.policy, {settings.queues, SizeHistory(settings.sizes)});
+  // Of an elastic queue, who came first goes first: what gains decide is who gets how much.
+  const bool elastic = settings.policy == kElasticPolicy;
+  const std::string order = elastic ? "fifo" : settings.policy;
+  auto policy = MakePolicy(order, {settings.queues, SizeHistory(settings.sizes)});
   if (!policy) return Fail(policy.error());
   return Rounds(std::move(settings), *std::move(policy));
 }
@@ -156,8 +160,26 @@ Rounds::Entry Rounds::Rank(const RoundWorkload& workload, size_t index, bool beg
   return entry;
 }
 
+RoundDecision Rounds::AsTheyAre(std::span<const RoundWorkload> workloads, WallTime now) const {
+  RoundDecision decision;
+  std::vector<Entry> entries;
+  for (size_t index = 0; index < workloads.size(); ++index) {
+    const RoundWorkload& workload = workloads[index];
+    decision.verdicts.push_back({workload.band, workload.left_alone ? kLeftAlone : kDivided});
+    if (!workload.left_alone) entries.push_back(Rank(workload, index, false, now));
+  }
+  std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+    const Band one = workloads[a.index].band;
+    const Band other = workloads[b.index].band;
+    return one != other ? one > other : a < b;
+  });
+  for (const Entry& entry : entries) decision.order.push_back(entry.index);
+  return decision;
+}
+
 RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workloads, bool begins,
                              WallTime now) const {
+  if (IsElastic()) return AsTheyAre(workloads, now);
   RoundDecision decision;
   decision.verdicts.resize(workloads.size());
   std::vector<Entry> entries;

@@ -40,8 +40,11 @@ namespace synergy {
 enum class Band : uint8_t { kWaits, kNext, kRuns };
 std::string_view ToString(Band band);
 
+// Whose jobs have more or fewer workers from round to round (elastic_rounds.h).
+inline constexpr std::string_view kElasticPolicy = "optimus";
+
 struct RoundSettings {
-  std::string policy = "las";  // one of PolicyNames()
+  std::string policy = "las";  // one of PolicyNames(), or kElasticPolicy
   ServiceQueues queues;        // of 2d-las and 2d-gittins
   std::vector<double> sizes;   // of 2d-gittins: GPU-seconds of jobs that have ended
   Duration round = std::chrono::minutes(5);
@@ -124,11 +127,13 @@ class Rounds {
   void Book(RoundService& service, Gpus gpus, WallTime created, Doing doing, Duration stretch,
             WallTime now) const;
 
-  // `begins`: the first decision of a round. In all others, who has its turn keeps it.
+  // `begins`: the first decision of a round. In all others, who has its turn keeps it. Of the
+  // elastic policy it tells the bands that there are: ElasticRounds decides them.
   RoundDecision Decide(Gpus quota, std::span<const RoundWorkload> workloads, bool begins,
                        WallTime now) const;
 
   const RoundSettings& settings() const { return settings_; }
+  bool IsElastic() const { return settings_.policy == kElasticPolicy; }
 
  private:
   struct Entry;
@@ -137,6 +142,7 @@ class Rounds {
   // Why it keeps its turn for now; empty: it does not.
   std::string_view Keeps(const RoundWorkload& workload, bool begins, WallTime now) const;
   Entry Rank(const RoundWorkload& workload, size_t index, bool begins, WallTime now) const;
+  RoundDecision AsTheyAre(std::span<const RoundWorkload> workloads, WallTime now) const;
   Job ToJob(const RoundWorkload& workload) const;
 
   RoundSettings settings_;

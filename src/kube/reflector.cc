@@ -12,6 +12,7 @@
 #include "kube/listing.h"
 #include "kube/query.h"
 #include "wire/kueue.h"
+#include "wire/queued_job.h"
 #include "wire/round_policy.h"
 
 namespace synergy::kube {
@@ -271,5 +272,6 @@ template class Reflector<wire::ClusterQueue>;
 template class Reflector<wire::LocalQueue>;
 template class Reflector<wire::QueuePart>;
 template class Reflector<wire::QueuedPod>;
+template class Reflector<wire::QueuedJob>;
 
 }  // namespace synergy::kube

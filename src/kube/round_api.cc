@@ -25,6 +25,13 @@ class HttpRoundApi final : public RoundApi {
     return Merge(PathOf(workload), wire::WriteNote(workload, note), std::move(stop));
   }
 
+  Result<> WriteWorkers(const wire::QueuedJob& job, int64_t workers,
+                        std::stop_token stop) override {
+    return Merge(fmt::format("/apis/batch/v1/namespaces/{}/jobs/{}", Escape(job.job_namespace),
+                             Escape(job.name)),
+                 wire::WriteWorkers(job, workers), std::move(stop));
+  }
+
   Result<> WriteStatus(const wire::RoundPolicy& policy, const wire::RoundPolicyStatus& status,
                        std::stop_token stop) override {
     return Merge(fmt::format("{}/{}/status", kRoundPoliciesPath, Escape(policy.name)),

@@ -16,6 +16,7 @@
 #include "core/result.h"
 #include "kube/api_client.h"
 #include "wire/kueue.h"
+#include "wire/queued_job.h"
 #include "wire/round_policy.h"
 
 namespace synergy::kube {
@@ -23,6 +24,7 @@ namespace synergy::kube {
 inline constexpr std::string_view kRoundPoliciesPath = "/apis/synergy.io/v1alpha1/roundpolicies";
 // Of Kueue's kinds, each before its plural name.
 inline constexpr std::string_view kKueuePath = "/apis/kueue.x-k8s.io/v1beta2/";
+inline constexpr std::string_view kJobsPath = "/apis/batch/v1/jobs";
 
 class RoundApi {
  public:
@@ -34,6 +36,9 @@ class RoundApi {
                                  std::stop_token stop) = 0;
   virtual Result<> WriteNote(const wire::Workload& workload, const wire::RoundNote& note,
                              std::stop_token stop) = 0;
+  // As wire::WriteWorkers().
+  virtual Result<> WriteWorkers(const wire::QueuedJob& job, int64_t workers,
+                                std::stop_token stop) = 0;
   virtual Result<> WriteStatus(const wire::RoundPolicy& policy,
                                const wire::RoundPolicyStatus& status, std::stop_token stop) = 0;
 };

@@ -143,6 +143,8 @@ inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload
 // What a Workload's apiVersion is.
 inline constexpr std::string_view kWorkloadVersion = "kueue.x-k8s.io/v1beta2";
 inline constexpr std::string_view kMultiKueue = "kueue.x-k8s.io/multikueue";
+// The label by which a job is in a LocalQueue.
+inline constexpr std::string_view kQueueLabel = "kueue.x-k8s.io/queue-name";
 // The label that all pods of a Workload have.
 inline constexpr std::string_view kPodSetLabel = annotations::kKueuePodSet;
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// One RoundPolicy, or one object of Kueue's, from a parsed document; as object_readers.h. Private
-// to this folder.
+// One RoundPolicy, one object of Kueue's, or a Job or pod in its queues, from a parsed document; as
+// object_readers.h. Private to this folder.
 //
 // Threading: pure.
 
@@ -9,6 +9,7 @@
 
 #include "wire/json_words.h"
 #include "wire/kueue.h"
+#include "wire/queued_job.h"
 #include "wire/round_policy.h"
 
 namespace synergy::wire {
@@ -19,6 +20,7 @@ ClusterQueue ReadClusterQueueObject(FieldReader& fields, Value object,
                                     std::string_view gpu_resource);
 LocalQueue ReadLocalQueueObject(FieldReader& fields, Value object);
 QueuePart ReadQueuePartObject(FieldReader& fields, Value object);
+QueuedJob ReadQueuedJobObject(FieldReader& fields, Value object);
 QueuedPod ReadQueuedPodObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 
 }  // namespace synergy::wire

@@ -187,6 +187,13 @@ struct Kind<QueuedPod> {
     return ReadQueuedPodObject(fields, object, rules.gpu_resource);
   }
 };
+template <>
+struct Kind<QueuedJob> {
+  static constexpr std::string_view kName = "job";
+  static QueuedJob Read(FieldReader& fields, Value object, const PodRules&) {
+    return ReadQueuedJobObject(fields, object);
+  }
+};
 
 // An object in a list or an event, whatever is wrong with it.
 template <class T>
@@ -302,6 +309,7 @@ template Result<ListPage<ClusterQueue>> ObjectReader::ReadList(std::string_view)
 template Result<ListPage<LocalQueue>> ObjectReader::ReadList(std::string_view) const;
 template Result<ListPage<QueuePart>> ObjectReader::ReadList(std::string_view) const;
 template Result<ListPage<QueuedPod>> ObjectReader::ReadList(std::string_view) const;
+template Result<ListPage<QueuedJob>> ObjectReader::ReadList(std::string_view) const;
 
 template Result<WatchEvent<Pod>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<Node>> ObjectReader::ReadWatchEvent(std::string_view) const;
@@ -318,5 +326,6 @@ template Result<WatchEvent<ClusterQueue>> ObjectReader::ReadWatchEvent(std::stri
 template Result<WatchEvent<LocalQueue>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<QueuePart>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<QueuedPod>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<WatchEvent<QueuedJob>> ObjectReader::ReadWatchEvent(std::string_view) const;
 
 }  // namespace synergy::wire

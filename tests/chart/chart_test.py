@@ -299,7 +299,24 @@ class RenderTest(unittest.TestCase):
         self.assertNotIn("synergy-rounds", names({"kueue": {"enabled": True}, "extender": {"shadow": True}}))
         for enabled in (True, False):
             data = find(helm.template({"kueue": {"enabled": enabled}}), "ConfigMap", "synergy-controller")["data"]
-            self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"], {"enabled": enabled})
+            self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"], {"enabled": enabled, "elastic": False})
+
+    def test_workers_of_jobs_are_changed_where_that_is_asked_for_and_nothing_else_of_them(self):
+        def rules(objects):
+            return [rule for rule in find(objects, "ClusterRole", "synergy-rounds")["rules"] if rule["apiGroups"] == ["batch"]]
+
+        def guards(objects):
+            return [item for item in objects if item["kind"].startswith("ValidatingAdmissionPolicy") and item["metadata"]["name"] == "synergy-elastic"]
+
+        without = helm.template({"kueue": {"enabled": True}})
+        self.assertEqual((rules(without), guards(without)), ([], []))
+        self.assertEqual(guards(helm.template({"kueue": {"elastic": True}})), [], "Kueue is not there")
+        elastic = helm.template({"kueue": {"enabled": True, "elastic": True}})
+        self.assertEqual(rules(elastic), [{"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["list", "watch", "patch"]}])
+        self.assertEqual([item["kind"] for item in guards(elastic)], ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"])
+        self.assertIn("synergy-controller", guards(elastic)[0]["spec"]["matchConditions"][0]["expression"])
+        data = find(elastic, "ConfigMap", "synergy-controller")["data"]
+        self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"], {"enabled": True, "elastic": True})
 
     def test_the_controller_may_evict_unless_that_is_switched_off(self):
         def may_evict(values):

@@ -8,7 +8,7 @@
 // speed allows. One that is synchronous waits for each piece, as a loop does that looks at its loss
 // in every step.
 //
-// Threading: Work() by one thread; finished() by any.
+// Threading: Work() and SetPiece() by one thread; finished() by any.
 
 #include <algorithm>
 #include <chrono>
@@ -43,6 +43,12 @@ class Device {
     }
   }
 
+  // How long each further piece takes.
+  void SetPiece(Duration piece) {
+    const std::lock_guard lock(mutex_);
+    piece_ = piece;
+  }
+
   // Pieces that are done.
   uint64_t finished() const {
     const std::lock_guard lock(mutex_);
@@ -55,7 +61,7 @@ class Device {
   // More than the period of a CPU quota, which is 100 ms everywhere.
   static constexpr Duration kRunAhead = std::chrono::milliseconds(150);
 
-  const Duration piece_;
+  Duration piece_;
   const Duration run_ahead_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -17,6 +17,7 @@
 #include "cluster/trainer/data_set.h"
 #include "cluster/trainer/metrics_server.h"
 #include "cluster/trainer/options.h"
+#include "cluster/trainer/team.h"
 #include "cluster/trainer/training.h"
 
 namespace synergy::trainer {
@@ -25,6 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kEndLook = std::chrono::milliseconds(20);
+constexpr auto kTeamLook = std::chrono::milliseconds(200);
 constexpr int kEndedBySigterm = 128 + SIGTERM;
 
 double ProcessCpuSeconds() {
@@ -111,12 +113,22 @@ bool WaitForSignal(const sigset_t& signals, Clock::time_point until) {
   }
 }
 
+// Until the first one of the team has trained all.
+int Lend(const Team& team, const sigset_t& signals) {
+  while (!team.IsDone()) {
+    if (WaitForSignal(signals, Clock::now() + kTeamLook)) return kEndedBySigterm;
+  }
+  return EXIT_SUCCESS;
+}
+
 int Run(const Options& options, const sigset_t& signals) {
+  const Team team(options.team, options.rank);
+  if (team.HasLeader()) return Lend(team, signals);
   const std::unique_ptr<char[]> model = TouchedMemory(options.model_memory);
   const Breathing breathing(options.breathing_memory, 1);
   const std::unique_ptr<DataSet> data = DataSet::Open(options);
   Checkpoint checkpoint(options.checkpoint_file);
-  Training training(options, *data, checkpoint);
+  Training training(options, *data, team, checkpoint);
   const Bar bar(options.bar, [&training] { return training.iterations(); });
   const Lines lines(options.lines, options.iterations,
                     [&training] { return training.iterations(); });
@@ -163,6 +175,7 @@ int Run(const Options& options, const sigset_t& signals) {
   }
   const uint64_t reached = training.iterations();
   checkpoint.Save(reached);
+  if (done()) team.SayDone();
   if (counting) std::printf("throughput=%.4f\n", measured.PerSecond());
   return stopped && reached < options.iterations ? kEndedBySigterm : EXIT_SUCCESS;
 }

@@ -30,6 +30,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
   double gpu_step = 20;
   double cpu_per_iteration = 10;
   double serial = 0;
+  double exchange = 0;
   double checkpoint_every = 0;
   double checkpoint = 0;
   double phase = 0;
@@ -59,12 +60,18 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
   CLI::Option* meet = app.add_option(
       "--meet", options.meet,
       "File in a folder that all ranks see, in which they wait for each other in each iteration");
-  app.add_option("--rank", options.rank, "Which of the ranks it is (0)")
-      ->check(CLI::NonNegativeNumber)
-      ->needs(meet);
+  app.add_option("--rank", options.rank, "Which of the ranks, or of the team, it is (0)")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--ranks", options.ranks, "Trainers that --meet (1)")
       ->check(CLI::Range(1, 1024))
       ->needs(meet);
+  app.add_option("--team", options.team,
+                 "Folder that all workers of an elastic job see: the first one trains, in as many "
+                 "times less of --gpu-step as there are workers, and the others end when it does")
+      ->excludes(meet);
+  app.add_option("--exchange", exchange,
+                 "Milliseconds that each worker of a --team adds to an iteration (0)")
+      ->check(CLI::Range(0.0, 60'000.0));
   app.add_option("--checkpoint-every", checkpoint_every,
                  "Seconds between checkpoints, in which nothing is trained; 0: none (0)")
       ->check(CLI::Range(0.0, 1e6));
@@ -115,7 +122,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
       app.add_option("--port", port, "Port of /metrics; 0 takes a free one; without it none");
   try {
     app.parse(argc, argv);
-    if (options.rank >= options.ranks)
+    if (options.team.empty() && options.rank >= options.ranks)
       throw CLI::ValidationError("--rank", "has to be less than --ranks");
   } catch (const CLI::ParseError& error) {
     exit_code = app.exit(error) == 0 ? 0 : kUsageError;
@@ -124,6 +131,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
   options.gpu_step = Milliseconds(gpu_step);
   options.cpu_per_iteration = Milliseconds(cpu_per_iteration);
   options.serial = Milliseconds(serial);
+  options.exchange = Milliseconds(exchange);
   options.checkpoint_every = Milliseconds(checkpoint_every * 1000);
   options.checkpoint = Milliseconds(checkpoint * 1000);
   options.phase = Milliseconds(phase * 1000);

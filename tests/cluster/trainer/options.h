@@ -25,6 +25,10 @@ struct Options {
   std::string meet;          // a file in which `ranks` trainers wait for each other; empty: alone
   int rank = 0;
   int ranks = 1;
+  // A folder in which the workers of an elastic job count each other; the GPU's step is divided
+  // among them, and each costs `exchange`. Empty: alone.
+  std::string team;
+  Duration exchange{};
   Duration checkpoint_every{};  // the loop stands still for `checkpoint` so often; 0: never
   Duration checkpoint{};
   Duration phase{};  // preparing takes twice the CPU time in every second one; 0: one phase

@@ -31,9 +31,10 @@ void Burn(Duration work, const std::stop_token& stop) {
 
 }  // namespace
 
-Training::Training(const Options& options, DataSet& data, Checkpoint& checkpoint)
+Training::Training(const Options& options, DataSet& data, const Team& team, Checkpoint& checkpoint)
     : options_(options),
       data_(data),
+      team_(team),
       checkpoint_(checkpoint),
       read_(options.ahead * options.workers),
       prepared_(options.ahead * options.workers),
@@ -74,6 +75,10 @@ void Training::Train(const std::stop_token& stop) {
   while (prepared_.Take(stop)) {
     Burn(options_.serial, stop);
     meeting_.Meet(stop);
+    if (!options_.team.empty()) {
+      const int workers = team_.size();
+      gpu_.SetPiece(options_.gpu_step / workers + options_.exchange * workers);
+    }
     gpu_.Work(stop, options_.spin);
     if (options_.checkpoint_every == Duration::zero() || Clock::now() < checkpoint) continue;
     Pause(options_.checkpoint, stop);

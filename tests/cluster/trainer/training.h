@@ -20,13 +20,14 @@
 #include "cluster/trainer/device.h"
 #include "cluster/trainer/meeting.h"
 #include "cluster/trainer/options.h"
+#include "cluster/trainer/team.h"
 
 namespace synergy::trainer {
 
 class Training {
  public:
-  // `data` and `checkpoint` outlive the training.
-  Training(const Options& options, DataSet& data, Checkpoint& checkpoint);
+  // `data`, `team` and `checkpoint` outlive the training.
+  Training(const Options& options, DataSet& data, const Team& team, Checkpoint& checkpoint);
 
   // Trained to their end, in all runs; no more than there are to be done.
   uint64_t iterations() const;
@@ -43,6 +44,7 @@ class Training {
   const Options options_;
   const Clock::time_point began_ = Clock::now();
   DataSet& data_;
+  const Team& team_;
   Checkpoint& checkpoint_;
   Buffer read_;
   Buffer prepared_;

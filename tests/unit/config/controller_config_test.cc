@@ -48,7 +48,7 @@ tolerance: 0.05
 maxSpeedUp: 2.5
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt}
-kueue: {enabled: true}
+kueue: {enabled: true, elastic: true}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
   probesAtOnce: 0, driftPercent: 20, driftTime: 1m}
 stalenessLimit: 1m
@@ -83,6 +83,8 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->progress.ca_file, "ca.crt");
   EXPECT_TRUE(config->kueue_enabled);
   EXPECT_FALSE(ControllerConfig().kueue_enabled);
+  EXPECT_TRUE(config->kueue_elastic);
+  EXPECT_FALSE(ControllerConfig().kueue_elastic);
   const ControllerConfig::Profiling& profiling = config->profiling;
   EXPECT_TRUE(profiling.On(config->progress)) << "unless somebody says otherwise";
   EXPECT_EQ(profiling.keep, std::chrono::hours(48));

@@ -123,5 +123,17 @@ TEST_F(RoundQueuesTest, APolicyThatMakesNoSenseOrdersNothing) {
   EXPECT_EQ(judged.problem, "spec.queueLimits: they have to be above zero and ascend");
 }
 
+TEST_F(RoundQueuesTest, OptimusNeedsTheRightToChangeJobs) {
+  wire::RoundPolicy policy = Policy("las", {"a"});
+  policy.settings.policy = "optimus";
+  objects.policies.Upsert(policy);
+  const JudgedPolicy judged = JudgePolicies(objects).front();
+  EXPECT_THAT(judged.problem, HasSubstr("install the chart with kueue.elastic=true"));
+  EXPECT_FALSE(judged.rounds);
+  objects.elastic = true;
+  EXPECT_THAT(JudgePolicies(objects).front().problem, IsEmpty());
+  EXPECT_TRUE(JudgePolicies(objects).front().rounds);
+}
+
 }  // namespace
 }  // namespace synergy::controller

@@ -20,9 +20,11 @@ namespace {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -51,6 +53,34 @@ class FakeRoundApi final : public kube::RoundApi {
     Show(workload, workload.priority, note);
     return {};
   }
+  // As Kueue would, too: the workload of before is gone, and there is another one.
+  Result<> WriteWorkers(const wire::QueuedJob& job, int64_t workers, std::stop_token) override {
+    written.push_back(fmt::format("{} {} -> {} workers", job.name, job.workers, workers));
+    if (failure) return Fail(*failure);
+    if (job.name == refused) return Fail(ErrorCode::kDenied, "a policy says no");
+    wire::QueuedJob changed = job;
+    changed.workers = workers;
+    changed.resource_version += "+";
+    objects.jobs.Upsert(changed);
+    for (const auto& workload : objects.workloads.All()) {
+      if (workload->owner.uid != job.uid) continue;
+      wire::Workload other = *workload;
+      if (workload->has_quota) {
+        other.uid += "+";
+        other.has_quota = false;
+        other.priority = workload->OwnPriority();
+        other.note.reset();
+        ++replaced;
+      }
+      other.gpus = Gpus(workload->gpus.count() / workload->pods * workers);
+      other.pods = workers;
+      other.resource_version += "+";
+      objects.workloads.Upsert(other);
+    }
+    return {};
+  }
+  int replaced = 0;     // workloads
+  std::string refused;  // a job
   Result<> WriteStatus(const wire::RoundPolicy& policy, const wire::RoundPolicyStatus& status,
                        std::stop_token) override {
     if (failure) return Fail(*failure);
@@ -558,6 +588,173 @@ TEST_F(RoundsDriverTest, TheStatusSaysWhoIsNext) {
   EXPECT_THAT(status.queues[0].up_next, ElementsAre("team/a", "team/b", "team/c"));
   EXPECT_THAT(metrics.Render(),
               HasSubstr(R"(synergy_rounds_workloads{band="next",cluster_queue="train"} 1)"));
+}
+
+// A queue of four GPUs whose jobs are elastic.
+class ElasticDriverTest : public RoundsDriverTest {
+ protected:
+  ElasticDriverTest() {
+    objects.elastic = true;
+    wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+    queue.quota = Gpus(4);
+    objects.cluster_queues.Upsert(queue);
+    wire::RoundPolicy policy = *objects.policies.Find("las");
+    policy.settings.policy = "optimus";
+    policy.settings.least_run = seconds(60);
+    objects.policies.Upsert(policy);
+  }
+
+  void AddElastic(const std::string& name, int64_t workers) {
+    wire::Workload workload = Workload(name);
+    workload.pods = workers;
+    workload.gpus = Gpus(workers);
+    Add(workload);
+    objects.jobs.Upsert({.uid = workload.owner.uid,
+                         .job_namespace = "team",
+                         .name = workload.owner.name,
+                         .resource_version = "1",
+                         .workers = workers,
+                         .least = 1,
+                         .most = 4});
+  }
+  // With all of its workers, of which the first tells for all.
+  void StartAll(const std::string& name, double rate) {
+    Start(name);
+    for (int64_t pod = 1; pod < Now(name).pods; ++pod) {
+      wire::QueuedPod other = *objects.pods.Find(name + "-0");
+      other.uid = fmt::format("{}-{}", name, pod);
+      objects.pods.Upsert(other);
+    }
+    PodProgress& told = progress[name + "-0"];
+    told.iteration = 100;
+    told.total = 100'000;
+    told.rate = rate;
+  }
+  // One step a second; notes of what they have had left out.
+  std::vector<std::string> StepFor(Duration duration) {
+    auto written = RoundsDriverTest::StepFor(duration);
+    std::erase_if(written,
+                  [](const std::string& one) { return one.find(" served ") != std::string::npos; });
+    return written;
+  }
+  std::vector<std::string> StepUntilRound() { return StepFor(seconds(300)); }
+};
+
+TEST_F(ElasticDriverTest, WhoArrivesIsMadeRoomForAsARoundBegins) {
+  AddElastic("a", 4);
+  StepFor(seconds(1));
+  StartAll("a", 4);
+  StepFor(seconds(1));
+  EXPECT_EQ(Now("a").priority, 1) << "it runs";
+  AddElastic("b", 2);
+  EXPECT_THAT(StepFor(seconds(200)), ElementsAre("b 0 -> -1"));
+  // Nothing is known of b, so it has its least; the rest gains most with a.
+  EXPECT_THAT(StepFor(seconds(98)), ElementsAre("job-b 2 -> 1 workers"));
+  // Once Kueue has seen that.
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
+  EXPECT_EQ(Now("a").priority, 0) << "it is another one";
+  EXPECT_EQ(api.replaced, 1);
+  ASSERT_THAT(events.heard, SizeIs(1));
+  EXPECT_EQ(events.heard.front().reason, "SynergyWorkersChanged");
+  EXPECT_EQ(events.heard.front().pod_name, "job-a");
+  EXPECT_THAT(events.heard.front().message, HasSubstr("from 4 to 3 workers: "));
+  // What it has had is not forgotten, and it goes before whoever waits.
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a 0 -> 1"));
+  EXPECT_GT(Now("a").note->served, 4 * 290);
+  EXPECT_EQ(Now("a").note->left_at, 100);
+  StartAll("a", 3);
+  StartAll("b", 1);
+  StepFor(seconds(100));
+  EXPECT_EQ(api.replaced, 1) << "once in a round";
+}
+
+TEST_F(ElasticDriverTest, WhoItsUserStoppedIsLeftAlone) {
+  AddElastic("a", 4);
+  StepFor(seconds(1));
+  StartAll("a", 4);
+  AddElastic("b", 2);
+  wire::Workload stopped = Now("b");
+  stopped.active = false;
+  Add(stopped);
+  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+}
+
+TEST_F(ElasticDriverTest, WorkersAreWrittenAgainAfterAFailure) {
+  AddElastic("a", 2);
+  StepFor(seconds(1));
+  StartAll("a", 2);
+  StepFor(seconds(298));
+  api.failure = Error{ErrorCode::kUnavailable, "away"};
+  const auto failed = StepFor(seconds(2));
+  EXPECT_THAT(failed, Contains("job-a 2 -> 4 workers"));
+  EXPECT_EQ(api.replaced, 0);
+  api.failure.reset();
+  EXPECT_THAT(StepFor(seconds(1)), Contains("job-a 2 -> 4 workers"));
+  EXPECT_EQ(api.replaced, 1);
+}
+
+TEST_F(ElasticDriverTest, NobodyMakesRoomForOneWhoseNewSizeKueueHasNotSeen) {
+  AddElastic("a", 4);
+  StepFor(seconds(1));
+  StartAll("a", 4);
+  AddElastic("b", 2);
+  StepFor(seconds(299));
+  wire::Workload before = Now("b");
+  before.pods = 2;
+  before.gpus = Gpus(2);
+  Add(before);
+  EXPECT_THAT(StepFor(seconds(2)), IsEmpty());
+  before.pods = 1;
+  before.gpus = Gpus(1);
+  Add(before);
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
+}
+
+TEST_F(ElasticDriverTest, WhatIsRefusedKeepsNobodyElseFromItsPlace) {
+  AddElastic("a", 4);
+  StepFor(seconds(1));
+  StartAll("a", 4);
+  AddElastic("b", 2);
+  StepFor(seconds(298));
+  api.refused = "job-b";
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("job-b 2 -> 1 workers"));
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
+}
+
+TEST_F(ElasticDriverTest, WhatIsWrongWithAJobIsToldOnceAndItKeepsItsWorkers) {
+  AddElastic("a", 2);
+  wire::QueuedJob job = *objects.jobs.Find("team/job-a");
+  job.least = job.most = 0;
+  job.problem = "annotation synergy.io/min-workers: it is missing";
+  objects.jobs.Upsert(job);
+  StepFor(seconds(1));
+  StartAll("a", 2);
+  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+  ASSERT_THAT(events.heard, SizeIs(1));
+  EXPECT_EQ(events.heard.front().reason, "SynergyNotElastic");
+  EXPECT_EQ(events.heard.front().message,
+            "its workers stay: annotation synergy.io/min-workers: it is missing");
+}
+
+TEST_F(ElasticDriverTest, AJobThatDoesNotCheckpointKeepsItsWorkers) {
+  AddElastic("a", 2);
+  wire::Workload workload = Now("a");
+  workload.may_lose_turn = false;
+  Add(workload);
+  StepFor(seconds(1));
+  StartAll("a", 2);
+  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+  EXPECT_THAT(events.heard.front().message, HasSubstr("annotation synergy.io/checkpoint"));
+}
+
+TEST_F(ElasticDriverTest, ASizeBeyondItsBoundsIsItsUsers) {
+  AddElastic("a", 2);
+  wire::QueuedJob job = *objects.jobs.Find("team/job-a");
+  job.least = 3;
+  objects.jobs.Upsert(job);
+  StepFor(seconds(1));
+  StartAll("a", 2);
+  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
 }
 
 }  // namespace

@@ -312,5 +312,12 @@ TEST(Rounds, SaysWhatIsWrongWithSettings) {
   EXPECT_EQ(error({}), "");
 }
 
+TEST(Rounds, OfTheElasticPolicyTellBandsAsTheyAre) {
+  RoundWorkload waits = Pending("b");
+  waits.band = Band::kWaits;
+  EXPECT_EQ(Bands(Made("optimus"), 1, {waits, Pending("c"), Admitted("a", 2)}),
+            (std::vector<std::string>{"a: runs", "c: next", "b: waits"}));
+}
+
 }  // namespace
 }  // namespace synergy

@@ -44,6 +44,10 @@ TEST_F(ObjectApisTest, AWorkloadsPriorityIsMergedAndAPolicysStatusGoesToItsSubre
   EXPECT_EQ(asked.path, "/apis/kueue.x-k8s.io/v1beta2/namespaces/team%2F../workloads/job-train");
   EXPECT_EQ(asked.headers.at("content-type"), "application/merge-patch+json");
   EXPECT_THAT(asked.body, HasSubstr(R"("priority":5)"));
+  (void)api->WriteWorkers({.uid = "u", .job_namespace = "team/..", .name = "train"}, 3, {});
+  EXPECT_EQ(server_.requests().back().path, "/apis/batch/v1/namespaces/team%2F../jobs/train");
+  EXPECT_EQ(server_.requests().back().headers.at("content-type"), "application/merge-patch+json");
+  EXPECT_THAT(server_.requests().back().body, HasSubstr(R"("completions":3)"));
   (void)api->WriteNote(workload, {}, {});
   EXPECT_EQ(server_.requests().back().path, asked.path);
   wire::RoundPolicy policy;

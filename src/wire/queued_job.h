@@ -1,0 +1,48 @@
+#pragma once
+
+// A Job (batch/v1) in one of Kueue's queues: how many workers it has, and how many it may have
+// (docs/optimus.md). One thing is written there: another number of workers.
+//
+// Threading: values; pure. Read by ObjectReader (objects.h).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace synergy::wire {
+
+// Annotations of an elastic Job, its author's: the fewest and the most workers that it may run
+// with.
+inline constexpr std::string_view kMinWorkersAnnotation = "synergy.io/min-workers";
+inline constexpr std::string_view kMaxWorkersAnnotation = "synergy.io/max-workers";
+// The loss at which it is done; without it goes by the iterations that it counts to.
+inline constexpr std::string_view kTargetLossAnnotation = "synergy.io/target-loss";
+// Kueue's own, by which it starts a Job with fewer pods; it refuses other changes of those.
+inline constexpr std::string_view kPartialAdmissionAnnotation =
+    "kueue.x-k8s.io/job-min-parallelism";
+
+struct QueuedJob {
+  std::string uid;
+  std::string job_namespace;
+  std::string name;
+  std::string resource_version;
+  int64_t workers = 1;    // spec.parallelism
+  int64_t succeeded = 0;  // pods that are done
+  // Both 0: it does not say that it is elastic, or there is a problem.
+  int64_t least = 0;
+  int64_t most = 0;
+  std::optional<double> target_loss;
+  // Why it is not elastic though it says so: the field, and what to do. Empty: nothing is wrong.
+  std::string problem;
+
+  std::string Key() const { return job_namespace + "/" + name; }
+  bool IsElastic() const { return least > 0; }
+};
+
+// Body of PATCH jobs/{name} as application/merge-patch+json: suspends the Job and gives it so many
+// workers, all at once, so that no new pod meets an old one; Kueue starts it again. Refused (409)
+// when the Job has changed in any way since it was read.
+std::string WriteWorkers(const QueuedJob& job, int64_t workers);
+
+}  // namespace synergy::wire

@@ -1,0 +1,78 @@
+#include "wire/queued_job.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/objects.h"
+
+namespace synergy::wire {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+QueuedJob Read(const std::string& annotations,
+               const std::string& spec = R"("completionMode":"Indexed","completions":3)") {
+  const auto page = ObjectReader().ReadList<QueuedJob>(
+      R"({"items":[{"metadata":{"name":"train","namespace":"team","uid":"u","resourceVersion":"7",)"
+      R"("annotations":{)" +
+      annotations + R"(}},"spec":{"parallelism":3,)" + spec + R"(},"status":{"succeeded":1}}]})");
+  EXPECT_TRUE(page) << page.error().message;
+  EXPECT_THAT(page->problems, IsEmpty());
+  return page->items.front();
+}
+
+const std::string kBounds = R"("synergy.io/min-workers":"2","synergy.io/max-workers":"8")";
+
+TEST(QueuedJobs, SayHowManyWorkersTheyMayHave) {
+  const QueuedJob job = Read(kBounds + R"(,"synergy.io/target-loss":"0.25")");
+  EXPECT_THAT(job.problem, IsEmpty());
+  EXPECT_TRUE(job.IsElastic());
+  EXPECT_EQ(job.Key(), "team/train");
+  EXPECT_EQ(job.workers, 3);
+  EXPECT_EQ(job.succeeded, 1);
+  EXPECT_EQ(job.least, 2);
+  EXPECT_EQ(job.most, 8);
+  EXPECT_EQ(job.target_loss, 0.25);
+}
+
+TEST(QueuedJobs, ThatSayNothingAreNotElasticAndNothingIsWrong) {
+  const QueuedJob job = Read(R"("synergy.io/target-loss":"0.25")", R"("completions":3)");
+  EXPECT_FALSE(job.IsElastic());
+  EXPECT_THAT(job.problem, IsEmpty());
+}
+
+TEST(QueuedJobs, ThatAreWrongSayWhichFieldAndWhatToDo) {
+  const auto problem = [](const auto&... given) {
+    const QueuedJob job = Read(given...);
+    EXPECT_FALSE(job.IsElastic());
+    return job.problem;
+  };
+  EXPECT_EQ(problem(R"("synergy.io/max-workers":"8")"),
+            "annotation synergy.io/min-workers: it is missing; an elastic Job has "
+            "synergy.io/min-workers and synergy.io/max-workers");
+  EXPECT_EQ(problem(R"("synergy.io/min-workers":"0","synergy.io/max-workers":"8")"),
+            "annotation synergy.io/min-workers: write a whole number from 1 to 10000, not \"0\"");
+  EXPECT_EQ(problem(R"("synergy.io/min-workers":"1","synergy.io/max-workers":"8x")"),
+            "annotation synergy.io/max-workers: write a whole number from 1 to 10000, not \"8x\"");
+  EXPECT_EQ(problem(R"("synergy.io/min-workers":"4","synergy.io/max-workers":"2")"),
+            "annotation synergy.io/min-workers: 4 is more than the 2 of synergy.io/max-workers");
+  EXPECT_THAT(problem(kBounds + R"(,"synergy.io/target-loss":"nan")"),
+              HasSubstr("annotation synergy.io/target-loss: write a number above 0"));
+  EXPECT_THAT(problem(kBounds, R"("completions":3)"), HasSubstr("spec.completionMode"));
+  EXPECT_EQ(problem(kBounds, R"("completionMode":"Indexed","completions":4)"),
+            "spec.completions: it has to be spec.parallelism, 3, not 4");
+  EXPECT_THAT(problem(kBounds + R"(,"kueue.x-k8s.io/job-min-parallelism":"2")"),
+              HasSubstr("job-min-parallelism: take it away"));
+}
+
+TEST(QueuedJobs, AreSuspendedWithTheirWorkersAllAtOnce) {
+  EXPECT_EQ(WriteWorkers(Read(kBounds), 5),
+            R"({"metadata":{"uid":"u","resourceVersion":"7"},"spec":{"suspend":true,)"
+            R"("parallelism":5,"completions":5}})");
+}
+
+}  // namespace
+}  // namespace synergy::wire
