@@ -18,7 +18,7 @@
 #include "config/text_file.h"
 #include "policy/policy.h"
 #include "sim/optimus/elastic_simulator.h"
-#include "sim/types/type_policies.h"
+#include "gavel/type_policies.h"
 #include "sim/workload.h"
 
 namespace synergy::cli {

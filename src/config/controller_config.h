@@ -100,6 +100,9 @@ struct ControllerConfig {
   } profiling;
   // Whether Kueue is there, whose queues RoundPolicies may order (docs/queues.md).
   bool kueue_enabled = false;
+  // How long a job with quota waits for somebody to say its GPU type; then it takes any
+  // (docs/gavel.md).
+  std::chrono::milliseconds type_patience{30000};
   // The Lease, in own_namespace, by which one replica of several changes pods.
   std::string lease_name = "synergy-controller";
   // Silence of the API server after which /readyz says no.

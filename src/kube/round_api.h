@@ -17,6 +17,7 @@
 #include "kube/api_client.h"
 #include "wire/kueue.h"
 #include "wire/round_policy.h"
+#include "wire/type_check.h"
 
 namespace synergy::kube {
 
@@ -34,6 +35,11 @@ class RoundApi {
                                  std::stop_token stop) = 0;
   virtual Result<> WriteNote(const wire::Workload& workload, const wire::RoundNote& note,
                              std::stop_token stop) = 0;
+  // As those of wire/type_check.h.
+  virtual Result<> AnswerCheck(const wire::Workload& workload, size_t check,
+                               const wire::CheckAnswer& answer, std::stop_token stop) = 0;
+  virtual Result<> ActivateCheck(const wire::QueuePart& check, WallTime at,
+                                 std::stop_token stop) = 0;
   virtual Result<> WriteStatus(const wire::RoundPolicy& policy,
                                const wire::RoundPolicyStatus& status, std::stop_token stop) = 0;
 };
