@@ -60,7 +60,7 @@ TypeFacts::Kind TypeFacts::KindOf(const wire::Workload& workload) const {
     const auto known = profiles_.Find(workload.workload_namespace, workload.profile);
     if (known && !known->object.workload.empty()) alike = known->object.workload;
   }
-  return {workload.workload_namespace, alike, workload.pod_gpus};
+  return {workload.workload_namespace, alike, workload.pod_gpus, workload.pods};
 }
 
 void TypeFacts::Learn(const wire::Workload& workload, const std::string& product, double rate) {
@@ -80,7 +80,7 @@ std::map<TypeFacts::Kind, TypeFacts::ByProduct> TypeFacts::FromProfiles() const 
     const auto share = fair_share_(gpus, product);
     if (!share) continue;
     const double speed = object.profile->ThroughputAt(share->cpu, share->memory);
-    ByProduct& speeds = kinds[{object.profile_namespace, object.workload, gpus}];
+    ByProduct& speeds = kinds[{object.profile_namespace, object.workload, gpus, object.gang_size}];
     // What Synergy has measured goes before what somebody wrote down.
     if (object.IsMeasured()) {
       speeds.insert_or_assign(product, speed);
@@ -113,7 +113,11 @@ std::vector<TypeSpeed> TypeFacts::SpeedsOf(const wire::Workload& workload,
   };
   Kind own = KindOf(workload);
   auto found = known_.find(own);
-  // A profile of one GPU tells which products are faster, too.
+  // A profile of one pod, or of one GPU, tells which products are faster, too.
+  if (found == known_.end()) {
+    std::get<int64_t>(own) = 1;
+    found = known_.find(own);
+  }
   if (found == known_.end()) {
     std::get<Gpus>(own) = Gpus(1);
     found = known_.find(own);
@@ -124,7 +128,9 @@ std::vector<TypeSpeed> TypeFacts::SpeedsOf(const wire::Workload& workload,
   }
   std::vector<TypeSpeed> speeds =
       EstimateSpeeds(read(found == known_.end() ? ByProduct() : found->second), others);
-  const std::string of_profile = ProductOfProfile(workload);
+  // One that no node has restricts nobody: admission leaves it aside, too.
+  std::string of_profile = ProductOfProfile(workload);
+  if (std::find(products.begin(), products.end(), of_profile) == products.end()) of_profile.clear();
   for (size_t at = 0; at < products.size(); ++at) {
     const bool allowed =
         (!workload.products || std::find(workload.products->begin(), workload.products->end(),

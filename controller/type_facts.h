@@ -52,7 +52,7 @@ class TypeFacts {
   // Of a node's GPUs; empty: not known.
   std::string ProductOf(std::string_view node) const;
 
-  // That it runs at so many iterations a second on that product.
+  // That it runs at so many iterations a second on that product: once a round.
   void Learn(const wire::Workload& workload, const std::string& product, double rate);
 
   // Per product in one unit; 0 where the workload may not run. All others' speeds are what is
@@ -64,8 +64,8 @@ class TypeFacts {
   std::string ProductOfProfile(const wire::Workload& workload) const;
 
  private:
-  // Namespace, what is alike, GPUs of a pod.
-  using Kind = std::tuple<std::string, std::string, Gpus>;
+  // Namespace, what is alike, GPUs of a pod, pods that train together.
+  using Kind = std::tuple<std::string, std::string, Gpus, int64_t>;
   using ByProduct = std::map<std::string, double>;
 
   Kind KindOf(const wire::Workload& workload) const;

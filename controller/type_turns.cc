@@ -162,10 +162,12 @@ Result<> TypeTurns::Divide(const wire::RoundPolicy& policy, const Rounds& rounds
            std::tie(b->object->created, b->described.name);
   });
   for (const TypedWorkload* const workload : in_order) {
+    if (begins && workload->running && workload->rate)
+      facts_.Learn(*workload->object, workload->on, *workload->rate);
+  }
+  for (const TypedWorkload* const workload : in_order) {
     Kept& kept = kept_[workload->object->uid];
     TypedJob job = ToJob(*workload, rounds, types, at, kept);
-    if (job.on && workload->running && workload->rate)
-      facts_.Learn(*workload->object, workload->on, *workload->rate);
     const std::optional<Instant> looked = std::exchange(kept.looked, at.now);
     if (job.on && workload->running && looked) {
       const auto of_class = divided.classes.find(workload->described.own_priority);

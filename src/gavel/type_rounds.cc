@@ -134,25 +134,28 @@ std::vector<GavelPick> TypeRounds::Pick(std::span<const TypedJob> jobs,
   }
   std::vector<GavelPick> picks = rounds_.Picks(kept);
   if (options_.restart_cost <= 0 || !any_runs || !begins) return picks;
-  // Each pass keeps at least one more where it is.
+  // Whoever is kept where it is has no claim to the type that it would have moved to, so that those
+  // behind it have their turn there: type by type, until nobody moves for nothing.
   while (true) {
     std::vector<double> free = gpus;
-    std::vector<const TypedJob*> for_nothing;
+    std::vector<const GavelPick*> for_nothing;
     for (const GavelPick& pick : picks) {
       const TypedJob& job = *by_name.at(pick.job);
       if (job.on && *job.on != pick.type && job.throughput[*job.on] > 0 && !Pays(job, pick.type)) {
-        for_nothing.push_back(&job);
+        for_nothing.push_back(&pick);
       } else {
         free[pick.type] -= job.gpus;
       }
     }
-    const size_t before = kept.size();
-    for (const TypedJob* const job : for_nothing) {
-      if (free[*job->on] < job->gpus) continue;
-      free[*job->on] -= job->gpus;
-      kept.push_back({job->name, *job->on, {}});
+    std::optional<size_t> claimed;
+    for (const GavelPick* const pick : for_nothing) {
+      const TypedJob& job = *by_name.at(pick->job);
+      if (free[*job.on] < job.gpus || (claimed && *claimed != pick->type)) continue;
+      claimed = pick->type;
+      free[*job.on] -= job.gpus;
+      kept.push_back({job.name, *job.on, {}});
     }
-    if (kept.size() == before) return picks;
+    if (!claimed) return picks;
     picks = rounds_.Picks(kept);
   }
 }

@@ -165,9 +165,8 @@ class RoundsDriverTest : public ::testing::Test {
   std::set<std::string> checkpointing;  // profiles
   ClusterState state;
   ProfileStore profiles{0.1};
-  TypeFacts facts{state, profiles, [](Gpus, const std::string&) {
-                    return std::optional<ResourceVector>();
-                  }};
+  TypeFacts facts{state, profiles,
+                  [](Gpus, const std::string&) { return std::optional<ResourceVector>(); }};
   RoundsDriver driver{objects,
                       api,
                       events,

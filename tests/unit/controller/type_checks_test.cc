@@ -165,7 +165,7 @@ class TypeChecksTest : public ::testing::Test {
     policy.settings.policy = name;
     policy.settings.given_order = name.starts_with("gavel-");
     policy.settings.least_run = seconds(10);
-    policy.settings.restart_cost = seconds(10);
+    policy.settings.restart_cost = seconds(30);
     objects.policies.Upsert(policy);
   }
   // With its quota.

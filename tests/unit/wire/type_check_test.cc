@@ -101,14 +101,14 @@ TEST(TypeChecks, AnAnswerIsOfTheWorkloadThatWasRead) {
       R"([{"op":"replace","path":"/metadata/uid","value":"u"},)"
       R"({"op":"replace","path":"/metadata/resourceVersion","value":"7"},)"
       R"({"op":"replace","path":"/status/admissionChecks/1","value":{"name":"synergy-rounds",)"
-      R"("state":"Ready","lastTransitionTime":"2026-11-21T07:00:00Z","message":"it is its turn",)"
+      R"("state":"Ready","lastTransitionTime":"2026-11-21T07:00:00.000000Z","message":"it is its turn",)"
       R"("podSetUpdates":[{"name":"main","nodeSelector":{"nvidia.com/gpu.product":"K80"}}]}}])");
   EXPECT_EQ(
       WriteCheckAnswer(workload, 1, {CheckWord::kRetry, "", "moves", answer.at}),
       R"([{"op":"replace","path":"/metadata/uid","value":"u"},)"
       R"({"op":"replace","path":"/metadata/resourceVersion","value":"7"},)"
       R"({"op":"replace","path":"/status/admissionChecks/1","value":{"name":"synergy-rounds",)"
-      R"("state":"Retry","lastTransitionTime":"2026-11-21T07:00:00Z","message":"moves",)"
+      R"("state":"Retry","lastTransitionTime":"2026-11-21T07:00:00.000000Z","message":"moves",)"
       R"("requeueAfterSeconds":1}}])");
 }
 
@@ -124,7 +124,7 @@ TEST(TypeChecks, TheCheckItselfSaysThatItIsAnswered) {
   EXPECT_EQ(WriteCheckActive(silent, *ParseTime("2026-11-21T07:00:00Z")),
             R"({"metadata":{"uid":"c"},"status":{"conditions":[{"type":"Active","status":"True",)"
             R"("reason":"Answered","message":"synergy-controller answers it",)"
-            R"("lastTransitionTime":"2026-11-21T07:00:00Z"}]}})");
+            R"("lastTransitionTime":"2026-11-21T07:00:00.000000Z"}]}})");
 }
 
 TEST(TypeChecks, AFlavorThatIsATypeSaysWhich) {
