@@ -91,18 +91,34 @@ std::map<TypeFacts::Kind, TypeFacts::ByProduct> TypeFacts::FromProfiles() const 
   return kinds;
 }
 
-std::map<TypeFacts::Kind, TypeFacts::ByProduct> TypeFacts::Known() const {
-  std::map<Kind, ByProduct> known = FromProfiles();
-  for (const auto& [kind, progress] : learned_) known[kind] = Join(known[kind], progress);
-  return known;
+const std::map<TypeFacts::Kind, TypeFacts::ByProduct>& TypeFacts::Known() const {
+  if (known_version_ == profiles_.version()) return known_;
+  known_version_ = profiles_.version();
+  known_ = FromProfiles();
+  for (const auto& [kind, progress] : learned_) known_[kind] = Join(known_[kind], progress);
+  return known_;
+}
+
+std::vector<double> TypeFacts::MeanSpeeds(const std::vector<std::string>& products) const {
+  std::vector<double> sums(products.size(), 0);
+  std::vector<double> counts(products.size(), 0);
+  for (const auto& [kind, speeds] : Known()) {
+    double best = 0;
+    for (const auto& [product, speed] : speeds) best = std::max(best, speed);
+    for (size_t at = 0; best > 0 && at < products.size(); ++at) {
+      const auto found = speeds.find(products[at]);
+      if (found == speeds.end()) continue;
+      sums[at] += found->second / best;
+      ++counts[at];
+    }
+  }
+  for (size_t at = 0; at < products.size(); ++at) sums[at] /= std::max(counts[at], 1.0);
+  return sums;
 }
 
 std::vector<TypeSpeed> TypeFacts::SpeedsOf(const wire::Workload& workload,
                                            const std::vector<std::string>& products) const {
-  if (known_version_ != profiles_.version()) {
-    known_ = Known();
-    known_version_ = profiles_.version();
-  }
+  const std::map<Kind, ByProduct>& all = Known();
   const auto read = [&](const ByProduct& speeds) {
     KnownSpeeds known;
     for (const std::string& product : products) {
@@ -112,22 +128,22 @@ std::vector<TypeSpeed> TypeFacts::SpeedsOf(const wire::Workload& workload,
     return known;
   };
   Kind own = KindOf(workload);
-  auto found = known_.find(own);
+  auto found = all.find(own);
   // A profile of one pod, or of one GPU, tells which products are faster, too.
-  if (found == known_.end()) {
+  if (found == all.end()) {
     std::get<int64_t>(own) = 1;
-    found = known_.find(own);
+    found = all.find(own);
   }
-  if (found == known_.end()) {
+  if (found == all.end()) {
     std::get<Gpus>(own) = Gpus(1);
-    found = known_.find(own);
+    found = all.find(own);
   }
   std::vector<KnownSpeeds> others;
-  for (const auto& [kind, speeds] : known_) {
+  for (const auto& [kind, speeds] : all) {
     if (kind != own) others.push_back(read(speeds));
   }
   std::vector<TypeSpeed> speeds =
-      EstimateSpeeds(read(found == known_.end() ? ByProduct() : found->second), others);
+      EstimateSpeeds(read(found == all.end() ? ByProduct() : found->second), others);
   // One that no node has restricts nobody: admission leaves it aside, too.
   std::string of_profile = ProductOfProfile(workload);
   if (std::find(products.begin(), products.end(), of_profile) == products.end()) of_profile.clear();

@@ -59,6 +59,9 @@ class TypeFacts {
   // estimated by.
   std::vector<TypeSpeed> SpeedsOf(const wire::Workload& workload,
                                   const std::vector<std::string>& products) const;
+  // Per product the mean speed of all kinds of jobs that are known, in units of each one's best; 0:
+  // nothing is known.
+  std::vector<double> MeanSpeeds(const std::vector<std::string>& products) const;
   // The product that the profile of that workload's label is of, which its pods then have to have;
   // empty: none.
   std::string ProductOfProfile(const wire::Workload& workload) const;
@@ -71,7 +74,7 @@ class TypeFacts {
   Kind KindOf(const wire::Workload& workload) const;
   std::map<Kind, ByProduct> FromProfiles() const;
   // What is known of all kinds.
-  std::map<Kind, ByProduct> Known() const;
+  const std::map<Kind, ByProduct>& Known() const;
 
   const ClusterState& state_;
   const ProfileStore& profiles_;

@@ -55,22 +55,13 @@ void TypeTurns::Keep(const std::set<std::string>& policies) {
   for (auto& [uid, kept] : kept_) kept.decided = false;
 }
 
-std::vector<std::string> TypeTurns::Order(std::span<const TypedWorkload> workloads,
-                                          const std::set<std::string>& products) const {
+std::vector<std::string> TypeTurns::Order(const std::set<std::string>& products) const {
   const std::vector<std::string> types(products.begin(), products.end());
-  std::vector<double> sums(types.size(), 0);
-  for (const TypedWorkload& workload : workloads) {
-    std::vector<double> speeds;
-    for (const TypeSpeed& speed : facts_.SpeedsOf(*workload.object, types))
-      speeds.push_back(speed.throughput);
-    const double best = Best(speeds);
-    for (size_t type = 0; best > 0 && type < types.size(); ++type)
-      sums[type] += speeds[type] / best;
-  }
+  const std::vector<double> speeds = facts_.MeanSpeeds(types);
   std::vector<size_t> order(types.size());
   for (size_t type = 0; type < order.size(); ++type) order[type] = type;
   std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return sums[a] > sums[b]; });
+                   [&](size_t a, size_t b) { return speeds[a] > speeds[b]; });
   std::vector<std::string> ordered;
   for (const size_t type : order) ordered.push_back(types[type]);
   return ordered;
@@ -125,8 +116,9 @@ Result<> TypeTurns::Divide(const wire::RoundPolicy& policy, const Rounds& rounds
   Divided& divided = policies_[policy.uid];
   std::set<std::string> products(divided.types.begin(), divided.types.end());
   for (const auto& [product, count] : gpus_) products.insert(product);
-  if (products.size() != divided.types.size()) {
-    divided.types = Order(workloads, products);
+  // While nobody is there, what is known by now may change the order without a loss.
+  if (products.size() != divided.types.size() || workloads.empty()) {
+    divided.types = Order(products);
     divided.classes.clear();
   }
   const std::vector<std::string>& types = divided.types;

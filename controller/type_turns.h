@@ -83,8 +83,7 @@ class TypeTurns {
                   std::span<const TypedWorkload> workloads, const std::set<std::string>& ours,
                   bool begins, Moment at);
   // The products in the order in which they are divided, the fastest first.
-  std::vector<std::string> Order(std::span<const TypedWorkload> workloads,
-                                 const std::set<std::string>& products) const;
+  std::vector<std::string> Order(const std::set<std::string>& products) const;
   TypedJob ToJob(const TypedWorkload& workload, const Rounds& rounds,
                  const std::vector<std::string>& types, Moment at, Kept& kept) const;
 

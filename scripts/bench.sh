@@ -14,7 +14,6 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh replay [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
        scripts/bench.sh turns [--runs N] [--round SECONDS] [--json FILE]
        scripts/bench.sh rounds-chaos [--jobs N] [--seconds N] [--kill-every N] [--json FILE]
-       scripts/bench.sh gavel-cluster [--jobs N] [--per-type N] [--round S] [--policy NAME,...] [--json FILE]
        scripts/bench.sh gangs [--rounds N] [--seed N] [--json FILE]
        scripts/bench.sh tuner [--part passes|work|all] [--nodes N] [--changes N] [--patches-per-second N] [--json FILE]
        scripts/bench.sh guard [--factor N] [--update] [--json FILE]
@@ -82,16 +81,6 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --runs N          how often (2)
       --round SECONDS   length of a round (60)
       --instance N      which ports and addresses the test cluster takes (10)
-  gavel-cluster   jobs in a queue of Kueue's whose GPU type a policy of Gavel's chooses, on simulated nodes of three products: their
-              mean completion time against what synergy simulate says (scripts/setup.sh installs what it needs); a quarter of an hour
-      --jobs N          jobs of one GPU (36)
-      --per-type N      nodes of each product, with a GPU each (4)
-      --round SECONDS   length of a round, which stands for 300 s (10)
-      --between SECONDS from one arrival to the next, on average (4)
-      --start SECONDS   what a start costs in the simulator (2)
-      --policy NAME,... (gavel-las,gavel-las-agnostic)
-      --seed N          of the jobs (1)
-      --instance N      which ports and addresses the test cluster takes (14)
   rounds-chaos    jobs that take turns in a queue of Kueue's on simulated nodes while the controller is killed again and again:
               all finish, within the quota, and nothing is forgotten (scripts/setup.sh installs what it needs); a quarter of an hour
       --jobs N          jobs, of 1, 2 and 4 GPUs (100)
@@ -272,13 +261,6 @@ run_rounds_chaos() {
   SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/rounds_chaos.py" "$@"
 }
 
-run_gavel_cluster() {
-  say "building the programs (release)"
-  (cd "$repository" && cmake --preset release >/dev/null &&
-    cmake --build --preset release --target synergy synergy-extender synergy-controller) >&2
-  SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/gavel_bench.py" "$@"
-}
-
 run_gangs() {
   say "building the extender (release)"
   (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target synergy-extender) >&2
@@ -368,7 +350,6 @@ run_pulls() {
 case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
   rounds-chaos) run_rounds_chaos "${@:2}" ;;
-  gavel-cluster) run_gavel_cluster "${@:2}" ;;
   objective | round | rounds | simulate) run_rounds "$@" ;;
   extender | scheduler | relist | lists | webhook | nodes | profiling | replay | gangs | tuner | turns) "run_$1" "${@:2}" ;;
   guard | progress | pulls | gavel) "run_$1" "${@:2}" ;;

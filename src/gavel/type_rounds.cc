@@ -111,6 +111,8 @@ Result<> TypeRounds::Solve(std::span<const TypedJob> jobs, const std::vector<dou
     for (const size_t job : answer->missed) missed.insert(problem.jobs[job].name);
   }
   rounds_.Solved(now, allocation);
+  solved_.clear();
+  for (const RoundMechanism::Shares& each : allocation) solved_.insert(each.job);
   missed_ = std::move(missed);
   return {};
 }
@@ -165,7 +167,11 @@ Result<std::vector<GavelPick>> TypeRounds::Decide(std::span<const TypedJob> jobs
                                                   const std::vector<double>& prices, bool begins,
                                                   double now) {
   Hear(jobs, gpus);
-  if (begins && rounds_.SolveIsDue(now)) {
+  // Where the policy has said nothing yet of anybody, nothing has to wait for the next round.
+  const bool is_new = std::none_of(known_.begin(), known_.end(), [this](const std::string& name) {
+    return solved_.contains(name);
+  });
+  if ((begins || is_new) && rounds_.SolveIsDue(now)) {
     const Result<> solved = Solve(jobs, gpus, prices, now);
     if (!solved) return Fail(solved.error());
   }

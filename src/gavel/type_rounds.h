@@ -63,7 +63,8 @@ class TypeRounds {
   // Who has which type from now on, type by type. `jobs`: all that are there, in the order of their
   // arrival; those that are not among them any more are gone. `gpus` and `prices` per type; no
   // prices: not known. `begins`: a round does. Else everybody keeps what it was given, and what is
-  // free goes to those that have nothing.
+  // free goes to those that have nothing; only where the policy was asked about none of them it is
+  // asked all the same.
   Result<std::vector<GavelPick>> Decide(std::span<const TypedJob> jobs,
                                         const std::vector<double>& gpus,
                                         const std::vector<double>& prices, bool begins, double now);
@@ -98,6 +99,7 @@ class TypeRounds {
   std::unique_ptr<GavelPolicy> gavel_;
   std::string_view program_;
   std::vector<size_t> solved_types_;  // that had GPUs
+  std::set<std::string> solved_;      // whom it was about
   std::set<std::string> missed_;
   std::vector<GavelPick> picks_;
 };

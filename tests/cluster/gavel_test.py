@@ -10,13 +10,12 @@ import unittest
 
 import queues
 from cluster import GPU, ROOT, Extender, own_cluster, wait_for
-from queues import QUEUE
+from queues import CHECK, QUEUE
 
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "13"))
 ROUND = 8  # seconds
 PATIENCE = 5  # seconds
 PRODUCT = "nvidia.com/gpu.product"
-CHECK = "synergy-rounds"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/synergy-system/leases/synergy-controller"
 # Iterations a second: one kind that loses much without a V100, and one that hardly does.
 SPEEDS = {"steep": {"V100": 4, "P100": 2, "K80": 1}, "flat": {"V100": 2, "P100": 1.9, "K80": 1.8}}
@@ -53,12 +52,11 @@ class GavelTest(unittest.TestCase):
         text = settings.read_text(encoding="utf-8")
         settings.write_text(text.replace("kueue: {enabled: true}", f"kueue: {{enabled: true, typePatience: {PATIENCE}s}}"), encoding="utf-8")
         cls.cluster.script("restart", "synergy-controller")
-        checked = {"admissionChecksStrategy": {"admissionChecks": [{"name": CHECK}]}, "preemption": {"withinClusterQueue": "LowerPriority"}}
         by_type = queues.kueue("ResourceFlavor", "v100s", nodeLabels={PRODUCT: "V100"})
-        typed_flavor = queues.queue("by-type", {GPU: "2"}, **checked)
+        typed_flavor = queues.of_turns("by-type", 2, **queues.CHECKED)
         typed_flavor[0]["spec"]["resourceGroups"][0]["flavors"][0]["name"] = "v100s"
         cls.cluster.create(queues.FLAVOR, by_type, queues.kueue("AdmissionCheck", CHECK, controllerName="synergy.io/rounds"),
-                           *queues.queue("typed", {GPU: "6"}, **checked), *queues.queue("plain", {GPU: "6"}, **checked), *typed_flavor,
+                           *queues.of_turns("typed", 6, **queues.CHECKED), *queues.of_turns("plain", 6, **queues.CHECKED), *typed_flavor,
                            *(profile(workload, product, speed) for workload, speeds in SPEEDS.items() for product, speed in speeds.items()))
         cls.extender = Extender(cls.cluster)
         cls.extender.start()
@@ -147,6 +145,20 @@ class GavelTest(unittest.TestCase):
         self.assertNotIn("podSetUpdates", self.answer("plain"))
         check = self.cluster.get("admissioncheck", CHECK)
         self.assertIn(("Active", "True"), [(entry["type"], entry["status"]) for entry in check["status"]["conditions"]])
+
+    def test_an_answer_to_what_is_no_longer_so_is_refused(self):
+        """What the controller relies on: with an old resource version, as it writes them, a Retry never meets an eviction by Kueue."""
+        self.create(training("changed", "steep", "plain"))
+        wait_for("it to run", lambda: "changed" in self.products())
+        workload = next(item for item in self.cluster.get("workloads")["items"] if item["metadata"]["ownerReferences"][0]["name"] == "changed")
+        answer = workload["status"]["admissionChecks"][0] | {"state": "Retry", "requeueAfterSeconds": 1}
+        metadata = workload["metadata"]
+        patch = [{"op": "replace", "path": "/metadata/uid", "value": metadata["uid"]},
+                 {"op": "replace", "path": "/metadata/resourceVersion", "value": str(int(metadata["resourceVersion"]) - 1)},
+                 {"op": "replace", "path": "/status/admissionChecks/0", "value": answer}]
+        with self.assertRaisesRegex(AssertionError, "Conflict|has been modified"):
+            self.cluster.kubectl("patch", "workload", metadata["name"], "--subresource", "status", "--type", "json", "--patch", json.dumps(patch))
+        self.assertEqual(self.answer("changed")["state"], "Ready")
 
     def test_queues_whose_flavors_are_types_are_refused(self):
         self.follow(queue="by-type")

@@ -72,7 +72,7 @@ TEST(ExplainJobTest, ADeadlineThatIsInDangerIsSaid) {
   EXPECT_THAT(Explained(facts, "a").remarks, Contains(HasSubstr("is not known")));
   job.note->remaining = 7200;
   EXPECT_THAT(Explained(facts, "a").remarks,
-              Contains(HasSubstr("is in danger: it needs 2h more by its progress, and 1h are")));
+              Contains(HasSubstr("is in danger: it needs 2h more by its progress, and 60m are")));
   job.note->remaining = 1800;
   EXPECT_THAT(Explained(facts, "a").remarks, Not(Contains(HasSubstr("deadline"))));
   job.deadline = kQueueNow - std::chrono::hours(1);

@@ -241,6 +241,7 @@ class TypeChecksTest : public ::testing::Test {
 };
 
 TEST_F(TypeChecksTest, EachStartsOnTheTypeOnWhichItIsWorthMost) {
+  EXPECT_THAT(Lead(), IsEmpty()) << "the policy is there before the jobs";
   Add("a", "flat");
   Add("b", "steep");
   Add("c", "flat");

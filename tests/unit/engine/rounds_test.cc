@@ -74,7 +74,7 @@ TEST(Rounds, AnOrderThatIsGivenGoesBeforeWhatTheyHaveHad) {
     return workload;
   };
   EXPECT_EQ(Bands(rounds, 1, {at(Admitted("a"), 2), at(Pending("b", 1, 900), 1), Pending("c")}),
-            (Strings{"b: runs", "a: next", "c: waits"}));
+            (Strings{"b: runs", "a: next", "c: next"}));
 }
 
 TEST(Rounds, WhoRunsWithoutATurnIsNextSoThatOnlyThoseWithATurnReplaceIt) {
