@@ -99,9 +99,13 @@ class GavelTest(unittest.TestCase):
         self.follow()
         self.create(*(training(f"flat-{number}", "flat") for number in range(4)))
         self.create(*(training(f"steep-{number}", "steep") for number in range(2)))
-        wait_for("all to run", lambda: len(self.products()) == 6)
-        self.have(**{"steep-0": "V100", "steep-1": "V100"})
-        self.assertEqual(sorted(self.products().values()), ["K80", "K80", "P100", "P100", "V100", "V100"])
+
+        def settled():
+            products = self.products()
+            return len(products) == 6 and products["steep-0"] == products["steep-1"] == "V100"
+
+        # Who came first has had the best until a round began.
+        wait_for("all to be where they are worth most", settled, 4 * ROUND + 30)
         answer = self.answer("steep-0")
         self.assertEqual((answer["state"], answer["podSetUpdates"]), ("Ready", [{"name": "main", "nodeSelector": {PRODUCT: "V100"}}]))
         self.assertIn("V100 4, P100 2, K80 1", answer["message"])
