@@ -49,6 +49,11 @@ ENTRYPOINT ["synergy-extender"]
 FROM runtime AS controller
 LABEL org.opencontainers.image.title="synergy-controller" \
       org.opencontainers.image.description="Admission webhook, profiles and tuner"
+USER 0:0
+RUN apt-get -qq update && \
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends coinor-libcbc3 coinor-libclp1 >/dev/null && \
+    rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
+USER 65532:65532
 COPY --from=programs /synergy/programs/synergy-controller /usr/local/bin/
 HEALTHCHECK --start-period=10s CMD ["synergy-controller", "--check-health"]
 ENTRYPOINT ["synergy-controller"]

@@ -9,6 +9,8 @@
 
 #include "cli/amounts.h"
 #include "cli/event_view.h"
+#include "core/wall_time.h"
+#include "wire/type_check.h"
 
 namespace synergy::cli {
 namespace {
@@ -41,6 +43,34 @@ void RemarkOnQueue(const wire::Workload& workload, const QueueView& queue,
         "(annotation {} of its pod template, or its profile), or is of a kind that Kueue does not "
         "suspend",
         wire::kCheckpointAnnotation));
+  }
+}
+
+void RemarkOnDeadline(const wire::Workload& workload, const std::optional<RoundService>& service,
+                      WallTime now, std::vector<std::string>& remarks) {
+  if (!workload.deadline) return;
+  const std::string at = ToTimeText(*workload.deadline);
+  const Seconds left = *workload.deadline - now;
+  if (left <= Seconds(0)) {
+    remarks.push_back(fmt::format("its deadline, {}, has passed", at));
+  } else if (!service || !service->remaining) {
+    remarks.push_back(fmt::format(
+        "whether it ends by its deadline, {}, is not known: it does not tell how long it needs",
+        at));
+  } else if (*service->remaining > left) {
+    remarks.push_back(fmt::format(
+        "its deadline, {}, is in danger: it needs {} more by its progress, and {} are left", at,
+        ToShortText(*service->remaining), ToShortText(left)));
+  }
+}
+
+void TellType(const wire::Workload& workload, JobExplanation& explanation) {
+  for (const wire::CheckState& check : workload.checks) {
+    if (check.name != wire::kTypeCheckName && check.product.empty()) continue;
+    explanation.gpu_product = check.product;
+    explanation.gpu_product_why = check.message;
+    if (check.state == "Pending")
+      explanation.gpu_product_why = "it waits for its quota, or for its turn on a GPU type";
   }
 }
 
@@ -95,7 +125,9 @@ JobExplanation ExplainJob(const QueueFacts& facts, const wire::Workload& workloa
         one.workload_namespace == workload.workload_namespace && one.workload == workload.name;
     if (is_it) explanation.job = one;
   }
+  TellType(workload, explanation);
   RemarkOnQueue(workload, explanation.queue, explanation.remarks);
+  RemarkOnDeadline(workload, explanation.job.service, now, explanation.remarks);
   return explanation;
 }
 
@@ -106,6 +138,8 @@ Tree ToTree(const JobExplanation& explanation) {
   return Tree::Members{
       {"job", ToTree(explanation.job)},
       {"localQueue", explanation.local_queue},
+      {"gpuProduct", explanation.gpu_product},
+      {"gpuProductWhy", explanation.gpu_product_why},
       {"queue", Tree::Members{{"name", queue.name},
                               {"roundPolicy", queue.round_policy},
                               {"policy", queue.policy},
@@ -131,6 +165,11 @@ std::string ToText(const JobExplanation& explanation, WallTime now) {
     if (job.place)
       text += fmt::format(", place {} of {} that wait", *job.place, explanation.queue.waiting);
     text += job.why.empty() ? "\n" : fmt::format(": {}\n", job.why);
+  }
+  if (!explanation.gpu_product_why.empty()) {
+    text += fmt::format("GPU type {}: {}\n",
+                        explanation.gpu_product.empty() ? "any" : explanation.gpu_product,
+                        explanation.gpu_product_why);
   }
   if (job.service) {
     const RoundService& had = *job.service;

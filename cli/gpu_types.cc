@@ -10,7 +10,7 @@
 #include "cli/gavel_workloads.h"
 #include "cli/simulate_options.h"
 #include "config/profile_file.h"
-#include "sim/types/type_policies.h"
+#include "gavel/type_policies.h"
 
 namespace synergy::cli {
 namespace {

@@ -161,8 +161,9 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
     described.push_back(wire::ToRoundWorkload(*policy, workload, *one.service));
   }
 
-  // Who would have its turn among some alone, or of how much nobody knows, tells nothing.
-  const bool decides = rounds && facts.all_namespaces && view.quota;
+  // Who would have its turn among some alone, or of how much nobody knows, tells nothing. Where GPU
+  // types are chosen the order is the controller's.
+  const bool decides = rounds && facts.all_namespaces && view.quota && !policy->ChoosesTypes();
   std::vector<size_t> order = InOrderOfPriority(workloads);
   if (decides) {
     RoundDecision decision = rounds->Decide(*view.quota, described, false, now);

@@ -16,9 +16,9 @@
 #include "cli/simulation.h"
 #include "cli/starting_cluster.h"
 #include "config/text_file.h"
+#include "gavel/type_policies.h"
 #include "policy/policy.h"
 #include "sim/optimus/elastic_simulator.h"
-#include "sim/types/type_policies.h"
 #include "sim/workload.h"
 
 namespace synergy::cli {

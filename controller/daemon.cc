@@ -42,6 +42,8 @@
 #include "controller/tuner_hands.h"
 #include "controller/tuner_profiles.h"
 #include "controller/tuning.h"
+#include "controller/type_checks.h"
+#include "controller/type_facts.h"
 #include "controller/waking_store.h"
 #include "controller/warning_teller.h"
 #include "controller/webhook.h"
@@ -238,6 +240,10 @@ class RunningDaemon final : public Daemon {
         waking_nodes_(node_store_, [this] { tuning_.Wake(); }),
         watches_(*client_, reader_, config.staleness_limit, clock, log),
         round_api_(kube::MakeRoundApi(*client_)),
+        type_facts_(state_, profiles_,
+                    [this](Gpus gpus, const std::string& product) {
+                      return fair_shares_.Find({}, gpus, product);
+                    }),
         rounds_driver_(
             round_objects_, *round_api_, *events_,
             [this](const std::string& uid) { return ProgressOf(uid); },
@@ -245,7 +251,8 @@ class RunningDaemon final : public Daemon {
               const auto profile = profiles_.Find(profile_namespace, name);
               return profile != nullptr && profile->object.checkpoints;
             },
-            clock, log, round_metrics_),
+            type_facts_, clock, log, round_metrics_),
+        type_checks_(round_objects_, *round_api_, config.type_patience, clock, log, round_metrics_),
         kueue_watches_(*client_, reader_, config.staleness_limit, clock, log),
         eviction_api_(kube::MakeEvictionApi(*client_)),
         preemption_(
@@ -400,13 +407,22 @@ class RunningDaemon final : public Daemon {
     }
     rounds_ = std::jthread([this](const std::stop_token& stop) {
       bool acted = false;
+      Instant decided{};
       while (clock_.SleepFor(kRounds, stop)) {
-        const bool acts = MayTune() && kueue_watches_.Current();
+        const bool current = kueue_watches_.Current();
+        const bool acts = MayTune() && current;
         if (acts && !acted) rounds_driver_.StartOver();
         // Who leads has them.
         if (acted && !acts) round_metrics_.SetWorkloads({});
         acted = acts;
-        if (acts) rounds_driver_.Step(stop);
+        if (acts) {
+          rounds_driver_.Step(stop);
+          decided = clock_.Now();
+        } else if (!election_->IsLeader()) {
+          decided = std::max(decided, election_->LedLast());
+        }
+        // Every replica answers: a check that nobody answers stops the queue.
+        if (current) type_checks_.Step(acts ? &rounds_driver_.turns() : nullptr, decided, stop);
       }
     });
   }
@@ -561,7 +577,9 @@ class RunningDaemon final : public Daemon {
   RoundObjects round_objects_;
   std::unique_ptr<kube::RoundApi> round_api_;
   metrics::RoundMetrics round_metrics_;
+  TypeFacts type_facts_;
   RoundsDriver rounds_driver_;
+  TypeChecks type_checks_;
   kube::Watches kueue_watches_;
   std::unique_ptr<kube::EvictionApi> eviction_api_;
   GangPreemption preemption_;

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "gavel/type_policies.h"
+#include "wire/type_check.h"
+
 namespace synergy::controller {
 namespace {
 
@@ -21,6 +24,25 @@ std::string StrangerInCohort(const RoundObjects& objects, const std::string& coh
     if (shares && (stranger.empty() || queue->name < stranger)) stranger = queue->name;
   }
   return stranger;
+}
+
+// What is against choosing GPU types for a queue of one flavor.
+std::string ProblemWithTypes(const RoundObjects& objects, const wire::ClusterQueue& queue) {
+  const auto flavor = objects.flavors.Find(queue.flavors.front());
+  if (flavor && !flavor->product.empty()) {
+    return fmt::format(
+        "flavor {} names the GPU product {} (nodeLabels), so there is no type to choose: take that "
+        "label away, or choose a policy that is not Gavel's",
+        flavor->name, flavor->product);
+  }
+  for (const std::string& name : queue.checks) {
+    const auto check = objects.checks.Find(name);
+    if (check && check->controller == wire::kTypeCheckController) return {};
+  }
+  return fmt::format(
+      "it has no admission check of {}, by which jobs are given their GPU type: add synergy-rounds "
+      "to admissionChecksStrategy.admissionChecks",
+      wire::kTypeCheckController);
 }
 
 std::string ProblemOf(const RoundObjects& objects, const wire::ClusterQueue& queue,
@@ -59,7 +81,8 @@ std::string ProblemOf(const RoundObjects& objects, const wire::ClusterQueue& que
   return {};
 }
 
-JudgedQueue Judge(const RoundObjects& objects, const std::string& name, const QueueNames& own) {
+JudgedQueue Judge(const RoundObjects& objects, const std::string& name, const QueueNames& own,
+                  bool chooses_types) {
   JudgedQueue judged;
   judged.queue = objects.cluster_queues.Find(name);
   if (judged.queue == nullptr) {
@@ -67,6 +90,8 @@ JudgedQueue Judge(const RoundObjects& objects, const std::string& name, const Qu
     return judged;
   }
   judged.problem = ProblemOf(objects, *judged.queue, own);
+  if (judged.problem.empty() && chooses_types)
+    judged.problem = ProblemWithTypes(objects, *judged.queue);
   if (judged.problem.empty() && !judged.queue->TakesTurns()) {
     judged.hint =
         "nobody loses a turn, only who starts next is told: preemption.withinClusterQueue is not "
@@ -89,6 +114,7 @@ std::vector<JudgedPolicy> JudgePolicies(const RoundObjects& objects) {
     return std::tie(a->created, a->name) < std::tie(b->created, b->name);
   });
   std::map<std::string, std::string> taken;  // queues, with the policy's name
+  std::string chooses_types;                 // the policy that does
   std::vector<JudgedPolicy> all;
   for (const auto& policy : policies) {
     JudgedPolicy& judged = all.emplace_back();
@@ -102,10 +128,22 @@ std::vector<JudgedPolicy> JudgePolicies(const RoundObjects& objects) {
     }
     if (policy->least_priority > policy->most_priority)
       judged.problem = "spec.priorities: least is above most";
+    if (policy->ChoosesTypes()) {
+      const auto known = ParseTypePolicy(policy->settings.policy);
+      if (!known) judged.problem = "spec.policy: " + known.error().message;
+      // All GPUs with a product are divided, so only one can.
+      if (judged.problem.empty() && !chooses_types.empty()) {
+        judged.problem = fmt::format(
+            "spec.policy: RoundPolicy {} chooses GPU types already; only "
+            "one may, for all of its queues together",
+            chooses_types);
+      }
+      if (judged.problem.empty()) chooses_types = policy->name;
+    }
     if (judged.problem.empty()) judged.rounds = *std::move(rounds);
     const QueueNames own(policy->cluster_queues.begin(), policy->cluster_queues.end());
     for (const std::string& name : own) {
-      JudgedQueue queue = Judge(objects, name, own);
+      JudgedQueue queue = Judge(objects, name, own, policy->ChoosesTypes());
       const auto [other, is_free] = taken.try_emplace(name, policy->name);
       if (!is_free) queue.problem = fmt::format("RoundPolicy {} has it", other->second);
       judged.queues.emplace(name, std::move(queue));

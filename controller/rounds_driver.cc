@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "controller/job_events.h"
+#include "controller/type_checks.h"
 #include "core/wall_time.h"
 
 namespace synergy::controller {
@@ -66,8 +67,8 @@ struct RoundsDriver::Write {
 
 RoundsDriver::RoundsDriver(const RoundObjects& objects, kube::RoundApi& api,
                            kube::EventRecorder& events, ProgressOf progress,
-                           wire::ProfileCheckpoints checkpoints, const Clock& clock, Logger& log,
-                           metrics::RoundMetrics& metrics)
+                           wire::ProfileCheckpoints checkpoints, TypeFacts& facts,
+                           const Clock& clock, Logger& log, metrics::RoundMetrics& metrics)
     : objects_(objects),
       api_(api),
       events_(events),
@@ -76,12 +77,15 @@ RoundsDriver::RoundsDriver(const RoundObjects& objects, kube::RoundApi& api,
       clock_(clock),
       log_(log),
       metrics_(metrics),
+      facts_(facts),
+      turns_(facts),
       elastic_(objects, api, events, checkpoints_, clock, rate_, log, metrics) {}
 
 void RoundsDriver::StartOver() {
   kept_.clear();
   elastic_.StartOver();
   rounds_.clear();
+  turns_.StartOver();
   status_written_.clear();
 }
 
@@ -91,11 +95,14 @@ std::unordered_map<std::string, RoundsDriver::Pods> RoundsDriver::CountPods() co
     if (!pod->has_gpus || pod->workload.empty()) continue;
     Pods& pods = counts[pod->pod_namespace + "/" + pod->workload];
     pods.counts.Add(*pod);
+    pods.uids.push_back(pod->uid);
+    if (pod->has_node) pods.node = pod->node;
     if (!pod->running) continue;
     const auto progress = progress_(pod->uid);
     if (!progress) continue;
     // An empty one is less than any other.
     pods.remaining = std::max(pods.remaining, progress->remaining);
+    if (progress->rate) pods.rate = pods.rate.value_or(0) + *progress->rate;
     // One that counts by epochs tells no iteration of the whole run.
     if (!progress->iteration || progress->epoch) continue;
     ElasticSight& sight = pods.sight;
@@ -128,6 +135,8 @@ RoundDelays RoundsDriver::Book(const Rounds& rounds, const wire::Workload& workl
   if (kept.iteration && (!workload.has_quota || workload.evicted))
     kept.service.left_at = kept.iteration;
   kept.doing = wire::DoingOf(workload, pods.counts);
+  // One that has its quota waits for its GPU type all the same.
+  if (IsHeld(objects_, workload)) kept.doing = Rounds::Doing::kWaited;
   const bool runs = kept.doing == Rounds::Doing::kRan;
   Duration stretch = at.wall - std::max(kept.booked, wire::DoingSince(workload, pods.counts));
   // The wall clock may jump.
@@ -286,6 +295,8 @@ void RoundsDriver::Step(const std::stop_token& stop) {
     RoundWorkload& described = queued.workloads.emplace_back(
         wire::ToRoundWorkload(*policy->second->policy, *workload, kept_.at(workload->uid).service));
     described.may_lose_turn = workload->MayLoseTurn(checkpoints_);
+    if (policy->second->policy->ChoosesTypes() && IsHeld(objects_, *workload))
+      described.state = RoundState::kWaits;
     if (!policy->second->rounds->IsElastic()) continue;
     const Kept& kept = kept_.at(workload->uid);
     const bool runs = kept.doing == Rounds::Doing::kRan;
@@ -300,7 +311,12 @@ void RoundsDriver::Step(const std::stop_token& stop) {
   std::map<std::string, wire::RoundPolicyStatus> statuses;
   std::map<std::string, WallTime> rounds;
   std::map<std::string, metrics::RoundCounts> counts;
+  std::set<std::string> with_types;
   for (const JudgedPolicy& policy : policies) {
+    if (policy.policy->ChoosesTypes()) with_types.insert(policy.policy->uid);
+  }
+  turns_.Keep(with_types);
+  for (JudgedPolicy& policy : policies) {
     const std::string& uid = policy.policy->uid;
     wire::RoundPolicyStatus& status = statuses[uid];
     bool begins = false;
@@ -310,6 +326,8 @@ void RoundsDriver::Step(const std::stop_token& stop) {
       begins = known != rounds_.end() && known->second != round;
       rounds.emplace(uid, round);
     }
+    if (policy.rounds && policy.policy->ChoosesTypes())
+      ChooseTypes(policy, queues, pods, begins, at);
     for (const auto& [name, judged] : policy.queues) {
       wire::RoundPolicyStatus::Queue& queue = status.queues.emplace_back();
       queue.name = name;
@@ -349,6 +367,45 @@ void RoundsDriver::Step(const std::stop_token& stop) {
   }
   rounds_ = std::move(rounds);
   WriteStatuses(policies, std::move(statuses), stop);
+}
+
+void RoundsDriver::ChooseTypes(JudgedPolicy& policy, std::map<std::string, RoundQueue>& queues,
+                               const std::unordered_map<std::string, Pods>& pods, bool begins,
+                               Moment at) {
+  std::vector<TypedWorkload> workloads;
+  std::vector<RoundWorkload*> described;
+  std::set<std::string> ours;
+  for (const auto& [name, judged] : policy.queues) {
+    if (!judged.problem.empty()) continue;
+    RoundQueue& queued = queues[name];
+    for (size_t index = 0; index < queued.workloads.size(); ++index) {
+      const wire::Workload& object = *queued.objects[index];
+      TypedWorkload& workload =
+          workloads.emplace_back(TypedWorkload{queued.objects[index], queued.workloads[index]});
+      described.push_back(&queued.workloads[index]);
+      workload.running = kept_.at(object.uid).doing == Rounds::Doing::kRan;
+      const auto own = pods.find(object.Key());
+      if (own != pods.end()) {
+        ours.insert(own->second.uids.begin(), own->second.uids.end());
+        workload.rate = own->second.rate;
+        if (!own->second.node.empty()) workload.on = facts_.ProductOf(own->second.node);
+      }
+      const auto check = OurCheck(objects_, object);
+      if (workload.on.empty() && check) workload.on = object.checks[*check].product;
+    }
+  }
+  const Result<> decided =
+      turns_.Decide(*policy.policy, *policy.rounds, workloads, ours, begins, at);
+  if (!decided) {
+    for (auto& [name, queue] : policy.queues) {
+      if (queue.problem.empty()) queue.problem = "spec." + decided.error().message;
+    }
+    return;
+  }
+  for (size_t index = 0; index < workloads.size(); ++index) {
+    if (const TypeTurn* const turn = turns_.Of(workloads[index].object->uid))
+      described[index]->place = turn->place;
+  }
 }
 
 bool RoundsDriver::Carry(std::vector<Write> writes, const std::stop_token& stop) {

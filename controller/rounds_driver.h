@@ -2,9 +2,10 @@
 
 // Rounds in Kueue's ClusterQueues (docs/queues.md): by what the watches report it counts what each
 // workload has had, has engine/rounds.h decide whose turn it is, and writes changes of band into
-// the workloads' priorities (wire/round_workload.h). Kueue does the rest. Whoever loses its turn is
-// told by an event, and what that has cost it by another one. In queues of the policy optimus
-// ElasticJobs decides, and changes the workers of Jobs too.
+// the workloads' priorities (wire/round_workload.h). Kueue does the rest. Where a policy chooses
+// GPU types, type_turns.h gives the order, and type_checks.h carries out on which type it is. In
+// queues of the policy optimus elastic_jobs.h decides, and changes the workers of Jobs too. Whoever
+// loses its turn is told by an event, and what that has cost it by another one.
 //
 // What a workload's priority was before, and what it has had, is kept on the Workload itself
 // (wire::RoundNote), so that it outlives this process, and is put back when no policy orders its
@@ -29,6 +30,7 @@
 #include "controller/elastic_jobs.h"
 #include "controller/patch_rate.h"
 #include "controller/round_queues.h"
+#include "controller/type_turns.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "engine/elastic_rounds.h"
@@ -51,13 +53,16 @@ class RoundsDriver {
 
   // All references outlive this.
   RoundsDriver(const RoundObjects& objects, kube::RoundApi& api, kube::EventRecorder& events,
-               ProgressOf progress, wire::ProfileCheckpoints checkpoints, const Clock& clock,
-               Logger& log, metrics::RoundMetrics& metrics);
+               ProgressOf progress, wire::ProfileCheckpoints checkpoints, TypeFacts& facts,
+               const Clock& clock, Logger& log, metrics::RoundMetrics& metrics);
 
   // Begins anew, by the notes: to be called on becoming the leader.
   void StartOver();
   // Does what is to be done now: to be called every second while all objects are known.
   void Step(const std::stop_token& stop);
+
+  // On which GPU type whom the last step gave its turn.
+  const TypeTurns& turns() const { return turns_; }
 
  private:
   // What is known of a workload beside what is on it.
@@ -77,6 +82,9 @@ class RoundsDriver {
     std::optional<int64_t> iteration;
     std::optional<double> began_at;  // the iteration
     ElasticSight sight;
+    std::optional<double> rate;     // iterations a second, of all of them together
+    std::string node;               // of one of them
+    std::vector<std::string> uids;  // of all
   };
   struct Write;
 
@@ -85,6 +93,10 @@ class RoundsDriver {
   // now, nothing.
   RoundDelays Book(const Rounds& rounds, const wire::Workload& workload, const Pods& pods,
                    Moment at);
+  // On which type each workload of a policy that chooses types has its turn, and the order that
+  // follows. What is against it becomes the problem of the policy's queues.
+  void ChooseTypes(JudgedPolicy& policy, std::map<std::string, RoundQueue>& queues,
+                   const std::unordered_map<std::string, Pods>& pods, bool begins, Moment at);
   void DecideQueue(const JudgedPolicy& policy, const std::string& name, RoundQueue& queued,
                    bool begins, WallTime now, wire::RoundPolicyStatus::Queue& status,
                    std::vector<Write>& writes);
@@ -108,6 +120,8 @@ class RoundsDriver {
   const Clock& clock_;
   Logger& log_;
   metrics::RoundMetrics& metrics_;
+  TypeFacts& facts_;
+  TypeTurns turns_;
   PatchRate rate_{kWritesPerSecond, kWritesPerSecond};
   ElasticJobs elastic_;
   std::unordered_map<std::string, Kept> kept_;     // by UID

@@ -108,6 +108,9 @@ struct ControllerConfig {
   bool kueue_enabled = false;
   // Whether it may change the workers of Jobs in those queues (docs/optimus.md).
   bool kueue_elastic = false;
+  // How long a job with quota waits for somebody to say its GPU type; then it takes any
+  // (docs/gavel.md).
+  std::chrono::milliseconds type_patience{30000};
   // The Lease, in own_namespace, by which one replica of several changes pods.
   std::string lease_name = "synergy-controller";
   // Silence of the API server after which /readyz says no.

@@ -77,9 +77,10 @@ Result<Rounds> Rounds::Make(RoundSettings settings) {
     return Fail(ErrorCode::kInvalid, "round: it has to be a second at least");
   if (settings.least_run < Duration(0) || settings.restart_cost < Duration(0))
     return Fail(ErrorCode::kInvalid, "leastRun, restartCost: they must not be negative");
-  // Of an elastic queue, who came first goes first: what gains decide is who gets how much.
+  // Of an elastic queue, who came first goes first: what gains decide is who gets how much. Whoever
+  // gives an order takes turns away, and keeps no queues.
   const bool elastic = settings.policy == kElasticPolicy;
-  const std::string order = elastic ? "fifo" : settings.policy;
+  const std::string order = elastic ? "fifo" : settings.given_order ? "las" : settings.policy;
   auto policy = MakePolicy(order, {settings.queues, SizeHistory(settings.sizes)});
   if (!policy) return Fail(policy.error());
   return Rounds(std::move(settings), *std::move(policy));
@@ -153,7 +154,11 @@ Rounds::Entry Rounds::Rank(const RoundWorkload& workload, size_t index, bool beg
   entry.gives_way = entry.kept.empty();
   entry.turn_unused = !entry.gives_way && workload.state != RoundState::kRuns;
   entry.unknown = by_remaining_ && !workload.service.remaining;
-  if (!entry.unknown) entry.rank = policy_->Rank(ToJob(workload), SinceEpoch(now));
+  if (settings_.given_order) {
+    entry.rank.first = workload.place.value_or(std::numeric_limits<double>::infinity());
+  } else if (!entry.unknown) {
+    entry.rank = policy_->Rank(ToJob(workload), SinceEpoch(now));
+  }
   entry.created = workload.created;
   entry.name = &workload.name;
   entry.index = index;

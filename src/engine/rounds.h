@@ -44,9 +44,11 @@ std::string_view ToString(Band band);
 inline constexpr std::string_view kElasticPolicy = "optimus";
 
 struct RoundSettings {
-  std::string policy = "las";  // one of PolicyNames(), or kElasticPolicy
-  ServiceQueues queues;        // of 2d-las and 2d-gittins
-  std::vector<double> sizes;   // of 2d-gittins: GPU-seconds of jobs that have ended
+  std::string policy = "las";  // one of PolicyNames(), or kElasticPolicy, unless `given_order`
+  // Who goes first is for somebody else to say (RoundWorkload::place); the policy is but a name.
+  bool given_order = false;
+  ServiceQueues queues;       // of 2d-las and 2d-gittins
+  std::vector<double> sizes;  // of 2d-gittins: GPU-seconds of jobs that have ended
   Duration round = std::chrono::minutes(5);
   Duration least_run = std::chrono::minutes(5);
   Duration restart_cost = std::chrono::minutes(1);
@@ -95,6 +97,8 @@ struct RoundWorkload {
   WallTime created{};
   WallTime started{};  // kRuns: when it got its quota
   RoundService service;
+  // In an order that is given: the lower goes first; none: after all that have one.
+  std::optional<double> place;
 };
 
 // Why a workload is in its band. Texts are for people.
@@ -132,6 +136,9 @@ class Rounds {
   RoundDecision Decide(Gpus quota, std::span<const RoundWorkload> workloads, bool begins,
                        WallTime now) const;
 
+  // Why one that runs, or has its turn, keeps it for now; empty: it does not.
+  std::string_view Keeps(const RoundWorkload& workload, bool begins, WallTime now) const;
+
   const RoundSettings& settings() const { return settings_; }
   bool IsElastic() const { return settings_.policy == kElasticPolicy; }
 
@@ -139,8 +146,6 @@ class Rounds {
   struct Entry;
 
   Rounds(RoundSettings settings, std::unique_ptr<const Policy> policy);
-  // Why it keeps its turn for now; empty: it does not.
-  std::string_view Keeps(const RoundWorkload& workload, bool begins, WallTime now) const;
   Entry Rank(const RoundWorkload& workload, size_t index, bool begins, WallTime now) const;
   RoundDecision AsTheyAre(std::span<const RoundWorkload> workloads, WallTime now) const;
   Job ToJob(const RoundWorkload& workload) const;

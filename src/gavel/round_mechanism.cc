@@ -46,6 +46,22 @@ void RoundMechanism::Remove(const std::string& name) {
   changed_ = true;
 }
 
+void RoundMechanism::SetGpus(std::vector<double> gpus) {
+  changed_ |= gpus != gpus_;
+  gpus_ = std::move(gpus);
+}
+
+void RoundMechanism::SetThroughput(const std::string& name, std::vector<double> throughput) {
+  const size_t number = numbers_.at(name);
+  Job& job = jobs_.at(number);
+  if (job.throughput == throughput) return;
+  Standing& standing = standings_.at({number, std::nullopt});
+  for (size_t type = 0; type < throughput.size(); ++type)
+    standing.runs[type] = throughput[type] > 0;
+  job.throughput = std::move(throughput);
+  changed_ = true;
+}
+
 RoundMechanism::Standing* RoundMechanism::Find(const std::string& name,
                                                const std::string& partner) {
   const auto job = numbers_.find(name);
@@ -149,10 +165,16 @@ void RoundMechanism::FillIdle(std::vector<double>& free, std::vector<bool>& plac
   }
 }
 
-std::vector<GavelPick> RoundMechanism::Picks() const {
+std::vector<GavelPick> RoundMechanism::Picks(std::span<const GavelPick> kept) const {
   std::vector<double> free = gpus_;
   std::vector<bool> placed(next_number_, false);
   std::vector<GavelPick> picks;
+  for (const GavelPick& pick : kept) {
+    const size_t number = numbers_.at(pick.job);
+    free[pick.type] -= standings_.at({number, std::nullopt}).gpus;
+    placed[number] = true;
+    picks.push_back(pick);
+  }
   for (size_t type = 0; type < gpus_.size(); ++type) {
     for (const Standings::value_type* const each : Order(type)) {
       const auto& [who, standing] = *each;

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -59,9 +60,13 @@ class RoundMechanism {
   void AddPair(const std::string& first, const std::string& second, std::vector<bool> runs);
   // With its pairs. Without effect on a name that is not there.
   void Remove(const std::string& name);
+  // What is there of each type from now on, and how fast a job is that is there.
+  void SetGpus(std::vector<double> gpus);
+  void SetThroughput(const std::string& name, std::vector<double> throughput);
 
-  // Whether to ask the policy again: jobs came or went, and the last solve is long enough ago, was
-  // at time 0, or knows nobody who is still here.
+  // Whether to ask the policy again: jobs came or went, or what is known of them or of the types is
+  // another, and the last solve is long enough ago, was at time 0, or knows nobody who is still
+  // here.
   bool SolveIsDue(double now) const;
   // What the policy answered, per job or pair, and type. Jobs that are not named have no
   // allocation; pairs of two that are have no time.
@@ -79,8 +84,9 @@ class RoundMechanism {
   double Priority(const std::string& name, size_t type) const;
   double Deficit(const std::string& name, size_t type) const;
 
-  // Who runs where in the next round, type by type.
-  std::vector<GavelPick> Picks() const;
+  // Who runs where in the next round, type by type. `kept`, jobs that are there, have their GPUs
+  // before all others.
+  std::vector<GavelPick> Picks(std::span<const GavelPick> kept = {}) const;
 
  private:
   // Who is gone through: by the later of two jobs, then the earlier one, a job alone before its

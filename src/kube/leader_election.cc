@@ -28,6 +28,7 @@ class LeaseElection final : public LeaderElection {
   bool IsLeader() const override {
     return leads_until_.load() > clock_.Now().time_since_epoch().count();
   }
+  Instant LedLast() const override { return Instant(Instant::duration(led_last_.load())); }
 
  private:
   void Run(const std::stop_token& stop) {
@@ -38,6 +39,7 @@ class LeaseElection final : public LeaderElection {
       if (mine && *mine) {
         // Counted from before the call: others count from when they see the renewal.
         leads_until_ = (asked + options_.renew_deadline).time_since_epoch().count();
+        led_last_ = asked.time_since_epoch().count();
       } else if (mine) {
         leads_until_ = 0;
       }
@@ -67,7 +69,10 @@ class LeaseElection final : public LeaderElection {
     const Result<wire::Lease> lease = wire::ReadLease(*answer);
     if (!lease) return Fail(lease.error());
     const bool mine = lease->holder == options_.identity;
-    if (!mine && !lease->holder.empty() && !IsOverdue(*lease)) return false;
+    if (!mine && !lease->holder.empty() && !IsOverdue(*lease)) {
+      led_last_ = seen_at_.time_since_epoch().count();
+      return false;
+    }
     const Result<std::string> taken =
         client_.Patch(path_, "application/merge-patch+json",
                       wire::WriteLeaseChange(*lease, options_.identity, options_.lease_duration,
@@ -110,6 +115,7 @@ class LeaseElection final : public LeaderElection {
   const std::string folder_;
   const std::string path_;
   std::atomic<Instant::rep> leads_until_{0};  // nanoseconds of the clock
+  std::atomic<Instant::rep> led_last_{0};     // likewise
 
   // The thread's own.
   std::string seen_;

@@ -35,6 +35,8 @@ class LeaderElection {
   virtual ~LeaderElection() = default;
 
   virtual bool IsLeader() const = 0;
+  // When somebody, we or another one, was last known to lead; the clock's beginning: never.
+  virtual Instant LedLast() const = 0;
 };
 
 }  // namespace synergy::kube

@@ -32,6 +32,17 @@ class HttpRoundApi final : public RoundApi {
                  wire::WriteWorkers(job, workers), std::move(stop));
   }
 
+  Result<> AnswerCheck(const wire::Workload& workload, size_t check,
+                       const wire::CheckAnswer& answer, std::stop_token stop) override {
+    return Send(PathOf(workload) + "/status", "application/json-patch+json",
+                wire::WriteCheckAnswer(workload, check, answer), std::move(stop));
+  }
+
+  Result<> ActivateCheck(const wire::QueuePart& check, WallTime at, std::stop_token stop) override {
+    return Merge(fmt::format("{}admissionchecks/{}/status", kKueuePath, Escape(check.name)),
+                 wire::WriteCheckActive(check, at), std::move(stop));
+  }
+
   Result<> WriteStatus(const wire::RoundPolicy& policy, const wire::RoundPolicyStatus& status,
                        std::stop_token stop) override {
     return Merge(fmt::format("{}/{}/status", kRoundPoliciesPath, Escape(policy.name)),
@@ -45,8 +56,12 @@ class HttpRoundApi final : public RoundApi {
   }
 
   Result<> Merge(const std::string& path, const std::string& body, std::stop_token stop) {
-    const Result<std::string> answer =
-        client_.Patch(path, "application/merge-patch+json", body, std::move(stop));
+    return Send(path, "application/merge-patch+json", body, std::move(stop));
+  }
+
+  Result<> Send(const std::string& path, const std::string& type, const std::string& body,
+                std::stop_token stop) {
+    const Result<std::string> answer = client_.Patch(path, type, body, std::move(stop));
     if (!answer) return Fail(answer.error());
     return {};
   }

@@ -18,6 +18,7 @@
 #include "wire/kueue.h"
 #include "wire/queued_job.h"
 #include "wire/round_policy.h"
+#include "wire/type_check.h"
 
 namespace synergy::kube {
 
@@ -39,6 +40,11 @@ class RoundApi {
   // As wire::WriteWorkers().
   virtual Result<> WriteWorkers(const wire::QueuedJob& job, int64_t workers,
                                 std::stop_token stop) = 0;
+  // As those of wire/type_check.h.
+  virtual Result<> AnswerCheck(const wire::Workload& workload, size_t check,
+                               const wire::CheckAnswer& answer, std::stop_token stop) = 0;
+  virtual Result<> ActivateCheck(const wire::QueuePart& check, WallTime at,
+                                 std::stop_token stop) = 0;
   virtual Result<> WriteStatus(const wire::RoundPolicy& policy,
                                const wire::RoundPolicyStatus& status, std::stop_token stop) = 0;
 };

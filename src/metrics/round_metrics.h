@@ -26,8 +26,8 @@ class RoundMetrics {
   ~RoundMetrics();
 
   // What was written: "band" and "restored" (priorities of workloads), "note" (what one has had),
-  // "status" (of a policy), "workers" (of a job); and its outcome: "written", "outdated" (it had
-  // changed by then), "failed".
+  // "status" (of a policy), "workers" (of a job), "check" (an admission check's answers); and its
+  // outcome: "written", "outdated" (it had changed by then), "failed".
   void CountWrite(std::string_view what, std::string_view outcome);
   // How long a workload of the ClusterQueue waited: what kept it is "fair_share" or
   // "fragmentation".

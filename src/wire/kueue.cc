@@ -8,12 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "admission/workload.h"
 #include "cluster/annotations.h"
 #include "core/wall_time.h"
 #include "wire/json_words.h"
 #include "wire/kueue_readers.h"
 #include "wire/member_text.h"
 #include "wire/object_readers.h"
+#include "wire/product_affinity.h"
 #include "wire/resource_list.h"
 
 namespace synergy::wire {
@@ -117,6 +119,108 @@ std::map<std::string_view, int64_t> ReadCounts(FieldReader& fields, Value list) 
   return counts;
 }
 
+// That of one more template: what both allow.
+void Allow(std::vector<std::string> products, Workload& workload) {
+  if (!workload.products) {
+    workload.products = std::move(products);
+    return;
+  }
+  std::erase_if(*workload.products, [&](const std::string& known) {
+    return std::find(products.begin(), products.end(), known) == products.end();
+  });
+}
+
+// The products that a term of a node affinity names; none: it does not say.
+std::optional<std::vector<std::string>> ProductsOfTerm(FieldReader& fields, Value term) {
+  std::optional<std::vector<std::string>> named;
+  fields.Array(fields.Object(term)["matchExpressions"]).ForEachElement([&](Value expression) {
+    expression = fields.Object(expression);
+    if (fields.Text(expression["key"]) != kProductLabel) return;
+    if (fields.Text(expression["operator"]) != "In") return;
+    named.emplace();
+    fields.Array(expression["values"]).ForEachElement([&](Value value) {
+      named->push_back(ReadText(fields, value));
+    });
+  });
+  return named;
+}
+
+void ReadProducts(FieldReader& fields, Value labels, Value spec, Workload& workload) {
+  for (const Value fixed : {fields.Object(spec["nodeSelector"])[kProductLabel],
+                            fields.Object(labels)[annotations::kGpuProduct]}) {
+    const std::string_view product = fields.Text(fixed);
+    if (!product.empty()) Allow({std::string(product)}, workload);
+  }
+  const Value affinity = fields.Object(fields.Object(spec["affinity"])["nodeAffinity"]);
+  const Value required = fields.Object(affinity["requiredDuringSchedulingIgnoredDuringExecution"]);
+  std::vector<std::string> any_of;
+  bool all_name = false;
+  bool first = true;
+  fields.Array(required["nodeSelectorTerms"]).ForEachElement([&](Value term) {
+    const auto named = ProductsOfTerm(fields, term);
+    all_name = named.has_value() && (first || all_name);
+    first = false;
+    if (named) any_of.insert(any_of.end(), named->begin(), named->end());
+  });
+  if (all_name) Allow(std::move(any_of), workload);
+}
+
+// Of the container with GPUs, as admission sees that of the pod (admission/workload.h).
+std::string ReadAlike(FieldReader& fields, Value metadata, Value spec,
+                      std::string_view gpu_resource) {
+  const std::string_view label =
+      fields.Text(fields.Object(metadata["labels"])[annotations::kWorkload]);
+  if (!label.empty()) return std::string(label);
+  PodToAdmit pod;
+  fields.Array(spec["containers"]).ForEachElement([&](Value container) {
+    if (GpusOfContainer(fields, container, gpu_resource) <= 0 || !pod.gpu_containers.empty())
+      return;
+    GpuContainer& read = pod.gpu_containers.emplace_back();
+    read.image = ReadText(fields, container["image"]);
+    const auto texts = [&](const char* key, std::vector<std::string>& out) {
+      fields.Array(container[key]).ForEachElement([&](Value text) {
+        out.push_back(ReadText(fields, text));
+      });
+    };
+    texts("command", read.command);
+    texts("args", read.args);
+  });
+  return WorkloadOf(pod);
+}
+
+// Of a pod set with GPUs: which GPUs it may have, what it is like, and by when it has to be done.
+void ReadTypeNeeds(FieldReader& fields, std::string_view name, Value metadata, Value spec,
+                   int64_t gpus, std::string_view gpu_resource, Workload& workload) {
+  if (workload.gpu_sets.empty()) {
+    workload.pod_gpus = Gpus(gpus);
+    workload.alike = ReadAlike(fields, metadata, spec, gpu_resource);
+    workload.profile = ReadText(fields, fields.Object(metadata["labels"])[annotations::kProfile]);
+  }
+  workload.gpu_sets.emplace_back(name);
+  ReadProducts(fields, metadata["labels"], spec, workload);
+  // What is no time counts as none: the user wrote it, and nobody here can tell.
+  const auto deadline =
+      ParseTime(fields.Text(fields.Object(metadata["annotations"])[kDeadlineAnnotation]));
+  if (deadline && (!workload.deadline || *deadline < *workload.deadline))
+    workload.deadline = *deadline;
+}
+
+void ReadChecks(FieldReader& fields, Value status, Workload& workload) {
+  fields.Array(status["admissionChecks"]).ForEachElement([&](Value check) {
+    check = fields.Object(check);
+    CheckState& read = workload.checks.emplace_back();
+    read.name = ReadText(fields, check["name"]);
+    read.state = ReadText(fields, check["state"]);
+    read.message = ReadText(fields, check["message"]);
+    read.since = ReadTime(fields, check["lastTransitionTime"]);
+    fields.Array(check["podSetUpdates"]).ForEachElement([&](Value update) {
+      const std::string_view product =
+          fields.Text(fields.Object(fields.Object(update)["nodeSelector"])[kProductLabel]);
+      if (!product.empty()) read.product = product;
+    });
+  });
+}
+
 void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view gpu_resource,
                  Workload& workload) {
   const auto assigned = ReadCounts(fields, fields.Object(status["admission"])["podSetAssignments"]);
@@ -137,6 +241,7 @@ void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view
     // Neither wraps, however many sets there are: the API server takes eight.
     workload.gpus += Gpus(std::min(gpus, kMostPods)) * count;
     const Value metadata = fields.Object(pod["metadata"]);
+    ReadTypeNeeds(fields, name, metadata, fields.Object(pod["spec"]), gpus, gpu_resource, workload);
     const Value said = fields.Object(metadata["annotations"])[kCheckpointAnnotation];
     const std::string_view profile =
         fields.Text(fields.Object(metadata["labels"])[annotations::kProfile]);
@@ -168,7 +273,7 @@ bool Workload::MayLoseTurn(const ProfileCheckpoints& checkpoints) const {
   if (profiles_to_ask.empty()) return may_lose_turn;
   return std::all_of(
       profiles_to_ask.begin(), profiles_to_ask.end(),
-      [&](const std::string& profile) { return checkpoints(workload_namespace, profile); });
+      [&](const std::string& name_of) { return checkpoints(workload_namespace, name_of); });
 }
 
 RoundService ServiceOf(const RoundNote& note) {
@@ -217,6 +322,7 @@ Workload ReadWorkloadObject(FieldReader& fields, Value object, std::string_view 
   workload.may_lose_turn =
       std::find(kSuspended.begin(), kSuspended.end(), workload.owner.kind) != kSuspended.end();
   ReadConditions(fields, status, workload);
+  ReadChecks(fields, status, workload);
   ReadPodSets(fields, spec, status, gpu_resource, workload);
   const Value annotations = fields.Object(metadata["annotations"]);
   const std::string_view text = fields.Text(annotations[kRoundsAnnotation]);
@@ -260,10 +366,19 @@ LocalQueue ReadLocalQueueObject(FieldReader& fields, Value object) {
 
 QueuePart ReadQueuePartObject(FieldReader& fields, Value object) {
   const Value spec = fields.Object(object["spec"]);
-  return {.name = ReadText(fields, fields.Object(object["metadata"])["name"]),
-          .topology = ReadText(fields, spec["topologyName"]),
-          .controller = ReadText(fields, spec["controllerName"]),
-          .parent = ReadText(fields, spec["parentName"])};
+  const Value metadata = fields.Object(object["metadata"]);
+  QueuePart part{.name = ReadText(fields, metadata["name"]),
+                 .topology = ReadText(fields, spec["topologyName"]),
+                 .controller = ReadText(fields, spec["controllerName"]),
+                 .parent = ReadText(fields, spec["parentName"]),
+                 .product = ReadText(fields, fields.Object(spec["nodeLabels"])[kProductLabel]),
+                 .uid = ReadText(fields, metadata["uid"])};
+  fields.Array(fields.Object(object["status"])["conditions"]).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    if (fields.Text(condition["type"]) == "Active")
+      part.active = fields.Text(condition["status"]) == "True";
+  });
+  return part;
 }
 
 QueuedPod ReadQueuedPodObject(FieldReader& fields, Value object, std::string_view gpu_resource) {
@@ -276,7 +391,8 @@ QueuedPod ReadQueuedPodObject(FieldReader& fields, Value object, std::string_vie
   pod.name = ReadText(fields, metadata["name"]);
   pod.workload = ReadText(fields, fields.Object(metadata["annotations"])[kWorkloadAnnotation]);
   pod.has_gpus = GpusOfPod(fields, spec, gpu_resource) > 0;
-  pod.has_node = !fields.Text(spec["nodeName"]).empty();
+  pod.node = ReadText(fields, spec["nodeName"]);
+  pod.has_node = !pod.node.empty();
   pod.running = fields.Text(status["phase"]) == "Running" && !ReadDeleting(fields, metadata);
   pod.since = ReadTime(fields, status["startTime"]);
   fields.Array(status["containerStatuses"]).ForEachElement([&](Value container) {

@@ -54,6 +54,15 @@ struct WorkloadOwner {
 using ProfileCheckpoints =
     std::function<bool(const std::string& profile_namespace, const std::string& name)>;
 
+// What an admission check says of a Workload.
+struct CheckState {
+  std::string name;
+  std::string state;    // "Pending", "Ready", "Retry" or "Rejected"
+  std::string product;  // that it names in a node selector; empty: none
+  std::string message;
+  WallTime since{};
+};
+
 struct Workload {
   std::string uid;
   std::string workload_namespace;
@@ -77,8 +86,20 @@ struct Workload {
   // change nothing.
   std::vector<std::string> profiles_to_ask;
   WallTime created{};
-  WallTime quota_since{};         // when `has_quota` became what it is
-  std::optional<RoundNote> note;  // none also where it makes no sense
+  WallTime quota_since{};          // when `has_quota` became what it is
+  std::optional<RoundNote> note;   // none also where it makes no sense
+  std::vector<CheckState> checks;  // in the order of status.admissionChecks
+  // Of its pod sets with GPUs: their names; of the first its profile (label synergy.io/profile),
+  // what is alike in pods that are (admission/workload.h), and the GPUs of a pod.
+  std::vector<std::string> gpu_sets;
+  std::string profile;
+  std::string alike;
+  Gpus pod_gpus;
+  // GPU products that all of their templates allow, by node selector, required node affinity or the
+  // label synergy.io/gpu-product; none: any.
+  std::optional<std::vector<std::string>> products;
+  // The earliest that one of them names (annotation synergy.io/deadline); none: no matter.
+  std::optional<WallTime> deadline;
 
   std::string Key() const { return workload_namespace + "/" + name; }
   // `may_lose_turn`, or the profiles say it.
@@ -115,6 +136,9 @@ struct QueuePart {
   std::string topology;    // of a flavor
   std::string controller;  // of a check
   std::string parent;      // of a cohort
+  std::string product;     // of a flavor: the node label nvidia.com/gpu.product
+  std::string uid;
+  bool active = false;  // of a check: condition Active
 
   const std::string& Key() const { return name; }
 };
@@ -127,6 +151,7 @@ struct QueuedPod {
   std::string workload;  // its name; empty: not known
   bool has_gpus = false;
   bool has_node = false;
+  std::string node;      // its name
   bool running = false;  // and not being deleted
   WallTime since{};      // when the last of its containers began to run
 
@@ -136,6 +161,8 @@ struct QueuedPod {
 // In a pod template, an annotation of its author's: the training goes on where it was when its pods
 // are ended and started again, so that it may lose its turn. "true" or nothing.
 inline constexpr std::string_view kCheckpointAnnotation = "synergy.io/checkpoint";
+// Likewise: by when it has to be done, as RFC 3339 has it ("2026-11-21T07:00:00Z").
+inline constexpr std::string_view kDeadlineAnnotation = "synergy.io/deadline";
 // On Workloads, the controller's: RoundNote.
 inline constexpr std::string_view kRoundsAnnotation = "synergy.io/rounds";
 // On pods, Kueue's: the Workload that they belong to.

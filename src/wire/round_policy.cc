@@ -27,13 +27,16 @@ void Members(auto& each, Like<RoundPolicyStatus::Queue> auto& queue) {
 
 namespace {
 
+// Of the policies that choose GPU types.
+constexpr std::string_view kTypePolicyPrefix = "gavel-";
+
 constexpr int64_t kLongestSeconds = int64_t{366} * 24 * 3600;
 
 void ReadSeconds(FieldReader& fields, Value value, int64_t least, Duration& out) {
   if (!value.absent()) out = std::chrono::seconds(fields.Integer(value, least, kLongestSeconds));
 }
 
-double ReadAmountOfTime(FieldReader& fields, Value value) {
+double ReadAmount(FieldReader& fields, Value value) {
   const std::string_view text = value.text();
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -46,7 +49,7 @@ void ReadNumbers(FieldReader& fields, Value list, std::vector<double>& out) {
   if (list.absent()) return;
   out.clear();
   fields.Array(list).ForEachElement(
-      [&](Value number) { out.push_back(ReadAmountOfTime(fields, number)); });
+      [&](Value number) { out.push_back(ReadAmount(fields, number)); });
 }
 
 // What nobody but a controller writes, so what is odd there counts as absent.
@@ -85,12 +88,13 @@ RoundPolicy ReadRoundPolicyObject(FieldReader& fields, Value object) {
   });
   RoundSettings& settings = policy.settings;
   if (const Value name = spec["policy"]; !name.absent()) settings.policy = ReadText(fields, name);
+  settings.given_order = settings.policy.starts_with(kTypePolicyPrefix);
   ReadSeconds(fields, spec["roundSeconds"], 1, settings.round);
   ReadSeconds(fields, spec["leastRunSeconds"], 0, settings.least_run);
   ReadSeconds(fields, spec["restartCostSeconds"], 0, settings.restart_cost);
   ReadNumbers(fields, spec["queueLimits"], settings.queues.limits);
   if (const Value promote = spec["promote"]; !promote.absent())
-    settings.queues.promote = ReadAmountOfTime(fields, promote);
+    settings.queues.promote = ReadAmount(fields, promote);
   ReadNumbers(fields, spec["sizeHistory"], settings.sizes);
   const Value range = fields.Object(spec["priorities"]);
   const auto read_bound = [&](Value bound, int64_t& out) {
@@ -101,6 +105,9 @@ RoundPolicy ReadRoundPolicyObject(FieldReader& fields, Value object) {
   };
   read_bound(range["least"], policy.least_priority);
   read_bound(range["most"], policy.most_priority);
+  fields.Object(spec["prices"]).ForEachMember([&](std::string_view product, Value price) {
+    policy.prices.emplace(product, ReadAmount(fields, price));
+  });
   policy.status = ReadRoundPolicyStatus(object["status"]);
   return policy;
 }

@@ -6,6 +6,7 @@
 // Threading: values; pure. Read by ObjectReader (objects.h).
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,9 +51,13 @@ struct RoundPolicy {
   // Priorities that may be written: workloads whose bands would leave them are left alone.
   int64_t least_priority = -1'000'000;
   int64_t most_priority = 1'000'000;
+  // Of a GPU and hour, by product: for policies of GPU types that go by cost.
+  std::map<std::string, double> prices;
   RoundPolicyStatus status;
 
   const std::string& Key() const { return name; }
+  // A policy of Gavel's, which says on which GPU type a job has its turn (gavel/type_policies.h).
+  bool ChoosesTypes() const { return settings.given_order; }
 };
 
 // Body of PATCH roundpolicies/{name}/status as application/merge-patch+json; refused (409) for a

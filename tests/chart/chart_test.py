@@ -298,7 +298,10 @@ class RenderTest(unittest.TestCase):
         self.assertNotIn("synergy-rounds", names({}))
         self.assertNotIn("synergy-rounds", names({"kueue": {"enabled": True}, "extender": {"shadow": True}}))
         for enabled in (True, False):
-            data = find(helm.template({"kueue": {"enabled": enabled}}), "ConfigMap", "synergy-controller")["data"]
+            objects = helm.template({"kueue": {"enabled": enabled}})
+            checks = [(item["metadata"]["name"], item["spec"]["controllerName"]) for item in objects if item["kind"] == "AdmissionCheck"]
+            self.assertEqual(checks, [("synergy-rounds", "synergy.io/rounds")] * enabled)
+            data = find(objects, "ConfigMap", "synergy-controller")["data"]
             self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"], {"enabled": enabled, "elastic": False})
 
     def test_workers_of_jobs_are_changed_where_that_is_asked_for_and_nothing_else_of_them(self):

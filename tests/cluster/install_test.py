@@ -377,14 +377,15 @@ class InstallTest(unittest.TestCase):
         self.clear()
 
     def test_4_rounds_begin_in_a_queue_of_kueues(self):
-        """Two jobs that checkpoint, in a queue for one of them: each has its turn, loses it, and has it again."""
+        """Two jobs that checkpoint, in a queue for one of them: each has its turn, loses it, and has it again. The chart's admission check is
+        answered, too, though no policy there chooses GPU types."""
         jobs = []
         for name in ("first", "second"):
             item = training_pod(name, command=("sh", "-c", "exec sleep 600"))
             template = {"metadata": {"annotations": {"synergy.io/checkpoint": "true"}, "labels": item["metadata"]["labels"]}, "spec": item["spec"]}
             jobs.append({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {queues.QUEUE: "turns"}},
                          "spec": {"template": template}})
-        self.cluster.create(queues.FLAVOR, *queues.of_turns("turns", 1), queues.round_policy("turns", "las", ROUND), *jobs)
+        self.cluster.create(queues.FLAVOR, *queues.of_turns("turns", 1, **queues.CHECKED), queues.round_policy("turns", "las", ROUND), *jobs)
 
         def running():
             return {item["metadata"]["labels"]["job-name"] for item in self.cluster.get("pods", labelSelector="job-name")["items"]

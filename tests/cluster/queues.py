@@ -30,9 +30,14 @@ def queue(name, quotas=None, **spec):
     return [kueue("ClusterQueue", name, namespaceSelector={}, resourceGroups=groups, **spec), local]
 
 
-def of_turns(name, gpus):
+def of_turns(name, gpus, **spec):
     """One whose jobs can lose their turns."""
-    return queue(name, {GPU: str(gpus)}, preemption={"withinClusterQueue": "LowerPriority"})
+    return queue(name, {GPU: str(gpus)}, preemption={"withinClusterQueue": "LowerPriority"}, **spec)
+
+
+# By which Synergy gives a job its GPU type.
+CHECK = "synergy-rounds"
+CHECKED = {"admissionChecksStrategy": {"admissionChecks": [{"name": CHECK}]}}
 
 
 def round_policy(name, order, seconds, least=1, cost=1):

@@ -34,7 +34,7 @@ ARROWS = {
     "daemon": ["core", "http", "config"],
     "kube": ["core", "inventory", "profile", "cluster", "http", "json", "wire", "config"],
     "extender": ["core", "cluster", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "controller": ["core", "profile", "cluster", "admission", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "controller": ["core", "profile", "gavel", "cluster", "admission", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "deviceplugin": ["core", "inventory", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "nodeagent": ["core", "inventory", "profile", "progress", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "cli": ["core", "profile", "progress", "gavel", "cluster", "policy", "allocation", "engine", "baseline", "sim", "record", "http", "json", "wire", "config", "kube"],

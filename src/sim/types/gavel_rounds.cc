@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "gavel/policies.h"
-
 namespace synergy {
 namespace {
 
@@ -32,15 +30,11 @@ Gpus TypedServers::GpusOf(size_t type) const {
   return server.gpus * static_cast<int64_t>(counts[type]);
 }
 
-GavelRounds::GavelRounds(TypedServers servers, TypePolicy policy, const Options& options)
+GavelRounds::GavelRounds(TypedServers servers, TypeRounds rounds, const Options& options)
     : servers_(std::move(servers)),
       all_(servers_.All()),
-      policy_(policy),
       policy_name_(options.policy),
-      rounds_(GpusPerType(servers_),
-              {.round = options.round.count(),
-               .between_solves = policy.whole_types ? 0 : options.between_solves.count(),
-               .fifo = policy.fifo}) {
+      rounds_(std::move(rounds)) {
   size_t first = 0;
   for (const size_t count : servers_.counts) first_.push_back(std::exchange(first, first + count));
 }
@@ -48,12 +42,11 @@ GavelRounds::GavelRounds(TypedServers servers, TypePolicy policy, const Options&
 Result<GavelRounds> GavelRounds::Create(TypedServers servers, std::span<const Job> jobs,
                                         std::span<const ProfilesOnTypes> profiles,
                                         const Options& options) {
-  const auto policy = ParseTypePolicy(options.policy);
-  if (!policy) return Fail(policy.error());
-  GavelRounds rounds(std::move(servers), *policy, options);
-  auto gavel = MakeGavelPolicy(policy->program);
-  if (!gavel) return Fail(gavel.error());
-  rounds.gavel_ = *std::move(gavel);
+  auto by_types = TypeRounds::Create(
+      options.policy, servers.types,
+      {.round = options.round.count(), .between_solves = options.between_solves.count()});
+  if (!by_types) return Fail(by_types.error());
+  GavelRounds rounds(std::move(servers), *std::move(by_types), options);
   for (size_t type = 0; type < rounds.servers_.types.size(); ++type) {
     auto mechanism = MakeMechanism(options.mechanism);
     if (!mechanism) return Fail(mechanism.error());
@@ -64,7 +57,6 @@ Result<GavelRounds> GavelRounds::Create(TypedServers servers, std::span<const Jo
     if (!on_types) return Fail(on_types.error());
     rounds.on_types_.push_back(*std::move(on_types));
   }
-  rounds.known_.resize(jobs.size());
   rounds.positions_.resize(jobs.size());
   return rounds;
 }
@@ -91,59 +83,27 @@ Result<std::vector<GavelRounds::OnType>> GavelRounds::ReadJob(
                           job.id, job.gpus.count(), fmt::join(servers_.types, ", ")));
 }
 
-// An agnostic policy knows where a job runs at all.
-std::vector<double> GavelRounds::RatesOf(size_t place) const {
-  std::vector<double> rates;
-  for (const OnType& on_type : on_types_[place]) {
-    rates.push_back(policy_.aware ? on_type.rate : on_type.rate > 0 ? 1 : 0);
-  }
-  return rates;
-}
-
-Result<> GavelRounds::Solve(std::span<const Job> jobs, std::span<const size_t> places,
-                            Seconds now) {
-  GavelProblem problem{.types = servers_.types,
-                       .gpus = GpusPerType(servers_),
-                       .costs = servers_.costs,
-                       .jobs = {},
-                       .pairs = {},
-                       .entities = {}};
-  for (JobIndex job = 0; job < jobs.size(); ++job) {
-    GavelJob& asked = problem.jobs.emplace_back();
-    asked.name = NameOf(places[job]);
-    asked.gpus = static_cast<double>(jobs[job].gpus.count());
-    for (const OnType& on_type : on_types_[places[job]]) asked.throughput.push_back(on_type.rate);
-    asked.steps_left = jobs[job].remaining.count();
-    asked.waited = (now - jobs[job].arrival).count();
-  }
-  const auto answer = gavel_->Allocate(problem);
-  if (!answer) {
-    return Fail(answer.error().code,
-                fmt::format("{} at {} s: {}", policy_name_, now.count(), answer.error().message));
-  }
-  std::vector<RoundMechanism::Shares> shares;
-  for (size_t job = 0; job < problem.jobs.size(); ++job) {
-    shares.push_back({problem.jobs[job].name, answer->shares.jobs[job], {}});
-  }
-  rounds_.Solved(now.count(), shares);
-  return {};
-}
-
 Result<PlannedRound> GavelRounds::Decide(std::span<const Job> jobs, std::span<const size_t> places,
                                          Seconds now) {
+  std::vector<TypedJob> typed;
   for (JobIndex job = 0; job < jobs.size(); ++job) {
     const size_t place = places[job];
     positions_[place] = job;
-    if (known_[place]) continue;
-    known_[place] = true;
-    rounds_.Add(NameOf(place), static_cast<double>(jobs[job].gpus.count()), RatesOf(place));
+    TypedJob& asked = typed.emplace_back();
+    asked.name = NameOf(place);
+    asked.gpus = static_cast<double>(jobs[job].gpus.count());
+    for (const OnType& on_type : on_types_[place]) asked.throughput.push_back(on_type.rate);
+    asked.steps_left = jobs[job].remaining.count();
+    asked.waited = (now - jobs[job].arrival).count();
   }
-  if (rounds_.SolveIsDue(now.count())) {
-    const auto solved = Solve(jobs, places, now);
-    if (!solved) return Fail(solved.error());
+  const auto picks =
+      rounds_.Decide(typed, GpusPerType(servers_), servers_.costs, true, now.count());
+  if (!picks) {
+    return Fail(picks.error().code,
+                fmt::format("{} at {} s: {}", policy_name_, now.count(), picks.error().message));
   }
   std::vector<std::vector<JobIndex>> picked(servers_.types.size());
-  for (const GavelPick& pick : rounds_.Picks()) {
+  for (const GavelPick& pick : *picks) {
     picked[pick.type].push_back(positions_[std::stoull(pick.job)]);
   }
   PlannedRound decision;
@@ -189,7 +149,8 @@ void GavelRounds::Place(size_t type, const std::vector<JobIndex>& picked, std::s
 }
 
 bool GavelRounds::DecidesAgain(size_t waiting) const {
-  return policy_.whole_types ? !policy_.fifo && waiting > 0 : true;
+  const TypePolicy& policy = rounds_.policy();
+  return policy.whole_types ? !policy.fifo && waiting > 0 : true;
 }
 
 void GavelRounds::Book(Job& job, size_t place, Seconds stretch, Seconds /*now*/) {
@@ -198,9 +159,6 @@ void GavelRounds::Book(Job& job, size_t place, Seconds stretch, Seconds /*now*/)
   rounds_.Book(NameOf(place), static_cast<size_t>(after - first_.begin()) - 1, stretch.count());
 }
 
-void GavelRounds::Gone(size_t place) {
-  known_[place] = false;
-  rounds_.Remove(NameOf(place));
-}
+void GavelRounds::Gone(size_t place) { rounds_.Remove(NameOf(place)); }
 
 }  // namespace synergy

@@ -11,7 +11,6 @@
 // Threading: one owner.
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,11 +18,9 @@
 
 #include "baseline/mechanisms.h"
 #include "core/result.h"
-#include "gavel/policy.h"
-#include "gavel/round_mechanism.h"
+#include "gavel/type_rounds.h"
 #include "policy/job.h"
 #include "sim/simulator.h"
-#include "sim/types/type_policies.h"
 
 namespace synergy {
 
@@ -44,7 +41,7 @@ using ProfilesOnTypes = std::vector<const JobProfile*>;
 class GavelRounds final : public RoundPlanner {
  public:
   struct Options {
-    std::string policy;     // of type_policies.h
+    std::string policy;     // of gavel/type_policies.h
     std::string mechanism;  // of baseline/mechanisms.h
     Seconds round{300};
     Seconds between_solves{1920};  // at least, but for policies that give whole types
@@ -71,11 +68,9 @@ class GavelRounds final : public RoundPlanner {
     double rate = 0;  // with its fair share, in seconds of Job::remaining per second
   };
 
-  GavelRounds(TypedServers servers, TypePolicy policy, const Options& options);
+  GavelRounds(TypedServers servers, TypeRounds rounds, const Options& options);
 
   Result<std::vector<OnType>> ReadJob(const Job& job, const ProfilesOnTypes& profiles) const;
-  std::vector<double> RatesOf(size_t place) const;
-  Result<> Solve(std::span<const Job> jobs, std::span<const size_t> places, Seconds now);
   // The jobs at these positions of `jobs` on a type.
   void Place(size_t type, const std::vector<JobIndex>& picked, std::span<const Job> jobs,
              std::span<const size_t> places, PlannedRound& decision);
@@ -83,13 +78,10 @@ class GavelRounds final : public RoundPlanner {
   TypedServers servers_;
   std::vector<Server> all_;
   std::vector<size_t> first_;  // per type its first server
-  TypePolicy policy_;
   std::string policy_name_;
-  std::unique_ptr<GavelPolicy> gavel_;
-  RoundMechanism rounds_;
+  TypeRounds rounds_;
   std::vector<Mechanism> mechanisms_;          // per type
   std::vector<std::vector<OnType>> on_types_;  // by position in the trace
-  std::vector<bool> known_;                    // likewise: came and has not gone
   std::vector<JobIndex> positions_;            // likewise: in the list of the last round
 };
 

@@ -52,6 +52,33 @@ TEST(ExplainJobTest, AJobThatWaitsHasItsPlaceAndTheReason) {
   EXPECT_THAT(explanation.remarks, IsEmpty());
 }
 
+TEST(ExplainJobTest, AJobWithAGpuTypeSaysWhichAndWhy) {
+  QueueFacts facts = MakeQueue();
+  facts.policies[0].settings.policy = "gavel-las";
+  facts.policies[0].settings.given_order = true;
+  facts.workloads[0].checks = {{"synergy-rounds", "Pending", "", "", {}}};
+  facts.workloads[1].checks = {{"synergy-rounds", "Ready", "K80", "its turn is on K80", {}}};
+  EXPECT_THAT(ToText(Explained(facts, "a"), kQueueNow),
+              HasSubstr("GPU type K80: its turn is on K80\n"));
+  EXPECT_THAT(ToJson(ToTree(Explained(facts, "a"))), HasSubstr("\"gpuProduct\": \"K80\""));
+  EXPECT_THAT(ToText(Explained(facts, "b"), kQueueNow),
+              HasSubstr("GPU type any: it waits for its quota, or for its turn on a GPU type\n"));
+}
+
+TEST(ExplainJobTest, ADeadlineThatIsInDangerIsSaid) {
+  QueueFacts facts = MakeQueue();
+  wire::Workload& job = facts.workloads[1];
+  job.deadline = kQueueNow + std::chrono::hours(1);
+  EXPECT_THAT(Explained(facts, "a").remarks, Contains(HasSubstr("is not known")));
+  job.note->remaining = 7200;
+  EXPECT_THAT(Explained(facts, "a").remarks,
+              Contains(HasSubstr("is in danger: it needs 2h more by its progress, and 60m are")));
+  job.note->remaining = 1800;
+  EXPECT_THAT(Explained(facts, "a").remarks, Not(Contains(HasSubstr("deadline"))));
+  job.deadline = kQueueNow - std::chrono::hours(1);
+  EXPECT_THAT(Explained(facts, "a").remarks, Contains(HasSubstr("has passed")));
+}
+
 TEST(ExplainJobTest, PodsWithoutANodeAreNamed) {
   QueueFacts facts = MakeQueue();
   facts.pods[0].has_node = facts.pods[0].running = false;

@@ -48,7 +48,7 @@ tolerance: 0.05
 maxSpeedUp: 2.5
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt}
-kueue: {enabled: true, elastic: true}
+kueue: {enabled: true, elastic: true, typePatience: 45s}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
   probesAtOnce: 0, driftPercent: 20, driftTime: 1m}
 stalenessLimit: 1m
@@ -82,6 +82,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->progress.server_name, "agent.svc");
   EXPECT_EQ(config->progress.ca_file, "ca.crt");
   EXPECT_TRUE(config->kueue_enabled);
+  EXPECT_EQ(config->type_patience, std::chrono::seconds(45));
   EXPECT_FALSE(ControllerConfig().kueue_enabled);
   EXPECT_TRUE(config->kueue_elastic);
   EXPECT_FALSE(ControllerConfig().kueue_elastic);

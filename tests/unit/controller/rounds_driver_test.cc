@@ -81,6 +81,11 @@ class FakeRoundApi final : public kube::RoundApi {
   }
   int replaced = 0;     // workloads
   std::string refused;  // a job
+  Result<> AnswerCheck(const wire::Workload&, size_t, const wire::CheckAnswer&,
+                       std::stop_token) override {
+    return {};
+  }
+  Result<> ActivateCheck(const wire::QueuePart&, WallTime, std::stop_token) override { return {}; }
   Result<> WriteStatus(const wire::RoundPolicy& policy, const wire::RoundPolicyStatus& status,
                        std::stop_token) override {
     if (failure) return Fail(*failure);
@@ -188,6 +193,10 @@ class RoundsDriverTest : public ::testing::Test {
   HeardTurns events;
   std::map<std::string, PodProgress> progress;
   std::set<std::string> checkpointing;  // profiles
+  ClusterState state;
+  ProfileStore profiles{0.1};
+  TypeFacts facts{state, profiles,
+                  [](Gpus, const std::string&) { return std::optional<ResourceVector>(); }};
   RoundsDriver driver{objects,
                       api,
                       events,
@@ -199,6 +208,7 @@ class RoundsDriverTest : public ::testing::Test {
                       [this](const std::string& profile_namespace, const std::string& name) {
                         return checkpointing.contains(profile_namespace + "/" + name);
                       },
+                      facts,
                       clock,
                       log.log,
                       metrics};

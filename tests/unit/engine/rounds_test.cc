@@ -67,6 +67,16 @@ TEST(Rounds, TheLeastServedTakeTurns) {
             (Strings{"b: runs", "c: next", "a: next"}));
 }
 
+TEST(Rounds, AnOrderThatIsGivenGoesBeforeWhatTheyHaveHad) {
+  const Rounds rounds = Made("gavel-las", {.given_order = true});
+  const auto at = [](RoundWorkload workload, double place) {
+    workload.place = place;
+    return workload;
+  };
+  EXPECT_EQ(Bands(rounds, 1, {at(Admitted("a"), 2), at(Pending("b", 1, 900), 1), Pending("c")}),
+            (Strings{"b: runs", "a: next", "c: next"}));
+}
+
 TEST(Rounds, WhoRunsWithoutATurnIsNextSoThatOnlyThoseWithATurnReplaceIt) {
   const RoundDecision decision = Made("las").Decide(
       Gpus(1), std::vector{Admitted("a", 1, 300), Pending("b")}, true, kRoundBegins);

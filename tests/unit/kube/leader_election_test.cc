@@ -79,6 +79,28 @@ TEST_F(LeaderElectionTest, AKilledLeaderIsFollowedWhenItsLeaseIsOver) {
   EXPECT_TRUE(next->IsLeader());
 }
 
+TEST_F(LeaderElectionTest, OthersKnowWhenSomebodyLedLast) {
+  const auto first = Join("a");
+  clock_.AwaitSleepers(1);
+  EXPECT_EQ(first->LedLast(), clock_.Now());
+  const auto second = Join("b");
+  clock_.AwaitSleepers(2);
+  for (int i = 0; i < 10; ++i) NextTry(2);
+  EXPECT_LE(clock_.Now() - second->LedLast(), seconds(2)) << "it is renewed";
+}
+
+TEST_F(LeaderElectionTest, OneThatIsNotRenewedHasLedNoMoment) {
+  ASSERT_TRUE(client_->Post(
+      "/apis/coordination.k8s.io/v1/namespaces/synergy-system/leases",
+      wire::WriteNewLease("synergy-controller", "gone", seconds(10), clock_.WallNow())));
+  const Instant began = clock_.Now();
+  const auto next = Join("b");
+  clock_.AwaitSleepers(1);
+  for (int i = 0; i < 4; ++i) NextTry(1);
+  EXPECT_FALSE(next->IsLeader());
+  EXPECT_EQ(next->LedLast(), began);
+}
+
 TEST_F(LeaderElectionTest, WhoCannotRenewStopsLeadingBeforeOthersMayStart) {
   const auto leader = Join("a");
   clock_.AwaitSleepers(1);

@@ -55,6 +55,17 @@ TEST(RoundPolicies, HaveDefaults) {
   EXPECT_THAT(settings.queues.limits, ElementsAre(3250, 7200));
 }
 
+TEST(RoundPolicies, OfGavelsChooseTypesAndMayHavePrices) {
+  const RoundPolicy typed =
+      Read(R"("spec":{"policy":"gavel-cost","prices":{"V100":2.5,"K80":0.45}})").items.front();
+  EXPECT_TRUE(typed.ChoosesTypes());
+  EXPECT_THAT(typed.prices, ElementsAre(std::pair<const std::string, double>("K80", 0.45),
+                                        std::pair<const std::string, double>("V100", 2.5)));
+  EXPECT_FALSE(Read(R"("spec":{"policy":"las"})").items.front().ChoosesTypes());
+  EXPECT_THAT(Read(R"("spec":{"prices":{"K80":-1}})").problems,
+              ElementsAre(HasSubstr("spec.prices.K80: must be a number that is not negative")));
+}
+
 TEST(RoundPolicies, SayWhatIsWrong) {
   EXPECT_THAT(
       Read(R"("spec":{"promote":-1,"roundSeconds":"x"})").problems,

@@ -1,4 +1,4 @@
-#include "sim/types/type_policies.h"
+#include "gavel/type_policies.h"
 
 #include <array>
 #include <vector>
@@ -20,7 +20,7 @@ constexpr std::array<TypePolicyName, 8> kTypePolicyNames = {{
     {"gavel-ftf", "worst finish time against that with a part of the cluster least"},
     {"gavel-makespan", "the end of the last job soonest"},
     {"gavel-throughput", "the most work in total"},
-    {"gavel-cost", "the most work for its price (--prices)"},
+    {"gavel-cost", "the most work for its price"},
 }};
 
 struct Forms {
@@ -40,8 +40,12 @@ constexpr std::array<Forms, 8> kForms = {{
     {{.program = "finish_time_fairness"}, {.program = "finish_time_fairness_perf"}},
     {{.program = "min_total_duration"}, {.program = "min_total_duration_perf"}},
     {{.program = "max_sum_throughput"}, {.program = "max_sum_throughput_perf"}},
-    {{.program = "max_sum_throughput_normalized_by_cost", .by_cost = true},
-     {.program = "max_sum_throughput_normalized_by_cost_perf", .by_cost = true}},
+    {{.program = "max_sum_throughput_normalized_by_cost",
+      .with_deadlines = "max_sum_throughput_normalized_by_cost_SLOs",
+      .by_cost = true},
+     {.program = "max_sum_throughput_normalized_by_cost_perf",
+      .with_deadlines = "max_sum_throughput_normalized_by_cost_perf_SLOs",
+      .by_cost = true}},
 }};
 
 }  // namespace

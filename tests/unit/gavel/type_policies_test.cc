@@ -1,4 +1,4 @@
-#include "sim/types/type_policies.h"
+#include "gavel/type_policies.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Gavel's policies as the product's simulator knows them: gavel-las and so on, each also with
-// -agnostic behind it, for which all GPU types are as one.
+// Gavel's policies as RoundPolicies and the product's simulator name them: gavel-las and so on,
+// each also with -agnostic behind it, for which all GPU types are as one.
 //
 // Threading: values.
 
@@ -25,6 +25,8 @@ bool IsTypePolicy(std::string_view name);
 
 struct TypePolicy {
   std::string_view program;  // as gavel/policies.h names it
+  // The same where some jobs have deadlines; empty: it knows of none.
+  std::string_view with_deadlines;
   bool aware = true;
   bool by_cost = false;
   // Gives jobs all of their time on one type, so that there is nothing to keep to: asked whenever

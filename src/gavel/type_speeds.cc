@@ -1,0 +1,89 @@
+#include "gavel/type_speeds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace synergy {
+namespace {
+
+// Cosines that differ by less are the same: on one type alone they all are.
+constexpr double kSameDistance = 1e-9;
+
+struct Likeness {
+  double cosine = 0;
+  double scale = 0;  // from the other's unit to the own one
+};
+
+// None: they have no type in common.
+std::optional<Likeness> Compare(const KnownSpeeds& own, const KnownSpeeds& other) {
+  double dot = 0;
+  double own_square = 0;
+  double other_square = 0;
+  for (size_t type = 0; type < own.size(); ++type) {
+    if (!own[type] || !other[type]) continue;
+    dot += *own[type] * *other[type];
+    own_square += *own[type] * *own[type];
+    other_square += *other[type] * *other[type];
+  }
+  if (dot <= 0) return std::nullopt;
+  return Likeness{dot / std::sqrt(own_square * other_square), dot / other_square};
+}
+
+// To a mean of 1 over the types that are known; none: nothing above 0 is.
+std::optional<Likeness> ToMeanOfOne(const KnownSpeeds& other) {
+  double sum = 0;
+  double count = 0;
+  for (const std::optional<double>& speed : other) {
+    if (!speed) continue;
+    sum += *speed;
+    ++count;
+  }
+  if (sum <= 0) return std::nullopt;
+  return Likeness{1, count / sum};
+}
+
+}  // namespace
+
+std::vector<TypeSpeed> EstimateSpeeds(const KnownSpeeds& own, std::span<const KnownSpeeds> others) {
+  double own_sum = 0;
+  double own_count = 0;
+  for (const std::optional<double>& speed : own) {
+    if (!speed || *speed <= 0) continue;
+    own_sum += *speed;
+    ++own_count;
+  }
+  std::vector<std::optional<Likeness>> alike;
+  for (const KnownSpeeds& other : others)
+    alike.push_back(own_sum > 0 ? Compare(own, other) : ToMeanOfOne(other));
+  std::vector<TypeSpeed> speeds;
+  for (size_t type = 0; type < own.size(); ++type) {
+    if (own[type]) {
+      speeds.push_back({*own[type], false});
+      continue;
+    }
+    double nearest = -1;
+    for (size_t at = 0; at < others.size(); ++at) {
+      if (alike[at] && others[at][type]) nearest = std::max(nearest, alike[at]->cosine);
+    }
+    double of_nearest = 0;
+    double nearest_count = 0;
+    double of_all = 0;
+    double count = 0;
+    for (size_t at = 0; at < others.size(); ++at) {
+      if (!alike[at] || !others[at][type]) continue;
+      const double estimate = *others[at][type] * alike[at]->scale;
+      of_all += estimate;
+      ++count;
+      if (alike[at]->cosine < nearest - kSameDistance) continue;
+      of_nearest += estimate;
+      ++nearest_count;
+    }
+    const double nothing = own_sum > 0 ? own_sum / own_count : 1;
+    speeds.push_back(
+        {count > 0 ? 0.5 * of_nearest / nearest_count + 0.5 * of_all / count : nothing, true});
+  }
+  return speeds;
+}
+
+}  // namespace synergy

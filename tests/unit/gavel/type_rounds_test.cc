@@ -1,0 +1,148 @@
+#include "gavel/type_rounds.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace synergy::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+constexpr size_t kFast = 0;
+constexpr size_t kSlow = 1;
+
+TypedJob Job(const std::string& name, std::vector<double> throughput) {
+  TypedJob job;
+  job.name = name;
+  job.throughput = std::move(throughput);
+  job.steps_left = 1000;
+  return job;
+}
+
+class TypeRoundsTest : public ::testing::Test {
+ protected:
+  void Use(const char* policy, double restart_cost = 0) {
+    rounds_.emplace(
+        *TypeRounds::Create(policy, {"fast", "slow"},
+                            {.round = 300, .between_solves = 1920, .restart_cost = restart_cost}));
+  }
+  std::vector<GavelPick> Decide(const std::vector<TypedJob>& jobs, bool begins = true) {
+    const auto picks = rounds_->Decide(jobs, gpus_, prices_, begins, now_);
+    EXPECT_TRUE(picks.has_value()) << (picks ? "" : picks.error().message);
+    return picks.value_or(std::vector<GavelPick>());
+  }
+  // So many rounds, in which all do as they are told; the part of them that the job had the type.
+  double PartOn(std::vector<TypedJob> jobs, const std::string& name, size_t type, int count) {
+    int had = 0;
+    for (int round = 0; round < count; ++round) {
+      const std::vector<GavelPick> picks = Decide(jobs);
+      for (TypedJob& job : jobs) job.on.reset();
+      for (const GavelPick& pick : picks) {
+        for (TypedJob& job : jobs) {
+          if (job.name == pick.job) job.on = pick.type;
+        }
+        rounds_->Book(pick.job, pick.type, 300);
+        had += pick.job == name && pick.type == type ? 1 : 0;
+      }
+      now_ += 300;
+    }
+    return had / static_cast<double>(count);
+  }
+
+  std::optional<TypeRounds> rounds_;
+  std::vector<double> gpus_ = {1, 1};
+  std::vector<double> prices_;
+  double now_ = 10'000;
+};
+
+TEST_F(TypeRoundsTest, EachHasTheTypeOnWhichItIsWorthMore) {
+  Use("gavel-las");
+  EXPECT_THAT(Decide({Job("a", {2, 1.9}), Job("b", {4, 1})}),
+              ElementsAre(GavelPick{"b", kFast}, GavelPick{"a", kSlow}));
+}
+
+TEST_F(TypeRoundsTest, EqualJobsShareTheFastType) {
+  Use("gavel-las");
+  const std::vector<TypedJob> jobs = {Job("a", {2, 1}), Job("b", {2, 1})};
+  EXPECT_NEAR(PartOn(jobs, "a", kFast, 20), 0.5, 0.1);
+}
+
+TEST_F(TypeRoundsTest, AMoveThatDoesNotPayIsMadeForNobodysSakeOnly) {
+  // 2 (300 - 200) < 1 x 300: neither gains by the change.
+  Use("gavel-las", 200);
+  std::vector<TypedJob> jobs = {Job("a", {2, 1}), Job("b", {2, 1})};
+  EXPECT_NEAR(PartOn(jobs, "a", kFast, 20) * 20, 20, 1) << "they stay where they are";
+  // Somebody who waits has the fast type in its turn.
+  Use("gavel-las", 200);
+  jobs.push_back(Job("c", {2, 0}));
+  EXPECT_GT(PartOn(jobs, "c", kFast, 20), 0.2);
+}
+
+TEST_F(TypeRoundsTest, AMoveThatPaysIsMade) {
+  Use("gavel-las", 30);
+  std::vector<TypedJob> jobs = {Job("a", {4, 1})};
+  jobs[0].on = kSlow;
+  EXPECT_THAT(Decide(jobs), ElementsAre(GavelPick{"a", kFast}));
+}
+
+TEST_F(TypeRoundsTest, WhoMayNotBeMovedHasItsTypeBeforeAllOthers) {
+  Use("gavel-las");
+  std::vector<TypedJob> jobs = {Job("a", {4, 1}), Job("b", {4, 1})};
+  jobs[1].on = kFast;
+  jobs[1].stays = true;
+  EXPECT_DOUBLE_EQ(PartOn({jobs[0]}, "a", kFast, 1), 1);
+  for (int round = 0; round < 5; ++round) {
+    EXPECT_THAT(Decide(jobs), UnorderedElementsAre(GavelPick{"b", kFast}, GavelPick{"a", kSlow}));
+    now_ += 2000;
+  }
+}
+
+TEST_F(TypeRoundsTest, WithinARoundWhatIsFreeGoesToWhoeverWaits) {
+  Use("gavel-las");
+  EXPECT_THAT(Decide({Job("a", {4, 1}), Job("b", {4, 3})}),
+              ElementsAre(GavelPick{"a", kFast}, GavelPick{"b", kSlow}));
+  now_ += 10;
+  EXPECT_THAT(Decide({Job("b", {4, 3}), Job("c", {9, 1})}, false),
+              UnorderedElementsAre(GavelPick{"c", kFast}, GavelPick{"b", kSlow}));
+}
+
+TEST_F(TypeRoundsTest, ATypeWithoutGpusIsNone) {
+  Use("gavel-las");
+  gpus_ = {0, 1};
+  EXPECT_THAT(Decide({Job("a", {4, 1}), Job("only-fast", {4, 0})}),
+              ElementsAre(GavelPick{"a", kSlow}));
+  gpus_ = {0, 0};
+  now_ += 2000;
+  EXPECT_THAT(Decide({Job("a", {4, 1})}), IsEmpty());
+  gpus_ = {1, 0};
+  now_ += 2000;
+  EXPECT_THAT(Decide({Job("a", {4, 1})}), ElementsAre(GavelPick{"a", kFast}));
+}
+
+TEST_F(TypeRoundsTest, DeadlinesThatCannotBeKeptAreNamed) {
+  Use("gavel-cost");
+  prices_ = {10, 1};
+  std::vector<TypedJob> jobs = {Job("late", {4, 1}), Job("in-time", {4, 1})};
+  jobs[0].deadline = 10;
+  jobs[1].deadline = 300;
+  EXPECT_THAT(Decide(jobs), ElementsAre(GavelPick{"in-time", kFast}, GavelPick{"late", kSlow}));
+  EXPECT_THAT(rounds_->missed(), ElementsAre("late"));
+}
+
+TEST_F(TypeRoundsTest, WhatAPolicyCannotDoWithoutIsNamed) {
+  Use("gavel-makespan");
+  TypedJob job = Job("a", {2, 1});
+  job.steps_left.reset();
+  const auto picks = rounds_->Decide(std::vector{job}, gpus_, prices_, true, now_);
+  EXPECT_THAT(picks.error().message, HasSubstr("num_steps_remaining[\"a\"]"));
+  EXPECT_FALSE(TypeRounds::Create("las", {"fast"}, {}).has_value());
+}
+
+}  // namespace
+}  // namespace synergy::testing
