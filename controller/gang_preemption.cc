@@ -64,11 +64,12 @@ void GangPreemption::Look(const std::stop_token& stop) {
     Rest& rest = rests_[gang.name];
     if (now < rest.until) continue;
     const auto victims = VictimsOf(*snapshot, gang, settings_.headroom, wall);
-    if (!victims || victims->pods.empty()) {
-      rest.until = now + settings_.look_again;
-      continue;
-    }
-    return Begin(gang, *victims, stop);
+    if (victims && !victims->pods.empty()) return Begin(gang, *victims, stop);
+    // One in each step, which is dear in a large cluster: all have their turn before it comes
+    // again.
+    const auto others = std::chrono::seconds(gangs.size());
+    rest.until = now + std::max<Duration>(settings_.look_again, others);
+    return;
   }
 }
 

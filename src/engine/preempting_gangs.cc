@@ -1,6 +1,7 @@
 #include "engine/preempting_gangs.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -18,6 +19,19 @@ bool WaitsLongEnough(const Pod& pod, const GangPreemptionRules& rules, WallTime 
   const Waiting& waiting = *pod.waiting;
   return waiting.scheduler == rules.scheduler_name && waiting.unschedulable &&
          !waiting.never_preempts && waiting.since + rules.patience <= now;
+}
+
+// Of all who may be evicted.
+int32_t LowestPriority(const ClusterSnapshot& snapshot) {
+  int32_t lowest = std::numeric_limits<int32_t>::max();
+  for (NodeIndex node = 0; node < snapshot.size(); ++node) {
+    if (!snapshot.node(node).exists) continue;
+    for (const auto& pod : snapshot.node(node).detail->pods) {
+      if (pod->priority < lowest && !pod->waiting && pod->UsesGpus() && MayBeEvicted(*pod))
+        lowest = pod->priority;
+    }
+  }
+  return lowest;
 }
 
 bool IsWhole(const ClusterSnapshot& snapshot, const Gang& gang) {
@@ -46,7 +60,10 @@ std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
     gang.members.push_back(pod);
   }
   std::vector<WaitingGang> due;
+  if (gangs.size() == not_yet.size()) return due;
+  const int32_t lowest = LowestPriority(snapshot);
   for (auto& [name, gang] : gangs) {
+    if (gang.priority <= lowest) continue;
     if (not_yet.contains(name) || !IsWhole(snapshot, *gang.members.front()->gang)) continue;
     std::sort(gang.members.begin(), gang.members.end(),
               [](const auto& a, const auto& b) { return a->name < b->name; });

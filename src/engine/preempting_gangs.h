@@ -45,6 +45,7 @@ struct WaitingGang {
 //   * of which members do not exist yet, while none of it runs
 //   * with a member that is not Unschedulable by our scheduler, for `patience`
 //   * with a member that says preemptionPolicy: Never
+//   * than whose nobody's priority is lower who may be evicted
 std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
                                            const std::vector<std::shared_ptr<const Pod>>& waiting,
                                            const GangPreemptionRules& rules, WallTime now);

@@ -51,6 +51,7 @@ class FakeKueue final : public kube::RoundApi {
                      std::stop_token stop) override {
     return WritePriority(workload, workload.priority, note, std::move(stop));
   }
+  Result<> WriteWorkers(const wire::QueuedJob&, int64_t, std::stop_token) override { return {}; }
   Result<> WriteStatus(const wire::RoundPolicy&, const wire::RoundPolicyStatus& status,
                        std::stop_token) override {
     for (const auto& queue : status.queues) problems[queue.name] = queue.message;

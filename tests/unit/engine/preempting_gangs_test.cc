@@ -20,7 +20,10 @@ using ::testing::SizeIs;
 
 class PreemptingGangsTest : public ::testing::Test {
  protected:
-  PreemptingGangsTest() { state.UpsertNode(NodeOfFour("n1")); }
+  PreemptingGangsTest() {
+    state.UpsertNode(NodeOfFour("n1"));
+    state.UpsertPod(WithPriority(ManagedPod("lowest", "n1", 3), -1));
+  }
 
   void Add(const std::string& name, const std::string& gang, int32_t size, int32_t priority = 0,
            const std::string& node = {}) {
@@ -87,6 +90,17 @@ TEST_F(PreemptingGangsTest, AMemberThatDoesNotWaitForRoomKeepsItsGangOut) {
   }
 }
 
+TEST_F(PreemptingGangsTest, AGangThanWhichNobodyHasALowerPriorityIsLeftOut) {
+  Add("m-0", "gang", 1);
+  EXPECT_THAT(Names(), ElementsAre("gang"));
+  Pod unmanaged = *state.FindPod("lowest");
+  unmanaged.fungible = nullptr;
+  state.UpsertPod(unmanaged);
+  EXPECT_THAT(Names(), IsEmpty());
+  state.UpsertPod(ManagedPod("equal", "n1", 3));
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
 TEST_F(PreemptingGangsTest, PodsThatAreNotManagedOrAreKueuesAreNotEvicted) {
   Pod pod = ManagedPod("a", "n1", 3);
   EXPECT_TRUE(MayBeEvicted(pod));
@@ -97,6 +111,7 @@ TEST_F(PreemptingGangsTest, PodsThatAreNotManagedOrAreKueuesAreNotEvicted) {
 }
 
 TEST_F(PreemptingGangsTest, OnlyNodesWhereTheMembersMayGoAreEmptied) {
+  state.RemovePod("lowest");
   Node other = NodeOfFour("other");
   other.taints.push_back({.key = "reserved", .value = "", .effect = "NoSchedule"});
   state.UpsertNode(other);
