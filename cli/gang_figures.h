@@ -1,7 +1,7 @@
 #pragma once
 
 // What became of the jobs of several pods in a simulated run: how far they were spread, and what
-// they waited for (docs/simulator.md#gangs).
+// they waited for (docs/simulator.md#figures-gangs).
 //
 // Threading: pure.
 
