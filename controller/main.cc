@@ -10,7 +10,9 @@ int main(int argc, char** argv) {
   synergy::config::ControllerConfig config;
   synergy::daemon::CommandLine line(
       {.program = "synergy-controller",
-       .description = "The companion: admission of GPU pods and TrainingProfiles, and the tuner",
+       .description =
+           "Sizes GPU pods when they are created, measures workloads, changes CPU and memory "
+           "of running pods, and gives jobs in Kueue's queues their turns",
        .config_page = "docs/operating-companion.md",
        .example = "--kubeconfig ~/.kube/config --tls-cert-file tls.crt "
                   "--tls-private-key-file tls.key"});

@@ -341,10 +341,10 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
     for (const auto& victim : victims.pods) node.uids.push_back(victim->uid);
     node.disruption_budget_violations = victims.disruption_budget_violations;
   }
-  log_.Info("pre-emption considered", {{"request", ids_.Current(args->pod.uid)},
-                                       {"pod", args->pod.Key()},
-                                       {"proposed_nodes", args->victims_by_node.size()},
-                                       {"kept_nodes", nodes.size()}});
+  log_.Info("preemption considered", {{"request", ids_.Current(args->pod.uid)},
+                                      {"pod", args->pod.Key()},
+                                      {"proposed_nodes", args->victims_by_node.size()},
+                                      {"kept_nodes", nodes.size()}});
   std::string answer = wire::WritePreemptionResult(nodes);
   if (journal_ != nullptr) {
     decision::Preempt told{

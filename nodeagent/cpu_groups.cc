@@ -135,8 +135,9 @@ Result<std::unique_ptr<CpuGroups>> FindCpuGroups(std::string cgroup_folder,
   if (fs::exists(cgroup_folder + "/cpu.stat", error)) {
     return std::make_unique<V2CpuGroups>(std::move(cgroup_folder), std::move(kubelet_cgroup_root));
   }
-  return Fail(ErrorCode::kNotFound,
-              fmt::format("{}: no CPU controller of cgroup v1 or v2 is here", cgroup_folder));
+  return Fail(
+      ErrorCode::kNotFound,
+      fmt::format("{}: no CPU controller of control groups v1 or v2 is here", cgroup_folder));
 }
 
 }  // namespace synergy::nodeagent

@@ -63,8 +63,9 @@ Result<std::unique_ptr<MemoryGroups>> FindMemoryGroups(std::string cgroup_folder
   const Result<std::string> controllers = ReadCgroupFile(cgroup_folder + "/cgroup.controllers");
   if (controllers && controllers->find("memory") != std::string::npos)
     return make(Version::kV2, cgroup_folder);
-  return Fail(ErrorCode::kNotFound,
-              fmt::format("{}: no memory controller of cgroup v1 or v2 is here", cgroup_folder));
+  return Fail(
+      ErrorCode::kNotFound,
+      fmt::format("{}: no memory controller of control groups v1 or v2 is here", cgroup_folder));
 }
 
 }  // namespace synergy::nodeagent

@@ -75,7 +75,7 @@ Result<MemorySample> V1MemoryGroup::Sample() {
 }
 
 Result<bool> V1MemoryGroup::Drop(Bytes) {
-  return Fail(ErrorCode::kInvalid, "cgroup v1 drops all of a group's page cache or none");
+  return Fail(ErrorCode::kInvalid, "control groups v1 drop all of a group's page cache or none");
 }
 
 Result<Bytes> V1MemoryGroup::Limit() {
