@@ -64,7 +64,7 @@ void GangPreemption::Look(const std::stop_token& stop) {
     Rest& rest = rests_[gang.name];
     if (now < rest.until) continue;
     const auto victims = VictimsOf(*snapshot, gang, settings_.headroom, wall);
-    if (victims && !victims->pods.empty()) return Begin(gang, *victims, stop);
+    if (victims && !victims->pods.empty()) return Begin(*snapshot, gang, *victims, stop);
     // One in each step, which is dear in a large cluster: all have their turn before it comes
     // again.
     const auto others = std::chrono::seconds(gangs.size());
@@ -73,15 +73,14 @@ void GangPreemption::Look(const std::stop_token& stop) {
   }
 }
 
-void GangPreemption::Begin(const WaitingGang& gang, const GangVictims& victims,
-                           const std::stop_token& stop) {
+void GangPreemption::Begin(const ClusterSnapshot& snapshot, const WaitingGang& gang,
+                           const GangVictims& victims, const std::stop_token& stop) {
   const Instant now = clock_.Now();
   Attempt attempt{.gang = gang, .members = {}, .asked = {}, .refused = victims.pods};
   attempt.victims = victims.pods.size();
   attempt.began = now;
-  const auto snapshot = state_.Snapshot();
   for (size_t i = 0; i < gang.members.size(); ++i) {
-    attempt.members.push_back({gang.members[i], snapshot->node(victims.places[i]).detail->name});
+    attempt.members.push_back({gang.members[i], snapshot.node(victims.places[i]).detail->name});
   }
   attempt_ = std::move(attempt);
   if (!KeepPlaces(*attempt_, stop)) {

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "cluster/claims.h"
+#include "cluster/cluster_snapshot.h"
 #include "cluster/cluster_state.h"
 #include "core/clock.h"
 #include "core/log.h"
@@ -92,7 +93,9 @@ class GangPreemption {
 
   void Look(const std::stop_token& stop);
   void Advance(const std::stop_token& stop);
-  void Begin(const WaitingGang& gang, const GangVictims& victims, const std::stop_token& stop);
+  // `snapshot`: the one that the victims were chosen in.
+  void Begin(const ClusterSnapshot& snapshot, const WaitingGang& gang, const GangVictims& victims,
+             const std::stop_token& stop);
   // Whether all of them are kept, until `keep` from now.
   bool KeepPlaces(Attempt& attempt, const std::stop_token& stop);
   // An error where one would be refused.

@@ -8,7 +8,6 @@
 #include <numeric>
 #include <set>
 #include <span>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -65,10 +64,7 @@ class VictimSearch {
     std::iota(all_.begin(), all_.end(), NodeIndex{0});
     nodes_.reserve(snapshot.size());
     for (const NodeIndex node : all_) nodes_.push_back(Soon(snapshot.node(node), now));
-    for (const auto& member : members) {
-      uids_.insert(member->uid);
-      priority_ = std::min(priority_, member->priority);
-    }
+    for (const auto& member : members) priority_ = std::min(priority_, member->priority);
   }
 
   std::optional<GangVictims> Search() {
@@ -107,7 +103,7 @@ class VictimSearch {
       if (!nodes_[node].exists) continue;
       for (const auto& pod : nodes_[node].detail->pods) {
         // A place that is kept, held or expected is nobody's who trains.
-        if (pod->waiting || uids_.contains(pod->uid)) continue;
+        if (pod->waiting || IsOwn(*pod)) continue;
         const bool of_gang = pod->gang && pod->gang->problem.empty();
         if (!of_gang && !pod->UsesGpus()) continue;
         size_t at = units.size();
@@ -121,6 +117,12 @@ class VictimSearch {
       units[at].broken = units[at].pods.size() < size;
     }
     return units;
+  }
+
+  // One of the same gang, which runs already.
+  bool IsOwn(const Pod& pod) const {
+    const auto& own = members_.front()->gang;
+    return pod.gang && own && pod.gang->name == own->name;
   }
 
   void Add(Unit& unit, NodeIndex node, const std::shared_ptr<const Pod>& pod) const {
@@ -234,7 +236,6 @@ class VictimSearch {
   const MayEvict& may_evict_;
   std::vector<NodeIndex> all_;
   std::vector<NodeState> nodes_;  // as they will be soon
-  std::set<std::string> uids_;    // of the members
   int32_t priority_ = std::numeric_limits<int32_t>::max();
 };
 

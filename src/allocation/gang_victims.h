@@ -39,8 +39,8 @@ struct GangVictims {
 // Whether a pod with GPUs, as its gang's others, may be evicted at all. Priority apart.
 using MayEvict = std::function<bool(const Pod& pod)>;
 
-// For members that are not bound. None where it does not help to evict anybody. `now`: for what can
-// be cut.
+// For the members of one gang that are not bound; others of it are not evicted for them. None where
+// it does not help to evict anybody. `now`: for what can be cut.
 std::optional<GangVictims> SelectGangVictims(const ClusterSnapshot& snapshot,
                                              const std::vector<std::shared_ptr<const Pod>>& members,
                                              const ReserveRule& reserve, const MayGo& may_go,

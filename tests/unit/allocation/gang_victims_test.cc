@@ -113,6 +113,14 @@ TEST_F(GangVictimsTest, AGangOfWhichOneMayNotGoStays) {
   EXPECT_THAT(VictimsFor(4), UnorderedElementsAre("first", "second"));
 }
 
+TEST_F(GangVictimsTest, ThoseOfItsOwnWhoRunAlreadyStay) {
+  HaveNode("a");
+  Running("own", "a", 4, 0, "important", 5);
+  Running("low", "a", 4, 1);
+  EXPECT_THAT(VictimsFor(4), ElementsAre("low"));
+  EXPECT_THAT(VictimsFor(5), ElementsAre("nobody helps"));
+}
+
 TEST_F(GangVictimsTest, AmongEqualsBrokenGangsGoFirstThenThoseWithTheFewestGpus) {
   for (const char* node : {"a", "b", "c"}) HaveNode(node);
   Running("whole", "a", 8, 0, "whole", 1);

@@ -81,6 +81,12 @@ class GangPreemptionTest : public ::testing::Test {
       api.Remove(name);
     }
   }
+  // Their replacements have come, on the room that was made.
+  void VictimsAreBack() {
+    for (const char* name : {"v-0", "v-1"}) AddPod(name, "n1", 1, "victim", 2);
+    AddPod("alone", "n1", 2);
+    evictions.evicted.clear();
+  }
   void Bind(const std::string& name) {
     api.Change(name, [](Pod& pod) {
       pod.node = "n1";
@@ -166,9 +172,7 @@ TEST_F(GangPreemptionTest, AGangThatIsNotBoundInTheRoomRestsTwiceAsLongEachTime)
   After(61s);
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("in_vain")));
   EXPECT_FALSE(HasPlace("m-0"));
-  for (const char* name : {"v-0", "v-1"}) AddPod(name, "n1", 1, "victim", 2);
-  AddPod("alone", "n1", 2);
-  evictions.evicted.clear();
+  VictimsAreBack();
   After(59s);
   EXPECT_THAT(evictions.evicted, IsEmpty());
   After(2s);
@@ -176,9 +180,7 @@ TEST_F(GangPreemptionTest, AGangThatIsNotBoundInTheRoomRestsTwiceAsLongEachTime)
   Leave({"v-0", "v-1", "alone"});
   After(1s);
   After(61s);
-  for (const char* name : {"v-0", "v-1"}) AddPod(name, "n1", 1, "victim", 2);
-  AddPod("alone", "n1", 2);
-  evictions.evicted.clear();
+  VictimsAreBack();
   After(118s);
   EXPECT_THAT(evictions.evicted, IsEmpty());
   After(3s);
