@@ -244,9 +244,11 @@ Result<SimulationRun> RunOnTypes(const SimulateArguments& arguments, const Simul
       profiles.push_back(profile ? &*profile : nullptr);
     }
   }
-  auto rounds = GavelRounds::Create(
-      types.servers, jobs, on_types,
-      {.policy = result.policy, .mechanism = result.mechanism, .round = options.round});
+  auto rounds = GavelRounds::Create(types.servers, jobs, on_types,
+                                    {.policy = result.policy,
+                                     .mechanism = result.mechanism,
+                                     .round = options.round,
+                                     .restart_cost = options.restart_cost});
   if (!rounds) return Fail(rounds.error());
   return SimulateRounds(types.servers.All(), jobs, *rounds, InRounds(arguments, options), progress);
 }

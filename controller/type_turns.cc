@@ -13,8 +13,6 @@ namespace {
 
 // Of a job of which nobody knows how long it goes on.
 constexpr double kUnknownSeconds = 3600;
-// The policy is asked again when so many rounds have passed: the authors' 1920 s of 300 s each.
-constexpr double kRoundsBetweenSolves = 6.4;
 
 double Best(const std::vector<double>& speeds) {
   return speeds.empty() ? 0 : *std::max_element(speeds.begin(), speeds.end());
@@ -184,11 +182,9 @@ Result<> TypeTurns::Divide(const wire::RoundPolicy& policy, const Rounds& rounds
   for (auto& [priority, jobs] : classes) {
     auto of_class = divided.classes.find(priority);
     if (of_class == divided.classes.end()) {
-      auto made =
-          TypeRounds::Create(policy.settings.policy, types,
-                             {.round = round,
-                              .between_solves = round * kRoundsBetweenSolves,
-                              .restart_cost = Seconds(policy.settings.restart_cost).count()});
+      auto made = TypeRounds::Create(
+          policy.settings.policy, types,
+          {.round = round, .restart_cost = Seconds(policy.settings.restart_cost).count()});
       if (!made) return Fail(made.error());
       of_class = divided.classes.emplace(priority, *std::move(made)).first;
     }

@@ -14,6 +14,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh replay [--part decisions|one-by-one|free|all] [--pods N] [--runs N] [--nodes N] [--json FILE]
        scripts/bench.sh turns [--runs N] [--round SECONDS] [--json FILE]
        scripts/bench.sh optimus [--runs N] [--round SECONDS] [--json FILE]
+       scripts/bench.sh types [--trace FILE] [--policies NAME,NAME] [--round SECONDS] [--json FILE]
        scripts/bench.sh rounds-chaos [--jobs N] [--seconds N] [--kill-every N] [--json FILE]
        scripts/bench.sh gangs [--rounds N] [--seed N] [--json FILE]
        scripts/bench.sh tuner [--part passes|work|all] [--nodes N] [--changes N] [--patches-per-second N] [--json FILE]
@@ -87,6 +88,20 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --runs N          how often (1)
       --round SECONDS   length of a round (20)
       --instance N      which ports and addresses the test cluster takes (9)
+  types       how long the jobs of a trace take whose GPU type Gavel's policies choose, in a queue of Kueue's on simulated nodes of
+              three products, against synergy simulate (root; scripts/setup.sh installs what it needs); half an hour
+      --trace FILE      of Gavel's authors (tests/data/gavel/runs/cont_single_80.trace)
+      --jobs N          only the first N (80)
+      --policies NAME,NAME   the second to be slower by what the simulator says (gavel-las,gavel-las-agnostic)
+      --nodes N         nodes of each product, with a GPU each (12)
+      --round SECONDS   length of a round (20)
+      --compression N   by which the jobs' work is divided (120)
+      --arrivals N      by which the time from one job to the next is divided (360)
+      --cost SECONDS    of a move, as the policy is told (4)
+      --goal X          how far mean completion times may be off (0.05)
+      --patience SECONDS   after which a run is given up (2400)
+      --keep FOLDER     keeps every job's runs there
+      --instance N      which ports and addresses the test cluster takes (11)
   rounds-chaos    jobs that take turns in a queue of Kueue's on simulated nodes while the controller is killed again and again:
               all finish, within the quota, and nothing is forgotten (scripts/setup.sh installs what it needs); a quarter of an hour
       --jobs N          jobs, of 1, 2 and 4 GPUs (100)
@@ -263,6 +278,13 @@ run_trainings() {
     python3 "$repository/tests/cluster/$1" "${@:2}"
 }
 
+run_types() {
+  say "building the programs (release)"
+  (cd "$repository" && cmake --preset release >/dev/null &&
+    cmake --build --preset release --target synergy synergy-extender synergy-controller) >&2
+  SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/types_bench.py" "$@"
+}
+
 run_rounds_chaos() {
   say "building the extender and the controller (release)"
   (cd "$repository" && cmake --preset release >/dev/null &&
@@ -360,7 +382,7 @@ case ${1-} in
   device-plugin) run_device_plugin "${@:2}" ;;
   rounds-chaos) run_rounds_chaos "${@:2}" ;;
   objective | round | rounds | simulate) run_rounds "$@" ;;
-  extender | scheduler | relist | lists | webhook | nodes | profiling | replay | gangs | tuner | turns | optimus) "run_$1" "${@:2}" ;;
+  extender | scheduler | relist | lists | webhook | nodes | profiling | replay | gangs | tuner | turns | optimus | types) "run_$1" "${@:2}" ;;
   guard | progress | pulls | gavel) "run_$1" "${@:2}" ;;
   -h | --help | help) usage ;;
   '') usage >&2 && exit 2 ;;

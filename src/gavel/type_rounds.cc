@@ -7,6 +7,11 @@
 #include "gavel/policies.h"
 
 namespace synergy {
+namespace {
+
+constexpr double kRoundsBetweenSolves = 6.4;
+
+}  // namespace
 
 TypeRounds::TypeRounds(TypePolicy policy, std::vector<std::string> types, const Options& options)
     : policy_(policy),
@@ -14,7 +19,7 @@ TypeRounds::TypeRounds(TypePolicy policy, std::vector<std::string> types, const 
       options_(options),
       rounds_(std::vector<double>(types_.size(), 0),
               {.round = options.round,
-               .between_solves = policy.whole_types ? 0 : options.between_solves,
+               .between_solves = policy.whole_types ? 0 : options.round * kRoundsBetweenSolves,
                .fifo = policy.fifo}) {}
 
 Result<TypeRounds> TypeRounds::Create(std::string_view policy, std::vector<std::string> types,
@@ -24,11 +29,32 @@ Result<TypeRounds> TypeRounds::Create(std::string_view policy, std::vector<std::
   return TypeRounds(*parsed, std::move(types), options);
 }
 
+std::vector<TypedJob> TypeRounds::MovedUp(std::span<const TypedJob> jobs,
+                                          const std::vector<double>& gpus) const {
+  std::vector<TypedJob> moved(jobs.begin(), jobs.end());
+  std::vector<double> free = gpus;
+  for (const TypedJob& job : moved) {
+    if (job.on) free[*job.on] -= job.gpus;
+  }
+  for (TypedJob& job : moved) {
+    if (!job.on || job.stays) continue;
+    size_t best = *job.on;
+    for (size_t type = 0; type < types_.size(); ++type) {
+      const bool faster = job.throughput[type] > job.throughput[best];
+      if (faster && free[type] >= job.gpus && Pays(job, type)) best = type;
+    }
+    free[*job.on] += job.gpus;
+    free[best] -= job.gpus;
+    job.on = best;
+  }
+  return moved;
+}
+
 std::vector<double> TypeRounds::Usable(const TypedJob& job, const std::vector<double>& gpus) const {
   std::vector<double> usable(types_.size(), 0);
   for (size_t type = 0; type < types_.size(); ++type) {
     const bool here = job.on == type;
-    if (job.stays && !here) continue;
+    if ((job.stays || (policy_.fifo && job.on)) && !here) continue;
     if (gpus[type] >= job.gpus || (job.stays && here)) usable[type] = job.throughput[type];
   }
   return usable;
@@ -118,6 +144,7 @@ Result<> TypeRounds::Solve(std::span<const TypedJob> jobs, const std::vector<dou
 }
 
 bool TypeRounds::Pays(const TypedJob& job, size_t to) const {
+  if (!policy_.aware) return false;
   const double rest = std::max(options_.round - options_.restart_cost, 0.0);
   return job.throughput[to] * rest > job.throughput[*job.on] * options_.round;
 }
@@ -166,12 +193,14 @@ Result<std::vector<GavelPick>> TypeRounds::Decide(std::span<const TypedJob> jobs
                                                   const std::vector<double>& gpus,
                                                   const std::vector<double>& prices, bool begins,
                                                   double now) {
+  std::vector<TypedJob> moved;
+  if (policy_.fifo && begins) jobs = moved = MovedUp(jobs, gpus);
   Hear(jobs, gpus);
   // Where the policy has said nothing yet of anybody, nothing has to wait for the next round.
   const bool is_new = std::none_of(known_.begin(), known_.end(), [this](const std::string& name) {
     return solved_.contains(name);
   });
-  if ((begins || is_new) && rounds_.SolveIsDue(now)) {
+  if ((begins || is_new || policy_.whole_types) && rounds_.SolveIsDue(now)) {
     const Result<> solved = Solve(jobs, gpus, prices, now);
     if (!solved) return Fail(solved.error());
   }

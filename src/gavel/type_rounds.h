@@ -10,8 +10,14 @@
 //
 //   T_m,new (round - restart_cost) > T_m,old round
 //
+// and never under an agnostic policy, for which all types are as one.
 // One that does not pay is made only where somebody else needs the place: a job that waits and has
 // it in this round, or one whose own move pays.
+//
+// Under fifo nobody who runs gives way: it keeps its type, or moves to a free one where that pays.
+//
+// The policy is asked again at most every 6.4 rounds, as in the authors' runs (1920 s of 300 s
+// each); one that gives whole types whenever jobs come or go.
 //
 // Times are in seconds; throughputs in any unit that is the job's own, steps in that unit times
 // seconds; prices in money per GPU and hour.
@@ -51,8 +57,6 @@ class TypeRounds {
  public:
   struct Options {
     double round = 360;
-    // At least, but for policies that give whole types.
-    double between_solves = 1920;
     double restart_cost = 0;
   };
 
@@ -63,8 +67,8 @@ class TypeRounds {
   // Who has which type from now on, type by type. `jobs`: all that are there, in the order of their
   // arrival; those that are not among them any more are gone. `gpus` and `prices` per type; no
   // prices: not known. `begins`: a round does. Else everybody keeps what it was given, and what is
-  // free goes to those that have nothing; only where the policy was asked about none of them it is
-  // asked all the same.
+  // free goes to those that have nothing; the policy is asked only if it gives whole types, or was
+  // asked about none of them.
   Result<std::vector<GavelPick>> Decide(std::span<const TypedJob> jobs,
                                         const std::vector<double>& gpus,
                                         const std::vector<double>& prices, bool begins, double now);
@@ -81,6 +85,9 @@ class TypeRounds {
  private:
   TypeRounds(TypePolicy policy, std::vector<std::string> types, const Options& options);
 
+  // Who runs, on the free type to which its move pays most: by arrival.
+  std::vector<TypedJob> MovedUp(std::span<const TypedJob> jobs,
+                                const std::vector<double>& gpus) const;
   // As Decide() takes it, without types that have not the GPUs for the job.
   std::vector<double> Usable(const TypedJob& job, const std::vector<double>& gpus) const;
   void Hear(std::span<const TypedJob> jobs, const std::vector<double>& gpus);

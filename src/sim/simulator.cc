@@ -60,11 +60,11 @@ class Simulation {
     while (next_arrival_ < arrivals_.size() || !active_.empty()) {
       if (now_ - run_.begin > options_.limit) return Stuck();
       Admit();
-      if (decide_ || DecidesAgain()) {
+      if (decide_ || (begins_ && DecidesAgain())) {
         const auto decided = Decide();
         if (!decided) return Fail(decided.error());
       }
-      Advance(NextRound());
+      Advance(NextMoment());
     }
     run_.end = last_finish_;
     // Between two rounds jobs were gone through as they came, not as they ended.
@@ -98,9 +98,11 @@ class Simulation {
   }
 
   Result<> Decide() {
+    // What was decided within a round is looked at once more as the next one begins.
+    again_ = !begins_;
     decide_ = false;
     ++run_.decided;
-    auto decision = planner_.Decide(active_, places_, now_);
+    auto decision = planner_.Decide(active_, places_, now_, begins_);
     if (!decision) return Fail(decision.error());
     Plan& plan = decision->plan;
     run_.fell_back += plan.fell_back;
@@ -153,28 +155,38 @@ class Simulation {
     }
   }
 
-  bool DecidesAgain() const { return !active_.empty() && planner_.DecidesAgain(waiting_); }
+  bool DecidesAgain() const {
+    return !active_.empty() && (again_ || planner_.DecidesAgain(waiting_));
+  }
 
   Seconds FinishOf(JobIndex job) const {
     if (!active_[job].Runs() || paces_[job].speed <= 0) return kNever;
     return std::max(paces_[job].from, now_) + active_[job].remaining / paces_[job].speed;
   }
 
-  // The next moment at which there may be something to decide. Rounds lie at whole multiples of the
-  // round after the first.
-  Seconds NextRound() const {
+  // Rounds lie at whole multiples of the round after the first.
+  double RoundsUntil(Seconds moment) const { return (moment - first_round_) / options_.round; }
+
+  struct NextMomentToDecide {
+    Seconds at{};
+    bool begins = true;  // a round does
+  };
+  // At which there may be something to decide.
+  NextMomentToDecide NextMoment() const {
     Seconds event = kNever;
     if (next_arrival_ < arrivals_.size()) event = trace_[arrivals_[next_arrival_]].arrival;
-    if (DecidesAgain()) event = now_;
     for (JobIndex job = 0; job < active_.size(); ++job) event = std::min(event, FinishOf(job));
-    if (event == kNever) event = now_;
-    const double passed = (event - first_round_) / options_.round;
-    const double done = std::round((now_ - first_round_) / options_.round);
-    return first_round_ + options_.round * std::max(std::ceil(passed - 1e-9), done + 1);
+    const double next = std::floor(RoundsUntil(now_) + 1e-9) + 1;
+    const double from = DecidesAgain() || event == kNever ? RoundsUntil(now_) : RoundsUntil(event);
+    const Seconds round = first_round_ + options_.round * std::max(std::ceil(from - 1e-9), next);
+    if (planner_.DecidesWithin() && event < round - kSlack) return {event, false};
+    return {round, true};
   }
 
-  void Advance(Seconds until) {
-    run_.rounds += static_cast<uint64_t>(std::llround((until - now_) / options_.round));
+  void Advance(NextMomentToDecide next) {
+    const Seconds until = next.at;
+    run_.rounds += static_cast<uint64_t>(
+        std::llround(std::floor(RoundsUntil(until) + 1e-9) - std::floor(RoundsUntil(now_) + 1e-9)));
     size_t kept = 0;
     for (JobIndex job = 0; job < active_.size(); ++job) {
       const Seconds finish = FinishOf(job);
@@ -199,6 +211,7 @@ class Simulation {
     paces_.resize(kept);
     places_.resize(kept);
     now_ = until;
+    begins_ = next.begins;
     if (progress_) progress_(finished_);
   }
 
@@ -250,6 +263,8 @@ class Simulation {
   size_t waiting_ = 0;
   size_t finished_ = 0;
   bool decide_ = false;
+  bool again_ = false;  // as the next round begins, whatever happens until then
+  bool begins_ = true;  // a round does now
   SimulationRun run_;
 };
 
@@ -260,7 +275,7 @@ class OrderedRounds final : public RoundPlanner {
       : servers_(servers), policy_(policy), mechanism_(mechanism) {}
 
   Result<PlannedRound> Decide(std::span<const Job> jobs, std::span<const size_t> /*places*/,
-                              Seconds now) override {
+                              Seconds now, bool /*begins*/) override {
     Plan plan = RunRound(servers_, jobs, policy_, *mechanism_.allocator, now);
     std::vector<double> speeds = Speeds(servers_, jobs, plan, mechanism_.enforcement);
     return PlannedRound{std::move(plan), std::move(speeds)};

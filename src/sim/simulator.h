@@ -2,9 +2,10 @@
 
 // Runs a trace of jobs through rounds, in simulated time.
 //
-// Rounds begin a second after the first arrival. Decisions are made at their ends; progress is
-// continuous: a job goes at the speed that its profile has for what it was given, and ends when its
-// work is done, not when the round is. A job that starts, or starts again elsewhere, first loses
+// Rounds begin a second after the first arrival. Decisions are made as they begin, and by planners
+// that ask for it also when a job comes or ends within one. Progress is continuous: a job goes at
+// the speed that its profile has for what it was given, and ends when its work is done, not when
+// the round is. A job that starts, or starts again elsewhere, first loses
 // the restart cost.
 //
 // docs/simulator.md has the model's assumptions. Threading: pure.
@@ -118,12 +119,14 @@ class RoundPlanner {
  public:
   virtual ~RoundPlanner() = default;
 
-  // `jobs`: those that run or wait, by arrival; `places`, in step: their positions. An error ends
-  // the run.
+  // `jobs`: those that run or wait, by arrival; `places`, in step: their positions. `begins`: a
+  // round does; never false unless DecidesWithin(). An error ends the run.
   virtual Result<PlannedRound> Decide(std::span<const Job> jobs, std::span<const size_t> places,
-                                      Seconds now) = 0;
+                                      Seconds now, bool begins) = 0;
   // Whether a round may change something though nobody came or went.
   virtual bool DecidesAgain(size_t waiting) const = 0;
+  // Whether it decides within a round, too, when a job comes or ends.
+  virtual bool DecidesWithin() const { return false; }
   // Books the `stretch` up to `now`, in which the job ran if it Runs().
   virtual void Book(Job& job, size_t place, Seconds stretch, Seconds now) = 0;
   // The job has ended.

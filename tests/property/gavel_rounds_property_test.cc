@@ -77,8 +77,8 @@ class CheckedRounds final : public RoundPlanner {
       : servers_(servers), rounds_(rounds) {}
 
   Result<PlannedRound> Decide(std::span<const Job> jobs, std::span<const size_t> places,
-                              Seconds now) override {
-    auto round = rounds_.Decide(jobs, places, now);
+                              Seconds now, bool begins) override {
+    auto round = rounds_.Decide(jobs, places, now, begins);
     RC_ASSERT(round.has_value());
     std::vector<ResourceVector> used(servers_.All().size());
     for (size_t job = 0; job < jobs.size(); ++job) {
@@ -97,6 +97,7 @@ class CheckedRounds final : public RoundPlanner {
     return round;
   }
   bool DecidesAgain(size_t waiting) const override { return rounds_.DecidesAgain(waiting); }
+  bool DecidesWithin() const override { return rounds_.DecidesWithin(); }
   void Book(Job& job, size_t place, Seconds stretch, Seconds now) override {
     rounds_.Book(job, place, stretch, now);
   }
@@ -133,8 +134,9 @@ RC_GTEST_PROP(GavelRoundsProperty, OnOneTypeFifoOfJobsOfOneGpuIsFifo, ()) {
   const TypedJobs jobs(servers, true);
   const std::string mechanism = *rc::gen::element<std::string>("proportional", "synergy-rounds");
   const std::string policy = *rc::gen::element<std::string>("gavel-fifo", "gavel-fifo-agnostic");
-  auto rounds = GavelRounds::Create(servers, jobs.jobs, jobs.on_types,
-                                    {.policy = policy, .mechanism = mechanism});
+  auto rounds =
+      GavelRounds::Create(servers, jobs.jobs, jobs.on_types,
+                          {.policy = policy, .mechanism = mechanism, .within_rounds = false});
   RC_ASSERT(rounds.has_value());
   const std::vector<Server> all = servers.All();
   const auto typed = SimulateRounds(all, jobs.jobs, *rounds, {});

@@ -34,6 +34,7 @@ GavelRounds::GavelRounds(TypedServers servers, TypeRounds rounds, const Options&
     : servers_(std::move(servers)),
       all_(servers_.All()),
       policy_name_(options.policy),
+      within_rounds_(options.within_rounds),
       rounds_(std::move(rounds)) {
   size_t first = 0;
   for (const size_t count : servers_.counts) first_.push_back(std::exchange(first, first + count));
@@ -44,7 +45,7 @@ Result<GavelRounds> GavelRounds::Create(TypedServers servers, std::span<const Jo
                                         const Options& options) {
   auto by_types = TypeRounds::Create(
       options.policy, servers.types,
-      {.round = options.round.count(), .between_solves = options.between_solves.count()});
+      {.round = options.round.count(), .restart_cost = options.restart_cost.count()});
   if (!by_types) return Fail(by_types.error());
   GavelRounds rounds(std::move(servers), *std::move(by_types), options);
   for (size_t type = 0; type < rounds.servers_.types.size(); ++type) {
@@ -59,6 +60,11 @@ Result<GavelRounds> GavelRounds::Create(TypedServers servers, std::span<const Jo
   }
   rounds.positions_.resize(jobs.size());
   return rounds;
+}
+
+size_t GavelRounds::TypeOf(ServerIndex server) const {
+  const auto after = std::upper_bound(first_.begin(), first_.end(), server);
+  return static_cast<size_t>(after - first_.begin()) - 1;
 }
 
 Result<std::vector<GavelRounds::OnType>> GavelRounds::ReadJob(
@@ -84,7 +90,7 @@ Result<std::vector<GavelRounds::OnType>> GavelRounds::ReadJob(
 }
 
 Result<PlannedRound> GavelRounds::Decide(std::span<const Job> jobs, std::span<const size_t> places,
-                                         Seconds now) {
+                                         Seconds now, bool begins) {
   std::vector<TypedJob> typed;
   for (JobIndex job = 0; job < jobs.size(); ++job) {
     const size_t place = places[job];
@@ -95,9 +101,10 @@ Result<PlannedRound> GavelRounds::Decide(std::span<const Job> jobs, std::span<co
     for (const OnType& on_type : on_types_[place]) asked.throughput.push_back(on_type.rate);
     asked.steps_left = jobs[job].remaining.count();
     asked.waited = (now - jobs[job].arrival).count();
+    if (jobs[job].Runs()) asked.on = TypeOf(jobs[job].holds.front().server);
   }
   const auto picks =
-      rounds_.Decide(typed, GpusPerType(servers_), servers_.costs, true, now.count());
+      rounds_.Decide(typed, GpusPerType(servers_), servers_.costs, begins, now.count());
   if (!picks) {
     return Fail(picks.error().code,
                 fmt::format("{} at {} s: {}", policy_name_, now.count(), picks.error().message));
@@ -155,8 +162,7 @@ bool GavelRounds::DecidesAgain(size_t waiting) const {
 
 void GavelRounds::Book(Job& job, size_t place, Seconds stretch, Seconds /*now*/) {
   if (!job.Runs()) return;
-  const auto after = std::upper_bound(first_.begin(), first_.end(), job.holds.front().server);
-  rounds_.Book(NameOf(place), static_cast<size_t>(after - first_.begin()) - 1, stretch.count());
+  rounds_.Book(NameOf(place), TypeOf(job.holds.front().server), stretch.count());
 }
 
 void GavelRounds::Gone(size_t place) { rounds_.Remove(NameOf(place)); }

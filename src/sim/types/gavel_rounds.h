@@ -44,7 +44,9 @@ class GavelRounds final : public RoundPlanner {
     std::string policy;     // of gavel/type_policies.h
     std::string mechanism;  // of baseline/mechanisms.h
     Seconds round{300};
-    Seconds between_solves{1920};  // at least, but for policies that give whole types
+    Seconds restart_cost{};  // a change of type has to be worth more
+    // Whether what becomes free within a round goes to those that wait at once, as in a cluster.
+    bool within_rounds = true;
   };
 
   // `jobs` as they are simulated; `profiles` in step. kInvalid for a policy or mechanism that is
@@ -54,8 +56,9 @@ class GavelRounds final : public RoundPlanner {
                                     const Options& options);
 
   Result<PlannedRound> Decide(std::span<const Job> jobs, std::span<const size_t> places,
-                              Seconds now) override;
+                              Seconds now, bool begins) override;
   bool DecidesAgain(size_t waiting) const override;
+  bool DecidesWithin() const override { return within_rounds_; }
   void Book(Job& job, size_t place, Seconds stretch, Seconds now) override;
   void Gone(size_t place) override;
 
@@ -70,6 +73,7 @@ class GavelRounds final : public RoundPlanner {
 
   GavelRounds(TypedServers servers, TypeRounds rounds, const Options& options);
 
+  size_t TypeOf(ServerIndex server) const;
   Result<std::vector<OnType>> ReadJob(const Job& job, const ProfilesOnTypes& profiles) const;
   // The jobs at these positions of `jobs` on a type.
   void Place(size_t type, const std::vector<JobIndex>& picked, std::span<const Job> jobs,
@@ -79,6 +83,7 @@ class GavelRounds final : public RoundPlanner {
   std::vector<Server> all_;
   std::vector<size_t> first_;  // per type its first server
   std::string policy_name_;
+  bool within_rounds_;
   TypeRounds rounds_;
   std::vector<Mechanism> mechanisms_;          // per type
   std::vector<std::vector<OnType>> on_types_;  // by position in the trace

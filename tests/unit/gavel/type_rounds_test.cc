@@ -28,9 +28,8 @@ TypedJob Job(const std::string& name, std::vector<double> throughput) {
 class TypeRoundsTest : public ::testing::Test {
  protected:
   void Use(const char* policy, double restart_cost = 0) {
-    rounds_.emplace(
-        *TypeRounds::Create(policy, {"fast", "slow"},
-                            {.round = 300, .between_solves = 1920, .restart_cost = restart_cost}));
+    rounds_.emplace(*TypeRounds::Create(policy, {"fast", "slow"},
+                                        {.round = 300, .restart_cost = restart_cost}));
   }
   std::vector<GavelPick> Decide(const std::vector<TypedJob>& jobs, bool begins = true) {
     const auto picks = rounds_->Decide(jobs, gpus_, prices_, begins, now_);
@@ -110,6 +109,32 @@ TEST_F(TypeRoundsTest, WithinARoundWhatIsFreeGoesToWhoeverWaits) {
   now_ += 10;
   EXPECT_THAT(Decide({Job("b", {4, 3}), Job("c", {9, 1})}, false),
               UnorderedElementsAre(GavelPick{"c", kFast}, GavelPick{"b", kSlow}));
+}
+
+TEST_F(TypeRoundsTest, WithinARoundNobodyPassesByAFifoQueueThatHasStopped) {
+  Use("gavel-fifo");
+  gpus_ = {2, 0};
+  TypedJob large = Job("large", {4, 1});
+  large.gpus = 2;
+  EXPECT_THAT(Decide({Job("a", {4, 1}), large}), ElementsAre(GavelPick{"a", kFast}));
+  now_ += 10;
+  EXPECT_THAT(Decide({Job("a", {4, 1}), large, Job("late", {4, 1})}, false),
+              ElementsAre(GavelPick{"a", kFast}));
+  EXPECT_THAT(Decide({large, Job("late", {4, 1})}, false), ElementsAre(GavelPick{"large", kFast}));
+}
+
+TEST_F(TypeRoundsTest, UnderFifoWhoRunsMovesToAFreeTypeAndTheNextHasItsPlace) {
+  Use("gavel-fifo", 30);
+  std::vector<TypedJob> jobs = {Job("a", {4, 1}), Job("b", {4, 1})};
+  jobs[0].on = kSlow;
+  EXPECT_THAT(Decide(jobs), ElementsAre(GavelPick{"a", kFast}, GavelPick{"b", kSlow}));
+}
+
+TEST_F(TypeRoundsTest, UnderFifoAMoveThatDoesNotPayLeavesTheFreeTypeToTheNext) {
+  Use("gavel-fifo", 200);
+  std::vector<TypedJob> jobs = {Job("a", {4, 3}), Job("b", {4, 1})};
+  jobs[0].on = kSlow;
+  EXPECT_THAT(Decide(jobs), ElementsAre(GavelPick{"b", kFast}, GavelPick{"a", kSlow}));
 }
 
 TEST_F(TypeRoundsTest, ATypeWithoutGpusIsNone) {

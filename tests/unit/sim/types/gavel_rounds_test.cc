@@ -37,14 +37,17 @@ class GavelRoundsTest : public ::testing::Test {
   }
 
   Result<SimulationRun> TryRun(const std::string& policy,
-                               const std::string& mechanism = "synergy-rounds") {
-    auto rounds =
-        GavelRounds::Create(servers_, jobs_, on_types_, {.policy = policy, .mechanism = mechanism});
+                               const std::string& mechanism = "synergy-rounds",
+                               Seconds restart_cost = {}) {
+    auto rounds = GavelRounds::Create(
+        servers_, jobs_, on_types_,
+        {.policy = policy, .mechanism = mechanism, .restart_cost = restart_cost});
     if (!rounds) return Fail(rounds.error());
     return SimulateRounds(servers_.All(), jobs_, *rounds, {.keep_changes = true});
   }
-  SimulationRun Run(const std::string& policy, const std::string& mechanism = "synergy-rounds") {
-    return TryRun(policy, mechanism).value();
+  SimulationRun Run(const std::string& policy, const std::string& mechanism = "synergy-rounds",
+                    Seconds restart_cost = {}) {
+    return TryRun(policy, mechanism, restart_cost).value();
   }
 
   TypedServers servers_{.types = {"fast", "slow"},
@@ -103,7 +106,41 @@ TEST_F(GavelRoundsTest, StepsThatDoNotDivideByTheGpusAreDone) {
 TEST_F(GavelRoundsTest, WhoComesAfterTheLastSolveHasGpusThatWouldIdle) {
   Add(0, 20000, 0.5);
   Add(310, 1000, 0.5);
-  EXPECT_EQ(Run("gavel-las").jobs[1].start, Seconds(601));
+  EXPECT_EQ(Run("gavel-las").jobs[1].start, Seconds(310));
+}
+
+TEST_F(GavelRoundsTest, WhatBecomesFreeWithinARoundIsUsedAtOnce) {
+  servers_.server = {Gpus(1), Cores(3), GB(60)};
+  Add(0, 100, 0);
+  Add(0, 1000, 0);
+  for (const char* policy : {"gavel-las", "gavel-fifo", "gavel-sjf"}) {
+    const SimulationRun run = Run(policy);
+    EXPECT_EQ(run.jobs[1].start, run.jobs[0].finish) << policy;
+    EXPECT_EQ(run.jobs[0].finish, Seconds(1 + 30 + 100)) << policy;
+    EXPECT_EQ(run.jobs[1].finish, Seconds(131 + 30 + 1000)) << policy;
+  }
+}
+
+TEST_F(GavelRoundsTest, WhatIsDecidedWithinARoundIsLookedAtAgainAsTheNextOneBegins) {
+  // The second one comes while the fast GPU is in use, and has it when it is free and a round
+  // begins.
+  servers_.server = {Gpus(1), Cores(3), GB(60)};
+  Add(0, 100, 0.5);
+  Add(50, 10000, 0.5);
+  const SimulationRun run = Run("gavel-las");
+  EXPECT_EQ(run.jobs[1].start, Seconds(50));
+  EXPECT_EQ(run.jobs[1].restarts, 1U);
+  const double on_slow = 0.5 * (301 - 50 - 30);
+  EXPECT_NEAR(run.jobs[1].finish.count(), 301 + 30 + 10000 - on_slow, 1e-6);
+}
+
+TEST_F(GavelRoundsTest, AMoveHasToBeWorthWhatItCosts) {
+  servers_.server = {Gpus(1), Cores(3), GB(60)};
+  Add(0, 100, 0);
+  Add(50, 10000, 0.95);
+  const SimulationRun run = Run("gavel-las", "synergy-rounds", Seconds(30));
+  EXPECT_EQ(run.jobs[1].restarts, 0U);
+  EXPECT_GT(Run("gavel-las").jobs[1].restarts, 0U);
 }
 
 TEST_F(GavelRoundsTest, AJobThatNoTypeHoldsIsNamed) {
