@@ -27,7 +27,7 @@ import tempfile
 import time
 
 import queues
-from api import PodWatch
+from api import ApiError, PodWatch
 from cluster import GPU, ROOT, Extender, own_cluster, wait_for
 from queues import QUEUE
 from real_nodes import say
@@ -132,7 +132,12 @@ class Course:
                 continue
             for uid, (pod, _) in pods.items():
                 if uid not in self.ended:
-                    self.cluster.api.annotate(pod, {"synergy.test/run-seconds": "0"})
+                    try:
+                        self.cluster.api.annotate(pod, {"synergy.test/run-seconds": "0"})
+                    except ApiError as error:
+                        # Evicted just now, or a connection that was idle for too long: the next look tells.
+                        say(f"{pod}: {error}")
+                        continue
                     self.ended.add(uid)
 
     def run(self, round_seconds, patience):
