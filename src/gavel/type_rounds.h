@@ -14,7 +14,8 @@
 // One that does not pay is made only where somebody else needs the place: a job that waits and has
 // it in this round, or one whose own move pays.
 //
-// Under fifo nobody who runs gives way: it keeps its type, or moves to a free one where that pays.
+// Under fifo nobody who runs gives way to a job that came later: it keeps its type, or moves to a
+// free one where that pays.
 //
 // The policy is asked again at most every 6.4 rounds, as in the authors' runs (1920 s of 300 s
 // each); one that gives whole types whenever jobs come or go.
@@ -85,7 +86,8 @@ class TypeRounds {
  private:
   TypeRounds(TypePolicy policy, std::vector<std::string> types, const Options& options);
 
-  // Who runs, on the free type to which its move pays most: by arrival.
+  // `jobs` as they are once those that run have moved, by arrival, each to the fastest type that is
+  // free and to which the move pays.
   std::vector<TypedJob> MovedUp(std::span<const TypedJob> jobs,
                                 const std::vector<double>& gpus) const;
   // As Decide() takes it, without types that have not the GPUs for the job.

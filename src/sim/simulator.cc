@@ -166,6 +166,8 @@ class Simulation {
 
   // Rounds lie at whole multiples of the round after the first.
   double RoundsUntil(Seconds moment) const { return (moment - first_round_) / options_.round; }
+  // After the first one.
+  double RoundsBegun(Seconds moment) const { return std::floor(RoundsUntil(moment) + 1e-9); }
 
   struct NextMomentToDecide {
     Seconds at{};
@@ -176,17 +178,16 @@ class Simulation {
     Seconds event = kNever;
     if (next_arrival_ < arrivals_.size()) event = trace_[arrivals_[next_arrival_]].arrival;
     for (JobIndex job = 0; job < active_.size(); ++job) event = std::min(event, FinishOf(job));
-    const double next = std::floor(RoundsUntil(now_) + 1e-9) + 1;
-    const double from = DecidesAgain() || event == kNever ? RoundsUntil(now_) : RoundsUntil(event);
-    const Seconds round = first_round_ + options_.round * std::max(std::ceil(from - 1e-9), next);
+    const bool is_next = DecidesAgain() || event == kNever;
+    const double from = is_next ? 0 : std::ceil(RoundsUntil(event) - 1e-9);
+    const Seconds round = first_round_ + options_.round * std::max(from, RoundsBegun(now_) + 1);
     if (planner_.DecidesWithin() && event < round - kSlack) return {event, false};
     return {round, true};
   }
 
   void Advance(NextMomentToDecide next) {
     const Seconds until = next.at;
-    run_.rounds += static_cast<uint64_t>(
-        std::llround(std::floor(RoundsUntil(until) + 1e-9) - std::floor(RoundsUntil(now_) + 1e-9)));
+    run_.rounds += static_cast<uint64_t>(RoundsBegun(until) - RoundsBegun(now_));
     size_t kept = 0;
     for (JobIndex job = 0; job < active_.size(); ++job) {
       const Seconds finish = FinishOf(job);

@@ -5,8 +5,7 @@
 // Rounds begin a second after the first arrival. Decisions are made as they begin, and by planners
 // that ask for it also when a job comes or ends within one. Progress is continuous: a job goes at
 // the speed that its profile has for what it was given, and ends when its work is done, not when
-// the round is. A job that starts, or starts again elsewhere, first loses
-// the restart cost.
+// the round is. A job that starts, or starts again elsewhere, first loses the restart cost.
 //
 // docs/simulator.md has the model's assumptions. Threading: pure.
 

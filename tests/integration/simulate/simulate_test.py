@@ -189,6 +189,15 @@ class SimulateTest(unittest.TestCase):
             self.assertLess(typed["mean_jct_hours"], plain["mean_jct_hours"])
             # By no more than a round for the wait and one for each start in it.
             self.assertGreater(typed["mean_jct_hours"], plain["mean_jct_hours"] - 2 * 300 / 3600)
+        # Where all jobs come and end as rounds begin, nothing becomes free within one.
+        trace = self.folder / "whole_rounds.csv"
+        rows = [f"{number},lstm,{number // 3 and number // 3 * 300 + 1},1000,1,{300 * (1 + number % 5)}" for number in range(60)]
+        trace.write_text("\n".join(["job_id,model,arrival_s,total_iterations,gpus,duration_s_at_fair", *rows, ""]), encoding="utf-8")
+        run = ["--trace", trace, "--mechanism", "proportional", "--restart-cost", "0s"]
+        typed = figures(*run, "--types", "v100=8", "--policy", "gavel-fifo")
+        plain = figures(*run, "--servers", "1", "--policy", "fifo")
+        self.assertEqual(typed["mean_jct_hours"], plain["mean_jct_hours"])
+        self.assertGreater(plain["mean_wait_hours"], 0.5 * 300 / 3600)
 
     def test_profiles_of_a_gpu_type_go_before_what_throughputs_say(self):
         profiles = self.folder / "types.yaml"

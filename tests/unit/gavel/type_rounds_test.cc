@@ -130,6 +130,29 @@ TEST_F(TypeRoundsTest, UnderFifoWhoRunsMovesToAFreeTypeAndTheNextHasItsPlace) {
   EXPECT_THAT(Decide(jobs), ElementsAre(GavelPick{"a", kFast}, GavelPick{"b", kSlow}));
 }
 
+TEST_F(TypeRoundsTest, UnderFifoWhoMovesKeepsItsPlaceWhileItIsOnItsWay) {
+  Use("gavel-fifo", 30);
+  std::vector<TypedJob> jobs = {Job("a", {4, 1}), Job("b", {4, 1})};
+  jobs[0].on = kSlow;
+  jobs[1].on = kFast;
+  EXPECT_THAT(Decide(jobs), UnorderedElementsAre(GavelPick{"a", kSlow}, GavelPick{"b", kFast}));
+  // The second one ends; the first one moves as a round begins, whatever else is new.
+  jobs = {jobs[0]};
+  now_ += 10;
+  EXPECT_THAT(Decide(jobs, false), ElementsAre(GavelPick{"a", kSlow}));
+  now_ += 290;
+  EXPECT_THAT(Decide(jobs), ElementsAre(GavelPick{"a", kFast}));
+  // It is still where it was, then nowhere, then there.
+  for (const std::optional<size_t> on :
+       {std::optional(kSlow), std::optional<size_t>(), std::optional(kFast)}) {
+    jobs[0].on = on;
+    now_ += 5;
+    EXPECT_THAT(Decide(jobs, false), ElementsAre(GavelPick{"a", kFast}));
+  }
+  now_ += 300;
+  EXPECT_THAT(Decide(jobs), ElementsAre(GavelPick{"a", kFast}));
+}
+
 TEST_F(TypeRoundsTest, UnderFifoAMoveThatDoesNotPayLeavesTheFreeTypeToTheNext) {
   Use("gavel-fifo", 200);
   std::vector<TypedJob> jobs = {Job("a", {4, 3}), Job("b", {4, 1})};
