@@ -405,6 +405,11 @@ class RunningDaemon final : public Daemon {
       kueue_watches_.Start("jobs", std::string(kube::kJobsPath), objects.jobs, {},
                            std::string(wire::kQueueLabel));
     }
+    if (objects.elastic && config_.kueue_elastic_train_jobs) {
+      kueue_watches_.Start("trainjobs", std::string(kube::kTrainJobsPath), objects.train_jobs, {},
+                           std::string(wire::kQueueLabel));
+      kueue_watches_.Start("jobsets", std::string(kube::kJobSetsPath), objects.job_sets);
+    }
     rounds_ = std::jthread([this](const std::stop_token& stop) {
       bool acted = false;
       Instant decided{};

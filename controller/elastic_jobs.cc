@@ -33,16 +33,29 @@ void ElasticJobs::StartOver() {
   rounds_ = {};
   carried_.clear();
   told_.clear();
+  replaced_.clear();
 }
 
 std::shared_ptr<const wire::QueuedJob> ElasticJobs::JobOf(const wire::Workload& workload) const {
-  if (workload.owner.kind != "Job" || workload.owner.api_version != "batch/v1") return nullptr;
-  auto job = objects_.jobs.Find(workload.workload_namespace + "/" + workload.owner.name);
+  const std::string key = workload.workload_namespace + "/" + workload.owner.name;
+  std::shared_ptr<const wire::QueuedJob> job;
+  if (workload.owner.kind == "Job" && workload.owner.api_version == "batch/v1") {
+    job = objects_.jobs.Find(key);
+  } else if (workload.owner.kind == "TrainJob") {
+    job = objects_.train_jobs.Find(key);
+  }
   return job && job->uid == workload.owner.uid ? job : nullptr;
 }
 
 std::string ElasticJobs::ProblemOf(const wire::Workload& workload,
                                    const wire::QueuedJob& job) const {
+  if (job.IsElastic() && job.kind == wire::QueuedJobKind::kTrainJob) {
+    const auto set = objects_.job_sets.Find(job.Key());
+    if (set && set->train_job == job.uid && set->workers == 0) {
+      return "spec.runtimeRef: its runtime has more than one job that trains, as a launcher; take "
+             "one with a single job and initializers";
+    }
+  }
   if (!job.IsElastic() || workload.MayLoseTurn(checkpoints_)) return job.problem;
   return fmt::format(
       "annotation {} of its pod template: set it to \"true\", once the training goes on from its "
@@ -162,6 +175,38 @@ void ElasticJobs::Write(const std::string& name, const RoundQueue& queue,
   }
 }
 
+void ElasticJobs::ReplaceJobSets(const std::stop_token& stop) {
+  std::unordered_map<std::string, int64_t> replaced;
+  for (const auto& job : objects_.train_jobs.All()) {
+    if (!job->IsElastic() || job->finished) continue;
+    const auto set = objects_.job_sets.Find(job->Key());
+    const bool has_its_size = set && set->workers == job->workers;
+    if (has_its_size || (set && set->workers == 0)) continue;
+    const auto before = replaced_.find(job->uid);
+    const bool is_done = before != replaced_.end() && before->second == job->workers;
+    if (is_done || (set && set->train_job == job->uid && !set->deleting && Delete(*set, stop)))
+      replaced.emplace(job->uid, job->workers);
+  }
+  replaced_ = std::move(replaced);
+}
+
+bool ElasticJobs::Delete(const wire::TrainJobSet& set, const std::stop_token& stop) {
+  const Instant now = clock_.Now();
+  if (stop.stop_requested() || rate_.Next() > now) return false;
+  rate_.Spend(1, now);
+  const Result<> deleted = api_.DeleteJobSet(set, stop);
+  metrics_.CountWrite("workers", deleted ? "written" : IsOutdated(deleted) ? "outdated" : "failed");
+  if (deleted) {
+    log_.Info("a job set of another size than its train job is deleted, to be made anew",
+              {{"job", set.Key()}, {"workers", set.workers}});
+    return true;
+  }
+  log_.Warn("a job set of another size than its train job cannot be deleted",
+            {{"job", set.Key()}, {"error", deleted.error().message}});
+  // Who may not does not become one who may by asking every second.
+  return deleted.error().code == ErrorCode::kDenied;
+}
+
 std::optional<RoundService> ElasticJobs::TakeCarried(const std::string& job) {
   const auto found = carried_.find(job);
   if (found == carried_.end()) return std::nullopt;
@@ -171,8 +216,9 @@ std::optional<RoundService> ElasticJobs::TakeCarried(const std::string& job) {
 }
 
 void ElasticJobs::ForgetOthers(std::set<std::string> jobs) {
-  // Of a Job whose workers are changed there is no workload for a moment.
+  // Of a job whose workers are changed there is no workload for a moment.
   for (const auto& job : objects_.jobs.All()) jobs.insert(job->uid);
+  for (const auto& job : objects_.train_jobs.All()) jobs.insert(job->uid);
   const auto is_gone = [&jobs](const auto& entry) { return !jobs.contains(entry.first); };
   rounds_.Forget(jobs);
   std::erase_if(carried_, is_gone);

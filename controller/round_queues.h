@@ -17,6 +17,7 @@
 #include "wire/kueue.h"
 #include "wire/queued_job.h"
 #include "wire/round_policy.h"
+#include "wire/train_job_set.h"
 
 namespace synergy::controller {
 
@@ -29,8 +30,12 @@ struct RoundObjects {
   KeyedStore<wire::QueuePart> checks;
   KeyedStore<wire::QueuePart> cohorts;
   KeyedStore<wire::QueuedPod> pods;
-  KeyedStore<wire::QueuedJob> jobs;  // empty unless `elastic`
-  // Whether the controller may change the workers of Jobs. Set before anybody reads it.
+  // Jobs and TrainJobs whose workers the controller may change, and the JobSets of these: empty
+  // unless it may.
+  KeyedStore<wire::QueuedJob> jobs;
+  KeyedStore<wire::QueuedJob> train_jobs;
+  KeyedStore<wire::TrainJobSet> job_sets;
+  // Whether it may change those of Jobs. Set before anybody reads it.
   bool elastic = false;
 
   // Grows with every change of any.

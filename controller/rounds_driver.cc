@@ -359,6 +359,7 @@ void RoundsDriver::Step(const std::stop_token& stop) {
     if (all_written && !sizing_queues.contains(name))
       elastic_.SizeRunning(name, queued, at.wall, stop);
   }
+  elastic_.ReplaceJobSets(stop);
   // A round that has not begun everywhere goes on beginning, though not for long.
   for (auto& [uid, round] : rounds) {
     const auto known = rounds_.find(uid);

@@ -22,7 +22,9 @@ tls: {certificateFile: $STATE/pki/webhook.crt, keyFile: $STATE/pki/webhook.key}
 tuner: {round: 10s, patience: 20s}
 log: {level: debug}
 E_O_F
-  if has_kueue; then printf 'kueue: {enabled: true, elastic: true}\n' >>"$STATE/synergy-controller.yaml"; fi
+  if has_kueue; then
+    printf 'kueue: {enabled: true, elastic: true, elasticTrainJobs: %s}\n' "$(elastic_train_jobs)" >>"$STATE/synergy-controller.yaml"
+  fi
   if has_agents; then agent_settings >>"$STATE/synergy-controller.yaml"; fi
   # Most tests are about something else than who asked for it, and want round figures.
   [[ -n $SHIPPED ]] ||
@@ -43,13 +45,16 @@ E_O_F
     die "manifests of synergy-controller: $(<"$STATE/logs/controller-manifests.log")"
 }
 
+elastic_train_jobs() { if has_training_operators; then echo true; else echo false; fi; }
+
 # What the chart adds where Kueue is.
 allow_rounds() {
+  local shown=(--show-only templates/rounds-rbac.yaml --show-only templates/elastic-policy.yaml)
+  if has_training_operators; then shown+=(--show-only templates/elastic-trainjobs-policy.yaml); fi
   await_kind roundpolicies.synergy.io
   "$(helm_folder)/helm" template synergy "$REPOSITORY/charts/synergy" --namespace synergy-system \
-    --set kueue.enabled=true --set kueue.elastic=true --set image.registry=registry.invalid \
-    --show-only templates/rounds-rbac.yaml --show-only templates/elastic-policy.yaml | as_users |
-    run_kubectl apply --filename -
+    --set kueue.enabled=true --set kueue.elastic=true --set kueue.elasticTrainJobs="$(elastic_train_jobs)" \
+    --set image.registry=registry.invalid "${shown[@]}" | as_users | run_kubectl apply --filename -
   run_kubectl create clusterrolebinding synergy-rounds-user --clusterrole synergy-rounds --user synergy-controller
 }
 

@@ -89,6 +89,7 @@ ControllerConfig Read(const YAML::Node& root) {
               {"gangPreemption", GangPreemption(config.gang_preemption)},
               {"kueue", Section({{"enabled", Truth(config.kueue_enabled)},
                                  {"elastic", Truth(config.kueue_elastic)},
+                                 {"elasticTrainJobs", Truth(config.kueue_elastic_train_jobs)},
                                  {"typePatience", Duration(config.type_patience,
                                                            {.least = std::chrono::seconds(1),
                                                             .most = std::chrono::hours(1)})}})},

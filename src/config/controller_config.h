@@ -108,6 +108,8 @@ struct ControllerConfig {
   bool kueue_enabled = false;
   // Whether it may change the workers of Jobs in those queues (docs/optimus.md).
   bool kueue_elastic = false;
+  // And, with that, those of TrainJobs: Kubeflow Trainer is there.
+  bool kueue_elastic_train_jobs = false;
   // How long a job with quota waits for somebody to say its GPU type; then it takes any
   // (docs/gavel.md).
   std::chrono::milliseconds type_patience{30000};

@@ -165,7 +165,8 @@ void RoundMechanism::FillIdle(std::vector<double>& free, std::vector<bool>& plac
   }
 }
 
-std::vector<GavelPick> RoundMechanism::Picks(std::span<const GavelPick> kept) const {
+std::vector<GavelPick> RoundMechanism::Picks(std::span<const GavelPick> kept,
+                                             std::span<const size_t> order) const {
   std::vector<double> free = gpus_;
   std::vector<bool> placed(next_number_, false);
   std::vector<GavelPick> picks;
@@ -175,7 +176,8 @@ std::vector<GavelPick> RoundMechanism::Picks(std::span<const GavelPick> kept) co
     placed[number] = true;
     picks.push_back(pick);
   }
-  for (size_t type = 0; type < gpus_.size(); ++type) {
+  for (size_t place = 0; place < gpus_.size(); ++place) {
+    const size_t type = order.empty() ? place : order[place];
     for (const Standings::value_type* const each : Order(type)) {
       const auto& [who, standing] = *each;
       if (free[type] <= 0) break;

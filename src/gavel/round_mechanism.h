@@ -6,10 +6,11 @@
 //   priority_mj  x_mj / f_mj; 0 where x_mj or T_mj is
 //   deficit_mj   what x_mj promised and the job did not get, over all solves
 //
-// Each round the types are gone through in their order, fastest first. On a type those jobs get
-// GPUs that have the highest (priority, deficit, x), each if it fits and has nothing yet; jobs with
-// priority 0 come last and fill what is left, except under FIFO. At a solve every job starts with
-// half a round of time on every type, so that f_mj is never 0 and first rounds do not decide all.
+// Each round the types are gone through in an order, fastest first unless the caller has another
+// one. On a type those jobs get GPUs that have the highest (priority, deficit, x), each if it fits
+// and has nothing yet; jobs with priority 0 come last and fill what is left, except under FIFO. At
+// a solve every job starts with half a round of time on every type, so that f_mj is never 0 and
+// first rounds do not decide all.
 //
 // Packed: two jobs that may share GPUs are one of those that are gone through, with times of its
 // own. It gets GPUs where both of them run and neither has any yet.
@@ -85,8 +86,9 @@ class RoundMechanism {
   double Deficit(const std::string& name, size_t type) const;
 
   // Who runs where in the next round, type by type. `kept`, jobs that are there, have their GPUs
-  // before all others.
-  std::vector<GavelPick> Picks(std::span<const GavelPick> kept = {}) const;
+  // before all others. `order`: every type once, as they are gone through; empty: as they come.
+  std::vector<GavelPick> Picks(std::span<const GavelPick> kept = {},
+                               std::span<const size_t> order = {}) const;
 
  private:
   // Who is gone through: by the later of two jobs, then the earlier one, a job alone before its

@@ -14,6 +14,7 @@
 #include "wire/kueue.h"
 #include "wire/queued_job.h"
 #include "wire/round_policy.h"
+#include "wire/train_job_set.h"
 
 namespace synergy::kube {
 namespace {
@@ -273,5 +274,6 @@ template class Reflector<wire::LocalQueue>;
 template class Reflector<wire::QueuePart>;
 template class Reflector<wire::QueuedPod>;
 template class Reflector<wire::QueuedJob>;
+template class Reflector<wire::TrainJobSet>;
 
 }  // namespace synergy::kube

@@ -27,9 +27,17 @@ class HttpRoundApi final : public RoundApi {
 
   Result<> WriteWorkers(const wire::QueuedJob& job, int64_t workers,
                         std::stop_token stop) override {
-    return Merge(fmt::format("/apis/batch/v1/namespaces/{}/jobs/{}", Escape(job.job_namespace),
-                             Escape(job.name)),
+    const bool is_train_job = job.kind == wire::QueuedJobKind::kTrainJob;
+    return Merge(PathOf(is_train_job ? kTrainJobsPath : kJobsPath, job.job_namespace, job.name),
                  wire::WriteWorkers(job, workers), std::move(stop));
+  }
+
+  Result<> DeleteJobSet(const wire::TrainJobSet& set, std::stop_token stop) override {
+    const Result<std::string> answer =
+        client_.Delete(PathOf(kJobSetsPath, set.set_namespace, set.name),
+                       wire::WriteJobSetDeletion(set), std::move(stop));
+    if (answer || answer.error().code == ErrorCode::kNotFound) return {};
+    return Fail(answer.error());
   }
 
   Result<> AnswerCheck(const wire::Workload& workload, size_t check,
@@ -50,6 +58,14 @@ class HttpRoundApi final : public RoundApi {
   }
 
  private:
+  // `all`: that of all objects of the kind.
+  static std::string PathOf(std::string_view all, const std::string& its_namespace,
+                            const std::string& name) {
+    const size_t plural = all.rfind('/');
+    return fmt::format("{}/namespaces/{}{}/{}", all.substr(0, plural), Escape(its_namespace),
+                       all.substr(plural), Escape(name));
+  }
+
   static std::string PathOf(const wire::Workload& workload) {
     return fmt::format("{}namespaces/{}/workloads/{}", kKueuePath,
                        Escape(workload.workload_namespace), Escape(workload.name));

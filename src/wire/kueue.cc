@@ -79,19 +79,6 @@ WallTime ReadTime(FieldReader& fields, Value value) {
   return time.value_or(WallTime());
 }
 
-WorkloadOwner ReadOwner(FieldReader& fields, Value metadata) {
-  WorkloadOwner read;
-  fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value owner) {
-    owner = fields.Object(owner);
-    if (!fields.Truth(owner["controller"])) return;
-    read.api_version = ReadText(fields, owner["apiVersion"]);
-    read.kind = ReadText(fields, owner["kind"]);
-    read.name = ReadText(fields, owner["name"]);
-    read.uid = ReadText(fields, owner["uid"]);
-  });
-  return read;
-}
-
 void ReadConditions(FieldReader& fields, Value status, Workload& workload) {
   fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
     condition = fields.Object(condition);
@@ -268,6 +255,19 @@ void AppendHead(std::string& out, const Workload& workload) {
 }
 
 }  // namespace
+
+WorkloadOwner ReadOwner(FieldReader& fields, Value metadata) {
+  WorkloadOwner read;
+  fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value owner) {
+    owner = fields.Object(owner);
+    if (!fields.Truth(owner["controller"])) return;
+    read.api_version = ReadText(fields, owner["apiVersion"]);
+    read.kind = ReadText(fields, owner["kind"]);
+    read.name = ReadText(fields, owner["name"]);
+    read.uid = ReadText(fields, owner["uid"]);
+  });
+  return read;
+}
 
 bool Workload::MayLoseTurn(const ProfileCheckpoints& checkpoints) const {
   if (profiles_to_ask.empty()) return may_lose_turn;

@@ -1,6 +1,6 @@
 #pragma once
 
-// One RoundPolicy, one object of Kueue's, or a Job or pod in its queues, from a parsed document; as
+// One RoundPolicy, one object of Kueue's, or a job or pod in its queues, from a parsed document; as
 // object_readers.h. Private to this folder.
 //
 // Threading: pure.
@@ -11,6 +11,7 @@
 #include "wire/kueue.h"
 #include "wire/queued_job.h"
 #include "wire/round_policy.h"
+#include "wire/train_job_set.h"
 
 namespace synergy::wire {
 
@@ -20,6 +21,9 @@ ClusterQueue ReadClusterQueueObject(FieldReader& fields, Value object,
                                     std::string_view gpu_resource);
 LocalQueue ReadLocalQueueObject(FieldReader& fields, Value object);
 QueuePart ReadQueuePartObject(FieldReader& fields, Value object);
+// The controlling owner.
+WorkloadOwner ReadOwner(FieldReader& fields, Value metadata);
+TrainJobSet ReadTrainJobSetObject(FieldReader& fields, Value object);
 QueuedJob ReadQueuedJobObject(FieldReader& fields, Value object);
 QueuedPod ReadQueuedPodObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 

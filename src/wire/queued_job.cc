@@ -15,6 +15,7 @@ namespace synergy::wire {
 namespace {
 
 constexpr int64_t kMostWorkers = 10'000;
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 
 template <class T>
 std::optional<T> ToNumber(std::string_view text) {
@@ -29,7 +30,7 @@ std::string ReadBounds(FieldReader& fields, Value annotations, QueuedJob& job) {
   const auto read = [&](std::string_view name, int64_t& out) -> std::string {
     const Value value = annotations[name];
     if (value.absent()) {
-      return fmt::format("annotation {}: it is missing; an elastic Job has {} and {}", name,
+      return fmt::format("annotation {}: it is missing; an elastic job has {} and {}", name,
                          kMinWorkersAnnotation, kMaxWorkersAnnotation);
     }
     const auto number = ToNumber<int64_t>(fields.Text(value));
@@ -61,11 +62,10 @@ std::string ReadBounds(FieldReader& fields, Value annotations, QueuedJob& job) {
   return {};
 }
 
-std::string ProblemOf(FieldReader& fields, Value spec, Value annotations, const QueuedJob& job) {
+std::string ProblemOfJob(FieldReader& fields, Value spec, Value annotations, const QueuedJob& job) {
   if (fields.Text(spec["completionMode"]) != "Indexed")
     return "spec.completionMode: it has to be Indexed, so that workers know which one they are";
-  const int64_t completions =
-      fields.Integer(spec["completions"], 0, std::numeric_limits<int32_t>::max());
+  const int64_t completions = fields.Integer(spec["completions"], 0, kMost);
   if (completions != job.workers) {
     return fmt::format("spec.completions: it has to be spec.parallelism, {}, not {}", job.workers,
                        completions);
@@ -78,27 +78,56 @@ std::string ProblemOf(FieldReader& fields, Value spec, Value annotations, const 
   return {};
 }
 
+void ReadJob(FieldReader& fields, Value spec, Value status, QueuedJob& job) {
+  if (const Value workers = spec["parallelism"]; !workers.absent())
+    job.workers = fields.Integer(workers, 0, kMost);
+  if (const Value done = status["succeeded"]; !done.absent())
+    job.succeeded = fields.Integer(done, 0, kMost);
+}
+
+void ReadTrainJob(FieldReader& fields, Value spec, Value status, QueuedJob& job) {
+  job.kind = QueuedJobKind::kTrainJob;
+  if (const Value nodes = fields.Object(spec["trainer"])["numNodes"]; !nodes.absent())
+    job.workers = fields.Integer(nodes, 0, kMost);
+  fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    const std::string_view type = fields.Text(condition["type"]);
+    job.finished |=
+        (type == "Complete" || type == "Failed") && fields.Text(condition["status"]) == "True";
+  });
+}
+
+std::string ProblemOfTrainJob(FieldReader& fields, Value spec) {
+  if (!fields.Object(spec["trainer"])["numNodes"].absent()) return {};
+  return "spec.trainer.numNodes: it is missing; say with how many nodes it begins";
+}
+
 }  // namespace
 
 QueuedJob ReadQueuedJobObject(FieldReader& fields, Value object) {
   const Value metadata = fields.Object(object["metadata"]);
   const Value spec = fields.Object(object["spec"]);
   const Value status = fields.Object(object["status"]);
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   QueuedJob job;
   job.uid = ReadText(fields, metadata["uid"]);
   job.job_namespace = ReadText(fields, metadata["namespace"]);
   job.name = ReadText(fields, metadata["name"]);
   job.resource_version = ReadText(fields, metadata["resourceVersion"]);
-  if (const Value workers = spec["parallelism"]; !workers.absent())
-    job.workers = fields.Integer(workers, 0, kMost);
-  if (const Value done = status["succeeded"]; !done.absent())
-    job.succeeded = fields.Integer(done, 0, kMost);
+  // Lists of the API server do not name the kind; a TrainJob cannot be without its runtime.
+  const bool is_train_job = !spec["runtimeRef"].absent();
+  if (is_train_job) {
+    ReadTrainJob(fields, spec, status, job);
+  } else {
+    ReadJob(fields, spec, status, job);
+  }
   const Value annotations = fields.Object(metadata["annotations"]);
   if (annotations[kMinWorkersAnnotation].absent() && annotations[kMaxWorkersAnnotation].absent())
     return job;
   job.problem = ReadBounds(fields, annotations, job);
-  if (job.problem.empty()) job.problem = ProblemOf(fields, spec, annotations, job);
+  if (job.problem.empty()) {
+    job.problem = is_train_job ? ProblemOfTrainJob(fields, spec)
+                               : ProblemOfJob(fields, spec, annotations, job);
+  }
   if (!job.problem.empty()) job.least = job.most = 0;
   return job;
 }
@@ -108,6 +137,10 @@ std::string WriteWorkers(const QueuedJob& job, int64_t workers) {
   AppendJsonString(out, job.uid);
   out += R"(,"resourceVersion":)";
   AppendJsonString(out, job.resource_version);
+  if (job.kind == QueuedJobKind::kTrainJob) {
+    return out +
+           fmt::format(R"(}},"spec":{{"suspend":true,"trainer":{{"numNodes":{}}}}}}})", workers);
+  }
   return out + fmt::format(R"(}},"spec":{{"suspend":true,"parallelism":{0},"completions":{0}}}}})",
                            workers);
 }

@@ -1,7 +1,8 @@
 #pragma once
 
-// A Job (batch/v1) in one of Kueue's queues: how many workers it has, and how many it may have
-// (docs/optimus.md). One thing is written there: another number of workers.
+// A Job (batch/v1) or a TrainJob (trainer.kubeflow.org/v1alpha1) in one of Kueue's queues: how many
+// workers it has, and how many it may have (docs/optimus.md). One thing is written there: another
+// number of workers.
 //
 // Threading: values; pure. Read by ObjectReader (objects.h).
 
@@ -12,7 +13,7 @@
 
 namespace synergy::wire {
 
-// Annotations of an elastic Job, its author's: the fewest and the most workers that it may run
+// Annotations of an elastic job, its author's: the fewest and the most workers that it may run
 // with.
 inline constexpr std::string_view kMinWorkersAnnotation = "synergy.io/min-workers";
 inline constexpr std::string_view kMaxWorkersAnnotation = "synergy.io/max-workers";
@@ -22,13 +23,17 @@ inline constexpr std::string_view kTargetLossAnnotation = "synergy.io/target-los
 inline constexpr std::string_view kPartialAdmissionAnnotation =
     "kueue.x-k8s.io/job-min-parallelism";
 
+enum class QueuedJobKind : uint8_t { kJob, kTrainJob };
+
 struct QueuedJob {
+  QueuedJobKind kind = QueuedJobKind::kJob;
   std::string uid;
   std::string job_namespace;
   std::string name;
   std::string resource_version;
-  int64_t workers = 1;    // spec.parallelism
-  int64_t succeeded = 0;  // pods that are done
+  int64_t workers = 1;    // spec.parallelism; of a TrainJob spec.trainer.numNodes
+  int64_t succeeded = 0;  // pods of a Job that are done
+  bool finished = false;  // of a TrainJob
   // Both 0: it does not say that it is elastic, or there is a problem.
   int64_t least = 0;
   int64_t most = 0;
@@ -40,9 +45,9 @@ struct QueuedJob {
   bool IsElastic() const { return least > 0; }
 };
 
-// Body of PATCH jobs/{name} as application/merge-patch+json: suspends the Job and gives it so many
-// workers, all at once, so that no new pod meets an old one; Kueue starts it again. Refused (409)
-// when the Job has changed in any way since it was read.
+// Body of PATCH jobs/{name} or trainjobs/{name} as application/merge-patch+json: suspends the job
+// and gives it so many workers, all at once, so that no new pod meets an old one; Kueue starts it
+// again. Refused (409) when the job has changed in any way since it was read.
 std::string WriteWorkers(const QueuedJob& job, int64_t workers);
 
 }  // namespace synergy::wire

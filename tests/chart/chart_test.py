@@ -302,14 +302,16 @@ class RenderTest(unittest.TestCase):
             checks = [(item["metadata"]["name"], item["spec"]["controllerName"]) for item in objects if item["kind"] == "AdmissionCheck"]
             self.assertEqual(checks, [("synergy-rounds", "synergy.io/rounds")] * enabled)
             data = find(objects, "ConfigMap", "synergy-controller")["data"]
-            self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"], {"enabled": enabled, "elastic": False})
+            self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"],
+                             {"enabled": enabled, "elastic": False, "elasticTrainJobs": False})
 
     def test_workers_of_jobs_are_changed_where_that_is_asked_for_and_nothing_else_of_them(self):
         def rules(objects):
-            return [rule for rule in find(objects, "ClusterRole", "synergy-rounds")["rules"] if rule["apiGroups"] == ["batch"]]
+            return [rule for rule in find(objects, "ClusterRole", "synergy-rounds")["rules"]
+                    if not {"synergy.io", "kueue.x-k8s.io"} & set(rule["apiGroups"])]
 
         def guards(objects):
-            return [item for item in objects if item["kind"].startswith("ValidatingAdmissionPolicy") and item["metadata"]["name"] == "synergy-elastic"]
+            return [item for item in objects if item["kind"].startswith("ValidatingAdmissionPolicy") and item["metadata"]["name"].startswith("synergy-elastic")]
 
         without = helm.template({"kueue": {"enabled": True}})
         self.assertEqual((rules(without), guards(without)), ([], []))
@@ -319,7 +321,19 @@ class RenderTest(unittest.TestCase):
         self.assertEqual([item["kind"] for item in guards(elastic)], ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"])
         self.assertIn("synergy-controller", guards(elastic)[0]["spec"]["matchConditions"][0]["expression"])
         data = find(elastic, "ConfigMap", "synergy-controller")["data"]
-        self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"], {"enabled": True, "elastic": True})
+        self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"], {"enabled": True, "elastic": True, "elasticTrainJobs": False})
+
+        alone = helm.template({"kueue": {"enabled": True, "elasticTrainJobs": True}})
+        self.assertEqual((rules(alone), guards(alone)), ([], []), "elastic is false")
+        with_train_jobs = helm.template({"kueue": {"enabled": True, "elastic": True, "elasticTrainJobs": True}})
+        self.assertEqual(rules(with_train_jobs), rules(elastic) + [
+            {"apiGroups": ["trainer.kubeflow.org"], "resources": ["trainjobs"], "verbs": ["list", "watch", "patch"]},
+            {"apiGroups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": ["list", "watch", "delete"]}])
+        policies = [item for item in guards(with_train_jobs) if item["kind"] == "ValidatingAdmissionPolicy"]
+        self.assertEqual([item["metadata"]["name"] for item in policies], ["synergy-elastic", "synergy-elastic-trainjobs", "synergy-elastic-jobsets"])
+        self.assertEqual(len(guards(with_train_jobs)), 2 * len(policies))
+        for policy in policies:
+            self.assertIn("synergy-controller", policy["spec"]["matchConditions"][0]["expression"])
 
     def test_the_controller_may_evict_unless_that_is_switched_off(self):
         def may_evict(values):

@@ -4,6 +4,7 @@ One installation serves all tests, in the order of their names.
 """
 
 import base64
+import collections
 import contextlib
 import json
 import os
@@ -23,6 +24,7 @@ import yaml
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "chart"))
 
 import dashboards  # noqa: E402
+import elastic  # noqa: E402
 import foreign_kinds  # noqa: E402
 import helm  # noqa: E402
 import prometheus  # noqa: E402
@@ -42,7 +44,7 @@ GPUS = 2
 WITH_KUEUE = "SYNERGY_KUBERNETES" not in os.environ
 ROUND = 5  # seconds
 VALUES = {
-    "kueue": {"enabled": WITH_KUEUE},
+    "kueue": {"enabled": WITH_KUEUE, "elastic": WITH_KUEUE},
     "devicePlugin": {"inventory": "driverVersion: '550.54'\ngpus:\n" + "".join(
         f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))},
     "nodeAgent": {"config": {"kubeletCgroupRoot": f"/synergy-test-{INSTANCE}/{NODE}"}},
@@ -399,6 +401,24 @@ class InstallTest(unittest.TestCase):
         status = self.cluster.get("roundpolicy", "turns")["status"]
         self.assertEqual([(entry["type"], entry["status"]) for entry in status["conditions"]], [("Ready", "True")])
         for kind, name in (("job", "first"), ("job", "second"), ("roundpolicy", "turns")):
+            self.cluster.kubectl("delete", kind, name)
+        self.clear()
+
+    def test_4_an_elastic_job_gives_a_worker_to_another(self):
+        """By the rights of the chart's service account, which its admission policy knows by name."""
+        def job(name, workers):
+            spec = training_pod(name, command=("sh", "-c", "exec sleep 600"))["spec"]
+            return elastic.elastic(name, "elastic", workers, {"metadata": {"labels": {"test": "install"}}, "spec": spec}, most=GPUS)
+
+        def running():
+            return collections.Counter(item["metadata"]["labels"]["job-name"] for item in self.cluster.get("pods", labelSelector="job-name")["items"]
+                                       if item["status"]["phase"] == "Running" and not item["metadata"].get("deletionTimestamp"))
+
+        self.cluster.create(*queues.of_turns("elastic", GPUS), queues.round_policy("elastic", "optimus", ROUND), job("wide", GPUS))
+        wait_for("it to run", lambda: running() == {"wide": GPUS}, 60)
+        self.cluster.create(job("late", 1))
+        wait_for("both to run", lambda: running() == {"wide": GPUS - 1, "late": 1}, 90)
+        for kind, name in (("job", "wide"), ("job", "late"), ("roundpolicy", "elastic")):
             self.cluster.kubectl("delete", kind, name)
         self.clear()
 

@@ -10,6 +10,7 @@ import subprocess
 import time
 import unittest
 
+import elastic
 import foreign_kinds
 import fungible
 import queues
@@ -22,6 +23,7 @@ INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "11"))
 SIZE = "synergy.io/gang-size"
 NODE = "v100-1"  # 8 GPUs
 HERE = {"kubernetes.io/hostname": NODE}
+CONTROLLER = "synergy-controller"
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
 ROUND = 8  # seconds
 READY = 20  # seconds in which Kueue wants pods to be ready, where it does
@@ -53,6 +55,12 @@ def train_job(name, nodes, gpus, queue=None, runtime="torch-distributed", jobs=(
                      "podTemplateOverrides": [{"targetJobs": [{"name": job} for job in jobs],
                                                "metadata": {"annotations": CHECKPOINTS, "labels": labels or {}},
                                                "spec": {"nodeSelector": HERE}}]}}
+
+
+def elastic_train_job(name, nodes, least=1, most=4):
+    item = train_job(name, nodes, 1, queue="turns")
+    item["metadata"]["annotations"] = {elastic.LEAST: str(least), elastic.MOST: str(most)}
+    return item
 
 
 class TrainingOperatorsTest(unittest.TestCase):
@@ -199,22 +207,72 @@ class TrainingOperatorsTest(unittest.TestCase):
         self.assertEqual(self.sizes(name), {str(size)})
 
     def test_a_suspended_jobset_and_a_suspended_trainjob_go_on_as_gangs(self):
-        # Kueue 0.15.0 counts one pod of a TrainJob, whatever its nodes; but those of the runtime, where that says how many.
-        runtime = self.cluster.get("clustertrainingruntime", "torch-distributed")
-        runtime["metadata"] = {"name": "four-nodes"}
-        runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"] |= {"parallelism": 4, "completions": 4}
-        self.create(runtime)
         self.create(queues.round_policy("turns", "las", ROUND))
         self.create(job_set("set", replicated("driver", 1, 1, 0), replicated("workers", 2, 2, 1), queue="turns",
                             startupPolicy={"startupPolicyOrder": "InOrder"}))
         self.await_whole("set", 4)
-        self.create(train_job("train", 4, 1, queue="turns", runtime="four-nodes"))
+        self.create(train_job("train", 4, 1, queue="turns"))
         for name in ("train", "set", "train"):
             self.await_whole(name, 4)
         for name, kind in (("set", "JobSet"), ("train", "TrainJob")):
             workload = self.turns_of(name)
             self.assertEqual(workload["metadata"]["ownerReferences"][0]["kind"], kind)
             self.assertIn('"served":', workload["metadata"]["annotations"]["synergy.io/rounds"])
+
+    def nodes(self):
+        """Of each TrainJob that runs whole, its JobSet of that size too."""
+        sets = {item["metadata"]["name"]: item["spec"]["replicatedJobs"][0]["template"]["spec"]["parallelism"]
+                for item in self.cluster.get("jobsets")["items"]}
+        items = self.cluster.get("trainjobs")["items"]
+        sizes = {item["metadata"]["name"]: item["spec"]["trainer"]["numNodes"] for item in items if not item["spec"].get("suspend")}
+        return {name: size for name, size in sizes.items() if sets.get(name) == size and self.bound(name) == size == len(self.members(name))}
+
+    def test_elastic_trainjobs_have_more_or_fewer_nodes(self):
+        """JobSets cannot change their size: Trainer makes others. Nobody knows how fast the jobs are: each has its least, and what is left over
+        who came first keeps."""
+        self.create(queues.round_policy("turns", "optimus", ROUND, cost=1))
+        self.create(*(elastic_train_job(name, 2) for name in ("first", "second")))
+        wait_for("both to run", lambda: self.nodes() == {"first": 2, "second": 2}, 4 * ROUND + 30)
+        before = self.cluster.get("jobset", "second")["metadata"]["uid"]
+        with elastic.Watcher(self.cluster, "turns") as watcher:
+            self.create(elastic_train_job("third", 2))
+            wait_for("one to give a node to another", lambda: self.nodes() == {"first": 2, "second": 1, "third": 1}, 8 * ROUND + 60)
+        self.assertGreater(watcher.looks, 50)
+        self.assertLessEqual(watcher.most, 4)
+        self.assertNotEqual(self.cluster.get("jobset", "second")["metadata"]["uid"], before)
+        self.assertEqual(len([text for text in self.cluster.events("second") if text.startswith("from 2 to 1 workers: ")]), 1)
+        # As if the controller had been killed with what it wrote last.
+        self.delete("trainjob", "third")
+        self.cluster.script("stop", CONTROLLER, "KILL")
+        self.addCleanup(self.cluster.script, "start", CONTROLLER)
+        self.patch("trainjob", "first", suspend=True, trainer={"numNodes": 1})
+        time.sleep(5)
+        self.assertNotIn("first", self.nodes(), "its JobSet has two nodes, and nobody else puts that right")
+        self.cluster.script("start", CONTROLLER)
+        wait_for("it to run with its new size", lambda: self.nodes().get("first") == 1, 4 * ROUND + 60)
+
+    def patch(self, kind, name, **spec):
+        self.cluster.kubectl("patch", kind, name, "--type", "merge", "--patch", json.dumps({"spec": spec}))
+
+    def refusal(self, *command):
+        """What the API server says when the controller does that."""
+        command = [self.cluster.environment.get("SYNERGY_KUBECTL", "kubectl"), *command, "--as", CONTROLLER]
+        return subprocess.run(command, env=self.cluster.environment, capture_output=True, text=True, check=False).stderr
+
+    def test_the_controller_may_change_nothing_else_of_trainjobs_and_delete_no_other_jobsets(self):
+        self.create(job_set("own", replicated("workers", 1, 1, 1)), elastic_train_job("bounds", 2), train_job("rigid", 1, 1, queue="turns"))
+        self.assertIn("JobSets of TrainJobs, and no others", self.refusal("delete", "jobset", "own", "--wait=false"))
+
+        def asked(name, **spec):
+            return self.refusal("patch", "trainjob", name, "--type", "merge", "--patch", json.dumps({"spec": spec}))
+
+        self.assertIn("have the annotations", asked("rigid", suspend=True, trainer={"numNodes": 2}))
+        self.assertIn("as its annotations allow", asked("bounds", suspend=True, trainer={"numNodes": 9}))
+        self.assertIn("as its annotations allow", asked("bounds", suspend=False, trainer={"numNodes": 1}))
+        for change in ({"trainer": {"numNodes": 1, "image": "other"}}, {"trainer": {"numNodes": 1}, "podTemplateOverrides": None},
+                       {"trainer": {"numNodes": 1, "resourcesPerNode": None}}):
+            self.assertIn("and nothing else", asked("bounds", suspend=True, **change), change)
+        self.assertEqual(asked("bounds", suspend=True, trainer={"numNodes": 1}), "")
 
     def test_room_for_a_launcher_is_held_while_its_gang_is_bound(self):
         # Its workers have 3 CPU at least and would make use of 9 each: all of the 18 that six others leave. The launcher wants to be

@@ -89,7 +89,7 @@ extenders:
     "nodeHeadroom" .Values.nodeHeadroom
     "ownNamespace" .Release.Namespace
     "progress" $progress
-    "kueue" (dict "enabled" .Values.kueue.enabled "elastic" .Values.kueue.elastic)
+    "kueue" (dict "enabled" .Values.kueue.enabled "elastic" .Values.kueue.elastic "elasticTrainJobs" .Values.kueue.elasticTrainJobs)
     "leaseName" (include "synergy.component" (list . "controller"))
     "log" .Values.log) (deepCopy .Values.controller.config) | toYaml }}
 {{- end -}}

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/random.h"
 #include "gavel/policies.h"
 #include "gavel/round_mechanism.h"
 
@@ -29,6 +30,10 @@ GavelRoundOptions RoundsOf(std::string_view policy) {
 
 bool IsPacked(std::string_view policy) { return policy.find("_packed") != std::string_view::npos; }
 
+bool IsAware(std::string_view policy) {
+  return IsPacked(policy) || policy.find("_perf") != std::string_view::npos;
+}
+
 bool IsTooSlow(double rate) { return rate * kRounds.round < 1; }
 
 class Simulation {
@@ -40,8 +45,10 @@ class Simulation {
         policy_(policy),
         packs_(IsPacked(options.policy)),
         mechanism_(options.gpus, RoundsOf(options.policy)),
-        arrivals_(jobs.size()) {
+        arrivals_(jobs.size()),
+        order_(options.types.size()) {
     std::iota(arrivals_.begin(), arrivals_.end(), size_t{0});
+    std::iota(order_.begin(), order_.end(), size_t{0});
     std::stable_sort(arrivals_.begin(), arrivals_.end(),
                      [&](size_t a, size_t b) { return jobs[a].submitted < jobs[b].submitted; });
     for (const GavelTraceJob& job : jobs) {
@@ -67,7 +74,8 @@ class Simulation {
         const auto solved = Solve();
         if (!solved) return Fail(solved.error());
       }
-      const std::vector<GavelPick> picks = mechanism_.Picks();
+      if (!IsAware(options_.policy)) ShuffleTypes();
+      const std::vector<GavelPick> picks = mechanism_.Picks({}, order_);
       if (picks.empty()) {
         now_ = std::min(NextArrival(), solved_at_ + kRounds.between_solves);
       } else {
@@ -212,6 +220,11 @@ class Simulation {
     return {};
   }
 
+  void ShuffleTypes() {
+    for (size_t left = order_.size(); left > 1; --left)
+      std::swap(order_[left - 1], order_[random_.Below(left)]);
+  }
+
   // A round. Two that share a GPU have it, and end, when both have made their iterations.
   void Work(const std::vector<GavelPick>& picks) {
     double end = now_;
@@ -266,6 +279,8 @@ class Simulation {
   std::vector<size_t> active_;                                        // by arrival
   std::vector<Pair> pairs_;                                           // of these
   std::map<std::pair<std::string, std::string>, Together> together_;  // by the models
+  std::vector<size_t> order_;  // of types, as they are gone through
+  Random random_{0};
   double now_ = 0;
   double solved_at_ = 0;
   size_t finished_ = 0;

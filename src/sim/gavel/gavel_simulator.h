@@ -5,6 +5,8 @@
 // * Time goes in rounds of 360 s. At the beginning of one those jobs arrive that have been
 //   submitted; the policy is asked if it is due, and the round mechanism says who runs where
 //   (gavel/round_mechanism.h). Jobs that came after the last solve idle the GPUs they are given.
+// * Policies that are not aware of types (without _perf or _packed in their name) must not profit
+//   from an order of types: it is drawn anew for each round, in each run alike.
 // * A job makes min(floor(360 T), what is left) iterations in a round. The round ends with the last
 //   of its jobs; GPUs of those that end earlier idle until then. Nothing else takes time.
 // * Two jobs of one GPU each that share it hold it until both have made their iterations of the

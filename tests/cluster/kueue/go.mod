@@ -5,7 +5,7 @@ go 1.25.0
 require (
 	github.com/kubeflow/trainer/v2 v2.1.0
 	sigs.k8s.io/jobset v0.10.1
-	sigs.k8s.io/kueue v0.15.0
+	sigs.k8s.io/kueue v0.15.2
 )
 
 require (

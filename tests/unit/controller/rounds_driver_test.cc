@@ -26,6 +26,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 // Does as the API server would, or fails.
@@ -61,7 +62,8 @@ class FakeRoundApi final : public kube::RoundApi {
     wire::QueuedJob changed = job;
     changed.workers = workers;
     changed.resource_version += "+";
-    objects.jobs.Upsert(changed);
+    const bool is_train_job = job.kind == wire::QueuedJobKind::kTrainJob;
+    (is_train_job ? objects.train_jobs : objects.jobs).Upsert(changed);
     for (const auto& workload : objects.workloads.All()) {
       if (workload->owner.uid != job.uid) continue;
       wire::Workload other = *workload;
@@ -77,6 +79,11 @@ class FakeRoundApi final : public kube::RoundApi {
       other.resource_version += "+";
       objects.workloads.Upsert(other);
     }
+    return {};
+  }
+  Result<> DeleteJobSet(const wire::TrainJobSet& set, std::stop_token) override {
+    written.push_back(fmt::format("set {} deleted", set.uid));
+    if (failure) return Fail(*failure);
     return {};
   }
   int replaced = 0;     // workloads
@@ -627,6 +634,17 @@ class ElasticDriverTest : public RoundsDriverTest {
                          .least = 1,
                          .most = 4});
   }
+  void AddTrainJob(const std::string& name, int64_t workers) {
+    AddElastic(name, workers);
+    wire::Workload workload = Now(name);
+    workload.owner.api_version = "trainer.kubeflow.org/v1alpha1";
+    workload.owner.kind = "TrainJob";
+    Add(workload);
+    wire::QueuedJob job = *objects.jobs.Find("team/" + workload.owner.name);
+    objects.jobs.Remove(job);
+    job.kind = wire::QueuedJobKind::kTrainJob;
+    objects.train_jobs.Upsert(job);
+  }
   // With all of its workers, of which the first tells for all.
   void StartAll(const std::string& name, double rate) {
     Start(name);
@@ -687,6 +705,95 @@ TEST_F(ElasticDriverTest, WhoItsUserStoppedIsLeftAlone) {
   stopped.active = false;
   Add(stopped);
   EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+}
+
+TEST_F(ElasticDriverTest, ATrainJobHasWorkersAsAJobHas) {
+  AddTrainJob("a", 2);
+  StepFor(seconds(1));
+  StartAll("a", 2);
+  EXPECT_THAT(StepUntilRound(), Contains("job-a 2 -> 4 workers"));
+  EXPECT_EQ(api.replaced, 1);
+}
+
+TEST_F(ElasticDriverTest, AJobSetOfAnotherSizeThanItsTrainJobIsDeletedOnce) {
+  AddTrainJob("a", 2);
+  wire::TrainJobSet set{.uid = "set",
+                        .set_namespace = "team",
+                        .name = "job-a",
+                        .train_job = objects.train_jobs.Find("team/job-a")->uid,
+                        .workers = 2};
+  objects.job_sets.Upsert(set);
+  StepFor(seconds(2));
+  const auto is_deleted = Contains(StartsWith("set "));
+  EXPECT_THAT(api.written, Not(is_deleted));
+  set.workers = 3;
+  objects.job_sets.Upsert(set);
+  EXPECT_THAT(StepFor(seconds(3)), ElementsAre("set set deleted"));
+  // Its pods end before it does.
+  set.deleting = true;
+  objects.job_sets.Upsert(set);
+  EXPECT_THAT(StepFor(seconds(3)), Not(is_deleted));
+  // The next one is no better: Trainer counts in another way.
+  set.deleting = false;
+  set.uid = "next";
+  objects.job_sets.Upsert(set);
+  EXPECT_THAT(StepFor(seconds(3)), Not(is_deleted));
+  // Another size is another matter.
+  wire::QueuedJob job = *objects.train_jobs.Find("team/job-a");
+  job.workers = 1;
+  objects.train_jobs.Upsert(job);
+  EXPECT_THAT(StepFor(seconds(3)), ElementsAre("set next deleted"));
+}
+
+TEST_F(ElasticDriverTest, AJobSetIsDeletedWhereWhoChangedItsTrainJobHasEnded) {
+  AddTrainJob("a", 2);
+  objects.job_sets.Upsert({.uid = "set",
+                           .set_namespace = "team",
+                           .name = "job-a",
+                           .train_job = objects.train_jobs.Find("team/job-a")->uid,
+                           .workers = 3});
+  api.failure = Error{ErrorCode::kUnavailable, "away"};
+  StepFor(seconds(2));
+  api.failure.reset();
+  EXPECT_THAT(StepFor(seconds(1)), Contains("set set deleted"));
+  driver.StartOver();
+  EXPECT_THAT(StepFor(seconds(2)), Contains("set set deleted"));
+}
+
+TEST_F(ElasticDriverTest, ATrainJobWithALauncherIsNotElastic) {
+  AddTrainJob("a", 2);
+  objects.job_sets.Upsert({.uid = "set",
+                           .set_namespace = "team",
+                           .name = "job-a",
+                           .train_job = objects.train_jobs.Find("team/job-a")->uid});
+  StepFor(seconds(1));
+  StartAll("a", 2);
+  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+  EXPECT_THAT(events.heard.front().message, HasSubstr("spec.runtimeRef"));
+}
+
+TEST_F(ElasticDriverTest, AJobSetThatIsNotToBeMadeAnewIsLeftAlone) {
+  AddTrainJob("a", 2);
+  wire::QueuedJob job = *objects.train_jobs.Find("team/job-a");
+  const wire::TrainJobSet set{
+      .uid = "set", .set_namespace = "team", .name = "job-a", .train_job = job.uid, .workers = 3};
+  wire::TrainJobSet of_another = set;
+  of_another.train_job = "another";
+  objects.job_sets.Upsert(of_another);
+  StepFor(seconds(2));
+  wire::TrainJobSet without_nodes = set;
+  without_nodes.workers = 0;
+  objects.job_sets.Upsert(without_nodes);
+  StepFor(seconds(2));
+  job.finished = true;
+  objects.train_jobs.Upsert(job);
+  objects.job_sets.Upsert(set);
+  StepFor(seconds(2));
+  job.finished = false;
+  job.least = job.most = 0;
+  objects.train_jobs.Upsert(job);
+  StepFor(seconds(2));
+  EXPECT_THAT(api.written, Not(Contains("set set deleted")));
 }
 
 TEST_F(ElasticDriverTest, WorkersAreWrittenAgainAfterAFailure) {

@@ -45,6 +45,15 @@ TEST(RoundMechanism, WhatWasPromisedIsRemembered) {
   EXPECT_THAT(rounds.Picks(), ElementsAre(GavelPick{"b", 0}, GavelPick{"a", 1}));
 }
 
+TEST(RoundMechanism, TypesAreGoneThroughInTheOrderThatTheCallerSays) {
+  RoundMechanism rounds({1, 1}, {});
+  rounds.Add("a", 1, {1, 1});
+  rounds.Solved(0, {{"a", {0.5, 0.5}, {}}});
+  EXPECT_EQ(rounds.Picks(), (std::vector<GavelPick>{{"a", 0, {}}}));
+  const std::vector<size_t> order = {1, 0};
+  EXPECT_EQ(rounds.Picks({}, order), (std::vector<GavelPick>{{"a", 1, {}}}));
+}
+
 TEST(RoundMechanism, FifoFillsNothing) {
   RoundMechanism rounds = OneOfEach({.fifo = true});
   rounds.Add("a", 1, {2, 1});

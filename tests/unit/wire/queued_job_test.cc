@@ -51,7 +51,7 @@ TEST(QueuedJobs, ThatAreWrongSayWhichFieldAndWhatToDo) {
     return job.problem;
   };
   EXPECT_EQ(problem(R"("synergy.io/max-workers":"8")"),
-            "annotation synergy.io/min-workers: it is missing; an elastic Job has "
+            "annotation synergy.io/min-workers: it is missing; an elastic job has "
             "synergy.io/min-workers and synergy.io/max-workers");
   EXPECT_EQ(problem(R"("synergy.io/min-workers":"0","synergy.io/max-workers":"8")"),
             "annotation synergy.io/min-workers: write a whole number from 1 to 10000, not \"0\"");
@@ -72,6 +72,47 @@ TEST(QueuedJobs, AreSuspendedWithTheirWorkersAllAtOnce) {
   EXPECT_EQ(WriteWorkers(Read(kBounds), 5),
             R"({"metadata":{"uid":"u","resourceVersion":"7"},"spec":{"suspend":true,)"
             R"("parallelism":5,"completions":5}})");
+}
+
+QueuedJob ReadTrainJob(const std::string& spec, const std::string& status = "{}") {
+  const auto page = ObjectReader().ReadList<QueuedJob>(
+      R"({"items":[{"kind":"TrainJob","metadata":{"name":"train","namespace":"team","uid":"u",)"
+      R"("resourceVersion":"7","annotations":{)" +
+      kBounds + R"(}},"spec":{"runtimeRef":{"name":"torch"},)" + spec + R"(},"status":)" + status +
+      "}]}");
+  EXPECT_TRUE(page) << page.error().message;
+  EXPECT_THAT(page->problems, IsEmpty());
+  return page->items.front();
+}
+
+TEST(QueuedJobs, TrainJobsHaveNodesForWorkers) {
+  const QueuedJob job = ReadTrainJob(R"("trainer":{"numNodes":3})");
+  EXPECT_EQ(job.kind, QueuedJobKind::kTrainJob);
+  EXPECT_THAT(job.problem, IsEmpty());
+  EXPECT_TRUE(job.IsElastic());
+  EXPECT_EQ(job.workers, 3);
+  EXPECT_FALSE(job.finished);
+  EXPECT_EQ(WriteWorkers(job, 5),
+            R"({"metadata":{"uid":"u","resourceVersion":"7"},"spec":{"suspend":true,)"
+            R"("trainer":{"numNodes":5}}})");
+}
+
+TEST(QueuedJobs, ATrainJobHasToSayItsNodes) {
+  const QueuedJob job = ReadTrainJob(R"("trainer":{"image":"train"})");
+  EXPECT_FALSE(job.IsElastic());
+  EXPECT_THAT(job.problem, HasSubstr("spec.trainer.numNodes: it is missing"));
+}
+
+TEST(QueuedJobs, ATrainJobIsFinishedByItsConditions) {
+  const auto finished = [](const std::string& type, const std::string& status) {
+    return ReadTrainJob(R"("trainer":{"numNodes":3})",
+                        R"({"conditions":[{"type":")" + type + R"(","status":")" + status +
+                            R"("},{"type":"Suspended","status":"True"}]})")
+        .finished;
+  };
+  EXPECT_TRUE(finished("Complete", "True"));
+  EXPECT_TRUE(finished("Failed", "True"));
+  EXPECT_FALSE(finished("Complete", "False"));
 }
 
 }  // namespace

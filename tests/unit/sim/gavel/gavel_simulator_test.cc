@@ -134,6 +134,20 @@ TEST(GavelSimulatorTest, TwoThatShareAGpuHoldItUntilBothHaveMadeTheirRound) {
   EXPECT_NEAR(run->jobs[0].finished->count(), 360 + (1000 - 288), 1e-9);
 }
 
+TEST(GavelSimulatorTest, APolicyThatKnowsNoTypesHasNothingOfTheirOrder) {
+  GavelOptions options = OnOneType(1, "max_min_fairness_perf");
+  options.types = {"a", "b"};
+  options.gpus = {1, 1};
+  const std::vector<GavelTraceJob> alone = {MakeGavelJob(0, 0, 3600)};
+  EXPECT_EQ(Simulated(alone, options).jobs[0].finished, Seconds(3600));
+  // On the second type, where it is half as fast, for some of its rounds.
+  options.policy = "max_min_fairness";
+  const Seconds end = *Simulated(alone, options).jobs[0].finished;
+  EXPECT_GT(end, Seconds(3600));
+  EXPECT_LT(end, Seconds(7200));
+  EXPECT_EQ(Simulated(alone, options).jobs[0].finished, end);
+}
+
 TEST(GavelSimulatorTest, WhatCannotRunIsRefused) {
   const GavelOptions fifo = OnOneType(1, "fifo_perf");
   EXPECT_THAT(Refused({MakeGavelJob(7, 0, 10, "steady", 2)}, fifo),
