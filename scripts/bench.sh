@@ -98,7 +98,7 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --compression N   by which the jobs' work is divided (120)
       --arrivals N      by which the time from one job to the next is divided (360)
       --cost SECONDS    of a move, as the policy is told (4)
-      --goal X          how far mean completion times may be off (0.05)
+      --goal X          how far mean completion times may be outside of the simulated ones (0.05)
       --patience SECONDS   after which a run is given up (2400)
       --keep FOLDER     keeps every job's runs there
       --instance N      which ports and addresses the test cluster takes (11)

@@ -35,7 +35,7 @@ class Kind(typing.NamedTuple):
 
 
 class Api:
-    """As the administrator. A connection for each thread."""
+    """As the administrator, who may speak for any user. A connection for each thread."""
 
     def __init__(self, cluster):
         config = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "--output", "json"))
@@ -48,13 +48,14 @@ class Api:
         atexit.register(self.close)
         self.kinds = {}  # each name of a kind -> its Kind
 
-    def call(self, method, path, body=None, content_type="application/json", accept="application/json"):
+    def call(self, method, path, body=None, content_type="application/json", accept="application/json", user=None):
+        headers = {"Content-Type": content_type, "Accept": accept} | ({"Impersonate-User": user} if user else {})
         connection = getattr(self.own, "connection", None)
         if connection is None:
             connection = self.own.connection = http.client.HTTPSConnection(self.address, timeout=10, context=self.context)
             self.opened.add(connection)
         try:
-            connection.request(method, path, body and json.dumps(body), {"Content-Type": content_type, "Accept": accept})
+            connection.request(method, path, body and json.dumps(body), headers)
             answer = connection.getresponse()
             text = answer.read()
         except (OSError, http.client.HTTPException) as problem:

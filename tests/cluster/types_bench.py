@@ -10,7 +10,9 @@ divided by the compression, but for rounds and what a move costs. A node has one
 
 Simulated pods do nothing, so this program keeps their checkpoints: it ends a job's pods when they have done its work, at the speed of the
 product that they ran on, all turns together. The simulator is given the times at which the jobs came and what a start cost on average,
-from the decision to the running pods. Exit status 1 when a goal is missed.
+from the decision to the running pods; and then again and again with jobs that came up to a second later, because on which type a job
+finds GPUs, and so its time, may hang on less than that: what is measured is one course of many, and so is what is simulated. Exit
+status 1 when a goal is missed.
 """
 
 import argparse
@@ -20,6 +22,7 @@ import datetime
 import json
 import os
 import pathlib
+import random
 import re
 import statistics
 import subprocess
@@ -36,6 +39,8 @@ TYPES = ("v100", "p100", "k80")
 PRODUCT = "nvidia.com/gpu.product"
 LOCAL = "typed"
 LEAST = 0.01
+JITTER = 1  # seconds by which a job comes later in the other simulations
+SIMULATIONS = 30
 GATHER = 1  # seconds from the first arrival to the simulator's first round
 
 
@@ -202,10 +207,12 @@ def start_costs(cluster, course):
     return costs
 
 
-def simulate(folder, jobs, course, policy, options, cost):
+def simulate(folder, jobs, course, policy, options, cost, chance=None):
     """Seconds of each job, and how many starts came after the first ones."""
+    late = [chance.uniform(0, JITTER) if chance else 0 for _ in jobs]
     trace, profiles, ends = folder / "trace.csv", folder / "types.yaml", folder / "ends.csv"
-    rows = [f"{number},{job.kind},{course.came[job.name] - course.began_at:.3f},1000,{job.gpus},{job.work:.3f}" for number, job in enumerate(jobs)]
+    rows = [f"{number},{job.kind},{course.came[job.name] - course.began_at + late[number]:.3f},1000,{job.gpus},{job.work:.3f}"
+            for number, job in enumerate(jobs)]
     trace.write_text("\n".join(["job_id,model,arrival_s,total_iterations,gpus,duration_s_at_fair", *rows, ""]), encoding="utf-8")
     entries = [{"model": job.kind, "gpuProduct": name, "points": [{"cpu": 1, "memory": "1Gi", "throughput": round(speed / job.gpus, 9)}]}
                for job in {job.kind: job for job in jobs}.values() for name, speed in job.speeds.items()]
@@ -229,10 +236,13 @@ def measure(cluster, jobs, policy, options):
     costs = start_costs(cluster, course)
     cost = statistics.mean(costs["starts"] + costs["moves"])
     simulated, restarts = simulate(cluster.folder, jobs, course, policy, options, cost)
+    others = [statistics.mean(simulate(cluster.folder, jobs, course, policy, options, cost, random.Random(number))[0])
+              for number in range(SIMULATIONS)]
     real = list(course.times().values())
     off = sorted(mine / theirs - 1 for mine, theirs in zip(real, simulated))
     facts = {"policy": policy, "mean_seconds": statistics.mean(real), "simulated_mean_seconds": statistics.mean(simulated),
              "off": statistics.mean(real) / statistics.mean(simulated) - 1,
+             "simulated_with_later_arrivals": {"least": min(others), "mean": statistics.mean(others), "most": max(others)},
              "off_by_job": {"least": off[0], "median": statistics.median(off), "most": off[-1]},
              "starts_after_the_first": sum(map(len, course.runs.values())) - len(jobs), "simulated_starts_after_the_first": restarts,
              "moves": course.moves(), "start_cost": {name: round(statistics.mean(each or [0]), 2) for name, each in costs.items()},
@@ -251,6 +261,16 @@ def measure(cluster, jobs, policy, options):
 
 def shapes(nodes):
     return json.dumps([{"name": name, "count": nodes, "gpus": 1, "cpu": 4, "memory": "16G", "labels": {PRODUCT: name}} for name in TYPES])
+
+
+def span(facts):
+    """The least and the greatest of the simulated means."""
+    others = facts["simulated_with_later_arrivals"]
+    return min(others["least"], facts["simulated_mean_seconds"]), max(others["most"], facts["simulated_mean_seconds"])
+
+
+def in_range(value, least, most, tolerance):
+    return least * (1 - tolerance) <= value <= most * (1 + tolerance)
 
 
 def main():
@@ -292,15 +312,15 @@ def main():
             finally:
                 extender.end()
                 extender.log.close()
-    goals = {f"{facts['policy']}: mean completion time within {options.goal:.0%} of the simulator's": abs(facts["off"]) <= options.goal
-             for facts in results}
+    goals = {f"{facts['policy']}: mean completion time within {options.goal:.0%} of the simulator's range": in_range(
+        facts["mean_seconds"], *span(facts), options.goal) for facts in results}
     goals["never more GPUs than there are"] = all(facts["most_gpus"] <= gpus for facts in results)
     if len(results) == 2:
         aware, agnostic = results
         gain = agnostic["mean_seconds"] / aware["mean_seconds"]
-        expected = agnostic["simulated_mean_seconds"] / aware["simulated_mean_seconds"]
-        say(f"{agnostic['policy']} takes {gain:.2f} times as long as {aware['policy']}; by the simulator {expected:.2f}")
-        goals["the second policy takes as much longer as the simulator says"] = gain > 1 and abs(gain / expected - 1) <= 2 * options.goal
+        least, most = span(agnostic)[0] / span(aware)[1], span(agnostic)[1] / span(aware)[0]
+        say(f"{agnostic['policy']} takes {gain:.2f} times as long as {aware['policy']}; by the simulator {least:.2f} to {most:.2f}")
+        goals["the second policy takes as much longer as the simulator says"] = gain > 1 and in_range(gain, least, most, options.goal)
     for goal, met in goals.items():
         say(f"{'met   ' if met else 'MISSED'}  {goal}")
     if options.json:
