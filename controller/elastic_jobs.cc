@@ -13,6 +13,9 @@ namespace {
 
 // How long a training runs, at most, before its speed counts: it begins slowly.
 constexpr Duration kLongestSettling = std::chrono::seconds(30);
+// How often a JobSet of another size than its TrainJob is deleted for that: Trainer may make the
+// next one before it has seen the new size, or count in a way of its own.
+constexpr int kMostTimes = 3;
 
 }  // namespace
 
@@ -176,16 +179,22 @@ void ElasticJobs::Write(const std::string& name, const RoundQueue& queue,
 }
 
 void ElasticJobs::ReplaceJobSets(const std::stop_token& stop) {
-  std::unordered_map<std::string, int64_t> replaced;
+  std::unordered_map<std::string, Replaced> replaced;
   for (const auto& job : objects_.train_jobs.All()) {
     if (!job->IsElastic() || job->finished) continue;
     const auto set = objects_.job_sets.Find(job->Key());
-    const bool has_its_size = set && set->workers == job->workers;
-    if (has_its_size || (set && set->workers == 0)) continue;
+    if (set && (set->workers == 0 || set->workers == job->workers)) continue;
     const auto before = replaced_.find(job->uid);
-    const bool is_done = before != replaced_.end() && before->second == job->workers;
-    if (is_done || (set && set->train_job == job->uid && !set->deleting && Delete(*set, stop)))
-      replaced.emplace(job->uid, job->workers);
+    Replaced known;
+    if (before != replaced_.end() && before->second.workers == job->workers) known = before->second;
+    known.workers = job->workers;
+    const bool is_due = set && set->train_job == job->uid && !set->deleting &&
+                        set->uid != known.set && known.times < kMostTimes;
+    if (is_due && Delete(*set, stop)) {
+      known.set = set->uid;
+      ++known.times;
+    }
+    replaced.emplace(job->uid, std::move(known));
   }
   replaced_ = std::move(replaced);
 }

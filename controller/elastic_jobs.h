@@ -66,8 +66,8 @@ class ElasticJobs {
   void SizeRunning(const std::string& name, const RoundQueue& queue, WallTime now,
                    const std::stop_token& stop);
   // Deletes the JobSets of elastic TrainJobs that are of another size, whoever has changed it and
-  // when: so no process that ends in between leaves one behind. Where the next one has not that
-  // size either, it stays.
+  // when: so no process that ends in between leaves one behind. Where Trainer never makes one of
+  // that size, the fourth one stays.
   void ReplaceJobSets(const std::stop_token& stop);
   // What the workload that a job had before its workers were changed has had; once.
   std::optional<RoundService> TakeCarried(const std::string& job);
@@ -75,6 +75,11 @@ class ElasticJobs {
   void ForgetOthers(std::set<std::string> jobs);
 
  private:
+  struct Replaced {
+    int64_t workers = 0;  // for which JobSets were deleted
+    int times = 0;
+    std::string set;  // the UID of the last one
+  };
   struct Due {
     size_t index;  // in the queue
     WorkerChange change;
@@ -100,8 +105,7 @@ class ElasticJobs {
   ElasticRounds rounds_;
   std::unordered_map<std::string, RoundService> carried_;  // by the job's UID
   std::unordered_map<std::string, std::string> told_;      // problems, likewise
-  // Of TrainJobs, likewise: the workers for which a JobSet was deleted.
-  std::unordered_map<std::string, int64_t> replaced_;
+  std::unordered_map<std::string, Replaced> replaced_;     // TrainJobs, likewise
 };
 
 }  // namespace synergy::controller

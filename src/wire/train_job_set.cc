@@ -24,19 +24,19 @@ TrainJobSet ReadTrainJobSetObject(FieldReader& fields, Value object) {
   if (const WorkloadOwner owner = ReadOwner(fields, metadata); owner.kind == "TrainJob")
     set.train_job = owner.uid;
   const Value spec = fields.Object(object["spec"]);
-  int others = 0;  // than initializers
+  int jobs = 0;  // that are no initializers
   fields.Array(spec["replicatedJobs"]).ForEachElement([&](Value replicated) {
     const Value job = fields.Object(replicated["template"]);
     const Value labels = fields.Object(fields.Object(job["metadata"])["labels"]);
     const std::string_view step = fields.Text(labels[kStepLabel]);
     if (step.ends_with("-initializer")) return;
-    ++others;
+    ++jobs;
     if (step != "trainer") return;
     const Value workers = fields.Object(job["spec"])["parallelism"];
     set.workers =
         workers.absent() ? 1 : fields.Integer(workers, 0, std::numeric_limits<int32_t>::max());
   });
-  if (others != 1) set.workers = 0;
+  if (jobs != 1) set.workers = 0;
   return set;
 }
 
