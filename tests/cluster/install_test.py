@@ -404,8 +404,8 @@ class InstallTest(unittest.TestCase):
             self.cluster.kubectl("delete", kind, name)
         self.clear()
 
-    def test_4_an_elastic_job_gives_a_worker_to_another(self):
-        """By the rights of the chart's service account, which its admission policy knows by name."""
+    def test_4_rounds_give_a_worker_of_an_elastic_job_to_another(self):
+        """By the rights of the chart's service account, which its admission policy knows by name. With the flavor of the test before."""
         def job(name, workers):
             spec = training_pod(name, command=("sh", "-c", "exec sleep 600"))["spec"]
             return elastic.elastic(name, "elastic", workers, {"metadata": {"labels": {"test": "install"}}, "spec": spec}, most=GPUS)

@@ -388,7 +388,7 @@ class TrainingOperatorsTest(unittest.TestCase):
         self.assertEqual((self.turns_of("gang")["spec"]["priority"], priority), (1, 1))
         self.delete("jobset", "later")
         self.wait_for_nodes(3)
-        # Kueue 0.15.0 leaves it out for good once it has given it up, active or not. It makes another Workload.
+        # Kueue 0.15 leaves it out for good once it has given it up, active or not. It makes another Workload.
         given_up = self.turns_of("gang")["metadata"]
         self.cluster.kubectl("delete", "workload", given_up["name"], "--wait=false")
         wait_for("another Workload", lambda: any(item["metadata"]["ownerReferences"][0]["name"] == "gang" and item["metadata"]["uid"] != given_up["uid"]
