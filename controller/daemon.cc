@@ -252,7 +252,8 @@ class RunningDaemon final : public Daemon {
               return profile != nullptr && profile->object.checkpoints;
             },
             type_facts_, clock, log, round_metrics_),
-        type_checks_(round_objects_, *round_api_, config.type_patience, clock, log, round_metrics_),
+        type_checks_(round_objects_, *round_api_, *events_, config.type_patience, clock, log,
+                     round_metrics_),
         kueue_watches_(*client_, reader_, config.staleness_limit, clock, log),
         eviction_api_(kube::MakeEvictionApi(*client_)),
         preemption_(

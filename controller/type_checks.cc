@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "controller/job_events.h"
+#include "wire/round_workload.h"
+
 namespace synergy::controller {
 namespace {
 
@@ -71,19 +74,18 @@ std::map<std::string, int64_t> TypeChecks::OnTheirWay() const {
   return gpus;
 }
 
-void TypeChecks::Answer(const Waiting& waiting, wire::CheckWord word, const std::string& product,
+bool TypeChecks::Answer(const Waiting& waiting, wire::CheckWord word, const std::string& product,
                         std::string message, const std::stop_token& stop) {
   const wire::Workload& workload = *waiting.workload;
   const Instant now = clock_.Now();
   // Not twice over the same: until the watch shows what was written.
-  if (stop.stop_requested() || rate_.Next() > now) return;
+  if (stop.stop_requested() || rate_.Next() > now) return false;
   const auto written = written_.find(workload.uid);
-  if (written != written_.end() && written->second == workload.resource_version) return;
+  if (written != written_.end() && written->second == workload.resource_version) return false;
   rate_.Spend(1, now);
   const wire::CheckAnswer answer{word, product, std::move(message), clock_.WallNow()};
   const Result<> done = api_.AnswerCheck(workload, waiting.check, answer, stop);
-  const bool outdated = !done && (done.error().code == ErrorCode::kConflict ||
-                                  done.error().code == ErrorCode::kNotFound);
+  const bool outdated = IsOutdated(done);
   metrics_.CountWrite("check", done ? "written" : outdated ? "outdated" : "failed");
   if (done) {
     written_[workload.uid] = workload.resource_version;
@@ -95,6 +97,26 @@ void TypeChecks::Answer(const Waiting& waiting, wire::CheckWord word, const std:
     log_.Warn("a workload's admission check cannot be written",
               {{"workload", workload.Key()}, {"error", done.error().message}});
   }
+  return static_cast<bool>(done);
+}
+
+void TypeChecks::TakeType(const Waiting& running, const std::stop_token& stop) {
+  const wire::Workload& workload = *running.workload;
+  const TypeTurn& turn = *running.turn;
+  std::string why = fmt::format("its turn on {} goes to others", turn.on);
+  std::string told = fmt::format(
+      "from {} to none: others have their turn there; it goes on from its checkpoint later",
+      turn.on);
+  if (!turn.product.empty()) {
+    why = fmt::format("its turn on {} is over and goes on on {}; speeds: {}", turn.on, turn.product,
+                      turn.speeds);
+    told = fmt::format("from {} to {}; speeds: {}; it goes on from its checkpoint", turn.on,
+                       turn.product, turn.speeds);
+  }
+  if (!Answer(running, wire::CheckWord::kRetry, {}, std::move(why), stop)) return;
+  // Who has lost its band has been told already to whom its turn goes.
+  if (wire::BandOf(workload) == Band::kRuns)
+    events_.Record(AboutJob(workload, "SynergyTypeChanged", std::move(told)));
 }
 
 void TypeChecks::GiveTypes(const TypeTurns& turns, std::vector<Waiting> held,
@@ -124,18 +146,14 @@ void TypeChecks::GiveTypes(const TypeTurns& turns, std::vector<Waiting> held,
     const TypeTurn& turn = *running.turn;
     if (turn.on.empty() || turn.stays || turn.product.empty() || turn.product == turn.on) continue;
     wanted[turn.on] -= running.workload->gpus.count();
-    Answer(running, wire::CheckWord::kRetry, {},
-           fmt::format("its turn on {} is over and goes on on {}; speeds: {}", turn.on,
-                       turn.product, turn.speeds),
-           stop);
+    TakeType(running, stop);
   }
   // Who has no turn at all keeps what nobody else has a use for.
   for (auto running = started.rbegin(); running != started.rend(); ++running) {
     const TypeTurn& turn = *running->turn;
     if (turn.on.empty() || turn.stays || !turn.product.empty() || wanted[turn.on] <= 0) continue;
     wanted[turn.on] -= running->workload->gpus.count();
-    Answer(*running, wire::CheckWord::kRetry, {},
-           fmt::format("its turn on {} goes to others", turn.on), stop);
+    TakeType(*running, stop);
   }
 }
 

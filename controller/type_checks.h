@@ -7,7 +7,8 @@
 //     without a type, one of which nobody has decided for `patience`
 //   * every replica takes its answer back where a workload has lost its quota
 //   * whoever leads, and has just decided, says on which type a workload starts, once there is room
-//     on it, and whose place is needed elsewhere or by another one (Retry, at which Kueue evicts)
+//     on it, and whose place is needed elsewhere or by another one (Retry, at which Kueue evicts);
+//     of the latter an event on the job tells
 //
 // Threading: one owner.
 // Failures: what cannot be written is tried again with the next step, as it is by then. A Workload
@@ -27,6 +28,7 @@
 #include "controller/type_turns.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "kube/events.h"
 #include "kube/round_api.h"
 #include "metrics/round_metrics.h"
 #include "wire/type_check.h"
@@ -46,10 +48,11 @@ class TypeChecks {
   static constexpr int64_t kWritesPerSecond = 20;
 
   // All references outlive this.
-  TypeChecks(const RoundObjects& objects, kube::RoundApi& api, Duration patience,
-             const Clock& clock, Logger& log, metrics::RoundMetrics& metrics)
+  TypeChecks(const RoundObjects& objects, kube::RoundApi& api, kube::EventRecorder& events,
+             Duration patience, const Clock& clock, Logger& log, metrics::RoundMetrics& metrics)
       : objects_(objects),
         api_(api),
+        events_(events),
         patience_(patience),
         clock_(clock),
         log_(log),
@@ -69,13 +72,17 @@ class TypeChecks {
   void Activate(const std::stop_token& stop);
   // GPUs of workloads that may start on each product and whose pods have no node yet.
   std::map<std::string, int64_t> OnTheirWay() const;
-  void Answer(const Waiting& waiting, wire::CheckWord word, const std::string& product,
+  // Whether that is written.
+  bool Answer(const Waiting& waiting, wire::CheckWord word, const std::string& product,
               std::string message, const std::stop_token& stop);
+  // Has it evicted.
+  void TakeType(const Waiting& running, const std::stop_token& stop);
   void GiveTypes(const TypeTurns& turns, std::vector<Waiting> held, std::vector<Waiting> started,
                  const std::stop_token& stop);
 
   const RoundObjects& objects_;
   kube::RoundApi& api_;
+  kube::EventRecorder& events_;
   const Duration patience_;
   const Clock& clock_;
   Logger& log_;

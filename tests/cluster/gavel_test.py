@@ -129,6 +129,8 @@ class GavelTest(unittest.TestCase):
         self.have(moves="V100")
         log = (self.cluster.state / "logs/synergy-controller.log").read_text(encoding="utf-8")
         self.assertRegex(log, r"its turn on P100 is over and goes on on V100")
+        told = [message for message in self.cluster.events("moves") if message.startswith("from P100 to V100; speeds: ")]
+        self.assertEqual(len(told), 1)
         after = {pod["metadata"]["labels"]["job-name"]: pod["metadata"]["uid"] for pod in self.cluster.pods().values()}
         self.assertEqual(after["first"], pods["first"], "it does not checkpoint")
         self.assertEqual(self.products()["slow"], "K80")

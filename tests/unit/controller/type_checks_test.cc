@@ -117,8 +117,11 @@ class FakeKueue final : public kube::RoundApi {
   const Clock& clock_;
 };
 
-struct NoEvents final : kube::EventRecorder {
-  void Record(kube::EventRecord) override {}
+struct HeardEvents final : kube::EventRecorder {
+  std::vector<std::string> heard;  // "SynergyTypeChanged a: from ..."
+  void Record(kube::EventRecord event) override {
+    heard.push_back(fmt::format("{} {}: {}", event.reason, event.pod_name, event.message));
+  }
   uint64_t dropped() const override { return 0; }
 };
 
@@ -225,7 +228,7 @@ class TypeChecksTest : public ::testing::Test {
   ProfileStore profiles{0.1};
   RoundObjects objects;
   FakeKueue kueue{objects, state, clock};
-  NoEvents events;
+  HeardEvents events;
   metrics::RoundMetrics metrics;
   TypeFacts facts{state, profiles, [](Gpus gpus, const std::string&) {
                     return std::optional(ResourceVector{gpus, Cores(4), GB(40)});
@@ -239,7 +242,7 @@ class TypeChecksTest : public ::testing::Test {
                       clock,
                       log.log,
                       metrics};
-  TypeChecks checks{objects, kueue, seconds(30), clock, log.log, metrics};
+  TypeChecks checks{objects, kueue, events, seconds(30), clock, log.log, metrics};
 };
 
 TEST_F(TypeChecksTest, EachStartsOnTheTypeOnWhichItIsWorthMost) {
@@ -274,6 +277,8 @@ TEST_F(TypeChecksTest, AJobMovesWhereThatPaysAsARoundBegins) {
   EXPECT_THAT(LeadFor(seconds(199)), IsEmpty());
   EXPECT_THAT(LeadFor(seconds(3)), ElementsAre("a Retry ", "a Ready V100"));
   EXPECT_THAT(Now("a").checks[0].message, HasSubstr("its turn is on V100"));
+  EXPECT_THAT(events.heard, ElementsAre("SynergyTypeChanged a: from P100 to V100; speeds: V100 4, "
+                                        "P100 2, K80 1; it goes on from its checkpoint"));
 }
 
 TEST_F(TypeChecksTest, WhoWaitsForItsTypeStartsWhenThereIsRoom) {
@@ -285,6 +290,33 @@ TEST_F(TypeChecksTest, WhoWaitsForItsTypeStartsWhenThereIsRoom) {
   EXPECT_THAT(LeadFor(seconds(299)), IsEmpty()) << "within the round";
   EXPECT_THAT(LeadFor(seconds(3)), ElementsAre("a Retry ", "b Ready V100")) << "in turns";
   EXPECT_GT(Now("b").note->fair_share_delay, 298);
+  EXPECT_THAT(events.heard, ElementsAre("SynergyTypeChanged a: from V100 to none: others have "
+                                        "their turn there; it goes on from its checkpoint later"));
+}
+
+TEST_F(TypeChecksTest, WhoLosesItsTurnAltogetherIsToldOnce) {
+  Add("a", "steep");
+  Add("b", "steep");
+  for (const char* name : {"a", "b"})
+    Change(name, [](wire::Workload& workload) { workload.products = {"V100"}; });
+  EXPECT_THAT(Lead(), ElementsAre("a Ready V100"));
+  wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+  queue.quota = Gpus(1);
+  objects.cluster_queues.Upsert(queue);
+  EXPECT_THAT(LeadFor(seconds(303)), ElementsAre("a Retry ", "b Ready V100"));
+  EXPECT_THAT(events.heard, ElementsAre(HasSubstr("SynergyTurnLost a: its turn goes to b")));
+}
+
+TEST_F(TypeChecksTest, WhatIsNotWrittenIsNotTold) {
+  Add("holder", "steep");
+  Change("holder", [](wire::Workload& workload) { workload.products = {"V100"}; });
+  Lead();
+  Add("a", "steep");
+  Lead();
+  End("holder");
+  kueue.conflicts = true;
+  EXPECT_THAT(LeadFor(seconds(303)), Contains("a Retry "));
+  EXPECT_THAT(events.heard, IsEmpty());
 }
 
 TEST_F(TypeChecksTest, WhatIsNotDecidedStartsAfterAWhile) {
