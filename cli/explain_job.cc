@@ -10,7 +10,6 @@
 #include "cli/amounts.h"
 #include "cli/event_view.h"
 #include "core/wall_time.h"
-#include "wire/type_check.h"
 
 namespace synergy::cli {
 namespace {
@@ -61,16 +60,6 @@ void RemarkOnDeadline(const wire::Workload& workload, const std::optional<RoundS
     remarks.push_back(fmt::format(
         "its deadline, {}, is in danger: it needs {} more by its progress, and {} are left", at,
         ToShortText(*service->remaining), ToShortText(left)));
-  }
-}
-
-void TellType(const wire::Workload& workload, JobExplanation& explanation) {
-  for (const wire::CheckState& check : workload.checks) {
-    if (check.name != wire::kTypeCheckName && check.product.empty()) continue;
-    explanation.gpu_product = check.product;
-    explanation.gpu_product_why = check.message;
-    if (check.state == "Pending")
-      explanation.gpu_product_why = "it waits for its quota, or for its turn on a GPU type";
   }
 }
 
@@ -125,7 +114,6 @@ JobExplanation ExplainJob(const QueueFacts& facts, const wire::Workload& workloa
         one.workload_namespace == workload.workload_namespace && one.workload == workload.name;
     if (is_it) explanation.job = one;
   }
-  TellType(workload, explanation);
   RemarkOnQueue(workload, explanation.queue, explanation.remarks);
   RemarkOnDeadline(workload, explanation.job.service, now, explanation.remarks);
   return explanation;
@@ -138,8 +126,6 @@ Tree ToTree(const JobExplanation& explanation) {
   return Tree::Members{
       {"job", ToTree(explanation.job)},
       {"localQueue", explanation.local_queue},
-      {"gpuProduct", explanation.gpu_product},
-      {"gpuProductWhy", explanation.gpu_product_why},
       {"queue", Tree::Members{{"name", queue.name},
                               {"roundPolicy", queue.round_policy},
                               {"policy", queue.policy},
@@ -166,10 +152,10 @@ std::string ToText(const JobExplanation& explanation, WallTime now) {
       text += fmt::format(", place {} of {} that wait", *job.place, explanation.queue.waiting);
     text += job.why.empty() ? "\n" : fmt::format(": {}\n", job.why);
   }
-  if (!explanation.gpu_product_why.empty()) {
-    text += fmt::format("GPU type {}: {}\n",
-                        explanation.gpu_product.empty() ? "any" : explanation.gpu_product,
-                        explanation.gpu_product_why);
+  if (!job.product_why.empty()) {
+    const std::string_view none = job.state == "waits" ? "none yet" : "any";
+    text +=
+        fmt::format("GPU type {}: {}\n", job.product.empty() ? none : job.product, job.product_why);
   }
   if (job.service) {
     const RoundService& had = *job.service;

@@ -21,8 +21,6 @@ struct JobExplanation {
   QueuedView job;
   std::string local_queue;
   QueueView queue;                          // without a name: not known
-  std::string gpu_product;                  // that its admission check has given it; empty: none
-  std::string gpu_product_why;              // or what it waits for; empty: no matter
   std::vector<wire::EventAboutPod> events;  // Synergy's and Kueue's, the oldest first
   std::vector<std::string> remarks;         // what a reader should know or do
 };

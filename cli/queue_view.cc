@@ -12,6 +12,7 @@
 #include "cli/amounts.h"
 #include "cli/table.h"
 #include "wire/round_workload.h"
+#include "wire/type_check.h"
 
 namespace synergy::cli {
 namespace {
@@ -34,8 +35,38 @@ std::map<std::string, PodsOf> PodsByWorkload(const QueueFacts& facts) {
   return pods;
 }
 
+// By which it is given its GPU type; null: it is not.
+const wire::CheckState* TypeCheckOf(const wire::Workload& workload) {
+  for (const wire::CheckState& check : workload.checks) {
+    if (check.name == wire::kTypeCheckName || !check.product.empty()) return &check;
+  }
+  return nullptr;
+}
+
+Doing StageOf(const wire::Workload& workload, const wire::WorkloadPods& pods) {
+  const wire::CheckState* const check = TypeCheckOf(workload);
+  return check != nullptr && wire::IsHeldBy(workload, *check) ? Doing::kWaited
+                                                              : wire::DoingOf(workload, pods);
+}
+
+// Which GPU type it has been given, or what it waits for.
+void TellType(const wire::Workload& workload, QueuedView& view) {
+  const wire::CheckState* const check = TypeCheckOf(workload);
+  if (check == nullptr || workload.finished) return;
+  if (workload.has_quota && check->state != ToString(wire::CheckWord::kPending)) {
+    view.product = check->product;
+    view.product_why = check->message;
+    return;
+  }
+  const Band band = view.band.value_or(Band::kNext);
+  view.product_why = band == Band::kRuns ? "it has its turn, once there is room on its GPU type"
+                     : band == Band::kWaits
+                         ? "others have their turn"
+                         : "it waits for its quota, or for its turn on a GPU type";
+}
+
 std::string_view StateWord(const wire::Workload& workload, const wire::WorkloadPods& pods) {
-  switch (wire::DoingOf(workload, pods)) {
+  switch (StageOf(workload, pods)) {
     case Doing::kRan:
       return "runs";
     case Doing::kWaited:
@@ -55,8 +86,7 @@ RoundService ServiceAt(const Rounds& rounds, const wire::Workload& workload,
   if (workload.note) service = wire::ServiceOf(*workload.note);
   const WallTime noted = workload.note ? workload.note->at : workload.created;
   const WallTime from = std::max(noted, wire::DoingSince(workload, pods));
-  rounds.Book(service, workload.gpus, workload.created, wire::DoingOf(workload, pods), now - from,
-              now);
+  rounds.Book(service, workload.gpus, workload.created, StageOf(workload, pods), now - from, now);
   return service;
 }
 
@@ -80,23 +110,45 @@ std::string ProblemOf(const wire::RoundPolicy& policy, const std::string& queue)
   return "synergy-controller has not looked at its policy yet";
 }
 
-QueuedView ViewWorkload(const wire::Workload& workload) {
+// Its place among those that wait, as the controller has written it of the first of them.
+std::optional<size_t> PlaceOf(const wire::RoundPolicy& policy, const std::string& queue,
+                              const wire::Workload& workload) {
+  for (const auto& status : policy.status.queues) {
+    if (status.name != queue) continue;
+    const auto found = std::find(status.up_next.begin(), status.up_next.end(), workload.Key());
+    if (found != status.up_next.end())
+      return static_cast<size_t>(found - status.up_next.begin()) + 1;
+  }
+  return std::nullopt;
+}
+
+QueuedView ViewWorkload(const wire::Workload& workload, std::optional<Band> band) {
   QueuedView view;
   view.workload_namespace = workload.workload_namespace;
   view.workload = workload.name;
   view.kind = workload.owner.kind;
   view.job = workload.owner.name.empty() ? workload.name : workload.owner.name;
   view.gpus = workload.gpus;
+  view.band = band;
+  TellType(workload, view);
   return view;
 }
 
-// As Kueue has them when nobody orders them for it.
-std::vector<size_t> InOrderOfPriority(const std::vector<const wire::Workload*>& workloads) {
+// Not so where it has its quota, but waits for its GPU type.
+bool HasGpus(const wire::Workload& workload, const QueuedView& view) {
+  return workload.has_quota && view.state != "waits";
+}
+
+// As Kueue has them when nobody orders them for it, and who has a place by that.
+std::vector<size_t> InOrderOfPriority(const std::vector<const wire::Workload*>& workloads,
+                                      const std::vector<QueuedView>& views) {
   std::vector<size_t> order(workloads.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto rank = [&](size_t index) {
     const wire::Workload& workload = *workloads[index];
-    return std::tuple(!workload.has_quota, -workload.priority, workload.created, workload.Key());
+    const size_t place = views[index].place.value_or(workloads.size() + 1);
+    return std::tuple(!HasGpus(workload, views[index]), place, -workload.priority, workload.created,
+                      workload.Key());
   };
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
   return order;
@@ -137,6 +189,7 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
   if (policy != nullptr) {
     view.round_policy = policy->name;
     view.policy = policy->settings.policy;
+    view.chooses_types = policy->ChoosesTypes();
     view.problem = ProblemOf(*policy, name);
     if (auto made = Rounds::Make(policy->settings); made && view.problem.empty())
       rounds = *std::move(made);
@@ -151,20 +204,22 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
     const auto found = pods.find(workload.Key());
     const PodsOf own = found == pods.end() ? PodsOf() : found->second;
     workloads.push_back(&workload);
-    QueuedView& one = views.emplace_back(ViewWorkload(workload));
+    QueuedView& one = views.emplace_back(
+        ViewWorkload(workload, rounds ? std::optional(wire::BandOf(workload)) : std::nullopt));
     one.state = StateWord(workload, own.counts);
     one.unplaced = own.unplaced;
-    ++(workload.has_quota ? view.running : view.waiting);
+    ++(HasGpus(workload, one) ? view.running : view.waiting);
     if (!rounds) continue;
-    one.band = wire::BandOf(workload);
+    if (view.chooses_types && facts.all_namespaces && one.state == "waits")
+      one.place = PlaceOf(*policy, name, workload);
     one.service = ServiceAt(*rounds, workload, own.counts, now);
     described.push_back(wire::ToRoundWorkload(*policy, workload, *one.service));
   }
 
   // Who would have its turn among some alone, or of how much nobody knows, tells nothing. Where GPU
   // types are chosen the order is the controller's.
-  const bool decides = rounds && facts.all_namespaces && view.quota && !policy->ChoosesTypes();
-  std::vector<size_t> order = InOrderOfPriority(workloads);
+  const bool decides = rounds && facts.all_namespaces && view.quota && !view.chooses_types;
+  std::vector<size_t> order = InOrderOfPriority(workloads, views);
   if (decides) {
     RoundDecision decision = rounds->Decide(*view.quota, described, false, now);
     for (size_t index = 0; index < views.size(); ++index)
@@ -194,7 +249,7 @@ std::vector<QueueView> ViewOrderedQueues(const QueueFacts& facts, WallTime now) 
 }
 
 QueuedView ViewEnded(const wire::Workload& workload) {
-  QueuedView view = ViewWorkload(workload);
+  QueuedView view = ViewWorkload(workload, std::nullopt);
   view.state = "ended";
   if (workload.note) view.service = wire::ServiceOf(*workload.note);
   return view;
@@ -222,6 +277,8 @@ Tree ToTree(const QueuedView& view) {
                        {"gpus", view.gpus.count()},
                        {"band", view.band ? Tree(ToString(*view.band)) : Tree()},
                        {"why", view.why},
+                       {"gpuProduct", view.product},
+                       {"gpuProductWhy", view.product_why},
                        {"place", view.place ? Tree(static_cast<int64_t>(*view.place)) : Tree()},
                        {"service", std::move(service)},
                        {"podsWithoutNode", std::move(unplaced)}};
@@ -257,6 +314,8 @@ std::string ToText(const QueueView& view) {
   std::vector<std::vector<std::string>> rows{{"PLACE", "JOB", "GPU", "STATE", "BAND", "GPU TIME",
                                               "FAIR-SHARE DELAY", "FRAGMENTATION DELAY",
                                               "LOST TURNS", "WHY"}};
+  constexpr size_t kAfterGpu = 3;
+  if (view.chooses_types) rows[0].insert(rows[0].begin() + kAfterGpu, "GPU TYPE");
   for (const QueuedView& one : view.workloads) {
     const auto of_service = [&](auto text_of) {
       return one.service ? text_of(*one.service) : std::string("-");
@@ -269,7 +328,10 @@ std::string ToText(const QueueView& view) {
          of_service([](const RoundService& had) { return ToShortText(had.delays.fair_share); }),
          of_service([](const RoundService& had) { return ToShortText(had.delays.fragmentation); }),
          of_service([](const RoundService& had) { return fmt::format("{}", had.lost_turns); }),
-         one.why});
+         one.Why()});
+    if (view.chooses_types) {
+      rows.back().insert(rows.back().begin() + kAfterGpu, one.product.empty() ? "-" : one.product);
+    }
   }
   return text + FormatTable(rows, 2);
 }

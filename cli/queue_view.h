@@ -37,16 +37,22 @@ struct QueuedView {
   // What it has had and how long it has waited; none: nobody counts.
   std::optional<RoundService> service;
   std::vector<std::string> unplaced;  // its pods without a node
+  // Where an admission check gives it its GPU type: the type, or none, and why it has that or what
+  // it waits for.
+  std::string product;
+  std::string product_why;
 
+  const std::string& Why() const { return why.empty() ? product_why : why; }
   std::string Name() const { return workload_namespace + "/" + job; }
 };
 
 struct QueueView {
   std::string name;
-  std::string round_policy;   // that names it; empty: none
-  std::string policy;         // "las"
-  std::string problem;        // why it is not ordered all the same
-  std::optional<Gpus> quota;  // none: the ClusterQueue is not there, or may not be seen
+  std::string round_policy;    // that names it; empty: none
+  std::string policy;          // "las"
+  std::string problem;         // why it is not ordered all the same
+  bool chooses_types = false;  // its policy does
+  std::optional<Gpus> quota;   // none: the ClusterQueue is not there, or may not be seen
   size_t running = 0;
   size_t waiting = 0;
   std::vector<QueuedView> workloads;  // with GPUs, in order: who runs, then who is next

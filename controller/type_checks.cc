@@ -37,9 +37,8 @@ std::optional<size_t> OurCheck(const RoundObjects& objects, const wire::Workload
 }
 
 bool IsHeld(const RoundObjects& objects, const wire::Workload& workload) {
-  if (!workload.has_quota || workload.evicted) return false;
   const auto check = OurCheck(objects, workload);
-  return check && workload.checks[*check].state != kReady;
+  return check && wire::IsHeldBy(workload, workload.checks[*check]);
 }
 
 void TypeChecks::Activate(const std::stop_token& stop) {

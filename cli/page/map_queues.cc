@@ -25,7 +25,7 @@ MapObject ToMapObject(const QueuedView& one, const std::string& queue, size_t or
   SetText(object, "name", one.Name());
   SetText(object, "kind", one.kind);
   SetText(object, "state", one.state);
-  SetText(object, "why", one.why);
+  SetText(object, "why", one.Why());
   SetText(object, "unplaced", fmt::format("{}", fmt::join(one.unplaced, ", ")));
   if (one.band) SetText(object, "band", ToString(*one.band));
   if (one.place) object["place"] = std::to_string(*one.place);

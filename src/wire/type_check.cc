@@ -61,6 +61,10 @@ std::string StateOf(const Workload& workload, const std::string& name, const Che
 
 }  // namespace
 
+bool IsHeldBy(const Workload& workload, const CheckState& check) {
+  return workload.has_quota && !workload.evicted && check.state != ToString(CheckWord::kReady);
+}
+
 std::string_view ToString(CheckWord word) {
   switch (word) {
     case CheckWord::kPending:

@@ -26,6 +26,9 @@ inline constexpr std::string_view kTypeCheckController = "synergy.io/rounds";
 // How the chart names it.
 inline constexpr std::string_view kTypeCheckName = "synergy-rounds";
 
+// It has its quota, and waits for this one of its checks.
+bool IsHeldBy(const Workload& workload, const CheckState& check);
+
 enum class CheckWord : uint8_t { kPending, kReady, kRetry };
 std::string_view ToString(CheckWord word);  // as Kueue spells it
 

@@ -91,6 +91,10 @@ class GavelTest(unittest.TestCase):
                 return next((check for check in item.get("status", {}).get("admissionChecks", []) if check["name"] == CHECK), {})
         return {}
 
+    def synergy(self, *arguments):
+        return subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments], env=self.cluster.environment,
+                              check=True, capture_output=True, text=True).stdout
+
     def have(self, **wanted):
         """Waits until these jobs run on these products."""
         wait_for(f"{wanted}", lambda: {name: self.products().get(name) for name in wanted} == wanted, 4 * ROUND + 30)
@@ -111,6 +115,8 @@ class GavelTest(unittest.TestCase):
         self.assertIn("V100 4, P100 2, K80 1", answer["message"])
         status = self.cluster.get("roundpolicy", "typed")["status"]
         self.assertEqual([(entry["name"], entry["ready"]) for entry in status["queues"]], [("typed", True)])
+        shown = json.loads(self.synergy("queue", "typed", "--output", "json"))[0]["workloads"]
+        self.assertEqual({item["job"]: item["gpuProduct"] for item in shown}, self.products())
         # They are where they ought to be: nobody moves for nothing.
         before = {name: pod["metadata"]["uid"] for name, pod in self.cluster.pods().items()}
         time.sleep(3 * ROUND)
@@ -198,9 +204,7 @@ class GavelTest(unittest.TestCase):
         self.follow()
         self.create(training("told", "steep"))
         self.have(told="V100")
-        text = subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), "explain", "job", "told"],
-                              env=self.cluster.environment, check=True, capture_output=True, text=True).stdout
-        self.assertIn("GPU type V100: its turn is on V100; speeds: V100 4, P100 2, K80 1", text)
+        self.assertIn("GPU type V100: its turn is on V100; speeds: V100 4, P100 2, K80 1", self.synergy("explain", "job", "told"))
 
 
 if __name__ == "__main__":

@@ -61,8 +61,14 @@ TEST(ExplainJobTest, AJobWithAGpuTypeSaysWhichAndWhy) {
   EXPECT_THAT(ToText(Explained(facts, "a"), kQueueNow),
               HasSubstr("GPU type K80: its turn is on K80\n"));
   EXPECT_THAT(ToJson(ToTree(Explained(facts, "a"))), HasSubstr("\"gpuProduct\": \"K80\""));
-  EXPECT_THAT(ToText(Explained(facts, "b"), kQueueNow),
-              HasSubstr("GPU type any: it waits for its quota, or for its turn on a GPU type\n"));
+  EXPECT_THAT(
+      ToText(Explained(facts, "b"), kQueueNow),
+      HasSubstr("GPU type none yet: it waits for its quota, or for its turn on a GPU type\n"));
+  facts.local_queues.clear();
+  EXPECT_THAT(ToText(Explained(facts, "a"), kQueueNow), HasSubstr("GPU type K80: "))
+      << "where its queue may not be seen, too";
+  facts.workloads[1].finished = true;
+  EXPECT_THAT(ToText(Explained(facts, "a"), kQueueNow), Not(HasSubstr("GPU type")));
 }
 
 TEST(ExplainJobTest, ADeadlineThatIsInDangerIsSaid) {

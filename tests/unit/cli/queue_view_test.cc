@@ -12,6 +12,7 @@
 namespace synergy::cli::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -93,6 +94,35 @@ TEST(QueueViewTest, WhereNobodyOrdersItIsKueuesOrder) {
   EXPECT_FALSE(view.workloads[1].service) << "nobody counts";
   EXPECT_THAT(ToText(view), HasSubstr("Queue train: no RoundPolicy orders it, 1 GPUs"));
   EXPECT_THAT(ViewOrderedQueues(facts, kQueueNow), IsEmpty());
+}
+
+TEST(QueueViewTest, WherePoliciesChooseTypesItIsSaidOnWhichAndWhoWaitsForOne) {
+  QueueFacts facts = MakeQueue();
+  facts.policies[0].settings.policy = "gavel-las";
+  facts.policies[0].settings.given_order = true;
+  facts.policies[0].status.queues[0].up_next = {"team/job-held-12ab", "team/job-b-12ab"};
+  facts.workloads.push_back(MakeRunning("held"));
+  facts.workloads.push_back(MakeWorkload("last"));
+  facts.workloads[3].note = wire::RoundNote{.written = -1, .at = kQueueNow};
+  facts.workloads[3].priority = -1;
+  for (wire::Workload& workload : facts.workloads)
+    workload.checks = {{"synergy-rounds", "Pending", "", "", {}}};
+  facts.workloads[1].checks = {{"synergy-rounds", "Ready", "K80", "its turn is on K80", {}}};
+  EXPECT_THAT(Shown(facts), ElementsAre("- team/a runs runs", "1 team/held waits runs",
+                                        "2 team/b waits next", "- team/last waits waits"));
+  const QueueView view = ViewQueue(facts, "train", kQueueNow);
+  EXPECT_EQ(view.running, 1U) << "one with its quota waits all the same";
+  EXPECT_EQ(view.workloads[1].service->delays.fair_share, Seconds(120));
+  EXPECT_EQ(view.workloads[1].Why(), "it has its turn, once there is room on its GPU type");
+  EXPECT_EQ(view.workloads[2].Why(), "it waits for its quota, or for its turn on a GPU type");
+  EXPECT_EQ(view.workloads[3].Why(), "others have their turn");
+  const std::string text = ToText(view);
+  EXPECT_THAT(text, HasSubstr("JOB        GPU  GPU TYPE  STATE"));
+  EXPECT_THAT(text, ContainsRegex("- +team/a +1 +K80 +runs +runs .* its turn is on K80\n"));
+  EXPECT_THAT(text, ContainsRegex("1 +team/held +1 +- +waits +runs "));
+  EXPECT_THAT(ToJson(ToTree(view)), HasSubstr("\"gpuProduct\": \"K80\""));
+  facts.all_namespaces = false;
+  EXPECT_THAT(Shown(facts), Contains("- team/b waits next"));
 }
 
 TEST(QueueViewTest, WithoutTheQuotaNobodysPlaceIsKnown) {
