@@ -139,7 +139,9 @@ void TypeChecks::GiveTypes(const TypeTurns& turns, std::vector<Waiting> held,
     }
     free[product] -= gpus;
     Answer(waiting, wire::CheckWord::kReady, product,
-           fmt::format("its turn is on {}; speeds: {}", product, waiting.turn->speeds), stop);
+           fmt::format("its turn is on {}; speeds: {}{}", product, waiting.turn->speeds,
+                       waiting.turn->missed ? "; its deadline is in danger" : ""),
+           stop);
   }
   for (const Waiting& running : started) {
     const TypeTurn& turn = *running.turn;

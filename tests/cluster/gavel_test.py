@@ -1,5 +1,7 @@
-"""Gavel's policies in Kueue's queues (docs/gavel.md): on which of three GPU products a job has its turn, on simulated nodes."""
+"""Gavel's policies in Kueue's queues (docs/gavel.md): on which of three GPU products a job has its turn, on simulated
+nodes, and how fast a training on a real one is seen to be."""
 
+import datetime
 import json
 import os
 import pathlib
@@ -7,8 +9,11 @@ import re
 import subprocess
 import time
 import unittest
+import urllib.request
 
 import queues
+import trainers
+import turns
 from cluster import GPU, ROOT, Extender, own_cluster, wait_for
 from queues import CHECK, QUEUE
 
@@ -37,6 +42,22 @@ def training(name, workload, queue="typed", checkpoints=True, **spec):
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: queue}}, "spec": {"template": template}}
 
 
+def real_training(name, product):
+    """On the real node, with its own progress; of a kind that nobody knows."""
+    arguments = ["--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(1000 / turns.PER_SECOND), "--lines", "10"]
+    labels = {"synergy.io/profile": "takes-turns", "synergy.io/enforcement": "shared"}
+    pod = trainers.pod_with(name, "insensitive", arguments, labels, {})
+    template = {"metadata": {"labels": labels, "annotations": {"synergy.io/checkpoint": "true"}}, "spec": pod["spec"] | on(product)}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": {QUEUE: "typed"}}, "spec": {"template": template}}
+
+
+def due(job, **after):
+    """With a deadline so long from now."""
+    moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(**after)
+    job["spec"]["template"]["metadata"]["annotations"]["synergy.io/deadline"] = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return job
+
+
 def on(product):
     return {"nodeSelector": {PRODUCT: product}}
 
@@ -46,8 +67,11 @@ class GavelTest(unittest.TestCase):
     def setUpClass(cls):
         folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "gavel"
         cls.cluster = cls.enterClassContext(own_cluster(
-            folder, INSTANCE, "--real-nodes", "0", "--simulated-nodes", "1", "--shape", str(ROOT / "tests/cluster/shapes/types.yaml"),
-            "--controller", os.environ["SYNERGY_BIN"], "--kueue"))
+            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "1", "--shape", str(ROOT / "tests/cluster/shapes/types.yaml"),
+            "--controller", os.environ["SYNERGY_BIN"], "--agents", "--kueue"))
+        # Without GPUs so far.
+        cls.cluster.kubectl("label", "nodes", "--selector", "synergy.test/node=real", f"{PRODUCT}=T4")
+        trainers.load_image(cls.cluster)
         settings = cls.cluster.state / "synergy-controller.yaml"
         text = settings.read_text(encoding="utf-8")
         settings.write_text(text.replace("kueue: {enabled: true}", f"kueue: {{enabled: true, typePatience: {PATIENCE}s}}"), encoding="utf-8")
@@ -55,7 +79,7 @@ class GavelTest(unittest.TestCase):
         by_type = queues.kueue("ResourceFlavor", "v100s", nodeLabels={PRODUCT: "V100"})
         typed_flavor = queues.of_turns("by-type", 2, **queues.CHECKED)
         typed_flavor[0]["spec"]["resourceGroups"][0]["flavors"][0]["name"] = "v100s"
-        cls.cluster.create(queues.FLAVOR, by_type, queues.kueue("AdmissionCheck", CHECK, controllerName="synergy.io/rounds"),
+        cls.cluster.create(queues.FLAVOR, turns.PROFILE, by_type, queues.kueue("AdmissionCheck", CHECK, controllerName="synergy.io/rounds"),
                            *queues.of_turns("typed", 6, **queues.CHECKED), *queues.of_turns("plain", 6, **queues.CHECKED), *typed_flavor,
                            *(profile(workload, product, speed) for workload, speeds in SPEEDS.items() for product, speed in speeds.items()))
         cls.extender = Extender(cls.cluster)
@@ -94,6 +118,10 @@ class GavelTest(unittest.TestCase):
     def synergy(self, *arguments):
         return subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments], env=self.cluster.environment,
                               check=True, capture_output=True, text=True).stdout
+
+    def progress(self):
+        with urllib.request.urlopen(self.cluster.environment["SYNERGY_CONTROLLER_URL"] + "/progress", timeout=10) as answer:
+            return json.load(answer).get("pods") or []
 
     def have(self, **wanted):
         """Waits until these jobs run on these products."""
@@ -205,6 +233,44 @@ class GavelTest(unittest.TestCase):
         self.create(training("told", "steep"))
         self.have(told="V100")
         self.assertIn("GPU type V100: its turn is on V100; speeds: V100 4, P100 2, K80 1", self.synergy("explain", "job", "told"))
+
+    def test_deadlines_are_kept_at_the_least_cost_and_one_that_cannot_be_is_said(self):
+        """One V100 and two K80s are left. Each needs an hour on a V100, or twice that on a P100, for want of progress."""
+        both = training("both", "flat", "plain", **on("P100"))
+        both["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"][GPU] = "2"
+        self.create(both, training("one", "flat", "plain", **on("V100")))
+        self.have(both="P100", one="V100")
+        # All are there before anything is decided.
+        self.hold("Hold")
+        self.create(due(training("far", "steep"), hours=15), due(training("near", "steep"), minutes=65),
+                    due(training("lost", "steep", **on("K80")), minutes=30))
+        wait_for("all to be queued", lambda: len(json.loads(self.synergy("queue", "typed", "--output", "json"))[0]["workloads"]) == 3)
+        self.follow("gavel-cost", prices={"V100": 4, "P100": 1.5, "K80": 0.5, "T4": 1})
+        wait_for("the queue to be ordered", lambda: self.cluster.get("roundpolicy", "typed").get("status", {}).get("queues", [{}])[0].get("ready"))
+        self.hold("None")
+        self.have(near="V100", far="K80", lost="K80")
+        self.assertIn("its deadline is in danger", self.synergy("explain", "job", "lost"))
+        self.assertNotIn("in danger", self.synergy("explain", "job", "near"))
+
+    def hold(self, how):
+        self.cluster.kubectl("patch", "clusterqueue", "typed", "--type", "merge", "--patch", json.dumps({"spec": {"stopPolicy": how}}))
+        if how != "None":
+            self.addCleanup(self.hold, "None")
+
+    def test_speeds_are_learnt_from_progress(self):
+        trainers.advertise_gpus(self.cluster)
+        self.addCleanup(trainers.advertise_gpus, self.cluster, 0)
+        self.follow()
+        self.create(real_training("first", "T4"))
+        self.have(first="T4")
+        self.assertIn("speeds: T4 1 (estimate)", self.synergy("explain", "job", "first"))
+        wait_for("its progress to be known", lambda: [pod for pod in self.progress() if pod.get("rate")])
+        time.sleep(ROUND + 1)
+        # Once a round it is learnt, and told to whoever is given its type from then on.
+        self.create(real_training("second", "T4"))
+        self.have(second="T4")
+        told = re.search(r"its turn is on T4; speeds: T4 ([\d.]+)$", self.synergy("explain", "job", "second"), re.M)
+        self.assertAlmostEqual(float(told.group(1)), turns.PER_SECOND, delta=0.2 * turns.PER_SECOND)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 constexpr char kCheck[] = "synergy-rounds";
@@ -350,6 +351,30 @@ TEST_F(TypeChecksTest, WhatAPolicyCannotDoWithoutIsSaidAndJobsStartAllTheSame) {
   EXPECT_THAT(LeadFor(seconds(29)), IsEmpty());
   EXPECT_THAT(kueue.problems["train"], HasSubstr("spec.prices: "));
   EXPECT_THAT(LeadFor(seconds(2)), ElementsAre("a Ready "));
+}
+
+TEST_F(TypeChecksTest, ADeadlineThatCannotBeKeptIsSaid) {
+  Use("gavel-cost");
+  wire::RoundPolicy policy = *objects.policies.Find("policy");
+  policy.prices = {{"V100", 4}, {"P100", 1.5}, {"K80", 0.5}};
+  objects.policies.Upsert(policy);
+  Add("far", "steep");
+  Add("near", "steep");
+  Add("lost", "steep");
+  // Each needs an hour on a V100, for want of progress.
+  for (const auto& [name, left] : std::map<std::string, int>{{"far", 900}, {"near", 65}}) {
+    Change(name, [&](wire::Workload& workload) {
+      workload.deadline = clock.WallNow() + std::chrono::minutes(left);
+    });
+  }
+  Change("lost", [&](wire::Workload& workload) {
+    workload.products = {"P100"};
+    workload.deadline = clock.WallNow() + std::chrono::minutes(50);
+  });
+  EXPECT_THAT(Lead(), UnorderedElementsAre("near Ready V100", "lost Ready P100", "far Ready K80"));
+  EXPECT_THAT(Now("lost").checks[0].message, HasSubstr("P100 2; its deadline is in danger"));
+  EXPECT_THAT(Now("near").checks[0].message, Not(HasSubstr("deadline")));
+  EXPECT_THAT(Now("far").checks[0].message, Not(HasSubstr("deadline")));
 }
 
 TEST_F(TypeChecksTest, TheCheckIsSaidToBeAnsweredOnce) {
