@@ -20,6 +20,9 @@ from queues import CHECK, QUEUE
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "13"))
 ROUND = 8  # seconds
 PATIENCE = 5  # seconds
+# Within which all are where they belong, in seconds: a policy is asked again after 6.4 rounds, where the next begins, and then Kueue
+# takes some seconds for a move.
+SETTLING = 8 * ROUND + 30
 PRODUCT = "nvidia.com/gpu.product"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/synergy-system/leases/synergy-controller"
 # Iterations a second: one kind that loses much without a V100, and one that hardly does.
@@ -125,7 +128,7 @@ class GavelTest(unittest.TestCase):
 
     def have(self, **wanted):
         """Waits until these jobs run on these products."""
-        wait_for(f"{wanted}", lambda: {name: self.products().get(name) for name in wanted} == wanted, 4 * ROUND + 30)
+        wait_for(f"{wanted}", lambda: {name: self.products().get(name) for name in wanted} == wanted, SETTLING)
 
     def test_each_job_has_the_product_on_which_it_is_worth_most(self):
         self.follow()
@@ -137,7 +140,7 @@ class GavelTest(unittest.TestCase):
             return len(products) == 6 and products["steep-0"] == products["steep-1"] == "V100"
 
         # Who came first has had the best until a round began.
-        wait_for("all to be where they are worth most", settled, 4 * ROUND + 30)
+        wait_for("all to be where they are worth most", settled, SETTLING)
         answer = self.answer("steep-0")
         self.assertEqual((answer["state"], answer["podSetUpdates"]), ("Ready", [{"name": "main", "nodeSelector": {PRODUCT: "V100"}}]))
         self.assertIn("V100 4, P100 2, K80 1", answer["message"])
