@@ -219,7 +219,7 @@ bool ElasticJobs::Delete(const wire::TrainJobSet& set, const std::stop_token& st
 std::optional<RoundService> ElasticJobs::TakeCarried(const std::string& job) {
   const auto found = carried_.find(job);
   if (found == carried_.end()) return std::nullopt;
-  RoundService service = std::move(found->second);
+  const RoundService service = found->second;
   carried_.erase(found);
   return service;
 }
