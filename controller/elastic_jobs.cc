@@ -66,6 +66,13 @@ std::string ElasticJobs::ProblemOf(const wire::Workload& workload,
       wire::kCheckpointAnnotation);
 }
 
+std::string ElasticJobs::ProblemOfOthers(const wire::Workload& workload) const {
+  if (workload.owner.kind != "JobSet") return {};
+  const auto set = objects_.job_sets.Find(workload.workload_namespace + "/" + workload.owner.name);
+  if (!set || set->uid != workload.owner.uid || !set->says_elastic) return {};
+  return "JobSet lets nobody change the size of a JobSet; make it an Indexed Job or a TrainJob";
+}
+
 void ElasticJobs::Add(RoundQueue& queue, const RoundSettings& settings,
                       std::optional<WallTime> runs_since, const ElasticSight& sight,
                       std::optional<int64_t> iteration, WallTime now) {
@@ -75,13 +82,13 @@ void ElasticJobs::Add(RoundQueue& queue, const RoundSettings& settings,
   queue.jobs.push_back(job);
   queue.iterations.push_back(iteration);
   elastic.job = workload.owner.uid.empty() ? workload.uid : workload.owner.uid;
-  if (!job) return;
-  const std::string problem = ProblemOf(workload, *job);
-  if (std::string& told = told_[job->uid]; told != problem) {
+  const std::string problem = job ? ProblemOf(workload, *job) : ProblemOfOthers(workload);
+  if (std::string& told = told_[elastic.job]; told != problem) {
     told = problem;
     if (!problem.empty())
       events_.Record(AboutJob(workload, "SynergyNotElastic", "its workers stay: " + problem));
   }
+  if (!job) return;
   // What it has beyond its own bounds, somebody wants it to have.
   const bool is_elastic = job->IsElastic() && problem.empty() && workload.pods >= job->least &&
                           workload.pods <= job->most;

@@ -88,6 +88,8 @@ class ElasticJobs {
   std::shared_ptr<const wire::QueuedJob> JobOf(const wire::Workload& workload) const;
   // Why its workers are not changed; empty: nothing is wrong.
   std::string ProblemOf(const wire::Workload& workload, const wire::QueuedJob& job) const;
+  // The same of what is neither Job nor TrainJob.
+  std::string ProblemOfOthers(const wire::Workload& workload) const;
   std::vector<Due> FindDue(const RoundQueue& queue, RoundState state, WallTime now) const;
   // Whether it is not to be tried again.
   bool Delete(const wire::TrainJobSet& set, const std::stop_token& stop);

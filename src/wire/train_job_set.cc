@@ -6,6 +6,7 @@
 #include "wire/json_words.h"
 #include "wire/kueue_readers.h"
 #include "wire/object_readers.h"
+#include "wire/queued_job.h"
 
 namespace synergy::wire {
 namespace {
@@ -21,6 +22,9 @@ TrainJobSet ReadTrainJobSetObject(FieldReader& fields, Value object) {
   set.set_namespace = ReadText(fields, metadata["namespace"]);
   set.name = ReadText(fields, metadata["name"]);
   set.deleting = !fields.Text(metadata["deletionTimestamp"]).empty();
+  const Value annotations = fields.Object(metadata["annotations"]);
+  set.says_elastic =
+      !annotations[kMinWorkersAnnotation].absent() || !annotations[kMaxWorkersAnnotation].absent();
   if (const WorkloadOwner owner = ReadOwner(fields, metadata); owner.kind == "TrainJob")
     set.train_job = owner.uid;
   const Value spec = fields.Object(object["spec"]);

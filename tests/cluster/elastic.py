@@ -11,26 +11,27 @@ from queues import QUEUE
 LEAST, MOST = "synergy.io/min-workers", "synergy.io/max-workers"
 
 
-def elastic(name, queue, workers, template, least=1, most=4):
-    """A Job of such pods that may have other workers."""
+def elastic(name, queue, workers, template, least=1, most=4, loss=None):
+    """A Job of such pods that may have other workers; `loss`: at which it is done."""
+    wanted = {} if loss is None else {"synergy.io/target-loss": str(loss)}
     template["metadata"].setdefault("annotations", {})["synergy.io/checkpoint"] = "true"
     return {"apiVersion": "batch/v1", "kind": "Job",
-            "metadata": {"name": name, "labels": {QUEUE: queue}, "annotations": {LEAST: str(least), MOST: str(most)}},
+            "metadata": {"name": name, "labels": {QUEUE: queue}, "annotations": {LEAST: str(least), MOST: str(most), **wanted}},
             # New workers come when the old ones have written their checkpoint.
             "spec": {"completionMode": "Indexed", "parallelism": workers, "completions": workers, "podReplacementPolicy": "Failed",
                      "template": template}}
 
 
-def training(name, queue, workers, iterations, folder, step, exchange=2, most=4):
+def training(name, queue, workers, iterations, folder, step, exchange=2, most=4, half_loss=0, **wanted):
     """On a real node; one of its iterations takes `step` milliseconds, divided among its workers, and `exchange` for each. Its checkpoint
-    is in that folder."""
+    is in that folder. After `half_loss` iterations its loss is half of what it was."""
     template = turns.template(name, 0, folder, name)
     (folder / f"team-{name}").mkdir()
     template["spec"]["containers"][0]["args"] = [
         "--workers", "1", "--cpu-per-iteration", "0.25", "--gpu-step", str(step), "--exchange", str(exchange), "--lines", "5",
-        "--synchronous", "--iterations", str(iterations), "--checkpoint-file", f"/checkpoints/{name}",
+        "--synchronous", "--half-loss", str(half_loss), "--iterations", str(iterations), "--checkpoint-file", f"/checkpoints/{name}",
         "--team", f"/checkpoints/team-{name}", "--rank", "$(JOB_COMPLETION_INDEX)"]
-    return elastic(name, queue, workers, template, most=most)
+    return elastic(name, queue, workers, template, most=most, **wanted)
 
 
 class Watcher:

@@ -150,6 +150,16 @@ class OptimusTest(unittest.TestCase):
         self.assertIn("and nothing else", asked("a", suspend=True, parallelism=1, completions=1, backoffLimit=0))
         self.assertEqual(asked("a", suspend=True, parallelism=1, completions=1), "")
 
+    def test_who_is_near_the_loss_that_it_wants_gives_workers_to_who_is_far_from_it(self):
+        """Both count to the same number of iterations, and are as fast; their logs tell the same losses."""
+        folder = self.cluster.folder / "losses"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        jobs = [elastic.training(name, "real", 2, 1_000_000, folder, STEP, half_loss=200, loss=loss)
+                for name, loss in (("near", 0.1), ("far", 0.001))]
+        self.divide("real", *jobs, cost=1)
+        self.await_workers(near=1, far=3)
+
     def test_real_trainings_give_workers_to_one_that_arrives_lose_nothing_and_all_finish(self):
         folder = self.cluster.folder / "checkpoints"
         shutil.rmtree(folder, ignore_errors=True)

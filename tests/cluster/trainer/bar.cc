@@ -21,17 +21,17 @@ std::string Time(double seconds) {
   return text;
 }
 
-void PrintLine(uint64_t done, uint64_t total, double milliseconds) {
+void PrintLine(uint64_t done, uint64_t total, double milliseconds, double loss) {
   if (total == 0) {
-    std::fprintf(stderr, "iter %llu: loss 1.0000, time %.2fms\n",
-                 static_cast<unsigned long long>(done), milliseconds);
+    std::fprintf(stderr, "iter %llu: loss %.4f, time %.2fms\n",
+                 static_cast<unsigned long long>(done), loss, milliseconds);
     return;
   }
   std::fprintf(stderr,
                " iteration %8llu/%8llu | consumed samples: %12llu | elapsed time per iteration "
-               "(ms): %.1f | lm loss: 1.000000E+00 |\n",
+               "(ms): %.1f | lm loss: %.6E |\n",
                static_cast<unsigned long long>(done), static_cast<unsigned long long>(total),
-               static_cast<unsigned long long>(done), milliseconds);
+               static_cast<unsigned long long>(done), milliseconds, loss);
 }
 
 void Draw(uint64_t done, uint64_t total, double elapsed, double per_second) {
@@ -75,24 +75,27 @@ Bar::Bar(uint64_t total, std::function<uint64_t()> done) {
   });
 }
 
-Lines::Lines(uint64_t every, uint64_t total, std::function<uint64_t()> done) {
+Lines::Lines(uint64_t every, uint64_t total, uint64_t half_loss, std::function<uint64_t()> done) {
   if (every == 0) return;
-  thread_ = std::jthread([every, total, done = std::move(done)](const std::stop_token& stop) {
-    uint64_t printed = done();
-    Clock::time_point printed_at = Clock::now();
-    while (!stop.stop_requested()) {
-      std::this_thread::sleep_for(kLook);
-      const uint64_t at = done();
-      if (at / every == printed / every) continue;
-      const Clock::time_point now = Clock::now();
-      const double milliseconds =
-          std::chrono::duration<double, std::milli>(now - printed_at).count() /
-          static_cast<double>(at - printed);
-      PrintLine(at, total, milliseconds);
-      printed = at;
-      printed_at = now;
-    }
-  });
+  thread_ =
+      std::jthread([every, total, half_loss, done = std::move(done)](const std::stop_token& stop) {
+        uint64_t printed = done();
+        Clock::time_point printed_at = Clock::now();
+        while (!stop.stop_requested()) {
+          std::this_thread::sleep_for(kLook);
+          const uint64_t at = done();
+          if (at / every == printed / every) continue;
+          const Clock::time_point now = Clock::now();
+          const double milliseconds =
+              std::chrono::duration<double, std::milli>(now - printed_at).count() /
+              static_cast<double>(at - printed);
+          const double halves =
+              half_loss == 0 ? 0 : static_cast<double>(at) / static_cast<double>(half_loss);
+          PrintLine(at, total, milliseconds, 1 / (1 + halves));
+          printed = at;
+          printed_at = now;
+        }
+      });
 }
 
 }  // namespace synergy::trainer

@@ -24,8 +24,8 @@ class Bar {
 class Lines {
  public:
   // One each `every` iterations, and none in between; 0 prints none. `total`: 0 where nobody knows.
-  // `done` as above.
-  Lines(uint64_t every, uint64_t total, std::function<uint64_t()> done);
+  // `half_loss`: iterations after which the loss is half of 1; 0: it stays 1. `done` as above.
+  Lines(uint64_t every, uint64_t total, uint64_t half_loss, std::function<uint64_t()> done);
 
  private:
   std::jthread thread_;

@@ -117,6 +117,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
   app.add_option("--lines", options.lines,
                  "Iterations from one line on standard error that tells of them to the next, as "
                  "Megatron's with --iterations, else as nanoGPT's; 0: no lines (0)");
+  app.add_option("--half-loss", options.half_loss,
+                 "Iterations after which the loss in --lines, 1 at first, is half of that: after K "
+                 "it is 1 / (1 + K / N); 0: it stays 1 (0)");
   app.add_option("--address", options.address, "IPv4 address to serve /metrics on (0.0.0.0)");
   CLI::Option* port_option =
       app.add_option("--port", port, "Port of /metrics; 0 takes a free one; without it none");

@@ -808,6 +808,23 @@ TEST_F(ElasticDriverTest, AJobSetThatIsNotToBeMadeAnewIsLeftAlone) {
   EXPECT_THAT(StepFor(seconds(2)), is_left);
 }
 
+TEST_F(ElasticDriverTest, AJobSetThatSaysItIsElasticIsToldThatItIsNot) {
+  wire::Workload workload = Workload("a");
+  workload.owner.api_version = "jobset.x-k8s.io/v1alpha2";
+  workload.owner.kind = "JobSet";
+  Add(workload);
+  wire::TrainJobSet set{
+      .uid = workload.owner.uid, .set_namespace = "team", .name = workload.owner.name};
+  objects.job_sets.Upsert(set);
+  StepFor(seconds(2));
+  EXPECT_THAT(events.heard, IsEmpty());
+  set.says_elastic = true;
+  objects.job_sets.Upsert(set);
+  StepFor(seconds(2));
+  ASSERT_THAT(events.heard, SizeIs(1));
+  EXPECT_THAT(events.heard.front().message, HasSubstr("make it an Indexed Job or a TrainJob"));
+}
+
 TEST_F(ElasticDriverTest, WorkersAreWrittenAgainAfterAFailure) {
   AddElastic("a", 2);
   StepFor(seconds(1));

@@ -39,6 +39,12 @@ TEST(TrainJobSets, HaveTheWorkersOfTheStepThatTrains) {
   EXPECT_EQ(set.train_job, "u");
   EXPECT_EQ(set.workers, 3);
   EXPECT_FALSE(set.deleting);
+  EXPECT_FALSE(set.says_elastic);
+}
+
+TEST(TrainJobSets, MaySayThatTheyAreElastic) {
+  EXPECT_TRUE(Read(R"(,"annotations":{"synergy.io/max-workers":"4"})", kNodes).says_elastic);
+  EXPECT_TRUE(Read(R"(,"annotations":{"synergy.io/min-workers":"1"})", kNodes).says_elastic);
 }
 
 TEST(TrainJobSets, AreOfNoTrainJobWhereNoneControlsThem) {
