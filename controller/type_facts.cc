@@ -54,6 +54,19 @@ std::string TypeFacts::ProductOf(std::string_view node) const {
   return products.size() == 1 ? products.front() : std::string();
 }
 
+std::set<std::string> TypeFacts::ProductsFor(const NodeSelection& selection) const {
+  std::set<std::string> products;
+  const auto snapshot = state_.Snapshot();
+  for (NodeIndex index = 0; index < snapshot->size(); ++index) {
+    const NodeState& node = snapshot->node(index);
+    if (!node.Schedulable() || node.detail->gpu_kinds.products.size() != 1) continue;
+    const std::string& product = node.detail->gpu_kinds.products.front();
+    if (products.contains(product)) continue;
+    if (MayGoTo(selection, node.detail->name, node.detail->labels, {})) products.insert(product);
+  }
+  return products;
+}
+
 TypeFacts::Kind TypeFacts::KindOf(const wire::Workload& workload) const {
   std::string alike = workload.alike;
   if (!workload.profile.empty()) {
@@ -147,11 +160,16 @@ std::vector<TypeSpeed> TypeFacts::SpeedsOf(const wire::Workload& workload,
   // One that no node has restricts nobody: admission leaves it aside, too.
   std::string of_profile = ProductOfProfile(workload);
   if (std::find(products.begin(), products.end(), of_profile) == products.end()) of_profile.clear();
+  std::vector<std::set<std::string>> selected;
+  for (const NodeSelection& selection : workload.selections)
+    selected.push_back(ProductsFor(selection));
   for (size_t at = 0; at < products.size(); ++at) {
     const bool allowed =
         (!workload.products || std::find(workload.products->begin(), workload.products->end(),
                                          products[at]) != workload.products->end()) &&
-        (of_profile.empty() || of_profile == products[at]);
+        (of_profile.empty() || of_profile == products[at]) &&
+        std::all_of(selected.begin(), selected.end(),
+                    [&](const auto& each) { return each.contains(products[at]); });
     if (!allowed) speeds[at] = {0, false};
   }
   return speeds;

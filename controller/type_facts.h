@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "cluster/cluster_state.h"
+#include "cluster/node_selection.h"
 #include "controller/profile_store.h"
 #include "gavel/type_speeds.h"
 #include "wire/kueue.h"
@@ -71,6 +72,8 @@ class TypeFacts {
   using Kind = std::tuple<std::string, std::string, Gpus, int64_t>;
   using ByProduct = std::map<std::string, double>;
 
+  // Of nodes to which a pod may go by that.
+  std::set<std::string> ProductsFor(const NodeSelection& selection) const;
   Kind KindOf(const wire::Workload& workload) const;
   std::map<Kind, ByProduct> FromProfiles() const;
   // What is known of all kinds.

@@ -117,39 +117,13 @@ void Allow(std::vector<std::string> products, Workload& workload) {
   });
 }
 
-// The products that a term of a node affinity names; none: it does not say.
-std::optional<std::vector<std::string>> ProductsOfTerm(FieldReader& fields, Value term) {
-  std::optional<std::vector<std::string>> named;
-  fields.Array(fields.Object(term)["matchExpressions"]).ForEachElement([&](Value expression) {
-    expression = fields.Object(expression);
-    if (fields.Text(expression["key"]) != kProductLabel) return;
-    if (fields.Text(expression["operator"]) != "In") return;
-    named.emplace();
-    fields.Array(expression["values"]).ForEachElement([&](Value value) {
-      named->push_back(ReadText(fields, value));
-    });
-  });
-  return named;
-}
-
-void ReadProducts(FieldReader& fields, Value labels, Value spec, Workload& workload) {
-  for (const Value fixed : {fields.Object(spec["nodeSelector"])[kProductLabel],
-                            fields.Object(labels)[annotations::kGpuProduct]}) {
-    const std::string_view product = fields.Text(fixed);
-    if (!product.empty()) Allow({std::string(product)}, workload);
-  }
-  const Value affinity = fields.Object(fields.Object(spec["affinity"])["nodeAffinity"]);
-  const Value required = fields.Object(affinity["requiredDuringSchedulingIgnoredDuringExecution"]);
-  std::vector<std::string> any_of;
-  bool all_name = false;
-  bool first = true;
-  fields.Array(required["nodeSelectorTerms"]).ForEachElement([&](Value term) {
-    const auto named = ProductsOfTerm(fields, term);
-    all_name = named.has_value() && (first || all_name);
-    first = false;
-    if (named) any_of.insert(any_of.end(), named->begin(), named->end());
-  });
-  if (all_name) Allow(std::move(any_of), workload);
+// Where its pods may go. Taints count for nothing: Kueue adds the tolerations of flavors.
+void ReadWhere(FieldReader& fields, Value labels, Value spec, Workload& workload) {
+  const std::string_view product = fields.Text(fields.Object(labels)[annotations::kGpuProduct]);
+  if (!product.empty()) Allow({std::string(product)}, workload);
+  NodeSelection selection = ReadNodeSelection(fields, spec);
+  selection.tolerations.clear();
+  if (selection != NodeSelection()) workload.selections.push_back(std::move(selection));
 }
 
 // Of the container with GPUs, as admission sees that of the pod (admission/workload.h).
@@ -184,7 +158,7 @@ void ReadTypeNeeds(FieldReader& fields, std::string_view name, Value metadata, V
     workload.profile = ReadText(fields, fields.Object(metadata["labels"])[annotations::kProfile]);
   }
   workload.gpu_sets.emplace_back(name);
-  ReadProducts(fields, metadata["labels"], spec, workload);
+  ReadWhere(fields, metadata["labels"], spec, workload);
   // What is no time counts as none: the user wrote it, and nobody here can tell.
   const auto deadline =
       ParseTime(fields.Text(fields.Object(metadata["annotations"])[kDeadlineAnnotation]));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cluster/annotations.h"
+#include "cluster/node_selection.h"
 #include "core/clock.h"
 #include "core/units.h"
 #include "engine/rounds.h"
@@ -95,9 +96,11 @@ struct Workload {
   std::string profile;
   std::string alike;
   Gpus pod_gpus;
-  // GPU products that all of their templates allow, by node selector, required node affinity or the
-  // label synergy.io/gpu-product; none: any.
+  // GPU products that all of their templates allow by the label synergy.io/gpu-product; none: any.
   std::optional<std::vector<std::string>> products;
+  // The nodes that their templates allow by node selector and required node affinity, of those that
+  // have any. Without tolerations.
+  std::vector<NodeSelection> selections;
   // The earliest that one of them names (annotation synergy.io/deadline); none: no matter.
   std::optional<WallTime> deadline;
 

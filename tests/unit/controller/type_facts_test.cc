@@ -170,6 +170,36 @@ TEST_F(TypeFactsTest, WhatAUserNamesForbidsTheOthers) {
   EXPECT_EQ(Speeds(job), "V100 0, P100 0, K80 0");
 }
 
+TEST_F(TypeFactsTest, ProductsOnWhoseNodesItMayNotRunAreForbidden) {
+  Know("a", {{"V100", 4}, {"P100", 2}, {"K80", 1}});
+  const auto add = [&](const std::string& name, const std::string& product, const char* pool) {
+    Node node = MakeNode(name, {Gpus(4), Cores(16), GB(160)});
+    node.gpu_kinds.products = {product};
+    node.labels = {{"nvidia.com/gpu.product", product}, {"pool", pool}};
+    // Which a flavor's toleration may be for.
+    node.taints = {{"dedicated", "training", "NoSchedule"}};
+    state.UpsertNode(std::move(node));
+  };
+  add("one", "V100", "research");
+  add("two", "V100", "research");
+  add("three", "P100", "production");
+  add("four", "K80", "production");
+  wire::Workload job = Job("a");
+  NodeSelection not_old;
+  not_old.has_affinity = true;
+  not_old.terms = {{{.key = "nvidia.com/gpu.product",
+                     .op = NodeRequirement::Operator::kNotIn,
+                     .values = {"K80"}}}};
+  job.selections = {not_old};
+  EXPECT_EQ(Speeds(job), "V100 4, P100 2, K80 0");
+  NodeSelection in_production;
+  in_production.node_selector = {{"pool", "production"}};
+  job.selections = {in_production};
+  EXPECT_EQ(Speeds(job), "V100 0, P100 2, K80 1");
+  job.selections = {in_production, not_old};
+  EXPECT_EQ(Speeds(job), "V100 0, P100 2, K80 0");
+}
+
 TEST_F(TypeFactsTest, AProfileNamesItsWorkloadAndForbidsOtherProducts) {
   Know("a", {{"V100", 4}, {"P100", 2}});
   wire::Workload job = Job("something else");

@@ -56,27 +56,27 @@ TEST(TypeChecks, AWorkloadSaysWhatItsChecksSay) {
   EXPECT_EQ(workload.pod_gpus, Gpus(2));
 }
 
-TEST(TypeChecks, ATypeThatTheUserNamesIsTheOnlyOne) {
+TEST(TypeChecks, ATypeThatTheLabelNamesIsTheOnlyOne) {
   EXPECT_EQ(Read("", "", "").products, std::nullopt);
-  EXPECT_THAT(Read("", R"(,"nodeSelector":{"nvidia.com/gpu.product":"K80"})", "").products,
-              Optional(ElementsAre("K80")));
   EXPECT_THAT(Read(R"("labels":{"synergy.io/gpu-product":"V100"})", "", "").products,
               Optional(ElementsAre("V100")));
-  const auto affinity = [](const std::string& terms) {
-    return fmt::format(
-        R"(,"affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":
-           {{"nodeSelectorTerms":[{}]}}}}}})",
-        terms);
-  };
-  const std::string one_of =
-      R"({"matchExpressions":[{"key":"nvidia.com/gpu.product","operator":"In","values":["V100","P100"]}]})";
-  const std::string any = R"({"matchExpressions":[{"key":"zone","operator":"In","values":["a"]}]})";
-  EXPECT_THAT(Read("", affinity(one_of), "").products, Optional(ElementsAre("V100", "P100")));
-  // One of the two terms is enough, and that says nothing of GPUs.
-  EXPECT_EQ(Read("", affinity(one_of + "," + any), "").products, std::nullopt);
-  EXPECT_EQ(Read("", affinity(any + "," + one_of), "").products, std::nullopt);
-  EXPECT_THAT(Read(R"("labels":{"synergy.io/gpu-product":"K80"})", affinity(one_of), "").products,
-              Optional(IsEmpty()));
+}
+
+TEST(TypeChecks, NodesThatTheUserChoosesAreThoseOfSelectorAndAffinity) {
+  EXPECT_THAT(Read("", R"(,"tolerations":[{"operator":"Exists"}])", "").selections, IsEmpty());
+  const Workload chosen = Read("",
+                               R"(,"nodeSelector":{"zone":"a"},"affinity":{"nodeAffinity":{
+      "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[
+        {"key":"nvidia.com/gpu.product","operator":"NotIn","values":["K80"]}]}]}}})",
+                               "");
+  NodeSelection selection;
+  selection.node_selector = {{"zone", "a"}};
+  selection.has_affinity = true;
+  selection.terms = {{{.key = "nvidia.com/gpu.product",
+                       .op = NodeRequirement::Operator::kNotIn,
+                       .values = {"K80"}}}};
+  EXPECT_THAT(chosen.selections, ElementsAre(selection));
+  EXPECT_EQ(chosen.products, std::nullopt);
 }
 
 TEST(TypeChecks, AJobSaysWhatItIsLikeAndByWhenItHasToBeDone) {
