@@ -255,6 +255,7 @@ class RunningDaemon final : public Daemon {
         type_checks_(round_objects_, *round_api_, *events_, config.type_patience, clock, log,
                      round_metrics_),
         kueue_watches_(*client_, reader_, config.staleness_limit, clock, log),
+        trainer_watches_(*client_, reader_, config.staleness_limit, clock, log),
         eviction_api_(kube::MakeEvictionApi(*client_)),
         preemption_(
             ToPreemptionSettings(config), state_, *pod_api_, *eviction_api_, *events_,
@@ -317,6 +318,7 @@ class RunningDaemon final : public Daemon {
       if (thread->joinable()) thread->join();
     }
     kueue_watches_.Stop();
+    trainer_watches_.Stop();
     budget_watches_.Stop();
     watches_.Stop();
   }
@@ -388,7 +390,8 @@ class RunningDaemon final : public Daemon {
     }
   }
 
-  // Watches of their own: where Kueue is not there, or not well, all the rest goes on.
+  // Watches of their own: where Kueue is not there, or not well, all the rest goes on; and so do
+  // its queues where Kubeflow Trainer is not.
   void StartRounds() {
     const auto of_kueue = [](const char* plural) { return std::string(kube::kKueuePath) + plural; };
     RoundObjects& objects = round_objects_;
@@ -407,15 +410,16 @@ class RunningDaemon final : public Daemon {
                            std::string(wire::kQueueLabel));
     }
     if (objects.elastic && config_.kueue_elastic_train_jobs) {
-      kueue_watches_.Start("trainjobs", std::string(kube::kTrainJobsPath), objects.train_jobs, {},
-                           std::string(wire::kQueueLabel));
-      kueue_watches_.Start("jobsets", std::string(kube::kJobSetsPath), objects.job_sets);
+      trainer_watches_.Start("trainjobs", std::string(kube::kTrainJobsPath), objects.train_jobs, {},
+                             std::string(wire::kQueueLabel));
+      trainer_watches_.Start("jobsets", std::string(kube::kJobSetsPath), objects.job_sets);
     }
     rounds_ = std::jthread([this](const std::stop_token& stop) {
       bool acted = false;
       Instant decided{};
       while (clock_.SleepFor(kRounds, stop)) {
         const bool current = kueue_watches_.Current();
+        round_objects_.knows_train_jobs = trainer_watches_.Current();
         const bool acts = MayTune() && current;
         if (acts && !acted) rounds_driver_.StartOver();
         // Who leads has them.
@@ -587,6 +591,7 @@ class RunningDaemon final : public Daemon {
   RoundsDriver rounds_driver_;
   TypeChecks type_checks_;
   kube::Watches kueue_watches_;
+  kube::Watches trainer_watches_;
   std::unique_ptr<kube::EvictionApi> eviction_api_;
   GangPreemption preemption_;
   kube::DisruptionBudgetStore budget_store_;

@@ -186,6 +186,7 @@ void ElasticJobs::Write(const std::string& name, const RoundQueue& queue,
 }
 
 void ElasticJobs::ReplaceJobSets(const std::stop_token& stop) {
+  if (!objects_.knows_train_jobs) return;
   std::unordered_map<std::string, Replaced> replaced;
   for (const auto& job : objects_.train_jobs.All()) {
     if (!job->IsElastic() || job->finished) continue;

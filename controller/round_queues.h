@@ -5,6 +5,7 @@
 //
 // Threading: RoundObjects from any thread; the function is pure but for reading them.
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,6 +36,8 @@ struct RoundObjects {
   KeyedStore<wire::QueuedJob> jobs;
   KeyedStore<wire::QueuedJob> train_jobs;
   KeyedStore<wire::TrainJobSet> job_sets;
+  // Whether the last two are as they are on the API server. Kubeflow Trainer may be away.
+  std::atomic<bool> knows_train_jobs = false;
   // Whether it may change those of Jobs. Set before anybody reads it.
   bool elastic = false;
 

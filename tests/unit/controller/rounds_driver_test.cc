@@ -612,6 +612,7 @@ class ElasticDriverTest : public RoundsDriverTest {
  protected:
   ElasticDriverTest() {
     objects.elastic = true;
+    objects.knows_train_jobs = true;
     wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
     queue.quota = Gpus(4);
     objects.cluster_queues.Upsert(queue);
@@ -806,6 +807,14 @@ TEST_F(ElasticDriverTest, AJobSetThatIsNotToBeMadeAnewIsLeftAlone) {
   job.least = job.most = 0;
   objects.train_jobs.Upsert(job);
   EXPECT_THAT(StepFor(seconds(2)), is_left);
+  job.least = 1;
+  job.most = 4;
+  objects.train_jobs.Upsert(job);
+  // The copies may be old.
+  objects.knows_train_jobs = false;
+  EXPECT_THAT(StepFor(seconds(2)), is_left);
+  objects.knows_train_jobs = true;
+  EXPECT_THAT(StepFor(seconds(2)), Contains("set set deleted"));
 }
 
 TEST_F(ElasticDriverTest, AJobSetThatSaysItIsElasticIsToldThatItIsNot) {
