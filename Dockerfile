@@ -19,7 +19,7 @@ WORKDIR /synergy
 RUN if [ "$PROGRAMS" = source ]; then \
       apt-get -qq update && \
       DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends \
-        g++ cmake ninja-build pkg-config \
+        g++ cmake ninja-build \
         libcpp-httplib-dev libssl-dev zlib1g-dev libbrotli-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev \
         libexpected-dev libfmt-dev libcli11-dev libabsl-dev libre2-dev coinor-libcbc-dev coinor-libclp-dev \
         libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc >/dev/null && \

@@ -1,16 +1,23 @@
 # gRPC's C++ library without TLS, with the small protobuf runtime, from the system, as Grpc::grpc; and the programs PROTOC and
-# GRPC_CPP_PLUGIN. The kubelet's sockets are local files: what TLS would add is memory.
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(GRPC IMPORTED_TARGET grpc++_unsecure)
-find_library(PROTOBUF_LITE_LIBRARY protobuf-lite)
+# GRPC_CPP_PLUGIN. The kubelet's sockets are local files: what TLS would add is memory. Not by pkg-config, which takes half a
+# minute to go through what Abseil's libraries need of each other.
+find_path(GRPC_INCLUDE_DIR grpcpp/grpcpp.h)
+set(GRPC_LIBRARIES)
+set(GRPC_LIBRARY_VARIABLES)
+foreach(library grpc++_unsecure grpc_unsecure gpr protobuf-lite)
+  find_library(GRPC_${library}_LIBRARY ${library})
+  list(APPEND GRPC_LIBRARIES ${GRPC_${library}_LIBRARY})
+  list(APPEND GRPC_LIBRARY_VARIABLES GRPC_${library}_LIBRARY)
+endforeach()
 find_program(PROTOC protoc)
 find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin)
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(Grpc REQUIRED_VARS GRPC_FOUND PROTOBUF_LITE_LIBRARY PROTOC GRPC_CPP_PLUGIN)
+find_package_handle_standard_args(Grpc REQUIRED_VARS ${GRPC_LIBRARY_VARIABLES} GRPC_INCLUDE_DIR PROTOC GRPC_CPP_PLUGIN)
 if(Grpc_FOUND AND NOT TARGET Grpc::grpc)
   add_library(Grpc::grpc INTERFACE IMPORTED)
-  # pkg-config names every library of Abseil; only those that are used are to be loaded.
+  # gRPC's headers use Abseil's mutex and status; only the libraries that a program uses are to be loaded.
   set_target_properties(Grpc::grpc PROPERTIES
-    INTERFACE_LINK_LIBRARIES "PkgConfig::GRPC;${PROTOBUF_LITE_LIBRARY};Threads::Threads"
+    INTERFACE_INCLUDE_DIRECTORIES ${GRPC_INCLUDE_DIR}
+    INTERFACE_LINK_LIBRARIES "${GRPC_LIBRARIES};absl::synchronization;Threads::Threads"
     INTERFACE_LINK_OPTIONS "LINKER:--as-needed")
 endif()

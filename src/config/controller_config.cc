@@ -67,7 +67,7 @@ YamlField GangPreemption(ControllerConfig::GangPreemption& preemption) {
                                                               .most = std::chrono::hours(24)})}});
 }
 
-ControllerConfig Read(const YAML::Node& root) {
+ControllerConfig ReadController(const YAML::Node& root) {
   ControllerConfig config;
   ReadFields(root, "",
              {{"listen", Address(config.listen)},
@@ -106,7 +106,7 @@ ControllerConfig Read(const YAML::Node& root) {
 }  // namespace
 
 Result<ControllerConfig> ParseControllerConfig(const std::string& yaml, const std::string& name) {
-  return ParseFile(yaml, name, Read);
+  return ParseFile(yaml, name, ReadController);
 }
 
 Result<ControllerConfig> LoadControllerConfig(const std::string& file) {

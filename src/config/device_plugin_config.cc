@@ -52,7 +52,7 @@ YamlField Xids(std::set<uint64_t>& out) {
   };
 }
 
-DevicePluginConfig Read(const YAML::Node& root) {
+DevicePluginConfig ReadDevicePlugin(const YAML::Node& root) {
   DevicePluginConfig config;
   std::chrono::milliseconds quiet{0};
   ReadFields(root, "",
@@ -129,7 +129,7 @@ Result<> Check(const DevicePluginConfig& config) {
 
 Result<DevicePluginConfig> ParseDevicePluginConfig(const std::string& yaml,
                                                    const std::string& name) {
-  return ParseFile(yaml, name, Read);
+  return ParseFile(yaml, name, ReadDevicePlugin);
 }
 
 Result<DevicePluginConfig> LoadDevicePluginConfig(const std::string& file) {

@@ -38,7 +38,7 @@ YamlField Locality(ExtenderConfig::Locality& locality) {
                   {"mostSkew", Number(locality.most_skew, 0, 1)}});
 }
 
-ExtenderConfig Read(const YAML::Node& root) {
+ExtenderConfig ReadExtender(const YAML::Node& root) {
   ExtenderConfig config;
   ReadFields(root, "",
              {{"listen", Address(config.listen)},
@@ -69,7 +69,7 @@ ExtenderConfig Read(const YAML::Node& root) {
 }  // namespace
 
 Result<ExtenderConfig> ParseExtenderConfig(const std::string& yaml, const std::string& name) {
-  return ParseFile(yaml, name, Read);
+  return ParseFile(yaml, name, ReadExtender);
 }
 
 Result<ExtenderConfig> LoadExtenderConfig(const std::string& file) {

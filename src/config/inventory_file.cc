@@ -55,7 +55,7 @@ std::vector<std::string> Paths(const YAML::Node& node, const std::string& field)
   return paths;
 }
 
-class Reader {
+class InventoryReader {
  public:
   InventoryFile Read(const YAML::Node& root) {
     std::vector<Gpu> gpus;
@@ -191,7 +191,7 @@ Result<InventoryFile> ParseInventoryFile(const std::string& yaml, const std::str
   };
   if (yaml.size() > kLongestFile) return fail({1, 1, "the file is too long"});
   try {
-    return Reader().Read(YAML::Load(yaml));
+    return InventoryReader().Read(YAML::Load(yaml));
   } catch (const Problem& problem) {
     return fail(problem);
   } catch (const YAML::Exception& problem) {

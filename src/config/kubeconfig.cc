@@ -18,7 +18,7 @@ namespace synergy::config {
 namespace {
 
 // What is wrong with the file, where in it first.
-struct Problem {
+struct KubeconfigProblem {
   std::string text;
 };
 
@@ -27,7 +27,7 @@ std::string ReadFile(const std::string& file) {
   std::error_code ignored;
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file, ignored)) {
-    throw Problem{
+    throw KubeconfigProblem{
         fmt::format("{} cannot be read: {}", file, in ? "it is a folder" : std::strerror(errno))};
   }
   std::ostringstream content;
@@ -67,17 +67,17 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
 }
 
 // A map of the file, with the words that errors name it by: users "admin".
-class Section {
+class KubeconfigSection {
  public:
-  Section(const YAML::Node& node, std::string where, std::filesystem::path folder)
+  KubeconfigSection(const YAML::Node& node, std::string where, std::filesystem::path folder)
       : node_(node), where_(std::move(where)), folder_(std::move(folder)) {
-    if (!node_.IsMap()) throw Problem{where_ + ": is not a map"};
+    if (!node_.IsMap()) throw KubeconfigProblem{where_ + ": is not a map"};
   }
 
   bool Has(const char* field) const { return node_[field].IsDefined() && !node_[field].IsNull(); }
 
   [[noreturn]] void Reject(const char* field, std::string_view what) const {
-    throw Problem{fmt::format("{}: {}: {}", where_, field, what)};
+    throw KubeconfigProblem{fmt::format("{}: {}: {}", where_, field, what)};
   }
 
   // Empty where there is none.
@@ -112,7 +112,7 @@ class Section {
     return texts;
   }
 
-  Section Inner(const char* field) const {
+  KubeconfigSection Inner(const char* field) const {
     return {node_[field], fmt::format("{}: {}", where_, field), folder_};
   }
 
@@ -122,7 +122,7 @@ class Section {
     if (!Has(field)) return pairs;
     if (!node_[field].IsSequence()) Reject(field, "is not a list");
     for (const YAML::Node& entry : node_[field]) {
-      const Section pair(entry, fmt::format("{}: {}", where_, field), folder_);
+      const KubeconfigSection pair(entry, fmt::format("{}: {}", where_, field), folder_);
       pairs.emplace_back(pair.Text("name"), pair.Text("value"));
     }
     return pairs;
@@ -140,7 +140,7 @@ class Section {
     if (file.empty()) return {};
     try {
       return ReadFile(file);
-    } catch (const Problem& problem) {
+    } catch (const KubeconfigProblem& problem) {
       Reject(field.c_str(), problem.text);
     }
   }
@@ -157,33 +157,33 @@ struct LoadedFile {
 };
 
 // The entry of `list` called `name`: lists of {name: ..., <field>: {...}}. None without one.
-std::optional<Section> FindIn(const LoadedFile& file, const char* list, const char* field,
-                              const std::string& name) {
+std::optional<KubeconfigSection> FindIn(const LoadedFile& file, const char* list, const char* field,
+                                        const std::string& name) {
   const YAML::Node& root = file.root;
   const YAML::Node entries = root[list];
   if (entries.IsDefined() && !entries.IsNull() && !entries.IsSequence())
-    throw Problem{fmt::format("{}: is not a list", list)};
+    throw KubeconfigProblem{fmt::format("{}: is not a list", list)};
   for (const YAML::Node& entry : entries) {
     if (!entry.IsMap() || !entry["name"] || !entry["name"].IsScalar()) {
-      throw Problem{fmt::format("{}: an entry has no name", list)};
+      throw KubeconfigProblem{fmt::format("{}: an entry has no name", list)};
     }
     if (entry["name"].Scalar() != name) continue;
-    return Section(entry[field] ? entry[field] : YAML::Node(YAML::NodeType::Undefined),
-                   fmt::format("{} \"{}\": {}", list, name, field), file.folder);
+    return KubeconfigSection(entry[field] ? entry[field] : YAML::Node(YAML::NodeType::Undefined),
+                             fmt::format("{} \"{}\": {}", list, name, field), file.folder);
   }
   return std::nullopt;
 }
 
 // That of the first file that has it.
-Section Find(const std::vector<LoadedFile>& files, const char* list, const char* field,
-             const std::string& name) {
+KubeconfigSection Find(const std::vector<LoadedFile>& files, const char* list, const char* field,
+                       const std::string& name) {
   for (const LoadedFile& file : files) {
     if (auto found = FindIn(file, list, field, name)) return *std::move(found);
   }
-  throw Problem{fmt::format("{}: there is none called \"{}\"", list, name)};
+  throw KubeconfigProblem{fmt::format("{}: there is none called \"{}\"", list, name)};
 }
 
-void ReadCluster(const Section& cluster, ClusterAccess& access) {
+void ReadCluster(const KubeconfigSection& cluster, ClusterAccess& access) {
   access.server = cluster.Text("server");
   if (access.server.rfind("https://", 0) != 0 && access.server.rfind("http://", 0) != 0) {
     cluster.Reject("server",
@@ -200,7 +200,7 @@ constexpr std::string_view kOtherCredentials =
     "is not supported; give the user a token, a tokenFile or a client certificate (a service "
     "account's token: kubectl create token)";
 
-void ReadPlugin(const Section& exec, CredentialPlugin& plugin) {
+void ReadPlugin(const KubeconfigSection& exec, CredentialPlugin& plugin) {
   plugin.api_version = exec.Text("apiVersion");
   if (plugin.api_version != "client.authentication.k8s.io/v1" &&
       plugin.api_version != "client.authentication.k8s.io/v1beta1") {
@@ -217,7 +217,7 @@ void ReadPlugin(const Section& exec, CredentialPlugin& plugin) {
   plugin.install_hint = exec.Text("installHint");
 }
 
-void ReadUser(const Section& user, bool plugins, ClusterAccess& access) {
+void ReadUser(const KubeconfigSection& user, bool plugins, ClusterAccess& access) {
   if (user.Has("exec") && !plugins) user.Reject("exec", kOtherCredentials);
   for (const char* field : {"auth-provider", "username", "password"}) {
     if (user.Has(field)) user.Reject(field, kOtherCredentials);
@@ -254,17 +254,19 @@ Result<ClusterAccess> Load(const std::vector<std::string>& files, const std::str
       const std::string content = ReadFile(file);
       code = ErrorCode::kInvalid;
       loaded.push_back({YAML::Load(content), std::filesystem::path(file).parent_path()});
-      const Section top(loaded.back().root, "the file", loaded.back().folder);
+      const KubeconfigSection top(loaded.back().root, "the file", loaded.back().folder);
     }
-    if (loaded.empty()) throw Problem{"there is no such file"};
+    if (loaded.empty()) throw KubeconfigProblem{"there is no such file"};
     reading = names;
     std::string name = context;
     for (const LoadedFile& file : loaded) {
-      if (name.empty()) name = Section(file.root, "the file", file.folder).Text("current-context");
+      if (name.empty()) {
+        name = KubeconfigSection(file.root, "the file", file.folder).Text("current-context");
+      }
     }
     if (name.empty())
-      throw Problem{"the file: current-context: is not set; name the context to use"};
-    const Section chosen = Find(loaded, "contexts", "context", name);
+      throw KubeconfigProblem{"the file: current-context: is not set; name the context to use"};
+    const KubeconfigSection chosen = Find(loaded, "contexts", "context", name);
     ClusterAccess access;
     ReadCluster(Find(loaded, "clusters", "cluster", chosen.Text("cluster")), access);
     // A context without a user is an anonymous one.
@@ -273,7 +275,7 @@ Result<ClusterAccess> Load(const std::vector<std::string>& files, const std::str
     }
     access.default_namespace = chosen.Text("namespace");
     return access;
-  } catch (const Problem& problem) {
+  } catch (const KubeconfigProblem& problem) {
     return Fail(code, fmt::format("kubeconfig {}: {}", reading, problem.text));
   } catch (const YAML::Exception& problem) {
     return Fail(code, fmt::format("kubeconfig {}: line {}: {}", reading, problem.mark.line + 1,
@@ -308,7 +310,7 @@ Result<ClusterAccess> InClusterAccess(const std::string& host, const std::string
     access.ca_file = folder + "/ca.crt";
     access.ca_pem = ReadFile(access.ca_file);
     ReadFile(access.token_file);
-  } catch (const Problem& problem) {
+  } catch (const KubeconfigProblem& problem) {
     return Fail(ErrorCode::kNotFound, fmt::format("service account: {}", problem.text));
   }
   return access;

@@ -29,7 +29,7 @@ YamlField AddressOrNone(std::string& out) {
   };
 }
 
-NodeAgentConfig Read(const YAML::Node& root) {
+NodeAgentConfig ReadNodeAgent(const YAML::Node& root) {
   NodeAgentConfig config;
   ReadFields(
       root, "",
@@ -67,7 +67,7 @@ NodeAgentConfig Read(const YAML::Node& root) {
 }  // namespace
 
 Result<NodeAgentConfig> ParseNodeAgentConfig(const std::string& yaml, const std::string& name) {
-  return ParseFile(yaml, name, Read);
+  return ParseFile(yaml, name, ReadNodeAgent);
 }
 
 Result<NodeAgentConfig> LoadNodeAgentConfig(const std::string& file) {

@@ -174,9 +174,9 @@ void RejectTwice(const std::vector<WrittenPoint>& points) {
   }
 }
 
-class Reader {
+class ProfileReader {
  public:
-  explicit Reader(std::string name) : name_(std::move(name)) {}
+  explicit ProfileReader(std::string name) : name_(std::move(name)) {}
 
   ProfileFile Read(const YAML::Node& root) {
     bool any = false;
@@ -319,7 +319,7 @@ Result<ProfileFile> ParseProfiles(const std::string& text, const std::string& na
                 fmt::format("{}:{}:{}: {}", name, problem.line, problem.column, problem.text));
   };
   try {
-    return Reader(name).Read(YAML::Load(text));
+    return ProfileReader(name).Read(YAML::Load(text));
   } catch (const Problem& problem) {
     return fail(problem);
   } catch (const YAML::Exception& problem) {

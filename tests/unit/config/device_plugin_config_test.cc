@@ -19,19 +19,19 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-DevicePluginConfig Read(const std::string& yaml) {
+DevicePluginConfig ReadDevicePlugin(const std::string& yaml) {
   const auto config = ParseDevicePluginConfig(yaml, "plugin.yaml");
   EXPECT_TRUE(config.has_value()) << config.error().message;
   return config.value_or(DevicePluginConfig{});
 }
 
-std::string ErrorOf(const std::string& yaml) {
+std::string DevicePluginError(const std::string& yaml) {
   const auto config = ParseDevicePluginConfig(yaml, "plugin.yaml");
   return config ? "no error" : config.error().message;
 }
 
 TEST(DevicePluginConfigTest, AnEmptyFileGivesTheDefaultsWhichAreFine) {
-  const DevicePluginConfig config = Read("");
+  const DevicePluginConfig config = ReadDevicePlugin("");
   EXPECT_EQ(config.source, GpuSource::kAuto);
   EXPECT_TRUE(config.wait_for_nvml);
   EXPECT_EQ(config.gpu_busy_file, "");
@@ -48,7 +48,7 @@ TEST(DevicePluginConfigTest, AnEmptyFileGivesTheDefaultsWhichAreFine) {
 }
 
 TEST(DevicePluginConfigTest, EveryFieldIsRead) {
-  const DevicePluginConfig config = Read(R"(
+  const DevicePluginConfig config = ReadDevicePlugin(R"(
 source: file
 inventoryFile: /etc/gpus.yaml
 nvml: {library: /opt/libnvidia-ml.so.1, whenMissing: exit}
@@ -95,19 +95,20 @@ log: {level: debug, format: json}
 }
 
 TEST(DevicePluginConfigTest, ErrorsNameFileLineAndField) {
-  EXPECT_THAT(ErrorOf("listen: \":1\"\nspeed: 9\n"), StartsWith("plugin.yaml:2: speed:"));
-  EXPECT_THAT(ErrorOf("nvml: {whenMissing: cry}"), HasSubstr("nvml.whenMissing"));
-  EXPECT_THAT(ErrorOf("source: gpu"), HasSubstr("auto, nvml, file"));
-  EXPECT_THAT(ErrorOf("deviceListStrategy: x"), HasSubstr("envvar, device-nodes, cdi"));
-  EXPECT_THAT(ErrorOf("migStrategy: x"), HasSubstr("none, single, mixed"));
-  EXPECT_THAT(ErrorOf("resources: [{product: x}]"), HasSubstr("needs product and resource"));
-  EXPECT_THAT(ErrorOf("health: {ignoredXids: [x]}"), HasSubstr("health.ignoredXids"));
-  EXPECT_THAT(ErrorOf("node: {labels: maybe}"), HasSubstr("not true or false"));
+  EXPECT_THAT(DevicePluginError("listen: \":1\"\nspeed: 9\n"), StartsWith("plugin.yaml:2: speed:"));
+  EXPECT_THAT(DevicePluginError("nvml: {whenMissing: cry}"), HasSubstr("nvml.whenMissing"));
+  EXPECT_THAT(DevicePluginError("source: gpu"), HasSubstr("auto, nvml, file"));
+  EXPECT_THAT(DevicePluginError("deviceListStrategy: x"), HasSubstr("envvar, device-nodes, cdi"));
+  EXPECT_THAT(DevicePluginError("migStrategy: x"), HasSubstr("none, single, mixed"));
+  EXPECT_THAT(DevicePluginError("resources: [{product: x}]"),
+              HasSubstr("needs product and resource"));
+  EXPECT_THAT(DevicePluginError("health: {ignoredXids: [x]}"), HasSubstr("health.ignoredXids"));
+  EXPECT_THAT(DevicePluginError("node: {labels: maybe}"), HasSubstr("not true or false"));
 }
 
 TEST(DevicePluginConfigTest, WhatCannotBeTogetherIsRefused) {
   const auto refused = [](const std::string& yaml) {
-    const Result<> checked = Check(Read(yaml));
+    const Result<> checked = Check(ReadDevicePlugin(yaml));
     return checked ? std::string("not refused") : checked.error().message;
   };
   EXPECT_THAT(refused("source: file"), HasSubstr("inventory file"));

@@ -20,13 +20,13 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-ExtenderConfig Read(const std::string& yaml) {
+ExtenderConfig ReadExtender(const std::string& yaml) {
   const Result<ExtenderConfig> config = ParseExtenderConfig(yaml, "extender.yaml");
   EXPECT_TRUE(config.has_value()) << config.error().message;
   return config.value_or(ExtenderConfig{});
 }
 
-std::string ErrorOf(const std::string& yaml) {
+std::string ExtenderError(const std::string& yaml) {
   const Result<ExtenderConfig> config = ParseExtenderConfig(yaml, "extender.yaml");
   if (config) return "no error";
   EXPECT_EQ(config.error().code, ErrorCode::kInvalid);
@@ -35,7 +35,7 @@ std::string ErrorOf(const std::string& yaml) {
 
 TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
   for (const std::string yaml : {"", "# only a comment\n", "{}", "---\n"}) {
-    const ExtenderConfig config = Read(yaml);
+    const ExtenderConfig config = ReadExtender(yaml);
     EXPECT_EQ(config.listen, "127.0.0.1:8888");
     EXPECT_EQ(config.http_listen, "");
     EXPECT_EQ(config.tls_certificate_file, "");
@@ -59,7 +59,7 @@ TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
 }
 
 TEST(ExtenderConfigTest, EveryFieldIsRead) {
-  const ExtenderConfig config = Read(R"(
+  const ExtenderConfig config = ReadExtender(R"(
 listen: "[::1]:9999"
 httpListen: :9998
 tls:
@@ -125,15 +125,15 @@ log:
 }
 
 TEST(ExtenderConfigTest, AReserveIsLearnedOrGivenInPart) {
-  EXPECT_FALSE(Read("reservePerGpu: auto").reserve_per_gpu.has_value());
-  EXPECT_EQ(Read("reservePerGpu: {cpu: 2}").reserve_per_gpu,
+  EXPECT_FALSE(ReadExtender("reservePerGpu: auto").reserve_per_gpu.has_value());
+  EXPECT_EQ(ReadExtender("reservePerGpu: {cpu: 2}").reserve_per_gpu,
             (ResourceVector{Gpus(1), Cores(2), Bytes(0)}));
-  EXPECT_EQ(Read("reservePerGpu: {memory: 1G}").reserve_per_gpu,
+  EXPECT_EQ(ReadExtender("reservePerGpu: {memory: 1G}").reserve_per_gpu,
             (ResourceVector{Gpus(1), MilliCpu(0), GB(1)}));
 }
 
 TEST(ExtenderConfigTest, AFieldWithoutAValueKeepsItsDefaults) {
-  EXPECT_EQ(Read("log:\n").log_level, LogLevel::kInfo);
+  EXPECT_EQ(ReadExtender("log:\n").log_level, LogLevel::kInfo);
 }
 
 struct AmountCase {
@@ -152,17 +152,17 @@ TEST(ExtenderConfigTest, SizesAreReadWithDecimalAndBinaryUnits) {
                               {"1Gi", 1 << 30},
                               {"1Ti", int64_t{1} << 40}};
   for (const auto& [text, bytes] : cases)
-    EXPECT_EQ(Read("maxBodySize: " + text).max_body_bytes, bytes) << text;
+    EXPECT_EQ(ReadExtender("maxBodySize: " + text).max_body_bytes, bytes) << text;
 }
 
-struct ErrorCase {
+struct ExtenderErrorCase {
   std::string what;
   std::string yaml;
   std::string message;  // without the file's name; its beginning
 };
 
 TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
-  const ErrorCase cases[] = {
+  const ExtenderErrorCase cases[] = {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
        "3: listen_address: there is no such field; known here: assumeTimeout, bindTimeout, "
        "expectTimeout, gangHold, "
@@ -234,7 +234,7 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
       {"a tab for indentation", "log:\n\tlevel: info\n", "2: "},
   };
   for (const auto& [what, yaml, message] : cases) {
-    EXPECT_THAT(ErrorOf(yaml), StartsWith("extender.yaml:" + message)) << what;
+    EXPECT_THAT(ExtenderError(yaml), StartsWith("extender.yaml:" + message)) << what;
   }
 }
 

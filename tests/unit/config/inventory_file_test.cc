@@ -15,19 +15,19 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::StartsWith;
 
-InventoryFile Read(const std::string& yaml) {
+InventoryFile ReadInventory(const std::string& yaml) {
   const auto file = ParseInventoryFile(yaml, "gpus.yaml");
   EXPECT_TRUE(file.has_value()) << file.error().message;
   return file.value_or(InventoryFile{});
 }
 
-std::string ErrorOf(const std::string& yaml) {
+std::string InventoryError(const std::string& yaml) {
   const auto file = ParseInventoryFile(yaml, "gpus.yaml");
   return file ? "no error" : file.error().message;
 }
 
 TEST(InventoryFileTest, EveryFieldIsRead) {
-  const InventoryFile file = Read(R"(
+  const InventoryFile file = ReadInventory(R"(
 driverVersion: "550.54"
 cudaVersion: "12.4"
 sharedDeviceNodes: [/dev/nvidiactl]
@@ -68,34 +68,34 @@ links:
 }
 
 TEST(InventoryFileTest, AMachineWithoutGpusIsAnInventory) {
-  EXPECT_TRUE(Read("").inventory.gpus().empty());
-  EXPECT_TRUE(Read("gpus: []").inventory.gpus().empty());
+  EXPECT_TRUE(ReadInventory("").inventory.gpus().empty());
+  EXPECT_TRUE(ReadInventory("gpus: []").inventory.gpus().empty());
 }
 
 TEST(InventoryFileTest, ErrorsNameLineAndField) {
-  EXPECT_THAT(ErrorOf("gpus:\n- {uuid: a, product: x, colour: red}"),
+  EXPECT_THAT(InventoryError("gpus:\n- {uuid: a, product: x, colour: red}"),
               StartsWith("gpus.yaml:2: gpus.colour"));
-  EXPECT_THAT(ErrorOf("gpus: [{uuid: a}]"), HasSubstr("needs uuid and product"));
-  EXPECT_THAT(ErrorOf("gpus: 7"), HasSubstr("expected a list"));
-  EXPECT_THAT(ErrorOf("gpus: [{uuid: a, product: x}, {uuid: a, product: x}]"),
+  EXPECT_THAT(InventoryError("gpus: [{uuid: a}]"), HasSubstr("needs uuid and product"));
+  EXPECT_THAT(InventoryError("gpus: 7"), HasSubstr("expected a list"));
+  EXPECT_THAT(InventoryError("gpus: [{uuid: a, product: x}, {uuid: a, product: x}]"),
               HasSubstr("there twice"));
-  EXPECT_THAT(ErrorOf("gpus: [{uuid: \"a b\", product: x}]"), HasSubstr("an id has"));
-  EXPECT_THAT(ErrorOf("gpus: [{uuid: " + std::string(64, 'a') + ", product: x}]"),
+  EXPECT_THAT(InventoryError("gpus: [{uuid: \"a b\", product: x}]"), HasSubstr("an id has"));
+  EXPECT_THAT(InventoryError("gpus: [{uuid: " + std::string(64, 'a') + ", product: x}]"),
               HasSubstr("an id has 1 to 63"));
-  EXPECT_THAT(ErrorOf("gpus: [{uuid: a, product: x, deviceNodes: [dev]}]"),
+  EXPECT_THAT(InventoryError("gpus: [{uuid: a, product: x, deviceNodes: [dev]}]"),
               HasSubstr("absolute paths"));
-  EXPECT_THAT(ErrorOf("gpus: [{uuid: a, product: x}]\nlinks: [{between: [a, b]}]"),
+  EXPECT_THAT(InventoryError("gpus: [{uuid: a, product: x}]\nlinks: [{between: [a, b]}]"),
               HasSubstr("no such GPU"));
-  EXPECT_THAT(ErrorOf("gpus: [{uuid: a, product: x}]\nlinks: [{between: [a, a]}]"),
+  EXPECT_THAT(InventoryError("gpus: [{uuid: a, product: x}]\nlinks: [{between: [a, a]}]"),
               HasSubstr("two different"));
-  EXPECT_THAT(ErrorOf("gpus: [{uuid: a, product: x"), StartsWith("gpus.yaml:"));
+  EXPECT_THAT(InventoryError("gpus: [{uuid: a, product: x"), StartsWith("gpus.yaml:"));
 }
 
 TEST(InventoryFileTest, AFileWithoutEndIsRefusedBeforeItIsParsed) {
-  EXPECT_THAT(ErrorOf(std::string(2 << 20, '#')), HasSubstr("too long"));
+  EXPECT_THAT(InventoryError(std::string(2 << 20, '#')), HasSubstr("too long"));
   std::string many = "gpus:\n";
   for (int i = 0; i < 65; ++i) many += "- {uuid: g" + std::to_string(i) + ", product: x}\n";
-  EXPECT_THAT(ErrorOf(many), HasSubstr("more than 64"));
+  EXPECT_THAT(InventoryError(many), HasSubstr("more than 64"));
 }
 
 }  // namespace

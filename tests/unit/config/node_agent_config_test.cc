@@ -18,19 +18,19 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-NodeAgentConfig Read(const std::string& yaml) {
+NodeAgentConfig ReadNodeAgent(const std::string& yaml) {
   const Result<NodeAgentConfig> config = ParseNodeAgentConfig(yaml, "agent.yaml");
   EXPECT_TRUE(config.has_value()) << config.error().message;
   return config.value_or(NodeAgentConfig{});
 }
 
-std::string ErrorOf(const std::string& yaml) {
+std::string NodeAgentError(const std::string& yaml) {
   const Result<NodeAgentConfig> config = ParseNodeAgentConfig(yaml, "agent.yaml");
   return config ? "no error" : config.error().message;
 }
 
 TEST(NodeAgentConfigTest, AnEmptyFileGivesTheDefaults) {
-  const NodeAgentConfig config = Read("");
+  const NodeAgentConfig config = ReadNodeAgent("");
   EXPECT_EQ(config.listen, "0.0.0.0:9411");
   EXPECT_EQ(config.cgroup_folder, "/sys/fs/cgroup");
   EXPECT_EQ(config.kubelet_cgroup_root, "/");
@@ -44,7 +44,7 @@ TEST(NodeAgentConfigTest, AnEmptyFileGivesTheDefaults) {
 }
 
 TEST(NodeAgentConfigTest, EveryFieldIsRead) {
-  const NodeAgentConfig config = Read(R"(
+  const NodeAgentConfig config = ReadNodeAgent(R"(
 listen: 127.0.0.1:0
 progressListen: 127.0.0.1:0
 tlsCertificateFile: /tls/tls.crt
@@ -90,27 +90,29 @@ log: {level: debug, format: json}
 
 // Whoever may read it has to be known.
 TEST(NodeAgentConfigTest, ProgressIsToldOverTlsOrNotAtAll) {
-  EXPECT_EQ(Read("").progress_listen, "");
-  EXPECT_EQ(Read("progressListen: ''\n").progress_listen, "");
-  EXPECT_THAT(ErrorOf("progressListen: 0.0.0.0:9412\n"),
+  EXPECT_EQ(ReadNodeAgent("").progress_listen, "");
+  EXPECT_EQ(ReadNodeAgent("progressListen: ''\n").progress_listen, "");
+  EXPECT_THAT(NodeAgentError("progressListen: 0.0.0.0:9412\n"),
               HasSubstr("progressListen: needs tlsCertificateFile"));
-  EXPECT_THAT(ErrorOf("progressListen: 0.0.0.0:9412\ntlsCertificateFile: a\ntlsKeyFile: b\n"
-                      "clientCaFile: c\n"),
+  EXPECT_THAT(NodeAgentError("progressListen: 0.0.0.0:9412\ntlsCertificateFile: a\ntlsKeyFile: b\n"
+                             "clientCaFile: c\n"),
               HasSubstr("progressListen: needs"));
-  EXPECT_THAT(ErrorOf("progressListen: here\n"), HasSubstr("progressListen"));
+  EXPECT_THAT(NodeAgentError("progressListen: here\n"), HasSubstr("progressListen"));
 }
 
 TEST(NodeAgentConfigTest, ErrorsNameLineAndField) {
-  EXPECT_THAT(ErrorOf("listen: 127.0.0.1:1\nlitsen: x\n"),
+  EXPECT_THAT(NodeAgentError("listen: 127.0.0.1:1\nlitsen: x\n"),
               StartsWith("agent.yaml:2: litsen: there is no such field"));
-  EXPECT_THAT(ErrorOf("cgroupFolder: sys\n"), HasSubstr("cgroupFolder"));
-  EXPECT_THAT(ErrorOf("kubeletCgroupRoot: /../x\n"), HasSubstr("kubeletCgroupRoot"));
-  EXPECT_THAT(ErrorOf("margin: {percent: 51}\n"), HasSubstr("margin.percent"));
-  EXPECT_THAT(ErrorOf("margin: {most: much}\n"), HasSubstr("margin.most"));
-  EXPECT_THAT(ErrorOf("checkInterval: 11s\n"), HasSubstr("checkInterval: must be at most 10s"));
-  EXPECT_THAT(ErrorOf("stalenessLimit: 1s\n"), HasSubstr("stalenessLimit: must be at least 3s"));
-  EXPECT_THAT(ErrorOf("log: {level: loud}\n"), HasSubstr("log.level"));
-  EXPECT_THAT(ErrorOf("a: [\n"), StartsWith("agent.yaml:"));
+  EXPECT_THAT(NodeAgentError("cgroupFolder: sys\n"), HasSubstr("cgroupFolder"));
+  EXPECT_THAT(NodeAgentError("kubeletCgroupRoot: /../x\n"), HasSubstr("kubeletCgroupRoot"));
+  EXPECT_THAT(NodeAgentError("margin: {percent: 51}\n"), HasSubstr("margin.percent"));
+  EXPECT_THAT(NodeAgentError("margin: {most: much}\n"), HasSubstr("margin.most"));
+  EXPECT_THAT(NodeAgentError("checkInterval: 11s\n"),
+              HasSubstr("checkInterval: must be at most 10s"));
+  EXPECT_THAT(NodeAgentError("stalenessLimit: 1s\n"),
+              HasSubstr("stalenessLimit: must be at least 3s"));
+  EXPECT_THAT(NodeAgentError("log: {level: loud}\n"), HasSubstr("log.level"));
+  EXPECT_THAT(NodeAgentError("a: [\n"), StartsWith("agent.yaml:"));
 }
 
 TEST(NodeAgentConfigTest, AMissingFileIsNamed) {

@@ -21,13 +21,13 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-ProfileFile Read(const std::string& text) {
+ProfileFile ReadProfileFile(const std::string& text) {
   Result<ProfileFile> file = ParseProfiles(text, "profiles.yaml");
   EXPECT_TRUE(file.has_value()) << file.error().message;
   return file.value_or(ProfileFile{});
 }
 
-std::string ErrorOf(const std::string& text) {
+std::string ProfileFileError(const std::string& text) {
   const Result<ProfileFile> file = ParseProfiles(text, "profiles.yaml");
   if (file) return "no error";
   EXPECT_EQ(file.error().code, ErrorCode::kInvalid);
@@ -40,7 +40,7 @@ std::string WithPoints(const std::string& points) {
 }
 
 TEST(ProfileFileTest, MeasuredPointsAreReadWithKubernetesQuantities) {
-  const ProfileFile file = Read(R"(
+  const ProfileFile file = ReadProfileFile(R"(
 profiles:
 - model: resnet50
   gpuProduct: NVIDIA-A100-SXM4-80GB
@@ -66,7 +66,8 @@ profiles:
 }
 
 TEST(ProfileFileTest, WhatIsAbsentIsAnyGpuAndOneOfThem) {
-  const ProfileFile file = Read(WithPoints("  - {cpu: 1, memory: 1Gi, throughput: 1}\n"));
+  const ProfileFile file =
+      ReadProfileFile(WithPoints("  - {cpu: 1, memory: 1Gi, throughput: 1}\n"));
   EXPECT_EQ(file.entries[0].training.gpu_product, "");
   EXPECT_EQ(file.entries[0].training.gpus, Gpus(1));
 }
@@ -83,7 +84,7 @@ profiles:
 )";
 
 TEST(ProfileFileTest, PointsWithTheDataSetInMemoryAreCompletedByTheCacheModel) {
-  const ProfileFile file = Read(kCached);
+  const ProfileFile file = ReadProfileFile(kCached);
   const TrainingProfile& training = file.entries[0].training;
   EXPECT_THAT(training.points, IsEmpty());
   EXPECT_EQ(training.cached, (CachedMeasurements{{GB(100), Bytes(500'000'000), Bytes(100'000)},
@@ -93,27 +94,27 @@ TEST(ProfileFileTest, PointsWithTheDataSetInMemoryAreCompletedByTheCacheModel) {
 }
 
 TEST(ProfileFileTest, ReadsAndWritesWhatSpreadingCosts) {
-  const ProfileFile file = Read(std::string(kCached) +
-                                "  spreadSpeed: {nodes: 0.7, racks: 0.5}\n"
-                                "  tensorSkew: 0.61\n");
+  const ProfileFile file = ReadProfileFile(std::string(kCached) +
+                                           "  spreadSpeed: {nodes: 0.7, racks: 0.5}\n"
+                                           "  tensorSkew: 0.61\n");
   const TrainingProfile& training = file.entries[0].training;
   EXPECT_EQ(training.spread, (SpreadCost{0.7, 0.5, 0.61}));
   EXPECT_EQ(file.entries[0].profile.spread(), training.spread);
-  EXPECT_EQ(Read(WriteProfiles(std::span(&training, 1))).entries[0].training, training);
+  EXPECT_EQ(ReadProfileFile(WriteProfiles(std::span(&training, 1))).entries[0].training, training);
   const auto refused = ParseProfiles(std::string(kCached) + "  spreadSpeed: {racks: 0.5}\n", "f");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("profiles[0].spreadSpeed.nodes: is missing"));
 }
 
 TEST(ProfileFileTest, JsonIsReadToo) {
-  const ProfileFile file = Read(
+  const ProfileFile file = ReadProfileFile(
       R"({"profiles": [{"model": "m", "gpus": 1, "points": [{"cpu": 3, "memory": "1Gi", "throughput": 2.5}]}]})");
   EXPECT_EQ(file.entries[0].training.points,
             (std::vector<JobProfile::Point>{{Cores(3), GiB(1), 2.5}}));
 }
 
 TEST(ProfileFileTest, PointsThatAreSlowerWithMoreAreAWarning) {
-  const ProfileFile file = Read(WithPoints(R"(
+  const ProfileFile file = ReadProfileFile(WithPoints(R"(
   - {cpu: 1, memory: 1Gi, throughput: 2}
   - {cpu: 2, memory: 1Gi, throughput: 1.5}
 )"));
@@ -124,7 +125,7 @@ TEST(ProfileFileTest, PointsThatAreSlowerWithMoreAreAWarning) {
   EXPECT_EQ(file.entries[0].profile.Cell(1, 0), 2);
 }
 
-struct ErrorCase {
+struct ProfileErrorCase {
   std::string what;
   std::string text;
   std::string message;  // without the file's name; its beginning
@@ -132,7 +133,7 @@ struct ErrorCase {
 
 TEST(ProfileFileTest, WhatMakesNoSenseIsRefusedWithLineColumnAndField) {
   const std::string good = "  - {cpu: 1, memory: 1Gi, throughput: 1}\n";
-  const ErrorCase cases[] = {
+  const ProfileErrorCase cases[] = {
       {"an empty file", "", "1:1: profiles: is missing"},
       {"a list for the file", "- model: m\n", "1:1: the file: expected fields"},
       {"no profiles", "profiles: []\n", "1:11: profiles: the list is empty"},
@@ -206,13 +207,14 @@ TEST(ProfileFileTest, WhatMakesNoSenseIsRefusedWithLineColumnAndField) {
       {"text that is no YAML", "profiles: [\n", ""},
   };
   for (const auto& [what, text, message] : cases)
-    EXPECT_THAT(ErrorOf(text), StartsWith("profiles.yaml:" + message)) << what;
+    EXPECT_THAT(ProfileFileError(text), StartsWith("profiles.yaml:" + message)) << what;
 }
 
 TEST(ProfileFileTest, APointWithMemoryIsRefusedWhereMemoryIsCalculated) {
-  EXPECT_THAT(ErrorOf(WithPoints("  - {cpu: 1, memory: 1Gi, throughput: 1}\n  datasetSize: 1G\n"
-                                 "  storageBandwidth: 1G\n  bytesPerSample: 1k\n")),
-              StartsWith("profiles.yaml:4:5: profiles[0].points[0].memory: points have no memory"));
+  EXPECT_THAT(
+      ProfileFileError(WithPoints("  - {cpu: 1, memory: 1Gi, throughput: 1}\n  datasetSize: 1G\n"
+                                  "  storageBandwidth: 1G\n  bytesPerSample: 1k\n")),
+      StartsWith("profiles.yaml:4:5: profiles[0].points[0].memory: points have no memory"));
 }
 
 TEST(ProfileFileTest, WhatIsWrittenIsReadBackAsItWas) {
@@ -231,7 +233,7 @@ TEST(ProfileFileTest, WhatIsWrittenIsReadBackAsItWas) {
       {.model = "~", .cached = CachedMeasurements{{GB(1), GB(1), Bytes(1)}, {{Cores(3), 1}}, {}}}};
   for (const auto format : {config::ProfileFormat::kYaml, config::ProfileFormat::kJson}) {
     const std::string text = WriteProfiles(profiles, format);
-    const ProfileFile file = Read(text);
+    const ProfileFile file = ReadProfileFile(text);
     ASSERT_THAT(file.entries, SizeIs(3)) << text;
     for (size_t i = 0; i < 3; ++i) EXPECT_EQ(file.entries[i].training, profiles[i]) << text;
   }

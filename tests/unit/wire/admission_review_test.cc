@@ -57,7 +57,7 @@ AdmissionDecision Managed(Enforcement enforcement = Enforcement::kShared) {
   return {AdmissionOutcome::kManaged, figures, {}};
 }
 
-PodReview Read(std::string_view pod) {
+PodReview ReadReview(std::string_view pod) {
   const Result<PodReview> review = PodReview::Read(ReviewOf(pod), kGpu);
   EXPECT_TRUE(review);
   EXPECT_EQ(review->problem(), "");
@@ -66,15 +66,15 @@ PodReview Read(std::string_view pod) {
 
 // The pod after the decision. That the patch of the patched pod is empty is checked on the way.
 JsonTree Patched(std::string_view pod, const AdmissionDecision& decision) {
-  const std::string patch = Read(pod).WritePatch(decision, {});
+  const std::string patch = ReadReview(pod).WritePatch(decision, {});
   const Result<JsonTree> tree = ApplyPatch(*ParseJsonTree(pod), patch);
   EXPECT_TRUE(tree) << tree.error().message << patch;
-  EXPECT_EQ(Read(tree->Write()).WritePatch(decision, {}), "[]");
+  EXPECT_EQ(ReadReview(tree->Write()).WritePatch(decision, {}), "[]");
   return *tree;
 }
 
 TEST(PodReviewTest, ReadsWhatAdmissionHasToKnow) {
-  const PodReview review = Read(
+  const PodReview review = ReadReview(
       R"({"metadata":{"labels":{"a":"b"},"annotations":{"k":"vw"}},"spec":{"schedulerName":"s",
       "nodeSelector":{"disk":"ssd"},"containers":[{"name":"x"},
       {"name":"train","image":"train:1","command":["python"],"args":["a.py","-v"],
@@ -99,7 +99,7 @@ TEST(PodReviewTest, ReadsWhatAdmissionHasToKnow) {
 
 TEST(PodReviewTest, ReadsOfHowManyAGangIs) {
   const auto size_of = [](const std::string& metadata) {
-    return Read(
+    return ReadReview(
                R"({"metadata":)" + metadata +
                R"(,"spec":{"containers":[{"name":"train","resources":{"limits":{"nvidia.com/gpu":1}}}]}})")
         .pod()
@@ -114,7 +114,7 @@ TEST(PodReviewTest, ReadsOfHowManyAGangIs) {
 }
 
 TEST(PodReviewTest, ReadsWhatTheAuthorWroteAndWhatTheOtherContainersAskFor) {
-  const PodReview review = Read(
+  const PodReview review = ReadReview(
       R"({"metadata":{"annotations":{"kubernetes.io/limit-ranger":
         "LimitRanger plugin set: cpu request for container train; memory limit for container log"}},
       "spec":{"overhead":{"cpu":"50m"},"initContainers":[
@@ -137,7 +137,7 @@ TEST(PodReviewTest, OtherContainersWithLimitsThatAreTheRequestsKeepAPodGuarantee
   const std::string same =
       R"({"requests":{"cpu":"1","memory":"1Gi"},"limits":{"cpu":"1000m","memory":"1Gi"}})";
   const auto pod = [&](const std::string& beside) {
-    return Read(
+    return ReadReview(
                R"({"spec":{"containers":[{"name":"train","resources":{"limits":{"nvidia.com/gpu":1}}},)"
                R"({"name":"log","resources":)" +
                beside + "}]}}")
@@ -149,8 +149,8 @@ TEST(PodReviewTest, OtherContainersWithLimitsThatAreTheRequestsKeepAPodGuarantee
 
 TEST(PodReviewTest, APodIsBestEffortThatAsksForNoCpuAndNoMemoryAnywhere) {
   const auto best_effort = [](const std::string& others, const std::string& training) {
-    return Read(R"({"spec":{)" + others + R"("containers":[{"name":"train","resources":)" +
-                training + "}]}}")
+    return ReadReview(R"({"spec":{)" + others + R"("containers":[{"name":"train","resources":)" +
+                      training + "}]}}")
         .pod()
         .best_effort;
   };
@@ -203,28 +203,30 @@ TEST(PodReviewTest, ThePodIsKeptOffNodesWithGpusOfAnotherProduct) {
 TEST(PodReviewTest, WhatWeWroteIsNotTakenForTheAuthors) {
   const JsonTree first =
       Patched(PodWith(R"({"requests":{"cpu":"1"},"limits":{"nvidia.com/gpu":"2"}})"), Managed());
-  const WrittenAmounts written = Read(first.Write()).pod().gpu_containers[0].written;
+  const WrittenAmounts written = ReadReview(first.Write()).pod().gpu_containers[0].written;
   EXPECT_EQ(written.cpu_request, Cores(1));
   EXPECT_EQ(written.memory_request, std::nullopt);
 }
 
 TEST(PodReviewTest, SeesPodsThatAreBoundOrMirroredOrHaveResourcesOfTheirOwn) {
-  EXPECT_TRUE(Read(R"({"spec":{"nodeName":"n"}})").pod().has_node);
-  EXPECT_TRUE(Read(R"({"spec":{"resources":{}}})").pod().pod_level_resources);
-  EXPECT_TRUE(
-      Read(R"({"metadata":{"annotations":{"kubernetes.io/config.mirror":"x"}}})").pod().mirror);
+  EXPECT_TRUE(ReadReview(R"({"spec":{"nodeName":"n"}})").pod().has_node);
+  EXPECT_TRUE(ReadReview(R"({"spec":{"resources":{}}})").pod().pod_level_resources);
+  EXPECT_TRUE(ReadReview(R"({"metadata":{"annotations":{"kubernetes.io/config.mirror":"x"}}})")
+                  .pod()
+                  .mirror);
 }
 
 TEST(PodReviewTest, GpusOfNoneOrLessAreNone) {
   for (const char* amount : {"0", "-1"}) {
-    EXPECT_TRUE(Read(PodWith(fmt::format(R"({{"requests":{{"nvidia.com/gpu":"{}"}}}})", amount)))
-                    .pod()
-                    .gpu_containers.empty());
+    EXPECT_TRUE(
+        ReadReview(PodWith(fmt::format(R"({{"requests":{{"nvidia.com/gpu":"{}"}}}})", amount)))
+            .pod()
+            .gpu_containers.empty());
   }
 }
 
 TEST(PodReviewTest, AbsurdAmountsAreReadWithoutHarm) {
-  const PodReview review = Read(PodWith(
+  const PodReview review = ReadReview(PodWith(
       R"({"requests":{"nvidia.com/gpu":"9e99"},"limits":{"cpu":"-99999999999999999999999"}})"));
   ASSERT_EQ(review.pod().gpu_containers.size(), 1U);
   EXPECT_GT(review.pod().gpu_containers[0].gpus, Gpus(1 << 30));
@@ -237,14 +239,15 @@ TEST(PodReviewTest, FiftyContainersAreNoTrouble) {
         fmt::format(R"({}{{"name":"c{}","resources":{{"requests":{{"nvidia.com/gpu":"1"}}}}}})",
                     i ? "," : "", i);
   }
-  EXPECT_EQ(Read("{\"spec\":{\"containers\":[" + containers + "]}}").pod().gpu_containers.size(),
-            50U);
+  EXPECT_EQ(
+      ReadReview("{\"spec\":{\"containers\":[" + containers + "]}}").pod().gpu_containers.size(),
+      50U);
 }
 
 TEST(PodReviewTest, PodsWithoutContainersOrSpecAreNoTrouble) {
   for (const char* pod : {R"({})", R"({"spec":null})", R"({"spec":{"containers":[]}})",
                           R"({"spec":{"containers":null}})", R"({"spec":{"containers":[{}]}})"})
-    EXPECT_TRUE(Read(pod).pod().gpu_containers.empty()) << pod;
+    EXPECT_TRUE(ReadReview(pod).pod().gpu_containers.empty()) << pod;
 }
 
 TEST(PodReviewTest, WhatCannotBeReadIsToldWithItsPath) {
@@ -312,7 +315,7 @@ TEST(PodPatchTest, TheSizeOfItsGangIsALabel) {
   const JsonTree pod = Patched(PodWith(kPlain, "", R"(,"labels":{"a":"b"})"), decision);
   EXPECT_EQ(pod.At("metadata/labels/synergy.io~1gang-size").text, "4");
   EXPECT_EQ(pod.At("metadata/labels/a").text, "b");
-  EXPECT_EQ(Read(PodWith(kPlain)).WritePatch({}, {}), "[]");
+  EXPECT_EQ(ReadReview(PodWith(kPlain)).WritePatch({}, {}), "[]");
 }
 
 TEST(PodPatchTest, WhatItsGangLosesWhenSpreadIsAnAnnotationOfOursAlone) {
@@ -483,8 +486,9 @@ TEST(PodPatchTest, APodThatIsLeftLosesOnlyWhatWouldPassForOurWords) {
   const JsonTree left = Patched(pod, {AdmissionOutcome::kOtherScheduler, std::nullopt, {}});
   EXPECT_EQ(left.At("metadata/annotations").Write(), R"({"mine":"stays"})");
   EXPECT_EQ(left.At("spec"), ParseJsonTree(pod)->At("spec"));
-  EXPECT_EQ(Read(pod).WritePatch({AdmissionOutcome::kExcludedNamespace, std::nullopt, {}}, {}),
-            "[]");
+  EXPECT_EQ(
+      ReadReview(pod).WritePatch({AdmissionOutcome::kExcludedNamespace, std::nullopt, {}}, {}),
+      "[]");
 }
 
 TEST(ReviewAnswerTest, RepeatsTheHeadAndHasPatchAndTypeTogetherOrNeither) {

@@ -9,7 +9,7 @@
 namespace synergy::testing {
 namespace {
 
-wire::AgentPod Read(const std::string& metadata, const std::string& status) {
+wire::AgentPod ReadPod(const std::string& metadata, const std::string& status) {
   const auto page = wire::ObjectReader().ReadList<wire::AgentPod>(
       R"({"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"p","uid":"u1")" +
       metadata + R"(},"spec":{"nodeName":"n1"},"status":{)" + status + "}}]}");
@@ -22,17 +22,17 @@ TEST(AgentPodTest, APodThatIsReadyHasANodeAndAnAddress) {
   const std::string ready =
       R"("podIP":"10.0.0.7","conditions":[{"type":"Initialized","status":"True"},)"
       R"({"type":"Ready","status":"True"}])";
-  const wire::AgentPod pod = Read("", ready);
+  const wire::AgentPod pod = ReadPod("", ready);
   EXPECT_EQ(pod.uid, "u1");
   EXPECT_EQ(pod.node, "n1");
   EXPECT_EQ(pod.address, "10.0.0.7");
   EXPECT_TRUE(pod.ready);
-  EXPECT_FALSE(Read(R"(,"deletionTimestamp":"2026-01-02T03:04:05Z")", ready).ready);
+  EXPECT_FALSE(ReadPod(R"(,"deletionTimestamp":"2026-01-02T03:04:05Z")", ready).ready);
 }
 
 TEST(AgentPodTest, OneThatHasNotStartedIsNotReady) {
-  EXPECT_FALSE(Read("", "").ready);
-  EXPECT_FALSE(Read("", R"("conditions":[{"type":"Ready","status":"False"}])").ready);
+  EXPECT_FALSE(ReadPod("", "").ready);
+  EXPECT_FALSE(ReadPod("", R"("conditions":[{"type":"Ready","status":"False"}])").ready);
 }
 
 }  // namespace

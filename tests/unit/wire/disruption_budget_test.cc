@@ -16,12 +16,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // The only budget of a list, and what is wrong with it.
-struct Read {
+struct BudgetRead {
   DisruptionBudget budget;
   std::vector<std::string> problems;
 };
 
-Read ReadBudget(const std::string& spec, const std::string& status = "{}") {
+BudgetRead ReadBudget(const std::string& spec, const std::string& status = "{}") {
   const std::string text =
       R"({"items":[{"metadata":{"name":"b","namespace":"n","uid":"u"},"spec":)" + spec +
       R"(,"status":)" + status + "}]}";
@@ -36,7 +36,7 @@ const Labels kTrain = {{"app", "train"}, {"tier", "gold"}};
 const Labels kServe = {{"app", "serve"}};
 
 TEST(DisruptionBudgets, AreReadWithWhatTheyAllow) {
-  const Read read = ReadBudget(
+  const BudgetRead read = ReadBudget(
       R"({"selector":{"matchLabels":{"app":"train"}}})",
       R"({"disruptionsAllowed":3,"disruptedPods":{"a":"2026-01-01T00:00:00Z","b":null}})");
   EXPECT_THAT(read.problems, IsEmpty());
@@ -51,7 +51,7 @@ TEST(DisruptionBudgets, AreReadWithWhatTheyAllow) {
 
 TEST(DisruptionBudgets, SelectByLabelsAndExpressionsTogether) {
   const auto matches = [](const std::string& selector, const Labels& labels) {
-    const Read read = ReadBudget(R"({"selector":)" + selector + "}");
+    const BudgetRead read = ReadBudget(R"({"selector":)" + selector + "}");
     EXPECT_THAT(read.problems, IsEmpty()) << selector;
     return read.budget.selector.Matches(labels);
   };
@@ -95,7 +95,7 @@ TEST(DisruptionBudgets, SelectNothingWhenTheSelectorCannotBeRead) {
       {R"([])", "spec.selector: must be an object, not an array"},
   };
   for (const auto& [selector, problem] : cases) {
-    const Read read = ReadBudget(R"({"selector":)" + selector + "}");
+    const BudgetRead read = ReadBudget(R"({"selector":)" + selector + "}");
     EXPECT_THAT(read.problems, ElementsAre("disruption budget n/b: " + problem)) << selector;
     EXPECT_FALSE(read.budget.selector.Matches(kTrain)) << selector;
     EXPECT_FALSE(read.budget.selector.Matches({})) << selector;
@@ -103,7 +103,7 @@ TEST(DisruptionBudgets, SelectNothingWhenTheSelectorCannotBeRead) {
 }
 
 TEST(DisruptionBudgets, AllowNothingWhenTheNumberCannotBeRead) {
-  const Read read = ReadBudget(R"({"selector":{}})", R"({"disruptionsAllowed":"many"})");
+  const BudgetRead read = ReadBudget(R"({"selector":{}})", R"({"disruptionsAllowed":"many"})");
   EXPECT_EQ(read.budget.disruptions_allowed, 0);
   EXPECT_THAT(read.problems,
               ElementsAre(HasSubstr("status.disruptionsAllowed: must be a whole number")));

@@ -15,13 +15,13 @@ using ::testing::IsEmpty;
 
 using PodWatchEvent = WatchEvent<Pod>;
 
-const ObjectReader& Reader() {
+const ObjectReader& EventReader() {
   static const ObjectReader reader("nvidia.com/gpu");
   return reader;
 }
 
-PodWatchEvent ReadValid(std::string_view text) {
-  Result<PodWatchEvent> event = Reader().ReadWatchEvent<Pod>(text);
+PodWatchEvent ReadValidEvent(std::string_view text) {
+  Result<PodWatchEvent> event = EventReader().ReadWatchEvent<Pod>(text);
   EXPECT_TRUE(event) << text << ": " << event.error().message;
   return event ? std::move(*event) : PodWatchEvent();
 }
@@ -31,7 +31,7 @@ TEST(WatchEvents, CarryAnObjectAndItsVersion) {
            {"ADDED", PodWatchEvent::Type::kAdded},
            {"MODIFIED", PodWatchEvent::Type::kModified},
            {"DELETED", PodWatchEvent::Type::kDeleted}}) {
-    const PodWatchEvent event = ReadValid(
+    const PodWatchEvent event = ReadValidEvent(
         R"({"type":")" + text +
         R"(","object":{"metadata":{"name":"a","namespace":"x","uid":"1","resourceVersion":"18446744073709551615"}}})"
         "\n");
@@ -43,7 +43,7 @@ TEST(WatchEvents, CarryAnObjectAndItsVersion) {
 }
 
 TEST(WatchEvents, ThatAreBookmarksHaveAVersionOnly) {
-  const PodWatchEvent event = ReadValid(
+  const PodWatchEvent event = ReadValidEvent(
       R"({"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"42","creationTimestamp":null},"spec":{"containers":null}}})");
   EXPECT_EQ(event.type, PodWatchEvent::Type::kBookmark);
   EXPECT_EQ(event.resource_version, 42U);
@@ -59,19 +59,19 @@ TEST(WatchEvents, ThatAreErrorsSayWhatToDo) {
       {"400", ErrorCode::kInvalid},
   };
   for (const auto& [code, expected] : cases) {
-    const PodWatchEvent event = ReadValid(
+    const PodWatchEvent event = ReadValidEvent(
         R"({"type":"ERROR","object":{"kind":"Status","message":"why","code":)" + code + "}}");
     EXPECT_EQ(event.type, PodWatchEvent::Type::kError);
     EXPECT_EQ(event.error.code, expected) << code;
     EXPECT_EQ(event.error.message, "why");
   }
-  const PodWatchEvent odd = ReadValid(R"({"type":"ERROR","object":{}})");
+  const PodWatchEvent odd = ReadValidEvent(R"({"type":"ERROR","object":{}})");
   EXPECT_EQ(odd.error.code, ErrorCode::kUnavailable);
   EXPECT_FALSE(odd.error.message.empty());
 }
 
 TEST(WatchEvents, DeliverAnObjectWithABadField) {
-  const PodWatchEvent event = ReadValid(
+  const PodWatchEvent event = ReadValidEvent(
       R"({"type":"MODIFIED","object":{"metadata":{"name":"a","uid":"1","resourceVersion":"x1"},"spec":{"priority":[]}}})");
   EXPECT_EQ(event.object.name, "a");
   EXPECT_EQ(event.resource_version, 0U);
@@ -90,7 +90,7 @@ TEST(WatchEvents, AreRefusedWhenTheyAreNone) {
       {R"({"type":"ADDED","object":[]})", "object: must be an object, not an array"},
   };
   for (const auto& [text, message] : cases) {
-    const Result<PodWatchEvent> event = Reader().ReadWatchEvent<Pod>(text);
+    const Result<PodWatchEvent> event = EventReader().ReadWatchEvent<Pod>(text);
     ASSERT_FALSE(event) << text;
     EXPECT_EQ(event.error().message, message);
     EXPECT_EQ(event.error().code, ErrorCode::kInvalid);
@@ -98,13 +98,13 @@ TEST(WatchEvents, AreRefusedWhenTheyAreNone) {
 }
 
 TEST(WatchEvents, WorkForNodesAndDisruptionBudgets) {
-  const auto node = Reader().ReadWatchEvent<Node>(
+  const auto node = EventReader().ReadWatchEvent<Node>(
       R"({"type":"ADDED","object":{"metadata":{"name":"n","resourceVersion":"7"},"status":{"allocatable":{"cpu":"2"}}}})");
   ASSERT_TRUE(node);
   EXPECT_EQ(node->object.allocatable.main.cpu, Cores(2));
   EXPECT_EQ(node->resource_version, 7U);
   EXPECT_THAT(node->problems, IsEmpty());
-  const auto budget = Reader().ReadWatchEvent<DisruptionBudget>(
+  const auto budget = EventReader().ReadWatchEvent<DisruptionBudget>(
       R"({"type":"DELETED","object":{"metadata":{"name":"b","namespace":"x","uid":"u","resourceVersion":"8"}}})");
   ASSERT_TRUE(budget);
   EXPECT_EQ(budget->object.uid, "u");

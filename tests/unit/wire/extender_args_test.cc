@@ -15,9 +15,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::string_view kPod = R"("Pod":{"metadata":{"name":"p","namespace":"x","uid":"u"}})";
+constexpr std::string_view kNamedPod =
+    R"("Pod":{"metadata":{"name":"p","namespace":"x","uid":"u"}})";
 
-Result<ExtenderArgs> Read(std::string_view body) {
+Result<ExtenderArgs> ReadArgs(std::string_view body) {
   static const ObjectReader reader("nvidia.com/gpu");
   return ReadExtenderArgs(body, reader);
 }
@@ -29,14 +30,14 @@ std::vector<std::string_view> Names(const ExtenderArgs& args) {
 }
 
 std::string ErrorOf(std::string_view body) {
-  const auto args = Read(body);
+  const auto args = ReadArgs(body);
   return args ? "no error" : args.error().message;
 }
 
 TEST(ExtenderArgsTest, NodesComeAsNames) {
   const std::string body =
-      fmt::format(R"({{{},"Nodes":null,"NodeNames":["n1", "n2"],"More":[{{}}]}})", kPod);
-  const auto args = Read(body);
+      fmt::format(R"({{{},"Nodes":null,"NodeNames":["n1", "n2"],"More":[{{}}]}})", kNamedPod);
+  const auto args = ReadArgs(body);
   ASSERT_TRUE(args) << args.error().message;
   EXPECT_EQ(args->pod.Key(), "x/p");
   EXPECT_FALSE(args->whole_nodes);
@@ -49,8 +50,8 @@ TEST(ExtenderArgsTest, NodesComeWholeAndGoBackAsTheyWere) {
   const std::string_view second = R"({ "status":{"name":"s"}, "metadata":{"name":"n2"} })";
   const std::string body =
       fmt::format(R"({{"Nodes":{{"metadata":{{}},"items":[{},{}]}},"NodeNames":null,{}}})", first,
-                  second, kPod);
-  const auto args = Read(body);
+                  second, kNamedPod);
+  const auto args = ReadArgs(body);
   ASSERT_TRUE(args) << args.error().message;
   EXPECT_TRUE(args->whole_nodes);
   EXPECT_THAT(Names(*args), ElementsAre("n1", "n2"));
@@ -58,8 +59,9 @@ TEST(ExtenderArgsTest, NodesComeWholeAndGoBackAsTheyWere) {
 }
 
 TEST(ExtenderArgsTest, ANameWithEscapesIsReadAndGoesBackAsItWasSpelled) {
-  const std::string body = fmt::format(R"({{{},"NodeNames":["a","n\u0031","b\/c","d"]}})", kPod);
-  const auto args = Read(body);
+  const std::string body =
+      fmt::format(R"({{{},"NodeNames":["a","n\u0031","b\/c","d"]}})", kNamedPod);
+  const auto args = ReadArgs(body);
   ASSERT_TRUE(args) << args.error().message;
   EXPECT_THAT(Names(*args), ElementsAre("a", "n1", "b/c", "d"));
   EXPECT_THAT(args->answers(), ElementsAre(R"("a")", R"("n\u0031")", R"("b\/c")", R"("d")"));
@@ -69,8 +71,8 @@ TEST(ExtenderArgsTest, NoNodesAreNoneAndNoError) {
   for (const std::string_view nodes :
        {R"("NodeNames":[])", R"("NodeNames":null)", R"("Nodes":{"items":[]})",
         R"("Nodes":{"items":null})", R"("Nodes":{})", R"("Other":0)"}) {
-    const std::string body = fmt::format("{{{},{}}}", kPod, nodes);
-    const auto args = Read(body);
+    const std::string body = fmt::format("{{{},{}}}", kNamedPod, nodes);
+    const auto args = ReadArgs(body);
     ASSERT_TRUE(args) << body << ": " << args.error().message;
     EXPECT_THAT(Names(*args), IsEmpty()) << body;
   }
@@ -81,7 +83,7 @@ TEST(ExtenderArgsTest, WhatIsWrongIsSaid) {
     std::string members;
     std::string_view message;
   };
-  const std::string pod(kPod);
+  const std::string pod(kNamedPod);
   const Case cases[] = {
       {R"("NodeNames":["n"])", "Pod is missing"},
       {R"("Pod":null)", "Pod is missing"},
@@ -108,13 +110,13 @@ TEST(ExtenderArgsTest, WhatIsWrongIsSaid) {
 
 TEST(ExtenderArgsTest, ABodyCutShortAnywhereIsRefused) {
   const std::string bodies[] = {
-      fmt::format(R"({{{},"NodeNames":["n1","n\u0032"],"Nodes":null}})", kPod),
-      fmt::format(R"({{{},"Nodes":{{"items":[{{"metadata":{{"name":"n1"}}}}]}}}})", kPod),
+      fmt::format(R"({{{},"NodeNames":["n1","n\u0032"],"Nodes":null}})", kNamedPod),
+      fmt::format(R"({{{},"Nodes":{{"items":[{{"metadata":{{"name":"n1"}}}}]}}}})", kNamedPod),
   };
   for (const std::string& body : bodies) {
-    ASSERT_TRUE(Read(body)) << body;
+    ASSERT_TRUE(ReadArgs(body)) << body;
     for (size_t size = 0; size < body.size(); ++size) {
-      EXPECT_FALSE(Read(body.substr(0, size))) << body.substr(0, size);
+      EXPECT_FALSE(ReadArgs(body.substr(0, size))) << body.substr(0, size);
     }
     EXPECT_THAT(ErrorOf(body + "}"), HasSubstr("not JSON"));
   }
@@ -124,7 +126,8 @@ TEST(ExtenderArgsTest, NestingIsLimitedWhereverItIs) {
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   for (const std::string_view member : {"Pod", "NodeNames", "Nodes", "Other"}) {
     const std::string value = member == "Pod" || member == "Nodes" ? "{\"a\":" + deep + "}" : deep;
-    EXPECT_NE(ErrorOf(fmt::format("{{\"{}\":{},{}}}", member, value, kPod)), "no error") << member;
+    EXPECT_NE(ErrorOf(fmt::format("{{\"{}\":{},{}}}", member, value, kNamedPod)), "no error")
+        << member;
   }
 }
 

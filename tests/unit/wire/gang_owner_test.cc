@@ -14,12 +14,12 @@
 namespace synergy::wire {
 namespace {
 
-constexpr std::string_view kGpu = "nvidia.com/gpu";
+constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 constexpr std::string_view kIndexed =
     R"("batch.kubernetes.io/job-name":"bert","batch.kubernetes.io/job-completion-index":"0")";
 
 // As the API server shows it to the webhook.
-PodToAdmit PodOf(std::string_view labels, std::string_view owner, std::string_view spec = "") {
+PodToAdmit OwnedPod(std::string_view labels, std::string_view owner, std::string_view spec = "") {
   const Result<PodReview> review = PodReview::Read(
       fmt::format(
           R"({{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"u",
@@ -27,7 +27,7 @@ PodToAdmit PodOf(std::string_view labels, std::string_view owner, std::string_vi
           "ownerReferences":[{}]}},"spec":{{{}"containers":[{{"name":"t",
           "resources":{{"limits":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}}}})",
           labels, owner, spec),
-      kGpu);
+      kGpuResource);
   EXPECT_TRUE(review && review->problem().empty());
   return review->pod();
 }
@@ -38,7 +38,7 @@ std::string OwnerOf(std::string_view api_version, std::string_view kind, std::st
 }
 
 PodToAdmit JobPod(std::string_view labels = kIndexed, std::string_view name = "bert") {
-  return PodOf(labels, OwnerOf("batch/v1", "Job", name), R"("subdomain":"bert",)");
+  return OwnedPod(labels, OwnerOf("batch/v1", "Job", name), R"("subdomain":"bert",)");
 }
 
 std::string Job(std::string_view spec, std::string_view status = "") {
@@ -52,7 +52,7 @@ std::string IndexedJob(std::string_view completions, std::string_view parallelis
 }
 
 int32_t SizeBy(std::string_view text, const GangOwner& owner) {
-  const Result<GangSize> read = ReadGangSize(text, owner, kGpu);
+  const Result<GangSize> read = ReadGangSize(text, owner, kGpuResource);
   return read ? read->size : -1;
 }
 
@@ -70,11 +70,12 @@ TEST(GangOwnerTest, NobodyIsAskedAboutOtherPods) {
   const std::string job = OwnerOf("batch/v1", "Job", "bert");
   const std::string indexed(kIndexed);
   const std::vector<std::pair<std::string, PodToAdmit>> cases = {
-      {"no owner", PodOf(indexed, "", R"("subdomain":"bert",)")},
-      {"another kind", PodOf(indexed, OwnerOf("apps/v1", "ReplicaSet", "bert"))},
-      {"another group", PodOf(indexed, OwnerOf("batch.example.com/v1", "Job", "bert"))},
-      {"no index", PodOf(R"("batch.kubernetes.io/job-name":"bert")", job, R"("subdomain":"b",)")},
-      {"no subdomain", PodOf(indexed, job)},
+      {"no owner", OwnedPod(indexed, "", R"("subdomain":"bert",)")},
+      {"another kind", OwnedPod(indexed, OwnerOf("apps/v1", "ReplicaSet", "bert"))},
+      {"another group", OwnedPod(indexed, OwnerOf("batch.example.com/v1", "Job", "bert"))},
+      {"no index",
+       OwnedPod(R"("batch.kubernetes.io/job-name":"bert")", job, R"("subdomain":"b",)")},
+      {"no subdomain", OwnedPod(indexed, job)},
       {"a size", JobPod(indexed + R"(,"synergy.io/gang-size":"1")")},
       {"an odd size", JobPod(indexed + R"(,"synergy.io/gang-size":"")")},
       {"a name of its own", JobPod(indexed + R"(,"synergy.io/gang":"all")")},
@@ -91,8 +92,8 @@ TEST(GangOwnerTest, NobodyIsAskedAboutOtherPods) {
 
 TEST(GangOwnerTest, AnOwnerThatIsNotTheControllerCountsForNothing) {
   EXPECT_FALSE(FindGangOwner(
-      PodOf(kIndexed, R"({"apiVersion":"batch/v1","kind":"Job","name":"bert","uid":"7"})",
-            R"("subdomain":"bert",)")));
+      OwnedPod(kIndexed, R"({"apiVersion":"batch/v1","kind":"Job","name":"bert","uid":"7"})",
+               R"("subdomain":"bert",)")));
 }
 
 TEST(GangOwnerTest, AJobIsAGangWhereAllItsPodsRunTogetherAndFindEachOther) {
@@ -133,7 +134,7 @@ TEST(GangOwnerTest, AnotherJobOfThatNameSaysNothing) {
 TEST(GangOwnerTest, WhatHasPodsHasBegun) {
   const GangOwner owner = *FindGangOwner(JobPod());
   const auto begun = [&](std::string_view status) {
-    return ReadGangSize(Job("", status), owner, kGpu)->begun;
+    return ReadGangSize(Job("", status), owner, kGpuResource)->begun;
   };
   EXPECT_TRUE(begun(R"("active":3)"));
   EXPECT_FALSE(begun(R"("active":0,"failed":3)"));
@@ -172,10 +173,10 @@ TEST(GangOwnerTest, AJobSetWithoutSensibleReplicasSaysNothing) {
 }
 
 PodToAdmit KubeflowPod(std::string_view version, std::string_view kind, std::string_view type) {
-  return PodOf(fmt::format(R"("training.kubeflow.org/job-name":"bert",
+  return OwnedPod(fmt::format(R"("training.kubeflow.org/job-name":"bert",
                            "training.kubeflow.org/replica-type":"{}")",
-                           type),
-               OwnerOf(version, kind, "bert"));
+                              type),
+                  OwnerOf(version, kind, "bert"));
 }
 
 // `gpus` and the rest of the template.
@@ -237,7 +238,7 @@ TEST(GangOwnerTest, AnMpiJobIsItsWorkers) {
 
 TEST(GangOwnerTest, APodGroupSaysItsLeastMembers) {
   const std::string label = R"("scheduling.x-k8s.io/pod-group":"g")";
-  const auto owner = FindGangOwner(PodOf(label, ""));
+  const auto owner = FindGangOwner(OwnedPod(label, ""));
   ASSERT_TRUE(owner);
   EXPECT_EQ(owner->gang, "team/g");
   EXPECT_EQ(owner->path, "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/team/podgroups/g");
@@ -248,7 +249,7 @@ TEST(GangOwnerTest, APodGroupSaysItsLeastMembers) {
       {group("3"), 3},  {group("256"), 256}, {group("257"), 1},  {group("1"), 1},   {group("0"), 1},
       {group("-3"), 1}, {group("\"3\""), 1}, {group("null"), 1}, {group("1e9"), 1}, {"{}", 1}};
   for (const auto& [text, size] : cases) EXPECT_EQ(SizeBy(text, *owner), size) << text;
-  EXPECT_FALSE(FindGangOwner(PodOf(R"("scheduling.x-k8s.io/pod-group":"a/../b")", "")));
+  EXPECT_FALSE(FindGangOwner(OwnedPod(R"("scheduling.x-k8s.io/pod-group":"a/../b")", "")));
   // Stages of which the group says nothing.
   EXPECT_FALSE(FindGangOwner(JobPod(OfAJobSet("2") + "," + label)));
 }

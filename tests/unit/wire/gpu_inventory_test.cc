@@ -18,7 +18,7 @@ using wire::NodeGpus;
 using wire::ReadGpuInventory;
 using wire::WriteGpuInventory;
 
-NodeGpus Sample() {
+NodeGpus SampleGpus() {
   std::vector<Gpu> gpus = MakeGpus(4, 2);
   for (Gpu& gpu : gpus) gpu.device_nodes.clear();  // nobody else's concern
   gpus[0].pci_id = "0000:3b:00.0";
@@ -43,9 +43,9 @@ std::string ErrorOf(const std::string& text) {
 }
 
 TEST(GpuInventoryTest, WhatIsWrittenIsRead) {
-  const auto read = ReadGpuInventory(WriteGpuInventory(Sample()));
+  const auto read = ReadGpuInventory(WriteGpuInventory(SampleGpus()));
   ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(*read, Sample());
+  EXPECT_EQ(*read, SampleGpus());
 }
 
 TEST(GpuInventoryTest, TheTextIsShortAndAlwaysTheSame) {

@@ -13,13 +13,13 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const ObjectReader& Reader() {
+const ObjectReader& ListReader() {
   static const ObjectReader reader("nvidia.com/gpu");
   return reader;
 }
 
 TEST(Lists, GiveTheirItemsAndHowToGoOn) {
-  const auto page = Reader().ReadList<Pod>(
+  const auto page = ListReader().ReadList<Pod>(
       R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"4711","continue":"abc","remainingItemCount":3},
           "items":[{"metadata":{"name":"a","namespace":"x","uid":"1"}},{"metadata":{"name":"b","namespace":"x","uid":"2"}}]})");
   ASSERT_TRUE(page) << page.error().message;
@@ -33,7 +33,7 @@ TEST(Lists, GiveTheirItemsAndHowToGoOn) {
 TEST(Lists, MayBeEmpty) {
   for (const std::string_view text : {R"({"items":[],"metadata":{"resourceVersion":"1"}})",
                                       R"({"items":null})", R"({"metadata":{}})", R"({})"}) {
-    const auto page = Reader().ReadList<Node>(text);
+    const auto page = ListReader().ReadList<Node>(text);
     ASSERT_TRUE(page) << text;
     EXPECT_THAT(page->items, IsEmpty());
     EXPECT_THAT(page->problems, IsEmpty());
@@ -42,7 +42,7 @@ TEST(Lists, MayBeEmpty) {
 }
 
 TEST(Lists, CountPodsAsTheyStandOnTheirNodes) {
-  const auto page = Reader().ReadList<Pod>(
+  const auto page = ListReader().ReadList<Pod>(
       R"({"items":[{"metadata":{"name":"a","uid":"1"},"spec":{"containers":[{"name":"c"}]},
           "status":{"containerStatuses":[{"name":"c","resources":{"requests":{"cpu":"3"}}}]}}]})");
   ASSERT_TRUE(page);
@@ -50,7 +50,7 @@ TEST(Lists, CountPodsAsTheyStandOnTheirNodes) {
 }
 
 TEST(Lists, DeliverAnObjectWithABadFieldAndSayWhatIsWrong) {
-  const auto page = Reader().ReadList<Pod>(
+  const auto page = ListReader().ReadList<Pod>(
       R"({"items":[{"metadata":{"name":"a","namespace":"x","uid":"1","annotations":{"synergy.io/demand":"?"}},
                     "spec":{"nodeName":"n","containers":[{"resources":{"requests":{"cpu":"12x","memory":"1Gi"}}}]}},
                    {"metadata":{"name":"b","namespace":"x","uid":"2"}}]})");
@@ -67,7 +67,7 @@ TEST(Lists, DeliverAnObjectWithABadFieldAndSayWhatIsWrong) {
 }
 
 TEST(Lists, ReportObjectsWithoutIdentity) {
-  const auto pods = Reader().ReadList<Pod>(
+  const auto pods = ListReader().ReadList<Pod>(
       R"({"items":[{},{"metadata":{"name":"a"}},{"metadata":{"uid":"1"}},{"metadata":1}]})");
   ASSERT_TRUE(pods);
   EXPECT_THAT(pods->items, SizeIs(4));
@@ -76,13 +76,13 @@ TEST(Lists, ReportObjectsWithoutIdentity) {
       ElementsAre("pod without a name: metadata: is missing", "pod a: metadata.uid: is missing",
                   "pod without a name: metadata.name: is missing",
                   "pod without a name: metadata: must be an object, not a number"));
-  const auto nodes = Reader().ReadList<Node>(R"({"items":[{"metadata":{"name":"a"}}]})");
+  const auto nodes = ListReader().ReadList<Node>(R"({"items":[{"metadata":{"name":"a"}}]})");
   ASSERT_TRUE(nodes);
   EXPECT_THAT(nodes->problems, IsEmpty());
 }
 
 TEST(Lists, LeaveOutItemsThatAreNoObjects) {
-  const auto page = Reader().ReadList<Node>(R"({"items":[null,{"metadata":{"name":"a"}},5]})");
+  const auto page = ListReader().ReadList<Node>(R"({"items":[null,{"metadata":{"name":"a"}},5]})");
   ASSERT_TRUE(page);
   EXPECT_THAT(page->items, SizeIs(1));
   EXPECT_THAT(page->problems, ElementsAre("items[0]: must be an object, not null",
@@ -92,7 +92,7 @@ TEST(Lists, LeaveOutItemsThatAreNoObjects) {
 TEST(Lists, TellOfAFewProblemsPerObjectAndCountTheRest) {
   std::string containers;
   for (int i = 0; i < 100; ++i) containers += R"({"resources":{"requests":{"cpu":"x"}}},)";
-  const auto page = Reader().ReadList<Pod>(fmt::format(
+  const auto page = ListReader().ReadList<Pod>(fmt::format(
       R"({{"items":[{{"metadata":{{"name":"a","uid":"1"}},"spec":{{"containers":[{}{{}}]}}}}]}})",
       containers));
   ASSERT_TRUE(page);
@@ -108,7 +108,7 @@ TEST(Lists, AreRefusedWhenTheyAreNone) {
       {R"({"metadata":{"continue":1}})", "metadata.continue: must be a string, not a number"},
   };
   for (const auto& [text, message] : cases) {
-    const auto page = Reader().ReadList<Pod>(text);
+    const auto page = ListReader().ReadList<Pod>(text);
     ASSERT_FALSE(page) << text;
     EXPECT_EQ(page.error().code, ErrorCode::kInvalid);
     EXPECT_EQ(page.error().message, message);
@@ -116,7 +116,7 @@ TEST(Lists, AreRefusedWhenTheyAreNone) {
 }
 
 TEST(Lists, TurnAStatusIntoItsError) {
-  const auto page = Reader().ReadList<Pod>(
+  const auto page = ListReader().ReadList<Pod>(
       R"({"kind":"Status","code":410,"reason":"Expired","message":"too old resource version"})");
   ASSERT_FALSE(page);
   EXPECT_EQ(page.error().code, ErrorCode::kGone);
@@ -130,7 +130,7 @@ TEST(Lists, CanBeLarge) {
     items +=
         fmt::format(R"({}{{"metadata":{{"name":"pod-{}","uid":"{}"}}}})", i == 0 ? "" : ",", i, i);
   }
-  const auto page = Reader().ReadList<Pod>(R"({"items":[)" + items + "]}");
+  const auto page = ListReader().ReadList<Pod>(R"({"items":[)" + items + "]}");
   ASSERT_TRUE(page);
   ASSERT_THAT(page->items, SizeIs(kPods));
   EXPECT_EQ(page->items.back().name, "pod-19999");

@@ -11,7 +11,7 @@ namespace synergy::wire {
 namespace {
 
 template <class T>
-T Only(const std::string& rest) {
+T OnlyWith(const std::string& rest) {
   const Result<ListPage<T>> page = ObjectReader().ReadList<T>(
       R"({"items":[{"metadata":{"name":"a","namespace":"team","uid":"u"},)" + rest + "}]}");
   EXPECT_TRUE(page) << page.error().message;
@@ -20,7 +20,7 @@ T Only(const std::string& rest) {
 }
 
 TEST(LimitRangesTest, HaveBoundsOfContainersAndPods) {
-  const auto range = Only<LimitRange>(R"("spec":{"limits":[
+  const auto range = OnlyWith<LimitRange>(R"("spec":{"limits":[
     {"type":"Container","min":{"cpu":"100m"},"max":{"memory":"4Gi"},"default":{"cpu":"1"}},
     {"type":"Container","max":{"cpu":"8","memory":"8Gi"},"maxLimitRequestRatio":{"cpu":"2"}},
     {"type":"Pod","max":{"cpu":"10"}},
@@ -36,7 +36,7 @@ TEST(LimitRangesTest, HaveBoundsOfContainersAndPods) {
 }
 
 TEST(ResourceQuotasTest, HaveWhatIsHardAndWhatIsUsed) {
-  const auto quota = Only<ResourceQuota>(R"(
+  const auto quota = OnlyWith<ResourceQuota>(R"(
     "spec":{"hard":{"cpu":"8","requests.cpu":"6","limits.memory":"10Gi","pods":"4"}},
     "status":{"hard":{"cpu":"8"},"used":{"cpu":"2","requests.cpu":"2"}})");
   EXPECT_EQ(quota.requests.hard.cpu, Cores(6));
@@ -49,7 +49,7 @@ TEST(ResourceQuotasTest, HaveWhatIsHardAndWhatIsUsed) {
 
 TEST(ResourceQuotasTest, MayCountByQosClass) {
   const auto by_qos = [](const std::string& spec) {
-    return Only<ResourceQuota>(R"("spec":{"hard":{"pods":"4"},)" + spec + "}").by_qos;
+    return OnlyWith<ResourceQuota>(R"("spec":{"hard":{"pods":"4"},)" + spec + "}").by_qos;
   };
   EXPECT_TRUE(by_qos(R"("scopes":["NotTerminating","NotBestEffort"])"));
   EXPECT_TRUE(by_qos(R"("scopes":["BestEffort"])"));

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using wire::ReadNodeProgress;
 using wire::WriteNodeProgress;
 
-NodeProgress Sample() {
+NodeProgress SampleProgress() {
   PodProgress told;
   told.uid = "1-2";
   told.pod_namespace = "team";
@@ -42,9 +42,9 @@ NodeProgress Sample() {
 }
 
 TEST(NodeProgressTest, WhatIsWrittenIsRead) {
-  const auto read = ReadNodeProgress(WriteNodeProgress(Sample()));
+  const auto read = ReadNodeProgress(WriteNodeProgress(SampleProgress()));
   ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(*read, Sample());
+  EXPECT_EQ(*read, SampleProgress());
 }
 
 TEST(NodeProgressTest, NoPodsAreAnAnswer) {

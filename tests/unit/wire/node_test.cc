@@ -17,10 +17,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-Result<Node> Read(std::string_view text) { return ObjectReader("nvidia.com/gpu").ReadNode(text); }
+Result<Node> ReadNodeText(std::string_view text) {
+  return ObjectReader("nvidia.com/gpu").ReadNode(text);
+}
 
 TEST(ReadNode, ReadsWhatANodeOffers) {
-  const Result<Node> node = Read(R"({
+  const Result<Node> node = ReadNodeText(R"({
     "metadata": {"name": "node-1", "labels": {"zone": "a", "kubernetes.io/os": "linux"}},
     "spec": {"podCIDR": "10.0.0.0/24"},
     "status": {
@@ -40,14 +42,14 @@ TEST(ReadNode, ReadsWhatANodeOffers) {
 }
 
 TEST(ReadNode, CountsWhatIsMissingAsNothing) {
-  const Result<Node> node = Read("{}");
+  const Result<Node> node = ReadNodeText("{}");
   ASSERT_TRUE(node);
   EXPECT_EQ(node->allocatable, Resources());
   EXPECT_EQ(node->pods_allowed, 0);
 }
 
 TEST(ReadNode, SeesCordonAndDeletion) {
-  const Result<Node> node = Read(
+  const Result<Node> node = ReadNodeText(
       R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"unschedulable":true}})");
   ASSERT_TRUE(node);
   EXPECT_TRUE(node->unschedulable);
@@ -69,12 +71,13 @@ TEST(ReadNode, SeesThatItIsShortOfMemory) {
     return R"({"status":{"conditions":[{"type":"Ready","status":"True"},{"type":"MemoryPressure","status":")" +
            status + R"("}]}})";
   };
-  EXPECT_TRUE(Read(text("True"))->short_of_memory);
-  EXPECT_FALSE(Read(text("False"))->short_of_memory);
+  EXPECT_TRUE(ReadNodeText(text("True"))->short_of_memory);
+  EXPECT_FALSE(ReadNodeText(text("False"))->short_of_memory);
 }
 
 TEST(ReadNode, CutsAbsurdAmounts) {
-  const Result<Node> node = Read(R"({"status":{"allocatable":{"memory":"8Ei","pods":"1e30"}}})");
+  const Result<Node> node =
+      ReadNodeText(R"({"status":{"allocatable":{"memory":"8Ei","pods":"1e30"}}})");
   ASSERT_TRUE(node);
   EXPECT_EQ(node->allocatable.main.memory, Bytes(kLargestAllocatable));
   EXPECT_EQ(node->pods_allowed, kLargestAllocatable);
@@ -91,7 +94,7 @@ TEST(ReadNode, NamesTheFieldThatItCannotRead) {
       {R"({"a":)", "not JSON at byte 5: Invalid value."},
   };
   for (const auto& [text, message] : cases) {
-    const Result<Node> node = Read(text);
+    const Result<Node> node = ReadNodeText(text);
     ASSERT_FALSE(node) << text;
     EXPECT_EQ(node.error().message, message);
     EXPECT_EQ(node.error().code, ErrorCode::kInvalid);
@@ -112,23 +115,23 @@ TEST(ReadNode, KnowsItsGpusByTheDevicePluginsAnnotationElseByTheLabel) {
   json::AppendJsonString(annotation, WriteGpuInventory(told));
   const std::string labels = R"("labels":{"nvidia.com/gpu.product":"Tesla-T4"})";
 
-  const Result<Node> node =
-      Read(fmt::format(R"({{"metadata":{{{},"annotations":{{"synergy.io/gpu-inventory":{}}}}}}})",
-                       labels, annotation));
+  const Result<Node> node = ReadNodeText(
+      fmt::format(R"({{"metadata":{{{},"annotations":{{"synergy.io/gpu-inventory":{}}}}}}})",
+                  labels, annotation));
   ASSERT_TRUE(node) << node.error().message;
   EXPECT_THAT(node->gpu_kinds.products, ElementsAre("NVIDIA-A100-SXM4-80GB"));
   EXPECT_EQ(node->gpu_kinds.most_per_numa_node, 2);
 
-  const Result<Node> labelled = Read(fmt::format(R"({{"metadata":{{{}}}}})", labels));
+  const Result<Node> labelled = ReadNodeText(fmt::format(R"({{"metadata":{{{}}}}})", labels));
   ASSERT_TRUE(labelled);
   EXPECT_THAT(labelled->gpu_kinds.products, ElementsAre("Tesla-T4"));
   EXPECT_EQ(labelled->gpu_kinds.most_per_numa_node, 0);
-  EXPECT_TRUE(Read("{}")->gpu_kinds.products.empty());
-  EXPECT_EQ(Read("{}")->gpu_kinds.installed, Gpus(0));
-  EXPECT_EQ(Read(R"({"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{}}})")
+  EXPECT_TRUE(ReadNodeText("{}")->gpu_kinds.products.empty());
+  EXPECT_EQ(ReadNodeText("{}")->gpu_kinds.installed, Gpus(0));
+  EXPECT_EQ(ReadNodeText(R"({"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{}}})")
                 ->gpu_kinds.installed,
             Gpus(8));
-  EXPECT_FALSE(Read(R"({"metadata":{"annotations":{"synergy.io/gpu-inventory":"{"}}})"));
+  EXPECT_FALSE(ReadNodeText(R"({"metadata":{"annotations":{"synergy.io/gpu-inventory":"{"}}})"));
 }
 
 }  // namespace

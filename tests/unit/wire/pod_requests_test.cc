@@ -133,8 +133,8 @@ TEST(PodRequests, ManageWithTensOfThousandsOfNames) {
 }
 
 // A pod with one container whose spec asks for `spec`, and this for its status.
-std::string Resized(std::string_view spec, std::string_view status,
-                    std::string_view conditions = "[]") {
+std::string ResizedPod(std::string_view spec, std::string_view status,
+                       std::string_view conditions = "[]") {
   return fmt::format(
       R"({{"spec":{{"containers":[{}]}},"status":{{"conditions":{},"containerStatuses":[{}]}}}})",
       Container("a", spec), conditions, status);
@@ -147,15 +147,15 @@ std::string Reported(std::string_view in_force, std::string_view allocated) {
 }
 
 TEST(PodRequests, OfAPodOnANodeAreTheLargestOfSpecStatusAndAllocation) {
-  EXPECT_EQ(Cpu(Resized("1", Reported("2", "3")), PodUse::kAccounted), 3000);
-  EXPECT_EQ(Cpu(Resized("1", Reported("3", "2")), PodUse::kAccounted), 3000);
-  EXPECT_EQ(Cpu(Resized("4", Reported("3", "2")), PodUse::kAccounted), 4000);
-  EXPECT_EQ(Cpu(Resized("1", Reported("2", "3")), PodUse::kIncoming), 1000);
+  EXPECT_EQ(Cpu(ResizedPod("1", Reported("2", "3")), PodUse::kAccounted), 3000);
+  EXPECT_EQ(Cpu(ResizedPod("1", Reported("3", "2")), PodUse::kAccounted), 3000);
+  EXPECT_EQ(Cpu(ResizedPod("4", Reported("3", "2")), PodUse::kAccounted), 4000);
+  EXPECT_EQ(Cpu(ResizedPod("1", Reported("2", "3")), PodUse::kIncoming), 1000);
 }
 
 TEST(PodRequests, IgnoreTheSpecOfAResizeThatIsInfeasible) {
   const auto cpu = [](std::string_view conditions) {
-    return Cpu(Resized("9", Reported("2", "3"), conditions), PodUse::kAccounted);
+    return Cpu(ResizedPod("9", Reported("2", "3"), conditions), PodUse::kAccounted);
   };
   EXPECT_EQ(cpu(R"([{"type":"PodResizePending","reason":"Infeasible"}])"), 3000);
   EXPECT_EQ(
@@ -171,23 +171,25 @@ TEST(PodRequests, IgnoreTheSpecOfAResizeThatIsInfeasible) {
 
 TEST(PodRequests, IgnoreAnAllocationWithoutResources) {
   EXPECT_EQ(
-      Cpu(Resized("1", R"({"name":"a","allocatedResources":{"cpu":"3"}})"), PodUse::kAccounted),
+      Cpu(ResizedPod("1", R"({"name":"a","allocatedResources":{"cpu":"3"}})"), PodUse::kAccounted),
       1000);
-  EXPECT_EQ(Cpu(Resized("1", R"({"name":"a","resources":null,"allocatedResources":{"cpu":"3"}})"),
-                PodUse::kAccounted),
-            1000);
-  EXPECT_EQ(Cpu(Resized("1", R"({"name":"a","resources":{},"allocatedResources":{"cpu":"3"}})"),
+  EXPECT_EQ(
+      Cpu(ResizedPod("1", R"({"name":"a","resources":null,"allocatedResources":{"cpu":"3"}})"),
+          PodUse::kAccounted),
+      1000);
+  EXPECT_EQ(Cpu(ResizedPod("1", R"({"name":"a","resources":{},"allocatedResources":{"cpu":"3"}})"),
                 PodUse::kAccounted),
             3000);
 }
 
 TEST(PodRequests, FindAContainersStatusByNameAndTakeTheLast) {
-  EXPECT_EQ(
-      Cpu(Resized("1", R"({"name":"b","resources":{"requests":{"cpu":"7"}}})"), PodUse::kAccounted),
-      1000);
-  EXPECT_EQ(Cpu(Resized("1", Reported("5", "5") + "," + Reported("2", "2")), PodUse::kAccounted),
+  EXPECT_EQ(Cpu(ResizedPod("1", R"({"name":"b","resources":{"requests":{"cpu":"7"}}})"),
+                PodUse::kAccounted),
+            1000);
+  EXPECT_EQ(Cpu(ResizedPod("1", Reported("5", "5") + "," + Reported("2", "2")), PodUse::kAccounted),
             2000);
-  EXPECT_EQ(Cpu(Resized("1", Reported("5", "5") + R"(,{"name":"a"})"), PodUse::kAccounted), 1000);
+  EXPECT_EQ(Cpu(ResizedPod("1", Reported("5", "5") + R"(,{"name":"a"})"), PodUse::kAccounted),
+            1000);
   EXPECT_EQ(Cpu(fmt::format(R"({{"spec":{{"containers":[{}]}},
                                 "status":{{"containerStatuses":[{}],"initContainerStatuses":[{}]}}}})",
                             Container("a", "1"), Reported("5", "5"), Reported("2", "2")),

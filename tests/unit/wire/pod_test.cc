@@ -15,19 +15,19 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-const ObjectReader& Reader() {
+const ObjectReader& PodReader() {
   static const ObjectReader reader("nvidia.com/gpu");
   return reader;
 }
 
-Pod ReadValid(std::string_view text, PodUse use = PodUse::kIncoming) {
-  Result<Pod> pod = Reader().ReadPod(text, use);
+Pod ReadValidPod(std::string_view text, PodUse use = PodUse::kIncoming) {
+  Result<Pod> pod = PodReader().ReadPod(text, use);
   EXPECT_TRUE(pod) << text << ": " << pod.error().message;
   return pod ? std::move(*pod) : Pod();
 }
 
 std::string Refusal(std::string_view text, PodUse use = PodUse::kIncoming) {
-  const Result<Pod> pod = Reader().ReadPod(text, use);
+  const Result<Pod> pod = PodReader().ReadPod(text, use);
   EXPECT_FALSE(pod) << text << ": accepted";
   return pod ? std::string() : pod.error().message;
 }
@@ -42,7 +42,7 @@ std::string PodWithDemand(std::string_view demand) {
 }
 
 TEST(ReadPod, ReadsWhatSchedulingNeeds) {
-  const Pod pod = ReadValid(R"({
+  const Pod pod = ReadValidPod(R"({
     "apiVersion": "v1", "kind": "Pod",
     "metadata": {"name": "train-0", "namespace": "team-a", "uid": "12-34", "labels": {"b": "2", "a": "1"},
                  "annotations": {"other": "x"}, "managedFields": [{"fieldsV1": {"f:metadata": {}}}]},
@@ -73,7 +73,7 @@ TEST(ReadPod, TakesNullAndAbsentFieldsForEmptyOnes) {
                     "tolerations":null,"schedulingGates":null,"nodeName":null},
             "status":{"phase":null,"containerStatuses":null,"conditions":null}})",
         R"({"spec":{"containers":[{},{"resources":null},{"resources":{"requests":null}}]}})"}) {
-    const Pod pod = ReadValid(text, PodUse::kAccounted);
+    const Pod pod = ReadValidPod(text, PodUse::kAccounted);
     EXPECT_EQ(pod.requests, Resources()) << text;
     EXPECT_TRUE(pod.uid.empty() && pod.labels.empty() && !pod.gated && !pod.deleting) << text;
   }
@@ -87,14 +87,16 @@ TEST(ReadPod, TakesOnlySucceededAndFailedForTheEnd) {
                                                  {"Pending", false},
                                                  {"Unknown", false},
                                                  {"", false}}) {
-    EXPECT_EQ(ReadValid(R"({"status":{"phase":")" + phase + R"("}})").terminal, terminal) << phase;
+    EXPECT_EQ(ReadValidPod(R"({"status":{"phase":")" + phase + R"("}})").terminal, terminal)
+        << phase;
   }
 }
 
 TEST(ReadPod, SeesDeletionAndGates) {
-  EXPECT_TRUE(ReadValid(R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}})").deleting);
-  EXPECT_TRUE(ReadValid(R"({"spec":{"schedulingGates":[{"name":"example.com/wait"}]}})").gated);
-  EXPECT_FALSE(ReadValid(R"({"spec":{"schedulingGates":[]}})").gated);
+  EXPECT_TRUE(
+      ReadValidPod(R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}})").deleting);
+  EXPECT_TRUE(ReadValidPod(R"({"spec":{"schedulingGates":[{"name":"example.com/wait"}]}})").gated);
+  EXPECT_FALSE(ReadValidPod(R"({"spec":{"schedulingGates":[]}})").gated);
 }
 
 TEST(ReadPod, KnowsWhichTolerationsLeadToCordonedNodes) {
@@ -115,19 +117,20 @@ TEST(ReadPod, KnowsWhichTolerationsLeadToCordonedNodes) {
       {R"({"operator":"exists"})", false},
   };
   for (const auto& [toleration, tolerates] : cases) {
-    EXPECT_EQ(ReadValid(R"({"spec":{"tolerations":[)" + toleration + "]}}").tolerates_unschedulable,
-              tolerates)
+    EXPECT_EQ(
+        ReadValidPod(R"({"spec":{"tolerations":[)" + toleration + "]}}").tolerates_unschedulable,
+        tolerates)
         << toleration;
   }
-  EXPECT_FALSE(ReadValid(R"({"spec":{"tolerations":[]}})").tolerates_unschedulable);
-  EXPECT_FALSE(ReadValid(R"({"spec":{"tolerations":[null]}})").tolerates_unschedulable);
+  EXPECT_FALSE(ReadValidPod(R"({"spec":{"tolerations":[]}})").tolerates_unschedulable);
+  EXPECT_FALSE(ReadValidPod(R"({"spec":{"tolerations":[null]}})").tolerates_unschedulable);
   EXPECT_TRUE(
-      ReadValid(R"({"spec":{"tolerations":[{"key":"a"},{"operator":"Exists"},{"key":"b"}]}})")
+      ReadValidPod(R"({"spec":{"tolerations":[{"key":"a"},{"operator":"Exists"},{"key":"b"}]}})")
           .tolerates_unschedulable);
 }
 
 TEST(ReadPod, LetsTheLastOfEqualKeysCount) {
-  const Pod pod = ReadValid(
+  const Pod pod = ReadValidPod(
       R"({"metadata":{"labels":{"a":"1","b":"2","a":"3"},"name":"x","name":"y"},
           "spec":{"overhead":{"cpu":"1","cpu":"2"}}})");
   EXPECT_THAT(pod.labels, ElementsAre(Pair("a", "3"), Pair("b", "2")));
@@ -136,24 +139,24 @@ TEST(ReadPod, LetsTheLastOfEqualKeysCount) {
 }
 
 TEST(ReadPod, ReadsTheDemandAnnotation) {
-  const Pod pod = ReadValid(PodWithDemand(R"({"cpu":"12","memory":"125Gi"})"));
+  const Pod pod = ReadValidPod(PodWithDemand(R"({"cpu":"12","memory":"125Gi"})"));
   EXPECT_EQ(pod.demand, (ResourceVector{Gpus(2), Cores(12), GiB(125)}));
   EXPECT_EQ(pod.requests.main, (ResourceVector{Gpus(2), Cores(4), GiB(8)}));
 }
 
 TEST(ReadPod, RaisesADemandToTheRequests) {
-  EXPECT_EQ(ReadValid(PodWithDemand(R"({"cpu":"1","memory":"125Gi"})")).demand,
+  EXPECT_EQ(ReadValidPod(PodWithDemand(R"({"cpu":"1","memory":"125Gi"})")).demand,
             (ResourceVector{Gpus(2), Cores(4), GiB(125)}));
-  EXPECT_EQ(ReadValid(PodWithDemand(R"({"cpu":"12"})")).demand,
+  EXPECT_EQ(ReadValidPod(PodWithDemand(R"({"cpu":"12"})")).demand,
             (ResourceVector{Gpus(2), Cores(12), GiB(8)}));
-  EXPECT_EQ(ReadValid(PodWithDemand(R"({"memory":9663676416,"later":"field"})")).demand,
+  EXPECT_EQ(ReadValidPod(PodWithDemand(R"({"memory":9663676416,"later":"field"})")).demand,
             (ResourceVector{Gpus(2), Cores(4), GiB(9)}));
-  EXPECT_EQ(ReadValid(PodWithDemand(R"({"cpu":"-3"})")).demand,
+  EXPECT_EQ(ReadValidPod(PodWithDemand(R"({"cpu":"-3"})")).demand,
             (ResourceVector{Gpus(2), Cores(4), GiB(8)}));
 }
 
 TEST(ReadPod, PlacesAPodWhoseAnnotationsAreNonsense) {
-  EXPECT_FALSE(ReadValid(PodWithDemand("cpu=12"), PodUse::kIncoming).demand);
+  EXPECT_FALSE(ReadValidPod(PodWithDemand("cpu=12"), PodUse::kIncoming).demand);
 }
 
 TEST(ReadPod, NamesTheAnnotationWhenItCannotRead) {
@@ -209,14 +212,14 @@ TEST(ReadPod, NamesTheFieldThatItCannotRead) {
 
 TEST(ReadPod, LooksAtTheStatusOfAnIncomingPodForItsPhaseOnly) {
   const std::string_view text = R"({"status":{"containerStatuses":7}})";
-  ReadValid(text, PodUse::kIncoming);
+  ReadValidPod(text, PodUse::kIncoming);
   EXPECT_EQ(Refusal(text, PodUse::kAccounted),
             "status.containerStatuses: must be an array, not a number");
 }
 
 TEST(ReadPod, TrimsSpacesAroundAQuantityAndTakesBareNumbers) {
-  const Pod pod =
-      ReadValid(R"({"spec":{"overhead":{"cpu":" 1500m  ","memory":1.5e3,"nvidia.com/gpu":null}}})");
+  const Pod pod = ReadValidPod(
+      R"({"spec":{"overhead":{"cpu":" 1500m  ","memory":1.5e3,"nvidia.com/gpu":null}}})");
   EXPECT_EQ(pod.requests.main, (ResourceVector{Gpus(0), MilliCpu(1500), Bytes(1500)}));
 }
 
@@ -229,7 +232,7 @@ TEST(ReadPod, SurvivesManyBadFieldsAndCountsThem) {
 
 TEST(ReadPod, TheGpuProductIsTheLabelsElseWhatTheWebhookFound) {
   const auto product = [](std::string_view metadata) {
-    return ReadValid(fmt::format(R"({{"metadata":{{{}}}}})", metadata)).gpu_product;
+    return ReadValidPod(fmt::format(R"({{"metadata":{{{}}}}})", metadata)).gpu_product;
   };
   const std::string annotation = R"("annotations":{"synergy.io/gpu-product":"H100"})";
   EXPECT_EQ(product(""), "");
@@ -239,9 +242,10 @@ TEST(ReadPod, TheGpuProductIsTheLabelsElseWhatTheWebhookFound) {
 
 TEST(ReadPod, TheGangIsWhatLabelsAndAnnotationsSayInAnyUse) {
   const auto gang = [](std::string_view metadata, PodUse use) {
-    return ReadValid(fmt::format(R"({{"metadata":{{"name":"p","uid":"u","namespace":"team",{}}}}})",
-                                 metadata),
-                     use)
+    return ReadValidPod(
+               fmt::format(R"({{"metadata":{{"name":"p","uid":"u","namespace":"team",{}}}}})",
+                           metadata),
+               use)
         .gang;
   };
   const std::string labelled = R"("labels":{"synergy.io/gang":"g","synergy.io/gang-size":"4"})";

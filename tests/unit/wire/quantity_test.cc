@@ -165,8 +165,8 @@ TEST(ParseQuantity, QuotesTheTextInItsErrorAndShortensIt) {
   EXPECT_EQ(ParseQuantity("12x").error().message, R"("12x" is not a quantity)");
   EXPECT_EQ(ParseQuantity("12x").error().code, ErrorCode::kInvalid);
   EXPECT_THAT(ParseQuantity(std::string(100'000, 'x')).error().message,
-              testing::AllOf(testing::EndsWith("x...\" is not a quantity"),
-                             testing::SizeIs(testing::Lt(100U))));
+              ::testing::AllOf(::testing::EndsWith("x...\" is not a quantity"),
+                               ::testing::SizeIs(::testing::Lt(100U))));
 }
 
 TEST(ParseQuantity, ReadsAVeryLongNumberInLinearTime) {

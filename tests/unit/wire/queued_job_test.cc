@@ -13,8 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-QueuedJob Read(const std::string& annotations,
-               const std::string& spec = R"("completionMode":"Indexed","completions":3)") {
+QueuedJob ReadJob(const std::string& annotations,
+                  const std::string& spec = R"("completionMode":"Indexed","completions":3)") {
   const auto page = ObjectReader().ReadList<QueuedJob>(
       R"({"items":[{"metadata":{"name":"train","namespace":"team","uid":"u","resourceVersion":"7",)"
       R"("annotations":{)" +
@@ -27,7 +27,7 @@ QueuedJob Read(const std::string& annotations,
 const std::string kBounds = R"("synergy.io/min-workers":"2","synergy.io/max-workers":"8")";
 
 TEST(QueuedJobs, SayHowManyWorkersTheyMayHave) {
-  const QueuedJob job = Read(kBounds + R"(,"synergy.io/target-loss":"0.25")");
+  const QueuedJob job = ReadJob(kBounds + R"(,"synergy.io/target-loss":"0.25")");
   EXPECT_THAT(job.problem, IsEmpty());
   EXPECT_TRUE(job.IsElastic());
   EXPECT_EQ(job.Key(), "team/train");
@@ -39,14 +39,14 @@ TEST(QueuedJobs, SayHowManyWorkersTheyMayHave) {
 }
 
 TEST(QueuedJobs, ThatSayNothingAreNotElasticAndNothingIsWrong) {
-  const QueuedJob job = Read(R"("synergy.io/target-loss":"0.25")", R"("completions":3)");
+  const QueuedJob job = ReadJob(R"("synergy.io/target-loss":"0.25")", R"("completions":3)");
   EXPECT_FALSE(job.IsElastic());
   EXPECT_THAT(job.problem, IsEmpty());
 }
 
 TEST(QueuedJobs, ThatAreWrongSayWhichFieldAndWhatToDo) {
   const auto problem = [](const auto&... given) {
-    const QueuedJob job = Read(given...);
+    const QueuedJob job = ReadJob(given...);
     EXPECT_FALSE(job.IsElastic());
     return job.problem;
   };
@@ -69,7 +69,7 @@ TEST(QueuedJobs, ThatAreWrongSayWhichFieldAndWhatToDo) {
 }
 
 TEST(QueuedJobs, AreSuspendedWithTheirWorkersAllAtOnce) {
-  EXPECT_EQ(WriteWorkers(Read(kBounds), 5),
+  EXPECT_EQ(WriteWorkers(ReadJob(kBounds), 5),
             R"({"metadata":{"uid":"u","resourceVersion":"7"},"spec":{"suspend":true,)"
             R"("parallelism":5,"completions":5}})");
 }

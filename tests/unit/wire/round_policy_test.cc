@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-ListPage<RoundPolicy> Read(const std::string& rest) {
+ListPage<RoundPolicy> ReadPolicies(const std::string& rest) {
   const Result<ListPage<RoundPolicy>> page = ObjectReader().ReadList<RoundPolicy>(
       R"({"items":[{"metadata":{"name":"las","uid":"u","generation":3},)" + rest + "}]}");
   EXPECT_TRUE(page) << page.error().message;
@@ -23,7 +23,8 @@ ListPage<RoundPolicy> Read(const std::string& rest) {
 }
 
 TEST(RoundPolicies, HaveSettings) {
-  const auto page = Read(R"("spec":{"clusterQueues":["a","b"],"policy":"2d-las","roundSeconds":60,
+  const auto page =
+      ReadPolicies(R"("spec":{"clusterQueues":["a","b"],"policy":"2d-las","roundSeconds":60,
     "leastRunSeconds":0,"restartCostSeconds":7,"queueLimits":[10,20.5],"promote":8,
     "sizeHistory":[1,2],"priorities":{"least":-5,"most":100}})");
   EXPECT_THAT(page.problems, IsEmpty());
@@ -48,7 +49,7 @@ TEST(RoundPolicies, HaveSettings) {
 }
 
 TEST(RoundPolicies, HaveDefaults) {
-  const auto page = Read(R"("spec":{"clusterQueues":["a"]})");
+  const auto page = ReadPolicies(R"("spec":{"clusterQueues":["a"]})");
   const RoundSettings& settings = page.items.front().settings;
   EXPECT_EQ(settings.policy, "las");
   EXPECT_EQ(settings.round, std::chrono::minutes(5));
@@ -57,18 +58,19 @@ TEST(RoundPolicies, HaveDefaults) {
 
 TEST(RoundPolicies, OfGavelsChooseTypesAndMayHavePrices) {
   const RoundPolicy typed =
-      Read(R"("spec":{"policy":"gavel-cost","prices":{"V100":2.5,"K80":0.45}})").items.front();
+      ReadPolicies(R"("spec":{"policy":"gavel-cost","prices":{"V100":2.5,"K80":0.45}})")
+          .items.front();
   EXPECT_TRUE(typed.ChoosesTypes());
   EXPECT_THAT(typed.prices, ElementsAre(std::pair<const std::string, double>("K80", 0.45),
                                         std::pair<const std::string, double>("V100", 2.5)));
-  EXPECT_FALSE(Read(R"("spec":{"policy":"las"})").items.front().ChoosesTypes());
-  EXPECT_THAT(Read(R"("spec":{"prices":{"K80":-1}})").problems,
+  EXPECT_FALSE(ReadPolicies(R"("spec":{"policy":"las"})").items.front().ChoosesTypes());
+  EXPECT_THAT(ReadPolicies(R"("spec":{"prices":{"K80":-1}})").problems,
               ElementsAre(HasSubstr("spec.prices.K80: must be a number that is not negative")));
 }
 
 TEST(RoundPolicies, SayWhatIsWrong) {
   EXPECT_THAT(
-      Read(R"("spec":{"promote":-1,"roundSeconds":"x"})").problems,
+      ReadPolicies(R"("spec":{"promote":-1,"roundSeconds":"x"})").problems,
       ElementsAre("round policy las: spec.roundSeconds: must be a whole number, not a string",
                   "round policy las: spec.promote: must be a number that is not negative"));
 }
@@ -86,7 +88,7 @@ TEST(RoundPolicies, TakeAStatusAndGiveItBack) {
   const std::string body = WriteRoundPolicyStatus(policy, status);
   EXPECT_THAT(body, HasSubstr(R"("metadata":{"uid":"u"})"));
   const size_t from = body.find(R"("status":{)");
-  EXPECT_EQ(Read(body.substr(from, body.size() - from - 1)).items.front().status, status);
+  EXPECT_EQ(ReadPolicies(body.substr(from, body.size() - from - 1)).items.front().status, status);
 }
 
 }  // namespace

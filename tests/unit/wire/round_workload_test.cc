@@ -22,7 +22,7 @@ Workload Admitted() {
   return workload;
 }
 
-QueuedPod PodOf(bool has_node, bool running, WallTime since = {}) {
+QueuedPod PodThat(bool has_node, bool running, WallTime since = {}) {
   QueuedPod pod;
   pod.has_gpus = true;
   pod.has_node = has_node;
@@ -39,19 +39,19 @@ WorkloadPods Count(const std::vector<QueuedPod>& pods) {
 
 TEST(RoundWorkload, RunsWhenAllItsPodsDo) {
   const WallTime later = kQuotaSince + hours(1);
-  const WorkloadPods both = Count({PodOf(true, true, later), PodOf(true, true, kQuotaSince)});
+  const WorkloadPods both = Count({PodThat(true, true, later), PodThat(true, true, kQuotaSince)});
   EXPECT_EQ(DoingOf(Admitted(), both), Doing::kRan);
   EXPECT_EQ(DoingSince(Admitted(), both), later);
-  const WorkloadPods one = Count({PodOf(true, true), PodOf(true, false)});
+  const WorkloadPods one = Count({PodThat(true, true), PodThat(true, false)});
   EXPECT_EQ(DoingOf(Admitted(), one), Doing::kNeither) << "it starts";
 }
 
 TEST(RoundWorkload, WaitsForNodesWhenItHasQuotaAndAPodWithoutOne) {
-  const WorkloadPods pods = Count({PodOf(true, true), PodOf(false, false)});
+  const WorkloadPods pods = Count({PodThat(true, true), PodThat(false, false)});
   EXPECT_EQ(DoingOf(Admitted(), pods), Doing::kUnplaced);
   EXPECT_EQ(DoingSince(Admitted(), pods), kQuotaSince);
   EXPECT_EQ(DoingOf(Admitted(), {}), Doing::kNeither) << "its pods are yet to be made";
-  QueuedPod launcher = PodOf(false, false);
+  QueuedPod launcher = PodThat(false, false);
   launcher.has_gpus = false;
   EXPECT_EQ(DoingOf(Admitted(), Count({launcher})), Doing::kNeither);
   Workload leaves = Admitted();

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-TrainJobSet Read(const std::string& metadata, const std::string& jobs) {
+TrainJobSet ReadSet(const std::string& metadata, const std::string& jobs) {
   const auto page = ObjectReader().ReadList<TrainJobSet>(
       R"({"items":[{"metadata":{"name":"train","namespace":"team","uid":"s")" + metadata +
       R"(},"spec":{"replicatedJobs":[)" + jobs + "]}}]}");
@@ -33,7 +33,7 @@ const std::string kNodes =
     R"("trainer.kubeflow.org/trainjob-ancestor-step":"trainer"}},"spec":{"parallelism":3}}})";
 
 TEST(TrainJobSets, HaveTheWorkersOfTheStepThatTrains) {
-  const TrainJobSet set = Read(kOwner, kInitializer + "," + kNodes);
+  const TrainJobSet set = ReadSet(kOwner, kInitializer + "," + kNodes);
   EXPECT_EQ(set.Key(), "team/train");
   EXPECT_EQ(set.uid, "s");
   EXPECT_EQ(set.train_job, "u");
@@ -43,12 +43,12 @@ TEST(TrainJobSets, HaveTheWorkersOfTheStepThatTrains) {
 }
 
 TEST(TrainJobSets, MaySayThatTheyAreElastic) {
-  EXPECT_TRUE(Read(R"(,"annotations":{"synergy.io/max-workers":"4"})", kNodes).says_elastic);
-  EXPECT_TRUE(Read(R"(,"annotations":{"synergy.io/min-workers":"1"})", kNodes).says_elastic);
+  EXPECT_TRUE(ReadSet(R"(,"annotations":{"synergy.io/max-workers":"4"})", kNodes).says_elastic);
+  EXPECT_TRUE(ReadSet(R"(,"annotations":{"synergy.io/min-workers":"1"})", kNodes).says_elastic);
 }
 
 TEST(TrainJobSets, AreOfNoTrainJobWhereNoneControlsThem) {
-  const TrainJobSet set = Read(R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")", kInitializer);
+  const TrainJobSet set = ReadSet(R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")", kInitializer);
   EXPECT_THAT(set.train_job, IsEmpty());
   EXPECT_EQ(set.workers, 0);
   EXPECT_TRUE(set.deleting);
@@ -59,7 +59,7 @@ TEST(TrainJobSets, WithALauncherHaveNoSize) {
       R"({"name":"launcher","template":{"metadata":{"labels":{)"
       R"("trainer.kubeflow.org/trainjob-ancestor-step":"trainer"}},"spec":{"parallelism":1}}})";
   const std::string node = R"({"name":"node","template":{"spec":{"parallelism":3}}})";
-  EXPECT_EQ(Read(kOwner, launcher + "," + node).workers, 0);
+  EXPECT_EQ(ReadSet(kOwner, launcher + "," + node).workers, 0);
 }
 
 TEST(TrainJobSets, GoWithTheirPodsWhichEndFirst) {

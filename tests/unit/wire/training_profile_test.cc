@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-ProfileObject Read(std::string_view spec, std::string_view status = "{}") {
+ProfileObject ReadProfile(std::string_view spec, std::string_view status = "{}") {
   const std::string text = fmt::format(
       R"({{"metadata":{{"name":"image","namespace":"team","uid":"u","generation":3}},"spec":{},"status":{}}})",
       spec, status);
@@ -30,13 +30,13 @@ ProfileObject Read(std::string_view spec, std::string_view status = "{}") {
 }
 
 std::vector<std::string> ProblemsOf(std::string_view spec) {
-  const ProfileObject object = Read(spec);
+  const ProfileObject object = ReadProfile(spec);
   EXPECT_EQ(object.profile == nullptr, !object.problems.empty());
   return object.problems;
 }
 
 TEST(ReadProfileTest, ReadsMeasuredPoints) {
-  const ProfileObject object = Read(
+  const ProfileObject object = ReadProfile(
       R"({"gpuProduct":"A100","gpus":2,"tolerance":0.05,"checkpoints":true,"points":[
         {"cpu":1,"memory":"10G","throughput":0.5},{"cpu":"2500m","memory":"10G","throughput":1}]})");
   EXPECT_THAT(object.problems, IsEmpty());
@@ -53,7 +53,7 @@ TEST(ReadProfileTest, ReadsMeasuredPoints) {
 }
 
 TEST(ReadProfileTest, CalculatesTheMemoryDimension) {
-  const ProfileObject object = Read(
+  const ProfileObject object = ReadProfile(
       R"({"points":[{"cpu":3,"throughput":1000},{"cpu":12,"throughput":3000}],
         "datasetSize":"100G","storageBandwidth":"50M","bytesPerSample":"100k","memories":["20G",100000000000]})");
   EXPECT_THAT(object.problems, IsEmpty());
@@ -67,8 +67,8 @@ TEST(ReadProfileTest, ReadsTheProcessMemory) {
   const auto with = [point](std::string_view memory) {
     return fmt::format(R"({{{},"processMemory":{}}})", point, memory);
   };
-  EXPECT_EQ(Read(with(R"("4G")")).profile->process_memory(), GB(4));
-  EXPECT_EQ(Read(with("null")).profile->process_memory(), std::nullopt);
+  EXPECT_EQ(ReadProfile(with(R"("4G")")).profile->process_memory(), GB(4));
+  EXPECT_EQ(ReadProfile(with("null")).profile->process_memory(), std::nullopt);
   EXPECT_THAT(ProblemsOf(with("0")), ElementsAre("spec.processMemory: must be more than zero"));
   EXPECT_THAT(ProblemsOf(with(R"("11G")")), ElementsAre(HasSubstr("more than any point's memory")));
 }
@@ -78,7 +78,7 @@ TEST(ReadProfileTest, ReadsWhatSpreadingCosts) {
     return fmt::format(R"({{"points":[{{"cpu":1,"memory":"10G","throughput":1}}],{}}})", more);
   };
   const ProfileObject object =
-      Read(with(R"("spreadSpeed":{"nodes":0.7,"racks":0.5},"tensorSkew":0.61)"));
+      ReadProfile(with(R"("spreadSpeed":{"nodes":0.7,"racks":0.5},"tensorSkew":0.61)"));
   EXPECT_THAT(object.problems, IsEmpty());
   EXPECT_EQ(object.profile->spread(), (SpreadCost{0.7, 0.5, 0.61}));
   EXPECT_EQ(ForGpus(object.profile, Gpus(4))->spread(), object.profile->spread());
@@ -163,7 +163,7 @@ TEST(ProfileStatusTest, WhatIsWrittenIsRead) {
   ASSERT_TRUE(written);
   EXPECT_EQ(written->root()["metadata"]["uid"].text(), "u");
   const std::string text = WriteProfileStatus("u", status);
-  const ProfileObject object = Read(
+  const ProfileObject object = ReadProfile(
       "{}", text.substr(text.find(R"({"observed)"), text.size() - text.find(R"({"observed)") - 1));
   EXPECT_EQ(object.status, status);
 }
@@ -239,9 +239,10 @@ TEST(MeasuredProfileTest, OfGangsItSaysTheirSize) {
   EXPECT_EQ(object.gang_size, 4);
   ASSERT_TRUE(object.measured);
   EXPECT_EQ(*object.measured, measured);
-  EXPECT_THAT(Read(R"({"gangSize":4,"points":[{"cpu":1,"memory":"1G","throughput":1}]})").problems,
-              ElementsAre(HasSubstr("spec.gangSize")));
-  EXPECT_THAT(Read(R"({"workload":"bert","gangSize":257})").problems,
+  EXPECT_THAT(
+      ReadProfile(R"({"gangSize":4,"points":[{"cpu":1,"memory":"1G","throughput":1}]})").problems,
+      ElementsAre(HasSubstr("spec.gangSize")));
+  EXPECT_THAT(ReadProfile(R"({"workload":"bert","gangSize":257})").problems,
               ElementsAre(HasSubstr("spec.gangSize")));
 }
 
@@ -299,8 +300,8 @@ TEST(MeasuredProfileTest, AWorkloadWithoutPointsIsNotMeasuredYetAndNoProblem) {
 
 TEST(MeasuredProfileTest, WithPointsOfItsOwnItIsWhatSomebodyHasWritten) {
   const ProfileObject object =
-      Read(R"({"workload":"bert","points":[{"cpu":1,"memory":"1G","throughput":1}]})",
-           R"({"measured":{"revision":1,"at":"2026-11-21T07:05:03Z","points":[]}})");
+      ReadProfile(R"({"workload":"bert","points":[{"cpu":1,"memory":"1G","throughput":1}]})",
+                  R"({"measured":{"revision":1,"at":"2026-11-21T07:05:03Z","points":[]}})");
   EXPECT_THAT(object.problems, IsEmpty());
   EXPECT_NE(object.profile, nullptr);
   EXPECT_FALSE(object.measured || object.kept_by_us);
@@ -336,7 +337,7 @@ TEST(MeasuredProfileTest, WhatCannotBeReadIsTold) {
 }
 
 TEST(MeasuredProfileTest, NoMemoryIsMeasured) {
-  EXPECT_THAT(Read(R"({"workload":"bert","processMemory":"1G"})").problems,
+  EXPECT_THAT(ReadProfile(R"({"workload":"bert","processMemory":"1G"})").problems,
               ElementsAre(HasSubstr("need points")));
 }
 

@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 using ::testing::Optional;
 
 template <class T>
-T Only(const std::string& text) {
+T OnlyItem(const std::string& text) {
   const Result<ListPage<T>> page =
       ObjectReader("nvidia.com/gpu").ReadList<T>(fmt::format(R"({{"items":[{}]}})", text));
   EXPECT_TRUE(page) << page.error().message;
@@ -29,8 +29,9 @@ constexpr char kContainers[] =
     R"("containers":[{"name":"c","image":"train","resources":{"limits":{"nvidia.com/gpu":"2"}}}])";
 
 // A Workload with a pod set with GPUs and one without.
-Workload Read(const std::string& metadata, const std::string& spec, const std::string& status) {
-  return Only<Workload>(fmt::format(
+Workload ReadWorkload(const std::string& metadata, const std::string& spec,
+                      const std::string& status) {
+  return OnlyItem<Workload>(fmt::format(
       R"({{"metadata":{{"name":"a","namespace":"team","uid":"u","resourceVersion":"7"}},
           "spec":{{"queueName":"q","podSets":[
             {{"name":"head","count":1,"template":{{"spec":{{"containers":[{{"name":"c"}}]}}}}}},
@@ -40,7 +41,7 @@ Workload Read(const std::string& metadata, const std::string& spec, const std::s
 }
 
 TEST(TypeChecks, AWorkloadSaysWhatItsChecksSay) {
-  const Workload workload = Read("", "", R"("admissionChecks":[
+  const Workload workload = ReadWorkload("", "", R"("admissionChecks":[
       {"name":"other","state":"Ready","message":"","lastTransitionTime":"2026-11-21T07:00:00Z"},
       {"name":"synergy-rounds","state":"Ready","message":"why",
        "lastTransitionTime":"2026-11-21T07:00:05Z","podSetUpdates":[
@@ -57,18 +58,19 @@ TEST(TypeChecks, AWorkloadSaysWhatItsChecksSay) {
 }
 
 TEST(TypeChecks, ATypeThatTheLabelNamesIsTheOnlyOne) {
-  EXPECT_EQ(Read("", "", "").products, std::nullopt);
-  EXPECT_THAT(Read(R"("labels":{"synergy.io/gpu-product":"V100"})", "", "").products,
+  EXPECT_EQ(ReadWorkload("", "", "").products, std::nullopt);
+  EXPECT_THAT(ReadWorkload(R"("labels":{"synergy.io/gpu-product":"V100"})", "", "").products,
               Optional(ElementsAre("V100")));
 }
 
 TEST(TypeChecks, NodesThatTheUserChoosesAreThoseOfSelectorAndAffinity) {
-  EXPECT_THAT(Read("", R"(,"tolerations":[{"operator":"Exists"}])", "").selections, IsEmpty());
-  const Workload chosen = Read("",
-                               R"(,"nodeSelector":{"zone":"a"},"affinity":{"nodeAffinity":{
+  EXPECT_THAT(ReadWorkload("", R"(,"tolerations":[{"operator":"Exists"}])", "").selections,
+              IsEmpty());
+  const Workload chosen = ReadWorkload("",
+                                       R"(,"nodeSelector":{"zone":"a"},"affinity":{"nodeAffinity":{
       "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[
         {"key":"nvidia.com/gpu.product","operator":"NotIn","values":["K80"]}]}]}}})",
-                               "");
+                                       "");
   NodeSelection selection;
   selection.node_selector = {{"zone", "a"}};
   selection.has_affinity = true;
@@ -80,19 +82,20 @@ TEST(TypeChecks, NodesThatTheUserChoosesAreThoseOfSelectorAndAffinity) {
 }
 
 TEST(TypeChecks, AJobSaysWhatItIsLikeAndByWhenItHasToBeDone) {
-  const Workload named = Read(R"("labels":{"synergy.io/workload":"bert","synergy.io/profile":"p"},
+  const Workload named =
+      ReadWorkload(R"("labels":{"synergy.io/workload":"bert","synergy.io/profile":"p"},
               "annotations":{"synergy.io/deadline":"2026-11-21T07:00:00Z"})",
-                              "", "");
+                   "", "");
   EXPECT_EQ(named.alike, "bert");
   EXPECT_EQ(named.profile, "p");
   EXPECT_EQ(named.deadline, ParseTime("2026-11-21T07:00:00Z"));
-  const Workload unnamed = Read(R"("annotations":{"synergy.io/deadline":"soon"})", "", "");
+  const Workload unnamed = ReadWorkload(R"("annotations":{"synergy.io/deadline":"soon"})", "", "");
   EXPECT_EQ(unnamed.alike.substr(0, 2), "w-");
   EXPECT_EQ(unnamed.deadline, std::nullopt);
 }
 
 TEST(TypeChecks, AnAnswerIsOfTheWorkloadThatWasRead) {
-  Workload workload = Read("", "", R"("admissionChecks":[{"name":"other","state":"Ready"},
+  Workload workload = ReadWorkload("", "", R"("admissionChecks":[{"name":"other","state":"Ready"},
       {"name":"synergy-rounds","state":"Pending"}])");
   const CheckAnswer answer{CheckWord::kReady, "K80", "it is its turn",
                            *ParseTime("2026-11-21T07:00:00Z")};
@@ -115,10 +118,10 @@ TEST(TypeChecks, AnAnswerIsOfTheWorkloadThatWasRead) {
 TEST(TypeChecks, TheCheckItselfSaysThatItIsAnswered) {
   const std::string check =
       R"({"metadata":{"name":"synergy-rounds","uid":"c"},"spec":{"controllerName":"synergy.io/rounds"})";
-  const auto silent = Only<QueuePart>(check + "}");
+  const auto silent = OnlyItem<QueuePart>(check + "}");
   EXPECT_FALSE(silent.active);
-  const auto active =
-      Only<QueuePart>(check + R"(,"status":{"conditions":[{"type":"Active","status":"True"}]}})");
+  const auto active = OnlyItem<QueuePart>(
+      check + R"(,"status":{"conditions":[{"type":"Active","status":"True"}]}})");
   EXPECT_TRUE(active.active);
   EXPECT_EQ(active.controller, kTypeCheckController);
   EXPECT_EQ(WriteCheckActive(silent, *ParseTime("2026-11-21T07:00:00Z")),
@@ -128,7 +131,7 @@ TEST(TypeChecks, TheCheckItselfSaysThatItIsAnswered) {
 }
 
 TEST(TypeChecks, AFlavorThatIsATypeSaysWhich) {
-  const auto flavor = Only<QueuePart>(
+  const auto flavor = OnlyItem<QueuePart>(
       R"({"metadata":{"name":"k80s","uid":"f"},"spec":{"nodeLabels":{"nvidia.com/gpu.product":"K80"}}})");
   EXPECT_EQ(flavor.product, "K80");
 }
