@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "progress/description.h"
 #include "progress/expression.h"
 #include "progress/numbers.h"
 
@@ -43,6 +44,14 @@ const Expression& OfLines() {
       false, kBarMemory);
   return expression;
 }
+// Of rich's own columns, which tell no rate: "Epoch 3 ━━━━ 100% 1000/1000 0:00:40".
+const Expression& OfColumns() {
+  static const Expression expression(
+      R"((?:\xe2[\x94\x95][\x80-\xbf]){2,} +(?:(?:\d+%|[-\d]+(?::[-\d]+)+|\xe2\x80\xa2) +)*)"
+      R"((?P<iteration>\d+)/(?P<total>\d+)(?: +(?:\d+%|[-\d]+(?::[-\d]+)+|\xe2\x80\xa2)| *$))",
+      false, kBarMemory);
+  return expression;
+}
 constexpr std::string_view kLine = "\xe2\x94";  // of "━" and "─": each such bar has one of them
 
 bool FindBar(std::string_view text, Expression::Match& match) {
@@ -50,40 +59,8 @@ bool FindBar(std::string_view text, Expression::Match& match) {
       (WithTotal().Find(text, match) || WithoutTotal().Find(text, match))) {
     return true;
   }
-  return text.find(kLine) != std::string_view::npos && OfLines().Find(text, match);
-}
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-template <size_t N>
-bool Among(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-bool IsTraining(std::string_view word) {
-  constexpr std::array<std::string_view, 12> kWords = {
-      "fit",    "fitting",  "finetune",   "finetuning", "pretrain", "pretraining",
-      "tuning", "learning", "optimizing", "distilling", "stepping", "iterating"};
-  return word.starts_with("train") || Among(word, kWords);
-}
-
-bool IsEvaluation(std::string_view word) {
-  constexpr std::array<std::string_view, 14> kWords = {
-      "val",     "valid",     "eval",  "test",    "testing",  "sanity",    "checking",
-      "predict", "inference", "infer", "scoring", "sampling", "inferring", "dev"};
-  return Among(word, kWords) || word.starts_with("validat") || word.starts_with("evaluat") ||
-         word.starts_with("predict");
-}
-
-bool IsOther(std::string_view word) {
-  constexpr std::array<std::string_view, 19> kWords = {
-      "map",    "filter", "tokenize", "download", "extract", "load",       "upload",
-      "shards", "save",   "scan",     "convert",  "fetch",   "preprocess", "benchmark",
-      "export", "verify", "copy",     "cache",    "prompts"};
-  if (Among(word, kWords)) return true;
-  // "Tokenizing", "Extracting": what is done, and is no training.
-  return word.size() > 4 && word.ends_with("ing") && !IsTraining(word) && !IsEvaluation(word) &&
-         word != "running" && word != "string" && word != "remaining" && word != "during";
+  return text.find(kLine) != std::string_view::npos &&
+         (OfLines().Find(text, match) || OfColumns().Find(text, match));
 }
 
 // What is counted is no iteration: bytes, files, rows of a data set that is made ready.
@@ -93,11 +70,14 @@ bool IsOtherUnit(std::string_view unit) {
   constexpr std::array<std::string_view, 16> kUnits = {
       "B",    "iB",    "b",   "bytes", "byte",  "examples", "example", "ex",
       "file", "files", "row", "rows",  "shard", "shards",   "lines",   "url"};
-  if (Among(unit, kUnits)) return true;
+  const auto among = [&](std::string_view name) {
+    return std::find(kUnits.begin(), kUnits.end(), name) != kUnits.end();
+  };
+  if (among(unit)) return true;
   // With a prefix: "MB", "kiB", "k examples".
   constexpr std::string_view kPrefixes = "kKMGT";
   return unit.size() > 1 && kPrefixes.find(unit.front()) != std::string_view::npos &&
-         Among(unit.substr(1), kUnits);
+         among(unit.substr(1));
 }
 
 double Multiplier(std::string_view unit) {
@@ -117,6 +97,7 @@ std::string_view DescriptionBefore(std::string_view text, std::string_view bar) 
   std::string_view description = text.substr(0, static_cast<size_t>(bar.data() - text.data()));
   if (description.size() > kLongestDescription) {
     description.remove_prefix(description.size() - kLongestDescription);
+    description.remove_prefix(std::min(description.find(' '), description.size()));
   }
   while (description.ends_with(' ') || description.ends_with(':')) description.remove_suffix(1);
   while (description.starts_with(' ')) description.remove_prefix(1);
@@ -124,38 +105,6 @@ std::string_view DescriptionBefore(std::string_view text, std::string_view bar) 
 }
 
 }  // namespace
-
-LineKind KindOf(std::string_view description) {
-  bool training = false;
-  bool evaluation = false;
-  std::array<char, 16> lower{};
-  for (size_t at = 0; at < description.size();) {
-    size_t end = at;
-    while (end < description.size() && (IsLetter(description[end]) || description[end] == '_'))
-      ++end;
-    const std::string_view word = description.substr(at, end - at);
-    at = end + 1;
-    if (word.empty() || word.size() > lower.size()) continue;
-    std::transform(word.begin(), word.end(), lower.begin(), Lower);
-    const std::string_view low(lower.data(), word.size());
-    if (IsOther(low)) return LineKind::kOther;
-    training = training || IsTraining(low);
-    evaluation = evaluation || IsEvaluation(low);
-  }
-  return evaluation && !training ? LineKind::kEvaluation : LineKind::kTraining;
-}
-
-uint64_t SourceOf(std::string_view format, std::string_view description, int64_t total) {
-  uint64_t hash = 14695981039346656037U;  // FNV-1a
-  const auto add = [&hash](uint64_t byte) { hash = (hash ^ byte) * 1099511628211U; };
-  for (const char c : format) add(static_cast<unsigned char>(c));
-  // Without digits: one bar for every epoch is one source.
-  for (const char c : description) {
-    if (IsLetter(c)) add(static_cast<unsigned char>(c));
-  }
-  for (int byte = 0; byte < 8; ++byte) add(static_cast<uint64_t>(total) >> (8 * byte) & 0xff);
-  return hash;
-}
 
 std::optional<ProgressLine> ReadBar(std::string_view text) {
   Expression::Match match;

@@ -15,10 +15,4 @@ namespace synergy {
 // Absent: there is no bar in `text`.
 std::optional<ProgressLine> ReadBar(std::string_view text);
 
-// What a bar counts, by its description; none counts as training.
-LineKind KindOf(std::string_view description);
-
-// A name for lines that belong together.
-uint64_t SourceOf(std::string_view format, std::string_view description, int64_t total);
-
 }  // namespace synergy

@@ -10,6 +10,8 @@ namespace {
 
 // Longer than "TIME stdout F " ever is.
 constexpr size_t kLongestHead = 80;
+// A pod's name and a container's.
+constexpr size_t kLongestPrefix = 330;
 constexpr char kEscape = '\x1b';
 constexpr char kBell = '\a';
 constexpr char kBackspace = '\b';
@@ -23,7 +25,7 @@ std::string_view TakeWord(std::string_view& text) {
 }
 
 // "2026-11-21 07:05:03,250 ..." or "[2026-11-21T07:05:03.250] ...", as logging libraries write it.
-std::optional<WallTime> ReadOwnTime(std::string_view text) {
+std::optional<WallTime> ReadTime(std::string_view text) {
   constexpr size_t kSeconds = sizeof("2026-11-21 07:05:03") - 1;
   if (text.starts_with('[')) text.remove_prefix(1);
   if (text.size() < kSeconds || text[4] != '-' || text[13] != ':') return std::nullopt;
@@ -36,6 +38,18 @@ std::optional<WallTime> ReadOwnTime(std::string_view text) {
     time.append(1, '.').append(text.begin(), end);
   }
   return ParseTime(time + "Z");
+}
+
+// Also behind what says whose line it is: "[pod/train-0/main] " of kubectl, "[rank0]: ", "main-1 |
+// ".
+std::optional<WallTime> ReadOwnTime(std::string_view text) {
+  if (const std::optional<WallTime> time = ReadTime(text)) return time;
+  const char last = text.front() == '[' ? ']' : text.front() == '(' ? ')' : '|';
+  const size_t end = text.substr(0, kLongestPrefix).find(last);
+  if (end == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(end + 1);
+  text.remove_prefix(std::min(text.find_first_not_of(": "), text.size()));
+  return ReadTime(text);
 }
 
 // Takes one escape sequence, whole or what there is of it; returns its last byte.

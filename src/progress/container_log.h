@@ -28,7 +28,8 @@ class ContainerLog {
   static constexpr size_t kLongest = 4096;
 
   // `text` is not empty and lives as long as the call. `time` is the log's; in plain text that with
-  // which the line itself begins ("2026-11-21 07:05:03,250"), taken as UTC.
+  // which the line itself begins ("2026-11-21 07:05:03,250"), also behind a prefix as kubectl's
+  // ("[pod/train-0/main] "), taken as UTC.
   using OnLine = std::function<void(std::string_view text, std::optional<WallTime> time)>;
 
   explicit ContainerLog(Form form = Form::kUnknown) : form_(form) {}

@@ -122,7 +122,7 @@ std::optional<double> FindEpoch(std::string_view text) {
     return Leading(text);
   }
   std::string_view rest = text.substr(at + 4);
-  rest.remove_prefix(std::min(rest.find_first_not_of(":=[( #\t"), rest.size()));
+  rest.remove_prefix(std::min(rest.find_first_not_of("'\":=[( #\t"), rest.size()));
   if (rest.empty() || !IsDigit(rest.front())) return std::nullopt;
   return Leading(rest);
 }

@@ -24,7 +24,7 @@ std::optional<int64_t> ReadCount(std::string_view text);
 std::optional<Duration> ReadElapsed(std::string_view text);
 // What follows "loss" in `text`, the training's rather than a validation's.
 std::optional<double> FindLoss(std::string_view text);
-// "Epoch 3", "epoch: [3/10]", "Epoch=3", "3/10  2.61G" at the beginning.
+// "Epoch 3", "epoch: [3/10]", "Epoch=3", "'epoch': 0.5", "3/10  2.61G" at the beginning.
 std::optional<double> FindEpoch(std::string_view text);
 
 }  // namespace synergy

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "progress/bars.h"
+#include "progress/counted_line.h"
+#include "progress/description.h"
 #include "progress/expression.h"
 #include "progress/numbers.h"
 
@@ -31,6 +33,19 @@ constexpr auto kEvaluation = LineKind::kEvaluation;
 
 // The first one that is found counts.
 constexpr std::array kPatterns = {
+    // PaddleNLP's Trainer, as dicts and as texts.
+    Pattern{
+        "paddle", kTraining, "'global_step': ",
+        R"('learning_rate': .*'global_step': (?P<iteration>\d+)(?:, 'epoch': (?P<epoch>[\d.]+))?)"},
+    Pattern{"paddle", kTraining, "interval_steps_per_second: ",
+            R"(global_step: (?P<iteration>\d+),.* interval_steps_per_second: (?P<rate>[\d.]+))"
+            R"((?:.*epoch: (?P<epoch>[\d.]+))?)"},
+    // PaddleClas, before PaddleDetection, PaddleSeg, PaddleOCR and PaddleGAN.
+    Pattern{"paddle", kEvaluation, "batch_cost", R"((?i)\[eval\]|, valid step)"},
+    Pattern{"paddle", kTraining, "batch_cost",
+            R"((?i)epoch[:=]? *\[?(?P<epoch>\d+)(?:/\d+)?[\], ]*)"
+            R"(\[?(?:(?:iters?|global_step|train step)[:=] *)?\[? *(?P<iteration>\d+))"
+            R"((?:/(?P<total>\d+))?\b.*batch_cost[:=] *(?P<seconds>[\d.]+))"},
     // Hugging Face's Trainer prints dicts, since its version 5 of texts.
     Pattern{"huggingface", kEvaluation, "'eval_runtime'",
             R"('eval_runtime'(?:.*'epoch': '?(?P<epoch>[\d.]+))?)"},
@@ -59,6 +74,13 @@ constexpr std::array kPatterns = {
             R"(\biter (?P<iteration>\d+) step \d+ \| loss train: (?P<loss>[^, ]+))"
             R"((?:.*iter time: (?P<milliseconds>[\d.]+) ms)?)"},
     Pattern{"torchtitan", kTraining, "tps: ", R"(\bstep: +(?P<iteration>\d+) +loss: .* tps: )"},
+    Pattern{"maxtext", kTraining, "completed step: ",
+            R"(\bcompleted step: (?P<iteration>\d+), seconds: (?P<seconds>[\d.]+))"},
+    // In one line with its own figures verl tells those of a validation, alone or behind.
+    Pattern{"verl", kEvaluation, "step:", R"(\bstep:\d+ - val[-/_])"},
+    Pattern{"verl", kTraining, "step:",
+            R"(\bstep:(?P<iteration>\d+) - [a-z_]+/[^ ]+:[^ ]+)"
+            R"((?:.* training/epoch:(?P<epoch>\d+))?(?:.* timing_s/step:(?P<seconds>[\d.]+))?)"},
     Pattern{"nemo", kTraining, "Training epoch ",
             R"(Training epoch (?P<epoch>\d+), iteration (?P<iteration>\d+)/(?P<total>\d+) \|)"
             R"((?:.*train_step_timing in s: (?P<seconds>[\d.]+))?)"},
@@ -82,6 +104,10 @@ constexpr std::array kPatterns = {
     // A word too many, "Train Epoch", tells it from timm's.
     Pattern{"pytorch", kTraining, "Train Epoch: ",
             R"(Train Epoch: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) \()"},
+    // Where it draws no bar: what a ModelCheckpoint with `verbose` tells.
+    Pattern{"lightning", kTraining, "step ",
+            R"(\bEpoch (?P<epoch>\d+), (?:global )?step (?P<iteration>\d+): )"
+            R"('?[^ ]+ (?:reached [-\d.]+ \(best|was not in top))"},
     Pattern{"pytorch", kTraining, "Step [",
             R"(Epoch \[(?P<epoch>\d+)/\d+\],? +Step \[(?P<iteration>\d+)/(?P<total>\d+)\])"},
     Pattern{"pytorch", kTraining, "ms/batch",
@@ -128,7 +154,8 @@ Expression Compile(const char* expression) { return Expression(expression, false
 // Whether a line has any of the patterns' words: most have none, and this is all that they cost.
 const re2::RE2& AnyWord() {
   static const re2::RE2 expression = [] {
-    std::string words = fmt::format(R"( \[|\xe2\x94|Epoch \d|{}|{})", kKerasRemaining, kKerasStep);
+    std::string words = fmt::format(R"( \[|\xe2\x94|Epoch \d|{}|{}|{})", kCountedWords,
+                                    kKerasRemaining, kKerasStep);
     for (const Pattern& pattern : kPatterns)
       words += "|" + re2::RE2::QuoteMeta(std::string(pattern.word));
     re2::RE2::Options options;
@@ -206,7 +233,8 @@ std::optional<ProgressLine> ReadProgressLine(std::string_view text) {
   if (auto line = ReadBar(text)) return line;
   if (auto line = ReadPrinted(text)) return line;
   if (auto line = ReadKeras(text)) return line;
-  return ReadHeading(text);
+  if (auto line = ReadHeading(text)) return line;
+  return ReadCounted(text);
 }
 
 OwnPattern::OwnPattern(std::shared_ptr<const Expression> expression)

@@ -1,6 +1,8 @@
 #include "progress/progress_meter.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -15,13 +17,21 @@ constexpr int64_t kRestart = 3;
 constexpr int64_t kInside = 2;
 // Times as many lines as the training's own, after which another bar is the training.
 constexpr int64_t kGivenUp = 10;
+// Times the usual step that a count advances from line to line, where none is missing.
+constexpr int64_t kNear = 4;
 
 }  // namespace
 
-void ProgressMeter::Add(const ProgressLine& line, std::optional<WallTime> time) {
+bool ProgressMeter::Track::IsNear(int64_t other) const {
+  return std::abs(other - iteration) <= kNear * std::max<int64_t>(step, 1);
+}
+
+void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> time) {
+  const ProgressLine line = Continued(printed);
   const bool known = !bars_.empty();
   NoteFormat(line);
   if (IsEvaluation(line)) {
+    last_track_ = kTracks;
     // Hugging Face's results stand below the bar of their evaluation.
     if (line.format == "huggingface" && HasMain()) {
       const uint64_t source = last_source_;
@@ -118,18 +128,55 @@ void ProgressMeter::AddEvaluation(uint64_t source) {
   if (!IsKnownEvaluation(source)) evaluations_[evaluation_count_++ % kSources] = source;
 }
 
+// A bar's description may change from line to line, and the bar goes on: its length is the same,
+// and neither its count nor its clock fell. Its line then counts as one of the bar, whatever it
+// says.
+ProgressLine ProgressMeter::Continued(ProgressLine line) const {
+  if (!line.iteration || *line.iteration == 0 || !line.total || !line.elapsed || !HasMain() ||
+      IsKnownEvaluation(line.source)) {
+    return line;
+  }
+  const Track* bar = nullptr;
+  const auto fits = [&](const Track& track) {
+    return track.lines > 0 && track.total == line.total && track.elapsed &&
+           track.iteration <= *line.iteration && *track.elapsed <= *line.elapsed;
+  };
+  const auto consider = [&](const Track& track) {
+    if (fits(track) && (bar == nullptr || track.iteration > bar->iteration)) bar = &track;
+  };
+  if (line.kind == LineKind::kTraining) {
+    for (const Track& track : tracks_) {
+      if (track.source != line.source) continue;
+      if (fits(track) && track.advances > 0 && track.IsNear(*line.iteration)) return line;
+      consider(track);
+    }
+    consider(Main());
+  }
+  // What is called an evaluation, only in the midst of the training's bar.
+  if (last_track_ < kTracks &&
+      (line.kind == LineKind::kTraining ||
+       (last_track_ == main_ && !Main().Complete() && Main().IsNear(*line.iteration)))) {
+    consider(tracks_[last_track_]);
+  }
+  if (bar == nullptr) return line;
+  line.source = bar->source;
+  line.kind = LineKind::kTraining;
+  return line;
+}
+
 void ProgressMeter::AddIteration(const ProgressLine& line, int64_t iteration,
                                  std::optional<WallTime> time) {
   ++lines_;
   if (!HasMain()) {
-    main_ = NewTrack(line, iteration);
+    last_track_ = main_ = NewTrack(line, iteration);
     new_heading_ = false;
   } else if (BeginsEpoch(line, iteration)) {
     BeginEpoch(line, iteration);
   } else {
     const size_t track = FindTrack(line, iteration);
     const int64_t before = tracks_[track].iteration;
-    Advance(tracks_[track], iteration);
+    last_track_ = track;
+    Advance(tracks_[track], line, iteration);
     if (track != main_) return AddOther(track, line, time);
     progress_.counted += iteration - before;
     if (iteration > before) NoteInner();
@@ -141,7 +188,7 @@ void ProgressMeter::BeginEpoch(const ProgressLine& line, int64_t iteration) {
   const Track ended = Main();
   // What was left of the last epoch was done, though no line says so.
   progress_.counted += std::max<int64_t>(ended.total.value_or(0) - ended.iteration, 0) + iteration;
-  main_ = NewTrack(line, iteration);
+  last_track_ = main_ = NewTrack(line, iteration);
   Main().step = ended.step;
   Main().advances = ended.advances;
   new_heading_ = false;
@@ -152,7 +199,9 @@ void ProgressMeter::BeginEpoch(const ProgressLine& line, int64_t iteration) {
 bool ProgressMeter::BeginsEpoch(const ProgressLine& line, int64_t iteration) const {
   const Track& main = Main();
   if (line.source != main.source) return false;
-  if (line.epoch && printed_epoch_ && *line.epoch > *printed_epoch_) return true;
+  if (line.epoch && printed_epoch_ && *line.epoch > *printed_epoch_) {
+    return !GoesOn(line, iteration);
+  }
   if (line.epoch && printed_epoch_ && *line.epoch < *printed_epoch_) return false;
   if (iteration > main.iteration) return false;
   // Other processes may still be at the end of the last epoch.
@@ -160,6 +209,26 @@ bool ProgressMeter::BeginsEpoch(const ProgressLine& line, int64_t iteration) con
   const bool early = iteration <= std::max(half, main.step);
   if (new_heading_) return early || main.lines == 1;
   return early && iteration < main.iteration && main.Complete();
+}
+
+// The epoch grew, and the count went on: it counts all epochs, or it is the epochs' own ("Epoch 7"
+// of a bar at 7 of 100).
+bool ProgressMeter::GoesOn(const ProgressLine& line, int64_t iteration) const {
+  const Track& main = Main();
+  if (iteration < main.iteration || (iteration == main.iteration && main.Complete())) return false;
+  if (line.elapsed && main.elapsed) return *line.elapsed >= *main.elapsed;
+  // A line that tells no length counts on and on.
+  const auto advance = static_cast<double>(iteration - main.iteration);
+  return !main.total || *line.epoch - *printed_epoch_ == advance ||
+         *line.epoch != std::floor(*line.epoch) ||
+         (main.lines > 1 && !main.Complete() && main.IsNear(iteration));
+}
+
+// Another line about the same iterations: of another process, or of the program beside its bar.
+bool ProgressMeter::IsSameCount(const Track& other) const {
+  const Track& main = Main();
+  return (!main.total || !other.total || main.total == other.total) &&
+         (main.IsNear(other.iteration) || other.IsNear(main.iteration));
 }
 
 // The training's track, unless the iteration fell or another one fits much better: a process that
@@ -171,9 +240,7 @@ size_t ProgressMeter::FindTrack(const ProgressLine& line, int64_t iteration) {
   const Track& main = Main();
   const bool older = line.epoch && printed_epoch_ && *line.epoch < *printed_epoch_;
   const bool fits_main = fits(main) && !older;
-  if (fits_main && iteration - main.iteration <= 4 * std::max<int64_t>(main.step, 1)) {
-    return main_;
-  }
+  if (fits_main && main.IsNear(iteration)) return main_;
   size_t best = kTracks;
   for (size_t i = 0; i < kTracks; ++i) {
     if (i == main_ ? !fits_main : !fits(tracks_[i])) continue;
@@ -191,13 +258,14 @@ size_t ProgressMeter::NewTrack(const ProgressLine& line, int64_t iteration) {
   tracks_[oldest] = Track{.source = line.source,
                           .iteration = iteration,
                           .total = line.total,
+                          .elapsed = line.elapsed,
                           .lines = 1,
                           .last_line = lines_,
                           .run_start = iteration};
   return oldest;
 }
 
-void ProgressMeter::Advance(Track& track, int64_t iteration) const {
+void ProgressMeter::Advance(Track& track, const ProgressLine& line, int64_t iteration) const {
   const int64_t step = iteration - track.iteration;
   if (step > 0) {
     if (track.source == last_source_) ++track.advances;
@@ -205,6 +273,7 @@ void ProgressMeter::Advance(Track& track, int64_t iteration) const {
     track.step = std::max(step, track.step - track.step / 8);
   }
   track.iteration = iteration;
+  track.elapsed = line.elapsed;
   ++track.lines;
   track.last_line = lines_;
 }
@@ -225,7 +294,7 @@ void ProgressMeter::TakeOver(size_t number) {
   const Track& main = Main();
   Track& other = tracks_[number];
   if (other.source != main.source) {
-    if (main.advances < kInside && main.total) {
+    if (main.advances < kInside && main.total && !IsSameCount(other)) {
       progress_.epoch = static_cast<double>(main.iteration);
     }
     // Two bars take turns, and neither says what it is: one that is shorter than the training's.
@@ -250,11 +319,11 @@ void ProgressMeter::AddOther(size_t number, const ProgressLine& line,
     return;
   }
   const Track& other = tracks_[number];
-  if (other.source == Main().source) return;
+  if (other.source == Main().source || IsSameCount(other)) return;
   if (other.run > 0 && other.advances > 0) {
     progress_.evaluating = true;
     meter_.Break(time);
-  } else if (other.run > 0 && !line.epoch && bars_ != "huggingface" &&
+  } else if (other.run > 0 && !line.epoch && bars_ != "huggingface" && other.total &&
              other.total != Main().total) {
     // A bar of epochs; one of the same length is another process's.
     progress_.epoch = static_cast<double>(other.iteration);

@@ -31,6 +31,7 @@ class ProgressMeter {
     uint64_t source = 0;
     int64_t iteration = 0;
     std::optional<int64_t> total;
+    std::optional<Duration> elapsed;  // by its bar's clock
     int64_t lines = 0;
     int64_t last_line = 0;  // its number among all training lines
     int64_t advances = 0;   // that no line of another source came between
@@ -39,6 +40,7 @@ class ProgressMeter {
     int64_t run = 0;        // advances
     int64_t run_start = 0;  // the iteration before the first
     bool Complete() const { return total && iteration + step >= *total; }
+    bool IsNear(int64_t other) const;
   };
   static constexpr size_t kTracks = 16;
   static constexpr size_t kSources = 4;
@@ -53,12 +55,15 @@ class ProgressMeter {
   bool IsKnownEvaluation(uint64_t source) const;
   void AddEvaluation(uint64_t source);
   void NoteInner();
+  ProgressLine Continued(ProgressLine line) const;
   void AddIteration(const ProgressLine& line, int64_t iteration, std::optional<WallTime> time);
   bool BeginsEpoch(const ProgressLine& line, int64_t iteration) const;
+  bool GoesOn(const ProgressLine& line, int64_t iteration) const;
+  bool IsSameCount(const Track& other) const;
   void BeginEpoch(const ProgressLine& line, int64_t iteration);
   size_t FindTrack(const ProgressLine& line, int64_t iteration);
   size_t NewTrack(const ProgressLine& line, int64_t iteration);
-  void Advance(Track& track, int64_t iteration) const;
+  void Advance(Track& track, const ProgressLine& line, int64_t iteration) const;
   bool TakesOver(const Track& other) const;
   void TakeOver(size_t track);
   void AddOther(size_t track, const ProgressLine& line, std::optional<WallTime> time);
@@ -71,6 +76,7 @@ class ProgressMeter {
   size_t main_ = kTracks;  // the training's track, where there is one
   int64_t lines_ = 0;      // training lines with an iteration
   uint64_t last_source_ = 0;
+  size_t last_track_ = kTracks;          // of the line before, where it was a training's
   std::string_view bars_;                // what bars without a name of their own belong to
   std::optional<double> printed_epoch_;  // by the training's own lines
   std::optional<double> heading_;        // "Epoch 3/10"

@@ -54,8 +54,9 @@ class Maker {
  private:
   bool ByEpoch() const {
     return made_.format != MadeFormat::kTqdm && made_.format != MadeFormat::kHuggingFace &&
-           made_.format != MadeFormat::kDeepSpeed && made_.format != MadeFormat::kMegatron &&
-           made_.format != MadeFormat::kNanoGpt;
+           made_.format != MadeFormat::kTqdmDescribed && made_.format != MadeFormat::kDeepSpeed &&
+           made_.format != MadeFormat::kMegatron && made_.format != MadeFormat::kNanoGpt &&
+           made_.format != MadeFormat::kSteps && made_.format != MadeFormat::kJson;
   }
   bool Bars() const { return made_.format <= MadeFormat::kLightning; }
   int64_t Total() const { return ByEpoch() ? made_.epoch : 1'000'000; }
@@ -114,6 +115,30 @@ class Maker {
     }
   }
 
+  // As people describe their bars: the text is another one at many an update.
+  std::string Description(double loss) {
+    const bool late = trained_ > made_.seconds / 2;
+    switch (made_.seed % 8) {
+      case 0:
+        return fmt::format("Epoch {}: ", iteration_);
+      case 1:
+        return fmt::format("Epoch {} loss {:.2f}: ", iteration_ / 100, loss);
+      case 2:
+        return fmt::format("lr={}: ", 2e-4 * trained_ / made_.seconds);
+      case 3:
+        return fmt::format("Epoch 5 loss={}: ", late ? "nan" : fmt::format("{:.3f}", loss));
+      case 4:
+        return random_.Below(5) == 0 ? "Epoch 5 *best*: " : "Epoch 5: ";
+      case 5:
+        return fmt::format("Epoch 5 | loss {:.2f} | val acc {:.2f} (best {}): ", loss, 1 / loss,
+                           late ? "now" : "none");
+      case 6:
+        return "[pod/test-job-7/ranking] Training: ";
+      default:
+        return fmt::format("Phase {}: ", std::string(1 + random_.Below(4), 'x'));
+    }
+  }
+
   void Training() {
     last_line_ = now_;
     lines_.emplace_back(now_, done_);
@@ -128,6 +153,14 @@ class Maker {
             Bar("", iteration_, Total(), second, rate, fmt::format(", loss={:.3f}", loss)));
       case MadeFormat::kTqdmNested:
         return Write(Bar("", iteration_, Total(), second, rate, "") + "\x1b[A\n");
+      case MadeFormat::kTqdmDescribed:
+        return Write(Bar(Description(loss), iteration_, Total(), second, rate, ""));
+      case MadeFormat::kSteps:
+        return Write(
+            fmt::format("step {}/{} | loss {:.4f} | lr 1e-4\n", iteration_, Total(), loss));
+      case MadeFormat::kJson:
+        return Write(fmt::format("{{\"global_step\": {}, \"max_steps\": {}, \"loss\": {:.4f}}}\n",
+                                 iteration_, Total(), loss));
       case MadeFormat::kHuggingFace:
         Write(Bar("", iteration_, Total(), second, rate, ""));
         if (done_ % 10 == 0) {
@@ -190,6 +223,7 @@ class Maker {
     switch (made_.format) {
       case MadeFormat::kTqdm:
       case MadeFormat::kTqdmEpochs:
+      case MadeFormat::kTqdmDescribed:
         return Write(Bar("Evaluating: ", done, total, seconds, rate, ""));
       case MadeFormat::kTqdmNested:
         return Write(Bar("val: ", done, total, seconds, rate, "") + "\x1b[A\n");
@@ -197,6 +231,10 @@ class Maker {
         return Write(Bar("", done, total, seconds, done > 0 ? rate : 0, "") + "\x1b[A\n");
       case MadeFormat::kLightning:
         return Write(Bar("Validation DataLoader 0: ", done, total, seconds, rate, "") + "\x1b[A\n");
+      case MadeFormat::kSteps:
+        return Write(fmt::format("validation step {}/{} | loss 2.5\n", done, total));
+      case MadeFormat::kJson:
+        return Write(fmt::format("{{\"step\": {}, \"eval_loss\": 2.5}}\n", done));
       case MadeFormat::kNanoGpt:
         if (done == total) Write("step 250: train loss 2.1, val loss 2.2\n");
         return;
@@ -291,6 +329,10 @@ class Maker {
         return "timm";
       case MadeFormat::kTorchvision:
         return "torchvision";
+      case MadeFormat::kSteps:
+        return "steps";
+      case MadeFormat::kJson:
+        return "json";
       default:
         return "tqdm";
     }

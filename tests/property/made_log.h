@@ -9,8 +9,9 @@ namespace synergy::testing {
 
 enum class MadeFormat {
   kTqdm,
-  kTqdmEpochs,  // a bar for each epoch
-  kTqdmNested,  // the same inside a bar of epochs
+  kTqdmEpochs,     // a bar for each epoch
+  kTqdmNested,     // the same inside a bar of epochs
+  kTqdmDescribed,  // one bar whose description changes, in a style by the seed
   kHuggingFace,
   kLightning,
   kKeras,
@@ -19,6 +20,8 @@ enum class MadeFormat {
   kNanoGpt,
   kTimm,
   kTorchvision,
+  kSteps,  // by hand
+  kJson,
   kCount
 };
 

@@ -1,6 +1,7 @@
 // The rate that is recognised in made logs, against the one they were made with.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -106,6 +107,8 @@ RC_GTEST_PROP(ProgressProperty, SeveralProcessesCountOnce, ()) {
 
 RC_GTEST_PROP(ProgressProperty, ARestartChangesNoRate, ()) {
   MadeTraining made = AnyTraining();
+  // A bar that begins anew under another description is another one.
+  RC_PRE(made.format != MadeFormat::kTqdmDescribed);
   made.seconds += 60;
   made.restart_at = static_cast<int64_t>(made.rate * *rc::gen::inRange(30, 80));
   const MadeLog log = Make(made);
@@ -126,7 +129,8 @@ RC_GTEST_PROP(ProgressProperty, UpdatesThatARuntimeReadsAtOnceAreMet, ()) {
 RC_GTEST_PROP(ProgressProperty, PlainTextIsTakenAtItsWord, ()) {
   MadeTraining made = AnyTraining();
   made.cri = false;
-  RC_PRE(made.format != MadeFormat::kDeepSpeed);                // says no rate
+  RC_PRE(made.format != MadeFormat::kDeepSpeed && made.format != MadeFormat::kSteps &&
+         made.format != MadeFormat::kJson);                     // say no rate
   RC_PRE(made.format != MadeFormat::kKeras || made.rate < 50);  // rounds to milliseconds
   const MadeLog log = Make(made);
   const TrainingProgress read = Read(log.text, made.seed);
@@ -134,6 +138,34 @@ RC_GTEST_PROP(ProgressProperty, PlainTextIsTakenAtItsWord, ()) {
   RC_ASSERT(read.format == log.format);
   RC_ASSERT(Near(read.rate, made.rate, 0.08));
   RC_ASSERT(read.iteration == log.iteration);
+}
+
+// Two processes write their bars in pieces that end anywhere, within a character too.
+RC_GTEST_PROP(ProgressProperty, TornUpdatesOfTwoProcessesAreRead, ()) {
+  constexpr int kTotal = 1000;
+  Random random(static_cast<uint64_t>(*rc::gen::inRange(1, 1'000'000)));
+  std::array<std::string, 2> written;
+  for (int i = 0; i <= kTotal; i += 20) {
+    const std::string drawn = "█████████▉ | " + std::to_string(i) + "/1000 [00:40<00:40, 25.00";
+    written[0] += "\rEpoch 5:  50%|" + drawn + "it/s]";
+    written[1] += "\rMap (num_proc=8):  50%|" + drawn + " examples/s]";
+  }
+  std::string log;
+  std::array<size_t, 2> at{};
+  while (at[0] < written[0].size() || at[1] < written[1].size()) {
+    const size_t process = random.Below(2);
+    const std::string_view rest = std::string_view(written[process]).substr(at[process]);
+    const std::string_view piece = rest.substr(0, 1 + random.Below(300));
+    log += piece;
+    at[process] += piece.size();
+  }
+  log += "\rEpoch 5: 100%|██████████| 1000/1000 [00:40<00:00, 25.00it/s]\n";
+  const TrainingProgress read = Read(log, random.Below(1'000'000));
+  RC_ASSERT(read.format == "tqdm");
+  RC_ASSERT(read.iteration == kTotal);
+  RC_ASSERT(read.total == kTotal);
+  RC_ASSERT(read.epoch == 5);
+  RC_ASSERT(Near(read.rate, 25, 0.01));
 }
 
 }  // namespace

@@ -68,6 +68,18 @@ TEST(ContainerLog, TakesPlainTextAndTheTimesOfItsLines) {
                           "04.000 2026-11-22 07:05:04 - x"));
 }
 
+TEST(ContainerLog, TakesTimesBehindWhatSaysWhoseLineItIs) {
+  EXPECT_THAT(
+      Lines(
+          "[pod/train-0/main] 2026-11-22T07:05:03.250000000Z a\n[rank0]: 2026-11-22 07:05:04,5 b\n"
+          "main-1  | 2026-11-22 07:05:05 c\n(Worker pid=1) [2026-11-22 07:05:06] d\n"
+          "resumed from 2026-11-22 07:05:07\n"),
+      ElementsAre(
+          "03.250 [pod/train-0/main] 2026-11-22T07:05:03.250000000Z a",
+          "04.500 [rank0]: 2026-11-22 07:05:04,5 b", "05.000 main-1  | 2026-11-22 07:05:05 c",
+          "06.000 (Worker pid=1) [2026-11-22 07:05:06] d", "- resumed from 2026-11-22 07:05:07"));
+}
+
 TEST(ContainerLog, LeavesOutColoursAndEndsALineWhereTheCursorMoves) {
   EXPECT_THAT(
       Lines(

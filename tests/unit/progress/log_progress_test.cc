@@ -37,6 +37,12 @@ std::string Bar(std::string_view description, int64_t done, int64_t total) {
                      total);
 }
 
+// A bar with its own clock, four seconds an iteration.
+std::string Clocked(std::string_view description, int64_t done, int64_t total, int64_t second) {
+  return fmt::format("\r{}: {:3}%|     | {}/{} [{:02}:{:02}<01:00, 0.25it/s]", description,
+                     100 * done / total, done, total, second / 60, second % 60);
+}
+
 TEST(LogProgress, NothingRecognisedIsNothing) {
   const TrainingProgress read = Read("hello\n" + At(1, "{'epoch': 3}") + "Epoch 3/10\n");
   EXPECT_TRUE(read.format.empty());
@@ -272,6 +278,202 @@ TEST(LogProgress, ACheckpointIsToldBesideTheProgress) {
   LogProgress log(ContainerLog::Form::kCri, *own);
   log.Feed(At(1, "batch 1") + At(2, "saving checkpoint to out"));
   EXPECT_TRUE(log.Current().checkpoint);
+}
+
+// The number in the description is the bar's own count, a bit earlier or later.
+TEST(LogProgress, ABarOfEpochsCountsEpochs) {
+  for (const int64_t offset : {-1, 0, 1, 50}) {
+    std::string plain;
+    std::string cri;
+    for (int64_t done = 0; done <= 60; ++done) {
+      const std::string bar =
+          Clocked(fmt::format("Epoch {} loss 0.5", done + offset), done, 100, 4 * done);
+      plain += bar;
+      cri += At(static_cast<int>(4 * done), bar);
+    }
+    for (const std::string& log : {plain, cri}) {
+      const TrainingProgress read = Read(log);
+      EXPECT_EQ(read.iteration, 60);
+      EXPECT_EQ(read.counted, 60) << offset;
+      EXPECT_NEAR(read.rate.value_or(0), 0.25, 1e-6);
+      EXPECT_NEAR(read.overall_rate.value_or(0), 0.25, 1e-6);
+    }
+  }
+}
+
+// It is drawn again when its description changes, before it advances.
+TEST(LogProgress, ABarThatIsDrawnForEveryDescriptionCountsOnce) {
+  std::string log;
+  for (int64_t done = 0; done < 60; ++done) {
+    log += Clocked(fmt::format("Epoch {}", done), done, 100, 4 * done);
+    log += Clocked(fmt::format("Epoch {}", done + 1), done, 100, 4 * done + 3);
+  }
+  const TrainingProgress read = Read(log);
+  EXPECT_EQ(read.counted, 59);
+  EXPECT_NEAR(read.overall_rate.value_or(0), 0.25, 0.01);
+}
+
+TEST(LogProgress, OneBarOverAllEpochsIsNoBarPerEpoch) {
+  std::string bars;
+  std::string lines;
+  for (int64_t done = 0; done <= 300; done += 5) {
+    const auto second = static_cast<int>(4 * done);
+    bars += Clocked(fmt::format("Epoch {}", done / 100), done, 1000, second);
+    lines += At(second, fmt::format("epoch {} step {}/1000 loss 0.5", done / 100, done));
+  }
+  EXPECT_EQ(Read(bars).counted, 300);
+  const TrainingProgress read = Read(lines);
+  EXPECT_EQ(read.counted, 300);
+  EXPECT_DOUBLE_EQ(read.rate.value_or(0), 0.25);
+  std::string fractions;
+  for (int i = 0; i < 60; ++i) {
+    fractions += At(i, fmt::format(R"({{"epoch": {:.3f}, "step": {}, "loss": 0.5}})", 0.01 * i, i));
+  }
+  EXPECT_EQ(Read(fractions).counted, 59);
+}
+
+TEST(LogProgress, EpochsWhoseCountBeginsAnewAreAdded) {
+  std::string log;
+  for (int i = 0; i < 30; ++i) {
+    log += At(i, fmt::format("Epoch [{}/3], Step [{}/600]", i / 10 + 1, i % 10 * 60 + 60));
+  }
+  EXPECT_EQ(Read(log).counted, 1740);
+  // A bar that is written when it ends.
+  EXPECT_EQ(Read("Epoch 1 ━━━━ 20/20 0:00:01\nEpoch 2 ━━━━ 20/20 0:00:01\n").counted, 20);
+}
+
+// Words come and go, and turn into other ones.
+TEST(LogProgress, ABarGoesOnWhateverItsDescriptionSays) {
+  const auto descriptions = {
+      +[](int64_t i) { return fmt::format("Epoch 5 lr={}", 2e-7 * static_cast<double>(i)); },
+      +[](int64_t i) { return fmt::format("Epoch 5 loss={}", i < 500 ? "0.31" : "nan"); },
+      +[](int64_t i) { return std::string(i % 70 == 0 ? "Training *best*" : "Training"); },
+      +[](int64_t i) {
+        return std::string(i < 10 ? "Begin" : i < 500 ? "Warmup" : "Main");
+      },
+      +[](int64_t i) { return std::string(i < 300 || i > 600 ? "Epoch 5" : "Epoch 5 evaluating"); },
+      +[](int64_t i) { return "Training " + std::string(static_cast<size_t>(i / 10 % 7), 'x'); },
+  };
+  for (const auto describe : descriptions) {
+    std::string cri;
+    for (int64_t i = 0; i <= 1000; i += 10) {
+      cri += At(static_cast<int>(4 * i / 10), Clocked(describe(i), i, 1000, 4 * i / 10));
+    }
+    const TrainingProgress read = Read(cri);
+    EXPECT_EQ(read.iteration, 1000) << describe(500);
+    EXPECT_EQ(read.total, 1000);
+    EXPECT_EQ(read.counted, 1000) << describe(500);
+    EXPECT_NEAR(read.rate.value_or(0), 2.5, 1e-6) << describe(500);
+    EXPECT_FALSE(read.evaluating);
+  }
+}
+
+// The next epoch's bar is described otherwise, too.
+TEST(LogProgress, EpochsWhoseBarsAreNamedOtherwiseCount) {
+  std::string log;
+  int second = 0;
+  for (const std::string_view name : {"Epoch 1", "Epoch 2 *best*", "Epoch 3", "Epoch 4 (final)"}) {
+    for (int64_t i = 0; i <= 100; i += 10) log += At(second += 4, Clocked(name, i, 100, i / 2));
+  }
+  const TrainingProgress read = Read(log);
+  EXPECT_EQ(read.iteration, 100);
+  EXPECT_EQ(read.counted, 400);
+}
+
+// An evaluation of the same length is a bar of its own, wherever it passes the training's.
+TEST(LogProgress, AnEvaluationOfTheSameLengthIsNoTraining) {
+  std::string log;
+  int second = 0;
+  for (int64_t i = 0; i <= 50; ++i) log += At(second++, Clocked("Epoch 1", i, 100, i));
+  for (int64_t i = 0; i <= 100; ++i) log += At(second++, Clocked("Evaluating", i, 100, i));
+  EXPECT_EQ(Read(log).iteration, 50);
+  EXPECT_TRUE(Read(log).evaluating);
+  for (int64_t i = 51; i <= 100; ++i) log += At(second++, Clocked("Epoch 1", i, 100, i + 100));
+  const TrainingProgress read = Read(log);
+  EXPECT_EQ(read.counted, 100);
+  EXPECT_NEAR(read.rate.value_or(0), 1, 1e-6);
+}
+
+// verl has a bar and prints every step; so does many a loop by hand.
+TEST(LogProgress, LinesBesideABarCountOnce) {
+  std::string log;
+  for (int64_t i = 0; i <= 40; ++i) {
+    if (i > 0) {
+      log += At(static_cast<int>(4 * i),
+                fmt::format("(TaskRunner pid=12) step:{} - actor/pg_loss:0.5 - actor/lr:1e-6", i));
+    }
+    log += At(static_cast<int>(4 * i), Clocked("Training Progress", i, 624, 4 * i));
+  }
+  const TrainingProgress read = Read(log);
+  EXPECT_EQ(read.iteration, 40);
+  EXPECT_EQ(read.total, 624);
+  EXPECT_EQ(read.counted, 40);
+  EXPECT_FALSE(read.epoch);
+  EXPECT_FALSE(read.evaluating);
+  EXPECT_DOUBLE_EQ(read.rate.value_or(0), 0.25);
+  EXPECT_EQ(read.loss, 0.5);
+}
+
+TEST(LogProgress, LightningsCheckpointsCountOnlyWithoutABar) {
+  std::string log;
+  std::string bars;
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    const std::string saved =
+        At(100 * epoch + 99, fmt::format("Epoch {}, global step {}: 'val_loss' reached 0.35 (best "
+                                         "0.35), saving model to 'e.ckpt' as top 1",
+                                         epoch, 50 * (epoch + 1)));
+    for (int i = 0; i <= 50; i += 5) {
+      bars +=
+          At(100 * epoch + 2 * i - (i == 50 ? 2 : 0),
+             fmt::format("Epoch {}: 5%|  | {}/50 [00:{:02}<00:10, 1it/s, v_num=0]", epoch, i, i));
+    }
+    bars += saved;
+    log += saved;
+  }
+  EXPECT_EQ(Read(log).format, "lightning");
+  EXPECT_EQ(Read(log).iteration, 200);
+  EXPECT_DOUBLE_EQ(Read(log).rate.value_or(0), 0.5);
+  EXPECT_EQ(Read(bars).iteration, 50);
+  EXPECT_EQ(Read(bars).counted, 200);
+  EXPECT_EQ(Read(bars).epoch, 3);
+}
+
+TEST(LogProgress, KubectlsPrefixAndTimes) {
+  std::string log;
+  for (int second = 0; second < 60; ++second) {
+    log +=
+        fmt::format("[pod/ranking-0/train] 2026-11-22T07:00:{:02}.000000000Z step {}/1000 loss 2\n",
+                    second, 5 * second);
+  }
+  const TrainingProgress read = Read(log);
+  EXPECT_EQ(read.iteration, 295);
+  EXPECT_EQ(read.total, 1000);
+  EXPECT_DOUBLE_EQ(read.rate.value_or(0), 5);
+  EXPECT_DOUBLE_EQ(read.overall_rate.value_or(0), 5);
+}
+
+TEST(LogProgress, RichOutsideATerminalAsItWasRecorded) {
+  const TrainingProgress read = Read(Recorded("rich_file.log"));
+  EXPECT_EQ(read.iteration, 20);
+  EXPECT_EQ(read.total, 20);
+  EXPECT_EQ(read.epoch, 3);
+  EXPECT_EQ(read.counted, 40);  // since the first line
+}
+
+// What frameworks print, cut from public reports: tests/data/progress/README.md.
+TEST(LogProgress, FrameworksAsTheyWereReported) {
+  const TrainingProgress maxtext = Read(Recorded("maxtext.log"));
+  EXPECT_EQ(maxtext.format, "maxtext");
+  EXPECT_EQ(maxtext.iteration, 3);
+  const TrainingProgress verl = Read(Recorded("verl.log"));
+  EXPECT_EQ(verl.iteration, 2);
+  EXPECT_EQ(verl.total, 624);
+  const TrainingProgress paddle = Read(Recorded("paddleseg.log"));
+  EXPECT_EQ(paddle.format, "paddle");
+  EXPECT_EQ(paddle.iteration, 120);
+  EXPECT_EQ(paddle.total, 500);
+  EXPECT_EQ(paddle.counted, 100);
+  EXPECT_NEAR(paddle.rate.value_or(0), 20 / 7.2, 0.2);
 }
 
 TEST(LogProgress, IsSmall) { EXPECT_LE(sizeof(LogProgress), 16U << 10); }

@@ -265,9 +265,189 @@ TEST(Patterns, WhatOnlyLooksLikeProgressIsNoTraining) {
        {"Evaluating:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
         "val:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
         "Epoch 3 [test]:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
-        "Predicting DataLoader 0:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]"}) {
+        "Predicting DataLoader 0:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]",
+        "Evaluation: step 5/10 loss 0.3", "[val] step 5 loss 0.3", "Eval step 5: loss=0.3"}) {
     EXPECT_EQ(Describe(text), "evaluation") << text;
   }
+}
+
+// Words that name a value, a pod or a file say nothing of what is done.
+TEST(Patterns, ATrainingStaysOneWhateverIsMeasuredInItsDescription) {
+  for (const std::string_view description :
+       {"Epoch 5 (best val acc 0.81)",
+        "Epoch 5 | loss 0.31 | test acc 0.93",
+        "Epoch 5 mAP=0.412",
+        "Epoch 5 (cache hits 93%)",
+        "Epoch 5 load 0.01s fwd 0.2s",
+        "Epoch 5 | Val PPL: 193.00",
+        "Epoch 5 val_loss=nan",
+        "Epoch 5, valid loss: nan",
+        "Epoch [5/10] test=93 eval: 12",
+        "Epoch 5 Train Loss 1.0, Test Loss 1.2",
+        "Epoch 5: saving",
+        "Epoch 5 (loading shards)",
+        "Epoch 5 ranking loss 0.3",
+        "epoch=5, dev f1 0.7",
+        "[pod/lightning-train-0/lightning] Epoch 5",
+        "[pod/ranking-7/main] Epoch 5",
+        "[pod/test-job-7/main] Epoch 5",
+        "test-job main Epoch 5",
+        "(Evaluator pid=12, ip=10.0.0.1) Epoch 5",
+        "[rank0]: Epoch 5",
+        "eval-0  | Epoch 5",
+        "2026-11-22 07:05:03,250 - tests.mapping - INFO - Epoch 5"}) {
+    EXPECT_EQ(
+        Describe(
+            fmt::format("{}:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]", description)),
+        "tqdm training 450/1000 epoch 5 rate 35.2 loss " +
+            Number(ReadProgressLine(fmt::format("{}:  0%| | 1/2 [00:12<00:15, 1it/s]", description))
+                       ->loss))
+        << description;
+  }
+  for (const std::string_view description :
+       {"loss 0.31 | test acc 0.93", "mAP=0.412", "cache hits 93%", "load 0.01s fwd 0.2s",
+        "best val acc 0.81", "ranking loss: 0.5", "Training lightning module", "lr=9e-05",
+        "Training (validation every 500)", "Fine-tuning", "Step 12 | eval_loss 0.5"}) {
+    EXPECT_EQ(
+        Describe(fmt::format("{}:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]", description))
+            .substr(0, 13),
+        "tqdm training")
+        << description;
+  }
+}
+
+TEST(Patterns, WhatIsDoneIsSaidByADescriptionsOwnWords) {
+  const auto kind = [](std::string_view description) {
+    return Describe(
+        fmt::format("{}:  45%|####5     | 450/1000 [00:12<00:15, 35.20it/s]", description));
+  };
+  for (const std::string_view description :
+       {"Validation", "Val loss 0.31", "Validation Epoch 3", "Epoch 3 | Validation",
+        "Epoch 3 [Val]", "Epoch 3 - eval", "Epoch 3 Val 2/5", "Epoch 3 Evaluating",
+        "[test] Epoch 3", "Eval 5", "Evaluating loss=0.5", "Testing DataLoader 0",
+        "Evaluating train set", "test acc 0.93", "[rank3]: Evaluating",
+        "[pod/train-0/train] Validation DataLoader 0", "Sanity Checking DataLoader 0",
+        "Running validation"}) {
+    EXPECT_EQ(kind(description), "evaluation") << description;
+  }
+  for (const std::string_view description :
+       {"Fetching 20 files", "Downloading 1.2GB", "Downloading model.safetensors",
+        "Map (num_proc=8)", "[rank0]: Tokenizing", "main: Downloading shards",
+        "train: Scanning labels... 6 images", "Pre-processing", "Loading 3", "Tokenizing epoch 3",
+        "Step 3: Tokenizing", "[pod/train-0/train] Loading checkpoint shards", "Caching latents"}) {
+    EXPECT_EQ(kind(description), "other") << description;
+  }
+}
+
+TEST(Patterns, CountsPrintedByHand) {
+  for (const std::string_view text :
+       {"step=100, loss=0.25", "step 100 | loss 0.25", "step: 100 loss: 0.25",
+        "Step 100: loss=0.25", "Iteration: 100, train_loss: 0.25", "iter 100 lr 1e-4 loss 0.25",
+        "[Step 100] loss 0.25",
+        "2026-11-22 07:05:03,250 - INFO - global step 100: loss = 0.25 (1.2 sec/step)",
+        "INFO:tensorflow:loss = 0.25, step = 100 (1.234 sec)",
+        "train step 100 loss 0.25 val_loss 0.5", "{'step': 100, 'loss': 0.25}",
+        "INFO:root:step #100 loss 0.25 (12.5 it/s)", "step 100: loss 0.25, best val acc 0.8"}) {
+    EXPECT_EQ(Describe(text), "steps training 100/- epoch - rate - loss 0.25") << text;
+  }
+  for (const std::string_view text :
+       {"step 100/1000 loss 0.25", "Step [100/1000], Loss: 0.25", "Iteration 100/1000: loss=0.25",
+        "step 100 of 1000, loss 0.25", "step=100 max_steps=1000 loss=0.25",
+        "[   TRAIN] - step 100 / 1000: loss=0.25 f1=0.37 [step/sec: 4.88]"}) {
+    EXPECT_EQ(Describe(text), "steps training 100/1000 epoch - rate - loss 0.25") << text;
+  }
+  EXPECT_EQ(Describe("Epoch 2, step 100/1000, lr 1e-4"),
+            "steps training 100/1000 epoch 2 rate - loss -");
+  EXPECT_EQ(Describe("step 100 loss nan"), "steps training 100/- epoch - rate - loss -");
+  for (const std::string_view text :
+       {"step=100", "Iteration: 100", "INFO - step 100", "step 100.", "[rank0]: Step 100"}) {
+    EXPECT_EQ(Describe(text), "steps training 100/- epoch - rate - loss -") << text;
+  }
+  EXPECT_EQ(Describe("step 100/1000"), "steps training 100/1000 epoch - rate - loss -");
+}
+
+TEST(Patterns, CountsInJson) {
+  for (const std::string_view text :
+       {R"({"step": 100, "loss": 0.25, "max_steps": 1000, "epoch": 1.5})",
+        R"({"epoch":1.5,"loss":0.25,"max_steps":1000,"global_step":100})",
+        R"({"max_steps": 1000, "epoch": 1.5, "step": 3, "global_step": 100, "loss": 0.25})",
+        R"({"time": "2026-11-22T07:05:03Z", "level": "info", "run": "test", "iteration": 100, )"
+        R"("total_iterations": 1000, "epoch": 1.5, "train/loss": 0.25})"}) {
+    EXPECT_EQ(Describe(text), "json training 100/1000 epoch 1.5 rate - loss 0.25") << text;
+  }
+  EXPECT_EQ(Describe(R"({"train/global_step": 100, "train/loss": 0.25})"),
+            "json training 100/- epoch - rate - loss 0.25");
+  EXPECT_EQ(Describe(R"({"step": 100})"), "json training 100/- epoch - rate - loss -");
+  EXPECT_EQ(Describe(R"({"global_step": 100, "max_steps": 1000})"),
+            "json training 100/1000 epoch - rate - loss -");
+}
+
+TEST(Patterns, MaxTextVerlAndPaddle) {
+  EXPECT_EQ(
+      Describe("I0811 21:54:55.531340 138304841739136 metric_logger.py:226] completed step: 9, "
+               "seconds: 0.500, TFLOP/s/device: 134.924, Tokens/s/device: 8672.758, "
+               "total_weights: 196608, loss: 10.374"),
+      "maxtext training 9/- epoch - rate 2 loss 10.37");
+  EXPECT_EQ(Describe("eval metrics after step: 9, loss=10.374, total_weights=196608.0"),
+            "evaluation");
+  EXPECT_EQ(
+      Describe("(TaskRunner pid=222265) step:34 - global_seqlen/min:419336 - actor/pg_loss:0.25 "
+               "- actor/lr:2e-06 - training/global_step:34 - training/epoch:0 - "
+               "val-core/openai/gsm8k/reward/mean@1:0.5 - timing_s/gen:40.1 - timing_s/step:50.0"),
+      "verl training 34/- epoch 0 rate 0.02 loss 0.25");
+  EXPECT_EQ(Describe("step:5 - train/loss:0.25 - train/lr(1e-3):0.01"),
+            "verl training 5/- epoch - rate - loss 0.25");
+  EXPECT_EQ(Describe("(TaskRunner pid=1) step:0 - val-core/openai/gsm8k/reward/mean@1:0.5"),
+            "evaluation");
+  EXPECT_EQ(Describe("step:10 - val/loss:0.25"), "evaluation");
+  for (const std::string_view text :
+       {"2021-03-30 06:55:57 [INFO]\t[TRAIN] epoch: 1, iter: 20/500, loss: 0.25, lr: 0.009657, "
+        "batch_cost: 0.5000, reader_cost: 0.07273, ips: 3.7425 samples/sec | ETA 00:04:16",
+        "[02/04 22:46:24] ppdet.engine.callbacks INFO: Epoch: [1] [ 20/500] learning_rate: "
+        "0.000029 "
+        "loss: 0.25 loss_cls: 1.374781 eta: 67 days, 10:28:48 batch_cost: 0.5000 data_cost: 0.0034 "
+        "ips: 96.1758 images/s",
+        "[2024/07/31 20:24:32] ppcls INFO: [Train][Epoch 1/120][Iter: 20/500]lr(PiecewiseDecay): "
+        "0.00100000, top1: 1.00000, loss: 0.25, batch_cost: 0.50000s, reader_cost: 0.12493, ips: "
+        "26.10981 samples/s, eta: 5:01:10"}) {
+    EXPECT_EQ(Describe(text), "paddle training 20/500 epoch 1 rate 2 loss 0.25") << text;
+  }
+  for (const std::string_view text :
+       {"[2024/08/06 18:03:31] ppocr INFO: epoch: [1/2], global_step: 20, lr: 0.000005, loss: "
+        "0.25, "
+        "avg_reader_cost: 0.00971 s, avg_batch_cost: 0.50000 s, avg_samples: 64.0, ips: 355.10891 "
+        "samples/s, eta: 0:32:33",
+        "2020-11-04 17:25:52 INFO: epoch:1  , train step:20  , loss: 0.25, top1: 0.00000, lr: 0.1, "
+        "batch_cost: 0.50000 s, reader_cost: 0.00056 s, ips: 225.20036 images/sec."}) {
+    EXPECT_EQ(Describe(text), "paddle training 20/- epoch 1 rate 2 loss 0.25") << text;
+  }
+  EXPECT_EQ(Describe("{'loss': 0.25, 'learning_rate': 4.5e-05, 'global_step': 20, 'epoch': 2.0}"),
+            "paddle training 20/- epoch 2 rate - loss 0.25");
+  EXPECT_EQ(Describe("[2024-01-01 10:00:00,000] [    INFO] - loss: 0.25, learning_rate: 1e-05, "
+                     "global_step: 20, interval_runtime: 3.3, interval_samples_per_second: 32.0, "
+                     "interval_steps_per_second: 2.0, epoch: 0.5"),
+            "paddle training 20/- epoch 0.5 rate 2 loss 0.25");
+  EXPECT_EQ(
+      Describe("[2024/07/31 20:25:32] ppcls INFO: [Eval][Epoch 1][Iter: 0/40]CELoss: 0.25, "
+               "loss: 0.25, top1: 0.5, batch_cost: 0.3s, reader_cost: 0.1, ips: 80 images/sec"),
+      "evaluation");
+  EXPECT_EQ(
+      Describe("INFO: epoch:0  , valid step:50  , top1: 0.75, loss: 0.97, batch_cost: 0.69 s"),
+      "evaluation");
+}
+
+TEST(Patterns, LightningWithoutABarAndRichOutsideATerminal) {
+  EXPECT_EQ(Describe("Epoch 1, global step 1876: 'val_loss' reached 0.35012 (best 0.35012), saving "
+                     "model to '/logs/epoch=1-step=1876.ckpt' as top 1"),
+            "lightning training 1876/- epoch 1 rate - loss -");
+  EXPECT_EQ(Describe("Epoch 2, global step 2814: 'val_loss' was not in top 1"),
+            "lightning training 2814/- epoch 2 rate - loss -");
+  EXPECT_EQ(Describe("Epoch 2 ━━━━━━━━━━━━━━━━━━━━━━━━ 20/20 0:00:01"),
+            "tqdm training 20/20 epoch 2 rate - loss -");
+  EXPECT_EQ(Describe("Training ━━━━━━━━━━━━━━━━━━━━━━━ 100% 0:00:00 20/20"),
+            "tqdm training 20/20 epoch - rate - loss -");
+  EXPECT_EQ(Describe("Validation ━━━━━━━━━━━━━━━━━━━━━ 20/20 0:00:01"), "evaluation");
+  EXPECT_EQ(Describe("Downloading ━━━━━━━━━━━━━━━━━━━━ 20/20 0:00:01"), "other");
 }
 
 TEST(Patterns, WhatIsNoProgressIsNothing) {
@@ -275,7 +455,24 @@ TEST(Patterns, WhatIsNoProgressIsNothing) {
        {"", "     ━━━━━━━━━━━━━━━━━━━━ 1.2/3.4 MB 5.6 MB/s eta 0:00:01",
         "INFO:root:saved checkpoint 12/20 to /data/step-100.pt",
         "2026-11-22 07:05:03 | Epoch 3 took 12.5 s", "GPU 0: 45% | 12000/16000 MiB",
-        "[1/5] Building CXX object", "loss 0.5", "  45%|", "iter 5: nothing"}) {
+        "[1/5] Building CXX object", "loss 0.5", "  45%|", "iter 5: nothing",
+        // Images that are built, and programs that are installed.
+        "Step 1/12 : FROM python:3.11", "Step 5/12 : RUN pip install torch==2.4.0",
+        "#12 [stage 3/7] RUN make", " => [2/5] COPY loss.py /app",
+        "Step 2/4: Installing dependencies", R"({"stream":"Step 1/12 : FROM python"})",
+        "Running step 3/5", "step 3 of the setup is done",
+        // Requests.
+        R"({"method": "POST", "path": "/v1/train", "status": 200, "step": 5, "request_id": "a"})",
+        R"("GET /step/5?loss=0.5 HTTP/1.1" 200 -)", "request step=5 latency=12ms rate=0.5",
+        R"({"event": "request", "step": 3, "latency_ms": 12.5, "reward": 1})",
+        "iter = 100, global_rank = 0, currank_total_requests = 2/0, elapsed_time = 0.12s",
+        // Evaluations.
+        R"({"mode": "val", "step": 5, "loss": 0.5})", R"({"step": 100, "eval_loss": 0.25})",
+        "step 100: val loss 0.25", R"({"split": "test", "global_step": 100, "accuracy": 0.9})",
+        // What only mentions a count.
+        "Saving checkpoint at step 500", "max_steps=1000", "warmup for 100 steps", "every 10 steps",
+        "Loaded iteration 1000 of the index", "logging_steps=10, save_steps=500",
+        "Recording summary at step 0.", "step 0.5", "Epoch 3 took 12 steps"}) {
     EXPECT_EQ(Describe(text), "nothing") << text;
   }
 }

@@ -1,0 +1,94 @@
+#include "progress/counted_line.h"
+
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "progress/description.h"
+#include "progress/expression.h"
+#include "progress/numbers.h"
+
+namespace synergy {
+namespace {
+
+constexpr int64_t kCountedMemory = 512 << 10;
+// KindOf looks at no more of a line.
+constexpr size_t kLongestBefore = 256;
+
+// A name, what sets it apart from its number, the number, and what is to come where that stands
+// beside. The name is no part of a longer one ("max_steps", "eval/step").
+Expression Counted(std::string_view name) {
+  return {
+      fmt::format(R"re((?i)(?:^|[\s"'([{{,;|:>])(?:train(?:ing)?[_/ ])?{}["']?\s*[=:#]?\s*[\[(]?)re"
+                  R"re((?P<iteration>\d+)(?:\.0+)?(?:\s*(?:/|of)\s*(?P<total>\d+))?)re"
+                  R"re((?:[^\w.:%]|[.:](?:\s|$)|$))re",
+                  name),
+      false, kCountedMemory};
+}
+
+// The training's own number before an epoch's.
+const Expression& Global() {
+  static const Expression expression = Counted("global[_ ]?step");
+  return expression;
+}
+const Expression& Any() {
+  static const Expression expression = Counted("(?:steps?|iter(?:ation)?s?)");
+  return expression;
+}
+
+// "max_steps": 1000 somewhere else on the line.
+const Expression& Total() {
+  static const Expression expression(
+      R"((?i)\b(?:max|total|num)_(?:train(?:ing)?_)?(?:steps|iter(?:ation)?s)["']?\s*[=:]\s*(?P<total>\d+))",
+      false, kCountedMemory);
+  return expression;
+}
+
+// What is told is no training's: {"mode": "val", ...}, or a server's.
+const Expression& Other() {
+  static const Expression expression(
+      R"((?i)\b(?:mode|phase|split|stage|type|event|set|job|msg|message)["']?\s*[=:]\s*["']?)"
+      R"((?:val|eval|test|dev\b|pred|infer)|\brequests?\b|\breq_?id\b|\bHTTP/|\b(?:GET|POST|PUT) /)",
+      false, kCountedMemory);
+  return expression;
+}
+
+// Nothing but the count is there, behind what a logger puts in front.
+bool IsAlone(std::string_view before, std::string_view behind) {
+  before = before.substr(0, before.find_last_not_of(" \t\"'([{") + 1);
+  return behind.find_first_not_of(" \t\"')]}.") == std::string_view::npos &&
+         (before.empty() || before.find_last_of("]:>|-)") == before.size() - 1 ||
+          before.ends_with("INFO"));
+}
+
+}  // namespace
+
+std::optional<ProgressLine> ReadCounted(std::string_view text) {
+  Expression::Match match;
+  if (!(text.find("lobal") != std::string_view::npos && Global().Find(text, match)) &&
+      !Any().Find(text, match)) {
+    return std::nullopt;
+  }
+  const std::string_view whole = match[Expression::kWhole];
+  const bool json = whole.find('"') != std::string_view::npos;
+  ProgressLine line{.format = json ? "json" : "steps"};
+  Expression::Match more;
+  if (!Expression::Fill(match, line) || Other().Find(text, more)) return std::nullopt;
+  const auto begin = static_cast<size_t>(whole.data() - text.data());
+  const std::string_view before = text.substr(0, begin);
+  if (!json && KindOf(before.substr(0, kLongestBefore)) == LineKind::kEvaluation) {
+    line.kind = LineKind::kEvaluation;
+    return line;
+  }
+  const bool bounded = Total().Find(text, more);
+  if (!bounded && !IsAlone(before, text.substr(begin + whole.size())) && !TellsOfTraining(text)) {
+    return std::nullopt;
+  }
+  if (bounded && !line.total) line.total = ReadCount(more[Expression::kTotal]);
+  line.epoch = FindEpoch(text);
+  line.loss = FindLoss(text);
+  line.source = SourceOf(line.format, {}, -1);
+  return line;
+}
+
+}  // namespace synergy
