@@ -1,5 +1,6 @@
 """Helm over charts/synergy, for tests: what it renders, and what it refuses."""
 
+import functools
 import os
 import pathlib
 import subprocess
@@ -14,6 +15,7 @@ NAMESPACE = "synergy-system"
 REGISTRY = "synergy.test"
 
 
+@functools.cache
 def helm_program():
     folder = subprocess.run(
         ["bash", "-c", "source scripts/lib/output.sh && source scripts/lib/programs.sh && helm_folder"],
@@ -35,7 +37,7 @@ def template(values=None, release="synergy", namespace=NAMESPACE, more=()):
     done = run("template", release, str(CHART), "--namespace", namespace, *more, values=values or {})
     if done.returncode != 0:
         raise AssertionError(f"helm template with {values}: {done.stderr}")
-    return [document for document in yaml.safe_load_all(done.stdout) if document]
+    return [document for document in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader) if document]
 
 
 def refusal(values):

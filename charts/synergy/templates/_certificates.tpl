@@ -37,11 +37,11 @@
 {{- dict "ca" $ca "expires" $expiry "controller" (pick $old.data "tls.crt" "tls.key") "agent" (pick (default dict $agents.data) "tls.crt" "tls.key") | toYaml -}}
 {{- else -}}
 {{- $days := .Values.webhook.certificate.validityDays | int -}}
-{{- $made := genCA (printf "%s-ca" (include "synergy.component" (list . "controller"))) $days -}}
+{{- $made := genCAWithKey (printf "%s-ca" (include "synergy.component" (list . "controller"))) $days (genPrivateKey "ecdsa") -}}
 {{- $service := include "synergy.serverName" (list . "controller") -}}
 {{- $agent := include "synergy.serverName" (list . "node-agent") -}}
-{{- $controllers := genSignedCert $service nil (list $service (printf "%s.cluster.local" $service)) $days $made -}}
-{{- $agents := genSignedCert $agent nil (list $agent) $days $made -}}
+{{- $controllers := genSignedCertWithKey $service nil (list $service (printf "%s.cluster.local" $service)) $days $made (genPrivateKey "ecdsa") -}}
+{{- $agents := genSignedCertWithKey $agent nil (list $agent) $days $made (genPrivateKey "ecdsa") -}}
 {{- dict "ca" (b64enc $made.Cert) "expires" (add (now | unixEpoch | int64) (mul 86400 $days) | toString)
     "controller" (dict "tls.crt" (b64enc $controllers.Cert) "tls.key" (b64enc $controllers.Key))
     "agent" (dict "tls.crt" (b64enc $agents.Cert) "tls.key" (b64enc $agents.Key)) | toYaml -}}
