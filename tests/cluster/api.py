@@ -1,6 +1,7 @@
 """The API server, asked without kubectl in between: for what is timed, for many calls, and for pods' changes as they come."""
 
 import atexit
+import contextlib
 import http.client
 import json
 import socket
@@ -12,6 +13,10 @@ import urllib.parse
 import weakref
 
 PODS = "/api/v1/namespaces/default/pods"
+MERGE_PATCH = "application/merge-patch+json"
+# The API server closes a connection on which nothing was asked for 90 s, in the midst of the next request if that comes then.
+IDLE = 45
+STRATEGIC = "application/strategic-merge-patch+json"  # what kubectl patch sends
 
 
 class ApiError(Exception):
@@ -20,6 +25,14 @@ class ApiError(Exception):
     def __init__(self, status, message):
         super().__init__(message)
         self.status = status
+
+
+def said(text):
+    """What the API server complains of: a Status's message, or what it has sent instead."""
+    try:
+        return json.loads(text)["message"]
+    except (ValueError, KeyError, TypeError):
+        return text.decode(errors="replace")[:500]
 
 
 class Kind(typing.NamedTuple):
@@ -35,35 +48,52 @@ class Kind(typing.NamedTuple):
 
 
 class Api:
-    """As the administrator, who may speak for any user. A connection for each thread."""
+    """As the administrator, who may speak for any user, or by a token. A connection for each thread."""
 
     def __init__(self, cluster):
         config = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "--output", "json"))
         server, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self.address = urllib.parse.urlsplit(server["server"]).netloc
         self.context = ssl.create_default_context(cafile=server["certificate-authority"])
+        self.anonymous = ssl.create_default_context(cafile=server["certificate-authority"])
         self.context.load_cert_chain(user["client-certificate"], user["client-key"])
         self.own = threading.local()
         self.opened = weakref.WeakSet()
         atexit.register(self.close)
         self.kinds = {}  # each name of a kind -> its Kind
 
-    def call(self, method, path, body=None, content_type="application/json", accept="application/json", user=None):
+    def call(self, method, path, body=None, content_type="application/json", accept="application/json", user=None, token=None):
         headers = {"Content-Type": content_type, "Accept": accept} | ({"Impersonate-User": user} if user else {})
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+            with contextlib.closing(http.client.HTTPSConnection(self.address, timeout=60, context=self.anonymous)) as connection:
+                return self.answer(connection, method, path, body, headers)
         connection = getattr(self.own, "connection", None)
+        now = time.monotonic()
+        if connection is not None and now > self.own.used + IDLE:
+            connection.close()
+            connection = None
+        self.own.used = now
         if connection is None:
-            connection = self.own.connection = http.client.HTTPSConnection(self.address, timeout=10, context=self.context)
+            connection = self.own.connection = http.client.HTTPSConnection(self.address, timeout=60, context=self.context)
             self.opened.add(connection)
+        try:
+            return self.answer(connection, method, path, body, headers)
+        except ApiError as error:
+            if not error.status:
+                connection.close()
+                self.own.connection = None
+            raise
+
+    def answer(self, connection, method, path, body, headers):
         try:
             connection.request(method, path, body and json.dumps(body), headers)
             answer = connection.getresponse()
             text = answer.read()
         except (OSError, http.client.HTTPException) as problem:
-            connection.close()
-            self.own.connection = None
             raise ApiError(0, str(problem) or type(problem).__name__) from problem
         if answer.status >= 300:
-            raise ApiError(answer.status, text.decode(errors="replace")[:500])
+            raise ApiError(answer.status, said(text))
         return json.loads(text)
 
     def close(self):
@@ -107,19 +137,20 @@ class Api:
         self.call("POST", PODS, pod)
 
     def annotate(self, pod, annotations):
-        self.call("PATCH", f"{PODS}/{pod}", {"metadata": {"annotations": annotations}}, "application/merge-patch+json")
+        self.call("PATCH", f"{PODS}/{pod}", {"metadata": {"annotations": annotations}}, MERGE_PATCH)
 
 
-class PodWatch:
-    """Every pod as it changes, with the time at which we heard of it: the API server's own times are whole seconds.
+class Watch:
+    """Every object of a path as it changes, with the time at which we heard of it: the API server's own times are whole seconds.
 
-    with PodWatch(api) as watch: moment, pod = watch.first(lambda pod: ...)
+    with Watch(api, PODS) as watch: moment, pod = watch.first(lambda pod: ...)
     """
 
-    def __init__(self, api):
-        self.events = []  # (monotonic time, ADDED, MODIFIED or DELETED, pod)
+    def __init__(self, api, path):
+        self.api, self.path = api, path
+        self.events = []  # (monotonic time, ADDED, MODIFIED or DELETED, object)
         self.news = threading.Condition()
-        self.connection, self.answer = api.open(PODS + "?watch=1")
+        self.connection, self.answer = api.open(path + "?watch=1")
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 
@@ -134,17 +165,29 @@ class PodWatch:
             pass  # closed
 
     def first(self, check, since=0.0, seconds=60):
-        """(time, pod) of the first event not before `since` for whose pod `check` is true. The limit only bounds a failure."""
+        """(time, object) of the first event not before `since` for whose object `check` is true. The limit only bounds a failure."""
         deadline = time.monotonic() + seconds
         seen = 0
         with self.news:
             while True:
-                for moment, kind, pod in self.events[seen:]:
-                    if moment >= since and kind != "DELETED" and check(pod):
-                        return moment, pod
+                for moment, kind, item in self.events[seen:]:
+                    if moment >= since and kind != "DELETED" and check(item):
+                        return moment, item
                 seen = len(self.events)
                 if not self.news.wait(deadline - time.monotonic()):
-                    raise AssertionError(f"waited {seconds} s in vain for a change of a pod")
+                    raise AssertionError(f"waited {seconds} s in vain for a change of {self.path}")
+
+    def until_now(self, seconds=60):
+        """All events, once that of the last change is among them of each object that is there now. The limit only bounds a failure."""
+        wanted = {item["metadata"]["uid"]: int(item["metadata"]["resourceVersion"]) for item in self.api.items(self.path)}
+        deadline = time.monotonic() + seconds
+        with self.news:
+            while True:
+                seen = {item["metadata"]["uid"]: int(item["metadata"]["resourceVersion"]) for _, _, item in self.events}
+                if all(seen.get(uid, 0) >= version for uid, version in wanted.items()):
+                    return list(self.events)
+                if not self.news.wait(deadline - time.monotonic()):
+                    raise AssertionError(f"the watch of {self.path} does not keep up, or has ended")
 
     def __enter__(self):
         return self
@@ -155,3 +198,8 @@ class PodWatch:
         self.thread.join(10)
         self.answer.close()
         self.connection.close()
+
+
+class PodWatch(Watch):
+    def __init__(self, api):
+        super().__init__(api, PODS)

@@ -48,8 +48,9 @@ def by_hand(kinds):
     return [true_speed(kind, each) if kind == "sensitive" else MOST[kind] for kind in kinds]
 
 
-def relative(kind, speed):
-    return speed / true_speed(kind, trainers.FAIR_SHARE)
+def relative(kind, speed, units=None):
+    """In units of the proportional speed: of that of `units`, by kind, else as arithmetic has it."""
+    return speed / (units[kind] if units else true_speed(kind, trainers.FAIR_SHARE))
 
 
 def total_by_hand(nodes):
@@ -57,8 +58,8 @@ def total_by_hand(nodes):
     return statistics.mean(relative(kind, speed) for kinds in nodes.values() for kind, speed in zip(kinds, by_hand(kinds)))
 
 
-def total(pods, speeds):
-    return statistics.mean(relative(item["metadata"]["labels"]["kind"], speeds[name]) for name, item in pods.items())
+def total(pods, speeds, units=None):
+    return statistics.mean(relative(item["metadata"]["labels"]["kind"], speeds[name], units) for name, item in pods.items())
 
 
 def measured(cluster):
@@ -109,8 +110,9 @@ class Floors:
 class Run:
     """Eight trainers, created at once, watched while they train."""
 
-    def __init__(self, cluster, enforcement, order):
+    def __init__(self, cluster, enforcement, order, reference=None):
         self.cluster = cluster
+        self.reference = reference
         self.order = order
         self.table = []  # (seconds since all ran, total, pods with a profile)
         self.floors = Floors(cluster)
@@ -126,9 +128,13 @@ class Run:
                 self.floors.look()
                 time.sleep(1)
             pods = self.cluster.pods()
-            speeds = trainers.speeds(self.cluster, since - 2, time.time())
+            until = time.time()
+            speeds = trainers.speeds(self.cluster, since - 2, until)
+            if self.reference:
+                self.reference.look(until - since + 2)
+            units = self.reference.speeds(since - 2, until) if self.reference else None
             profiled = sum("synergy.io/profile" in item["metadata"].get("annotations", {}) for item in pods.values())
-            row = (round(time.time() - self.began), round(total(pods, speeds), 3), profiled)
+            row = (round(time.time() - self.began), round(total(pods, speeds, units), 3), profiled)
             self.table.append(row)
             say(f"  {row[0]:4} s  total {row[1]:.3f}  pods with a profile {row[2]}")
             if enough and row[1] >= enough:

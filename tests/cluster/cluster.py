@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,32 +19,39 @@ import unittest
 import urllib.parse
 import urllib.request
 
-from api import PODS, Api, ApiError
+from api import MERGE_PATCH, PODS, Api, ApiError
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GPU = "nvidia.com/gpu"
 
 
-def wait_for(what, check, seconds=60):
+def wait_for(what, check, seconds=120):
     """Polls `check` until it gives something true, which is returned. The limit only bounds a failure.
 
-    At most half of the time is spent on looking: other tests need the CPU.
+    At first often, for most things come soon, then five times a second. At most half of the time is spent on looking: other tests
+    need the CPU.
     """
-    deadline = time.monotonic() + seconds
+    began = time.monotonic()
     while True:
         started = time.monotonic()
         found = check()
         if found:
             return found
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now > began + seconds:
             raise AssertionError(f"waited {seconds} s in vain for {what}")
-        time.sleep(max(0.2, time.monotonic() - started))
+        time.sleep(max(0.02, min(0.2, (now - began) / 8), now - started))
 
 
 def script(state, *arguments):
     """scripts/cluster.sh, for the cluster in the folder `state`."""
     command = [str(ROOT / "scripts/cluster.sh"), "--state", str(state), *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def metric(text, line):
+    """Returns the value of the metric that is spelled so in that text, labels included; 0 when it is not there."""
+    return next((float(found.rsplit(" ", 1)[1]) for found in text.splitlines() if found.startswith(line + " ")), 0.0)
 
 
 def free_port():
@@ -73,6 +81,7 @@ class Cluster:
         self.folder = folder or pathlib.Path(os.environ["SYNERGY_TEST_STATE"])
         self.state = self.folder / "cluster"
         self.port = int((self.folder / "extender-port").read_text(encoding="utf-8"))
+        self.cleared = 0  # the API server's version when clear() had ended
         exports = self.script("env").splitlines()
         self.environment = dict(os.environ)
         for line in exports:
@@ -85,6 +94,28 @@ class Cluster:
 
     def script(self, *arguments):
         return script(self.state, *arguments)
+
+    @contextlib.contextmanager
+    def controller(self, **sections):
+        """Runs synergy-controller meanwhile, with other sections of its configuration than usual, such as tuner="{round: 2s}"."""
+        config, original = self.state / "synergy-controller.yaml", self.state / "synergy-controller.usual.yaml"
+        # What a killed test has left in it does not count.
+        if not original.exists():
+            shutil.copy(config, original)
+        usual = original.read_text(encoding="utf-8")
+        kept = [line for line in usual.splitlines() if line.partition(":")[0] not in sections]
+        config.write_text("\n".join(kept + [f"{name}: {value}" for name, value in sections.items()]) + "\n", encoding="utf-8")
+        try:
+            self.script("restart", "synergy-controller")
+            yield
+        finally:
+            config.write_text(usual, encoding="utf-8")
+            self.script("stop", "synergy-controller")
+
+    def controller_metric(self, line):
+        """The value of the controller's metric that is spelled so, labels included; 0 when it is not there."""
+        with urllib.request.urlopen(self.environment["SYNERGY_CONTROLLER_URL"] + "/metrics", timeout=10) as answer:
+            return metric(answer.read().decode(), line)
 
     def kubectl(self, *arguments, stdin=None, check=True):
         command = [self.environment.get("SYNERGY_KUBECTL", "kubectl"), *arguments]
@@ -111,16 +142,56 @@ class Cluster:
                           for of_kind in found for item in of_kind["items"]]}
 
     def create(self, *objects):
+        """Returns them as the API server has made them."""
+        created = []
         for item in objects:
             path = self.api.kind(item["kind"]).path(item["metadata"].get("namespace", "default"))
-            self.called("POST", path + "?fieldValidation=Strict", item)
+            created.append(self.called("POST", path + "?fieldValidation=Strict", item))
+        return created
 
-    def called(self, *call):
-        """Once more where the API server had closed the connection meanwhile, as when it was started again."""
+    def patch(self, kind, name, change, subresource="", namespace="default"):
+        """Changes an object by a JSON merge patch, and returns what it is then."""
+        path = self.api.kind(kind).path(namespace, name) + (subresource and f"/{subresource}")
+        return self.called("PATCH", path, change, MERGE_PATCH)
+
+    def delete(self, kinds, *names, namespace="default", wait=False):
+        """Deletes these objects of a kind at once, or without names all of these kinds ("jobs,pods"); passes over what is not there.
+
+        `wait`: returns when they and all that they own are gone.
+        """
+        policy = "Foreground" if wait else "Background"
+        paths = [self.api.kind(kind).path(namespace, name) for kind in kinds.split(",") for name in names or (None,)]
+        for path in paths:
+            self.called("DELETE", f"{path}?gracePeriodSeconds=0&propagationPolicy={policy}", absent=True)
+        if wait:
+            wait_for(f"{kinds} {' '.join(names)} to be gone",
+                     lambda: not any((found := self.called("GET", path, absent=True)) and found.get("items", True) for path in paths))
+
+    def complaint(self, method, kind, name=None, body=None, *, subresource="", manager=None, content_type=None, **caller):
+        """Returns what the API server complains of; empty where it does as asked. A patch is merged. `caller`: a user or a token."""
+        query = {"fieldValidation": "Strict"} if method == "POST" else {"gracePeriodSeconds": 0} if method == "DELETE" else {}
+        query |= {"fieldManager": manager} if manager else {}
+        path = self.api.kind(kind).path(name=name) + (subresource and f"/{subresource}") + "?" + urllib.parse.urlencode(query)
+        content_type = content_type or (MERGE_PATCH if method == "PATCH" else "application/json")
+        try:
+            self.api.call(method, path, body, content_type, **caller)
+        except ApiError as error:
+            if not error.status:
+                raise
+            return str(error)
+        return ""
+
+    def called(self, *call, absent=False, **options):
+        """Calls once more where the API server had closed the connection meanwhile, as when it was started again.
+
+        `absent`: returns None for what is not there.
+        """
         for again in (True, False):
             try:
-                return self.api.call(*call)
+                return self.api.call(*call, **options)
             except ApiError as error:
+                if absent and error.status == 404:
+                    return None
                 if error.status or not again:
                     raise AssertionError(f"{call[0]} {call[1]}: {error}") from error
         return None
@@ -134,11 +205,13 @@ class Cluster:
 
     def clear(self):
         self.called("DELETE", PODS + "?gracePeriodSeconds=0")
-        wait_for("all pods to be gone", lambda: not self.pods())
+        empty = wait_for("all pods to be gone", lambda: not (found := self.called("GET", PODS))["items"] and found)
+        self.cleared = int(empty["metadata"]["resourceVersion"])
 
     def events(self, pod):
+        """Returns what was said of pods of that name since the last clear(): other tests' pods have the same names."""
         items = self.get("events", fieldSelector=f"involvedObject.name={pod}")["items"]
-        return [event["message"] for event in items if event.get("message")]
+        return [event["message"] for event in items if event.get("message") and int(event["metadata"]["resourceVersion"]) > self.cleared]
 
 
 def pod(name, gpus=1, cpu="3", memory="60G", demand=None, scheduler="synergy-scheduler", **spec):
@@ -211,14 +284,13 @@ class Extender:
 
     def metric(self, line):
         """The value of the metric that is spelled so, labels included; 0 when it is not there."""
-        for text in self.get("/metrics").splitlines():
-            if text.startswith(line + " "):
-                return float(text.rsplit(" ", 1)[1])
-        return 0.0
+        return metric(self.get("/metrics"), line)
 
     def end(self, how=signal.SIGTERM):
+        """Its exit status. One that was frozen goes on first."""
         if self.process.poll() is None:
             self.process.send_signal(how)
+            self.process.send_signal(signal.SIGCONT)
         code = self.process.wait(timeout=30)
         return code
 
@@ -237,9 +309,10 @@ class ClusterTest(unittest.TestCase):
     def setUp(self):
         self.cluster.clear()
         self.extender = Extender(self.cluster, self.recording, shadow=self.shadow, settings=self.settings)
-        self.extender.start()
         self.addCleanup(self.extender.log.close)
+        # Before it starts: one that is left behind would keep the port from all tests that follow.
         self.addCleanup(self.stop)
+        self.extender.start()
 
     def stop(self):
         self.assertEqual(self.extender.end(), 0, "the extender has to end cleanly on SIGTERM")

@@ -8,6 +8,7 @@ import subprocess
 import unittest
 import urllib.request
 
+import failures
 from cluster import GPU, wait_for
 from fungible import NODE, FungibleTest, pod
 
@@ -139,10 +140,10 @@ class CommandLineTest(FungibleTest):
         self.assertEqual(page.state["gangs"]["default/bert"], {
             "size": 3, "there": 2, "running": 0, "waits": "it waits for 1 more pods to be created"})
         self.assertEqual({item.get("gang") for item in page.state["pods"].values() if "node" not in item}, {"default/bert"})
-        self.cluster.kubectl("delete", "pod", "fast", "bert-0")
+        self.cluster.delete("pods", "fast", "bert-0")
         self.cluster.create(pod("fast", "insensitive"))
         wait_until_it_shows("what came and went")
-        self.cluster.kubectl("delete", "pod", "bert-1")
+        self.cluster.delete("pod", "bert-1")
         wait_for("the gang to be gone", lambda: "default/bert" not in page.follow().get("gangs", {}))
         wait_until_it_shows("two again")
         # All of that was told as differences; and nothing was made up of the Kueue that is not there.
@@ -152,11 +153,16 @@ class CommandLineTest(FungibleTest):
 
     def test_with_rights_for_one_namespace_the_pod_is_explained_and_the_rest_is_said_to_be_missing(self):
         self.run_two()
-        for kind, name, *more in (("serviceaccount", "trainer"),
-                                  ("role", "trainer", "--verb=get,list", "--resource=pods,events,trainingprofiles.synergy.io"),
-                                  ("rolebinding", "trainer", "--role=trainer", "--serviceaccount=default:trainer")):
-            self.cluster.kubectl("create", kind, name, *more)
-            self.addCleanup(self.cluster.kubectl, "delete", kind, name)
+        rights, trainer = "rbac.authorization.k8s.io", {"name": "trainer"}
+        self.cluster.create(
+            {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": trainer},
+            {"apiVersion": f"{rights}/v1", "kind": "Role", "metadata": trainer, "rules": [
+                {"apiGroups": ["", "synergy.io"], "resources": ["pods", "events", "trainingprofiles"], "verbs": ["get", "list"]}]},
+            {"apiVersion": f"{rights}/v1", "kind": "RoleBinding", "metadata": trainer,
+             "roleRef": {"apiGroup": rights, "kind": "Role", "name": "trainer"},
+             "subjects": [{"kind": "ServiceAccount", "name": "trainer", "namespace": "default"}]})
+        for kind in ("serviceaccount", "role", "rolebinding"):
+            self.addCleanup(self.cluster.delete, kind, "trainer")
         view = json.loads(self.cluster.kubectl("config", "view", "--raw", "--flatten", "--minify", "-o", "json"))
         view["users"][0]["user"] = {"exec": {
             "apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "interactiveMode": "Never",
@@ -175,4 +181,4 @@ class CommandLineTest(FungibleTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    failures.main()

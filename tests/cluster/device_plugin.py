@@ -1,5 +1,6 @@
 """synergy-device-plugin on a real node: it runs in the node's mount namespace, with the usual paths."""
 
+import functools
 import json
 import os
 import pathlib
@@ -23,6 +24,28 @@ def inventory(gpus=8, unhealthy=()):
     return "\n".join(lines) + "\n"
 
 
+@functools.cache
+def make_kubeconfig(cluster):
+    """Of the service account with the shipped rights, and no others, as a pod on that node has it."""
+    account, namespace = "synergy-device-plugin", "synergy-system"
+    cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
+                   {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account, "namespace": namespace}})
+    cluster.kubectl("apply", *(f"--filename={ROOT}/manifests/{name}.yaml" for name in ("device-plugin-rbac", "admission-policies")))
+    token = cluster.kubectl("create", "token", account, "--namespace", namespace,
+                            "--bound-object-kind", "Node", "--bound-object-name", NODE).strip()
+    status = json.loads(cluster.script("status", "--output", "json"))
+    content = {
+        "current-context": "test",
+        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+        "clusters": [{"name": "test", "cluster": {
+            "server": status["api"], "certificate-authority": str(cluster.state / "pki/ca.crt")}}],
+        "users": [{"name": "test", "user": {"token": token}}],
+    }
+    file = cluster.folder / "device-plugin.kubeconfig"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    return file
+
+
 class DevicePlugin:
     def __init__(self, cluster):
         self.cluster = cluster
@@ -30,28 +53,7 @@ class DevicePlugin:
         self.file = cluster.folder / "gpus.yaml"
         self.log = open(cluster.folder / "device-plugin.log", "ab")
         self.port = free_port()
-        self.kubeconfig = self.make_kubeconfig()
-
-    def make_kubeconfig(self):
-        """Of the service account with the shipped rights, and no others, as a pod on that node has it."""
-        account = "synergy-device-plugin"
-        self.cluster.kubectl("create", "namespace", "synergy-system", check=False)
-        self.cluster.kubectl("create", "serviceaccount", account, "--namespace", "synergy-system", check=False)
-        self.cluster.kubectl("apply", "--filename", str(ROOT / "manifests/device-plugin-rbac.yaml"))
-        self.cluster.kubectl("apply", "--filename", str(ROOT / "manifests/admission-policies.yaml"))
-        token = self.cluster.kubectl("create", "token", account, "--namespace", "synergy-system",
-                                     "--bound-object-kind", "Node", "--bound-object-name", NODE).strip()
-        status = json.loads(self.cluster.script("status", "--output", "json"))
-        content = {
-            "current-context": "test",
-            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
-            "clusters": [{"name": "test", "cluster": {
-                "server": status["api"], "certificate-authority": str(self.cluster.state / "pki/ca.crt")}}],
-            "users": [{"name": "test", "user": {"token": token}}],
-        }
-        file = self.cluster.folder / "device-plugin.kubeconfig"
-        file.write_text(json.dumps(content), encoding="utf-8")
-        return file
+        self.kubeconfig = make_kubeconfig(cluster)
 
     def write(self, **what):
         new = self.file.with_suffix(".new")

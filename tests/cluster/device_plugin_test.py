@@ -9,6 +9,8 @@ import subprocess
 import time
 import unittest
 
+import failures
+import tiers
 from cluster import Extender, own_cluster, pod, wait_for
 from device_plugin import NODE, DevicePlugin
 from node_agent import Agent
@@ -16,6 +18,9 @@ from node_agent import Agent
 # A kubelet that has had a device plugin goes on to say how many devices there are, so its node is of no use to other tests.
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "3"))
 GPUS = 8
+# More pods than open files and threads may be left over; and so many restarts of the kubelet.
+PODS, RESTARTS = (200, 10) if tiers.IS_LONG else (24, 3)
+LEFT_OVER = 4
 TELL = "echo devices=$NVIDIA_VISIBLE_DEVICES"
 
 
@@ -119,16 +124,19 @@ class DevicePluginTest(unittest.TestCase):
         wait_for("the other one's log to tell", lambda: 'synergy_pod_iterations_per_second{namespace="default",pod="tells"'
                  in agent.get("/metrics"))
 
-        def news():
-            """When it was told more of the silent pod, and how much it is then."""
-            before = busy()["silent"]
-            return wait_for("news", lambda: (now := busy()["silent"]) > before and (time.monotonic(), now))
-        begun, first = news()
-        time.sleep(20)
-        ended, last = news()
-        print(f"{last - first:.1f} s busy in {ended - begun:.1f} s")
-        # The file is written every two seconds, the agent looks once a second.
-        self.assertAlmostEqual(last - first, 0.75 * (ended - begun), delta=0.75 * 2)
+        seen = []  # (when the file was written, what it says of the silent pod, what the agent says)
+
+        def look():
+            content = json.loads(told.read_text(encoding="utf-8"))
+            silent = next(one for one in content["containers"] if one["pod"] == "silent")
+            seen.append((content["at"] / 1e9, silent["since"], silent["seconds"], busy()["silent"]))
+            # The agent reads each file later than this does, or earlier: what it has read, it has counted whole.
+            return next(((then, seen[-1]) for then in seen if then[1] == seen[-1][1] and seen[-1][2] - then[2] > 3 and
+                         abs((seen[-1][2] - then[2]) - (seen[-1][3] - then[3])) < 0.01), None)
+        first, last = wait_for("the agent to count what the file tells", look)
+        print(f"{last[2] - first[2]:.2f} s busy in {last[0] - first[0]:.2f} s")
+        # By the plugin's own clocks, however late it looks.
+        self.assertAlmostEqual((last[2] - first[2]) / (last[0] - first[0]), 0.75, delta=0.01)
         self.assertEqual(set(busy()), {"silent"})
 
         # What nobody tells any more is no estimate.
@@ -137,7 +145,7 @@ class DevicePluginTest(unittest.TestCase):
         wait_for("the estimate to end", lambda: not busy())
         self.plugin.start(source=nvml, SYNERGY_FAKE_NVML_UTILIZATION="75")
         again = wait_for("it to go on", busy)
-        self.assertGreaterEqual(again["silent"], last)
+        self.assertGreaterEqual(again["silent"], last[3])
 
     def test_an_unhealthy_gpu_leaves_allocatable_and_comes_back(self):
         for unhealthy, expected in (([3], GPUS - 1), ([], GPUS)):
@@ -163,9 +171,9 @@ class DevicePluginTest(unittest.TestCase):
         self.plugin.write(gpus=GPUS, unhealthy=[0, 1])
         wait_for("the annotation to tell of bad health", lambda: told(GPUS, GPUS - 2))
 
-    def test_two_hundred_pods_leak_nothing(self):
+    def test_many_pods_leak_nothing(self):
         before = self.plugin.process_facts()
-        names = [f"short-{number:03}" for number in range(200)]
+        names = [f"short-{number:03}" for number in range(PODS)]
         self.cluster.create(*[gpu_pod(name, 1, TELL) for name in names])
         wait_for("all pods to succeed",
                  lambda: set(self.phases().values()) <= {"Succeeded", "Failed"}, 600)
@@ -174,8 +182,8 @@ class DevicePluginTest(unittest.TestCase):
         wait_for("no device to be allocated", lambda: not self.owners())
         after = self.plugin.process_facts()
         print(f"before {before}, after {after}")
-        self.assertLessEqual(after["files"], before["files"] + 4)
-        self.assertLessEqual(after["threads"], before["threads"] + 4)
+        self.assertLessEqual(after["files"], before["files"] + LEFT_OVER)
+        self.assertLessEqual(after["threads"], before["threads"] + LEFT_OVER)
         self.cluster.create(gpu_pod("all", GPUS))
         self.await_phase("Running", "all")
         self.assertEqual(len(set(self.devices_of("all"))), GPUS)
@@ -184,11 +192,11 @@ class DevicePluginTest(unittest.TestCase):
         status = self.cluster.get("pod", name)["status"]["containerStatuses"][0]
         return status["containerID"], status["restartCount"]
 
-    def test_ten_restarts_of_the_kubelet_during_allocations(self):
+    def test_restarts_of_the_kubelet_during_allocations(self):
         self.cluster.create(gpu_pod("long", 2))
         self.await_phase("Running", "long")
         identity, devices = self.identity("long"), set(self.devices_of("long"))
-        for number in range(10):
+        for number in range(RESTARTS):
             # Not awaited: the restart comes while it is bound, admitted or started.
             self.cluster.create(gpu_pod(f"during-{number}", 1))
             before = self.plugin.registrations()
@@ -253,4 +261,4 @@ class DevicePluginTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    failures.main()

@@ -1,11 +1,9 @@
-"""Elastic Jobs in a queue of Kueue's (docs/optimus.md): trainings that are faster the more workers they have, and who watches them."""
+"""Elastic Jobs in a queue of Kueue's (docs/optimus.md): trainings that are faster the more workers they have, and what size they are."""
 
 import collections
-import contextlib
-import threading
 
+import queues
 import turns
-from cluster import GPU
 from queues import QUEUE
 
 LEAST, MOST = "synergy.io/min-workers", "synergy.io/max-workers"
@@ -34,35 +32,21 @@ def training(name, queue, workers, iterations, folder, step, exchange=2, most=4,
     return elastic(name, queue, workers, template, most=most, **wanted)
 
 
-class Watcher:
-    """What a queue looks like, many times a second."""
+class Watcher(queues.Watcher):
+    """With the sizes of Jobs, too."""
 
     def __init__(self, cluster, queue):
-        self.cluster, self.queue = cluster, queue
-        self.most = self.looks = 0  # GPUs that were admitted at once
+        super().__init__(cluster, queue)
         self.sizes = collections.defaultdict(list)  # of each Job, as they came
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.look, daemon=True)
-
-    def look(self):
-        while not self.ended.wait(0.05):
-            with contextlib.suppress(AssertionError):
-                admitted = 0
-                for item in self.cluster.get("workloads")["items"]:
-                    if item["spec"]["queueName"] != self.queue:
-                        continue
-                    for given in item.get("status", {}).get("admission", {}).get("podSetAssignments", []):
-                        admitted += int(given.get("resourceUsage", {}).get(GPU, 0))
-                self.most, self.looks = max(self.most, admitted), self.looks + 1
-                for item in self.cluster.get("jobs")["items"]:
-                    sizes = self.sizes[item["metadata"]["name"]]
-                    if sizes[-1:] != [item["spec"]["parallelism"]]:
-                        sizes.append(item["spec"]["parallelism"])
 
     def __enter__(self):
-        self.thread.start()
-        return self
+        self.watch("jobs")
+        return super().__enter__()
 
-    def __exit__(self, *_):
-        self.ended.set()
-        self.thread.join()
+    def look(self):
+        self.sizes.clear()
+        for _, _, item in self.watches["jobs"].until_now():
+            sizes = self.sizes[item["metadata"]["name"]]
+            if sizes[-1:] != [item["spec"]["parallelism"]]:
+                sizes.append(item["spec"]["parallelism"])
+        return super().look()

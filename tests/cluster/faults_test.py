@@ -1,9 +1,15 @@
 """What happens to pods when parts go away, on a real control plane."""
 
+import os
 import signal
+import ssl
 import unittest
+import urllib.request
 
-from cluster import ClusterTest, pod, wait_for
+import failures
+import tiers
+from api import PODS, ApiError
+from cluster import ClusterTest, metric, pod, wait_for
 from invariants import Invariants
 
 
@@ -11,62 +17,94 @@ class FaultsTest(ClusterTest):
     def setUp(self):
         super().setUp()
         self.invariants = Invariants()
+        self.names = []
 
     def submit(self, count):
-        self.names = [f"job-{number:03}" for number in range(count)]
-        self.cluster.create(*[pod(name, 1, "1", "20G") for name in self.names])
+        names = [f"job-{len(self.names) + number:03}" for number in range(count)]
+        self.names += names
+        self.cluster.create(*[pod(name, 1, "1", "20G") for name in names])
+
+    def submit_half_bound(self, count):
+        """Some are bound, and half of them wait for an extender that is frozen."""
+        self.submit(count // 2)
+        wait_for("some pods to be bound", lambda: self.check() >= 1)
+        self.extender.process.send_signal(signal.SIGSTOP)
+        self.submit(count // 2)
+
+    def look(self):
+        """Nodes and pods; waits for an API server that is still coming back."""
+        def answer():
+            try:
+                return self.cluster.api.items("/api/v1/nodes"), self.cluster.api.items(PODS)
+            except ApiError as error:
+                if error.status not in (0, 429, 500, 503, 504):
+                    raise
+                return None
+        return wait_for("an answer of the API server", answer)
 
     def check(self):
-        items = self.cluster.get("nodes,pods")["items"]
-        pods = [i for i in items if i["kind"] == "Pod"]
-        self.assertEqual([], self.invariants.check([i for i in items if i["kind"] == "Node"], pods))
+        nodes, pods = self.look()
+        self.assertEqual([], self.invariants.check(nodes, pods))
         self.assertEqual(sorted(p["metadata"]["name"] for p in pods), self.names, "no pod may be lost")
         return sum(bool(p["spec"].get("nodeName")) for p in pods)
 
     def all_bound(self):
         return self.check() == len(self.names)
 
-    def test_placements_go_on_after_the_api_server_was_away_for_ten_seconds(self):
-        self.submit(200)
-        wait_for("some pods to be bound", lambda: self.check() >= 20)
+    def test_placements_go_on_after_the_api_server_was_away(self):
+        self.submit_half_bound(60)
         self.cluster.script("stop", "kube-apiserver", "KILL")
-        # Ten seconds of absence are what is tested here, not a wait for something.
-        signal.sigtimedwait([], 10)
+        self.extender.process.send_signal(signal.SIGCONT)
+        # It takes some seconds until it is back.
         self.cluster.script("start", "kube-apiserver")
         wait_for("all pods to be bound", self.all_bound, 120)
         wait_for("nothing to be in doubt", lambda: self.extender.metric("synergy_extender_assumed_pods") == 0)
 
     def test_the_watches_survive_a_restart_of_etcd(self):
-        self.submit(50)
-        wait_for("some pods to be bound", lambda: self.check() >= 5)
-        self.cluster.script("restart", "etcd", "KILL")
+        self.submit_half_bound(40)
+        self.cluster.script("stop", "etcd", "KILL")
+        self.extender.process.send_signal(signal.SIGCONT)
+        self.cluster.script("start", "etcd")
         wait_for("all pods to be bound", self.all_bound, 120)
 
     def test_a_kill_between_assume_and_bind_loses_nothing(self):
         # The API server is frozen, so the extender's POST hangs between assume and the answer: then the extender dies.
         # The extender is frozen too while the pods arrive, or a fast machine would have bound them all before the freeze.
-        api_server = self.process_of("kube-apiserver")
-        self.addCleanup(api_server.send, signal.SIGCONT)
-        self.names = []
-        for part in range(3):
+        self.addCleanup(self.signal, "kube-apiserver", signal.SIGCONT)
+        for _ in range(3 if tiers.IS_LONG else 1):
             self.extender.process.send_signal(signal.SIGSTOP)
-            names = [f"job-{part}-{number:02}" for number in range(10)]
-            self.cluster.create(*[pod(name, 1, "1", "20G") for name in names])
-            self.names += names
-            # The pods' watch events reach kube-scheduler and the extender's socket.
-            signal.sigtimedwait([], 1)
-            api_server.send(signal.SIGSTOP)
+            self.submit(10)
+            # The API server tells all that watch of one change before it tells them of the next.
+            # The first of them is on its way to the extender.
+            wait_for("kube-scheduler to know them", lambda: self.pending() >= 9)
+            self.signal("kube-apiserver", signal.SIGSTOP)
             self.extender.process.send_signal(signal.SIGCONT)
             wait_for("a bind under way", lambda: self.extender.metric("synergy_extender_assumed_pods") >= 1)
             self.extender.end(signal.SIGKILL)
-            api_server.send(signal.SIGCONT)
+            self.signal("kube-apiserver", signal.SIGCONT)
             self.extender.start()
             self.check()
-        wait_for("all pods to be bound", self.all_bound, 120)
+            wait_for("all pods to be bound", self.all_bound, 120)
+
+    def pending(self):
+        """How many pods kube-scheduler has in its queues."""
+        text = self.scheduler_metrics()
+        return sum(metric(text, f'scheduler_pending_pods{{queue="{queue}"}}') for queue in ("active", "backoff", "unschedulable"))
+
+    def scheduler_metrics(self):
+        """Of synergy-scheduler, which has a certificate of its own making, and takes the administrator's."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        pki = self.cluster.state / "pki"
+        context.load_cert_chain(pki / "admin.crt", pki / "admin.key")
+        port = 16460 + 100 * int(self.cluster.instance())
+        with urllib.request.urlopen(f"https://127.0.0.1:{port}/metrics", timeout=10, context=context) as answer:
+            return answer.read().decode()
 
     def test_kills_at_random_moments_lose_nothing(self):
-        self.submit(120)
-        for bound in range(0, 100, 20):
+        count, step = (120, 20) if tiers.IS_LONG else (60, 15)
+        self.submit(count)
+        for bound in range(0, count - step, step):
             wait_for(f"{bound} pods to be bound", lambda bound=bound: self.check() > bound)
             self.extender.end(signal.SIGKILL)
             self.check()
@@ -82,19 +120,9 @@ class FaultsTest(ClusterTest):
         self.extender.start()
         wait_for("our pod to be bound", self.all_bound)
 
-    def process_of(self, component):
-        pid = int((self.cluster.state / "pids" / component).read_text(encoding="utf-8").split()[0])
-        return Process(pid)
-
-
-class Process:
-    def __init__(self, pid):
-        self.pid = pid
-
-    def send(self, what):
-        import os
-        os.kill(self.pid, what)
+    def signal(self, component, what):
+        os.kill(int((self.cluster.state / "pids" / component).read_text(encoding="utf-8").split()[0]), what)
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    failures.main()

@@ -40,13 +40,14 @@ def pod(name, profile_name, annotations=None, **spec):
 class FungibleTest(ClusterTest):
     """A test with the shared cluster, an extender, the controller, and the two profiles."""
 
+    controller = {}  # sections of the controller's configuration
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.cluster.script("start", "synergy-controller")
-        cls.addClassCleanup(cls.cluster.script, "stop", "synergy-controller")
+        cls.enterClassContext(cls.cluster.controller(**cls.controller))
         cls.cluster.create(SENSITIVE, INSENSITIVE)
-        cls.addClassCleanup(cls.cluster.kubectl, "delete", "trainingprofiles", "--all")
+        cls.addClassCleanup(cls.cluster.delete, "trainingprofiles")
         for name in ("sensitive", "insensitive"):
             wait_for(f"profile {name} to be judged",
                      lambda name=name: cls.cluster.get("trainingprofile", name).get("status", {}).get("demand"))

@@ -43,7 +43,7 @@ class GangRace:
         return [sum(pod_name.startswith(name + "-") for pod_name in bound) for name in names]
 
     def delete(self, *pods):
-        self.cluster.kubectl("delete", "pod", *pods, "--force", "--grace-period=0", "--wait=false")
+        self.cluster.delete("pod", *pods)
 
     def delete_gang(self, name, size=SIZE):
         self.delete(*[f"{name}-{number}" for number in range(size)])
@@ -60,10 +60,10 @@ class GangRace:
 
     def lose_one(self, gangs):
         """A member of one of them is deleted, whatever it is doing, and comes again."""
-        time.sleep(self.chance.uniform(0, 2))
+        time.sleep(self.chance.uniform(0, 1))
         member = self.chance.choice(self.chance.choice(gangs))
         self.delete(member["metadata"]["name"])
-        time.sleep(self.chance.uniform(0, 1))
+        time.sleep(self.chance.uniform(0, 0.5))
         self.cluster.create(member)
         self.lost += 1
 

@@ -32,7 +32,7 @@ def is_known(status):
     return odd_trainers.is_concluded(ODD, status) and all(point["certainty"] != "guess" for point in status["points"])
 
 
-def train(cluster, seconds):
+def train(cluster, seconds, reference):
     """Watches them until all that they can be given is measured: ({pod: its facts}, seconds below a floor)."""
     folder = pathlib.Path(cluster.folder) / "meeting"
     folder.mkdir(exist_ok=True)
@@ -42,6 +42,7 @@ def train(cluster, seconds):
     began, floors = time.time(), blind.Floors(cluster)
     while time.time() - began < seconds:
         floors.look()
+        reference.look()
         if is_known(blind.measured(cluster).get("ranks")):
             break
         time.sleep(1)

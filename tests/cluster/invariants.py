@@ -84,7 +84,7 @@ class IdleGpus:
     """GPUs that stay free while a pod waits that could have them, if everybody on the node were cut to the floor."""
 
     def __init__(self, limit):
-        self.limit = limit  # seconds for which that may be so, since room takes time to be made
+        self.limit = limit  # for how long that may be so, since room takes time to be made
         self.since = {}  # node -> (the pods there, when that was first so)
         self.longest = 0.0
 
@@ -114,7 +114,7 @@ class IdleGpus:
             idle = now - self.since[name][1]
             self.longest = max(self.longest, idle)
             if idle > self.limit:
-                violations.append(f"{name} has had GPUs free for {idle:.0f} s that pods wait for although room can be made")
+                violations.append(f"{name} has had GPUs free for {idle:.0f} looks that pods wait for although room can be made")
         return violations
 
     @staticmethod

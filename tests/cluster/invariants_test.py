@@ -62,7 +62,7 @@ class IdleGpusTest(unittest.TestCase):
         return found
 
     def test_a_pod_for_which_a_peer_could_make_room_may_not_wait(self):
-        self.assertEqual(["n has had GPUs free for 61 s that pods wait for although room can be made"],
+        self.assertEqual(["n has had GPUs free for 61 looks that pods wait for although room can be made"],
                          self.longest(managed("a", "n", "4"), managed("b", None, "1")))
 
     def test_where_pods_come_and_go_none_of_them_has_to_be_the_next(self):

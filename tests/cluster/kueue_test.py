@@ -3,31 +3,26 @@ their containers change; pods of Jobs that it manages are like all others; Round
 simulated node; and trainings that write checkpoints take turns on a real one."""
 
 import json
-import os
-import pathlib
 import re
 import shutil
-import subprocess
 import time
-import unittest
-import urllib.request
 
+import failures
 import fungible
 import queues
-import trainers
+import tiers
 import turns
-from cluster import GPU, Extender, own_cluster, wait_for
+from cluster import GPU, wait_for
 from fungible import INSENSITIVE, SENSITIVE
 from queues import CLASS, QUEUE
 
-INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "10"))
 MANAGED = "kueue.x-k8s.io/managed"
 SHARE = "3"  # CPU of a node for each of its GPUs
-WATCHED = 30  # seconds
-ROUND = 8  # seconds
+ROUND = 3  # seconds
 ROUNDS = "synergy.io/rounds"
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
 REAL_GPUS = 2
+REAL_ROUND = 8  # seconds, where rounds begin by themselves: containers take some of them to start
 TEAM = 10  # the value of a class of priority
 SAVES = fungible.profile("saves", (1, 1), (3, 3))
 SAVES["spec"]["checkpoints"] = True
@@ -56,25 +51,10 @@ def cpu(item):
     return item["spec"]["containers"][0]["resources"]["requests"]["cpu"]
 
 
-class KueueTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "kueue"
-        cls.cluster = cls.enterClassContext(own_cluster(
-            folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "1", "--controller", os.environ["SYNERGY_BIN"], "--agents", "--kueue"))
-        trainers.load_image(cls.cluster)
-        trainers.advertise_gpus(cls.cluster, REAL_GPUS)
-        cls.cluster.create(queues.FLAVOR, *queues.queue("queue"), *queues.of_turns("turns", 1), *queues.of_turns("two", 2),
-                           *queues.of_turns("real", REAL_GPUS),
-                           queues.priority_class("team", TEAM), SENSITIVE, SAVES, turns.PROFILE)
-        wait_for("the profile to be judged", lambda: cls.cluster.get("tp", "sensitive").get("status", {}).get("demand"))
-        cls.extender = Extender(cls.cluster)
-        cls.extender.start()
-        cls.addClassCleanup(cls.extender.log.close)
-        cls.addClassCleanup(cls.extender.end)
-
-    def setUp(self):
-        self.addCleanup(self.cluster.clear)
+class KueueTest(queues.QueueTest):
+    gpus = REAL_GPUS
+    objects = (queues.FLAVOR, *queues.queue("queue"), *queues.of_turns("turns", 1), *queues.of_turns("two", 2), *queues.of_turns("real", REAL_GPUS),
+               queues.priority_class("team", TEAM), SENSITIVE, SAVES, turns.PROFILE)
 
     def pod(self, name):
         return self.cluster.get("pod", name)
@@ -87,11 +67,13 @@ class KueueTest(unittest.TestCase):
 
         return wait_for(f"{', '.join(names)} to run", all_run)
 
-    def let_go_of(self, name):
-        self.cluster.kubectl("delete", "pod", name, "--force", "--grace-period=0")
-
     def has(self, name, amount):
         wait_for(f"{name} to have {amount} CPU", lambda: cpu(self.pod(name)) == amount)
+
+    def await_divisions(self):
+        """Until the tuner has begun and ended one of every node."""
+        before = self.metric("synergy_tuner_rounds_total")
+        wait_for("the node to be divided again", lambda: self.metric("synergy_tuner_rounds_total") >= before + 2)
 
     def counted(self, item):
         """What Kueue has admitted the pod or Job for."""
@@ -113,25 +95,26 @@ class KueueTest(unittest.TestCase):
         self.running("filler")
         self.cluster.create(fungible.pod("ours", "sensitive"))
         self.assertEqual(cpu(self.running("ours")["ours"]), SHARE)
-        self.let_go_of("filler")
+        self.cluster.delete("pod", "filler")
         self.has("ours", "9")
-        time.sleep(WATCHED)
+        self.await_divisions()
         after = self.pod("kueues")
         self.assertEqual((after["metadata"]["uid"], cpu(after), after["metadata"].get("deletionTimestamp")), (item["metadata"]["uid"], SHARE, None))
         # What it is spared.
         self.cluster.kubectl("patch", "pod", "kueues", "--subresource", "resize", "--patch",
                              json.dumps({"spec": {"containers": [{"name": "train", "resources": {"requests": {"cpu": "4"}}}]}}))
         wait_for("Kueue to delete it", lambda: "kueues" not in self.cluster.pods())
-        self.assertIn("No matching Workload", " ".join(self.cluster.events("kueues")))
+        wait_for("Kueue to say why", lambda: "No matching Workload" in " ".join(self.cluster.events("kueues")))
 
     def test_a_profile_that_comes_while_a_single_pod_waits_changes_nothing(self):
         self.cluster.create(filler("22"))
         self.running("filler")
         self.cluster.create(queued(fungible.pod("kueues", "insensitive")))
         wait_for("Kueue to let it go", lambda: not self.pod("kueues")["spec"].get("schedulingGates"))
-        self.cluster.create(fungible.pod("ours", "insensitive"), INSENSITIVE)
+        self.create(INSENSITIVE)
+        self.cluster.create(fungible.pod("ours", "insensitive"))
         self.assertEqual(cpu(self.running("ours")["kueues"]), SHARE)
-        self.let_go_of("filler")
+        self.cluster.delete("pod", "filler")
         item = self.running("kueues")["kueues"]
         self.assertEqual(cpu(item), SHARE)
         self.assertEqual(self.counted(item)["cpu"], SHARE)
@@ -142,31 +125,18 @@ class KueueTest(unittest.TestCase):
                "spec": {"template": {"metadata": {"labels": template["metadata"]["labels"]}, "spec": template["spec"]}}}
         self.cluster.create(filler("21"))
         self.running("filler")
-        self.cluster.create(job)
-        self.addCleanup(self.cluster.kubectl, "delete", "job", "train")
+        self.create(job)
         name = wait_for("the job's pod", lambda: set(self.cluster.pods()) - {"filler"}).pop()
         item = self.running(name)[name]
         self.assertNotIn(MANAGED, item["metadata"]["labels"])
         self.assertEqual(cpu(item), SHARE)
-        self.let_go_of("filler")
+        self.cluster.delete("pod", "filler")
         self.has(name, "9")
-        time.sleep(5)
+        self.await_divisions()
         self.assertEqual(self.pod(name)["metadata"]["uid"], item["metadata"]["uid"])
         job = self.cluster.get("job", "train")
         self.assertFalse(job["spec"]["suspend"])
         self.assertEqual(self.counted(job), {GPU: "1"})
-
-    def take_turns(self, *jobs):
-        """Has the jobs in a queue whose only GPU goes to whoever has had least."""
-        self.cluster.create(queues.round_policy("turns", "las", ROUND), *jobs)
-        for job in jobs:
-            self.addCleanup(self.cluster.kubectl, "delete", "job", job["metadata"]["name"])
-        self.addCleanup(self.cluster.kubectl, "delete", "roundpolicy", "turns", "--ignore-not-found")
-
-    def workloads(self, queue="turns"):
-        """Those that take turns, by the name of their Jobs."""
-        return {item["metadata"]["ownerReferences"][0]["name"]: item for item in self.cluster.get("workloads")["items"]
-                if item["spec"]["queueName"] == queue}
 
     def on_turn(self, queue="turns"):
         """The Jobs that are not suspended."""
@@ -174,15 +144,10 @@ class KueueTest(unittest.TestCase):
                 if item["metadata"]["labels"][QUEUE] == queue and not item["spec"]["suspend"]}
 
     def await_turn(self, name):
-        wait_for(f"{name} to have its turn", lambda: self.on_turn() == {name}, 4 * ROUND + 30)
+        wait_for(f"{name} to have its turn", lambda: self.on_turn() == {name})
 
-    def synergy(self, *arguments):
-        done = subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments, "--output", "json"],
-                              env=self.cluster.environment, check=True, capture_output=True)
-        return json.loads(done.stdout)
-
-    def priorities(self, queue="turns"):
-        return {name: item["spec"].get("priority", 0) for name, item in self.workloads(queue).items()}
+    def watcher(self, queue="turns"):
+        return queues.Watcher(self.cluster, queue)
 
     def test_jobs_that_checkpoint_take_turns_and_have_their_priorities_back(self):
         jobs = [training("a", CHECKPOINTS), training("b", {})]
@@ -190,90 +155,107 @@ class KueueTest(unittest.TestCase):
         jobs[1]["spec"]["template"]["metadata"]["labels"] = {"synergy.io/profile": SAVES["metadata"]["name"]}
         for job in jobs:
             job["metadata"]["labels"][CLASS] = "team"
-        self.take_turns(*jobs)
-        for name in ("b", "a", "b"):
-            self.await_turn(name)
-            self.assertEqual(self.priorities()[name], TEAM + 1)
-        had = {name: json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0) for name, item in self.workloads().items()}
-        self.assertGreater(had["a"], 0)
+        with self.watcher() as watcher:
+            self.create(queues.round_policy("turns", "las", ROUND), *jobs)
+            wait_for("both to have had two turns", lambda: min(watcher.look().turns[name] for name in "ab") >= 2)
+            # Whose turn it is stays so while the figures are compared.
+            self.begin_round("turns")
+            holder = wait_for("one to have its turn, and to be protected", lambda: next(
+                (name for name in "ab" if self.on_turn() == {name} and self.priorities("turns") == dict.fromkeys("ab", TEAM) | {name: TEAM + 1}), None))
+        other = "b" if holder == "a" else "a"
+        self.assertEqual(watcher.most, 1)
+        self.assertEqual(watcher.holders[-1], {holder})
+        had = {name: json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0) for name, item in self.workloads("turns").items()}
+        self.assertGreater(min(had.values()), 0)
         # Who has its turn, who is next, and what both have waited for.
-        shown = self.synergy("queue", "turns")[0]
-        self.assertEqual([(item["job"], item["band"], item["place"]) for item in shown["workloads"]], [("b", "runs", None), ("a", "next", 1)])
-        told = self.synergy("explain", "job", "a")
+        shown = self.told("queue", "turns")[0]
+        self.assertEqual([(item["job"], item["band"], item["place"]) for item in shown["workloads"]], [(holder, "runs", None), (other, "next", 1)])
+        told = wait_for("its lost turn to be told", lambda: (told := self.told("explain", "job", other))
+                        and any(event["reason"] == "SynergyTurnLost" for event in told["events"]) and told)
         self.assertEqual((told["job"]["state"], told["job"]["why"]), ("waits", "it is next when GPUs become free"))
-        self.assertGreaterEqual(told["job"]["service"]["attainedGpuSeconds"], had["a"])
-        # The first as well, where it was given its turn before it had to leave it.
-        self.assertIn(told["job"]["service"]["lostTurns"], (1, 2))
+        self.assertGreaterEqual(told["job"]["service"]["attainedGpuSeconds"], had[other])
+        # The first turn does not count where the other job was chosen before the first one had run.
+        self.assertIn(told["job"]["service"]["lostTurns"], (watcher.turns[other] - 1, watcher.turns[other]))
         self.assertGreater(told["job"]["service"]["fairShareDelaySeconds"], 1)
         lost = [event["message"] for event in told["events"] if event["reason"] == "SynergyTurnLost"]
-        self.assertIn("its turn goes to b; it had 1 GPUs for ", lost[0])
+        self.assertIn(f"its turn goes to {holder}; it had 1 GPUs for ", lost[0])
         status = self.cluster.get("roundpolicy", "turns")["status"]
         self.assertEqual([(entry["type"], entry["status"]) for entry in status["conditions"]], [("Ready", "True")])
         self.assertEqual([(entry["name"], entry["gpus"]) for entry in status["queues"]], [("turns", 1)])
         # Nobody decides: who has its turn keeps it, for as long as it takes.
-        self.addCleanup(self.cluster.script, "start", "synergy-controller")
-        self.cluster.script("stop", "synergy-controller", "KILL")
-        holder = self.on_turn()
-        for _ in range(2 * ROUND):
-            time.sleep(1)
-            self.assertEqual(self.on_turn(), holder, "somebody was suspended though nobody knows whose turn it is")
-        self.cluster.script("start", "synergy-controller")
-        self.await_turn(*({"a", "b"} - holder))
+        self.stop_controller()
+        self.cluster.patch("roundpolicy", "turns", {"spec": {"roundSeconds": ROUND}})
+        with self.watcher() as watcher:
+            time.sleep(2 * ROUND)
+        self.assertEqual(watcher.turns, {holder: 1}, "somebody was suspended though nobody knows whose turn it is")
+        self.start_controller()
+        self.await_turn(other)
         # What they have had is not forgotten.
-        for name, item in self.workloads().items():
+        for name, item in self.workloads("turns").items():
             self.assertGreaterEqual(json.loads(item["metadata"]["annotations"][ROUNDS]).get("served", 0), had[name])
-        self.cluster.kubectl("delete", "roundpolicy", "turns")
-        wait_for("the priorities to come back", lambda: self.priorities() == {"a": TEAM, "b": TEAM})
-        holder = self.on_turn()
-        for item in self.workloads().values():
-            self.assertNotIn(ROUNDS, item["metadata"].get("annotations", {}))
-        time.sleep(ROUND)
-        self.assertEqual(self.on_turn(), holder)
+        self.begin_round("turns")
+        self.cluster.delete("roundpolicy", "turns")
+        wait_for("the priorities to come back", lambda: self.priorities("turns") == {"a": TEAM, "b": TEAM})
+        holder = min(self.on_turn())
+        with self.watcher() as watcher:
+            for item in self.workloads("turns").values():
+                self.assertNotIn(ROUNDS, item["metadata"].get("annotations", {}))
+            time.sleep(ROUND)
+        self.assertEqual(watcher.turns, {holder: 1})
 
     def test_a_job_that_does_not_checkpoint_and_a_plain_pod_run_to_their_end(self):
         # Kueue does not suspend pods, it deletes them.
         plain = queued(fungible.pod("plain", "sensitive", CHECKPOINTS), "two")
-        self.cluster.create(queues.round_policy("two", "las", ROUND), training("stays", {}, "two"), plain)
-        for kind, name in (("job", "stays"), ("job", "later"), ("roundpolicy", "two")):
-            self.addCleanup(self.cluster.kubectl, "delete", kind, name, "--ignore-not-found")
+        self.create(queues.round_policy("two", "las", ROUND), training("stays", {}, "two"), plain)
         self.running("plain")
         wait_for("the job to have its turn", lambda: self.on_turn("two") == {"stays"})
         uid = self.pod("plain")["metadata"]["uid"]
-        self.cluster.create(training("later", CHECKPOINTS, "two"))
+        self.create(training("later", CHECKPOINTS, "two"))
         wait_for("all to be known", lambda: self.priorities("two") == {"stays": 1, "plain": 1, "later": 0})
-        for _ in range(2 * ROUND):
-            time.sleep(1)
-            self.assertEqual(self.on_turn("two"), {"stays"})
+        with self.watcher("two") as watcher:
+            # By the controller's own account, which looks once a second.
+            waited = 'synergy_rounds_delay_seconds_total{cluster_queue="two",delay="fair_share"}'
+            before = self.metric(waited)
+            wait_for("two rounds to pass", lambda: self.metric(waited) >= before + 2 * ROUND)
             self.assertEqual((uid, "Running"), (self.pod("plain")["metadata"]["uid"], self.pod("plain")["status"]["phase"]))
+        self.assertIn({"stays", "plain"}, watcher.holders)
+        self.assertEqual(watcher.turns, {"stays": 1, "plain": 1})
 
     def test_a_job_that_has_quota_and_finds_no_node_is_told_so(self):
-        self.take_turns(training("nowhere", {}, nodeSelector={"no": "such-node"}))
+        self.create(queues.round_policy("turns", "las", ROUND), training("nowhere", {}, nodeSelector={"no": "such-node"}))
         self.await_turn("nowhere")
-        delayed = wait_for("its wait to count", lambda: (told := self.synergy("explain", "job", "nowhere")["job"])
-                           and (told["service"] or {}).get("fragmentationDelaySeconds", 0) > 2 and told)
-        self.assertEqual((delayed["state"], delayed["band"]), ("unplaced", "runs"))
-        self.assertEqual(delayed["podsWithoutNode"], list(self.cluster.pods()))
-        self.assertLess(delayed["service"]["fairShareDelaySeconds"], delayed["service"]["fragmentationDelaySeconds"] + 10)
 
-    def train(self, order, **work):
-        """Creates real trainings with so many seconds of work, as a round begins, in a queue of two GPUs; returns their folder and when."""
-        folder = self.cluster.folder / "checkpoints" / order
+        before = []
+
+        def goes_on():
+            """Whether one of its waits has gone on since the look before, and the other one has not."""
+            told = self.told("explain", "job", "nowhere")["job"]
+            service = told["service"] or {}
+            waits = [service.get(name, 0) for name in ("fairShareDelaySeconds", "fragmentationDelaySeconds")]
+            before.append(waits)
+            return len(before) > 1 and before[-2][1] > 0 and waits[1] > before[-2][1] and waits[0] == before[-2][0] and told
+
+        told = wait_for("its wait for a node to count, and no other one", goes_on)
+        self.assertEqual((told["state"], told["band"]), ("unplaced", "runs"))
+        self.assertEqual(told["podsWithoutNode"], list(self.cluster.pods()))
+
+    def train(self, **work):
+        """Creates real trainings with so many seconds of work, in a queue of two GPUs; returns their folder."""
+        folder = self.cluster.folder / "checkpoints"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        wait_for("the queue to be empty", lambda: not any(item["spec"]["queueName"] == "real" for item in self.cluster.get("workloads")["items"]))
-        self.cluster.create(queues.round_policy("real", order, ROUND))
-        self.addCleanup(self.cluster.kubectl, "delete", "roundpolicy", "real")
-        time.sleep(ROUND - time.time() % ROUND)
-        for name, seconds in work.items():
-            self.cluster.create(turns.training(name, "real", seconds, folder))
-            self.addCleanup(self.cluster.kubectl, "delete", "job", name)
-        return folder, time.time()
+        self.create(*(turns.training(name, "real", seconds, folder) for name, seconds in work.items()))
+        return folder
 
+    @tiers.long  # training_operators_test.py has the same with a JobSet among them
     def test_trainings_on_a_real_node_take_turns_lose_nothing_and_all_finish(self):
         # Three rounds each: in the second one, or the third, each of the first two has had more than another one.
-        seconds = 3 * ROUND
+        seconds = 3 * REAL_ROUND
         work = dict.fromkeys("abc", seconds)
-        folder, created = self.train("las", **work)
+        self.create(queues.round_policy("real", "las", REAL_ROUND))
+        time.sleep(REAL_ROUND - time.time() % REAL_ROUND)
+        created = time.time()
+        folder = self.train(**work)
         real = wait_for("all to finish", lambda: turns.all_completed(self.cluster, work), 240)
         histories = [turns.runs(folder, name) for name in work]
         for history in histories:
@@ -282,31 +264,31 @@ class KueueTest(unittest.TestCase):
         # Who came last did not wait for another one's end, and more than one was interrupted.
         self.assertLess(max(history[0][0][0] for history in histories), min(history[-1][1][-1][0] for history in histories))
         self.assertGreaterEqual(sum(map(len, histories)), len(work) + 2)
-        times, cost = turns.beside_simulator(self.cluster.folder, histories, real.values(), work.values(), created, REAL_GPUS, "las", ROUND)
+        times, cost = turns.beside_simulator(self.cluster.folder, histories, real.values(), work.values(), created, REAL_GPUS, "las", REAL_ROUND)
         print(f"completion times under las, and by the simulator (a start costs {cost:.1f} s): {times}", flush=True)
 
     def knows_its_end(self, name):
         """Whether the controller has heard from the node, for some seconds, how long it still needs."""
-        with urllib.request.urlopen(self.cluster.environment["SYNERGY_CONTROLLER_URL"] + "/progress", timeout=10) as answer:
-            pods = json.load(answer).get("pods") or []
         return any(pod["name"].startswith(name + "-") and pod.get("remaining") and pod["iteration"] >= 5 * turns.PER_SECOND
-                   for pod in pods)
+                   for pod in self.progress())
 
     def test_the_shortest_training_on_a_real_node_takes_a_turn_and_finishes_first(self):
-        folder, _ = self.train("srtf", short=25, long=300)
+        self.order("real", "srtf")
+        folder = self.train(short=25, long=300)
         wait_for("both to be known", lambda: self.knows_its_end("short") and self.knows_its_end("long"))
         # Its user stops the short one, and another one takes its GPU.
-        workload = next(item["metadata"]["name"] for item in self.cluster.get("workloads")["items"]
-                        if item["metadata"]["ownerReferences"][0]["name"] == "short")
-        self.cluster.kubectl("patch", "workload", workload, "--type", "merge", "--patch", '{"spec": {"active": false}}')
-        self.cluster.create(turns.training("later", "real", 300, folder))
-        self.addCleanup(self.cluster.kubectl, "delete", "job", "later")
+        workload = self.workload("short")["metadata"]["name"]
+        self.cluster.patch("workload", workload, {"spec": {"active": False}})
+        self.create(turns.training("later", "real", 300, folder))
         wait_for("the other one to be known", lambda: self.knows_its_end("later"))
-        self.cluster.kubectl("patch", "workload", workload, "--type", "merge", "--patch", '{"spec": {"active": true}}')
+        self.cluster.patch("workload", workload, {"spec": {"active": True}})
+        self.await_ordered("real", 3)
+        self.by_a_round("real", "the short one to have its turn", lambda: not self.cluster.get("job", "short")["spec"]["suspend"])
         wait_for("the short one to finish", lambda: turns.all_completed(self.cluster, ["short"]), 120)
         self.assertEqual(turns.lost_iterations(turns.runs(folder, "short")), [0])
         # By its log, too.
-        again = [int(count) for message in self.cluster.events("short") for count in re.findall(r": (\d+) iterations are done again", message)]
+        again = wait_for("it to be told", lambda: [int(count) for message in self.cluster.events("short")
+                                                   for count in re.findall(r": (\d+) iterations are done again", message)])
         self.assertEqual(again, [0])
         # One of the long ones gave way, and goes on where it was.
         long = [turns.runs(folder, name) for name in ("long", "later")]
@@ -318,4 +300,4 @@ class KueueTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    failures.main()

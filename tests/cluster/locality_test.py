@@ -6,37 +6,37 @@ Three nodes, a in one rack, b and c in another, each with a pod on half of its G
 import datetime
 import re
 import signal
+import time
 import unittest
 
+import failures
 from cluster import ClusterTest, pod, wait_for
 from gangs_test import gang, on
 
 HALF = 4  # GPUs
 PART = {"synergy.test/part": "locality"}
 RACK = "synergy.test/rack"
-WAIT = 8  # seconds, for each tier
+WAIT = 5  # seconds, for each tier, where waits are to end by themselves
 UNTIL = re.compile(r"waits for room within one (node|rack) until ([0-9T:.-]+)Z")
 
 
 def moment(text):
-    return datetime.datetime.fromisoformat(text.rstrip("Z")).timestamp()
+    return datetime.datetime.fromisoformat(text.rstrip("Z") + "+00:00").timestamp()
 
 
-class LocalityTest(ClusterTest):
-    settings = f"locality: {{nodeWait: {WAIT}s, rackWait: {WAIT}s, rackLabel: {RACK}}}\n"
+def waiting(seconds):
+    return f"locality: {{nodeWait: {seconds}s, rackWait: {seconds}s, rackLabel: {RACK}}}\n"
 
+
+class ThreeNodesTest(ClusterTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.nodes = sorted(node["metadata"]["name"] for node in cls.cluster.get("nodes")["items"]
                            if node["status"]["allocatable"].get("nvidia.com/gpu") == str(2 * HALF))[:3]
         for node, rack in zip(cls.nodes, ("one", "two", "two")):
-            cls.cluster.kubectl("label", "node", node, f"{RACK}={rack}", "synergy.test/part=locality", "--overwrite")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.cluster.kubectl("label", "node", *cls.nodes, f"{RACK}-", "synergy.test/part-")
-        super().tearDownClass()
+            cls.cluster.patch("node", node, {"metadata": {"labels": {RACK: rack, **PART}}})
+            cls.addClassCleanup(cls.cluster.patch, "node", node, {"metadata": {"labels": {RACK: None, **dict.fromkeys(PART)}}})
 
     def setUp(self):
         super().setUp()
@@ -57,7 +57,7 @@ class LocalityTest(ClusterTest):
     def places(self, name):
         """The nodes of both pods, once they have them."""
         names = {f"{name}-0", f"{name}-1"}
-        wait_for(f"{name} to run", lambda: names <= set(self.cluster.bound()), 60)
+        wait_for(f"{name} to run", lambda: names <= set(self.cluster.bound()))
         return sorted(node for each, node in self.cluster.bound().items() if each in names)
 
     def waited(self, name):
@@ -69,28 +69,41 @@ class LocalityTest(ClusterTest):
         return max(map(moment, scheduled)) - created
 
     def waits(self, name):
-        """What its events say that it waits for: tier -> until when."""
-        return {tier: moment(until) for number in (0, 1) for message in self.cluster.events(f"{name}-{number}")
-                for tier, until in UNTIL.findall(message)}
+        """What its events say that it waits for: tier -> until when, at the latest."""
+        found = [(moment(until), tier) for number in (0, 1) for message in self.cluster.events(f"{name}-{number}")
+                 for tier, until in UNTIL.findall(message)]
+        return {tier: until for until, tier in sorted(found)}
 
     def wait_for_node(self, name):
-        wait_for("an event that says what it waits for", lambda: "node" in self.waits(name), 20)
+        wait_for("an event that says what it waits for", lambda: "node" in self.waits(name))
 
-    def test_without_room_on_one_node_it_waits_and_then_takes_a_rack(self):
+
+class WaitsThatEndTest(ThreeNodesTest):
+    settings = waiting(WAIT)
+
+    def test_without_room_on_one_node_it_waits_and_then_takes_a_rack_though_the_extender_starts_again(self):
         self.create("near")
         self.wait_for_node("near")
-        self.assertEqual(self.extender.metric("synergy_extender_gangs_waiting_for_locality"), 1)
-        self.assertEqual(self.extender.metric("synergy_extender_held_gangs"), 0)
+        until = self.waits("near")["node"]
+        # So late that a wait that began anew would end seconds later.
+        wait_for("half of the wait", lambda: time.time() > until - WAIT / 2)
+        self.extender.end(signal.SIGKILL)
+        self.extender.start()
         self.assertEqual(self.places("near"), [self.b, self.c])
         self.assertGreaterEqual(self.waited("near"), WAIT - 1)  # whole seconds
+        self.assertLessEqual(self.waits("near")["node"], until + 1, "it has begun to wait anew")  # whole seconds
 
     def test_without_room_in_a_rack_it_goes_anywhere_in_the_end(self):
         self.fill(self.b)
         self.create("far")
         self.assertEqual(self.places("far"), [self.a, self.c])
-        # kube-scheduler asks 1, 2, 4 and 8 s after its last try, so it may pass over the seconds in which the rack is waited for.
+        # kube-scheduler may pass over the seconds in which the rack is waited for.
         self.assertIn("node", self.waits("far"))
         self.assertGreaterEqual(self.waited("far"), 2 * WAIT - 1)
+
+
+class WaitsThatLastTest(ThreeNodesTest):
+    settings = waiting(300)
 
     def test_what_loses_nothing_is_spread_at_once(self):
         self.create("light", {"synergy.io/tensor-skew": "0.05"})
@@ -100,24 +113,15 @@ class LocalityTest(ClusterTest):
     def test_nothing_is_held_while_it_waits_and_a_node_that_becomes_free_is_taken(self):
         self.create("patient")
         self.wait_for_node("patient")
+        self.assertEqual(self.extender.metric("synergy_extender_gangs_waiting_for_locality"), 1)
+        self.assertEqual(self.extender.metric("synergy_extender_held_gangs"), 0)
         self.fill(self.c)
-        self.cluster.kubectl("delete", "pod", f"on-{self.b}", "--force", "--grace-period=0", "--wait=false")
+        self.cluster.delete("pod", f"on-{self.b}")
         self.assertEqual(self.places("patient"), [self.b, self.b])
 
-    def test_an_extender_that_starts_again_goes_on_with_the_wait(self):
-        self.create("again")
-        self.wait_for_node("again")
-        before = self.waits("again")["node"]
-        self.extender.end(signal.SIGKILL)
-        self.extender.start()
-        self.places("again")
-        # kube-scheduler writes down whole seconds.
-        self.assertLessEqual(self.waits("again")["node"], before + 2)
-
     def test_the_profile_says_what_spreading_costs(self):
-        self.cluster.script("start", "synergy-controller")
-        self.addCleanup(self.cluster.script, "stop", "synergy-controller")
-        self.addCleanup(self.cluster.kubectl, "delete", "tp", "light", "--ignore-not-found")
+        self.enterContext(self.cluster.controller())
+        self.addCleanup(self.cluster.delete, "tp", "light")
         profile = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "light"},
                    "spec": {"gpus": HALF, "spreadSpeed": {"nodes": 0.98, "racks": 0.99},
                             "points": [{"cpu": 1, "memory": "10G", "throughput": 1}]}}
@@ -135,4 +139,4 @@ class LocalityTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    failures.main()

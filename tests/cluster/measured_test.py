@@ -1,9 +1,9 @@
 """What was measured of workloads: its objects on a real API server, and the pods that are given it."""
 
 import json
-import subprocess
 import unittest
 
+import failures
 from cluster import GPU, ClusterTest, wait_for
 
 NODE, PRODUCT = "v100-1", "Tesla-V100-SXM2-32GB"  # 3 cores are a GPU's fair share
@@ -46,33 +46,24 @@ class MeasuredTest(ClusterTest):
     def setUpClass(cls):
         super().setUpClass()
         # Without node agents nothing is measured here; all else goes on.
-        config = cls.cluster.folder / "cluster/synergy-controller.yaml"
-        before = config.read_text(encoding="utf-8")
-        cls.addClassCleanup(config.write_text, before, encoding="utf-8")
-        if "progress:" not in before:
-            authority = cls.cluster.folder / "cluster/pki/ca.crt"
-            config.write_text(f"{before}progress: {{enabled: true, agents: none=such, serverName: localhost, caFile: {authority}}}\n",
-                              encoding="utf-8")
-        cls.cluster.script("start", "synergy-controller")
-        cls.addClassCleanup(cls.cluster.script, "stop", "synergy-controller")
-        cls.addClassCleanup(cls.cluster.kubectl, "delete", "trainingprofiles", "--all")
+        authority = cls.cluster.state / "pki/ca.crt"
+        cls.enterClassContext(cls.cluster.controller(
+            progress=f"{{enabled: true, agents: none=such, serverName: localhost, caFile: {authority}}}"))
+        cls.addClassCleanup(cls.cluster.delete, "trainingprofiles")
 
     def setUp(self):
         super().setUp()
-        self.cluster.kubectl("delete", "trainingprofiles", "--all", "--wait=true")
+        self.cluster.delete("trainingprofiles")
 
-    def complaint(self, *arguments, stdin=None):
-        """What a kubectl complained of; empty where it succeeded."""
-        done = subprocess.run([self.cluster.environment["SYNERGY_CLUSTER_KUBECTL"], *arguments], input=stdin,
-                              env=self.cluster.environment, text=True, capture_output=True, check=False)
-        return done.stderr if done.returncode else ""
+    def create(self, item, **options):
+        """What the API server complains of; empty where it does as asked, as with the next."""
+        return self.cluster.complaint("POST", item["kind"], body=item, **options)
 
-    def create(self, item, *options):
-        return self.complaint("create", "-f", "-", *options, stdin=json.dumps(item))
+    def change(self, name, change, **options):
+        return self.cluster.complaint("PATCH", "trainingprofile", name, change, **options)
 
-    def publish(self, workload, status):
-        self.assertEqual(self.complaint("patch", "trainingprofile", name_of(workload), "--subresource", "status", "--type", "merge",
-                                        "--patch", json.dumps({"status": {"measured": status}})), "")
+    def publish(self, workload, status, **options):
+        self.assertEqual(self.change(name_of(workload), {"status": {"measured": status}}, subresource="status", **options), "")
 
     def profile(self, workload):
         return self.cluster.get("trainingprofile", name_of(workload))
@@ -93,11 +84,8 @@ class MeasuredTest(ClusterTest):
         wait_for("the profile to be judged", lambda: self.valid("bert") == [("Unknown", "Measuring")])
 
     def test_the_controller_may_make_write_and_delete_what_it_measures(self):
-        as_controller = ("--as", CONTROLLER)
-        self.assertEqual(self.create(to_be_measured("bert"), *as_controller), "")
-        # kubectl itself reads before it patches, which the controller need not.
-        self.assertEqual(self.complaint("auth", "can-i", "patch", "trainingprofiles.synergy.io", "--subresource", "status", *as_controller), "")
-        self.publish("bert", measured(1, ("1", 10), ("3", 10)))
+        self.assertEqual(self.create(to_be_measured("bert"), user=CONTROLLER), "")
+        self.publish("bert", measured(1, ("1", 10), ("3", 10)), user=CONTROLLER)
         wait_for("the profile to be judged", lambda: self.valid("bert") == [("True", "Measured")])
         status = self.profile("bert")["status"]
         self.assertEqual(status["demand"], {"cpu": "1"})
@@ -105,9 +93,8 @@ class MeasuredTest(ClusterTest):
         self.publish("bert", measured(2, ("2", 10), ("3", 10), cpuSeconds=0.2))
         wait_for("the profile to be judged again", lambda: self.profile("bert")["status"]["demand"] == {"cpu": "2"})
         self.assertEqual(self.valid("bert"), [("True", "Measured")])
-        self.assertIn("of another workload", self.complaint("patch", "trainingprofile", name_of("bert"), "--type", "merge",
-                                                            "--patch", '{"spec": {"gpus": 2}}'))
-        self.assertEqual(self.complaint("delete", "trainingprofile", name_of("bert"), "--wait=false", *as_controller), "")
+        self.assertIn("of another workload", self.change(name_of("bert"), {"spec": {"gpus": 2}}))
+        self.assertEqual(self.cluster.complaint("DELETE", "trainingprofile", name_of("bert"), user=CONTROLLER), "")
 
     def test_running_pods_get_what_was_measured_and_new_ones_begin_with_it(self):
         self.cluster.create(trainer("first", "bert"), trainer("other", "gpt"))
@@ -132,7 +119,6 @@ class MeasuredTest(ClusterTest):
         self.assertNotIn("profile", self.annotations("other"))
         wait_for("the event", lambda: any("measured while it trained" in said for said in self.cluster.events("first")))
 
-
     def test_what_was_seen_of_a_given_profile_stays_with_its_generation(self):
         point = {"cpu": "1", "memory": "1Gi", "throughput": 1}
         self.assertEqual(self.create({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "given"},
@@ -142,15 +128,13 @@ class MeasuredTest(ClusterTest):
             return {c["type"]: c for c in self.cluster.get("trainingprofile", "given").get("status", {}).get("conditions", [])}
         valid = wait_for("the profile to be judged", lambda: conditions().get("Valid"))
         seen = {**valid, "type": "Contradicted", "status": "True", "reason": "MeasuredOtherwise", "message": "seen"}
-        self.assertEqual(self.complaint("patch", "trainingprofile", "given", "--subresource", "status", "--type", "merge", "--patch",
-                                        json.dumps({"status": {"speedUp": 7, "conditions": [valid, seen]}})), "")
+        self.assertEqual(self.change("given", {"status": {"speedUp": 7, "conditions": [valid, seen]}}, subresource="status"), "")
         wait_for("the status to be written again", lambda: self.cluster.get("trainingprofile", "given")["status"].get("speedUp") != 7)
         self.assertEqual(conditions()["Contradicted"], seen, "who has seen nothing leaves what another one saw")
-        self.assertEqual(self.complaint("patch", "trainingprofile", "given", "--type", "merge", "--patch",
-                                        json.dumps({"spec": {"points": [{**point, "throughput": 2}]}})), "")
+        self.assertEqual(self.change("given", {"spec": {"points": [{**point, "throughput": 2}]}}), "")
         wait_for("the new spec to be judged", lambda: conditions()["Valid"]["observedGeneration"] == 2)
         self.assertNotIn("Contradicted", conditions())
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    failures.main()

@@ -1,6 +1,7 @@
 """Memory on a real kubelet with control groups v2 and systemd: page cache is kept to shares, and no process pays for it.
 
-Run by v2_node_test.py on its machine, or alone. The node agent is in its DaemonSet. SYNERGY_MEMORY_SECONDS makes the random part longer.
+Of the long tier: run by v2_node_test.py on its machine, or alone. The node agent is in its DaemonSet. SYNERGY_MEMORY_SECONDS makes the
+random part longer.
 """
 
 import json
@@ -10,14 +11,15 @@ import re
 import time
 import unittest
 
+import failures
+import tiers
 import v2_node
 from cluster import Cluster, wait_for
 from node_agent_test import MIB
-from v2_node import LABEL, NODE, container_group, on_node
+from v2_node import LABEL, NODE, PATIENCE, container_group, on_node
 
 SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "45"))
 SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
-LONG = 240  # a slow machine's patience, in seconds
 AGENT = "synergy-node-ag"  # as far as the kernel keeps its name
 
 
@@ -45,6 +47,7 @@ def managed_pod(name, memory, *flags, enforcement="shared", floor="64Mi"):
     }
 
 
+@tiers.long
 class MemoryTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -60,7 +63,7 @@ class MemoryTest(unittest.TestCase):
         self.cluster.create(*made)
         for item in made:
             name = item["metadata"]["name"]
-            wait_for(f"{name} to be ready", lambda name=name: v2_node.is_ready(self.get(name)), LONG)
+            wait_for(f"{name} to be ready", lambda name=name: v2_node.is_ready(self.get(name)), PATIENCE)
         return [container_group(self.get(item["metadata"]["name"])) for item in made]
 
     def read(self, group, *files):
@@ -93,7 +96,7 @@ class MemoryTest(unittest.TestCase):
 
     def stays_below(self, group, limit, looks=10):
         """The most it uses in some seconds, once it has come down."""
-        wait_for(f"{group} to come down to {limit >> 20} MiB", lambda: self.look(group)["usage"] < limit, LONG)
+        wait_for(f"{group} to come down to {limit >> 20} MiB", lambda: self.look(group)["usage"] < limit, PATIENCE)
         most = 0
         for _ in range(looks):
             most = max(most, self.look(group)["usage"])
@@ -113,7 +116,7 @@ class MemoryTest(unittest.TestCase):
 
         # A larger share is filled, a smaller one is reached again, both without the kubelet touching a control group.
         self.resize("strict", "450Mi")
-        wait_for("the larger share to fill", lambda: self.look(group)["usage"] > 360 * MIB, LONG)
+        wait_for("the larger share to fill", lambda: self.look(group)["usage"] > 360 * MIB, PATIENCE)
         self.resize("strict", "160Mi")
         started = time.monotonic()
         self.stays_below(group, 200 * MIB, looks=0)
@@ -128,7 +131,7 @@ class MemoryTest(unittest.TestCase):
 
     def test_memory_that_nobody_needs_stays_with_whoever_reads(self):
         group, = self.run_pods(managed_pod("reader", "160Mi", "--data-set-size", "400Mi", "--storage-bandwidth", "200M"))
-        wait_for("the data set to be cached", lambda: self.look(group)["usage"] > 380 * MIB, LONG)
+        wait_for("the data set to be cached", lambda: self.look(group)["usage"] > 380 * MIB, PATIENCE)
         # Now somebody has a share that does not fit beside it.
         free = int(on_node(self.cluster, "awk '/^MemFree/ {print $2}' /proc/meminfo")) * 1024
         self.create_idle(f"{free // MIB + 100}Mi")
@@ -144,7 +147,7 @@ class MemoryTest(unittest.TestCase):
             reading = self.reading("told")
             return reading and reading["memory"]
         wait_for("a reading", told)
-        in_use = wait_for("the model's memory in it", lambda: self.bytes(told()) > 200 * MIB and self.bytes(told()), LONG)
+        in_use = wait_for("the model's memory in it", lambda: self.bytes(told()) > 200 * MIB and self.bytes(told()), PATIENCE)
         self.assertLess(in_use, 300 * MIB)
         # By way of its status: the spec's generation is what it was.
         self.assertEqual(self.get("told")["metadata"]["generation"], 1)
@@ -170,10 +173,10 @@ class MemoryTest(unittest.TestCase):
     def tell_speeds_without_the_agent(self, names, chance):
         """For comparison; not asserted: what else runs on this machine changes it."""
         self.send_agent_to("has-this")
-        self.addCleanup(wait_for, "the agent to be back", lambda: v2_node.daemons_are_ready(self.cluster), LONG)
+        self.addCleanup(wait_for, "the agent to be back", lambda: v2_node.daemons_are_ready(self.cluster), PATIENCE)
         self.addCleanup(self.send_agent_to, None)
         self.addCleanup(self.cluster.clear)  # first: it comes up slowly beside them
-        wait_for("the agent to be gone", lambda: "node-agent" not in v2_node.daemon_pods(self.cluster), LONG)
+        wait_for("the agent to be gone", lambda: "node-agent" not in v2_node.daemon_pods(self.cluster), PATIENCE)
         started, begin = self.now(), time.monotonic()
         while time.monotonic() - begin < SECONDS / 3:
             self.resize(chance.choice(names), f"{chance.randrange(120, 500)}Mi")
@@ -227,4 +230,4 @@ class MemoryTest(unittest.TestCase):
 
 if __name__ == "__main__":
     with v2_node.v2_cluster():
-        unittest.main(verbosity=2)
+        failures.main()

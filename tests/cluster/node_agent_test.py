@@ -1,5 +1,6 @@
-"""The node agent on a real kubelet: a trainer whose page cache fills its memory limit gives memory back."""
+"""The node agent on a real kubelet: page cache is given back where a memory limit is to shrink, and probes take CPU for a moment."""
 
+import contextlib
 import datetime
 import json
 import os
@@ -10,12 +11,16 @@ import signal
 import time
 import unittest
 
+import failures
+import tiers
+from api import PODS
 from cluster import Cluster, wait_for
 from node_agent import Agent
 from trainers import load_image
 
 MIB = 1 << 20
-SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "40"))
+SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "40" if tiers.IS_LONG else "10"))
+PATIENCE = 180  # a busy machine's, in seconds
 SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
 # With all of its 160 MiB cached the GPU is the bottleneck (200 iterations per second), else the storage.
 TRAINER = ["--data-set-size", "160Mi", "--read-per-iteration", "1Mi", "--storage-bandwidth", "40M", "--cpu-per-iteration", "0.5",
@@ -38,12 +43,28 @@ def trainer_pod(name, limit, *flags, managed=True):
     }
 
 
+def patch(cluster, path, change, user=None):
+    cluster.called("PATCH", f"{PODS}/{path}", change, "application/strategic-merge-patch+json", "application/json", user)
+
+
+def annotate_probe(cluster, name, asked, manager="synergy"):
+    patch(cluster, f"{name}?fieldManager={manager}", {"metadata": {"annotations": {"synergy.io/probe": json.dumps(asked)}}},
+          "synergy-controller")
+
+
 def probe(cluster, name, cpu, seconds):
-    """Writes on a pod, as synergy-controller does, that it is to have so little CPU for so long."""
+    """Writes on a pod, as synergy-controller does, that it is to have so little CPU for so long.
+
+    The agent takes what it knows already for the same probe: another one differs in `cpu`, or by a second at least.
+    """
     until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
-    asked = json.dumps({"cpu": cpu, "until": until.strftime("%Y-%m-%dT%H:%M:%SZ")})
-    cluster.kubectl("patch", "pod", name, "--as", "synergy-controller", "--field-manager", "synergy", "--patch",
-                    json.dumps({"metadata": {"annotations": {"synergy.io/probe": asked}}}))
+    annotate_probe(cluster, name, {"cpu": cpu, "until": until.strftime("%Y-%m-%dT%H:%M:%SZ")})
+
+
+def resize_pod(cluster, name, amounts):
+    """Asks for other resources of its only container: `requests` and `limits`."""
+    container = cluster.get("pod", name)["spec"]["containers"][0]["name"]
+    patch(cluster, f"{name}/resize", {"spec": {"containers": [{"name": container, "resources": amounts}]}})
 
 
 def probed_pod(name, limits):
@@ -66,7 +87,8 @@ class NodeAgentTest(unittest.TestCase):
 
     def setUp(self):
         self.cluster.clear()
-        self.agent = Agent(self.cluster, self.cluster.folder)
+        # It is stopped with its child standing still, and then waits for so long.
+        self.agent = Agent(self.cluster, self.cluster.folder, "shutdownGrace: 1s\n")
 
     def start_agent(self):
         self.agent.start()
@@ -75,19 +97,30 @@ class NodeAgentTest(unittest.TestCase):
     def container(self, pod):
         return self.cluster.get("pod", pod)["status"].get("containerStatuses", [{}])[0]
 
+    def await_running(self, *pods):
+        for pod in pods:
+            wait_for(f"{pod} to run", lambda pod=pod: self.container(pod).get("state", {}).get("running"), PATIENCE)
+
     def limit_in_force(self, pod):
         return self.container(pod).get("resources", {}).get("limits", {}).get("memory")
 
+    def await_limit(self, pod, limit):
+        wait_for(f"{pod} to have the limit {limit}", lambda: self.limit_in_force(pod) == limit, PATIENCE)
+
     def resize(self, pod, limit):
-        self.cluster.kubectl("patch", "pod", pod, "--subresource", "resize", "-p", json.dumps(
-            {"spec": {"containers": [{"name": "train", "resources": {"requests": {"memory": limit}, "limits": {"memory": limit}}}]}}))
+        resize_pod(self.cluster, pod, {"requests": {"memory": limit}, "limits": {"memory": limit}})
+
+    def group(self, pod, of_container=True):
+        """The control group, below a hierarchy."""
+        found = self.cluster.get("pod", pod)
+        group = f"synergy-test-{self.cluster.instance()}/node-1/kubepods/burstable/pod{found['metadata']['uid']}"
+        if of_container:
+            group += "/" + found["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
+        return group
 
     def kernel(self, pod, v1, v2):
         """A number that the kernel has about the pod's container."""
-        status = self.cluster.get("pod", pod)
-        group = (f"synergy-test-{self.cluster.instance()}/node-1/kubepods/burstable/pod{status['metadata']['uid']}/"
-                 f"{status['status']['containerStatuses'][0]['containerID'].removeprefix('containerd://')}")
-        root = pathlib.Path("/sys/fs/cgroup")
+        root, group = pathlib.Path("/sys/fs/cgroup"), self.group(pod)
         file = root / "memory" / group / v1
         return int((file if file.exists() else root / group / v2).read_text(encoding="utf-8"))
 
@@ -98,199 +131,204 @@ class NodeAgentTest(unittest.TestCase):
         return self.kernel(pod, "memory.limit_in_bytes", "memory.max")
 
     def await_cache(self, pod, at_least):
-        wait_for(f"{pod} to run", lambda: self.container(pod).get("state", {}).get("running"))
-        wait_for(f"the page cache of {pod} to fill", lambda: self.usage(pod) > at_least)
+        self.await_running(pod)
+        wait_for(f"the page cache of {pod} to fill", lambda: self.usage(pod) > at_least, PATIENCE)
 
     def await_refusal(self, pod):
         def refused():
             conditions = self.cluster.get("pod", pod)["status"]["conditions"]
             return [c for c in conditions if c["type"] == "PodResizeInProgress" and c.get("reason") == "Error"]
-        self.assertIn("below current usage", wait_for("the kubelet to refuse", refused, 90)[0]["message"])
+        self.assertIn("below current usage", wait_for("the kubelet to refuse", refused, PATIENCE)[0]["message"])
 
     def events(self, pod, reason):
-        items = self.cluster.get("events", fieldSelector=f"involvedObject.name={pod},reason={reason}")["items"]
+        """Of that very pod: events outlive pods, and others have had its name."""
+        uid = self.cluster.get("pod", pod)["metadata"]["uid"]
+        items = self.cluster.get("events", fieldSelector=f"involvedObject.uid={uid},reason={reason}")["items"]
         return [event["message"] for event in items]
 
-    def recent(self, pod, name):
-        """What the trainer printed under this name, the mean of the last five seconds."""
+    def missed(self, pod):
+        """The part of what it read that was not cached, in the last five seconds, as the trainer printed it."""
         lines = self.cluster.kubectl("logs", pod, "--tail=5").splitlines()
-        values = [float(re.search(rf" {name}=([\d.]+)", line).group(1)) for line in lines]
+        values = [float(re.search(r" missed=([\d.]+)", line).group(1)) for line in lines]
         return sum(values) / len(values)
 
-    def test_a_cache_that_fills_its_limit_is_given_back(self):
-        self.cluster.create(trainer_pod("cached", "200Mi"), trainer_pod("not-ours", "200Mi", managed=False),
-                            trainer_pod("small", "100Mi"))
-        for pod in ("cached", "not-ours"):
+    def shrinks(self, outcome):
+        return self.agent.metric(f'synergy_node_agent_shrink_duration_seconds_count{{outcome="{outcome}"}}')
+
+    def await_no_shrinks(self):
+        wait_for("the agent to see it", lambda: self.agent.metric("synergy_node_agent_shrinks_in_progress") == 0, PATIENCE)
+
+    def test_a_cache_that_fills_its_limit_is_given_back_and_what_is_in_use_is_left(self):
+        self.cluster.create(trainer_pod("cached", "200Mi"), trainer_pod("not-ours", "200Mi", managed=False), trainer_pod("small", "100Mi"),
+                            trainer_pod("anonymous", "200Mi", "--model-memory", "120Mi"))
+        shrinking = ("cached", "not-ours", "anonymous")
+        for pod in shrinking:
             self.await_cache(pod, 150 * MIB)
+        # As long as it still fills its cache, what it misses says nothing of its limit.
+        missed_before = wait_for("all of its data to be cached", lambda: (now := self.missed("cached")) < 0.1 and [now], PATIENCE)[0]
+        for pod in shrinking:
             self.resize(pod, "100Mi")
-        # The kubelet by itself: never.
-        for pod in ("cached", "not-ours"):
-            self.await_refusal(pod)
-        missed_before = self.recent("cached", "missed")
 
         self.start_agent()
         started = time.monotonic()
-        wait_for("the limit to be in force", lambda: self.limit_in_force("cached") == "100Mi", 90)
+        self.await_limit("cached", "100Mi")
         print(f"given back {time.monotonic() - started:.1f} s after the agent's start")
         self.assertEqual(self.kernel_limit("cached"), 100 * MIB)
-        self.assertEqual(self.container("cached")["restartCount"], 0)
         self.assertRegex(self.events("cached", "SynergyMemoryReleased")[0],
                          r"^Released [\d.]+ MiB of page cache in [\d.]+ s, .*: train from 200.0 MiB to 100.0 MiB$")
         self.assertGreater(self.agent.metric("synergy_node_agent_released_bytes_total"), 50 * MIB)
-        wait_for("the agent to see it", lambda: self.agent.metric("synergy_node_agent_shrinks_in_progress") == 0)
-        self.assertEqual(self.agent.metric('synergy_node_agent_shrink_duration_seconds_count{outcome="completed"}'), 1)
 
-        # What nobody asked it to look after is as it was.
+        # What is in use stays, and somebody is told.
+        message = wait_for("the agent to say that it cannot", lambda: self.events("anonymous", "SynergyMemoryStuck"), PATIENCE)[0]
+        self.assertIn("train from 200.0 MiB to 100.0 MiB", message)
+        self.assertIn("cannot be given back", message)
+        self.assertEqual(self.events("anonymous", "SynergyMemoryReleased"), [])
+        self.assertEqual(self.shrinks("stuck"), 1)
+        self.assertEqual(self.limit_in_force("anonymous"), "200Mi")
+        # As the tuner does it.
+        self.resize("anonymous", "200Mi")
+        self.await_no_shrinks()
+        self.assertEqual(self.shrinks("completed"), 1)
+
+        # What nobody asked it to look after is as it was, and the kubelet alone never comes to it.
+        self.await_refusal("not-ours")
         self.assertEqual(self.limit_in_force("not-ours"), "200Mi")
         self.assertGreater(self.usage("not-ours"), 150 * MIB)
         self.assertEqual(self.events("not-ours", "SynergyMemoryReleased"), [])
 
-        # As fast as one that never had more, and with as many misses.
+        # It misses as much as one that never had more. Speeds are not compared: what else runs on this machine changes them.
         def like_small():
-            speed, small = self.recent("cached", "per_second"), self.recent("small", "per_second")
-            missed, missed_by_small = self.recent("cached", "missed"), self.recent("small", "missed")
-            return 0.9 < speed / small < 1.1 and abs(missed - missed_by_small) < 0.1 and (speed, small, missed)
-        speed, small, missed = wait_for("it to be as fast as its memory lets it", like_small)
-        print(f"iterations per second: {speed:.1f} after it, {small:.1f} with 100Mi all the time; "
-              f"missed {missed_before:.2f} with 200Mi, {missed:.2f} after it")
-        # The speeds before and after are not compared: what else runs on this machine changes them from one time to another.
-        self.assertGreater(missed - missed_before, 0.2)
+            missed, by_small = self.missed("cached"), self.missed("small")
+            return abs(missed - by_small) < 0.1 and (missed, by_small)
+        missed, by_small = wait_for("it to miss as much as one that never had more", like_small, PATIENCE)
+        print(f"missed {missed_before:.2f} with 200Mi, {missed:.2f} after it, {by_small:.2f} with 100Mi all the time")
+        self.assertGreater(missed, 0.2)
 
-    def test_a_shrink_while_the_agent_runs(self):
-        self.start_agent()
-        self.cluster.create(trainer_pod("cached", "200Mi"))
+        # The same while the agent runs.
+        self.resize("cached", "200Mi")
+        self.await_limit("cached", "200Mi")
         self.await_cache("cached", 150 * MIB)
-        for _ in range(2):
-            started = time.monotonic()
-            self.resize("cached", "100Mi")
-            wait_for("the memory to be free", lambda: self.usage("cached") < 100 * MIB, 20)
-            free = time.monotonic() - started
-            wait_for("the limit to be in force", lambda: self.limit_in_force("cached") == "100Mi", 90)
-            print(f"free after {free:.1f} s, limit in force after {time.monotonic() - started:.1f} s")
-            self.resize("cached", "200Mi")
-            wait_for("it to grow again", lambda: self.limit_in_force("cached") == "200Mi", 90)
-            self.await_cache("cached", 150 * MIB)
-        self.assertEqual(self.container("cached")["restartCount"], 0)
+        started = time.monotonic()
+        self.resize("cached", "100Mi")
+        wait_for("the memory to be free", lambda: self.usage("cached") < 100 * MIB, PATIENCE)
+        free = time.monotonic() - started
+        self.await_limit("cached", "100Mi")
+        print(f"free after {free:.1f} s, limit in force after {time.monotonic() - started:.1f} s")
+        for pod in (*shrinking, "small"):
+            self.assertEqual(self.container(pod)["restartCount"], 0)
 
-    def test_memory_that_is_in_use_is_left_and_told(self):
-        self.start_agent()
-        self.cluster.create(trainer_pod("anonymous", "200Mi", "--model-memory", "120Mi"))
-        self.await_cache("anonymous", 150 * MIB)
-        self.resize("anonymous", "100Mi")
-        message = wait_for("the agent to say that it cannot", lambda: self.events("anonymous", "SynergyMemoryStuck"))[0]
-        self.assertIn("train from 200.0 MiB to 100.0 MiB", message)
-        self.assertIn("cannot be given back", message)
-        self.assertEqual(self.agent.metric("synergy_node_agent_released_bytes_total"), 0)
-        self.assertEqual(self.agent.metric('synergy_node_agent_shrink_duration_seconds_count{outcome="stuck"}'), 1)
-        self.assertEqual(self.limit_in_force("anonymous"), "200Mi")
-        # As the tuner does it.
-        self.resize("anonymous", "200Mi")
-        wait_for("the agent to see it", lambda: self.agent.metric("synergy_node_agent_shrinks_in_progress") == 0)
-        self.assertEqual(self.container("anonymous")["restartCount"], 0)
-
-    def quota_file(self, pod, of_container=False):
-        status = self.cluster.get("pod", pod)["status"]
-        group = f"synergy-test-{self.cluster.instance()}/node-1/kubepods/burstable/pod{self.cluster.get('pod', pod)['metadata']['uid']}/"
-        if of_container:
-            group += status["containerStatuses"][0]["containerID"].removeprefix("containerd://") + "/"
-        return pathlib.Path(f"/sys/fs/cgroup/cpu/{group}cpu.cfs_quota_us")
+    def cpu_file(self, pod, name, of_container=False):
+        return pathlib.Path("/sys/fs/cgroup/cpu") / self.group(pod, of_container) / name
 
     def quota(self, pod, of_container=False):
-        return int(self.quota_file(pod, of_container).read_text(encoding="utf-8"))
+        return int(self.cpu_file(pod, "cpu.cfs_quota_us", of_container).read_text(encoding="utf-8"))
 
-    def probes(self, outcome):
-        return self.agent.metric(f'synergy_node_agent_probes_total{{outcome="{outcome}"}}')
+    def await_quota(self, pod, quota, of_container=False):
+        file = self.cpu_file(pod, "cpu.cfs_quota_us", of_container)
+        wait_for(f"{pod} to have the quota {quota}", lambda: int(file.read_text(encoding="utf-8")) == quota, PATIENCE)
+
+    def throttled(self, pod):
+        """In how many periods its quota had it wait."""
+        return int(re.search(r"^nr_throttled (\d+)", self.cpu_file(pod, "cpu.stat").read_text(encoding="utf-8"), re.M).group(1))
+
+    def await_probes(self, outcome, count):
+        metric = f'synergy_node_agent_probes_total{{outcome="{outcome}"}}'
+        wait_for(f"the agent to tell of a probe: {outcome}", lambda: self.agent.metric(metric) == count, PATIENCE)
+
+    def run_probed(self, name, limits):
+        self.cluster.create(probed_pod(name, limits))
+        self.await_running(name)
 
     def test_a_probe_takes_cpu_away_for_a_moment(self):
         self.start_agent()
-        self.cluster.create(probed_pod("free", {}), probed_pod("limited", {"cpu": "200m"}))
-        for pod in ("free", "limited"):
-            wait_for(f"{pod} to run", lambda pod=pod: self.container(pod).get("state", {}).get("running"))
+        self.run_probed("free", {})
+        self.run_probed("limited", {"cpu": "200m"})
 
-        # Whoever may patch pods cannot slow them down.
-        self.cluster.kubectl("patch", "pod", "free", "--as", "synergy-controller", "--field-manager", "somebody", "--patch", json.dumps(
-            {"metadata": {"annotations": {"synergy.io/probe": json.dumps({"cpu": "50m", "until": "2100-01-01T00:00:00Z"})}}}))
-        probe(self.cluster, "free", "75m", 8)
-        wait_for("the quota", lambda: self.quota("free") == 7500)
-        self.assertIn("at most 75m of CPU", wait_for("the event", lambda: self.events("free", "SynergyProbed"))[0])
-        wait_for("the pod to slow down", lambda: self.quota("free") == -1 or self.recent_speed("free") < 9)
-        self.assertEqual(self.quota("free"), 7500, "it was there for as long as it took")
-        wait_for("the probe to be over", lambda: self.quota("free") == -1, 15)
-        wait_for("the agent to say so", lambda: self.probes("done") == 1)
+        # Who may patch pods cannot slow them down by that.
+        annotate_probe(self.cluster, "free", {"cpu": "50m", "until": "2100-01-01T00:00:00Z"}, manager="somebody")
+        probe(self.cluster, "free", "75m", 110)
+        self.await_quota("free", 7500)
+        self.assertIn("at most 75m of CPU", wait_for("the event", lambda: self.events("free", "SynergyProbed"), PATIENCE)[0])
+        wait_for("the pod to be held back", lambda: self.throttled("free") > 2, PATIENCE)
+        # Another one in its place, which is over by itself. It was in force till then, or it would count as wiped.
+        probe(self.cluster, "free", "70m", 10)
+        self.await_probes("done", 1)
+        self.await_probes("ended_early", 1)
+        self.assertEqual(self.quota("free"), -1)
 
         # The kernel refuses a pod less than its container may have.
         self.assertEqual((self.quota("limited"), self.quota("limited", True)), (20000, 20000))
-        probe(self.cluster, "limited", "100m", 60)
-        wait_for("the quota", lambda: self.quota("limited", True) == 10000)
+        probe(self.cluster, "limited", "100m", 110)
+        self.await_quota("limited", 10000, True)
         self.assertEqual(self.quota("limited"), 20000)
         # A second one on the node.
-        probe(self.cluster, "free", "75m", 60)
-        wait_for("the second to be refused", lambda: self.probes("refused") == 1)
+        probe(self.cluster, "free", "75m", 110)
+        self.await_probes("refused", 1)
         # A resize has the kubelet write what it knows.
-        self.cluster.kubectl("patch", "pod", "limited", "--subresource", "resize", "-p", json.dumps(
-            {"spec": {"containers": [{"name": "train", "resources": {"limits": {"cpu": "300m"}}}]}}))
-        wait_for("the kubelet's quota", lambda: self.quota("limited", True) == 30000)
+        resize_pod(self.cluster, "limited", {"limits": {"cpu": "300m"}})
+        self.await_quota("limited", 30000, True)
         probe(self.cluster, "limited", "50m", 0)
-        wait_for("it to be told", lambda: self.probes("wiped") == 1)
+        self.await_probes("wiped", 1)
         self.assertEqual((self.quota("limited"), self.quota("limited", True)), (30000, 30000))
         for pod in ("free", "limited"):
             self.assertEqual(self.container(pod)["restartCount"], 0)
 
-    def recent_speed(self, pod):
-        return float(re.search(r" per_second=([\d.]+)", self.cluster.kubectl("logs", pod, "--tail=1")).group(1))
-
-    def test_no_probe_outlasts_whoever_dies(self):
+    def test_no_probe_outlasts_an_agent_that_dies(self):
         self.addCleanup(lambda: self.agent.process.poll() is None and self.agent.process.kill())
         self.agent.start()
-        self.cluster.create(probed_pod("probed", {}))
-        wait_for("it to run", lambda: self.container("probed").get("state", {}).get("running"))
+        self.run_probed("probed", {})
 
-        def begin():
-            probe(self.cluster, "probed", "50m", 100)
-            wait_for("the quota", lambda: self.quota("probed") == 5000)
-        begin()
+        def begin(cpu):
+            probe(self.cluster, "probed", f"{cpu}m", 110)
+            self.await_quota("probed", cpu * 100)
+        begin(50)
         os.kill(self.agent.child(), signal.SIGKILL)
-        self.assertEqual(self.agent.process.wait(30), 128 + signal.SIGKILL)
+        self.assertEqual(self.agent.process.wait(PATIENCE), 128 + signal.SIGKILL)
         self.assertEqual(self.quota("probed"), -1)
 
         self.agent.start()
         self.assertEqual(self.quota("probed"), -1, "what the last one died of is not begun again")
-        begin()
+        # Hence another one, which begins in the same second where all is fast.
+        begin(60)
         os.kill(self.agent.child(), signal.SIGSTOP)
         self.agent.process.send_signal(signal.SIGTERM)
-        wait_for("the quota to be gone", lambda: self.quota("probed") == -1)
-        self.assertEqual(self.agent.process.wait(30), 128 + signal.SIGKILL)
+        self.await_quota("probed", -1)
+        self.assertEqual(self.agent.process.wait(PATIENCE), 128 + signal.SIGKILL)
 
         self.agent.start()
-        begin()
+        begin(70)
         child = self.agent.child()
         self.agent.process.kill()
         self.agent.process.wait()
         wait_for("the agent to go with its guardian", lambda: not pathlib.Path(f"/proc/{child}").exists())
-        self.assertEqual(self.quota("probed"), 5000)
+        self.assertEqual(self.quota("probed"), 7000)
         self.start_agent()
-        wait_for("the next one to restore it", lambda: self.quota("probed") == -1, 5)
+        self.await_quota("probed", -1)
         self.assertEqual(self.container("probed")["restartCount"], 0)
+
+    @contextlib.contextmanager
+    def no_api_server(self):
+        """It stands still, which is as good as gone, and goes on at once."""
+        record = self.cluster.state / "pids/kube-apiserver"
+        process = int(record.read_text(encoding="utf-8").split()[0])
+        os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(process, signal.SIGCONT)
 
     def test_a_probe_ends_in_time_while_the_api_server_is_gone(self):
         self.start_agent()
-        self.cluster.create(probed_pod("probed", {}))
-        wait_for("it to run", lambda: self.container("probed").get("state", {}).get("running"))
-        file = self.quota_file("probed")
-        probe(self.cluster, "probed", "50m", 12)
-        wait_for("the quota", lambda: self.quota("probed") == 5000)
-        self.cluster.script("stop", "kube-apiserver", "KILL")
-        try:
-            wait_for("the quota to be gone", lambda: file.read_text(encoding="utf-8").strip() == "-1", 30)
-        finally:
-            self.cluster.script("start", "kube-apiserver")
-        wait_for("the agent to tell of it", lambda: self.probes("done") == 1)
+        self.run_probed("probed", {})
+        file = self.cpu_file("probed", "cpu.cfs_quota_us")
+        probe(self.cluster, "probed", "50m", 10)
+        wait_for("the quota", lambda: int(file.read_text(encoding="utf-8")) == 5000)
+        with self.no_api_server():
+            wait_for("the quota to be gone", lambda: int(file.read_text(encoding="utf-8")) == -1)
+        self.await_probes("done", 1)
         self.assertEqual(self.container("probed")["restartCount"], 0)
-        # The next test's pods must not meet a scheduler or a kubelet that has yet to find the API server again.
-        self.cluster.create(probed_pod("next", {}))
-        wait_for("pods to run again", lambda: self.container("next").get("state", {}).get("running"), 180)
 
-    def test_nobody_is_killed_who_grows_as_fast_as_the_kernel_can(self):
+    def test_no_process_is_killed_that_grows_as_fast_as_the_kernel_can(self):
         """Up to 500 MiB of anonymous memory come and go in bursts, beside page cache that fills the limit. Limits change at random,
         never below what the process needs, and the agent is killed."""
         chance = random.Random(SEED)
@@ -301,6 +339,7 @@ class NodeAgentTest(unittest.TestCase):
                 "--breathing-memory", "500Mi", "--data-set-size", "600Mi", "--read-per-iteration", "4Mi", "--storage-bandwidth", "400M",
                 "--cpu-per-iteration", "1", "--gpu-step", "20"]
             self.cluster.create(breathing)
+        for name in names:
             self.await_cache(name, 600 * MIB)
         self.start_agent()
         begin = time.monotonic()
@@ -316,14 +355,14 @@ class NodeAgentTest(unittest.TestCase):
         for name in names:
             self.resize(name, "700Mi")
         for name in names:
-            wait_for(f"{name} to have the limit", lambda name=name: self.limit_in_force(name) == "700Mi", 90)
+            self.await_limit(name, "700Mi")
             touched = [int(n) for n in re.findall(r" touched=(\d+)", self.cluster.kubectl("logs", name, "--tail=30"))]
             print(f"{name}: anonymous memory grew by {max(b - a for a, b in zip(touched, touched[1:])) / MIB:.0f} MiB in the busiest second")
             self.assertEqual(self.container(name)["restartCount"], 0)
             self.assertIn("running", self.container(name)["state"])
             self.assertTrue(self.events(name, "SynergyMemoryReleased"))
-        print(f"seed {SEED}: {SECONDS} s, the agent was killed three times")
+        print(f"seed {SEED}: {SECONDS} s, the agent was killed {3 - len(kills)} times")
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    failures.main()

@@ -111,8 +111,8 @@ def errors(odd, status):
     return points, seconds / (odd.cost + OVERHEAD) - 1 if seconds and odd.cost else None
 
 
-def faults(odd, facts):
-    """What is wrong with what has become of it, in words."""
+def faults(odd, facts, machine=(1, 1)):
+    """What is wrong with what has become of it, in words. `machine`: between which parts of its true speed the machine let it run."""
     status, found = facts["measured"], []
     if not is_concluded(odd, status):
         found.append(f"not concluded: {odd.concluded}")
@@ -142,7 +142,7 @@ def faults(odd, facts):
         found.append("no exact point")
     if odd.censored and any(point["certainty"] == "exact" and point["throughput"] >= 0.9 * odd.best for point in status["points"]):
         found.append("its best is said to be exact")
-    found += [f"{error:+.1%} with {cpu}m" for cpu, error in points if abs(error) > 0.05]
+    found += [f"{error:+.1%} with {cpu}m" for cpu, error in points if not 0.95 * machine[0] <= 1 + error <= 1.05 * machine[1]]
     # Its program and its threads come on top.
     if odd.memory and not odd.memory <= process_memory(status) <= odd.memory + 8:
         found.append(f"memory of its processes {process_memory(status):.1f} MiB")
@@ -180,7 +180,7 @@ def tell(kinds, facts):
         say(f"  {name:10} {own['cpu']}m, {text}; " + ("; ".join(faults(kinds[name], own)) or "as it should be"))
 
 
-def train(cluster, kinds, seconds, least=0):
+def train(cluster, kinds, seconds, least=0, reference=None):
     """Creates one of each and watches them for `least` seconds, and until all is concluded; the facts, and seconds below a floor."""
     cluster.create(*(pod(name, odd) for name, odd in kinds.items()))
     wait_for("all trainers to run", lambda: all(trainers.is_running(item) for item in cluster.pods().values()), 120)
@@ -188,6 +188,8 @@ def train(cluster, kinds, seconds, least=0):
     floors = blind.Floors(cluster)
     while time.time() - began < seconds:
         floors.look()
+        if reference:
+            reference.look()
         statuses = blind.measured(cluster)
         since = round(time.time() - began)
         for name, odd in kinds.items():

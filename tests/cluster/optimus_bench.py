@@ -93,7 +93,7 @@ def run(cluster, number, way, round_seconds):
         equal.join()
     histories = [turns.runs(folder, name) for name in JOBS]
     facts = {"way": way, "seconds": {name: times[name] for name in JOBS}, "total": sum(times.values()),
-             "workers": {name: watcher.sizes[name] for name in JOBS}, "most_gpus": watcher.most, "looks": watcher.looks,
+             "workers": {name: watcher.sizes[name] for name in JOBS}, "most_gpus": watcher.most,
              "starts": sum(map(len, histories)), "lost_iterations": sum(map(sum, map(turns.lost_iterations, histories)))}
     cluster.kubectl("delete", "jobs", "--all", "--cascade=foreground")
     cluster.kubectl("delete", "roundpolicies", "--all")

@@ -5,6 +5,7 @@ import os
 import pathlib
 import unittest
 
+import failures
 import fungible
 from cluster import GPU, ClusterTest, pod, wait_for
 from fungible import FungibleTest
@@ -83,11 +84,18 @@ class PlacementTest(ClusterTest):
         model = self.model()
         for _, requests, _ in jobs:
             model.least = [min(least, requests[d + 1] * (1e9 if d else 1) / requests[0]) for d, least in enumerate(model.least)]
-        # All of them have to be there before the first is looked at.
-        self.cluster.script("stop", "synergy-scheduler")
-        self.cluster.create(*[self.pod(*job) for job in jobs])
-        self.cluster.script("start", "synergy-scheduler")
-        bound = wait_for("all pods to be bound", lambda: len(b := self.cluster.bound()) == len(jobs) and b)
+        asked = 'synergy_extender_request_duration_seconds_count{verb="filter"}'
+        # On a very busy machine a call takes too long now and then, and its pod comes once more, after others: another order.
+        for _ in range(5):
+            before = self.extender.metric(asked)
+            self.cluster.clear()
+            # All of them have to be there before the first is looked at.
+            self.cluster.script("stop", "synergy-scheduler")
+            self.cluster.create(*[self.pod(*job) for job in jobs])
+            self.cluster.script("start", "synergy-scheduler")
+            bound = wait_for("all pods to be bound", lambda: len(b := self.cluster.bound()) == len(jobs) and b)
+            if self.extender.metric(asked) == before + len(jobs):
+                break
         expected = {name: model.place(*[[g, c, m * 1e9] for g, c, m in (requests, demand)]) for name, requests, demand in jobs}
         self.assertEqual(bound, expected)
         items = self.cluster.get("nodes,pods")["items"]
@@ -125,7 +133,7 @@ class PlacementTest(ClusterTest):
         self.assertEqual(self.extender.metric(count), before)
 
     def test_a_pod_of_higher_priority_evicts_the_least(self):
-        self.cluster.kubectl("delete", "priorityclass", "low", "middle", "high", "--ignore-not-found")
+        self.addCleanup(self.cluster.delete, "priorityclass", "low", "middle", "high")
         self.cluster.create(*[{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name},
                                "value": value} for name, value in (("low", 1), ("middle", 5), ("high", 10))])
         node = sorted(self.model().nodes)[0]
@@ -143,13 +151,11 @@ class PlacementTest(ClusterTest):
         real = [n["metadata"]["name"] for n in self.cluster.get("nodes")["items"]
                 if n["metadata"]["labels"].get("synergy.test/node") == "real"]
         self.assertTrue(real, "the cluster has to have a real node")
-        patch = f'[{{"op":"add","path":"/status/capacity/{GPU.replace("/", "~1")}","value":"2"}}]'
-        self.cluster.kubectl("patch", "node", real[0], "--subresource=status", "--type=json", "-p", patch)
+        self.addCleanup(self.cluster.patch, "node", real[0], {"status": {"capacity": {GPU: None}}}, "status")
+        self.cluster.patch("node", real[0], {"status": {"capacity": {GPU: "2"}}}, "status")
         wait_for("the kubelet to offer the GPUs", lambda: GPU in self.cluster.get("node", real[0])["status"]["allocatable"])
-        self.addCleanup(self.cluster.kubectl, "patch", "node", real[0], "--subresource=status", "--type=json", "-p",
-                        f'[{{"op":"remove","path":"/status/capacity/{GPU.replace("/", "~1")}"}}]')
         self.cluster.create(pod("real", 2, "100m", "50M", nodeSelector={"kubernetes.io/hostname": real[0]}))
-        wait_for("the pod to run", lambda: self.cluster.pods()["real"]["status"]["phase"] == "Running", 90)
+        wait_for("the pod to run", lambda: self.cluster.pods()["real"]["status"]["phase"] == "Running")
 
 
 class ShadowTest(ClusterTest):
@@ -198,7 +204,7 @@ class PromisedRoomTest(FungibleTest):
                        "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "default", "name": "late"}}}
 
     def test_growth_at_bind_leaves_alone_what_a_pod_without_gpus_was_promised(self):
-        self.addCleanup(self.cluster.kubectl, "delete", "pvc/late", "pv/late", "storageclass/late", "--ignore-not-found", "--wait=false")
+        self.addCleanup(self.cluster.delete, "pvc,pv,storageclass", "late")
         self.addCleanup(self.cluster.clear)
         self.cluster.create(self.STORAGE, self.CLAIM)
         self.cluster.create(pod("loader", gpus=0, cpu="20", nodeSelector={"kubernetes.io/hostname": fungible.NODE},
@@ -211,6 +217,9 @@ class PromisedRoomTest(FungibleTest):
         self.assertLessEqual(milli_cpu(self.cluster.pods()["trainer"]), 4000)
         self.assertNotIn("loader", self.cluster.bound(), "the race is over before it was run")
         self.cluster.create(self.VOLUME)
+        # So that the claim has it now, and not after the volume controller's next look at all claims, up to 15 s later.
+        wait_for("the volume to be known", lambda: self.cluster.get("pv", "late")["status"].get("phase") == "Available")
+        self.cluster.patch("pvc", "late", {"spec": {"volumeName": "late"}})
         self.assertEqual(wait_for("the loader to be bound", lambda: self.cluster.bound().get("loader")), fungible.NODE)
         items = self.cluster.get("nodes,pods")["items"]
         self.assertEqual([], Invariants().check([i for i in items if i["kind"] == "Node"],
@@ -218,4 +227,4 @@ class PromisedRoomTest(FungibleTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    failures.main()

@@ -50,7 +50,7 @@ class Prometheus:
 
     def configuration(self):
         return {
-            "global": {"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "2s"},
+            "global": {"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "1s"},
             "rule_files": ["rules.yaml"],
             "scrape_configs": [{
                 "job_name": "synergy",

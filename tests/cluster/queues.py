@@ -1,6 +1,18 @@
-"""Queues of Kueue's with RoundPolicies, as a user makes them (docs/queues.md)."""
+"""Queues of Kueue's with RoundPolicies, as a user makes them (docs/queues.md); who has their quota; and a test with them."""
 
-from cluster import GPU
+import collections
+import json
+import math
+import os
+import pathlib
+import subprocess
+import time
+import unittest
+import urllib.request
+
+import trainers
+from api import Watch
+from cluster import GPU, Cluster, Extender, wait_for
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 CLASS = "kueue.x-k8s.io/priority-class"
@@ -44,3 +56,190 @@ def round_policy(name, order, seconds, least=1, cost=1):
     """Of the queue of that name."""
     return {"apiVersion": "synergy.io/v1alpha1", "kind": "RoundPolicy", "metadata": {"name": name},
             "spec": {"clusterQueues": [name], "policy": order, "roundSeconds": seconds, "leastRunSeconds": least, "restartCostSeconds": cost}}
+
+
+CONTROLLER = "synergy-controller"
+# Of a round that does not end within a test.
+FOR_EVER = 31622400
+
+
+def job_of(workload):
+    """The name of the job, or pod, that it stands for."""
+    return workload["metadata"]["ownerReferences"][0]["name"]
+
+
+class Watcher:
+    """Who has quota of a queue, change by change as the API server has it: nothing in between is missed. It has been seen once the `with`
+    is over, or after look()."""
+
+    def __init__(self, cluster, queue):
+        self.cluster, self.queue = cluster, queue
+        self.most = 0  # GPUs that were admitted at once
+        self.holders = []  # sets of jobs that were admitted at once, one after the other
+        self.turns = collections.Counter()  # of each job: how often it was admitted
+        self.watches = {}
+
+    def watch(self, kind):
+        self.watches[kind] = Watch(self.cluster.api, self.cluster.api.kind(kind).path())
+
+    def look(self):
+        self.most, self.holders, self.turns = 0, [], collections.Counter()
+        admitted = {}  # UID of a Workload -> (its job, GPUs)
+        for _, change, item in self.watches["workloads"].until_now():
+            if item["spec"]["queueName"] != self.queue:
+                continue
+            admission = item.get("status", {}).get("admission") if change != "DELETED" else None
+            uid, job = item["metadata"]["uid"], job_of(item)
+            if admission is None:
+                admitted.pop(uid, None)
+            else:
+                self.turns[job] += uid not in admitted
+                admitted[uid] = (job, sum(int(given.get("resourceUsage", {}).get(GPU, 0)) for given in admission["podSetAssignments"]))
+            self.most = max(self.most, sum(gpus for _, gpus in admitted.values()))
+            holders = {job for job, _ in admitted.values()}
+            if self.holders[-1:] != [holders]:
+                self.holders.append(holders)
+        return self
+
+    def __enter__(self):
+        self.watch("workloads")
+        return self
+
+    def __exit__(self, failed, *_):
+        if not failed:
+            self.look()
+        for watch in self.watches.values():
+            watch.__exit__()
+
+
+class QueueTest(unittest.TestCase):
+    """A test with Kueue, an extender and the queues of its class. What it makes is gone afterwards."""
+
+    gpus = 0  # of the real node
+    objects = ()  # of all its tests
+
+    @classmethod
+    def setUpClass(cls):
+        """On the cluster that such tests share, whose real node has the trainers' image."""
+        cls.cluster = Cluster()
+        cls.prepare()
+
+    @classmethod
+    def prepare(cls):
+        if cls.gpus:
+            trainers.advertise_gpus(cls.cluster, cls.gpus)
+            cls.addClassCleanup(trainers.advertise_gpus, cls.cluster, 0)
+        cls.addClassCleanup(cls.remove_all)
+        cls.cluster.create(*cls.objects)
+        for item in cls.objects:
+            if item["kind"] == "TrainingProfile":
+                wait_for("the profiles to be judged",
+                         lambda name=item["metadata"]["name"]: cls.cluster.get("tp", name).get("status", {}).get("demand"))
+        cls.extender = Extender(cls.cluster)
+        cls.extender.start()
+        cls.addClassCleanup(lambda: (cls.extender.end(), cls.extender.log.close()))
+
+    @classmethod
+    def remove_all(cls):
+        for item in reversed(cls.objects):
+            cls.cluster.delete(item["kind"], item["metadata"]["name"])
+        # Kueue lets go of them one after the other.
+        wait_for("what the tests share to be gone", lambda: not any(
+            cls.cluster.called("GET", cls.cluster.api.kind(item["kind"]).path(name=item["metadata"]["name"]), absent=True) for item in cls.objects))
+
+    def setUp(self):
+        self.made = []
+        self.cluster.clear()
+        self.addCleanup(self.remove)
+
+    def create(self, *items):
+        self.made += [(item["kind"], item["metadata"]["name"]) for item in items]
+        self.cluster.create(*items)
+
+    def remove(self):
+        for kind, name in reversed(self.made):
+            self.cluster.delete(kind, name)
+        self.cluster.clear()
+        wait_for("all workloads to be gone", lambda: not self.cluster.get("workloads")["items"])
+
+    def order(self, queue, policy, **spec):
+        """By a RoundPolicy whose rounds begin where the test wants it: see begin_round()."""
+        self.create(round_policy(queue, policy, FOR_EVER, **spec))
+        wait_for("the queue to be ordered", lambda: self.cluster.get("roundpolicy", queue).get("status", {}).get("queues", [{}])[0].get("ready"))
+
+    def await_ordered(self, queue, count):
+        """Until the controller orders so many jobs there."""
+        wait_for(f"{count} jobs of {queue} to be ordered", lambda: count == sum(
+            self.metric(f'synergy_rounds_workloads{{band="{band}",cluster_queue="{queue}"}}') for band in ("runs", "next", "waits")))
+
+    def begin_round(self, queue):
+        """One begins at once, and none after it but by this, so that nothing hangs on how busy the machine is. Returns when the controller
+        has decided."""
+        # Rounds begin at multiples of their length: with another length another one is on.
+        seconds = self.cluster.get("roundpolicy", queue)["spec"]["roundSeconds"]
+        other = FOR_EVER - 1 if seconds == FOR_EVER else FOR_EVER
+        generation = self.cluster.patch("roundpolicy", queue, {"spec": {"roundSeconds": other}})["metadata"]["generation"]
+        wait_for("the round to begin", lambda: self.cluster.get("roundpolicy", queue)["status"].get("observedGeneration") == generation)
+
+    def by_a_round(self, queue, what, check):
+        """Begins a round and waits until `check` gives something true, which is returned. Where the leader of that round was gone before it
+        had decided, which costs a busy machine a round, another one begins."""
+        begun = -math.inf
+
+        def passed():
+            nonlocal begun
+            found = check()
+            if not found and time.monotonic() > begun + 30:
+                self.begin_round(queue)
+                begun = time.monotonic()
+            return found
+        return wait_for(what, passed, 120)
+
+    def workloads(self, queue):
+        """Those in that queue, by their jobs' names."""
+        return {job_of(item): item for item in self.cluster.get("workloads")["items"] if item["spec"]["queueName"] == queue}
+
+    def workload(self, job):
+        return wait_for(f"the workload of {job}", lambda: next((item for item in self.cluster.get("workloads")["items"] if job_of(item) == job), None))
+
+    def priorities(self, queue):
+        return {name: item["spec"].get("priority", 0) for name, item in self.workloads(queue).items()}
+
+    def ask(self, path):
+        """The controller, over HTTP."""
+        with urllib.request.urlopen(self.cluster.environment["SYNERGY_CONTROLLER_URL"] + path, timeout=10) as answer:
+            return answer.read().decode()
+
+    def metric(self, line):
+        """The value of the controller's metric that is spelled so, labels included; 0 when it is not there."""
+        values = [text.rsplit(" ", 1)[1] for text in self.ask("/metrics").splitlines() if text.startswith(line + " ")]
+        return float(values[0]) if values else 0.0
+
+    def progress(self):
+        return json.loads(self.ask("/progress")).get("pods") or []
+
+    def synergy(self, *arguments):
+        done = subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments], env=self.cluster.environment,
+                              check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def told(self, *arguments):
+        return json.loads(self.synergy(*arguments, "--output", "json"))
+
+    def refusal(self, method, kind, name, body=None):
+        """Returns what the API server complains of when the controller does that; empty: it does it."""
+        return self.cluster.complaint(method, kind, name, body, user=CONTROLLER)
+
+    def may(self, verb, group, resource):
+        """Whether the controller has that right."""
+        spec = {"user": CONTROLLER, "resourceAttributes": {"namespace": "default", "verb": verb, "group": group, "resource": resource}}
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
+        return self.cluster.called("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)["status"]["allowed"]
+
+    def stop_controller(self):
+        """As if its machine were gone; it is back when the test ends."""
+        self.addCleanup(self.cluster.script, "start", CONTROLLER)
+        self.cluster.script("stop", CONTROLLER, "KILL")
+
+    def start_controller(self):
+        self.cluster.script("start", CONTROLLER)

@@ -26,9 +26,7 @@ MODELS = {model: gpus["1"]["tput"] for model, gpus in MEASURED["3"].items() if "
 # As fast with anything: its pods end when they are meant to, whatever they are given.
 STEADY = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "steady"},
           "spec": {"gpus": 1, "processMemory": "1Mi", "points": [{"cpu": 1, "memory": "20G", "throughput": 1}, {"cpu": 9, "memory": "60G", "throughput": 1}]}}
-ROUND = 2  # seconds, of the tuner
-# Nothing changes for longer than a round and the time that a growth takes.
-STILL = 2 * ROUND + 1
+ROUND = 1  # seconds, of the tuner
 STEP = 60  # simulated seconds between two arrivals
 
 
@@ -62,31 +60,25 @@ def prepared(cluster, nodes, recording=None):
     The controller records its decisions in the file `recording`.
     """
     profiles = [training_profile(model) for model in MODELS] + [STEADY]
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": profiles}))
+    cluster.create(*profiles)
     names = sorted(node["metadata"]["name"] for node in cluster.get("nodes", labelSelector="synergy.test/node=simulated")["items"])
     closed = names[nodes:]
-    if closed:
-        cluster.kubectl("cordon", *closed)
-    config = cluster.state / "synergy-controller.yaml"
-    usual = config.read_text(encoding="utf-8")
-    changed = "".join(f"tuner: {{round: {ROUND}s}}\n" if line.startswith("tuner:") else line
-                      for line in usual.splitlines(keepends=True))
-    config.write_text(changed + (f"recordFile: {recording}\n" if recording else ""), encoding="utf-8")
-    cluster.script("stop", "synergy-controller")
-    cluster.script("start", "synergy-controller")
+    for name in closed:
+        cluster.patch("node", name, {"spec": {"unschedulable": True}})
     try:
-        for profile in profiles:
-            name = profile["metadata"]["name"]
-            wait_for(f"profile {name} to be judged", lambda name=name: cluster.get("trainingprofile", name).get("status", {}).get("demand"))
-        yield
+        with cluster.controller(tuner=f"{{round: {ROUND}s}}", **({"recordFile": recording} if recording else {})):
+            for profile in profiles:
+                name = profile["metadata"]["name"]
+                wait_for(f"profile {name} to be judged",
+                         lambda name=name: cluster.get("trainingprofile", name).get("status", {}).get("demand"))
+            try:
+                yield
+            finally:
+                cluster.clear()
     finally:
-        cluster.clear()
-        cluster.kubectl("delete", "trainingprofiles", "--all")
-        if closed:
-            cluster.kubectl("uncordon", *closed)
-        config.write_text(usual, encoding="utf-8")
-        cluster.script("stop", "synergy-controller")
-        cluster.script("start", "synergy-controller")
+        cluster.delete("trainingprofiles")
+        for name in closed:
+            cluster.patch("node", name, {"spec": {"unschedulable": None}})
 
 
 def synergy(cluster, *arguments):
@@ -167,21 +159,19 @@ def place(item):
 
 
 def wait_until_quiet(cluster, seconds=180):
-    """The pods, once all are settled and nothing about them has changed for longer than a round."""
-    deadline = time.monotonic() + seconds
-    seen, since = None, time.monotonic()
-    while True:
+    """The pods, once all are settled and nothing about them has changed while the tuner divided all nodes twice."""
+    seen, since = None, 0
+
+    def quiet():
+        nonlocal seen, since
+        rounds = cluster.controller_metric("synergy_tuner_rounds_total")
         pods = cluster.pods()
         versions = {name: item["metadata"]["resourceVersion"] for name, item in pods.items()}
-        now = time.monotonic()
         if versions != seen or not all(is_settled(item) for item in pods.values()):
-            since = now
-        seen = versions
-        if now - since >= STILL:
-            return pods
-        if now > deadline:
-            raise AssertionError(f"waited {seconds} s in vain for quiet: {[n for n, p in pods.items() if not is_settled(p)]}")
-        time.sleep(0.2)
+            # The next round may have begun already, and what the last one decides is to be seen when there is one more.
+            seen, since = versions, rounds + 3
+        return [pods] if rounds >= since else None
+    return wait_for("quiet", quiet, seconds)[0]
 
 
 # ---- one by one
@@ -232,7 +222,7 @@ class OneByOne:
                 self.bound[name] = first["spec"]["nodeName"], float(cpu), int(memory)
             moments.append((number * STEP + STEP / 2 - 2, f"after {name}", {n: place(p) for n, p in pods.items() if place(p)}))
             if model == "steady" and place(pods[name]):
-                self.cluster.kubectl("delete", "pod", name, "--grace-period=0", "--force")
+                self.cluster.delete("pod", name)
                 pods = wait_until_quiet(self.cluster)
                 moments.append(((number + 1) * STEP - 1, f"without {name}", {n: place(p) for n, p in pods.items() if place(p)}))
         return moments

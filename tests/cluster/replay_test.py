@@ -4,17 +4,13 @@ import pathlib
 import tempfile
 import unittest
 
+import failures
 import replay
+import tiers
 from cluster import ClusterTest
 
 
 class ReplayTest(ClusterTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.cluster.script("start", "synergy-controller")
-        cls.addClassCleanup(cls.cluster.script, "stop", "synergy-controller")
-
     def setUp(self):
         super().setUp()
         folder = tempfile.TemporaryDirectory()
@@ -22,16 +18,15 @@ class ReplayTest(ClusterTest):
         self.folder = pathlib.Path(folder.name)
 
     def prepare(self, nodes):
-        prepared = replay.prepared(self.cluster, nodes)
-        prepared.__enter__()
-        self.addCleanup(prepared.__exit__, None, None, None)
+        self.enterContext(replay.prepared(self.cluster, nodes))
 
     def test_pods_one_by_one_are_where_the_simulator_says_with_as_much(self):
         self.prepare(2)
-        compared = replay.OneByOne(self.cluster, self.folder, 12, seed=5).run()
+        count = 20 if tiers.IS_LONG else 8
+        compared = replay.OneByOne(self.cluster, self.folder, count, seed=5).run()
         differences = [replay.difference_text(*each) for each in compared if each[2] != each[3]]
         print(f"{len(compared) - len(differences)} of {len(compared)} are the same")
-        self.assertGreaterEqual(len(compared), 12)
+        self.assertGreaterEqual(len(compared), count)
         self.assertEqual([], differences)
 
     def test_all_jobs_of_a_free_run_finish_in_both(self):
@@ -49,4 +44,4 @@ class ReplayTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    failures.main()

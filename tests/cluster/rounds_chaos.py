@@ -1,7 +1,8 @@
 """Many jobs that take turns in a queue of Kueue's, on simulated nodes, while the controller is killed again and again. Every job
 finishes, the quota is never exceeded, and what a job has had is never forgotten. scripts/bench.sh rounds-chaos runs it.
 
-  rounds_chaos.py [--jobs N] [--seconds N] [--kill-every N] [--round N] [--gpus N] [--nodes N] [--seed N] [--instance N] [--json FILE]
+  rounds_chaos.py [--jobs N] [--seconds N] [--kill-every N] [--round N] [--least N] [--gpus N] [--nodes N] [--seed N] [--instance N]
+                  [--json FILE]
 
 A leader that was killed has a successor after ten seconds, and a round that would have begun meanwhile is left out: with rounds as long
 as it is from one kill to the next, or one and a half times as long, none may begin at all.
@@ -25,7 +26,6 @@ from api import PODS, Api, ApiError
 from cluster import GPU, ROOT, Extender, own_cluster, wait_for
 from queues import QUEUE
 
-LEAST = 10  # seconds that a turn takes
 BATCH = "/apis/batch/v1/namespaces/default/jobs"
 WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 
@@ -39,7 +39,7 @@ def job(name, gpus):
             "spec": {"template": {"metadata": {"annotations": {"synergy.io/checkpoint": "true"}}, "spec": {
                 # Named, because the webhook, which does it otherwise, is down at times.
                 "schedulerName": "synergy-scheduler", "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
-                "tolerations": [{"operator": "Exists"}],
+                "tolerations": [{"operator": "Exists"}], "nodeSelector": {"synergy.test/node": "simulated"},
                 "containers": [{"name": "train", "image": "synergy.test/busybox:1", "resources": {"limits": {GPU: str(gpus)}}}]}}}}
 
 
@@ -75,7 +75,8 @@ class Course:
         held = 0
         for pod in pods:
             name, metadata = pod["metadata"]["labels"]["job-name"], pod["metadata"]
-            if pod["status"].get("phase") != "Running":
+            # One that is being deleted holds no quota: whoever got it has pods on other GPUs.
+            if pod["status"].get("phase") != "Running" or metadata.get("deletionTimestamp"):
                 continue
             held += self.gpus[name]
             ran = self.ran.setdefault(name, {})
@@ -133,7 +134,8 @@ class Course:
         """Half of the jobs come at once, the others during the first half of the time."""
         coming = sorted(0 if self.random.random() < 0.5 else self.random.uniform(0, self.options.seconds / 2) for _ in self.gpus)
         names, helpers, second, started = list(self.gpus), [], 0, time.monotonic()
-        while len(self.finished) < len(self.gpus) and second < self.options.seconds + self.options.patience:
+        all_kills = self.options.seconds // self.options.kill_every
+        while (len(self.finished) < len(self.gpus) or self.kills < all_kills) and second < self.options.seconds + self.options.patience:
             elapsed = time.monotonic() - started
             while coming and coming[0] <= elapsed:
                 coming.pop(0)
@@ -144,7 +146,8 @@ class Course:
             except ApiError as error:
                 if error.status != 404:  # a pod that had just gone
                     raise
-            if second % self.options.kill_every == self.options.kill_every - 1 and elapsed < self.options.seconds:
+            # However late a busy machine looks.
+            if self.kills < min(all_kills, elapsed // self.options.kill_every):
                 helpers.append(self.kill())
             if second % 30 == 0:
                 print(f"{second:4} s: {len(self.gpus) - len(coming)} jobs have come, {len(self.finished)} are finished, "
@@ -161,27 +164,38 @@ class Course:
         noted, measured = (sum(column) for column in zip(*self.noted.values())) if self.noted else (0, 0)
         return {"jobs": len(self.gpus), "finished": len(self.finished), "seconds": round(seconds), "kills": self.kills, "looks": self.looks,
                 "quota_gpus": self.options.gpus, "most_gpus_at_a_time": self.most, "lost_turns": len(self.turns),
-                "taken_by_rounds": sum(self.lost_turns.values()), "lost_within_least_run": sum(turn < LEAST - 1 for turn in self.turns),
+                "taken_by_rounds": sum(self.lost_turns.values()), "lost_within_least_run": sum(turn < self.options.least - 1 for turn in self.turns),
                 "noted_gpu_seconds": round(noted), "measured_gpu_seconds": round(measured), "violations": self.violations}
 
 
-def main():
+def options_of(arguments=None):
     parser = argparse.ArgumentParser()
-    for name, default in (("jobs", 100), ("seconds", 600), ("kill-every", 20), ("round", 13), ("gpus", 16), ("nodes", 3), ("seed", 1), ("instance", 10)):
+    for name, default in (("jobs", 100), ("seconds", 600), ("kill-every", 20), ("round", 13), ("least", 10), ("gpus", 16), ("nodes", 3), ("seed", 1),
+                          ("instance", 10)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--work", type=int, nargs=2, default=(25, 95), help="seconds of work of a job, from and to")
     parser.add_argument("--patience", type=int, default=600, help="seconds after the last kill in which all have to finish")
     parser.add_argument("--json", type=pathlib.Path)
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def run(cluster, options):
+    """On a cluster with the queue `chaos` and an extender."""
+    cluster.create(queues.round_policy("chaos", "las", options.round, options.least, options.least // 2))
+    wait_for("the policy to be ready", lambda: cluster.get("roundpolicy", "chaos").get("status", {}).get("conditions"))
+    return Course(cluster, options).run()
+
+
+def main():
+    options = options_of()
     with tempfile.TemporaryDirectory(prefix="synergy-chaos.") as folder, own_cluster(
             pathlib.Path(folder), options.instance, "--real-nodes", "0", "--simulated-nodes", str(options.nodes), "--controller",
             os.environ["SYNERGY_BIN"], "--kueue") as cluster:
-        cluster.create(queues.FLAVOR, *queues.of_turns("chaos", options.gpus), queues.round_policy("chaos", "las", options.round, LEAST, 5))
-        wait_for("the policy to be ready", lambda: cluster.get("roundpolicy", "chaos").get("status", {}).get("conditions"))
+        cluster.create(queues.FLAVOR, *queues.of_turns("chaos", options.gpus))
         extender = Extender(cluster)
         extender.start()
         try:
-            result = Course(cluster, options).run()
+            result = run(cluster, options)
         finally:
             extender.end()
             extender.log.close()

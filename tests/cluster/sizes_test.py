@@ -7,6 +7,7 @@ import subprocess
 import unittest
 import urllib.request
 
+import failures
 from cluster import GPU, Extender, own_cluster, wait_for
 
 INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "1"))
@@ -217,4 +218,4 @@ class SizesTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    failures.main()

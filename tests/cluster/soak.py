@@ -28,6 +28,8 @@ MODELS = [path.stem for path in sorted((ROOT / "manifests/examples/profiles").gl
 KILL_EVERY = 20
 API_SERVER_RESTART_EVERY = 45
 REFUSE_EVERY = 7
+# Times are counted in looks at the cluster that the API server has answered, one a second at most: where others use the machine,
+# too, everything takes longer, and so do they.
 # How long GPUs may be free that a pod waits for, if room can be made: an API server takes 9 s to come back, and is hit again.
 LONGEST_IDLE = 120
 OTHERS_LIMIT = 60
@@ -197,7 +199,7 @@ class Soak:
             return None
         self.checks += 1
         training = [p for p in pods if p["metadata"].get("labels", {}).get("soak") == "training"]
-        found = self.invariants.check(self.nodes, pods) + self.idle.check(self.nodes, training, time.monotonic())
+        found = self.invariants.check(self.nodes, pods) + self.idle.check(self.nodes, training, self.checks)
         found += self.check_others(pods)
         for violation in found:
             if violation not in self.violations:
@@ -214,13 +216,13 @@ class Soak:
 
     def check_others(self, pods):
         """Whoever has nothing to do with GPUs is placed whatever happens to us."""
-        now, found = time.monotonic(), []
+        now, found = self.checks, []
         for pod in pods:
             if pod["metadata"].get("labels", {}).get("soak") == "other":
                 name = pod["metadata"]["name"]
                 first = self.others.setdefault(name, now)
                 if not pod["spec"].get("nodeName") and now - first > OTHERS_LIMIT:
-                    found.append(f"{name}, a pod without GPUs, has waited for {now - first:.0f} s")
+                    found.append(f"{name}, a pod without GPUs, has waited for {now - first} looks")
         return found
 
     def remove_ended(self, pods):
@@ -287,12 +289,12 @@ class Soak:
             self.tick(started)
 
     def settle(self):
-        """Nothing is killed any more: within a minute everybody has what it should have."""
+        """Nothing is killed any more: soon everybody has what it should have."""
         print("no more faults", flush=True)
         for helper in self.helpers:
             helper.wait(timeout=120)
         if not self.until(self.settled, LONGEST_IDLE):
-            self.violations.append(f"two minutes after the last fault: {self.unsettled}")
+            self.violations.append(f"{LONGEST_IDLE} looks after the last fault: {self.unsettled}")
             self.keep(self.look())
         if not self.until(self.deleted, 120):
             self.violations.append("the pods could not be deleted")
@@ -343,13 +345,14 @@ class Soak:
             self.remove_ended(pods)
             return names <= done
 
-        if not self.until(all_done, 240):
+        if not self.until(all_done, 600):
             self.violations.append(f"{len(names - done)} of the trace's jobs have not run")
         self.replayed = len(done)
 
-    def until(self, check, seconds):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
+    def until(self, check, looks):
+        """Whether `check` becomes true within so many looks."""
+        last = self.checks + looks
+        while self.checks < last:
             pods = self.look()
             if pods is not None and check(pods):
                 return True
@@ -365,7 +368,7 @@ class Soak:
     def report(self):
         counters = {name: int(value) for name, value in sorted(self.controllers.counters.items())}
         report = {"pods_made": self.made, "trace_jobs": self.replayed, "checks": self.checks,
-                  "api_server_away": self.unreachable, "faults": self.kills, "longest_idle_gpus_s": round(self.idle.longest, 1),
+                  "api_server_away": self.unreachable, "faults": self.kills, "longest_idle_gpus_looks": self.idle.longest,
                   "counters": counters, "violations": self.violations}
         if self.options.output == "json":
             print(json.dumps(report, indent=2))

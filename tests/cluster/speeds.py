@@ -12,23 +12,26 @@ import trainers
 from real_nodes import NODES, await_rest, explained, say
 
 
-def run_way(cluster, way, order, seconds):
-    """Pod name -> facts of one run of the trainers, created in that order."""
+def run_way(cluster, way, order, seconds, reference=None):
+    """Pod name -> facts of one run of the trainers, created in that order; with a reference, its speed in the same seconds, too."""
     cluster.create(*(trainers.pod(name, name.split("-")[0], way) for name in order))
     await_rest(cluster)
     since = time.time()
     time.sleep(seconds)
     until = time.time()
     speeds = trainers.speeds(cluster, since, until)
+    beside = reference.speeds(since, until) if reference else {}
     facts = {}
     for name, pod in cluster.pods().items():
         facts[name] = {"kind": pod["metadata"]["labels"]["kind"], "node": pod["spec"]["nodeName"], "cpu": trainers.milli_cpu(pod),
                        "restarts": trainers.restarts(pod), "speed": speeds[name]}
+        if beside:
+            facts[name]["reference"] = beside[facts[name]["kind"]]
     cluster.clear()
     return facts
 
 
-def compare(cluster, ways=tuple(trainers.WAYS), rounds=2, seconds=12, seed=1, shuffled=True):
+def compare(cluster, ways=tuple(trainers.WAYS), rounds=2, seconds=12, seed=1, shuffled=True, reference=None):
     """One entry for each round: the order, and way -> pod -> facts."""
     draw = random.Random(seed)
     results = []
@@ -40,7 +43,7 @@ def compare(cluster, ways=tuple(trainers.WAYS), rounds=2, seconds=12, seed=1, sh
         result = {"order": order, "ways": {}}
         for way in ways:
             with explained(cluster):
-                result["ways"][way] = facts = run_way(cluster, way, order, seconds)
+                result["ways"][way] = facts = run_way(cluster, way, order, seconds, reference)
             say(f"  {way:12} {describe(facts)}")
         results.append(result)
     return results
@@ -55,11 +58,13 @@ def describe(facts):
 
 
 def relative(results, way):
-    """Pod name -> speed in units of its proportional speed in the same round, the mean of all rounds."""
+    """Pod name -> speed in units of its proportional speed, the mean of all rounds: of that of the reference in the same seconds, else of
+    its own in the same round."""
     ratios = {}
     for result in results:
         for name, facts in result["ways"][way].items():
-            ratios.setdefault(name, []).append(facts["speed"] / result["ways"]["proportional"][name]["speed"])
+            unit = facts.get("reference") or result["ways"]["proportional"][name]["speed"]
+            ratios.setdefault(name, []).append(facts["speed"] / unit)
     return {name: statistics.mean(values) for name, values in ratios.items()}
 
 

@@ -121,18 +121,18 @@ def restarts(item):
 LINE = re.compile(r"^\[pod/([^/]+)/\S+\] time=(\S+) iterations=(\d+) ", re.M)
 
 
-def iterations(cluster):
+def iterations(cluster, namespace="default"):
     """Pod name -> [(Unix time, iterations so far)] of its last minute, from what the trainers print each second."""
     counts = {}
-    for name, moment, count in LINE.findall(cluster.kubectl("logs", "--selector=kind", "--prefix", "--tail=60")):
+    for name, moment, count in LINE.findall(cluster.kubectl("logs", "-n", namespace, "--selector=kind", "--prefix", "--tail=60")):
         counts.setdefault(name, []).append((float(moment), int(count)))
     return counts
 
 
-def speeds(cluster, since, until):
+def speeds(cluster, since, until, namespace="default"):
     """Pod name -> iterations per second, between the first and the last line of that time."""
     result = {}
-    for name, lines in iterations(cluster).items():
+    for name, lines in iterations(cluster, namespace).items():
         inside = [line for line in lines if since <= line[0] <= until]
         if len(inside) < 2:
             raise AssertionError(f"{name} printed {len(inside)} lines between {since:.1f} and {until:.1f}: {lines[-3:]}")

@@ -2,21 +2,20 @@
 label, are suspended and go on, and take turns with others. PyTorchJobs and MPIJobs, whose operators are not run: pods written as
 theirs are. On simulated nodes; and a JobSet that writes checkpoints on a real one."""
 
-import json
 import os
 import pathlib
 import shutil
-import subprocess
 import time
-import unittest
 
 import elastic
+import failures
 import foreign_kinds
 import fungible
 import queues
+import tiers
 import trainers
 import turns
-from api import ApiError
+from api import PodWatch
 from cluster import GPU, Extender, own_cluster, pod, wait_for
 from queues import QUEUE
 
@@ -24,10 +23,9 @@ INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "11"))
 SIZE = "synergy.io/gang-size"
 NODE = "v100-1"  # 8 GPUs
 HERE = {"kubernetes.io/hostname": NODE}
-CONTROLLER = "synergy-controller"
 CHECKPOINTS = {"synergy.io/checkpoint": "true"}
-ROUND = 8  # seconds
-READY = 20  # seconds in which Kueue wants pods to be ready, where it does
+READY = 15  # seconds in which Kueue wants pods to be ready, where it does
+LONG = 120  # seconds; only bounds a failure
 REAL_GPUS = 2
 
 
@@ -64,7 +62,20 @@ def elastic_train_job(name, nodes, least=1, most=4):
     return item
 
 
-class TrainingOperatorsTest(unittest.TestCase):
+def is_member(item):
+    """Whether that pod asks for GPUs, and stays."""
+    return not item["metadata"].get("deletionTimestamp") and any(GPU in each["resources"].get("limits", {}) for each in item["spec"]["containers"])
+
+
+def count_bound(members):
+    return sum("nodeName" in item["spec"] for item in members.values())
+
+
+class TrainingOperatorsTest(queues.QueueTest):
+    gpus = REAL_GPUS
+    objects = (queues.FLAVOR, *queues.of_turns("turns", 4), *queues.of_turns("real", REAL_GPUS), *queues.of_turns("ready", 8),
+               turns.PROFILE, fungible.SENSITIVE, fungible.INSENSITIVE)
+
     @classmethod
     def setUpClass(cls):
         folder = pathlib.Path(os.environ["SYNERGY_TEST_STATE"]) / "training-operators"
@@ -72,62 +83,42 @@ class TrainingOperatorsTest(unittest.TestCase):
             folder, INSTANCE, "--real-nodes", "1", "--simulated-nodes", "2", "--controller", os.environ["SYNERGY_BIN"], "--agents", "--kueue",
             "--training-operators"))
         trainers.load_image(cls.cluster)
-        trainers.advertise_gpus(cls.cluster, REAL_GPUS)
-        cls.cluster.create(queues.FLAVOR, *queues.of_turns("turns", 4), *queues.of_turns("real", REAL_GPUS), *queues.of_turns("ready", 8),
-                           turns.PROFILE, fungible.SENSITIVE, fungible.INSENSITIVE)
-        for name in ("sensitive", "insensitive"):
-            wait_for("the profiles to be judged", lambda name=name: cls.cluster.get("tp", name).get("status", {}).get("demand"))
-        cls.extender = Extender(cls.cluster)
-        cls.extender.start()
-        cls.addClassCleanup(cls.extender.log.close)
-        cls.addClassCleanup(cls.end_extender)
+        # Early: the garbage collector takes half a minute to hear of new kinds, and no job of theirs is gone before.
+        cls.cluster.create(*foreign_kinds.definitions(foreign_kinds.OF_GANGS))
+        cls.prepare()
 
-    @classmethod
-    def end_extender(cls):
-        cls.extender.end()
-
-    def setUp(self):
-        self.addCleanup(self.cluster.clear)
-
-    def create(self, *items):
-        self.cluster.create(*items)
-        for item in items:
-            self.addCleanup(self.delete, item["kind"], item["metadata"]["name"])
-
-    def delete(self, kind, name):
-        self.cluster.kubectl("delete", kind, name, "--ignore-not-found", "--cascade=foreground")
-
-    def members(self, name):
-        """The GPU pods of that job that are there."""
-        return {key: item for key, item in self.cluster.pods().items()
-                if key.startswith(name + "-") and not item["metadata"].get("deletionTimestamp")
-                and any(GPU in container["resources"].get("limits", {}) for container in item["spec"]["containers"])}
+    def members(self, *names):
+        """The GPU pods of each of those jobs that are there, as they all were at one moment."""
+        pods = {key: item for key, item in self.cluster.pods().items() if is_member(item)}
+        return [{key: item for key, item in pods.items() if key.startswith(name + "-")} for name in names]
 
     def bound(self, name):
-        return sum("nodeName" in item["spec"] for item in self.members(name).values())
+        return count_bound(*self.members(name))
 
-    def sizes(self, name):
-        return {item["metadata"]["labels"].get(SIZE) for item in self.members(name).values()}
-
-    def one_alone(self, names, size, seconds=90):
-        """Waits for one of the jobs to run whole. No two may run in parts at any moment."""
+    def one_alone(self, names, size, of=None):
+        """Waits for one of the jobs to run whole: so many pods, all of a gang, or of one of `of`. No two may run in parts at any moment."""
         def whole():
-            counts = [self.bound(name) for name in names]
+            found = self.members(*names)
+            counts = [count_bound(members) for members in found]
             self.assertLessEqual(sum(count > 0 for count in counts), 1, f"{names}: {counts} are bound")
-            return next((name for name, count in zip(names, counts) if count == size), None)
-        return wait_for(f"one of {names} to run whole", whole, seconds)
+            return next(((name, members) for name, members, count in zip(names, found, counts) if count == size), None)
+        name, members = wait_for(f"one of {names} to run whole", whole, LONG)
+        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in members.values()}, {str(of or size)})
+        return name
 
     def race(self, kind, size, *items):
         """Of two jobs on the node one runs whole and, when that is gone, the other one."""
-        self.create(*items)
         names = [item["metadata"]["name"] for item in items]
-        first = self.one_alone(names, size)
-        second = names[first == names[0]]
-        wait_for("the other one's pods", lambda: len(self.members(second)) == size)
-        for name in names:
-            self.assertEqual(self.sizes(name), {str(size)}, name)
-        self.assertEqual(self.bound(second), 0)
-        self.delete(kind, first)
+        with PodWatch(self.cluster.api) as watch:
+            self.create(*items)
+            first = self.one_alone(names, size)
+            second = names[first == names[0]]
+            wait_for("the other one's pods", lambda: len(self.members(second)[0]) == size)
+            changes = watch.until_now()
+        early = {item["metadata"]["name"] for _, _, item in changes if is_member(item) and "nodeName" in item["spec"]}
+        self.assertFalse([name for name in early if name.startswith(second + "-")], f"pods were bound beside {first}")
+        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in self.members(second)[0].values()}, {str(size)})
+        self.cluster.delete(kind, first)
         self.assertEqual(self.one_alone([second], size), second)
 
     def test_of_two_jobsets_one_runs_whole_and_their_drivers_are_no_members(self):
@@ -145,17 +136,17 @@ class TrainingOperatorsTest(unittest.TestCase):
         self.create(job_set("staged", replicated("driver", 1, 1, 2), replicated("workers", 1, 3, 2),
                             startupPolicy={"startupPolicyOrder": "InOrder"}))
         self.assertEqual(self.one_alone(["staged-workers"], 3), "staged-workers")
-        self.assertEqual((self.sizes("staged-driver"), self.sizes("staged-workers")), ({None}, {"3"}))
+        self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in self.members("staged-driver")[0].values()}, {None})
 
     def test_a_jobset_that_starts_again_is_a_gang_again(self):
         workers = replicated("workers", 2, 3, 1)
         workers["template"]["spec"]["backoffLimit"] = 0
         self.create(job_set("again", workers, failurePolicy={"maxRestarts": 1}))
         self.one_alone(["again"], 6)
-        first = self.members("again")
-        self.cluster.kubectl("patch", "pod", min(first), "--subresource", "status", "--patch", '{"status": {"phase": "Failed"}}')
-        wait_for("all to run anew", lambda: not set(first) & set(self.members("again")) and self.bound("again") == 6)
-        self.assertEqual(self.sizes("again"), {"6"})
+        first, = self.members("again")
+        self.cluster.patch("pod", min(first), {"status": {"phase": "Failed"}}, "status")
+        wait_for("all to be gone", lambda: not set(first) & set(*self.members("again")))
+        self.one_alone(["again"], 6)
 
     def test_of_two_trainjobs_one_runs_whole(self):
         self.race("trainjob", 2, train_job("left", 2, 3), train_job("right", 2, 3))
@@ -184,39 +175,38 @@ class TrainingOperatorsTest(unittest.TestCase):
         return name
 
     def test_pods_of_a_pytorchjob_and_of_an_mpijob_are_gangs(self):
-        self.cluster.create(*foreign_kinds.definitions(foreign_kinds.OF_GANGS))
-        for kind in ("pytorchjobs", "mpijobs"):
-            self.cluster.kubectl("wait", f"crd/{kind}.kubeflow.org", "--for=condition=Established", "--timeout=30s")
+        wait_for("the kinds to be known", lambda: {"pytorchjob", "mpijob"} <= set(self.cluster.api.discover()))
         torch = self.owned("PyTorchJob", "v1", "pytorchReplicaSpecs", {"Master": 2, "Worker": 2}, {"Master": 1, "Worker": 3})
         mpi = self.owned("MPIJob", "v2beta1", "mpiReplicaSpecs", {"Worker": 2}, {"Launcher": 1, "Worker": 4})
         first = self.one_alone([torch, mpi], 4)
-        for name in (torch, mpi):
-            self.assertEqual((len(self.members(name)), self.sizes(name)), (4, {"4"}), name)
+        for name, members in zip((torch, mpi), self.members(torch, mpi)):
+            self.assertEqual([item["metadata"]["labels"].get(SIZE) for item in members.values()], ["4"] * 4, name)
         launcher = self.cluster.get("pod", "mpijob-launcher-0")
         self.assertNotIn(SIZE, launcher["metadata"]["labels"])
-        self.delete("pytorchjob" if first == torch else "mpijob", first)
+        self.cluster.delete("pytorchjob" if first == torch else "mpijob", first)
         second = mpi if first == torch else torch
         self.assertEqual(self.one_alone([second], 4), second)
 
-    def turns_of(self, name):
-        return next(item for item in self.cluster.get("workloads")["items"] if item["metadata"]["ownerReferences"][0]["name"] == name)
-
-    def await_whole(self, name, size):
-        """The job's turn: all of its pods are bound, as one gang."""
-        self.one_alone(["set", "train"], size, 4 * ROUND + 30)
-        wait_for(f"{name} to have its turn", lambda: self.bound(name) == size, 4 * ROUND + 30)
-        self.assertEqual(self.sizes(name), {str(size)})
+    def take_turn(self, name, size):
+        """Begins rounds until the job has its turn: all of its pods are bound, as one gang."""
+        def has_turn():
+            if self.one_alone(["set", "train"], size) == name:
+                return True
+            self.begin_round("turns")
+            return False
+        wait_for(f"{name} to have its turn", has_turn, LONG)
 
     def test_a_suspended_jobset_and_a_suspended_trainjob_go_on_as_gangs(self):
-        self.create(queues.round_policy("turns", "las", ROUND))
+        self.order("turns", "las")
         self.create(job_set("set", replicated("driver", 1, 1, 0), replicated("workers", 2, 2, 1), queue="turns",
                             startupPolicy={"startupPolicyOrder": "InOrder"}))
-        self.await_whole("set", 4)
+        self.one_alone(["set"], 4)
         self.create(train_job("train", 4, 1, queue="turns"))
+        self.await_ordered("turns", 2)
         for name in ("train", "set", "train"):
-            self.await_whole(name, 4)
+            self.take_turn(name, 4)
         for name, kind in (("set", "JobSet"), ("train", "TrainJob")):
-            workload = self.turns_of(name)
+            workload = self.workload(name)
             self.assertEqual(workload["metadata"]["ownerReferences"][0]["kind"], kind)
             self.assertIn('"served":', workload["metadata"]["annotations"]["synergy.io/rounds"])
 
@@ -226,42 +216,32 @@ class TrainingOperatorsTest(unittest.TestCase):
                 for item in self.cluster.get("jobsets")["items"]}
         items = self.cluster.get("trainjobs")["items"]
         sizes = {item["metadata"]["name"]: item["spec"]["trainer"]["numNodes"] for item in items if not item["spec"].get("suspend")}
-        return {name: size for name, size in sizes.items() if sets.get(name) == size and self.bound(name) == size == len(self.members(name))}
+        return {name: size for name, size, members in zip(sizes, sizes.values(), self.members(*sizes))
+                if sets.get(name) == size and count_bound(members) == size == len(members)}
 
     def test_elastic_trainjobs_have_more_or_fewer_nodes(self):
         """JobSets cannot change their size: Trainer makes others. Nobody knows how fast the jobs are: each has its least, and what is left over
         who came first keeps."""
-        self.create(queues.round_policy("turns", "optimus", ROUND, cost=1))
+        self.order("turns", "optimus")
         self.create(*(elastic_train_job(name, 2) for name in ("first", "second")))
-        wait_for("both to run", lambda: self.nodes() == {"first": 2, "second": 2}, 4 * ROUND + 30)
+        wait_for("both to run", lambda: self.nodes() == {"first": 2, "second": 2}, LONG)
         before = self.cluster.get("jobset", "second")["metadata"]["uid"]
         with elastic.Watcher(self.cluster, "turns") as watcher:
             self.create(elastic_train_job("third", 2))
-            wait_for("one to give a node to another", lambda: self.nodes() == {"first": 2, "second": 1, "third": 1}, 8 * ROUND + 60)
-        self.assertGreater(watcher.looks, 50)
-        self.assertLessEqual(watcher.most, 4)
+            self.await_ordered("turns", 3)
+            self.by_a_round("turns", "one to give a node to another", lambda: self.nodes() == {"first": 2, "second": 1, "third": 1})
+        self.assertEqual(watcher.most, 4)
         self.assertNotEqual(self.cluster.get("jobset", "second")["metadata"]["uid"], before)
-        self.assertEqual(len([text for text in self.cluster.events("second") if text.startswith("from 2 to 1 workers: ")]), 1)
+        told = wait_for("it to be told", lambda: [text for text in self.cluster.events("second") if text.startswith("from 2 to 1 workers: ")])
+        self.assertEqual(len(told), 1)
         # As if the controller had been killed with what it wrote last.
-        self.delete("trainjob", "third")
-        self.cluster.script("stop", CONTROLLER, "KILL")
-        self.addCleanup(self.cluster.script, "start", CONTROLLER)
-        self.patch("trainjob", "first", suspend=True, trainer={"numNodes": 1})
+        self.cluster.delete("trainjob", "third", wait=True)
+        self.stop_controller()
+        self.cluster.patch("trainjob", "first", {"spec": {"suspend": True, "trainer": {"numNodes": 1}}})
         time.sleep(5)
         self.assertNotIn("first", self.nodes(), "its JobSet has two nodes, and nobody else puts that right")
-        self.cluster.script("start", CONTROLLER)
-        wait_for("it to run with its new size", lambda: self.nodes().get("first") == 1, 4 * ROUND + 60)
-
-    def patch(self, kind, name, **spec):
-        self.cluster.kubectl("patch", kind, name, "--type", "merge", "--patch", json.dumps({"spec": spec}))
-
-    def refusal(self, method, kind, name, body):
-        """What the API server says when the controller does that; empty: it does it."""
-        try:
-            self.cluster.api.call(method, self.cluster.api.kind(kind).path(name=name), body, "application/merge-patch+json", user=CONTROLLER)
-        except ApiError as error:
-            return str(error)
-        return ""
+        self.start_controller()
+        wait_for("it to run with its new size", lambda: self.nodes().get("first") == 1, LONG)
 
     def test_the_controller_may_change_nothing_else_of_trainjobs_and_delete_no_other_jobsets(self):
         self.create(job_set("own", replicated("workers", 1, 1, 1)), elastic_train_job("bounds", 2), train_job("rigid", 1, 1, queue="turns"))
@@ -296,17 +276,16 @@ class TrainingOperatorsTest(unittest.TestCase):
             in_pods[1]["spec"]["affinity"] = beside
             in_pods[1]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "10"
             self.create(job_set(name, workers, launcher))
-            self.one_alone([name], 2)
-            self.assertEqual({item["spec"]["containers"][0]["resources"]["requests"]["cpu"] for item in self.members(name).values()}, {cpu})
+            self.one_alone([name], 2, size)
+            self.assertEqual({item["spec"]["containers"][0]["resources"]["requests"]["cpu"] for item in self.members(name)[0].values()}, {cpu})
             pod_name = next(key for key in self.cluster.pods() if key.startswith(f"{name}-launcher-"))
             if gang:
-                wait_for("the launcher to run", lambda: self.cluster.get("pod", pod_name)["spec"].get("nodeName") == NODE, 30)
+                wait_for("the launcher to run", lambda: self.cluster.get("pod", pod_name)["spec"].get("nodeName") == NODE)
             else:
                 # Nobody holds anything for one that is no member: the workers have grown into its room.
-                wait_for("the launcher to be refused", lambda: any("Insufficient cpu" in text for text in self.cluster.events(pod_name)), 30)
+                wait_for("the launcher to be refused", lambda: any("Insufficient cpu" in text for text in self.cluster.events(pod_name)))
                 self.assertNotIn("nodeName", self.cluster.get("pod", pod_name)["spec"])
-            self.delete("jobset", name)
-            wait_for("its pods to be gone", lambda: not any(key.startswith(name + "-") for key in self.cluster.pods()))
+            self.cluster.delete("jobset", name, wait=True)
 
     def wait_for_pods_ready(self, limit):
         """Has Kueue evict whose pods are not ready in time, and deactivate it after so many evictions."""
@@ -330,22 +309,27 @@ class TrainingOperatorsTest(unittest.TestCase):
         self.restart_extender(f"locality: {{nodeWait: {seconds}s}}\n")
 
     def condition(self, name, kind):
-        return next((entry for entry in self.turns_of(name)["status"].get("conditions", []) if entry["type"] == kind), {})
+        return next((entry for entry in self.workload(name)["status"].get("conditions", []) if entry["type"] == kind), {})
 
     def requeued(self, name):
         """How often Kueue has put it back because its pods were not ready in time."""
-        return self.turns_of(name)["status"].get("requeueState", {}).get("count", 0)
+        return self.workload(name)["status"].get("requeueState", {}).get("count", 0)
+
+    def hold(self, how):
+        """Has Kueue admit nothing more to the queue."""
+        self.cluster.patch("clusterqueue", "ready", {"spec": {"stopPolicy": how}})
 
     def await_spread(self, name):
-        wait_for(f"{name} to run", lambda: self.bound(name) == 2, 60)
-        self.assertEqual({item["spec"]["nodeName"] for item in self.members(name).values()}, {"v100-1", "v100-2"})
+        wait_for(f"{name} to run", lambda: self.bound(name) == 2, LONG)
+        self.assertEqual({item["spec"]["nodeName"] for item in self.members(name)[0].values()}, {"v100-1", "v100-2"})
         wait_for("Kueue to see its pods ready", lambda: self.condition(name, "PodsReady").get("status") == "True")
 
     def holds_nothing(self):
         names = ("held_gangs", "gangs_waiting_for_locality", "vacant_places")
         return all(self.extender.metric(f"synergy_extender_{name}") == 0 for name in names)
 
-    def test_kueue_puts_back_a_gang_that_waits_too_long_for_a_node_and_it_runs_with_shorter_waits(self):
+    def put_back_once(self):
+        """A gang that waits too long for a node once, and then runs with shorter waits."""
         self.wait_for_pods_ready(1)
         self.addCleanup(self.restart_extender)
         self.wait_for_nodes(300)
@@ -355,81 +339,88 @@ class TrainingOperatorsTest(unittest.TestCase):
         wait_for("the nodes to be half full", lambda: len(self.cluster.bound()) == 2)
         gang = job_set("gang", replicated("workers", 1, 2, 4), queue="ready")
         del gang["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["nodeSelector"]
-        self.create(queues.round_policy("ready", "las", ROUND), gang)
+        self.order("ready", "las")
+        self.create(gang)
         wait_for("it to wait for a node", lambda: any("it waits for room within one node until" in text
-                                                      for name in self.members("gang") for text in self.cluster.events(name)))
+                                                      for name in self.members("gang")[0] for text in self.cluster.events(name)))
         self.assertEqual(self.extender.metric("synergy_extender_held_gangs"), 0)
-        wait_for("Kueue to put it back", lambda: self.requeued("gang") == 1, READY + 40)
+        # It comes again only once there are shorter waits.
+        self.addCleanup(self.hold, "None")
+        self.hold("Hold")
+        wait_for("Kueue to put it back", lambda: self.requeued("gang") == 1)
+        wait_for("nothing of it to be held", self.holds_nothing)
         # Its next pods have waits that fit.
-        self.wait_for_nodes(3)
+        self.wait_for_nodes(1)
+        self.hold("None")
         self.await_spread("gang")
         self.assertEqual(self.requeued("gang"), 1, "Kueue has forgotten that")
+
+    def lose_turn_to(self, name):
+        """Has the gang lose its turn to another job, which comes."""
+        self.create(job_set(name, replicated("workers", 1, 1, 1), queue="ready"))
+        self.await_ordered("ready", 2)
+        self.by_a_round("ready", "the other one to have its turn", lambda: self.bound(name) == 1)
+
+    def test_kueue_puts_back_a_gang_that_waits_too_long_for_a_node_and_it_runs_with_shorter_waits(self):
+        self.put_back_once()
         # A turn that it loses is no such eviction.
-        other = job_set("other", replicated("workers", 1, 1, 1), queue="ready")
-        self.create(other)
-        wait_for("the other one to have its turn", lambda: self.bound("other") == 1, 4 * ROUND + 30)
-        self.assertEqual((self.requeued("gang"), self.turns_of("gang")["spec"]["active"], self.bound("gang")), (1, True, 0))
+        self.lose_turn_to("other")
+        self.assertEqual((self.requeued("gang"), self.workload("gang")["spec"]["active"], self.bound("gang")), (1, True, 0))
         self.assertEqual(self.condition("gang", "Evicted")["reason"], "Preempted")
+
+    @tiers.long  # it takes long
+    def test_a_gang_that_kueue_gives_up_is_left_alone_until_it_has_another_workload(self):
+        self.put_back_once()
         # What is in its way then counts with what was before.
         self.wait_for_nodes(300)
-        self.delete("jobset", "other")
-        wait_for("Kueue to give it up", lambda: not self.turns_of("gang")["spec"]["active"], READY + 4 * ROUND + 60)
-        wait_for("its pods to be gone", lambda: not self.members("gang"))
-        wait_for("nothing of it to be held", self.holds_nothing, 10)
+        self.lose_turn_to("other")
+        self.cluster.delete("jobset", "other")
+        wait_for("Kueue to give it up", lambda: not self.workload("gang")["spec"]["active"], LONG)
+        wait_for("its pods to be gone", lambda: not self.members("gang")[0])
+        wait_for("nothing of it to be held", self.holds_nothing)
         self.assertTrue(self.cluster.get("jobset", "gang")["spec"]["suspend"])
         # Its quota is taken back a moment later.
-        told = wait_for("it to be stopped", lambda: (told := self.synergy("explain", "job", "gang"))["job"]["state"] == "stopped" and told, 10)
+        told = wait_for("it to be stopped", lambda: (told := self.told("explain", "job", "gang"))["job"]["state"] == "stopped" and told)
         self.assertIn("by Kueue when its pods were not ready in time", " ".join(told["remarks"]))
         # Synergy leaves it alone: were it in the queue it would come after this one, which has had less.
-        priority = self.turns_of("gang")["spec"]["priority"]
+        priority = self.workload("gang")["spec"]["priority"]
         self.create(job_set("later", replicated("workers", 1, 1, 1), queue="ready"))
-        wait_for("the later one to run", lambda: self.bound("later") == 1 and self.turns_of("later")["spec"]["priority"] == 1, 4 * ROUND + 30)
-        time.sleep(ROUND + 2)
-        self.assertEqual((self.turns_of("gang")["spec"]["priority"], priority), (1, 1))
-        self.delete("jobset", "later")
-        self.wait_for_nodes(3)
+        wait_for("the later one to run", lambda: self.bound("later") == 1 and self.workload("later")["spec"]["priority"] == 1)
+        self.begin_round("ready")
+        self.assertEqual((self.workload("gang")["spec"]["priority"], priority), (1, 1))
+        self.cluster.delete("jobset", "later")
+        self.wait_for_nodes(1)
         # Kueue 0.15 leaves it out for good once it has given it up, active or not. It makes another Workload.
-        given_up = self.turns_of("gang")["metadata"]
-        self.cluster.kubectl("delete", "workload", given_up["name"], "--wait=false")
-        wait_for("another Workload", lambda: any(item["metadata"]["ownerReferences"][0]["name"] == "gang" and item["metadata"]["uid"] != given_up["uid"]
+        given_up = self.workload("gang")["metadata"]
+        self.cluster.delete("workload", given_up["name"])
+        wait_for("another Workload", lambda: any(queues.job_of(item) == "gang" and item["metadata"]["uid"] != given_up["uid"]
                                                  for item in self.cluster.get("workloads")["items"]))
         self.await_spread("gang")
         self.assertEqual(self.requeued("gang"), 0)
-
-    def synergy(self, *arguments):
-        done = subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments, "--output", "json"],
-                              env=self.cluster.environment, check=True, capture_output=True)
-        return json.loads(done.stdout)
 
     def test_a_jobset_and_single_jobs_take_turns_on_a_real_node_and_lose_nothing(self):
         folder = self.cluster.folder / "checkpoints"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        wait_for("the profile to be judged", lambda: self.cluster.get("tp", "takes-turns").get("status", {}).get("demand"))
-        self.create(queues.round_policy("real", "las", ROUND))
-        time.sleep(ROUND - time.time() % ROUND)
-        created, work = time.time(), 2 * ROUND - 4
-        self.create(turns.job_set("set", "real", work, folder), *(turns.training(name, "real", work, folder) for name in ("a", "b")))
-        jobs = [turns.job_of("set"), "a", "b"]
-        real = wait_for("all to finish", lambda: turns.all_completed(self.cluster, jobs), 200)
-        ranks = [turns.runs(folder, turns.rank_of("set", rank)) for rank in range(2)]
-        singles = [turns.runs(folder, name) for name in ("a", "b")]
+        work = 10  # seconds
+        self.order("real", "las")
+        with queues.Watcher(self.cluster, "real") as watcher:
+            self.create(turns.job_set("set", "real", work, folder))
+            ranks = [turns.rank_of("set", rank) for rank in range(2)]
+            wait_for("the JobSet to train", lambda: all(turns.runs(folder, rank) for rank in ranks))
+            self.create(*(turns.training(name, "real", work, folder) for name in ("a", "b")))
+            self.await_ordered("real", 3)
+            self.by_a_round("real", "the single ones to train", lambda: all(turns.runs(folder, name) for name in ("a", "b")))
+            wait_for("all to finish", lambda: turns.all_completed(self.cluster, [turns.job_of("set"), "a", "b"]), 240)
+        ranks, singles = ([turns.runs(folder, name) for name in names] for names in (ranks, ("a", "b")))
         for history in ranks + singles:
             self.assertEqual(history[-1][1][-1][1], work * turns.PER_SECOND)
             self.assertEqual(turns.lost_iterations(history), [0] * (len(history) - 1))
-        # Its pods ran together, and the GPUs were of the JobSet or of others: somebody of both kinds was interrupted, or waited for the
-        # JobSet's first turn.
-        self.assertEqual(len(ranks[0]), len(ranks[1]))
-        self.assertGreaterEqual(len(ranks[0]), 2)
-        spans = [[(began[0], saved[-1][0]) for began, saved in history] for history in ranks + singles]
-        for one, other in zip(spans[0], spans[1]):
-            self.assertLess(max(one[0], other[0]), min(one[1], other[1]), "the JobSet's pods did not run together")
-            for begun, ended in spans[2] + spans[3]:
-                self.assertTrue(ended <= min(one[0], other[0]) or begun >= max(one[1], other[1]), "a single job ran beside the JobSet")
-        works = [(work, 2), work, work]
-        times, cost = turns.beside_simulator(self.cluster.folder, ranks + singles, real.values(), works, created, REAL_GPUS, "las", ROUND)
-        print(f"completion times under las, and by the simulator (a start costs {cost:.1f} s): {times}", flush=True)
+        # Both pods of the JobSet lost their turn, and had another one; and the GPUs were of the JobSet or of others.
+        self.assertEqual([len(history) for history in ranks + singles], [2, 2, 1, 1])
+        self.assertEqual(watcher.turns, {"set": 2, "a": 1, "b": 1})
+        self.assertFalse([holders for holders in watcher.holders if "set" in holders and len(holders) > 1], "a single job had quota beside the JobSet")
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    failures.main()

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 
+import tiers
 import trainers
 from cluster import GPU, ROOT, Cluster, own_cluster, wait_for
 
@@ -19,8 +20,9 @@ INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "2"))
 NODE = "v2-1"
 LABEL = {"synergy.test/node": "v2"}
 GPUS = 2
-# What the DaemonSets are about: component -> program.
-DAEMONS = {"device-plugin": "synergy-device-plugin", "node-agent": "synergy-node-agent"}
+PATIENCE = 480  # a slow machine's, in seconds
+# What the DaemonSets are about: component -> program. The gate's tests have no use for GPUs.
+DAEMONS = {"node-agent": "synergy-node-agent"} | ({"device-plugin": "synergy-device-plugin"} if tiers.IS_LONG else {})
 INVENTORY = "driverVersion: '550.54'\ngpus:\n" + "".join(
     f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))
 
@@ -32,7 +34,8 @@ def v2_cluster():
     with own_cluster(folder, INSTANCE, "--real-nodes", "0", "--v2-nodes", "1", "--controller", os.environ["SYNERGY_BIN"]) as cluster:
         # It is started where it is asked for.
         cluster.script("stop", "synergy-controller")
-        trainers.load_image(cluster)
+        if tiers.IS_LONG:
+            trainers.load_image(cluster)
         install_daemons(cluster)
         os.environ["SYNERGY_TEST_STATE"] = str(folder)
         yield
@@ -77,18 +80,19 @@ def node_is_ready(cluster):
 
 
 def install_daemons(cluster):
-    """Device plugin and node agent as the chart makes them, images aside; returns when they are ready."""
+    """The DaemonSets as the chart makes them, images aside; returns when they are ready."""
+    items = daemons()
     for program in DAEMONS.values():
         archive = cluster.folder / f"{program}.tar"
-        image = next(c["image"] for item in daemons() if item["kind"] == "DaemonSet"
+        image = next(c["image"] for item in items if item["kind"] == "DaemonSet"
                      for c in item["spec"]["template"]["spec"]["containers"] if c["image"].startswith(image_of(program) + ":"))
         subprocess.run([str(ROOT / "tests/cluster/program_image.sh"), str(pathlib.Path(os.environ["SYNERGY_BIN"]) / program),
                         image, str(archive)], check=True)
         cluster.script("load-image", str(archive))
     cluster.kubectl("create", "namespace", helm.NAMESPACE, check=False)
     cluster.kubectl("label", "node", NODE, "synergy.io/gpu-node=true", "--overwrite")
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": daemons()}))
-    wait_for("the DaemonSets' pods to be ready", lambda: daemons_are_ready(cluster), 180)
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    wait_for("the DaemonSets' pods to be ready", lambda: daemons_are_ready(cluster), PATIENCE)
 
 
 def image_of(program):
@@ -96,7 +100,7 @@ def image_of(program):
 
 
 def daemons(node_agent=None):
-    """What the chart renders of the two, with these values for the node agent; they need no others."""
+    """What the chart renders of them, with these values for the node agent; they need no others."""
     return [item for item in helm.template({"devicePlugin": {"inventory": INVENTORY}, "nodeAgent": node_agent or {}})
             if item["metadata"].get("labels", {}).get("app.kubernetes.io/component") in DAEMONS]
 
@@ -138,10 +142,14 @@ def registrations(cluster):
         r'^synergy_device_plugin_registrations_total\{[^}]*outcome="ok"[^}]*\} (\S+)', metrics(cluster, "device-plugin", 9410), re.M))
 
 
+def agent_metric(cluster, line):
+    """The node agent's metric that is spelled so, labels included."""
+    return float(re.search(rf"^{re.escape(line)} (\S+)", metrics(cluster, "node-agent", 9411), re.M).group(1))
+
+
 def probes(cluster, outcome):
     """How many probes of pods have ended so, since the node agent started."""
-    page = metrics(cluster, "node-agent", 9411)
-    return float(re.search(rf'^synergy_node_agent_probes_total\{{outcome="{outcome}"\}} (\S+)', page, re.M).group(1))
+    return agent_metric(cluster, f'synergy_node_agent_probes_total{{outcome="{outcome}"}}')
 
 
 def agent_log(cluster, *options):

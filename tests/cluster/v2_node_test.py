@@ -1,7 +1,8 @@
 """A real kubelet on control groups v2 with systemd, as kubeadm sets nodes up: a QEMU machine, a cluster of its own.
 
-It serves the tests of memory, too. It has device plugin and node agent in pods, as the chart has them. Times are told, not asserted:
-without KVM the machine is slow.
+The node agent is in its DaemonSet, as the chart has it. Every run has one boot and CoreTest, which shows on one pod what only such a
+node can show. The long tier has the device plugin beside it, and the tests of memory. Times are told, not asserted: without KVM the
+machine is slow.
 """
 
 import json
@@ -9,14 +10,14 @@ import re
 import time
 import unittest
 
+import failures
+import tiers
 import v2_node
 from cluster import GPU, Cluster, Extender, pod, wait_for
 from memory_test import MemoryTest, managed_pod  # noqa: F401
-from node_agent_test import MIB, probe, probed_pod, trainer_pod
+from node_agent_test import MIB, probe, probed_pod, resize_pod, trainer_pod
 from trainers import milli, milli_cpu
-from v2_node import GPUS, LABEL, NODE, container_group, on_node, pod_group
-
-LONG = 480  # a slow machine's patience, in seconds
+from v2_node import GPUS, LABEL, NODE, PATIENCE, container_group, on_node, pod_group
 
 
 def sleeper(name, requests, limits=None, **spec):
@@ -27,13 +28,21 @@ def sleeper(name, requests, limits=None, **spec):
     return made
 
 
-class V2NodeTest(unittest.TestCase):
+def managed_sleeper(name):
+    """Does nothing, and is kept to its share of memory, its request."""
+    made = managed_pod(name, "64Mi", enforcement="strict")
+    container = made["spec"]["containers"][0]
+    container.update(image="synergy.test/busybox:1", command=["sleep", "1000000"], args=[])
+    container["resources"] = {"requests": {"cpu": "200m", "memory": "64Mi"}, "limits": {"cpu": "400m", "memory": "512Mi"}}
+    return made
+
+
+class V2Test(unittest.TestCase):
+    """A test on that node."""
+
     @classmethod
     def setUpClass(cls):
         cls.cluster = Cluster()
-
-    def setUp(self):
-        self.cluster.clear()
 
     def get(self, name):
         return self.cluster.get("pod", name)
@@ -43,29 +52,46 @@ class V2NodeTest(unittest.TestCase):
         self.cluster.create(*made)
         for item in made:
             name = item["metadata"]["name"]
-            wait_for(f"{name} to be ready", lambda name=name: v2_node.is_ready(self.get(name)), LONG)
+            wait_for(f"{name} to be ready", lambda name=name: v2_node.is_ready(self.get(name)), PATIENCE)
         print(f"{len(made)} pods are ready {time.monotonic() - started:.1f} s after their creation")
 
     def resize(self, name, requests, limits=None):
         amounts = {"requests": requests, **({"limits": limits} if limits else {})}
-        container = self.get(name)["spec"]["containers"][0]["name"]
-        self.cluster.kubectl("patch", "pod", name, "--subresource", "resize", "-p", json.dumps(
-            {"spec": {"containers": [{"name": container, "resources": amounts}]}}))
+        resize_pod(self.cluster, name, amounts)
         started = time.monotonic()
 
         def in_force():
             found = self.get(name)
             status = found["status"]["containerStatuses"][0].get("resources", {})
             return all(status.get(kind, {}).get(key) == value for kind, want in amounts.items() for key, value in want.items())
-        wait_for(f"the resize of {name}", in_force, LONG)
+        wait_for(f"the resize of {name}", in_force, PATIENCE)
         print(f"{name}: {amounts} in force {time.monotonic() - started:.1f} s after the patch")
 
     def identity(self, name):
         status = self.get(name)["status"]["containerStatuses"][0]
         return status["containerID"], status["restartCount"]
 
-    def read(self, group, file):
-        return on_node(self.cluster, f"cat /sys/fs/cgroup/{group}/{file}").strip()
+    def read(self, group, *files):
+        """What is in these files of a control group, one after the other."""
+        return on_node(self.cluster, "cat " + " ".join(f"/sys/fs/cgroup/{group}/{file}" for file in files)).strip()
+
+    def await_cpu_max(self, group, wanted):
+        wait_for(f"the quota \"{wanted}\"", lambda: self.read(group, "cpu.max") == wanted, PATIENCE)
+
+
+class CoreTest(V2Test):
+    """One pod for all: each test leaves it as large as it was."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls().run_pods(managed_sleeper("core"))
+
+    def setUp(self):
+        found = self.get("core")
+        self.pod_group, self.container_group = pod_group(found), container_group(found)
+        before = self.identity("core")
+        self.addCleanup(lambda: self.assertEqual(self.identity("core"), before, "the container has to go on"))
 
     def test_the_node_is_as_kubeadm_sets_one_up(self):
         node = self.cluster.get("node", NODE)
@@ -73,10 +99,57 @@ class V2NodeTest(unittest.TestCase):
         self.assertEqual(node["metadata"]["labels"]["synergy.test/node"], "v2")
         config = json.loads(self.cluster.kubectl("get", "--raw", f"/api/v1/nodes/{NODE}/proxy/configz"))["kubeletconfig"]
         self.assertEqual((config["cgroupDriver"], config["cgroupsPerQOS"]), ("systemd", True))
-        self.assertEqual(on_node(self.cluster, "cat /proc/1/comm").strip(), "systemd")
-        self.assertEqual(on_node(self.cluster, "stat --file-system --format %T /sys/fs/cgroup").strip(), "cgroup2fs")
+        self.assertEqual(on_node(self.cluster, "cat /proc/1/comm; stat --file-system --format %T /sys/fs/cgroup; "
+                                               "systemctl is-active kubelet containerd").split(),
+                         ["systemd", "cgroup2fs", "active", "active"])
         self.assertRegex(self.read("kubepods.slice", "memory.pressure"), r"^some avg10=.* total=\d+\nfull ")
-        self.assertEqual(on_node(self.cluster, "systemctl is-active kubelet containerd").split(), ["active", "active"])
+
+    def test_a_cpu_resize_is_in_force_in_the_groups_of_systemd(self):
+        self.assertEqual(self.read(self.container_group, "cpu.max"), "40000 100000")
+        self.resize("core", {"cpu": "500m"}, {"cpu": "900m"})
+        for group in (self.container_group, self.pod_group):
+            # From shares (512 of 262144) to weight (1 to 10000), as runc and the kubelet compute it.
+            self.assertEqual(self.read(group, "cpu.max", "cpu.weight"), "90000 100000\n20", group)
+        # systemd knows of it, so that reloading its units does not undo it.
+        on_node(self.cluster, "systemctl daemon-reload")
+        self.assertEqual(self.read(self.container_group, "cpu.max"), "90000 100000")
+        self.assertEqual(self.cluster.kubectl("exec", "core", "--", "cat", "/sys/fs/cgroup/cpu.max").strip(), "90000 100000")
+        self.resize("core", {"cpu": "200m"}, {"cpu": "400m"})
+
+    def test_a_resize_of_the_memory_request_touches_no_control_group(self):
+        groups = v2_node.settings(self.cluster, self.pod_group)
+        for memory in ("256Mi", "64Mi"):
+            self.resize("core", {"memory": memory})
+            self.assertEqual(v2_node.settings(self.cluster, self.pod_group), groups)
+
+    def test_a_probe_takes_cpu_away_and_gives_it_back(self):
+        ended = v2_node.probes(self.cluster, "ended_early")
+        self.await_cpu_max(self.pod_group, "40000 100000")
+        probe(self.cluster, "core", "75m", 110)
+        self.await_cpu_max(self.pod_group, "7500 100000")
+        probe(self.cluster, "core", "75m", 0)
+        self.await_cpu_max(self.pod_group, "40000 100000")
+        self.assertEqual(v2_node.probes(self.cluster, "ended_early"), ended + 1)
+
+    def test_page_cache_is_kept_to_the_share(self):
+        def dropped():
+            return v2_node.agent_metric(self.cluster, "synergy_node_agent_cache_dropped_bytes_total")
+        before = dropped()
+        # A file without content: reading it takes page cache and no disk.
+        self.cluster.kubectl("exec", "core", "--", "sh", "-c", "dd of=/tmp/data bs=1M seek=200 count=0 && cat /tmp/data >/dev/null")
+        wait_for("the cache above the share to be dropped",
+                 lambda: dropped() > before + 100 * MIB and int(self.read(self.container_group, "memory.current")) < 100 * MIB, PATIENCE)
+        # By no limit, which would outlast the agent, and which a process that grows would meet.
+        self.assertEqual(self.read(self.container_group, "memory.max", "memory.high", "memory.low").split(),
+                         [str(512 * MIB), "max", "0"])
+        events = dict(re.findall(r"(\w+) (\d+)", self.read(self.container_group, "memory.events")))
+        self.assertEqual((events["high"], events["max"], events["oom_kill"]), ("0", "0", "0"))
+
+
+@tiers.long
+class V2NodeTest(V2Test):
+    def setUp(self):
+        self.cluster.clear()
 
     def test_the_machine_reaches_the_api_server_and_nothing_else(self):
         etcd = 16479 + 100 * v2_node.INSTANCE
@@ -86,31 +159,6 @@ class V2NodeTest(unittest.TestCase):
         self.assertEqual(connects("10.96.0.1", 443), "yes")
         # This machine, as QEMU's network shows it.
         self.assertEqual(connects("10.96.0.2", etcd), "no")
-
-    def test_a_cpu_resize_is_in_force_in_the_groups_of_systemd(self):
-        self.run_pods(sleeper("resized", {"cpu": "200m", "memory": "64Mi"}, {"cpu": "400m"}))
-        before = self.identity("resized")
-        self.assertEqual(self.read(container_group(self.get("resized")), "cpu.max"), "40000 100000")
-        self.resize("resized", {"cpu": "500m"}, {"cpu": "900m"})
-        found = self.get("resized")
-        for group in (container_group(found), pod_group(found)):
-            self.assertEqual(self.read(group, "cpu.max"), "90000 100000", group)
-            # From shares (512 of 262144) to weight (1 to 10000), as runc and the kubelet compute it.
-            self.assertEqual(self.read(group, "cpu.weight"), "20", group)
-        self.assertEqual(self.identity("resized"), before)
-        # systemd knows of it, so that reloading its units does not undo it.
-        on_node(self.cluster, "systemctl daemon-reload")
-        self.assertEqual(self.read(container_group(found), "cpu.max"), "90000 100000")
-        self.assertEqual(self.cluster.kubectl("exec", "resized", "--", "cat", "/sys/fs/cgroup/cpu.max").strip(), "90000 100000")
-
-    def test_a_resize_of_the_memory_request_touches_no_control_group(self):
-        self.run_pods(sleeper("requests", {"cpu": "100m", "memory": "64Mi"}, {"memory": "512Mi"}))
-        before, group = self.identity("requests"), pod_group(self.get("requests"))
-        groups = v2_node.settings(self.cluster, group)
-        for memory in ("256Mi", "32Mi"):
-            self.resize("requests", {"memory": memory})
-            self.assertEqual(v2_node.settings(self.cluster, group), groups)
-        self.assertEqual(self.identity("requests"), before)
 
     def test_a_pod_goes_on_while_the_kubelet_restarts(self):
         self.run_pods(sleeper("long", {"cpu": "10m"}))
@@ -127,20 +175,20 @@ class V2NodeTest(unittest.TestCase):
         started = time.monotonic()
         self.cluster.script("restart", NODE, "KILL")
         wait_for("the node to be back",
-                 lambda: self.cluster.get("node", NODE)["status"]["nodeInfo"]["bootID"] != boot and v2_node.node_is_ready(self.cluster), LONG)
+                 lambda: self.cluster.get("node", NODE)["status"]["nodeInfo"]["bootID"] != boot and v2_node.node_is_ready(self.cluster), PATIENCE)
         print(f"the node is ready {time.monotonic() - started:.1f} s after the power came back")
-        wait_for("its pod to run again", lambda: self.identity("back")[1] == 1 and v2_node.is_ready(self.get("back")), LONG)
+        wait_for("its pod to run again", lambda: self.identity("back")[1] == 1 and v2_node.is_ready(self.get("back")), PATIENCE)
         self.run_pods(sleeper("next", {"cpu": "10m"}))
 
     def usage(self, name):
         return int(self.read(container_group(self.get(name)), "memory.current"))
 
     def await_cache(self, name):
-        wait_for(f"the page cache of {name} to fill", lambda: self.usage(name) > 150 * MIB, LONG)
+        wait_for(f"the page cache of {name} to fill", lambda: self.usage(name) > 150 * MIB, PATIENCE)
 
     def await_limit(self, name, limit):
         wait_for(f"the memory limit of {name}",
-                 lambda: self.read(container_group(self.get(name)), "memory.max") == str(limit), LONG)
+                 lambda: self.read(container_group(self.get(name)), "memory.max") == str(limit), PATIENCE)
 
     def test_the_node_agent_gives_page_cache_back_and_goes_on_after_a_kill(self):
         made = trainer_pod("cached", "200Mi")
@@ -153,7 +201,7 @@ class V2NodeTest(unittest.TestCase):
             if kill:
                 on_node(self.cluster, "pkill --signal KILL synergy-node-ag")
             started = time.monotonic()
-            wait_for("the memory to be free", lambda: self.usage("cached") < 100 * MIB, LONG)
+            wait_for("the memory to be free", lambda: self.usage("cached") < 100 * MIB, PATIENCE)
             free = time.monotonic() - started
             self.await_limit("cached", 100 * MIB)
             print(f"free after {free:.1f} s, limit in force after {time.monotonic() - started:.1f} s, agent killed: {kill}")
@@ -163,49 +211,45 @@ class V2NodeTest(unittest.TestCase):
         self.assertEqual(re.findall(r"oom_kill (\d+)", self.read(container_group(self.get("cached")), "memory.events")), ["0"])
 
     def resize_without_waiting(self, name, memory):
-        self.cluster.kubectl("patch", "pod", name, "--subresource", "resize", "-p", json.dumps({"spec": {"containers": [
-            {"name": "train", "resources": {"requests": {"memory": memory}, "limits": {"memory": memory}}}]}}))
+        resize_pod(self.cluster, name, {"requests": {"memory": memory}, "limits": {"memory": memory}})
 
-    def cpu_max(self, name):
-        return self.read(pod_group(self.get(name)), "cpu.max")
-
-    def await_cpu_max(self, name, quota):
-        wait_for(f"{name} to have the quota {quota}", lambda: self.cpu_max(name) == f"{quota} 100000", LONG)
-
-    def test_a_probe_takes_cpu_away_for_a_moment(self):
+    def test_a_probe_is_over_in_time_and_whatever_dies(self):
         made = probed_pod("probed", {})
         made["spec"]["nodeSelector"] = LABEL
         self.run_pods(made)
-        before = self.identity("probed")
-        self.assertEqual(self.cpu_max("probed"), "max 100000")
+        before, group = self.identity("probed"), pod_group(self.get("probed"))
+        free = "max 100000"
+        self.assertEqual(self.read(group, "cpu.max"), free)
         done, wiped = (v2_node.probes(self.cluster, outcome) for outcome in ("done", "wiped"))
-        probe(self.cluster, "probed", "75m", 20)
-        self.await_cpu_max("probed", 7500)
-        self.await_cpu_max("probed", "max")
-        wait_for("it to be told", lambda: v2_node.probes(self.cluster, "done") == done + 1, LONG)
+        probe(self.cluster, "probed", "75m", 60)
+        self.await_cpu_max(group, "7500 100000")
+        # With its own quota till then, or it would count as wiped.
+        wait_for("it to be over", lambda: v2_node.probes(self.cluster, "done") == done + 1, PATIENCE)
+        self.assertEqual(self.read(group, "cpu.max"), free)
 
         # systemd writes what it knows of a group, which is not this.
-        probe(self.cluster, "probed", "75m", 100)
-        self.await_cpu_max("probed", 7500)
+        probe(self.cluster, "probed", "75m", 110)
+        self.await_cpu_max(group, "7500 100000")
         self.resize("probed", {"cpu": "150m"})
-        self.await_cpu_max("probed", "max")
+        self.await_cpu_max(group, free)
         probe(self.cluster, "probed", "75m", 0)
-        wait_for("it to be told", lambda: v2_node.probes(self.cluster, "wiped") == wiped + 1, LONG)
-        self.assertEqual(self.cpu_max("probed"), "max 100000")
+        wait_for("it to be told", lambda: v2_node.probes(self.cluster, "wiped") == wiped + 1, PATIENCE)
+        self.assertEqual(self.read(group, "cpu.max"), free)
 
-        # The child dies, and the guardian is there; then both die, and the next container has the record.
-        for which, log in (("--newest", ["--previous"]), ("--oldest", [])):
+        # The child dies, and the guardian is there; then both die, and the next container has the record. Each probe is another one:
+        # the next agent does not begin again what the last one may have died of.
+        for which, cpu, log in (("--newest", 50, ["--previous"]), ("--oldest", 60, [])):
             restarts = v2_node.agent_restarts(self.cluster)
-            probe(self.cluster, "probed", "50m", 110)
-            self.await_cpu_max("probed", 5000)
+            probe(self.cluster, "probed", f"{cpu}m", 110)
+            self.await_cpu_max(group, f"{cpu}00 100000")
             on_node(self.cluster, f"pkill --signal KILL {which} synergy-node-ag")
             started = time.monotonic()
-            self.await_cpu_max("probed", "max")
+            self.await_cpu_max(group, free)
             print(f"the quota is gone {time.monotonic() - started:.1f} s after the {which[2:]} process of the agent was killed")
             wait_for("the agent to come back", lambda r=restarts: v2_node.agent_restarts(self.cluster) > r
-                     and v2_node.daemons_are_ready(self.cluster), LONG)
+                     and v2_node.daemons_are_ready(self.cluster), PATIENCE)
             self.assertIn("a CPU quota is taken away", v2_node.agent_log(self.cluster, *log))
-            self.assertEqual(self.cpu_max("probed"), "max 100000")
+            self.assertEqual(self.read(group, "cpu.max"), free)
         self.assertEqual(self.identity("probed"), before)
 
     def test_memory_and_what_is_read_are_told_where_they_may_be_seen(self):
@@ -218,7 +262,7 @@ class V2NodeTest(unittest.TestCase):
                                   "--model-memory", str(model), "--storage-bandwidth", "1G"))
         reader = self.get("reader")
         # Its data are written first.
-        wait_for("it to train", lambda: "iterations=" in self.cluster.kubectl("logs", "reader"), LONG)
+        wait_for("it to train", lambda: "iterations=" in self.cluster.kubectl("logs", "reader"), PATIENCE)
 
         def own():
             page = v2_node.page(self.cluster, reader, 8000)
@@ -232,8 +276,8 @@ class V2NodeTest(unittest.TestCase):
             return {name: float(value.group(1)) for name, value in found.items() if value}
 
         # Samples are drawn with replacement: those of 4 times the data set miss all but 2 % of it.
-        trainer = wait_for("the data to be read", lambda: (now := own())["read_bytes_total"] > 4 * data and now, LONG)
-        seen = wait_for("that to be told", lambda: (now := told()).get("read_bytes_total", 0) >= trainer["read_bytes_total"] and now, LONG)
+        trainer = wait_for("the data to be read", lambda: (now := own())["read_bytes_total"] > 4 * data and now, PATIENCE)
+        seen = wait_for("that to be told", lambda: (now := told()).get("read_bytes_total", 0) >= trainer["read_bytes_total"] and now, PATIENCE)
         after = own()
         print("told:", {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in seen.items()},
               "the trainer itself:", {name: round(value / MIB, 1) if "bytes" in name else round(value, 2) for name, value in after.items()})
@@ -252,20 +296,20 @@ class V2NodeTest(unittest.TestCase):
         self.assertGreater(seen["storage_wait_seconds_total"], 0)
 
         # What is cached is read, and hardly anything fetched.
-        more = wait_for("more to be read", lambda: (now := told())["read_bytes_total"] > seen["read_bytes_total"] and now, LONG)
+        more = wait_for("more to be read", lambda: (now := told())["read_bytes_total"] > seen["read_bytes_total"] and now, PATIENCE)
         self.assertLess(more["fetched_bytes_total"], seen["fetched_bytes_total"] + 0.05 * data)
 
     def devices(self, name):
         return re.search(r"devices=(\S+)", self.cluster.kubectl("logs", name)).group(1)
 
     def test_pods_get_gpus_before_and_after_a_restart_of_the_kubelet(self):
-        wait_for("the GPUs", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, LONG)
+        wait_for("the GPUs", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, PATIENCE)
         self.run_pods(sleeper("one", {GPU: "1"}, {GPU: "1"}))
         before = v2_node.registrations(self.cluster)
         on_node(self.cluster, "systemctl restart kubelet")
         # Until then the kubelet fails pods with GPUs (UnexpectedAdmissionError), whatever the Node object says.
-        wait_for("a new registration", lambda: v2_node.registrations(self.cluster) > before, LONG)
-        wait_for("the GPUs again", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, LONG)
+        wait_for("a new registration", lambda: v2_node.registrations(self.cluster) > before, PATIENCE)
+        wait_for("the GPUs again", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, PATIENCE)
         self.run_pods(sleeper("two", {GPU: "1"}, {GPU: "1"}))
         self.assertEqual({self.devices("one"), self.devices("two")}, {"GPU-0", "GPU-1"})
 
@@ -279,7 +323,7 @@ class V2NodeTest(unittest.TestCase):
 
     def test_cpu_changes_hands_between_running_pods(self):
         self.start_synergy()
-        wait_for("the GPUs", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, LONG)
+        wait_for("the GPUs", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, PATIENCE)
         self.cluster.create(gpu_pod("plain"))
         fair = milli(json.loads(wait_for("the webhook", lambda: self.get("plain")["metadata"].get("annotations", {}).get(
             "synergy.io/fair-share")))["cpu"])
@@ -298,8 +342,8 @@ class V2NodeTest(unittest.TestCase):
         self.assertEqual(milli_cpu(self.get("hungry")), fair)
         self.assert_weight("hungry", fair)
         self.cluster.kubectl("delete", "pod", "second")
-        wait_for("the hungry pod to grow again", lambda: milli_cpu(self.get("hungry")) == demand, LONG)
-        wait_for("the kubelet to follow", lambda: milli_cpu(self.get("hungry"), "status") == demand, LONG)
+        wait_for("the hungry pod to grow again", lambda: milli_cpu(self.get("hungry")) == demand, PATIENCE)
+        wait_for("the kubelet to follow", lambda: milli_cpu(self.get("hungry"), "status") == demand, PATIENCE)
         self.assert_weight("hungry", demand)
         self.assertEqual(self.identity("hungry"), before)
 
@@ -316,4 +360,4 @@ def gpu_pod(name, profile=None):
 
 if __name__ == "__main__":
     with v2_node.v2_cluster():
-        unittest.main(verbosity=2)
+        failures.main()

@@ -12,7 +12,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kInterval{100};
 constexpr std::chrono::milliseconds kLook{50};
-constexpr uint64_t kWidth = 10;
 
 std::string Time(double seconds) {
   const auto whole = static_cast<unsigned>(seconds);
@@ -34,9 +33,9 @@ void PrintLine(uint64_t done, uint64_t total, double milliseconds, double loss) 
                static_cast<unsigned long long>(done), milliseconds, loss);
 }
 
-void Draw(uint64_t done, uint64_t total, double elapsed, double per_second) {
-  const uint64_t filled = kWidth * done / total;
-  const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, ' ');
+void Draw(uint64_t done, uint64_t total, uint64_t width, double elapsed, double per_second) {
+  const uint64_t filled = width * done / total;
+  const std::string bar = std::string(filled, '#') + std::string(width - filled, ' ');
   const std::string left =
       per_second > 0 ? Time(static_cast<double>(total - done) / per_second) : std::string("?");
   char rate[32] = "?";
@@ -51,9 +50,9 @@ void Draw(uint64_t done, uint64_t total, double elapsed, double per_second) {
 
 }  // namespace
 
-Bar::Bar(uint64_t total, std::function<uint64_t()> done) {
+Bar::Bar(uint64_t total, uint64_t width, std::function<uint64_t()> done) {
   if (total == 0) return;
-  thread_ = std::jthread([total, done = std::move(done)](const std::stop_token& stop) {
+  thread_ = std::jthread([total, width, done = std::move(done)](const std::stop_token& stop) {
     const Clock::time_point begin = Clock::now();
     uint64_t drawn = done();
     double smooth = 0;
@@ -68,7 +67,7 @@ Bar::Bar(uint64_t total, std::function<uint64_t()> done) {
       smooth = smooth > 0 ? 0.3 * rate + 0.7 * smooth : rate;
       drawn = at;
       drawn_at = now;
-      Draw(at, total, std::chrono::duration<double>(now - begin).count(), smooth);
+      Draw(at, total, width, std::chrono::duration<double>(now - begin).count(), smooth);
       if (at == total) break;
     }
     std::fputc('\n', stderr);

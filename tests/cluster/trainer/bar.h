@@ -14,8 +14,9 @@ namespace synergy::trainer {
 
 class Bar {
  public:
-  // Of `total` iterations; 0 draws none. `done` is called from the bar's thread.
-  Bar(uint64_t total, std::function<uint64_t()> done);
+  // Of `total` iterations, with `width` characters that fill up; 0 iterations draw none. `done` is
+  // called from the bar's thread.
+  Bar(uint64_t total, uint64_t width, std::function<uint64_t()> done);
 
  private:
   std::jthread thread_;

@@ -129,7 +129,7 @@ int Run(const Options& options, const sigset_t& signals) {
   const std::unique_ptr<DataSet> data = DataSet::Open(options);
   Checkpoint checkpoint(options.checkpoint_file);
   Training training(options, *data, team, checkpoint);
-  const Bar bar(options.bar, [&training] { return training.iterations(); });
+  const Bar bar(options.bar, options.bar_width, [&training] { return training.iterations(); });
   const Lines lines(options.lines, options.iterations, options.half_loss,
                     [&training] { return training.iterations(); });
   std::atomic<double> last_second = 0;

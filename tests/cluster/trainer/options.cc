@@ -114,6 +114,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int& exit_code) {
                  "Where to go on from: written at SIGTERM, at the end and with --checkpoint-every");
   app.add_option("--bar", options.bar,
                  "Iterations that a progress bar on standard error counts to; 0: no bar (0)");
+  app.add_option("--bar-width", options.bar_width,
+                 "Characters of the bar that fill up: the terminal's width (10)");
   app.add_option("--lines", options.lines,
                  "Iterations from one line on standard error that tells of them to the next, as "
                  "Megatron's with --iterations, else as nanoGPT's; 0: no lines (0)");

@@ -47,6 +47,7 @@ struct Options {
   uint64_t iterations = 0;        // likewise
   std::string checkpoint_file;    // empty: none
   uint64_t bar = 0;               // iterations that a progress bar counts to; 0: no bar
+  uint64_t bar_width = 10;        // characters of it that fill up
   uint64_t lines = 0;             // iterations from one line about progress to the next; 0: none
   uint64_t half_loss = 0;         // iterations after which the loss is half of 1; 0: it stays 1
   std::string address = "0.0.0.0";

@@ -1,0 +1,170 @@
+"""Prints the names of the tests that can see a change to these paths, one a line; scripts/test.sh --for runs them.
+
+  affected.py --build FOLDER PATH...
+
+FOLDER is configured, with the reply of CMake's file API (query codemodel-v2) in it. C++ by CMake's graph of targets, Python by its
+imports, cluster tests by the table below. A path that nothing here knows is seen by every test: a test too many costs minutes, a
+test too few a fault.
+"""
+
+import argparse
+import ast
+import fnmatch
+import functools
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+CLUSTER = "_cluster_test"
+
+# What a cluster test runs of our programs, where it is not the usual.
+USUAL = {"synergy", "synergy-extender", "synergy-controller", "trainer"}
+PROGRAMS = USUAL | {"synergy-node-agent", "synergy-device-plugin", "fake-nvml"}
+CLUSTER_PROGRAMS = {
+    "device_plugin": {"synergy-extender", "synergy-device-plugin", "synergy-node-agent", "fake-nvml"},
+    "faults": {"synergy-extender"},
+    "node_agent": {"synergy-node-agent", "trainer"},
+    "progress": {"synergy-node-agent", "trainer"},
+    **dict.fromkeys(("install", "v2_node"), PROGRAMS),
+    **dict.fromkeys(("gavel", "kueue", "optimus", "training_operators", "end_to_end", "profiling"), USUAL | {"synergy-node-agent"}),
+}
+
+# What is linked into programs that every cluster test runs, and used in the tests of these names alone.
+CLUSTER_USES = (
+    ("src/gavel/*", ("gavel*", "install*")),
+    ("src/optimus/*", ("optimus*", "training_operators*", "install*")),
+    ("src/sim/*", ("gavel*", "kueue*", "optimus*", "training_operators*")),
+    ("src/baseline/*", ("gavel*", "kueue*", "optimus*", "training_operators*")),
+)
+
+# Path -> the tests that see it, as patterns of names. The first line that fits counts.
+SEEN_BY = (
+    ("tests/cluster/kueue/*", ("kueue*", "optimus*", "training_operators*", "gavel*", "rounds_chaos*", "install*")),
+    ("tests/cluster/v2-node/*", ("v2_node*",)),
+    ("tests/cluster/trainer/*.py", ("trainer*",)),
+    ("tests/cluster/soak.py", ("soak*",)),
+    ("tests/cluster/*_bench.py", ()),
+    ("tests/cluster/measure_*.py", ()),
+    ("tests/cluster/demo_*.py", ()),
+    ("tests/bench/*", ()),
+    ("tests/helm/*", ("chart*", "install*", "observe*", "publish*")),
+    ("charts/*", ("chart*", "observe*", "publish*", "*" + CLUSTER)),
+    ("manifests/*", ("chart*", "*" + CLUSTER)),
+    ("Dockerfile", ("publish*", "install*", "configure_without_tests")),
+    ("scripts/images.sh", ("publish*", "install*")),
+    ("scripts/soak.sh", ("soak*",)),
+    ("scripts/cluster.sh", ("*" + CLUSTER,)),
+    ("scripts/lib/*", ("*" + CLUSTER, "publish*")),
+    ("tests/versions/*", ("kubernetes_*",)),
+    ("tests/data/*", ("*_test",)),
+    ("tests/fuzz/corpus/*", ("*_replay",)),
+    ("tests/lint/*", ("lint_*",)),
+    ("*.md", ("lint_docs*",)),
+    ("LICENSE", ()),
+    (".gitignore", ()),
+)
+
+
+class Build:
+    """The targets of a configured build folder."""
+
+    def __init__(self, folder):
+        reply = folder / ".cmake/api/v1/reply"
+        index = max(reply.glob("codemodel-v2-*.json"))
+        self.targets = [json.loads((reply / target["jsonFile"]).read_text(encoding="utf-8"))
+                        for target in json.loads(index.read_text(encoding="utf-8"))["configurations"][0]["targets"]]
+        self.by_id = {target["id"]: target for target in self.targets}
+
+    def owners(self, path):
+        """The ids of targets that are made of that file, or of sources beside it or above it: headers belong to their folder."""
+        exact = {target["id"] for target in self.targets for source in target.get("sources", []) if source["path"] == path}
+        if exact:
+            return exact
+        for folder in pathlib.PurePath(path).parents:
+            beside = {target["id"] for target in self.targets for source in target.get("sources", [])
+                      if pathlib.PurePath(source["path"]).parent == folder}
+            if beside or str(folder) in (".", "src", "tests"):
+                return beside
+        return set()
+
+    @functools.lru_cache(maxsize=None)
+    def needs(self, identity):
+        """The ids of all that a target is built from, itself among them."""
+        own = self.by_id.get(identity, {})
+        return frozenset({identity}).union(*(self.needs(other["id"]) for other in own.get("dependencies", [])))
+
+    def programs(self, changed):
+        """The names of the programs and modules that have any of these targets in them."""
+        return {target["name"] for target in self.targets
+                if target["type"] in ("EXECUTABLE", "MODULE_LIBRARY") and self.needs(target["id"]) & changed}
+
+
+@functools.lru_cache(maxsize=None)
+def imports(file):
+    """A Python file and those of its folder, or of tests/chart, that it imports, at any distance."""
+    found, left = set(), [file]
+    while left:
+        path = left.pop()
+        if path in found or not path.exists():
+            continue
+        found.add(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None)]
+            left += [folder / f"{name}.py" for name in names if name for folder in (path.parent, ROOT / "tests/chart")]
+    return found
+
+
+def programs_of(test, programs):
+    """The names of our programs that a test runs: by its command, or the table."""
+    if test["name"].endswith(CLUSTER):
+        return CLUSTER_PROGRAMS.get(test["name"].removesuffix(CLUSTER), USUAL)
+    words = {pathlib.PurePath(word).name for word in test.get("command", [])}
+    if test["name"].startswith("lint_"):
+        return set()  # a part of its own
+    if any(word.endswith(".py") for word in words):
+        return programs & PROGRAMS  # tests of whole programs; few, and quick
+    return words
+
+
+def uses(name, path):
+    patterns = next((patterns for pattern, patterns in CLUSTER_USES if fnmatch.fnmatch(path, pattern)), ("*",))
+    return not name.endswith(CLUSTER) or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+
+
+def affected(paths, build, tests):
+    """The names of those of `tests` (as ctest --show-only=json-v1 lists them) that can see a change to any of the paths."""
+    found = set()
+    for path in paths:
+        patterns = next((patterns for pattern, patterns in SEEN_BY if fnmatch.fnmatch(path, pattern)), None)
+        if patterns is not None:
+            found |= {test["name"] for test in tests if any(fnmatch.fnmatch(test["name"], pattern) for pattern in patterns)}
+            continue
+        if path.startswith("tests/") and path.endswith(".py"):
+            users = {test["name"] for test in tests for word in test.get("command", [])
+                     if word.endswith(".py") and ROOT / path in imports(pathlib.Path(word))}
+        else:
+            changed = frozenset(build.owners(path)) if path.endswith((".cc", ".h", ".proto")) else frozenset()
+            programs = build.programs(changed)
+            users = {test["name"] for test in tests if programs_of(test, programs) & programs and uses(test["name"], path)}
+        found |= users or {test["name"] for test in tests}
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("paths", nargs="+")
+    options = parser.parse_args()
+    listed = subprocess.run(["ctest", "--test-dir", options.build, "--show-only=json-v1"], check=True, capture_output=True, text=True)
+    paths = [str(pathlib.Path(path).resolve().relative_to(ROOT)) for path in options.paths]
+    # Fixtures come with the tests that need them.
+    fixtures = ("_up", "_down")
+    tests = [test for test in json.loads(listed.stdout)["tests"] if not test["name"].endswith(fixtures)]
+    for name in sorted(affected(paths, Build(options.build), tests)):
+        print(name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""Runs a test and prints, as its last line, what the test cost: `cost: 12.3 s, 4.56 s of CPU`. Exits as the test does.
+
+  cost.py [--shared FOLDER] COMMAND...
+
+CPU is that of the command and of all that it started, daemons included if they have ended by then. A test on a shared cluster,
+which has its state in FOLDER, pays for what the cluster's processes used meanwhile, too.
+"""
+
+import ctypes
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
+LIBC = ctypes.CDLL(None)
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def fields(process):
+    """What /proc/N/stat has behind the program's name: state, parent, ..."""
+    return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+
+
+def used_by(folder):
+    """CPU seconds so far of a cluster's components, of what they started, and of what of that has ended and was waited for."""
+    roots = set()
+    for record in folder.glob("cluster/pids/*"):
+        words = record.read_text(encoding="utf-8").split()
+        if words and words[0].isdigit():
+            roots.add(int(words[0]))
+    found = {}
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            found[int(process)] = fields(process)
+        except OSError:
+            continue  # it has ended
+
+    def belongs(process):
+        while process in found and process not in roots:
+            process = int(found[process][1])
+        return process in roots
+    return sum(int(ticks) for process, own in found.items() if belongs(process) for ticks in own[11:15]) / TICK
+
+
+def run(command):
+    """Its exit status. Whatever it leaves behind and has ended is waited for, which adds its CPU time to ours."""
+    LIBC.prctl(SET_CHILD_SUBREAPER, 1)
+    with subprocess.Popen(command, preexec_fn=lambda: LIBC.prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)) as test:
+        signal.signal(signal.SIGTERM, lambda *_: test.terminate())
+        while (ended := os.waitpid(-1, 0))[0] != test.pid:
+            pass
+        test.returncode = os.waitstatus_to_exitcode(ended[1])
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+    return test.returncode if test.returncode >= 0 else 128 - test.returncode
+
+
+def main(arguments):
+    shared = None
+    if arguments[:1] == ["--shared"]:
+        shared, arguments = pathlib.Path(arguments[1]), arguments[2:]
+    started, before = time.monotonic(), used_by(shared) if shared else 0.0
+    status = run(arguments)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = children.ru_utime + children.ru_stime + (max(0.0, used_by(shared) - before) if shared else 0.0)
+    print(f"cost: {time.monotonic() - started:.1f} s, {cpu:.2f} s of CPU", flush=True)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
