@@ -116,6 +116,16 @@ if [[ -z $registry ]] && { [[ -n ${SYNERGY_KUBE_BIN-} ]] || command -v go >/dev/
   [[ -x $scheduler ]] || scheduler=''
 fi
 
+# An archive that is there and was made of the same is kept.
+recipe=
+if [[ -z $registry ]] && ((!source)); then
+  recipe=$(cat "$REPOSITORY"/{Dockerfile,CMakeLists.txt,scripts/images.sh} "${PROGRAMS[@]/#/${programs[$own]}/}" ${scheduler:+"$scheduler"} | sha256sum)
+  if [[ -e $output && -e $output.recipe && $(<"$output.recipe") == "$recipe" ]]; then
+    say "$output is made of these programs already"
+    exit
+  fi
+fi
+
 work=$CACHE/images
 mkdir -p "$work"
 exec 7<"$work"
@@ -181,7 +191,9 @@ write_archive() {
     "$layout/index.json" >"$layout/index.new"
   mv "$layout/index.new" "$layout/index.json"
   mkdir -p "$(dirname "$output")"
+  rm -f "$output.recipe"
   tar --create --directory "$layout" --file "$output" .
+  [[ -z $recipe ]] || printf '%s\n' "$recipe" >"$output.recipe"
   rm -r "$layout"
 }
 

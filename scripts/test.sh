@@ -4,25 +4,39 @@ set -euo pipefail
 usage() {
   cat <<'TEXT'
 usage: scripts/test.sh [--only PART]... [--skip-setup]
+       scripts/test.sh --long [--skip-setup]
+       scripts/test.sh --for PATH... [--skip-setup]
+       scripts/test.sh --stress [TIMES] [--load N] [--skip-setup]
 
-Sets up, builds and runs every test. Parts, in order:
+Sets up, builds and runs the gate: what every change has to pass. Its parts:
 
   lint      formatting, layering, names, shell, Go (scripts/lint.sh --fast)
   tests     the release build's tests: property, integration, lint and cluster
   go        the tests of the Go programs (oracle, benchmarks)
   asan      the unit tests under the address and undefined sanitizers
   tsan      the unit tests of what threads share under the thread sanitizer
-  tidy      clang-tidy as well (scripts/lint.sh); about ten minutes, so only when asked for
-  versions  the chart on the older versions of Kubernetes in tests/versions, whose programs it builds (10 minutes each on
-            two cores), so only when asked for
-  cross     the programs for the other architecture (arm64 on amd64): cross-compiled, the unit tests of what decides in QEMU,
-            and images of both architectures in a registry, whose programs run (scripts/cross.sh; as root, about 20 minutes on
-            two cores), so only when asked for
 
-  --only PART    just this part; may be given more than once
+go, asan and tsan run beside the tests, with what these leave of the processors; their output comes at the end.
+
+  --only PART    just this part; may be given more than once. Also one of the long tier's:
+                 long      the tests that prove more of the same: soak, profiling, speeds on real nodes, all that is marked so, with
+                           ten times as many generated inputs
+                 tidy      clang-tidy as well (scripts/lint.sh), and go vet; about fifteen minutes
+                 versions  the chart on the older versions of Kubernetes in tests/versions, whose programs it builds (10 minutes
+                           each on two cores)
+                 cross     the programs for the other architecture (arm64 on amd64): cross-compiled, the unit tests of what decides
+                           in QEMU, and images of both architectures in a registry, whose programs run (scripts/cross.sh; as root,
+                           about 20 minutes on two cores)
+  --long         long, tidy and versions
+  --for PATH...  those of the gate's tests that can see a change to these files (tests/affected.py)
+  --stress       the gate again and again, until each test has passed so often in a row (20). It goes on where it was interrupted;
+                 a test that fails begins anew
+  --load N       meanwhile, N processes that do nothing but use a processor each
   --skip-setup   do not install anything
 
-The first run on a machine builds the Kubernetes programs as well (5 to 15 minutes with all else that the test cluster runs). Exit status 1 when anything failed.
+The first run on a machine builds the Kubernetes programs as well (5 to 15 minutes with all else that the test cluster runs). A
+test on a cluster that fails leaves what the cluster looked like in build/release/failures. Results are in build/*/results.xml;
+`tests/results.py costs FILE` makes a table of them. Exit status 1 when anything failed.
 TEXT
 }
 
@@ -30,25 +44,46 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$(dirname "$here")"
 # shellcheck source=scripts/lib/output.sh
 source scripts/lib/output.sh
+# shellcheck source=scripts/lib/beside.sh
+source scripts/lib/beside.sh
 
-parts=() setup=1
+FAILURES=build/release/failures
+JOBS=${SYNERGY_TEST_JOBS:-4} # cluster tests wait most of the time
+
+parts=() paths=() setup=1 stress=0 load=0
 while (($#)); do
   case $1 in
     -h | --help) usage && exit 0 ;;
     --only) need_value --only "${2-}" && parts+=("$2") && shift ;;
+    --long) parts+=(long tidy versions) ;;
+    --for)
+      while [[ -n ${2-} && $2 != --* ]]; do paths+=("$2") && shift; done
+      ((${#paths[@]})) || die "--for needs paths of files that were changed"
+      ;;
+    --stress)
+      stress=20
+      if [[ ${2-} =~ ^[0-9]+$ ]]; then stress=$2 && shift; fi
+      ;;
+    --load) need_number --load "${2-}" 0 64 && load=$2 && shift ;;
     --skip-setup) setup=0 ;;
     *) die "test.sh has no option $1 (--help lists them)" ;;
   esac
   shift
 done
-((${#parts[@]})) || parts=(lint tests go asan tsan)
 
 # So that clones in other folders find what was compiled before.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 
-# build PRESET [TARGET]
+# build PRESET [TARGET [OPTION...]]
 build() {
-  cmake --preset "$1" >/dev/null && cmake --build --preset "$1" --target "${2-all}"
+  mkdir -p "build/$1/.cmake/api/v1/query" && touch "build/$1/.cmake/api/v1/query/codemodel-v2" &&
+    cmake --preset "$1" "${@:3}" >/dev/null && cmake --build --preset "$1" --target "${2-all}"
+}
+
+# run_tests PRESET OPTION...: with the results in build/PRESET/results.xml.
+run_tests() {
+  ctest --preset "$1" --output-junit "$PWD/build/$1/results.xml" --test-output-size-passed 65536 --test-output-truncation head \
+    --no-tests=ignore "${@:2}"
 }
 
 build_versions() {
@@ -65,31 +100,118 @@ test_cross() {
   build release programs && scripts/cross.sh --tests && ctest --preset release -C cross -L cross
 }
 
-# With the flags of scripts/lib/build.sh, so that what both need of Kubernetes is compiled once.
-test_go() (
-  cd tests && export GOFLAGS='-trimpath -gcflags=all=-dwarf=false' && nice go vet ./... && nice go test ./...
-)
+# With more generated inputs; the gate's number comes back afterwards.
+test_long() {
+  local status=0
+  build release all -DSYNERGY_PROPERTY_PARAMS="seed=20260104 max_success=3000" &&
+    SYNERGY_TIER=long run_tests release -C long -j "$JOBS" || status=$?
+  cmake --preset release -USYNERGY_PROPERTY_PARAMS >/dev/null
+  return $status
+}
+
+# With the flags of scripts/lib/build.sh, so that what both need of Kubernetes is compiled once. go vet goes through all of
+# Kubernetes for what it says of our few packages, so it is in the long tier.
+go_tests() { (cd tests && GOFLAGS='-trimpath -gcflags=all=-dwarf=false' go "$@" ./...); }
 
 run_part() {
   case $1 in
-    tests) build release && ctest --preset release -j3 ;;
-    go) test_go ;;
-    asan | tsan) build "$1" unit_tests && ctest --preset "$1" -j2 ;;
     lint) scripts/lint.sh --fast ;;
-    tidy) scripts/lint.sh ;;
+    tests) build release && run_tests release -j "$JOBS" ;;
+    go) go_tests test -vet=off ;;
+    asan | tsan) build "$1" unit_tests && run_tests "$1" -j2 ;;
+    long) test_long ;;
+    tidy) scripts/lint.sh && go_tests vet ;;
     versions) build release && build_versions && ctest --preset release -C versions -L versions ;;
     cross) test_cross ;;
     *) die "there is no part $1 (--help lists them)" ;;
   esac
 }
 
-if ((setup)); then scripts/setup.sh; fi
 failed=()
-for part in "${parts[@]}"; do
-  say "== $part"
-  started=$SECONDS
-  run_part "$part" || failed+=("$part")
-  say "== $part took $((SECONDS - started)) s"
-done
-if ((${#failed[@]})); then die "failed: ${failed[*]}"; fi
-say "all of it passed: ${parts[*]}"
+# part NAME COMMAND...
+part() {
+  local started=$SECONDS name=$1
+  say "== $name"
+  "${@:2}" || failed+=("$name")
+  say "== $name took $((SECONDS - started)) s"
+}
+
+run_gate() {
+  local log=build/beside.log
+  rm -rf "$FAILURES"
+  part lint run_part lint
+  part build build release
+  ((${#failed[@]} == 0)) || return 0
+  begin_beside "$log" scripts/test.sh --skip-setup --only go --only asan --only tsan
+  part tests run_part tests
+  part "what ran beside them" finish_beside "$log"
+}
+
+# of_names NAME...: the pattern of these tests.
+of_names() { (IFS='|' && printf '^(%s)$' "$*"); }
+
+run_affected() {
+  local preset names
+  part lint run_part lint
+  part build build release
+  for preset in release asan tsan; do
+    # A unit test's program is known once its build folder is configured.
+    [[ $preset == release ]] || build "$preset" help >/dev/null || return
+    mapfile -t names < <(python3 tests/affected.py --build "build/$preset" "${paths[@]}")
+    say "$preset: ${#names[@]} tests can see this change"
+    ((${#names[@]})) || continue
+    [[ $preset == release ]] || part "build $preset" build "$preset" unit_tests
+    part "$preset" run_tests "$preset" -j "$JOBS" -R "$(of_names "${names[@]}")"
+  done
+}
+
+run_stressed() {
+  local preset names passes round=0 processes=()
+  for ((; load > 0; load--)); do
+    setsid bash -c 'while :; do :; done' &
+    processes+=($!)
+  done
+  # shellcheck disable=SC2064 # these processes
+  if ((${#processes[@]})); then trap "kill ${processes[*]}" EXIT; fi
+  { build release && build asan unit_tests && build tsan unit_tests; } || die "the build failed"
+  while :; do
+    say "== round $((++round))"
+    for preset in release asan tsan; do
+      passes=build/$preset/passes.json
+      names=()
+      if [[ -e $passes ]]; then
+        mapfile -t names < <(python3 tests/results.py left "$passes" "$stress")
+        ((${#names[@]})) || continue
+        names=(-R "$(of_names "${names[@]}")")
+      fi
+      run_tests "$preset" -j "$JOBS" "${names[@]}" || failed+=("$preset, round $round")
+      python3 tests/results.py count "$passes" "build/$preset/results.xml"
+    done
+    [[ -n ${names[*]} ]] || break
+  done
+}
+
+tell_failures() {
+  local file
+  [[ -d $FAILURES ]] || return 0
+  for file in "$FAILURES"/*/*; do
+    say "== the end of $file"
+    tail -n 25 "$file" >&2
+  done
+}
+
+if ((setup)); then part set-up scripts/setup.sh; fi
+if ((stress)); then
+  run_stressed
+elif ((${#paths[@]})); then
+  run_affected
+elif ((${#parts[@]})); then
+  for name in "${parts[@]}"; do part "$name" run_part "$name"; done
+else
+  run_gate
+fi
+if ((${#failed[@]})); then
+  tell_failures
+  die "failed: ${failed[*]}"
+fi
+say "all of it passed"

@@ -70,36 +70,36 @@ begin_component() {
   case $1 in
     etcd)
       start_etcd
-      wait_until 20 "$1" etcd_is_ready
+      wait_until 240 "$1" etcd_is_ready
       ;;
     kube-apiserver)
       start_kube_apiserver
-      wait_until 60 "$1" api_is_ready
+      wait_until 240 "$1" api_is_ready
       ;;
     kube-controller-manager) start_kube_controller_manager ;;
     kube-scheduler)
       start_kube_scheduler
-      wait_until 30 "$1" scheduler_is_ready "$SCHEDULER_PORT"
+      wait_until 240 "$1" scheduler_is_ready "$SCHEDULER_PORT"
       ;;
     synergy-scheduler)
       start_synergy_scheduler
-      wait_until 30 "$1" scheduler_is_ready "$SYNERGY_SCHEDULER_PORT"
+      wait_until 240 "$1" scheduler_is_ready "$SYNERGY_SCHEDULER_PORT"
       ;;
     synergy-controller)
       start_synergy_controller
-      wait_until 30 "$1" controller_is_ready
+      wait_until 240 "$1" controller_is_ready
       ;;
     jobset)
       start_jobset
-      wait_until 30 "$1" jobset_is_ready
+      wait_until 240 "$1" jobset_is_ready
       ;;
     trainer)
       start_trainer
-      wait_until 30 "$1" trainer_is_ready
+      wait_until 240 "$1" trainer_is_ready
       ;;
     kueue)
       start_kueue
-      wait_until 30 "$1" kueue_is_ready
+      wait_until 240 "$1" kueue_is_ready
       ;;
     kwok) start_kwok ;;
     node-*)

@@ -149,4 +149,4 @@ run_kubectl() {
 }
 
 # await_kind CRD: until the API server serves it. kubectl's own wait ends with an error where nobody has looked at the kind yet.
-await_kind() { wait_until 30 "the kind $1" run_kubectl wait --for condition=Established --timeout 5s "crd/$1"; }
+await_kind() { wait_until 240 "the kind $1" run_kubectl wait --for condition=Established --timeout 5s "crd/$1"; }

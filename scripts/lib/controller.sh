@@ -59,7 +59,8 @@ allow_rounds() {
 }
 
 # The shipped ones, but the controller runs outside of the cluster, so that its address takes the place of its Service.
-# Without --shipped-settings every GPU pod is its business, as with the chart's scope: all.
+# Without --shipped-settings every GPU pod is its business, as with the chart's scope: all, and the API server waits longer for it:
+# on a busy machine some pods would be created as written.
 webhook_configurations() {
   /usr/bin/python3 -c 'import json, sys, yaml; json.dump(list(yaml.safe_load_all(open(sys.argv[1]))), sys.stdout)' \
     "$REPOSITORY/manifests/webhook.yaml" |
@@ -68,7 +69,7 @@ webhook_configurations() {
         if .name != "pods.synergy.io" then . else
           .matchConditions |= map(select(.name != "asks-for-it")) |
           .namespaceSelector.matchExpressions |= map(select(.key != "synergy.io/managed"))
-        end);
+        end | .timeoutSeconds = 20);
       {apiVersion: "v1", kind: "List", items: map(.webhooks |= (if $shipped == "" then all else . end | map(
         .clientConfig |= {url: ($url + .service.path), caBundle: $authority})))}'
 }

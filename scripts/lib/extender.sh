@@ -11,7 +11,7 @@ start_extender() {
   shift 3
   mkdir -p "$STATE/pids" "$STATE/logs"
   spawn synergy-extender "$programs/synergy-extender" --kubeconfig "$kubeconfig" --listen "127.0.0.1:$port" "$@"
-  wait_until 20 "the extender to be ready" curl --silent --fail --max-time 2 "http://127.0.0.1:$port/readyz"
+  wait_until 240 "the extender to be ready" curl --silent --fail --max-time 2 "http://127.0.0.1:$port/readyz"
 }
 
 # Without effect when none runs.

@@ -47,7 +47,7 @@ bring_up() {
   make_pki
   if [[ -n $SERVICES ]]; then make_bridge 0; fi
   start_etcd
-  wait_until 20 etcd etcd_is_ready
+  wait_until 240 etcd etcd_is_ready
   # The API server takes longest, and the nodes can be made meanwhile.
   start_kube_apiserver
   if ((REAL_NODES)); then save_kernel_settings; fi
@@ -61,7 +61,7 @@ bring_up() {
     start_node "$node"
     start_containerd "$node"
   done
-  wait_until 60 kube-apiserver api_is_ready
+  wait_until 240 kube-apiserver api_is_ready
   start_kube_controller_manager
   for ((node = 1; node <= REAL_NODES; node++)); do
     start_kubelet "$node"
@@ -95,19 +95,19 @@ bring_up() {
     done
   fi
   if has_simulated_nodes; then create_simulated_nodes; fi
-  wait_until 30 "the default service account" default_account_is_there
-  wait_until 30 kube-scheduler scheduler_is_ready "$SCHEDULER_PORT"
+  wait_until 240 "the default service account" default_account_is_there
+  wait_until 240 kube-scheduler scheduler_is_ready "$SCHEDULER_PORT"
   if has_synergy_scheduler; then
-    wait_until 30 synergy-scheduler scheduler_is_ready "$SYNERGY_SCHEDULER_PORT"
+    wait_until 240 synergy-scheduler scheduler_is_ready "$SYNERGY_SCHEDULER_PORT"
   fi
-  if has_controller; then wait_until 30 synergy-controller controller_is_ready; fi
-  if has_kueue; then wait_until 30 kueue kueue_is_ready; fi
+  if has_controller; then wait_until 240 synergy-controller controller_is_ready; fi
+  if has_kueue; then wait_until 240 kueue kueue_is_ready; fi
   if has_training_operators; then
-    wait_until 30 jobset jobset_is_ready
-    wait_until 30 trainer trainer_is_ready
+    wait_until 240 jobset jobset_is_ready
+    wait_until 240 trainer trainer_is_ready
     make_runtimes
   fi
-  wait_until $((60 + nodes / 10 + 300 * V2_NODES)) "all nodes to be ready" nodes_are_ready "$nodes"
+  wait_until $((60 + nodes / 10 + 900 * V2_NODES)) "all nodes to be ready" nodes_are_ready "$nodes"
 }
 
 # The role is the shipped one; here the extender runs outside the cluster, as a user of its own.

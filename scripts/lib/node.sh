@@ -46,7 +46,7 @@ start_node() {
   if [[ -n $SERVICES ]]; then net=(--net); fi
   spawn "node-$1" unshare "${net[@]}" --mount --pid --fork --kill-child --mount-proc \
     bash -c "$mounts && touch /run/booted && while :; do sleep infinity & wait; done"
-  wait_until 10 "the namespaces of node-$1" test -e "$(node_folder "$1" /run)/booted"
+  wait_until 240 "the namespaces of node-$1" test -e "$(node_folder "$1" /run)/booted"
   if [[ -n $SERVICES ]]; then
     init=$(node_init "$1")
     connect_node "$1" "$init"
@@ -127,7 +127,7 @@ start_kube_proxy() {
 
 # load_image NODE FILE: an archive as `docker save` writes it.
 load_image() {
-  wait_until 20 "containerd-$1" in_node "$1" ctr version
+  wait_until 240 "containerd-$1" in_node "$1" ctr version
   in_node "$1" ctr --namespace k8s.io images import "$2" >>"$STATE/logs/containerd-$1.log" 2>&1 ||
     die "node-$1 could not load $2: see $STATE/logs/containerd-$1.log"
 }

@@ -9,7 +9,7 @@ LIBRARY_PACKAGES=(
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
 )
 BUILD_PACKAGES=(
-  g++ cmake ninja-build ccache pkg-config gnuplot-nox
+  g++ cmake ninja-build ccache gnuplot-nox
   protobuf-compiler protobuf-compiler-grpc
   "${LIBRARY_PACKAGES[@]}"
   clang-19 clang-format-19 clang-tidy-19 shellcheck

@@ -90,7 +90,8 @@ fail_if_dead() {
   ((dead == 0))
 }
 
-# wait_until SECONDS WHAT COMMAND...: until COMMAND succeeds, as long as every component lives.
+# wait_until SECONDS WHAT COMMAND...: until COMMAND succeeds, as long as every component lives. On a busy machine everything takes
+# long, so the limits are far above what is usual: a component that died is noticed at once.
 wait_until() {
   local deadline=$((SECONDS + $1)) what=$2 started
   shift 2
