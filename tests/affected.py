@@ -19,7 +19,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CLUSTER = "_cluster_test"
 
-# What a cluster test runs of our programs, where it is not the usual.
+# The programs of ours that a cluster test runs, where they are not the usual ones.
 USUAL = {"synergy", "synergy-extender", "synergy-controller", "trainer"}
 PROGRAMS = USUAL | {"synergy-node-agent", "synergy-device-plugin", "fake-nvml"}
 CLUSTER_PROGRAMS = {
@@ -31,7 +31,7 @@ CLUSTER_PROGRAMS = {
     **dict.fromkeys(("gavel", "kueue", "optimus", "training_operators", "end_to_end", "profiling"), USUAL | {"synergy-node-agent"}),
 }
 
-# What is linked into programs that every cluster test runs, and used in the tests of these names alone.
+# Folders that are linked into every cluster test's programs, and used in the tests of these names alone.
 CLUSTER_USES = (
     ("src/gavel/*", ("gavel*", "install*")),
     ("src/optimus/*", ("optimus*", "training_operators*", "install*")),

@@ -44,7 +44,7 @@ const Expression& OfLines() {
       false, kBarMemory);
   return expression;
 }
-// Of rich's own columns, which tell no rate: "Epoch 3 ━━━━ 100% 1000/1000 0:00:40".
+// Matches rich's own columns, which tell no rate: "Epoch 3 ━━━━ 100% 1000/1000 0:00:40".
 const Expression& OfColumns() {
   static const Expression expression(
       R"((?:\xe2[\x94\x95][\x80-\xbf]){2,} +(?:(?:\d+%|[-\d]+(?::[-\d]+)+|\xe2\x80\xa2) +)*)"

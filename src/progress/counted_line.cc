@@ -44,7 +44,7 @@ const Expression& Total() {
   return expression;
 }
 
-// What is told is no training's: {"mode": "val", ...}, or a server's.
+// Refuses lines of no training: {"mode": "val", ...}, or a server's.
 const Expression& Other() {
   static const Expression expression(
       R"((?i)\b(?:mode|phase|split|stage|type|event|set|job|msg|message)["']?\s*[=:]\s*["']?)"

@@ -99,7 +99,7 @@ class Cluster:
     def controller(self, **sections):
         """Runs synergy-controller meanwhile, with other sections of its configuration than usual, such as tuner="{round: 2s}"."""
         config, original = self.state / "synergy-controller.yaml", self.state / "synergy-controller.usual.yaml"
-        # What a killed test has left in it does not count.
+        # Files that a killed test left in it do not count.
         if not original.exists():
             shutil.copy(config, original)
         usual = original.read_text(encoding="utf-8")

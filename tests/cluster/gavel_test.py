@@ -263,7 +263,7 @@ class GavelTest(queues.QueueTest):
         trainers.advertise_gpus(self.cluster)
         self.addCleanup(trainers.advertise_gpus, self.cluster, 0)
         self.follow()
-        # Of a kind that nobody has seen.
+        # Its kind is new to the cluster.
         workload = f"new-{time.time_ns()}"
         self.start(real_training("first", "T4", workload))
         self.have(first="T4")

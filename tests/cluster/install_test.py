@@ -46,7 +46,7 @@ GPUS = 2
 # Kueue 0.15 is not tried with older Kubernetes.
 WITH_KUEUE = "SYNERGY_KUBERNETES" not in os.environ
 ROUND = 5  # seconds
-# What bounds a failure, and no success on however busy a machine.
+# Bounds a failure, and no success, however busy the machine is.
 LIMIT = 300  # seconds
 PATIENCE = f"{LIMIT}s"
 wait_for = functools.partial(wait_for, seconds=LIMIT)

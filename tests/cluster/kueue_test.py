@@ -158,7 +158,7 @@ class KueueTest(queues.QueueTest):
         with self.watcher() as watcher:
             self.create(queues.round_policy("turns", "las", ROUND), *jobs)
             wait_for("both to have had two turns", lambda: min(watcher.look().turns[name] for name in "ab") >= 2)
-            # Whose turn it is stays so while the figures are compared.
+            # No turn changes while the figures are compared.
             self.begin_round("turns")
             holder = wait_for("one to have its turn, and to be protected", lambda: next(
                 (name for name in "ab" if self.on_turn() == {name} and self.priorities("turns") == dict.fromkeys("ab", TEAM) | {name: TEAM + 1}), None))

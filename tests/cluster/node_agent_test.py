@@ -178,7 +178,7 @@ class NodeAgentTest(unittest.TestCase):
                          r"^Released [\d.]+ MiB of page cache in [\d.]+ s, .*: train from 200.0 MiB to 100.0 MiB$")
         self.assertGreater(self.agent.metric("synergy_node_agent_released_bytes_total"), 50 * MIB)
 
-        # What is in use stays, and somebody is told.
+        # Memory in use stays, and an event says so.
         message = wait_for("the agent to say that it cannot", lambda: self.events("anonymous", "SynergyMemoryStuck"), PATIENCE)[0]
         self.assertIn("train from 200.0 MiB to 100.0 MiB", message)
         self.assertIn("cannot be given back", message)
@@ -244,7 +244,7 @@ class NodeAgentTest(unittest.TestCase):
         self.run_probed("free", {})
         self.run_probed("limited", {"cpu": "200m"})
 
-        # Who may patch pods cannot slow them down by that.
+        # The right to patch pods does not suffice to slow them down.
         annotate_probe(self.cluster, "free", {"cpu": "50m", "until": "2100-01-01T00:00:00Z"}, manager="somebody")
         probe(self.cluster, "free", "75m", 110)
         self.await_quota("free", 7500)

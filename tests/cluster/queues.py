@@ -59,7 +59,7 @@ def round_policy(name, order, seconds, least=1, cost=1):
 
 
 CONTROLLER = "synergy-controller"
-# Of a round that does not end within a test.
+# The length of a round that does not end within a test.
 FOR_EVER = 31622400
 
 

@@ -21,7 +21,7 @@ NODE = "v2-1"
 LABEL = {"synergy.test/node": "v2"}
 GPUS = 2
 PATIENCE = 480  # a slow machine's, in seconds
-# What the DaemonSets are about: component -> program. The gate's tests have no use for GPUs.
+# The DaemonSets' components -> programs. The gate's tests have no use for GPUs.
 DAEMONS = {"node-agent": "synergy-node-agent"} | ({"device-plugin": "synergy-device-plugin"} if tiers.IS_LONG else {})
 INVENTORY = "driverVersion: '550.54'\ngpus:\n" + "".join(
     f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))

@@ -460,7 +460,7 @@ TEST(LogProgress, RichOutsideATerminalAsItWasRecorded) {
   EXPECT_EQ(read.counted, 40);  // since the first line
 }
 
-// What frameworks print, cut from public reports: tests/data/progress/README.md.
+// Lines of frameworks, cut from public reports: tests/data/progress/README.md.
 TEST(LogProgress, FrameworksAsTheyWereReported) {
   const TrainingProgress maxtext = Read(Recorded("maxtext.log"));
   EXPECT_EQ(maxtext.format, "maxtext");

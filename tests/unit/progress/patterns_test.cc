@@ -469,7 +469,7 @@ TEST(Patterns, WhatIsNoProgressIsNothing) {
         // Evaluations.
         R"({"mode": "val", "step": 5, "loss": 0.5})", R"({"step": 100, "eval_loss": 0.25})",
         "step 100: val loss 0.25", R"({"split": "test", "global_step": 100, "accuracy": 0.9})",
-        // What only mentions a count.
+        // Sentences that only mention a count.
         "Saving checkpoint at step 500", "max_steps=1000", "warmup for 100 steps", "every 10 steps",
         "Loaded iteration 1000 of the index", "logging_steps=10, save_steps=500",
         "Recording summary at step 0.", "step 0.5", "Epoch 3 took 12 steps"}) {
