@@ -233,10 +233,11 @@ class KueueTest(queues.QueueTest):
             service = told["service"] or {}
             waits = [service.get(name, 0) for name in ("fairShareDelaySeconds", "fragmentationDelaySeconds")]
             before.append(waits)
-            return len(before) > 1 and before[-2][1] > 0 and waits[1] > before[-2][1] and waits[0] == before[-2][0] and told
+            counts = len(before) > 1 and before[-2][1] > 0 and waits[1] > before[-2][1] and waits[0] == before[-2][0]
+            return counts and told["band"] == "runs" and told
 
-        told = wait_for("its wait for a node to count, and no other one", goes_on)
-        self.assertEqual((told["state"], told["band"]), ("unplaced", "runs"))
+        told = wait_for("its wait for a node to count, and no other one, and its band to be written", goes_on)
+        self.assertEqual(told["state"], "unplaced")
         self.assertEqual(told["podsWithoutNode"], list(self.cluster.pods()))
 
     def train(self, **work):

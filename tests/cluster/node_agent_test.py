@@ -174,7 +174,7 @@ class NodeAgentTest(unittest.TestCase):
         self.await_limit("cached", "100Mi")
         print(f"given back {time.monotonic() - started:.1f} s after the agent's start")
         self.assertEqual(self.kernel_limit("cached"), 100 * MIB)
-        self.assertRegex(self.events("cached", "SynergyMemoryReleased")[0],
+        self.assertRegex(wait_for("the agent to tell it", lambda: self.events("cached", "SynergyMemoryReleased"), PATIENCE)[0],
                          r"^Released [\d.]+ MiB of page cache in [\d.]+ s, .*: train from 200.0 MiB to 100.0 MiB$")
         self.assertGreater(self.agent.metric("synergy_node_agent_released_bytes_total"), 50 * MIB)
 
@@ -336,7 +336,7 @@ class NodeAgentTest(unittest.TestCase):
         for name in names:
             breathing = trainer_pod(name, "900Mi")
             breathing["spec"]["containers"][0]["args"] = [
-                "--breathing-memory", "500Mi", "--data-set-size", "600Mi", "--read-per-iteration", "4Mi", "--storage-bandwidth", "400M",
+                "--breathing-memory", "500Mi", "--data-set-size", "800Mi", "--read-per-iteration", "4Mi", "--storage-bandwidth", "400M",
                 "--cpu-per-iteration", "1", "--gpu-step", "20"]
             self.cluster.create(breathing)
         for name in names:
@@ -352,15 +352,20 @@ class NodeAgentTest(unittest.TestCase):
                 self.agent.process.wait()
                 self.agent.start()
             time.sleep(chance.uniform(0.5, 2))
+        # The last limit is below what its page cache alone fills, so that some of it has to be released.
+        for limit in ("1400Mi", "700Mi"):
+            for name in names:
+                self.resize(name, limit)
+            for name in names:
+                self.await_limit(name, limit)
+                if limit == "1400Mi":
+                    self.await_cache(name, 750 * MIB)
         for name in names:
-            self.resize(name, "700Mi")
-        for name in names:
-            self.await_limit(name, "700Mi")
             touched = [int(n) for n in re.findall(r" touched=(\d+)", self.cluster.kubectl("logs", name, "--tail=30"))]
             print(f"{name}: anonymous memory grew by {max(b - a for a, b in zip(touched, touched[1:])) / MIB:.0f} MiB in the busiest second")
             self.assertEqual(self.container(name)["restartCount"], 0)
             self.assertIn("running", self.container(name)["state"])
-            self.assertTrue(self.events(name, "SynergyMemoryReleased"))
+            wait_for(f"page cache of {name} to have been released", lambda name=name: self.events(name, "SynergyMemoryReleased"))
         print(f"seed {SEED}: {SECONDS} s, the agent was killed {3 - len(kills)} times")
 
 
