@@ -42,7 +42,7 @@ void AddFlags(synergy::daemon::CommandLine& line, DevicePluginConfig& config) {
   line.Add("--mig-strategy", config.advertisement.mig_strategy, synergy::ParseMigStrategy,
            "none (default), single or mixed");
   line.Add("--device-list-strategy", config.access.kind, synergy::config::ParseDeviceListStrategy,
-           "envvar (default), device-nodes or cdi");
+           "envvar, device-nodes (default) or cdi");
   line.Add("--plugin-folder", config.plugin_folder, "Default /var/lib/kubelet/device-plugins");
   line.Add("--pod-resources-socket", config.pod_resources_socket,
            "Default /var/lib/kubelet/pod-resources/kubelet.sock");

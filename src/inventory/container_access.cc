@@ -55,7 +55,9 @@ Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
     if (part != nullptr && rules.kind != ContainerAccessKind::kEnvironment &&
         part->device_nodes.empty()) {
       return Fail(ErrorCode::kUnavailable,
-                  fmt::format("the driver does not tell the device nodes of MIG device {}", id));
+                  fmt::format("the driver does not tell the device nodes of MIG device {}; "
+                              "deviceListStrategy: envvar does without",
+                              id));
     }
     if (rules.kind == ContainerAccessKind::kDeviceNodes) {
       AppendMissing(access.device_nodes, gpu.device_nodes);

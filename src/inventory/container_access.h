@@ -23,7 +23,8 @@ enum class ContainerAccessKind {
 };
 
 struct ContainerAccessRules {
-  ContainerAccessKind kind = ContainerAccessKind::kEnvironment;
+  // Devices that are not in a container's own specification may be lost when it is resized.
+  ContainerAccessKind kind = ContainerAccessKind::kDeviceNodes;
   std::string variable = "NVIDIA_VISIBLE_DEVICES";
   std::string cdi_kind = "synergy.io/gpu";
 };

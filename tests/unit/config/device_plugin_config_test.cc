@@ -38,7 +38,7 @@ TEST(DevicePluginConfigTest, AnEmptyFileGivesTheDefaultsWhichAreFine) {
   EXPECT_EQ(config.nvml_library, "libnvidia-ml.so.1");
   EXPECT_EQ(config.advertisement.resource, "nvidia.com/gpu");
   EXPECT_EQ(config.advertisement.mig_strategy, MigStrategy::kNone);
-  EXPECT_EQ(config.access.kind, ContainerAccessKind::kEnvironment);
+  EXPECT_EQ(config.access.kind, ContainerAccessKind::kDeviceNodes);
   EXPECT_EQ(config.access.variable, "NVIDIA_VISIBLE_DEVICES");
   EXPECT_EQ(config.health.ignored_xids, HarmlessXids());
   EXPECT_EQ(config.health.quiet_period, std::chrono::minutes(1));

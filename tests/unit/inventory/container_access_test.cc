@@ -42,6 +42,13 @@ TEST_F(ContainerAccessTest, DeviceNodesAreThoseOfTheDevicesAndTheSharedOnesOnce)
   EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "GPU-1,GPU-3")));
 }
 
+// A resize costs a container devices that are not in its own specification.
+TEST_F(ContainerAccessTest, ByDefaultDevicesAreInTheContainersOwnSpecification) {
+  const auto access = GrantAccess(inventory_, devices_, std::vector<std::string>{"GPU-1"}, {});
+  ASSERT_TRUE(access);
+  EXPECT_THAT(access->device_nodes, ElementsAre("/dev/nvidia1", "/dev/nvidiactl"));
+}
+
 TEST_F(ContainerAccessTest, CdiNamesKeepNvidiasRuntimeOut) {
   const auto access = Grant({"GPU-1"}, ContainerAccessKind::kCdi);
   ASSERT_TRUE(access);
