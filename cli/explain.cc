@@ -12,6 +12,7 @@
 #include "cli/profile_list.h"
 #include "cli/table.h"
 #include "cluster/annotations.h"
+#include "cluster/device_safety.h"
 #include "cluster/fit.h"
 #include "cluster/node_selection.h"
 #include "core/quantity_text.h"
@@ -145,6 +146,20 @@ void RemarkOnChanges(const Fungible& fungible, WallTime now, std::vector<std::st
   }
 }
 
+// Why nothing of a pod that runs is changed, where that might cost it its GPUs.
+void RemarkOnDevices(const Pod& pod, const ClusterSnapshot* cluster,
+                     std::vector<std::string>& remarks) {
+  if (pod.node.empty()) return;
+  const auto place = cluster != nullptr ? cluster->Find(pod.node) : std::nullopt;
+  const DeviceReading devices =
+      DevicesOf(pod, place ? cluster->node(*place).detail->labels : Labels());
+  if (devices.safety == DeviceSafety::kSafe) return;
+  remarks.push_back(
+      fmt::format("it keeps the CPU and memory that it was bound with, because a resize may cost "
+                  "it its GPUs (devices: {}): {}",
+                  ToString(devices.safety), devices.why));
+}
+
 // Whose room is held; the extender's words (scheduler_extender.cc), among kube-scheduler's. Only
 // the extender knows of vacant places: the nodes look as if their room were free.
 void RemarkOnVacantPlaces(const Waits& waits, std::vector<std::string>& remarks) {
@@ -242,7 +257,7 @@ std::string WaitsText(const Waits& waits, WallTime now, bool each_node) {
 Explanation Explain(const PodFacts& facts, WallTime now) {
   const Pod& pod = facts.pod;
   Explanation explanation;
-  explanation.pod = View(pod, facts.profiles, now);
+  explanation.pod = View(pod, facts.cluster.get(), facts.profiles, now);
   explanation.pod.progress = facts.progress.Of(pod.uid);
   explanation.remarks = facts.notes;
   for (const std::string& warning : pod.warnings)
@@ -270,6 +285,7 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
     }
     RemarkOnProfile(pod, facts, explanation.remarks);
     RemarkOnChanges(fungible, now, explanation.remarks);
+    RemarkOnDevices(pod, facts.cluster.get(), explanation.remarks);
   } else {
     RemarkOnUnmanaged(pod, explanation.remarks);
   }

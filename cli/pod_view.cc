@@ -1,6 +1,7 @@
 #include "cli/pod_view.h"
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -45,7 +46,8 @@ std::optional<Speed> SpeedOf(const Pod& pod, const Profiles& profiles) {
 
 }  // namespace
 
-PodView View(const Pod& pod, const Profiles& profiles, WallTime now) {
+PodView View(const Pod& pod, const ClusterSnapshot* cluster, const Profiles& profiles,
+             WallTime now) {
   PodView view;
   view.pod_namespace = pod.pod_namespace;
   view.name = pod.name;
@@ -60,7 +62,8 @@ PodView View(const Pod& pod, const Profiles& profiles, WallTime now) {
   view.floor = fungible.floor;
   view.fair_share = fungible.fair_share;
   view.demand = fungible.demand;
-  view.surplus = Surplus(pod, now);
+  const auto place = cluster != nullptr ? cluster->Find(pod.node) : std::nullopt;
+  view.surplus = place ? SurplusOn(cluster->node(*place), pod, now) : Surplus(pod, now);
   view.speed = SpeedOf(pod, profiles);
   return view;
 }

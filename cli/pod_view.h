@@ -40,7 +40,9 @@ struct PodView {
   std::optional<KnownProgress> progress;
 };
 
-PodView View(const Pod& pod, const Profiles& profiles, WallTime now);
+// `cluster`: where its node is; null: not known.
+PodView View(const Pod& pod, const ClusterSnapshot* cluster, const Profiles& profiles,
+             WallTime now);
 
 Tree ToTree(const ResourceVector& amounts);  // {"cpu": "1500m", "memory": "4Gi"}
 Tree ToTree(const PodView& view);

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "allocation/surplus.h"
 #include "cli/amounts.h"
 #include "cli/table.h"
+#include "cluster/device_safety.h"
 #include "core/quantity_text.h"
 
 namespace synergy::cli {
@@ -23,13 +25,14 @@ NodeView View(const NodeState& node, const Profiles& profiles, WallTime now) {
   view.allocatable = node.allocatable;
   view.allocated = node.requested;
   view.demand = node.wanted;
+  view.devices = DeviceSafetyOf(*node.detail);
   double part = 0;
   int64_t gpus = 0;
   for (const auto& pod : node.detail->pods) {
     if (!pod->UsesGpus()) continue;
     ++view.gpu_pods;
-    const PodView one = View(*pod, profiles, now);
-    view.surplus += one.surplus;
+    const PodView one = View(*pod, nullptr, profiles, now);
+    view.surplus += SurplusOn(node, *pod, now);
     if (!one.speed) continue;
     part += one.speed->PartOfBest() * static_cast<double>(one.gpus.count());
     gpus += one.gpus.count();
@@ -53,7 +56,7 @@ std::vector<NodeView> ViewNodes(const ClusterFacts& facts, WallTime now) {
 std::vector<PodView> ViewPods(const ClusterFacts& facts, WallTime now) {
   std::vector<PodView> pods;
   for (const Pod& pod : facts.pods) {
-    pods.push_back(View(pod, facts.profiles, now));
+    pods.push_back(View(pod, facts.cluster.get(), facts.profiles, now));
     pods.back().progress = facts.progress.Of(pod.uid);
   }
   return pods;
@@ -72,13 +75,15 @@ Tree ToTree(const NodeView& view) {
                        {"allocated", with_gpus(view.allocated)},
                        {"demand", with_gpus(view.demand)},
                        {"surplus", ToTree(view.surplus)},
+                       {"devices", ToString(view.devices)},
                        {"partOfBestThroughput", view.part_of_best}};
 }
 
 std::string NodeTable(const std::vector<NodeView>& nodes) {
   if (nodes.empty()) return "no node has GPUs\n";
   std::vector<std::vector<std::string>> rows{{"NODE", "GPU", "CPU", "DEMAND", "SURPLUS", "MEMORY",
-                                              "DEMAND", "SURPLUS", "PODS", "THROUGHPUT"}};
+                                              "DEMAND", "SURPLUS", "PODS", "THROUGHPUT",
+                                              "DEVICES"}};
   for (const NodeView& node : nodes) {
     const auto of = [&node](auto member) {
       return fmt::format("{}/{}", Text(node.allocated.*member), Text(node.allocatable.*member));
@@ -89,7 +94,8 @@ std::string NodeTable(const std::vector<NodeView>& nodes) {
          of(&ResourceVector::cpu), Text(node.demand.cpu), Text(node.surplus.cpu),
          of(&ResourceVector::memory), Text(node.demand.memory), Text(node.surplus.memory),
          fmt::format("{}", node.gpu_pods),
-         node.part_of_best ? fmt::format("{:.0f} %", 100 * *node.part_of_best) : "-"});
+         node.part_of_best ? fmt::format("{:.0f} %", 100 * *node.part_of_best) : "-",
+         std::string(ToString(node.devices))});
   }
   return FormatTable(rows);
 }

@@ -21,6 +21,8 @@ struct NodeView {
   ResourceVector allocated;
   ResourceVector demand;   // what is allocated, with each pod's demand in place of its own
   ResourceVector surplus;  // the part of `allocated` that is above the owners' floors
+  // Whether resizes there cost no pod its GPUs; only where it is kSafe are running pods resized.
+  DeviceSafety devices = DeviceSafety::kUnknown;
   std::optional<double> part_of_best;  // of the throughput of its pods with profiles, by GPUs
 };
 

@@ -520,6 +520,7 @@ class RunningDaemon final : public Daemon {
           ToGauge(resource.name, resource.status(), objects.at(resource.name), now));
     }
     gauges.pods = ReadPodGauges(*snapshot, stored_profiles_, config_.max_speed_up);
+    gauges.devices = ReadDeviceGauges(*snapshot);
     for (const auto& pod : state_.WaitingPods())
       ++gauges.waiting_pods[std::string(WaitingReason(*pod, config_.gpu_resource))];
     gauges.valid_profiles = profiles.valid;

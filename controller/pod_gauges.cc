@@ -1,6 +1,7 @@
 #include "controller/pod_gauges.h"
 
 #include "allocation/surplus.h"
+#include "cluster/device_safety.h"
 #include "cluster/fungible.h"
 
 namespace synergy::controller {
@@ -31,6 +32,21 @@ std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
       tenant.max_speed_up = max_speed_up;
       gauge.speed_up = NormalizedThroughput(tenant, tenant.current) /
                        static_cast<double>(tenant.current.gpus.count());
+    }
+  }
+  return gauges;
+}
+
+std::map<std::pair<std::string, std::string>, uint64_t> ReadDeviceGauges(
+    const ClusterSnapshot& snapshot) {
+  std::map<std::pair<std::string, std::string>, uint64_t> gauges;
+  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+    const NodeState& node = snapshot.node(index);
+    if (!node.exists) continue;
+    for (const auto& pod : node.detail->pods) {
+      if (!pod->fungible || !pod->fungible->reported || pod->terminal) continue;
+      const DeviceSafety safety = DeviceSafetyOf(*pod, node.detail->labels);
+      ++gauges[{node.detail->name, std::string(ToString(safety))}];
     }
   }
   return gauges;

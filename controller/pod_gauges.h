@@ -5,9 +5,11 @@
 //
 // Threading: from any thread.
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cluster/cluster_snapshot.h"
@@ -21,6 +23,10 @@ namespace synergy::controller {
 // throughput with its fair share a profile is believed.
 std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
                                              const ProfileBook& profiles, double max_speed_up);
+
+// As metrics::ControllerGauges::devices.
+std::map<std::pair<std::string, std::string>, uint64_t> ReadDeviceGauges(
+    const ClusterSnapshot& snapshot);
 
 // Why kube-scheduler says that a GPU pod waits, in one of the words of metrics::kWaitingReasons:
 // what is scarcest first, so that a pod counts once.

@@ -21,6 +21,8 @@
 #include "nodeagent/cpu_groups.h"
 #include "nodeagent/cpu_quota.h"
 #include "nodeagent/data_use.h"
+#include "nodeagent/device_allow.h"
+#include "nodeagent/device_keeper.h"
 #include "nodeagent/gpu_busy_file.h"
 #include "nodeagent/health.h"
 #include "nodeagent/memory_groups.h"
@@ -102,6 +104,9 @@ class RunningDaemon final : public Daemon {
             node_pods_,
             {*cpu_groups_, data_, config.pod_log_folder, ReadPage, [this] { return ReadBusy(); }},
             clock, log, *events_, metrics_),
+        device_groups_(FindDeviceGroups(config.cgroup_folder, config.kubelet_cgroup_root,
+                                        config.transient_unit_folder)),
+        devices_(node_pods_, *device_groups_, writer_, clock, log),
         prober_(node_pods_, *cpu_quotas_, quotas, clock, log, *events_, metrics_),
         stores_(shrinker_, node_pods_),
         log_(log) {}
@@ -126,6 +131,10 @@ class RunningDaemon final : public Daemon {
         }
       });
     }
+    looking_at_devices_ = std::jthread([this](const std::stop_token& stop) {
+      while (clock_.SleepFor(devices_.Step(), stop)) {
+      }
+    });
     if (config_.measure_progress) {
       following_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(kLogInterval, stop)) progress_.FollowLogs();
@@ -152,7 +161,7 @@ class RunningDaemon final : public Daemon {
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
     for (std::jthread* const thread :
-         {&shrinking_, &keeping_, &following_, &counting_, &probing_}) {
+         {&shrinking_, &keeping_, &looking_at_devices_, &following_, &counting_, &probing_}) {
       thread->request_stop();
       if (thread->joinable()) thread->join();
     }
@@ -222,12 +231,15 @@ class RunningDaemon final : public Daemon {
   CacheKeeper keeper_;
   KernelDataUse data_;
   ProgressKeeper progress_;
+  std::unique_ptr<DeviceGroups> device_groups_;
+  DeviceKeeper devices_;
   Prober prober_;
   BothStores stores_;
   Logger& log_;
   std::unique_ptr<kube::Reflector<wire::ResizeStatus>> pods_;
   std::jthread shrinking_;
   std::jthread keeping_;
+  std::jthread looking_at_devices_;
   std::jthread following_;
   std::jthread counting_;
   std::jthread probing_;

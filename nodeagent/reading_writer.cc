@@ -25,14 +25,23 @@ ApiReadingWriter::~ApiReadingWriter() {
 }
 
 void ApiReadingWriter::Write(const kube::PodIdentity& pod, const MemoryReading& reading) {
+  Put({pod, annotations::kMemoryInUse, wire::WriteMemoryReading(reading)});
+}
+
+void ApiReadingWriter::Write(const kube::PodIdentity& pod, const DeviceReading& reading) {
+  Put({pod, annotations::kDevices, wire::WriteDevices(reading)});
+}
+
+void ApiReadingWriter::Put(Item item) {
   const std::lock_guard lock(mutex_);
-  waiting_.insert_or_assign(pod.uid, Item{pod, reading});
+  std::pair key(item.pod.uid, item.annotation);
+  waiting_.insert_or_assign(std::move(key), std::move(item));
   changed_.notify_one();
 }
 
 void ApiReadingWriter::Run(const std::stop_token& stop) {
   while (true) {
-    std::map<std::string, Item> items;
+    decltype(waiting_) items;
     {
       std::unique_lock lock(mutex_);
       if (!changed_.wait(lock, stop, [this] { return !waiting_.empty(); })) return;
@@ -49,18 +58,17 @@ void ApiReadingWriter::Run(const std::stop_token& stop) {
 }
 
 bool ApiReadingWriter::Send(const Item& item, const std::stop_token& stop) {
-  const Result<> written = kube::AnnotateByStatus(
-      client_, item.pod, {{annotations::kMemoryInUse, wire::WriteMemoryReading(item.reading)}},
-      stop);
+  const Result<> written =
+      kube::AnnotateByStatus(client_, item.pod, {{item.annotation, item.value}}, stop);
   if (written) {
     metrics_.CountReading("written");
     return true;
   }
   metrics_.CountReading("failed");
-  log_.Warn("a pod's memory in use not written",
-            {{"pod", item.pod.pod_namespace + "/" + item.pod.name},
-             {"code", ToString(written.error().code)},
-             {"error", written.error().message}});
+  log_.Warn("a reading not written", {{"pod", item.pod.pod_namespace + "/" + item.pod.name},
+                                      {"annotation", item.annotation},
+                                      {"code", ToString(written.error().code)},
+                                      {"error", written.error().message}});
   return written.error().code != ErrorCode::kUnavailable &&
          written.error().code != ErrorCode::kTimeout;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// Writes on pods how much memory they have in use, without making its caller wait.
+// Writes on pods how much memory they have in use, and whether their devices outlast a resize,
+// without making its caller wait.
 //
 // Threading: Write() from any thread; one thread of its own, which makes the calls.
 // Failures: tried again every two seconds while nothing newer is to be said; what the API server
@@ -11,7 +12,9 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "cluster/fungible.h"
 #include "core/clock.h"
@@ -27,6 +30,7 @@ class ReadingWriter {
   virtual ~ReadingWriter() = default;
   // In place of an earlier one of the pod that has not been written yet.
   virtual void Write(const kube::PodIdentity& pod, const MemoryReading& reading) = 0;
+  virtual void Write(const kube::PodIdentity& pod, const DeviceReading& reading) = 0;
 };
 
 class ApiReadingWriter final : public ReadingWriter {
@@ -37,13 +41,16 @@ class ApiReadingWriter final : public ReadingWriter {
   ~ApiReadingWriter() override;
 
   void Write(const kube::PodIdentity& pod, const MemoryReading& reading) override;
+  void Write(const kube::PodIdentity& pod, const DeviceReading& reading) override;
 
  private:
   struct Item {
     kube::PodIdentity pod;
-    MemoryReading reading;
+    std::string_view annotation;
+    std::string value;
   };
 
+  void Put(Item item);
   void Run(const std::stop_token& stop);
   // Whether it is done with.
   bool Send(const Item& item, const std::stop_token& stop);
@@ -54,7 +61,7 @@ class ApiReadingWriter final : public ReadingWriter {
   metrics::NodeAgentMetrics& metrics_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::map<std::string, Item> waiting_;  // by uid
+  std::map<std::pair<std::string, std::string_view>, Item> waiting_;  // by uid and annotation
   std::jthread thread_;
 };
 

@@ -12,8 +12,8 @@
 namespace synergy::cli {
 namespace {
 
-MapPod OnMap(const Pod& pod, const Profiles& profiles, WallTime now) {
-  MapPod on_map{.view = View(pod, profiles, now), .gang = GangKey(pod)};
+MapPod OnMap(const Pod& pod, const ClusterFacts& facts, WallTime now) {
+  MapPod on_map{.view = View(pod, facts.cluster.get(), facts.profiles, now), .gang = GangKey(pod)};
   if (!pod.waiting) return on_map;
   on_map.why = pod.waiting->message;
   if (pod.waiting->since > WallTime{}) {
@@ -47,7 +47,7 @@ void LiveMap::Update(const ClusterFacts& facts, WallTime now) {
   for (const auto& [name, node] : NodesOf(*facts.cluster)) nodes[name] = ToMapObject(node);
   MapObjects pods;
   for (const Pod& pod : facts.pods) {
-    MapPod on_map = OnMap(pod, facts.profiles, now);
+    MapPod on_map = OnMap(pod, facts, now);
     const auto progress = progress_.find(pod.uid);
     if (progress != progress_.end()) on_map.progress = progress->second;
     pods[pod.uid] = ToMapObject(on_map);

@@ -29,7 +29,7 @@ class RunMapper {
       map_.SetNode(name, ToMapObject(node));
     }
     for (const Pod& pod : start.pods) {
-      if (pod.UsesGpus()) Put(pod.uid, {.view = View(pod, Profiles(), start.at)});
+      if (pod.UsesGpus()) Put(pod.uid, {.view = View(pod, nullptr, Profiles(), start.at)});
     }
     for (size_t job = 0; job < run.jobs.size(); ++job) {
       jobs_[static_cast<uint64_t>(run.jobs[job].id)] = job;

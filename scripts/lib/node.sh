@@ -114,7 +114,7 @@ start_containerd() {
 start_kubelet() {
   spawn_in_node "kubelet-$1" "$1" "$KUBE_BIN/kubelet" --config "$(node_home "$1")/kubelet.yaml" \
     --kubeconfig "$STATE/node-$1.kubeconfig" --hostname-override "node-$1" --node-ip "$(subnet_of "$1").1" \
-    --node-labels synergy.test/node=real
+    --node-labels synergy.test/node=real,synergy.io/devices-safe=true
 }
 
 # Services by iptables rules in the node's network namespace. All of their traffic is masqueraded: the answer of a pod on the

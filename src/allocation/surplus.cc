@@ -7,6 +7,7 @@
 
 #include "allocation/bind_allocation.h"
 #include "allocation/node_division.h"
+#include "cluster/device_safety.h"
 #include "cluster/fungible.h"
 
 namespace synergy {
@@ -39,6 +40,7 @@ ResourceVector Surplus(const Pod& pod, WallTime now) {
 }
 
 ResourceVector SurplusOn(const NodeState& node, const Pod& pod, WallTime now) {
+  if (!MayResize(pod, node.detail->labels)) return {};
   ResourceVector surplus = Surplus(pod, now);
   if (node.short_of_memory) surplus.memory = Bytes(0);
   return surplus;

@@ -21,6 +21,8 @@ inline constexpr std::string_view kManaged = "synergy.io/managed";          // n
 inline constexpr std::string_view kGang = "synergy.io/gang";                // pods
 inline constexpr std::string_view kGangSize = "synergy.io/gang-size";       // pods
 inline constexpr std::string_view kTensorSkew = "synergy.io/tensor-skew";   // pods: of a gang
+// On nodes: "true", a resize costs no container its devices there; "false", it may.
+inline constexpr std::string_view kDevicesSafe = "synergy.io/devices-safe";
 inline constexpr std::string_view kPrefix = "synergy.io/";  // a pod's label asks for management
 
 // Kueue's, on pods that it manages one by one: it deletes them when their containers change.
@@ -67,14 +69,16 @@ inline constexpr std::string_view kProbe = "synergy.io/probe";
 inline constexpr std::string_view kMemoryLetBe = "synergy.io/memory-let-be";
 // The node agent's: MemoryReading.
 inline constexpr std::string_view kMemoryInUse = "synergy.io/memory-in-use";
+// The node agent's: DeviceReading.
+inline constexpr std::string_view kDevices = "synergy.io/devices";
 
 // All annotations of pods that programs act on. The webhook removes or recomputes each of them when
 // a pod is created; after that an admission policy lets nobody else change them
 // (charts/synergy/templates/admission-policies.yaml).
 inline constexpr std::array kWrittenByPrograms = {
-    kContainer,   kDemand,      kFairShare,   kFloor,    kOriginal,  kProfile,   kProfileGeneration,
-    kEnforcement, kGpuProduct,  kPlaceholder, kChange,   kKeptPlace, kRoomSeen,  kUnshrinkableUntil,
-    kMemoryLetBe, kMemoryInUse, kWarnings,    kWorkload, kProbe,     kSpreadCost};
+    kContainer,   kDemand,      kFairShare,   kFloor,    kOriginal,  kProfile,  kProfileGeneration,
+    kEnforcement, kGpuProduct,  kPlaceholder, kChange,   kKeptPlace, kRoomSeen, kUnshrinkableUntil,
+    kMemoryLetBe, kMemoryInUse, kDevices,     kWarnings, kWorkload,  kProbe,    kSpreadCost};
 
 // The field manager as which the extender and the tuner write pods: the API server notes in a pod's
 // metadata.managedFields who has set which amounts and annotations.

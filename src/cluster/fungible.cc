@@ -29,6 +29,11 @@ constexpr Names<ResizeState, 5> kResizeStates{{{ResizeState::kNone, "None"},
                                                {ResizeState::kInfeasible, "Infeasible"},
                                                {ResizeState::kRefused, "Refused"}}};
 
+constexpr Names<DeviceSafety, 4> kDeviceSafeties{{{DeviceSafety::kUnknown, "unknown"},
+                                                  {DeviceSafety::kSafe, "safe"},
+                                                  {DeviceSafety::kUnsafe, "unsafe"},
+                                                  {DeviceSafety::kLost, "lost"}}};
+
 template <class Value, size_t kSize>
 std::string_view NameOf(const Names<Value, kSize>& names, Value value) {
   for (const auto& [known, name] : names) {
@@ -56,6 +61,10 @@ Result<Scope> ParseScope(std::string_view text) { return Parse(kScopes, text); }
 std::string_view ToString(ChangeKind kind) { return NameOf(kChangeKinds, kind); }
 Result<ChangeKind> ParseChangeKind(std::string_view text) { return Parse(kChangeKinds, text); }
 std::string_view ToString(ResizeState state) { return NameOf(kResizeStates, state); }
+std::string_view ToString(DeviceSafety safety) { return NameOf(kDeviceSafeties, safety); }
+Result<DeviceSafety> ParseDeviceSafety(std::string_view text) {
+  return Parse(kDeviceSafeties, text);
+}
 
 ResourceVector Fungible::WithinBounds(ResourceVector amounts) const {
   // A request that reached a limit set by the user would make the pod Guaranteed, which a resize

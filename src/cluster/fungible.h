@@ -89,6 +89,25 @@ struct MemoryReading {
   bool operator==(const MemoryReading&) const = default;
 };
 
+// Whether a container still has its devices when its CPU or memory is changed while it runs.
+enum class DeviceSafety : uint8_t {
+  kUnknown,
+  kSafe,
+  kUnsafe,  // a resize takes them away
+  kLost,    // a resize on its node has taken a device away
+};
+
+std::string_view ToString(DeviceSafety safety);  // "unknown", "safe", "unsafe", "lost"
+Result<DeviceSafety> ParseDeviceSafety(std::string_view text);
+
+// What is said of that, and why.
+struct DeviceReading {
+  DeviceSafety safety = DeviceSafety::kUnknown;
+  std::string why;
+
+  bool operator==(const DeviceReading&) const = default;
+};
+
 // A CPU quota that is on a running pod for a moment, so that it is seen how fast it is with less.
 // The agent of its node puts it there and takes it away, whoever dies meanwhile.
 struct CpuProbe {
@@ -141,6 +160,7 @@ struct Fungible {
   WallTime announced_until{};
   std::optional<WallTime> unshrinkable_until;
   std::optional<MemoryReading> memory_reading;
+  std::optional<DeviceReading> devices;  // by the node's agent; none: it has said nothing
   // Memory was what ended one of the pod's containers last, or the pod itself.
   std::optional<WallTime> oom_killed;
   bool evicted_for_memory = false;

@@ -49,6 +49,7 @@ NodeAgentConfig ReadNodeAgent(const YAML::Node& root) {
        {"podLogFolder", Folder(config.pod_log_folder)},
        {"gpuBusyFile", Text(config.gpu_busy_file)},
        {"stateFolder", Folder(config.state_folder)},
+       {"transientUnitFolder", Folder(config.transient_unit_folder)},
        {"evictionThreshold", Size(config.eviction_threshold)},
        {"checkInterval", Duration(config.check_interval, {.most = std::chrono::seconds(10)})},
        {"giveUpAfter", Duration(config.give_up_after)},

@@ -41,6 +41,8 @@ struct NodeAgentConfig {
   std::string gpu_busy_file;
   // Where it is kept which pods have a CPU quota for a moment: it outlives the agent's container.
   std::string state_folder = "/run/synergy-node-agent";
+  // Where systemd has the files of transient units, those of containers among them.
+  std::string transient_unit_folder = "/run/systemd/transient";
   // The kubelet's evictionHard of memory.available.
   Bytes eviction_threshold = MiB(100);
   // How long the memory is kept below the new limit for a kubelet that does not take it.

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/device_safety.h"
 #include "cluster/fit.h"
 #include "engine/pod_changes.h"
 #include "engine/room.h"
@@ -97,7 +98,8 @@ std::shared_ptr<const Pod> StillAsPlanned(const Turn& turn, const PlannedCut& cu
   if (!index || turn.memory.changes.contains(cut.pod->uid)) return nullptr;
   for (const auto& pod : turn.cluster.node(*index).detail->pods) {
     if (pod->uid != cut.pod->uid || !pod->fungible) continue;
-    const bool same = pod->fungible->requested == cut.pod->fungible->requested && IsSettled(*pod);
+    const bool same = pod->fungible->requested == cut.pod->fungible->requested && IsSettled(*pod) &&
+                      MayResize(*pod, turn.cluster.node(*index).detail->labels);
     return same ? pod : nullptr;
   }
   return nullptr;

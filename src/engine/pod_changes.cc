@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "cluster/device_safety.h"
+
 namespace synergy {
 namespace {
 
@@ -16,6 +18,13 @@ using Phase = PodChange::Phase;
 constexpr Duration kGrace = std::chrono::seconds(5);
 
 bool IsCut(const ChangeRecord& change) { return LargerOf(change.from, change.to) == change.from; }
+
+// Whether a resize costs the pod no device; it waits, or runs on `node`.
+bool KeepsDevices(const ClusterSnapshot& cluster, const Pod& pod, const std::string& node) {
+  if (node.empty()) return true;
+  const auto place = cluster.Find(node);
+  return place && MayResize(pod, cluster.node(*place).detail->labels);
+}
 
 // Whether the node's pods, with what has been announced for them, have room.
 bool HasRoom(const ClusterSnapshot& cluster, const std::string& node) {
@@ -189,7 +198,7 @@ void AdvanceMade(Turn& turn, const std::string& uid, PodChange& change) {
     turn.WakeAt(change.due);
   } else if (change.pod->fungible->requested != change.record.to) {
     GiveUp(turn.settings, turn.memory, uid, turn.at.now);
-  } else if (change.then) {
+  } else if (change.then && KeepsDevices(turn.cluster, *change.pod, change.node)) {
     GoOn(turn, change);
   } else {
     End(turn.memory, uid);
@@ -210,14 +219,16 @@ void AdvanceAnnounced(Turn& turn, const std::string& uid, PodChange& change) {
   const bool by_others = change.pod->fungible->requested != change.record.from;
   // What nobody counts any more is not to be taken either.
   const bool counts = change.pod->fungible->announced_until > turn.at.wall;
-  if (!by_others && !bound && (waits || (counts && HasRoom(turn.cluster, change.node)))) {
+  const bool keeps_devices = KeepsDevices(turn.cluster, *change.pod, change.node);
+  if (!by_others && !bound && keeps_devices &&
+      (waits || (counts && HasRoom(turn.cluster, change.node)))) {
     change.phase = Phase::kResizing;
     turn.Do(AboutChange(TunerActionKind::kResize, change));
     return;
   }
   if (!by_others) {
     TunerAction withdrawal = Withdrawal(change, turn.at.wall);
-    if (!bound) withdrawal.failure = ChangeFailure::kNoRoom;
+    if (!bound && keeps_devices) withdrawal.failure = ChangeFailure::kNoRoom;
     turn.Do(std::move(withdrawal));
   }
   GiveUp(turn.settings, turn.memory, uid, turn.at.now);

@@ -69,7 +69,8 @@ bool NothingToGain(const std::vector<Tenant>& tenants, double least_gain) {
 
 void Tell(Turn& turn, const NodeState& node) {
   for (const auto& pod : node.detail->pods) {
-    std::optional<TunerAction> tell = WhatToTell(pod, turn.profiles);
+    std::optional<TunerAction> tell =
+        WhatToTell(pod, node.detail->labels, turn.profiles, turn.at.wall);
     if (!tell) continue;
     const std::string key =
         fmt::format("{} {} {}", pod->uid, ToString(tell->respected), tell->message);

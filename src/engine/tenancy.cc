@@ -1,16 +1,21 @@
 #include "engine/tenancy.h"
 
 #include <algorithm>
+#include <chrono>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "cluster/device_safety.h"
 #include "core/quantity_text.h"
 #include "engine/gang_tenancy.h"
 
 namespace synergy {
 namespace {
+
+// How long the node agent may take for its first word of a pod that was bound.
+constexpr Duration kTimeToLook = std::chrono::minutes(2);
 
 // Until when the pod has had its change of this round; none where it may be changed.
 std::optional<Duration> RestOfRound(const Pod& pod, const TenancyRules& rules) {
@@ -29,10 +34,11 @@ std::optional<Duration> Rest(const Pod& pod, const TenancyRules& rules) {
 }
 
 // A resize may wipe the quota of a probe, and would spoil what it measures.
-bool MayChange(const Pod& pod, const TenancyRules& rules) {
-  return pod.fungible && !pod.waiting && !pod.deleting && !pod.fungible->ChangedByHand() &&
-         IsSettled(pod) && !pod.fungible->ProbedAt(rules.at.wall) &&
-         !rules.memory.changes.contains(pod.uid) && !rules.memory.asked.contains(pod.uid);
+bool MayChange(const Pod& pod, const NodeState& node, const TenancyRules& rules) {
+  return pod.fungible && MayResize(pod, node.detail->labels) && !pod.waiting && !pod.deleting &&
+         !pod.fungible->ChangedByHand() && IsSettled(pod) &&
+         !pod.fungible->ProbedAt(rules.at.wall) && !rules.memory.changes.contains(pod.uid) &&
+         !rules.memory.asked.contains(pod.uid);
 }
 
 // What the node's kubelet has said it never does to such a pod; none where it may be tried.
@@ -77,6 +83,11 @@ Tenant TenantOf(const Pod& pod, const NodeState& node, const JobProfile* profile
   return tenant;
 }
 
+// Whether the node agent has had its say of the pod's devices, or the time for it.
+bool HasBeenHeardOf(const Fungible& fungible, WallTime now) {
+  return fungible.devices || (fungible.change && now - fungible.change->at > kTimeToLook);
+}
+
 // Whether that is less than the tenant has a use for.
 bool KeepWithin(const ResourceVector& allowed, Tenant& tenant) {
   const ResourceVector most = LesserOf(tenant.most, LargerOf(allowed, tenant.current));
@@ -102,7 +113,7 @@ Tenancy TenancyOf(const NodeState& node, TenancyUse use, const TenancyRules& rul
   Tenancy tenancy;
   std::vector<const std::shared_ptr<const Pod>*> pods;
   for (const auto& pod : node.detail->pods) {
-    if (MayChange(*pod, rules)) pods.push_back(&pod);
+    if (MayChange(*pod, node, rules)) pods.push_back(&pod);
   }
   // The order in which the watch reported them must not matter, nor chance, as in a UID: where two
   // are worth the same, a simulation has to come to the same.
@@ -163,8 +174,8 @@ std::optional<Instant> NextChange(const NodeState& node, const TenancyRules& rul
   return next;
 }
 
-std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod,
-                                      const ProfileBook& profiles) {
+std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod, const Labels& node,
+                                      const ProfileBook& profiles, WallTime now) {
   if (!pod->fungible || pod->waiting || pod->deleting) return std::nullopt;
   const Fungible& fungible = *pod->fungible;
   TunerAction tell{.kind = TunerActionKind::kTell, .pod = pod};
@@ -172,6 +183,14 @@ std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod,
     tell.respected = Respected::kByHand;
     tell.message = fmt::format("asks for {} since somebody changed it: left alone from now on",
                                DescribeCpuAndMemory(fungible.requested));
+    return tell;
+  }
+  if (!MayResize(*pod, node) && HasBeenHeardOf(fungible, now)) {
+    tell.respected = Respected::kDevices;
+    tell.message = fmt::format(
+        "keeps the CPU and memory that it was bound with, because a resize may cost it its GPUs: "
+        "{}",
+        DevicesOf(*pod, node).why);
     return tell;
   }
   if (fungible.profile.empty()) return std::nullopt;

@@ -60,8 +60,8 @@ Tenancy TenancyOf(const NodeState& node, TenancyUse use, const TenancyRules& rul
 std::optional<Instant> NextChange(const NodeState& node, const TenancyRules& rules);
 
 // What people have to be told of the pod: that it is left alone, or served by other figures than it
-// was admitted with. None where there is nothing to tell.
-std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod,
-                                      const ProfileBook& profiles);
+// was admitted with. None where there is nothing to tell. `node`: the labels of its node.
+std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod, const Labels& node,
+                                      const ProfileBook& profiles, WallTime now);
 
 }  // namespace synergy

@@ -38,6 +38,8 @@ std::string_view ToString(Respected reason) {
       return "profile_changed";
     case Respected::kProfileGone:
       return "profile_gone";
+    case Respected::kDevices:
+      return "devices";
   }
   return "unknown";
 }

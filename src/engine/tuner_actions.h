@@ -36,8 +36,9 @@ enum class ChangeFailure : uint8_t {
 std::string_view ToString(ChangeFailure failure);  // "refused", "no_room", "deferred", ...
 
 // Why a pod is left alone, or is served by other figures than it was admitted with.
-enum class Respected : uint8_t { kByHand, kProfileChanged, kProfileGone };
-std::string_view ToString(Respected reason);  // "by_hand", "profile_changed", "profile_gone"
+enum class Respected : uint8_t { kByHand, kProfileChanged, kProfileGone, kDevices };
+// "by_hand", "profile_changed", "profile_gone", "devices"
+std::string_view ToString(Respected reason);
 
 enum class TunerActionKind : uint8_t {
   kKeepPlace,  // write on the waiting pod that `node` is kept for it until `until`

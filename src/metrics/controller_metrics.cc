@@ -55,6 +55,14 @@ void AddPods(const ControllerGauges& gauges, const std::string& gpu_resource,
   for (FamilyBuilder* family : {&allocated, &demand, &fair_share, &speed_up})
     families.push_back(family->Build());
 
+  FamilyBuilder devices("synergy_node_managed_pods",
+                        "Managed pods that run, by whether a resize costs them their GPUs.",
+                        MetricType::Gauge);
+  for (const auto& [names, count] : gauges.devices) {
+    devices.Add({{"node", names.first}, {"devices", names.second}}, static_cast<double>(count));
+  }
+  families.push_back(devices.Build());
+
   FamilyBuilder waiting("synergy_waiting_gpu_pods",
                         "GPU pods without a node, by what kube-scheduler says is lacking.",
                         MetricType::Gauge);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/clock.h"
@@ -36,7 +37,9 @@ inline constexpr std::string_view kWaitingReasons[] = {"gpus", "cpu", "memory", 
                                                        "not_tried"};
 
 struct ControllerGauges {
-  std::vector<PodGauge> pods;                                 // those that are managed
+  std::vector<PodGauge> pods;  // those that are managed
+  // Managed pods that run, by node and by whether a resize costs them their devices ("safe", ...).
+  std::map<std::pair<std::string, std::string>, uint64_t> devices;
   std::map<std::string, uint64_t, std::less<>> waiting_pods;  // by reason
   std::vector<CacheGauge> caches;
   uint64_t valid_profiles = 0;

@@ -16,8 +16,8 @@ template <>
 inline constexpr std::array<std::string_view, 5> kWords<ChangeFailure>{
     "Refused", "NoRoom", "Deferred", "Infeasible", "Timeout"};
 template <>
-inline constexpr std::array<std::string_view, 3> kWords<Respected>{"ByHand", "ProfileChanged",
-                                                                   "ProfileGone"};
+inline constexpr std::array<std::string_view, 4> kWords<Respected>{"ByHand", "ProfileChanged",
+                                                                   "ProfileGone", "Devices"};
 template <>
 inline constexpr std::array<std::string_view, 9> kWords<TunerActionKind>{
     "KeepPlace", "EndPlace", "Remind",  "Announce", "Resize",

@@ -13,6 +13,9 @@
 namespace synergy::wire {
 namespace {
 
+// No more of a reason is kept.
+constexpr size_t kLongestReason = 256;
+
 Value FindByName(FieldReader& fields, Value list, std::string_view name) {
   Value found;
   fields.Array(list).ForEachElement([&](Value element) {
@@ -76,6 +79,12 @@ std::optional<MemoryReading> ReadMemoryReading(FieldReader& fields, Value root) 
   const bool node_short = fields.Truth(root["nodeShort"]);
   if (!amounts || !at) return std::nullopt;
   return MemoryReading{amounts->memory, node_short, *at};
+}
+
+std::optional<DeviceReading> ReadDevices(FieldReader& fields, Value root) {
+  const Result<DeviceSafety> safety = ParseDeviceSafety(fields.Text(fields.Object(root)["safety"]));
+  if (!safety) return std::nullopt;
+  return DeviceReading{*safety, std::string(fields.Text(root["why"]).substr(0, kLongestReason))};
 }
 
 std::optional<CpuProbe> ReadProbe(FieldReader& fields, Value root) {
@@ -213,6 +222,9 @@ std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata
     fungible->memory_reading =
         ReadWrittenByUs<MemoryReading>(fields, annotations[annotations::kMemoryInUse],
                                        "is not what the node agent writes", ReadMemoryReading);
+    fungible->devices =
+        ReadWrittenByUs<DeviceReading>(fields, annotations[annotations::kDevices],
+                                       "is not what the node agent writes", ReadDevices);
     fungible->resized_by_us_alone = ResizedByUsAlone(fields, metadata["managedFields"]);
   }
   fungible->change = ReadWrittenByUs<ChangeRecord>(

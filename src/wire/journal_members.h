@@ -34,6 +34,9 @@ template <>
 inline constexpr std::array<std::string_view, 5> kWords<ResizeState>{
     "None", "InProgress", "Deferred", "Infeasible", "Refused"};
 template <>
+inline constexpr std::array<std::string_view, 4> kWords<DeviceSafety>{"Unknown", "Safe", "Unsafe",
+                                                                      "Lost"};
+template <>
 inline constexpr std::array<std::string_view, 7> kWords<NodeRequirement::Operator>{
     "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Unknown"};
 template <>
@@ -70,6 +73,12 @@ void Members(auto& each, Like<MemoryReading> auto& reading) {
   each("at", at);
 }
 
+void Members(auto& each, Like<DeviceReading> auto& reading) {
+  auto& [safety, why] = reading;
+  each("safety", safety);
+  each("why", why);
+}
+
 void Members(auto& each, Like<WrittenAmounts> auto& written) {
   auto& [cpu_request, cpu_limit, memory_request, memory_limit] = written;
   each("cpuRequest", cpu_request);
@@ -88,8 +97,8 @@ void Members(auto& each, Like<Fungible> auto& fungible) {
   auto& [container, profile, profile_generation, workload, enforcement, floor, demand, fair_share,
          written, placeholder, beside, requested, cpu_limit, memory_limit, memory_limit_in_force,
          in_force, set_aside, reported, resize, resize_message, resized_by_us_alone, change,
-         announced_until, unshrinkable_until, memory_reading, oom_killed, evicted_for_memory,
-         memory_let_be, probe] = fungible;
+         announced_until, unshrinkable_until, memory_reading, devices, oom_killed,
+         evicted_for_memory, memory_let_be, probe] = fungible;
   each("container", container);
   each("profile", profile);
   each("profileGeneration", profile_generation);
@@ -115,6 +124,7 @@ void Members(auto& each, Like<Fungible> auto& fungible) {
   each("announcedUntil", announced_until);
   each("unshrinkableUntil", unshrinkable_until);
   each("memoryReading", memory_reading);
+  each("devices", devices);
   each("oomKilled", oom_killed);
   each("evictedForMemory", evicted_for_memory);
   each("memoryLetBe", memory_let_be);

@@ -156,6 +156,12 @@ std::string WriteMemoryReading(const MemoryReading& reading) {
                      ToTimeText(reading.at), reading.node_short ? R"(,"nodeShort":true)" : "");
 }
 
+std::string WriteDevices(const DeviceReading& reading) {
+  std::string out = fmt::format(R"({{"safety":"{}","why":)", ToString(reading.safety));
+  AppendJsonString(out, reading.why);
+  return out + "}";
+}
+
 std::string WriteProbe(const CpuProbe& probe) {
   return fmt::format(R"({{"cpu":"{}","until":"{}"}})", ToQuantityText(probe.cpu),
                      ToTimeText(probe.until));

@@ -60,6 +60,7 @@ std::string WriteEviction(const std::string& pod_namespace, const std::string& n
 // Values of annotations.
 std::string WriteChange(const ChangeRecord& change);
 std::string WriteMemoryReading(const MemoryReading& reading);
+std::string WriteDevices(const DeviceReading& reading);
 std::string WriteProbe(const CpuProbe& probe);
 std::string WriteKeptPlace(const std::string& node, WallTime until);
 

@@ -182,7 +182,7 @@ class ShadowTest(ClusterTest):
         placed_pods = self.cluster.pods()
         for name, placed in placed_pods.items():
             # kwok plays the node agent.
-            annotations = set(placed["metadata"].get("annotations", {})) - {"synergy.io/memory-in-use"}
+            annotations = set(placed["metadata"].get("annotations", {})) - {"synergy.io/memory-in-use", "synergy.io/devices"}
             self.assertEqual({key for key in annotations if "synergy" in key}, set(), name)
         # Events outlive pods, and pods of other tests have the same names.
         uids = {placed["metadata"]["uid"] for placed in placed_pods.values()}

@@ -23,8 +23,10 @@ GPUS = 2
 PATIENCE = 480  # a slow machine's, in seconds
 # The DaemonSets' components -> programs. The gate's tests have no use for GPUs.
 DAEMONS = {"node-agent": "synergy-node-agent"} | ({"device-plugin": "synergy-device-plugin"} if tiers.IS_LONG else {})
-INVENTORY = "driverVersion: '550.54'\ngpus:\n" + "".join(
-    f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))
+INVENTORY = "driverVersion: '550.54'\nsharedDeviceNodes: [/dev/nvidiactl]\ngpus:\n" + "".join(
+    f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi, deviceNodes: [/dev/nvidia{number}]}}\n" for number in range(GPUS))
+# NVIDIA's device files, with no driver behind them: who may have one hears ENXIO, who may not EPERM. Made again at each boot.
+DEVICE_FILES = "".join(f"c /dev/nvidia{name} 0666 root root - 195:{minor}\n" for name, minor in [*((n, n) for n in range(GPUS)), ("ctl", 255)])
 
 
 @contextlib.contextmanager
@@ -90,6 +92,7 @@ def install_daemons(cluster):
                         image, str(archive)], check=True)
         cluster.script("load-image", str(archive))
     cluster.kubectl("create", "namespace", helm.NAMESPACE, check=False)
+    on_node(cluster, f"mkdir -p /etc/tmpfiles.d && printf '%s' '{DEVICE_FILES}' > /etc/tmpfiles.d/gpus.conf && systemd-tmpfiles --create /etc/tmpfiles.d/gpus.conf")
     cluster.kubectl("label", "node", NODE, "synergy.io/gpu-node=true", "--overwrite")
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     wait_for("the DaemonSets' pods to be ready", lambda: daemons_are_ready(cluster), PATIENCE)

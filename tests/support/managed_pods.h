@@ -43,6 +43,7 @@ inline Pod ManagedPod(const std::string& name, const std::string& node, int64_t 
   fungible.fair_share = OneGpu(3, 16);
   fungible.demand = OneGpu(profile == "insensitive" ? 1 : 9);
   fungible.reported = !node.empty();
+  fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
   Pod pod = MakePod(name, fungible.requested);
   pod.node = node;
   pod.fungible = std::make_shared<const Fungible>(std::move(fungible));

@@ -121,6 +121,7 @@ extenders:
     "cgroupFolder" "/host/cgroup"
     "podLogFolder" .Values.nodeAgent.podLogFolder
     "stateFolder" "/run/synergy-node-agent"
+    "transientUnitFolder" "/run/systemd/transient"
     "gpuBusyFile" (include "synergy.gpuBusyFile" .)
     "keepCache" (eq (include "synergy.memoryShrinks" .) "true")
     "log" .Values.log) $progress (deepCopy .Values.nodeAgent.config) | toYaml }}

@@ -116,6 +116,6 @@ labels:
 'synergy.io/container', 'synergy.io/demand', 'synergy.io/fair-share', 'synergy.io/floor', 'synergy.io/original',
 'synergy.io/profile', 'synergy.io/profile-generation', 'synergy.io/enforcement', 'synergy.io/gpu-product', 'synergy.io/placeholder',
 'synergy.io/change', 'synergy.io/hold', 'synergy.io/room-seen', 'synergy.io/unshrinkable-until',
-'synergy.io/memory-let-be', 'synergy.io/memory-in-use', 'synergy.io/warnings', 'synergy.io/workload', 'synergy.io/probe',
+'synergy.io/memory-let-be', 'synergy.io/memory-in-use', 'synergy.io/devices', 'synergy.io/warnings', 'synergy.io/workload', 'synergy.io/probe',
 'synergy.io/spread-cost'
 {{- end -}}

@@ -34,6 +34,7 @@ Pod AdmittedPod(const AdmissionFigures& figures, const std::string& workload,
   Pod pod;
   pod.pod_namespace = pod_namespace;
   fungible.memory_reading = NothingBeyondTheFloor();
+  fungible.devices = DeviceReading{.safety = DeviceSafety::kSafe, .why = {}};
   pod.requests.main = fungible.requested;
   pod.demand = LargerOf(fungible.demand, fungible.requested);
   pod.gpu_product = figures.gpu_product;

@@ -35,6 +35,7 @@ Pod MakePodOf(const std::string& model, std::string name, const std::string& nod
   fungible.floor = LesserOf(fungible.demand, kFair);
   fungible.requested = fungible.in_force = fungible.set_aside = amounts;
   fungible.reported = !node.empty();
+  if (!node.empty()) fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
   Pod pod = testing::MakePod(std::move(name), amounts);
   pod.node = node;
   pod.fungible = std::make_shared<const Fungible>(std::move(fungible));

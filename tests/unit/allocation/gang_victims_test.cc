@@ -162,6 +162,7 @@ TEST_F(GangVictimsTest, NobodyGoesForCpuThatCanBeCut) {
   fungible.requested = fungible.in_force = fungible.set_aside = wide.requests.main;
   fungible.floor = {Gpus(2), Cores(2), GiB(2)};
   fungible.reported = true;
+  fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
   wide.fungible = std::make_shared<const Fungible>(fungible);
   state.UpsertPod(wide);
   EXPECT_THAT(VictimsFor(4), IsEmpty()) << "18 cores can be cut";

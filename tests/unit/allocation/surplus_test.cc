@@ -139,6 +139,7 @@ Pod PodWithSurplus() {
   fungible.requested = fungible.in_force = fungible.set_aside = {Gpus(1), Cores(4), GiB(4)};
   fungible.floor = {Gpus(1), Cores(1), GiB(2)};
   fungible.reported = true;
+  fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
   fungible.memory_reading = MemoryReading{GiB(1), false, kNow - std::chrono::minutes(1)};
   Pod pod;
   pod.node = "n1";
@@ -223,10 +224,20 @@ TEST(Surplus, OfMemoryIsNothingWhereTheNodeIsShort) {
                 Changed(PodWithSurplus(),
                         [](Fungible& fungible) { fungible.memory_reading->node_short = true; })),
             Bytes(0));
-  NodeState node;
+  NodeState node = EmptyNode({});
   EXPECT_EQ(SurplusOn(node, PodWithSurplus(), kNow).memory, GiB(2));
   node.short_of_memory = true;
   EXPECT_EQ(SurplusOn(node, PodWithSurplus(), kNow), (ResourceVector{Gpus(0), Cores(3), Bytes(0)}));
+}
+
+TEST(Surplus, OnANodeIsNothingOfAPodThatAResizeMayCostItsGpus) {
+  const NodeState node = EmptyNode({});
+  const Pod unheard =
+      Changed(PodWithSurplus(), [](Fungible& fungible) { fungible.devices.reset(); });
+  EXPECT_EQ(SurplusOn(node, unheard, kNow), kNothing);
+  Node labelled;
+  labelled.labels = {{"synergy.io/devices-safe", "true"}};
+  EXPECT_EQ(SurplusOn(EmptyNode(labelled), unheard, kNow), Surplus(unheard, kNow));
 }
 
 TEST(Surplus, OfMemoryIsNothingWhereItIsLetBe) {

@@ -51,6 +51,7 @@ Pod Managed(const std::string& name, int64_t cores) {
   fungible.fair_share = Amounts(1, 3, 4);
   fungible.demand = Amounts(1, 9, 4);
   fungible.requested = fungible.in_force = fungible.set_aside = Amounts(1, cores, 4);
+  fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
   pod.fungible = std::make_shared<const Fungible>(fungible);
   return pod;
 }
@@ -205,6 +206,32 @@ TEST(ExplainTest, RemarksSayWhatIsUnusual) {
 
   facts.profiles = Profiles();
   EXPECT_THAT(Explain(facts, kNow).remarks, Contains(HasSubstr("resnet is not there")));
+}
+
+TEST(ExplainTest, APodThatAResizeMayCostItsGpusHearsWhy) {
+  PodFacts facts;
+  facts.pod = Managed("train-0", 6);
+  facts.pod.node = "n1";
+  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  fungible->devices = DeviceReading{DeviceSafety::kUnsafe, "its scope lists no GPU"};
+  facts.pod.fungible = fungible;
+  facts.profiles = Profiles({MakeProfile()});
+  EXPECT_THAT(Explain(facts, kNow).remarks,
+              Contains(AllOf(HasSubstr("unsafe"), HasSubstr("its scope lists no GPU"))));
+
+  facts.cluster = Cluster({MakeNode("n1", Amounts(8, 24, 64))}, {facts.pod});
+  Explanation explanation = Explain(facts, kNow);
+  EXPECT_EQ(explanation.node->devices, DeviceSafety::kUnsafe);
+  EXPECT_EQ(explanation.node->surplus.cpu, MilliCpu(0)) << "nothing can be had there";
+  EXPECT_EQ(explanation.pod.surplus.cpu, MilliCpu(0));
+  EXPECT_THAT(NodeTable({*explanation.node}), HasSubstr("unsafe"));
+
+  Node node = MakeNode("n1", Amounts(8, 24, 64));
+  node.labels = {{"synergy.io/devices-safe", "true"}};
+  facts.cluster = Cluster({node}, {facts.pod});
+  explanation = Explain(facts, kNow);
+  EXPECT_THAT(explanation.remarks, Not(Contains(HasSubstr("unsafe"))));
+  EXPECT_EQ(explanation.node->devices, DeviceSafety::kSafe);
 }
 
 TEST(ExplainTest, WhoeverTellsNothingHearsThatItIsNotMeasured) {

@@ -37,6 +37,7 @@ TEST(NodeAgentConfigTest, AnEmptyFileGivesTheDefaults) {
   EXPECT_TRUE(config.measure_progress);
   EXPECT_EQ(config.pod_log_folder, "/var/log/pods");
   EXPECT_EQ(config.state_folder, "/run/synergy-node-agent");
+  EXPECT_EQ(config.transient_unit_folder, "/run/systemd/transient");
   EXPECT_EQ(config.margin_percent, 10);
   EXPECT_EQ(config.margin_most, MiB(64));
   EXPECT_EQ(config.check_interval, milliseconds(20));
@@ -59,6 +60,7 @@ measureProgress: false
 podLogFolder: /logs/
 gpuBusyFile: /busy.json
 stateFolder: /state/
+transientUnitFolder: /units
 checkInterval: 50ms
 giveUpAfter: 2m
 stalenessLimit: 30s
@@ -78,6 +80,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.margin_most, MiB(16));
   EXPECT_FALSE(config.measure_progress);
   EXPECT_EQ(config.pod_log_folder, "/logs");
+  EXPECT_EQ(config.transient_unit_folder, "/units");
   EXPECT_EQ(config.gpu_busy_file, "/busy.json");
   EXPECT_EQ(config.state_folder, "/state");
   EXPECT_EQ(config.check_interval, milliseconds(50));

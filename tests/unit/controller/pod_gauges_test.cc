@@ -88,5 +88,30 @@ TEST(PodGaugesTest, ManagedPodsShowTheirAmountsAndWhatTheyBring) {
   }
 }
 
+TEST(PodGaugesTest, RunningPodsAreCountedByWhetherAResizeCostsThemTheirGpus) {
+  ClusterState state;
+  Node node;
+  node.name = "n1";
+  state.UpsertNode(node);
+  const auto runs = [&state](const std::string& name, std::optional<DeviceReading> devices) {
+    Pod pod = RunningPod(name, true, "");
+    Fungible fungible = *pod.fungible;
+    fungible.reported = true;
+    fungible.devices = std::move(devices);
+    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    state.UpsertPod(std::move(pod));
+  };
+  runs("a", DeviceReading{DeviceSafety::kSafe, ""});
+  runs("b", DeviceReading{DeviceSafety::kUnsafe, ""});
+  runs("c", std::nullopt);
+  runs("d", std::nullopt);
+  state.UpsertPod(RunningPod("starts", true, ""));
+  state.UpsertPod(RunningPod("opted-out", false, ""));
+
+  const std::map<std::pair<std::string, std::string>, uint64_t> expected = {
+      {{"n1", "safe"}, 1}, {{"n1", "unsafe"}, 1}, {{"n1", "unknown"}, 2}};
+  EXPECT_EQ(ReadDeviceGauges(*state.Snapshot()), expected);
+}
+
 }  // namespace
 }  // namespace synergy::controller

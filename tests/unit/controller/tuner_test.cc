@@ -236,6 +236,30 @@ TEST_F(TunerTest, WithdrawsAGrowthWhenSomebodyElseTookTheRoomMeanwhile) {
   EXPECT_THAT(ChangeOf("stays"), HasSubstr("was not made"));
 }
 
+TEST_F(TunerTest, WithdrawsAGrowthThatMayCostThePodItsGpusByNow) {
+  AddPod("stays", "n1", 6);
+  AddPod("leaves", "n1", 6);
+  Leaves("leaves");
+  driver.Step();
+  After(std::chrono::seconds(1));
+  Change("stays", [](Fungible& pod) { pod.devices = DeviceReading{DeviceSafety::kLost, "gone"}; });
+  After(std::chrono::seconds(1));
+  EXPECT_EQ(Cpu("stays"), Cores(6));
+  EXPECT_THAT(ChangeOf("stays"), HasSubstr("was not made"));
+}
+
+TEST_F(TunerTest, LeavesPodsAloneThatAResizeMayCostTheirGpusAndSaysSo) {
+  AddPod("idle", "n1", 12, "insensitive");
+  Change("idle",
+         [](Fungible& pod) { pod.devices = DeviceReading{DeviceSafety::kUnsafe, "hidden"}; });
+  AddPod("new", "", 3);
+  driver.Step();
+  After(std::chrono::minutes(6));
+  EXPECT_EQ(Cpu("idle"), Cores(12));
+  EXPECT_FALSE(HasPlace("new"));
+  EXPECT_THAT(events.heard, Contains("SynergyRespected idle"));
+}
+
 TEST_F(TunerTest, MovesSurplusEveryRoundCutsFirst) {
   AddPod("idle", "n1", 6, "insensitive");
   AddPod("busy", "n1", 4);

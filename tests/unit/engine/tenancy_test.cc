@@ -2,10 +2,14 @@
 
 #include <chrono>
 
+#include <gmock/gmock.h>
+
 #include "unit/engine/engine_fixture.h"
 
 namespace synergy::testing {
 namespace {
+
+const DeviceReading kNotListed{DeviceSafety::kUnsafe, "not listed"};
 
 class TenancyTest : public EngineTest {
  protected:
@@ -124,11 +128,41 @@ TEST_F(TenancyTest, ARequestStaysBelowALimitThatTheUserSet) {
 
 TEST_F(TenancyTest, PeopleAreToldOfAProfileThatIsGoneOrAnotherOneNow) {
   const auto pod = std::make_shared<const Pod>(ManagedPod("a", "n1", 3));
-  EXPECT_FALSE(WhatToTell(pod, profiles));
+  EXPECT_FALSE(WhatToTell(pod, {}, profiles, at.wall));
   profiles.generation = 2;
-  EXPECT_EQ(WhatToTell(pod, profiles)->respected, Respected::kProfileChanged);
+  EXPECT_EQ(WhatToTell(pod, {}, profiles, at.wall)->respected, Respected::kProfileChanged);
   profiles.profiles.clear();
-  EXPECT_EQ(WhatToTell(pod, profiles)->respected, Respected::kProfileGone);
+  EXPECT_EQ(WhatToTell(pod, {}, profiles, at.wall)->respected, Respected::kProfileGone);
+}
+
+TEST_F(TenancyTest, WhomAResizeMayCostItsGpusIsNoTenant) {
+  state.UpsertPod(With(ManagedPod("a", "n1", 6), [](Fungible& pod) { pod.devices.reset(); }));
+  state.UpsertPod(With(ManagedPod("b", "n1", 6), [](Fungible& pod) { pod.devices = kNotListed; }));
+  EXPECT_TRUE(Of(TenancyUse::kReclaim).tenants.empty());
+  EXPECT_TRUE(Of(TenancyUse::kDivide).tenants.empty());
+  Node node = NodeOfFour("n1");
+  node.labels = {{"synergy.io/devices-safe", "true"}};
+  state.UpsertNode(node);
+  EXPECT_EQ(Of(TenancyUse::kReclaim).tenants.size(), 2u);
+}
+
+TEST_F(TenancyTest, PeopleAreToldOfAPodThatAResizeMayCostItsGpusOnceTheAgentHadTimeToLook) {
+  const auto unsafe = std::make_shared<const Pod>(
+      With(ManagedPod("a", "n1", 3), [](Fungible& pod) { pod.devices = kNotListed; }));
+  const auto told = WhatToTell(unsafe, {}, profiles, at.wall);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->respected, Respected::kDevices);
+  EXPECT_THAT(told->message, ::testing::HasSubstr("not listed"));
+  const auto unheard = [this](Duration since) {
+    const auto pod =
+        std::make_shared<const Pod>(With(ManagedPod("a", "n1", 3), [&](Fungible& fungible) {
+          fungible.devices.reset();
+          fungible.change = {ChangeKind::kAllocated, OneGpu(3), OneGpu(3), "", at.wall - since};
+        }));
+    return WhatToTell(pod, {}, profiles, at.wall);
+  };
+  EXPECT_FALSE(unheard(std::chrono::seconds(5)));
+  EXPECT_TRUE(unheard(std::chrono::minutes(5)));
 }
 
 }  // namespace

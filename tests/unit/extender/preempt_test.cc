@@ -64,6 +64,7 @@ class PreemptWithSurplusTest : public PreemptTest {
     fungible->in_force = fungible->set_aside = fungible->requested;
     fungible->floor = {Gpus(1), Cores(1), GB(10)};
     fungible->demand = fungible->requested;
+    fungible->devices = DeviceReading{DeviceSafety::kSafe, {}};
     pod.fungible = fungible;
     state.UpsertPod(pod);
   }

@@ -82,6 +82,7 @@ struct HeardReadings final : ReadingWriter {
   void Write(const kube::PodIdentity& pod, const MemoryReading& reading) override {
     heard.emplace_back(pod.name, reading);
   }
+  void Write(const kube::PodIdentity&, const DeviceReading&) override {}
   std::vector<std::pair<std::string, MemoryReading>> heard;
 };
 

@@ -83,6 +83,7 @@ class TunerReplayTest : public ::testing::Test {
     fungible.floor = fungible.fair_share = amounts(std::min<int64_t>(demand, 3));
     fungible.demand = amounts(demand);
     fungible.reported = !node.empty();
+    fungible.devices = DeviceReading{DeviceSafety::kSafe, {}};
     Pod pod = synergy::testing::MakePod(name, fungible.requested);
     pod.node = node;
     pod.fungible = std::make_shared<const Fungible>(std::move(fungible));

@@ -110,6 +110,15 @@ TEST(ReadFungible, TakesWhatTheNodeAgentWrote) {
   EXPECT_FALSE(text.Read(PodUse::kIncoming).fungible->memory_reading);
 }
 
+TEST(ReadFungible, TakesTheNodeAgentsWordAboutDevices) {
+  PodText text;
+  const DeviceReading reading{DeviceSafety::kUnsafe, R"(its scope lists no "GPU")"};
+  text.annotations += R"(,"synergy.io/devices":)";
+  json::AppendJsonString(text.annotations, WriteDevices(reading));
+  EXPECT_EQ(text.Read().fungible->devices, reading);
+  EXPECT_FALSE(text.Read(PodUse::kIncoming).fungible->devices);
+}
+
 TEST(ReadFungible, SeesWhatWantOfMemoryHasEnded) {
   PodText text;
   EXPECT_FALSE(text.Read().fungible->oom_killed);

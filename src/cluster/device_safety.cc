@@ -1,0 +1,73 @@
+#include "cluster/device_safety.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "cluster/annotations.h"
+
+namespace synergy {
+namespace {
+
+// What the node's label says; none where it says neither yes nor no.
+std::optional<DeviceSafety> SafetyByLabel(const Labels& node) {
+  const std::string_view value = FindLabel(node, annotations::kDevicesSafe).value_or("");
+  if (value == "true") return DeviceSafety::kSafe;
+  if (value == "false") return DeviceSafety::kUnsafe;
+  return std::nullopt;
+}
+
+bool IsLost(const Pod& pod) {
+  return pod.fungible && pod.fungible->devices &&
+         pod.fungible->devices->safety == DeviceSafety::kLost;
+}
+
+// The worse, the later.
+constexpr std::array kFromBestToWorst = {DeviceSafety::kSafe, DeviceSafety::kUnknown,
+                                         DeviceSafety::kUnsafe, DeviceSafety::kLost};
+
+bool IsWorse(DeviceSafety one, DeviceSafety other) {
+  const auto rank = [](DeviceSafety safety) {
+    return std::find(kFromBestToWorst.begin(), kFromBestToWorst.end(), safety);
+  };
+  return rank(one) > rank(other);
+}
+
+}  // namespace
+
+DeviceSafety DeviceSafetyOf(const Pod& pod, const Labels& node) {
+  if (!pod.UsesGpus()) return DeviceSafety::kSafe;
+  if (IsLost(pod)) return DeviceSafety::kLost;
+  if (const auto said = SafetyByLabel(node)) return *said;
+  if (!pod.fungible || !pod.fungible->devices) return DeviceSafety::kUnknown;
+  return pod.fungible->devices->safety;
+}
+
+DeviceReading DevicesOf(const Pod& pod, const Labels& node) {
+  if (!pod.UsesGpus()) return {.safety = DeviceSafety::kSafe, .why = {}};
+  if (IsLost(pod)) return *pod.fungible->devices;
+  if (const auto said = SafetyByLabel(node)) {
+    return {.safety = *said,
+            .why = fmt::format("the node's label {} says so", annotations::kDevicesSafe)};
+  }
+  if (!pod.fungible || !pod.fungible->devices) {
+    return {.safety = DeviceSafety::kUnknown,
+            .why = "the node agent has not said whether its GPUs outlast a resize"};
+  }
+  return *pod.fungible->devices;
+}
+
+DeviceSafety DeviceSafetyOf(const NodeDetail& node) {
+  std::optional<DeviceSafety> worst;
+  for (const auto& pod : node.pods) {
+    if (!pod->fungible || pod->waiting || !pod->UsesGpus()) continue;
+    const DeviceSafety safety = DeviceSafetyOf(*pod, node.labels);
+    if (!worst || IsWorse(safety, *worst)) worst = safety;
+  }
+  return worst.value_or(SafetyByLabel(node.labels).value_or(DeviceSafety::kUnknown));
+}
+
+}  // namespace synergy

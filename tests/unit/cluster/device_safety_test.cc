@@ -1,0 +1,87 @@
+#include "cluster/device_safety.h"
+
+#include <memory>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/cluster_vocabulary.h"
+
+namespace synergy::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Labels kUnlabelled;
+const Labels kLabelledSafe{{"synergy.io/devices-safe", "true"}};
+const Labels kLabelledUnsafe{{"synergy.io/devices-safe", "false"}};
+
+// Of which the node agent has said nothing.
+Pod Managed(const std::string& name = "a") {
+  Pod pod = OnNode(MakeGpuPod(name, 1), "n1");
+  pod.fungible = std::make_shared<const Fungible>();
+  return pod;
+}
+
+Pod Said(DeviceSafety safety, const std::string& name = "a") {
+  Pod pod = Managed(name);
+  Fungible fungible = *pod.fungible;
+  fungible.devices = DeviceReading{safety, "the agent's reason"};
+  pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+  return pod;
+}
+
+TEST(DeviceSafetyTest, WhereNobodySaysAnythingNothingIsKnownAndNothingResized) {
+  EXPECT_EQ(DevicesOf(Managed(), kUnlabelled).safety, DeviceSafety::kUnknown);
+  EXPECT_THAT(DevicesOf(Managed(), kUnlabelled).why, HasSubstr("has not said"));
+  EXPECT_FALSE(MayResize(Managed(), kUnlabelled));
+  EXPECT_FALSE(MayResize(Managed(), {{"synergy.io/devices-safe", "perhaps"}}));
+}
+
+TEST(DeviceSafetyTest, TheNodeAgentsWordCounts) {
+  for (const DeviceSafety safety :
+       {DeviceSafety::kUnknown, DeviceSafety::kSafe, DeviceSafety::kUnsafe, DeviceSafety::kLost}) {
+    EXPECT_EQ(DevicesOf(Said(safety), kUnlabelled), (DeviceReading{safety, "the agent's reason"}));
+    EXPECT_EQ(MayResize(Said(safety), kUnlabelled), safety == DeviceSafety::kSafe);
+  }
+}
+
+TEST(DeviceSafetyTest, TheNodesLabelGoesBeforeTheAgentsWord) {
+  EXPECT_TRUE(MayResize(Managed(), kLabelledSafe));
+  EXPECT_TRUE(MayResize(Said(DeviceSafety::kUnsafe), kLabelledSafe));
+  EXPECT_FALSE(MayResize(Said(DeviceSafety::kSafe), kLabelledUnsafe));
+  EXPECT_THAT(DevicesOf(Said(DeviceSafety::kSafe), kLabelledUnsafe).why,
+              HasSubstr("synergy.io/devices-safe"));
+}
+
+TEST(DeviceSafetyTest, ALossGoesBeforeTheLabel) {
+  EXPECT_EQ(DevicesOf(Said(DeviceSafety::kLost), kLabelledSafe).safety, DeviceSafety::kLost);
+  EXPECT_FALSE(MayResize(Said(DeviceSafety::kLost), kLabelledSafe));
+}
+
+TEST(DeviceSafetyTest, APodWithoutGpusHasNothingToLose) {
+  Pod pod = Said(DeviceSafety::kLost);
+  pod.requests.main.gpus = Gpus(0);
+  EXPECT_TRUE(MayResize(pod, kLabelledUnsafe));
+}
+
+TEST(DeviceSafetyTest, ANodeIsAsSafeAsTheWorstOfItsManagedPods) {
+  NodeDetail node;
+  EXPECT_EQ(DeviceSafetyOf(node), DeviceSafety::kUnknown);
+  const auto add = [&node](Pod pod) {
+    node.pods.push_back(std::make_shared<const Pod>(std::move(pod)));
+    return DeviceSafetyOf(node);
+  };
+  EXPECT_EQ(add(MakeGpuPod("not managed", 1)), DeviceSafety::kUnknown);
+  EXPECT_EQ(add(Said(DeviceSafety::kSafe, "b")), DeviceSafety::kSafe);
+  EXPECT_EQ(add(Managed("c")), DeviceSafety::kUnknown);
+  EXPECT_EQ(add(Said(DeviceSafety::kUnsafe, "d")), DeviceSafety::kUnsafe);
+  EXPECT_EQ(add(Said(DeviceSafety::kLost, "e")), DeviceSafety::kLost);
+  EXPECT_EQ(add(Said(DeviceSafety::kSafe, "f")), DeviceSafety::kLost);
+  node.pods.clear();
+  node.labels = kLabelledSafe;
+  EXPECT_EQ(DeviceSafetyOf(node), DeviceSafety::kSafe);
+}
+
+}  // namespace
+}  // namespace synergy::testing

@@ -1,0 +1,129 @@
+#include "nodeagent/device_keeper.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/fake_clock.h"
+#include "support/silent_log.h"
+
+namespace synergy::nodeagent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+const DeviceReading kSafe{DeviceSafety::kSafe, "listed"};
+const DeviceReading kUnsafe{DeviceSafety::kUnsafe, "not listed"};
+const DeviceReading kUnknown{DeviceSafety::kUnknown, "cannot be seen"};
+
+struct FakeDeviceGroups final : DeviceGroups {
+  Result<DeviceReading> Read(const wire::ResizeStatus&,
+                             const wire::ResizeStatus::Container& container) override {
+    ++reads;
+    const auto found = by_id.find(container.id);
+    if (found == by_id.end()) return Fail(ErrorCode::kNotFound, "no such group");
+    return found->second;
+  }
+  std::map<std::string, DeviceReading> by_id;
+  int reads = 0;
+};
+
+struct HeardDevices final : ReadingWriter {
+  void Write(const kube::PodIdentity&, const MemoryReading&) override {}
+  void Write(const kube::PodIdentity& pod, const DeviceReading& reading) override {
+    heard.emplace_back(pod.name, reading);
+  }
+  std::vector<std::pair<std::string, DeviceReading>> heard;
+};
+
+class DeviceKeeperTest : public ::testing::Test {
+ protected:
+  static wire::ResizeStatus Pod(const std::string& name, const std::string& id) {
+    wire::ResizeStatus pod;
+    pod.uid = pod.name = name;
+    pod.pod_namespace = "team";
+    pod.managed = true;
+    pod.containers.push_back({"train", id, {}, {}});
+    Fungible fungible;
+    fungible.container = "train";
+    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    return pod;
+  }
+  static wire::ResizeStatus Saying(wire::ResizeStatus pod, const DeviceReading& reading) {
+    Fungible fungible = *pod.fungible;
+    fungible.devices = reading;
+    pod.fungible = std::make_shared<const Fungible>(std::move(fungible));
+    return pod;
+  }
+  void Steps(int count) {
+    for (int i = 0; i < count; ++i) clock_.Advance(keeper_.Step());
+  }
+
+  synergy::testing::FakeClock clock_;
+  synergy::testing::SilentLog log_;
+  NodePods pods_;
+  FakeDeviceGroups groups_;
+  HeardDevices writer_;
+  DeviceKeeper keeper_{pods_, groups_, writer_, clock_, log_.log};
+};
+
+TEST_F(DeviceKeeperTest, SaysOfEachContainerOnceWhatIsKnownOfIt) {
+  groups_.by_id = {{"id-a", kSafe}, {"id-b", kUnsafe}};
+  pods_.Replace({Pod("a", "id-a"), Pod("b", "id-b")});
+  Steps(1);
+  EXPECT_THAT(writer_.heard, ElementsAre(Pair("a", kSafe), Pair("b", kUnsafe)));
+  pods_.Replace({Saying(Pod("a", "id-a"), kSafe), Saying(Pod("b", "id-b"), kUnsafe)});
+  Steps(60);
+  EXPECT_EQ(writer_.heard.size(), 2U);
+  EXPECT_EQ(groups_.reads, 2);
+}
+
+TEST_F(DeviceKeeperTest, AnotherContainerIsLookedAtAnew) {
+  groups_.by_id = {{"id-1", kSafe}, {"id-2", kUnsafe}};
+  pods_.Replace({Pod("a", "id-1")});
+  Steps(1);
+  pods_.Upsert(Saying(Pod("a", "id-2"), kSafe));
+  Steps(1);
+  EXPECT_THAT(writer_.heard, ElementsAre(Pair("a", kSafe), Pair("a", kUnsafe)));
+}
+
+TEST_F(DeviceKeeperTest, WhatThePodDoesNotSayIsSaidAgain) {
+  groups_.by_id = {{"id-a", kSafe}};
+  pods_.Replace({Pod("a", "id-a")});
+  Steps(5);
+  EXPECT_EQ(writer_.heard.size(), 1U);
+  Steps(10);
+  EXPECT_EQ(writer_.heard.size(), 2U);
+}
+
+TEST_F(DeviceKeeperTest, WhatIsNotKnownIsLookedForAgain) {
+  pods_.Replace({Pod("a", "id-a")});
+  Steps(3);
+  EXPECT_THAT(writer_.heard, IsEmpty()) << "it has not begun, or ended";
+  groups_.by_id = {{"id-a", kUnknown}};
+  Steps(1);
+  pods_.Upsert(Saying(Pod("a", "id-a"), kUnknown));
+  groups_.by_id = {{"id-a", kSafe}};
+  Steps(12);
+  EXPECT_THAT(writer_.heard, ElementsAre(Pair("a", kUnknown), Pair("a", kSafe)));
+}
+
+TEST_F(DeviceKeeperTest, NothingIsSaidOfPodsThatAreNotManaged) {
+  groups_.by_id = {{"id-a", kSafe}};
+  wire::ResizeStatus pod = Pod("a", "id-a");
+  pod.managed = false;
+  pods_.Replace({pod});
+  Steps(2);
+  EXPECT_THAT(writer_.heard, IsEmpty());
+}
+
+}  // namespace
+}  // namespace synergy::nodeagent
