@@ -5,7 +5,7 @@
 V2_NODE_FILES=$REPOSITORY/tests/cluster/v2-node
 V2_NODE_PACKAGES=(
   systemd systemd-sysv dbus containerd runc containernetworking-plugins
-  iptables iproute2 kmod procps ca-certificates openssh-server
+  iptables iproute2 kmod procps ca-certificates openssh-server bpftool
 )
 # What the kernel needs to find its disk; the rest is loaded from there.
 V2_NODE_MODULES=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk)

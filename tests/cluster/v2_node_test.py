@@ -351,6 +351,68 @@ class V2NodeTest(V2Test):
         self.assertEqual(self.read(container_group(self.get(name)), "cpu.weight"), str(1 + (cpu * 1024 // 1000 - 2) * 9999 // 262142))
 
 
+MAY, MAY_NOT = "No such device or address", "Operation not permitted"
+
+
+@tiers.long
+class DevicesTest(V2Test):
+    """Whether a container keeps its devices through what changes its control group, by how it has got them."""
+
+    def setUp(self):
+        self.cluster.clear()
+
+    def opens(self, name, device):
+        """The kernel's answer to a process of the pod that opens the device, which has no driver."""
+        return wait_for("an answer", lambda: self.cluster.kubectl(
+            "exec", name, "--", "sh", "-c", f"exec 2>&1; : <{device}", check=False).strip().rpartition(": ")[2], PATIENCE)
+
+    def await_reading(self, name, safety):
+        reading = wait_for("the agent to write its reading", lambda: self.get(name)["metadata"]["annotations"].get("synergy.io/devices"), PATIENCE)
+        self.assertEqual(json.loads(reading)["safety"], safety, reading)
+
+    def changes(self, name):
+        """Makes one change after the other that has systemd, runc or the kubelet write to the container's control group."""
+        amounts = {"cpu": "200m", "memory": "64Mi"}, {"cpu": "400m", "memory": "512Mi"}
+        for kind, resource, value in ((0, "cpu", "300m"), (1, "cpu", "500m"), (0, "memory", "96Mi"), (1, "memory", "640Mi")):
+            amounts[kind][resource] = value
+            self.resize(name, dict(amounts[0]), dict(amounts[1]))
+            yield f"a resize of {('requests', 'limits')[kind]}.{resource}"
+        for command in ("daemon-reload", "restart kubelet", "restart containerd"):
+            on_node(self.cluster, f"systemctl {command}")
+            wait_for("the node to be ready", lambda: v2_node.node_is_ready(self.cluster), PATIENCE)
+            yield command
+        amounts[0]["cpu"] = "250m"
+        self.resize(name, dict(amounts[0]), dict(amounts[1]))
+        yield "the last resize"
+
+    def test_a_device_of_the_container_s_own_specification_stays(self):
+        wait_for("the GPUs", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, PATIENCE)
+        made = managed_sleeper("own")
+        container = made["spec"]["containers"][0]
+        container["command"] = ["sh", "-c", "echo devices=$NVIDIA_VISIBLE_DEVICES; exec sleep 1000000"]
+        container["resources"]["limits"][GPU] = container["resources"]["requests"][GPU] = "1"
+        self.run_pods(made)
+        before = self.identity("own")
+        number = re.search(r"devices=GPU-(\d+)", self.cluster.kubectl("logs", "own")).group(1)
+        self.await_reading("own", "safe")
+        devices = f"/dev/nvidia{number}", "/dev/nvidiactl"
+        self.assertEqual([self.opens("own", device) for device in devices], [MAY, MAY])
+        for change in self.changes("own"):
+            self.assertEqual([self.opens("own", device) for device in devices], [MAY, MAY], change)
+        self.assertEqual(self.identity("own"), before)
+
+    def test_a_device_that_was_given_behind_the_runtime_s_back_is_gone_after_one_resize(self):
+        self.run_pods(managed_sleeper("behind"))
+        self.await_reading("behind", "unsafe")
+        group = f"/sys/fs/cgroup/{container_group(self.get('behind'))}"
+        on_node(self.cluster, f"mknod --mode 666 /proc/$(head -n 1 {group}/cgroup.procs)/root/dev/nvidia0 c 195 0")
+        self.assertEqual(self.opens("behind", "/dev/nvidia0"), MAY_NOT)
+        on_node(self.cluster, f"bpftool cgroup show {group} | awk '$2 ~ /device/ {{ print $1 }}' | "
+                              f"xargs --max-args 1 bpftool cgroup detach {group} device id")
+        self.assertEqual(self.opens("behind", "/dev/nvidia0"), MAY)
+        self.assertEqual((next(self.changes("behind")), self.opens("behind", "/dev/nvidia0")), ("a resize of requests.cpu", MAY_NOT))
+
+
 def gpu_pod(name, profile=None):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"synergy.io/profile": profile} if profile else {}},
             "spec": {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "nodeSelector": LABEL, "containers": [{
