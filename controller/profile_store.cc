@@ -1,9 +1,21 @@
 #include "controller/profile_store.h"
 
 namespace synergy::controller {
+namespace {
+
+bool SamePoints(const ProfileObject& a, const ProfileObject& b) {
+  return a.uid == b.uid && !a.uid.empty() && a.generation == b.generation &&
+         a.measured == b.measured && a.problems.empty() && b.problems.empty();
+}
+
+}  // namespace
 
 std::shared_ptr<const KnownProfile> ProfileStore::Know(ProfileObject object) const {
   auto known = std::make_shared<KnownProfile>();
+  // What is made of the points stays, as long as they do.
+  const auto before = Find(object.profile_namespace, object.name);
+  if (before != nullptr && SamePoints(before->object, object))
+    object.profile = before->object.profile;
   known->tolerance = object.tolerance.value_or(tolerance_);
   if (object.profile != nullptr) known->demand = object.profile->Demand(known->tolerance);
   known->object = std::move(object);
@@ -97,6 +109,12 @@ bool ProfileStore::AnyMeasured() const {
   return !measured_.empty();
 }
 
+std::shared_ptr<const JobProfile> ProfileStore::Scaled(
+    const std::shared_ptr<const JobProfile>& profile, Gpus gpus) const {
+  const std::lock_guard lock(mutex_);
+  return scaled_.Find(profile, gpus);
+}
+
 uint64_t ProfileStore::version() const {
   const std::lock_guard lock(mutex_);
   return version_;
@@ -120,7 +138,7 @@ TunedProfile StoredProfiles::Find(const std::string& pod_namespace, const std::s
                                   Gpus gpus) const {
   const std::shared_ptr<const KnownProfile> known = store_.Find(pod_namespace, name);
   if (!known) return {};
-  return {ForGpus(known->object.profile, gpus), known->object.PointsGeneration()};
+  return {store_.Scaled(known->object.profile, gpus), known->object.PointsGeneration()};
 }
 
 std::shared_ptr<const MeasuredProfile> StoredMeasurements::Find(

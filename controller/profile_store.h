@@ -19,6 +19,7 @@
 #include "engine/profiler.h"
 #include "kube/reflector.h"
 #include "profile/profile_object.h"
+#include "profile/scaled_profiles.h"
 
 namespace synergy::controller {
 
@@ -42,6 +43,9 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject> {
                                                             int32_t gang_size) const;
   // Whether anything was measured of any workload.
   bool AnyMeasured() const;
+  // ForGpus() of what a profile of the store says, made once.
+  std::shared_ptr<const JobProfile> Scaled(const std::shared_ptr<const JobProfile>& profile,
+                                           Gpus gpus) const;
   // Grows with every change.
   uint64_t version() const;
 
@@ -73,6 +77,7 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject> {
   std::map<Key, std::shared_ptr<const KnownProfile>> profiles_;
   std::map<MeasuredKey, ByProduct> measured_;  // of those, what was measured
   uint64_t version_ = 0;
+  mutable ScaledProfiles scaled_;
 };
 
 // Those that the controller has published, as the profiler asks for them.
