@@ -78,6 +78,12 @@ void ProfileStore::Remove(const ProfileObject& object) {
   ++version_;
 }
 
+std::optional<ProfileObject> ProfileStore::Last(const ProfileObject& object) const {
+  const auto known = Find(object.profile_namespace, object.name);
+  if (known == nullptr) return std::nullopt;
+  return known->object;
+}
+
 std::shared_ptr<const KnownProfile> ProfileStore::Find(const std::string& profile_namespace,
                                                        const std::string& name) const {
   const std::lock_guard lock(mutex_);

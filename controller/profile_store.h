@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -31,6 +32,7 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject> {
   void Replace(std::vector<ProfileObject> all) override;
   void Upsert(ProfileObject object) override;
   void Remove(const ProfileObject& object) override;
+  std::optional<ProfileObject> Last(const ProfileObject& object) const override;
 
   // Null when there is none of that name.
   std::shared_ptr<const KnownProfile> Find(const std::string& profile_namespace,

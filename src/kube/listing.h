@@ -41,6 +41,7 @@ struct Listing {
   std::vector<T> items;
   std::string resource_version;       // the moment
   std::vector<std::string> problems;  // fields that could not be read
+  std::vector<wire::UnreadObject<T>> unread;
 };
 
 // `on_page` is called after each page.
@@ -55,13 +56,14 @@ Result<Listing<T>> ListAll(ApiClient& client, const wire::ObjectReader& reader,
   std::string continue_token;
   do {
     // When a later page is refused as too old (410), the pages before it are of no use either.
-    const Result<std::string> answer = client.Get(PagePath(request, continue_token), stop);
+    Result<std::string> answer = client.Get(PagePath(request, continue_token), stop);
     if (!answer) return Fail(answer.error());
-    Result<wire::ListPage<T>> page = reader.ReadList<T>(*answer);
+    Result<wire::ListPage<T>> page = reader.ReadList<T>(*std::move(answer));
     if (!page) return Fail(page.error());
     if (listing.resource_version.empty()) listing.resource_version = page->resource_version;
     append(listing.items, page->items);
     append(listing.problems, page->problems);
+    append(listing.unread, page->unread);
     continue_token = std::move(page->continue_token);
     if (on_page) on_page();
   } while (!continue_token.empty());

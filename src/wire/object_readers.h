@@ -23,6 +23,9 @@
 namespace synergy::wire {
 
 Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules& rules);
+// Of a pod that is not read: what it takes from which node, and no more. Nothing of it is changed,
+// it is of no gang, and no place is sought for it.
+Pod AccountedOnly(Pod pod);
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object);
 ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object);

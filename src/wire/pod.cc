@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "cluster/annotations.h"
+#include "cluster/node_selection.h"
 #include "wire/amounts.h"
 #include "wire/json_words.h"
 #include "wire/object_readers.h"
@@ -111,6 +114,30 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
   if (pod.node.empty()) pod.waiting = ReadWaiting(checked, metadata, spec, status, claims);
   return pod;
+}
+
+Pod AccountedOnly(Pod pod) {
+  Pod accounted;
+  accounted.uid = std::move(pod.uid);
+  accounted.resource_version = pod.resource_version;
+  accounted.pod_namespace = std::move(pod.pod_namespace);
+  accounted.name = std::move(pod.name);
+  accounted.node = std::move(pod.node);
+  accounted.requests = std::move(pod.requests);
+  accounted.priority = pod.priority;
+  accounted.terminal = pod.terminal;
+  accounted.succeeded = pod.succeeded;
+  accounted.deleting = pod.deleting;
+  if (pod.waiting) {
+    // What it asks of nodes is not known, so that no place is sought for it.
+    accounted.gated = true;
+    auto waiting = std::make_shared<Waiting>();
+    waiting->scheduler = pod.waiting->scheduler;
+    waiting->nominated_node = pod.waiting->nominated_node;
+    waiting->selection = std::make_shared<const NodeSelection>();
+    accounted.waiting = std::move(waiting);
+  }
+  return accounted;
 }
 
 }  // namespace synergy::wire
