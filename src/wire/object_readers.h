@@ -44,8 +44,10 @@ Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse 
 std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata, Value spec,
                                              Value status, PodUse use, const ClaimRules* claims,
                                              std::string_view gpu_resource);
+// `placed_by_us`: where it may go is of use, and why it waits.
 std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, Value spec,
-                                           Value status, const ClaimRules* claims);
+                                           Value status, const ClaimRules* claims,
+                                           bool placed_by_us);
 // Whether Synergy manages the pod (cluster/claims.h).
 bool IsManaged(const Pod& pod, Value spec, const ClaimRules& rules);
 // When Synergy wrote the annotation, as the API server has noted it; none where others did, or

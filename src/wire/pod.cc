@@ -47,10 +47,14 @@ constexpr std::string_view kBadDemand =
     "the annotation synergy.io/demand is ignored: it is not of the form "
     R"({"cpu": "4", "memory": "8Gi"})";
 
+// What the webhook writes at most (SetWarnings()); whoever writes more there is not told all of it.
+constexpr size_t kMostLines = 16;
+constexpr size_t kMostOfLines = 2048;
+
 std::vector<std::string> ReadLines(FieldReader& fields, Value annotation) {
   std::vector<std::string> lines;
-  std::string_view text = fields.Text(annotation);
-  while (!text.empty()) {
+  std::string_view text = fields.Text(annotation).substr(0, kMostOfLines);
+  while (!text.empty() && lines.size() < kMostLines) {
     const size_t end = text.find('\n');
     lines.emplace_back(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
@@ -104,6 +108,12 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   pod.gpu_product =
       checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
   if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
+  pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
+  // Of others only what they take from their nodes, and whose they are, is of use.
+  const bool placed_by_us = use == PodUse::kIncoming || pod.UsesGpus() || pod.gang != nullptr;
+  if (pod.node.empty())
+    pod.waiting = ReadWaiting(checked, metadata, spec, status, claims, placed_by_us);
+  if (!placed_by_us) return pod;
   // What is never changed has no use for more.
   pod.warnings = ReadLines(checked, annotations[annotations::kWarnings]);
   if (pod.fungible || !by_kueue) {
@@ -111,8 +121,6 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
     if (!pod.demand && !annotations[annotations::kDemand].absent())
       pod.warnings.emplace_back(kBadDemand);
   }
-  pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
-  if (pod.node.empty()) pod.waiting = ReadWaiting(checked, metadata, spec, status, claims);
   return pod;
 }
 

@@ -211,6 +211,23 @@ TEST(Lists, WhatIsKeptOfAnObjectIsBounded) {
   EXPECT_EQ(page->unread[0].object.requests.main.cpu, Cores(3));
 }
 
+TEST(Lists, OfWarningsAsManyAreKeptAsTheWebhookWrites) {
+  const auto page = ObjectReader("cpu").ReadList<Pod>(
+      ListText({PodText("a", R"(,"annotations":{"synergy.io/warnings":")" +
+                                 std::string(250'000, 'x') + R"("})"),
+                PodText(
+                    "b", R"(,"annotations":{"synergy.io/warnings":")" + [] {
+                      std::string lines;
+                      for (int i = 0; i < 100'000; ++i) lines += R"(\n)";
+                      return lines;
+                    }() + R"("})")}));
+  ASSERT_TRUE(page) << page.error().message;
+  ASSERT_THAT(page->items, SizeIs(2));
+  ASSERT_THAT(page->items[0].warnings, SizeIs(1));
+  EXPECT_THAT(page->items[0].warnings[0], SizeIs(2048));
+  EXPECT_THAT(page->items[1].warnings, SizeIs(16));
+}
+
 TEST(Lists, CanBeLarge) {
   std::string items;
   constexpr int kPods = 20'000;
