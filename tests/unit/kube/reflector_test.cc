@@ -26,6 +26,7 @@ using synergy::testing::FakePod;
 using synergy::testing::StatusJson;
 using synergy::testing::ToJson;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -471,6 +472,23 @@ TEST_F(ReflectorTest, AnotherObjectThatIsNotReadStaysAsItWas) {
   ASSERT_TRUE(store.WaitForReplacements(2));
   EXPECT_TRUE(store.WaitUntil(is_as_it_was));
   EXPECT_EQ(budgets->status().unread, 2U);
+}
+
+// As a real one answers, that writes some characters as six.
+TEST_F(ReflectorTest, APageThatIsTooLargeIsAskedForByHalves) {
+  client_ = std::move(*ApiClient::Create(server_.access(), {.largest_answer = 100'000}));
+  const std::string large = R"({"a":")" + std::string(30'000, 'x') + R"("})";
+  std::vector<FakePod> pods;
+  for (int i = 0; i < 8; ++i)
+    pods.push_back({.name = "p" + std::to_string(i), .annotations_json = i < 5 ? large : "{}"});
+  options_.page_size = 8;
+  StartWith(pods);
+  EXPECT_EQ(store_.names().size(), 8U);
+  EXPECT_EQ(pods_->status().errors, 0U);
+  std::vector<std::string> sizes;
+  for (const auto& request : server_.requests("limit="))
+    sizes.push_back(request.path.substr(request.path.find("limit=") + 6, 1));
+  EXPECT_THAT(sizes, ElementsAre("8", "4", "2", "4", "8"));
 }
 
 TEST_F(ReflectorTest, ItEndsAtOnceInASilentWatch) {
