@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/quantity_text.h"
+#include "core/rounding.h"
 
 namespace synergy::cli {
 namespace {
@@ -72,7 +73,7 @@ Result<Bytes> ParseSize(std::string_view text) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("\"{}\" is no size: write it as 500GB or 500Gi", text));
   }
-  return Bytes(std::llround(amount->number * *factor));
+  return Bytes(ToNearest(amount->number * *factor));
 }
 
 std::string ToReadableText(Bytes size) {
@@ -102,8 +103,6 @@ std::string ToShortText(Duration duration) {
   return fmt::format("{}d", seconds / kDay);
 }
 
-std::string ToShortText(Seconds seconds) {
-  return ToShortText(std::chrono::duration_cast<Duration>(seconds));
-}
+std::string ToShortText(Seconds seconds) { return ToShortText(ToDuration(seconds)); }
 
 }  // namespace synergy::cli

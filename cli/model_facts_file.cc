@@ -10,6 +10,7 @@
 
 #include "config/text_file.h"
 #include "config/yaml_fields.h"
+#include "core/rounding.h"
 
 namespace synergy::cli {
 namespace {
@@ -41,10 +42,10 @@ double Number(const YAML::Node& node, const std::string& field, double least) {
 constexpr double kLeastAmount = 0.001;
 
 MilliCpu ToMilliCpu(const YAML::Node& node, const std::string& field) {
-  return MilliCpu(std::llround(Number(node, field, kLeastAmount) * 1e3));
+  return MilliCpu(ToNearest(Number(node, field, kLeastAmount) * 1e3));
 }
 Bytes ToBytes(const YAML::Node& node, const std::string& field) {
-  return Bytes(std::llround(Number(node, field, kLeastAmount) * 1e9));
+  return Bytes(ToNearest(Number(node, field, kLeastAmount) * 1e9));
 }
 
 // The amounts that the matrices' rows or columns stand for.

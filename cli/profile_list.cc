@@ -10,6 +10,7 @@
 #include "cli/amounts.h"
 #include "cli/table.h"
 #include "core/quantity_text.h"
+#include "core/rounding.h"
 #include "core/wall_time.h"
 
 namespace synergy::cli {
@@ -26,7 +27,7 @@ const std::string& ModelOf(const ProfileObject& object) {
 std::string Text(const std::string& text) { return text.empty() ? "-" : text; }
 
 std::string Bar(double throughput, double best) {
-  return std::string(static_cast<size_t>(std::lround(kBarWidth * throughput / best)), '#');
+  return std::string(static_cast<size_t>(ToNearest(kBarWidth * throughput / best)), '#');
 }
 
 // Who says so: somebody who wrote it down, or Synergy.

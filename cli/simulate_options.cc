@@ -9,6 +9,7 @@
 
 #include "cli/amounts.h"
 #include "config/text_file.h"
+#include "core/rounding.h"
 #include "sim/tiresias/tiresias_input.h"
 
 namespace synergy::cli {
@@ -37,7 +38,7 @@ Result<Latencies> ParseLatencies(const std::string& text) {
     }
     const auto duration = ParseDuration(part.substr(equals + 1));
     if (!duration) return Fail(duration.error());
-    *known->second = std::chrono::duration_cast<Duration>(*duration);
+    *known->second = ToDuration(*duration);
     parts.erase(known);
   }
   return latencies;
@@ -127,7 +128,7 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
     if (arguments.live_profiles) return WrongOption("--profiles-after", "not with --live-profiles");
     const auto after = ParseDuration(arguments.profiles_after);
     if (!after) return WrongOption("--profiles-after", after.error());
-    options.profiles_after = std::chrono::duration_cast<Duration>(*after);
+    options.profiles_after = ToDuration(*after);
   }
   const auto memory = ParseSize(arguments.memory);
   if (!memory) return WrongOption("--memory", memory.error());
@@ -153,7 +154,7 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
         std::tuple("--rack-wait", &arguments.rack_wait, &options.locality.rack_wait)}) {
     const auto parsed = ParseDuration(*text);
     if (!parsed) return WrongOption(name, parsed.error());
-    *wait = std::chrono::duration_cast<Duration>(*parsed);
+    *wait = ToDuration(*parsed);
   }
   const auto sizes = ReadSizeHistory(arguments);
   if (!sizes) return Fail(sizes.error());

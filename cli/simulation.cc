@@ -15,6 +15,7 @@
 #include "cli/philly_trace.h"
 #include "cli/timed_run.h"
 #include "config/text_file.h"
+#include "core/rounding.h"
 #include "policy/policy.h"
 #include "sim/cluster/product_simulator.h"
 #include "sim/reference/reference_simulator.h"
@@ -288,8 +289,8 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
   product.enforcement = result.mechanism == "synergy" ? Enforcement::kShared : Enforcement::kStrict;
   product.latencies = options.latencies;
   product.tuner.scheduler_name = arguments.access.scheduler_name;
-  product.tuner.round = std::chrono::duration_cast<Duration>(options.round);
-  product.restart_cost = std::chrono::duration_cast<Duration>(options.restart_cost);
+  product.tuner.round = ToDuration(options.round);
+  product.restart_cost = ToDuration(options.restart_cost);
   product.spread_factor = arguments.spread_factor;
   product.rack_spread_factor = arguments.rack_spread_factor;
   if (arguments.pod_gpus > 0) product.pod_gpus = Gpus(arguments.pod_gpus);

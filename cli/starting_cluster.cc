@@ -18,8 +18,9 @@ using wire::ClusterKind;
 Result<> AddAll(kube::ApiClient& client, ClusterKind kind, const kube::ListRequest& request,
                 wire::ClusterListWriter& list) {
   std::string continue_token;
+  int page_size = request.page_size;
   do {
-    const auto page = client.Get(kube::PagePath(request, continue_token));
+    const auto page = kube::GetPage(client, request, continue_token, page_size);
     if (!page) return Fail(page.error());
     auto next = list.AddPage(kind, *page);
     if (!next) return Fail(next.error());

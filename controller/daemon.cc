@@ -115,7 +115,8 @@ metrics::CacheGauge ToGauge(const std::string& resource, const kube::ReflectorSt
           .watch_restarts = status.watch_restarts,
           .errors = status.errors,
           .events = status.events,
-          .problems = status.problems};
+          .problems = status.problems,
+          .unread = status.unread};
 }
 
 TunerSettings ToTunerSettings(const config::ControllerConfig& config) {

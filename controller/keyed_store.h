@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -42,6 +43,11 @@ class KeyedStore final : public kube::ObjectStore<T> {
     const std::lock_guard lock(mutex_);
     objects_.erase(object.Key());
     ++version_;
+  }
+
+  std::optional<T> Last(const T& object) const override {
+    const Shared known = Find(object.Key());
+    return known ? std::optional<T>(*known) : std::nullopt;
   }
 
   // In no order.

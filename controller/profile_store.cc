@@ -1,9 +1,21 @@
 #include "controller/profile_store.h"
 
 namespace synergy::controller {
+namespace {
+
+bool SamePoints(const ProfileObject& a, const ProfileObject& b) {
+  return a.uid == b.uid && !a.uid.empty() && a.generation == b.generation &&
+         a.measured == b.measured && a.problems.empty() && b.problems.empty();
+}
+
+}  // namespace
 
 std::shared_ptr<const KnownProfile> ProfileStore::Know(ProfileObject object) const {
   auto known = std::make_shared<KnownProfile>();
+  // What is made of the points stays, as long as they do.
+  const auto before = Find(object.profile_namespace, object.name);
+  if (before != nullptr && SamePoints(before->object, object))
+    object.profile = before->object.profile;
   known->tolerance = object.tolerance.value_or(tolerance_);
   if (object.profile != nullptr) known->demand = object.profile->Demand(known->tolerance);
   known->object = std::move(object);
@@ -66,6 +78,12 @@ void ProfileStore::Remove(const ProfileObject& object) {
   ++version_;
 }
 
+std::optional<ProfileObject> ProfileStore::Last(const ProfileObject& object) const {
+  const auto known = Find(object.profile_namespace, object.name);
+  if (known == nullptr) return std::nullopt;
+  return known->object;
+}
+
 std::shared_ptr<const KnownProfile> ProfileStore::Find(const std::string& profile_namespace,
                                                        const std::string& name) const {
   const std::lock_guard lock(mutex_);
@@ -97,6 +115,12 @@ bool ProfileStore::AnyMeasured() const {
   return !measured_.empty();
 }
 
+std::shared_ptr<const JobProfile> ProfileStore::Scaled(
+    const std::shared_ptr<const JobProfile>& profile, Gpus gpus) const {
+  const std::lock_guard lock(mutex_);
+  return scaled_.Find(profile, gpus);
+}
+
 uint64_t ProfileStore::version() const {
   const std::lock_guard lock(mutex_);
   return version_;
@@ -120,7 +144,7 @@ TunedProfile StoredProfiles::Find(const std::string& pod_namespace, const std::s
                                   Gpus gpus) const {
   const std::shared_ptr<const KnownProfile> known = store_.Find(pod_namespace, name);
   if (!known) return {};
-  return {ForGpus(known->object.profile, gpus), known->object.PointsGeneration()};
+  return {store_.Scaled(known->object.profile, gpus), known->object.PointsGeneration()};
 }
 
 std::shared_ptr<const MeasuredProfile> StoredMeasurements::Find(

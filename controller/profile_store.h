@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "engine/profiler.h"
 #include "kube/reflector.h"
 #include "profile/profile_object.h"
+#include "profile/scaled_profiles.h"
 
 namespace synergy::controller {
 
@@ -30,6 +32,7 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject> {
   void Replace(std::vector<ProfileObject> all) override;
   void Upsert(ProfileObject object) override;
   void Remove(const ProfileObject& object) override;
+  std::optional<ProfileObject> Last(const ProfileObject& object) const override;
 
   // Null when there is none of that name.
   std::shared_ptr<const KnownProfile> Find(const std::string& profile_namespace,
@@ -42,6 +45,9 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject> {
                                                             int32_t gang_size) const;
   // Whether anything was measured of any workload.
   bool AnyMeasured() const;
+  // ForGpus() of what a profile of the store says, made once.
+  std::shared_ptr<const JobProfile> Scaled(const std::shared_ptr<const JobProfile>& profile,
+                                           Gpus gpus) const;
   // Grows with every change.
   uint64_t version() const;
 
@@ -73,6 +79,7 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject> {
   std::map<Key, std::shared_ptr<const KnownProfile>> profiles_;
   std::map<MeasuredKey, ByProduct> measured_;  // of those, what was measured
   uint64_t version_ = 0;
+  mutable ScaledProfiles scaled_;
 };
 
 // Those that the controller has published, as the profiler asks for them.

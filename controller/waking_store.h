@@ -5,6 +5,7 @@
 // Threading: as kube::ObjectStore; `wake` is called from the watch's thread.
 
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,7 @@ class WakingStore final : public kube::ObjectStore<T> {
     store_.Remove(object);
     wake_();
   }
+  std::optional<T> Last(const T& object) const override { return store_.Last(object); }
 
  private:
   kube::ObjectStore<T>& store_;

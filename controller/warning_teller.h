@@ -6,6 +6,7 @@
 // Threading: as kube::ObjectStore. Best effort, as all events.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -37,6 +38,7 @@ class WarningTeller final : public kube::ObjectStore<Pod> {
     told_.erase(pod.uid);
     store_.Remove(pod);
   }
+  std::optional<Pod> Last(const Pod& pod) const override { return store_.Last(pod); }
 
  private:
   // Those that have a node were told of before.

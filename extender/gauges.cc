@@ -38,6 +38,7 @@ metrics::ClusterGauges ReadGauges(const ClusterState& state, const PlaceAges& ag
     cache.errors = status.errors;
     cache.events = status.events;
     cache.problems = status.problems;
+    cache.unread = status.unread;
   }
   gauges.assumed_pods = state.assumed_pods();
   gauges.oldest_assumed = ages.Of(HeldPlace::Kind::kAssumed, clock.Now()).oldest;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/rounding.h"
+
 namespace synergy::nodeagent {
 namespace {
 
@@ -53,8 +55,7 @@ std::vector<Bytes> WantedDrops(std::span<const ShareUse> uses, const NodeMemory&
   for (const ShareUse& use : uses) {
     const bool all = use.strict || node_short;
     const Bytes most = AboveShare(use);
-    drops.push_back(all ? most
-                        : Bytes(static_cast<int64_t>(part * static_cast<double>(most.count()))));
+    drops.push_back(all ? most : Bytes(ToWhole(part * static_cast<double>(most.count()))));
   }
   return drops;
 }

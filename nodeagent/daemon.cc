@@ -73,6 +73,9 @@ class BothStores final : public kube::ObjectStore<wire::ResizeStatus> {
     one_.Remove(pod);
     other_.Remove(pod);
   }
+  std::optional<wire::ResizeStatus> Last(const wire::ResizeStatus& pod) const override {
+    return one_.Last(pod);
+  }
 
  private:
   Store& one_;

@@ -29,6 +29,13 @@ void NodePods::Remove(const wire::ResizeStatus& pod) {
   pods_.erase(pod.uid);
 }
 
+std::optional<wire::ResizeStatus> NodePods::Last(const wire::ResizeStatus& pod) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = pods_.find(pod.uid);
+  if (known == pods_.end()) return std::nullopt;
+  return *known->second;
+}
+
 std::vector<PodPointer> NodePods::All() const {
   const std::lock_guard lock(mutex_);
   std::vector<PodPointer> pods;

@@ -28,6 +28,8 @@ class NodePods final : public kube::ObjectStore<wire::ResizeStatus> {
   void Upsert(wire::ResizeStatus pod) override;
   void Remove(const wire::ResizeStatus& pod) override;
 
+  std::optional<wire::ResizeStatus> Last(const wire::ResizeStatus& pod) const override;
+
   std::vector<PodPointer> All() const;
   // The probes that were on pods when the watch first brought them all, by uid; none before that.
   std::optional<std::map<std::string, CpuProbe>> FirstProbes() const;

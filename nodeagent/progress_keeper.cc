@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "cluster/annotations.h"
+#include "core/rounding.h"
 #include "nodeagent/busy_time.h"
 #include "nodeagent/counter_page.h"
 #include "nodeagent/log_tail.h"
@@ -37,7 +38,7 @@ std::optional<Duration> Remaining(const std::optional<int64_t>& iteration,
   if (!iteration || !total || !rate || *rate <= 0 || *iteration > *total) return std::nullopt;
   const double seconds = static_cast<double>(*total - *iteration) / *rate;
   if (!(seconds < kMostSeconds)) return std::nullopt;
-  return std::chrono::duration_cast<Duration>(Seconds(seconds));
+  return ToDuration(Seconds(seconds));
 }
 
 const wire::ResizeStatus::Container* MeasuredContainer(const wire::ResizeStatus& pod,
@@ -249,9 +250,9 @@ void ProgressKeeper::Count(const wire::ResizeStatus& pod,
   const double before = counted.last.value_or(*value);
   progress.iterations += *value >= before ? *value - before : *value;
   counted.last = *value;
-  counted.meter.Add(now, std::llround(progress.iterations));
+  counted.meter.Add(now, ToNearest(progress.iterations));
   progress.format = "counter";
-  progress.iteration = std::llround(*value);
+  progress.iteration = ToNearest(*value);
   progress.rate = counted.meter.Rate();
   const double seconds = Seconds(now - counted.first_at).count();
   if (seconds > 0) progress.overall_rate = progress.iterations / seconds;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/rounding.h"
+
 namespace synergy {
 
 std::vector<MilliCpu> ShareCpu(std::span<const CpuUser> users, MilliCpu cpu) {
@@ -22,7 +24,7 @@ std::vector<MilliCpu> ShareCpu(std::span<const CpuUser> users, MilliCpu cpu) {
   for (const size_t user : order) {
     const double part =
         std::min(static_cast<double>(users[user].most.count()), left * weight(user) / weights);
-    shares[user] = MilliCpu(static_cast<int64_t>(part));
+    shares[user] = MilliCpu(ToWhole(part));
     left -= part;
     weights = std::max(weights - weight(user), 1e-6);
   }

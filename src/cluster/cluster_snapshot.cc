@@ -31,6 +31,22 @@ NodeState WithNode(const NodeState& state, Node node) {
 
 NodeState EmptyNode(Node node) { return WithNode(NodeState{}, std::move(node)); }
 
+Node NodeOf(const NodeState& state) {
+  const NodeDetail& detail = *state.detail;
+  Node node;
+  node.name = detail.name;
+  node.labels = detail.labels;
+  node.taints = detail.taints;
+  node.gpu_kinds = detail.gpu_kinds;
+  node.allocatable = {state.allocatable, detail.allocatable};
+  node.pods_allowed = state.pods_allowed;
+  node.unschedulable = state.unschedulable;
+  node.deleting = state.deleting;
+  node.short_of_memory = state.short_of_memory;
+  node.boot_id = detail.boot_id;
+  return node;
+}
+
 NodeState WithoutPod(const NodeState& node, const Pod& pod) {
   auto detail = std::make_shared<NodeDetail>(*node.detail);
   detail->requested.Subtract(pod.requests.other);

@@ -69,6 +69,8 @@ struct NodeState {
 
 // A node that nobody is known to be on.
 NodeState EmptyNode(Node node);
+// The node that `state`, in which one exists, was made of.
+Node NodeOf(const NodeState& state);
 // The pods of `state` on a node that is now as `node` says.
 NodeState WithNode(const NodeState& state, Node node);
 // The node as it would be without a pod that is counted there, or with one that is not.

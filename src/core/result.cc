@@ -6,6 +6,8 @@ std::string_view ToString(ErrorCode code) {
   switch (code) {
     case ErrorCode::kInvalid:
       return "invalid";
+    case ErrorCode::kTooLarge:
+      return "too_large";
     case ErrorCode::kNotFound:
       return "not_found";
     case ErrorCode::kConflict:

@@ -13,6 +13,7 @@ namespace synergy {
 
 enum class ErrorCode {
   kInvalid,      // the input is wrong; trying again changes nothing
+  kTooLarge,     // more than is taken at once: less may be asked for
   kNotFound,     // what was named does not exist
   kConflict,     // somebody else changed it first
   kGone,         // the resourceVersion is too old: list again

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/rounding.h"
 #include "engine/profiler_turn.h"
 
 namespace synergy {
@@ -13,7 +14,7 @@ Duration LeftToWarmUp(const ProfilerSettings& settings, const PodProgress& progr
   if (!progress.rate || *progress.rate <= 0) return settings.warm_up;
   const Seconds trained(progress.iterations / *progress.rate);
   if (trained >= settings.warm_up) return {};
-  return settings.warm_up - std::chrono::duration_cast<Duration>(trained);
+  return settings.warm_up - ToDuration(trained);
 }
 
 // What is new in what the agent of the pod's node tells.

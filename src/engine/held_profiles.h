@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/profile_book.h"
+#include "profile/scaled_profiles.h"
 
 namespace synergy {
 
@@ -28,13 +29,15 @@ class HeldProfiles final : public ProfileBook {
                     Gpus gpus) const override {
     const auto held = profiles_.find({pod_namespace, name});
     if (held == profiles_.end()) return {};
-    return {ForGpus(held->second.profile, gpus), held->second.generation, held->second.measured};
+    return {scaled_.Find(held->second.profile, gpus), held->second.generation,
+            held->second.measured};
   }
   uint64_t version() const override { return version_; }
 
  private:
   ByName profiles_;
   uint64_t version_ = 0;
+  mutable ScaledProfiles scaled_;
 };
 
 }  // namespace synergy

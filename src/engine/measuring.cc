@@ -238,7 +238,7 @@ MilliCpu AmountOf(const Pod& pod) {
 std::optional<CurvePoint> PointOf(const WatchedPod& pod, const WindowReading& reading) {
   if (!reading.cpu || *reading.cpu <= 0) return std::nullopt;
   const MilliCpu amount = AmountOf(*pod.pod);
-  const MilliCpu used(std::llround(*reading.cpu * 1000));
+  const MilliCpu used = FromCores(*reading.cpu);
   const bool by_quota = IsQuota(*pod.pod);
   const bool bound = IsBound(reading, amount, by_quota);
   CurvePoint point{.cpu = amount,

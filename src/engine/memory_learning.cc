@@ -9,7 +9,7 @@ namespace {
 
 // As if the CPU that it used were what kept it from being faster.
 void CountAsBound(CurvePoint& point) {
-  point.cpu = MilliCpu(std::llround(point.used * 1000));
+  point.cpu = FromCores(point.used);
   point.bound = true;
   point.quota = point.starved = false;
   point.certainty = PointCertainty::kExact;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/quantity_text.h"
+#include "core/rounding.h"
 #include "engine/gang_members.h"
 #include "engine/measuring.h"
 #include "engine/probe_cost.h"
@@ -251,7 +252,7 @@ void BeginProbe(ProfilerTurn& turn, const MeasurementKey& key, Measurement& meas
     return;
   }
   const Duration time = loss * Seconds(kLongestProbe).count() > affordable
-                            ? std::chrono::duration_cast<Duration>(Seconds(affordable / loss))
+                            ? ToDuration(Seconds(affordable / loss))
                             : kLongestProbe;
   if (measurement.failures >= kMostFailures) {
     measurement.note = "probes have told nothing";

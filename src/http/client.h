@@ -7,8 +7,8 @@
 // Failures: kUnavailable when no connection could be made or not all of the request left, so that
 // the server cannot have acted on it; kTimeout when the request left and no whole answer came, be
 // it that the server was silent or that the connection broke: it may have acted on it; kCancelled
-// after `stop`, where the same is not known; kInvalid for a request that cannot be sent and an
-// answer that is too large. A status of 4xx or 5xx is an answer, not a failure.
+// after `stop`, where the same is not known; kInvalid for a request that cannot be sent; kTooLarge
+// for an answer that is one. A status of 4xx or 5xx is an answer, not a failure.
 //
 // A kept-open connection may turn out to have been closed by the server. Then the request is sent
 // again, once, on a fresh one, if it did not leave completely, or if it is a GET or HEAD and no

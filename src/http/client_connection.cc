@@ -129,7 +129,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
 
   Error Describe(const Answer& answer, bool not_sent) const {
     if (answer.too_long) {
-      return {ErrorCode::kInvalid,
+      return {ErrorCode::kTooLarge,
               fmt::format("the answer is larger than {} bytes", answer.max_bytes)};
     }
     if (channel_->state() == Channel::State::kWoken) return {ErrorCode::kCancelled, "stopped"};

@@ -4,74 +4,13 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <rapidjson/error/en.h>
-#include <rapidjson/reader.h>
-#include <rapidjson/stream.h>
 
+#include "json/tape_builder.h"
 #include "json/text.h"
 
 namespace synergy::json {
 
-// Receives RapidJSON's events. Its names and types are the library's.
-class TapeBuilder {
- public:
-  explicit TapeBuilder(std::vector<Document::Entry>& entries) : entries_(entries) {}
-
-  bool too_deep() const { return too_deep_; }
-
-  bool Null() { return Add({nullptr, 0, Kind::kNull}); }
-  bool Bool(bool truth) { return Add({nullptr, truth ? 1U : 0U, Kind::kBool}); }
-  bool RawNumber(const char* text, rapidjson::SizeType size, bool /*copy*/) {
-    return Add({text, size, Kind::kNumber});
-  }
-  bool String(const char* text, rapidjson::SizeType size, bool /*copy*/) {
-    return Add({text, size, Kind::kString});
-  }
-  bool Key(const char* text, rapidjson::SizeType size, bool /*copy*/) {
-    return Add({text, size, Kind::kString});
-  }
-  bool StartObject() { return Open(Kind::kObject); }
-  bool StartArray() { return Open(Kind::kArray); }
-  bool EndObject(rapidjson::SizeType /*members*/) { return Close(); }
-  bool EndArray(rapidjson::SizeType /*elements*/) { return Close(); }
-
-  // Numbers arrive as RawNumber; the library wants these all the same.
-  bool Int(int /*number*/) { return false; }
-  bool Uint(unsigned /*number*/) { return false; }
-  bool Int64(int64_t /*number*/) { return false; }
-  bool Uint64(uint64_t /*number*/) { return false; }
-  bool Double(double /*number*/) { return false; }
-
- private:
-  using Kind = Document::Kind;
-
-  bool Add(Document::Entry entry) {
-    entries_.push_back(entry);
-    return true;
-  }
-
-  bool Open(Kind kind) {
-    if (depth_ == Document::kDeepest) {
-      too_deep_ = true;
-      return false;
-    }
-    open_[depth_++] = entries_.size();
-    return Add({nullptr, 0, kind});
-  }
-
-  bool Close() {
-    const size_t container = open_[--depth_];
-    entries_[container].extent = static_cast<uint32_t>(entries_.size() - container - 1);
-    return true;
-  }
-
-  std::vector<Document::Entry>& entries_;
-  size_t open_[Document::kDeepest] = {};
-  int depth_ = 0;
-  bool too_deep_ = false;
-};
-
-Result<Document> Document::Parse(std::string_view text) {
+Result<Document> Document::Parse(std::string_view text, const ReadRules& rules) {
   // RapidJSON's sizes and ours have 32 bits.
   if (text.size() >= std::numeric_limits<uint32_t>::max()) {
     return Fail(ErrorCode::kInvalid, "JSON text of more than 4 GiB");
@@ -83,31 +22,25 @@ Result<Document> Document::Parse(std::string_view text) {
   }
 
   Document document;
-  // The library looks for the end in blocks of 16 bytes.
-  constexpr size_t kPadding = 16;
-  document.buffer_.reserve(text.size() + kPadding);
+  document.buffer_.reserve(text.size() + TapeBuilder::kPadding);
   document.buffer_.assign(text.begin(), text.end());
-  document.buffer_.resize(text.size() + kPadding, '\0');
-  RepairEscapedSurrogates(document.buffer_.data(), text.size());
+  document.buffer_.resize(text.size() + TapeBuilder::kPadding, '\0');
+  char* const begin = document.buffer_.data();
+  char* const end = begin + text.size();
+  RepairEscapedSurrogates(begin, text.size());
   // Measured on pods and nodes: one value in 17 bytes or more.
-  document.entries_.reserve(text.size() / 16 + 1);
-
-  constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
-                              rapidjson::kParseNumbersAsStringsFlag;
-  TapeBuilder builder(document.entries_);
-  rapidjson::InsituStringStream stream(document.buffer_.data());
-  rapidjson::Reader reader;
-  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
-  if (builder.too_deep()) {
-    return Fail(ErrorCode::kInvalid, fmt::format("JSON nested deeper than {} levels", kDeepest));
-  }
-  if (result.IsError()) {
-    return Fail(ErrorCode::kInvalid, fmt::format("not JSON at byte {}: {}", result.Offset(),
-                                                 rapidjson::GetParseError_En(result.Code())));
-  }
-  // To the library the text ends at its first NUL.
-  if (stream.Tell() != text.size()) {
-    return Fail(ErrorCode::kInvalid, fmt::format("not JSON at byte {}: a NUL", stream.Tell()));
+  document.entries_.reserve(std::min(text.size() / 16 + 1, rules.most_values));
+  TapeBuilder builder(rules, document.entries_);
+  const Result<size_t> read = builder.Read(begin, begin, end);
+  if (!read) return Fail(read.error());
+  document.cut_ = builder.cut();
+  const char* behind = begin + *read;
+  while (behind != end && (*behind == ' ' || *behind == '\n' || *behind == '\r' || *behind == '\t'))
+    ++behind;
+  if (behind != end) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("not JSON at byte {}: {}", behind - begin,
+                            *behind == '\0' ? "a NUL" : "more than one value"));
   }
   return document;
 }

@@ -11,6 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,19 +23,39 @@ namespace synergy::json {
 
 class Value;
 
+// What is read of an object that may be anybody's. The rest takes no memory.
+struct ReadRules {
+  // Of an object that is the member `of` of another one only `member` is read of what is an object
+  // or a list; the others read as empty.
+  struct OnlyMember {
+    std::string_view of;
+    std::string_view member;
+  };
+  std::span<const OnlyMember> only = {};
+  // So many values, keys among them. Beyond that an object is cut(): only what is below members of
+  // these names alone is read of it, and of that so many values.
+  size_t most_values = std::numeric_limits<size_t>::max();
+  std::span<const std::string_view> vital = {};
+  size_t most_vital_values = std::numeric_limits<size_t>::max();
+};
+
 class Document {
  public:
+  // What is nested deeper, which nobody here asks for, is passed over: the innermost of so many
+  // levels reads as empty.
   static constexpr int kDeepest = 64;
 
-  // kInvalid, with the position, when `text` is not JSON or nested deeper than kDeepest. The depth
-  // of the text has no influence on the stack.
-  static Result<Document> Parse(std::string_view text);
+  // kInvalid, with the position, when `text` is not JSON. The depth of the text has no influence on
+  // the stack, nor on the memory that is taken.
+  static Result<Document> Parse(std::string_view text, const ReadRules& rules = {});
 
   Value root() const;
+  bool cut() const { return cut_; }
 
  private:
   friend class Value;
   friend class TapeBuilder;
+  friend class ListReader;
 
   enum class Kind : uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
 
@@ -47,6 +69,7 @@ class Document {
 
   std::vector<char> buffer_;  // the text, unescaped in place; entries point into it
   std::vector<Entry> entries_;
+  bool cut_ = false;
 };
 
 // A value in a document, or the place where one is missing.
@@ -86,6 +109,7 @@ class Value {
 
  private:
   friend class Document;
+  friend class ListReader;
   using Entry = Document::Entry;
 
   explicit Value(const Entry* entry) : entry_(entry) {}

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/exact_quantity.h"
@@ -38,6 +39,13 @@ class FieldReader {
   // Takes over what was found in a document that is itself the text of `where`.
   void Adopt(Value where, const FieldReader& inner);
 
+  // Of the whole object: that it holds more than is kept of any.
+  void TooMuch(std::string what) {
+    if (too_much_.empty()) too_much_ = std::move(what);
+  }
+  // What that is; empty when it is not so.
+  const std::string& too_much() const { return too_much_; }
+
   bool ok() const { return count_ == 0; }
   // How much was found so far.
   size_t count() const { return count_; }
@@ -52,6 +60,7 @@ class FieldReader {
   Value root_;
   size_t count_ = 0;
   std::vector<std::string> findings_;
+  std::string too_much_;
 };
 
 }  // namespace synergy::json

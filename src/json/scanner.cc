@@ -1,5 +1,7 @@
 #include "json/scanner.h"
 
+#include <algorithm>
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -23,7 +25,47 @@ const char* FindAny(const char* at, const char* end) {
   return at;
 }
 
+// Past the string that begins at `at`; null where it does not end.
+const char* PastString(const char* at, const char* end) {
+  ++at;
+  while (true) {
+    at = FindAny<'"', '\\'>(at, end);
+    if (at == end) return nullptr;
+    if (*at == '"') return at + 1;
+    if (end - at < 2) return nullptr;
+    at += 2;
+  }
+}
+
 }  // namespace
+
+const char* FindClosing(const char* at, const char* end, size_t depth) {
+  // Which kind of bracket is open at each depth, innermost in the lowest bit: 1 for a brace. What
+  // was open before is not known.
+  unsigned long long braces = 0;
+  size_t known = 0;
+  while (true) {
+    at = FindAny<'"', '{', '}', '[', ']'>(at, end);
+    if (at == end) return end;
+    const char c = *at;
+    if (c == '"') {
+      at = PastString(at, end);
+      if (at == nullptr) return end;
+      continue;
+    }
+    if (c == '{' || c == '[') {
+      ++depth;
+      known = std::min<size_t>(known + 1, 64);
+      braces = (braces << 1) | (c == '{' ? 1 : 0);
+    } else {
+      if (known > 0 && ((braces & 1) != 0) != (c == '}')) return end;
+      known -= known > 0 ? 1 : 0;
+      braces >>= 1;
+      if (--depth == 0) return at;
+    }
+    ++at;
+  }
+}
 
 std::string_view Scanner::TakeString(bool& plain) {
   if (Peek() != '"') return {};
@@ -58,40 +100,15 @@ std::string_view Scanner::TakeValue() {
 }
 
 bool Scanner::SkipString() {
-  const char* at = at_ + 1;
-  while (true) {
-    at = FindAny<'"', '\\'>(at, end_);
-    if (at == end_) return false;
-    if (*at == '"') break;
-    if (end_ - at < 2) return false;
-    at += 2;
-  }
-  at_ = at + 1;
-  return true;
+  const char* const behind = PastString(at_, end_);
+  if (behind != nullptr) at_ = behind;
+  return behind != nullptr;
 }
 
 bool Scanner::SkipContainer() {
-  // Which kind of bracket is open at each depth, innermost in the lowest bit: 1 for a brace.
-  unsigned long long braces = 0;
-  int depth = 0;
-  while (true) {
-    at_ = FindAny<'"', '{', '}', '[', ']'>(at_, end_);
-    if (at_ == end_) return false;
-    const char c = *at_;
-    if (c == '"') {
-      if (!SkipString()) return false;
-      continue;
-    }
-    ++at_;
-    if (c == '{' || c == '[') {
-      if (++depth > kDeepest) return false;
-      braces = (braces << 1) | (c == '{' ? 1 : 0);
-    } else {
-      if (((braces & 1) != 0) != (c == '}')) return false;
-      braces >>= 1;
-      if (--depth == 0) return true;
-    }
-  }
+  const char* const closing = FindClosing(at_, end_, 0);
+  if (closing != end_) at_ = closing + 1;
+  return closing != end_;
 }
 
 }  // namespace synergy::json

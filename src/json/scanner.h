@@ -1,20 +1,22 @@
 #pragma once
 
 // A cursor over JSON text that builds nothing: for messages of which few parts matter. What is
-// skipped is checked for balanced brackets and closed strings only; what matters is cut out and
-// read by Document.
+// skipped is checked for closed strings and balanced brackets only, of the innermost 64 levels also
+// for their kind; what matters is cut out and read by Document.
 //
-// Threading: one owner. Memory: none. Nesting has no influence on the stack.
+// Threading: one owner. Memory: none, however deep the text is nested.
 
 #include <cstddef>
 #include <string_view>
 
 namespace synergy::json {
 
+// Where the last of `depth` open brackets is closed, of text in which `at` is in no string; `end`
+// where it is not.
+const char* FindClosing(const char* at, const char* end, size_t depth);
+
 class Scanner {
  public:
-  static constexpr int kDeepest = 64;
-
   explicit Scanner(std::string_view text)
       : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
 
@@ -38,9 +40,10 @@ class Scanner {
   // string. `plain` says that it has no escapes, so that what is between the quotes is what it
   // means.
   std::string_view TakeString(bool& plain);
-  // The value at the cursor, whatever it is; empty when it does not end or is nested deeper than
-  // kDeepest.
+  // The value at the cursor, whatever it is; empty when it does not end.
   std::string_view TakeValue();
+  // Moves past so many bytes, which somebody else has read.
+  void Pass(size_t bytes) { at_ += bytes; }
 
  private:
   bool SkipString();

@@ -14,7 +14,7 @@
 namespace synergy::kube {
 namespace {
 
-constexpr size_t kLongestLine = size_t{16} << 20;
+constexpr size_t kLongestLine = size_t{32} << 20;
 // Binding is what runs in parallel: as many at once keep their connections.
 constexpr size_t kIdleConnections = 32;
 constexpr size_t kShownOfAnUnknownAnswer = 200;
@@ -157,6 +157,7 @@ Result<std::unique_ptr<ApiClient>> ApiClient::Create(const config::ClusterAccess
   http_options.read_timeout = options.request_timeout;
   http_options.connect_timeout = std::min(http_options.connect_timeout, options.request_timeout);
   http_options.max_idle_connections = kIdleConnections;
+  http_options.max_response_bytes = options.largest_answer;
   auto client = http::Client::Create(std::move(http_options));
   if (!client) return Fail(client.error());
   auto token = TokenSource::Create(access.token, access.token_file);

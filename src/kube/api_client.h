@@ -11,6 +11,7 @@
 // Messages never contain the token or a query.
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -25,6 +26,8 @@ namespace synergy::kube {
 struct ApiClientOptions {
   std::string user_agent = "synergy";
   std::chrono::milliseconds request_timeout{10000};
+  // The API server takes objects of 3 MiB, and writes some characters as six.
+  size_t largest_answer = size_t{32} << 20;
   // Of a call that is refused with a Retry-After: 1: none is sent again.
   int most_tries = 4;
 };
@@ -35,7 +38,7 @@ class ApiClient {
                                                    ApiClientOptions options = {});
   virtual ~ApiClient() = default;
 
-  // The answer's body.
+  // The answer's body. kTooLarge: it is more than is taken.
   virtual Result<std::string> Get(const std::string& path, std::stop_token stop = {}) = 0;
   virtual Result<std::string> Post(const std::string& path, const std::string& json,
                                    std::stop_token stop = {}) = 0;
@@ -44,7 +47,7 @@ class ApiClient {
   virtual Result<std::string> Delete(const std::string& path, const std::string& json,
                                      std::stop_token stop = {}) = 0;
   // One call of `on_line` with nothing as soon as the server has taken the watch, then one per line
-  // of the answer, without its newline; false ends it. Lines are limited to 16 MiB: a longer one
+  // of the answer, without its newline; false ends it. Lines are limited to 32 MiB: a longer one
   // ends it with kInvalid.
   virtual Result<> Watch(const std::string& path, std::chrono::milliseconds silence_limit,
                          const std::function<bool(std::string_view)>& on_line,

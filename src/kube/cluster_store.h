@@ -4,6 +4,7 @@
 //
 // Threading: as ObjectStore; ClusterState takes care of itself.
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,12 @@ class NodeStore final : public ObjectStore<Node> {
   void Replace(std::vector<Node> all) override { state_.ReplaceNodes(std::move(all)); }
   void Upsert(Node node) override { state_.UpsertNode(std::move(node)); }
   void Remove(const Node& node) override { state_.RemoveNode(node.name); }
+  std::optional<Node> Last(const Node& node) const override {
+    const auto snapshot = state_.Snapshot();
+    const std::optional<NodeIndex> index = snapshot->Find(node.name);
+    if (!index || !snapshot->node(*index).exists) return std::nullopt;
+    return NodeOf(snapshot->node(*index));
+  }
 
  private:
   ClusterState& state_;
@@ -45,6 +52,13 @@ class DisruptionBudgetStore final : public ObjectStore<DisruptionBudget> {
   }
   void Remove(const DisruptionBudget& budget) override {
     state_.RemoveDisruptionBudget(budget.uid);
+  }
+  std::optional<DisruptionBudget> Last(const DisruptionBudget& budget) const override {
+    const auto snapshot = state_.Snapshot();
+    for (const DisruptionBudget& known : snapshot->disruption_budgets()) {
+      if (known.uid == budget.uid) return known;
+    }
+    return std::nullopt;
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "kube/listing.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "kube/query.h"
@@ -13,12 +15,22 @@ std::string Selectors(const std::string& fields, const std::string& labels) {
   return query;
 }
 
-std::string PagePath(const ListRequest& request, const std::string& continue_token) {
-  // Without a resourceVersion the answer is up to date, not what some cache of the server has.
-  std::string path = fmt::format("{}?limit={}", request.path, request.page_size);
-  path += Selectors(request.field_selector, request.label_selector);
-  if (!continue_token.empty()) path += "&continue=" + Escape(continue_token);
-  return path;
+Result<std::string> GetPage(ApiClient& client, const ListRequest& request,
+                            const std::string& continue_token, int& page_size,
+                            const std::stop_token& stop) {
+  while (true) {
+    // Without a resourceVersion the answer is up to date, not what some cache of the server has.
+    std::string path = fmt::format("{}?limit={}", request.path, page_size);
+    path += Selectors(request.field_selector, request.label_selector);
+    if (!continue_token.empty()) path += "&continue=" + Escape(continue_token);
+    Result<std::string> answer = client.Get(path, stop);
+    if (answer) {
+      page_size = std::min(page_size * 2, request.page_size);
+      return answer;
+    }
+    if (answer.error().code != ErrorCode::kTooLarge || page_size == 1) return answer;
+    page_size /= 2;
+  }
 }
 
 }  // namespace synergy::kube

@@ -33,14 +33,19 @@ struct ListRequest {
 // "&fieldSelector=...&labelSelector=...", or what of it is not empty.
 std::string Selectors(const std::string& fields, const std::string& labels);
 
-// Of the page that follows the one with this token, which is empty for the first.
-std::string PagePath(const ListRequest& request, const std::string& continue_token);
+// The page that follows the one with this token, which is empty for the first. `page_size`, which
+// begins as the request's, is how many objects are asked for: fewer, by halves, where an answer is
+// larger than the client takes, and as many as before again after that.
+Result<std::string> GetPage(ApiClient& client, const ListRequest& request,
+                            const std::string& continue_token, int& page_size,
+                            const std::stop_token& stop = {});
 
 template <class T>
 struct Listing {
   std::vector<T> items;
   std::string resource_version;       // the moment
   std::vector<std::string> problems;  // fields that could not be read
+  std::vector<wire::UnreadObject<T>> unread;
 };
 
 // `on_page` is called after each page.
@@ -53,15 +58,17 @@ Result<Listing<T>> ListAll(ApiClient& client, const wire::ObjectReader& reader,
   };
   Listing<T> listing;
   std::string continue_token;
+  int page_size = request.page_size;
   do {
     // When a later page is refused as too old (410), the pages before it are of no use either.
-    const Result<std::string> answer = client.Get(PagePath(request, continue_token), stop);
+    Result<std::string> answer = GetPage(client, request, continue_token, page_size, stop);
     if (!answer) return Fail(answer.error());
-    Result<wire::ListPage<T>> page = reader.ReadList<T>(*answer);
+    Result<wire::ListPage<T>> page = reader.ReadList<T>(*std::move(answer));
     if (!page) return Fail(page.error());
     if (listing.resource_version.empty()) listing.resource_version = page->resource_version;
     append(listing.items, page->items);
     append(listing.problems, page->problems);
+    append(listing.unread, page->unread);
     continue_token = std::move(page->continue_token);
     if (on_page) on_page();
   } while (!continue_token.empty());

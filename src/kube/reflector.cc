@@ -3,7 +3,10 @@
 #include <charconv>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -78,6 +81,7 @@ class ListWatch final : public Reflector<T> {
         [this] { Contact([](ReflectorStatus&) {}); });
     if (!listing) return {listing.error(), false};
     CountProblems(listing->problems);
+    TakeUnread(*listing);
     const std::optional<uint64_t> version = ParseVersion(listing->resource_version);
     if (!version) {
       return {Error{ErrorCode::kInvalid, fmt::format("resourceVersion \"{}\" is not a number",
@@ -161,11 +165,49 @@ class ListWatch final : public Reflector<T> {
     }
     CountProblems(event->problems);
     if (event->type == Type::kDeleted) store_.Remove(event->object);
-    if (event->type == Type::kAdded || event->type == Type::kModified)
-      store_.Upsert(std::move(event->object));
+    if (event->type == Type::kAdded || event->type == Type::kModified) {
+      NoteRead(event->name, event->why_unread);
+      if (event->why_unread.empty() || kIsAccounted) store_.Upsert(std::move(event->object));
+    } else if (!bookmark) {
+      NoteRead(event->name, {});
+    }
     version_ = event->resource_version;
     Contact([&](ReflectorStatus& status) { status.events += bookmark ? 0 : 1; });
     return std::nullopt;
+  }
+
+  // What an unread pod takes from its node is known all the same.
+  static constexpr bool kIsAccounted = std::is_same_v<T, Pod>;
+
+  // An object that is not read stays as it was.
+  void TakeUnread(Listing<T>& listing) {
+    const std::set<std::string> before = std::exchange(unread_, {});
+    for (wire::UnreadObject<T>& unread : listing.unread) {
+      if (!before.contains(unread.name)) TellUnread(unread.name, unread.why);
+      unread_.insert(std::move(unread.name));
+      if constexpr (kIsAccounted) {
+        listing.items.push_back(std::move(unread.object));
+      } else if (std::optional<T> last = store_.Last(unread.object)) {
+        listing.items.push_back(*std::move(last));
+      }
+    }
+    CountUnread();
+  }
+
+  void NoteRead(const std::string& name, const std::string& why_unread) {
+    if (why_unread.empty() ? unread_.erase(name) == 0 : !unread_.insert(name).second) return;
+    if (!why_unread.empty()) TellUnread(name, why_unread);
+    CountUnread();
+  }
+
+  void TellUnread(const std::string& name, const std::string& why) {
+    log_.Warn("an object is not read, and stays as it was known",
+              {{"resource", options_.path}, {"object", name}, {"error", why}});
+  }
+
+  void CountUnread() {
+    const std::lock_guard lock(mutex_);
+    status_.unread = unread_.size();
   }
 
   void Opened() {
@@ -233,6 +275,7 @@ class ListWatch final : public Reflector<T> {
   std::string last_failure_;
   Instant last_failure_logged_{};
   std::string last_problem_;
+  std::set<std::string> unread_;  // names of the objects that are not read as they are now
 
   std::jthread thread_;
 };

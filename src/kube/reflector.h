@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ class ObjectStore {
   virtual void Replace(std::vector<T> all) = 0;
   virtual void Upsert(T object) = 0;
   virtual void Remove(const T& object) = 0;
+  // The same object as it was brought last; none where it is not known, or the store does not keep
+  // it. For one that cannot be read any more, which a list would take away.
+  virtual std::optional<T> Last(const T& /*object*/) const { return std::nullopt; }
 };
 
 struct ReflectorStatus {
@@ -51,6 +55,7 @@ struct ReflectorStatus {
   uint64_t errors = 0;
   uint64_t events = 0;
   uint64_t problems = 0;  // fields that could not be read
+  uint64_t unread = 0;    // objects that are there now and are not read (wire::UnreadObject)
 };
 
 struct ReflectorOptions {

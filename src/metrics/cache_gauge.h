@@ -21,6 +21,7 @@ struct CacheGauge {
   uint64_t errors = 0;
   uint64_t events = 0;
   uint64_t problems = 0;
+  uint64_t unread = 0;  // objects
 };
 
 }  // namespace synergy::metrics

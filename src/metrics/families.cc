@@ -53,7 +53,11 @@ void AddCacheFamilies(const std::vector<CacheGauge>& caches, std::vector<MetricF
   FamilyBuilder events("synergy_cache_events_total", "Watch events applied.", MetricType::Counter);
   FamilyBuilder problems("synergy_cache_unreadable_fields_total",
                          "Object fields that could not be read.", MetricType::Counter);
+  FamilyBuilder unread("synergy_unreadable_objects",
+                       "Objects that hold more than is read of any, and stay as they were known.",
+                       MetricType::Gauge);
   for (const auto& cache : caches) {
+    unread.Add({{"kind", cache.resource}}, static_cast<double>(cache.unread));
     const LabelPairs labels{{"resource", cache.resource}};
     objects.Add(labels, static_cast<double>(cache.objects));
     synced.Add(labels, cache.synced ? 1 : 0);
@@ -65,7 +69,7 @@ void AddCacheFamilies(const std::vector<CacheGauge>& caches, std::vector<MetricF
     problems.Add(labels, static_cast<double>(cache.problems));
   }
   for (FamilyBuilder* family :
-       {&objects, &synced, &staleness, &lists, &restarts, &errors, &events, &problems}) {
+       {&objects, &synced, &staleness, &lists, &restarts, &errors, &events, &problems, &unread}) {
     families.push_back(family->Build());
   }
 }

@@ -1,10 +1,9 @@
 #include "profile/cache_model.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@ namespace synergy {
 namespace {
 
 constexpr int kHalves = 4;
+constexpr Bytes kMostOfModel = JobProfile::kMostMemory;
 
 // Samples per second that storage delivers to a job that caches nothing.
 double SamplesFromStorage(const CacheModel& model) {
@@ -27,14 +27,32 @@ std::string Fault(const CacheModel& model) {
   if (model.data_set <= Bytes(0)) return "the data set has no size";
   if (model.storage_bandwidth <= Bytes(0)) return "the storage has no bandwidth";
   if (model.bytes_per_sample <= Bytes(0)) return "a sample has no bytes";
-  return "";
+  const std::string_view too_much = model.data_set > kMostOfModel ? "the data set"
+                                    : model.storage_bandwidth > kMostOfModel
+                                        ? "the storage's bandwidth"
+                                    : model.bytes_per_sample > kMostOfModel ? "a sample"
+                                                                            : "";
+  if (too_much.empty()) return "";
+  return fmt::format("{} is more than {}", too_much, ToQuantityText(kMostOfModel));
 }
 
 // JobProfile cannot see these: the limit of storage hides them.
 std::string Fault(const CpuPoint& point) {
-  if (std::isfinite(point.throughput) && point.throughput >= 0) return "";
-  return fmt::format("{} CPU: throughput {} is negative or not a number", ToQuantityText(point.cpu),
-                     point.throughput);
+  const std::string fault = JobProfile::FaultOf(point.throughput);
+  return fault.empty() ? "" : fmt::format("{} CPU: {}", ToQuantityText(point.cpu), fault);
+}
+
+// Nor these, once they are added up.
+std::string Fault(std::span<const Bytes> memories, Bytes process_memory) {
+  if (process_memory < Bytes(0) || process_memory > kMostOfModel)
+    return fmt::format("the process memory is negative or more than {}",
+                       ToQuantityText(kMostOfModel));
+  for (const Bytes memory : memories) {
+    if (memory < Bytes(0) || memory > kMostOfModel)
+      return fmt::format("{} memory is negative or more than {}", ToQuantityText(memory),
+                         ToQuantityText(kMostOfModel));
+  }
+  return "";
 }
 
 }  // namespace
@@ -49,12 +67,15 @@ double StorageLimit(const CacheModel& model, Bytes memory) {
 Bytes EnoughMemory(const CacheModel& model, double throughput) {
   const double from_storage = SamplesFromStorage(model);
   if (throughput <= from_storage) return Bytes(1);
-  const double hits = 1 - from_storage / throughput;
-  const double estimate = std::floor(hits * static_cast<double>(model.data_set.count()));
-  Bytes memory = std::clamp(Bytes(static_cast<int64_t>(estimate)), Bytes(1), model.data_set);
-  // What is enough by this calculation is to be enough by that of StorageLimit(), digit for digit.
-  while (memory < model.data_set && StorageLimit(model, memory) < throughput) memory += Bytes(1);
-  return memory;
+  // StorageLimit() never falls as the memory rises, so the least amount that is enough is enclosed,
+  // digit for digit.
+  Bytes too_little(0);
+  Bytes enough = model.data_set;
+  while (enough - too_little > Bytes(1)) {
+    const Bytes middle = too_little + Bytes((enough - too_little).count() / 2);
+    (StorageLimit(model, middle) >= throughput ? enough : too_little) = middle;
+  }
+  return enough;
 }
 
 std::vector<Bytes> MemoryGrid(const CacheModel& model, std::span<const CpuPoint> points) {
@@ -80,9 +101,17 @@ Result<JobProfile> CalculateProfile(Gpus gpus, std::span<const CpuPoint> points,
     if (std::string fault = Fault(point); !fault.empty())
       return Fail(ErrorCode::kInvalid, std::move(fault));
   }
+  if (std::string fault = Fault(memories, process_memory); !fault.empty())
+    return Fail(ErrorCode::kInvalid, std::move(fault));
   std::vector<Bytes> grid(memories.begin(), memories.end());
   if (grid.empty()) grid = MemoryGrid(model, points);
+  if (points.size() > JobProfile::kMaxCells / grid.size()) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{} CPU amounts and {} memory amounts: more than {} cells",
+                            points.size(), grid.size(), JobProfile::kMaxCells));
+  }
   std::vector<JobProfile::Point> cells;
+  cells.reserve(points.size() * grid.size());
   for (const CpuPoint& point : points) {
     for (const Bytes memory : grid) {
       cells.push_back({point.cpu, memory + process_memory,

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/rounding.h"
+
 namespace synergy {
 namespace {
 
@@ -26,7 +28,7 @@ constexpr double kContradicts = 3;
 
 }  // namespace
 
-MilliCpu FromCores(double cores) { return MilliCpu(std::llround(cores * 1000)); }
+MilliCpu FromCores(double cores) { return MilliCpu(ToNearest(cores * 1000)); }
 
 bool SameAmount(MilliCpu a, MilliCpu b) {
   const int64_t apart = std::abs((a - b).count());
@@ -74,7 +76,7 @@ void AddPoint(CurvePoints& points, const CurvePoint& seen) {
                                  std::max(seen.throughput, point.throughput)});
     if (point.bound != seen.bound) point.used = seen.used;  // another regime: the newer one holds
     point.used = point.used > 0 ? mean(point.used, seen.used) : seen.used;
-    point.cpu = MilliCpu(std::llround(
+    point.cpu = MilliCpu(ToNearest(
         mean(static_cast<double>(point.cpu.count()), static_cast<double>(seen.cpu.count()))));
     point.throughput = mean(point.throughput, seen.throughput);
     point.bound = seen.bound;

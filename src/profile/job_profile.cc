@@ -17,12 +17,15 @@ namespace {
 
 using Point = JobProfile::Point;
 
-// Beyond any machine, and far from where doubles and products get inexact.
-constexpr MilliCpu kMostCpu = Cores(1 << 24);
-constexpr Bytes kMostMemory = Bytes(int64_t{1} << 50);
+constexpr MilliCpu kMostCpu = JobProfile::kMostCpu;
+constexpr Bytes kMostMemory = JobProfile::kMostMemory;
 constexpr Gpus kMostGpus = Gpus(1 << 20);
 
+// Sentences about points that are slower with more: enough to see what is wrong.
+constexpr size_t kMostWarnings = 16;
+
 constexpr double kNotMeasured = -1;
+constexpr uint32_t kNoPoint = std::numeric_limits<uint32_t>::max();
 
 std::string Describe(const Point& point) {
   return fmt::format("{} CPU and {} memory", ToQuantityText(point.cpu),
@@ -35,19 +38,7 @@ std::string Fault(const Point& point) {
     return fmt::format("CPU must be above 0 and at most {}", ToQuantityText(kMostCpu));
   if (point.memory <= Bytes(0) || point.memory > kMostMemory)
     return fmt::format("memory must be above 0 and at most {}", ToQuantityText(kMostMemory));
-  if (!std::isfinite(point.throughput) || point.throughput < 0)
-    return fmt::format("throughput {} is negative or not a number", point.throughput);
-  return "";
-}
-
-// The fastest point with no more CPU and no more memory than `point`, if it is faster.
-std::optional<Point> FasterWithLess(const Point& point, const std::vector<Point>& points) {
-  std::optional<Point> fastest;
-  for (const Point& other : points) {
-    if (other.cpu > point.cpu || other.memory > point.memory) continue;
-    if (other.throughput > (fastest ? fastest->throughput : point.throughput)) fastest = other;
-  }
-  return fastest;
+  return JobProfile::FaultOf(point.throughput);
 }
 
 template <class Amount>
@@ -81,26 +72,43 @@ double BetweenThroughputs(double low, double high, double part) {
 }
 
 // The grid while it is filled: measured cells, then the range that they leave the others, then
-// every cell.
+// every cell. Each pass over the grid takes from its neighbours what they have seen, so that a
+// grid costs as much as it has cells, wherever the points lie.
 class GridBuilder {
  public:
-  GridBuilder(const std::vector<MilliCpu>& cpus, const std::vector<Bytes>& memories)
-      : cpus_(cpus), memories_(memories), measured_(cpus.size() * memories.size(), kNotMeasured) {}
+  // All outlive this. Place() comes first, then Fill().
+  GridBuilder(const std::vector<MilliCpu>& cpus, const std::vector<Bytes>& memories,
+              const std::vector<Point>& points)
+      : cpus_(cpus),
+        memories_(memories),
+        points_(points),
+        point_at_(cpus.size() * memories.size(), kNoPoint) {}
 
-  double& Measured(const Point& point) {
-    return measured_[At(IndexOf(cpus_, point.cpu), IndexOf(memories_, point.memory))];
+  // Puts each point into its cell; the first that comes to one that is taken, if any.
+  std::optional<size_t> Place() {
+    for (size_t i = 0; i < points_.size(); ++i) {
+      uint32_t& cell =
+          point_at_[At(IndexOf(cpus_, points_[i].cpu), IndexOf(memories_, points_[i].memory))];
+      if (cell != kNoPoint) return i;
+      cell = static_cast<uint32_t>(i);
+    }
+    return std::nullopt;
   }
 
-  std::vector<double> Fill(const std::vector<Point>& points) {
-    const std::vector<double> lower = Lower();
-    const std::vector<double> upper = Upper(lower);
-    std::vector<double> cells(measured_.size());
+  std::vector<double> Fill() {
+    fastest_ = Best(false, false, [](const Point& point) { return point.throughput; });
+    lower_.resize(point_at_.size());
+    for (size_t at = 0; at < lower_.size(); ++at)
+      lower_[at] = fastest_[at] == kNoPoint ? 0 : points_[fastest_[at]].throughput;
+    if (points_.size() == point_at_.size()) return lower_;
+    LookRound();
+    const std::vector<double> upper = Upper();
+    std::vector<double> cells(point_at_.size());
     for (size_t i = 0; i < cpus_.size(); ++i) {
       for (size_t j = 0; j < memories_.size(); ++j) {
         const size_t at = At(i, j);
-        double cell = lower[at];
-        if (measured_[at] == kNotMeasured)
-          cell = std::clamp(Estimate(i, j, lower, points), lower[at], upper[at]);
+        double cell = lower_[at];
+        if (point_at_[at] == kNoPoint) cell = std::clamp(Estimate(i, j), lower_[at], upper[at]);
         // Estimates differ in kind from cell to cell. `upper` never falls along the grid, so that
         // this stays within it too, and leaves measured cells alone.
         if (i > 0) cell = std::max(cell, cells[At(i - 1, j)]);
@@ -111,29 +119,75 @@ class GridBuilder {
     return cells;
   }
 
+  // Of a filled grid: the fastest point with no more CPU and no more memory, if it is faster.
+  const Point* FasterWithLess(const Point& point) const {
+    const Point& fastest =
+        points_[fastest_[At(IndexOf(cpus_, point.cpu), IndexOf(memories_, point.memory))]];
+    return fastest.throughput > point.throughput ? &fastest : nullptr;
+  }
+
  private:
+  using Points = std::vector<uint32_t>;  // per cell one of the points, or kNoPoint
+
   size_t At(size_t cpu, size_t memory) const { return cpu * memories_.size() + memory; }
 
-  // Per cell the largest that was measured with no more of either.
-  std::vector<double> Lower() const {
-    std::vector<double> lower(measured_.size());
-    for (size_t i = 0; i < cpus_.size(); ++i) {
-      for (size_t j = 0; j < memories_.size(); ++j) {
-        double least = std::max(measured_[At(i, j)], 0.0);
-        if (i > 0) least = std::max(least, lower[At(i - 1, j)]);
-        if (j > 0) least = std::max(least, lower[At(i, j - 1)]);
-        lower[At(i, j)] = least;
+  // Per cell the point with the most `worth` of those with no more CPU, or with no less, and with
+  // no more memory, or with no less; the first of equal ones.
+  template <class Worth>
+  Points Best(bool more_cpu, bool more_memory, Worth worth) const {
+    Points best = point_at_;
+    const auto take = [&](uint32_t& mine, uint32_t other) {
+      if (other == kNoPoint) return;
+      const double by = mine == kNoPoint ? 1 : worth(points_[other]) - worth(points_[mine]);
+      if (by > 0 || (by == 0 && other < mine)) mine = other;
+    };
+    const size_t rows = cpus_.size();
+    const size_t columns = memories_.size();
+    for (size_t step = 0; step < rows; ++step) {
+      const size_t i = more_cpu ? rows - 1 - step : step;
+      for (size_t along = 0; along < columns; ++along) {
+        const size_t j = more_memory ? columns - 1 - along : along;
+        uint32_t& mine = best[At(i, j)];
+        if (step > 0) take(mine, best[At(more_cpu ? i + 1 : i - 1, j)]);
+        if (along > 0) take(mine, best[At(i, more_memory ? j + 1 : j - 1)]);
       }
     }
-    return lower;
+    return best;
+  }
+
+  // Per cell the nearest measured one, itself among them, in each of the four directions; and, of
+  // the points in each of the four quarters, the one from which most is left in proportion.
+  void LookRound() {
+    const size_t size = point_at_.size();
+    for (Points* const side : {&less_cpu_, &more_cpu_, &less_memory_, &more_memory_})
+      side->assign(size, kNoPoint);
+    const auto look = [this](Points& side, size_t at, bool has_next, size_t next) {
+      side[at] = point_at_[at] != kNoPoint ? static_cast<uint32_t>(at)
+                 : has_next                ? side[next]
+                                           : kNoPoint;
+    };
+    const size_t rows = cpus_.size();
+    const size_t columns = memories_.size();
+    for (size_t at = 0; at < size; ++at) {
+      look(less_cpu_, at, at >= columns, at - columns);
+      look(less_memory_, at, at % columns != 0, at - 1);
+      const size_t back = size - 1 - at;
+      look(more_cpu_, back, back / columns + 1 < rows, back + columns);
+      look(more_memory_, back, back % columns + 1 < columns, back + 1);
+    }
+    const auto cores = [](const Point& point) { return static_cast<double>(point.cpu.count()); };
+    const auto bytes = [](const Point& point) { return static_cast<double>(point.memory.count()); };
+    by_cpu_ = Best(true, false, [&](const Point& p) { return p.throughput / cores(p); });
+    by_memory_ = Best(false, true, [&](const Point& p) { return p.throughput / bytes(p); });
+    by_both_ = Best(true, true, [&](const Point& p) { return p.throughput / cores(p) / bytes(p); });
   }
 
   // Per cell the smallest that holds for a measured cell with no less of either.
-  std::vector<double> Upper(const std::vector<double>& lower) const {
-    std::vector<double> upper(measured_.size());
+  std::vector<double> Upper() const {
+    std::vector<double> upper(point_at_.size());
     for (size_t i = cpus_.size(); i-- > 0;) {
       for (size_t j = memories_.size(); j-- > 0;) {
-        double most = measured_[At(i, j)] == kNotMeasured ? lower.back() : lower[At(i, j)];
+        double most = point_at_[At(i, j)] == kNoPoint ? lower_.back() : lower_[At(i, j)];
         if (i + 1 < cpus_.size()) most = std::min(most, upper[At(i + 1, j)]);
         if (j + 1 < memories_.size()) most = std::min(most, upper[At(i, j + 1)]);
         upper[At(i, j)] = most;
@@ -142,38 +196,35 @@ class GridBuilder {
     return upper;
   }
 
-  double Estimate(size_t cpu, size_t memory, const std::vector<double>& lower,
-                  const std::vector<Point>& points) const {
-    const std::optional<double> by_cpu =
-        Between(cpus_, cpu, [&](size_t i) { return At(i, memory); }, lower, BetweenThroughputs);
-    const std::optional<double> by_memory =
-        Between(memories_, memory, [&](size_t j) { return At(cpu, j); }, lower, BetweenTimes);
+  double Estimate(size_t cpu, size_t memory) const {
+    const size_t at = At(cpu, memory);
+    const size_t columns = memories_.size();
+    std::optional<double> by_cpu;
+    if (less_cpu_[at] != kNoPoint && more_cpu_[at] != kNoPoint) {
+      const MilliCpu below = cpus_[less_cpu_[at] / columns];
+      const MilliCpu above = cpus_[more_cpu_[at] / columns];
+      by_cpu = BetweenThroughputs(lower_[less_cpu_[at]], lower_[more_cpu_[at]],
+                                  Part(cpus_[cpu] - below, above - below));
+    }
+    std::optional<double> by_memory;
+    if (less_memory_[at] != kNoPoint && more_memory_[at] != kNoPoint) {
+      const Bytes below = memories_[less_memory_[at] % columns];
+      const Bytes above = memories_[more_memory_[at] % columns];
+      by_memory = BetweenTimes(lower_[less_memory_[at]], lower_[more_memory_[at]],
+                               Part(memories_[memory] - below, above - below));
+    }
     if (by_cpu && by_memory) return (*by_cpu + *by_memory) / 2;
     if (by_cpu) return *by_cpu;
     if (by_memory) return *by_memory;
-    return InProportion(cpus_[cpu], memories_[memory], points);
-  }
-
-  // From the nearest measured cells of one row or column on both sides of `index`.
-  template <class Amount, class CellOf, class Interpolate>
-  std::optional<double> Between(const std::vector<Amount>& amounts, size_t index, CellOf cell_of,
-                                const std::vector<double>& lower, Interpolate interpolate) const {
-    size_t below = index;
-    while (measured_[cell_of(below)] == kNotMeasured) {
-      if (below-- == 0) return std::nullopt;
-    }
-    size_t above = index;
-    while (measured_[cell_of(above)] == kNotMeasured) {
-      if (++above == amounts.size()) return std::nullopt;
-    }
-    return interpolate(lower[cell_of(below)], lower[cell_of(above)],
-                       Part(amounts[index] - amounts[below], amounts[above] - amounts[below]));
+    return InProportion(at, cpus_[cpu], memories_[memory]);
   }
 
   // The best that follows from one point by taking away in proportion.
-  static double InProportion(MilliCpu cpu, Bytes memory, const std::vector<Point>& points) {
+  double InProportion(size_t at, MilliCpu cpu, Bytes memory) const {
     double best = 0;
-    for (const Point& point : points) {
+    for (const Points* const quarter : {&fastest_, &by_cpu_, &by_memory_, &by_both_}) {
+      if ((*quarter)[at] == kNoPoint) continue;
+      const Point& point = points_[(*quarter)[at]];
       best = std::max(best, point.throughput * std::min(1.0, Part(cpu, point.cpu)) *
                                 std::min(1.0, Part(memory, point.memory)));
     }
@@ -182,7 +233,12 @@ class GridBuilder {
 
   const std::vector<MilliCpu>& cpus_;
   const std::vector<Bytes>& memories_;
-  std::vector<double> measured_;
+  const std::vector<Point>& points_;
+  Points point_at_;  // measured there
+  Points fastest_;   // with no more of either
+  std::vector<double> lower_;
+  Points less_cpu_, more_cpu_, less_memory_, more_memory_;  // cells
+  Points by_cpu_, by_memory_, by_both_;                     // with more of those
 };
 
 // Where an amount lies among ascending ones.
@@ -196,9 +252,8 @@ template <class Amount>
 Position Locate(const std::vector<Amount>& amounts, Amount amount) {
   if (amount >= amounts.back()) return {amounts.size() - 1, 0, 1};
   if (amount < amounts.front()) return {0, 0, std::max(0.0, Part(amount, amounts.front()))};
-  // Few amounts: a scan beats a search.
-  size_t below = 0;
-  while (amounts[below + 1] <= amount) ++below;
+  const auto above = std::upper_bound(amounts.begin(), amounts.end(), amount);
+  const auto below = static_cast<size_t>(above - amounts.begin()) - 1;
   return {below, Part(amount - amounts[below], amounts[below + 1] - amounts[below]), 1};
 }
 
@@ -225,21 +280,20 @@ Result<JobProfile> JobProfile::Create(Gpus gpus, std::vector<Point> points) {
     return fail(fmt::format("{} CPU amounts and {} memory amounts: more than {} cells",
                             profile.cpus_.size(), profile.memories_.size(), kMaxCells));
   }
-  GridBuilder builder(profile.cpus_, profile.memories_);
-  for (size_t i = 0; i < points.size(); ++i) {
-    double& cell = builder.Measured(points[i]);
-    if (cell != kNotMeasured)
-      return fail(fmt::format("point {} ({}): occurs twice", i + 1, Describe(points[i])));
-    cell = points[i].throughput;
-  }
+  GridBuilder builder(profile.cpus_, profile.memories_, points);
+  if (const std::optional<size_t> twice = builder.Place())
+    return fail(fmt::format("point {} ({}): occurs twice", *twice + 1, Describe(points[*twice])));
+  profile.cells_ = builder.Fill();
+  size_t slower = 0;
   for (const Point& point : points) {
-    if (const auto faster = FasterWithLess(point, points)) {
-      profile.warnings_.push_back(
-          fmt::format("{}: throughput {} is less than {} with {}, which is used here too",
-                      Describe(point), point.throughput, faster->throughput, Describe(*faster)));
-    }
+    const Point* const faster = builder.FasterWithLess(point);
+    if (faster == nullptr || ++slower > kMostWarnings) continue;
+    profile.warnings_.push_back(
+        fmt::format("{}: throughput {} is less than {} with {}, which is used here too",
+                    Describe(point), point.throughput, faster->throughput, Describe(*faster)));
   }
-  profile.cells_ = builder.Fill(points);
+  if (slower > kMostWarnings)
+    profile.warnings_.push_back(fmt::format("and {} more", slower - kMostWarnings));
   if (profile.Best() <= 0) return fail("no point has a throughput above 0");
   return profile;
 }
@@ -298,18 +352,27 @@ Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus) {
                             ToQuantityText(one_gpu.cpus().back()),
                             ToQuantityText(one_gpu.memories().back())));
   }
-  std::vector<Point> points;
-  for (size_t i = 0; i < one_gpu.cpus().size(); ++i) {
-    for (size_t j = 0; j < one_gpu.memories().size(); ++j) {
-      points.push_back({one_gpu.cpus()[i] * gpus.count(), one_gpu.memories()[j] * gpus.count(),
-                        one_gpu.Cell(i, j)});
-    }
+  if (gpus <= Gpus(0) || gpus > kMostGpus) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{} GPUs: must be 1 to {}", gpus.count(), kMostGpus.count()));
   }
-  Result<JobProfile> scaled = JobProfile::Create(gpus, std::move(points));
-  if (!scaled) return scaled;
-  *scaled = scaled->WithSpread(one_gpu.spread());
-  if (!one_gpu.process_memory()) return scaled;
-  return scaled->WithProcessMemory(*one_gpu.process_memory() * gpus.count());
+  JobProfile scaled = one_gpu;
+  scaled.gpus_ = gpus;
+  for (MilliCpu& cpu : scaled.cpus_) cpu = cpu * gpus.count();
+  for (Bytes& memory : scaled.memories_) memory = memory * gpus.count();
+  if (scaled.process_memory_) scaled.process_memory_ = *scaled.process_memory_ * gpus.count();
+  // They name the points of one GPU.
+  scaled.warnings_.clear();
+  return scaled;
+}
+
+std::string JobProfile::FaultOf(double throughput) {
+  if (!std::isfinite(throughput) || throughput < 0)
+    return fmt::format("throughput {} is negative or not a number", throughput);
+  if (throughput > kMostThroughput || (throughput > 0 && throughput < 1 / kMostThroughput))
+    return fmt::format("throughput {}: must be 0 or from {} to {}", throughput, 1 / kMostThroughput,
+                       kMostThroughput);
+  return "";
 }
 
 std::shared_ptr<const JobProfile> ForGpus(std::shared_ptr<const JobProfile> profile, Gpus gpus) {

@@ -35,6 +35,11 @@ class JobProfile {
 
   // Cells that a grid may have.
   static constexpr size_t kMaxCells = 1 << 14;
+  // Beyond any machine, and far from where doubles and products get inexact. Throughputs are 0, or
+  // within that of 1 either way: of ratios and sums of such none is infinite.
+  static constexpr MilliCpu kMostCpu = Cores(1 << 24);
+  static constexpr Bytes kMostMemory = Bytes(int64_t{1} << 50);
+  static constexpr double kMostThroughput = 1e18;
 
   // Points may lie anywhere and in any order; the grid has every CPU amount and every memory amount
   // that occurs in them. A cell that was not measured is interpolated along its row and its column
@@ -44,9 +49,14 @@ class JobProfile {
   // more CPU and no more memory, the faster figure holds for both and warnings() names the two.
   //
   // kInvalid, with the point named: no GPU, no points, amounts that are not above zero or absurdly
-  // large, a throughput that is negative or not a finite number, the same amounts twice, no point
-  // above zero, more than kMaxCells.
+  // large, a throughput that is negative, absurdly large or small or not a number, the same amounts
+  // twice, no point above zero, more than kMaxCells.
+  //
+  // Takes n log n for n points and cells.
   static Result<JobProfile> Create(Gpus gpus, std::vector<Point> points);
+
+  // What is wrong with a throughput; empty when nothing is.
+  static std::string FaultOf(double throughput);
 
   Gpus gpus() const { return gpus_; }
 
@@ -88,10 +98,12 @@ class JobProfile {
   // The same profile with that said.
   JobProfile WithSpread(const SpreadCost& spread) const;
 
-  // What was doubtful about the points, in words; empty as a rule.
+  // What was doubtful about the points, in words, the first few; empty as a rule.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
+  friend Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus);
+
   JobProfile() = default;
 
   Gpus gpus_;

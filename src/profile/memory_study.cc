@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/rounding.h"
+
 namespace synergy {
 namespace {
 
@@ -19,10 +21,12 @@ constexpr double kWaitsForStorage = 0.7;
 constexpr double kHardlyReads = 1 << 20;
 // By how much what is missed may differ from what the model says, as a part of what is read.
 constexpr double kFitsModel = 0.1;
+// What a log says of epochs may be anything: beyond that no profile can be made of it.
+constexpr Bytes kMostLearnt = JobProfile::kMostMemory;
 
 double SecondsBetween(WallTime from, WallTime to) { return Seconds(to - from).count(); }
 
-Bytes ToBytes(double bytes) { return Bytes(std::llround(bytes)); }
+Bytes ToBytes(double bytes) { return Bytes(std::min(ToNearest(bytes), kMostLearnt.count())); }
 
 bool CountsAnew(const MemoryStudy::Mark& last, const PodProgress& progress) {
   const MemoryUse& use = *progress.memory;

@@ -7,6 +7,8 @@
 #include <limits>
 #include <string>
 
+#include "core/rounding.h"
+
 namespace synergy {
 namespace {
 
@@ -77,7 +79,7 @@ std::optional<int64_t> ReadCount(std::string_view text) {
   // More than any training does; sums of many fit an int64_t.
   constexpr double kMost = 1e12;
   if (!number || *number < 0 || *number * multiplier > kMost) return std::nullopt;
-  return static_cast<int64_t>(std::llround(*number * multiplier));
+  return ToNearest(*number * multiplier);
 }
 
 std::optional<Duration> ReadElapsed(std::string_view text) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "wire/json_words.h"
 #include "wire/object_readers.h"
 
@@ -28,12 +30,16 @@ std::optional<Operator> ParseOperator(std::string_view text) {
   return it->second;
 }
 
-Requirement ReadRequirement(FieldReader& fields, Value expression) {
+// Of a selector, and of pods whose eviction is under way: each pre-emption goes through all of
+// them.
+constexpr size_t kMostOfBudget = 1000;
+
+Requirement ReadRequirement(FieldReader& fields, Value expression, size_t& asked) {
   expression = fields.Object(expression);
   Requirement requirement;
   requirement.key = ReadText(fields, expression["key"]);
   fields.Array(expression["values"]).ForEachElement([&](Value value) {
-    requirement.values.push_back(ReadText(fields, value));
+    if (++asked <= kMostOfBudget) requirement.values.push_back(ReadText(fields, value));
   });
   const size_t findings_before = fields.count();
   const Value op = expression["operator"];
@@ -64,9 +70,14 @@ LabelSelector ReadSelector(FieldReader& fields, Value selector) {
   for (const auto& [key, value] : ReadLabels(fields, object["matchLabels"])) {
     read.requirements.push_back(Requirement{key, Operator::kIn, {value}});
   }
+  size_t asked = 0;
   fields.Array(object["matchExpressions"]).ForEachElement([&](Value expression) {
-    read.requirements.push_back(ReadRequirement(fields, expression));
+    if (++asked <= kMostOfBudget)
+      read.requirements.push_back(ReadRequirement(fields, expression, asked));
   });
+  if (asked > kMostOfBudget)
+    fields.TooMuch(
+        fmt::format("more than {} expressions and values in its selector", kMostOfBudget));
   if (object.missing() || fields.count() > findings_before) read.requirements = {Nothing()};
   return read;
 }
@@ -85,7 +96,7 @@ DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object) {
   budget.disruptions_allowed =
       fields.Integer(status["disruptionsAllowed"], 0, std::numeric_limits<int32_t>::max());
   fields.Object(status["disruptedPods"]).ForEachMember([&](std::string_view name, Value) {
-    budget.disrupted_pods.emplace_back(name);
+    if (budget.disrupted_pods.size() < kMostOfBudget) budget.disrupted_pods.emplace_back(name);
   });
   return budget;
 }

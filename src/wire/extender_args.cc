@@ -136,10 +136,7 @@ class ArgsReader {
     return c == '[' || c == '"' || c == '-' || (c >= '0' && c <= '9') || c == 't' || c == 'f' ||
            c == 'n';
   }
-  std::string NotJson() const {
-    return fmt::format("not JSON, or nested deeper than {} levels, at byte {}", Scanner::kDeepest,
-                       scanner_.position());
-  }
+  std::string NotJson() const { return fmt::format("not JSON at byte {}", scanner_.position()); }
   bool Broken() { return Wrong(NotJson()); }
   bool Wrong(std::string what) {
     if (problem_.empty()) problem_ = std::move(what);

@@ -3,8 +3,8 @@
 // The messages between kube-scheduler and its extender (k8s.io/kube-scheduler/extender/v1): Go
 // field names, no JSON tags.
 //
-// Threading: pure. Input: text of any size; nesting deeper than 64 levels is refused. The views in
-// what is read point into the body (or into the message itself), which has to outlive them.
+// Threading: pure. Input: text of any size, nested however deep. The views in what is read point
+// into the body (or into the message itself), which has to outlive them.
 
 #include <cstdint>
 #include <span>

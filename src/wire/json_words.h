@@ -19,6 +19,7 @@ using json::Document;
 using json::FieldReader;
 using json::JsonPatch;
 using json::Quoted;
+using json::ReadRules;
 using json::Scanner;
 using json::Value;
 using json::Writer;

@@ -2,6 +2,8 @@
 #include <memory>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "wire/json_words.h"
 #include "wire/object_readers.h"
 
@@ -10,10 +12,15 @@ namespace synergy::wire {
 std::string ReadText(FieldReader& fields, Value value) { return std::string(fields.Text(value)); }
 
 Labels ReadLabels(FieldReader& fields, Value object) {
+  constexpr size_t kMostLabels = 1000;
   // The last of equal keys counts.
   std::map<std::string_view, std::string_view> by_key;
   fields.Object(object).ForEachMember(
       [&](std::string_view key, Value value) { by_key[key] = fields.Text(value); });
+  if (by_key.size() > kMostLabels) {
+    fields.TooMuch(fmt::format("more than {} labels", kMostLabels));
+    return {};
+  }
   return Labels(by_key.begin(), by_key.end());
 }
 

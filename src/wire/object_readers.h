@@ -23,6 +23,9 @@
 namespace synergy::wire {
 
 Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules& rules);
+// Of a pod that is not read: what it takes from which node, and no more. Nothing of it is changed,
+// it is of no gang, and no place is sought for it.
+Pod AccountedOnly(Pod pod);
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object);
 ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object);
@@ -41,8 +44,10 @@ Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse 
 std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata, Value spec,
                                              Value status, PodUse use, const ClaimRules* claims,
                                              std::string_view gpu_resource);
+// `placed_by_us`: where it may go is of use, and why it waits.
 std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, Value spec,
-                                           Value status, const ClaimRules* claims);
+                                           Value status, const ClaimRules* claims,
+                                           bool placed_by_us);
 // Whether Synergy manages the pod (cluster/claims.h).
 bool IsManaged(const Pod& pod, Value spec, const ClaimRules& rules);
 // When Synergy wrote the annotation, as the API server has noted it; none where others did, or

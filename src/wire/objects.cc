@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "json/list_reader.h"
 #include "wire/json_words.h"
 #include "wire/kueue_readers.h"
 #include "wire/namespace_limits.h"
@@ -14,8 +15,8 @@
 namespace synergy::wire {
 namespace {
 
-Result<Document> ParseObject(std::string_view text) {
-  Result<Document> document = Document::Parse(text);
+Result<Document> ParseObject(std::string_view text, const ReadRules& rules = {}) {
+  Result<Document> document = Document::Parse(text, rules);
   if (document && !document->root().IsObject()) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("must be an object, not {}", document->root().DescribeKind()));
@@ -39,6 +40,27 @@ auto ReadSingle(std::string_view text, Read read)
   return object;
 }
 
+// Of managedFields who wrote which annotation. An object that a person means has a few thousand
+// values; of one with more a pod's amounts are read, and whose it is.
+constexpr ReadRules::OnlyMember kOnly[] = {{"fieldsV1", "f:metadata"},
+                                           {"f:metadata", "f:annotations"}};
+constexpr std::string_view kVital[] = {"object",
+                                       "metadata",
+                                       "spec",
+                                       "status",
+                                       "containers",
+                                       "initContainers",
+                                       "resources",
+                                       "requests",
+                                       "overhead",
+                                       "allocatedResources",
+                                       "containerStatuses",
+                                       "initContainerStatuses"};
+constexpr ReadRules kRules{.only = kOnly,
+                           .most_values = size_t{1} << 16,
+                           .vital = kVital,
+                           .most_vital_values = size_t{1} << 20};
+
 // An object that the API server says it has, so it must be possible to tell it from others.
 void CheckIdentity(FieldReader& fields, Value object, bool needs_uid) {
   const Value metadata = object["metadata"];
@@ -48,7 +70,7 @@ void CheckIdentity(FieldReader& fields, Value object, bool needs_uid) {
   if (needs_uid && metadata["uid"].absent()) fields.ReportMissing(metadata, "uid");
 }
 
-// "pod default/train-1: ", before what is wrong with it.
+// "pod default/train-1"
 std::string Describe(std::string_view kind, Value object) {
   const Value metadata = object["metadata"];
   const std::string_view name_space = metadata["namespace"].text();
@@ -58,17 +80,17 @@ std::string Describe(std::string_view kind, Value object) {
   if (!name_space.empty()) text += '/';
   const std::string_view name = metadata["name"].text();
   text += name.empty() ? "without a name" : name;
-  return text + ": ";
+  return text;
 }
 
 void MoveFindings(std::vector<std::string>& problems, const FieldReader& fields,
                   std::string_view kind, Value object) {
   for (const std::string& finding : fields.findings()) {
-    problems.push_back(Describe(kind, object) + finding);
+    problems.push_back(fmt::format("{}: {}", Describe(kind, object), finding));
   }
   if (fields.count() > fields.findings().size()) {
-    problems.push_back(Describe(kind, object) +
-                       fmt::format("and {} more", fields.count() - fields.findings().size()));
+    problems.push_back(fmt::format("{}: and {} more", Describe(kind, object),
+                                   fields.count() - fields.findings().size()));
   }
 }
 
@@ -203,14 +225,26 @@ struct Kind<TrainJobSet> {
   }
 };
 
-// An object in a list or an event, whatever is wrong with it.
+// An object in a list or an event, whatever is wrong with it, and what of it was too much to read.
 template <class T>
-T ReadOneOf(std::vector<std::string>& problems, Value object, const PodRules& rules) {
+struct ReadObject {
+  T object;
+  std::string too_much;
+};
+
+template <class T>
+ReadObject<T> ReadOneOf(std::vector<std::string>& problems, Value object, bool cut,
+                        const PodRules& rules) {
   FieldReader fields(object);
   CheckIdentity(fields, object, !std::is_same_v<T, Node>);
-  T result = Kind<T>::Read(fields, object, rules);
-  if (!fields.ok()) MoveFindings(problems, fields, Kind<T>::kName, object);
-  return result;
+  ReadObject<T> read{Kind<T>::Read(fields, object, rules), fields.too_much()};
+  if (cut) read.too_much = fmt::format("more than {} values", kRules.most_values);
+  // What is left of one that was cut is not what its author wrote.
+  if (read.too_much.empty() && !fields.ok()) MoveFindings(problems, fields, Kind<T>::kName, object);
+  if constexpr (std::is_same_v<T, Pod>) {
+    if (!read.too_much.empty()) read.object = AccountedOnly(std::move(read.object));
+  }
+  return read;
 }
 
 template <class T>
@@ -242,38 +276,45 @@ Result<Node> ObjectReader::ReadNode(std::string_view text) const {
 }
 
 template <class T>
-Result<ListPage<T>> ObjectReader::ReadList(std::string_view text) const {
-  const Result<Document> document = ParseObject(text);
+Result<ListPage<T>> ObjectReader::ReadList(std::string text) const {
+  ListPage<T> page;
+  size_t index = 0;
+  const auto add = [&](Value item, bool cut) {
+    const size_t at = index++;
+    if (!item.IsObject()) {
+      page.problems.push_back(
+          fmt::format("items[{}]: must be an object, not {}", at, item.DescribeKind()));
+      return;
+    }
+    ReadObject<T> read = ReadOneOf<T>(page.problems, item, cut, rules_);
+    if (read.too_much.empty()) {
+      page.items.push_back(std::move(read.object));
+    } else {
+      page.unread.push_back(
+          {std::move(read.object), Describe(Kind<T>::kName, item), std::move(read.too_much)});
+    }
+  };
+  const Result<Document> document = json::ListReader::Read(std::move(text), "items", kRules, add);
   if (!document) return Fail(document.error());
   const Value root = document->root();
+  if (!root.IsObject()) {
+    return Fail(ErrorCode::kInvalid, fmt::format("must be an object, not {}", root.DescribeKind()));
+  }
   if (const std::optional<Status> status = ReadStatusObject(root)) return Fail(ToError(*status));
 
   FieldReader fields(root);
-  ListPage<T> page;
   const Value metadata = fields.Object(root["metadata"]);
   page.resource_version = ReadText(fields, metadata["resourceVersion"]);
   page.continue_token = ReadText(fields, metadata["continue"]);
-  const Value items = fields.Array(root["items"]);
+  fields.Array(root["items"]);
   if (!fields.ok()) return Fail(ErrorCode::kInvalid, fields.findings().front());
-
-  size_t count = 0;
-  items.ForEachElement([&count](Value) { ++count; });
-  page.items.reserve(count);
-  items.ForEachElement([&](Value item) {
-    if (item.IsObject()) {
-      page.items.push_back(ReadOneOf<T>(page.problems, item, rules_));
-    } else {
-      page.problems.push_back(
-          fmt::format("{}: must be an object, not {}", root.PathTo(item), item.DescribeKind()));
-    }
-  });
   return page;
 }
 
 template <class T>
 Result<WatchEvent<T>> ObjectReader::ReadWatchEvent(std::string_view text) const {
   using Type = typename WatchEvent<T>::Type;
-  const Result<Document> document = ParseObject(text);
+  const Result<Document> document = ParseObject(text, kRules);
   if (!document) return Fail(document.error());
   const Value root = document->root();
   FieldReader fields(root);
@@ -297,28 +338,32 @@ Result<WatchEvent<T>> ObjectReader::ReadWatchEvent(std::string_view text) const 
   FieldReader versions(object);
   event.resource_version = versions.NumberInText(object["metadata"]["resourceVersion"]);
   MoveFindings(event.problems, versions, Kind<T>::kName, object);
-  if (event.type != Type::kBookmark) event.object = ReadOneOf<T>(event.problems, object, rules_);
+  if (event.type == Type::kBookmark) return event;
+  ReadObject<T> read = ReadOneOf<T>(event.problems, object, document->cut(), rules_);
+  event.object = std::move(read.object);
+  event.name = Describe(Kind<T>::kName, object);
+  event.why_unread = std::move(read.too_much);
   return event;
 }
 
-template Result<ListPage<Pod>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<Node>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<DisruptionBudget>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<ResizeStatus>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<AgentPod>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<Namespace>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<LimitRange>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<ResourceQuota>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<ProfileObject>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<EventAboutPod>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<RoundPolicy>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<Workload>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<ClusterQueue>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<LocalQueue>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<QueuePart>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<QueuedPod>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<QueuedJob>> ObjectReader::ReadList(std::string_view) const;
-template Result<ListPage<TrainJobSet>> ObjectReader::ReadList(std::string_view) const;
+template Result<ListPage<Pod>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<Node>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<DisruptionBudget>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<ResizeStatus>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<AgentPod>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<Namespace>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<LimitRange>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<ResourceQuota>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<ProfileObject>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<EventAboutPod>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<RoundPolicy>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<Workload>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<ClusterQueue>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<LocalQueue>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<QueuePart>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<QueuedPod>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<QueuedJob>> ObjectReader::ReadList(std::string) const;
+template Result<ListPage<TrainJobSet>> ObjectReader::ReadList(std::string) const;
 
 template Result<WatchEvent<Pod>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<Node>> ObjectReader::ReadWatchEvent(std::string_view) const;

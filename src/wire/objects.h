@@ -2,8 +2,9 @@
 
 // Kubernetes API objects as JSON text -> the cluster folder's values, and back where we write some.
 //
-// Threading: an ObjectReader is immutable; every function may be called from any thread. Input is
-// bounded: text nested deeper than 64 levels is refused. Fields are read as kube-scheduler reads
+// Threading: an ObjectReader is immutable; every function may be called from any thread. What is
+// nested deeper than 64 levels is passed over. Lists are read object by object, and no more of an
+// object than it may need (UnreadObject). Fields are read as kube-scheduler reads
 // them (docs/accounting.md), with two exceptions. A quantity that an int64 cannot hold is saturated
 // where Kubernetes wraps, and a pod's amounts are cut to 2^55 and a node's to 2^60, so that sums
 // stay in range. A pod's demand below its requests is raised to them.
@@ -26,9 +27,19 @@
 
 namespace synergy::wire {
 
+// One with more in it than anybody means: so much is not read, whoever wrote it. What could be told
+// of it all the same is its identity, and of a Pod what it takes from which node.
+template <class T>
+struct UnreadObject {
+  T object;
+  std::string name;  // "pod default/train-1"
+  std::string why;
+};
+
 template <class T>
 struct ListPage {
   std::vector<T> items;
+  std::vector<UnreadObject<T>> unread;
   std::string resource_version;
   std::string continue_token;  // empty on the last page
   // What could not be read, with the object and the path. It counts as 0, or as absent; a pod
@@ -45,6 +56,8 @@ struct WatchEvent {
   uint64_t resource_version = 0;  // of the object; all that a bookmark has
   Error error;                    // kError: what the server says (kGone: list again)
   std::vector<std::string> problems;
+  std::string name;        // of the object: "pod default/train-1"
+  std::string why_unread;  // the object is an UnreadObject's; empty: it was read
 };
 
 // What a pod's requests are read for.
@@ -78,7 +91,7 @@ class ObjectReader {
   // of kueue.h, a QueuedJob, a TrainJobSet, a RoundPolicy, or, in lists, an EventAboutPod. Fails
   // only when the text is no list: with the reason that a metav1.Status gives, where it is one.
   template <class T>
-  Result<ListPage<T>> ReadList(std::string_view text) const;
+  Result<ListPage<T>> ReadList(std::string text) const;
   // One line of a watch.
   template <class T>
   Result<WatchEvent<T>> ReadWatchEvent(std::string_view text) const;

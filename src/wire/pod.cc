@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "cluster/annotations.h"
+#include "cluster/node_selection.h"
 #include "wire/amounts.h"
 #include "wire/json_words.h"
 #include "wire/object_readers.h"
@@ -44,10 +47,14 @@ constexpr std::string_view kBadDemand =
     "the annotation synergy.io/demand is ignored: it is not of the form "
     R"({"cpu": "4", "memory": "8Gi"})";
 
+// What the webhook writes at most (SetWarnings()); whoever writes more there is not told all of it.
+constexpr size_t kMostLines = 16;
+constexpr size_t kMostOfLines = 2048;
+
 std::vector<std::string> ReadLines(FieldReader& fields, Value annotation) {
   std::vector<std::string> lines;
-  std::string_view text = fields.Text(annotation);
-  while (!text.empty()) {
+  std::string_view text = fields.Text(annotation).substr(0, kMostOfLines);
+  while (!text.empty() && lines.size() < kMostLines) {
     const size_t end = text.find('\n');
     lines.emplace_back(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
@@ -101,6 +108,12 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   pod.gpu_product =
       checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
   if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
+  pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
+  // Of others only what they take from their nodes, and whose they are, is of use.
+  const bool placed_by_us = use == PodUse::kIncoming || pod.UsesGpus() || pod.gang != nullptr;
+  if (pod.node.empty())
+    pod.waiting = ReadWaiting(checked, metadata, spec, status, claims, placed_by_us);
+  if (!placed_by_us) return pod;
   // What is never changed has no use for more.
   pod.warnings = ReadLines(checked, annotations[annotations::kWarnings]);
   if (pod.fungible || !by_kueue) {
@@ -108,9 +121,31 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
     if (!pod.demand && !annotations[annotations::kDemand].absent())
       pod.warnings.emplace_back(kBadDemand);
   }
-  pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
-  if (pod.node.empty()) pod.waiting = ReadWaiting(checked, metadata, spec, status, claims);
   return pod;
+}
+
+Pod AccountedOnly(Pod pod) {
+  Pod accounted;
+  accounted.uid = std::move(pod.uid);
+  accounted.resource_version = pod.resource_version;
+  accounted.pod_namespace = std::move(pod.pod_namespace);
+  accounted.name = std::move(pod.name);
+  accounted.node = std::move(pod.node);
+  accounted.requests = std::move(pod.requests);
+  accounted.priority = pod.priority;
+  accounted.terminal = pod.terminal;
+  accounted.succeeded = pod.succeeded;
+  accounted.deleting = pod.deleting;
+  if (pod.waiting) {
+    // What it asks of nodes is not known, so that no place is sought for it.
+    accounted.gated = true;
+    auto waiting = std::make_shared<Waiting>();
+    waiting->scheduler = pod.waiting->scheduler;
+    waiting->nominated_node = pod.waiting->nominated_node;
+    waiting->selection = std::make_shared<const NodeSelection>();
+    accounted.waiting = std::move(waiting);
+  }
+  return accounted;
 }
 
 }  // namespace synergy::wire

@@ -77,9 +77,11 @@ bool IsOfTheSystem(std::string_view path) {
 
 std::vector<std::string> ReadStorage(FieldReader& fields, Value volumes,
                                      const std::string& pod_namespace) {
+  constexpr size_t kMostStorage = 1000;
   std::vector<std::string> storage;
   fields.Array(volumes).ForEachElement([&](Value volume) {
     volume = fields.Object(volume);
+    if (storage.size() >= kMostStorage) return fields.TooMuch("more than 1000 volumes of data");
     const std::string_view claim =
         fields.Text(fields.Object(volume["persistentVolumeClaim"])["claimName"]);
     const std::string_view path = fields.Text(fields.Object(volume["hostPath"])["path"]);

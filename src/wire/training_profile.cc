@@ -25,6 +25,9 @@ namespace {
 // from wrapping before.
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostCount = std::numeric_limits<int32_t>::max();
+// As the CustomResourceDefinition has it, which a review does not go through.
+constexpr size_t kMostPoints = 1024;
+constexpr size_t kMostMemories = 64;
 
 // The label by which we know those that we have made.
 constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
@@ -43,6 +46,19 @@ std::optional<double> ReadNumber(FieldReader& fields, Value value) {
     return std::nullopt;
   }
   return number;
+}
+
+// Calls visit(element) for each of the array's, or reports that there are too many. How many.
+template <class Visit>
+size_t ForEachOf(FieldReader& fields, Value array, size_t most, Visit visit) {
+  size_t count = 0;
+  array.ForEachElement([&](Value) { ++count; });
+  if (count > most) {
+    fields.Report(array, fmt::format("has {} elements: at most {} are read", count, most));
+  } else {
+    array.ForEachElement(visit);
+  }
+  return count;
 }
 
 class SpecReader {
@@ -161,7 +177,7 @@ class SpecReader {
     cached.model.data_set = ReadBytes(spec_["datasetSize"]).value_or(Bytes(0));
     cached.model.storage_bandwidth = ReadBytes(spec_["storageBandwidth"]).value_or(Bytes(0));
     cached.model.bytes_per_sample = ReadBytes(spec_["bytesPerSample"]).value_or(Bytes(0));
-    fields_.Array(memories).ForEachElement([&](Value memory) {
+    ForEachOf(fields_, fields_.Array(memories), kMostMemories, [&](Value memory) {
       if (memory.absent()) return fields_.Report(memory, "must be a quantity, not null");
       cached.memories.push_back(ReadBytes(memory).value_or(Bytes(0)));
     });
@@ -173,8 +189,9 @@ class SpecReader {
       if (spec_["points"].absent()) fields_.ReportMissing(spec_, "points");
       return;
     }
-    size_t count = 0;
-    points.ForEachElement([&](Value point) { ReadPoint(training, point, count++); });
+    size_t index = 0;
+    const size_t count = ForEachOf(fields_, points, kMostPoints,
+                                   [&](Value point) { ReadPoint(training, point, index++); });
     if (count == 0) fields_.Report(points, "the list is empty");
   }
 
@@ -262,9 +279,8 @@ MeasuredProfile ReadMeasured(FieldReader& fields, Value status, const ProfileObj
   const auto at = ParseTime(fields.Text(value["at"]));
   if (!at) fields.Report(value["at"], "is not a time");
   measured.at = at.value_or(WallTime{});
-  fields.Array(value["points"]).ForEachElement([&](Value point) {
-    measured.points.push_back(ReadMeasuredPoint(fields, point));
-  });
+  ForEachOf(fields, fields.Array(value["points"]), kMostPoints,
+            [&](Value point) { measured.points.push_back(ReadMeasuredPoint(fields, point)); });
   if (!value["cpuSeconds"].absent()) measured.cpu_seconds = ReadNumber(fields, value["cpuSeconds"]);
   measured.confirmed = fields.Truth(value["confirmed"]);
   measured.drifted = fields.Truth(value["drifted"]);

@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "cluster/annotations.h"
 #include "cluster/node_selection.h"
 #include "core/wall_time.h"
@@ -23,15 +25,20 @@ NodeRequirement::Operator ParseOperator(std::string_view text) {
   return Operator::kUnknown;
 }
 
-void ReadRequirements(FieldReader& fields, Value list, bool is_field, NodeSelectorTerm& term) {
+// Of what a pod asks of nodes: each pass of a plan goes through all of it.
+constexpr size_t kMostAsked = 1000;
+
+void ReadRequirements(FieldReader& fields, Value list, bool is_field, size_t& asked,
+                      NodeSelectorTerm& term) {
   fields.Array(list).ForEachElement([&](Value expression) {
     expression = fields.Object(expression);
+    if (++asked > kMostAsked) return;
     NodeRequirement& requirement = term.emplace_back();
     requirement.key = ReadText(fields, expression["key"]);
     requirement.op = ParseOperator(fields.Text(expression["operator"]));
     requirement.is_field = is_field;
     fields.Array(expression["values"]).ForEachElement([&](Value value) {
-      requirement.values.push_back(ReadText(fields, value));
+      if (++asked <= kMostAsked) requirement.values.push_back(ReadText(fields, value));
     });
   });
 }
@@ -59,25 +66,37 @@ NodeSelection ReadNodeSelection(FieldReader& fields, Value spec) {
   const Value required = fields.Object(fields.Object(fields.Object(
       spec["affinity"])["nodeAffinity"])["requiredDuringSchedulingIgnoredDuringExecution"]);
   selection.has_affinity = !required.missing();
+  size_t asked = 0;
   fields.Array(required["nodeSelectorTerms"]).ForEachElement([&](Value term) {
     term = fields.Object(term);
+    if (++asked > kMostAsked) return;
     NodeSelectorTerm& requirements = selection.terms.emplace_back();
-    ReadRequirements(fields, term["matchExpressions"], false, requirements);
-    ReadRequirements(fields, term["matchFields"], true, requirements);
+    ReadRequirements(fields, term["matchExpressions"], false, asked, requirements);
+    ReadRequirements(fields, term["matchFields"], true, asked, requirements);
   });
   fields.Array(spec["tolerations"]).ForEachElement([&](Value toleration) {
     toleration = fields.Object(toleration);
+    if (++asked > kMostAsked) return;
     selection.tolerations.push_back(
         {ReadText(fields, toleration["key"]), ReadText(fields, toleration["value"]),
          ReadText(fields, toleration["effect"]), fields.Text(toleration["operator"]) == "Exists"});
   });
+  if (asked > kMostAsked) {
+    fields.TooMuch(fmt::format("more than {} terms, values and tolerations that nodes are to meet",
+                               kMostAsked));
+  }
   return selection;
 }
 
 std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, Value spec,
-                                           Value status, const ClaimRules* claims) {
+                                           Value status, const ClaimRules* claims,
+                                           bool placed_by_us) {
+  static const auto kAnywhere = std::make_shared<const NodeSelection>();
   auto waiting = std::make_shared<Waiting>();
   waiting->scheduler = ReadText(fields, spec["schedulerName"]);
+  waiting->nominated_node = ReadText(fields, status["nominatedNodeName"]);
+  waiting->selection = kAnywhere;
+  if (!placed_by_us) return waiting;
   fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
     condition = fields.Object(condition);
     if (fields.Text(condition["type"]) != "PodScheduled") return;
@@ -100,7 +119,6 @@ std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, 
       }
     }
   }
-  waiting->nominated_node = ReadText(fields, status["nominatedNodeName"]);
   waiting->never_preempts = fields.Text(spec["preemptionPolicy"]) == "Never";
   waiting->prefers = ReadPrefers(fields, spec);
   waiting->selection = std::make_shared<const NodeSelection>(ReadNodeSelection(fields, spec));

@@ -214,7 +214,7 @@ TEST_F(ClientTest, AnAnswerThatIsTooLargeIsRefused) {
   });
   const auto answer = client().Send({.path = "/"});
   ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(answer.error().code, ErrorCode::kTooLarge);
   EXPECT_EQ(answer.error().message, "the answer is larger than 10 bytes");
 }
 

@@ -91,14 +91,85 @@ TEST(Document, EndsAtItsLastByteAndNotAtANul) {
   EXPECT_EQ(Parsed(R"("a\u0000b")").root().text(), std::string_view("a\0b", 3));
 }
 
-TEST(Document, TakesSixtyFourLevelsAndNoMore) {
-  EXPECT_TRUE(Document::Parse(Repeat("[", 64) + Repeat("]", 64)));
-  EXPECT_THAT(Refusal(Repeat("[", 65) + Repeat("]", 65)), HasSubstr("deeper than 64 levels"));
+int LevelsOf(const Document& document) {
+  int levels = 0;
+  for (Value at = document.root(); !at.missing(); ++levels) {
+    Value next;
+    at.ForEachElement([&next](Value element) { next = element; });
+    at = next.missing() ? at["a"] : next;
+  }
+  return levels;
 }
 
-TEST(Document, RefusesDeepNestingWithoutUsingTheStack) {
-  EXPECT_THAT(Refusal(Repeat("[", 100'000)), HasSubstr("deeper than 64 levels"));
-  EXPECT_THAT(Refusal(Repeat(R"({"a":)", 100'000)), HasSubstr("deeper than 64 levels"));
+TEST(Document, ReadsSixtyFourLevelsAndPassesOverWhatIsBelow) {
+  EXPECT_EQ(LevelsOf(Parsed(Repeat("[", 64) + Repeat("]", 64))), 64);
+  for (const int depth : {65, 66, 129, 100'000}) {
+    EXPECT_EQ(LevelsOf(Parsed(Repeat("[", depth) + Repeat("]", depth))), 65) << depth;
+    EXPECT_EQ(LevelsOf(Parsed(Repeat(R"({"a":)", depth) + "1" + Repeat("}", depth))), 65) << depth;
+  }
+  const Document document = Parsed(R"({"x":)" + Repeat(R"({"a":)", 70) + R"("}]")" +
+                                   Repeat("}", 70) + R"(,"y":[1,{"z":2}]})");
+  EXPECT_EQ(LevelsOf(document), 1);
+  int elements = 0;
+  document.root()["y"].ForEachElement([&elements](Value) { ++elements; });
+  EXPECT_EQ(elements, 2);
+}
+
+TEST(Document, DeepNestingHasToEnd) {
+  EXPECT_THAT(Refusal(Repeat("[", 100'000)), HasSubstr("not JSON"));
+  EXPECT_THAT(Refusal(Repeat(R"({"a":)", 100'000)), HasSubstr("not JSON"));
+  EXPECT_THAT(Refusal(Repeat("[", 70) + Repeat("]", 69)), HasSubstr("not JSON"));
+  EXPECT_THAT(Refusal(Repeat("[", 70) + "\"" + Repeat("]", 70)), HasSubstr("not JSON"));
+  EXPECT_THAT(Refusal(Repeat("[", 70) + "}" + Repeat("]", 69)), HasSubstr("not JSON"));
+}
+
+TEST(Document, OfSomeMembersOneIsRead) {
+  constexpr ReadRules::OnlyMember kOnly[] = {{"fields", "kept"}};
+  const Result<Document> document = Document::Parse(
+      R"({"fields":{"dropped":{"a":{"b":1}},"kept":{"a":1},"scalar":2},"dropped":{"a":3}})",
+      {.only = kOnly});
+  ASSERT_TRUE(document);
+  const Value root = document->root();
+  EXPECT_TRUE(root["fields"]["dropped"].IsObject());
+  EXPECT_TRUE(root["fields"]["dropped"]["a"].missing());
+  EXPECT_EQ(root["fields"]["kept"]["a"].text(), "1");
+  EXPECT_EQ(root["fields"]["scalar"].text(), "2");
+  EXPECT_EQ(root["dropped"]["a"].text(), "3");
+  EXPECT_FALSE(document->cut());
+}
+
+// Wherever the limit falls: what is vital is read, and each key has its value.
+TEST(Document, OfTooManyValuesWhatIsVitalIsRead) {
+  constexpr std::string_view kVital[] = {"spec", "list", "amounts"};
+  const std::string text =
+      R"({"junk":{"a":[1,2,3],"b":{"c":4}},"spec":{"junk":[[5,6],{"d":7}],"node":"n",)"
+      R"("list":[{"name":"x","amounts":{"cpu":"1"},"junk":{"e":[8]}},{"amounts":{"cpu":"2"}}],)"
+      R"("last":"l"},"phase":"Running"})";
+  for (size_t most = 1; most < 60; ++most) {
+    const Result<Document> document = Document::Parse(text, {.most_values = most, .vital = kVital});
+    ASSERT_TRUE(document) << most << ": " << document.error().message;
+    const Value root = document->root();
+    EXPECT_EQ(document->cut(), most < 47) << most;
+    EXPECT_EQ(root["phase"].text(), "Running") << most;
+    EXPECT_EQ(root["spec"]["node"].text(), "n") << most;
+    EXPECT_EQ(root["spec"]["last"].text(), "l") << most;
+    std::string amounts;
+    root["spec"]["list"].ForEachElement(
+        [&](Value element) { amounts += element["amounts"]["cpu"].text(); });
+    EXPECT_EQ(amounts, "12") << most;
+  }
+}
+
+TEST(Document, BeyondTheLastLimitTheRestIsPassedOver) {
+  constexpr std::string_view kVital[] = {"a"};
+  const std::string text = R"({"name":"n","a":[[1],[2],{"b":"}"},)" + Repeat("[3],", 100) + "4]}";
+  for (size_t most = 4; most < 100; ++most) {
+    const Result<Document> document =
+        Document::Parse(text, {.most_values = 2, .vital = kVital, .most_vital_values = most});
+    ASSERT_TRUE(document) << most;
+    EXPECT_TRUE(document->cut());
+    EXPECT_EQ(document->root()["name"].text(), "n");
+  }
 }
 
 TEST(Document, ReplacesMalformedUtf8) {

@@ -78,11 +78,25 @@ TEST(ScannerTest, BracketsThatDoNotMatchAreNoValue) {
   }
 }
 
-TEST(ScannerTest, ValuesNestedTooDeepAreNone) {
-  const std::string deepest = Nested(Scanner::kDeepest);
-  EXPECT_EQ(Scanner(deepest).TakeValue(), deepest);
-  EXPECT_EQ(Scanner(Nested(Scanner::kDeepest + 1)).TakeValue(), "");
-  EXPECT_EQ(Scanner(Nested(1'000'000)).TakeValue(), "");
+TEST(ScannerTest, ValuesMayBeNestedHoweverDeep) {
+  for (const int depth : {64, 65, 1'000'000}) {
+    const std::string nested = Nested(depth);
+    EXPECT_EQ(Scanner(nested + ",").TakeValue(), nested);
+    EXPECT_EQ(Scanner(std::string_view(nested).substr(1)).TakeValue(),
+              nested.substr(1, nested.size() - 2));
+    EXPECT_EQ(Scanner(std::string_view(nested).substr(0, nested.size() - 1)).TakeValue(), "");
+  }
+}
+
+TEST(ScannerTest, FindsWhereBracketsThatAreOpenAreClosed) {
+  const std::string_view text = R"("]",[1,{"a":"}"}],2]}])";
+  const auto find = [text](size_t depth) {
+    return FindClosing(text.data(), text.data() + text.size(), depth) - text.data();
+  };
+  EXPECT_EQ(find(1), 19);
+  EXPECT_EQ(find(2), 20);
+  EXPECT_EQ(find(3), 21);
+  EXPECT_EQ(find(4), 22);
 }
 
 TEST(ScannerTest, GivesTheTextSinceAPosition) {

@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -24,6 +26,7 @@ using synergy::testing::FakePod;
 using synergy::testing::StatusJson;
 using synergy::testing::ToJson;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -49,6 +52,11 @@ class RecordingStore final : public ObjectStore<T> {
   }
   void Remove(const T& object) override {
     Change([&] { objects_.erase(NameOf(object)); });
+  }
+  std::optional<T> Last(const T& object) const override {
+    const std::lock_guard lock(mutex_);
+    const auto known = objects_.find(NameOf(object));
+    return known == objects_.end() ? std::nullopt : std::optional<T>(known->second);
   }
 
   using Objects = std::map<std::string, T>;
@@ -400,6 +408,87 @@ TEST_F(ReflectorTest, FieldsThatCannotBeReadAreCounted) {
   Settle();
   EXPECT_EQ(pods_->status().problems, 3U);
   EXPECT_EQ(sink_.Count("could not be read"), 1U);
+}
+
+// More than is read of labels.
+std::string ManyLabels() {
+  std::string labels = R"({"a":"x")";
+  for (int i = 0; i < 1000; ++i) labels += R"(,"l)" + std::to_string(i) + R"(":"x")";
+  return labels + "}";
+}
+
+TEST_F(ReflectorTest, DeepNestingInOneObjectIsNoFailureOfOthers) {
+  std::string deep = R"({"a":"x","deep":)";
+  for (int i = 0; i < 1000; ++i) deep += R"({"f:x":)";
+  deep += "1" + std::string(1001, '}');
+  StartWith({{.name = "a", .annotations_json = deep}, {.name = "b"}});
+  EXPECT_THAT(store_.names(), UnorderedElementsAre("a", "b"));
+  server_.PutPod({.name = "c", .annotations_json = deep});
+  ASSERT_TRUE(store_.WaitFor("c"));
+  Settle();
+  EXPECT_EQ(store_.replacements(), 1);
+  EXPECT_EQ(pods_->status().errors, 0U);
+}
+
+TEST_F(ReflectorTest, APodThatIsNotReadIsCountedOnItsNode) {
+  StartWith({{.name = "a", .node = "n", .labels_json = ManyLabels()}, {.name = "b"}});
+  EXPECT_THAT(store_.names(), UnorderedElementsAre("a", "b"));
+  EXPECT_TRUE(store_.WaitUntil([](const auto& pods) {
+    const Pod& pod = pods.at("a");
+    return pod.node == "n" && pod.requests.main.cpu == Cores(1) && pod.labels.empty();
+  }));
+  EXPECT_EQ(pods_->status().unread, 1U);
+  EXPECT_EQ(sink_.Count("pod default/a"), 1U);
+  server_.PutPod({.name = "b", .node = "m", .labels_json = ManyLabels()});
+  ASSERT_TRUE(store_.WaitUntil([](const auto& pods) { return pods.at("b").node == "m"; }));
+  Settle();
+  EXPECT_EQ(pods_->status().unread, 2U);
+  server_.PutPod({.name = "b", .node = "m"});
+  server_.RemovePod("default/a");
+  Settle();
+  EXPECT_EQ(pods_->status().unread, 0U);
+  EXPECT_EQ(pods_->status().errors, 0U);
+}
+
+TEST_F(ReflectorTest, AnotherObjectThatIsNotReadStaysAsItWas) {
+  RecordingStore<DisruptionBudget> store;
+  options_.path = "/apis/policy/v1/poddisruptionbudgets";
+  server_.SetDisruptionBudgets({{.name = "a", .disruptions_allowed = 5}});
+  const auto budgets =
+      Reflector<DisruptionBudget>::Start(*client_, reader_, store, SystemClock(), log_, options_);
+  ASSERT_TRUE(store.WaitFor("a"));
+  ASSERT_TRUE(server_.WaitForWatches("poddisruptionbudgets", 1));
+  const auto is_as_it_was = [](const auto& known) {
+    return known.at("a").disruptions_allowed == 5 && known.contains("b") && !known.contains("c");
+  };
+  const std::string selector = R"({"matchLabels":)" + ManyLabels() + "}";
+  server_.PutDisruptionBudget({.name = "a", .selector_json = selector});
+  server_.PutDisruptionBudget({.name = "c", .selector_json = selector});
+  server_.PutDisruptionBudget({.name = "b"});
+  ASSERT_TRUE(store.WaitFor("b"));
+  EXPECT_TRUE(store.WaitUntil(is_as_it_was));
+  server_.ForgetHistory();
+  server_.BreakWatches();
+  ASSERT_TRUE(store.WaitForReplacements(2));
+  EXPECT_TRUE(store.WaitUntil(is_as_it_was));
+  EXPECT_EQ(budgets->status().unread, 2U);
+}
+
+// As a real one answers, that writes some characters as six.
+TEST_F(ReflectorTest, APageThatIsTooLargeIsAskedForByHalves) {
+  client_ = std::move(*ApiClient::Create(server_.access(), {.largest_answer = 100'000}));
+  const std::string large = R"({"a":")" + std::string(30'000, 'x') + R"("})";
+  std::vector<FakePod> pods;
+  for (int i = 0; i < 8; ++i)
+    pods.push_back({.name = "p" + std::to_string(i), .annotations_json = i < 5 ? large : "{}"});
+  options_.page_size = 8;
+  StartWith(pods);
+  EXPECT_EQ(store_.names().size(), 8U);
+  EXPECT_EQ(pods_->status().errors, 0U);
+  std::vector<std::string> sizes;
+  for (const auto& request : server_.requests("limit="))
+    sizes.push_back(request.path.substr(request.path.find("limit=") + 6, 1));
+  EXPECT_THAT(sizes, ElementsAre("8", "4", "2", "4", "8"));
 }
 
 TEST_F(ReflectorTest, ItEndsAtOnceInASilentWatch) {

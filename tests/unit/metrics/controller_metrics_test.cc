@@ -45,6 +45,7 @@ constexpr const char* kControllerFamilies[] = {
     "synergy_pod_demand",
     "synergy_pod_fair_share",
     "synergy_pod_speed_up_ratio",
+    "synergy_unreadable_objects",
     "synergy_waiting_gpu_pods",
 };
 

@@ -57,6 +57,7 @@ constexpr const char* kExtenderFamilies[] = {
     "synergy_node_free",
     "synergy_node_requested",
     "synergy_node_stranded_gpus",
+    "synergy_unreadable_objects",
 };
 
 class ExtenderMetricsTest : public ::testing::Test {
@@ -141,6 +142,7 @@ TEST_F(ExtenderMetricsTest, TheCachesAndTheExtenderItselfAreShown) {
   ExpectLine("synergy_cache_errors_total{resource=\"pods\"} 4");
   ExpectLine("synergy_cache_events_total{resource=\"pods\"} 5");
   ExpectLine("synergy_cache_unreadable_fields_total{resource=\"pods\"} 6");
+  ExpectLine("synergy_unreadable_objects{kind=\"pods\"} 12");
   ExpectLine("synergy_extender_assumed_pods 8");
   ExpectLine("synergy_extender_oldest_assumed_pod_seconds 10");
   ExpectLine("synergy_extender_kept_places 11");

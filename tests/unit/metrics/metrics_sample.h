@@ -25,6 +25,7 @@ inline metrics::ClusterGauges SampleGauges() {
   pods.errors = 4;
   pods.events = 5;
   pods.problems = 6;
+  pods.unread = 12;
   gauges.caches.push_back(pods);
   gauges.assumed_pods = 8;
   gauges.oldest_assumed = std::chrono::seconds(10);

@@ -38,6 +38,19 @@ TEST(CacheModelTest, EnoughMemoryIsWhereStorageKeepsUp) {
   }
 }
 
+// Whatever the amounts: within so many steps as an amount has bits.
+TEST(CacheModelTest, EnoughMemoryIsTheLeastOfAnyDataSet) {
+  for (const int64_t data_set :
+       {int64_t{1}, int64_t{3}, int64_t{1} << 50, (int64_t{1} << 50) - 1}) {
+    const CacheModel model{Bytes(data_set), Bytes(1), Bytes(1)};
+    for (const double throughput : {1.0000000000000002, 1.5, 3e7, 1e15, 1e18}) {
+      const Bytes enough = EnoughMemory(model, throughput);
+      EXPECT_GE(StorageLimit(model, enough), throughput) << data_set;
+      if (enough > Bytes(1)) EXPECT_LT(StorageLimit(model, enough - Bytes(1)), throughput);
+    }
+  }
+}
+
 TEST(CacheModelTest, AJobThatStorageKeepsUpWithNeedsNoCache) {
   EXPECT_EQ(EnoughMemory(kModel, 5000), Bytes(1));
   EXPECT_EQ(EnoughMemory(kModel, 0), Bytes(1));

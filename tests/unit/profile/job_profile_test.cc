@@ -1,5 +1,6 @@
 #include "profile/job_profile.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -9,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/random.h"
 #include "support/reference_profiles.h"
 
 namespace synergy::testing {
@@ -89,6 +91,8 @@ TEST(JobProfileTest, WhatMakesNoSenseIsRefusedWithThePoint) {
        "point 2 (2 CPU and 1Gi memory): throughput -0.5 is negative or not a number"},
       {"not a number", {{Cores(2), GiB(1), kNan}}, "throughput nan"},
       {"infinite", {{Cores(2), GiB(1), kInfinity}}, "throughput inf"},
+      {"absurdly fast", {{Cores(2), GiB(1), 1e19}}, "throughput 1e+19: must be 0 or from 1e-18"},
+      {"absurdly slow", {{Cores(2), GiB(1), 1e-19}}, "throughput 1e-19: must be 0 or from 1e-18"},
       {"the same amounts twice",
        {good, {Cores(2), GiB(1), 2}, good},
        "point 3 (1 CPU and 1Gi memory): occurs twice"},
@@ -126,6 +130,62 @@ TEST(JobProfileTest, APointThatIsSlowerWithMoreIsNamedAndRaised) {
                   "which is used here too"));
   EXPECT_EQ(profile.Cell(1, 0), 1);
   EXPECT_EQ(profile.Cell(2, 1), 2);
+}
+
+TEST(JobProfileTest, OfManyPointsThatAreSlowerWithMoreAFewAreNamed) {
+  std::vector<Point> points;
+  for (int i = 1; i <= 100; ++i) points.push_back({Cores(i), GiB(1), 101.0 - i});
+  const JobProfile profile = Make(points);
+  ASSERT_EQ(profile.warnings().size(), 17);
+  EXPECT_EQ(profile.warnings().back(), "and 83 more");
+  EXPECT_EQ(profile.Cell(99, 0), 100);
+}
+
+// The definitions, cell by cell and point by point, of which Create() makes sweeps.
+double DefinedCell(const std::vector<Point>& points, const JobProfile& profile, size_t i,
+                   size_t j) {
+  const MilliCpu cpu = profile.cpus()[i];
+  const Bytes memory = profile.memories()[j];
+  double lower = 0;
+  double best = 0;
+  double proportional = 0;
+  for (const Point& point : points) best = std::max(best, point.throughput);
+  const auto part = [](auto a, auto b) {
+    return std::min(1.0, static_cast<double>(a.count()) / static_cast<double>(b.count()));
+  };
+  for (const Point& point : points) {
+    if (point.cpu <= cpu && point.memory <= memory) lower = std::max(lower, point.throughput);
+    proportional = std::max(proportional,
+                            point.throughput * part(cpu, point.cpu) * part(memory, point.memory));
+  }
+  return std::max(lower, std::min(proportional, best));
+}
+
+TEST(JobProfileTest, PointsAnywhereGiveWhatTheDefinitionSays) {
+  Random random(7);
+  for (int round = 0; round < 200; ++round) {
+    // One in each row and in each column: nothing is interpolated between neighbours.
+    std::vector<Point> points;
+    const int count = 2 + static_cast<int>(random.Below(12));
+    for (int i = 1; i <= count; ++i)
+      points.push_back({Cores(i), GiB(1 + count - i), 1.0 + static_cast<double>(random.Below(50))});
+    const JobProfile profile = Make(points);
+    for (size_t i = 0; i < profile.cpus().size(); ++i) {
+      for (size_t j = 0; j < profile.memories().size(); ++j) {
+        double expected = DefinedCell(points, profile, i, j);
+        // It never falls, and is no more than a measured cell beyond it.
+        if (i > 0) expected = std::max(expected, profile.Cell(i - 1, j));
+        if (j > 0) expected = std::max(expected, profile.Cell(i, j - 1));
+        for (const Point& point : points) {
+          if (point.cpu >= profile.cpus()[i] && point.memory >= profile.memories()[j]) {
+            EXPECT_LE(profile.Cell(i, j), profile.ThroughputAt(point.cpu, point.memory));
+            expected = std::min(expected, profile.ThroughputAt(point.cpu, point.memory));
+          }
+        }
+        EXPECT_DOUBLE_EQ(profile.Cell(i, j), expected) << round << ": " << i << ", " << j;
+      }
+    }
+  }
 }
 
 TEST(JobProfileTest, AMissingCellIsInterpolatedAlongItsRowAndItsColumn) {

@@ -26,6 +26,19 @@ PodWatchEvent ReadValidEvent(std::string_view text) {
   return event ? std::move(*event) : PodWatchEvent();
 }
 
+TEST(WatchEvents, SayWhatWasTooMuchToRead) {
+  std::string labels;
+  for (int i = 0; i < 70'000; ++i) labels += R"("a":"x",)";
+  const PodWatchEvent event = ReadValid(
+      R"({"type":"MODIFIED","object":{"metadata":{"name":"a","namespace":"x","labels":{)" + labels +
+      R"("b":"x"},"resourceVersion":"7","uid":"1"},"spec":{"nodeName":"n"}}})");
+  EXPECT_EQ(event.name, "pod x/a");
+  EXPECT_EQ(event.why_unread, "more than 65536 values");
+  EXPECT_EQ(event.resource_version, 7U);
+  EXPECT_EQ(event.object.uid, "1");
+  EXPECT_EQ(event.object.node, "n");
+}
+
 TEST(WatchEvents, CarryAnObjectAndItsVersion) {
   for (const auto& [text, type] : std::vector<std::pair<std::string, PodWatchEvent::Type>>{
            {"ADDED", PodWatchEvent::Type::kAdded},

@@ -1,6 +1,10 @@
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,12 +56,12 @@ TEST(Lists, CountPodsAsTheyStandOnTheirNodes) {
 TEST(Lists, DeliverAnObjectWithABadFieldAndSayWhatIsWrong) {
   const auto page = ListReader().ReadList<Pod>(
       R"({"items":[{"metadata":{"name":"a","namespace":"x","uid":"1","annotations":{"synergy.io/demand":"?"}},
-                    "spec":{"nodeName":"n","containers":[{"resources":{"requests":{"cpu":"12x","memory":"1Gi"}}}]}},
+                    "spec":{"nodeName":"n","containers":[{"resources":{"requests":{"cpu":"12x","memory":"1Gi","nvidia.com/gpu":"1"}}}]}},
                    {"metadata":{"name":"b","namespace":"x","uid":"2"}}]})");
   ASSERT_TRUE(page);
   ASSERT_THAT(page->items, SizeIs(2));
   EXPECT_EQ(page->items[0].node, "n");
-  EXPECT_EQ(page->items[0].requests.main, (ResourceVector{Gpus(0), MilliCpu(0), GiB(1)}));
+  EXPECT_EQ(page->items[0].requests.main, (ResourceVector{Gpus(1), MilliCpu(0), GiB(1)}));
   EXPECT_FALSE(page->items[0].demand);
   EXPECT_THAT(
       page->problems,
@@ -121,6 +125,107 @@ TEST(Lists, TurnAStatusIntoItsError) {
   ASSERT_FALSE(page);
   EXPECT_EQ(page.error().code, ErrorCode::kGone);
   EXPECT_EQ(page.error().message, "too old resource version");
+}
+
+std::string Deep(int levels) {
+  std::string text;
+  for (int i = 0; i < levels; ++i) text += R"({"f:x":)";
+  return text + "{}" + std::string(static_cast<size_t>(levels), '}');
+}
+
+std::string PodText(std::string_view name, std::string_view metadata = "",
+                    std::string_view spec = "") {
+  return fmt::format(
+      R"({{"metadata":{{"name":"{0}","namespace":"x","uid":"{0}"{1}}},"spec":{{"nodeName":"n"{2},)"
+      R"("containers":[{{"name":"c","resources":{{"requests":{{"cpu":"3"}}}}}}]}}}})",
+      name, metadata, spec);
+}
+
+std::string ListText(const std::vector<std::string>& items) {
+  return fmt::format(R"({{"items":[{}]}})", fmt::join(items, ","));
+}
+
+TEST(Lists, AreReadHoweverDeepWhatNobodyReadsIsNested) {
+  const std::string managed = R"(,"managedFields":[{"fieldsV1":)" + Deep(100'000) + "}]";
+  for (const std::string& metadata : {managed, R"(,"other":)" + Deep(70)}) {
+    const auto page = Reader().ReadList<Pod>(ListText({PodText("a", metadata), PodText("b")}));
+    ASSERT_TRUE(page) << page.error().message;
+    EXPECT_THAT(page->problems, IsEmpty());
+    EXPECT_THAT(page->unread, IsEmpty());
+    ASSERT_THAT(page->items, SizeIs(2));
+    EXPECT_EQ(page->items[0].requests.main.cpu, Cores(3));
+  }
+}
+
+TEST(Lists, WhatManagersWroteBelowAnnotationsIsReadAlone) {
+  // So that managedFields of any size do not count.
+  std::string fields;
+  for (int i = 0; i < 100'000; ++i) fields += fmt::format(R"("f:{}":{{}},)", i);
+  const auto page = Reader().ReadList<Pod>(ListText(
+      {PodText("a", R"(,"managedFields":[{"fieldsV1":{"f:spec":{)" + fields + R"("f:x":{}}}}])")}));
+  ASSERT_TRUE(page);
+  EXPECT_THAT(page->unread, IsEmpty());
+  EXPECT_THAT(page->items, SizeIs(1));
+}
+
+// Wherever in the object it is.
+TEST(Lists, OfAnObjectWithTooMuchInItAPodsAmountsAreRead) {
+  std::string labels = R"(,"labels":{)";
+  std::string values =
+      R"(,"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+      R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"k","operator":"In","values":[)";
+  std::string numbers = R"(,"volumes":[)";
+  for (int i = 0; i < 70'000; ++i) {
+    labels += fmt::format(R"("l{}":"x",)", i);
+    values += fmt::format(R"("v{}",)", i);
+    numbers += "0,";
+  }
+  labels += R"("z":"x"})";
+  values += R"("z"]}]}]}}})";
+  numbers += "0]";
+  for (const auto& [metadata, spec] : std::vector<std::pair<std::string, std::string>>{
+           {labels, ""}, {"", values}, {"", numbers}}) {
+    const auto page = Reader().ReadList<Pod>(
+        ListText({PodText("a"), PodText("b", metadata, spec), PodText("c")}));
+    ASSERT_TRUE(page) << page.error().message;
+    EXPECT_THAT(page->items, SizeIs(2));
+    ASSERT_THAT(page->unread, SizeIs(1));
+    EXPECT_EQ(page->unread[0].name, "pod x/b");
+    EXPECT_EQ(page->unread[0].why, "more than 65536 values");
+    const Pod& pod = page->unread[0].object;
+    EXPECT_EQ(pod.Key(), "x/b");
+    EXPECT_EQ(pod.uid, "b");
+    EXPECT_EQ(pod.node, "n");
+    EXPECT_EQ(pod.requests.main.cpu, Cores(3));
+    EXPECT_THAT(pod.labels, IsEmpty());
+  }
+}
+
+TEST(Lists, WhatIsKeptOfAnObjectIsBounded) {
+  std::string labels = R"(,"labels":{"a":"x")";
+  for (int i = 0; i < 1000; ++i) labels += fmt::format(R"(,"l{}":"x")", i);
+  const auto page = Reader().ReadList<Pod>(ListText({PodText("a", labels + "}")}));
+  ASSERT_TRUE(page);
+  ASSERT_THAT(page->unread, SizeIs(1));
+  EXPECT_EQ(page->unread[0].why, "more than 1000 labels");
+  EXPECT_EQ(page->unread[0].object.requests.main.cpu, Cores(3));
+}
+
+TEST(Lists, OfWarningsAsManyAreKeptAsTheWebhookWrites) {
+  const auto page = ObjectReader("cpu").ReadList<Pod>(
+      ListText({PodText("a", R"(,"annotations":{"synergy.io/warnings":")" +
+                                 std::string(250'000, 'x') + R"("})"),
+                PodText(
+                    "b", R"(,"annotations":{"synergy.io/warnings":")" + [] {
+                      std::string lines;
+                      for (int i = 0; i < 100'000; ++i) lines += R"(\n)";
+                      return lines;
+                    }() + R"("})")}));
+  ASSERT_TRUE(page) << page.error().message;
+  ASSERT_THAT(page->items, SizeIs(2));
+  ASSERT_THAT(page->items[0].warnings, SizeIs(1));
+  EXPECT_THAT(page->items[0].warnings[0], SizeIs(2048));
+  EXPECT_THAT(page->items[1].warnings, SizeIs(16));
 }
 
 TEST(Lists, CanBeLarge) {

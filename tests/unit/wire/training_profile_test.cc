@@ -139,6 +139,52 @@ TEST(ReadProfileTest, WhatNoProfileCanBeMadeOfIsToldOfThePoints) {
               ElementsAre(HasSubstr("spec.points: ")));
 }
 
+// One of these came to 2^63 bytes, which were counted one by one.
+TEST(ReadProfileTest, AbsurdAmountsAreRefusedBeforeTheyAreCalculatedWith) {
+  constexpr std::string_view kPoints = R"("points":[{"cpu":1,"throughput":1e17}])";
+  const auto problems = [](std::string_view data, std::string_view bandwidth,
+                           std::string_view sample, std::string_view rest) {
+    return ProblemsOf(
+        fmt::format(R"({{"datasetSize":"{}","storageBandwidth":"{}","bytesPerSample":"{}",{}}})",
+                    data, bandwidth, sample, rest));
+  };
+  EXPECT_THAT(problems("8Ei", "1", "1", kPoints),
+              ElementsAre("spec.points: the data set is more than 1Pi"));
+  EXPECT_THAT(problems("1", "1e30", "1", kPoints),
+              ElementsAre("spec.points: the storage's bandwidth is more than 1Pi"));
+  EXPECT_THAT(problems("1", "1", "8E", kPoints),
+              ElementsAre("spec.points: a sample is more than 1Pi"));
+  EXPECT_THAT(
+      problems("1Gi", "1", "1", R"("processMemory":"8Ei","points":[{"cpu":1,"throughput":1}])"),
+      ElementsAre("spec.points: the process memory is negative or more than 1Pi"));
+  EXPECT_THAT(
+      problems("1Gi", "1", "1", R"("memories":["8Ei"],"points":[{"cpu":1,"throughput":1}])"),
+      ElementsAre("spec.points: 8Ei memory is negative or more than 1Pi"));
+  EXPECT_THAT(problems("1Pi", "1", "1", R"("points":[{"cpu":1,"throughput":1e300}])"),
+              ElementsAre(HasSubstr("throughput 1e+300: must be 0 or from 1e-18 to 1e+18")));
+  EXPECT_THAT(problems("1Pi", "1", "1", kPoints), IsEmpty());
+}
+
+// A review of one does not go through the CustomResourceDefinition.
+TEST(ReadProfileTest, NoMorePointsAreReadThanTheApiServerLetsPass) {
+  std::string points;
+  for (int i = 0; i < 1025; ++i)
+    points += fmt::format(R"({}{{"cpu":"{}m","throughput":1}})", i == 0 ? "" : ",", i + 1);
+  const std::string cache = R"("datasetSize":1,"storageBandwidth":1,"bytesPerSample":1,)";
+  EXPECT_THAT(ProblemsOf(fmt::format(R"({{{}"points":[{}]}})", cache, points)),
+              ElementsAre("spec.points: has 1025 elements: at most 1024 are read"));
+  points.resize(points.rfind(",{"));
+  std::string memories = "1";
+  for (int i = 1; i < 64; ++i) memories += fmt::format(",{}", i + 1);
+  EXPECT_THAT(
+      ProblemsOf(fmt::format(R"({{{}"memories":[{}],"points":[{}]}})", cache, memories, points)),
+      ElementsAre("spec.points: 1024 CPU amounts and 64 memory amounts: more than 16384 cells"));
+  EXPECT_THAT(
+      ProblemsOf(fmt::format(R"({{{}"memories":[{},65],"points":[{{"cpu":1,"throughput":1}}]}})",
+                             cache, memories)),
+      ElementsAre("spec.memories: has 65 elements: at most 64 are read"));
+}
+
 TEST(ReadProfileTest, ManyProblemsAreCounted) {
   std::string points;
   for (int i = 0; i < 100; ++i) points += points.empty() ? "7" : ",7";

@@ -1,0 +1,36 @@
+#pragma once
+
+// Doubles that become whole numbers. A cast of what the type cannot hold is undefined, and gave
+// another answer on each kind of processor; these saturate, and what is not a number counts as 0.
+//
+// Threading: pure.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "core/clock.h"
+
+namespace synergy {
+
+// Towards zero.
+constexpr int64_t ToWhole(double number) {
+  constexpr double kBeyond = 9223372036854775808.0;  // 2^63: the first that does not fit
+  if (number >= kBeyond) return std::numeric_limits<int64_t>::max();
+  if (number < -kBeyond) return std::numeric_limits<int64_t>::min();
+  return number == number ? static_cast<int64_t>(number) : 0;
+}
+
+// To the nearest; halves away from zero.
+inline int64_t ToNearest(double number) { return ToWhole(std::round(number)); }
+
+// At most 146 years either way, so that a sum with a time of today holds.
+constexpr Duration ToDuration(Seconds seconds) {
+  constexpr Duration kMost = Duration::max() / 2;
+  const double nanoseconds = seconds.count() * 1e9;
+  if (nanoseconds >= static_cast<double>(kMost.count())) return kMost;
+  if (nanoseconds <= static_cast<double>(-kMost.count())) return -kMost;
+  return Duration(ToWhole(nanoseconds));
+}
+
+}  // namespace synergy

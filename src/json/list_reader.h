@@ -1,0 +1,25 @@
+#pragma once
+
+// The objects of a list one after the other: the memory in which one is read serves the next.
+//
+// Threading: pure.
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "json/document.h"
+
+namespace synergy::json {
+
+class ListReader {
+ public:
+  // Calls on_item(element, cut) for each element of the array that is the member `list` of the
+  // object in `text`; the element lives as long as the call. Returns the object without that array.
+  // kInvalid, with the position, where `text` is not JSON: some elements may have been told of.
+  static Result<Document> Read(std::string text, std::string_view list, const ReadRules& rules,
+                               const std::function<void(Value, bool)>& on_item);
+};
+
+}  // namespace synergy::json
