@@ -22,7 +22,8 @@ void PodRecords::Put(Pod pod) {
 
 void PodRecords::PutListed(std::vector<Pod> pods, uint64_t heard_until) {
   for (Pod& pod : pods) Learn(std::move(pod));
-  heard_until_ = std::max(heard_until_, heard_until);
+  // Not the larger of both: after a restore of the API server's store versions begin lower.
+  if (heard_until > 0) heard_until_ = heard_until;
 }
 
 bool PodRecords::AnyIsElsewhere(const std::vector<Pod>& pods, const std::string& node) const {

@@ -86,7 +86,8 @@ class PodRecords {
       : nodes_(nodes), version_(version), vacant_(nodes, version) {}
 
   void Put(Pod pod);  // brought by the watch
-  // A list of all pods (pod_list.h), in parts; `heard_until`: with the last one.
+  // A list of all pods (pod_list.h), in parts; `heard_until`: with the last one,
+  // 0 with those before.
   void BeginList() { ++list_; }
   void PutListed(std::vector<Pod> pods, uint64_t heard_until);
   // Whether one of the pods is counted on a node that is not `node`.

@@ -119,8 +119,9 @@ struct ControllerConfig {
   std::chrono::milliseconds staleness_limit{120000};
   // From SIGTERM to the end, at most.
   std::chrono::milliseconds shutdown_grace{10000};
-  // Of a review. The API server takes no request of more than 3 MiB, and stores half of that.
-  int64_t max_body_bytes = int64_t{3} << 20;
+  // The largest review. The API server takes no request of more than 3 MiB, and writes some
+  // characters of it as six bytes.
+  int64_t max_body_bytes = int64_t{20} << 20;
   // Where everything that is decided is written down for `synergy replay`; empty: nowhere.
   std::string record_file;
   // The file's size at which that ends.

@@ -1,27 +1,72 @@
 #include "http/connection_threads.h"
 
+#include <algorithm>
 #include <system_error>
+#include <utility>
 
 namespace synergy::http {
 
 ConnectionThreads::ConnectionThreads(size_t limit, size_t most_waiting,
-                                     std::function<void(Fd)> serve)
+                                     std::function<void(Fd, const Address&)> serve)
     : limit_(limit), most_waiting_(most_waiting), serve_(std::move(serve)) {}
 
 ConnectionThreads::~ConnectionThreads() { Finish(); }
 
-ConnectionThreads::Added ConnectionThreads::Add(Fd connection) {
+ConnectionThreads::Added ConnectionThreads::Add(Fd connection, Address address) {
   const std::lock_guard lock(mutex_);
   if (finishing_) return Added::kClosed;
   if (free_threads_ <= queue_.size() && !StartThread()) {
     // Without any thread nobody would ever come for the connection.
-    if (threads_.empty() || queue_.size() - free_threads_ >= most_waiting_) return Added::kClosed;
-    queue_.push_back(std::move(connection));
+    if (threads_.empty()) return Added::kClosed;
+    if (queue_.size() - free_threads_ >= most_waiting_ && !TakePlace(address))
+      return Added::kClosed;
+    queue_.push_back({std::move(connection), std::move(address)});
     return Added::kWaits;
   }
-  queue_.push_back(std::move(connection));
+  queue_.push_back({std::move(connection), std::move(address)});
   work_.notify_one();
   return Added::kServed;
+}
+
+size_t ConnectionThreads::Served(const Address& address) const {
+  const auto found = served_.find(address);
+  return address.empty() || found == served_.end() ? 0 : found->second;
+}
+
+size_t ConnectionThreads::Has(const Address& address) const {
+  if (address.empty()) return 0;
+  return Served(address) + static_cast<size_t>(std::count_if(
+                               queue_.begin(), queue_.end(),
+                               [&](const Pending& pending) { return pending.address == address; }));
+}
+
+// Closes the newest that waits of the address with most connections; not where that is `address`.
+bool ConnectionThreads::TakePlace(const Address& address) {
+  auto newest = queue_.end();
+  size_t most = Has(address) + 1;
+  std::map<Address, size_t> counts;
+  for (auto pending = queue_.begin(); pending != queue_.end(); ++pending) {
+    const auto [count, is_new] = counts.try_emplace(pending->address);
+    if (is_new) count->second = Has(pending->address);
+    if (count->second < most || (count->second == most && newest == queue_.end())) continue;
+    most = count->second;
+    newest = pending;
+  }
+  if (newest == queue_.end()) return false;
+  queue_.erase(newest);
+  return true;
+}
+
+std::optional<ConnectionThreads::Address> ConnectionThreads::Greediest() const {
+  const std::lock_guard lock(mutex_);
+  const auto most = std::max_element(
+      served_.begin(), served_.end(),
+      [](const auto& one, const auto& other) { return one.second < other.second; });
+  if (most == served_.end()) return std::nullopt;
+  const bool others_wait = std::any_of(queue_.begin(), queue_.end(), [&](const Pending& pending) {
+    return Served(pending.address) + 1 < most->second;
+  });
+  return others_wait ? std::optional(most->first) : std::nullopt;
 }
 
 // Not where the limit, or the system's, is reached.
@@ -47,13 +92,24 @@ void ConnectionThreads::Run() {
     work_.wait(lock, [this] { return finishing_ || !queue_.empty(); });
     --free_threads_;
     if (finishing_) return;
-    Fd connection = std::move(queue_.front());
-    queue_.pop_front();
+    const auto next = Next();
+    Pending pending = std::move(*next);
+    queue_.erase(next);
+    if (!pending.address.empty()) ++served_[pending.address];
     lock.unlock();
-    serve_(std::move(connection));
+    serve_(std::move(pending.connection), pending.address);
     lock.lock();
+    if (!pending.address.empty() && --served_[pending.address] == 0) served_.erase(pending.address);
     ++free_threads_;
   }
+}
+
+// Those of equal right in the order in which they came.
+ConnectionThreads::Queue::iterator ConnectionThreads::Next() {
+  return std::min_element(queue_.begin(), queue_.end(),
+                          [this](const Pending& one, const Pending& other) {
+                            return Served(one.address) < Served(other.address);
+                          });
 }
 
 void ConnectionThreads::Finish() {

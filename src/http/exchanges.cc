@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <httplib.h>
 
+#include "http/body_budget.h"
 #include "http/httplib_stream.h"
 
 namespace synergy::http {
@@ -32,6 +33,7 @@ struct Exchange {
   const std::function<void(bool)>& on_handler;
   const Handler* handler = nullptr;
   Body body;
+  std::chrono::steady_clock::time_point deadline{};  // of the transfer
   // The whole head has been read, so `body` says whether more is to come.
   bool head_read = false;
   // By a handler or by Refuse(), so that the library's error hook leaves it alone.
@@ -111,7 +113,9 @@ std::string Literally(std::string_view text) {
 // out.
 class Exchanges::Library final : private httplib::Server {
  public:
-  explicit Library(Exchanges::Options options) : options_(std::move(options)) {
+  explicit Library(Exchanges::Options options)
+      : options_(std::move(options)),
+        bodies_(std::max(options_.max_bodies_bytes, options_.max_body_bytes)) {
     set_payload_max_length(options_.max_body_bytes);
     set_expect_100_continue_handler([this](const httplib::Request& request,
                                            httplib::Response& response) {
@@ -234,6 +238,13 @@ class Exchanges::Library final : private httplib::Server {
 
   void AnswerWithBody(const httplib::Request& request, httplib::Response& response,
                       const httplib::ContentReader& reader) {
+    std::optional<BodyBudget::Share> share;
+    // Chunks may come to any length.
+    const uint64_t most = current->body.length.value_or(options_.max_body_bytes);
+    if (most > kSmallBody) {
+      share = bodies_.Take(most, current->deadline);
+      if (!share) return Refuse(request, 503, "too many large bodies at once", response);
+    }
     std::string body;
     body.reserve(std::min<uint64_t>(current->body.length.value_or(0), kReservedOnTrust));
     bool too_long = false;
@@ -270,7 +281,8 @@ class Exchanges::Library final : private httplib::Server {
 
   // For a request to come in, or its answer to be taken.
   void SetDeadline() {
-    current->channel.SetDeadline(std::chrono::steady_clock::now() + options_.transfer_timeout);
+    current->deadline = std::chrono::steady_clock::now() + options_.transfer_timeout;
+    current->channel.SetDeadline(current->deadline);
   }
 
   // The library's last word on the headers is ours: always a length, never chunks.
@@ -285,6 +297,7 @@ class Exchanges::Library final : private httplib::Server {
   }
 
   const Exchanges::Options options_;
+  BodyBudget bodies_;
   std::map<std::string, std::map<std::string, http::Handler, std::less<>>, std::less<>> routes_;
 };
 

@@ -22,6 +22,7 @@ class Exchanges {
  public:
   struct Options {
     size_t max_body_bytes = 0;
+    size_t max_bodies_bytes = 0;  // as in ServerOptions
     ErrorResponse error_response;
     std::chrono::milliseconds transfer_timeout{};  // as in ServerOptions
     // Whether an answer that is about to be written should be its connection's last.

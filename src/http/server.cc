@@ -3,8 +3,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
+#include <functional>
 #include <list>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include <fmt/format.h>
@@ -34,10 +37,12 @@ class RealServer final : public Server {
   RealServer(ServerOptions options, std::unique_ptr<ServerCertificate> certificate)
       : options_(std::move(options)),
         certificate_(std::move(certificate)),
-        exchanges_({options_.max_body_bytes, options_.error_response, options_.transfer_timeout,
+        exchanges_({options_.max_body_bytes, options_.max_bodies_bytes, options_.error_response,
+                    options_.transfer_timeout,
                     [this] { return stopping_.load() || threads_.waiting() > 0; }}),
-        threads_(options_.max_connections, options_.max_waiting,
-                 [this](Fd socket) { Serve(std::move(socket)); }) {}
+        threads_(
+            options_.max_connections, options_.max_waiting,
+            [this](Fd socket, const std::string& address) { Serve(std::move(socket), address); }) {}
 
   ~RealServer() override { Stop(milliseconds(0)); }
 
@@ -74,6 +79,7 @@ class RealServer final : public Server {
   };
   struct Connection {
     int fd;
+    std::string address;
     Phase phase = Phase::kTransfer;
     Clock::time_point since = Clock::now();
   };
@@ -81,7 +87,8 @@ class RealServer final : public Server {
 
   void AcceptLoop();
   void MakeRoom();
-  void Serve(Fd socket);
+  Place ToClose();
+  void Serve(Fd socket, const std::string& address);
   void ServeRequests(Channel& channel, Place place);
   void Enter(Phase phase, Place place);
   void Report(std::string_view problem) {
@@ -127,32 +134,48 @@ void RealServer::AcceptLoop() {
     }
     failing = false;
     SetNoDelay(connection.get());
-    const Added added = threads_.Add(std::move(connection));
+    std::string address = PeerAddress(connection);
+    if (options_.exempt_loopback && IsLoopback(address)) address.clear();
+    const Added added = threads_.Add(std::move(connection), std::move(address));
     if (added == Added::kClosed && !refusing && !stopping_)
       Report("connections are closed unanswered: there are too many");
     refusing = added == Added::kClosed;
   }
 }
 
-// Closes the connection that has been idle for longest: the one that its client is least likely to
-// be using just now. Without an idle one, that of the slowest client.
 void RealServer::MakeRoom() {
   const std::lock_guard lock(mutex_);
-  const Clock::time_point now = Clock::now();
-  const auto longest = [this](Phase phase) {
+  const Place place = ToClose();
+  if (place == connections_.end()) return;
+  place->phase = Phase::kClosing;
+  ::shutdown(place->fd, SHUT_RDWR);
+}
+
+// One of the address that has too many. Without such a one that which has been idle for longest:
+// the one that its client is least likely to be using just now. Without an idle one, that of the
+// slowest client.
+RealServer::Place RealServer::ToClose() {
+  const auto first = [this](Phase phase, const std::optional<std::string>& address, auto before) {
     Place found = connections_.end();
     for (Place it = connections_.begin(); it != connections_.end(); ++it) {
-      if (it->phase == phase && (found == connections_.end() || it->since < found->since))
+      if (it->phase == phase && (!address || it->address == *address) &&
+          (found == connections_.end() || before(it->since, found->since)))
         found = it;
     }
     return found;
   };
-  Place place = longest(Phase::kIdle);
-  if (place == connections_.end()) place = longest(Phase::kTransfer);
-  if (place == connections_.end()) return;
-  if (place->phase == Phase::kTransfer && now - place->since < kWaitedFor) return;
-  place->phase = Phase::kClosing;
-  ::shutdown(place->fd, SHUT_RDWR);
+  const std::less<> oldest;
+  if (const std::optional<std::string> greediest = threads_.Greediest()) {
+    Place place = first(Phase::kIdle, greediest, oldest);
+    if (place == connections_.end())
+      place = first(Phase::kTransfer, greediest, std::greater<>());  // the newest
+    if (place != connections_.end()) return place;
+  }
+  Place place = first(Phase::kIdle, std::nullopt, oldest);
+  if (place != connections_.end()) return place;
+  place = first(Phase::kTransfer, std::nullopt, oldest);
+  const bool waited = place != connections_.end() && Clock::now() - place->since >= kWaitedFor;
+  return waited ? place : connections_.end();
 }
 
 void RealServer::Enter(Phase phase, Place place) {
@@ -162,13 +185,13 @@ void RealServer::Enter(Phase phase, Place place) {
   place->since = Clock::now();
 }
 
-void RealServer::Serve(Fd socket) {
+void RealServer::Serve(Fd socket, const std::string& address) {
   Channel channel(std::move(socket));
   Place place;
   {
     const std::lock_guard lock(mutex_);
     if (force_closed_) return;
-    connections_.push_front({channel.fd()});
+    connections_.push_front({channel.fd(), address});
     place = connections_.begin();
   }
   channel.SetWaits(options_.read_timeout, stop_.fd());

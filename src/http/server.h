@@ -43,6 +43,9 @@ using Handler = std::function<Response(const Request&)>;
 // ServerOptions::error_response.
 using ErrorResponse = std::function<Response(const Request&, int status, std::string_view reason)>;
 
+// A body that needs no share of ServerOptions::max_bodies_bytes.
+inline constexpr size_t kSmallBody = size_t{64} << 10;
+
 struct ServerOptions {
   std::string host = "127.0.0.1";
   uint16_t port = 0;             // 0: any free one
@@ -60,12 +63,19 @@ struct ServerOptions {
   // Longest silence between requests. Longer than the 90 s after which Go's client lets go of an
   // idle connection: a server that closes first makes the client's next POST fail.
   std::chrono::seconds keep_alive_timeout{120};
-  // Served at once, each by a thread of its own. When there are more, one that is idle is closed
-  // for the new one, or one whose client has kept us waiting longest, a second at least; without
-  // such a one the new one waits.
+  // Served at once, each by a thread of its own. When there are more, one is closed for the new
+  // one: of the address that has most, if the new one's has fewer; otherwise one that is idle, or
+  // one whose client has kept us waiting longest, a second at least. Without such a one the new one
+  // waits; those go first whose address has fewest.
   size_t max_connections = 512;
-  // That wait; more are closed at once, so that descriptors are left for the program's own calls.
+  // That wait; of more, the newest of the address that has most is closed at once, so that
+  // descriptors are left for the program's own calls.
   size_t max_waiting = 128;
+  // Connections from this machine are never counted, and never too many.
+  bool exempt_loopback = true;
+  // Bytes of bodies that are larger than kSmallBody and are held at once, by all connections;
+  // more wait, within transfer_timeout. Not less than one body.
+  size_t max_bodies_bytes = size_t{32} << 20;
   ErrorResponse error_response;  // optional
   // Told of each connection that did not get as far as a request because of TLS. From any thread;
   // optional.

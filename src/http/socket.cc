@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <netdb.h>
@@ -121,6 +122,25 @@ uint16_t LocalPort(const Fd& socket) {
   return ntohs(address.ss_family == AF_INET6
                    ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+}
+
+std::string PeerAddress(const Fd& socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  char text[NI_MAXHOST];
+  if (::getpeername(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
+      ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, text, sizeof(text), nullptr,
+                    0, NI_NUMERICHOST) != 0) {
+    return {};
+  }
+  // An IPv4 client of a socket for both.
+  constexpr std::string_view kMapped = "::ffff:";
+  const std::string_view name = text;
+  return std::string(name.starts_with(kMapped) ? name.substr(kMapped.size()) : name);
+}
+
+bool IsLoopback(const std::string& address) {
+  return address == "::1" || address.starts_with("127.");
 }
 
 Result<Fd> Connect(const std::string& host, uint16_t port, milliseconds timeout, int wake_fd) {

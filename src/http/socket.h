@@ -74,6 +74,10 @@ Ready WaitFor(int fd, bool writable, std::chrono::milliseconds timeout, int wake
 // A listening socket. An empty host means all addresses.
 Result<Fd> Listen(const std::string& host, uint16_t port);
 uint16_t LocalPort(const Fd& socket);
+// The address of the other end, without its port; empty where there is none.
+std::string PeerAddress(const Fd& socket);
+// Whether an address as PeerAddress() writes it is of this machine alone.
+bool IsLoopback(const std::string& address);
 
 // A connection with TCP_NODELAY. The name's look-up cannot be interrupted; all else ends within
 // `timeout` or on `wake_fd`.

@@ -92,7 +92,7 @@ class ListWatch final : public Reflector<T> {
     const size_t count = listing->items.size();
     store_.Replace(std::move(listing->items));
     version_ = *version;
-    needs_list_ = false;
+    needs_list_ = history_in_doubt_ = false;
     Contact([](ReflectorStatus& status) {
       status.synced = true;
       ++status.lists;
@@ -102,6 +102,9 @@ class ListWatch final : public Reflector<T> {
   }
 
   Outcome Watch(const std::stop_token& stop) {
+    if (history_in_doubt_) {
+      if (std::optional<Error> failure = CheckHistory(stop)) return Broken(*std::move(failure));
+    }
     const std::string path =
         fmt::format("{}?watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}{}",
                     options_.path, options_.watch_timeout.count(), version_, selector_);
@@ -127,16 +130,35 @@ class ListWatch final : public Reflector<T> {
           ended.error().code == ErrorCode::kGone || ended.error().code == ErrorCode::kInvalid;
     }
     needs_list_ = list_again;
-    if (outcome.failure) {
-      const std::lock_guard lock(mutex_);
-      status_.watching = false;
-      status_.broken = true;
-    } else {
-      // Also a quiet one that lasted as long as it was asked to.
-      outcome.progress |= clock_.Now() - start >= options_.watch_timeout / 2;
-      Contact([](ReflectorStatus& status) { status.watching = false; });
-    }
+    if (outcome.failure) return Broken(*std::move(outcome.failure), outcome.progress);
+    // Also a quiet one that lasted as long as it was asked to.
+    outcome.progress |= clock_.Now() - start >= options_.watch_timeout / 2;
+    Contact([](ReflectorStatus& status) { status.watching = false; });
     return outcome;
+  }
+
+  Outcome Broken(Error failure, bool progress = false) {
+    const std::lock_guard lock(mutex_);
+    status_.watching = false;
+    status_.broken = true;
+    return {std::move(failure), progress};
+  }
+
+  // Why no watch can go on from what was seen last; whether that takes a list is in needs_list_.
+  std::optional<Error> CheckHistory(const std::stop_token& stop) {
+    Result<std::string> answer = client_.Get(options_.path + "?limit=1", stop);
+    if (!answer) return answer.error();
+    const Result<wire::ListPage<T>> page = reader_.ReadList<T>(*std::move(answer));
+    if (!page) return page.error();
+    const std::optional<uint64_t> version = ParseVersion(page->resource_version);
+    if (version && *version >= version_) return std::nullopt;
+    needs_list_ = true;
+    return RunsBackwards(page->resource_version);
+  }
+
+  Error RunsBackwards(const std::string& version) const {
+    return {ErrorCode::kInvalid,
+            fmt::format("history runs backwards: version {} after {}", version, version_)};
   }
 
   std::optional<Error> OnLine(std::string_view line, bool* list_again) {
@@ -160,8 +182,7 @@ class ListWatch final : public Reflector<T> {
     // the copy back in time.
     if (event->resource_version < version_ || (event->resource_version == version_ && !bookmark)) {
       *list_again = true;
-      return Error{ErrorCode::kInvalid, fmt::format("history runs backwards: version {} after {}",
-                                                    event->resource_version, version_)};
+      return RunsBackwards(std::to_string(event->resource_version));
     }
     CountProblems(event->problems);
     if (event->type == Type::kDeleted) store_.Remove(event->object);
@@ -216,6 +237,7 @@ class ListWatch final : public Reflector<T> {
       status.broken = false;
       status.watch_restarts += std::exchange(opened_before_, true) ? 1 : 0;
     });
+    history_in_doubt_ = true;
     if (!last_failure_.empty()) log_.Info("watching again", {{"resource", options_.path}});
     last_failure_.clear();
   }
@@ -272,6 +294,7 @@ class ListWatch final : public Reflector<T> {
   bool needs_list_ = true;
   uint64_t version_ = 0;  // seen last
   bool opened_before_ = false;
+  bool history_in_doubt_ = false;  // a watch has been opened since the last list
   std::string last_failure_;
   Instant last_failure_logged_{};
   std::string last_problem_;

@@ -7,6 +7,10 @@
 //        ^                                    |   ends or breaks: again from the last version seen
 //        +-- 410 Gone, or history runs back --+
 //
+// An API server whose store was restored from a backup says nothing of it: it takes a watch from a
+// version of the future, and keeps silent until its versions have caught up. So before a watch is
+// opened again the server is asked for its present version; a lower one than seen means a new list.
+//
 // Threading: one thread of its own per reflector, which makes all calls of the ObjectStore;
 // status() from any thread.
 // Failures: waits with backoff and jitter and goes on until stopped. Each is counted in the

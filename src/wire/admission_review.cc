@@ -20,6 +20,13 @@ constexpr std::string_view kGroup = "admission.k8s.io/";
 // What kubectl can show without cutting it; kube-apiserver passes on 4096 bytes in all.
 constexpr size_t kMostWarningBytes = 1024;
 
+// As of an object that is watched (objects.cc); the identity of the review comes before it.
+constexpr std::string_view kVital[] = {"request"};
+constexpr ReadRules kRules{.only = {},
+                           .most_values = size_t{1} << 16,
+                           .vital = kVital,
+                           .most_vital_values = size_t{1} << 17};
+
 struct Envelope {
   Document document;
   ReviewHead head;
@@ -30,7 +37,7 @@ struct Envelope {
 };
 
 Result<Envelope> ReadEnvelope(std::string_view text) {
-  Result<Document> document = Document::Parse(text);
+  Result<Document> document = Document::Parse(text, kRules);
   if (!document) return Fail(document.error());
   Envelope envelope;
   envelope.document = std::move(*document);
@@ -50,6 +57,9 @@ Result<Envelope> ReadEnvelope(std::string_view text) {
   if (version != kVersion) {
     envelope.problem_kind = "version";
     envelope.problem = fmt::format("{} is not {}", Quoted(version), kVersion);
+  } else if (envelope.document.cut()) {
+    envelope.problem_kind = "object";
+    envelope.problem = fmt::format("request.object: has more than {} values", kRules.most_values);
   } else if (!envelope.object.IsObject()) {
     envelope.problem_kind = "object";
     envelope.problem =

@@ -405,7 +405,7 @@ class DevicesTest(V2Test):
         self.run_pods(managed_sleeper("behind"))
         self.await_reading("behind", "unsafe")
         group = f"/sys/fs/cgroup/{container_group(self.get('behind'))}"
-        on_node(self.cluster, f"mknod --mode 666 /proc/$(head -n 1 {group}/cgroup.procs)/root/dev/nvidia0 c 195 0")
+        on_node(self.cluster, f"cd /proc/$(head -n 1 {group}/cgroup.procs) && mknod --mode 666 root/dev/nvidia0 c 195 0")
         self.assertEqual(self.opens("behind", "/dev/nvidia0"), MAY_NOT)
         on_node(self.cluster, f"bpftool cgroup show {group} | awk '$2 ~ /device/ {{ print $1 }}' | "
                               f"xargs --max-args 1 bpftool cgroup detach {group} device id")

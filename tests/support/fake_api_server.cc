@@ -238,6 +238,12 @@ void FakeApiServer::ForgetHistory() {
   for (auto& [name, resource] : resources_) resource.history.clear();
 }
 
+void FakeApiServer::RestoreVersion(uint64_t version) {
+  const Lock lock(mutex_);
+  version_ = version;
+  for (auto& [name, resource] : resources_) resource.history.clear();
+}
+
 void FakeApiServer::ForgetContinueTokens() {
   const Lock lock(mutex_);
   for (auto& [name, resource] : resources_) resource.pages.clear();

@@ -97,6 +97,9 @@ class FakeApiServer {
   void BreakWatchesInALine();
   // Watches from before now are refused as too old.
   void ForgetHistory();
+  // The next change has the version after this one, as when the store is restored from a backup.
+  // Open watches are not told.
+  void RestoreVersion(uint64_t version);
   // Lists that have been begun cannot be continued.
   void ForgetContinueTokens();
   // Open watches stay silent from now on and do not end, as when the machine behind the address is

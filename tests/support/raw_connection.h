@@ -12,7 +12,8 @@ namespace synergy::testing {
 
 class RawConnection {
  public:
-  explicit RawConnection(uint16_t port);
+  // `host`: the last part of the address 127.0.0.N that it comes from.
+  explicit RawConnection(uint16_t port, uint8_t host = 1);
   ~RawConnection();
   RawConnection(RawConnection&& other) noexcept;
   RawConnection& operator=(RawConnection&&) = delete;

@@ -106,8 +106,8 @@ TEST_F(ControllerTest, AnswersWhateverItIsSentOrSaysWhyNot) {
   ExpectServes();
 }
 
-TEST_F(ControllerTest, RefusesAReviewOfTenMegabytesInWords) {
-  const std::string text(size_t{10} << 20, 'x');
+TEST_F(ControllerTest, RefusesATooLargeReviewInWords) {
+  const std::string text(size_t{21} << 20, 'x');
   const auto answer =
       controller->NewClient()->Send({.method = "POST",
                                      .path = "/mutate-pod",

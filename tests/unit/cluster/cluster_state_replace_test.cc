@@ -129,6 +129,15 @@ TEST_F(ReplaceTest, AListIsTakenInPartsOfWholeNodes) {
   EXPECT_EQ(state.Snapshot()->pods_heard_until(), 99 + listed);
 }
 
+TEST_F(ReplaceTest, AfterARestoreOfTheStoreVersionsBeginLower) {
+  Pod pod = OnNode(MakeGpuPod("a", 1), "n1");
+  pod.resource_version = 100;
+  state.UpsertPod(pod);
+  pod.resource_version = 7;
+  state.ReplacePods({pod});
+  EXPECT_EQ(state.Snapshot()->pods_heard_until(), 7U);
+}
+
 TEST_F(ReplaceTest, APodThatIsHeardOfWhileTheListIsTakenSurvivesIt) {
   state.UpsertPod(OnNode(MakeGpuPod("gone", 1), "n1"));
   state.UpsertPod(OnNode(MakeGpuPod("refreshed", 1), "n1"));

@@ -27,7 +27,7 @@ TEST(ControllerConfigTest, AnEmptyFileIsAllDefaults) {
   EXPECT_EQ(config->tolerance, 0);
   EXPECT_EQ(config->max_speed_up, 4);
   EXPECT_EQ(config->tuner.hold, std::chrono::minutes(1));
-  EXPECT_EQ(config->max_body_bytes, 3 << 20);
+  EXPECT_EQ(config->max_body_bytes, 20 << 20);
   EXPECT_EQ(config->record_file, "");
 }
 

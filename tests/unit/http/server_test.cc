@@ -4,6 +4,8 @@
 #include <future>
 #include <latch>
 #include <list>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -22,6 +24,7 @@ using std::chrono::seconds;
 using synergy::testing::Background;
 using synergy::testing::BodyOf;
 using synergy::testing::RawConnection;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -50,11 +53,13 @@ class ServerTest : public ::testing::Test {
     });
     server_->Handle("GET", "/teapot",
                     [](const Request&) { return Response{418, "text/plain", "short and stout"}; });
-    server_->Handle("GET", "/wait", [this](const Request&) {
-      waiting_.count_down();
-      go_on_.wait();
-      return Text("waited");
-    });
+    for (const char* method : {"GET", "POST"}) {
+      server_->Handle(method, "/wait", [this](const Request&) {
+        waiting_.count_down();
+        go_on_.wait();
+        return Text("waited");
+      });
+    }
     const Result<> started = server_->Start();
     ASSERT_TRUE(started) << started.error().message;
   }
@@ -442,6 +447,79 @@ TEST_F(ServerTest, NoMoreConnectionsWaitThanAreMeantTo) {
   go_on_.count_down();
   for (RawConnection& connection : waiting)
     EXPECT_EQ(BodyOf(connection.ReadAnswer()), "hello name=you");
+}
+
+// Half requests, each opened again as soon as it is closed.
+class Flood {
+ public:
+  Flood(uint16_t port, uint8_t host) : port_(port), host_(host) {}
+  ~Flood() { stopping_ = true; }
+
+ private:
+  void Run() {
+    std::list<RawConnection> connections;
+    while (!stopping_) {
+      connections.emplace_back(port_, host_).Send("GET /hello HT");
+      if (connections.size() > kAtOnce) connections.pop_front();
+    }
+  }
+
+  static constexpr size_t kAtOnce = 100;
+  const uint16_t port_;
+  const uint8_t host_;
+  std::atomic<bool> stopping_ = false;
+  Background thread_{[this] { Run(); }};
+};
+
+TEST_F(ServerTest, OneAddressWithVeryManyConnectionsKeepsNoOtherOut) {
+  options_.max_connections = 8;
+  options_.max_waiting = 8;
+  options_.exempt_loopback = false;
+  Start();
+  const Flood flood(server_->port(), 2);  // until the end
+  int answered = 0;
+  for (int i = 0; i < 50; ++i) {
+    RawConnection other(server_->port(), 3);
+    other.Send(kHello);
+    if (BodyOf(other.ReadAnswer()) == "hello name=you") ++answered;
+  }
+  EXPECT_EQ(answered, 50);
+}
+
+TEST_F(ServerTest, LargeBodiesWaitForEachOtherAndSmallOnesForNobody) {
+  options_.max_body_bytes = options_.max_bodies_bytes = size_t{1} << 20;
+  Start();
+  const std::string large(600'000, 'x');
+  const std::string head =
+      "POST /size HTTP/1.1\r\nContent-Length: " + std::to_string(large.size()) + "\r\n\r\n";
+  std::optional<RawConnection> first = Connect();
+  first->Send(head + "x");
+  RawConnection second = Connect();
+  std::string answer;
+  Background waiting([&] {
+    second.Send(head + large);
+    answer = second.ReadAnswer();
+  });
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(BodyOf(Ask("POST /size HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc")), "3");
+  }
+  first.reset();
+  waiting.Join();
+  EXPECT_EQ(BodyOf(answer), "600000");
+}
+
+TEST_F(ServerTest, ALargeBodyForWhichThereIsNoRoomInTimeIsRefused) {
+  options_.max_body_bytes = options_.max_bodies_bytes = size_t{1} << 20;
+  options_.transfer_timeout = milliseconds(500);
+  Start();
+  RawConnection first = Connect();
+  first.Send("POST /wait HTTP/1.1\r\nContent-Length: 600000\r\n\r\n" + std::string(600'000, 'x'));
+  waiting_.wait();
+  const std::string answer =
+      Ask("POST /size HTTP/1.1\r\nContent-Length: 600000\r\n\r\n" + std::string(600'000, 'x'));
+  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("too many large bodies")));
+  go_on_.count_down();
+  EXPECT_EQ(BodyOf(first.ReadAnswer()), "waited");
 }
 
 TEST_F(ServerTest, StopClosesIdleConnectionsAtOnce) {

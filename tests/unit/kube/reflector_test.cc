@@ -307,6 +307,23 @@ TEST_F(ReflectorTest, AnEventFromThePastIsNotAppliedAndMeansANewList) {
   EXPECT_EQ(sink_.Count("history runs backwards"), 3U);
 }
 
+// The watch that is opened again would be silent until versions have caught up.
+TEST_F(ReflectorTest, AStoreThatWasRestoredFromABackupMeansANewList) {
+  StartWith({{.name = "a"}});
+  const uint64_t backup = server_.version();
+  for (const char* name : {"b", "c", "d"}) server_.PutPod({.name = name});
+  ASSERT_TRUE(store_.WaitFor("d"));
+  server_.RestoreVersion(backup);
+  server_.SetPods({{.name = "a"}});
+  server_.EndWatches();
+  ASSERT_TRUE(store_.WaitForReplacements(2));
+  EXPECT_THAT(store_.names(), UnorderedElementsAre("a"));
+  EXPECT_EQ(sink_.Count("history runs backwards"), 1U);
+  ASSERT_TRUE(server_.WaitForWatches("pods", 1));
+  server_.PutPod({.name = "after"});
+  EXPECT_TRUE(store_.WaitFor("after"));
+}
+
 TEST_F(ReflectorTest, ABookmarkFromThePastMeansANewList) {
   StartWith({{.name = "a"}});
   server_.SendLine("pods",

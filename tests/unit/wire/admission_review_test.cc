@@ -265,6 +265,16 @@ TEST(PodReviewTest, WhatCannotBeReadIsToldWithItsPath) {
               HasSubstr("\"many\" is not a quantity"));
 }
 
+TEST(PodReviewTest, APodOfMoreValuesThanAnybodyMeansIsToldAndCanBeAnswered) {
+  std::string many = "0";
+  for (int i = 0; i < 70'000; ++i) many += ",0";
+  const auto review =
+      PodReview::Read(ReviewOf(PodWith(kPlain, "", R"(,"odd":[)" + many + "]")), kGpu);
+  ASSERT_TRUE(review);
+  EXPECT_EQ(review->problem(), "request.object: has more than 65536 values");
+  EXPECT_FALSE(review->head().uid.empty());
+}
+
 TEST(PodReviewTest, OtherVersionsAndOperationsAreToldAndCanBeAnswered) {
   const auto beta = PodReview::Read(ReviewOf(PodWith(kPlain), "v1beta1"), kGpu);
   ASSERT_TRUE(beta);

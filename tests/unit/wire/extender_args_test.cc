@@ -125,7 +125,8 @@ TEST(ExtenderArgsTest, ABodyCutShortAnywhereIsRefused) {
 TEST(ExtenderArgsTest, NestingIsPassedOverWhereNobodyReadsIt) {
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   for (const std::string_view member : {"Pod", "Other"}) {
-    EXPECT_EQ(ErrorOf(fmt::format(R"({{"{}":{{"a":{}}},{}}})", member, deep, kNamedPod)), "no error")
+    EXPECT_EQ(ErrorOf(fmt::format(R"({{"{}":{{"a":{}}},{}}})", member, deep, kNamedPod)),
+              "no error")
         << member;
   }
   EXPECT_EQ(ErrorOf(fmt::format(R"({{"NodeNames":{},{}}})", deep, kNamedPod)),
