@@ -36,6 +36,10 @@ ProfileObject ReadProfileObject(Value object);
 Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse use,
                           std::string_view gpu_resource);
 
+// What its init containers need beside what its containers but that one ask for (CPU and memory).
+ResourceVector ReadInitPeak(FieldReader& fields, Value spec, Value status, PodUse use,
+                            std::string_view container);
+
 // What the annotations, the spec and the status say of a pod that Synergy may change; null for
 // others. `claims` are null where none is believed.
 std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata, Value spec,

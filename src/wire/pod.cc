@@ -35,7 +35,9 @@ std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotations,
   std::optional<ResourceVector> demand =
       ReadAmountsAnnotation(fields, annotations[annotations::kDemand]);
   if (!demand) return std::nullopt;
-  if (fungible != nullptr) *demand += requests - fungible->requested;
+  if (fungible != nullptr) {
+    *demand = requests + fungible->Counted(*demand) - fungible->Counted(fungible->requested);
+  }
   demand->gpus = requests.gpus;
   return LargerOf(*demand, requests);
 }

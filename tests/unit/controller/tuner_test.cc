@@ -59,6 +59,25 @@ TEST_F(TunerTest, CutsNobodyBelowItsFloor) {
   EXPECT_THAT(api.calls(), IsEmpty());
 }
 
+// With init containers that ask for 8 cores a pod counts 8 cores, however far it is cut.
+TEST_F(TunerTest, CutsNobodyForRoomThatInitContainersKeep) {
+  AddPod("first", "n1", 9);
+  Change("first", [](Fungible& pod) { pod.init_peak.cpu = Cores(8); });
+  AddPod("second", "", 5);
+  Change("second", [](Fungible& pod) { pod.floor = OneGpu(5); });
+  driver.Step();
+  EXPECT_THAT(api.calls(), IsEmpty());
+}
+
+TEST_F(TunerTest, CutsAsFarAsInitContainersLetIt) {
+  AddPod("first", "n1", 9);
+  Change("first", [](Fungible& pod) { pod.init_peak.cpu = Cores(8); });
+  AddPod("second", "", 4);
+  Change("second", [](Fungible& pod) { pod.floor = OneGpu(4); });
+  driver.Step();
+  EXPECT_THAT(api.calls(), Contains("resize first cpu 8"));
+}
+
 TEST_F(TunerTest, LeavesNodesAloneWhereThePodMayNotGo) {
   AddPod("idle", "n1", 12, "insensitive");
   Node node = N1();
