@@ -377,6 +377,14 @@ class RenderTest(unittest.TestCase):
                      yaml.safe_load(data["extender.yaml"])["gpuResource"]]
         self.assertEqual(resources, ["amd.com/gpu"] * 4)
 
+    def test_pods_are_spread_that_ask_for_it_and_no_others(self):
+        config = find(helm.template(), "ConfigMap", "synergy-scheduler")["data"]["scheduler.yaml"]
+        profile = yaml.safe_load(config)["profiles"][0]
+        disabled = [plugin["name"] for plugin in profile["plugins"]["score"]["disabled"]]
+        self.assertNotIn("PodTopologySpread", disabled)
+        arguments = {plugin["name"]: plugin["args"] for plugin in profile["pluginConfig"]}
+        self.assertEqual(arguments["PodTopologySpread"], {"defaultingType": "List", "defaultConstraints": []})
+
     def test_a_changed_configuration_replaces_the_pods_that_read_it_and_no_others(self):
         def checksums(values):
             return {item["metadata"]["name"]: item["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
