@@ -25,7 +25,7 @@ namespace synergy::wire {
 Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules& rules);
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object);
-ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object);
+ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object, const PodRules& rules);
 AgentPod ReadAgentPodObject(FieldReader& fields, Value object);
 EventAboutPod ReadEventAboutPodObject(FieldReader& fields, Value object);
 Namespace ReadNamespaceObject(FieldReader& fields, Value object);
@@ -48,7 +48,7 @@ std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata
 std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, Value spec,
                                            Value status, const ClaimRules* claims);
 // Whether Synergy manages the pod (cluster/claims.h).
-bool IsManaged(const Pod& pod, Value spec, const ClaimRules& rules);
+bool IsManaged(const Resources& requests, Value spec, const ClaimRules& rules);
 // When Synergy wrote the annotation, as the API server has noted it; none where others did, or
 // where it is not there. Writes by a subresource do not count: what a resize says of annotations is
 // noted, and never done.

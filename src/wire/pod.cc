@@ -87,7 +87,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   // Whoever may write a pod may write nonsense there, which must not keep it from being placed.
   FieldReader lenient(object);
   FieldReader& checked = use == PodUse::kIncoming ? lenient : fields;
-  const bool managed = IsManaged(pod, spec, rules.claims);
+  const bool managed = IsManaged(pod.requests, spec, rules.claims);
   // kube-scheduler sends no managedFields with an incoming pod.
   const bool may_claim = managed && use == PodUse::kAccounted && !pod.gated && !pod.terminal;
   const ClaimRules* const claims = may_claim ? &rules.claims : nullptr;

@@ -122,6 +122,8 @@ extenders:
 {{- end -}}
 {{ mergeOverwrite (dict
     "listen" "0.0.0.0:9411"
+    "schedulerName" .Values.schedulerName
+    "gpuResource" .Values.gpuResource
     "cgroupFolder" "/host/cgroup"
     "podLogFolder" .Values.nodeAgent.podLogFolder
     "stateFolder" "/run/synergy-node-agent"
