@@ -122,6 +122,7 @@ class TrustTest(ClusterTest):
         binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p", "annotations": {CHANGE: "{}"}},
                    "target": {"kind": "Node", "name": next(iter(self.nodes()))}}
         self.assertIn(CHANGE, self.cluster.complaint("POST", "pod", "p", binding, subresource="binding"))
+        self.assertIn(CHANGE, self.cluster.complaint("POST", "binding", body=binding), "the older way")
         binding["metadata"]["annotations"] = {"of-somebody-else": "x"}
         self.assertEqual(self.cluster.complaint("POST", "pod", "p", binding, subresource="binding"), "")
 
