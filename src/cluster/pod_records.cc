@@ -280,6 +280,10 @@ bool PodRecords::TakesGpus(const Record& record) {
   return pod.UsesGpus() && (record.standing != Standing::kWaiting || (!pod.gated && !pod.deleting));
 }
 
+LeastPerGpu& PodRecords::LeastOf(const Pod& pod) {
+  return pod.fungible ? least_per_fungible_gpu_ : least_per_gpu_;
+}
+
 const PodRecords::Record* PodRecords::Find(const std::string& uid) const {
   const auto it = records_.find(uid);
   return it == records_.end() ? nullptr : &it->second;
@@ -357,7 +361,7 @@ void PodRecords::Set(Record& record, std::shared_ptr<const Pod> pod, Standing st
 
 void PodRecords::Count(Record& record) {
   if (TakesGpus(record)) {
-    if (IsSized(*record.pod)) least_per_gpu_.Add(record.pod->requests.main);
+    if (IsSized(*record.pod)) LeastOf(*record.pod).Add(record.pod->requests.main);
     if (record.standing == Standing::kWaiting) ++waiting_gpu_pods_;
   }
   if (IsNominated(record)) record.place = nodes_.Nominate(record.pod);
@@ -369,7 +373,7 @@ void PodRecords::Count(Record& record) {
 
 void PodRecords::Uncount(const Record& record) {
   if (TakesGpus(record)) {
-    if (IsSized(*record.pod)) least_per_gpu_.Remove(record.pod->requests.main);
+    if (IsSized(*record.pod)) LeastOf(*record.pod).Remove(record.pod->requests.main);
     if (record.standing == Standing::kWaiting) --waiting_gpu_pods_;
   }
   if (IsNominated(record)) nodes_.Denominate(*record.pod, record.place);
