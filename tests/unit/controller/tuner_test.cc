@@ -274,6 +274,21 @@ TEST_F(TunerTest, MovesSurplusEveryRoundCutsFirst) {
   EXPECT_EQ(api.calls().size(), calls);  // nothing left to gain
 }
 
+TEST_F(TunerTest, APodThatDoesNothingMakesNoSmallGainWorthAChange) {
+  AddPod("nothing", "n1", 0, "insensitive");
+  AddPod("busy", "n1", 6);
+  const Duration round = std::chrono::minutes(5);
+  Change("nothing", [&](Fungible& pod) {
+    pod.floor = OneGpu(0);
+    pod.change =
+        ChangeRecord{ChangeKind::kGrown, OneGpu(0), OneGpu(0), "", clock.WallNow() + round};
+  });
+  state.UpsertPod(synergy::testing::OnNode(
+      synergy::testing::MakePod("filler", {Gpus(1), MilliCpu(5800), GiB(1)}), "n1"));
+  After(round);
+  EXPECT_EQ(ChangeOf("busy"), "") << "0.2 cores more are 3 %";
+}
+
 TEST_F(TunerTest, GivesBackWhatItTookAsSoonAsARoundHasPassed) {
   AddPod("stays", "n1", 9);
   AddPod("idle", "n1", 1, "insensitive");
