@@ -56,6 +56,7 @@ struct Pod {
   int32_t priority = 0;
   bool terminal = false;                 // Succeeded or Failed: takes nothing
   bool succeeded = false;                // terminal, and not Failed
+  bool misaligned = false;               // Failed: its node could not align it with NUMA nodes
   bool deleting = false;                 // still takes its share until it is gone
   bool tolerates_unschedulable = false;  // may go to cordoned nodes
   bool gated = false;                    // has scheduling gates, so it does not wait for resources

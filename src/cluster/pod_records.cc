@@ -1,9 +1,13 @@
 #include "cluster/pod_records.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace synergy {
 namespace {
+
+// How long a node is not tried again for pods that it could not align, though nothing has left it.
+constexpr Duration kMisalignmentLasts = std::chrono::minutes(5);
 
 bool Claims(const Pod& pod) {
   return (pod.waiting && !pod.waiting->kept_node.empty()) ||
@@ -46,7 +50,12 @@ std::vector<std::string> PodRecords::Unlisted(size_t begin, size_t end) const {
 
 void PodRecords::Learn(Pod pod) {
   if (pod.terminal) {
+    const bool is_news = Find(pod.uid) != nullptr;
     Remove(pod.uid);
+    // Once: what is heard of it later says nothing about what is free then.
+    if (pod.misaligned && is_news && pod.UsesGpus()) {
+      nodes_.Misalign(pod.node, {pod.requests.main.gpus, wall_ + kMisalignmentLasts});
+    }
     SettleVacant(pod.uid, !pod.succeeded);
     return;
   }
@@ -92,6 +101,9 @@ void PodRecords::Remove(const std::string& uid) {
   const Record gone = std::move(it->second);
   records_.erase(it);
   version_.Advance();
+  if (gone.standing == Standing::kBound && gone.pod->UsesGpus()) {
+    nodes_.DropMisalignments(gone.place);
+  }
   if (!gone.seen || !gone.seen->gang) return;
   if (gone.standing == Standing::kBound) Vacate(*gone.pod, *gone.seen->gang);
   LimitVacant(*gone.seen->gang);
@@ -178,6 +190,7 @@ void PodRecords::DropStaleExpectations(Instant now, WallTime wall) {
   wall_ = wall;
   now_ = now;
   vacant_.DropUntil(now);
+  nodes_.DropMisalignments(wall);
   const auto stale = ProvisionalIf([&](const Record& record) {
     return (record.standing == Standing::kExpected && record.deadline <= now) ||
            (record.standing == Standing::kKept && record.seen->waiting->kept_until <= wall);

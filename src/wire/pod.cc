@@ -82,6 +82,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   const std::string_view phase = fields.Text(status["phase"]);
   pod.succeeded = phase == "Succeeded";
   pod.terminal = pod.succeeded || phase == "Failed";
+  pod.misaligned = phase == "Failed" && fields.Text(status["reason"]) == "TopologyAffinityError";
   pod.requests = ReadPodRequests(fields, spec, status, use, gpu_resource);
   const Value annotations = fields.Object(metadata["annotations"]);
   // Whoever may write a pod may write nonsense there, which must not keep it from being placed.

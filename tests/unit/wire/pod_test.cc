@@ -79,6 +79,16 @@ TEST(ReadPod, TakesNullAndAbsentFieldsForEmptyOnes) {
   }
 }
 
+TEST(ReadPod, KnowsWhatItsNodeCouldNotAlign) {
+  const auto misaligned = [](const std::string& phase, const std::string& reason) {
+    return ReadValidPod(R"({"status":{"phase":")" + phase + R"(","reason":")" + reason + R"("}})")
+        .misaligned;
+  };
+  EXPECT_TRUE(misaligned("Failed", "TopologyAffinityError"));
+  EXPECT_FALSE(misaligned("Failed", "OutOfcpu"));
+  EXPECT_FALSE(misaligned("Running", "TopologyAffinityError"));
+}
+
 TEST(ReadPod, TakesOnlySucceededAndFailedForTheEnd) {
   for (const auto& [phase, terminal] :
        std::vector<std::pair<std::string, bool>>{{"Succeeded", true},
