@@ -86,7 +86,7 @@ void Members(auto& each, Like<CpuProbe> auto& probe) {
 
 void Members(auto& each, Like<Fungible> auto& fungible) {
   auto& [container, profile, profile_generation, workload, enforcement, floor, demand, fair_share,
-         written, placeholder, beside, requested, cpu_limit, memory_limit, memory_limit_in_force,
+         written, placeholder, beside, init_peak, requested, cpu_limit, memory_limit, memory_limit_in_force,
          in_force, set_aside, reported, resize, resize_message, resized_by_us_alone, change,
          announced_until, unshrinkable_until, memory_reading, oom_killed, evicted_for_memory,
          memory_let_be, probe] = fungible;
@@ -101,6 +101,7 @@ void Members(auto& each, Like<Fungible> auto& fungible) {
   each("written", written);
   each("placeholder", placeholder);
   each("beside", beside);
+  each("initPeak", init_peak);
   each("requested", requested);
   each("cpuLimit", cpu_limit);
   each("memoryLimit", memory_limit);
