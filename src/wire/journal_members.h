@@ -178,8 +178,8 @@ void Members(auto& each, Like<Gang> auto& gang) {
 
 void Members(auto& each, Like<Pod> auto& pod) {
   auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand, gpu_product,
-         fungible, waiting, gang, priority, terminal, succeeded, deleting, tolerates_unschedulable,
-         gated, warnings] = pod;
+         fungible, waiting, gang, priority, terminal, succeeded, misaligned, deleting,
+         tolerates_unschedulable, gated, warnings] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);
@@ -195,6 +195,7 @@ void Members(auto& each, Like<Pod> auto& pod) {
   each("priority", priority);
   each("terminal", terminal);
   each("succeeded", succeeded);
+  each("misaligned", misaligned);
   each("deleting", deleting);
   each("toleratesUnschedulable", tolerates_unschedulable);
   each("gated", gated);
