@@ -86,10 +86,10 @@ void Members(auto& each, Like<CpuProbe> auto& probe) {
 
 void Members(auto& each, Like<Fungible> auto& fungible) {
   auto& [container, profile, profile_generation, workload, enforcement, floor, demand, fair_share,
-         written, placeholder, beside, init_peak, requested, cpu_limit, memory_limit, memory_limit_in_force,
-         in_force, set_aside, reported, resize, resize_message, resized_by_us_alone, change,
-         announced_until, unshrinkable_until, memory_reading, oom_killed, evicted_for_memory,
-         memory_let_be, probe] = fungible;
+         written, placeholder, beside, init_peak, requested, cpu_limit, memory_limit,
+         memory_limit_in_force, in_force, set_aside, reported, resize, resize_message,
+         resized_by_us_alone, change, announced_until, unshrinkable_until, memory_reading,
+         oom_killed, evicted_for_memory, memory_let_be, probe] = fungible;
   each("container", container);
   each("profile", profile);
   each("profileGeneration", profile_generation);
@@ -178,7 +178,7 @@ void Members(auto& each, Like<Gang> auto& gang) {
 
 void Members(auto& each, Like<Pod> auto& pod) {
   auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand, gpu_product,
-         fungible, waiting, gang, priority, terminal, succeeded, misaligned, deleting,
+         fungible, waiting, gang, priority, terminal, succeeded, misaligned, deleting, grace,
          tolerates_unschedulable, gated, warnings] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
@@ -197,6 +197,7 @@ void Members(auto& each, Like<Pod> auto& pod) {
   each("succeeded", succeeded);
   each("misaligned", misaligned);
   each("deleting", deleting);
+  each("grace", grace);
   each("toleratesUnschedulable", tolerates_unschedulable);
   each("gated", gated);
   each("warnings", warnings);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <optional>
 
@@ -9,6 +10,9 @@
 
 namespace synergy::wire {
 namespace {
+
+// A day: what is longer is no time that anything waits for.
+constexpr std::chrono::seconds kLongestGrace = std::chrono::hours(24);
 
 // Whether the taint that cordons a node, node.kubernetes.io/unschedulable:NoSchedule with an empty
 // value, is tolerated (v1helper.TolerationsTolerateTaint).
@@ -72,6 +76,9 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   pod.name = ReadText(fields, metadata["name"]);
   pod.labels = ReadLabels(fields, metadata["labels"]);
   pod.deleting = ReadDeleting(fields, metadata);
+  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  pod.grace = std::chrono::seconds(std::min<int64_t>(
+      fields.Integer(spec["terminationGracePeriodSeconds"], 0, kAny), kLongestGrace.count()));
   pod.node = ReadText(fields, spec["nodeName"]);
   pod.priority = static_cast<int32_t>(fields.Integer(
       spec["priority"], std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
