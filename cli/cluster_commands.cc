@@ -9,6 +9,7 @@
 #include "cli/cluster_facts.h"
 #include "cli/explain.h"
 #include "cli/explain_job.h"
+#include "cli/printable.h"
 #include "cli/profile_list.h"
 #include "cli/queue_facts.h"
 #include "cli/queue_view.h"
@@ -56,12 +57,13 @@ examples:
 // `table` is only made where it is wanted.
 template <class ToTable>
 void Print(const std::string& output, const Tree& tree, ToTable table) {
-  fmt::print("{}", output == "json" ? ToJson(tree) : output == "yaml" ? ToYaml(tree) : table());
+  const bool is_json = output == "json";
+  fmt::print("{}", Printable(is_json ? ToJson(tree) : output == "yaml" ? ToYaml(tree) : table()));
 }
 
 void PrintNotes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) {
-    if (!note.empty()) fmt::print(stderr, "Note: {}\n", note);
+    if (!note.empty()) fmt::print(stderr, "Note: {}\n", Printable(note));
   }
 }
 

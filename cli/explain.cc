@@ -283,6 +283,12 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
                       "is with that",
                       ToQuantityText(fungible.probe->cpu), ToTimeText(fungible.probe->until)));
     }
+    if (fungible.Counted(fungible.floor) != fungible.floor) {
+      explanation.remarks.push_back(fmt::format(
+          "its node counts {} for it at least, as long as it is there: its init containers ask for "
+          "that",
+          DescribeCpuAndMemory(fungible.Counted(fungible.floor))));
+    }
     RemarkOnProfile(pod, facts, explanation.remarks);
     RemarkOnChanges(fungible, now, explanation.remarks);
     RemarkOnDevices(pod, facts.cluster.get(), explanation.remarks);

@@ -9,6 +9,7 @@
 
 #include "cli/cluster_commands.h"
 #include "cli/gavel_command.h"
+#include "cli/printable.h"
 #include "cli/progress_command.h"
 #include "cli/replay_command.h"
 #include "cli/simulate_command.h"
@@ -29,7 +30,7 @@ void PrintVersion(const std::string& output) {
 
 int Report(const std::string& command, const synergy::Result<>& done) {
   if (done) return EXIT_SUCCESS;
-  fmt::print(stderr, "synergy {}: {}\n", command, done.error().message);
+  fmt::print(stderr, "synergy {}: {}\n", command, synergy::cli::Printable(done.error().message));
   return done.error().code == synergy::ErrorCode::kInvalid ? kUsageError : EXIT_FAILURE;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "cli/printable.h"
 #include "json/writer.h"
 #include "progress/log_progress.h"
 
@@ -134,7 +135,7 @@ CLI::App* AddProgress(CLI::App& app, ProgressArguments& arguments) {
 Result<> RunProgress(const ProgressArguments& arguments) {
   const Result<TrainingProgress> progress = ReadProgress(arguments);
   if (!progress) return Fail(progress.error());
-  fmt::print("{}", arguments.output == "json" ? ToJson(*progress) : ToText(*progress));
+  fmt::print("{}", Printable(arguments.output == "json" ? ToJson(*progress) : ToText(*progress)));
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/printable.h"
 #include "config/text_file.h"
 #include "json/writer.h"
 
@@ -79,7 +80,8 @@ Result<> RunReplay(const ReplayArguments& arguments) {
     if (!report) {
       return Fail(ErrorCode::kInvalid, fmt::format("{}: {}", file, report.error().message));
     }
-    fmt::print("{}", arguments.output == "json" ? ToJson(file, *report) : ToText(file, *report));
+    fmt::print("{}", Printable(arguments.output == "json" ? ToJson(file, *report)
+                                                          : ToText(file, *report)));
     for (const auto& [kind, count] : report->counts) different += count.different;
   }
   if (different == 0) return {};

@@ -6,9 +6,10 @@
 
 namespace synergy::cli {
 
-std::string FormatTable(const std::vector<std::vector<std::string>>& rows, size_t indent) {
+std::string FormatTable(std::vector<std::vector<std::string>> rows, size_t indent) {
   std::vector<size_t> widths;
-  for (const auto& row : rows) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) std::replace(cell.begin(), cell.end(), '\n', ' ');
     widths.resize(std::max(widths.size(), row.size()));
     for (size_t column = 0; column < row.size(); ++column) {
       widths[column] = std::max(widths[column], row[column].size());

@@ -9,7 +9,8 @@
 
 namespace synergy::cli {
 
-// A line per row; `indent` spaces before each. Rows may have fewer columns than the widest.
-std::string FormatTable(const std::vector<std::vector<std::string>>& rows, size_t indent = 0);
+// A line per row; `indent` spaces before each. Rows may have fewer columns than the widest. Line
+// ends in a cell become spaces.
+std::string FormatTable(std::vector<std::vector<std::string>> rows, size_t indent = 0);
 
 }  // namespace synergy::cli

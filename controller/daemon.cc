@@ -192,7 +192,7 @@ class RunningDaemon final : public Daemon {
         profile_api_(kube::MakeProfileApi(*client_)),
         metrics_(config.gpu_resource),
         profiles_(config.tolerance),
-        fair_shares_(state_, clock, config.node_headroom),
+        fair_shares_(state_, clock, config.node_headroom, config.least_pool_per_gpu),
         view_(state_, profiles_, namespaces_, fair_shares_, [this] { return watches_.Complete(); }),
         gang_owners_(*quick_client_, state_, config.gpu_resource, clock, log, metrics_),
         webhook_(ToSettings(config), view_, gang_owners_, clock, log, metrics_),

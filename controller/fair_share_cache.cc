@@ -1,6 +1,7 @@
 #include "controller/fair_share_cache.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,7 @@ std::optional<ResourceVector> FairShareCache::Find(const NodeSelection& selectio
     }
   }
   // Not under the lock: it may take a millisecond.
-  const auto share = LeastFairShare(*snapshot, &selection, gpus, gpu_product, headroom_);
+  const auto share = Calculate(*snapshot, key);
   Remember({std::move(key), share, snapshot->version(), now, now});
   return share;
 }
@@ -45,12 +46,24 @@ void FairShareCache::Refresh() {
     }
   }
   for (Entry& entry : outdated) {
-    entry.share = LeastFairShare(*snapshot, &entry.key.selection, entry.key.gpus,
-                                 entry.key.gpu_product, headroom_);
+    entry.share = Calculate(*snapshot, entry.key);
     entry.version = snapshot->version();
     entry.at = now;
     Remember(std::move(entry));
   }
+}
+
+std::optional<ResourceVector> FairShareCache::Calculate(const ClusterSnapshot& snapshot,
+                                                        const Key& key) const {
+  std::optional<ResourceVector> share =
+      LeastFairShare(snapshot, &key.selection, key.gpus, key.gpu_product, headroom_);
+  if (!share) return share;
+  const ResourceVector most = PartOf(least_pool_, key.gpus, Gpus(1));
+  ResourceVector::ForEachDivided([&](auto member) {
+    using Amount = std::remove_cvref_t<decltype(most.*member)>;
+    if (most.*member > Amount(0)) (*share).*member = std::min((*share).*member, most.*member);
+  });
+  return share;
 }
 
 void FairShareCache::Remember(Entry entry) {

@@ -26,9 +26,11 @@ class FairShareCache {
  public:
   static constexpr Duration kMostAge = std::chrono::seconds(2);
 
-  // Both outlive this.
-  FairShareCache(const ClusterState& state, const Clock& clock, ResourceVector headroom = {})
-      : state_(state), clock_(clock), headroom_(headroom) {}
+  // Both outlive this. No share is larger than that of nodes that have `least_pool` for each GPU,
+  // in the dimensions where that is something: nodes that an autoscaler could make are not seen.
+  FairShareCache(const ClusterState& state, const Clock& clock, ResourceVector headroom = {},
+                 ResourceVector least_pool = {})
+      : state_(state), clock_(clock), headroom_(headroom), least_pool_(least_pool) {}
 
   std::optional<ResourceVector> Find(const NodeSelection& selection, Gpus gpus,
                                      const std::string& gpu_product);
@@ -55,11 +57,13 @@ class FairShareCache {
   static constexpr size_t kMostEntries = 64;
   static constexpr Duration kForgetAfter = std::chrono::minutes(1);
 
+  std::optional<ResourceVector> Calculate(const ClusterSnapshot& snapshot, const Key& key) const;
   void Remember(Entry entry);
 
   const ClusterState& state_;
   const Clock& clock_;
   const ResourceVector headroom_;
+  const ResourceVector least_pool_;  // for each GPU
   std::mutex mutex_;
   std::list<Entry> entries_;  // the latest first
 };

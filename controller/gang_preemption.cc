@@ -79,6 +79,8 @@ void GangPreemption::Begin(const ClusterSnapshot& snapshot, const WaitingGang& g
   Attempt attempt{.gang = gang, .members = {}, .asked = {}, .refused = victims.pods};
   attempt.victims = victims.pods.size();
   attempt.began = now;
+  for (const auto& pod : victims.pods) attempt.leave = std::max(attempt.leave, pod->grace);
+  attempt.leave = std::clamp(attempt.leave + settings_.keep, settings_.leave, settings_.most_leave);
   for (size_t i = 0; i < gang.members.size(); ++i) {
     attempt.members.push_back({gang.members[i], snapshot.node(victims.places[i]).detail->name});
   }
@@ -171,7 +173,7 @@ void GangPreemption::Advance(const std::stop_token& stop) {
   std::erase_if(attempt.refused, [this](const auto& pod) { return !IsThere(*pod); });
   std::erase_if(attempt.asked, [this](const auto& pod) { return !IsThere(*pod); });
   const bool all_gone = attempt.asked.empty() && attempt.refused.empty();
-  if (!all_gone && now - attempt.began >= settings_.leave) {
+  if (!all_gone && now - attempt.began >= attempt.leave) {
     return Finish(End::kInVain, "not all that were to be evicted have gone", stop);
   }
   if (all_gone && !attempt.room_since) {

@@ -50,7 +50,10 @@ struct GangPreemptionSettings {
   Duration keep = kDefaultHold;
   // How soon a gang is looked at again for which nobody was to be evicted.
   Duration look_again = std::chrono::seconds(10);
+  // How long victims may take to leave: so long, or their own grace periods and as long as a place
+  // is kept, whichever is longer, but no longer than `most_leave`.
   Duration leave = std::chrono::minutes(10);
+  Duration most_leave = std::chrono::hours(1);
   Duration rest = std::chrono::minutes(1);
   Duration most_rest = std::chrono::hours(1);
 };
@@ -80,6 +83,7 @@ class GangPreemption {
     std::vector<std::shared_ptr<const Pod>> refused;  // to be asked again
     size_t victims = 0;
     Instant began{};
+    Duration leave{};                     // how long the victims may take
     Instant renewed{};                    // the places
     std::optional<Instant> room_since{};  // the last of them is gone
   };

@@ -134,16 +134,22 @@ RoundDelays RoundsDriver::Book(const Rounds& rounds, const wire::Workload& workl
   }
   if (kept.iteration && (!workload.has_quota || workload.evicted))
     kept.service.left_at = kept.iteration;
-  kept.doing = wire::DoingOf(workload, pods.counts);
+  kept.doing = wire::DoingOf(workload, pods.counts, at.wall);
   // One that has its quota waits for its GPU type all the same.
   if (IsHeld(objects_, workload)) kept.doing = Rounds::Doing::kWaited;
   const bool runs = kept.doing == Rounds::Doing::kRan;
-  Duration stretch = at.wall - std::max(kept.booked, wire::DoingSince(workload, pods.counts));
+  Duration stretch =
+      at.wall - std::max(kept.booked, wire::DoingSince(workload, pods.counts, at.wall));
   // The wall clock may jump.
   if (kept.looked) stretch = std::min(stretch, at.now - *kept.looked);
   const RoundDelays before = kept.service.delays;
   rounds.Book(kept.service, workload.gpus, workload.created, kept.doing, stretch, at.wall);
-  if (runs && pods.remaining) kept.service.remaining = Seconds(*pods.remaining);
+  if (runs && pods.remaining) {
+    const auto gpus = static_cast<double>(std::max<int64_t>(workload.gpus.count(), 1));
+    const Seconds ran(kept.service.served / gpus);
+    kept.service.remaining = kept.belief.Hear(Seconds(*pods.remaining), ran);
+    kept.service.refuted = kept.belief.refuted();
+  }
   kept.iteration = runs ? pods.iteration : std::nullopt;
   kept.booked = at.wall;
   kept.looked = at.now;

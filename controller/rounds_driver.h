@@ -34,6 +34,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "engine/elastic_rounds.h"
+#include "engine/remaining_belief.h"
 #include "engine/rounds.h"
 #include "kube/events.h"
 #include "kube/round_api.h"
@@ -68,6 +69,7 @@ class RoundsDriver {
   // What is known of a workload beside what is on it.
   struct Kept {
     RoundService service;
+    RemainingBelief belief;
     WallTime booked{};                              // until when
     std::optional<Instant> looked;                  // when it was looked at last
     Rounds::Doing doing = Rounds::Doing::kNeither;  // then

@@ -17,7 +17,7 @@ constexpr Duration kMostTime = std::chrono::milliseconds(200);
 constexpr Bytes kPiece = MiB(16);
 
 bool MayKeep(const wire::ResizeStatus& pod) {
-  return pod.managed && pod.fungible && !pod.terminal && !pod.deleting;
+  return pod.has_share && !pod.terminal && !pod.deleting;
 }
 
 std::string_view Name(CachePace::Brake brake) {

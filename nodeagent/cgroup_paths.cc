@@ -1,6 +1,7 @@
 #include "nodeagent/cgroup_paths.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -59,8 +60,12 @@ bool IsContainerFolder(std::string_view folder, std::string_view container_id) {
   const size_t scheme = container_id.find(kScheme);
   if (scheme != std::string_view::npos) container_id.remove_prefix(scheme + kScheme.size());
   if (!IsPlain(container_id, "")) return false;
-  if (folder == container_id) return true;
-  return folder.ends_with(fmt::format("-{}.scope", container_id));
+  // CRI-O's monitor of a container, crio-conmon-ID.scope, may be in the pod's folder, too.
+  constexpr std::string_view kRuntimes[] = {"", "cri-containerd-", "crio-", "docker-"};
+  return std::any_of(std::begin(kRuntimes), std::end(kRuntimes), [&](std::string_view runtime) {
+    const std::string name = fmt::format("{}{}", runtime, container_id);
+    return folder == name || folder == name + ".scope";
+  });
 }
 
 }  // namespace synergy::nodeagent

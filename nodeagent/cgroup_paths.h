@@ -25,8 +25,8 @@ Result<std::vector<std::string>> PodFolders(std::string_view kubelet_cgroup_root
                                             wire::QosClass qos_class, std::string_view uid);
 
 // Whether a folder in a pod's is that of the container with this ID
-// ("containerd://90d9"): called by the ID alone, or with the runtime's name before it and .scope
-// after it. Never for an ID that is empty or odd.
+// ("containerd://90d9"): called by the ID alone, or with a known runtime's name before it, with or
+// without .scope after it. Never for an ID that is empty or odd.
 bool IsContainerFolder(std::string_view folder, std::string_view container_id);
 
 }  // namespace synergy::nodeagent

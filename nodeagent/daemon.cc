@@ -34,6 +34,7 @@
 #include "nodeagent/progress_server.h"
 #include "nodeagent/reading_writer.h"
 #include "nodeagent/shrinker.h"
+#include "wire/objects.h"
 #include "wire/resize_status.h"
 
 namespace synergy::nodeagent {
@@ -117,8 +118,10 @@ class RunningDaemon final : public Daemon {
   ~RunningDaemon() override { Stop(); }
 
   Result<> Start() {
-    pods_ = kube::Reflector<wire::ResizeStatus>::Start(*client_, {}, stores_, clock_, log_,
-                                                       WatchOf(config_, clock_));
+    pods_ = kube::Reflector<wire::ResizeStatus>::Start(
+        *client_,
+        wire::ObjectReader(config_.gpu_resource, {.scheduler_name = config_.scheduler_name}),
+        stores_, clock_, log_, WatchOf(config_, clock_));
     metrics_.SetGauges([this] { return ReadGauges(); });
     daemon::AddProbes(*server_, {.not_ready = [this] { return NotReady(); },
                                  .metrics = [this] { return metrics_.Render(); }});

@@ -20,8 +20,10 @@ ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
 ResourceVector GivenWithin(const Fungible& fungible, const ResourceVector& left,
                            const ResourceVector& reserved) {
   const ResourceVector whole = LargerOf(fungible.requested, fungible.demand);
-  if (whole.cpu - fungible.requested.cpu <= left.cpu &&
-      whole.memory - fungible.requested.memory <= left.memory) {
+  // Up to what its init containers ask for it counts no more than it does.
+  ResourceVector counted = LesserOf(whole, fungible.Counted(fungible.requested));
+  counted.cpu = std::max(fungible.Rounded(counted.cpu), fungible.requested.cpu);
+  if (whole.cpu - counted.cpu <= left.cpu && whole.memory - counted.memory <= left.memory) {
     return whole;
   }
   const auto given = [&](auto requested, auto demand, auto spare, auto reserve) {
@@ -29,7 +31,7 @@ ResourceVector GivenWithin(const Fungible& fungible, const ResourceVector& left,
     const auto wanted = std::max(demand - requested, zero);
     return requested + std::clamp(spare - reserve, zero, wanted);
   };
-  ResourceVector amounts = fungible.requested;
+  ResourceVector amounts = counted;
   amounts.cpu =
       std::max(amounts.cpu,
                fungible.Rounded(given(amounts.cpu, fungible.demand.cpu, left.cpu, reserved.cpu)));
@@ -39,7 +41,7 @@ ResourceVector GivenWithin(const Fungible& fungible, const ResourceVector& left,
 
 Pod WithAllocation(Pod pod, const ResourceVector& amounts) {
   auto fungible = std::make_shared<Fungible>(*pod.fungible);
-  pod.requests.main += amounts - fungible->requested;
+  pod.requests.main += fungible->Counted(amounts) - fungible->Counted(fungible->requested);
   fungible->requested = amounts;
   fungible->in_force = amounts;
   fungible->set_aside = amounts;

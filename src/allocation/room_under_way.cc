@@ -9,7 +9,8 @@ namespace {
 ResourceVector BeingCut(const Pod& pod) {
   if (!pod.fungible || !pod.fungible->reported) return {};
   const Fungible& fungible = *pod.fungible;
-  ResourceVector cut = LargerOf(fungible.in_force, fungible.set_aside) - fungible.requested;
+  ResourceVector cut = fungible.Counted(LargerOf(fungible.in_force, fungible.set_aside)) -
+                       fungible.Counted(fungible.requested);
   cut.gpus = Gpus(0);
   return LargerOf(cut, {});
 }

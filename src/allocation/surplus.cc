@@ -19,8 +19,8 @@ Bytes MemorySurplus(const Fungible& fungible, WallTime now) {
   if (fungible.memory_let_be || limited || !fungible.memory_reading) return Bytes(0);
   const MemoryReading& reading = *fungible.memory_reading;
   if (reading.node_short || now - reading.at > kReadingIsFresh) return Bytes(0);
-  const Bytes least =
-      std::max(fungible.floor.memory, reading.in_use + MemoryMargin(reading.in_use));
+  const Bytes least = std::max(fungible.Counted(fungible.floor).memory,
+                               reading.in_use + MemoryMargin(reading.in_use));
   return std::max(fungible.requested.memory - least, Bytes(0));
 }
 
@@ -33,7 +33,7 @@ ResourceVector Surplus(const Pod& pod, WallTime now) {
   const Fungible& fungible = *pod.fungible;
   if (fungible.ChangedByHand()) return {};
   if (fungible.unshrinkable_until && *fungible.unshrinkable_until >= now) return {};
-  ResourceVector surplus = LargerOf(fungible.requested - fungible.floor, {});
+  ResourceVector surplus = LargerOf(fungible.requested - fungible.Counted(fungible.floor), {});
   surplus.gpus = Gpus(0);
   surplus.memory = MemorySurplus(fungible, now);
   return surplus;

@@ -21,10 +21,11 @@
 namespace synergy {
 
 // What reclaim may take from a pod sooner or later, per dimension: what it requests above its
-// floor. Nothing from a pod that waits or leaves, that somebody changed by hand, or whose last cut
-// the kubelet could not make; on a node, nothing from one that a resize may cost its GPUs
-// (cluster/device_safety.h). The one answer for everybody: the tuner cuts within it, the extender
-// evicts nobody for room that it can make, the command line shows it.
+// floor, as far as its node gets that back: init containers may ask for more. Nothing from a pod
+// that waits or leaves, that somebody changed by hand, or whose last cut the kubelet could not
+// make; on a node, nothing from one that a resize may cost its GPUs (cluster/device_safety.h). The
+// one answer for everybody: the tuner cuts within it, the extender evicts nobody for room that it
+// can make, the command line shows it.
 //
 // Memory is never cut below what is in use and a margin, by a fresh reading of the node agent's;
 // not at all without one, where the node is short of memory, where an OOM kill has followed a

@@ -21,6 +21,7 @@
 #include "cluster/node.h"
 #include "cluster/pod.h"
 #include "cluster/scalar_columns.h"
+#include "core/clock.h"
 #include "core/resources.h"
 
 namespace synergy {
@@ -28,6 +29,16 @@ namespace synergy {
 // Where a node stands in a snapshot. Steady while the node exists; reused for another one after it
 // is gone.
 using NodeIndex = uint32_t;
+
+// A node's kubelet has failed a pod with so many GPUs because it could not align what is free there
+// with NUMA nodes (TopologyAffinityError). Another one like it would fail, too, while nothing there
+// has become free.
+struct Misalignment {
+  Gpus gpus;
+  WallTime until{};  // the kubelet may think otherwise by then
+
+  bool operator==(const Misalignment&) const = default;
+};
 
 // What is looked at for few nodes per decision, kept out of the way of what is looked at for all.
 struct NodeDetail {
@@ -40,6 +51,7 @@ struct NodeDetail {
   std::vector<std::shared_ptr<const Pod>> pods;  // bound, assumed and expected ones, in no order
   // Waiting pods that pre-emption has made room for here, and that are counted nowhere.
   std::vector<std::shared_ptr<const Pod>> nominated;
+  std::vector<Misalignment> misaligned;
   std::string boot_id;  // another one after each start of the machine; empty: not known
 };
 
@@ -56,7 +68,8 @@ struct NodeState {
   bool unschedulable = false;
   bool deleting = false;
   bool short_of_memory = false;
-  uint64_t changed = 0;  // the version of the cluster in which this became as it is
+  bool misaligns = false;  // there are some in `detail`
+  uint64_t changed = 0;    // the version of the cluster in which this became as it is
   std::shared_ptr<const NodeDetail> detail;
 
   ResourceVector Free() const { return allocatable - requested; }

@@ -1,5 +1,8 @@
 #include "cluster/fit.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace synergy {
 namespace {
 
@@ -13,6 +16,12 @@ void ForEachShortScalar(const Resources& requests, const NodeState& node, Report
                                      : 0;
     if (amount > free && !report(name)) return;
   }
+}
+
+bool Misaligns(const NodeState& node, Gpus gpus) {
+  const std::vector<Misalignment>& all = node.detail->misaligned;
+  return std::any_of(all.begin(), all.end(),
+                     [gpus](const Misalignment& one) { return one.gpus == gpus; });
 }
 
 bool LacksScalars(const Resources& requests, const NodeState& node) {
@@ -58,6 +67,9 @@ FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars) 
   if (!pod.gpu_product.empty() && !node.detail->gpu_kinds.MayHave(pod.gpu_product)) {
     failures.Add(FitFailures::kGpuProduct);
   }
+  if (node.misaligns && Misaligns(node, pod.requests.main.gpus)) {
+    failures.Add(FitFailures::kMisaligned);
+  }
   if (pod.fungible && pod.fungible->placeholder) failures.Add(FitFailures::kPlaceholder);
   if (node.deleting) failures.Add(FitFailures::kDeleting);
   if (node.unschedulable && !pod.tolerates_unschedulable) failures.Add(FitFailures::kUnschedulable);
@@ -66,7 +78,8 @@ FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars) 
 
 bool Unresolvable(FitFailures failures, const Resources& requests, const NodeState& node) {
   if (failures.Has(FitFailures::kDeleting) || failures.Has(FitFailures::kUnschedulable) ||
-      failures.Has(FitFailures::kGpuProduct) || failures.Has(FitFailures::kPlaceholder)) {
+      failures.Has(FitFailures::kGpuProduct) || failures.Has(FitFailures::kPlaceholder) ||
+      failures.Has(FitFailures::kMisaligned)) {
     return true;
   }
   // An unknown node may become known; whether eviction helps there cannot be said.
@@ -92,6 +105,9 @@ std::string DescribeFailures(FitFailures failures, const Resources& requests, co
   if (failures.Has(FitFailures::kGpuProduct)) append("GPUs of another product");
   if (failures.Has(FitFailures::kPlaceholder)) {
     append("CPU and memory of the pod are not set yet: synergy-controller does that");
+  }
+  if (failures.Has(FitFailures::kMisaligned)) {
+    append("node has just failed a pod like it (TopologyAffinityError)");
   }
   if (failures.Has(FitFailures::kTooManyPods)) append("Too many pods");
   if (failures.Has(FitFailures::kGpus)) append("Insufficient ", gpu_resource);

@@ -142,8 +142,11 @@ struct Fungible {
   ResourceVector demand;  // as admitted
   ResourceVector fair_share;
   WrittenAmounts written;
-  bool placeholder = false;           // its amounts are not known yet: it cannot be bound
-  ResourceVector beside;              // what the pod's other containers ask for, while it waits
+  bool placeholder = false;  // its amounts are not known yet: it cannot be bound
+  ResourceVector beside;     // what the pod's other containers ask for, while it waits
+  // What the pod's init containers need beside its other containers. A node counts that much for
+  // this container as long as the pod is there.
+  ResourceVector init_peak;
   ResourceVector requested;           // spec
   std::optional<MilliCpu> cpu_limit;  // spec
   std::optional<Bytes> memory_limit;  // spec
@@ -172,10 +175,14 @@ struct Fungible {
   bool ProbedAt(WallTime now) const { return probe && now < probe->until; }
   // What was announced, and is neither made nor contradicted yet.
   bool Announced() const { return change && requested == change->from && requested != change->to; }
-  // What was announced that the pod will get beyond what it requests, where that counts.
+  // What a node counts where the container asks for `amounts`.
+  ResourceVector Counted(const ResourceVector& amounts) const {
+    return LargerOf(amounts, init_peak);
+  }
+  // What was announced that the pod will count beyond what it counts now, where that counts.
   ResourceVector AnnouncedGrowth() const {
     if (!Announced() || announced_until == WallTime{}) return {};
-    return LargerOf(change->to, requested) - requested;
+    return Counted(LargerOf(change->to, requested)) - Counted(requested);
   }
   // Somebody else has changed the amounts.
   bool ChangedByHand() const { return Unexplained() && !resized_by_us_alone; }

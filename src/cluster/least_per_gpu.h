@@ -1,10 +1,12 @@
 #pragma once
 
-// The least CPU and memory per GPU over a changing set of pods.
+// The least CPU and memory per GPU over a changing set of pods. A pod that asks for nothing in a
+// dimension does not say what pods need there.
 //
 // Threading: one owner at a time.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 
@@ -16,25 +18,34 @@ class LeastPerGpu {
  public:
   // `requests` have at least one GPU.
   void Add(const ResourceVector& requests) {
+    ++pods_;
     ResourceVector::ForEachDivided([&, amounts = amounts_.begin()](auto member) mutable {
-      (amounts++)->insert((requests.*member).count() / requests.gpus.count());
+      const int64_t each = (requests.*member).count() / requests.gpus.count();
+      if (each > 0) amounts->insert(each);
+      ++amounts;
     });
   }
   // What was added.
   void Remove(const ResourceVector& requests) {
+    --pods_;
     ResourceVector::ForEachDivided([&, amounts = amounts_.begin()](auto member) mutable {
-      amounts->erase(amounts->find((requests.*member).count() / requests.gpus.count()));
+      const int64_t each = (requests.*member).count() / requests.gpus.count();
+      if (each > 0) amounts->erase(amounts->find(each));
       ++amounts;
     });
   }
+  bool empty() const { return pods_ == 0; }
   // For one GPU; zero of an empty set.
   ResourceVector Get() const {
-    if (amounts_.front().empty()) return {};
-    return ResourceVector::Make(
-        Gpus(1), [amounts = amounts_.begin()](auto) mutable { return *(amounts++)->begin(); });
+    if (empty()) return {};
+    return ResourceVector::Make(Gpus(1), [amounts = amounts_.begin()](auto) mutable {
+      const std::multiset<int64_t>& all = *amounts++;
+      return all.empty() ? 0 : *all.begin();
+    });
   }
 
  private:
+  size_t pods_ = 0;
   // By dimension, in the order of ForEachDivided.
   std::array<std::multiset<int64_t>, ResourceVector::kDivided> amounts_;
 };

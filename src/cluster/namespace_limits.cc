@@ -107,11 +107,12 @@ bool NamespaceLimits::HasQuotaByQos(const std::string& pod_namespace) const {
 
 ResourceVector NamespaceLimits::MostFor(const Pod& pod, const ResourceVector& under_way) const {
   const Fungible& fungible = *pod.fungible;
-  const ResourceVector beside = LargerOf(pod.requests.main - fungible.requested, {});
+  const ResourceVector counted = fungible.Counted(fungible.requested);
+  const ResourceVector beside = LargerOf(pod.requests.main - counted, {});
   ResourceVector most = Bounds(pod.pod_namespace, beside, {}).most;
-  const ResourceVector like_it = fungible.floor + beside;
+  const ResourceVector like_it = fungible.Counted(fungible.floor) + beside;
   const ResourceVector share = LesserOf(fungible.fair_share, fungible.demand);
-  const ResourceVector has = fungible.requested - under_way;
+  const ResourceVector has = counted - under_way;
   const auto keep_within = [&](const QuotaSum& sum) {
     const ResourceVector all = has + LeftOf(sum);
     most = LesserOf(most, LargerOf(all - ReservedIn(sum, like_it), LesserOf(share, all)));

@@ -38,6 +38,7 @@ void NodeLedger::Remove(NodeIndex place) {
   NodeState& state = Touch(place);
   state = WithNode(state, Node{.name = state.detail->name});
   state.exists = false;
+  DropMisalignments(place);
   UpdateScalars(place);
   largest_.reset();
   ReleaseIfEmpty(place);
@@ -75,6 +76,40 @@ void NodeLedger::Denominate(const Pod& pod, NodeIndex place) {
   std::erase_if(detail->nominated, [&pod](const auto& other) { return other->uid == pod.uid; });
   state.detail = std::move(detail);
   ReleaseIfEmpty(place);
+}
+
+void NodeLedger::Misalign(const std::string& node, const Misalignment& misalignment) {
+  const auto place = Find(node);
+  if (!place || !nodes_[*place].exists) return;
+  NodeState& state = Touch(*place);
+  auto detail = std::make_shared<NodeDetail>(*state.detail);
+  std::erase_if(detail->misaligned,
+                [&](const Misalignment& other) { return other.gpus == misalignment.gpus; });
+  detail->misaligned.push_back(misalignment);
+  state.detail = std::move(detail);
+  state.misaligns = true;
+  misaligning_.insert(*place);
+  version_.Advance();
+}
+
+void NodeLedger::DropMisalignments(WallTime now) {
+  for (auto next = misaligning_.begin(); next != misaligning_.end();) {
+    const NodeIndex place = *next++;
+    const std::vector<Misalignment>& all = nodes_[place].detail->misaligned;
+    const auto is_over = [now](const Misalignment& one) { return one.until <= now; };
+    // All of them at once, with the last: they are about what is free now.
+    if (std::all_of(all.begin(), all.end(), is_over)) DropMisalignments(place);
+  }
+}
+
+void NodeLedger::DropMisalignments(NodeIndex place) {
+  if (misaligning_.erase(place) == 0) return;
+  NodeState& state = Touch(place);
+  auto detail = std::make_shared<NodeDetail>(*state.detail);
+  detail->misaligned.clear();
+  state.detail = std::move(detail);
+  state.misaligns = false;
+  version_.Advance();
 }
 
 std::shared_ptr<const NodeNames> NodeLedger::ShareNames() {

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,13 @@ class NodeLedger {
   NodeIndex Nominate(const std::shared_ptr<const Pod>& pod);
   void Denominate(const Pod& pod, NodeIndex place);
 
+  // What a node's kubelet could not align; a node that is not there is passed over.
+  void Misalign(const std::string& node, const Misalignment& misalignment);
+  // Forgets what is over by then; of the node at `place` everything, because something has become
+  // free there.
+  void DropMisalignments(WallTime now);
+  void DropMisalignments(NodeIndex place);
+
   // For a snapshot.
   CowArray<NodeState> Share() { return nodes_.Share(); }
   std::shared_ptr<const NodeNames> ShareNames();
@@ -64,6 +72,7 @@ class NodeLedger {
   ClusterVersion& version_;
   CowArray<NodeState> nodes_;
   ScalarColumns scalars_;
+  std::set<NodeIndex> misaligning_;
   std::shared_ptr<NodeNames> names_ = std::make_shared<NodeNames>();
   bool names_shared_ = false;  // a snapshot has names_: copy before a change
   std::vector<NodeIndex> free_places_;

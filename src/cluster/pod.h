@@ -11,6 +11,7 @@
 #include "cluster/fungible.h"
 #include "cluster/gang.h"
 #include "cluster/labels.h"
+#include "core/clock.h"
 #include "core/resources.h"
 
 namespace synergy {
@@ -56,7 +57,9 @@ struct Pod {
   int32_t priority = 0;
   bool terminal = false;                 // Succeeded or Failed: takes nothing
   bool succeeded = false;                // terminal, and not Failed
+  bool misaligned = false;               // Failed: its node could not align it with NUMA nodes
   bool deleting = false;                 // still takes its share until it is gone
+  Duration grace{};                      // that it has to end in, once it is deleted
   bool tolerates_unschedulable = false;  // may go to cordoned nodes
   bool gated = false;                    // has scheduling gates, so it does not wait for resources
   std::vector<std::string> warnings;     // what admission had to tell its creator

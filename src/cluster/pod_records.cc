@@ -1,9 +1,13 @@
 #include "cluster/pod_records.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace synergy {
 namespace {
+
+// How long a node is not tried again for pods that it could not align, though nothing has left it.
+constexpr Duration kMisalignmentLasts = std::chrono::minutes(5);
 
 bool Claims(const Pod& pod) {
   return (pod.waiting && !pod.waiting->kept_node.empty()) ||
@@ -47,7 +51,12 @@ std::vector<std::string> PodRecords::Unlisted(size_t begin, size_t end) const {
 
 void PodRecords::Learn(Pod pod) {
   if (pod.terminal) {
+    const bool is_news = Find(pod.uid) != nullptr;
     Remove(pod.uid);
+    // Once: what is heard of it later says nothing about what is free then.
+    if (pod.misaligned && is_news && pod.UsesGpus()) {
+      nodes_.Misalign(pod.node, {pod.requests.main.gpus, wall_ + kMisalignmentLasts});
+    }
     SettleVacant(pod.uid, !pod.succeeded);
     return;
   }
@@ -93,6 +102,9 @@ void PodRecords::Remove(const std::string& uid) {
   const Record gone = std::move(it->second);
   records_.erase(it);
   version_.Advance();
+  if (gone.standing == Standing::kBound && gone.pod->UsesGpus()) {
+    nodes_.DropMisalignments(gone.place);
+  }
   if (!gone.seen || !gone.seen->gang) return;
   if (gone.standing == Standing::kBound) Vacate(*gone.pod, *gone.seen->gang);
   LimitVacant(*gone.seen->gang);
@@ -179,6 +191,7 @@ void PodRecords::DropStaleExpectations(Instant now, WallTime wall) {
   wall_ = wall;
   now_ = now;
   vacant_.DropUntil(now);
+  nodes_.DropMisalignments(wall);
   const auto stale = ProvisionalIf([&](const Record& record) {
     return (record.standing == Standing::kExpected && record.deadline <= now) ||
            (record.standing == Standing::kKept && record.seen->waiting->kept_until <= wall);
@@ -281,6 +294,10 @@ bool PodRecords::TakesGpus(const Record& record) {
   return pod.UsesGpus() && (record.standing != Standing::kWaiting || (!pod.gated && !pod.deleting));
 }
 
+LeastPerGpu& PodRecords::LeastOf(const Pod& pod) {
+  return pod.fungible ? least_per_fungible_gpu_ : least_per_gpu_;
+}
+
 const PodRecords::Record* PodRecords::Find(const std::string& uid) const {
   const auto it = records_.find(uid);
   return it == records_.end() ? nullptr : &it->second;
@@ -358,7 +375,7 @@ void PodRecords::Set(Record& record, std::shared_ptr<const Pod> pod, Standing st
 
 void PodRecords::Count(Record& record) {
   if (TakesGpus(record)) {
-    if (IsSized(*record.pod)) least_per_gpu_.Add(record.pod->requests.main);
+    if (IsSized(*record.pod)) LeastOf(*record.pod).Add(record.pod->requests.main);
     if (record.standing == Standing::kWaiting) ++waiting_gpu_pods_;
   }
   if (IsNominated(record)) record.place = nodes_.Nominate(record.pod);
@@ -370,7 +387,7 @@ void PodRecords::Count(Record& record) {
 
 void PodRecords::Uncount(const Record& record) {
   if (TakesGpus(record)) {
-    if (IsSized(*record.pod)) least_per_gpu_.Remove(record.pod->requests.main);
+    if (IsSized(*record.pod)) LeastOf(*record.pod).Remove(record.pod->requests.main);
     if (record.standing == Standing::kWaiting) --waiting_gpu_pods_;
   }
   if (IsNominated(record)) nodes_.Denominate(*record.pod, record.place);

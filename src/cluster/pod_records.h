@@ -134,7 +134,10 @@ class PodRecords {
   size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
   // What assumed pods are to get beyond what the watch says that they request, by namespace.
   std::map<std::string, ResourceVector> BeingGiven() const;
-  ResourceVector LeastPerGpuOfAll() const { return least_per_gpu_.Get(); }
+  // Of those that Synergy sizes; where there are none, of the others.
+  ResourceVector LeastPerGpuOfAll() const {
+    return (least_per_fungible_gpu_.empty() ? least_per_gpu_ : least_per_fungible_gpu_).Get();
+  }
 
  private:
   enum class Standing : uint8_t { kWaiting, kExpected, kKept, kHeld, kAssumed, kBound };
@@ -161,6 +164,7 @@ class PodRecords {
   static bool IsNominated(const Record& record);
   // Whether the pod has GPUs or is after some.
   static bool TakesGpus(const Record& record);
+  LeastPerGpu& LeastOf(const Pod& pod);
 
   void Learn(Pod pod);
 
@@ -212,7 +216,8 @@ class PodRecords {
   std::set<std::string> stirred_gangs_;                           // since shared_gangs_ was made
   GangsByName gang_sites_;
   std::shared_ptr<const GangsByName> shared_gangs_ = std::make_shared<const GangsByName>();
-  LeastPerGpu least_per_gpu_;
+  LeastPerGpu least_per_gpu_;  // of those that others size
+  LeastPerGpu least_per_fungible_gpu_;
   size_t waiting_gpu_pods_ = 0;
   size_t assumed_ = 0;
   VacantPlaces vacant_;

@@ -77,6 +77,7 @@ ControllerConfig ReadController(const YAML::Node& root) {
               {"schedulerName", NotEmpty(config.scheduler_name)},
               {"scope", Parsed(ParseScope, config.scope)},
               {"nodeHeadroom", Amounts(config.node_headroom)},
+              {"leastPoolPerGpu", Amounts(config.least_pool_per_gpu)},
               {"managedSchedulers", Texts(config.managed_schedulers)},
               {"excludedNamespaces", Texts(config.excluded_namespaces)},
               {"ownNamespace", Text(config.own_namespace)},

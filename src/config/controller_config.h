@@ -32,6 +32,9 @@ struct ControllerConfig {
   Scope scope = Scope::kOptIn;
   // Kept free on every node for pods without GPUs that come later; the extender's is the same.
   ResourceVector node_headroom = kDefaultHeadroom;
+  // What every node pool has for each GPU, those that an autoscaler could make included. Nothing:
+  // as much as the nodes that are there.
+  ResourceVector least_pool_per_gpu;
   // Within the scope, whose pods are taken over, beside those that ask for scheduler_name.
   std::vector<std::string> managed_schedulers{"default-scheduler"};
   std::vector<std::string> excluded_namespaces{"kube-system"};

@@ -40,6 +40,8 @@ NodeAgentConfig ReadNodeAgent(const YAML::Node& root) {
        {"clientCaFile", Text(config.client_ca_file)},
        {"clientName", Text(config.client_name)},
        {"nodeName", Text(config.node_name)},
+       {"schedulerName", NotEmpty(config.scheduler_name)},
+       {"gpuResource", GpuResource(config.gpu_resource)},
        {"cgroupFolder", Folder(config.cgroup_folder)},
        {"kubeletCgroupRoot", Folder(config.kubelet_cgroup_root)},
        {"margin", Section({{"percent", WholeNumber(config.margin_percent, 0, 50)},

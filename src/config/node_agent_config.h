@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cluster/claims.h"
 #include "core/log.h"
 #include "core/result.h"
 #include "core/units.h"
@@ -25,6 +26,9 @@ struct NodeAgentConfig {
   std::string client_ca_file;
   std::string client_name;
   std::string node_name;  // whose pods; empty: given by flag or environment
+  // Which pods are managed: those of this scheduler that ask for this.
+  std::string scheduler_name = kDefaultSchedulerName;
+  std::string gpu_resource = "nvidia.com/gpu";
   std::string cgroup_folder = "/sys/fs/cgroup";
   std::string kubelet_cgroup_root = "/";  // the kubelet's cgroupRoot
   // Kept free below the new limit: a part of it, in percent, and no more than so much.

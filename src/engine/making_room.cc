@@ -18,10 +18,11 @@
 namespace synergy {
 namespace {
 
-// What the pod would ask for at its floor, if that is less.
+// What the pod would ask for at its floor, if it would count less then.
 std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
   if (!pod.fungible) return std::nullopt;
-  const ResourceVector least = LesserOf(pod.fungible->requested, pod.fungible->floor);
+  const ResourceVector least =
+      LesserOf(pod.fungible->requested, pod.fungible->Counted(pod.fungible->floor));
   if (least == pod.fungible->requested) return std::nullopt;
   return least;
 }

@@ -42,7 +42,7 @@ Gain GainOf(const std::vector<Tenant>& tenants, const std::vector<ResourceVector
   for (size_t i = 0; i < amounts.size(); ++i) {
     before += had[i];
     after += has[i];
-    one_gains |= has[i] >= had[i] * (1 + least_gain);
+    one_gains |= has[i] >= had[i] * (1 + least_gain) && has[i] > had[i];
     gain.cuts |= LargerOf(amounts[i], tenants[i].current) != amounts[i];
   }
   gain.worth_it = after > before && (one_gains || after >= before * (1 + least_gain));

@@ -121,7 +121,7 @@ std::string_view Rounds::Keeps(const RoundWorkload& workload, bool begins, WallT
   if (workload.started + settings_.least_run > now) return kLeastRun;
   const auto& remaining = workload.service.remaining;
   if (remaining && *remaining <= Seconds(settings_.restart_cost)) return kNearlyDone;
-  if (!remaining && by_remaining_) return kNotKnown;
+  if (!remaining && by_remaining_ && !workload.service.refuted) return kNotKnown;
   return {};
 }
 

@@ -16,7 +16,7 @@
 //   * within its round, and before it has run for `least_run`
 //   * for less than a restart costs: when it needs no longer than that, or would be ahead of the
 //     other one but for that
-//   * because nobody knows how long it needs
+//   * because nobody knows how long it needs, unless what it told has been refuted
 //
 // Threading: immutable; any number of threads. Pure: what is kept of a workload (RoundService) is
 // handed in and out.
@@ -69,6 +69,7 @@ struct RoundService {
   QueuePlace place;   // of policies with queues
   // How long it would still run, by its own progress; none: not known.
   std::optional<Seconds> remaining;
+  bool refuted = false;  // what it tells of that (remaining_belief.h): not known, by its own fault
   RoundDelays delays;
   uint32_t lost_turns = 0;
   // The iteration at which it was last suspended; none: not known, or it has gone on since then.

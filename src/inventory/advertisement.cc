@@ -1,6 +1,9 @@
 #include "inventory/advertisement.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -23,16 +26,27 @@ std::string MigResource(const std::string& profile) {
   return name;
 }
 
-// With the strategy "single" all devices are to be alike.
-bool HaveOneProfile(const GpuInventory& inventory) {
-  const std::string* first = nullptr;
+// With the strategy "single" the devices of a resource are to be alike: which have MIG devices of
+// which profiles, or whole GPUs ("").
+std::map<std::string, std::set<std::string>> ProfilesOf(const GpuInventory& inventory,
+                                                        const AdvertisementRules& rules) {
+  std::map<std::string, std::set<std::string>> profiles;
   for (const Gpu& gpu : inventory.gpus()) {
-    for (const MigDevice& device : gpu.mig_devices) {
-      if (first == nullptr) first = &device.profile;
-      if (device.profile != *first) return false;
-    }
+    std::set<std::string>& there = profiles[ResourceOf(rules, gpu.product)];
+    if (!gpu.mig_enabled) there.insert("");
+    for (const MigDevice& device : gpu.mig_devices) there.insert(device.profile);
   }
-  return true;
+  return profiles;
+}
+
+// Why the parts of a GPU are not offered; empty where they are.
+std::string_view WhyLeftOut(const Gpu& gpu, MigStrategy strategy,
+                            const std::set<std::string>& profiles) {
+  if (strategy == MigStrategy::kNone) return "in MIG mode, and the MIG strategy is none";
+  if (gpu.mig_devices.empty()) return "in MIG mode without MIG devices";
+  if (strategy == MigStrategy::kMixed || profiles.size() == 1) return {};
+  return profiles.contains("") ? "in MIG mode beside whole GPUs, and the MIG strategy is single"
+                               : "MIG devices of several profiles, and the MIG strategy is single";
 }
 
 }  // namespace
@@ -62,7 +76,7 @@ Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules&
   for (const std::string& resource : known) advertisement.resources[resource];
   // Without any GPU the default resource is there, with nothing.
   if (rules.rules.empty()) advertisement.resources[rules.resource];
-  const bool one_profile = HaveOneProfile(inventory);
+  const auto profiles = ProfilesOf(inventory, rules);
   for (size_t i = 0; i < inventory.gpus().size(); ++i) {
     const Gpu& gpu = inventory.gpus()[i];
     const GpuHealth state = health(gpu.uuid);
@@ -71,17 +85,9 @@ Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules&
       advertisement.resources[resource].push_back({gpu.uuid, i, gpu.numa_node, state});
       continue;
     }
-    if (rules.mig_strategy == MigStrategy::kNone) {
-      advertisement.left_out[gpu.uuid] = "in MIG mode, and the MIG strategy is none";
-      continue;
-    }
-    if (gpu.mig_devices.empty()) {
-      advertisement.left_out[gpu.uuid] = "in MIG mode without MIG devices";
-      continue;
-    }
-    if (rules.mig_strategy == MigStrategy::kSingle && !one_profile) {
-      advertisement.left_out[gpu.uuid] =
-          "MIG devices of several profiles, and the MIG strategy is single";
+    const std::string_view why = WhyLeftOut(gpu, rules.mig_strategy, profiles.at(resource));
+    if (!why.empty()) {
+      advertisement.left_out[gpu.uuid] = why;
       continue;
     }
     for (const MigDevice& device : gpu.mig_devices) {

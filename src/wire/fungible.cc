@@ -199,6 +199,7 @@ std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata
   fungible->written = ReadWritten(fields, annotations, name);
   if (fields.Text(spec["nodeName"]).empty())
     fungible->beside = ReadBeside(fields, spec, name).requests;
+  fungible->init_peak = ReadInitPeak(fields, spec, status, use, name);
   fungible->placeholder = !annotations[annotations::kPlaceholder].absent();
   fungible->in_force = fungible->requested;
   fungible->set_aside = fungible->requested;

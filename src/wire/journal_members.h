@@ -95,10 +95,10 @@ void Members(auto& each, Like<CpuProbe> auto& probe) {
 
 void Members(auto& each, Like<Fungible> auto& fungible) {
   auto& [container, profile, profile_generation, workload, enforcement, floor, demand, fair_share,
-         written, placeholder, beside, requested, cpu_limit, memory_limit, memory_limit_in_force,
-         in_force, set_aside, reported, resize, resize_message, resized_by_us_alone, change,
-         announced_until, unshrinkable_until, memory_reading, devices, oom_killed,
-         evicted_for_memory, memory_let_be, probe] = fungible;
+         written, placeholder, beside, init_peak, requested, cpu_limit, memory_limit,
+         memory_limit_in_force, in_force, set_aside, reported, resize, resize_message,
+         resized_by_us_alone, change, announced_until, unshrinkable_until, memory_reading, devices,
+         oom_killed, evicted_for_memory, memory_let_be, probe] = fungible;
   each("container", container);
   each("profile", profile);
   each("profileGeneration", profile_generation);
@@ -110,6 +110,7 @@ void Members(auto& each, Like<Fungible> auto& fungible) {
   each("written", written);
   each("placeholder", placeholder);
   each("beside", beside);
+  each("initPeak", init_peak);
   each("requested", requested);
   each("cpuLimit", cpu_limit);
   each("memoryLimit", memory_limit);
@@ -187,8 +188,8 @@ void Members(auto& each, Like<Gang> auto& gang) {
 
 void Members(auto& each, Like<Pod> auto& pod) {
   auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand, gpu_product,
-         fungible, waiting, gang, priority, terminal, succeeded, deleting, tolerates_unschedulable,
-         gated, warnings] = pod;
+         fungible, waiting, gang, priority, terminal, succeeded, misaligned, deleting, grace,
+         tolerates_unschedulable, gated, warnings] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);
@@ -204,7 +205,9 @@ void Members(auto& each, Like<Pod> auto& pod) {
   each("priority", priority);
   each("terminal", terminal);
   each("succeeded", succeeded);
+  each("misaligned", misaligned);
   each("deleting", deleting);
+  each("grace", grace);
   each("toleratesUnschedulable", tolerates_unschedulable);
   each("gated", gated);
   each("warnings", warnings);

@@ -12,8 +12,15 @@ namespace synergy::wire {
 
 namespace {
 
+// GPU feature discovery says in the label, after the product, that its GPUs are offered in parts.
+bool IsPartOf(std::string_view labelled, std::string_view product) {
+  if (!labelled.starts_with(product)) return false;
+  labelled.remove_prefix(product.size());
+  return labelled.starts_with("-MIG-") || labelled == "-SHARED";
+}
+
 // By the device plugin's annotation; without one, or with one that makes no sense, by the label
-// that GPU feature discovery sets too.
+// that GPU feature discovery sets too. Pods name a product as the label does.
 GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value label) {
   GpuKinds kinds;
   if (!annotation.absent()) {
@@ -32,7 +39,12 @@ GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value label) {
       }
     }
   }
-  if (kinds.products.empty() && !label.absent()) kinds.products.push_back(ReadText(fields, label));
+  if (label.absent()) return kinds;
+  const std::string labelled = ReadText(fields, label);
+  if (kinds.products.empty()) kinds.products.push_back(labelled);
+  for (std::string& product : kinds.products) {
+    if (IsPartOf(labelled, product)) product = labelled;
+  }
   return kinds;
 }
 

@@ -28,7 +28,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
 Pod AccountedOnly(Pod pod);
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object);
-ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object);
+ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object, const PodRules& rules);
 AgentPod ReadAgentPodObject(FieldReader& fields, Value object);
 EventAboutPod ReadEventAboutPodObject(FieldReader& fields, Value object);
 Namespace ReadNamespaceObject(FieldReader& fields, Value object);
@@ -38,6 +38,10 @@ ProfileObject ReadProfileObject(Value object);
 // What a pod takes from its node, by kube-scheduler's formula.
 Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse use,
                           std::string_view gpu_resource);
+
+// What its init containers need beside what its containers but that one ask for (CPU and memory).
+ResourceVector ReadInitPeak(FieldReader& fields, Value spec, Value status, PodUse use,
+                            std::string_view container);
 
 // What the annotations, the spec and the status say of a pod that Synergy may change; null for
 // others. `claims` are null where none is believed.
@@ -49,7 +53,7 @@ std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, 
                                            Value status, const ClaimRules* claims,
                                            bool placed_by_us);
 // Whether Synergy manages the pod (cluster/claims.h).
-bool IsManaged(const Pod& pod, Value spec, const ClaimRules& rules);
+bool IsManaged(const Resources& requests, Value spec, const ClaimRules& rules);
 // When Synergy wrote the annotation, as the API server has noted it; none where others did, or
 // where it is not there. Writes by a subresource do not count: what a resize says of annotations is
 // noted, and never done.

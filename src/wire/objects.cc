@@ -121,8 +121,8 @@ struct Kind<DisruptionBudget> {
 template <>
 struct Kind<ResizeStatus> {
   static constexpr std::string_view kName = "pod";
-  static ResizeStatus Read(FieldReader& fields, Value object, const PodRules&) {
-    return ReadResizeStatusObject(fields, object);
+  static ResizeStatus Read(FieldReader& fields, Value object, const PodRules& rules) {
+    return ReadResizeStatusObject(fields, object, rules);
   }
 };
 template <>

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -12,6 +13,9 @@
 
 namespace synergy::wire {
 namespace {
+
+// A day: what is longer is no time that anything waits for.
+constexpr std::chrono::seconds kLongestGrace = std::chrono::hours(24);
 
 // Whether the taint that cordons a node, node.kubernetes.io/unschedulable:NoSchedule with an empty
 // value, is tolerated (v1helper.TolerationsTolerateTaint).
@@ -38,7 +42,9 @@ std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotations,
   std::optional<ResourceVector> demand =
       ReadAmountsAnnotation(fields, annotations[annotations::kDemand]);
   if (!demand) return std::nullopt;
-  if (fungible != nullptr) *demand += requests - fungible->requested;
+  if (fungible != nullptr) {
+    *demand = requests + fungible->Counted(*demand) - fungible->Counted(fungible->requested);
+  }
   demand->gpus = requests.gpus;
   return LargerOf(*demand, requests);
 }
@@ -77,6 +83,9 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   pod.name = ReadText(fields, metadata["name"]);
   pod.labels = ReadLabels(fields, metadata["labels"]);
   pod.deleting = ReadDeleting(fields, metadata);
+  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  pod.grace = std::chrono::seconds(std::min<int64_t>(
+      fields.Integer(spec["terminationGracePeriodSeconds"], 0, kAny), kLongestGrace.count()));
   pod.node = ReadText(fields, spec["nodeName"]);
   pod.priority = static_cast<int32_t>(fields.Integer(
       spec["priority"], std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
@@ -87,12 +96,13 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   const std::string_view phase = fields.Text(status["phase"]);
   pod.succeeded = phase == "Succeeded";
   pod.terminal = pod.succeeded || phase == "Failed";
+  pod.misaligned = phase == "Failed" && fields.Text(status["reason"]) == "TopologyAffinityError";
   pod.requests = ReadPodRequests(fields, spec, status, use, gpu_resource);
   const Value annotations = fields.Object(metadata["annotations"]);
   // Whoever may write a pod may write nonsense there, which must not keep it from being placed.
   FieldReader lenient(object);
   FieldReader& checked = use == PodUse::kIncoming ? lenient : fields;
-  const bool managed = IsManaged(pod, spec, rules.claims);
+  const bool managed = IsManaged(pod.requests, spec, rules.claims);
   // kube-scheduler sends no managedFields with an incoming pod.
   const bool may_claim = managed && use == PodUse::kAccounted && !pod.gated && !pod.terminal;
   const ClaimRules* const claims = may_claim ? &rules.claims : nullptr;

@@ -45,15 +45,31 @@ bool IsResizeInfeasible(FieldReader& fields, Value status) {
   return infeasible.value_or(false);
 }
 
+struct PodReported {
+  ReportedByName by_name;
+  bool infeasible = false;
+};
+
+PodReported ReadPodReported(FieldReader& fields, Value status, PodUse use) {
+  PodReported reported;
+  if (use != PodUse::kAccounted) return reported;
+  ReadReported(fields, status["containerStatuses"], reported.by_name);
+  ReadReported(fields, status["initContainerStatuses"], reported.by_name);
+  reported.infeasible = IsResizeInfeasible(fields, status);
+  return reported;
+}
+
 // Adds up a pod's containers as AggregateContainerRequests of component-helpers does.
 class ContainerSum {
  public:
-  ContainerSum(FieldReader& fields, const ReportedByName& reported, bool infeasible)
-      : fields_(fields), reported_(reported), infeasible_(infeasible) {}
+  ContainerSum(FieldReader& fields, const PodReported& reported)
+      : fields_(fields), reported_(reported.by_name), infeasible_(reported.infeasible) {}
 
-  void AddContainers(Value containers) {
-    fields_.Array(containers).ForEachElement([this](Value container) {
-      app_.Add(Effective(fields_.Object(container)));
+  void AddContainers(Value containers, std::string_view without = {}) {
+    fields_.Array(containers).ForEachElement([&](Value container) {
+      container = fields_.Object(container);
+      if (!without.empty() && fields_.Text(container["name"]) == without) return;
+      app_.Add(Effective(container));
     });
   }
 
@@ -73,6 +89,15 @@ class ContainerSum {
     });
   }
 
+  // What is needed while the pod starts, beyond what all containers ask for then.
+  ResourceVector PeakAboveContainers() const {
+    const auto amounts = [](const ResourceList& list) {
+      ResourceVector main = list.ToResources({}, kLargestRequest).main;
+      main.gpus = Gpus(0);
+      return main;
+    };
+    return LargerOf(amounts(peak_) - amounts(app_), {});
+  }
   ResourceList Total() const {
     ResourceList total = app_;
     total.Max(peak_);
@@ -122,14 +147,8 @@ void RaiseToZero(Resources& resources) {
 
 Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse use,
                           std::string_view gpu_resource) {
-  ReportedByName reported;
-  bool infeasible = false;
-  if (use == PodUse::kAccounted) {
-    ReadReported(fields, status["containerStatuses"], reported);
-    ReadReported(fields, status["initContainerStatuses"], reported);
-    infeasible = IsResizeInfeasible(fields, status);
-  }
-  ContainerSum sum(fields, reported, infeasible);
+  const PodReported reported = ReadPodReported(fields, status, use);
+  ContainerSum sum(fields, reported);
   sum.AddContainers(spec["containers"]);
   sum.AddInitContainers(spec["initContainers"]);
   ResourceList total = sum.Total();
@@ -144,6 +163,16 @@ Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse 
   Resources requests = total.ToResources(gpu_resource, kLargestRequest);
   if (use == PodUse::kIncoming) RaiseToZero(requests);
   return requests;
+}
+
+ResourceVector ReadInitPeak(FieldReader& fields, Value spec, Value status, PodUse use,
+                            std::string_view container) {
+  if (spec["initContainers"].absent()) return {};
+  const PodReported reported = ReadPodReported(fields, status, use);
+  ContainerSum sum(fields, reported);
+  sum.AddContainers(spec["containers"], container);
+  sum.AddInitContainers(spec["initContainers"]);
+  return sum.PeakAboveContainers();
 }
 
 }  // namespace synergy::wire

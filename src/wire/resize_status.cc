@@ -111,7 +111,7 @@ ResizeStatus::ProgressSource ReadProgressSource(FieldReader& fields, Value annot
 
 }  // namespace
 
-ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object) {
+ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object, const PodRules& rules) {
   const Value metadata = fields.Object(object["metadata"]);
   const Value spec = fields.Object(object["spec"]);
   const Value status = fields.Object(object["status"]);
@@ -138,6 +138,9 @@ ResizeStatus ReadResizeStatusObject(FieldReader& fields, Value object) {
   if (metadata["labels"]["synergy.io/fungible"].text() != "false") {
     pod.fungible = ReadFungible(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
   }
+  const Resources requests =
+      ReadPodRequests(lenient, spec, status, PodUse::kIncoming, rules.gpu_resource);
+  pod.has_share = pod.fungible && IsManaged(requests, spec, rules.claims);
   pod.progress = ReadProgressSource(lenient, annotations);
   // Of a pod in the node's own network a port may be anybody's.
   if (!lenient.Truth(spec["hostNetwork"])) pod.ip = ReadText(lenient, status["podIP"]);

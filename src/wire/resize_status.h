@@ -49,6 +49,9 @@ struct ResizeStatus {
   // Synergy divides its CPU and memory: it has the annotation synergy.io/profile or
   // synergy.io/demand.
   bool managed = false;
+  // Others of the node may pay for its memory: it is one of our scheduler's, with GPUs. Anybody who
+  // creates pods can write the annotations.
+  bool has_share = false;
   bool terminal = false;
   bool deleting = false;
   // Containers, and of the init containers those that go on running beside them.

@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace synergy::wire {
+namespace {
+
+bool AllRun(const Workload& workload, const WorkloadPods& pods) {
+  return workload.pods > 0 && pods.running >= workload.pods;
+}
+
+}  // namespace
 
 int64_t PriorityOf(int64_t own, Band band) {
   return own + (band == Band::kRuns ? 1 : band == Band::kWaits ? -1 : 0);
@@ -21,16 +28,18 @@ void WorkloadPods::Add(const QueuedPod& pod) {
   since = std::max(since, pod.since);
 }
 
-Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods) {
+Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTime now) {
   if (!workload.has_quota)
     return workload.active ? Rounds::Doing::kWaited : Rounds::Doing::kNeither;
   if (workload.evicted) return Rounds::Doing::kNeither;
-  if (workload.pods > 0 && pods.running >= workload.pods) return Rounds::Doing::kRan;
-  return pods.unplaced > 0 ? Rounds::Doing::kUnplaced : Rounds::Doing::kNeither;
+  if (AllRun(workload, pods)) return Rounds::Doing::kRan;
+  if (pods.unplaced > 0) return Rounds::Doing::kUnplaced;
+  return now >= workload.quota_since + kMostStart ? Rounds::Doing::kRan : Rounds::Doing::kNeither;
 }
 
-WallTime DoingSince(const Workload& workload, const WorkloadPods& pods) {
-  return DoingOf(workload, pods) == Rounds::Doing::kRan ? pods.since : workload.quota_since;
+WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now) {
+  if (DoingOf(workload, pods, now) != Rounds::Doing::kRan) return workload.quota_since;
+  return AllRun(workload, pods) ? pods.since : workload.quota_since + kMostStart;
 }
 
 RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,

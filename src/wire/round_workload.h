@@ -9,6 +9,7 @@
 //
 // Threading: pure.
 
+#include <chrono>
 #include <cstdint>
 
 #include "core/clock.h"
@@ -31,9 +32,12 @@ struct WorkloadPods {
   void Add(const QueuedPod& pod);
 };
 
-Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods);
+// Which pods are a workload's is told by an annotation of theirs, which their owner may take away.
+// By `now` one that has had its quota for kMostStart has its GPUs, whatever its pods say.
+inline constexpr Duration kMostStart = std::chrono::minutes(5);
+Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
 // Since when, as far as the objects tell: never before what they tell of.
-WallTime DoingSince(const Workload& workload, const WorkloadPods& pods);
+WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
 
 // `service`: what it has had so far.
 RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,

@@ -372,10 +372,19 @@ class RenderTest(unittest.TestCase):
         controller = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])
         plugin = yaml.safe_load(find(objects, "ConfigMap", "synergy-device-plugin")["data"]["config.yaml"])
         self.assertEqual(scheduler["profiles"][0]["schedulerName"], "mine")
-        self.assertEqual(controller["schedulerName"], "mine")
+        agent = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
+        self.assertEqual([controller["schedulerName"], agent["schedulerName"]], ["mine"] * 2)
         resources = [scheduler["extenders"][0]["managedResources"][0]["name"], controller["gpuResource"], plugin["resource"],
-                     yaml.safe_load(data["extender.yaml"])["gpuResource"]]
-        self.assertEqual(resources, ["amd.com/gpu"] * 4)
+                     agent["gpuResource"], yaml.safe_load(data["extender.yaml"])["gpuResource"]]
+        self.assertEqual(resources, ["amd.com/gpu"] * 5)
+
+    def test_pods_are_spread_that_ask_for_it_and_no_others(self):
+        config = find(helm.template(), "ConfigMap", "synergy-scheduler")["data"]["scheduler.yaml"]
+        profile = yaml.safe_load(config)["profiles"][0]
+        disabled = [plugin["name"] for plugin in profile["plugins"]["score"]["disabled"]]
+        self.assertNotIn("PodTopologySpread", disabled)
+        arguments = {plugin["name"]: plugin["args"] for plugin in profile["pluginConfig"]}
+        self.assertEqual(arguments["PodTopologySpread"], {"defaultingType": "List", "defaultConstraints": []})
 
     def test_a_changed_configuration_replaces_the_pods_that_read_it_and_no_others(self):
         def checksums(values):

@@ -16,7 +16,7 @@ import tiers
 import v2_node
 from cluster import Cluster, wait_for
 from node_agent_test import MIB
-from v2_node import LABEL, NODE, PATIENCE, container_group, on_node
+from v2_node import AGENTS_GPU, NODE, PATIENCE, container_group, on_node
 
 SECONDS = int(os.environ.get("SYNERGY_MEMORY_SECONDS", "45"))
 SEED = int(os.environ.get("SYNERGY_TEST_SEED", "1"))
@@ -28,19 +28,20 @@ def amounts(memory):
 
 
 def managed_pod(name, memory, *flags, enforcement="shared", floor="64Mi"):
-    """As the webhook leaves a pod; no GPU and no scheduler of ours is needed for what the agent does."""
+    """As the webhook leaves a pod, and our scheduler. It has a GPU by the agent's configuration; a kubelet passes over resources
+    that no device plugin has told it of."""
     return {
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "annotations": {
             "synergy.io/container": "train", "synergy.io/enforcement": enforcement, "synergy.io/profile": "any",
             "synergy.io/demand": amounts(memory), "synergy.io/floor": amounts(floor)}},
         "spec": {
-            "restartPolicy": "Always", "terminationGracePeriodSeconds": 0, "nodeSelector": LABEL,
+            "restartPolicy": "Always", "terminationGracePeriodSeconds": 0, "schedulerName": "synergy-scheduler", "nodeName": NODE,
             "containers": [{
                 "name": "train", "image": "synergy.test/trainer:1", "imagePullPolicy": "Never",
                 "args": ["--workers", "1", "--cpu-per-iteration", "1", "--gpu-step", "20", *flags],
                 # A kubelet has to have some CPU, too, where a machine is emulated.
-                "resources": {"requests": {"cpu": "100m", "memory": memory}, "limits": {"cpu": "400m"}},
+                "resources": {"requests": {"cpu": "100m", "memory": memory, AGENTS_GPU: "1"}, "limits": {"cpu": "400m", AGENTS_GPU: "1"}},
                 "resizePolicy": [{"resourceName": r, "restartPolicy": "NotRequired"} for r in ("cpu", "memory")],
             }],
         },

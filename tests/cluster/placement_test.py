@@ -116,6 +116,21 @@ class PlacementTest(ClusterTest):
         self.cluster.create(pod("likes-another", affinity=affinity))
         self.assertEqual(wait_for("the pod to be bound", lambda: self.cluster.bound().get("likes-another")), best)
 
+    def test_a_spread_that_may_be_broken_decides_among_nearly_equal_nodes(self):
+        def notebook(name, **more):
+            made = pod(name, topologySpreadConstraints=[
+                {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway",
+                 "labelSelector": {"matchLabels": {"app": "notebook"}}}], **more)
+            made["metadata"]["labels"] = {"app": "notebook"}
+            return made
+
+        # It is a little fuller than the others, so the best for a pod that asks for no spread.
+        best = sorted(self.model().nodes)[0]
+        self.cluster.create(notebook("first", gpus=0, cpu="10m", memory="1M", nodeSelector={"kubernetes.io/hostname": best}))
+        wait_for("the first to be bound", lambda: self.cluster.bound().get("first"))
+        self.cluster.create(notebook("second"))
+        self.assertNotEqual(wait_for("the second to be bound", lambda: self.cluster.bound().get("second")), best)
+
     def test_kube_schedulers_own_filters_stay_in_force(self):
         nodes = sorted(self.model().nodes)
         self.cluster.create(pod("picky", nodeSelector={"kubernetes.io/hostname": nodes[-1]}))

@@ -122,6 +122,7 @@ class TrustTest(ClusterTest):
         binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p", "annotations": {CHANGE: "{}"}},
                    "target": {"kind": "Node", "name": next(iter(self.nodes()))}}
         self.assertIn(CHANGE, self.cluster.complaint("POST", "pod", "p", binding, subresource="binding"))
+        self.assertIn(CHANGE, self.cluster.complaint("POST", "binding", body=binding), "the older way")
         binding["metadata"]["annotations"] = {"of-somebody-else": "x"}
         self.assertEqual(self.cluster.complaint("POST", "pod", "p", binding, subresource="binding"), "")
 
@@ -143,12 +144,21 @@ class TrustTest(ClusterTest):
         self.assertEqual(self.cluster.complaint("PUT", "pod", "p", self.cluster.get("pod", "p")), "")
 
     def test_the_controller_changes_our_annotations_and_nothing_else(self):
-        self.assertEqual(self.create(self.never_scheduled("p")), "")
+        made = self.never_scheduled("p")
+        made["metadata"].update(labels={"team": "a"}, annotations={"note": "a"})
+        self.assertEqual(self.create(made), "")
         self.assertEqual(self.as_synergy("p", {HOLD: "{}"}), "")
-        for change in ({"metadata": {"labels": {"a": "b"}}}, annotating({"a": "b"}), {"metadata": {"finalizers": ["example.com/f"]}},
+        for change in ({"metadata": {"labels": {"team": "b"}}}, {"metadata": {"labels": {"team": None}}}, annotating({"note": "b"}),
+                       annotating({"note": None}), {"metadata": {"finalizers": ["example.com/f"]}},
                        {"spec": {"containers": [{"name": "train", "image": "evil"}]}}):
             complaint = self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC)
             self.assertIn("synergy-controller changes annotations synergy.io/* of pods, and nothing else", complaint)
+        for change in ({"metadata": {"labels": {"synergy.io/fungible": "false"}}}, {"metadata": {"labels": {"kueue.x-k8s.io/podset": "p"}}},
+                       annotating({"container.apparmor.security.beta.kubernetes.io/train": "unconfined"})):
+            self.assertIn("in the names of Kubernetes or Synergy", self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC))
+        # As a webhook that fires on updates makes of the patch; the API server does not say whose it is.
+        more = {"metadata": {"labels": {"cost-center": "research"}, "annotations": {"policies.kyverno.io/applied": "x", HOLD: "{}"}}}
+        self.assertEqual(self.patch("p", more, user=CONTROLLER, manager="synergy"), "")
 
     def test_the_device_plugin_tells_of_its_own_node_only(self):
         own, other = self.nodes()[:2]

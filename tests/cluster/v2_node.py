@@ -20,6 +20,8 @@ INSTANCE = int(os.environ.get("SYNERGY_TEST_INSTANCE", "2"))
 NODE = "v2-1"
 LABEL = {"synergy.test/node": "v2"}
 GPUS = 2
+# What the node agent takes for GPUs there: more pods than have one.
+AGENTS_GPU = "synergy.test/gpu"
 PATIENCE = 480  # a slow machine's, in seconds
 # The DaemonSets' components -> programs. The gate's tests have no use for GPUs.
 DAEMONS = {"node-agent": "synergy-node-agent"} | ({"device-plugin": "synergy-device-plugin"} if tiers.IS_LONG else {})
@@ -104,8 +106,12 @@ def image_of(program):
 
 def daemons(node_agent=None):
     """What the chart renders of them, with these values for the node agent; they need no others."""
-    return [item for item in helm.template({"devicePlugin": {"inventory": INVENTORY}, "nodeAgent": node_agent or {}})
-            if item["metadata"].get("labels", {}).get("app.kubernetes.io/component") in DAEMONS]
+    items = [item for item in helm.template({"devicePlugin": {"inventory": INVENTORY}, "nodeAgent": node_agent or {}})
+             if item["metadata"].get("labels", {}).get("app.kubernetes.io/component") in DAEMONS]
+    for item in items:
+        if item["kind"] == "ConfigMap" and "node-agent.yaml" in item["data"]:
+            item["data"]["node-agent.yaml"] = item["data"]["node-agent.yaml"].replace(f"gpuResource: {GPU}", f"gpuResource: {AGENTS_GPU}")
+    return items
 
 
 def daemon_pods(cluster):

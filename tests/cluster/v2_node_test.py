@@ -17,7 +17,7 @@ from cluster import GPU, Cluster, Extender, pod, wait_for
 from memory_test import MemoryTest, managed_pod  # noqa: F401
 from node_agent_test import MIB, probe, probed_pod, resize_pod, trainer_pod
 from trainers import milli, milli_cpu
-from v2_node import GPUS, LABEL, NODE, PATIENCE, container_group, on_node, pod_group
+from v2_node import AGENTS_GPU, GPUS, LABEL, NODE, PATIENCE, container_group, on_node, pod_group
 
 
 def sleeper(name, requests, limits=None, **spec):
@@ -33,7 +33,8 @@ def managed_sleeper(name):
     made = managed_pod(name, "64Mi", enforcement="strict")
     container = made["spec"]["containers"][0]
     container.update(image="synergy.test/busybox:1", command=["sleep", "1000000"], args=[])
-    container["resources"] = {"requests": {"cpu": "200m", "memory": "64Mi"}, "limits": {"cpu": "400m", "memory": "512Mi"}}
+    container["resources"] = {"requests": {"cpu": "200m", "memory": "64Mi", AGENTS_GPU: "1"},
+                              "limits": {"cpu": "400m", "memory": "512Mi", AGENTS_GPU: "1"}}
     return made
 
 

@@ -191,10 +191,13 @@ ClusterPhoto ClusterModel::Photo() const {
     if (AfterGpus(entry)) {
       const ResourceVector each{Gpus(1), MilliCpu(wanted.cpu.count() / wanted.gpus.count()),
                                 Bytes(wanted.memory.count() / wanted.gpus.count())};
+      // Zero is not known yet.
       ResourceVector& least = photo.least_per_gpu;
-      least = least.gpus == Gpus(0) ? each
-                                    : ResourceVector{Gpus(1), std::min(least.cpu, each.cpu),
-                                                     std::min(least.memory, each.memory)};
+      const auto lesser = [](auto a, auto b) {
+        const auto zero = decltype(a)(0);
+        return a == zero || b == zero ? std::max(a, b) : std::min(a, b);
+      };
+      least = {Gpus(1), lesser(least.cpu, each.cpu), lesser(least.memory, each.memory)};
       if (entry.standing == Standing::kWaiting) ++photo.waiting_gpu_pods;
     }
     if (entry.standing == Standing::kWaiting) continue;

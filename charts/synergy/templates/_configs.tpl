@@ -23,10 +23,14 @@ profiles:
   plugins:
     score:
       disabled:
-      # Both spread pods out, against packing: an unbalanced node is what a mix of jobs is meant to fill.
+      # It is against packing: an unbalanced node is what a mix of jobs is meant to fill.
       - name: NodeResourcesBalancedAllocation
-      - name: PodTopologySpread
   pluginConfig:
+  - name: PodTopologySpread
+    args:
+      # Only pods that ask for a spread are spread. By default pods of one Job or Service would be, against packing.
+      defaultingType: List
+      defaultConstraints: []
   - name: NodeResourcesFit
     args:
       # Among nodes that the extender likes equally, and without it, fill nodes up so that whole ones stay free.
@@ -118,6 +122,8 @@ extenders:
 {{- end -}}
 {{ mergeOverwrite (dict
     "listen" "0.0.0.0:9411"
+    "schedulerName" .Values.schedulerName
+    "gpuResource" .Values.gpuResource
     "cgroupFolder" "/host/cgroup"
     "podLogFolder" .Values.nodeAgent.podLogFolder
     "stateFolder" "/run/synergy-node-agent"

@@ -83,13 +83,16 @@ func schedulerConfig(kubeconfig, schedulerName, extender string) map[string]any 
 		"profiles": list{object{
 			"schedulerName": schedulerName,
 			"plugins": object{"score": object{"disabled": list{
-				object{"name": "NodeResourcesBalancedAllocation"}, object{"name": "PodTopologySpread"},
+				object{"name": "NodeResourcesBalancedAllocation"},
 			}}},
-			"pluginConfig": list{object{"name": "NodeResourcesFit", "args": object{"scoringStrategy": object{
-				"type": "MostAllocated", "resources": list{
-					object{"name": fixture.GPU, "weight": 5}, object{"name": "cpu", "weight": 1}, object{"name": "memory", "weight": 1},
-				},
-			}}}},
+			"pluginConfig": list{
+				object{"name": "PodTopologySpread", "args": object{"defaultingType": "List", "defaultConstraints": list{}}},
+				object{"name": "NodeResourcesFit", "args": object{"scoringStrategy": object{
+					"type": "MostAllocated", "resources": list{
+						object{"name": fixture.GPU, "weight": 5}, object{"name": "cpu", "weight": 1}, object{"name": "memory", "weight": 1},
+					},
+				}}},
+			},
 		}},
 	}
 	if extender != "" {

@@ -24,6 +24,15 @@ class BindAllocationTest : public AllocationFixture {
     pod.fungible = std::make_shared<const Fungible>(fungible);
     return pod;
   }
+  // The same with init containers that ask for 8 cores beside what its sidecar has.
+  static Pod WithInitContainers() {
+    Pod pod = Hungry();
+    auto fungible = std::make_shared<Fungible>(*pod.fungible);
+    fungible->init_peak = {Gpus(0), Cores(8), Bytes(0)};
+    pod.fungible = std::move(fungible);
+    pod.requests.main.cpu = MilliCpu(8500);
+    return pod;
+  }
   MilliCpu Given(const Pod& pod, const ReserveRule& rule) {
     return PlanAtBind(pod, "n1", *state.Snapshot(), rule).fungible->requested.cpu;
   }
@@ -78,6 +87,26 @@ TEST_F(BindAllocationTest, WholeCpusStayWhole) {
   EXPECT_EQ(Given(Hungry(written), rule), Cores(23));
 }
 
+// A node counts the larger of what they and the containers ask for.
+TEST_F(BindAllocationTest, WhatInitContainersAskForIsTheContainersToo) {
+  HaveNode("n1");
+  const ReserveRule nothing{.per_gpu = ResourceVector{}};
+  TakenByOurs("n1", {Gpus(1), Cores(13), GiB(1)});
+  EXPECT_EQ(Given(WithInitContainers(), nothing), MilliCpu(10500));
+  EXPECT_EQ(Given(Hungry(), nothing), Cores(11));
+  TakenByOurs("n1", {Gpus(1), MilliCpu(2500), GiB(1)});
+  EXPECT_EQ(Given(WithInitContainers(), nothing), Cores(8));
+}
+
+TEST_F(BindAllocationTest, APodCountsItsInitContainersUntilItHasMoreThanThey) {
+  const auto counted = [](int64_t cores) {
+    return WithAllocation(WithInitContainers(), {Gpus(1), Cores(cores), GiB(60)}).requests.main.cpu;
+  };
+  EXPECT_EQ(counted(3), MilliCpu(8500));
+  EXPECT_EQ(counted(8), MilliCpu(8500));
+  EXPECT_EQ(counted(12), MilliCpu(12500));
+}
+
 TEST_F(BindAllocationTest, AQuotaKeepsRoomForPodsToCome) {
   HaveNode("n1");
   ResourceQuota quota{.uid = "q", .pod_namespace = Hungry().pod_namespace};
@@ -86,6 +115,9 @@ TEST_F(BindAllocationTest, AQuotaKeepsRoomForPodsToCome) {
   state.UpsertResourceQuota(quota);
   const ReserveRule rule{.per_gpu = ResourceVector{}};
   EXPECT_EQ(Given(Hungry(), rule), Cores(15));
+  quota.requests.used.cpu = MilliCpu(8500);
+  state.UpsertResourceQuota(quota);
+  EXPECT_EQ(Given(WithInitContainers(), rule), MilliCpu(11000)) << "another one like it counts 8.5";
   const WrittenAmounts written{Cores(8), Cores(8), GiB(60), GiB(60)};
   quota.requests.used.cpu = MilliCpu(3500);
   state.UpsertResourceQuota(quota);

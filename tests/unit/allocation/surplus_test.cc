@@ -187,6 +187,19 @@ TEST(Surplus, IsNothingUntilAPodThatCouldNotBeCutMayBeTriedAgain) {
   EXPECT_NE(Surplus(pod, kNow + std::chrono::seconds(1)), kNothing);
 }
 
+// Init containers that ask for more are counted as long as the pod is there.
+TEST(Surplus, IsWhatTheNodeGetsBack) {
+  const auto with_peak = [](MilliCpu cpu, Bytes memory) {
+    return Surplus(
+        Changed(PodWithSurplus(),
+                [&](Fungible& fungible) { fungible.init_peak = {Gpus(0), cpu, memory}; }),
+        kNow);
+  };
+  EXPECT_EQ(with_peak(Cores(1), GiB(1)), (ResourceVector{Gpus(0), Cores(3), GiB(2)}));
+  EXPECT_EQ(with_peak(Cores(3), GiB(3)), (ResourceVector{Gpus(0), Cores(1), GiB(1)}));
+  EXPECT_EQ(with_peak(Cores(8), GiB(8)), kNothing);
+}
+
 Bytes MemorySurplusOf(const Pod& pod) {
   const ResourceVector surplus = Surplus(pod, kNow);
   EXPECT_EQ(surplus.cpu, Cores(3));

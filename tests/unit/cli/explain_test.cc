@@ -105,6 +105,17 @@ TEST(ExplainTest, AMemberOfAGangHasThoseThatTrainWithIt) {
   EXPECT_THAT(ToText(Explain(facts, kNow), kNow), HasSubstr("Gang team/bert of 3 pods\n"));
 }
 
+TEST(ExplainTest, InitContainersThatAskForMoreAreNamed) {
+  PodFacts facts;
+  facts.pod = Managed("train-0", 6);
+  EXPECT_THAT(Explain(facts, kNow).remarks, Not(Contains(HasSubstr("init containers"))));
+  auto fungible = std::make_shared<Fungible>(*facts.pod.fungible);
+  fungible->init_peak = {Gpus(0), Cores(8), Bytes(0)};
+  facts.pod.fungible = fungible;
+  EXPECT_THAT(Explain(facts, kNow).remarks,
+              Contains(HasSubstr("its node counts cpu 8, memory 4Gi for it at least")));
+}
+
 TEST(ExplainTest, APlacedPodHasItsSpeedItsChangeAndItsNode) {
   PodFacts facts;
   facts.pod = Managed("train-0", 6);

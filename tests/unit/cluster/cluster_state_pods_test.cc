@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cluster/fit.h"
 #include "unit/cluster/cluster_fixture.h"
 
 namespace synergy::testing {
@@ -22,6 +23,47 @@ class PodLifeTest : public ClusterStateFixture {
     HaveNode("n2");
   }
 };
+
+// By the kubelet's topology manager; what its job makes next would come back at once.
+TEST_F(PodLifeTest, ANodeIsNotTriedAgainForWhatItCouldNotAlign) {
+  HaveNode("n1");
+  state.DropStaleExpectations(At(0), {});
+  const auto fits = [this](int64_t gpus) {
+    return CheckFit(MakeGpuPod("next", gpus), NodeOf(*state.Snapshot(), "n1")).none();
+  };
+  const auto fail = [this](const std::string& name) {
+    Pod pod = OnNode(MakeGpuPod(name, 4), "n1");
+    state.UpsertPod(pod);
+    pod.misaligned = true;
+    state.UpsertPod(Finished(pod));
+    state.UpsertPod(Finished(pod));
+  };
+  state.UpsertPod(OnNode(MakeGpuPod("small", 1), "n1"));
+  EXPECT_TRUE(fits(4));
+  fail("four");
+  EXPECT_FALSE(fits(4));
+  EXPECT_TRUE(fits(2)) << "of another size";
+
+  // Something has become free, and may lie better.
+  state.RemovePod("small");
+  EXPECT_TRUE(fits(4));
+  // What is heard again of the one that failed is no news.
+  Pod old = OnNode(MakeGpuPod("four", 4), "n1");
+  old.misaligned = true;
+  state.UpsertPod(Finished(old));
+  EXPECT_TRUE(fits(4));
+
+  fail("five");
+  state.DropStaleExpectations(At(299), WallTime(std::chrono::seconds(299)));
+  EXPECT_FALSE(fits(4));
+  state.DropStaleExpectations(At(300), WallTime(std::chrono::seconds(300)));
+  EXPECT_TRUE(fits(4));
+
+  fail("six");
+  state.RemoveNode("n1");
+  HaveNode("n1");
+  EXPECT_TRUE(fits(4));
+}
 
 TEST_F(PodLifeTest, AWaitingPodTakesNothing) {
   state.UpsertPod(MakeGpuPod("a", 2));

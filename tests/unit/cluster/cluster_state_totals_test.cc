@@ -46,6 +46,27 @@ TEST_F(TotalsTest, PodsWithoutGpusHaveNoPartInTheLeastPerGpu) {
   EXPECT_EQ(LeastPerGpu(), ResourceVector{});
 }
 
+TEST_F(TotalsTest, APodThatAsksForNothingDoesNotSayWhatPodsNeed) {
+  state.UpsertPod(MakePod("best effort", {Gpus(1), Cores(0), Bytes(0)}));
+  EXPECT_EQ(LeastPerGpu(), (ResourceVector{Gpus(1), Cores(0), Bytes(0)}));
+  state.UpsertPod(MakePod("with cpu", {Gpus(2), Cores(6), Bytes(0)}));
+  state.UpsertPod(MakePod("with both", {Gpus(1), Cores(8), GiB(20)}));
+  EXPECT_EQ(LeastPerGpu(), (ResourceVector{Gpus(1), Cores(3), GiB(20)}));
+  state.RemovePod("best effort");
+  state.RemovePod("with cpu");
+  EXPECT_EQ(LeastPerGpu(), (ResourceVector{Gpus(1), Cores(8), GiB(20)}));
+}
+
+TEST_F(TotalsTest, PodsThatWeSizeSayWhatPodsNeed) {
+  state.UpsertPod(MakePod("of others", {Gpus(1), MilliCpu(10), MiB(10)}));
+  Pod ours = MakePod("ours", {Gpus(1), Cores(3), GiB(30)});
+  ours.fungible = std::make_shared<const Fungible>();
+  state.UpsertPod(ours);
+  EXPECT_EQ(LeastPerGpu(), (ResourceVector{Gpus(1), Cores(3), GiB(30)}));
+  state.RemovePod("ours");
+  EXPECT_EQ(LeastPerGpu(), (ResourceVector{Gpus(1), MilliCpu(10), MiB(10)}));
+}
+
 TEST_F(TotalsTest, TheLeastPerGpuForgetsPodsThatLeaveOrChange) {
   state.UpsertPod(MakePod("large", {Gpus(1), Cores(6), GiB(60)}));
   state.UpsertPod(MakePod("small", {Gpus(1), Cores(2), GiB(20)}));

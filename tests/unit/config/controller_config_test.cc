@@ -46,6 +46,7 @@ ownNamespace: mine
 enforcement: strict
 tolerance: 0.05
 maxSpeedUp: 2.5
+leastPoolPerGpu: {cpu: 6, memory: 48Gi}
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt}
 kueue: {enabled: true, elastic: true, elasticTrainJobs: true, typePatience: 45s}
@@ -74,6 +75,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->enforcement, Enforcement::kStrict);
   EXPECT_EQ(config->tolerance, 0.05);
   EXPECT_EQ(config->max_speed_up, 2.5);
+  EXPECT_EQ(config->least_pool_per_gpu, (ResourceVector{Gpus(0), Cores(6), GiB(48)}));
   EXPECT_EQ(config->tuner.hold, std::chrono::seconds(90));
   EXPECT_TRUE(config->progress.enabled);
   EXPECT_EQ(config->progress.interval, std::chrono::seconds(5));

@@ -53,6 +53,8 @@ tlsKeyFile: /tls/tls.key
 clientCaFile: /tls/ca.crt
 clientName: synergy-controller.synergy-system.svc
 nodeName: node-1
+schedulerName: mine
+gpuResource: amd.com/gpu
 cgroupFolder: /host/cgroup/
 kubeletCgroupRoot: /pods
 margin: {percent: 5, most: 16Mi}
@@ -74,6 +76,8 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.client_ca_file, "/tls/ca.crt");
   EXPECT_EQ(config.client_name, "synergy-controller.synergy-system.svc");
   EXPECT_EQ(config.node_name, "node-1");
+  EXPECT_EQ(config.scheduler_name, "mine");
+  EXPECT_EQ(config.gpu_resource, "amd.com/gpu");
   EXPECT_EQ(config.cgroup_folder, "/host/cgroup");
   EXPECT_EQ(config.kubelet_cgroup_root, "/pods");
   EXPECT_EQ(config.margin_percent, 5);

@@ -47,6 +47,17 @@ TEST_F(FairSharesTest, IsTheLeastOfEveryDimensionWhereverItComesFrom) {
   EXPECT_EQ(Find(1), (ResourceVector{Gpus(1), Cores(4), GB(25)}));
 }
 
+// Nodes that an autoscaler could make are not there to be seen.
+TEST_F(FairSharesTest, IsNoMoreThanTheLeastPoolHas) {
+  const auto find = [this](const ResourceVector& least_pool) {
+    FairShareCache bounded{state, clock, {}, least_pool};
+    return bounded.Find(selection, Gpus(4), "");
+  };
+  EXPECT_EQ(find({}), (ResourceVector{Gpus(4), Cores(24), GB(400)}));
+  EXPECT_EQ(find({{}, Cores(5), {}}), (ResourceVector{Gpus(4), Cores(20), GB(400)}));
+  EXPECT_EQ(find({{}, Cores(10), GB(50)}), (ResourceVector{Gpus(4), Cores(24), GB(200)}));
+}
+
 TEST_F(FairSharesTest, OnlyNodesWithEnoughGpusCount) {
   EXPECT_EQ(Find(4), (ResourceVector{Gpus(4), Cores(24), GB(400)}));
   EXPECT_EQ(Find(16), std::nullopt);

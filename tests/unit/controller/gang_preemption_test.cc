@@ -213,5 +213,31 @@ TEST_F(GangPreemptionTest, VictimsThatNeverGoEndTheAttempt) {
   EXPECT_FALSE(HasPlace("m-0"));
 }
 
+// Else a victim that writes its checkpoint for longer than that would go for nobody.
+TEST_F(GangPreemptionTest, VictimsHaveTheirOwnGracePeriods) {
+  for (const char* name : {"v-0", "v-1", "alone"}) {
+    api.Change(name, [](Pod& pod) { pod.grace = 20min; });
+    state.UpsertPod(api.pod(name));
+  }
+  After(1min);
+  for (int i = 0; i < 41; ++i) After(30s);
+  EXPECT_TRUE(HasPlace("m-0")) << "20.5 minutes later";
+  for (int i = 0; i < 2; ++i) After(30s);
+  EXPECT_FALSE(HasPlace("m-0"));
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("in_vain")));
+}
+
+TEST_F(GangPreemptionTest, NoGracePeriodKeepsPlacesForMoreThanAnHour) {
+  for (const char* name : {"v-0", "v-1", "alone"}) {
+    api.Change(name, [](Pod& pod) { pod.grace = 24h; });
+    state.UpsertPod(api.pod(name));
+  }
+  After(1min);
+  for (int i = 0; i < 119; ++i) After(30s);
+  EXPECT_TRUE(HasPlace("m-0"));
+  After(1min);
+  EXPECT_FALSE(HasPlace("m-0"));
+}
+
 }  // namespace
 }  // namespace synergy::controller

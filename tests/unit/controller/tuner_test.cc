@@ -59,6 +59,25 @@ TEST_F(TunerTest, CutsNobodyBelowItsFloor) {
   EXPECT_THAT(api.calls(), IsEmpty());
 }
 
+// With init containers that ask for 8 cores a pod counts 8 cores, however far it is cut.
+TEST_F(TunerTest, CutsNobodyForRoomThatInitContainersKeep) {
+  AddPod("first", "n1", 9);
+  Change("first", [](Fungible& pod) { pod.init_peak.cpu = Cores(8); });
+  AddPod("second", "", 5);
+  Change("second", [](Fungible& pod) { pod.floor = OneGpu(5); });
+  driver.Step();
+  EXPECT_THAT(api.calls(), IsEmpty());
+}
+
+TEST_F(TunerTest, CutsAsFarAsInitContainersLetIt) {
+  AddPod("first", "n1", 9);
+  Change("first", [](Fungible& pod) { pod.init_peak.cpu = Cores(8); });
+  AddPod("second", "", 4);
+  Change("second", [](Fungible& pod) { pod.floor = OneGpu(4); });
+  driver.Step();
+  EXPECT_THAT(api.calls(), Contains("resize first cpu 8"));
+}
+
 TEST_F(TunerTest, LeavesNodesAloneWhereThePodMayNotGo) {
   AddPod("idle", "n1", 12, "insensitive");
   Node node = N1();
@@ -277,6 +296,21 @@ TEST_F(TunerTest, MovesSurplusEveryRoundCutsFirst) {
   KubeletCatchesUp();
   After(std::chrono::minutes(5));
   EXPECT_EQ(api.calls().size(), calls);  // nothing left to gain
+}
+
+TEST_F(TunerTest, APodThatDoesNothingMakesNoSmallGainWorthAChange) {
+  AddPod("nothing", "n1", 0, "insensitive");
+  AddPod("busy", "n1", 6);
+  const Duration round = std::chrono::minutes(5);
+  Change("nothing", [&](Fungible& pod) {
+    pod.floor = OneGpu(0);
+    pod.change =
+        ChangeRecord{ChangeKind::kGrown, OneGpu(0), OneGpu(0), "", clock.WallNow() + round};
+  });
+  state.UpsertPod(synergy::testing::OnNode(
+      synergy::testing::MakePod("filler", {Gpus(1), MilliCpu(5800), GiB(1)}), "n1"));
+  After(round);
+  EXPECT_EQ(ChangeOf("busy"), "") << "0.2 cores more are 3 %";
 }
 
 TEST_F(TunerTest, GivesBackWhatItTookAsSoonAsARoundHasPassed) {

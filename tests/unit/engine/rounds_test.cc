@@ -154,6 +154,16 @@ TEST(Rounds, NothingIsSuspendedBecauseNobodyKnowsHowLongItNeeds) {
   }
 }
 
+TEST(Rounds, WhoseRemainingTimeIsRefutedGivesWay) {
+  for (const char* policy : {"srtf", "ftf"}) {
+    RoundWorkload refuted = Admitted("a");
+    refuted.service.refuted = true;
+    EXPECT_EQ(Bands(Made(policy), 1, {refuted, Needs(Pending("b"), 5000)}),
+              (Strings{"b: runs", "a: next"}))
+        << policy;
+  }
+}
+
 TEST(Rounds, WhoIsNearlyDoneIsLetEnd) {
   EXPECT_EQ(Bands(Made("srtf"), 1, {Needs(Admitted("a"), 60), Needs(Pending("b"), 1)}),
             (Strings{"a: runs", "b: next"}));

@@ -57,9 +57,13 @@ class PreemptWithSurplusTest : public PreemptTest {
  protected:
   void SetUp() override {
     AddNode("b", 4, 8, 100);
+    AddPodWithSurplus({});
+  }
+  void AddPodWithSurplus(const ResourceVector& init_peak) {
     Pod pod = MakePod("surplus", 1, 7, 10, "b");
     pod.priority = 1;
     auto fungible = std::make_shared<Fungible>();
+    fungible->init_peak = init_peak;
     fungible->requested = pod.requests.main;
     fungible->in_force = fungible->set_aside = fungible->requested;
     fungible->floor = {Gpus(1), Cores(1), GB(10)};
@@ -87,6 +91,12 @@ TEST_F(PreemptWithSurplusTest, EvictsForGpus) { EXPECT_EQ(Ask(4, 6), kTheOne); }
 
 TEST_F(PreemptWithSurplusTest, EvictsForMoreCpuThanThereIsSurplus) {
   EXPECT_EQ(Ask(2, 8), kTheOne);
+}
+
+TEST_F(PreemptWithSurplusTest, EvictsForCpuThatInitContainersKeep) {
+  AddPodWithSurplus({Gpus(0), Cores(6), Bytes(0)});
+  EXPECT_EQ(Ask(2, 2), kNobody);
+  EXPECT_EQ(Ask(2, 6), kTheOne);
 }
 
 TEST_F(PreemptWithSurplusTest, DoesNotWaitForATunerThatDoesNothing) {

@@ -9,6 +9,7 @@ namespace synergy::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 GpuHealth Healthy(std::string_view /*uuid*/) { return {}; }
@@ -82,14 +83,42 @@ TEST(AdvertisementTest, GpusInMigModeAreLeftOutAndNamed) {
   EXPECT_TRUE(advertisement.left_out.contains("GPU-0"));
 }
 
-TEST(AdvertisementTest, TheSingleStrategyCountsPartsAsGpus) {
+// The second GPU is another product's: a T4 has no MIG devices.
+GpuInventory WithMigBesideAT4(const std::string& first, const std::string& second) {
+  std::vector<Gpu> gpus = WithMig(first, second).gpus();
+  gpus[1].product = "NVIDIA T4";
+  return GpuInventory(gpus);
+}
+
+AdvertisementRules SingleWithA100s() {
   AdvertisementRules rules;
   rules.mig_strategy = MigStrategy::kSingle;
-  EXPECT_THAT(IdsOf(Advertise(WithMig("1g.5gb", "1g.5gb"), rules, Healthy), "nvidia.com/gpu"),
-              ElementsAre("MIG-0", "MIG-1", "GPU-1"));
-  const auto mixed = Advertise(WithMig("1g.5gb", "2g.10gb"), rules, Healthy);
-  EXPECT_THAT(IdsOf(mixed, "nvidia.com/gpu"), ElementsAre("GPU-1"));
-  EXPECT_EQ(mixed.left_out.size(), 1U);
+  rules.rules = {{"*A100*", "nvidia.com/a100"}};
+  return rules;
+}
+
+TEST(AdvertisementTest, TheSingleStrategyCountsPartsAsGpus) {
+  const auto advertisement =
+      Advertise(WithMigBesideAT4("1g.5gb", "1g.5gb"), SingleWithA100s(), Healthy);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/a100"), ElementsAre("MIG-0", "MIG-1"));
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), ElementsAre("GPU-1"));
+  EXPECT_THAT(advertisement.left_out, IsEmpty());
+}
+
+TEST(AdvertisementTest, TheSingleStrategyLeavesPartsOutThatAreNotAlike) {
+  const auto advertisement =
+      Advertise(WithMigBesideAT4("1g.5gb", "2g.10gb"), SingleWithA100s(), Healthy);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), ElementsAre("GPU-1"));
+  EXPECT_THAT(advertisement.left_out.at("GPU-0"), HasSubstr("several profiles"));
+}
+
+// A pod would get either, and one is seven times the other.
+TEST(AdvertisementTest, TheSingleStrategyLeavesPartsOutBesideWholeGpus) {
+  AdvertisementRules rules;
+  rules.mig_strategy = MigStrategy::kSingle;
+  const auto advertisement = Advertise(WithMig("1g.5gb", "1g.5gb"), rules, Healthy);
+  EXPECT_THAT(IdsOf(advertisement, "nvidia.com/gpu"), ElementsAre("GPU-1"));
+  EXPECT_THAT(advertisement.left_out.at("GPU-0"), HasSubstr("beside whole GPUs"));
 }
 
 TEST(AdvertisementTest, TheMixedStrategyNamesProfiles) {

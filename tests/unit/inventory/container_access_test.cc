@@ -1,5 +1,9 @@
 #include "inventory/container_access.h"
 
+#include <set>
+#include <string>
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,6 +58,21 @@ TEST_F(ContainerAccessTest, CdiNamesKeepNvidiasRuntimeOut) {
   ASSERT_TRUE(access);
   EXPECT_THAT(access->cdi_names, ElementsAre("synergy.io/gpu=GPU-1"));
   EXPECT_THAT(access->environment, ElementsAre(Pair("NVIDIA_VISIBLE_DEVICES", "void")));
+}
+
+// The kubelet asks for each resource alone, and keeps one value of a variable.
+TEST_F(ContainerAccessTest, TwoResourcesOfAContainerAddUpUnlessOnlyAVariableNamesTheDevices) {
+  const auto both = [this](ContainerAccessKind kind) {
+    const auto first = Grant({"GPU-0"}, kind);
+    const auto second = Grant({"GPU-1"}, kind);
+    std::set<std::string> nodes(first->device_nodes.begin(), first->device_nodes.end());
+    nodes.insert(second->device_nodes.begin(), second->device_nodes.end());
+    const bool agree = first->environment == second->environment;
+    return std::pair{nodes, agree};
+  };
+  EXPECT_EQ(both(ContainerAccessKind::kDeviceNodes).first,
+            (std::set<std::string>{"/dev/nvidia0", "/dev/nvidia1", "/dev/nvidiactl"}));
+  EXPECT_TRUE(both(ContainerAccessKind::kCdi).second);
 }
 
 TEST_F(ContainerAccessTest, AMigDeviceHasTheNodesOfItsGpuAndItsOwn) {

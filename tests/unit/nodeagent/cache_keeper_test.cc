@@ -93,7 +93,7 @@ class CacheKeeperTest : public ::testing::Test {
     pod.uid = "uid-" + name;
     pod.pod_namespace = "team";
     pod.name = name;
-    pod.managed = true;
+    pod.managed = pod.has_share = true;
     pod.containers.push_back({"train", "containerd://" + name, {}, {}});
     Fungible fungible;
     fungible.container = "train";
@@ -148,7 +148,7 @@ TEST_F(CacheKeeperTest, TakesNoMoreWhenAShareGrows) {
 TEST_F(CacheKeeperTest, LeavesPodsAloneThatAreNotManaged) {
   FakeContainer& container = Has("a", GiB(5), GiB(15));
   wire::ResizeStatus pod = Pod("a", GiB(8), GiB(1));
-  pod.managed = false;
+  pod.has_share = false;
   pods.Replace({pod});
   Steps(20);
   EXPECT_EQ(container.cache, GiB(15));

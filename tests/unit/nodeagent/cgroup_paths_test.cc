@@ -40,13 +40,16 @@ TEST(IsContainerFolderTest, KnowsWhatRuntimesCallThem) {
   EXPECT_TRUE(IsContainerFolder("90d9", "containerd://90d9"));
   EXPECT_TRUE(IsContainerFolder("cri-containerd-90d9.scope", "containerd://90d9"));
   EXPECT_TRUE(IsContainerFolder("crio-90d9.scope", "cri-o://90d9"));
+  EXPECT_TRUE(IsContainerFolder("crio-90d9", "cri-o://90d9"));
   EXPECT_TRUE(IsContainerFolder("docker-90d9.scope", "90d9"));
 }
 
 TEST(IsContainerFolderTest, IsNotTakenInByOthers) {
   EXPECT_FALSE(IsContainerFolder("90d9aa", "containerd://90d9"));
   EXPECT_FALSE(IsContainerFolder("aa90d9", "containerd://90d9"));
-  EXPECT_FALSE(IsContainerFolder("crio-conmon-90d9.scope.d", "cri-o://90d9"));
+  EXPECT_FALSE(IsContainerFolder("crio-conmon-90d9.scope", "cri-o://90d9"));
+  EXPECT_FALSE(IsContainerFolder("crio-conmon-90d9", "cri-o://90d9"));
+  EXPECT_FALSE(IsContainerFolder("crio-90d9.scope.d", "cri-o://90d9"));
   EXPECT_FALSE(IsContainerFolder("", "containerd://"));
   EXPECT_FALSE(IsContainerFolder("", ""));
   EXPECT_FALSE(IsContainerFolder("..", "containerd://.."));

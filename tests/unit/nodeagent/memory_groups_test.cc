@@ -111,6 +111,19 @@ TEST_F(MemoryGroupsTest, V2IsAskedForBytesInSteps) {
   EXPECT_EQ(ReadBack(folder + "/memory.reclaim"), std::to_string(MiB(1).count()));
 }
 
+TEST_F(MemoryGroupsTest, TheRuntimesMonitorBesideItIsNotTheContainer) {
+  const std::string pod =
+      "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1a_2b.slice";
+  AddV2(pod);
+  AddV2(pod + "/crio-conmon-90d9.scope");
+  EXPECT_FALSE(Groups()->OfContainer(pod_, pod_.containers[0]));
+  AddV2(pod + "/crio-90d9.scope");
+  Write(pod + "/crio-90d9.scope/memory.max", "1048576\n");
+  auto container = Groups()->OfContainer(pod_, pod_.containers[0]);
+  ASSERT_TRUE(container) << container.error().message;
+  EXPECT_EQ(*(*container)->Limit(), MiB(1));
+}
+
 TEST_F(MemoryGroupsTest, AKernelWithoutMemoryReclaimIsAnError) {
   AddV2("kubepods/burstable/pod1a-2b");
   std::filesystem::remove(folder_.Path("kubepods/burstable/pod1a-2b/memory.reclaim"));

@@ -34,15 +34,16 @@ struct PodText {
   std::string node = "n1";
   std::string labels;
   std::string managed_fields;
+  std::string init_containers;
 
   std::string Text() const {
     return fmt::format(
         R"({{"metadata":{{"uid":"u","name":"p","namespace":"team","labels":{{{}}},"annotations":{{{}}},"managedFields":[{}]}},
-        "spec":{{"nodeName":"{}","schedulerName":"synergy-scheduler","containers":[
+        "spec":{{"nodeName":"{}","schedulerName":"synergy-scheduler","initContainers":[{}],"containers":[
           {{"name":"log","resources":{{"requests":{{"cpu":"500m"}}}}}},
           {{"name":"train","resources":{{"requests":{{"cpu":"3","memory":"8Gi","nvidia.com/gpu":"2"}},
             "limits":{{"memory":"8Gi","nvidia.com/gpu":"2"}}}}}}]}},"status":{{{}}}}})",
-        labels, annotations, managed_fields, node, status);
+        labels, annotations, managed_fields, node, init_containers, status);
   }
 
   Pod Read(PodUse use = PodUse::kAccounted) const {
@@ -72,6 +73,21 @@ TEST(ReadFungible, TakesWhatTheWebhookWroteAboutTheContainer) {
 
 TEST(ReadFungible, PlansWithTheContainersDemandAndWhatTheOthersAskFor) {
   EXPECT_EQ(PodText().Read().demand, Amounts(MilliCpu(6500), GiB(16)));
+}
+
+TEST(ReadFungible, KnowsWhatInitContainersNeedBesideTheOtherContainers) {
+  EXPECT_EQ(PodText().Read().fungible->init_peak, ResourceVector{});
+  PodText text;
+  text.init_containers =
+      R"({"name":"proxy","restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},
+         {"name":"unpack","resources":{"requests":{"cpu":"8","memory":"1Gi"}}})";
+  const Pod pod = text.Read();
+  EXPECT_EQ(pod.requests.main, Amounts(Cores(9), GiB(8)));
+  EXPECT_EQ(pod.fungible->init_peak, (ResourceVector{Gpus(0), MilliCpu(7500), GiB(1)}));
+  // 6 of the container, 1.5 of those beside it: less than what is counted already.
+  EXPECT_EQ(pod.demand, Amounts(Cores(9), GiB(16)));
+  text.init_containers = R"({"name":"once","resources":{"requests":{"cpu":"100m"}}})";
+  EXPECT_EQ(text.Read().fungible->init_peak, ResourceVector{});
 }
 
 TEST(ReadFungible, LeavesPodsAloneWhoseContainerIsNotThere) {

@@ -122,6 +122,16 @@ TEST(ReadNode, KnowsItsGpusByTheDevicePluginsAnnotationElseByTheLabel) {
   EXPECT_THAT(node->gpu_kinds.products, ElementsAre("NVIDIA-A100-SXM4-80GB"));
   EXPECT_EQ(node->gpu_kinds.most_per_numa_node, 2);
 
+  const auto product_with = [&](std::string_view label) {
+    return ReadNodeText(fmt::format(R"({{"metadata":{{"labels":{{"nvidia.com/gpu.product":"{}"}},)"
+                                    R"("annotations":{{"synergy.io/gpu-inventory":{}}}}}}})",
+                                    label, annotation))
+        ->gpu_kinds.products;
+  };
+  for (const char* label : {"NVIDIA-A100-SXM4-80GB-MIG-1g.10gb", "NVIDIA-A100-SXM4-80GB-SHARED"})
+    EXPECT_THAT(product_with(label), ElementsAre(label)) << "parts, as pods name them";
+  EXPECT_THAT(product_with("NVIDIA-A100-SXM4-80GB-X"), ElementsAre("NVIDIA-A100-SXM4-80GB"));
+
   const Result<Node> labelled = ReadNodeText(fmt::format(R"({{"metadata":{{{}}}}})", labels));
   ASSERT_TRUE(labelled);
   EXPECT_THAT(labelled->gpu_kinds.products, ElementsAre("Tesla-T4"));

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,26 @@ TEST(ReadPod, TakesNullAndAbsentFieldsForEmptyOnes) {
     EXPECT_EQ(pod.requests, Resources()) << text;
     EXPECT_TRUE(pod.uid.empty() && pod.labels.empty() && !pod.gated && !pod.deleting) << text;
   }
+}
+
+TEST(ReadPod, KnowsHowLongItMayTakeToEnd) {
+  const auto grace = [](const std::string& spec) {
+    return ReadValidPod(R"({"spec":)" + spec + "}").grace;
+  };
+  EXPECT_EQ(grace(R"({"terminationGracePeriodSeconds":1200})"), std::chrono::minutes(20));
+  EXPECT_EQ(grace(R"({"terminationGracePeriodSeconds":9223372036854775807})"),
+            std::chrono::hours(24));
+  EXPECT_EQ(grace("{}"), Duration::zero());
+}
+
+TEST(ReadPod, KnowsWhatItsNodeCouldNotAlign) {
+  const auto misaligned = [](const std::string& phase, const std::string& reason) {
+    return ReadValidPod(R"({"status":{"phase":")" + phase + R"(","reason":")" + reason + R"("}})")
+        .misaligned;
+  };
+  EXPECT_TRUE(misaligned("Failed", "TopologyAffinityError"));
+  EXPECT_FALSE(misaligned("Failed", "OutOfcpu"));
+  EXPECT_FALSE(misaligned("Running", "TopologyAffinityError"));
 }
 
 TEST(ReadPod, TakesOnlySucceededAndFailedForTheEnd) {

@@ -87,6 +87,27 @@ TEST(ResizeStatusTest, OnlyTheAnnotationsMakeAPodOurs) {
   EXPECT_FALSE(managed("null"));
 }
 
+// Annotations alone would have the caches of others dropped for whoever writes them.
+TEST(ResizeStatusTest, APodOfOursWithGpusHasAShare) {
+  const auto has_share = [](const std::string& scheduler, const std::string& resource,
+                            const std::string& labels = "") {
+    return ReadModified(
+               R"({"metadata":{"name":"p","uid":"u","resourceVersion":"1","labels":{)" + labels +
+               R"(},"annotations":{"synergy.io/container":"train",)"
+               R"("synergy.io/demand":"{\"cpu\":\"6\",\"memory\":\"8Gi\"}",)"
+               R"("synergy.io/floor":"{\"cpu\":\"2\",\"memory\":\"8Gi\"}"}},)"
+               R"("spec":{"schedulerName":")" +
+               scheduler + R"(","containers":[{"name":"train","resources":{"requests":{")" +
+               resource + R"(":"1"}}}]}})")
+        .object.has_share;
+  };
+  EXPECT_TRUE(has_share("synergy-scheduler", "nvidia.com/gpu"));
+  EXPECT_FALSE(has_share("synergy-scheduler", "cpu"));
+  EXPECT_FALSE(has_share("default-scheduler", "nvidia.com/gpu"));
+  EXPECT_FALSE(
+      has_share("synergy-scheduler", "nvidia.com/gpu", R"("synergy.io/fungible":"false")"));
+}
+
 TEST(ResizeStatusTest, WhereProgressIsToBeSeenIsTheAuthorsToSay) {
   const auto read = [](const std::string& annotations, const std::string& more = "") {
     return ReadModified(

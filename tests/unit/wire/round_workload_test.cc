@@ -51,6 +51,11 @@ TEST(RoundWorkload, WaitsForNodesWhenItHasQuotaAndAPodWithoutOne) {
   EXPECT_EQ(DoingOf(Admitted(), pods), Doing::kUnplaced);
   EXPECT_EQ(DoingSince(Admitted(), pods), kQuotaSince);
   EXPECT_EQ(DoingOf(Admitted(), {}), Doing::kNeither) << "its pods are yet to be made";
+  const WallTime soon = kQuotaSince + kMostStart;
+  EXPECT_EQ(DoingOf(Admitted(), pods, soon), Doing::kUnplaced);
+  EXPECT_EQ(DoingOf(Admitted(), {}, soon - std::chrono::seconds(1)), Doing::kNeither);
+  EXPECT_EQ(DoingOf(Admitted(), {}, soon), Doing::kRan) << "somebody took their annotations away";
+  EXPECT_EQ(DoingSince(Admitted(), {}, soon), soon);
   QueuedPod launcher = PodThat(false, false);
   launcher.has_gpus = false;
   EXPECT_EQ(DoingOf(Admitted(), Count({launcher})), Doing::kNeither);
