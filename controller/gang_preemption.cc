@@ -9,6 +9,13 @@
 #include "wire/pod_writes.h"
 
 namespace synergy::controller {
+namespace {
+
+std::string InWhoseName(const WaitingGang& gang) {
+  return fmt::format("{} {}", gang.members.front()->pod_namespace, gang.priority);
+}
+
+}  // namespace
 
 GangPreemption::GangPreemption(GangPreemptionSettings settings, ClusterState& state,
                                kube::PodApi& pods, kube::EvictionApi& evictions,
@@ -40,7 +47,8 @@ std::string_view GangPreemption::ToString(End end) {
 
 void GangPreemption::StartOver() {
   attempt_.reset();
-  rests_.clear();
+  looks_.clear();
+  in_vain_.clear();
 }
 
 void GangPreemption::Step(const std::stop_token& stop) {
@@ -51,24 +59,28 @@ void GangPreemption::Step(const std::stop_token& stop) {
 void GangPreemption::Look(const std::stop_token& stop) {
   const auto snapshot = state_.Snapshot();
   if (snapshot->waiting_gpu_pods() == 0) {
-    rests_.clear();
+    looks_.clear();
     return;
   }
   const WallTime wall = clock_.WallNow();
   const Instant now = clock_.Now();
   const std::vector<WaitingGang> gangs =
       GangsToPreemptFor(*snapshot, state_.WaitingPods(), settings_.rules, wall);
-  std::erase_if(rests_,
-                [&](const auto& entry) { return entry.second.until + settings_.most_rest < now; });
+  for (Rests* const rests : {&looks_, &in_vain_}) {
+    std::erase_if(*rests, [&](const auto& entry) {
+      return entry.second.until + settings_.most_rest < now;
+    });
+  }
   for (const WaitingGang& gang : gangs) {
-    Rest& rest = rests_[gang.name];
-    if (now < rest.until) continue;
+    Rest& look = looks_[gang.name];
+    const auto in_vain = in_vain_.find(InWhoseName(gang));
+    if (now < look.until || (in_vain != in_vain_.end() && now < in_vain->second.until)) continue;
     const auto victims = VictimsOf(*snapshot, gang, settings_.headroom, wall);
     if (victims && !victims->pods.empty()) return Begin(*snapshot, gang, *victims, stop);
     // One in each step, which is dear in a large cluster: all have their turn before it comes
     // again.
     const auto others = std::chrono::seconds(gangs.size());
-    rest.until = now + std::max<Duration>(settings_.look_again, others);
+    look.until = now + std::max<Duration>(settings_.look_again, others);
     return;
   }
 }
@@ -198,10 +210,10 @@ void GangPreemption::Finish(End end, std::string_view why, const std::stop_token
                                           {"why", why},
                                           {"victims", attempt.victims}});
   if (end == End::kBound) {
-    rests_.erase(attempt.gang.name);
+    in_vain_.erase(InWhoseName(attempt.gang));
     return;
   }
-  Rest& rest = rests_[attempt.gang.name];
+  Rest& rest = in_vain_[InWhoseName(attempt.gang)];
   rest.until = clock_.Now() + std::min<Duration>(settings_.rest * (1 << std::min(rest.times, 10)),
                                                  settings_.most_rest);
   ++rest.times;

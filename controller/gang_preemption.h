@@ -91,6 +91,7 @@ class GangPreemption {
     Instant until{};
     int times = 0;
   };
+  using Rests = std::map<std::string, Rest>;
   // How an attempt ended.
   enum class End : uint8_t { kBound, kInVain, kRefused, kGangGone };
   static std::string_view ToString(End end);
@@ -121,7 +122,10 @@ class GangPreemption {
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
   std::optional<Attempt> attempt_;
-  std::map<std::string, Rest> rests_;  // by the gang's name
+  Rests looks_;    // when next to look for victims, by the gang's name
+  // Attempts that came to nothing, by namespace and priority: a gang that is made anew has another
+  // name, and those that it has had evicted come back.
+  Rests in_vain_;
 };
 
 }  // namespace synergy::controller

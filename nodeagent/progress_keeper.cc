@@ -1,12 +1,16 @@
 #include "nodeagent/progress_keeper.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,6 +30,12 @@ namespace {
 constexpr Duration kCpuInterval = std::chrono::seconds(10);
 // What is done with memory is learnt from hours.
 constexpr Duration kMemoryInterval = std::chrono::seconds(10);
+// Text after which the CPU time is looked at.
+constexpr size_t kPiece = size_t{4} << 10;
+// A pod that is passed over for so long is told so.
+constexpr Duration kLongDebt = std::chrono::seconds(1);
+// How many counters are asked at once.
+constexpr size_t kAskedAtOnce = 16;
 // Beyond these a counter is not one of iterations, and a double does not count any more.
 constexpr double kMostCounted = 1e15;
 
@@ -48,6 +58,12 @@ const wire::ResizeStatus::Container* MeasuredContainer(const wire::ResizeStatus&
 
 }  // namespace
 
+Duration ProgressSources::UsedByThisThread() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
 struct ProgressKeeper::Told {
   PodProgress progress;
   Instant cpu_read{};
@@ -69,6 +85,7 @@ struct ProgressKeeper::Followed {
   LogTail tail;
   LogProgress log;
   BusyTime busy{};  // as long as the log says nothing
+  Duration debt{};  // CPU time that it has had beyond its share of the looks
 };
 
 struct ProgressKeeper::Counted {
@@ -150,8 +167,7 @@ void ProgressKeeper::FollowLogs() {
 void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
                             const wire::ResizeStatus::Container& container,
                             const std::optional<NodeBusy>& busy, Followed& followed) {
-  const Result<size_t> read =
-      followed.tail.Read([&followed](std::string_view text) { followed.log.Feed(text); });
+  const Result<size_t> read = ReadLog(pod, followed);
   if (!read) ReportLog(pod, followed.told, read.error());
   PodProgress& progress = followed.told.progress;
   const bool news = read && *read > 0;
@@ -184,6 +200,29 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
     ReadCpu(pod, container, followed.told);
 }
 
+Result<size_t> ProgressKeeper::ReadLog(const wire::ResizeStatus& pod, Followed& followed) {
+  followed.debt = std::max(followed.debt - kMostCpu, Duration(0));
+  if (followed.debt > Duration(0)) return 0;
+  const Duration begin = sources_.cpu_time();
+  Duration used(0);
+  Result<size_t> read = followed.tail.Read([&](std::string_view text) {
+    while (!text.empty() && used < kMostCpu) {
+      const std::string_view piece = text.substr(0, text.find('\n', kPiece));
+      followed.log.Feed(piece);
+      text.remove_prefix(piece.size());
+      used = sources_.cpu_time() - begin;
+    }
+  });
+  if (used > kMostCpu) followed.debt = used;
+  if (followed.debt >= kLongDebt) {
+    Report(pod, followed.told, "too_dear",
+           "its log takes too much CPU time to read, and only part of it is read: use a simpler "
+           "pattern, or shorter lines",
+           true);
+  }
+  return read;
+}
+
 void ProgressKeeper::ReportLog(const wire::ResizeStatus& pod, Told& told, const Error& error) {
   if (error.code == ErrorCode::kNotFound) return;  // it has just been started
   if (error.code != ErrorCode::kInvalid)
@@ -199,6 +238,7 @@ void ProgressKeeper::ReadCounters(const std::stop_token& stop) {
   std::map<std::string, Counted> all;
   const std::vector<PodPointer> pods = pods_.All();
   const SharedStorage shared(pods);
+  const auto pages = ReadPages(pods, stop);
   for (const PodPointer& pod : pods) {
     const auto* const container = MeasuredContainer(*pod, true);
     if (container == nullptr) continue;
@@ -209,16 +249,55 @@ void ProgressKeeper::ReadCounters(const std::stop_token& stop) {
             ? all.insert(std::move(node)).position
             : all.try_emplace(pod->uid, Counted{Told(*pod, *container), pod->progress, {}, {}, {}})
                   .first;
-    Count(*pod, *container, kept->second, stop);
+    const auto page = pages.find(pod->uid);
+    Count(*pod, *container, page == pages.end() ? nullptr : &page->second, kept->second);
     ReadMemory(*pod, *container, shared, kept->second.told);
   }
   counted_ = std::move(all);
   Publish(counted_, by_counters_);
 }
 
+std::map<std::string, Result<std::string>> ProgressKeeper::ReadPages(
+    const std::vector<PodPointer>& pods, const std::stop_token& stop) const {
+  std::vector<PodPointer> asked;
+  for (const PodPointer& pod : pods) {
+    if (MeasuredContainer(*pod, true) != nullptr && pod->progress.port && !pod->ip.empty())
+      asked.push_back(pod);
+  }
+  std::map<std::string, Result<std::string>> pages;
+  std::mutex mutex;
+  std::condition_variable all_read;
+  std::stop_source over;
+  const std::stop_callback on_stop(stop, [&over] { over.request_stop(); });
+  std::atomic<size_t> next = 0;
+  std::vector<std::jthread> threads;
+  for (size_t thread = 0; thread < std::min(asked.size(), kAskedAtOnce); ++thread) {
+    threads.emplace_back([&] {
+      for (size_t index = next++; index < asked.size(); index = next++) {
+        const wire::ResizeStatus& pod = *asked[index];
+        Result<std::string> page = Fail(ErrorCode::kTimeout, "not asked in time");
+        if (!over.stop_requested()) {
+          page = sources_.read_page(pod.ip, *pod.progress.port, pod.progress.path,
+                                    over.get_token());
+        }
+        const std::lock_guard lock(mutex);
+        pages.emplace(pod.uid, std::move(page));
+        all_read.notify_one();
+      }
+    });
+  }
+  {
+    std::unique_lock lock(mutex);
+    all_read.wait_for(lock, kMostWait, [&] { return pages.size() == asked.size(); });
+  }
+  over.request_stop();
+  threads.clear();
+  return pages;
+}
+
 void ProgressKeeper::Count(const wire::ResizeStatus& pod,
-                           const wire::ResizeStatus::Container& container, Counted& counted,
-                           const std::stop_token& stop) {
+                           const wire::ResizeStatus::Container& container,
+                           const Result<std::string>* page, Counted& counted) {
   ReadCpu(pod, container, counted.told);
   if (!pod.progress.port) {
     return Report(pod, counted.told, "no_port",
@@ -233,10 +312,9 @@ void ProgressKeeper::Count(const wire::ResizeStatus& pod,
                               annotations::kProgressCounter),
                   true);
   }
-  const Result<std::string> page =
-      sources_.read_page(pod.ip, *pod.progress.port, pod.progress.path, stop);
-  if (!page) return Report(pod, counted.told, "no_page", page.error().message, false);
-  const Result<double> value = FindCounter(*page, pod.progress.counter);
+  if (page == nullptr) return;
+  if (!*page) return Report(pod, counted.told, "no_page", page->error().message, false);
+  const Result<double> value = FindCounter(**page, pod.progress.counter);
   if (!value || *value > kMostCounted) {
     return Report(pod, counted.told, "no_counter",
                   value ? fmt::format("counter {} is too large", pod.progress.counter)

@@ -7,8 +7,11 @@
 //
 // Threading: FollowLogs by one thread, ReadCounters by one other, Report by any.
 // Failures: what cannot be read is counted, logged when it is new, and tried again; what the pod's
-// author can mend is an event on the pod.
+// author can mend is an event on the pod. A pod whose log takes more CPU time than kMostCpu at a
+// look is passed over until its share of later looks has made up for it, and what it writes
+// meanwhile is lost. Counters are asked at once, and have kMostWait to answer.
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -16,6 +19,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/clock.h"
 #include "core/log.h"
@@ -41,10 +45,17 @@ struct ProgressSources {
       read_page;
   // What the device plugin tells of the GPUs (nodeagent/gpu_busy_file.h); kNotFound: nothing.
   std::function<Result<NodeBusy>()> read_busy;
+  // CPU time that the calling thread has used.
+  std::function<Duration()> cpu_time = UsedByThisThread;
+
+  static Duration UsedByThisThread();
 };
 
 class ProgressKeeper {
  public:
+  static constexpr Duration kMostCpu = std::chrono::milliseconds(20);
+  static constexpr Duration kMostWait = std::chrono::seconds(5);
+
   // References outlive the keeper.
   ProgressKeeper(const NodePods& pods, ProgressSources sources, const Clock& clock, Logger& log,
                  kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics);
@@ -69,8 +80,14 @@ class ProgressKeeper {
               const std::optional<NodeBusy>& busy, Followed& followed);
   // None: nothing is known, or it is old.
   std::optional<NodeBusy> ReadFreshBusy();
+  // The text of the pod's log, as long as it has CPU time left.
+  Result<size_t> ReadLog(const wire::ResizeStatus& pod, Followed& followed);
+  // The pages of those that name a counter and have an address, by uid.
+  std::map<std::string, Result<std::string>> ReadPages(const std::vector<PodPointer>& pods,
+                                                       const std::stop_token& stop) const;
+  // `page`: null where none was asked for.
   void Count(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
-             Counted& counted, const std::stop_token& stop);
+             const Result<std::string>* page, Counted& counted);
   void ReadCpu(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
                Told& told);
   // Of one that tells of its progress, now and then.

@@ -15,10 +15,22 @@
 namespace synergy {
 namespace {
 
+// kube-scheduler counts the nodes for each of its reasons, as in "0/8 nodes are available: 3
+// Insufficient nvidia.com/gpu". What has no count is the pod's own, as a claim that is not found:
+// no eviction helps. An empty message says nothing.
+bool WaitsForNoNode(std::string_view message) {
+  constexpr std::string_view kBefore = " nodes are available: ";
+  const size_t begin = message.find(kBefore);
+  if (begin == std::string_view::npos) return false;
+  const std::string_view reasons = message.substr(begin + kBefore.size());
+  return !reasons.empty() && (reasons.front() < '0' || reasons.front() > '9');
+}
+
 bool WaitsLongEnough(const Pod& pod, const GangPreemptionRules& rules, WallTime now) {
   const Waiting& waiting = *pod.waiting;
   return waiting.scheduler == rules.scheduler_name && waiting.unschedulable &&
-         !waiting.never_preempts && waiting.since + rules.patience <= now;
+         !waiting.never_preempts && !WaitsForNoNode(waiting.message) &&
+         waiting.since + rules.patience <= now;
 }
 
 // Of all who may be evicted.

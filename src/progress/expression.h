@@ -41,6 +41,7 @@ class Expression {
   // What is wrong with it; empty: nothing.
   const std::string& error() const { return regex_.error(); }
   bool Has(Group group) const { return number_[group] >= 0; }
+  int steps() const { return regex_.ProgramSize(); }
   bool Find(std::string_view text, Match& match) const;
   // False where the iteration is there and no number.
   static bool Fill(const Match& match, ProgressLine& line);

@@ -18,6 +18,8 @@ namespace {
 
 // Of an expression with what is kept to match it fast; one that needs more is slower.
 constexpr int64_t kPatternMemory = 256 << 10;
+// Steps of RE2's program for an expression of a pod's author: the time for a line grows with them.
+constexpr int kMostSteps = 2000;
 
 // One print statement. To add one: a row here, and its sample in patterns_test.cc and
 // docs/progress.md.
@@ -250,6 +252,12 @@ Result<OwnPattern> OwnPattern::Parse(std::string_view expression) {
   if (!compiled->error().empty()) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("the pattern is no regular expression of RE2: {}", compiled->error()));
+  }
+  if (compiled->steps() > kMostSteps) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("the pattern is too large: it has {} steps where {} are allowed. Repeat "
+                            "less often, as x* in place of x{{900}}",
+                            compiled->steps(), kMostSteps));
   }
   if (!compiled->Has(Expression::kIteration)) {
     return Fail(ErrorCode::kInvalid,

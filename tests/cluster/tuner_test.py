@@ -112,7 +112,8 @@ class TunerTest(FungibleTest):
         quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team"}, "spec": {"hard": {"requests.cpu": "10"}}}
         self.addCleanup(self.cluster.delete, "resourcequota", "team")
         self.cluster.create(quota)
-        wait_for("the quota to be known", lambda: self.cluster.get("resourcequota", "team").get("status", {}).get("used"))
+        wait_for("the quota to be known, and nothing to be used", lambda: set(
+            self.cluster.get("resourcequota", "team").get("status", {}).get("used", {}).values()) == {"0"})
         # Of its demand of 9 a pod of 3 gets what leaves room for another one: at its bind, or a round later where the extender
         # had not heard that the quota counts it already.
         self.run_pods(pod("first", "sensitive"))

@@ -148,7 +148,7 @@ class WebhookTest(unittest.TestCase):
     def test_kubectl_shows_why_a_pod_gets_its_fair_share(self):
         self.add_profile(gpuProduct="H100")
         items = [pod("none"), pod("missing", labels={"synergy.io/profile": "nowhere"}), pod("other", labels={"synergy.io/profile": "image"})]
-        _, warnings, created = self.kubectl("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        _, warnings, created = self.kubectl("create", "--validate=ignore", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
         self.assertTrue(created, warnings)
         self.assertIn("Warning: synergy: no TrainingProfile is named", warnings)
         self.assertIn('there is no TrainingProfile "nowhere" in the namespace', warnings)
@@ -164,7 +164,9 @@ class WebhookTest(unittest.TestCase):
         self.cluster.create({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "spec": spec})
         self.known_to_controller(kind.lower() + "s", 1)
         if kind == "ResourceQuota":
-            wait_for("the quota to be known", lambda: self.cluster.get("resourcequota", name).get("status", {}).get("used"))
+            # Also that the pods of the test before are gone.
+            wait_for("the quota to be known, and nothing to be used", lambda: set(
+                self.cluster.get("resourcequota", name).get("status", {}).get("used", {}).values()) == {"0"})
 
     def sized(self, name):
         """The pod, when it is no placeholder any more."""

@@ -187,6 +187,22 @@ TEST_F(GangPreemptionTest, AGangThatIsNotBoundInTheRoomRestsTwiceAsLongEachTime)
   EXPECT_THAT(evictions.evicted, Not(IsEmpty()));
 }
 
+// Whoever makes its gang anew, under another name, has no rest of its own.
+TEST_F(GangPreemptionTest, AGangOfTheSameNamespaceAndPriorityRestsToo) {
+  After(1min);
+  Leave({"v-0", "v-1", "alone"});
+  After(1s);
+  After(61s);
+  VictimsAreBack();
+  Leave({"m-0", "m-1", "m-2"});
+  After(1s);
+  for (const char* name : {"w-0", "w-1", "w-2"}) AddPod(name, "", 9, "urgent", 3);
+  After(50s);
+  EXPECT_THAT(evictions.evicted, IsEmpty());
+  After(1min);
+  EXPECT_THAT(evictions.evicted, Not(IsEmpty()));
+}
+
 TEST_F(GangPreemptionTest, AGangThatLosesAMemberMeanwhileGivesItsPlacesBack) {
   After(1min);
   Leave({"m-2"});

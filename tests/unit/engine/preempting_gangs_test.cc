@@ -73,6 +73,25 @@ TEST_F(PreemptingGangsTest, AGangWaitsForItsMembersFirstUnlessItRuns) {
   EXPECT_THAT(Names(), ElementsAre("gang", "running"));
 }
 
+TEST_F(PreemptingGangsTest, NobodyGoesForAGangThatLacksWhatNoEvictionGives) {
+  Add("m-0", "gang", 2);
+  Add("m-1", "gang", 2);
+  const auto says = [&](const std::string& message) {
+    ChangeWaiting("m-1", [&](Waiting& waiting) { waiting.message = message; });
+    return Names();
+  };
+  EXPECT_THAT(says("0/8 nodes are available: 3 Insufficient nvidia.com/gpu, 5 node(s) didn't have "
+                   "free ports for the requested pod ports. preemption: 0/8 nodes are available."),
+              ElementsAre("gang"));
+  for (const char* own : {"persistentvolumeclaim \"does-not-exist\" not found",
+                          "pod has unbound immediate PersistentVolumeClaims"}) {
+    EXPECT_THAT(says("0/8 nodes are available: " + std::string(own) +
+                     ". preemption: 0/8 nodes are available: 8 Preemption is not helpful."),
+                IsEmpty())
+        << own;
+  }
+}
+
 TEST_F(PreemptingGangsTest, AMemberThatDoesNotWaitForRoomKeepsItsGangOut) {
   Add("m-0", "gang", 2);
   Add("m-1", "gang", 2);

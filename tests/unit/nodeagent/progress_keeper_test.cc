@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,16 +98,21 @@ class ProgressKeeperTest : public ::testing::Test {
   FakeData data;
   NodePods pods;
   Result<NodeBusy> busy = Fail(ErrorCode::kNotFound, "no file");
+  Duration used{};      // CPU time
+  Duration dearness{};  // of each look at it
   std::string page;
+  std::mutex mutex;  // of what pages are asked
   std::string asked;
   ProgressKeeper keeper{pods,
                         {cpu, data, folder.Path(""),
                          [this](const std::string& ip, uint16_t port, const std::string& path,
                                 const std::stop_token&) -> Result<std::string> {
+                           const std::lock_guard lock(mutex);
                            asked = fmt::format("{}:{}{}", ip, port, path);
                            return page;
                          },
-                         [this] { return busy; }},
+                         [this] { return busy; },
+                         [this] { return used += dearness; }},
                         clock,
                         log,
                         events,
@@ -262,6 +268,27 @@ TEST_F(ProgressKeeperTest, SaysOnceWhatIsWrongWithAPatternAndTakesTheShippedOnes
   EXPECT_EQ(events.events[0].reason, "SynergyProgressUnseen");
   EXPECT_THAT(events.events[0].message, HasSubstr("synergy.io/progress-pattern"));
   EXPECT_EQ(Of("a").format, "tqdm");
+}
+
+TEST_F(ProgressKeeperTest, ALogThatTakesTooMuchCpuTimeIsReadLessOften) {
+  pods.Replace({Pod("a"), Pod("b")});
+  PrintBar("a", 1, 100);
+  keeper.FollowLogs();
+  dearness = seconds(1);
+  PrintBar("a", 2, 100);
+  keeper.FollowLogs();
+  EXPECT_EQ(Of("a").iteration, 2);
+  dearness = {};
+  ASSERT_THAT(events.events, SizeIs(1));
+  EXPECT_THAT(events.events[0].message, HasSubstr("too much CPU time"));
+  PrintBar("a", 3, 100);
+  PrintBar("b", 3, 100);
+  const int64_t looks = seconds(1) / ProgressKeeper::kMostCpu;
+  for (int64_t look = 1; look < looks; ++look) keeper.FollowLogs();
+  EXPECT_EQ(Of("a").iteration, 2);
+  EXPECT_EQ(Of("b").iteration, 3) << "others are read meanwhile";
+  keeper.FollowLogs();
+  EXPECT_EQ(Of("a").iteration, 3);
 }
 
 TEST_F(ProgressKeeperTest, SaysThatALogElsewhereIsNotRead) {

@@ -495,6 +495,10 @@ TEST(OwnPattern, SaysWhatIsWrongWithIt) {
   EXPECT_NE(OwnPattern::Parse("batch (").error().message.find("missing )"), std::string::npos);
   EXPECT_NE(OwnPattern::Parse(R"(batch (\d+))").error().message.find("(?P<iteration>"),
             std::string::npos);
+  EXPECT_NE(OwnPattern::Parse("(?:[ab]?){900}(?:[ab]?){900}(?P<iteration>[0-9])")
+                .error()
+                .message.find("the pattern is too large"),
+            std::string::npos);
 }
 
 }  // namespace
