@@ -101,7 +101,8 @@ class DevicePluginTest(unittest.TestCase):
         self.plugin.end()
         told = self.cluster.folder / "gpu-busy.json"
         told.unlink(missing_ok=True)
-        nvml = ("--nvml-library", os.environ["SYNERGY_FAKE_NVML"], "--gpu-busy-file", str(told))
+        # No device files are behind these GPUs.
+        nvml = ("--nvml-library", os.environ["SYNERGY_FAKE_NVML"], "--gpu-busy-file", str(told), "--device-list-strategy", "envvar")
         self.plugin.start(source=nvml, SYNERGY_FAKE_NVML_UTILIZATION="75")
         self.await_allocatable(4)
         agent = Agent(self.cluster, self.cluster.folder, f"gpuBusyFile: {told}\n")
