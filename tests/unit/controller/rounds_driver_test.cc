@@ -259,7 +259,7 @@ TEST_F(RoundsDriverTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
   Step();
   Start("a");
   // One of two pods: nothing trains.
-  EXPECT_THAT(StepFor(minutes(10)), IsEmpty());
+  EXPECT_THAT(StepFor(minutes(4)), IsEmpty());
   objects.pods.Upsert({.uid = "a-1",
                        .pod_namespace = "team",
                        .workload = "a",
@@ -273,6 +273,35 @@ TEST_F(RoundsDriverTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
   clock.Advance(seconds(100));
   driver.StartOver();
   EXPECT_THAT(StepFor(seconds(200)), ElementsAre("a served 2400"));
+}
+
+// Whose pods are whose is told by an annotation, and whoever owns a pod may take that away.
+TEST_F(RoundsDriverTest, AJobWhosePodsAreNotToBeSeenIsServedByItsQuota) {
+  Add(Workload("a"));
+  Step();
+  Start("a");
+  objects.pods.Remove(*objects.pods.Find("a-0"));
+  EXPECT_THAT(StepFor(wire::kMostStart), IsEmpty()) << "they may be yet to be made";
+  EXPECT_THAT(StepFor(seconds(300)), ElementsAre("a served 300"));
+}
+
+TEST_F(RoundsDriverTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
+  wire::RoundPolicy policy = *objects.policies.Find("las");
+  policy.settings.policy = "srtf";
+  objects.policies.Upsert(policy);
+  Add(Workload("a"));
+  Step();
+  Start("a");
+  progress["a-0"].remaining = seconds(30);
+  StepFor(minutes(1));
+  wire::Workload other = Workload("b");
+  other.note = wire::RoundNote{.remaining = 5000, .at = clock.WallNow()};
+  Add(other);
+  StepFor(minutes(9));
+  EXPECT_EQ(Now("a").priority, 1);
+  StepFor(minutes(10));
+  EXPECT_EQ(Now("a").priority, 0) << "thirty seconds are over";
+  EXPECT_EQ(Now("b").priority, 1);
 }
 
 TEST_F(RoundsDriverTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
