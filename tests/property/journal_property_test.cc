@@ -35,13 +35,13 @@ class LastChange final : public ClusterJournal {
 bool SameNode(const NodeState& a, const NodeState& b) {
   const auto numbers = [](const NodeState& node) {
     const auto& [allocatable, requested, wanted, of_others, pods_allowed, pods, exists,
-                 unschedulable, deleting, short_of_memory, changed, detail] = node;
+                 unschedulable, deleting, short_of_memory, misaligns, changed, detail] = node;
     return std::tie(allocatable, requested, wanted, of_others, pods_allowed, pods, exists,
-                    unschedulable, deleting, short_of_memory, changed);
+                    unschedulable, deleting, short_of_memory, misaligns, changed);
   };
   const auto descriptions = [](const NodeState& node) {
     const auto& [name, labels, taints, gpu_kinds, allocatable, requested, pods, nominated,
-                 boot_id] = *node.detail;
+                 misaligned, boot_id] = *node.detail;
     return std::tie(name, labels, taints, gpu_kinds, allocatable, requested, boot_id);
   };
   const auto same_pods = [](const auto& some, const auto& others) {
