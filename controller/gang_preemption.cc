@@ -67,9 +67,8 @@ void GangPreemption::Look(const std::stop_token& stop) {
   const std::vector<WaitingGang> gangs =
       GangsToPreemptFor(*snapshot, state_.WaitingPods(), settings_.rules, wall);
   for (Rests* const rests : {&looks_, &in_vain_}) {
-    std::erase_if(*rests, [&](const auto& entry) {
-      return entry.second.until + settings_.most_rest < now;
-    });
+    std::erase_if(
+        *rests, [&](const auto& entry) { return entry.second.until + settings_.most_rest < now; });
   }
   for (const WaitingGang& gang : gangs) {
     Rest& look = looks_[gang.name];

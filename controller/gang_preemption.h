@@ -122,7 +122,7 @@ class GangPreemption {
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
   std::optional<Attempt> attempt_;
-  Rests looks_;    // when next to look for victims, by the gang's name
+  Rests looks_;  // when next to look for victims, by the gang's name
   // Attempts that came to nothing, by namespace and priority: a gang that is made anew has another
   // name, and those that it has had evicted come back.
   Rests in_vain_;

@@ -277,8 +277,8 @@ std::map<std::string, Result<std::string>> ProgressKeeper::ReadPages(
         const wire::ResizeStatus& pod = *asked[index];
         Result<std::string> page = Fail(ErrorCode::kTimeout, "not asked in time");
         if (!over.stop_requested()) {
-          page = sources_.read_page(pod.ip, *pod.progress.port, pod.progress.path,
-                                    over.get_token());
+          page =
+              sources_.read_page(pod.ip, *pod.progress.port, pod.progress.path, over.get_token());
         }
         const std::lock_guard lock(mutex);
         pages.emplace(pod.uid, std::move(page));

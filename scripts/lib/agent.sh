@@ -15,18 +15,23 @@ agent_settings() {
   echo 'profiling: {warmUp: 5s, window: 20s, probeLead: 5s}'
 }
 
+# Any failure ends it, also where the caller tests for one.
+apply_agent_manifests() {
+  local node
+  apply_manifests --filename "$REPOSITORY/manifests/node-agent-rbac.yaml" &&
+    run_kubectl create clusterrolebinding synergy-node-agent-user --clusterrole synergy-node-agent --user synergy-node-agent || return
+  for ((node = 1; node <= REAL_NODES; node++)); do
+    agent_pod "$node" | apply_manifests --filename - || return
+  done
+}
+
 # Once, with the cluster: everything but the processes.
 install_agents() {
   local node
   make_certificate agent /CN=synergy-node-agent DNS:synergy-node-agent
   make_user synergy-node-agent /CN=synergy-node-agent
-  {
-    run_kubectl apply --filename "$REPOSITORY/manifests/node-agent-rbac.yaml"
-    run_kubectl create clusterrolebinding synergy-node-agent-user --clusterrole synergy-node-agent --user synergy-node-agent
-    for ((node = 1; node <= REAL_NODES; node++)); do
-      agent_pod "$node" | run_kubectl apply --filename -
-    done
-  } >>"$STATE/logs/agent-manifests.log" 2>&1 || die "manifests of synergy-node-agent: $(<"$STATE/logs/agent-manifests.log")"
+  apply_agent_manifests >>"$STATE/logs/agent-manifests.log" 2>&1 ||
+    die "manifests of synergy-node-agent: $(<"$STATE/logs/agent-manifests.log")"
   for ((node = 1; node <= REAL_NODES; node++)); do
     cat >"$STATE/agent-$node.yaml" <<E_O_F
 listen: 127.0.0.1:0

@@ -148,5 +148,10 @@ run_kubectl() {
   KUBECONFIG=$STATE/admin.kubeconfig KUBECACHEDIR=$STATE/kubectl-cache "$KUBE_BIN/kubectl" "$@"
 }
 
+# apply_manifests OPTION..., create_objects OPTION...: kubectl apply and create, for manifests that the tests have the API server check anyway. kubectl's own check wants
+# the OpenAPI of all kinds, which the API server writes anew after each new kind: half a minute on a busy machine.
+apply_manifests() { run_kubectl apply --validate=ignore "$@"; }
+create_objects() { run_kubectl create --validate=ignore "$@"; }
+
 # await_kind CRD: until the API server serves it. kubectl's own wait ends with an error where nobody has looked at the kind yet.
 await_kind() { wait_until 240 "the kind $1" run_kubectl wait --for condition=Established --timeout 5s "crd/$1"; }

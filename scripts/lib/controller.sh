@@ -29,20 +29,23 @@ E_O_F
   # Most tests are about something else than who asked for it, and want round figures.
   [[ -n $SHIPPED ]] ||
     printf 'scope: all\nnodeHeadroom: {cpu: 0, memory: 0}\n' >>"$STATE/synergy-controller.yaml"
-  {
-    run_kubectl apply --filename "$REPOSITORY/manifests/crds"
-    await_kind trainingprofiles.synergy.io
-    run_kubectl create namespace synergy-system --dry-run=client --output yaml | run_kubectl apply --filename -
-    run_kubectl apply --filename "$REPOSITORY/manifests/controller-rbac.yaml"
-    run_kubectl create clusterrolebinding synergy-controller-user --clusterrole synergy-controller --user synergy-controller
-    run_kubectl create rolebinding synergy-controller-user --namespace synergy-system --role synergy-controller \
-      --user synergy-controller
-    run_kubectl apply --filename "$REPOSITORY/manifests/profile-rbac.yaml"
-    if has_kueue; then allow_rounds; fi
-    webhook_configurations | run_kubectl apply --filename -
-    admission_policies | run_kubectl apply --filename -
-  } >>"$STATE/logs/controller-manifests.log" 2>&1 ||
+  apply_controller_manifests >>"$STATE/logs/controller-manifests.log" 2>&1 ||
     die "manifests of synergy-controller: $(<"$STATE/logs/controller-manifests.log")"
+}
+
+# Any failure ends it, also where the caller tests for one.
+apply_controller_manifests() {
+  apply_manifests --filename "$REPOSITORY/manifests/crds" &&
+    await_kind trainingprofiles.synergy.io &&
+    run_kubectl create namespace synergy-system --dry-run=client --output yaml | apply_manifests --filename - &&
+    apply_manifests --filename "$REPOSITORY/manifests/controller-rbac.yaml" &&
+    run_kubectl create clusterrolebinding synergy-controller-user --clusterrole synergy-controller --user synergy-controller &&
+    run_kubectl create rolebinding synergy-controller-user --namespace synergy-system --role synergy-controller \
+      --user synergy-controller &&
+    apply_manifests --filename "$REPOSITORY/manifests/profile-rbac.yaml" &&
+    { ! has_kueue || allow_rounds; } &&
+    webhook_configurations | apply_manifests --filename - &&
+    admission_policies | apply_manifests --filename -
 }
 
 elastic_train_jobs() { if has_training_operators; then echo true; else echo false; fi; }
@@ -51,11 +54,11 @@ elastic_train_jobs() { if has_training_operators; then echo true; else echo fals
 allow_rounds() {
   local shown=(--show-only templates/rounds-rbac.yaml --show-only templates/elastic-policy.yaml)
   if has_training_operators; then shown+=(--show-only templates/elastic-trainjobs-policy.yaml); fi
-  await_kind roundpolicies.synergy.io
-  "$(helm_folder)/helm" template synergy "$REPOSITORY/charts/synergy" --namespace synergy-system \
+  await_kind roundpolicies.synergy.io &&
+    "$(helm_folder)/helm" template synergy "$REPOSITORY/charts/synergy" --namespace synergy-system \
     --set kueue.enabled=true --set kueue.elastic=true --set kueue.elasticTrainJobs="$(elastic_train_jobs)" \
-    --set image.registry=registry.invalid "${shown[@]}" | as_users | run_kubectl apply --filename -
-  run_kubectl create clusterrolebinding synergy-rounds-user --clusterrole synergy-rounds --user synergy-controller
+    --set image.registry=registry.invalid "${shown[@]}" | as_users | apply_manifests --filename - &&
+    run_kubectl create clusterrolebinding synergy-rounds-user --clusterrole synergy-rounds --user synergy-controller
 }
 
 # The shipped ones, but the controller runs outside of the cluster, so that its address takes the place of its Service.

@@ -26,9 +26,9 @@ install_kueue() {
   sed -e "s|@HEALTH_PORT@|$KUEUE_HEALTH_PORT|" -e "s|@WEBHOOK_PORT@|$KUEUE_PORT|" \
     "$REPOSITORY/tests/cluster/kueue/config.yaml" >"$home/config.yaml"
   {
-    run_kubectl create namespace kueue-system
-    kueue_manifests "$home/config.yaml" | run_kubectl create --filename -
-    await_kind workloads.kueue.x-k8s.io
+    run_kubectl create namespace kueue-system &&
+      kueue_manifests "$home/config.yaml" | create_objects --filename - &&
+      await_kind workloads.kueue.x-k8s.io
   } >>"$STATE/logs/kueue-manifests.log" 2>&1 || die "manifests of Kueue: $(<"$STATE/logs/kueue-manifests.log")"
 }
 

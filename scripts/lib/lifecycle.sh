@@ -113,8 +113,8 @@ bring_up() {
 # The role is the shipped one; here the extender runs outside the cluster, as a user of its own.
 allow_extender() {
   {
-    run_kubectl apply --filename "$REPOSITORY/manifests/extender-rbac.yaml"
-    run_kubectl create clusterrolebinding synergy-extender-user --clusterrole synergy-extender --user synergy-extender
+    apply_manifests --filename "$REPOSITORY/manifests/extender-rbac.yaml" &&
+      run_kubectl create clusterrolebinding synergy-extender-user --clusterrole synergy-extender --user synergy-extender
   } >>"$STATE/logs/extender-rbac.log" 2>&1 || die "manifests/extender-rbac.yaml: $(<"$STATE/logs/extender-rbac.log")"
 }
 

@@ -35,5 +35,5 @@ count_simulated_nodes() {
 }
 
 create_simulated_nodes() {
-  run_kubectl create --filename "$STATE/simulated-nodes.json" >"$STATE/logs/simulated-nodes.log"
+  create_objects --filename "$STATE/simulated-nodes.json" >"$STATE/logs/simulated-nodes.log"
 }

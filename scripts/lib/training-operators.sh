@@ -20,10 +20,10 @@ install_training_operators() {
   prepare_operator jobset jobset-controller "$JOBSET_PORT" "$JOBSET_HEALTH_PORT"
   prepare_operator trainer trainer-controller-manager "$TRAINER_PORT" "$TRAINER_HEALTH_PORT"
   {
-    run_kubectl create namespace kubeflow-system
-    training_operators_manifests | run_kubectl create --filename -
-    await_kind jobsets.jobset.x-k8s.io
-    await_kind trainjobs.trainer.kubeflow.org
+    run_kubectl create namespace kubeflow-system &&
+      training_operators_manifests | create_objects --filename - &&
+      await_kind jobsets.jobset.x-k8s.io &&
+      await_kind trainjobs.trainer.kubeflow.org
   } >>"$STATE/logs/training-operators-manifests.log" 2>&1 ||
     die "manifests of JobSet and Trainer: $(<"$STATE/logs/training-operators-manifests.log")"
 }
@@ -55,7 +55,7 @@ training_operators_manifests() {
 make_runtimes() {
   local folder
   folder=$(trainer_folder)/runtimes
-  run_kubectl create --filename "$folder/torch_distributed.yaml" --filename "$folder/deepspeed_distributed.yaml" \
+  create_objects --filename "$folder/torch_distributed.yaml" --filename "$folder/deepspeed_distributed.yaml" \
     >>"$STATE/logs/training-operators-manifests.log" 2>&1 ||
     die "Trainer's runtimes: $(<"$STATE/logs/training-operators-manifests.log")"
 }

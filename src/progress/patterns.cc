@@ -254,10 +254,11 @@ Result<OwnPattern> OwnPattern::Parse(std::string_view expression) {
                 fmt::format("the pattern is no regular expression of RE2: {}", compiled->error()));
   }
   if (compiled->steps() > kMostSteps) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("the pattern is too large: it has {} steps where {} are allowed. Repeat "
-                            "less often, as x* in place of x{{900}}",
-                            compiled->steps(), kMostSteps));
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("the pattern is too large: it has {} steps where {} are allowed. Repeat "
+                    "less often, as x* in place of x{{900}}",
+                    compiled->steps(), kMostSteps));
   }
   if (!compiled->Has(Expression::kIteration)) {
     return Fail(ErrorCode::kInvalid,

@@ -29,7 +29,7 @@ class Agent:
         cluster.kubectl("create", "namespace", "synergy-system", check=False)
         for item in manifest:
             if item["kind"] in ("ServiceAccount", "ClusterRole", "ClusterRoleBinding"):
-                cluster.kubectl("apply", "-f", "-", stdin=json.dumps(item))
+                cluster.kubectl("apply", "--validate=ignore", "-f", "-", stdin=json.dumps(item))
         token = cluster.kubectl("create", "token", "synergy-node-agent", "-n", "synergy-system").strip()
         admin = json.loads(cluster.kubectl("config", "view", "--raw", "-o", "json"))
         self.kubeconfig = folder / "node-agent.kubeconfig"

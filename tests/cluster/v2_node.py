@@ -96,7 +96,7 @@ def install_daemons(cluster):
     cluster.kubectl("create", "namespace", helm.NAMESPACE, check=False)
     on_node(cluster, f"mkdir -p /etc/tmpfiles.d && printf '%s' '{DEVICE_FILES}' > /etc/tmpfiles.d/gpus.conf && systemd-tmpfiles --create /etc/tmpfiles.d/gpus.conf")
     cluster.kubectl("label", "node", NODE, "synergy.io/gpu-node=true", "--overwrite")
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    cluster.kubectl("apply", "--validate=ignore", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     wait_for("the DaemonSets' pods to be ready", lambda: daemons_are_ready(cluster), PATIENCE)
 
 
@@ -131,7 +131,7 @@ def allocatable_gpus(cluster):
 def install_agent(cluster, **values):
     """The node agent with these values of the chart, in place of the one that runs; returns when it is ready."""
     agent = next(item for item in daemons(values) if item["kind"] == "DaemonSet" and item["metadata"]["name"] == "synergy-node-agent")
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(agent))
+    cluster.kubectl("apply", "--validate=ignore", "-f", "-", stdin=json.dumps(agent))
     cluster.kubectl("--namespace", helm.NAMESPACE, "rollout", "status", "daemonset/synergy-node-agent", "--timeout=480s")
 
 

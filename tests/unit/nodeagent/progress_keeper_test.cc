@@ -111,8 +111,7 @@ class ProgressKeeperTest : public ::testing::Test {
                            asked = fmt::format("{}:{}{}", ip, port, path);
                            return page;
                          },
-                         [this] { return busy; },
-                         [this] { return used += dearness; }},
+                         [this] { return busy; }, [this] { return used += dearness; }},
                         clock,
                         log,
                         events,
