@@ -148,8 +148,8 @@ run_kubectl() {
   KUBECONFIG=$STATE/admin.kubeconfig KUBECACHEDIR=$STATE/kubectl-cache "$KUBE_BIN/kubectl" "$@"
 }
 
-# apply_manifests OPTION..., create_objects OPTION...: kubectl apply and create, for manifests that the tests have the API server check anyway. kubectl's own check wants
-# the OpenAPI of all kinds, which the API server writes anew after each new kind: half a minute on a busy machine.
+# apply_manifests OPTION..., create_objects OPTION...: kubectl apply and create, for what the API server checks anyway. kubectl's own
+# check wants the OpenAPI of all kinds, which the API server writes anew after each new kind: half a minute on a busy machine.
 apply_manifests() { run_kubectl apply --validate=ignore "$@"; }
 create_objects() { run_kubectl create --validate=ignore "$@"; }
 
