@@ -166,7 +166,7 @@ run_affected() {
 }
 
 run_stressed() {
-  local preset names passes round=0 processes=()
+  local preset names passes left=1 round=0 processes=()
   for ((; load > 0; load--)); do
     setsid bash -c 'while :; do :; done' &
     processes+=($!)
@@ -174,8 +174,9 @@ run_stressed() {
   # shellcheck disable=SC2064 # these processes
   if ((${#processes[@]})); then trap "kill ${processes[*]}" EXIT; fi
   { build release && build asan unit_tests && build tsan unit_tests; } || die "the build failed"
-  while :; do
+  while ((left)); do
     say "== round $((++round))"
+    left=0
     for preset in release asan tsan; do
       passes=build/$preset/passes.json
       names=()
@@ -184,10 +185,10 @@ run_stressed() {
         ((${#names[@]})) || continue
         names=(-R "$(of_names "${names[@]}")")
       fi
+      left=1
       run_tests "$preset" -j "$JOBS" "${names[@]}" || failed+=("$preset, round $round")
       python3 tests/results.py count "$passes" "build/$preset/results.xml"
     done
-    [[ -n ${names[*]} ]] || break
   done
 }
 

@@ -1,9 +1,11 @@
-"""What a cluster looks like at the moment a test on it fails: one folder for each failure, in $SYNERGY_FAILURES."""
+"""How long each test on a cluster takes, and what the cluster looks like at the moment one fails: one folder for each failure, in
+$SYNERGY_FAILURES."""
 
 import os
 import pathlib
 import re
 import subprocess
+import time
 import unittest
 
 LINES = 300  # of a log
@@ -50,6 +52,16 @@ def keep(cluster, folder):
 
 class Result(unittest.TextTestResult):
     """Keeps the cluster's state before clean-ups change it."""
+
+    started = 0.0  # the test that runs
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.started = time.monotonic()
+
+    def stopTest(self, test):
+        self.stream.writeln(f"  {time.monotonic() - self.started:.1f} s")
+        super().stopTest(test)
 
     def keep(self, test, error):
         folder = os.environ.get("SYNERGY_FAILURES")
