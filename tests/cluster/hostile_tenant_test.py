@@ -18,6 +18,10 @@ MOST_MEMORY = {"synergy-extender": 512 * MIB, "synergy-controller": 256 * MIB}
 NOBODYS = {"name": "c", "image": "synergy.test/busybox:1"}
 
 
+ENDLESS = {"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "endless", "namespace": TENANT},
+           "spec": {"datasetSize": "8Ei", "storageBandwidth": 1, "bytesPerSample": 1, "points": [{"cpu": 1, "throughput": 1e17}]}}
+
+
 def theirs(name, containers=(NOBODYS,), scheduler="nobody", annotations=None, **spec):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": TENANT, "annotations": annotations or {}},
             "spec": {"schedulerName": scheduler, "containers": list(containers), **spec}}
@@ -69,8 +73,8 @@ class HostileTenantTest(ClusterTest):
             return None
 
     def attack(self):
-        self.write({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "endless", "namespace": TENANT},
-                    "spec": {"datasetSize": "8Ei", "storageBandwidth": 1, "bytesPerSample": 1, "points": [{"cpu": 1, "throughput": 1e17}]}})
+        with self.assertRaisesRegex(ApiError, "the data set is more than 1Pi"):
+            self.write(ENDLESS)
         self.write({"apiVersion": "synergy.io/v1alpha1", "kind": "TrainingProfile", "metadata": {"name": "dear", "namespace": TENANT},
                     "spec": {"points": [{"cpu": f"{1000 + number}m", "memory": f"{1 + number % 7}Gi", "throughput": 1 + number % 31}
                                         for number in range(512)]}})
@@ -121,7 +125,9 @@ class HostileTenantTest(ClusterTest):
         # Whoever reads all of it from the beginning.
         self.extender.end(9)
         self.extender.start()
-        self.cluster.script("restart", "synergy-controller", "KILL")
+        self.cluster.script("stop", "synergy-controller", "KILL")
+        self.write(ENDLESS)  # nobody refuses it now
+        self.cluster.script("start", "synergy-controller")
         self.served(100)
         self.check_memory()
         # It cannot be told from where it may go.

@@ -46,7 +46,9 @@ TEST(CacheModelTest, EnoughMemoryIsTheLeastOfAnyDataSet) {
     for (const double throughput : {1.0000000000000002, 1.5, 3e7, 1e15, 1e18}) {
       const Bytes enough = EnoughMemory(model, throughput);
       EXPECT_GE(StorageLimit(model, enough), throughput) << data_set;
-      if (enough > Bytes(1)) EXPECT_LT(StorageLimit(model, enough - Bytes(1)), throughput);
+      if (enough > Bytes(1)) {
+        EXPECT_LT(StorageLimit(model, enough - Bytes(1)), throughput);
+      }
     }
   }
 }

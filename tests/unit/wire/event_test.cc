@@ -29,7 +29,7 @@ PodWatchEvent ReadValidEvent(std::string_view text) {
 TEST(WatchEvents, SayWhatWasTooMuchToRead) {
   std::string labels;
   for (int i = 0; i < 70'000; ++i) labels += R"("a":"x",)";
-  const PodWatchEvent event = ReadValid(
+  const PodWatchEvent event = ReadValidEvent(
       R"({"type":"MODIFIED","object":{"metadata":{"name":"a","namespace":"x","labels":{)" + labels +
       R"("b":"x"},"resourceVersion":"7","uid":"1"},"spec":{"nodeName":"n"}}})");
   EXPECT_EQ(event.name, "pod x/a");

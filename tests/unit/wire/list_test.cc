@@ -37,7 +37,7 @@ TEST(Lists, GiveTheirItemsAndHowToGoOn) {
 TEST(Lists, MayBeEmpty) {
   for (const std::string_view text : {R"({"items":[],"metadata":{"resourceVersion":"1"}})",
                                       R"({"items":null})", R"({"metadata":{}})", R"({})"}) {
-    const auto page = ListReader().ReadList<Node>(text);
+    const auto page = ListReader().ReadList<Node>(std::string(text));
     ASSERT_TRUE(page) << text;
     EXPECT_THAT(page->items, IsEmpty());
     EXPECT_THAT(page->problems, IsEmpty());
@@ -112,7 +112,7 @@ TEST(Lists, AreRefusedWhenTheyAreNone) {
       {R"({"metadata":{"continue":1}})", "metadata.continue: must be a string, not a number"},
   };
   for (const auto& [text, message] : cases) {
-    const auto page = ListReader().ReadList<Pod>(text);
+    const auto page = ListReader().ReadList<Pod>(std::string(text));
     ASSERT_FALSE(page) << text;
     EXPECT_EQ(page.error().code, ErrorCode::kInvalid);
     EXPECT_EQ(page.error().message, message);
@@ -133,7 +133,7 @@ std::string Deep(int levels) {
   return text + "{}" + std::string(static_cast<size_t>(levels), '}');
 }
 
-std::string PodText(std::string_view name, std::string_view metadata = "",
+std::string PodItem(std::string_view name, std::string_view metadata = "",
                     std::string_view spec = "") {
   return fmt::format(
       R"({{"metadata":{{"name":"{0}","namespace":"x","uid":"{0}"{1}}},"spec":{{"nodeName":"n"{2},)"
@@ -148,7 +148,7 @@ std::string ListText(const std::vector<std::string>& items) {
 TEST(Lists, AreReadHoweverDeepWhatNobodyReadsIsNested) {
   const std::string managed = R"(,"managedFields":[{"fieldsV1":)" + Deep(100'000) + "}]";
   for (const std::string& metadata : {managed, R"(,"other":)" + Deep(70)}) {
-    const auto page = Reader().ReadList<Pod>(ListText({PodText("a", metadata), PodText("b")}));
+    const auto page = ListReader().ReadList<Pod>(ListText({PodItem("a", metadata), PodItem("b")}));
     ASSERT_TRUE(page) << page.error().message;
     EXPECT_THAT(page->problems, IsEmpty());
     EXPECT_THAT(page->unread, IsEmpty());
@@ -161,8 +161,8 @@ TEST(Lists, WhatManagersWroteBelowAnnotationsIsReadAlone) {
   // So that managedFields of any size do not count.
   std::string fields;
   for (int i = 0; i < 100'000; ++i) fields += fmt::format(R"("f:{}":{{}},)", i);
-  const auto page = Reader().ReadList<Pod>(ListText(
-      {PodText("a", R"(,"managedFields":[{"fieldsV1":{"f:spec":{)" + fields + R"("f:x":{}}}}])")}));
+  const auto page = ListReader().ReadList<Pod>(ListText(
+      {PodItem("a", R"(,"managedFields":[{"fieldsV1":{"f:spec":{)" + fields + R"("f:x":{}}}}])")}));
   ASSERT_TRUE(page);
   EXPECT_THAT(page->unread, IsEmpty());
   EXPECT_THAT(page->items, SizeIs(1));
@@ -185,8 +185,8 @@ TEST(Lists, OfAnObjectWithTooMuchInItAPodsAmountsAreRead) {
   numbers += "0]";
   for (const auto& [metadata, spec] : std::vector<std::pair<std::string, std::string>>{
            {labels, ""}, {"", values}, {"", numbers}}) {
-    const auto page = Reader().ReadList<Pod>(
-        ListText({PodText("a"), PodText("b", metadata, spec), PodText("c")}));
+    const auto page = ListReader().ReadList<Pod>(
+        ListText({PodItem("a"), PodItem("b", metadata, spec), PodItem("c")}));
     ASSERT_TRUE(page) << page.error().message;
     EXPECT_THAT(page->items, SizeIs(2));
     ASSERT_THAT(page->unread, SizeIs(1));
@@ -204,7 +204,7 @@ TEST(Lists, OfAnObjectWithTooMuchInItAPodsAmountsAreRead) {
 TEST(Lists, WhatIsKeptOfAnObjectIsBounded) {
   std::string labels = R"(,"labels":{"a":"x")";
   for (int i = 0; i < 1000; ++i) labels += fmt::format(R"(,"l{}":"x")", i);
-  const auto page = Reader().ReadList<Pod>(ListText({PodText("a", labels + "}")}));
+  const auto page = ListReader().ReadList<Pod>(ListText({PodItem("a", labels + "}")}));
   ASSERT_TRUE(page);
   ASSERT_THAT(page->unread, SizeIs(1));
   EXPECT_EQ(page->unread[0].why, "more than 1000 labels");
@@ -213,9 +213,9 @@ TEST(Lists, WhatIsKeptOfAnObjectIsBounded) {
 
 TEST(Lists, OfWarningsAsManyAreKeptAsTheWebhookWrites) {
   const auto page = ObjectReader("cpu").ReadList<Pod>(
-      ListText({PodText("a", R"(,"annotations":{"synergy.io/warnings":")" +
+      ListText({PodItem("a", R"(,"annotations":{"synergy.io/warnings":")" +
                                  std::string(250'000, 'x') + R"("})"),
-                PodText(
+                PodItem(
                     "b", R"(,"annotations":{"synergy.io/warnings":")" + [] {
                       std::string lines;
                       for (int i = 0; i < 100'000; ++i) lines += R"(\n)";
