@@ -28,6 +28,7 @@ std::string_view Outcome(const Error& error) {
     case ErrorCode::kTimeout:
       return "timeout";
     case ErrorCode::kInvalid:
+    case ErrorCode::kTooLarge:
       return "unreadable";
     default:
       return "refused";

@@ -28,16 +28,17 @@ ConnectionThreads::Added ConnectionThreads::Add(Fd connection, Address address) 
   return Added::kServed;
 }
 
-size_t ConnectionThreads::Served(const Address& address) const {
-  const auto found = served_.find(address);
-  return address.empty() || found == served_.end() ? 0 : found->second;
+size_t ConnectionThreads::Crowd::Served(const Address& address) const {
+  const auto found = served.find(address);
+  return found == served.end() ? 0 : found->second;
 }
 
 size_t ConnectionThreads::Has(const Address& address) const {
   if (address.empty()) return 0;
-  return Served(address) + static_cast<size_t>(std::count_if(
-                               queue_.begin(), queue_.end(),
-                               [&](const Pending& pending) { return pending.address == address; }));
+  return crowd_.Served(address) + static_cast<size_t>(std::count_if(
+                                      queue_.begin(), queue_.end(), [&](const Pending& pending) {
+                                        return pending.address == address;
+                                      }));
 }
 
 // Closes the newest that waits of the address with most connections; not where that is `address`.
@@ -57,16 +58,15 @@ bool ConnectionThreads::TakePlace(const Address& address) {
   return true;
 }
 
-std::optional<ConnectionThreads::Address> ConnectionThreads::Greediest() const {
+ConnectionThreads::Crowd ConnectionThreads::crowd() const {
   const std::lock_guard lock(mutex_);
-  const auto most = std::max_element(
-      served_.begin(), served_.end(),
-      [](const auto& one, const auto& other) { return one.second < other.second; });
-  if (most == served_.end()) return std::nullopt;
-  const bool others_wait = std::any_of(queue_.begin(), queue_.end(), [&](const Pending& pending) {
-    return Served(pending.address) + 1 < most->second;
-  });
-  return others_wait ? std::optional(most->first) : std::nullopt;
+  Crowd crowd = crowd_;
+  const auto fewest =
+      std::min_element(queue_.begin(), queue_.end(), [&](const Pending& one, const Pending& other) {
+        return crowd.Served(one.address) < crowd.Served(other.address);
+      });
+  if (fewest != queue_.end()) crowd.fewest_of_waiting = crowd.Served(fewest->address);
+  return crowd;
 }
 
 // Not where the limit, or the system's, is reached.
@@ -95,11 +95,12 @@ void ConnectionThreads::Run() {
     const auto next = Next();
     Pending pending = std::move(*next);
     queue_.erase(next);
-    if (!pending.address.empty()) ++served_[pending.address];
+    if (!pending.address.empty()) ++crowd_.served[pending.address];
     lock.unlock();
     serve_(std::move(pending.connection), pending.address);
     lock.lock();
-    if (!pending.address.empty() && --served_[pending.address] == 0) served_.erase(pending.address);
+    if (!pending.address.empty() && --crowd_.served[pending.address] == 0)
+      crowd_.served.erase(pending.address);
     ++free_threads_;
   }
 }
@@ -108,7 +109,7 @@ void ConnectionThreads::Run() {
 ConnectionThreads::Queue::iterator ConnectionThreads::Next() {
   return std::min_element(queue_.begin(), queue_.end(),
                           [this](const Pending& one, const Pending& other) {
-                            return Served(one.address) < Served(other.address);
+                            return crowd_.Served(one.address) < crowd_.Served(other.address);
                           });
 }
 

@@ -15,7 +15,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,9 +39,14 @@ class ConnectionThreads {
   Added Add(Fd connection, Address address);
   // Connections without a thread.
   size_t waiting() const;
-  // The address with most connections in service, where one that waits is of an address that has
-  // fewer even with that one; none otherwise.
-  std::optional<Address> Greediest() const;
+  struct Crowd {
+    std::map<Address, size_t> served;  // connections in service
+    // How many the address has that has fewest, of those that wait; 0: none waits.
+    size_t fewest_of_waiting = 0;
+
+    size_t Served(const Address& address) const;
+  };
+  Crowd crowd() const;
   // Drops what waits, takes no more, and returns when every serve() has.
   void Finish();
 
@@ -57,7 +61,6 @@ class ConnectionThreads {
   void Run();
   Queue::iterator Next();
   bool TakePlace(const Address& address);
-  size_t Served(const Address& address) const;
   size_t Has(const Address& address) const;
 
   const size_t limit_;
@@ -67,8 +70,8 @@ class ConnectionThreads {
   mutable std::mutex mutex_;
   std::condition_variable work_;
   Queue queue_;
-  std::map<Address, size_t> served_;  // connections in service
-  size_t free_threads_ = 0;           // those just started included
+  Crowd crowd_;              // but for fewest_of_waiting
+  size_t free_threads_ = 0;  // those just started included
   bool finishing_ = false;
   std::vector<std::thread> threads_;
 };

@@ -1,5 +1,6 @@
 #include "http/server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
@@ -151,29 +152,32 @@ void RealServer::MakeRoom() {
   ::shutdown(place->fd, SHUT_RDWR);
 }
 
-// One of the address that has too many. Without such a one that which has been idle for longest:
-// the one that its client is least likely to be using just now. Without an idle one, that of the
-// slowest client.
+// Of the address that has most, where that has more than the one that waits would have with it: the
+// connection that has been idle for longest, which its client is least likely to be using just now,
+// or the newest that sends or takes something. Otherwise of those that have no fewer than the one
+// that waits: the one that has been idle for longest, or that of the slowest client.
 RealServer::Place RealServer::ToClose() {
-  const auto first = [this](Phase phase, const std::optional<std::string>& address, auto before) {
+  const ConnectionThreads::Crowd crowd = threads_.crowd();
+  const auto first = [&](Phase phase, size_t least, auto before) {
     Place found = connections_.end();
     for (Place it = connections_.begin(); it != connections_.end(); ++it) {
-      if (it->phase == phase && (!address || it->address == *address) &&
+      if (it->phase == phase && crowd.Served(it->address) >= least &&
           (found == connections_.end() || before(it->since, found->since)))
         found = it;
     }
     return found;
   };
   const std::less<> oldest;
-  if (const std::optional<std::string> greediest = threads_.Greediest()) {
-    Place place = first(Phase::kIdle, greediest, oldest);
-    if (place == connections_.end())
-      place = first(Phase::kTransfer, greediest, std::greater<>());  // the newest
+  size_t most = 0;
+  for (const auto& [address, served] : crowd.served) most = std::max(most, served);
+  if (most > crowd.fewest_of_waiting + 1) {
+    Place place = first(Phase::kIdle, most, oldest);
+    if (place == connections_.end()) place = first(Phase::kTransfer, most, std::greater<>());
     if (place != connections_.end()) return place;
   }
-  Place place = first(Phase::kIdle, std::nullopt, oldest);
+  Place place = first(Phase::kIdle, crowd.fewest_of_waiting, oldest);
   if (place != connections_.end()) return place;
-  place = first(Phase::kTransfer, std::nullopt, oldest);
+  place = first(Phase::kTransfer, crowd.fewest_of_waiting, oldest);
   const bool waited = place != connections_.end() && Clock::now() - place->since >= kWaitedFor;
   return waited ? place : connections_.end();
 }

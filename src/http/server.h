@@ -64,9 +64,10 @@ struct ServerOptions {
   // idle connection: a server that closes first makes the client's next POST fail.
   std::chrono::seconds keep_alive_timeout{120};
   // Served at once, each by a thread of its own. When there are more, one is closed for the new
-  // one: of the address that has most, if the new one's has fewer; otherwise one that is idle, or
-  // one whose client has kept us waiting longest, a second at least. Without such a one the new one
-  // waits; those go first whose address has fewest.
+  // one: of the address that has most, if that has more than the new one's; otherwise one that is
+  // idle, or one whose client has kept us waiting longest, a second at least, but none of an
+  // address that has fewer. Without such a one the new one waits; those go first whose address has
+  // fewest.
   size_t max_connections = 512;
   // That wait; of more, the newest of the address that has most is closed at once, so that
   // descriptors are left for the program's own calls.

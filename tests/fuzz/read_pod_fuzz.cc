@@ -94,9 +94,9 @@ void CheckText(std::string_view text) {
   const auto check_budget = [](const DisruptionBudget& budget) {
     budget.selector.Matches({{"a", "b"}});
   };
-  CheckPage(reader.ReadList<Pod>(text), CheckPod);
-  CheckPage(reader.ReadList<Node>(text), CheckNode);
-  CheckPage(reader.ReadList<DisruptionBudget>(text), check_budget);
+  CheckPage(reader.ReadList<Pod>(std::string(text)), CheckPod);
+  CheckPage(reader.ReadList<Node>(std::string(text)), CheckNode);
+  CheckPage(reader.ReadList<DisruptionBudget>(std::string(text)), check_budget);
   CheckEvent(reader.ReadWatchEvent<Pod>(text), CheckPod);
   CheckEvent(reader.ReadWatchEvent<Node>(text), CheckNode);
   CheckEvent(reader.ReadWatchEvent<DisruptionBudget>(text), check_budget);

@@ -24,15 +24,19 @@ std::string Lower(std::string text) {
   return text;
 }
 
+// No server listens there, whose port a connection could take.
+constexpr in_addr_t kOthers = 0x7F090000;  // 127.9.0.0
+
 }  // namespace
 
 RawConnection::RawConnection(uint16_t port, uint8_t host)
     : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xFFU) | host);
-  SYNERGY_CHECK(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0,
-                "the whole of 127.0.0.0/8 is this machine");
+  address.sin_addr.s_addr = htonl(kOthers | host);
+  SYNERGY_CHECK(
+      host == 0 || ::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0,
+      "the whole of 127.0.0.0/8 is this machine");
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(port);
   SYNERGY_CHECK(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0,

@@ -12,8 +12,8 @@ namespace synergy::testing {
 
 class RawConnection {
  public:
-  // `host`: the last part of the address 127.0.0.N that it comes from.
-  explicit RawConnection(uint16_t port, uint8_t host = 1);
+  // `host`: the last part of the address 127.9.0.N that it comes from; 0: from 127.0.0.1.
+  explicit RawConnection(uint16_t port, uint8_t host = 0);
   ~RawConnection();
   RawConnection(RawConnection&& other) noexcept;
   RawConnection& operator=(RawConnection&&) = delete;

@@ -306,7 +306,7 @@ TEST(ApiClientTest, ALineWithoutEndIsRefused) {
       client->Watch(kWatch, seconds(60),
                     [&](std::string_view line) {
                       EXPECT_EQ(line, "");
-                      server.SendLine("pods", std::string(size_t{17} << 20, 'x'));
+                      server.SendLine("pods", std::string(size_t{33} << 20, 'x'));
                       return true;
                     },
                     {});

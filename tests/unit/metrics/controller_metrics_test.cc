@@ -41,6 +41,7 @@ constexpr const char* kControllerFamilies[] = {
     "synergy_controller_progress_pods",
     "synergy_controller_progress_pulls_total",
     "synergy_controller_ready",
+    "synergy_node_managed_pods",
     "synergy_pod_allocated",
     "synergy_pod_demand",
     "synergy_pod_fair_share",

@@ -190,7 +190,8 @@ TEST(ReadPod, NamesTheAnnotationWhenItCannotRead) {
   EXPECT_EQ(Refusal(PodWithDemand("[]"), PodUse::kAccounted),
             path + "must be an object, not an array");
   EXPECT_EQ(Refusal(PodWithDemand("{}"), PodUse::kAccounted), path + "has neither cpu nor memory");
-  EXPECT_EQ(Refusal(R"({"metadata":{"annotations":{"synergy.io/demand":{"cpu":1}}}})",
+  EXPECT_EQ(Refusal(R"({"metadata":{"annotations":{"synergy.io/demand":{"cpu":1}}},)"
+                    R"("spec":{"containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]}})",
                     PodUse::kAccounted),
             path + "must be a string, not an object");
 }

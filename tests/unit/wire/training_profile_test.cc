@@ -159,7 +159,7 @@ TEST(ReadProfileTest, AbsurdAmountsAreRefusedBeforeTheyAreCalculatedWith) {
       ElementsAre("spec.points: the process memory is negative or more than 1Pi"));
   EXPECT_THAT(
       problems("1Gi", "1", "1", R"("memories":["8Ei"],"points":[{"cpu":1,"throughput":1}])"),
-      ElementsAre("spec.points: 8Ei memory is negative or more than 1Pi"));
+      ElementsAre(HasSubstr("memory is negative or more than 1Pi")));
   EXPECT_THAT(problems("1Pi", "1", "1", R"("points":[{"cpu":1,"throughput":1e300}])"),
               ElementsAre(HasSubstr("throughput 1e+300: must be 0 or from 1e-18 to 1e+18")));
   EXPECT_THAT(problems("1Pi", "1", "1", kPoints), IsEmpty());
