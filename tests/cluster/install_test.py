@@ -608,6 +608,10 @@ class InstallTest(unittest.TestCase):
             self.take_all_cpu()
         with self.subTest("garbage"):
             self.send_garbage()
+        with self.subTest("a node whose devices may be lost"):
+            self.distrust_devices()
+        with self.subTest("more than is read of an object"):
+            self.write_too_much()
         with self.subTest("no API server"):
             alerts = "SynergyTunerWithoutLeader", "SynergyExtenderNotReady", "SynergyControllerNotReady", "SynergyCacheStale"
             self.cluster.script("stop", "kube-apiserver")
@@ -615,6 +619,25 @@ class InstallTest(unittest.TestCase):
             self.cluster.script("start", "kube-apiserver")
             self.ends(*alerts)
         self.assertEqual({alert["alert"] for alert in dashboards.alerts()} - set(NOT_PROVOKED) - OF_THE_LONG_TIER, self.fired - OF_THE_LONG_TIER)
+
+    def distrust_devices(self):
+        self.cluster.create(training_pod("kept"))
+        wait_for("the pod to run", lambda: is_ready(self.cluster.get("pod", "kept")))
+        self.cluster.kubectl("label", "node", NODE, "synergy.io/devices-safe=false")
+        self.fires("SynergyPodsNotResized")
+        self.cluster.kubectl("label", "node", NODE, "synergy.io/devices-safe-")
+        self.ends("SynergyPodsNotResized")
+        self.cluster.delete("pod", "kept", wait=True)
+
+    def write_too_much(self):
+        made = training_pod("too-much")
+        names = [f"n{number:05}" for number in range(70_000)]
+        made["spec"].update(schedulerName="nobody", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "In", "values": names}]}]}}})
+        self.cluster.create(made)
+        self.fires("SynergyObjectsUnread")
+        self.cluster.delete("pod", "too-much", wait=True)
+        self.ends("SynergyObjectsUnread")
 
     @tiers.long
     def test_8_more_faults_fire_their_alerts(self):
