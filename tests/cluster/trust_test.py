@@ -154,7 +154,7 @@ class TrustTest(ClusterTest):
             complaint = self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC)
             self.assertIn("synergy-controller changes annotations synergy.io/* of pods, and nothing else", complaint)
         for change in ({"metadata": {"labels": {"synergy.io/fungible": "false"}}}, {"metadata": {"labels": {"kueue.x-k8s.io/podset": "p"}}},
-                       annotating({"container.apparmor.security.beta.kubernetes.io/train": "unconfined"})):
+                       annotating({"example.kubernetes.io/profile": "unconfined"})):
             self.assertIn("in the names of Kubernetes or Synergy", self.patch("p", change, user=CONTROLLER, content_type=STRATEGIC))
         # As a webhook that fires on updates makes of the patch; the API server does not say whose it is.
         more = {"metadata": {"labels": {"cost-center": "research"}, "annotations": {"policies.kyverno.io/applied": "x", HOLD: "{}"}}}
