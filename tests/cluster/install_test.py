@@ -623,9 +623,9 @@ class InstallTest(unittest.TestCase):
     def distrust_devices(self):
         self.cluster.create(training_pod("kept"))
         wait_for("the pod to run", lambda: is_ready(self.cluster.get("pod", "kept")))
-        self.cluster.kubectl("label", "node", NODE, "synergy.io/devices-safe=false")
+        self.cluster.kubectl("label", "--overwrite", "node", NODE, "synergy.io/devices-safe=false")
         self.fires("SynergyPodsNotResized")
-        self.cluster.kubectl("label", "node", NODE, "synergy.io/devices-safe-")
+        self.cluster.kubectl("label", "--overwrite", "node", NODE, "synergy.io/devices-safe=true")
         self.ends("SynergyPodsNotResized")
         self.cluster.delete("pod", "kept", wait=True)
 
