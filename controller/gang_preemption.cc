@@ -212,7 +212,9 @@ void GangPreemption::Finish(End end, std::string_view why, const std::stop_token
     in_vain_.erase(InWhoseName(attempt.gang));
     return;
   }
-  Rest& rest = in_vain_[InWhoseName(attempt.gang)];
+  // Where it was refused, nobody was evicted: others of the namespace may fare better.
+  Rest& rest =
+      end == End::kRefused ? looks_[attempt.gang.name] : in_vain_[InWhoseName(attempt.gang)];
   rest.until = clock_.Now() + std::min<Duration>(settings_.rest * (1 << std::min(rest.times, 10)),
                                                  settings_.most_rest);
   ++rest.times;

@@ -37,10 +37,10 @@ struct GpuMajors {
   std::set<int> nvidia_uvm;  // none: the driver has not made it yet
   std::set<int> kfd;         // AMD's
 };
-// Of /proc/devices.
+// Reads the text of /proc/devices.
 GpuMajors ParseGpuMajors(std::string_view proc_devices);
 
-// What systemd lets the scope have, whose unit files have these texts, in systemd's order.
+// Judges the scope whose unit files have these texts, in systemd's order.
 DeviceReading JudgeScope(std::span<const std::string> unit_files, const GpuMajors& majors);
 
 }  // namespace synergy::nodeagent

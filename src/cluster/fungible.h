@@ -100,7 +100,7 @@ enum class DeviceSafety : uint8_t {
 std::string_view ToString(DeviceSafety safety);  // "unknown", "safe", "unsafe", "lost"
 Result<DeviceSafety> ParseDeviceSafety(std::string_view text);
 
-// What is said of that, and why.
+// A statement about that, with its reason.
 struct DeviceReading {
   DeviceSafety safety = DeviceSafety::kUnknown;
   std::string why;
@@ -175,11 +175,12 @@ struct Fungible {
   bool ProbedAt(WallTime now) const { return probe && now < probe->until; }
   // What was announced, and is neither made nor contradicted yet.
   bool Announced() const { return change && requested == change->from && requested != change->to; }
-  // What a node counts where the container asks for `amounts`.
+  // Returns what a node counts where the container asks for `amounts`.
   ResourceVector Counted(const ResourceVector& amounts) const {
     return LargerOf(amounts, init_peak);
   }
-  // What was announced that the pod will count beyond what it counts now, where that counts.
+  // Returns what was announced that the pod will count beyond what it counts now, where that
+  // counts.
   ResourceVector AnnouncedGrowth() const {
     if (!Announced() || announced_until == WallTime{}) return {};
     return Counted(LargerOf(change->to, requested)) - Counted(requested);

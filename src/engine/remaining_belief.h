@@ -16,7 +16,8 @@ namespace synergy {
 
 class RemainingBelief {
  public:
-  // What is believed of `told`; none where it is refuted. `ran`: how long it has run in all.
+  // Returns what is believed of `told`; none where it is refuted. `ran`: how long it has run in
+  // all.
   std::optional<Seconds> Hear(Seconds told, Seconds ran);
   bool refuted() const { return refuted_; }
 

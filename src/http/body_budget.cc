@@ -15,7 +15,7 @@ std::optional<BodyBudget::Share> BodyBudget::Take(size_t bytes,
   waiting_.erase(turn);
   if (free) free_ -= bytes;
   lock.unlock();
-  // Whoever is behind may have its turn, whatever became of this one.
+  // The next may have its turn, whatever became of this one.
   changed_.notify_all();
   if (!free) return std::nullopt;
   return std::optional<Share>(std::in_place, *this, bytes);

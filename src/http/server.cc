@@ -152,10 +152,10 @@ void RealServer::MakeRoom() {
   ::shutdown(place->fd, SHUT_RDWR);
 }
 
-// Of the address that has most, where that has more than the one that waits would have with it: the
-// connection that has been idle for longest, which its client is least likely to be using just now,
-// or the newest that sends or takes something. Otherwise of those that have no fewer than the one
-// that waits: the one that has been idle for longest, or that of the slowest client.
+// Chooses the connection to close. If the address with most connections has more than the address
+// that waits would have, it loses one: that which has been idle for longest, which its client is
+// least likely to be using just now, or the newest. Otherwise an address with no fewer loses one:
+// that which has been idle for longest, or that of the slowest client.
 RealServer::Place RealServer::ToClose() {
   const ConnectionThreads::Crowd crowd = threads_.crowd();
   const auto first = [&](Phase phase, size_t least, auto before) {

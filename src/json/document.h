@@ -23,7 +23,7 @@ namespace synergy::json {
 
 class Value;
 
-// What is read of an object that may be anybody's. The rest takes no memory.
+// Limits what is read of an object that may be anybody's. The rest takes no memory.
 struct ReadRules {
   // Of an object that is the member `of` of another one only `member` is read of what is an object
   // or a list; the others read as empty.

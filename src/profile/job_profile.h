@@ -55,7 +55,7 @@ class JobProfile {
   // Takes n log n for n points and cells.
   static Result<JobProfile> Create(Gpus gpus, std::vector<Point> points);
 
-  // What is wrong with a throughput; empty when nothing is.
+  // Says what is wrong with a throughput; empty when nothing is.
   static std::string FaultOf(double throughput);
 
   Gpus gpus() const { return gpus_; }

@@ -156,6 +156,17 @@ TEST_F(GangPreemptionTest, NobodyIsEvictedWhereOneWouldBeRefused) {
   EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "v-1", "alone"));
 }
 
+TEST_F(GangPreemptionTest, AGangThatIsRefusedKeepsNoOtherOfItsNamespaceBack) {
+  evictions.refusals.emplace("try alone", kBudget);
+  After(1min);
+  EXPECT_THAT(evictions.evicted, IsEmpty());
+  Leave({"m-0", "m-1", "m-2"});
+  evictions.refusals.clear();
+  for (const char* name : {"w-0", "w-1", "w-2"}) AddPod(name, "", 9, "urgent", 3);
+  After(1s);
+  EXPECT_THAT(evictions.evicted, Not(IsEmpty()));
+}
+
 TEST_F(GangPreemptionTest, WhoeverIsRefusedAllTheSameIsAskedAgain) {
   evictions.refusals.emplace("v-1", kBudget);
   After(1min);
@@ -187,7 +198,7 @@ TEST_F(GangPreemptionTest, AGangThatIsNotBoundInTheRoomRestsTwiceAsLongEachTime)
   EXPECT_THAT(evictions.evicted, Not(IsEmpty()));
 }
 
-// Whoever makes its gang anew, under another name, has no rest of its own.
+// A gang that is made anew, under another name, would have no rest of its own.
 TEST_F(GangPreemptionTest, AGangOfTheSameNamespaceAndPriorityRestsToo) {
   After(1min);
   Leave({"v-0", "v-1", "alone"});
