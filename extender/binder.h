@@ -38,7 +38,7 @@
 namespace synergy::extender {
 
 struct BinderTimes {
-  Duration bind = std::chrono::seconds(4);     // for all of a bind: below kube-scheduler's patience
+  Duration bind = std::chrono::seconds(13);    // for all of a bind: below kube-scheduler's patience
   Duration assume = std::chrono::seconds(30);  // until a bind in doubt is asked about
 };
 

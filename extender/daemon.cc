@@ -170,6 +170,7 @@ class RunningDaemon final : public Daemon {
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
     if (health_) health_->ShutDown();
+    extender_.gangs().Stop();
     server_->Stop(config_.shutdown_grace);
     if (http_server_) http_server_->Stop(config_.shutdown_grace);
     settling_.request_stop();

@@ -1,6 +1,7 @@
 #include "extender/gangs.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -12,6 +13,7 @@
 
 #include "allocation/gang_allocation.h"
 #include "allocation/gang_launchers.h"
+#include "allocation/member_separation.h"
 #include "cluster/fit.h"
 #include "cluster/node_selection.h"
 #include "core/wall_time.h"
@@ -21,7 +23,10 @@ namespace {
 
 // Of the server's 512 threads; the rest is for kube-scheduler's other calls.
 constexpr size_t kMostWaitingBinds = kMostGangMembers;
-constexpr Duration kBetweenLooks = std::chrono::milliseconds(10);
+constexpr Duration kBetweenLooks = std::chrono::milliseconds(20);
+// How long binds that wait no more may take until the watch has brought them.
+constexpr Duration kBeingBound = std::chrono::seconds(15);
+constexpr std::string_view kStops = "the extender is being stopped";
 constexpr Duration kFirstRest = std::chrono::seconds(30);
 constexpr Duration kLongestRest = std::chrono::minutes(10);
 
@@ -38,15 +43,10 @@ std::set<std::string_view> NamesOf(const AskedNodes& asked) {
   return names;
 }
 
-bool IsAsked(const AskedNodes& asked, std::string_view name) {
-  for (size_t i = 0; i < asked.size(); ++i) {
-    if (asked.Name(i) == name) return true;
-  }
-  return false;
-}
-
-bool Has(const std::vector<std::string>& uids, const std::string& uid) {
-  return std::find(uids.begin(), uids.end(), uid) != uids.end();
+bool MayGoByWords(const Pod& pod, const NodeState& node) {
+  if (pod.waiting == nullptr || pod.waiting->selection == nullptr || !node.exists) return true;
+  const NodeDetail& detail = *node.detail;
+  return MayGoTo(*pod.waiting->selection, detail.name, detail.labels, detail.taints);
 }
 
 // What is known of them: they are of one template, if of several, of one training.
@@ -122,6 +122,9 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
   if (record.first_asked == Instant{}) record.first_asked = now;
   record.last_asked = now;
   record.waits_for_locality = false;
+  // kube-scheduler does not ask about a pod that it still has bound.
+  record.passed.erase(pod.uid);
+  End(record, pod.uid, {ErrorCode::kConflict, "kube-scheduler has asked about the pod anew"});
   const Roll roll = Call(gang);
   const size_t there = roll.members.size();
   const auto size = static_cast<size_t>(gang.size);
@@ -140,10 +143,11 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
   }
   // The end of a rest is nothing that kube-scheduler would hear of.
   if (now < record.rests_until) return NotYet(gang.name, record.why_it_rests);
+  const std::set<std::string_view> allowed = NamesOf(asked);
+  Learn(pod, allowed, roll, record);
   GangVerdict verdict = Refused(gang.name, "");
-  if (Has(record.held, pod.uid)) verdict = PlaceHeld(pod, asked, record);
-  if (verdict.kind != GangVerdict::Kind::kPlaced) verdict = Plan(pod, asked, roll, record);
-  record.may_bind = !record.held.empty() && Missing(roll, record).empty();
+  if (record.places.contains(pod.uid)) verdict = PlaceHeld(pod, allowed, record);
+  if (verdict.kind != GangVerdict::Kind::kPlaced) verdict = Plan(pod, allowed, roll, record);
   return verdict;
 }
 
@@ -157,74 +161,193 @@ WallTime Gangs::FirstAsked(const Roll& roll, const Record& record) const {
   return first;
 }
 
-GangVerdict Gangs::PlaceHeld(const Pod& pod, const AskedNodes& asked, Record& record) {
-  const std::optional<Placement> placement = state_.FindPlacement(pod.uid);
-  if (!placement) return NotYet(pod.gang->name, "its places were given up");
-  if (!IsAsked(asked, placement->pod->node)) {
-    record.refused.emplace(pod.uid, placement->pod->node);
-    return Refused(pod.gang->name, "a member may not go where it was to");
+std::vector<CountedMember> Gangs::Counted(const Roll& roll, const Record& record) const {
+  std::vector<CountedMember> counted;
+  for (const auto& member : roll.to_place) {
+    if (!record.passed.contains(member->uid)) continue;
+    const auto place = record.places.find(member->uid);
+    if (place != record.places.end()) counted.push_back({member, place->second});
   }
-  record.passed.insert(pod.uid);
-  return {GangVerdict::Kind::kPlaced, placement->pod->node};
+  return counted;
 }
 
-GangVerdict Gangs::Plan(const Pod& pod, const AskedNodes& asked, const Roll& roll, Record& record) {
+GangVerdict Gangs::PlaceHeld(const Pod& pod, const std::set<std::string_view>& allowed,
+                             Record& record) {
+  const std::string& node = record.places.at(pod.uid);
+  const std::optional<Placement> placement = state_.FindPlacement(pod.uid);
+  if (!placement || placement->pod->node != node)
+    return NotYet(pod.gang->name, "its places were given up");
+  if (!allowed.contains(node))
+    return Refused(pod.gang->name, "a member may not go where it was to");
+  record.passed.insert(pod.uid);
+  return {GangVerdict::Kind::kPlaced, node};
+}
+
+void Gangs::Learn(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
+                  Record& record) const {
+  const auto known = std::find_if(roll.to_place.begin(), roll.to_place.end(),
+                                  [&](const auto& member) { return member->uid == pod.uid; });
+  if (known == roll.to_place.end()) return;
+  const std::vector<CountedMember> counted = Counted(roll, record);
+  record.refusals.Unlearn(**known, allowed, counted);
+  const auto snapshot = state_.Snapshot();
+  std::set<std::string> nodes;
+  for (const auto& [uid, node] : record.places) nodes.insert(node);
+  for (const std::string& node : nodes) {
+    const auto place = snapshot->Find(node);
+    if (!place || allowed.contains(node) || !MayGoByWords(**known, snapshot->node(*place)))
+      continue;
+    if (!KeptOff(*known, *place, *snapshot, roll, counted))
+      record.refusals.Learn(*known, node, counted, *snapshot);
+  }
+}
+
+bool Gangs::KeptOff(const std::shared_ptr<const Pod>& pod, NodeIndex node,
+                    const ClusterSnapshot& snapshot, const Roll& roll,
+                    const std::vector<CountedMember>& counted) {
+  std::vector<std::shared_ptr<const Pod>> members = {pod};
+  std::set<std::string> uids = {pod->uid};
+  for (const auto& member : roll.to_place) uids.insert(member->uid);
+  for (const CountedMember& member : counted) members.push_back(member.pod);
+  MemberSeparation separation(snapshot, members, uids, MemberSeparation::Others::kAll);
+  NodeState state = snapshot.node(node);
+  for (const std::string& uid : uids) state = WithoutPod(state, uid);
+  for (size_t i = 0; i < counted.size(); ++i) {
+    const auto there = snapshot.Find(counted[i].node);
+    if (!there) continue;
+    separation.Put(i + 1, *there);
+    if (*there == node) state = WithPod(state, counted[i].pod);
+  }
+  if (!CheckFit(*pod, state).none()) return true;
+  return !separation.empty() && !separation.Allows(0, node);
+}
+
+GangTerms Gangs::TermsOf(const Pod& pod, const std::set<std::string_view>& allowed,
+                         const Roll& roll, const Record& record, const ClusterSnapshot& snapshot,
+                         Heed heed) {
+  GangTerms terms([&pod, &allowed, &roll, &record, &snapshot, heed](size_t member, NodeIndex node) {
+    const NodeDetail& detail = *snapshot.node(node).detail;
+    const Pod& who = *roll.to_place[member];
+    if (who.uid == pod.uid) return allowed.contains(detail.name);
+    if (heed.counted && record.passed.contains(who.uid)) {
+      const auto place = record.places.find(who.uid);
+      if (place != record.places.end()) return place->second == detail.name;
+    }
+    if (heed.pods && record.refusals.Forbid(who.uid, detail.name, heed.doubts)) return false;
+    return MayGoByWords(who, snapshot.node(node));
+  });
+  if (heed.shapes) terms.bounds = record.refusals.Bounds(snapshot);
+  return terms;
+}
+
+Gangs::Planned Gangs::PlanHeeding(bool counted, const GangRefusals& refusals,
+                                  const std::function<Planned(const Heed&)>& plan) {
+  // What is known of shapes may be wrong where pods alone were meant.
+  Planned planned;
+  for (const bool doubts : {true, false}) {
+    if (!doubts && !refusals.AnyDoubts()) continue;
+    for (const bool shapes : {true, false}) {
+      if (!shapes && !refusals.AnyBounds()) continue;
+      planned = plan({.counted = counted, .pods = true, .doubts = doubts, .shapes = shapes});
+      if (!planned.IsNone()) return planned;
+    }
+  }
+  return planned;
+}
+
+GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
+                        Record& record) {
   const std::string& name = pod.gang->name;
   const bool is_known = std::any_of(roll.to_place.begin(), roll.to_place.end(),
                                     [&](const auto& member) { return member->uid == pod.uid; });
   // The watch is behind kube-scheduler, or a bind of it is in doubt.
   if (!is_known) return NotYet(name, "the extender has not heard of the pod yet");
   const auto snapshot = state_.Snapshot();
-  const std::set<std::string_view> allowed = NamesOf(asked);
-  const auto may_go = [&](size_t member, NodeIndex node) {
-    const NodeDetail& detail = *snapshot->node(node).detail;
-    const Pod& who = *roll.to_place[member];
-    if (who.uid == pod.uid) return allowed.contains(detail.name);
-    if (record.refused.contains({who.uid, detail.name})) return false;
-    const bool says = who.waiting != nullptr && who.waiting->selection != nullptr;
-    return !says || MayGoTo(*who.waiting->selection, detail.name, detail.labels, detail.taints);
-  };
+  record.refusals.Review(Counted(roll, record), *snapshot);
   const WallTime first_asked = FirstAsked(roll, record);
-  const LocalPlan local = PlanAround(*snapshot, name, roll, may_go, clock_.WallNow() - first_asked);
-  const GangPlan& plan = local.plan;
+  const auto plan = [&](const Heed& heed) {
+    const GangTerms terms = TermsOf(pod, allowed, roll, record, *snapshot, heed);
+    return PlanAround(*snapshot, name, roll, terms, clock_.WallNow() - first_asked);
+  };
+  Planned planned;
+  if (!record.passed.empty()) planned = PlanHeeding(true, record.refusals, plan);
+  bool heeds_nothing = false;
+  if (planned.local.plan.places.empty()) {
+    planned = PlanHeeding(false, record.refusals, plan);
+    heeds_nothing = planned.IsNone() && !record.refusals.empty();
+    if (heeds_nothing) planned = plan({});
+  } else if (planned.local.tier != SpreadTier::kNode && !record.moved_nearer &&
+             WaitsOf(locality_, SpreadOf(roll.to_place)) != LocalityWaits{}) {
+    Planned nearer = plan({.pods = true, .doubts = true, .shapes = true});
+    if (!nearer.local.plan.places.empty() && nearer.local.tier < planned.local.tier) {
+      record.moved_nearer = true;
+      planned = std::move(nearer);
+    }
+  }
+  const LocalPlan& local = planned.local;
   if (local.waits_until) {
     Release(record);
     record.waits_for_locality = true;
     // The end of the wait is nothing that kube-scheduler would hear of.
     return NotYet(name, WaitsText(local.tier, first_asked + *local.waits_until));
   }
-  if (plan.places.empty()) {
-    record.refused.clear();
+  if (local.plan.places.empty()) {
+    record.refusals.Clear();
     Release(record);
-    GangVerdict verdict = Refused(name, DescribeLack(roll, plan, *snapshot));
+    GangVerdict verdict = Refused(name, DescribeLack(roll, local.plan, *snapshot));
     verdict.short_of_room = true;
     return verdict;
   }
-  std::vector<GangPlace> places;
-  record.held.clear();
-  record.passed.clear();
-  record.allocation.reset();
-  GangVerdict verdict{GangVerdict::Kind::kPlaced, {}};
-  for (size_t member = 0; member < roll.to_place.size(); ++member) {
-    const std::string& uid = roll.to_place[member]->uid;
-    const std::string& node = snapshot->node(plan.places[member]).detail->name;
-    places.push_back({uid, node});
-    record.held.push_back(uid);
-    if (uid == pod.uid) verdict.text = node;
+  if (heeds_nothing) {
+    // Everything else has been refused. That may be over, which one more try will show.
+    record.refusals.Clear();
+    if (std::exchange(record.started_over, true)) {
+      GiveUp(name, roll, record);
+      return NotYet(name, record.why_it_rests);
+    }
   }
-  const Instant now = clock_.Now();
-  if (!Hold(places, roll, *snapshot, record)) {
-    record.held.clear();
+  if (!Take(planned, roll, *snapshot, record))
     return NotYet(name, "its places were taken by others meanwhile");
-  }
-  record.held_since = now;
-  ++placed_.at(static_cast<size_t>(local.tier));
   record.passed.insert(pod.uid);
-  log_.Info("gang has its places", {{"gang", name},
+  return {GangVerdict::Kind::kPlaced, record.places.at(pod.uid)};
+}
+
+bool Gangs::Take(const Planned& planned, const Roll& roll, const ClusterSnapshot& snapshot,
+                 Record& record) {
+  const LocalPlan& local = planned.local;
+  const bool begins = record.places.empty();
+  Places places;
+  std::vector<GangPlace> all;
+  for (size_t member = 0; member < roll.to_place.size(); ++member) {
+    const std::string& node = snapshot.node(local.plan.places[member]).detail->name;
+    all.push_back({roll.to_place[member]->uid, node});
+    places[all.back().uid] = node;
+  }
+  for (const std::string& uid : planned.yielding) state_.SettleVacant(uid, false);
+  if (!Hold(all, roll, snapshot, record)) {
+    Release(record);
+    return false;
+  }
+  const Places before = std::exchange(record.places, std::move(places));
+  std::vector<std::string> left;
+  for (const auto& [uid, node] : before) {
+    const auto now = record.places.find(uid);
+    if (now != record.places.end() && now->second == node) continue;
+    if (now == record.places.end()) left.push_back(uid);
+    record.passed.erase(uid);
+    record.let_go.erase(uid);
+    End(record, uid, {ErrorCode::kConflict, "its place is on another node by now"});
+  }
+  state_.Release(left);
+  record.allocation.reset();
+  if (!begins) return true;
+  record.held_since = clock_.Now();
+  ++placed_.at(static_cast<size_t>(local.tier));
+  log_.Info("gang has its places", {{"gang", roll.to_place.front()->gang->name},
                                     {"members", roll.members.size()},
-                                    {"held", places.size()},
+                                    {"held", all.size()},
                                     {"within", ToString(local.tier)}});
-  return verdict;
+  return true;
 }
 
 bool Gangs::Hold(const std::vector<GangPlace>& places, const Roll& roll,
@@ -244,8 +367,8 @@ bool Gangs::Hold(const std::vector<GangPlace>& places, const Roll& roll,
   return state_.Hold(places, until);
 }
 
-LocalPlan Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
-                            const Roll& roll, const MayGo& may_go, Duration waited) const {
+Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
+                                 const Roll& roll, const GangTerms& terms, Duration waited) const {
   const std::vector<NodeIndex> beside = NodesOf(roll.members, snapshot);
   const auto placed = [&](GangPlan plan) {
     std::vector<NodeIndex> all = beside;
@@ -261,15 +384,16 @@ LocalPlan Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::string& 
     nodes.insert(place.pod->node);
   }
   if (!places.empty()) {
-    const auto may_replace = [&](size_t member, NodeIndex node) {
-      return nodes.contains(snapshot.node(node).detail->name) && may_go(member, node);
+    GangTerms replacing = terms;
+    replacing.may_go = [&](size_t member, NodeIndex node) {
+      return nodes.contains(snapshot.node(node).detail->name) && terms.may_go(member, node);
     };
-    GangPlan plan = PlanGang(snapshot, roll.to_place, reserve_, may_replace, vacant);
-    if (!plan.places.empty()) return placed(std::move(plan));
+    GangPlan plan = PlanGang(snapshot, roll.to_place, reserve_, replacing, vacant);
+    if (!plan.places.empty()) return {placed(std::move(plan)), {}};
   }
-  LocalPlan local = PlanGangLocally(snapshot, roll.to_place, reserve_, may_go, locality_,
+  LocalPlan local = PlanGangLocally(snapshot, roll.to_place, reserve_, terms, locality_,
                                     SpreadOf(roll.to_place), waited, beside, vacant);
-  if (!local.plan.places.empty() || local.waits_until) return local;
+  if (!local.plan.places.empty() || local.waits_until) return {std::move(local), {}};
   // What members of gangs of lower priority have left is not held against this one.
   const auto is_lower = [&](const Pod& left) {
     return std::all_of(roll.to_place.begin(), roll.to_place.end(),
@@ -279,12 +403,11 @@ LocalPlan Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::string& 
   for (const VacantPlace& place : state_.VacantPlaces()) {
     if (place.gang != gang && is_lower(*place.pod)) yielding.push_back(place.pod->uid);
   }
-  if (yielding.empty()) return local;
+  if (yielding.empty()) return {std::move(local), {}};
   vacant.insert(yielding.begin(), yielding.end());
-  GangPlan higher = PlanGang(snapshot, roll.to_place, reserve_, may_go, vacant);
-  if (higher.places.empty()) return local;
-  for (const std::string& uid : yielding) state_.SettleVacant(uid, false);
-  return placed(std::move(higher));
+  GangPlan higher = PlanGang(snapshot, roll.to_place, reserve_, terms, vacant);
+  if (higher.places.empty()) return {std::move(local), {}};
+  return {placed(std::move(higher)), std::move(yielding)};
 }
 
 std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
@@ -314,57 +437,139 @@ std::string Gangs::DescribeLack(const Roll& roll, const GangPlan& plan,
          DescribeFailures(*plan.lacking, requests, &snapshot.node(*plan.lacking_on), gpu_resource_);
 }
 
-std::vector<std::string> Gangs::Missing(const Roll& roll, const Record& record) const {
-  std::vector<std::string> missing;
-  for (const auto& member : roll.to_place) {
-    if (!record.passed.contains(member->uid)) missing.push_back(member->name);
+GangBindOutcome Gangs::Await(const std::string& uid, const std::string& node) {
+  const std::shared_ptr<GangBind> bind = BeginBind(uid, node);
+  while (true) {
+    if (const std::optional<GangBindOutcome> outcome = OutcomeOf(*bind)) return *outcome;
+    clock_.SleepFor(kBetweenLooks, {});
   }
-  return missing;
 }
 
-Result<std::optional<ResourceVector>> Gangs::Await(const std::string& uid) {
+std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::string& node) {
+  auto bind = std::make_shared<GangBind>();
+  bind->uid = uid;
+  bind->until = clock_.Now() + times_.wait;
   const auto pod = state_.FindPod(uid);
-  if (!pod || !pod->gang) return std::optional<ResourceVector>();
-  const Gang& gang = *pod->gang;
-  const Instant end = clock_.Now() + times_.wait;
-  std::unique_lock lock(mutex_);
-  for (bool waits = false;; waits = true) {
-    const auto found = records_.find(gang.name);
-    if (found == records_.end() || !Has(found->second.held, uid)) {
-      return Fail(ErrorCode::kConflict,
-                  fmt::format("gang {}: its places were given up", gang.name));
-    }
-    Record& record = found->second;
-    if (record.may_bind) {
-      // As it is now: one may have gone since.
-      const Roll roll = Call(gang);
-      record.may_bind = roll.IsWhole(gang) && Missing(roll, record).empty();
-      if (record.may_bind) {
-        if (!record.allocation) {
-          record.allocation = AllocationOfGang(*state_.Snapshot(), gang.name, reserve_);
-        }
-        return *record.allocation;
-      }
-    }
-    if (clock_.Now() >= end || (!waits && waiting_binds_ >= kMostWaitingBinds)) {
-      return Fail(ErrorCode::kUnavailable,
-                  fmt::format("gang {}: {} of {} members have passed the filter", gang.name,
-                              record.passed.size(), record.held.size()));
-    }
-    ++waiting_binds_;
-    lock.unlock();
-    clock_.SleepFor(kBetweenLooks, {});
-    lock.lock();
-    --waiting_binds_;
+  if (!pod || !pod->gang) {
+    bind->outcome = GangBindOutcome();
+    return bind;
   }
+  const Gang& gang = *pod->gang;
+  bind->gang = gang.name;
+  const std::lock_guard lock(mutex_);
+  const auto found = records_.find(gang.name);
+  const auto fail = [&](ErrorCode code, std::string_view why) {
+    bind->outcome = Fail(code, fmt::format("gang {}: {}", gang.name, why));
+    return bind;
+  };
+  if (found == records_.end()) return fail(ErrorCode::kConflict, "its places were given up");
+  Record& record = found->second;
+  if (stopped_) return fail(ErrorCode::kUnavailable, kStops);
+  const auto place = record.places.find(uid);
+  if (place == record.places.end()) return fail(ErrorCode::kConflict, "its places were given up");
+  if (place->second != node)
+    return fail(ErrorCode::kConflict, "its place is on another node by now");
+  End(record, uid, {ErrorCode::kConflict, "kube-scheduler binds the pod anew"});
+  if (record.let_go.contains(uid) && record.allocation) {
+    bind->outcome = GangBindOutcome(*record.allocation);
+    return bind;
+  }
+  if (record.binds.empty() && ExpectedBinds() + record.places.size() > kMostWaitingBinds)
+    return fail(ErrorCode::kOverloaded, "too many binds wait for others already");
+  record.passed.insert(uid);
+  record.binds[uid] = bind;
+  LetGo(record, gang);
+  return bind;
+}
+
+std::optional<GangBindOutcome> Gangs::OutcomeOf(GangBind& bind) {
+  const std::lock_guard lock(mutex_);
+  if (bind.outcome || clock_.Now() < bind.until) return bind.outcome;
+  // As long as a bind waits the gang has its record.
+  Record& record = records_.at(bind.gang);
+  const std::string why =
+      fmt::format("{} of {} members wait to be bound", record.binds.size(), record.places.size());
+  record.passed.erase(bind.uid);
+  End(record, bind.uid, {ErrorCode::kUnavailable, why});
+  return bind.outcome;
+}
+
+void Gangs::LetGo(Record& record, const Gang& gang) {
+  if (record.binds.empty()) return;
+  // As it is now: a member may have gone since.
+  const Roll roll = Call(gang);
+  const bool all_wait =
+      std::all_of(roll.to_place.begin(), roll.to_place.end(), [&](const auto& member) {
+        return record.binds.contains(member->uid) || record.let_go.contains(member->uid);
+      });
+  if (!all_wait || !roll.IsWhole(gang) || !roll.disagreement.empty()) return;
+  if (!record.allocation)
+    record.allocation = AllocationOfGang(*state_.Snapshot(), gang.name, reserve_);
+  for (const auto& [uid, bind] : std::exchange(record.binds, {})) {
+    bind->outcome = GangBindOutcome(*record.allocation);
+    record.let_go.insert(uid);
+  }
+  record.let_go_at = clock_.Now();
+}
+
+void Gangs::End(Record& record, const std::string& uid, Error error) {
+  const auto found = record.binds.find(uid);
+  if (found == record.binds.end()) return;
+  GangBind& bind = *found->second;
+  error.message = fmt::format("gang {}: {}", bind.gang, error.message);
+  bind.outcome = Fail(std::move(error));
+  record.binds.erase(found);
+}
+
+size_t Gangs::ExpectedBinds() const {
+  size_t expected = 0;
+  for (const auto& [name, record] : records_) {
+    if (!record.binds.empty()) expected += record.places.size();
+  }
+  return expected;
 }
 
 void Gangs::Release(Record& record) {
-  state_.Release(record.held);
+  std::vector<std::string> uids;
+  for (const auto& [uid, node] : std::exchange(record.places, {})) uids.push_back(uid);
+  for (const auto& [uid, bind] : std::map(record.binds))
+    End(record, uid, {ErrorCode::kConflict, "its places were given up"});
+  state_.Release(uids);
   state_.Release(std::exchange(record.launchers, {}));
-  record.held.clear();
   record.passed.clear();
-  record.may_bind = false;
+  record.let_go.clear();
+  record.allocation.reset();
+  record.started_over = record.moved_nearer = false;
+}
+
+void Gangs::GiveUp(const std::string& name, const Roll& roll, Record& record) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> late;
+  for (const auto& member : roll.to_place) {
+    if (!record.passed.contains(member->uid) && late.size() < kNamed) late.push_back(member->name);
+  }
+  const Instant now = clock_.Now();
+  record.rest = record.rest == Duration{} ? kFirstRest : std::min(2 * record.rest, kLongestRest);
+  record.rests_until = now + record.rest;
+  record.why_it_rests = fmt::format(
+      "its places were held for {} s, and {} of {} members were not bound{}{}; tried again after "
+      "{} s",
+      std::chrono::duration_cast<std::chrono::seconds>(now - record.held_since).count(),
+      roll.to_place.size(), roll.members.size(),
+      late.empty() ? "" : ", for another reason than resources: ", fmt::join(late, ", "),
+      std::chrono::duration_cast<std::chrono::seconds>(record.rest).count());
+  log_.Warn("gang's places are given back", {{"gang", name}, {"why", record.why_it_rests}});
+  Release(record);
+  record.refusals.Clear();
+}
+
+void Gangs::Stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (auto& [name, record] : records_) {
+    for (const auto& [uid, bind] : std::map(record.binds))
+      End(record, uid, {ErrorCode::kUnavailable, std::string(kStops)});
+  }
 }
 
 void Gangs::Look() {
@@ -373,64 +578,45 @@ void Gangs::Look() {
   for (auto& [name, record] : records_) Look(name, record, now);
   std::erase_if(records_, [&](const auto& entry) {
     const auto& [name, record] = entry;
-    if (!record.held.empty()) return false;
+    if (!record.places.empty()) return false;
     // Asked about just now, its pods may be on their way to us.
     return now - record.last_asked > times_.creation && state_.GangMembers(name).empty();
   });
 }
 
 void Gangs::Look(const std::string& name, Record& record, Instant now) {
-  if (record.held.empty()) return;
+  if (record.places.empty()) return;
   const std::vector<GangMember> members = state_.GangMembers(name);
-  size_t running = 0;
-  size_t waiting = 0;
-  std::vector<std::string> late;
-  for (const GangMember& member : members) {
-    if (!member.pod->UsesGpus()) continue;
-    if (member.placed) {
-      ++running;
-      continue;
-    }
-    ++waiting;
-    if (!record.passed.contains(member.pod->uid)) late.push_back(member.pod->name);
-  }
-  if (waiting == 0) {
-    if (running > 0) log_.Info("gang is bound", {{"gang", name}, {"members", members.size()}});
+  if (members.empty()) return Release(record);
+  const Gang& gang = *members.front().pod->gang;
+  const Roll roll = Call(gang);
+  if (roll.to_place.empty()) {
+    if (roll.running > 0) log_.Info("gang is bound", {{"gang", name}, {"members", members.size()}});
     Release(record);
     // The next time that somebody asks is a new beginning.
     record = Record{.last_asked = record.last_asked};
     return;
   }
-  const auto size = static_cast<size_t>(members.front().pod->gang->size);
-  if (members.size() < size && running == 0) {
+  if (!roll.IsWhole(gang)) {
     log_.Info("gang has lost a member: its places are given back",
-              {{"gang", name}, {"members", members.size()}, {"size", size}});
+              {{"gang", name}, {"members", members.size()}, {"size", gang.size}});
     Release(record);
     record.first_asked = now;
     return;
   }
-  if (now - record.held_since < times_.hold) return;
-  constexpr size_t kNamed = 3;
-  late.resize(std::min(late.size(), kNamed));
-  record.rest = record.rest == Duration{} ? kFirstRest : std::min(2 * record.rest, kLongestRest);
-  record.rests_until = now + record.rest;
-  record.why_it_rests = fmt::format(
-      "its places were held for {} s, and {} of {} members were not bound{}{}; tried again after "
-      "{} s",
-      std::chrono::duration_cast<std::chrono::seconds>(times_.hold).count(), waiting,
-      members.size(),
-      late.empty() ? "" : ", for another reason than resources: ", fmt::join(late, ", "),
-      std::chrono::duration_cast<std::chrono::seconds>(record.rest).count());
-  log_.Warn("gang's places are given back", {{"gang", name}, {"why", record.why_it_rests}});
-  Release(record);
+  // Members may have been bound by somebody else.
+  LetGo(record, gang);
+  if (!record.let_go.empty() && now - record.let_go_at < kBeingBound) return;
+  if (now - record.held_since >= times_.hold) GiveUp(name, roll, record);
 }
 
 GangCounts Gangs::Count() const {
   const std::lock_guard lock(mutex_);
   const Instant now = clock_.Now();
-  GangCounts counts{.waiting_binds = waiting_binds_, .placed = placed_};
+  GangCounts counts{.placed = placed_};
   for (const auto& [name, record] : records_) {
-    if (!record.held.empty()) {
+    counts.waiting_binds += record.binds.size();
+    if (!record.places.empty()) {
       ++counts.held;
       counts.oldest_held = std::max(counts.oldest_held, now - record.held_since);
     } else {

@@ -91,6 +91,8 @@ class Timed {
   Timed(metrics::ExtenderMetrics& metrics, const Clock& clock, Verb verb)
       : metrics_(metrics), clock_(clock), verb_(verb), start_(clock.Now()) {}
   ~Timed() { metrics_.CountCall(verb_, clock_.Now() - start_); }
+  // What has passed is nothing that the call took.
+  void BeginAgain() { start_ = clock_.Now(); }
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
 
@@ -307,12 +309,13 @@ std::string SchedulerExtender::Prioritize(std::string_view body) {
 }
 
 std::string SchedulerExtender::Bind(std::string_view body) {
-  const Timed timed(metrics_, clock_, Verb::kBind);
+  Timed timed(metrics_, clock_, Verb::kBind);
   const auto args = wire::ReadBindingArgs(body);
   if (!args) return Reject(Verb::kBind, args.error());
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kBind, ready.error());
   const Instant begin = clock_.Now();
-  const Result<std::optional<ResourceVector>> common = gangs_.Await(args->pod_uid);
+  const Result<std::optional<ResourceVector>> common = gangs_.Await(args->pod_uid, args->node);
+  timed.BeginAgain();
   const Result<> bound =
       common ? binder_.Bind(*args, ids_.Current(args->pod_uid), clock_.Now() - begin, *common)
              : Result<>(Fail(common.error()));

@@ -42,16 +42,16 @@ class LocalPlanner {
  public:
   LocalPlanner(const ClusterSnapshot& snapshot,
                const std::vector<std::shared_ptr<const Pod>>& members, const ReserveRule& reserve,
-               const MayGo& may_go, const LocalityRules& rules, const std::set<std::string>& but)
+               const GangTerms& terms, const LocalityRules& rules, const std::set<std::string>& but)
       : snapshot_(snapshot),
         members_(members),
         reserve_(reserve),
-        may_go_(may_go),
+        terms_(terms),
         rules_(rules),
         but_(but) {}
 
   LocalPlan Plan(const LocalityWaits& waits, Duration waited) {
-    GangPlan anywhere = PlanGang(snapshot_, members_, reserve_, may_go_, but_);
+    GangPlan anywhere = PlanGang(snapshot_, members_, reserve_, terms_, but_);
     // Where nothing has room for it, that is what it waits for.
     if (anywhere.places.empty()) return {.plan = std::move(anywhere), .waits_until = {}};
     Duration ends{};
@@ -76,7 +76,7 @@ class LocalPlanner {
   }
 
   LocalPlan PlanBeside(std::span<const NodeIndex> beside) {
-    GangPlan plan = PlanGangAmong(snapshot_, members_, reserve_, may_go_, beside, but_);
+    GangPlan plan = PlanGangAmong(snapshot_, members_, reserve_, terms_, beside, but_);
     if (plan.places.empty()) {
       std::vector<NodeIndex> near;
       std::set<std::string_view> wanted;
@@ -84,9 +84,9 @@ class LocalPlanner {
       for (const auto& [rack, nodes] : racks()) {
         if (wanted.contains(rack)) near.insert(near.end(), nodes.begin(), nodes.end());
       }
-      if (!near.empty()) plan = PlanGangAmong(snapshot_, members_, reserve_, may_go_, near, but_);
+      if (!near.empty()) plan = PlanGangAmong(snapshot_, members_, reserve_, terms_, near, but_);
     }
-    if (plan.places.empty()) plan = PlanGang(snapshot_, members_, reserve_, may_go_, but_);
+    if (plan.places.empty()) plan = PlanGang(snapshot_, members_, reserve_, terms_, but_);
     if (plan.places.empty()) return {.plan = std::move(plan), .waits_until = {}};
     std::vector<NodeIndex> all(beside.begin(), beside.end());
     all.insert(all.end(), plan.places.begin(), plan.places.end());
@@ -115,7 +115,7 @@ class LocalPlanner {
     GangPlan best;
     std::tuple<size_t, int64_t> best_key;
     for (const auto& [rack, nodes] : racks()) {
-      GangPlan plan = PlanGangAmong(snapshot_, members_, reserve_, may_go_, nodes, but_);
+      GangPlan plan = PlanGangAmong(snapshot_, members_, reserve_, terms_, nodes, but_);
       if (plan.places.empty()) continue;
       int64_t free = 0;
       for (const NodeIndex node : nodes) free += snapshot_.node(node).Free().gpus.count();
@@ -139,13 +139,18 @@ class LocalPlanner {
                        [this](const auto& rack) { return Holds(rack.second); });
   }
   bool Holds(std::span<const NodeIndex> nodes) const {
-    return !PlanGangOnEmpty(snapshot_, members_, reserve_, may_go_, nodes).places.empty();
+    Gpus needed;
+    Gpus has;
+    for (const auto& member : members_) needed += member->requests.main.gpus;
+    for (const NodeIndex node : nodes) has += snapshot_.node(node).allocatable.gpus;
+    if (has < needed) return false;
+    return !PlanGangOnEmpty(snapshot_, members_, reserve_, terms_, nodes).places.empty();
   }
 
   const ClusterSnapshot& snapshot_;
   const std::vector<std::shared_ptr<const Pod>>& members_;
   const ReserveRule& reserve_;
-  const MayGo& may_go_;
+  const GangTerms& terms_;
   const LocalityRules& rules_;
   const std::set<std::string>& but_;
   std::optional<Racks> racks_;
@@ -179,11 +184,11 @@ LocalityWaits WaitsOf(const LocalityRules& rules, const SpreadCost& cost) {
 
 LocalPlan PlanGangLocally(const ClusterSnapshot& snapshot,
                           const std::vector<std::shared_ptr<const Pod>>& members,
-                          const ReserveRule& reserve, const MayGo& may_go,
+                          const ReserveRule& reserve, const GangTerms& terms,
                           const LocalityRules& rules, const SpreadCost& cost, Duration waited,
                           std::span<const NodeIndex> beside, const std::set<std::string>& but) {
   const LocalityWaits waits = WaitsOf(rules, cost);
-  LocalPlanner planner(snapshot, members, reserve, may_go, rules, but);
+  LocalPlanner planner(snapshot, members, reserve, terms, rules, but);
   const bool is_indifferent = waits == LocalityWaits{};
   if (!beside.empty() && !is_indifferent) return planner.PlanBeside(beside);
   return planner.Plan(waits, waited);

@@ -65,7 +65,7 @@ struct LocalPlan {
 // nothing. `but`: pods that are thought away, by uid.
 LocalPlan PlanGangLocally(const ClusterSnapshot& snapshot,
                           const std::vector<std::shared_ptr<const Pod>>& members,
-                          const ReserveRule& reserve, const MayGo& may_go,
+                          const ReserveRule& reserve, const GangTerms& terms,
                           const LocalityRules& rules, const SpreadCost& cost, Duration waited,
                           std::span<const NodeIndex> beside = {},
                           const std::set<std::string>& but = {});

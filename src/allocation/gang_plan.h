@@ -5,9 +5,14 @@
 // there.
 //
 // Node after node is filled with as many of the members as it takes, the one that takes most GPUs
-// first. For members that are alike, and may go to the same nodes, that finds a plan whenever there
-// is one: each node then takes what it can, and it is enough or not. For others it may fail where
-// another order would not; finding one is bin packing.
+// first; of the members those that may go to the fewest nodes come first, then the largest. For
+// members that are alike, and may go to the same nodes, that finds a plan whenever there is one:
+// each node then takes what it can, and it is enough or not. Where it fails for others, members
+// that are in the way are moved (gang_search.h). That is bin packing, so that in the end it may
+// miss a plan of a large gang of unlike members.
+//
+// What members keep off each other (cluster/separation.h) is counted among them, and pods of at
+// least their priority that are nominated to a node are counted there.
 //
 // How long a gang waits for one node, or one rack, is gang_locality.h's.
 //
@@ -20,6 +25,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "allocation/best_fit.h"
@@ -41,28 +48,50 @@ struct GangPlan {
 // Whether a member (its place in the list) may go to a node, for what is not resources.
 using MayGo = std::function<bool(size_t member, NodeIndex node)>;
 
+// At most `most` of the members that are like `shape` are to be on `node`: what kube-scheduler's
+// refusals have shown.
+struct ShapeBound {
+  std::shared_ptr<const Pod> shape;
+  NodeIndex node = 0;
+  size_t most = 0;
+};
+// Whether pods of a gang are of one shape: they ask for the same, and keep off the same.
+bool IsAlike(const Pod& a, const Pod& b);
+
+// Where members may go, for what is not resources.
+struct GangTerms {
+  GangTerms() = default;
+  // Whatever says of a member and a node whether it may go there.
+  template <class Says>
+    requires std::is_invocable_r_v<bool, const Says&, size_t, NodeIndex>
+  GangTerms(Says says) : may_go(std::move(says)) {}  // NOLINT(google-explicit-constructor)
+
+  MayGo may_go;
+  std::vector<ShapeBound> bounds = {};
+};
+
 // For members that are not bound; whatever the snapshot counts of them, and of the pods `but` (by
 // uid), is thought away.
 GangPlan PlanGang(const ClusterSnapshot& snapshot,
                   const std::vector<std::shared_ptr<const Pod>>& members,
-                  const ReserveRule& reserve, const MayGo& may_go,
+                  const ReserveRule& reserve, const GangTerms& terms,
                   const std::set<std::string>& but = {});
 // The same on these nodes alone.
 GangPlan PlanGangAmong(const ClusterSnapshot& snapshot,
                        const std::vector<std::shared_ptr<const Pod>>& members,
-                       const ReserveRule& reserve, const MayGo& may_go,
+                       const ReserveRule& reserve, const GangTerms& terms,
                        std::span<const NodeIndex> nodes, const std::set<std::string>& but = {});
 // The same if nobody were on them.
 GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
                          const std::vector<std::shared_ptr<const Pod>>& members,
-                         const ReserveRule& reserve, const MayGo& may_go,
+                         const ReserveRule& reserve, const GangTerms& terms,
                          std::span<const NodeIndex> nodes);
 // A node as it might be.
 using NodeAsIf = std::function<NodeState(NodeIndex node)>;
 // The same if they were so.
 GangPlan PlanGangAsIf(const ClusterSnapshot& snapshot,
                       const std::vector<std::shared_ptr<const Pod>>& members,
-                      const ReserveRule& reserve, const MayGo& may_go,
+                      const ReserveRule& reserve, const GangTerms& terms,
                       std::span<const NodeIndex> nodes, const NodeAsIf& as_if);
 
 }  // namespace synergy

@@ -11,6 +11,7 @@
 #include "cluster/fungible.h"
 #include "cluster/gang.h"
 #include "cluster/labels.h"
+#include "cluster/separation.h"
 #include "core/clock.h"
 #include "core/resources.h"
 
@@ -54,6 +55,8 @@ struct Pod {
   std::shared_ptr<const Fungible> fungible;  // null: nothing of the pod may be changed
   std::shared_ptr<const Waiting> waiting;    // null: it has a node
   std::shared_ptr<const Gang> gang;          // null: it is of none
+  // By what a gang's pod keeps off others; null: it keeps off nobody, or is of no gang.
+  std::shared_ptr<const Separation> separation;
   int32_t priority = 0;
   bool terminal = false;                 // Succeeded or Failed: takes nothing
   bool succeeded = false;                // terminal, and not Failed

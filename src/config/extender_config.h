@@ -43,7 +43,7 @@ struct ExtenderConfig {
   // kube-scheduler's own scores to choose between them where a pod prefers some nodes; 0: never.
   int64_t preference_percent = 10;
   // For all of a bind: below kube-scheduler's httpTimeout, after which it asks again.
-  std::chrono::milliseconds bind_timeout{4000};
+  std::chrono::milliseconds bind_timeout{13000};
   // After a bind was sent: when to ask the API server what became of it.
   std::chrono::milliseconds assume_timeout{30000};
   // How long places are held for a gang of which not all pods come to be bound.

@@ -61,9 +61,9 @@ Requirement ReadRequirement(FieldReader& fields, Value expression, size_t& asked
 // A requirement that no labels meet.
 Requirement Nothing() { return Requirement{std::string(), Operator::kIn, {}}; }
 
-// A missing selector selects nothing (policy/v1), and neither does one that cannot be read: so
-// kube-scheduler's pre-emption has it.
-LabelSelector ReadSelector(FieldReader& fields, Value selector) {
+}  // namespace
+
+LabelSelector ReadLabelSelector(FieldReader& fields, Value selector) {
   LabelSelector read;
   const size_t findings_before = fields.count();
   const Value object = fields.Object(selector);
@@ -82,8 +82,6 @@ LabelSelector ReadSelector(FieldReader& fields, Value selector) {
   return read;
 }
 
-}  // namespace
-
 DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object) {
   const Value metadata = fields.Object(object["metadata"]);
   const Value spec = fields.Object(object["spec"]);
@@ -92,7 +90,7 @@ DisruptionBudget ReadDisruptionBudgetObject(FieldReader& fields, Value object) {
   budget.uid = ReadText(fields, metadata["uid"]);
   budget.pod_namespace = ReadText(fields, metadata["namespace"]);
   budget.name = ReadText(fields, metadata["name"]);
-  budget.selector = ReadSelector(fields, spec["selector"]);
+  budget.selector = ReadLabelSelector(fields, spec["selector"]);
   budget.disruptions_allowed =
       fields.Integer(status["disruptionsAllowed"], 0, std::numeric_limits<int32_t>::max());
   fields.Object(status["disruptedPods"]).ForEachMember([&](std::string_view name, Value) {

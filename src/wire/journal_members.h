@@ -186,9 +186,39 @@ void Members(auto& each, Like<Gang> auto& gang) {
   each("spread", spread);
 }
 
+void Members(auto& each, Like<HostPort> auto& host_port) {
+  auto& [ip, protocol, port] = host_port;
+  each("ip", ip);
+  each("protocol", protocol);
+  each("port", port);
+}
+
+void Members(auto& each, Like<AntiAffinity> auto& term) {
+  auto& [topology_key, selector] = term;
+  each("topologyKey", topology_key);
+  each("selector", selector);
+}
+
+void Members(auto& each, Like<TopologySpread> auto& spread) {
+  auto& [topology_key, max_skew, min_domains, selector, honors_affinity, honors_taints] = spread;
+  each("topologyKey", topology_key);
+  each("maxSkew", max_skew);
+  each("minDomains", min_domains);
+  each("selector", selector);
+  each("honorsAffinity", honors_affinity);
+  each("honorsTaints", honors_taints);
+}
+
+void Members(auto& each, Like<Separation> auto& separation) {
+  auto& [host_ports, anti_affinity, spread] = separation;
+  each("hostPorts", host_ports);
+  each("antiAffinity", anti_affinity);
+  each("spread", spread);
+}
+
 void Members(auto& each, Like<Pod> auto& pod) {
   auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand, gpu_product,
-         fungible, waiting, gang, priority, terminal, succeeded, misaligned, deleting, grace,
+         fungible, waiting, gang, separation, priority, terminal, succeeded, misaligned, deleting, grace,
          tolerates_unschedulable, gated, warnings] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
@@ -202,6 +232,7 @@ void Members(auto& each, Like<Pod> auto& pod) {
   each("fungible", fungible);
   each("waiting", waiting);
   each("gang", gang);
+  each("separation", separation);
   each("priority", priority);
   each("terminal", terminal);
   each("succeeded", succeeded);

@@ -79,6 +79,12 @@ WrittenAmounts WithoutDefaults(FieldReader& fields, Value annotations, WrittenAm
 WrittenAmounts ReadWrittenAmounts(FieldReader& fields, Value annotations, Value resources,
                                   std::string_view container);
 NodeSelection ReadNodeSelection(FieldReader& fields, Value spec);
+// A missing selector selects nothing, and neither does one that cannot be read: so kube-scheduler
+// has it.
+LabelSelector ReadLabelSelector(FieldReader& fields, Value selector);
+// By what the pod keeps off others of its namespace; null: by nothing. Antiaffinity to pods of
+// namespaces that are chosen by their labels is left out.
+std::shared_ptr<const Separation> ReadSeparation(FieldReader& fields, Value spec, const Pod& pod);
 
 // metadata's parts that all kinds share.
 std::string ReadText(FieldReader& fields, Value value);

@@ -124,6 +124,8 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   if (pod.node.empty())
     pod.waiting = ReadWaiting(checked, metadata, spec, status, claims, placed_by_us);
   if (!placed_by_us) return pod;
+  // A plan of the gang has to know it, also of members that run already.
+  if (pod.gang) pod.separation = ReadSeparation(lenient, spec, pod);
   // What is never changed has no use for more.
   pod.warnings = ReadLines(checked, annotations[annotations::kWarnings]);
   if (pod.fungible || !by_kueue) {

@@ -24,13 +24,15 @@ std::vector<NodeState> NodesOf(const ClusterSnapshot& snapshot) {
   return nodes;
 }
 
-bool SomePlacementExists(std::vector<NodeState>& nodes, const Members& members, size_t next = 0) {
+bool SomePlacementExists(std::vector<NodeState>& nodes, const Members& members, const MayGo& may_go,
+                         size_t next = 0) {
   if (next == members.size()) return true;
-  for (NodeState& node : nodes) {
-    if (!CheckFit(*members[next], node).none()) continue;
+  for (NodeIndex place = 0; place < nodes.size(); ++place) {
+    NodeState& node = nodes[place];
+    if (!may_go(next, place) || !CheckFit(*members[next], node).none()) continue;
     const NodeState before = node;
     node = WithPod(node, members[next]);
-    const bool found = SomePlacementExists(nodes, members, next + 1);
+    const bool found = SomePlacementExists(nodes, members, may_go, next + 1);
     node = before;
     if (found) return true;
   }
@@ -60,7 +62,25 @@ RC_GTEST_PROP(GangPlanProperty, OfMembersThatAreAlikeFindsAPlanWheneverThereIsOn
   const GangPlan plan = PlanAnywhere(*snapshot, members);
   const bool found = !plan.places.empty();
   RC_CLASSIFY(found, "fits");
-  RC_ASSERT(found == SomePlacementExists(nodes, members));
+  RC_ASSERT(found == SomePlacementExists(nodes, members, [](size_t, NodeIndex) { return true; }));
+}
+
+RC_GTEST_PROP(GangPlanProperty, OfFewMembersThatAreUnlikeFindsAPlanWheneverThereIsOne,
+              (const RandomCluster& cluster)) {
+  const auto snapshot = cluster.Snapshot();
+  Members members;
+  std::vector<std::vector<bool>> open;
+  for (int64_t i = *rc::gen::inRange(1, 5); i > 0; --i) {
+    members.push_back(std::make_shared<const Pod>(NamedMember(*IncomingPod(), i)));
+    open.push_back(
+        *rc::gen::container<std::vector<bool>>(snapshot->size(), rc::gen::arbitrary<bool>()));
+  }
+  const auto may_go = [&](size_t member, NodeIndex node) { return open[member][node]; };
+  std::vector<NodeState> nodes = NodesOf(*snapshot);
+  const GangPlan plan = PlanGang(*snapshot, members, {}, may_go);
+  const bool found = !plan.places.empty();
+  RC_CLASSIFY(found, "fits");
+  RC_ASSERT(found == SomePlacementExists(nodes, members, may_go));
 }
 
 RC_GTEST_PROP(GangPlanProperty, NeverGivesANodeMoreThanItHas, (const RandomCluster& cluster)) {

@@ -1,17 +1,17 @@
 // Random histories of two gangs that want the same GPUs, single pods and lost members between: as
 // kube-scheduler asks, one pod at a time, with binds that come later, or again, and an extender
-// that starts anew. No more than one of the gangs ever has pods bound, none before all of its pods
-// have been let through, and one ends up whole. Of a gang that runs members fail and are replaced:
-// nobody gets their places meanwhile, and none is held for a gang of which nobody runs.
+// that starts anew. No more than one of the gangs ever has pods bound, none before the binds of all
+// of its pods wait at once, and one ends up whole. Of a gang that runs members fail and are
+// replaced: nobody gets their places meanwhile, and none is held for a gang of which nobody runs.
 //
 // SYNERGY_HISTORIES says how many.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <iterator>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -142,11 +142,11 @@ class History {
   }
 
   void Start() {
+    for (const auto& [uid, bind] : std::exchange(binds_, {})) GoBack(uid);
     extender_.reset();
     binder_.reset();
     allocations_.reset();
     state_ = std::make_unique<ClusterState>();
-    passed_.clear();
     state_->HoldVacated(kReplacementHold);
     state_->DropStaleExpectations(clock_.Now(), clock_.WallNow());
     synergy::testing::HearUntil(*state_, 1000);
@@ -157,10 +157,8 @@ class History {
         std::make_unique<Allocations>(api_, events_, clock_, log_, metrics_, ReserveRule{});
     binder_ = std::make_unique<Binder>(*state_, api_, reader_.gpu_resource(), *allocations_, clock_,
                                        log_, metrics_, BinderTimes{});
-    PlacementRules rules;
-    rules.gangs.wait = Duration{};
-    extender_ = std::make_unique<SchedulerExtender>(*state_, *binder_, reader_, rules, clock_, log_,
-                                                    metrics_);
+    extender_ = std::make_unique<SchedulerExtender>(*state_, *binder_, reader_, PlacementRules(),
+                                                    clock_, log_, metrics_);
   }
 
   // The watch brings a pod no later than kube-scheduler asks about it.
@@ -173,22 +171,49 @@ class History {
     const std::string answer = extender_->Filter(Args(pod));
     if (answer.find(R"("NodeNames":["a"])") == std::string::npos) return;
     in_flight_.push_back(pod);
-    passed_.insert(pod.uid);
     std::erase_if(waiting_, [&](const Pod& other) { return other.uid == pod.uid; });
   }
 
   void Bind(const Pod& given) {
     const Pod pod = given;
+    if (pod.gang != nullptr) {
+      if (!binds_.contains(pod.uid)) binds_[pod.uid] = extender_->gangs().BeginBind(pod.uid, kNode);
+      return Settle();
+    }
     std::erase_if(in_flight_, [&](const Pod& other) { return other.uid == pod.uid; });
     const std::string answer = extender_->Bind(
         fmt::format(R"({{"PodName":"{}","PodNamespace":"default","PodUID":"{}","Node":"a"}})",
                     pod.name, pod.uid));
-    if (answer != kBound) {
+    Bound(pod, answer == kBound);
+  }
+  // What has become of the binds that wait for others.
+  void Settle() {
+    for (const auto& [uid, bind] : std::map(binds_)) {
+      const auto outcome = extender_->gangs().OutcomeOf(*bind);
+      if (!outcome) continue;
+      const auto found = std::find_if(in_flight_.begin(), in_flight_.end(),
+                                      [&](const Pod& pod) { return pod.uid == uid; });
+      const Pod pod = *found;
+      if (*outcome && Bound(GangOf(pod)) == 0) {
+        EXPECT_EQ(LetGo(GangOf(pod)), kSize) << Describe();
+      }
+      in_flight_.erase(found);
+      binds_.erase(uid);
+      const bool is_bound = *outcome && binder_->Bind({pod.name, pod.pod_namespace, pod.uid, kNode},
+                                                      "", {}, **outcome);
+      Bound(pod, is_bound);
+    }
+  }
+  void GoBack(const std::string& uid) {
+    const auto found = std::find_if(in_flight_.begin(), in_flight_.end(),
+                                    [&](const Pod& pod) { return pod.uid == uid; });
+    waiting_.push_back(*found);
+    in_flight_.erase(found);
+  }
+  void Bound(const Pod& pod, bool is_bound) {
+    if (!is_bound) {
       waiting_.push_back(pod);
       return;
-    }
-    if (pod.gang != nullptr && Bound(pod.name.substr(0, 1)) == 0) {
-      EXPECT_EQ(Passed(pod.name.substr(0, 1)), kSize) << Describe();
     }
     Pod bound = synergy::testing::OnNode(pod, kNode);
     bound_[pod.name] = bound;
@@ -213,6 +238,7 @@ class History {
     clock_.Advance(time);
     binder_->SettleExpired();
     extender_->gangs().Look();
+    Settle();
     Vacancies(*state_, api_, events_, clock_, log_, metrics_).Look();
   }
 
@@ -221,13 +247,16 @@ class History {
     for (const auto& [name, pod] : bound_) members += name.starts_with(gang + "-") ? 1 : 0;
     return members;
   }
-  // How many of the gang's pods that there are now have been let through.
-  int Passed(const std::string& gang) const {
-    int passed = 0;
-    for (const auto& [name, pod] : known_) {
-      passed += name.starts_with(gang + "-") && passed_.contains(pod.uid) ? 1 : 0;
+  static std::string GangOf(const Pod& pod) { return pod.name.substr(0, 1); }
+  // How many of the gang's binds wait no more, and have not been carried out.
+  int LetGo(const std::string& gang) const {
+    int members = 0;
+    for (const Pod& pod : in_flight_) {
+      const auto bind = binds_.find(pod.uid);
+      if (pod.gang == nullptr || GangOf(pod) != gang || bind == binds_.end()) continue;
+      members += bind->second->outcome && *bind->second->outcome ? 1 : 0;
     }
-    return passed;
+    return members;
   }
   bool OneIsWhole() const { return Bound("g") == kSize || Bound("h") == kSize; }
   std::string Describe() const {
@@ -261,11 +290,11 @@ class History {
   std::unique_ptr<Binder> binder_;
   std::unique_ptr<SchedulerExtender> extender_;
   std::vector<Pod> waiting_;
-  std::vector<Pod> in_flight_;        // passed, and not bound yet
-  std::vector<Pod> lost_;             // to be replaced
-  std::map<std::string, Pod> known_;  // created
-  std::map<std::string, Pod> bound_;  // by name
-  std::set<std::string> passed_;      // uids, since the extender started
+  std::vector<Pod> in_flight_;                              // passed, and not bound yet
+  std::map<std::string, std::shared_ptr<GangBind>> binds_;  // of them, those that wait, by uid
+  std::vector<Pod> lost_;                                   // to be replaced
+  std::map<std::string, Pod> known_;                        // created
+  std::map<std::string, Pod> bound_;                        // by name
 };
 
 TEST(GangsProperty, OfTwoGangsOneRunsWholeAndTheOtherNotAtAll) {

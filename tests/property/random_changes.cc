@@ -115,6 +115,23 @@ class Draw {
     return made;
   }
 
+  Separation AnySeparation() {
+    Separation made;
+    const auto number = [this] { return static_cast<int32_t>(Number(5)); };
+    const auto selector = [this] {
+      return LabelSelector{Several<LabelSelector::Requirement>(3, [&] {
+        return LabelSelector::Requirement{Text(), Word(LabelSelector::Operator::kDoesNotExist),
+                                          Texts()};
+      })};
+    };
+    made.host_ports = Several<HostPort>(3, [&] { return HostPort{Text(), Text(), number()}; });
+    made.anti_affinity = Several<AntiAffinity>(3, [&] { return AntiAffinity{Text(), selector()}; });
+    made.spread = Several<TopologySpread>(3, [&] {
+      return TopologySpread{Text(), number(), number(), selector(), OneIn(2), OneIn(2)};
+    });
+    return made;
+  }
+
  private:
   NodeSelection AnySelection() {
     NodeSelection made;
@@ -163,6 +180,7 @@ Pod DrawPod(Draw& draw) {
     made.gang = std::make_shared<const Gang>(
         Gang{draw.Text(), static_cast<int32_t>(draw.Below(5)), draw.Text()});
   }
+  if (draw.OneIn(4)) made.separation = std::make_shared<const Separation>(draw.AnySeparation());
   if (draw.OneIn(2)) made.demand = draw.Amounts(4);
   made.gpu_product = draw.OneIn(4) ? draw.Text() : "";
   if (draw.OneIn(2)) made.fungible = std::make_shared<const Fungible>(draw.AnyFungible());
@@ -342,14 +360,15 @@ ResourceQuota AnyResourceQuota(uint64_t seed) {
 bool Same(const Pod& a, const Pod& b) {
   const auto plain = [](const Pod& pod) {
     const auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand,
-                 gpu_product, fungible, waiting, gang, priority, terminal, succeeded, misaligned,
+                 gpu_product, fungible, waiting, gang, separation, priority, terminal, succeeded, misaligned,
                  deleting, grace, tolerates_unschedulable, gated, warnings] = pod;
     return std::tie(uid, pod_namespace, name, node, resource_version, labels, requests, demand,
                     gpu_product, priority, terminal, succeeded, misaligned, deleting, grace,
                     tolerates_unschedulable, gated, warnings);
   };
   return plain(a) == plain(b) && SamePointee(a.fungible, b.fungible) &&
-         SamePointee(a.gang, b.gang) && Same(a.waiting, b.waiting);
+         SamePointee(a.separation, b.separation) && SamePointee(a.gang, b.gang) &&
+         Same(a.waiting, b.waiting);
 }
 
 }  // namespace synergy::testing

@@ -52,7 +52,7 @@ extenders:
   # An extender's score (0 to 10, scaled by 10) must outweigh the sum of all other scores.
   weight: 1000
   enableHTTPS: false
-  httpTimeout: 5s
+  httpTimeout: 15s
   # The extender watches nodes itself: it is sent names, not objects.
   nodeCacheCapable: true
   # Only pods that ask for GPUs are sent to it; kube-scheduler goes on checking GPU counts too.

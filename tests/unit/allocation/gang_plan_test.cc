@@ -1,5 +1,7 @@
 #include "allocation/gang_plan.h"
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 class GangPlanTest : public AllocationFixture {
  protected:
@@ -35,6 +38,21 @@ class GangPlanTest : public AllocationFixture {
     for (const NodeIndex place : plan.places) names.push_back(snapshot->node(place).detail->name);
     return names;
   }
+
+  void HaveNodeIn(const std::string& zone, const std::string& name, int64_t gpus) {
+    Node node = MakeNode(name, {Gpus(gpus), Cores(24), GiB(500)});
+    node.labels = {{"kubernetes.io/hostname", name}, {"zone", zone}};
+    state.UpsertNode(std::move(node));
+  }
+  static Members With(Members members, const Separation& separation) {
+    for (auto& member : members) {
+      Pod pod = Labelled(*member, "job", "g");
+      pod.separation = std::make_shared<const Separation>(separation);
+      member = std::make_shared<const Pod>(std::move(pod));
+    }
+    return members;
+  }
+  static LabelSelector OfTheJob() { return {{{"job", LabelSelector::Operator::kIn, {"g"}}}}; }
 
   GangPlan plan;
 };
@@ -105,6 +123,105 @@ TEST_F(GangPlanTest, LooksAtCpuMemoryPodsAndOtherResourcesToo) {
   state.UpsertNode(one_link);
   EXPECT_THAT(Plan(linked), IsEmpty());
   EXPECT_EQ(plan.fitting, 1U);
+}
+
+TEST_F(GangPlanTest, PutsFirstWhoMayGoToTheFewestNodes) {
+  HaveNode("a");
+  HaveNode("b");
+  for (const char* node : {"a", "b"}) Taken(node, {Gpus(7), Cores(7), GiB(7)});
+  const auto the_second_on_a_alone = [this](size_t member, NodeIndex node) {
+    return member == 0 || snapshot->node(node).detail->name == "a";
+  };
+  EXPECT_THAT(Plan(Alike(2, 1), the_second_on_a_alone), ElementsAre("b", "a"));
+}
+
+// The small ones would fill the node that has room for the large one.
+TEST_F(GangPlanTest, MovesMembersThatAreInTheWayOfOthers) {
+  HaveNode("a", {Gpus(3), Cores(24), GiB(500)});
+  HaveNode("b", {Gpus(4), Cores(24), GiB(500)});
+  Members members = Alike(1, 4);
+  for (const char* name : {"x", "y", "z"}) {
+    members.push_back(std::make_shared<const Pod>(MakeGpuPod(name, 1)));
+  }
+  EXPECT_THAT(Plan(members), ElementsAre("b", "a", "a", "a"));
+}
+
+TEST_F(GangPlanTest, MovesOneAfterTheOther) {
+  for (const char* name : {"a", "b", "c"}) HaveNode(name, {Gpus(1), Cores(24), GiB(500)});
+  // Whoever is looked at first takes "a", though two others may go nowhere else in the end.
+  const std::vector<std::string> open = {"ab", "ab", "ac"};
+  const auto may_go = [&](size_t member, NodeIndex node) {
+    return open[member].find(snapshot->node(node).detail->name) != std::string::npos;
+  };
+  EXPECT_THAT(Plan(Alike(3, 1), may_go), ElementsAre("a", "b", "c"));
+  const std::vector<std::string> reversed = {"ac", "ab", "ab"};
+  const auto may_go_reversed = [&](size_t member, NodeIndex node) {
+    return reversed[member].find(snapshot->node(node).detail->name) != std::string::npos;
+  };
+  EXPECT_EQ(Plan(Alike(3, 1), may_go_reversed).front(), "c");
+}
+
+TEST_F(GangPlanTest, MembersWithAHostPortInCommonGoToANodeEach) {
+  HaveNode("a");
+  HaveNode("b");
+  const Separation port{{{"0.0.0.0", "TCP", 29500}}, {}, {}};
+  EXPECT_THAT(Plan(With(Alike(2, 1), port)), ElementsAre("a", "b"));
+  EXPECT_THAT(Plan(With(Alike(3, 1), port)), IsEmpty());
+  EXPECT_EQ(plan.fitting, 2U);
+  EXPECT_FALSE(plan.lacking) << "both nodes have room";
+  const Separation other{{{"10.0.0.1", "TCP", 29501}}, {}, {}};
+  Members unlike = With(Alike(1, 1), port);
+  unlike.push_back(With(Alike(2, 1), other).back());
+  EXPECT_THAT(Plan(unlike), ElementsAre("a", "a"));
+}
+
+TEST_F(GangPlanTest, AntiAffinityHoldsOverAnyLabel) {
+  HaveNodeIn("east", "a", 8);
+  HaveNodeIn("east", "b", 8);
+  HaveNodeIn("west", "c", 8);
+  const Separation apart{{}, {{"zone", OfTheJob()}}, {}};
+  EXPECT_THAT(Plan(With(Alike(2, 1), apart)), ElementsAre("a", "c"));
+  EXPECT_THAT(Plan(With(Alike(3, 1), apart)), IsEmpty());
+  Pod there = Labelled(OnNode(MakeGpuPod("there", 1), "b"), "job", "g");
+  state.UpsertPod(there);
+  EXPECT_THAT(Plan(With(Alike(2, 1), apart)), IsEmpty());
+  EXPECT_THAT(Plan(With(Alike(1, 1), apart)), ElementsAre("c"));
+}
+
+TEST_F(GangPlanTest, SpreadsMembersThatSayHowFar) {
+  HaveNodeIn("east", "a", 8);
+  HaveNodeIn("west", "c", 8);
+  Separation spread;
+  spread.spread.push_back({.topology_key = "zone", .max_skew = 1, .selector = OfTheJob()});
+  EXPECT_THAT(Plan(With(Alike(4, 1), spread)), UnorderedElementsAre("a", "a", "c", "c"));
+  HaveNodeIn("north", "d", 1);
+  EXPECT_EQ(Plan(With(Alike(5, 1), spread)).size(), 5U) << "2, 2 and 1";
+  EXPECT_THAT(Plan(With(Alike(6, 1), spread)), IsEmpty()) << "the north would need 2";
+  EXPECT_EQ(plan.fitting, 5U);
+}
+
+TEST_F(GangPlanTest, CountsWhomPlacesArePromisedByPreemption) {
+  HaveNode("a", {Gpus(1), Cores(24), GiB(500)});
+  Pod nominated = WithPriority(MakeGpuPod("nominated", 1), 10);
+  Waiting waiting;
+  waiting.nominated_node = "a";
+  nominated.waiting = std::make_shared<const Waiting>(waiting);
+  state.UpsertPod(nominated);
+  EXPECT_THAT(Plan(Alike(1, 1)), IsEmpty());
+  Members higher = {std::make_shared<const Pod>(WithPriority(*Alike(1, 1).front(), 11))};
+  EXPECT_THAT(Plan(higher), ElementsAre("a"));
+}
+
+TEST_F(GangPlanTest, PutsNoMoreOfAShapeOnANodeThanThereMayBe) {
+  HaveNode("a");
+  HaveNode("b");
+  const Members members = Alike(3, 1);
+  snapshot = state.Snapshot();
+  GangTerms terms([](size_t, NodeIndex) { return true; });
+  terms.bounds = {{members[0], PlaceOf(*snapshot, "a"), 1}};
+  const GangPlan bounded = PlanGang(*snapshot, members, {}, terms);
+  ASSERT_EQ(bounded.places.size(), 3U);
+  EXPECT_LE(std::count(bounded.places.begin(), bounded.places.end(), PlaceOf(*snapshot, "a")), 1);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
     EXPECT_EQ(config.node_headroom, (ResourceVector{Gpus(0), MilliCpu(500), GiB(1)}));
     EXPECT_FALSE(config.reserve_per_gpu.has_value());
     EXPECT_EQ(config.preference_percent, 10);
-    EXPECT_EQ(config.bind_timeout, seconds(4));
+    EXPECT_EQ(config.bind_timeout, seconds(13));
     EXPECT_EQ(config.assume_timeout, seconds(30));
     EXPECT_EQ(config.expect_timeout, seconds(3));
     EXPECT_EQ(config.staleness_limit, minutes(2));

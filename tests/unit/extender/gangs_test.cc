@@ -1,8 +1,11 @@
 // Gangs by the extender's verbs, as kube-scheduler calls them.
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,11 +18,13 @@
 namespace synergy::extender {
 namespace {
 
+using ::testing::Each;
 using ::testing::HasSubstr;
 
 class GangsTest : public ExtenderTest {
  protected:
   static constexpr auto kHold = std::chrono::seconds(60);
+  static constexpr auto kWait = std::chrono::seconds(12);
 
   static Pod Member(const std::string& gang, int number, int size = 2, int64_t gpus = 4) {
     Pod pod = MakePod(fmt::format("{}-{}", gang, number), gpus, gpus, gpus);
@@ -79,9 +84,23 @@ class GangsTest : public ExtenderTest {
     std::string answer;
     std::jthread binding([&] { answer = extender.Bind(BindArgs(pod, node)); });
     clock.AwaitSleepers(1);
-    clock.Advance(std::chrono::seconds(3));
+    clock.Advance(kWait);
     binding.join();
     return answer;
+  }
+  // The answers to binds of all of these that come at the same time.
+  std::vector<std::string> BindAll(const std::vector<Pod>& pods,
+                                   const std::vector<std::string>& nodes) {
+    std::vector<std::string> answers(pods.size());
+    std::vector<std::jthread> binding;
+    for (size_t i = 0; i < pods.size(); ++i) {
+      binding.emplace_back([&, i] { answers[i] = extender.Bind(BindArgs(pods[i], nodes[i])); });
+      if (i + 1 < pods.size()) clock.AwaitSleepers(i + 1);
+    }
+    binding.back().join();
+    clock.Advance(std::chrono::milliseconds(20));
+    binding.clear();
+    return answers;
   }
 };
 
@@ -93,8 +112,7 @@ TEST_F(GangsTest, HoldsAllPlacesWhenTheFirstMemberComes) {
   EXPECT_THAT(extender.Filter(Args(MakePod("single", 1, 1, 1), {"a"})),
               HasSubstr("Insufficient nvidia.com/gpu"));
   EXPECT_THAT(Filter(members[1]), HasSubstr(Passes("a")));
-  EXPECT_EQ(extender.Bind(BindArgs(members[0], "a")), kBound);
-  EXPECT_EQ(extender.Bind(BindArgs(members[1], "a")), kBound);
+  EXPECT_THAT(BindAll(members, {"a", "a"}), Each(kBound));
 }
 
 TEST_F(GangsTest, ABindWaitsForTheOthersAndAnswersBeforeKubeSchedulerGivesUp) {
@@ -102,25 +120,57 @@ TEST_F(GangsTest, ABindWaitsForTheOthersAndAnswersBeforeKubeSchedulerGivesUp) {
   const auto members = Create("g");
   Filter(members[0]);
   EXPECT_EQ(BindInVain(members[0], "a"),
-            R"({"Error":"gang default/g: 1 of 2 members have passed the filter"})");
+            R"({"Error":"gang default/g: 1 of 2 members wait to be bound"})");
   EXPECT_EQ(FreeGpus("a"), Gpus(0)) << "the places stay held";
-  Filter(members[1]);
-  EXPECT_EQ(extender.Bind(BindArgs(members[1], "a")), kBound);
   EXPECT_THAT(Filter(members[0]), HasSubstr(Passes("a")));
-  EXPECT_EQ(extender.Bind(BindArgs(members[0], "a")), kBound);
+  EXPECT_THAT(Filter(members[1]), HasSubstr(Passes("a")));
+  EXPECT_THAT(BindAll(members, {"a", "a"}), Each(kBound));
 }
 
-TEST_F(GangsTest, ABindThatWaitsGoesOnWhenTheLastMemberHasPassed) {
+// kube-scheduler does not count a member any more whose bind has failed, and lets others go where
+// it was: of two that exclude each other both pass, one after the other.
+TEST_F(GangsTest, AMemberThatHasPassedBeforeDoesNotLetAnotherGoAlone) {
   AddNode("a");
   const auto members = Create("g");
   Filter(members[0]);
-  std::string answer;
-  std::jthread binding([&] { answer = extender.Bind(BindArgs(members[0], "a")); });
-  clock.AwaitSleepers(1);
+  BindInVain(members[0], "a");
+  EXPECT_THAT(Filter(members[1]), HasSubstr(Passes("a")));
+  EXPECT_EQ(BindInVain(members[1], "a"),
+            R"({"Error":"gang default/g: 1 of 2 members wait to be bound"})");
+  EXPECT_TRUE(api.pod("g-1").node.empty());
+}
+
+TEST_F(GangsTest, OfTwoBindsOfAMemberTheLaterCounts) {
+  AddNode("a");
+  const auto members = Create("g");
+  Filter(members[0]);
   Filter(members[1]);
-  clock.Advance(std::chrono::milliseconds(20));
-  binding.join();
-  EXPECT_EQ(answer, kBound);
+  Gangs& gangs = extender.gangs();
+  const auto given_up = gangs.BeginBind(members[0].uid, "a");
+  EXPECT_THAT(Filter(members[0]), HasSubstr(Passes("a")));
+  ASSERT_TRUE(gangs.OutcomeOf(*given_up));
+  EXPECT_FALSE(*gangs.OutcomeOf(*given_up));
+  const auto first = gangs.BeginBind(members[1].uid, "a");
+  EXPECT_FALSE(gangs.OutcomeOf(*first)) << "kube-scheduler binds nobody else now";
+  const auto second = gangs.BeginBind(members[0].uid, "a");
+  EXPECT_TRUE(*gangs.OutcomeOf(*first));
+  EXPECT_TRUE(*gangs.OutcomeOf(*second));
+}
+
+TEST_F(GangsTest, GangsOf256BindsWaitBesideEachOther) {
+  AddNode("a", 1000, 1000, 1000);
+  const auto waits = [&](const Pod& pod) {
+    Filter(pod);
+    return !extender.gangs().OutcomeOf(*extender.gangs().BeginBind(pod.uid, "a"));
+  };
+  const auto first = Create("first", 200, 1);
+  const auto second = Create("second", 64, 1);
+  EXPECT_TRUE(waits(first[0]));
+  EXPECT_FALSE(waits(second[0])) << "all of both could not wait";
+  for (size_t i = 1; i < 199; ++i) EXPECT_TRUE(waits(first[i]));
+  EXPECT_FALSE(waits(first[199])) << "it is the last";
+  EXPECT_TRUE(waits(second[0]));
+  EXPECT_EQ(extender.gangs().Count().waiting_binds, 1U);
 }
 
 TEST_F(GangsTest, NothingIsHeldForAPartOfAGang) {
@@ -205,7 +255,105 @@ TEST_F(GangsTest, AMemberThatMayNotGoToItsPlaceMakesAnotherPlan) {
   EXPECT_THAT(Filter(members[1], {"b"}), HasSubstr(Passes("b")));
   EXPECT_EQ(FreeGpus("a"), Gpus(8)) << "both fit on b";
   EXPECT_THAT(Filter(members[0], {"a", "b"}), HasSubstr(Passes("b")));
-  EXPECT_EQ(extender.Bind(BindArgs(members[0], "b")), kBound);
+  EXPECT_THAT(BindAll(members, {"b", "b"}), Each(kBound));
+}
+
+TEST_F(GangsTest, NoBindKeepsAnExtenderThatIsStoppedWaiting) {
+  AddNode("a");
+  const auto members = Create("g");
+  Filter(members[0]);
+  const auto waiting = extender.gangs().BeginBind(members[0].uid, "a");
+  extender.gangs().Stop();
+  EXPECT_FALSE(*extender.gangs().OutcomeOf(*waiting));
+  EXPECT_FALSE(*extender.gangs().OutcomeOf(*extender.gangs().BeginBind(members[0].uid, "a")));
+}
+
+TEST_F(GangsTest, AnotherPlanDoesNotLengthenTheHold) {
+  AddNode("a");
+  AddNode("b");
+  const auto members = Create("g");
+  Filter(members[0], {"a", "b"});
+  for (int i = 0; i < 6; ++i) {
+    clock.Advance(kHold / 6);
+    extender.gangs().Look();
+    Filter(members[1], {i % 2 == 0 ? "b" : "a"});
+    Filter(members[0], {i % 2 == 0 ? "a" : "b"});
+  }
+  extender.gangs().Look();
+  EXPECT_EQ(FreeGpus("a"), Gpus(8));
+  EXPECT_EQ(FreeGpus("b"), Gpus(8));
+  EXPECT_THAT(Filter(members[0], {"a", "b"}), HasSubstr("tried again after"));
+}
+
+// A plan that moves those that kube-scheduler counts would have their binds fail, again and again.
+TEST_F(GangsTest, MembersThatHavePassedStayWhereTheyAreIfTheOthersCanBeElsewhere) {
+  AddNode("a");
+  AddNode("b", 2);
+  AddNode("c", 2);
+  const auto members = Create("g", 4, 2);
+  EXPECT_THAT(Filter(members[0], {"a", "b", "c"}), HasSubstr(Passes("a")));
+  EXPECT_THAT(Filter(members[1], {"a", "b", "c"}), HasSubstr(Passes("a")));
+  EXPECT_THAT(Filter(members[2], {"b", "c"}), HasSubstr(Passes("b")));
+  EXPECT_THAT(Filter(members[3], {"c"}), HasSubstr(Passes("c")));
+  EXPECT_THAT(BindAll(members, {"a", "a", "b", "c"}), Each(kBound));
+}
+
+// What keeps them apart is not known to the extender.
+TEST_F(GangsTest, LearnsHowManyOfAShapeKubeSchedulerLetsGoToANode) {
+  std::vector<std::string> nodes = {"a", "b", "c", "d", "e", "f"};
+  for (const std::string& node : nodes) AddNode(node);
+  const auto members = Create("g", 4, 1);
+  Gangs& gangs = extender.gangs();
+  struct Counted {
+    std::string node;
+    std::shared_ptr<GangBind> bind;
+  };
+  std::map<std::string, Counted> counted;  // by kube-scheduler
+  int asks = 0;
+  for (; asks < 20 && counted.size() < members.size(); ++asks) {
+    const Pod& member = *std::find_if(members.begin(), members.end(),
+                                      [&](const Pod& pod) { return !counted.contains(pod.name); });
+    std::vector<std::string> asked = nodes;
+    for (const auto& [name, there] : counted) std::erase(asked, there.node);
+    const std::string answer = Filter(member, asked);
+    const auto node = std::find_if(asked.begin(), asked.end(), [&](const std::string& each) {
+      return answer.find(Passes(each)) != std::string::npos;
+    });
+    ASSERT_NE(node, asked.end()) << answer;
+    counted[member.name] = {*node, gangs.BeginBind(member.uid, *node)};
+    std::erase_if(counted, [&](const auto& entry) {
+      const auto outcome = gangs.OutcomeOf(*entry.second.bind);
+      return outcome && !*outcome;
+    });
+  }
+  EXPECT_LE(asks, 6);
+  for (const auto& [name, there] : counted) EXPECT_TRUE(*gangs.OutcomeOf(*there.bind)) << name;
+}
+
+TEST_F(GangsTest, MembersWithAHostPortInCommonGoToANodeEach) {
+  AddNode("a");
+  AddNode("b");
+  auto members = Create("g");
+  for (Pod& member : members) {
+    member.separation =
+        std::make_shared<const Separation>(Separation{{{"0.0.0.0", "TCP", 29500}}, {}, {}});
+    Put(member);
+  }
+  EXPECT_THAT(Filter(members[0], {"a", "b"}), HasSubstr(Passes("a")));
+  EXPECT_THAT(Filter(members[1], {"b"}), HasSubstr(Passes("b")));
+  EXPECT_THAT(BindAll(members, {"a", "b"}), Each(kBound));
+}
+
+TEST_F(GangsTest, NothingIsHeldForMembersThatCannotBeBesideEachOther) {
+  AddNode("a");
+  auto members = Create("g");
+  for (Pod& member : members) {
+    member.separation =
+        std::make_shared<const Separation>(Separation{{{"0.0.0.0", "TCP", 29500}}, {}, {}});
+    Put(member);
+  }
+  EXPECT_THAT(Filter(members[0]), HasSubstr("1 of 2 members fit beside each other"));
+  EXPECT_EQ(FreeGpus("a"), Gpus(8));
 }
 
 TEST_F(GangsTest, AReplacementIsPlacedBesideThoseWhoRun) {
@@ -232,10 +380,7 @@ TEST_F(GangsTest, AllMembersAreGivenWhatTheTightestNodeHas) {
   }
   Filter(members[0], {"b"});
   Filter(members[1], {"a", "b"});
-  ASSERT_EQ(extender.Bind(BindArgs(members[0], "b")), kBound);
-  // What has become free since does not make the second another one than the first.
-  AddNode("a", 4, 24);
-  ASSERT_EQ(extender.Bind(BindArgs(members[1], "a")), kBound);
+  ASSERT_THAT(BindAll(members, {"b", "a"}), Each(kBound));
   for (const Pod& member : members) {
     EXPECT_EQ(api.pod(member.name).fungible->requested.cpu, Cores(12)) << member.name;
   }
@@ -269,8 +414,7 @@ TEST_F(GangsTest, RoomForALauncherWhoseNodeIsKnownIsHeldWithTheGangsPlaces) {
   Filter(members[0], {"b"});
   EXPECT_EQ(FreeCpu("a"), Cores(2));
   Filter(members[1], {"a", "b"});
-  ASSERT_EQ(extender.Bind(BindArgs(members[0], "b")), kBound);
-  ASSERT_EQ(extender.Bind(BindArgs(members[1], "a")), kBound);
+  ASSERT_THAT(BindAll(members, {"b", "a"}), Each(kBound));
   for (const Pod& member : members) {
     EXPECT_EQ(api.pod(member.name).fungible->requested.cpu, Cores(6)) << member.name;
   }

@@ -285,5 +285,41 @@ TEST(ReadPod, TheGangIsWhatLabelsAndAnnotationsSayInAnyUse) {
   }
 }
 
+TEST(ReadPod, AGangsPodSaysByWhatItKeepsOffOthers) {
+  const Pod pod = ReadValidPod(R"({
+    "metadata": {"name": "p", "uid": "u", "namespace": "team", "labels":
+       {"synergy.io/gang": "g", "synergy.io/gang-size": "4", "rank": "2"}},
+    "spec": {
+      "containers": [{"ports": [{"containerPort": 80}, {"hostPort": 29500}]}],
+      "initContainers": [
+        {"restartPolicy": "Always", "ports": [{"hostPort": 53, "hostIP": "10.0.0.1", "protocol": "UDP"}]},
+        {"ports": [{"hostPort": 54}]}],
+      "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": "host", "labelSelector": {"matchLabels": {"a": "b"}}},
+        {"topologyKey": "zone", "namespaceSelector": {}, "labelSelector": {}},
+        {"topologyKey": "other", "namespaces": ["others"], "labelSelector": {}},
+        {"topologyKey": "some", "namespaceSelector": {"matchLabels": {"a": "b"}}, "labelSelector": {}}]}},
+      "topologySpreadConstraints": [
+        {"topologyKey": "zone", "maxSkew": 2, "minDomains": 3, "whenUnsatisfiable": "DoNotSchedule",
+         "labelSelector": {}, "matchLabelKeys": ["rank", "none"], "nodeAffinityPolicy": "Ignore",
+         "nodeTaintsPolicy": "Honor"},
+        {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}]}})");
+  ASSERT_NE(pod.separation, nullptr);
+  const LabelSelector all;
+  const LabelSelector labelled{{{"a", LabelSelector::Operator::kIn, {"b"}}}};
+  const LabelSelector ranked{{{"rank", LabelSelector::Operator::kIn, {"2"}}}};
+  EXPECT_THAT(pod.separation->host_ports,
+              ElementsAre(HostPort{"0.0.0.0", "TCP", 29500}, HostPort{"10.0.0.1", "UDP", 53}));
+  EXPECT_THAT(pod.separation->anti_affinity,
+              ElementsAre(AntiAffinity{"host", labelled}, AntiAffinity{"zone", all}));
+  EXPECT_THAT(pod.separation->spread,
+              ElementsAre(TopologySpread{"zone", 2, 3, ranked, false, true}));
+}
+
+TEST(ReadPod, WhatKeepsPodsOfNoGangApartIsKubeSchedulersAlone) {
+  EXPECT_EQ(ReadValidPod(R"({"spec":{"containers":[{"ports":[{"hostPort":80}]}]}})").separation,
+            nullptr);
+}
+
 }  // namespace
 }  // namespace synergy::wire

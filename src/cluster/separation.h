@@ -1,0 +1,60 @@
+#pragma once
+
+// By what a gang's pods keep off each other: host ports in common, required pod anti-affinity, and
+// topology spread that may not be broken. kube-scheduler judges all of it (NodePorts,
+// InterPodAffinity, PodTopologySpread); a plan that knows it is not refused.
+//
+// Threading: values, immutable once shared.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cluster/disruption_budget.h"
+
+namespace synergy {
+
+struct HostPort {
+  std::string ip;        // 0.0.0.0: all of the node's
+  std::string protocol;  // "TCP"
+  int32_t port = 0;
+
+  bool operator==(const HostPort&) const = default;
+};
+
+// Keeps the pod out of the domains where pods of its namespace are that `selector` matches, and
+// these out of its own. Nodes with the same value of the label `topology_key` are a domain.
+struct AntiAffinity {
+  std::string topology_key;
+  LabelSelector selector;
+
+  bool operator==(const AntiAffinity&) const = default;
+};
+
+// Keeps the pod out of domains that have `max_skew` more pods that `selector` matches than the one
+// that has the fewest.
+struct TopologySpread {
+  std::string topology_key;
+  int32_t max_skew = 1;
+  int32_t min_domains = 1;  // with fewer the fewest count as none
+  LabelSelector selector;
+  // Of the nodes, only those count that the pod's node selector and affinity permit, or its
+  // tolerations.
+  bool honors_affinity = true;
+  bool honors_taints = false;
+
+  bool operator==(const TopologySpread&) const = default;
+};
+
+struct Separation {
+  std::vector<HostPort> host_ports;
+  std::vector<AntiAffinity> anti_affinity;
+  std::vector<TopologySpread> spread;
+
+  bool operator==(const Separation&) const = default;
+};
+
+// Whether pods of which these are said cannot be on one node, because of a port.
+bool ShareAPort(const Separation& a, const Separation& b);
+
+}  // namespace synergy
