@@ -89,7 +89,10 @@ std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
 }
 
 bool MayBeEvicted(const Pod& pod) {
-  return pod.fungible != nullptr && !FindLabel(pod.labels, annotations::kKueuePod) &&
+  // A pod without GPUs is managed by nobody here: it goes with its gang.
+  const bool may_go = pod.UsesGpus() ? pod.fungible != nullptr
+                                     : FindLabel(pod.labels, annotations::kFungible) != "false";
+  return may_go && !FindLabel(pod.labels, annotations::kKueuePod) &&
          !FindLabel(pod.labels, annotations::kKueuePodSet);
 }
 

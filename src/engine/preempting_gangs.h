@@ -50,8 +50,8 @@ std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
                                            const std::vector<std::shared_ptr<const Pod>>& waiting,
                                            const GangPreemptionRules& rules, WallTime now);
 
-// Pods that Synergy manages, and Kueue does not: its jobs would keep their quota while their pods
-// wait, and their queue has a pre-emption of its own.
+// Pods that Synergy manages, or without GPUs in a gang of such, and Kueue does not: its jobs would
+// keep their quota while their pods wait, and their queue has a pre-emption of its own.
 bool MayBeEvicted(const Pod& pod);
 
 // As SelectGangVictims(); kept free on every node: `headroom`.

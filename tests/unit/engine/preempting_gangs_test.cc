@@ -17,6 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 class PreemptingGangsTest : public ::testing::Test {
  protected:
@@ -127,6 +128,31 @@ TEST_F(PreemptingGangsTest, PodsThatAreNotManagedOrAreKueuesAreNotEvicted) {
     EXPECT_FALSE(MayBeEvicted(Labelled(pod, std::string(key), "true")));
   pod.fungible = nullptr;
   EXPECT_FALSE(MayBeEvicted(pod));
+}
+
+// A launcher would make its gang one that never goes, whatever its priority.
+TEST_F(PreemptingGangsTest, AGangGoesWithItsPodsWithoutGpus) {
+  state.RemovePod("lowest");
+  const auto of_gang = [](Pod pod) {
+    pod.gang = std::make_shared<const Gang>(Gang{"team/victim", 2, {}});
+    return pod;
+  };
+  for (const char* name : {"a", "b", "c"})
+    state.UpsertPod(WithPriority(ManagedPod(name, "n1", 3), 9));
+  state.UpsertPod(of_gang(ManagedPod("worker", "n1", 3)));
+  const Pod launcher = of_gang(OnNode(MakePod("launcher", {Gpus(0), Cores(0), GiB(1)}), "n1"));
+  state.UpsertPod(launcher);
+  Add("m-0", "gang", 1, 5);
+  const auto victims_now = [&] {
+    std::vector<std::string> names;
+    const auto victims = VictimsOf(*state.Snapshot(), Due().front(), {}, now);
+    if (!victims) return names;
+    for (const auto& pod : victims->pods) names.push_back(pod->name);
+    return names;
+  };
+  EXPECT_THAT(victims_now(), UnorderedElementsAre("worker", "launcher"));
+  state.UpsertPod(Labelled(launcher, std::string(annotations::kFungible), "false"));
+  EXPECT_THAT(victims_now(), IsEmpty());
 }
 
 TEST_F(PreemptingGangsTest, OnlyNodesWhereTheMembersMayGoAreEmptied) {
