@@ -450,7 +450,8 @@ std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::st
   bind->uid = uid;
   bind->until = clock_.Now() + times_.wait;
   const auto pod = state_.FindPod(uid);
-  if (!pod || !pod->gang) {
+  // kube-scheduler asks about a pod that names the GPU resource, be it with an amount of zero.
+  if (!pod || !pod->gang || !pod->UsesGpus()) {
     bind->outcome = GangBindOutcome();
     return bind;
   }

@@ -396,6 +396,16 @@ TEST_F(GangsTest, AMemberWithoutGpusIsThereAndNeedsNoPlace) {
   EXPECT_EQ(extender.Bind(BindArgs(worker, "a")), kBound);
 }
 
+// kube-scheduler has it bound here where it names the GPU resource, with an amount of zero.
+TEST_F(GangsTest, AMemberWithoutGpusIsBoundAtOnce) {
+  AddNode("a");
+  Put(Member("g", 0));
+  const Pod launcher = Member("g", 1, 2, 0);
+  Put(launcher);
+  EXPECT_THAT(Filter(launcher), HasSubstr(Passes("a")));
+  EXPECT_EQ(extender.Bind(BindArgs(launcher, "a")), kBound);
+}
+
 TEST_F(GangsTest, RoomForALauncherWhoseNodeIsKnownIsHeldWithTheGangsPlaces) {
   AddNode("a", 4, 12);
   AddNode("b", 4, 24);
