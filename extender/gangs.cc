@@ -413,18 +413,26 @@ Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::str
 std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
                             const ClusterSnapshot& snapshot) const {
   Gpus needed;
-  for (const GangMember& member : roll.members) needed += member.pod->requests.main.gpus;
+  for (const auto& member : roll.to_place) needed += member->requests.main.gpus;
   // Those who are not there yet are taken to be like this one.
   const auto missing =
       static_cast<int64_t>(pod.gang->size) - static_cast<int64_t>(roll.members.size());
   if (roll.running == 0 && missing > 0) needed += pod.requests.main.gpus * missing;
+  const auto takes_some = [&](const NodeState& node) {
+    return node.exists && !node.deleting && (!node.unschedulable || pod.tolerates_unschedulable);
+  };
   Gpus has;
   for (NodeIndex node = 0; node < snapshot.size(); ++node) {
-    if (snapshot.node(node).Schedulable()) has += snapshot.node(node).allocatable.gpus;
+    if (takes_some(snapshot.node(node))) has += snapshot.node(node).allocatable.gpus;
+  }
+  // What members that run have there is not to be had.
+  for (const GangMember& member : roll.members) {
+    const auto node = member.placed ? snapshot.Find(member.node) : std::nullopt;
+    if (node && takes_some(snapshot.node(*node))) has -= member.pod->requests.main.gpus;
   }
   if (needed <= has) return {};
-  return fmt::format("it needs {} {}, the cluster has {}", needed.count(), gpu_resource_,
-                     has.count());
+  return fmt::format("it needs {} {}{}, the cluster has {}", needed.count(), gpu_resource_,
+                     roll.running > 0 ? " more" : "", has.count());
 }
 
 std::string Gangs::DescribeLack(const Roll& roll, const GangPlan& plan,

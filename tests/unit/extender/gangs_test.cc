@@ -205,6 +205,26 @@ TEST_F(GangsTest, AGangLargerThanTheClusterIsToldSoAtOnce) {
               HasSubstr("gang default/g: it needs 16 nvidia.com/gpu, the cluster has 8"));
 }
 
+TEST_F(GangsTest, OfAGangThatRunsOnlyWhatIsToBePlacedHasToFitTheCluster) {
+  AddNode("a");
+  AddNode("b");
+  auto members = Create("g", 4);
+  for (size_t i = 0; i < 3; ++i) {
+    members[i].node = i < 2 ? "b" : "a";
+    state.UpsertPod(members[i]);
+  }
+  Node cordoned;
+  cordoned.name = "b";
+  cordoned.allocatable.main = {Gpus(8), Cores(24), GB(500)};
+  cordoned.pods_allowed = 110;
+  cordoned.unschedulable = true;
+  state.UpsertNode(cordoned);
+  EXPECT_THAT(Filter(members[3]), HasSubstr(Passes("a")));
+  AddNode("a", 7);
+  extender.gangs().Look();
+  EXPECT_THAT(Filter(members[3]), HasSubstr("it needs 4 nvidia.com/gpu more, the cluster has 3"));
+}
+
 TEST_F(GangsTest, WordsWithoutSenseAreAnAnswer) {
   AddNode("a");
   Pod member = Member("g", 0, 0);
