@@ -1,6 +1,7 @@
 #include "extender/gangs.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -324,6 +325,7 @@ bool Gangs::Take(const Planned& planned, const Roll& roll, const ClusterSnapshot
     places[all.back().uid] = node;
   }
   for (const std::string& uid : planned.yielding) state_.SettleVacant(uid, false);
+  Yield(planned.yielding_gangs, roll.to_place.front()->gang->name);
   if (!Hold(all, roll, snapshot, record)) {
     Release(record);
     return false;
@@ -389,11 +391,11 @@ Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::str
       return nodes.contains(snapshot.node(node).detail->name) && terms.may_go(member, node);
     };
     GangPlan plan = PlanGang(snapshot, roll.to_place, reserve_, replacing, vacant);
-    if (!plan.places.empty()) return {placed(std::move(plan)), {}};
+    if (!plan.places.empty()) return {placed(std::move(plan)), {}, {}};
   }
   LocalPlan local = PlanGangLocally(snapshot, roll.to_place, reserve_, terms, locality_,
                                     SpreadOf(roll.to_place), waited, beside, vacant);
-  if (!local.plan.places.empty() || local.waits_until) return {std::move(local), {}};
+  if (!local.plan.places.empty() || local.waits_until) return {std::move(local), {}, {}};
   // What members of gangs of lower priority have left is not held against this one.
   const auto is_lower = [&](const Pod& left) {
     return std::all_of(roll.to_place.begin(), roll.to_place.end(),
@@ -403,11 +405,91 @@ Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::str
   for (const VacantPlace& place : state_.VacantPlaces()) {
     if (place.gang != gang && is_lower(*place.pod)) yielding.push_back(place.pod->uid);
   }
-  if (yielding.empty()) return {std::move(local), {}};
   vacant.insert(yielding.begin(), yielding.end());
-  GangPlan higher = PlanGang(snapshot, roll.to_place, reserve_, terms, vacant);
-  if (higher.places.empty()) return {std::move(local), {}};
-  return {placed(std::move(higher)), std::move(yielding)};
+  GangPlan higher;
+  const auto fits_without = [&](const std::vector<std::string>& gangs) {
+    std::set<std::string> but = HeldFor(gangs);
+    but.insert(vacant.begin(), vacant.end());
+    higher = PlanGang(snapshot, roll.to_place, reserve_, terms, but);
+    return !higher.places.empty();
+  };
+  if (!yielding.empty() && fits_without({})) return {placed(std::move(higher)), yielding, {}};
+  int32_t priority = std::numeric_limits<int32_t>::max();
+  for (const auto& member : roll.to_place) priority = std::min(priority, member->priority);
+  const std::vector<std::string> gangs = Fewest(GangsBelow(priority, gang), fits_without);
+  if (gangs.empty() || !fits_without(gangs)) return {std::move(local), {}, {}};
+  return {placed(std::move(higher)), std::move(yielding), gangs};
+}
+
+std::vector<std::string> Gangs::GangsBelow(int32_t priority, const std::string& but) const {
+  std::vector<std::pair<int32_t, std::string>> lower;
+  for (const auto& [name, record] : records_) {
+    // Binds that wait no more are on their way.
+    if (name == but || record.places.empty() || !record.let_go.empty()) continue;
+    int32_t most = std::numeric_limits<int32_t>::min();
+    for (const auto& [uid, node] : record.places) {
+      if (const auto pod = state_.FindPod(uid)) most = std::max(most, pod->priority);
+    }
+    if (most < priority) lower.emplace_back(most, name);
+  }
+  std::sort(lower.begin(), lower.end());
+  std::vector<std::string> names;
+  for (const auto& [most, name] : lower) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> Gangs::Fewest(
+    const std::vector<std::string>& gangs,
+    const std::function<bool(const std::vector<std::string>&)>& fits) {
+  std::vector<std::string> yielding;
+  for (const std::string& gang : gangs) {
+    yielding.push_back(gang);
+    if (!fits(yielding)) continue;
+    // Whoever is not needed keeps its places, of the highest priority first.
+    for (size_t i = yielding.size(); i-- > 0;) {
+      std::vector<std::string> fewer = yielding;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!fewer.empty() && fits(fewer)) yielding = std::move(fewer);
+    }
+    return yielding;
+  }
+  return {};
+}
+
+std::set<std::string> Gangs::HeldFor(const std::vector<std::string>& gangs) const {
+  std::set<std::string> uids;
+  for (const std::string& gang : gangs) {
+    const Record& record = records_.at(gang);
+    for (const auto& [uid, node] : record.places) uids.insert(uid);
+    uids.insert(record.launchers.begin(), record.launchers.end());
+  }
+  return uids;
+}
+
+void Gangs::Yield(const std::vector<std::string>& gangs, const std::string& to) {
+  for (const std::string& gang : gangs) {
+    log_.Info("gang's places are given to a higher priority", {{"gang", gang}, {"to", to}});
+    Release(records_.at(gang));
+  }
+}
+
+bool Gangs::YieldTo(const Pod& pod, const AskedNodes& asked) {
+  const std::lock_guard lock(mutex_);
+  const auto snapshot = state_.Snapshot();
+  const auto fits_without = [&](const std::vector<std::string>& gangs) {
+    const std::set<std::string> uids = HeldFor(gangs);
+    for (size_t i = 0; i < asked.size(); ++i) {
+      const auto place = snapshot->Find(asked.Name(i));
+      if (!place || !snapshot->node(*place).exists) continue;
+      NodeState node = WithNominated(WithoutPod(snapshot->node(*place), pod.uid), pod.uid);
+      for (const std::string& uid : uids) node = WithoutPod(node, uid);
+      if (CheckFit(pod, node).none()) return true;
+    }
+    return false;
+  };
+  const std::vector<std::string> gangs = Fewest(GangsBelow(pod.priority, {}), fits_without);
+  Yield(gangs, pod.Key());
+  return !gangs.empty();
 }
 
 std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,

@@ -109,6 +109,9 @@ class Gangs {
   // An earlier one of the pod ends with an error.
   std::shared_ptr<GangBind> BeginBind(const std::string& uid, const std::string& node);
   std::optional<GangBindOutcome> OutcomeOf(GangBind& bind);
+  // Gives up the places of gangs of lower priority, of a gang all or none, if the pod fits on one
+  // of `asked` then; whether it did. For a pod that fits nowhere.
+  bool YieldTo(const Pod& pod, const AskedNodes& asked);
   // To be called every second or so.
   void Look();
   // Ends all binds that wait, and those that come.
@@ -156,7 +159,8 @@ class Gangs {
   // A plan, and what has to be given up for it.
   struct Planned {
     LocalPlan local;
-    std::vector<std::string> yielding;  // vacant places, by uid
+    std::vector<std::string> yielding;        // vacant places, by uid
+    std::vector<std::string> yielding_gangs;  // those that places are held for
 
     // It neither goes anywhere nor waits for a better place.
     bool IsNone() const { return local.plan.places.empty() && !local.waits_until; }
@@ -201,6 +205,14 @@ class Gangs {
   // first ask; else also in those that gangs of lower priority have left.
   Planned PlanAround(const ClusterSnapshot& snapshot, const std::string& gang, const Roll& roll,
                      const GangTerms& terms, Duration waited) const;
+  // Gangs for which places are held that yield to a pod of that priority: the lowest first.
+  std::vector<std::string> GangsBelow(int32_t priority, const std::string& but) const;
+  // Of `gangs` those that have to yield so that it `fits` without them; empty: that is not enough.
+  static std::vector<std::string> Fewest(
+      const std::vector<std::string>& gangs,
+      const std::function<bool(const std::vector<std::string>&)>& fits);
+  void Yield(const std::vector<std::string>& gangs, const std::string& to);
+  std::set<std::string> HeldFor(const std::vector<std::string>& gangs) const;
   // Why the gang could not run if the cluster were empty; empty: it could.
   std::string TooLarge(const Pod& pod, const Roll& roll, const ClusterSnapshot& snapshot) const;
   std::string DescribeLack(const Roll& roll, const GangPlan& plan,

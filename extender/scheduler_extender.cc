@@ -195,6 +195,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     judge();
     metrics_.CountSecondLook(fitting.empty() ? "in_vain" : "found_room");
   }
+  if (fitting.empty() && gangs_.YieldTo(args->pod, asked)) judge();
   std::deque<std::string> held_for;
   const std::vector<VacantPlace> vacant =
       fitting.empty() ? state_.VacantPlaces() : std::vector<VacantPlace>();

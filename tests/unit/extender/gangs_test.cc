@@ -471,6 +471,64 @@ TEST_F(GangsTest, ALauncherWithoutRoomDoesNotKeepTheGangFromItsPlaces) {
   EXPECT_EQ(FreeCpu("a"), Cores(24 - 1 - 1));
 }
 
+class GangPriorityTest : public GangsTest {
+ protected:
+  GangPriorityTest() {
+    AddNode("a");
+    AddNode("b", 4);
+    low = Create("low", 3);
+    for (Pod& member : low) {
+      member.priority = -1;
+      Put(member);
+    }
+    clock.Advance(std::chrono::seconds(1));
+    Filter(low[0], {"a", "b"});
+  }
+
+  std::vector<Pod> low;
+};
+
+TEST_F(GangPriorityTest, AllPlacesAreGivenToAPodOfHigherPriority) {
+  ASSERT_EQ(FreeGpus("a"), Gpus(0));
+  const auto bind =
+      extender.gangs().BeginBind(low[0].uid, state.FindPlacement(low[0].uid)->pod->node);
+  EXPECT_THAT(extender.Filter(Args(MakePod("single", 1, 1, 1), {"a"})), HasSubstr(Passes("a")));
+  EXPECT_EQ(FreeGpus("b"), Gpus(4)) << "whole or not at all";
+  EXPECT_FALSE(*extender.gangs().OutcomeOf(*bind));
+  EXPECT_EQ(extender.gangs().Count().held, 0U);
+}
+
+TEST_F(GangPriorityTest, PlacesAreNotGivenWhereThatDoesNotHelp) {
+  EXPECT_THAT(extender.Filter(Args(MakePod("large", 5, 1, 1), {"b"})),
+              HasSubstr("Insufficient nvidia.com/gpu"));
+  EXPECT_EQ(FreeGpus("a"), Gpus(0));
+}
+
+TEST_F(GangPriorityTest, NorToAPodOfTheSamePriority) {
+  for (Pod& member : low) {
+    member.priority = 0;
+    Put(member);
+  }
+  EXPECT_THAT(extender.Filter(Args(MakePod("single", 1, 1, 1), {"a"})),
+              HasSubstr("Insufficient nvidia.com/gpu"));
+}
+
+TEST_F(GangPriorityTest, NorWhenTheMembersAreAboutToBeBound) {
+  for (const Pod& member : low) {
+    Filter(member, {"a", "b"});
+    extender.gangs().BeginBind(member.uid, state.FindPlacement(member.uid)->pod->node);
+  }
+  EXPECT_THAT(extender.Filter(Args(MakePod("single", 1, 1, 1), {"a"})),
+              HasSubstr("Insufficient nvidia.com/gpu"));
+}
+
+TEST_F(GangPriorityTest, AGangOfHigherPriorityGetsThemToo) {
+  const auto high = Create("high");
+  EXPECT_THAT(Filter(high[0], {"a", "b"}), HasSubstr(Passes("a")));
+  EXPECT_EQ(extender.gangs().Count().held, 1U);
+  EXPECT_EQ(FreeGpus("b"), Gpus(4));
+}
+
 TEST_F(GangsTest, AnExtenderThatStartedAgainKnowsOfNoPlaces) {
   AddNode("a");
   const auto members = Create("g");
