@@ -125,6 +125,7 @@ class RunningDaemon final : public Daemon {
     if (const Result<> started = StartRecording(); !started) return started;
     // Whoever binds nothing holds nothing.
     if (!config_.shadow) state_.HoldVacated(config_.replacement_hold);
+    extender_.SetCountSucceeded(AskForSucceeded(*client_, reader_, clock_, log_));
     watches_.Start("nodes", "/api/v1/nodes", node_store_);
     kube::ObjectStore<Pod>& pods =
         config_.shadow ? static_cast<kube::ObjectStore<Pod>&>(shadow_) : pod_store_;

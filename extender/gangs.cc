@@ -27,6 +27,10 @@ constexpr size_t kMostWaitingBinds = kMostGangMembers;
 constexpr Duration kBetweenLooks = std::chrono::milliseconds(20);
 // How long binds that wait no more may take until the watch has brought them.
 constexpr Duration kBeingBound = std::chrono::seconds(15);
+// How often it is asked who has Succeeded, and for how long a number goes: the members may all come
+// again, of another run.
+constexpr Duration kBetweenAsks = std::chrono::seconds(30);
+constexpr Duration kSucceeded = std::chrono::seconds(5);
 constexpr std::string_view kStops = "the extender is being stopped";
 constexpr Duration kFirstRest = std::chrono::seconds(30);
 constexpr Duration kLongestRest = std::chrono::minutes(10);
@@ -89,11 +93,13 @@ Gangs::Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource,
       began_(clock.WallNow()),
       log_(log) {}
 
-Gangs::Roll Gangs::Call(const Gang& gang) const {
+Gangs::Roll Gangs::Call(const Gang& gang, const Record& record) const {
   Roll roll{.members = state_.GangMembers(gang.name),
             .to_place = {},
             .launchers = {},
             .disagreement = {}};
+  if (!record.places.empty() || clock_.Now() < record.succeeded_until)
+    roll.succeeded = record.succeeded;
   for (const GangMember& member : roll.members) {
     const Gang& own = *member.pod->gang;
     if (!own.problem.empty()) {
@@ -126,7 +132,7 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
   // kube-scheduler does not ask about a pod that it still has bound.
   record.passed.erase(pod.uid);
   End(record, pod.uid, {ErrorCode::kConflict, "kube-scheduler has asked about the pod anew"});
-  const Roll roll = Call(gang);
+  const Roll roll = Call(gang, record);
   const size_t there = roll.members.size();
   const auto size = static_cast<size_t>(gang.size);
   if (!roll.disagreement.empty()) return Refused(gang.name, roll.disagreement);
@@ -134,13 +140,19 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
     return Refused(gang.name,
                    fmt::format("{} pods say that they are of it, and its size is {}", there, size));
   }
+  const bool others_may_be_done = !roll.IsWhole(gang) && now >= record.succeeded_until &&
+                                  now - record.first_asked >= times_.creation;
   if (std::string why = TooLarge(pod, roll, *state_.Snapshot()); !why.empty()) {
-    return Refused(gang.name, why);
+    GangVerdict too_large = Refused(gang.name, why);
+    too_large.incomplete = others_may_be_done;
+    return too_large;
   }
   if (!roll.IsWhole(gang)) {
     const std::string why = fmt::format("{} of {} members are there", there, size);
-    return now - record.first_asked < times_.creation ? NotYet(gang.name, why)
-                                                      : Refused(gang.name, why);
+    if (now - record.first_asked < times_.creation) return NotYet(gang.name, why);
+    GangVerdict late = Refused(gang.name, why);
+    late.incomplete = others_may_be_done;
+    return late;
   }
   // The end of a rest is nothing that kube-scheduler would hear of.
   if (now < record.rests_until) return NotYet(gang.name, record.why_it_rests);
@@ -498,7 +510,7 @@ std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
   for (const auto& member : roll.to_place) needed += member->requests.main.gpus;
   // Those who are not there yet are taken to be like this one.
   const auto missing =
-      static_cast<int64_t>(pod.gang->size) - static_cast<int64_t>(roll.members.size());
+      static_cast<int64_t>(pod.gang->size) - static_cast<int64_t>(roll.members.size() + roll.succeeded);
   if (roll.running == 0 && missing > 0) needed += pod.requests.main.gpus * missing;
   const auto takes_some = [&](const NodeState& node) {
     return node.exists && !node.deleting && (!node.unschedulable || pod.tolerates_unschedulable);
@@ -588,7 +600,7 @@ std::optional<GangBindOutcome> Gangs::OutcomeOf(GangBind& bind) {
 void Gangs::LetGo(Record& record, const Gang& gang) {
   if (record.binds.empty()) return;
   // As it is now: a member may have gone since.
-  const Roll roll = Call(gang);
+  const Roll roll = Call(gang, record);
   const bool all_wait =
       std::all_of(roll.to_place.begin(), roll.to_place.end(), [&](const auto& member) {
         return record.binds.contains(member->uid) || record.let_go.contains(member->uid);
@@ -654,6 +666,14 @@ void Gangs::GiveUp(const std::string& name, const Roll& roll, Record& record) {
   record.refusals.Clear();
 }
 
+bool Gangs::LearnSucceeded(const Pod& pod, size_t members) {
+  const std::lock_guard lock(mutex_);
+  Record& record = records_[pod.gang->name];
+  record.succeeded = members;
+  record.succeeded_until = clock_.Now() + (members == 0 ? kBetweenAsks : kSucceeded);
+  return Call(*pod.gang, record).IsWhole(*pod.gang);
+}
+
 void Gangs::Stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
@@ -680,7 +700,7 @@ void Gangs::Look(const std::string& name, Record& record, Instant now) {
   const std::vector<GangMember> members = state_.GangMembers(name);
   if (members.empty()) return Release(record);
   const Gang& gang = *members.front().pod->gang;
-  const Roll roll = Call(gang);
+  const Roll roll = Call(gang, record);
   if (roll.to_place.empty()) {
     if (roll.running > 0) log_.Info("gang is bound", {{"gang", name}, {"members", members.size()}});
     Release(record);

@@ -71,6 +71,7 @@ struct GangVerdict {
   Kind kind = Kind::kRefused;
   std::string text;            // the node, or why not
   bool short_of_room = false;  // refused for that: news of the cluster may help
+  bool incomplete = false;     // late members: others may have Succeeded
 };
 
 // What there is of gangs now.
@@ -112,6 +113,9 @@ class Gangs {
   // Gives up the places of gangs of lower priority, of a gang all or none, if the pod fits on one
   // of `asked` then; whether it did. For a pod that fits nowhere.
   bool YieldTo(const Pod& pod, const AskedNodes& asked);
+  // So many members have Succeeded, which goes for a few seconds, and as long as places are held
+  // then. Whether the gang is whole with them.
+  bool LearnSucceeded(const Pod& pod, size_t members);
   // To be called every second or so.
   void Look();
   // Ends all binds that wait, and those that come.
@@ -143,6 +147,8 @@ class Gangs {
     Duration rest{};
     std::string why_it_rests;
     bool waits_for_locality = false;  // as of `last_asked`
+    size_t succeeded = 0;
+    Instant succeeded_until{};
   };
   // The members of a gang, counted.
   struct Roll {
@@ -152,8 +158,11 @@ class Gangs {
     size_t running = 0;  // those with GPUs that are bound, or being bound
     std::string disagreement;
 
+    size_t succeeded = 0;  // as far as that has been asked
+
     bool IsWhole(const Gang& gang) const {
-      return running > 0 || members.size() == static_cast<size_t>(gang.size);
+      return running > 0 || members.size() == static_cast<size_t>(gang.size) ||
+             (succeeded > 0 && members.size() + succeeded >= static_cast<size_t>(gang.size));
     }
   };
   // A plan, and what has to be given up for it.
@@ -175,7 +184,7 @@ class Gangs {
 
   // When it was first asked about: before this began, by what kube-scheduler wrote on its pods.
   WallTime FirstAsked(const Roll& roll, const Record& record) const;
-  Roll Call(const Gang& gang) const;
+  Roll Call(const Gang& gang, const Record& record) const;
   GangVerdict PlaceHeld(const Pod& pod, const std::set<std::string_view>& allowed, Record& record);
   // What it means that kube-scheduler lets the pod go to `allowed` alone, of the gang's nodes.
   void Learn(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,

@@ -237,6 +237,10 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
   const RequestedNodes asked(args, reader_);
   const std::string id = ids_.Begin(args.pod.uid);
   GangVerdict verdict = gangs_.Place(args.pod, asked);
+  if (verdict.incomplete && count_succeeded_ &&
+      gangs_.LearnSucceeded(args.pod, count_succeeded_(args.pod))) {
+    verdict = gangs_.Place(args.pod, asked);
+  }
   if (verdict.short_of_room &&
       second_looks_.Allow(state_.version(), clock_.Now(), [] { return true; })) {
     watches_.catch_up();

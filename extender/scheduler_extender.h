@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "allocation/best_fit.h"
 #include "cluster/cluster_state.h"
@@ -23,6 +24,7 @@
 #include "extender/gangs.h"
 #include "extender/reclaim_patience.h"
 #include "extender/second_looks.h"
+#include "extender/succeeded_members.h"
 #include "metrics/extender_metrics.h"
 #include "wire/extender_messages.h"
 #include "wire/objects.h"
@@ -61,6 +63,10 @@ class SchedulerExtender {
   // before the verbs; `journal`, which may be told from any thread, outlives them.
   void SetJournal(DecisionJournal* journal) { journal_ = journal; }
 
+  // Tells how many of a gang have Succeeded, where a gang is not whole for long. To be called once,
+  // before the verbs.
+  void SetCountSucceeded(CountSucceeded count) { count_succeeded_ = std::move(count); }
+
   std::string Filter(std::string_view body);
   std::string Prioritize(std::string_view body);
   std::string Bind(std::string_view body);
@@ -95,6 +101,7 @@ class SchedulerExtender {
   DecisionIds ids_;
   ReclaimPatience patience_;
   SecondLooks second_looks_;
+  CountSucceeded count_succeeded_;
   DecisionJournal* journal_ = nullptr;
 };
 

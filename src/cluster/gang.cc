@@ -1,5 +1,6 @@
 #include "cluster/gang.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -56,6 +57,12 @@ std::string GangNameOf(std::string_view pod_namespace, const TextOfKey& label) {
     return full;
   }
   return {};
+}
+
+std::string_view GangLabelOf(const TextOfKey& label) {
+  const auto* const found = std::find_if(
+      kNames.begin(), kNames.end(), [&](const auto& name) { return !label(name.first).empty(); });
+  return found == kNames.end() ? std::string_view() : found->first;
 }
 
 std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const TextOfKey& label,

@@ -197,6 +197,33 @@ TEST_F(GangsTest, AGangThatIsNotWholeIsAskedAboutAgainSoonAndRefusedWhenItIsLate
   EXPECT_EQ(FreeGpus("a"), Gpus(8));
 }
 
+TEST_F(GangsTest, ThoseThatHaveSucceededDoNotComeAgain) {
+  AddNode("a");
+  const Pod last = Member("g", 3, 4, 1);
+  Put(last);
+  size_t succeeded = 2;
+  int asked = 0;
+  extender.SetCountSucceeded([&](const Pod& pod) {
+    EXPECT_EQ(pod.name, "g-3");
+    ++asked;
+    return succeeded;
+  });
+  Filter(last);
+  EXPECT_EQ(asked, 0) << "the others may be on their way";
+  clock.Advance(std::chrono::seconds(10));
+  EXPECT_THAT(Filter(last), HasSubstr("1 of 4 members are there"));
+  EXPECT_EQ(asked, 1);
+  Filter(last);
+  EXPECT_EQ(asked, 1) << "a moment ago";
+  succeeded = 3;
+  clock.Advance(std::chrono::seconds(30));
+  EXPECT_THAT(Filter(last), HasSubstr(Passes("a")));
+  clock.Advance(std::chrono::seconds(30));
+  extender.gangs().Look();
+  EXPECT_EQ(extender.gangs().Count().held, 1U);
+  EXPECT_EQ(extender.Bind(BindArgs(last, "a")), kBound);
+}
+
 TEST_F(GangsTest, AGangLargerThanTheClusterIsToldSoAtOnce) {
   AddNode("a");
   const Pod member = Member("g", 0, 16, 1);
