@@ -17,6 +17,8 @@ GangOwners::GangOwners(kube::ApiClient& client, const ClusterState& state, std::
       metrics_(metrics) {}
 
 GangWord GangOwners::SizeFor(const PodToAdmit& pod) {
+  if (!pod.why_no_gang.empty())
+    return {.size = 1, .warning = "synergy: the pod is of no gang: " + pod.why_no_gang};
   const std::optional<wire::GangOwner> owner = wire::FindGangOwner(pod);
   if (!owner) return {};
   const Answer answer = Ask(*owner);

@@ -16,13 +16,20 @@ namespace {
 constexpr std::string_view kKueueGroup = "kueue.x-k8s.io/pod-group-name";         // label
 constexpr std::string_view kKueueCount = "kueue.x-k8s.io/pod-group-total-count";  // annotation
 
+constexpr std::string_view kFastAdmission = "kueue.x-k8s.io/pod-group-fast-admission";
+constexpr std::string_view kJobSet = "jobset.sigs.k8s.io/jobset-name";  // label
+// Annotations: a domain of nodes for each Job; found by the first pod's node, or by labels that the
+// nodes have had before.
+constexpr std::string_view kExclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+constexpr std::string_view kByNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector";
+
 // Labels that say which pods belong together, best first. The second is the part of it that starts
 // by itself; empty: there are no parts.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames = {
     {{annotations::kGang, ""},
      {"scheduling.x-k8s.io/pod-group", ""},
      {kKueueGroup, ""},
-     {"jobset.sigs.k8s.io/jobset-name", "jobset.sigs.k8s.io/replicatedjob-name"},
+     {kJobSet, "jobset.sigs.k8s.io/replicatedjob-name"},
      {"training.kubeflow.org/job-name", ""},
      {"batch.kubernetes.io/job-name", ""}}};
 
@@ -65,8 +72,23 @@ std::string_view GangLabelOf(const TextOfKey& label) {
   return found == kNames.end() ? std::string_view() : found->first;
 }
 
+std::string WhyNoGang(const TextOfKey& label, const TextOfKey& annotation) {
+  if (!label(kJobSet).empty() && !annotation(kExclusive).empty() &&
+      annotation(kByNodeSelector).empty()) {
+    return "JobSet creates the pods of a Job when its first one has a node (" +
+           std::string(kExclusive) + ')';
+  }
+  const bool says_itself =
+      !label(annotations::kGang).empty() || !label(annotations::kGangSize).empty();
+  if (!says_itself && !label(kKueueGroup).empty() && annotation(kFastAdmission) == "true") {
+    return "Kueue admits its group before all pods are there (" + std::string(kFastAdmission) + ')';
+  }
+  return {};
+}
+
 std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const TextOfKey& label,
                                           const TextOfKey& annotation) {
+  if (!WhyNoGang(label, annotation).empty()) return nullptr;
   std::string_view key = annotations::kGangSize;
   std::string_view size = label(key);
   const bool is_ours = !size.empty() || !label(annotations::kGang).empty();

@@ -33,6 +33,11 @@ struct Gang {
 // The text of a label or an annotation; empty where there is none.
 using TextOfKey = std::function<std::string_view(std::string_view)>;
 
+// Why a pod is of no gang though it belongs to others: its like are created one after the other,
+// each when one before it has a node, so that they would wait for each other for good. Empty where
+// that is not so.
+std::string WhyNoGang(const TextOfKey& label, const TextOfKey& annotation);
+
 // The gang of a pod with these labels and annotations; null for a pod that trains alone. Words that
 // make no sense give a gang with a problem: such a pod is not to be placed, because its author
 // wants it with others.

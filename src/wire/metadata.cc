@@ -8,6 +8,13 @@
 #include "wire/object_readers.h"
 
 namespace synergy::wire {
+namespace {
+
+TextOfKey TextOf(Value words) {
+  return [words](std::string_view key) { return words[key].text(); };
+}
+
+}  // namespace
 
 std::string ReadText(FieldReader& fields, Value value) { return std::string(fields.Text(value)); }
 
@@ -30,10 +37,11 @@ bool ReadDeleting(FieldReader& fields, Value metadata) {
 
 std::shared_ptr<const Gang> ReadGang(std::string_view pod_namespace, Value labels,
                                      Value annotations) {
-  const auto text_of = [](Value words) {
-    return [words](std::string_view key) { return words[key].text(); };
-  };
-  return RecogniseGang(pod_namespace, text_of(labels), text_of(annotations));
+  return RecogniseGang(pod_namespace, TextOf(labels), TextOf(annotations));
+}
+
+std::string ReadWhyNoGang(Value labels, Value annotations) {
+  return WhyNoGang(TextOf(labels), TextOf(annotations));
 }
 
 }  // namespace synergy::wire

@@ -94,6 +94,9 @@ bool ReadDeleting(FieldReader& fields, Value metadata);
 std::shared_ptr<const Gang> ReadGang(std::string_view pod_namespace, Value labels,
                                      Value annotations);
 
+// As WhyNoGang() of cluster/gang.h has it.
+std::string ReadWhyNoGang(Value labels, Value annotations);
+
 std::optional<Status> ReadStatusObject(Value object);
 Error ToError(const Status& status);
 

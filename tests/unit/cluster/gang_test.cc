@@ -77,6 +77,24 @@ TEST(GangTest, TheNameIsWhatTheControllerOfThePodsCallsThem) {
             "team/set/workers");
 }
 
+// They would wait for each other for good.
+TEST(GangTest, PodsThatAreCreatedOneAfterTheOtherAreNone) {
+  const Words exclusive = {{"alpha.jobset.sigs.k8s.io/exclusive-topology", "rack"}};
+  const Words of_set = {{"jobset.sigs.k8s.io/jobset-name", "set"}, {"synergy.io/gang-size", "8"}};
+  EXPECT_NE(Recognise(of_set), nullptr);
+  EXPECT_EQ(Recognise(of_set, exclusive), nullptr);
+  Words by_selector = exclusive;
+  by_selector["alpha.jobset.sigs.k8s.io/node-selector"] = "true";
+  EXPECT_NE(Recognise(of_set, by_selector), nullptr) << "all are created at once";
+
+  Words group = {{"kueue.x-k8s.io/pod-group-name", "g"}};
+  const Words fast = {{"kueue.x-k8s.io/pod-group-total-count", "3"},
+                      {"kueue.x-k8s.io/pod-group-fast-admission", "true"}};
+  EXPECT_EQ(Recognise(group, fast), nullptr);
+  group["synergy.io/gang-size"] = "3";
+  EXPECT_EQ(Recognise(group, fast)->size, 3) << "its author says so";
+}
+
 TEST(GangTest, AGangOfOneIsNone) {
   EXPECT_EQ(Recognise({{"synergy.io/gang", "a"}, {"synergy.io/gang-size", "1"}}), nullptr);
 }

@@ -87,6 +87,16 @@ TEST_F(GangOwnersTest, NobodyIsAskedAboutAPodThatSaysItsSize) {
   EXPECT_EQ(Reads(), 0U);
 }
 
+TEST_F(GangOwnersTest, PodsThatAreCreatedOneAfterTheOtherAreNoGangAndToldSo) {
+  PutJob(4);
+  PodToAdmit pod = MakePod();
+  pod.why_no_gang = "they come one by one";
+  const GangWord word = owners.SizeFor(pod);
+  EXPECT_EQ(word.size, 1);
+  EXPECT_EQ(word.warning, "synergy: the pod is of no gang: they come one by one");
+  EXPECT_EQ(Reads(), 0U);
+}
+
 TEST_F(GangOwnersTest, ASuspendedJobThatIsChangedIsAskedAgain) {
   PutJob(4);
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 4);
