@@ -23,15 +23,27 @@ constexpr std::string_view kJobSet = "jobset.sigs.k8s.io/jobset-name";  // label
 constexpr std::string_view kExclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 constexpr std::string_view kByNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector";
 
-// Labels that say which pods belong together, best first. The second is the part of it that starts
-// by itself; empty: there are no parts.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames = {
-    {{annotations::kGang, ""},
-     {"scheduling.x-k8s.io/pod-group", ""},
-     {kKueueGroup, ""},
-     {kJobSet, "jobset.sigs.k8s.io/replicatedjob-name"},
-     {"training.kubeflow.org/job-name", ""},
-     {"batch.kubernetes.io/job-name", ""}}};
+// Labels that say which pods belong together, best first.
+struct NamingLabel {
+  std::string_view whole;
+  std::string_view part;  // label of the part that starts by itself; empty: there are no parts
+  std::string_view kind;  // of what is so named; empty: the name goes for all kinds
+};
+constexpr std::string_view kTrainingOperator = "training.kubeflow.org/operator-name";  // label
+constexpr std::array<NamingLabel, 6> kNames = {
+    {{annotations::kGang, "", ""},
+     {"scheduling.x-k8s.io/pod-group", "", "podgroup"},
+     {kKueueGroup, "", "kueue"},
+     {kJobSet, "jobset.sigs.k8s.io/replicatedjob-name", "jobset"},
+     {"training.kubeflow.org/job-name", "", "training"},
+     {"batch.kubernetes.io/job-name", "", "job"}}};
+
+// "pytorchjob" of "pytorchjob-controller": jobs of two kinds may have one name.
+std::string_view KindOf(const NamingLabel& naming, const TextOfKey& label) {
+  if (naming.whole != "training.kubeflow.org/job-name") return naming.kind;
+  const std::string_view made_by = label(kTrainingOperator);
+  return made_by.empty() ? naming.kind : made_by.substr(0, made_by.find('-'));
+}
 
 // What a label or an annotation may hold is cut for messages.
 std::string Shown(std::string_view text) {
@@ -50,13 +62,17 @@ std::optional<int32_t> ParseSize(std::string_view text) {
 }  // namespace
 
 std::string GangNameOf(std::string_view pod_namespace, const TextOfKey& label) {
-  for (const auto& [whole, part] : kNames) {
-    const std::string_view name = label(whole);
+  for (const NamingLabel& naming : kNames) {
+    const std::string_view name = label(naming.whole);
     if (name.empty()) continue;
     std::string full(pod_namespace);
     full += '/';
+    if (const std::string_view kind = KindOf(naming, label); !kind.empty()) {
+      full += kind;
+      full += '/';
+    }
     full += name;
-    const std::string_view stage = part.empty() ? std::string_view() : label(part);
+    const std::string_view stage = naming.part.empty() ? std::string_view() : label(naming.part);
     if (!stage.empty()) {
       full += '/';
       full += stage;
@@ -68,8 +84,8 @@ std::string GangNameOf(std::string_view pod_namespace, const TextOfKey& label) {
 
 std::string_view GangLabelOf(const TextOfKey& label) {
   const auto* const found = std::find_if(
-      kNames.begin(), kNames.end(), [&](const auto& name) { return !label(name.first).empty(); });
-  return found == kNames.end() ? std::string_view() : found->first;
+      kNames.begin(), kNames.end(), [&](const auto& name) { return !label(name.whole).empty(); });
+  return found == kNames.end() ? std::string_view() : found->whole;
 }
 
 std::string WhyNoGang(const TextOfKey& label, const TextOfKey& annotation) {

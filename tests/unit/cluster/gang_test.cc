@@ -45,7 +45,7 @@ TEST(GangTest, TheSizeIsOurLabelOrKueuesAnnotation) {
             Sound("team/bert", 8));
   EXPECT_EQ(*Recognise({{"kueue.x-k8s.io/pod-group-name", "g"}},
                        {{"kueue.x-k8s.io/pod-group-total-count", "2"}}),
-            Sound("team/g", 2));
+            Sound("team/kueue/g", 2));
 }
 
 TEST(GangTest, WhatSpreadingCostsIsTheProfilesWordElseTheLabels) {
@@ -66,15 +66,15 @@ TEST(GangTest, TheNameIsWhatTheControllerOfThePodsCallsThem) {
   const auto name = [](const std::string& label, const std::string& value) {
     return Recognise({{label, value}, {"synergy.io/gang-size", "2"}})->name;
   };
-  EXPECT_EQ(name("scheduling.x-k8s.io/pod-group", "a"), "team/a");
-  EXPECT_EQ(name("training.kubeflow.org/job-name", "b"), "team/b");
-  EXPECT_EQ(name("batch.kubernetes.io/job-name", "c"), "team/c");
+  EXPECT_EQ(name("scheduling.x-k8s.io/pod-group", "a"), "team/podgroup/a");
+  EXPECT_EQ(name("training.kubeflow.org/job-name", "b"), "team/training/b");
+  EXPECT_EQ(name("batch.kubernetes.io/job-name", "c"), "team/job/c");
   EXPECT_EQ(Recognise({{"jobset.sigs.k8s.io/jobset-name", "set"},
                        {"jobset.sigs.k8s.io/replicatedjob-name", "workers"},
                        {"batch.kubernetes.io/job-name", "set-workers-0"},
                        {"synergy.io/gang-size", "2"}})
                 ->name,
-            "team/set/workers");
+            "team/jobset/set/workers");
 }
 
 // They would wait for each other for good.
@@ -93,6 +93,21 @@ TEST(GangTest, PodsThatAreCreatedOneAfterTheOtherAreNone) {
   EXPECT_EQ(Recognise(group, fast), nullptr);
   group["synergy.io/gang-size"] = "3";
   EXPECT_EQ(Recognise(group, fast)->size, 3) << "its author says so";
+}
+
+TEST(GangTest, JobsOfTwoKindsMayHaveOneName) {
+  const auto name = [](Words labels) {
+    labels["synergy.io/gang-size"] = "2";
+    return Recognise(labels)->name;
+  };
+  const Words job = {{"batch.kubernetes.io/job-name", "bert"}};
+  const Words torch = {{"training.kubeflow.org/job-name", "bert"},
+                       {"training.kubeflow.org/operator-name", "pytorchjob-controller"}};
+  EXPECT_EQ(name(job), "team/job/bert");
+  EXPECT_EQ(name(torch), "team/pytorchjob/bert");
+  Words labelled = torch;
+  labelled["synergy.io/gang"] = "bert";
+  EXPECT_EQ(name(labelled), "team/bert") << "its author may name pods of several owners";
 }
 
 TEST(GangTest, AGangOfOneIsNone) {

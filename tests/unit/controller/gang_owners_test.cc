@@ -43,7 +43,7 @@ class GangOwnersTest : public ::testing::Test {
   // A living pod of the gang that carries its size.
   void PutMember(int32_t size) {
     Pod pod = synergy::testing::MakeGpuPod("member", 1);
-    pod.gang = std::make_shared<const Gang>(Gang{"team/bert", size, ""});
+    pod.gang = std::make_shared<const Gang>(Gang{"team/job/bert", size, ""});
     state.UpsertPod(pod);
   }
 

@@ -60,7 +60,7 @@ TEST(GangOwnerTest, AnIndexedJobIsAskedByItsNameAndUid) {
   const auto owner = FindGangOwner(JobPod());
   ASSERT_TRUE(owner);
   EXPECT_EQ(owner->kind, GangOwnerKind::kJob);
-  EXPECT_EQ(owner->gang, "team/bert");
+  EXPECT_EQ(owner->gang, "team/job/bert");
   EXPECT_EQ(owner->path, "/apis/batch/v1/namespaces/team/jobs/bert");
   EXPECT_EQ(owner->uid, "7");
   EXPECT_EQ(owner->described, "Job team/bert");
@@ -155,7 +155,7 @@ std::string OfAJobSet(std::string_view replicas) {
 TEST(GangOwnerTest, AReplicatedJobIsAGangOfItsReplicasTimesTheirPods) {
   const auto size = [](std::string_view replicas, std::string_view pods) {
     const auto owner = FindGangOwner(JobPod(OfAJobSet(replicas)));
-    EXPECT_EQ(owner->gang, "team/set/workers");
+    EXPECT_EQ(owner->gang, "team/jobset/set/workers");
     return SizeBy(IndexedJob(pods, pods), *owner);
   };
   EXPECT_EQ(size("2", "4"), 8);
@@ -195,7 +195,7 @@ std::string TrainingJob(std::string_view key, std::string_view specs) {
 TEST(GangOwnerTest, APyTorchJobIsItsWorkersAndTheMasterWithGpus) {
   const auto owner = FindGangOwner(KubeflowPod("kubeflow.org/v1", "PyTorchJob", "worker"));
   ASSERT_TRUE(owner);
-  EXPECT_EQ(owner->gang, "team/bert");
+  EXPECT_EQ(owner->gang, "team/training/bert");
   EXPECT_EQ(owner->path, "/apis/kubeflow.org/v1/namespaces/team/pytorchjobs/bert");
   EXPECT_TRUE(FindGangOwner(KubeflowPod("kubeflow.org/v1", "PyTorchJob", "master")));
   EXPECT_FALSE(FindGangOwner(KubeflowPod("kubeflow.org/v1", "PyTorchJob", "")));
@@ -240,7 +240,7 @@ TEST(GangOwnerTest, APodGroupSaysItsLeastMembers) {
   const std::string label = R"("scheduling.x-k8s.io/pod-group":"g")";
   const auto owner = FindGangOwner(OwnedPod(label, ""));
   ASSERT_TRUE(owner);
-  EXPECT_EQ(owner->gang, "team/g");
+  EXPECT_EQ(owner->gang, "team/podgroup/g");
   EXPECT_EQ(owner->path, "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/team/podgroups/g");
   const auto group = [](std::string_view least) {
     return Job(fmt::format(R"("minMember":{})", least));
