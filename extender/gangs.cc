@@ -509,8 +509,8 @@ std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
   Gpus needed;
   for (const auto& member : roll.to_place) needed += member->requests.main.gpus;
   // Those who are not there yet are taken to be like this one.
-  const auto missing =
-      static_cast<int64_t>(pod.gang->size) - static_cast<int64_t>(roll.members.size() + roll.succeeded);
+  const auto missing = static_cast<int64_t>(pod.gang->size) -
+                       static_cast<int64_t>(roll.members.size() + roll.succeeded);
   if (roll.running == 0 && missing > 0) needed += pod.requests.main.gpus * missing;
   const auto takes_some = [&](const NodeState& node) {
     return node.exists && !node.deleting && (!node.unschedulable || pod.tolerates_unschedulable);

@@ -37,8 +37,8 @@ CountSucceeded AskForSucceeded(kube::ApiClient& client, const wire::ObjectReader
         pod.pod_namespace, Escape(key), Escape(std::string(label(key))));
     const Deadline deadline(clock, kLongestAsk);
     const Result<std::string> text = client.Get(path, deadline.token());
-    const auto page = text ? reader.ReadList<Pod>(*text)
-                           : Result<wire::ListPage<Pod>>(Fail(text.error()));
+    const auto page =
+        text ? reader.ReadList<Pod>(*text) : Result<wire::ListPage<Pod>>(Fail(text.error()));
     if (!page) {
       log.Warn("gang's members that have Succeeded are not known",
                {{"gang", pod.gang->name}, {"error", page.error().message}});

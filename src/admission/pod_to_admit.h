@@ -43,8 +43,8 @@ struct PodToAdmit {
   PodOwner owner;
   std::string scheduler;  // empty: Kubernetes' default
   Labels labels;
-  bool has_subdomain = false;  // spec.subdomain: its like find it by name
-  int32_t gang_size = 1;       // pods of its gang (cluster/gang.h); 1: it trains alone
+  bool has_subdomain = false;    // spec.subdomain: its like find it by name
+  int32_t gang_size = 1;         // pods of its gang (cluster/gang.h); 1: it trains alone
   std::string why_no_gang = {};  // though it belongs to others (cluster/gang.h); empty: nothing
   std::vector<GpuContainer> gpu_containers;  // of spec.containers
   // What the pod asks for beside them: sidecars and overhead; no GPUs.

@@ -218,8 +218,8 @@ void Members(auto& each, Like<Separation> auto& separation) {
 
 void Members(auto& each, Like<Pod> auto& pod) {
   auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand, gpu_product,
-         fungible, waiting, gang, separation, priority, terminal, succeeded, misaligned, deleting, grace,
-         tolerates_unschedulable, gated, warnings] = pod;
+         fungible, waiting, gang, separation, priority, terminal, succeeded, misaligned, deleting,
+         grace, tolerates_unschedulable, gated, warnings] = pod;
   each("uid", uid);
   each("namespace", pod_namespace);
   each("name", name);

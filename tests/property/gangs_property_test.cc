@@ -176,6 +176,9 @@ class History {
 
   void Bind(const Pod& given) {
     const Pod pod = given;
+    const bool in_flight = std::any_of(in_flight_.begin(), in_flight_.end(),
+                                       [&](const Pod& other) { return other.uid == pod.uid; });
+    if (!in_flight) return;  // another's bind ended its own
     if (pod.gang != nullptr) {
       if (!binds_.contains(pod.uid)) binds_[pod.uid] = extender_->gangs().BeginBind(pod.uid, kNode);
       return Settle();

@@ -360,8 +360,8 @@ ResourceQuota AnyResourceQuota(uint64_t seed) {
 bool Same(const Pod& a, const Pod& b) {
   const auto plain = [](const Pod& pod) {
     const auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand,
-                 gpu_product, fungible, waiting, gang, separation, priority, terminal, succeeded, misaligned,
-                 deleting, grace, tolerates_unschedulable, gated, warnings] = pod;
+                 gpu_product, fungible, waiting, gang, separation, priority, terminal, succeeded,
+                 misaligned, deleting, grace, tolerates_unschedulable, gated, warnings] = pod;
     return std::tie(uid, pod_namespace, name, node, resource_version, labels, requests, demand,
                     gpu_product, priority, terminal, succeeded, misaligned, deleting, grace,
                     tolerates_unschedulable, gated, warnings);

@@ -38,25 +38,24 @@ class OneAnswer final : public kube::ApiClient {
 };
 
 TEST(SucceededMembersTest, CountsThoseOfTheSameGangThatAreNotAboutToGo) {
-  const auto member = [](const std::string& name, const std::string& size,
-                         const std::string& phase, const std::string& more = {}) {
+  const auto member = [](const std::string& name, const std::string& size, const std::string& phase,
+                         const std::string& more = {}) {
     return R"({"metadata":{"name":")" + name + R"(","namespace":"team","uid":")" + name + R"(")" +
            more + R"(,"labels":{"synergy.io/gang":"g","synergy.io/gang-size":")" + size +
            R"("}},"status":{"phase":")" + phase + R"("}})";
   };
   OneAnswer client;
-  client.answer = R"({"kind":"PodList","apiVersion":"v1","metadata":{},"items":[)" +
-                  member("g-0", "4", "Succeeded") + "," + member("g-1", "4", "Succeeded") + "," +
-                  member("g-2", "4", "Failed") + "," + member("g-3", "3", "Succeeded") + "," +
-                  member("g-4", "4", "Succeeded",
-                         R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")") +
-                  "]}";
+  client.answer =
+      R"({"kind":"PodList","apiVersion":"v1","metadata":{},"items":[)" +
+      member("g-0", "4", "Succeeded") + "," + member("g-1", "4", "Succeeded") + "," +
+      member("g-2", "4", "Failed") + "," + member("g-3", "3", "Succeeded") + "," +
+      member("g-4", "4", "Succeeded", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")") + "]}";
   synergy::testing::FakeClock clock;
   synergy::testing::SilentSink sink;
   Logger log{sink, clock, LogLevel::kError, LogFormat::kText};
   const wire::ObjectReader reader("nvidia.com/gpu");
-  Pod pod = synergy::testing::Labelled(synergy::testing::MakeGpuPod("g-9", 1), "synergy.io/gang",
-                                       "g");
+  Pod pod =
+      synergy::testing::Labelled(synergy::testing::MakeGpuPod("g-9", 1), "synergy.io/gang", "g");
   pod.gang = std::make_shared<const Gang>(Gang{"team/g", 4, {}});
   const CountSucceeded count = AskForSucceeded(client, reader, clock, log);
   EXPECT_EQ(count(pod), 2U);
