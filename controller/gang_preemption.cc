@@ -11,6 +11,15 @@
 namespace synergy::controller {
 namespace {
 
+constexpr size_t kMostAttempts = 8;
+
+std::set<std::string> NodesOf(const ClusterSnapshot& snapshot, const GangVictims& victims) {
+  std::set<std::string> nodes;
+  for (const NodeIndex node : victims.places) nodes.insert(snapshot.node(node).detail->name);
+  for (const auto& pod : victims.pods) nodes.insert(pod->node);
+  return nodes;
+}
+
 std::string InWhoseName(const WaitingGang& gang) {
   return fmt::format("{} {}", gang.members.front()->pod_namespace, gang.priority);
 }
@@ -41,19 +50,27 @@ std::string_view GangPreemption::ToString(End end) {
       return "refused";
     case End::kGangGone:
       return "gang_gone";
+    case End::kYielded:
+      return "yielded";
   }
   return "";
 }
 
 void GangPreemption::StartOver() {
-  attempt_.reset();
+  attempts_.clear();
   looks_.clear();
   in_vain_.clear();
 }
 
 void GangPreemption::Step(const std::stop_token& stop) {
-  if (attempt_) return Advance(stop);
-  Look(stop);
+  for (Attempt& attempt : std::exchange(attempts_, {})) {
+    if (const std::optional<Ended> ended = Advance(attempt, stop)) {
+      Finish(attempt, *ended, stop);
+    } else {
+      attempts_.push_back(std::move(attempt));
+    }
+  }
+  if (attempts_.size() < kMostAttempts) Look(stop);
 }
 
 void GangPreemption::Look(const std::stop_token& stop) {
@@ -74,8 +91,16 @@ void GangPreemption::Look(const std::stop_token& stop) {
     Rest& look = looks_[gang.name];
     const auto in_vain = in_vain_.find(InWhoseName(gang));
     if (now < look.until || (in_vain != in_vain_.end() && now < in_vain->second.until)) continue;
+    const bool is_served =
+        std::any_of(attempts_.begin(), attempts_.end(),
+                    [&](const Attempt& attempt) { return attempt.gang.name == gang.name; });
+    if (is_served) continue;
     const auto victims = VictimsOf(*snapshot, gang, settings_.headroom, wall);
-    if (victims && !victims->pods.empty()) return Begin(*snapshot, gang, *victims, stop);
+    if (victims) {
+      std::set<std::string> nodes = NodesOf(*snapshot, *victims);
+      if (Claim(gang, nodes, stop) && !victims->pods.empty())
+        return Begin(*snapshot, gang, *victims, std::move(nodes), stop);
+    }
     // One in each step, which is dear in a large cluster: all have their turn before it comes
     // again.
     const auto others = std::chrono::seconds(gangs.size());
@@ -84,10 +109,30 @@ void GangPreemption::Look(const std::stop_token& stop) {
   }
 }
 
+bool GangPreemption::Claim(const WaitingGang& gang, const std::set<std::string>& nodes,
+                           const std::stop_token& stop) {
+  const auto is_there = [&nodes](const Attempt& attempt) {
+    return std::any_of(attempt.nodes.begin(), attempt.nodes.end(),
+                       [&nodes](const std::string& node) { return nodes.contains(node); });
+  };
+  for (const Attempt& attempt : attempts_)
+    if (attempt.gang.priority >= gang.priority && is_there(attempt)) return false;
+  for (Attempt& attempt : std::exchange(attempts_, {})) {
+    if (is_there(attempt)) {
+      Finish(attempt, {End::kYielded, fmt::format("its room goes to gang {}", gang.name)}, stop);
+    } else {
+      attempts_.push_back(std::move(attempt));
+    }
+  }
+  return true;
+}
+
 void GangPreemption::Begin(const ClusterSnapshot& snapshot, const WaitingGang& gang,
-                           const GangVictims& victims, const std::stop_token& stop) {
+                           const GangVictims& victims, std::set<std::string> nodes,
+                           const std::stop_token& stop) {
   const Instant now = clock_.Now();
-  Attempt attempt{.gang = gang, .members = {}, .asked = {}, .refused = victims.pods};
+  Attempt attempt{
+      .gang = gang, .members = {}, .nodes = std::move(nodes), .asked = {}, .refused = victims.pods};
   attempt.victims = victims.pods.size();
   attempt.began = now;
   for (const auto& pod : victims.pods) attempt.leave = std::max(attempt.leave, pod->grace);
@@ -95,13 +140,10 @@ void GangPreemption::Begin(const ClusterSnapshot& snapshot, const WaitingGang& g
   for (size_t i = 0; i < gang.members.size(); ++i) {
     attempt.members.push_back({gang.members[i], snapshot.node(victims.places[i]).detail->name});
   }
-  attempt_ = std::move(attempt);
-  if (!KeepPlaces(*attempt_, stop)) {
-    return Finish(End::kRefused, "a place could not be kept", stop);
-  }
-  if (const Result<> allowed = TryAll(victims, stop); !allowed) {
-    return Finish(End::kRefused, allowed.error().message, stop);
-  }
+  if (!KeepPlaces(attempt, stop))
+    return Finish(attempt, {End::kRefused, "a place could not be kept"}, stop);
+  if (const Result<> allowed = TryAll(victims, stop); !allowed)
+    return Finish(attempt, {End::kRefused, allowed.error().message}, stop);
   log_.Info("evicting for a gang", {{"gang", gang.name},
                                     {"priority", gang.priority},
                                     {"members", gang.members.size()},
@@ -111,7 +153,8 @@ void GangPreemption::Begin(const ClusterSnapshot& snapshot, const WaitingGang& g
          fmt::format("gang {}: {} pods of lower priority are evicted for it", gang.name,
                      victims.pods.size()));
   }
-  EvictAll(*attempt_, stop);
+  EvictAll(attempt, stop);
+  attempts_.push_back(std::move(attempt));
 }
 
 bool GangPreemption::KeepPlaces(Attempt& attempt, const std::stop_token& stop) {
@@ -168,40 +211,41 @@ void GangPreemption::EvictAll(Attempt& attempt, const std::stop_token& stop) {
   }
 }
 
-void GangPreemption::Advance(const std::stop_token& stop) {
-  Attempt& attempt = *attempt_;
+std::optional<GangPreemption::Ended> GangPreemption::Advance(Attempt& attempt,
+                                                             const std::stop_token& stop) {
   const Instant now = clock_.Now();
   size_t bound = 0;
   for (const Member& member : attempt.members) {
     const auto pod = state_.FindPod(member.pod->uid);
     if (!pod || pod->deleting || pod->terminal) {
-      return Finish(End::kGangGone, fmt::format("{} is gone", member.pod->Key()), stop);
+      return Ended{End::kGangGone, fmt::format("{} is gone", member.pod->Key())};
     }
     if (!pod->waiting) ++bound;
   }
-  if (bound == attempt.members.size()) return Finish(End::kBound, {}, stop);
+  if (bound == attempt.members.size()) return Ended{End::kBound};
   if (!attempt.refused.empty()) EvictAll(attempt, stop);
   std::erase_if(attempt.refused, [this](const auto& pod) { return !IsThere(*pod); });
   std::erase_if(attempt.asked, [this](const auto& pod) { return !IsThere(*pod); });
   const bool all_gone = attempt.asked.empty() && attempt.refused.empty();
   if (!all_gone && now - attempt.began >= attempt.leave) {
-    return Finish(End::kInVain, "not all that were to be evicted have gone", stop);
+    return Ended{End::kInVain, "not all that were to be evicted have gone"};
   }
   if (all_gone && !attempt.room_since) {
     attempt.room_since = now;
-    if (!KeepPlaces(attempt, stop)) return Finish(End::kInVain, "a place was lost", stop);
+    if (!KeepPlaces(attempt, stop)) return Ended{End::kInVain, "a place was lost"};
   }
   if (attempt.room_since && now - *attempt.room_since >= settings_.keep) {
-    return Finish(End::kInVain, "it was not bound in the room that was made", stop);
+    return Ended{End::kInVain, "it was not bound in the room that was made"};
   }
   if (!all_gone && now - attempt.renewed >= settings_.keep / 2 && !KeepPlaces(attempt, stop)) {
-    return Finish(End::kInVain, "a place was lost", stop);
+    return Ended{End::kInVain, "a place was lost"};
   }
+  return std::nullopt;
 }
 
-void GangPreemption::Finish(End end, std::string_view why, const std::stop_token& stop) {
-  const Attempt attempt = std::move(*attempt_);
-  attempt_.reset();
+void GangPreemption::Finish(const Attempt& attempt, const Ended& ended,
+                            const std::stop_token& stop) {
+  const auto& [end, why] = ended;
   GiveUpPlaces(attempt, stop);
   metrics_.CountGangPreemption(ToString(end));
   log_.Info("eviction for a gang ended", {{"gang", attempt.gang.name},
@@ -212,9 +256,10 @@ void GangPreemption::Finish(End end, std::string_view why, const std::stop_token
     in_vain_.erase(InWhoseName(attempt.gang));
     return;
   }
-  // Where it was refused, nobody was evicted: others of the namespace may fare better.
-  Rest& rest =
-      end == End::kRefused ? looks_[attempt.gang.name] : in_vain_[InWhoseName(attempt.gang)];
+  // Where it was refused, nobody was evicted: others of the namespace may fare better. Nor was it
+  // in vain where a higher priority has the room.
+  const bool is_own_rest = end == End::kRefused || end == End::kYielded;
+  Rest& rest = is_own_rest ? looks_[attempt.gang.name] : in_vain_[InWhoseName(attempt.gang)];
   rest.until = clock_.Now() + std::min<Duration>(settings_.rest * (1 << std::min(rest.times, 10)),
                                                  settings_.most_rest);
   ++rest.times;

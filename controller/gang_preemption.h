@@ -1,13 +1,17 @@
 #pragma once
 
 // Evicts gangs and pods of lower priority for a gang that waits (engine/preempting_gangs.h says
-// whom), for one gang at a time:
+// whom):
 //
 //   places   are kept for all of its members, on their own pods, so that nobody else takes the room
 //   trial    all victims are evicted on trial: where one would be refused, none is evicted
 //   eviction of all of them, by the Eviction API; who is refused now is asked again
 //   leaving  until the last of them is gone, at most `leave`
 //   binding  for `keep`; then the places are given up, bound or not
+//
+// Several gangs at once, as long as they have no node in common: none waits for the grace periods
+// of another's victims. Where they have one, a gang of higher priority gets it, and the other's
+// attempt ends; else it waits.
 //
 // A gang for which others were evicted in vain, or could not be, rests before the next time, twice
 // as long after each.
@@ -24,6 +28,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -79,6 +84,7 @@ class GangPreemption {
   struct Attempt {
     WaitingGang gang;
     std::vector<Member> members;
+    std::set<std::string> nodes;                      // of the members' places and of the victims
     std::vector<std::shared_ptr<const Pod>> asked;    // not gone yet, as far as is known
     std::vector<std::shared_ptr<const Pod>> refused;  // to be asked again
     size_t victims = 0;
@@ -93,14 +99,23 @@ class GangPreemption {
   };
   using Rests = std::map<std::string, Rest>;
   // How an attempt ended.
-  enum class End : uint8_t { kBound, kInVain, kRefused, kGangGone };
+  enum class End : uint8_t { kBound, kInVain, kRefused, kGangGone, kYielded };
   static std::string_view ToString(End end);
+  struct Ended {
+    End end = End::kBound;
+    std::string why = {};
+  };
 
   void Look(const std::stop_token& stop);
-  void Advance(const std::stop_token& stop);
+  // How the attempt has ended; none: it goes on.
+  std::optional<Ended> Advance(Attempt& attempt, const std::stop_token& stop);
+  // Whether nobody of its priority or a higher one is at work on these nodes; then whoever is gives
+  // way.
+  bool Claim(const WaitingGang& gang, const std::set<std::string>& nodes,
+             const std::stop_token& stop);
   // `snapshot`: the one that the victims were chosen in.
   void Begin(const ClusterSnapshot& snapshot, const WaitingGang& gang, const GangVictims& victims,
-             const std::stop_token& stop);
+             std::set<std::string> nodes, const std::stop_token& stop);
   // Whether all of them are kept, until `keep` from now.
   bool KeepPlaces(Attempt& attempt, const std::stop_token& stop);
   // An error where one would be refused.
@@ -108,7 +123,7 @@ class GangPreemption {
   // Who is refused is left in `refused`.
   void EvictAll(Attempt& attempt, const std::stop_token& stop);
   void GiveUpPlaces(const Attempt& attempt, const std::stop_token& stop);
-  void Finish(End end, std::string_view why, const std::stop_token& stop);
+  void Finish(const Attempt& attempt, const Ended& ended, const std::stop_token& stop);
   void Tell(const Pod& pod, std::string type, std::string reason, std::string message);
   bool IsThere(const Pod& pod) const;
 
@@ -121,7 +136,7 @@ class GangPreemption {
   const Clock& clock_;
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
-  std::optional<Attempt> attempt_;
+  std::vector<Attempt> attempts_;
   Rests looks_;  // when next to look for victims, by the gang's name
   // Attempts that came to nothing, by namespace and priority: a gang that is made anew has another
   // name, and those that it has had evicted come back.

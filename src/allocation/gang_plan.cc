@@ -326,9 +326,10 @@ GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
 GangPlan PlanGangAsIf(const ClusterSnapshot& snapshot,
                       const std::vector<std::shared_ptr<const Pod>>& members,
                       const ReserveRule& reserve, const GangTerms& terms,
-                      std::span<const NodeIndex> nodes, const NodeAsIf& as_if) {
+                      std::span<const NodeIndex> nodes, const NodeAsIf& as_if, OthersAsIf others) {
   return GangPlanner(snapshot, members, reserve, terms, nodes, {}, as_if,
-                     GangPlanner::Others::kFellows)
+                     others == OthersAsIf::kStay ? GangPlanner::Others::kAll
+                                                 : GangPlanner::Others::kFellows)
       .Plan();
 }
 

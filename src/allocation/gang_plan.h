@@ -19,6 +19,7 @@
 // Threading: pure.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -88,10 +89,12 @@ GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
                          std::span<const NodeIndex> nodes);
 // A node as it might be.
 using NodeAsIf = std::function<NodeState(NodeIndex node)>;
+// Whether pods of others, whom members may keep off, are there then.
+enum class OthersAsIf : uint8_t { kStay, kMayLeave };
 // The same if they were so.
 GangPlan PlanGangAsIf(const ClusterSnapshot& snapshot,
                       const std::vector<std::shared_ptr<const Pod>>& members,
                       const ReserveRule& reserve, const GangTerms& terms,
-                      std::span<const NodeIndex> nodes, const NodeAsIf& as_if);
+                      std::span<const NodeIndex> nodes, const NodeAsIf& as_if, OthersAsIf others);
 
 }  // namespace synergy

@@ -61,10 +61,10 @@ class VictimSearch {
         may_go_(may_go),
         may_evict_(may_evict),
         all_(snapshot.size()) {
+    for (const auto& member : members) priority_ = std::min(priority_, member->priority);
     std::iota(all_.begin(), all_.end(), NodeIndex{0});
     nodes_.reserve(snapshot.size());
     for (const NodeIndex node : all_) nodes_.push_back(Soon(snapshot.node(node), now));
-    for (const auto& member : members) priority_ = std::min(priority_, member->priority);
   }
 
   std::optional<GangVictims> Search() {
@@ -86,12 +86,13 @@ class VictimSearch {
   }
 
  private:
-  // Without whoever is about to go, and what can be cut.
-  static NodeState Soon(const NodeState& node, WallTime now) {
+  // Without whoever is about to go, places that are kept for lower priorities, and what can be cut.
+  NodeState Soon(const NodeState& node, WallTime now) const {
     if (!node.exists) return node;
     NodeState state = node;
     for (const auto& pod : node.detail->pods) {
-      if (pod->deleting) state = WithoutPod(state, *pod);
+      const bool yields = pod->waiting != nullptr && pod->priority < priority_;
+      if (pod->deleting || yields) state = WithoutPod(state, *pod);
     }
     return WithoutSurplus(state, now);
   }
@@ -162,7 +163,8 @@ class VictimSearch {
       const auto found = changed.find(node);
       return found == changed.end() ? nodes_[node] : found->second;
     };
-    return PlanGangAsIf(snapshot_, members_, reserve_, may_go_, among, as_if).places;
+    return PlanGangAsIf(snapshot_, members_, reserve_, may_go_, among, as_if, OthersAsIf::kMayLeave)
+        .places;
   }
 
   struct Choice {

@@ -6,7 +6,8 @@
 //
 //   nobody of the gang's priority or a higher one; of the others those of the lowest priority first
 //   nobody whose leaving is not needed: whoever can stay stays, of the highest priority first
-//   nobody for CPU or memory that can be had by cuts (surplus.h), or for room that comes anyway
+//   nobody for CPU or memory that can be had by cuts (surplus.h), or for room that comes anyway, or
+//   that is kept for pods of lower priority that wait
 //
 // and beside them
 //

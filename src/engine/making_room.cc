@@ -1,10 +1,15 @@
 #include "engine/making_room.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,7 +17,9 @@
 
 #include "cluster/device_safety.h"
 #include "cluster/fit.h"
+#include "engine/gang_room.h"
 #include "engine/pod_changes.h"
+#include "engine/preempting_gangs.h"
 #include "engine/room.h"
 
 namespace synergy {
@@ -67,6 +74,13 @@ void RememberUnusedRoom(Turn& turn, const KeptPlace& place) {
   RememberRefusal(turn, waiting->second, node, *place.room_since);
 }
 
+// A gang has all its places, or none.
+void BreakPlaces(TunerMemory& memory, const Pod& pod) {
+  if (!pod.gang) return;
+  for (auto& [uid, place] : memory.places)
+    place.broken |= place.pod->gang && place.pod->gang->name == pod.gang->name;
+}
+
 void EndPlace(Turn& turn, const std::string& uid, PlaceEnd end) {
   const auto it = turn.memory.places.find(uid);
   KeptPlace& place = it->second;
@@ -75,7 +89,11 @@ void EndPlace(Turn& turn, const std::string& uid, PlaceEnd end) {
   turn.Do(std::move(action));
   // What was cut for the place may serve others.
   turn.memory.touched.insert(place.node);
+  const std::shared_ptr<const Pod> pod = place.pod;
   turn.memory.places.erase(it);
+  if (end == PlaceEnd::kBound) return;
+  BreakPlaces(turn.memory, *pod);
+  turn.WakeAt(turn.at.now);
 }
 
 // To be called again and again while there is room for a pod that waits.
@@ -134,19 +152,20 @@ void FreePlaceFor(Turn& turn, const Pod& pod) {
   }
 }
 
-void KeepPlace(Turn& turn, const WaitingPod& waiting, const RoomPlan& plan) {
-  const std::string& node = turn.cluster.node(plan.node).detail->name;
+// `cuts`: those that make the room; null: another's, or none.
+void KeepPlace(Turn& turn, const WaitingPod& waiting, NodeIndex index, const RoomPlan* cuts) {
+  const std::string& node = turn.cluster.node(index).detail->name;
   KeptPlace place{.pod = waiting.pod, .node = node, .until = turn.at.now + turn.settings.keep};
   place.shortage_named = NamesShortage(*waiting.pod);
-  for (size_t i = 0; i < plan.amounts.size(); ++i) {
-    const auto& peer = plan.tenancy.pods[i];
-    if (plan.amounts[i] != peer->fungible->requested)
-      place.planned.push_back({peer, plan.amounts[i]});
+  for (size_t i = 0; cuts != nullptr && i < cuts->amounts.size(); ++i) {
+    const auto& peer = cuts->tenancy.pods[i];
+    if (cuts->amounts[i] != peer->fungible->requested)
+      place.planned.push_back({peer, cuts->amounts[i]});
   }
   TunerAction action{.kind = TunerActionKind::kKeepPlace, .pod = waiting.pod, .node = node};
   action.until = turn.at.wall + turn.settings.keep;
   action.waited = turn.at.now - waiting.since;
-  action.cost = plan.cost;
+  if (cuts != nullptr) action.cost = cuts->cost;
   turn.Do(std::move(action));
   turn.memory.places.insert_or_assign(waiting.pod->uid, std::move(place));
 }
@@ -227,7 +246,7 @@ Attempt MakeRoomFor(Turn& turn, const WaitingKind& kind, WaitingPod& waiting,
   waiting.next_attempt = now + Doubled(turn.settings.retry, waiting.attempts, turn.settings.round);
   ++waiting.attempts;
   taken.insert(turn.cluster.node(plan->node).detail->name);
-  KeepPlace(turn, waiting, *plan);
+  KeepPlace(turn, waiting, plan->node, &*plan);
   return Attempt::kMade;
 }
 
@@ -262,6 +281,167 @@ void MakeRoomForKind(Turn& turn, WaitingKind& kind, std::set<std::string>& taken
   }
 }
 
+// With its last pod's time, by the least of their priorities.
+WaitingKind::Turn TurnOf(const TunerMemory& memory, const std::string& name,
+                         const GangInNeed& gang) {
+  WaitingKind::Turn turn{std::numeric_limits<int64_t>::max(), Instant{}, name};
+  for (const std::string& uid : gang.uids) {
+    const WaitingPod& waiting = memory.waiting.at(uid);
+    turn.priority = std::min<int64_t>(turn.priority, waiting.pod->priority);
+    turn.since = std::max(turn.since, waiting.since);
+  }
+  return turn;
+}
+
+// Those of the gang that wait for room, by name; empty where it is not its turn: not all of it is
+// there, or waits, or something is on its way for it.
+std::vector<WaitingPod*> MembersInNeed(Turn& turn, const GangInNeed& gang) {
+  TunerMemory& memory = turn.memory;
+  std::vector<WaitingPod*> members;
+  for (const std::string& uid : gang.uids) {
+    WaitingPod& waiting = memory.waiting.at(uid);
+    const Waiting& words = *waiting.pod->waiting;
+    const bool is_kept = !words.kept_node.empty() && words.kept_until > turn.at.wall;
+    if (is_kept || memory.places.contains(uid) || memory.changes.contains(uid) ||
+        memory.asked.contains(uid)) {
+      return {};
+    }
+    members.push_back(&waiting);
+  }
+  const Gang& of = *members.front()->pod->gang;
+  const GangSites* const sites = turn.cluster.GangOf(of.name);
+  if (sites == nullptr || sites->waiting != members.size() || !IsWhole(turn.cluster, of)) return {};
+  std::sort(members.begin(), members.end(),
+            [](const WaitingPod* a, const WaitingPod* b) { return a->pod->name < b->pod->name; });
+  return members;
+}
+
+// Since when others may pay for the gang: as for a single pod, by what is said of any member.
+Instant MayCutFrom(const Turn& turn, const std::vector<WaitingPod*>& members) {
+  Instant from = Instant::max();
+  for (const WaitingPod* member : members) {
+    if (!member->unnamed_since) return Instant{};
+    from = std::min(from, *member->unnamed_since + turn.settings.unnamed);
+  }
+  return from;
+}
+
+// Gives up places of pods of lower priority, if these are all that is in the way.
+void FreePlacesFor(
+    Turn& turn, const std::vector<std::shared_ptr<const Pod>>& members,
+    const std::function<std::optional<GangRoom>(const std::set<std::string>& but)>& room_but) {
+  int32_t priority = std::numeric_limits<int32_t>::max();
+  for (const auto& member : members) priority = std::min(priority, member->priority);
+  std::set<std::string> lower;
+  for (const auto& [uid, place] : turn.memory.places)
+    if (place.pod->priority < priority && place.pod->node.empty()) lower.insert(uid);
+  if (lower.empty()) return;
+  const std::optional<GangRoom> room = room_but(lower);
+  if (!room) return;
+  std::set<std::string> nodes;
+  for (const NodeIndex node : room->places) nodes.insert(turn.cluster.node(node).detail->name);
+  for (const std::string& uid : lower) {
+    if (nodes.contains(turn.memory.places.at(uid).node)) EndPlace(turn, uid, PlaceEnd::kGivenUp);
+  }
+}
+
+void MakeRoomForGang(Turn& turn, GangInNeed& gang, std::set<std::string>& taken) {
+  const Instant now = turn.at.now;
+  if (gang.looked_at == turn.cluster.version()) return;
+  if (now < gang.next_attempt) {
+    turn.WakeAt(gang.next_attempt);
+    return;
+  }
+  const std::vector<WaitingPod*> members = MembersInNeed(turn, gang);
+  if (members.empty()) return;
+  gang.postponed = false;
+  gang.next_attempt = now + turn.settings.look_again;
+  const Instant may_cut_from = MayCutFrom(turn, members);
+  const bool may_cut = now >= may_cut_from;
+  bool asks_for_less = false;
+  for (const WaitingPod* member : members) {
+    const std::optional<ResourceVector> least = LessThanItAsksFor(*member->pod);
+    if (!may_cut || !least) continue;
+    asks_for_less = true;
+    Cut(turn, member->pod, *least, ChangeKind::kReclaimed,
+        "it waits for CPU or memory and can do with less");
+  }
+  if (asks_for_less) return;
+  bool refused = false;
+  const MayGo may_go = [&](size_t member, NodeIndex index) {
+    const NodeState& node = turn.cluster.node(index);
+    if (taken.contains(node.detail->name)) return false;
+    const bool refuses = Refuses(turn, node, *members[member]);
+    refused |= refuses;
+    return !refuses;
+  };
+  std::vector<std::shared_ptr<const Pod>> pods;
+  for (const WaitingPod* member : members) pods.push_back(member->pod);
+  const auto room_but = [&](const std::set<std::string>& but) {
+    return RoomForGang(turn.cluster, pods, turn.settings.headroom, turn.rules(), may_go, but);
+  };
+  const std::optional<GangRoom> room = room_but({});
+  if (!room) {
+    FreePlacesFor(turn, pods, room_but);
+    if (taken.empty() && !refused) gang.looked_at = turn.cluster.version();
+    turn.WakeAt(gang.next_attempt);
+    return;
+  }
+  if (room->cuts.empty()) {
+    for (size_t i = 0; i < members.size(); ++i)
+      UseRoom(turn, *members[i], turn.cluster.node(room->places[i]));
+    return;
+  }
+  if (!may_cut) return turn.WakeAt(may_cut_from);
+  gang.next_attempt = now + Doubled(turn.settings.retry, gang.attempts, turn.settings.round);
+  ++gang.attempts;
+  std::map<NodeIndex, const RoomPlan*> cuts;
+  for (const RoomPlan& plan : room->cuts) cuts[plan.node] = &plan;
+  for (size_t i = 0; i < members.size(); ++i) {
+    WaitingPod& member = *members[i];
+    member.next_reminder.reset();
+    member.reminders = 0;
+    const NodeIndex node = room->places[i];
+    // The first on a node has its cuts.
+    const auto own = cuts.extract(node);
+    KeepPlace(turn, member, node, own.empty() ? nullptr : own.mapped());
+    taken.insert(turn.cluster.node(node).detail->name);
+  }
+}
+
+// What goes for all places of a gang at once.
+struct GangPlaces {
+  bool written = true;   // all of them
+  bool cutting = false;  // for any of them
+  bool broken = false;   // one has come to nothing
+};
+using PlacesOfGangs = std::map<std::string_view, GangPlaces>;
+
+// The gang whose places these are; empty: a single pod's.
+std::string_view GangOf(const KeptPlace& place) {
+  return place.pod->gang ? std::string_view(place.pod->gang->name) : std::string_view();
+}
+
+bool IsCutting(const TunerMemory& memory, const KeptPlace& place) {
+  return std::any_of(place.cuts.begin(), place.cuts.end(),
+                     [&](const std::string& uid) { return memory.changes.contains(uid); });
+}
+
+PlacesOfGangs LookAtGangs(const Turn& turn) {
+  PlacesOfGangs gangs;
+  for (const auto& [uid, place] : turn.memory.places) {
+    const std::string_view gang = GangOf(place);
+    if (gang.empty() || !place.pod->node.empty()) continue;
+    GangPlaces& places = gangs[gang];
+    places.written &= place.written;
+    places.cutting |= !place.planned.empty() || IsCutting(turn.memory, place);
+    places.broken |= place.broken || place.gone ||
+                     std::any_of(place.planned.begin(), place.planned.end(),
+                                 [&](const PlannedCut& cut) { return !StillAsPlanned(turn, cut); });
+  }
+  return gangs;
+}
+
 }  // namespace
 
 bool NamesShortage(const Pod& pod) {
@@ -274,8 +454,10 @@ void AdvancePlaces(Turn& turn) {
   std::vector<std::string> uids;
   uids.reserve(turn.memory.places.size());
   for (const auto& [uid, place] : turn.memory.places) uids.push_back(uid);
+  PlacesOfGangs gangs = LookAtGangs(turn);
   for (const std::string& uid : uids) {
     KeptPlace& place = turn.memory.places.at(uid);
+    const std::string gang(GangOf(place));
     if (place.gone) {
       EndPlace(turn, uid, PlaceEnd::kPodGone);
       continue;
@@ -284,10 +466,14 @@ void AdvancePlaces(Turn& turn) {
       EndPlace(turn, uid, PlaceEnd::kBound);
       continue;
     }
-    if (!place.written) continue;
+    const GangPlaces all = gang.empty() ? GangPlaces{place.written} : gangs.at(gang);
+    if (all.broken) {
+      EndPlace(turn, uid, PlaceEnd::kGivenUp);
+      continue;
+    }
+    if (!all.written) continue;
     AskForCuts(turn, place);
-    bool cutting = false;
-    for (const std::string& cut : place.cuts) cutting |= turn.memory.changes.contains(cut);
+    const bool cutting = all.cutting || IsCutting(turn.memory, place);
     if (!cutting && !place.room_since) place.room_since = turn.at.now;
     // kube-scheduler has looked again, and it is not CPU or memory that the pod lacks.
     const bool in_vain = !cutting && place.shortage_named && !NamesShortage(*place.pod);
@@ -308,7 +494,9 @@ void LearnOfPlace(TunerMemory& memory, const TunerAction& action, bool done) {
   if (done) {
     place->second.written = true;
   } else {
+    const std::shared_ptr<const Pod> pod = place->second.pod;
     memory.places.erase(place);
+    BreakPlaces(memory, *pod);
   }
 }
 
@@ -319,13 +507,26 @@ void MakeRoom(Turn& turn) {
   }
   if (turn.memory.look_anew) turn.WakeAt(*turn.memory.look_anew);
   std::set<std::string> taken;
-  // Turns across kinds: by the first of each.
-  std::vector<std::pair<WaitingKind::Turn, size_t>> order;
-  for (size_t at = 0; at < turn.memory.kinds.size(); ++at) {
-    order.emplace_back(*turn.memory.kinds[at].turns.begin(), at);
+  // Turns across kinds: by the first of each, and gangs as wholes.
+  struct Next {
+    WaitingKind::Turn turn;
+    WaitingKind* kind = nullptr;
+    GangInNeed* gang = nullptr;
+  };
+  std::vector<Next> order;
+  for (WaitingKind& kind : turn.memory.kinds) order.push_back({*kind.turns.begin(), &kind});
+  std::erase_if(turn.memory.gangs, [](const auto& entry) { return entry.second.uids.empty(); });
+  for (auto& [name, gang] : turn.memory.gangs)
+    order.push_back({TurnOf(turn.memory, name, gang), nullptr, &gang});
+  std::sort(order.begin(), order.end(),
+            [](const Next& a, const Next& b) { return a.turn < b.turn; });
+  for (const Next& next : order) {
+    if (next.kind != nullptr) {
+      MakeRoomForKind(turn, *next.kind, taken);
+    } else {
+      MakeRoomForGang(turn, *next.gang, taken);
+    }
   }
-  std::sort(order.begin(), order.end());
-  for (const auto& [first, at] : order) MakeRoomForKind(turn, turn.memory.kinds[at], taken);
 }
 
 }  // namespace synergy

@@ -46,6 +46,8 @@ int32_t LowestPriority(const ClusterSnapshot& snapshot) {
   return lowest;
 }
 
+}  // namespace
+
 bool IsWhole(const ClusterSnapshot& snapshot, const Gang& gang) {
   const GangSites* const sites = snapshot.GangOf(gang.name);
   if (sites != nullptr && sites->members == static_cast<size_t>(gang.size)) return true;
@@ -53,8 +55,6 @@ bool IsWhole(const ClusterSnapshot& snapshot, const Gang& gang) {
   return std::any_of(placed.begin(), placed.end(),
                      [](const auto& pod) { return !pod->waiting && pod->UsesGpus(); });
 }
-
-}  // namespace
 
 std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
                                            const std::vector<std::shared_ptr<const Pod>>& waiting,

@@ -17,6 +17,7 @@
 #include "allocation/gang_victims.h"
 #include "cluster/claims.h"
 #include "cluster/cluster_snapshot.h"
+#include "cluster/gang.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
 #include "core/resources.h"
@@ -29,6 +30,9 @@ struct GangPreemptionRules {
   // itself, or by cuts.
   Duration patience = std::chrono::seconds(10);
 };
+
+// Whether all of the gang's pods are there, or one with GPUs runs.
+bool IsWhole(const ClusterSnapshot& snapshot, const Gang& gang);
 
 // One that may have others evicted.
 struct WaitingGang {

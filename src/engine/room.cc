@@ -33,6 +33,14 @@ bool Covers(const ResourceVector& surplus, const ResourceVector& lacking) {
 
 }  // namespace
 
+double CostOf(const std::vector<Tenant>& tenants, const std::vector<ResourceVector>& amounts) {
+  const std::vector<double> before = ThroughputsOf(tenants, CurrentOf(tenants));
+  const std::vector<double> after = ThroughputsOf(tenants, amounts);
+  double cost = 0;
+  for (size_t i = 0; i < amounts.size(); ++i) cost += before[i] - after[i];
+  return cost;
+}
+
 bool MayGoTo(const Pod& pod, const NodeState& node) {
   return node.Schedulable() && synergy::MayGoTo(*pod.waiting->selection, node.detail->name,
                                                 node.detail->labels, node.detail->taints);
@@ -83,10 +91,7 @@ std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod&
     ++weighed;
     auto amounts = Reclaim(plan.tenancy.tenants, lacking);
     if (!amounts) continue;
-    const std::vector<double> before =
-        ThroughputsOf(plan.tenancy.tenants, CurrentOf(plan.tenancy.tenants));
-    const std::vector<double> after = ThroughputsOf(plan.tenancy.tenants, *amounts);
-    for (size_t i = 0; i < amounts->size(); ++i) plan.cost += before[i] - after[i];
+    plan.cost = CostOf(plan.tenancy.tenants, *amounts);
     plan.amounts = *std::move(amounts);
     if (!best || plan.cost < best->cost) best = std::move(plan);
   }

@@ -29,7 +29,13 @@ bool Alike(const Pod& a, const Pod& b) {
   return SameSelection(a, b);
 }
 
+bool IsOfGang(const Pod& pod) { return pod.gang && pod.gang->problem.empty(); }
+
 void TakeTurn(TunerMemory& memory, const WaitingPod& waiting) {
+  if (IsOfGang(*waiting.pod)) {
+    memory.gangs[waiting.pod->gang->name].uids.insert(waiting.pod->uid);
+    return;
+  }
   auto kind = std::find_if(memory.kinds.begin(), memory.kinds.end(), [&](const WaitingKind& known) {
     return Alike(*known.model, *waiting.pod);
   });
@@ -38,6 +44,11 @@ void TakeTurn(TunerMemory& memory, const WaitingPod& waiting) {
 }
 
 void LeaveTurn(TunerMemory& memory, const WaitingPod& waiting) {
+  if (IsOfGang(*waiting.pod)) {
+    const auto gang = memory.gangs.find(waiting.pod->gang->name);
+    if (gang != memory.gangs.end()) gang->second.uids.erase(waiting.pod->uid);
+    return;
+  }
   const WaitingKind::Turn turn{waiting.pod->priority, waiting.since, waiting.pod->uid};
   for (auto kind = memory.kinds.begin(); kind != memory.kinds.end(); ++kind) {
     if (kind->turns.erase(turn) == 0) continue;
@@ -77,6 +88,10 @@ void LookLater(TunerMemory& memory, Instant now, Duration look_again) {
     if (kind.postponed) continue;
     kind.postponed = true;
     kind.next_look = std::max(kind.next_look, now + look_again);
+  }
+  for (auto& [name, gang] : memory.gangs) {
+    if (std::exchange(gang.postponed, true)) continue;
+    gang.next_attempt = std::max(gang.next_attempt, now + look_again);
   }
 }
 

@@ -93,6 +93,7 @@ struct KeptPlace {
   std::string node;
   Instant until{};
   bool written = false;               // on the pod
+  bool broken = false;                // another of its gang has come to nothing
   bool shortage_named = false;        // by kube-scheduler, when it was chosen
   std::vector<PlannedCut> planned;    // to be asked for once it is written
   std::set<std::string> cuts;         // uids of those that make room
@@ -148,6 +149,15 @@ struct WaitingKind {
   bool postponed = false;  // once since the last look, because a pod has left
 };
 
+// A gang of which pods wait: they are given room together, or none of them is.
+struct GangInNeed {
+  std::set<std::string> uids;  // of its pods that are Unschedulable and ours
+  int attempts = 0;
+  Instant next_attempt{};
+  uint64_t looked_at = 0;  // as WaitingKind's
+  bool postponed = false;  // likewise
+};
+
 // What a node's kubelet has said it never does: change that of its pods of that enforcement (the
 // static CPU manager has the CPUs of Guaranteed pods, swap the memory of all others).
 struct Infeasible {
@@ -171,9 +181,10 @@ struct TunerMemory {
   std::map<std::string, PodChange> changes;   // by the pod's uid
   std::map<std::string, KeptPlace> places;    // likewise
   std::map<std::string, WaitingPod> waiting;  // likewise: GPU pods without a node
-  std::vector<WaitingKind> kinds;             // of those that are Unschedulable and ours
-  std::map<std::string, Asked> asked;         // likewise
-  size_t actions_asked = 0;                   // in all
+  std::vector<WaitingKind> kinds;           // of those that are Unschedulable, ours, and of no gang
+  std::map<std::string, GangInNeed> gangs;  // by name
+  std::map<std::string, Asked> asked;       // by the pod's uid
+  size_t actions_asked = 0;                 // in all
   std::map<InfeasibleKey, Infeasible> infeasible;
   std::map<std::string, Instant>
       resting;                    // by the pod's uid: no growth before, for the last one failed

@@ -34,6 +34,7 @@ struct Turn {
 // There may be room where there was none, though no node has changed.
 inline void LookAnew(TunerMemory& memory) {
   for (WaitingKind& kind : memory.kinds) kind.looked_at = 0;
+  for (auto& [name, gang] : memory.gangs) gang.looked_at = 0;
   for (auto& [uid, waiting] : memory.waiting) waiting.looked_at = 0;
 }
 

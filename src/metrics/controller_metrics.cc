@@ -169,7 +169,7 @@ class ControllerMetrics::Impl {
 ControllerMetrics::ControllerMetrics(std::string gpu_resource)
     : impl_(std::make_unique<Impl>(std::move(gpu_resource))) {
   // One that began to exist with its first count would show no increase by it.
-  for (const char* outcome : {"bound", "in_vain", "refused", "gang_gone"})
+  for (const char* outcome : {"bound", "in_vain", "refused", "gang_gone", "yielded"})
     impl_->gang_preemptions.Add({{"outcome", outcome}});
 }
 ControllerMetrics::~ControllerMetrics() = default;

@@ -69,7 +69,7 @@ class ControllerMetrics {
   // Of objects that say how large a gang is: "read", "missing", "failed".
   void CountGangRead(std::string_view outcome);
   // How it ended that others were to be evicted for a gang: "bound", "in_vain", "refused",
-  // "gang_gone".
+  // "gang_gone", "yielded".
   void CountGangPreemption(std::string_view outcome);
   void CountEvictedForGang();
 

@@ -21,6 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 // Evicted pods are told, and go when the test says so.
@@ -252,6 +253,31 @@ TEST_F(GangPreemptionTest, VictimsHaveTheirOwnGracePeriods) {
   for (int i = 0; i < 2; ++i) After(30s);
   EXPECT_FALSE(HasPlace("m-0"));
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("in_vain")));
+}
+
+TEST_F(GangPreemptionTest, NobodyWaitsForTheVictimsOfAGangOnOtherNodes) {
+  After(1min);
+  ASSERT_TRUE(HasPlace("m-0"));
+  state.UpsertNode(synergy::testing::NodeOfFour("n2"));
+  for (const char* name : {"w-0", "w-1", "w-2", "w-3"}) AddPod(name, "n2", 1);
+  for (const char* name : {"s-0", "s-1"}) AddPod(name, "", 9, "second", 2);
+  After(1min);
+  EXPECT_TRUE(HasPlace("s-0"));
+  EXPECT_TRUE(HasPlace("m-0"));
+  EXPECT_THAT(evictions.evicted, SizeIs(5));
+}
+
+TEST_F(GangPreemptionTest, AGangOfHigherPriorityGetsTheRoomThatIsBeingMade) {
+  After(1min);
+  ASSERT_TRUE(HasPlace("m-0"));
+  for (const char* name : {"e-0", "e-1", "e-2"}) AddPod(name, "", 9, "equal", 3);
+  After(1min);
+  EXPECT_FALSE(HasPlace("e-0")) << "it waits";
+  for (const char* name : {"h-0", "h-1", "h-2"}) AddPod(name, "", 10, "higher", 3);
+  Leave({"v-0", "v-1", "alone"});
+  After(20s);
+  EXPECT_FALSE(HasPlace("m-0"));
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("yielded")));
 }
 
 TEST_F(GangPreemptionTest, NoGracePeriodKeepsPlacesForMoreThanAnHour) {

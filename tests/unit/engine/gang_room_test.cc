@@ -1,0 +1,151 @@
+#include "engine/gang_room.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "unit/engine/tuner_fixture.h"
+
+namespace synergy::testing {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
+
+// Beside n1, with nobody on it, there is n2: 8 GPUs of which 6 are free, and no CPU.
+class GangRoomTest : public TunerDecisionTest {
+ protected:
+  GangRoomTest() {
+    state.UpsertNode(MakeNode("n2", {Gpus(8), Cores(24), GiB(64)}));
+    Reports(ManagedPod("idle-a", "n2", 12, "insensitive"));
+    Reports(ManagedPod("idle-b", "n2", 12, "insensitive"));
+    Decide();
+  }
+
+  static Pod Member(int number, int size, int64_t cores = 3) {
+    Pod pod = ManagedPod("m-" + std::to_string(number), "", cores);
+    pod.gang = std::make_shared<const Gang>(Gang{"team/g", size, {}});
+    return pod;
+  }
+  void GangWaits(int size, int64_t cores = 3) {
+    for (int i = 0; i < size; ++i) Reports(Member(i, size, cores));
+  }
+  // What is decided is done, and the watch brings it.
+  void CarryOut() {
+    const std::vector<TunerAction> actions = decision.actions;
+    for (const TunerAction& action : actions) {
+      tuner.Learn(memory, action, true, at);
+      Pod pod = *state.FindPod(action.pod->uid);
+      if (action.kind == TunerActionKind::kResize) {
+        pod = ManagedPod(pod.name, pod.node, action.change.to.cpu.count() / 1000, "insensitive");
+      } else if (action.kind == TunerActionKind::kKeepPlace) {
+        auto waiting = std::make_shared<Waiting>(*pod.waiting);
+        waiting->kept_node = action.node;
+        waiting->kept_until = action.until;
+        pod.waiting = std::move(waiting);
+      }
+      Reports(pod);
+    }
+  }
+  // The amounts that decided resizes leave.
+  MilliCpu LeftByCuts() const {
+    MilliCpu left;
+    for (const TunerAction& action : decision.actions) {
+      if (action.kind == TunerActionKind::kResize) left += action.change.to.cpu;
+    }
+    return left;
+  }
+};
+
+TEST_F(GangRoomTest, AllPlacesAreKeptAndThenAllIsCutAtOnce) {
+  GangWaits(8);
+  const std::vector<std::string> kept = Decide();
+  EXPECT_THAT(kept, SizeIs(8));
+  EXPECT_THAT(kept, Each(StartsWith("keep_place m-")));
+  // Nobody is cut as long as it is not known of all.
+  for (size_t i = 0; i + 1 < decision.actions.size(); ++i)
+    tuner.Learn(memory, decision.actions[i], true, at);
+  const TunerAction last = decision.actions.back();
+  EXPECT_THAT(Decide(), IsEmpty());
+  tuner.Learn(memory, last, true, at);
+  EXPECT_THAT(Decide(), UnorderedElementsAre("resize idle-a", "resize idle-b"));
+  EXPECT_EQ(LeftByCuts(), Cores(24 - 4 * 3));
+}
+
+TEST_F(GangRoomTest, WithoutRoomForAllNobodyIsCutAndNothingKept) {
+  GangWaits(11);  // n1 has room for 4, and n2 has 6 GPUs
+  EXPECT_THAT(Decide(), IsEmpty());
+  EXPECT_EQ(memory.gangs.at("team/g").looked_at, state.Snapshot()->version());
+}
+
+TEST_F(GangRoomTest, APlaceThatIsNotWrittenEndsAllOthers) {
+  GangWaits(8);
+  Decide();
+  for (size_t i = 0; i < decision.actions.size(); ++i)
+    tuner.Learn(memory, decision.actions[i], i != 3, at);
+  EXPECT_THAT(Decide(), Each(StartsWith("end_place m-")));
+  EXPECT_THAT(decision.actions, SizeIs(7));
+  EXPECT_TRUE(memory.places.empty());
+}
+
+TEST_F(GangRoomTest, APeerThatHasChangedMeanwhileEndsAllPlaces) {
+  GangWaits(8);
+  Decide();
+  LearnAll(true);
+  Reports(ManagedPod("idle-b", "n2", 11, "insensitive"));
+  EXPECT_THAT(Decide(), Each(StartsWith("end_place m-")));
+  EXPECT_THAT(decision.actions, SizeIs(8));
+}
+
+TEST_F(GangRoomTest, AMemberThatKubeSchedulerHasNotLookedAtIsWaitedFor) {
+  GangWaits(8);
+  Pod late = Member(7, 8);
+  auto waiting = std::make_shared<Waiting>(*late.waiting);
+  waiting->unschedulable = false;
+  late.waiting = std::move(waiting);
+  Reports(late);
+  EXPECT_THAT(Decide(), IsEmpty());
+  Reports(Member(7, 8));
+  EXPECT_THAT(Decide(), SizeIs(8));
+}
+
+TEST_F(GangRoomTest, MembersFirstAskForNoMoreThanTheirFloors) {
+  GangWaits(8, 5);
+  EXPECT_THAT(Decide(), Each(StartsWith("announce m-")));
+  EXPECT_THAT(decision.actions, SizeIs(8));
+}
+
+TEST_F(GangRoomTest, WhereThereIsRoomAlreadyKubeSchedulerIsReminded) {
+  GangWaits(4);
+  EXPECT_THAT(Decide(), IsEmpty());
+  After(seconds(2));
+  EXPECT_THAT(Decide(), ElementsAre("remind m-0", "remind m-1", "remind m-2", "remind m-3"));
+}
+
+TEST_F(GangRoomTest, PlacesOfLowerPriorityAreGivenUpWithTheirGang) {
+  GangWaits(10);
+  Decide();
+  CarryOut();
+  Decide();
+  CarryOut();
+  Decide();
+  CarryOut();
+  Pod single = ManagedPod("urgent", "", 3);
+  single.priority = 10;
+  Reports(single);
+  EXPECT_THAT(Decide(), ElementsAre(StartsWith("end_place m-")));
+  EXPECT_THAT(Decide(), SizeIs(9));
+  EXPECT_THAT(decision.actions,
+              Each(::testing::Field(&TunerAction::place_end, PlaceEnd::kGivenUp)));
+}
+
+}  // namespace
+}  // namespace synergy::testing
