@@ -65,6 +65,30 @@ class GangsTest(OneNodeTest):
                                          for text in self.cluster.events("huge-0")))
         self.assertEqual(self.held(), 0)
 
+    def test_members_that_keep_off_each_other_run_on_a_node_each(self):
+        apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {"matchLabels": {"synergy.io/gang": "apart"}}, "topologyKey": "kubernetes.io/hostname"}]}}
+        self.cluster.create(*gang("apart", size=3, affinity=apart))
+        wait_for("all to run", lambda: self.runs("apart") == [3], 60)
+        self.assertEqual(len(set(self.cluster.bound().values())), 3)
+
+    def test_of_members_with_one_host_port_and_one_node_none_runs(self):
+        pods = gang("port", size=2, **on(self.node))
+        for each in pods:
+            each["spec"]["containers"][0]["ports"] = [{"containerPort": 29500, "hostPort": 29500}]
+        self.cluster.create(*pods)
+        wait_for("an event", lambda: any("gang default/port: 1 of 2 members fit beside each other" in text
+                                         for text in self.cluster.events("port-0")))
+        time.sleep(4)  # longer than a bind of one once waited for the other
+        self.assertEqual((self.runs("port"), self.held()), ([0], 0))
+
+    def test_a_launcher_that_asks_for_no_gpus_by_name_is_bound(self):
+        pods = gang("mpi", size=3, **on(self.node))
+        pods[0]["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"] = "0"
+        pods[0]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "0"
+        self.cluster.create(*pods)
+        wait_for("all to run", lambda: self.runs("mpi") == [3], 60)
+
     def test_labels_without_sense_are_an_event(self):
         pods = gang("odd", members=1)
         pods[0]["metadata"]["labels"]["synergy.io/gang-size"] = "many"

@@ -152,6 +152,22 @@ class TunerTest(FungibleTest):
         self.cluster.delete("pod", "web")
         wait_for("both to have their demand", lambda: self.of_gang() == (9, 9))
 
+    def test_a_gang_gets_room_by_cuts_on_two_nodes_at_once(self):
+        nodes = (NODE, "v100-2")
+        self.run_pods(*(pod(f"p{i}-{node}", "sensitive", nodeSelector={"kubernetes.io/hostname": node})
+                        for node in nodes for i in range(3)))
+        either = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}]}]}}}
+        # Of the five GPUs that each node has left, with 3 cores, it needs four.
+        members = [pod(f"g{i}", "sensitive", nodeSelector={}, affinity=either) for i in range(8)]
+        for member in members:
+            member["metadata"]["labels"].update({"synergy.io/gang": "wide", "synergy.io/gang-size": "8"})
+        self.cluster.create(*members)
+        wait_for("all of it to run", lambda: all(self.phase(f"g{i}") == "Running" for i in range(8)), 60)
+        for node in nodes:
+            on_it = [item for item in self.cluster.pods().values() if item["spec"]["nodeName"] == node]
+            self.assertLessEqual(sum(cores(item) for item in on_it), ALLOCATABLE)
+
     def of_gang(self):
         given = self.cores()
         return given["a"], given["b"]

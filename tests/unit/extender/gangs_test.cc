@@ -158,7 +158,8 @@ TEST_F(GangsTest, OfTwoBindsOfAMemberTheLaterCounts) {
 }
 
 TEST_F(GangsTest, GangsOf256BindsWaitBesideEachOther) {
-  AddNode("a", 1000, 1000, 1000);
+  state.UpsertNode(
+      synergy::testing::MakeNode("a", {Gpus(1000), Cores(1000), GiB(1000)}, /*pods=*/1000));
   const auto waits = [&](const Pod& pod) {
     Filter(pod);
     return !extender.gangs().OutcomeOf(*extender.gangs().BeginBind(pod.uid, "a"));
