@@ -1,6 +1,7 @@
 #include "controller/daemon.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -177,19 +178,50 @@ constexpr Duration kRounds = std::chrono::seconds(1);
 // How often it is looked whether somebody is to be evicted for a gang.
 constexpr Duration kPreempting = std::chrono::seconds(1);
 
+struct Clients {
+  std::unique_ptr<kube::ApiClient> any;
+  // For what the leader alone does: of a refused write it is asked again who leads.
+  std::unique_ptr<kube::ApiClient> acting;
+  std::unique_ptr<kube::ApiClient> quick;  // for reads that a review waits for
+  // What `acting` asks; null: not yet known.
+  std::shared_ptr<std::atomic<const kube::LeaderElection*>> election =
+      std::make_shared<std::atomic<const kube::LeaderElection*>>(nullptr);
+};
+
+Result<Clients> MakeClients(const config::ClusterAccess& access) {
+  Clients clients;
+  const auto make = [&access](kube::ApiClientOptions options) {
+    options.user_agent = "synergy-controller";
+    return kube::ApiClient::Create(access, std::move(options));
+  };
+  auto any = make({});
+  if (!any) return Fail(any.error());
+  auto acting = make({.may_repeat_writes = [election = clients.election] {
+    const kube::LeaderElection* const known = election->load();
+    return known == nullptr || known->IsLeader();
+  }});
+  if (!acting) return Fail(acting.error());
+  auto quick = make({.request_timeout = kReview, .most_tries = 1});
+  if (!quick) return Fail(quick.error());
+  clients.any = *std::move(any);
+  clients.acting = *std::move(acting);
+  clients.quick = *std::move(quick);
+  return clients;
+}
+
 class RunningDaemon final : public Daemon {
  public:
-  // `quick` is for reads that a review waits for.
-  RunningDaemon(const config::ControllerConfig& config, std::unique_ptr<kube::ApiClient> client,
-                std::unique_ptr<kube::ApiClient> quick, const Clock& clock, Logger& log)
+  RunningDaemon(const config::ControllerConfig& config, Clients clients, const Clock& clock,
+                Logger& log)
       : config_(config),
         clock_(clock),
         log_(log),
-        client_(std::move(client)),
-        quick_client_(std::move(quick)),
+        client_(std::move(clients.any)),
+        acting_client_(std::move(clients.acting)),
+        quick_client_(std::move(clients.quick)),
         reader_(config.gpu_resource, {config.scheduler_name, config.tuner.hold}),
-        pod_api_(kube::MakePodApi(*client_, reader_)),
-        profile_api_(kube::MakeProfileApi(*client_)),
+        pod_api_(kube::MakePodApi(*acting_client_, reader_)),
+        profile_api_(kube::MakeProfileApi(*acting_client_)),
         metrics_(config.gpu_resource),
         profiles_(config.tolerance),
         fair_shares_(state_, clock, config.node_headroom, config.least_pool_per_gpu),
@@ -240,7 +272,7 @@ class RunningDaemon final : public Daemon {
         waking_pods_(telling_pods_, [this] { tuning_.Wake(); }),
         waking_nodes_(node_store_, [this] { tuning_.Wake(); }),
         watches_(*client_, reader_, config.staleness_limit, clock, log),
-        round_api_(kube::MakeRoundApi(*client_)),
+        round_api_(kube::MakeRoundApi(*acting_client_)),
         type_facts_(state_, profiles_,
                     [this](Gpus gpus, const std::string& product) {
                       return fair_shares_.Find({}, gpus, product);
@@ -257,12 +289,14 @@ class RunningDaemon final : public Daemon {
                      round_metrics_),
         kueue_watches_(*client_, reader_, config.staleness_limit, clock, log),
         trainer_watches_(*client_, reader_, config.staleness_limit, clock, log),
-        eviction_api_(kube::MakeEvictionApi(*client_)),
+        eviction_api_(kube::MakeEvictionApi(*acting_client_)),
         preemption_(
             ToPreemptionSettings(config), state_, *pod_api_, *eviction_api_, *events_,
             [this] { return MayTune(); }, clock, log, metrics_),
         budget_store_(state_),
         budget_watches_(*client_, reader_, config.staleness_limit, clock, log) {
+    // Whoever acts has ended before the election does.
+    *clients.election = election_.get();
     tuner_driver_.Hold(tuner_profiles_);
     tuner_driver_.Watch(harm_watch_);
     profiling_driver_.Compare(contradictions_);
@@ -538,6 +572,7 @@ class RunningDaemon final : public Daemon {
   const Clock& clock_;
   Logger& log_;
   std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<kube::ApiClient> acting_client_;
   std::unique_ptr<kube::ApiClient> quick_client_;
   std::unique_ptr<http::Server> webhook_server_;
   std::unique_ptr<http::Server> http_server_;
@@ -622,15 +657,12 @@ std::string OwnNamespace(const config::ControllerConfig& config,
 Result<std::unique_ptr<Daemon>> Daemon::Start(const config::ControllerConfig& config,
                                               const config::ClusterAccess& access,
                                               const Clock& clock, Logger& log) {
-  auto client = kube::ApiClient::Create(access, {.user_agent = "synergy-controller"});
-  if (!client) return Fail(client.error());
-  auto quick = kube::ApiClient::Create(
-      access, {.user_agent = "synergy-controller", .request_timeout = kReview, .most_tries = 1});
-  if (!quick) return Fail(quick.error());
+  Result<Clients> clients = MakeClients(access);
+  if (!clients) return Fail(clients.error());
   config::ControllerConfig complete = config;
   complete.own_namespace = OwnNamespace(config, access);
   auto daemon =
-      std::make_unique<RunningDaemon>(complete, *std::move(client), *std::move(quick), clock, log);
+      std::make_unique<RunningDaemon>(complete, *std::move(clients), clock, log);
   if (const Result<> started = daemon->Start(); !started) return Fail(started.error());
   log.Info("serving", {{"webhook", config.listen},
                        {"port", daemon->webhook_port()},

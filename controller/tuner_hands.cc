@@ -134,7 +134,7 @@ class ThreadedHands final : public TunerHands {
       const size_t patches = PatchesOf(line.waiting.front().action);
       if (patches > 0 && rate_.Next() > clock_.Now()) {
         // Whoever is more urgent may come meanwhile.
-        changed_.wait_until(lock, stop, rate_.Next(), [] { return false; });
+        changed_.wait_for(lock, stop, rate_.Next() - clock_.Now(), [] { return false; });
         continue;
       }
       if (patches > 0) rate_.Spend(patches, clock_.Now());

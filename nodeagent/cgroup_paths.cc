@@ -15,8 +15,7 @@ bool IsPlain(std::string_view text, std::string_view also) {
   });
 }
 
-std::vector<std::string> Names(std::string_view kubelet_cgroup_root, wire::QosClass qos_class,
-                               std::string_view uid) {
+std::vector<std::string> NamesOfAll(std::string_view kubelet_cgroup_root) {
   std::vector<std::string> names;
   while (!kubelet_cgroup_root.empty()) {
     const size_t end = kubelet_cgroup_root.find('/');
@@ -25,6 +24,12 @@ std::vector<std::string> Names(std::string_view kubelet_cgroup_root, wire::QosCl
                                                                     : end + 1);
   }
   names.emplace_back("kubepods");
+  return names;
+}
+
+std::vector<std::string> Names(std::string_view kubelet_cgroup_root, wire::QosClass qos_class,
+                               std::string_view uid) {
+  std::vector<std::string> names = NamesOfAll(kubelet_cgroup_root);
   if (qos_class == wire::QosClass::kBurstable) names.emplace_back("burstable");
   if (qos_class == wire::QosClass::kBestEffort) names.emplace_back("besteffort");
   names.push_back(fmt::format("pod{}", uid));
@@ -43,16 +48,24 @@ std::string SystemdPath(const std::vector<std::string>& names) {
   return path;
 }
 
+// As each of the two drivers has it.
+std::vector<std::string> PathsOf(const std::vector<std::string>& names) {
+  std::string cgroupfs;
+  for (const std::string& name : names) cgroupfs += "/" + name;
+  return {cgroupfs, SystemdPath(names)};
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> PodFolders(std::string_view kubelet_cgroup_root,
                                             wire::QosClass qos_class, std::string_view uid) {
   if (!IsPlain(uid, "-"))
     return Fail(ErrorCode::kInvalid, fmt::format("\"{}\" is no UID of a pod", uid));
-  const std::vector<std::string> names = Names(kubelet_cgroup_root, qos_class, uid);
-  std::string cgroupfs;
-  for (const std::string& name : names) cgroupfs += "/" + name;
-  return std::vector<std::string>{cgroupfs, SystemdPath(names)};
+  return PathsOf(Names(kubelet_cgroup_root, qos_class, uid));
+}
+
+std::vector<std::string> FoldersOfAllPods(std::string_view kubelet_cgroup_root) {
+  return PathsOf(NamesOfAll(kubelet_cgroup_root));
 }
 
 bool IsContainerFolder(std::string_view folder, std::string_view container_id) {

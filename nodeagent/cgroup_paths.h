@@ -24,6 +24,9 @@ namespace synergy::nodeagent {
 Result<std::vector<std::string>> PodFolders(std::string_view kubelet_cgroup_root,
                                             wire::QosClass qos_class, std::string_view uid);
 
+// Both drivers' folders of all pods.
+std::vector<std::string> FoldersOfAllPods(std::string_view kubelet_cgroup_root);
+
 // Whether a folder in a pod's is that of the container with this ID
 // ("containerd://90d9"): called by the ID alone, or with a known runtime's name before it, with or
 // without .scope after it. Never for an ID that is empty or odd.

@@ -2,12 +2,17 @@
 // docs/node-agent.md.
 
 #include <chrono>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "config/node_agent_config.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "daemon/command_line.h"
 #include "daemon/run.h"
+#include "nodeagent/confinement.h"
 #include "nodeagent/daemon.h"
 #include "nodeagent/guardian.h"
 
@@ -15,6 +20,23 @@ namespace {
 
 // After its own grace: events that still wait are sent for a second.
 constexpr std::chrono::seconds kLastWords{3};
+
+// Before there are threads, and for the guardian as well.
+void Confine(const synergy::config::NodeAgentConfig& config, synergy::Logger& log) {
+  if (!config.confine_writes) return;
+  std::error_code error;
+  std::filesystem::create_directories(config.state_folder, error);
+  std::vector<std::string> folders =
+      synergy::nodeagent::FoldersOfPods(config.cgroup_folder, config.kubelet_cgroup_root);
+  if (folders.empty()) {
+    log.Warn("not confined: the pods' control groups are not there yet",
+             {{"folder", config.cgroup_folder}});
+    return;
+  }
+  folders.push_back(config.state_folder);
+  if (const auto confined = synergy::nodeagent::ConfineWrites(folders); !confined)
+    log.Warn("not confined to the pods' control groups", {{"why", confined.error().message}});
+}
 
 }  // namespace
 
@@ -43,6 +65,7 @@ int main(int argc, char** argv) {
   if (!access) return line.Refuse(access.error());
   synergy::Logger guardians(synergy::StderrSink(), synergy::SystemClock(), config.log_level,
                             config.log_format);
+  Confine(config, guardians);
   return synergy::nodeagent::RunGuarded(
       {.cgroup_folder = config.cgroup_folder,
        .state_folder = config.state_folder,

@@ -42,6 +42,7 @@ tlsCertificateFile: $STATE/pki/agent.crt
 tlsKeyFile: $STATE/pki/agent.key
 clientCaFile: $STATE/pki/ca.crt
 clientName: localhost
+confineWrites: false  # it sees what processes read
 log: {level: debug}
 E_O_F
   done

@@ -44,6 +44,7 @@ NodeAgentConfig ReadNodeAgent(const YAML::Node& root) {
        {"gpuResource", GpuResource(config.gpu_resource)},
        {"cgroupFolder", Folder(config.cgroup_folder)},
        {"kubeletCgroupRoot", Folder(config.kubelet_cgroup_root)},
+       {"confineWrites", Truth(config.confine_writes)},
        {"margin", Section({{"percent", WholeNumber(config.margin_percent, 0, 50)},
                            {"most", Size(config.margin_most)}})},
        {"keepCache", Truth(config.keep_cache)},

@@ -31,6 +31,9 @@ struct NodeAgentConfig {
   std::string gpu_resource = "nvidia.com/gpu";
   std::string cgroup_folder = "/sys/fs/cgroup";
   std::string kubelet_cgroup_root = "/";  // the kubelet's cgroupRoot
+  // Whether the agent gives up the right to write other files than pods' control groups and its
+  // state. It cannot see then what processes read.
+  bool confine_writes = true;
   // Kept free below the new limit: a part of it, in percent, and no more than so much.
   int64_t margin_percent = 10;
   Bytes margin_most = MiB(64);

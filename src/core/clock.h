@@ -25,7 +25,7 @@ class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Monotonic: never jumps with the wall clock. All deadlines and ages are taken from it.
+  // Monotonic, and goes on while the machine is suspended. All deadlines and ages come from it.
   virtual Instant Now() const = 0;
   // For what people and other machines read; it may jump.
   virtual WallTime WallNow() const = 0;

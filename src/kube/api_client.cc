@@ -119,6 +119,8 @@ class HttpApiClient final : public ApiClient {
     for (int tries = 1; tries < options_.most_tries && response && MayBeSentAgain(*response);
          ++tries) {
       if (!SystemClock().SleepFor(*response->retry_after, stop)) break;
+      const bool is_write = request.method != "GET";
+      if (is_write && options_.may_repeat_writes && !options_.may_repeat_writes()) break;
       response = client_->Send(request, stop);
     }
     if (!response) return Fail(WithRequest(request, response.error()));

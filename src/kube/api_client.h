@@ -30,6 +30,9 @@ struct ApiClientOptions {
   size_t largest_answer = size_t{32} << 20;
   // Of a call that is refused with a Retry-After: 1: none is sent again.
   int most_tries = 4;
+  // Asked before a write is sent again, in whose time somebody else may have begun to act: false
+  // ends it with the refusal. Null: it is sent again.
+  std::function<bool()> may_repeat_writes = nullptr;
 };
 
 class ApiClient {

@@ -183,6 +183,8 @@ class ProgressTest(unittest.TestCase):
         self.assertEqual(self.metrics("synergy_pod_read_bytes_total"), {}, "the rights of the plain agent do not suffice")
         self.agent.end()
         self.agent.capabilities = SEES_READS
+        with open(self.agent.config, "a", encoding="utf-8") as config:
+            config.write("confineWrites: false\n")
         self.agent.start()
         address = self.cluster.get("pod", "reader")["status"]["podIP"]
 

@@ -127,6 +127,7 @@ extenders:
     "cgroupFolder" "/host/cgroup"
     "podLogFolder" .Values.nodeAgent.podLogFolder
     "stateFolder" "/run/synergy-node-agent"
+    "confineWrites" (not .Values.nodeAgent.seeReads)
     "transientUnitFolder" "/run/systemd/transient"
     "gpuBusyFile" (include "synergy.gpuBusyFile" .)
     "keepCache" (eq (include "synergy.memoryShrinks" .) "true")

@@ -1,5 +1,7 @@
 #include "core/clock.h"
 
+#include <time.h>
+
 #include <chrono>
 #include <stop_token>
 #include <thread>
@@ -23,6 +25,14 @@ TEST(SystemClockTest, MonotonicTimeNeverGoesBack) {
     ASSERT_GE(now, last);
     last = now;
   }
+}
+
+TEST(SystemClockTest, TimeGoesOnWhileTheMachineIsSuspended) {
+  timespec since_boot{};
+  clock_gettime(CLOCK_BOOTTIME, &since_boot);
+  const Duration since = SystemClock().Now().time_since_epoch() -
+                         (seconds(since_boot.tv_sec) + std::chrono::nanoseconds(since_boot.tv_nsec));
+  EXPECT_LT(std::chrono::abs(since), seconds(5));
 }
 
 TEST(SystemClockTest, WallTimeIsTheSystemsTime) {

@@ -127,6 +127,26 @@ TEST(ApiClientTest, ATokenIsSentAndNeverShown) {
   EXPECT_THAT(answer.error().message, Not(HasSubstr("very-secret")));
 }
 
+// Somebody else may lead by then.
+TEST(ApiClientTest, AWriteIsSentAgainOnlyWhileItMayBe) {
+  FakeApiServer server;
+  bool may = true;
+  const auto client = Connect(server.access(), {.may_repeat_writes = [&may] { return may; }});
+  const auto patch = [&] {
+    server.OverloadNext("PATCH", "/a", 0, 1);
+    const size_t before = server.requests().size();
+    (void)client->Patch("/a", "application/merge-patch+json", "{}");
+    return server.requests().size() - before;
+  };
+  EXPECT_EQ(patch(), 2U);
+  may = false;
+  EXPECT_EQ(patch(), 1U);
+  server.OverloadNext("GET", "/a", 0, 1);
+  const size_t before = server.requests().size();
+  (void)client->Get("/a");
+  EXPECT_EQ(server.requests().size() - before, 2U) << "a read changes nothing";
+}
+
 TEST(ApiClientTest, ATokenFileIsReadAgainWhenItChanges) {
   const TemporaryFolder folder;
   FakeApiServer server;
