@@ -661,8 +661,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::ControllerConfig& co
   if (!clients) return Fail(clients.error());
   config::ControllerConfig complete = config;
   complete.own_namespace = OwnNamespace(config, access);
-  auto daemon =
-      std::make_unique<RunningDaemon>(complete, *std::move(clients), clock, log);
+  auto daemon = std::make_unique<RunningDaemon>(complete, *std::move(clients), clock, log);
   if (const Result<> started = daemon->Start(); !started) return Fail(started.error());
   log.Info("serving", {{"webhook", config.listen},
                        {"port", daemon->webhook_port()},

@@ -75,9 +75,8 @@ std::vector<NodeIndex> NodesOf(const std::vector<GangMember>& members,
 
 // The same at each ask, so that it is one event.
 std::string WaitsText(SpreadTier tier, WallTime until) {
-  return fmt::format(
-      "it waits for room within one {} until {}; after that it may be spread further",
-      ToString(tier), ToTimeText(std::chrono::ceil<std::chrono::seconds>(until)));
+  return fmt::format("{}{} until {}; after that it may be spread further", kWaitsForLocality,
+                     ToString(tier), ToTimeText(std::chrono::ceil<std::chrono::seconds>(until)));
 }
 
 }  // namespace

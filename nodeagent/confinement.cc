@@ -1,18 +1,17 @@
 #include "nodeagent/confinement.h"
 
-#include <fcntl.h>
-#include <linux/landlock.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/landlock.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "nodeagent/cgroup_paths.h"
 
@@ -24,11 +23,11 @@ namespace fs = std::filesystem;
 // Rights of newer kernels, by the version of Landlock that has them.
 constexpr uint64_t kRefer = uint64_t{1} << 13;     // 2
 constexpr uint64_t kTruncate = uint64_t{1} << 14;  // 3
-constexpr uint64_t kWrites =
-    LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-    LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-    LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-    LANDLOCK_ACCESS_FS_MAKE_SYM;
+constexpr uint64_t kWrites = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                             LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+                             LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+                             LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                             LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM;
 
 class Descriptor {
  public:
@@ -80,8 +79,8 @@ Result<> ConfineWrites(const std::vector<std::string>& folders) {
   if (version >= 2) rights.handled_access_fs |= kRefer;
   if (version >= 3) rights.handled_access_fs |= kTruncate;
   // The first member alone: a kernel refuses what it does not know.
-  const Descriptor ruleset(syscall(SYS_landlock_create_ruleset, &rights,
-                                   sizeof rights.handled_access_fs, 0));
+  const Descriptor ruleset(
+      syscall(SYS_landlock_create_ruleset, &rights, sizeof rights.handled_access_fs, 0));
   if (ruleset.get() < 0) return Fail(SystemError(ErrorCode::kUnavailable, "Landlock"));
   for (const std::string& folder : folders) {
     const Descriptor open_folder(open(folder.c_str(), O_PATH | O_CLOEXEC | O_DIRECTORY));

@@ -1,10 +1,10 @@
 #include "core/clock.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+
+#include <time.h>
 
 namespace synergy {
 namespace {

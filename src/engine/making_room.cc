@@ -17,6 +17,7 @@
 
 #include "cluster/device_safety.h"
 #include "cluster/fit.h"
+#include "cluster/gang.h"
 #include "engine/gang_room.h"
 #include "engine/pod_changes.h"
 #include "engine/preempting_gangs.h"
@@ -427,6 +428,10 @@ bool IsCutting(const TunerMemory& memory, const KeptPlace& place) {
                      [&](const std::string& uid) { return memory.changes.contains(uid); });
 }
 
+bool WaitsForLocality(const Pod& pod) {
+  return pod.waiting->message.find(kWaitsForLocality) != std::string::npos;
+}
+
 PlacesOfGangs LookAtGangs(const Turn& turn) {
   PlacesOfGangs gangs;
   for (const auto& [uid, place] : turn.memory.places) {
@@ -475,8 +480,10 @@ void AdvancePlaces(Turn& turn) {
     AskForCuts(turn, place);
     const bool cutting = all.cutting || IsCutting(turn.memory, place);
     if (!cutting && !place.room_since) place.room_since = turn.at.now;
-    // kube-scheduler has looked again, and it is not CPU or memory that the pod lacks.
-    const bool in_vain = !cutting && place.shortage_named && !NamesShortage(*place.pod);
+    // kube-scheduler has looked again, and it is not CPU or memory that the pod lacks. A gang that
+    // may have the room, and waits for nearer one, takes it in the end.
+    const bool in_vain = !cutting && place.shortage_named && !NamesShortage(*place.pod) &&
+                         !WaitsForLocality(*place.pod);
     if (turn.at.now >= place.until || in_vain) {
       if (!cutting) RememberUnusedRoom(turn, place);
       EndPlace(turn, uid, PlaceEnd::kGivenUp);

@@ -153,17 +153,17 @@ class TunerTest(FungibleTest):
         wait_for("both to have their demand", lambda: self.of_gang() == (9, 9))
 
     def test_a_gang_gets_room_by_cuts_on_two_nodes_at_once(self):
-        nodes = (NODE, "v100-2")
+        nodes = ("v100-2", "v100-3")  # the kubelet of the other one has refused cuts
         self.run_pods(*(pod(f"p{i}-{node}", "sensitive", nodeSelector={"kubernetes.io/hostname": node})
                         for node in nodes for i in range(3)))
         either = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
             {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}]}]}}}
-        # Of the five GPUs that each node has left, with 3 cores, it needs four.
-        members = [pod(f"g{i}", "sensitive", nodeSelector={}, affinity=either) for i in range(8)]
+        # It needs all five GPUs that each node has left, for which there are three cores, or none.
+        members = [pod(f"g{i}", "sensitive", nodeSelector={}, affinity=either) for i in range(10)]
         for member in members:
-            member["metadata"]["labels"].update({"synergy.io/gang": "wide", "synergy.io/gang-size": "8"})
+            member["metadata"]["labels"].update({"synergy.io/gang": "wide", "synergy.io/gang-size": "10"})
         self.cluster.create(*members)
-        wait_for("all of it to run", lambda: all(self.phase(f"g{i}") == "Running" for i in range(8)), 60)
+        wait_for("all of it to run", lambda: all(self.phase(f"g{i}") == "Running" for i in range(10)), 60)
         for node in nodes:
             on_it = [item for item in self.cluster.pods().values() if item["spec"]["nodeName"] == node]
             self.assertLessEqual(sum(cores(item) for item in on_it), ALLOCATABLE)

@@ -1,12 +1,11 @@
 #include "core/clock.h"
 
-#include <time.h>
-
 #include <chrono>
 #include <stop_token>
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include "support/fake_clock.h"
 
@@ -30,8 +29,9 @@ TEST(SystemClockTest, MonotonicTimeNeverGoesBack) {
 TEST(SystemClockTest, TimeGoesOnWhileTheMachineIsSuspended) {
   timespec since_boot{};
   clock_gettime(CLOCK_BOOTTIME, &since_boot);
-  const Duration since = SystemClock().Now().time_since_epoch() -
-                         (seconds(since_boot.tv_sec) + std::chrono::nanoseconds(since_boot.tv_nsec));
+  const Duration since =
+      SystemClock().Now().time_since_epoch() -
+      (seconds(since_boot.tv_sec) + std::chrono::nanoseconds(since_boot.tv_nsec));
   EXPECT_LT(std::chrono::abs(since), seconds(5));
 }
 

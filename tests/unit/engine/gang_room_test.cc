@@ -130,6 +130,32 @@ TEST_F(GangRoomTest, WhereThereIsRoomAlreadyKubeSchedulerIsReminded) {
   EXPECT_THAT(Decide(), ElementsAre("remind m-0", "remind m-1", "remind m-2", "remind m-3"));
 }
 
+// Else others would be cut again and again, and the gang would never have its room.
+TEST_F(GangRoomTest, PlacesAreKeptForAGangThatWaitsForNearerRoom) {
+  GangWaits(8);
+  Decide();
+  CarryOut();
+  Decide();
+  CarryOut();
+  Decide();
+  CarryOut();
+  const auto says = [this](const std::string& message) {
+    Pod member = *state.FindPod("m-0");
+    auto waiting = std::make_shared<Waiting>(*member.waiting);
+    waiting->unschedulable = false;
+    waiting->message = message;
+    member.waiting = std::move(waiting);
+    Reports(member);
+  };
+  says("gang team/g: it waits for room within one node until 2026-01-01T00:00:00Z");
+  Decide();
+  EXPECT_THAT(memory.places, SizeIs(8));
+  says("it has no volume");
+  Decide();
+  EXPECT_TRUE(Decide().empty());
+  EXPECT_THAT(memory.places, IsEmpty());
+}
+
 TEST_F(GangRoomTest, PlacesOfLowerPriorityAreGivenUpWithTheirGang) {
   GangWaits(10);
   Decide();

@@ -1,14 +1,13 @@
 #include "nodeagent/confinement.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/temporary_folder.h"
 
@@ -48,7 +47,8 @@ TEST(ConfinementTest, WritesNothingButWhatItMay) {
 TEST(ConfinementTest, FindsThePodsFoldersOfBothDriversAndVersions) {
   const TemporaryFolder folder;
   const std::string& root = folder.path();
-  for (const char* there : {"/kubepods.slice", "/cpu/node/kubepods", "/memory/node/kubepods", "/pids/node/kubepods"})
+  for (const char* there :
+       {"/kubepods.slice", "/cpu/node/kubepods", "/memory/node/kubepods", "/pids/node/kubepods"})
     fs::create_directories(root + there);
   EXPECT_THAT(FoldersOfPods(root, "/"), UnorderedElementsAre(root + "/kubepods.slice"));
   EXPECT_THAT(FoldersOfPods(root, "/node"),
