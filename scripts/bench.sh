@@ -16,7 +16,7 @@ usage: scripts/bench.sh extender [--nodes N,N,...] [--json FILE] [--quick]
        scripts/bench.sh optimus [--runs N] [--round SECONDS] [--json FILE]
        scripts/bench.sh types [--trace FILE] [--policies NAME,NAME] [--round SECONDS] [--json FILE]
        scripts/bench.sh rounds-chaos [--jobs N] [--seconds N] [--kill-every N] [--json FILE]
-       scripts/bench.sh gangs [--rounds N] [--seed N] [--json FILE]
+       scripts/bench.sh gangs [--rounds N] [--times N] [--seed N] [--json FILE]
        scripts/bench.sh tuner [--part passes|work|all] [--nodes N] [--changes N] [--patches-per-second N] [--json FILE]
        scripts/bench.sh guard [--factor N] [--update] [--json FILE]
        scripts/bench.sh device-plugin [CALLS]
@@ -114,8 +114,10 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --seed N          of the jobs (1)
       --instance N      which ports and addresses the test cluster takes (10)
   gangs       two gangs of eight that want the same eight GPUs, again and again: always one runs whole, never a part of both, and
-              nothing stays held (scripts/setup.sh installs what it needs); a quarter of an hour
+              nothing stays held; then how soon gangs run that are spread, need cuts, or find places held for a lower priority
+              (scripts/setup.sh installs what it needs); twenty minutes
       --rounds N        times (100)
+      --times N         of each of the figures (5)
       --seed N          of what comes between (5)
       --instance N      which ports and addresses the test cluster takes (8)
   tuner       how long the tuner takes to decide for a large cluster, how soon it serves a pod that arrives meanwhile, and
@@ -293,8 +295,9 @@ run_rounds_chaos() {
 }
 
 run_gangs() {
-  say "building the extender (release)"
-  (cd "$repository" && cmake --preset release >/dev/null && cmake --build --preset release --target synergy-extender) >&2
+  say "building the extender and the controller (release)"
+  (cd "$repository" && cmake --preset release >/dev/null &&
+    cmake --build --preset release --target synergy-extender synergy-controller) >&2
   SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/gangs_bench.py" "$@"
 }
 
