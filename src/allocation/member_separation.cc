@@ -9,6 +9,9 @@
 namespace synergy {
 namespace {
 
+// As many as unlike members of one gang have, and more. What further members say is not known.
+constexpr size_t kMostRules = 64;
+
 bool HasPorts(const Pod& pod) {
   return pod.separation != nullptr && !pod.separation->host_ports.empty();
 }
@@ -66,6 +69,12 @@ void MemberSeparation::AddRules() {
   for (size_t member = 0; member < members_.size(); ++member) {
     const auto& separation = members_[member]->separation;
     if (separation == nullptr) continue;
+    if (const auto same = SayingTheSame(member)) {
+      for (AffinityRule& rule : affinities_) rule.says[member] = rule.says[*same];
+      for (SpreadRule& rule : spreads_) rule.says[member] = rule.says[*same];
+      continue;
+    }
+    if (affinities_.size() + spreads_.size() >= kMostRules) continue;
     for (const AntiAffinity& term : separation->anti_affinity) {
       const size_t topology = TopologyOf(term.topology_key);
       auto rule = std::find_if(affinities_.begin(), affinities_.end(), [&](const auto& each) {
@@ -89,6 +98,23 @@ void MemberSeparation::AddRules() {
   };
   std::for_each(affinities_.begin(), affinities_.end(), find_matches);
   std::for_each(spreads_.begin(), spreads_.end(), find_matches);
+}
+
+std::optional<size_t> MemberSeparation::SayingTheSame(size_t member) const {
+  const auto selection_of = [this](size_t each) {
+    const auto& waiting = members_[each]->waiting;
+    return waiting == nullptr ? nullptr : waiting->selection.get();
+  };
+  const auto are_same = [](const auto* a, const auto* b) {
+    return a == b || (a != nullptr && b != nullptr && *a == *b);
+  };
+  for (size_t other = 0; other < member; ++other) {
+    if (are_same(members_[other]->separation.get(), members_[member]->separation.get()) &&
+        are_same(selection_of(other), selection_of(member))) {
+      return other;
+    }
+  }
+  return std::nullopt;
 }
 
 void MemberSeparation::AddSpread(size_t member, const TopologySpread& spread) {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -77,6 +78,8 @@ class MemberSeparation {
   size_t TopologyOf(const std::string& key);
   int32_t DomainOf(const Rule& rule, NodeIndex node) const;
   void AddRules();
+  // A member before it that says the same, and may go to the same nodes.
+  std::optional<size_t> SayingTheSame(size_t member) const;
   void AddSpread(size_t member, const TopologySpread& spread);
   void CountThose(Others others);
   void CountOne(const Pod& pod, NodeIndex node, bool is_fellow);

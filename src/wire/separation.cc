@@ -1,5 +1,6 @@
 #include "cluster/separation.h"
 
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -10,12 +11,26 @@
 namespace synergy::wire {
 namespace {
 
+// Of each kind so many are kept, and of terms only those with selectors of so many requirements and
+// values: more than trainings have. A plan knows nothing of others, and learns from refusals.
+constexpr size_t kMostSeparations = 16;
+constexpr size_t kMostRequirements = 64;
+
+// Adds it where it is not too much.
+template <class Term>
+void Keep(Term term, std::vector<Term>& terms) {
+  size_t asked = 0;
+  for (const auto& requirement : term.selector.requirements) asked += 1 + requirement.values.size();
+  if (asked <= kMostRequirements && terms.size() < kMostSeparations)
+    terms.push_back(std::move(term));
+}
+
 void ReadHostPorts(FieldReader& fields, Value container, std::vector<HostPort>& ports) {
   fields.Array(container["ports"]).ForEachElement([&](Value port) {
     port = fields.Object(port);
     const auto number = static_cast<int32_t>(
         fields.Integer(port["hostPort"], 0, std::numeric_limits<int32_t>::max()));
-    if (number <= 0) return;
+    if (number <= 0 || ports.size() >= kMostSeparations) return;
     std::string ip = ReadText(fields, port["hostIP"]);
     std::string protocol = ReadText(fields, port["protocol"]);
     if (ip.empty()) ip = "0.0.0.0";
@@ -78,13 +93,14 @@ std::shared_ptr<const Separation> ReadSeparation(FieldReader& fields, Value spec
       .ForEachElement([&](Value term) {
         term = fields.Object(term);
         if (!IsAbout(fields, term, pod.pod_namespace)) return;
-        separation.anti_affinity.push_back({ReadText(fields, term["topologyKey"]),
-                                            ReadLabelSelector(fields, term["labelSelector"])});
+        Keep(AntiAffinity{ReadText(fields, term["topologyKey"]),
+                          ReadLabelSelector(fields, term["labelSelector"])},
+             separation.anti_affinity);
       });
   fields.Array(spec["topologySpreadConstraints"]).ForEachElement([&](Value constraint) {
     constraint = fields.Object(constraint);
     if (fields.Text(constraint["whenUnsatisfiable"]) == "ScheduleAnyway") return;
-    separation.spread.push_back(ReadSpread(fields, constraint, pod));
+    Keep(ReadSpread(fields, constraint, pod), separation.spread);
   });
   if (separation == Separation{}) return nullptr;
   return std::make_shared<const Separation>(std::move(separation));

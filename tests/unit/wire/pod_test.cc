@@ -316,6 +316,19 @@ TEST(ReadPod, AGangsPodSaysByWhatItKeepsOffOthers) {
               ElementsAre(TopologySpread{"zone", 2, 3, ranked, false, true}));
 }
 
+// Whoever plans looks at them again and again.
+TEST(ReadPod, OfWhatKeepsAGangsPodsApartOnlySoMuchIsKept) {
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += R"({"hostPort":)" + std::to_string(i + 1) + "},";
+  many.pop_back();
+  const Pod greedy =
+      ReadValidPod(R"({"metadata":{"labels":{"synergy.io/gang":"g","synergy.io/gang-size":"2"}},)"
+                   R"("spec":{"containers":[{"ports":[)" +
+                   many + "]}]}}");
+  ASSERT_NE(greedy.separation, nullptr);
+  EXPECT_EQ(greedy.separation->host_ports.size(), 16U);
+}
+
 TEST(ReadPod, WhatKeepsPodsOfNoGangApartIsKubeSchedulersAlone) {
   EXPECT_EQ(ReadValidPod(R"({"spec":{"containers":[{"ports":[{"hostPort":80}]}]}})").separation,
             nullptr);
