@@ -58,6 +58,7 @@ THIRD_PARTY = {
     "Coin": ["solver"],
     "Osi": ["solver"],
     "grpcpp/": ["deviceplugin"],
+    "linux/": ["nodeagent"],
     "CLI/": ["daemon", "cli"],
 }
 
