@@ -364,6 +364,8 @@ class RunningDaemon final : public Daemon {
     if (!options) return Fail(options.error());
     options->certificate_file = config_.tls_certificate_file;
     options->key_file = config_.tls_key_file;
+    options->client_ca_file = config_.webhook_client_ca_file;
+    options->client_name = config_.webhook_client_name;
     options->max_body_bytes = static_cast<size_t>(config_.max_body_bytes);
     options->error_response = [this](const http::Request&, int status, std::string_view reason) {
       metrics_.CountBadInput(status == 413 ? "too_large" : "http");

@@ -46,6 +46,7 @@ start_kube_apiserver() {
     write_audit_policy
     more+=(--audit-policy-file "$STATE/audit-policy.json" --audit-log-path "$STATE/logs/audit.log" --audit-log-mode blocking)
   fi
+  write_admission_configuration
   # Kubelets are reached at their bridge's address. Without Services nothing in the cluster reaches the API server through
   # one, and it needs no reconciled endpoints (which may not be loopback addresses). Streamed lists need an etcd of 3.4.31 or
   # newer; with an older one and the feature on, every watch from resource version 0 is refused, and kwok's are such.
@@ -57,6 +58,7 @@ start_kube_apiserver() {
     --endpoint-reconciler-type "$endpoints" \
     --cert-dir "$pki" --tls-cert-file "$pki/kube-apiserver.crt" --tls-private-key-file "$pki/kube-apiserver.key" \
     --client-ca-file "$pki/ca.crt" --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction \
+    --admission-control-config-file "$STATE/admission.json" \
     --service-account-key-file "$pki/service-account.key" \
     --service-account-signing-key-file "$pki/service-account.key" \
     --service-account-issuer https://kubernetes.default.svc --service-cluster-ip-range 10.96.0.0/16 \
@@ -64,6 +66,17 @@ start_kube_apiserver() {
     --kubelet-client-certificate "$pki/kubelet-client.crt" --kubelet-client-key "$pki/kubelet-client.key" \
     --requestheader-client-ca-file "$pki/ca.crt" --requestheader-allowed-names nobody \
     --allow-privileged --feature-gates WatchList=false "${more[@]}"
+}
+
+# Webhooks that ask for it are shown the certificate that kubelets are shown.
+write_admission_configuration() {
+  jq -n --arg pki "$STATE/pki" '{
+    apiVersion: "v1", kind: "Config", users: [{name: "*", user: {
+      "client-certificate": "\($pki)/kubelet-client.crt", "client-key": "\($pki)/kubelet-client.key"}}]}' >"$STATE/webhook-client.kubeconfig"
+  jq -n --arg file "$STATE/webhook-client.kubeconfig" '{
+    apiVersion: "apiserver.config.k8s.io/v1", kind: "AdmissionConfiguration",
+    plugins: ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"] | map({name: ., configuration: {
+      apiVersion: "apiserver.config.k8s.io/v1", kind: "WebhookAdmissionConfiguration", kubeConfigFile: $file}})}' >"$STATE/admission.json"
 }
 
 # What the service accounts of the namespace $AUDIT ask for, and what they are answered: who, verb, resource, status.

@@ -73,6 +73,8 @@ ControllerConfig ReadController(const YAML::Node& root) {
              {{"listen", Address(config.listen)},
               {"httpListen", Address(config.http_listen)},
               {"tls", Tls(config.tls_certificate_file, config.tls_key_file)},
+              {"webhookClients", Section({{"caFile", Text(config.webhook_client_ca_file)},
+                                          {"name", Text(config.webhook_client_name)}})},
               {"gpuResource", GpuResource(config.gpu_resource)},
               {"schedulerName", NotEmpty(config.scheduler_name)},
               {"scope", Parsed(ParseScope, config.scope)},
@@ -101,6 +103,8 @@ ControllerConfig ReadController(const YAML::Node& root) {
               {"recordFile", Text(config.record_file)},
               {"recordLimit", Size(config.record_limit)},
               {"log", Log(config.log_level, config.log_format)}});
+  if (config.webhook_client_ca_file.empty() != config.webhook_client_name.empty())
+    Reject(root, "webhookClients: needs both caFile and name, or neither");
   return config;
 }
 

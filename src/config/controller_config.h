@@ -24,6 +24,10 @@ struct ControllerConfig {
   std::string listen = ":9443";
   std::string tls_certificate_file;  // both
   std::string tls_key_file;
+  // Both or neither: who asks for a review has to show a certificate that this authority has signed
+  // for this DNS name, as the API server does where it is told to.
+  std::string webhook_client_ca_file;
+  std::string webhook_client_name;
   // /healthz, /readyz and /metrics, without TLS.
   std::string http_listen = "127.0.0.1:8889";
   std::string gpu_resource = "nvidia.com/gpu";

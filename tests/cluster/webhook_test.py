@@ -2,8 +2,10 @@
 
 import csv
 import json
+import ssl
 import subprocess
 import unittest
+import urllib.request
 
 import failures
 from api import PODS, STRATEGIC
@@ -338,6 +340,26 @@ class WebhookTest(unittest.TestCase):
             self.assertEqual(status["conditions"][0]["status"], "True", name)
             self.assertEqual(status["demand"]["cpu"], demands[name]["cpu_per_gpu"], name)
             self.assertAlmostEqual(status["speedUp"], float(demands[name]["speedup_at_demand"]), 1, name)
+
+
+class ClientsTest(unittest.TestCase):
+    """Reviews are answered for the API server's certificate alone."""
+
+    def setUp(self):
+        self.cluster = Cluster()
+        authority = self.cluster.state / "pki/ca.crt"
+        self.enterContext(self.cluster.controller(webhookClients=f"{{caFile: {authority}, name: kube-apiserver-kubelet-client}}"))
+        self.cluster.clear()
+        self.addCleanup(self.cluster.clear)
+
+    def test_a_stranger_gets_no_answer_and_the_api_server_does(self):
+        reviewed = self.cluster.create(pod("reviewed"))[0]
+        self.assertEqual(reviewed["spec"]["schedulerName"], "synergy-scheduler")
+        hook = self.cluster.get("mutatingwebhookconfigurations")["items"][0]["webhooks"][0]["clientConfig"]["url"]
+        context = ssl.create_default_context(cafile=self.cluster.state / "pki/ca.crt")
+        with self.assertRaises(OSError), urllib.request.urlopen(hook, data=b"{}", timeout=10, context=context):
+            pass
+        self.assertGreaterEqual(self.cluster.controller_metric('synergy_controller_bad_input_total{kind="tls"}'), 1)
 
 
 if __name__ == "__main__":

@@ -77,6 +77,10 @@ extenders:
 {{- end -}}
 
 {{- define "synergy.controllerConfig" -}}
+{{- $clients := dict -}}
+{{- if .Values.webhook.clients.configMap -}}
+{{- $clients = dict "caFile" "/webhook-clients/ca.crt" "name" .Values.webhook.clients.name -}}
+{{- end -}}
 {{- $progress := dict "enabled" false -}}
 {{- if include "synergy.agentSecret" . -}}
 {{- $agents := list -}}
@@ -88,6 +92,7 @@ extenders:
     "listen" (printf ":%v" .Values.controller.ports.webhook)
     "httpListen" (printf ":%v" .Values.controller.ports.http)
     "tls" (dict "certificateFile" "/tls/tls.crt" "keyFile" "/tls/tls.key")
+    "webhookClients" $clients
     "gpuResource" .Values.gpuResource
     "schedulerName" .Values.schedulerName
     "nodeHeadroom" .Values.nodeHeadroom

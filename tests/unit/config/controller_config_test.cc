@@ -36,6 +36,7 @@ TEST(ControllerConfigTest, EveryFieldIsRead) {
 listen: "[::1]:9444"
 httpListen: 127.0.0.1:1
 tls: {certificateFile: a.crt, keyFile: a.key}
+webhookClients: {caFile: ca.crt, name: kube-apiserver}
 gpuResource: amd.com/gpu
 schedulerName: ours
 scope: all
@@ -65,6 +66,8 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->http_listen, "127.0.0.1:1");
   EXPECT_EQ(config->tls_certificate_file, "a.crt");
   EXPECT_EQ(config->tls_key_file, "a.key");
+  EXPECT_EQ(config->webhook_client_ca_file, "ca.crt");
+  EXPECT_EQ(config->webhook_client_name, "kube-apiserver");
   EXPECT_EQ(config->gpu_resource, "amd.com/gpu");
   EXPECT_EQ(config->scheduler_name, "ours");
   EXPECT_EQ(config->scope, Scope::kAll);
@@ -120,6 +123,7 @@ TEST(ControllerConfigTest, WhatMakesNoSenseIsToldWithItsLineAndField) {
   EXPECT_THAT(complaint("tolerance: nan"), HasSubstr("tolerance: "));
   EXPECT_THAT(complaint("enforcement: gentle"), HasSubstr("none of shared, strict"));
   EXPECT_THAT(complaint("tls: {keyFile: x}"), HasSubstr("belong together"));
+  EXPECT_THAT(complaint("webhookClients: {caFile: x}"), HasSubstr("needs both caFile and name"));
   EXPECT_THAT(complaint("managedSchedulers: x"), HasSubstr("expected a list"));
   EXPECT_THAT(complaint("excludedNamespaces: ['']"),
               HasSubstr("excludedNamespaces[0]: must not be empty"));
