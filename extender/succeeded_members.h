@@ -16,7 +16,7 @@
 
 namespace synergy::extender {
 
-// Of the gang of that pod.
+// Counts those of that pod's gang.
 using CountSucceeded = std::function<size_t(const Pod& pod)>;
 
 // 0 where the API server does not say. All outlive what is returned.

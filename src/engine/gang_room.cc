@@ -59,7 +59,7 @@ class GangRoomSearch {
     return PlanGangAsIf(snapshot_, members_, reserve_, terms_, all_, cut, OthersAsIf::kStay).places;
   }
 
-  // What has to be cut on each node; nodes where nothing has to be are left out.
+  // Returns the CPU and memory to be cut on each node where some has to be.
   std::map<NodeIndex, ResourceVector> CutsFor(const std::vector<NodeIndex>& places) const {
     std::map<NodeIndex, ResourceVector> taken;
     for (size_t i = 0; i < members_.size(); ++i) taken[places[i]] += members_[i]->requests.main;
@@ -118,8 +118,8 @@ class GangRoomSearch {
     return node;
   }
 
-  // What CPU and memory the node has too little of for that much, beside whoever has been promised
-  // room there.
+  // Returns the CPU and memory that the node lacks for that much, beside pods that are nominated
+  // there.
   ResourceVector Lacking(NodeIndex index, const ResourceVector& amounts) const {
     const NodeState& node = snapshot_.node(index);
     ResourceVector asked = amounts;

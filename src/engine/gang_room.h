@@ -22,7 +22,7 @@ namespace synergy {
 
 struct GangRoom {
   std::vector<NodeIndex> places;  // in the order of the members
-  // Of the nodes on which tenants have to be cut, each once; empty: there is room already.
+  // The nodes on which tenants have to be cut, each once; empty: there is room already.
   std::vector<RoomPlan> cuts;
 };
 

@@ -294,8 +294,8 @@ WaitingKind::Turn TurnOf(const TunerMemory& memory, const std::string& name,
   return turn;
 }
 
-// Those of the gang that wait for room, by name; empty where it is not its turn: not all of it is
-// there, or waits, or something is on its way for it.
+// Returns the members that wait for room, by name; none where it is not the gang's turn: not all of
+// it is there, or waits, or something is on its way for it.
 std::vector<WaitingPod*> MembersInNeed(Turn& turn, const GangInNeed& gang) {
   TunerMemory& memory = turn.memory;
   std::vector<WaitingPod*> members;
@@ -410,7 +410,7 @@ void MakeRoomForGang(Turn& turn, GangInNeed& gang, std::set<std::string>& taken)
   }
 }
 
-// What goes for all places of a gang at once.
+// The state of a gang's places, taken together.
 struct GangPlaces {
   bool written = true;   // all of them
   bool cutting = false;  // for any of them

@@ -23,7 +23,7 @@ struct RoomPlan {
   std::vector<ResourceVector> amounts;  // per tenant; empty: there is room already
 };
 
-// What tenants lose in throughput by these amounts, in units of a GPU's at its fair share.
+// Returns the throughput that tenants lose by these amounts, in units of a GPU's at its fair share.
 double CostOf(const std::vector<Tenant>& tenants, const std::vector<ResourceVector>& amounts);
 
 // Whether labels, taints and the like allow the waiting pod on the node.
