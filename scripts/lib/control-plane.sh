@@ -68,11 +68,11 @@ start_kube_apiserver() {
     --allow-privileged --feature-gates WatchList=false "${more[@]}"
 }
 
-# Webhooks that ask for it are shown the certificate that kubelets are shown.
+# Webhooks that ask for a certificate are shown one.
 write_admission_configuration() {
   jq -n --arg pki "$STATE/pki" '{
     apiVersion: "v1", kind: "Config", users: [{name: "*", user: {
-      "client-certificate": "\($pki)/kubelet-client.crt", "client-key": "\($pki)/kubelet-client.key"}}]}' >"$STATE/webhook-client.kubeconfig"
+      "client-certificate": "\($pki)/webhook-client.crt", "client-key": "\($pki)/webhook-client.key"}}]}' >"$STATE/webhook-client.kubeconfig"
   jq -n --arg file "$STATE/webhook-client.kubeconfig" '{
     apiVersion: "apiserver.config.k8s.io/v1", kind: "AdmissionConfiguration",
     plugins: ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"] | map({name: ., configuration: {

@@ -58,6 +58,7 @@ make_pki() {
   make_certificate kube-apiserver /CN=kube-apiserver \
     DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,IP:127.0.0.1,"IP:10.96.0.1,IP:$API_ADDRESS"
   make_certificate kubelet-client /O=system:masters/CN=kube-apiserver-kubelet-client
+  make_certificate webhook-client /CN=kube-apiserver DNS:kube-apiserver
   make_user admin /O=system:masters/CN=admin
   make_user kube-controller-manager /CN=system:kube-controller-manager
   make_user kube-scheduler /CN=system:kube-scheduler

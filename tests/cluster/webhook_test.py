@@ -348,7 +348,7 @@ class ClientsTest(unittest.TestCase):
     def setUp(self):
         self.cluster = Cluster()
         authority = self.cluster.state / "pki/ca.crt"
-        self.enterContext(self.cluster.controller(webhookClients=f"{{caFile: {authority}, name: kube-apiserver-kubelet-client}}"))
+        self.enterContext(self.cluster.controller(webhookClients=f"{{caFile: {authority}, name: kube-apiserver}}"))
         self.cluster.clear()
         self.addCleanup(self.cluster.clear)
 
