@@ -22,19 +22,19 @@ bool Writes(const std::string& file) { return static_cast<bool>(std::ofstream(fi
 
 TEST(ConfinementTest, WritesNothingButWhatItMay) {
   const TemporaryFolder folder;
-  const std::string pods = folder.path() + "/kubepods";
+  const std::string pods = folder.Path("kubepods");
   fs::create_directories(pods + "/pod1");
   ASSERT_TRUE(Writes(pods + "/pod1/cpu.max"));
-  ASSERT_TRUE(Writes(folder.path() + "/cgroup.kill"));
+  ASSERT_TRUE(Writes(folder.Path("cgroup.kill")));
   // The process is confined for good.
   const pid_t child = fork();
   if (child == 0) {
     const Result<> confined = ConfineWrites({pods});
     if (!confined && confined.error().code == ErrorCode::kUnavailable) _exit(77);
     const bool as_it_should = confined && Writes(pods + "/pod1/cpu.max") &&
-                              Writes(pods + "/fresh") && !Writes(folder.path() + "/cgroup.kill") &&
-                              !Writes(folder.path() + "/fresh") &&
-                              std::ifstream(folder.path() + "/cgroup.kill").get() == '1';
+                              Writes(pods + "/fresh") && !Writes(folder.Path("cgroup.kill")) &&
+                              !Writes(folder.Path("fresh")) &&
+                              std::ifstream(folder.Path("cgroup.kill")).get() == '1';
     _exit(as_it_should ? 0 : 1);
   }
   int status = 0;
@@ -46,7 +46,7 @@ TEST(ConfinementTest, WritesNothingButWhatItMay) {
 
 TEST(ConfinementTest, FindsThePodsFoldersOfBothDriversAndVersions) {
   const TemporaryFolder folder;
-  const std::string& root = folder.path();
+  const std::string root = folder.Path("cgroup");
   for (const char* there :
        {"/kubepods.slice", "/cpu/node/kubepods", "/memory/node/kubepods", "/pids/node/kubepods"})
     fs::create_directories(root + there);
