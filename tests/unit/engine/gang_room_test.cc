@@ -45,7 +45,10 @@ class GangRoomTest : public TunerDecisionTest {
       tuner.Learn(memory, action, true, at);
       Pod pod = *state.FindPod(action.pod->uid);
       if (action.kind == TunerActionKind::kResize) {
-        pod = ManagedPod(pod.name, pod.node, action.change.to.cpu.count() / 1000, "insensitive");
+        const ResourceVector to = action.change.to;
+        pod =
+            With(pod, [&to](Fungible& has) { has.requested = has.in_force = has.set_aside = to; });
+        pod.requests.main = to;
       } else if (action.kind == TunerActionKind::kKeepPlace) {
         auto waiting = std::make_shared<Waiting>(*pod.waiting);
         waiting->kept_node = action.node;
