@@ -77,9 +77,9 @@ class GangsTest(OneNodeTest):
         for each in pods:
             each["spec"]["containers"][0]["ports"] = [{"containerPort": 29500, "hostPort": 29500}]
         self.cluster.create(*pods)
-        wait_for("an event", lambda: any("gang default/port: 1 of 2 members fit beside each other" in text
-                                         for text in self.cluster.events("port-0")))
-        time.sleep(4)  # longer than a bind of one once waited for the other
+        for name in ("port-0", "port-1"):
+            wait_for("both to be refused", lambda name=name: any("gang default/port: 1 of 2 members fit beside each other" in text
+                                                                 for text in self.cluster.events(name)))
         self.assertEqual((self.runs("port"), self.held()), ([0], 0))
 
     def test_a_launcher_that_asks_for_no_gpus_by_name_is_bound(self):

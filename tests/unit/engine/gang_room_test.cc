@@ -38,7 +38,7 @@ class GangRoomTest : public TunerDecisionTest {
   void GangWaits(int size, int64_t cores = 3) {
     for (int i = 0; i < size; ++i) Reports(Member(i, size, cores));
   }
-  // What is decided is done, and the watch brings it.
+  // Does what was decided; the watch brings it.
   void CarryOut() {
     const std::vector<TunerAction> actions = decision.actions;
     for (const TunerAction& action : actions) {
@@ -58,6 +58,12 @@ class GangRoomTest : public TunerDecisionTest {
       Reports(pod);
     }
   }
+  void DecideAndCarryOut(int times) {
+    for (int i = 0; i < times; ++i) {
+      Decide();
+      CarryOut();
+    }
+  }
   // The amounts that decided resizes leave.
   MilliCpu LeftByCuts() const {
     MilliCpu left;
@@ -73,7 +79,7 @@ TEST_F(GangRoomTest, AllPlacesAreKeptAndThenAllIsCutAtOnce) {
   const std::vector<std::string> kept = Decide();
   EXPECT_THAT(kept, SizeIs(8));
   EXPECT_THAT(kept, Each(StartsWith("keep_place m-")));
-  // Nobody is cut as long as it is not known of all.
+  // Cuts begin when all places are written.
   for (size_t i = 0; i + 1 < decision.actions.size(); ++i)
     tuner.Learn(memory, decision.actions[i], true, at);
   const TunerAction last = decision.actions.back();
@@ -136,12 +142,7 @@ TEST_F(GangRoomTest, WhereThereIsRoomAlreadyKubeSchedulerIsReminded) {
 // Else others would be cut again and again, and the gang would never have its room.
 TEST_F(GangRoomTest, PlacesAreKeptForAGangThatWaitsForNearerRoom) {
   GangWaits(8);
-  Decide();
-  CarryOut();
-  Decide();
-  CarryOut();
-  Decide();
-  CarryOut();
+  DecideAndCarryOut(3);
   const auto says = [this](const std::string& message) {
     Pod member = *state.FindPod("m-0");
     auto waiting = std::make_shared<Waiting>(*member.waiting);
@@ -161,12 +162,7 @@ TEST_F(GangRoomTest, PlacesAreKeptForAGangThatWaitsForNearerRoom) {
 
 TEST_F(GangRoomTest, PlacesOfLowerPriorityAreGivenUpWithTheirGang) {
   GangWaits(10);
-  Decide();
-  CarryOut();
-  Decide();
-  CarryOut();
-  Decide();
-  CarryOut();
+  DecideAndCarryOut(3);
   Pod single = ManagedPod("urgent", "", 3);
   single.priority = 10;
   Reports(single);
