@@ -183,7 +183,7 @@ struct Clients {
   // For what the leader alone does: of a refused write it is asked again who leads.
   std::unique_ptr<kube::ApiClient> acting;
   std::unique_ptr<kube::ApiClient> quick;  // for reads that a review waits for
-  // What `acting` asks; null: not yet known.
+  // The election that `acting` asks; null: not yet known.
   std::shared_ptr<std::atomic<const kube::LeaderElection*>> election =
       std::make_shared<std::atomic<const kube::LeaderElection*>>(nullptr);
 };
@@ -295,7 +295,7 @@ class RunningDaemon final : public Daemon {
             [this] { return MayTune(); }, clock, log, metrics_),
         budget_store_(state_),
         budget_watches_(*client_, reader_, config.staleness_limit, clock, log) {
-    // Whoever acts has ended before the election does.
+    // All threads that write by `acting_client_` end before the election does.
     *clients.election = election_.get();
     tuner_driver_.Hold(tuner_profiles_);
     tuner_driver_.Watch(harm_watch_);

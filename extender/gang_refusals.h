@@ -1,6 +1,6 @@
 #pragma once
 
-// What kube-scheduler's refusals have shown of a gang's members: reasons that the extender does not
+// Learns from kube-scheduler's refusals of a gang's members: reasons that the extender does not
 // see (volumes, other plugins). A refusal may have two causes, which cannot be told apart: the pod
 // itself, or the fellows that kube-scheduler counted when it refused. So both are kept: this pod
 // not on this node, and of its shape no more on the node than were there.

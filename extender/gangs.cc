@@ -254,7 +254,7 @@ GangTerms Gangs::TermsOf(const Pod& pod, const std::set<std::string_view>& allow
 
 Gangs::Planned Gangs::PlanHeeding(bool counted, const GangRefusals& refusals,
                                   const std::function<Planned(const Heed&)>& plan) {
-  // What is known of shapes may be wrong where pods alone were meant.
+  // A bound for a shape may be wrong where a refusal meant one pod alone.
   Planned planned;
   for (const bool doubts : {true, false}) {
     if (!doubts && !refusals.AnyDoubts()) continue;
@@ -456,7 +456,7 @@ std::vector<std::string> Gangs::Fewest(
   for (const std::string& gang : gangs) {
     yielding.push_back(gang);
     if (!fits(yielding)) continue;
-    // Whoever is not needed keeps its places, of the highest priority first.
+    // Spares gangs whose places are not needed, those of the highest priority first.
     for (size_t i = yielding.size(); i-- > 0;) {
       std::vector<std::string> fewer = yielding;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
@@ -518,7 +518,7 @@ std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
   for (NodeIndex node = 0; node < snapshot.size(); ++node) {
     if (takes_some(snapshot.node(node))) has += snapshot.node(node).allocatable.gpus;
   }
-  // What members that run have there is not to be had.
+  // Members that run keep what they have there.
   for (const GangMember& member : roll.members) {
     const auto node = member.placed ? snapshot.Find(member.node) : std::nullopt;
     if (node && takes_some(snapshot.node(*node))) has -= member.pod->requests.main.gpus;

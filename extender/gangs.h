@@ -84,7 +84,7 @@ struct GangCounts {
   std::array<uint64_t, kSpreadTiers> placed{};  // since the beginning, by tier
 };
 
-// What all members of a gang are given (gang_allocation.h), or why a bind is none.
+// The amounts that all members of a gang are given (gang_allocation.h), or why a bind failed.
 using GangBindOutcome = Result<std::optional<ResourceVector>>;
 
 // A bind of a member, as long as it waits for those of the others.
@@ -186,7 +186,7 @@ class Gangs {
   WallTime FirstAsked(const Roll& roll, const Record& record) const;
   Roll Call(const Gang& gang, const Record& record) const;
   GangVerdict PlaceHeld(const Pod& pod, const std::set<std::string_view>& allowed, Record& record);
-  // What it means that kube-scheduler lets the pod go to `allowed` alone, of the gang's nodes.
+  // Learns from it that kube-scheduler lets the pod go to `allowed` alone, of the gang's nodes.
   void Learn(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
              Record& record) const;
   GangVerdict Plan(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
@@ -216,7 +216,7 @@ class Gangs {
                      const GangTerms& terms, Duration waited) const;
   // Gangs for which places are held that yield to a pod of that priority: the lowest first.
   std::vector<std::string> GangsBelow(int32_t priority, const std::string& but) const;
-  // Of `gangs` those that have to yield so that it `fits` without them; empty: that is not enough.
+  // Returns the fewest of `gangs` without which it `fits`; none: that is not enough.
   static std::vector<std::string> Fewest(
       const std::vector<std::string>& gangs,
       const std::function<bool(const std::vector<std::string>&)>& fits);

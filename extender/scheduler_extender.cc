@@ -91,7 +91,7 @@ class Timed {
   Timed(metrics::ExtenderMetrics& metrics, const Clock& clock, Verb verb)
       : metrics_(metrics), clock_(clock), verb_(verb), start_(clock.Now()) {}
   ~Timed() { metrics_.CountCall(verb_, clock_.Now() - start_); }
-  // What has passed is nothing that the call took.
+  // Leaves out the time so far, which is not the call's own.
   void BeginAgain() { start_ = clock_.Now(); }
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;

@@ -118,7 +118,7 @@ class GangPlanner {
     return any;
   }
 
-  // Those with the fewest places first, then the largest.
+  // Returns the members with the fewest places first, then the largest.
   std::vector<size_t> InOrder() const {
     std::vector<size_t> order(members_.size());
     std::iota(order.begin(), order.end(), size_t{0});

@@ -25,7 +25,7 @@ namespace synergy {
 
 class MemberSeparation {
  public:
-  // Whom the members find there.
+  // The pods that members find on the nodes.
   enum class Others : uint8_t {
     kAll,      // everybody that is known
     kFellows,  // those of the gang that run

@@ -18,9 +18,10 @@
 
 namespace synergy {
 
-// Of one gang: each of them may wait in a thread of the extender's until the last has its place.
-// In what the extender says of a gang that has room, and waits for some that is nearer together.
+// Begins what the extender says of a gang that has room, and waits for some that is nearer
+// together.
 inline constexpr std::string_view kWaitsForLocality = "it waits for room within one ";
+// Limits a gang: each member may wait in a thread of the extender's until the last has its place.
 inline constexpr int32_t kMostGangMembers = 256;
 
 struct Gang {

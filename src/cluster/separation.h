@@ -38,8 +38,7 @@ struct TopologySpread {
   int32_t max_skew = 1;
   int32_t min_domains = 1;  // with fewer the fewest count as none
   LabelSelector selector;
-  // Of the nodes, only those count that the pod's node selector and affinity permit, or its
-  // tolerations.
+  // Whether only nodes count that the pod's node selector and affinity permit, or its tolerations.
   bool honors_affinity = true;
   bool honors_taints = false;
 

@@ -11,8 +11,8 @@
 namespace synergy::wire {
 namespace {
 
-// Of each kind so many are kept, and of terms only those with selectors of so many requirements and
-// values: more than trainings have. A plan knows nothing of others, and learns from refusals.
+// Limits what is kept of a pod: terms of each kind, and requirements with values of a term's
+// selector. Trainings have fewer. A plan does not know the others, and learns from refusals.
 constexpr size_t kMostSeparations = 16;
 constexpr size_t kMostRequirements = 64;
 

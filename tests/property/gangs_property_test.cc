@@ -189,7 +189,7 @@ class History {
                     pod.name, pod.uid));
     Bound(pod, answer == kBound);
   }
-  // What has become of the binds that wait for others.
+  // Takes the outcomes of binds that wait for others.
   void Settle() {
     for (const auto& [uid, bind] : std::map(binds_)) {
       const auto outcome = extender_->gangs().OutcomeOf(*bind);

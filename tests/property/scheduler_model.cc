@@ -17,9 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Of the shipped configuration of kube-scheduler.
+// As kube-scheduler's shipped configuration has it.
 constexpr Duration kHttpTimeout = seconds(15);
-// Of what the extender itself says may come on top of a hold: a look, and binds on their way.
+// May come on top of a hold, as the extender says: a look, and binds on their way.
 constexpr Duration kAfterHold = seconds(18);
 
 class Names final : public AskedNodes {
@@ -126,7 +126,7 @@ Instant SchedulerModel::ReadyAt(const Queued& queued) const {
 bool SchedulerModel::ScheduleOne() {
   std::vector<std::string> ready;
   for (auto& [name, queued] : queue_) {
-    // Those that nothing has helped are looked at again after five minutes.
+    // kube-scheduler looks again after five minutes at pods that nothing has helped.
     const bool is_due = queued.unschedulable ? clock_.Now() >= queued.tried + seconds(300)
                                              : clock_.Now() >= ReadyAt(queued);
     if (is_due) ready.push_back(name);
@@ -248,7 +248,7 @@ void SchedulerModel::Deliver() {
       binding.bind = gangs_->BeginBind(pods_.at(binding.name).pod.uid, binding.node);
     }
   }
-  // Those that are let go together are so at one moment.
+  // All binds of a gang are let go at one moment.
   std::map<std::string, int> let_go;
   for (Binding& binding : bindings_) {
     if (binding.bind == nullptr || binding.answered != Instant{}) continue;

@@ -52,10 +52,10 @@ class SchedulerModel {
   // Whether kube-scheduler's filters let the pod go there beside those whose places are given.
   bool Filters(const ModelPod& pod, const std::string& node,
                const std::map<std::string, std::string>& places) const;
-  // What has been found that must not be; empty: nothing.
+  // Returns the first broken invariant; empty: none.
   const std::string& fault() const { return fault_; }
   size_t cycles() const { return cycles_; }
-  // What has happened, the last of it.
+  // Returns the last steps.
   std::string Describe() const;
 
  private:

@@ -346,7 +346,7 @@ TEST_F(GangsTest, MembersThatHavePassedStayWhereTheyAreIfTheOthersCanBeElsewhere
   EXPECT_THAT(BindAll(members, {"a", "a", "b", "c"}), Each(kBound));
 }
 
-// What keeps them apart is not known to the extender.
+// The extender does not know why they are kept apart.
 TEST_F(GangsTest, LearnsHowManyOfAShapeKubeSchedulerLetsGoToANode) {
   std::vector<std::string> nodes = {"a", "b", "c", "d", "e", "f"};
   for (const std::string& node : nodes) AddNode(node);

@@ -316,7 +316,7 @@ TEST(ReadPod, AGangsPodSaysByWhatItKeepsOffOthers) {
               ElementsAre(TopologySpread{"zone", 2, 3, ranked, false, true}));
 }
 
-// Whoever plans looks at them again and again.
+// Each plan goes through all of them.
 TEST(ReadPod, OfWhatKeepsAGangsPodsApartOnlySoMuchIsKept) {
   std::string many;
   for (int i = 0; i < 1000; ++i) many += R"({"hostPort":)" + std::to_string(i + 1) + "},";
