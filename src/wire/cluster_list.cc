@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 9> kOfNodes = {
     "metadata uid",       "spec taints",     "metadata deletionTimestamp",
     "spec unschedulable", "status capacity", "status allocatable"};
 
-constexpr std::array<std::string_view, 41> kOfPods = {
+constexpr std::array<std::string_view, 43> kOfPods = {
     "metadata name",
     "metadata namespace",
     "metadata uid",
@@ -63,6 +63,8 @@ constexpr std::array<std::string_view, 41> kOfPods = {
     "status initContainerStatuses resources requests",
     "status initContainerStatuses resources limits",
     "status initContainerStatuses allocatedResources",
+    "status resources requests",
+    "status allocatedResources",
     "spec containers restartPolicy"};
 
 constexpr std::array<std::string_view, 5> kOfProfiles = {

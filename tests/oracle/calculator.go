@@ -38,13 +38,18 @@ type calculator struct {
 	unschedulable fwk.FilterPlugin
 }
 
+// withoutDRA is a scheduler's handle that has no manager of dynamic resources, and nothing else.
+type withoutDRA struct{ fwk.Handle }
+
+func (withoutDRA) SharedDRAManager() fwk.SharedDRAManager { return nil }
+
 func newCalculator() (*calculator, error) {
 	gates := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
 	args := &config.NodeResourcesFitArgs{ScoringStrategy: &config.ScoringStrategy{
 		Type:      config.LeastAllocated,
 		Resources: []config.ResourceSpec{{Name: "cpu", Weight: 1}, {Name: "memory", Weight: 1}},
 	}}
-	fit, err := noderesources.NewFit(context.Background(), args, nil, gates)
+	fit, err := noderesources.NewFit(context.Background(), args, withoutDRA{}, gates)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +64,7 @@ func featureGates() map[string]bool {
 	enabled := map[string]bool{}
 	for _, gate := range []featuregate.Feature{
 		features.InPlacePodVerticalScaling, features.PodLevelResources, features.InPlacePodLevelResourcesVerticalScaling,
-		features.SidecarContainers, features.DRAExtendedResource, features.TaintTolerationComparisonOperators,
+		features.DRAExtendedResource, features.TaintTolerationComparisonOperators,
 	} {
 		enabled[string(gate)] = utilfeature.DefaultFeatureGate.Enabled(gate)
 	}

@@ -29,10 +29,12 @@ func generate(out *bufio.Writer, seed uint64, count int, kind string) error {
 			if line, err = g.mix(); err != nil {
 				return err
 			}
+		case "pods":
+			line = object{"pod": g.boundPod(0)}
 		case "quantities":
 			line = object{"quantity": g.quantity()}
 		default:
-			return fmt.Errorf("--kind must be mixes or quantities, not %q", kind)
+			return fmt.Errorf("--kind must be mixes, pods or quantities, not %q", kind)
 		}
 		if err := writeLine(out, line); err != nil {
 			return err

@@ -2,7 +2,7 @@
 // accounting can be compared with it. docs/accounting.md states the formula in words.
 //
 //	oracle answer   < inputs > answers        (also without a subcommand)
-//	oracle generate --seed S --count N --kind mixes|quantities
+//	oracle generate --seed S --count N --kind mixes|pods|quantities
 //	oracle --features
 //
 // Inputs and answers are JSON, one object per line; line n of the answers belongs to line n of the inputs. An input is one
@@ -63,7 +63,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	features := flags.Bool("features", false, "print the feature gates that change the accounting, and stop")
 	seed := flags.Uint64("seed", 1, "generate: seed; equal seeds give equal inputs")
 	count := flags.Int("count", 1000, "generate: number of inputs")
-	kind := flags.String("kind", "mixes", "generate: mixes or quantities")
+	kind := flags.String("kind", "mixes", "generate: mixes, pods or quantities")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

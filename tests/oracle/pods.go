@@ -105,15 +105,17 @@ func (g *generator) status(spec object) object {
 	if g.chance(2) {
 		status["conditions"] = g.conditions()
 	}
-	if g.chance(8) {
-		status["resources"] = object{"requests": g.resources(1)}
+	if g.chance(4) {
+		status["resources"] = pick[any](g, nil, object{}, object{"requests": g.resources(1)}, object{"requests": g.resources(1)})
+	}
+	if g.chance(4) {
 		status["allocatedResources"] = g.resources(1)
 	}
 	return status
 }
 
 // statuses reports each container's resources as equal to the spec, different, partly or not at all, sometimes under a name
-// that no container has, and sometimes twice.
+// that no container has.
 func (g *generator) statuses(containers []any) []any {
 	statuses := []any{}
 	for _, entry := range containers {
@@ -123,7 +125,7 @@ func (g *generator) statuses(containers []any) []any {
 		}
 		status := object{"name": container["name"]}
 		if g.chance(20) {
-			status["name"] = pick(g, "app-0", "init-0", "unknown")
+			status["name"] = "unknown"
 		}
 		switch g.random.IntN(6) {
 		case 0:

@@ -14,17 +14,32 @@
 namespace synergy {
 namespace {
 
-std::string OracleProgram() {
-  const char* const program = std::getenv("SYNERGY_ORACLE_PROGRAM");
-  SYNERGY_CHECK(program != nullptr, "SYNERGY_ORACLE_PROGRAM names the oracle");
-  return program;
-}
-
 // A path in single quotes for a shell.
 std::string ShellQuoted(const std::string& text) {
   SYNERGY_CHECK(text.find('\'') == std::string::npos, "paths are without quotes");
   return "'" + text + "'";
 }
+
+std::string ProgramOf(const char* variable) {
+  const char* const program = std::getenv(variable);
+  SYNERGY_CHECK(program != nullptr, "the environment names the oracle's programs");
+  return ShellQuoted(program);
+}
+
+// A folder of this process, removed at the end.
+class Folder {
+ public:
+  Folder() { std::filesystem::create_directory(path_); }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+
+ private:
+  const std::filesystem::path path_ =
+      std::filesystem::temp_directory_path() / fmt::format("synergy-oracle-{}", getpid());
+};
 
 std::vector<std::string> ReadLines(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -62,20 +77,17 @@ uint64_t OracleSeed() {
 }
 
 std::vector<OracleCase> GenerateOracleCases(std::string_view kind, int count, uint64_t seed) {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / fmt::format("synergy-oracle-{}", getpid());
-  std::filesystem::create_directory(folder);
+  const Folder folder;
   const std::filesystem::path inputs = folder / "inputs";
   const std::filesystem::path answers = folder / "answers";
-  const std::string program = ShellQuoted(OracleProgram());
-  const std::string command = fmt::format(
-      "{0} generate --kind {1} --count {2} --seed {3} > {4} && {0} answer < {4} > {5}", program,
-      kind, count, seed, ShellQuoted(inputs.string()), ShellQuoted(answers.string()));
+  const std::string command =
+      fmt::format("{0} generate --kind {1} --count {2} --seed {3} > {4} && {0} answer < {4} > {5}",
+                  ProgramOf("SYNERGY_ORACLE_PROGRAM"), kind, count, seed,
+                  ShellQuoted(inputs.string()), ShellQuoted(answers.string()));
   SYNERGY_CHECK(std::system(command.c_str()) == 0, "the oracle runs");
 
   std::vector<std::string> input_lines = ReadLines(inputs);
   std::vector<std::string> answer_lines = ReadLines(answers);
-  std::filesystem::remove_all(folder);
   SYNERGY_CHECK(input_lines.size() == static_cast<size_t>(count), "the oracle generates them all");
   SYNERGY_CHECK(answer_lines.size() == input_lines.size(), "the oracle answers them all");
   std::vector<OracleCase> cases;
@@ -84,6 +96,23 @@ std::vector<OracleCase> GenerateOracleCases(std::string_view kind, int count, ui
     cases.push_back({std::move(input_lines[i]), std::move(answer_lines[i])});
   }
   return cases;
+}
+
+std::vector<std::string> RequestsBefore137(const std::vector<std::string_view>& pods) {
+  const Folder folder;
+  const std::filesystem::path inputs = folder / "pods";
+  const std::filesystem::path answers = folder / "answers";
+  {
+    std::ofstream file(inputs);
+    for (const std::string_view pod : pods) file << pod << '\n';
+  }
+  const std::string command =
+      fmt::format("{} < {} > {}", ProgramOf("SYNERGY_REQUESTS_PROGRAM"),
+                  ShellQuoted(inputs.string()), ShellQuoted(answers.string()));
+  SYNERGY_CHECK(std::system(command.c_str()) == 0, "the program of Kubernetes 1.35 runs");
+  std::vector<std::string> lines = ReadLines(answers);
+  SYNERGY_CHECK(lines.size() == pods.size(), "it answers them all");
+  return lines;
 }
 
 std::string_view RawMember(std::string_view object, std::string_view key) {

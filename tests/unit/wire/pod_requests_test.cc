@@ -197,16 +197,37 @@ TEST(PodRequests, FindAContainersStatusByNameAndTakeTheLast) {
             2000);
 }
 
-TEST(PodRequests, UseTheStatusOfSidecarsButNotOfOrdinaryInitContainers) {
+TEST(PodRequests, UseTheStatusOfInitContainers) {
   const auto cpu = [](std::string_view more) {
-    return Cpu(
-        fmt::format(
-            R"({{"spec":{{"initContainers":[{}]}},"status":{{"initContainerStatuses":[{}]}}}})",
-            Container("a", "1", more), Reported("4", "2")),
-        PodUse::kAccounted);
+    return Cpu(fmt::format(R"({{"spec":{{"initContainers":[{}]}},
+                               "status":{{"initContainerStatuses":[{}]}}}})",
+                           Container("a", "1", more), Reported("4", "2")),
+               PodUse::kAccounted);
   };
   EXPECT_EQ(cpu(kAlways), 4000);
-  EXPECT_EQ(cpu(""), 1000);
+  EXPECT_EQ(cpu(""), 4000);
+}
+
+// Kubernetes 1.37 counts less than 1.35 where containers change in different directions.
+TEST(PodRequests, AreTheLargestThatAnyVersionCounts) {
+  const auto cpu = [](std::string_view status) {
+    return Cpu(fmt::format(R"({{"spec":{{"containers":[{},{}],"overhead":{{"cpu":"1"}}}},
+                               "status":{}}})",
+                           Container("a", "1"), Container("b", "4"), status),
+               PodUse::kAccounted);
+  };
+  EXPECT_EQ(cpu(R"({})"), 6000);
+  EXPECT_EQ(cpu(R"({"containerStatuses":[
+                    {"name":"a","resources":{"requests":{"cpu":"3"}}},
+                    {"name":"b","resources":{"requests":{"cpu":"2"}}}]})"),
+            8000)
+      << "each container's largest, by 1.35";
+  EXPECT_EQ(cpu(R"({"containerStatuses":[{"name":"a","allocatedResources":{"cpu":"3"}}]})"), 8000)
+      << "what is allocated, by 1.37";
+  EXPECT_EQ(cpu(R"({"resources":{"requests":{"cpu":"5"}},"allocatedResources":{"cpu":"9"}})"),
+            10000)
+      << "the pod's own report, by 1.37";
+  EXPECT_EQ(cpu(R"({"allocatedResources":{"cpu":"9"}})"), 6000) << "but not half of it";
 }
 
 TEST(PodRequests, CountANameThatOnlyTheStatusHas) {
@@ -217,13 +238,17 @@ TEST(PodRequests, CountANameThatOnlyTheStatusHas) {
   EXPECT_EQ(requests.main.memory, GiB(1));
 }
 
-TEST(PodRequests, HideTheStatusBehindPodLevelRequests) {
-  EXPECT_EQ(
-      Cpu(fmt::format(R"({{"spec":{{"containers":[{}],"resources":{{"requests":{{"cpu":"2"}}}}}},
-                                "status":{{"containerStatuses":[{}]}}}})",
-                      Container("a", "1"), Reported("5", "5")),
-          PodUse::kAccounted),
-      2000);
+TEST(PodRequests, HideTheStatusOfContainersBehindPodLevelRequests) {
+  const auto cpu = [](std::string_view status) {
+    return Cpu(
+        fmt::format(R"({{"spec":{{"containers":[{}],"resources":{{"requests":{{"cpu":"2"}}}}}},
+                                "status":{{"containerStatuses":[{}]{}}}}})",
+                    Container("a", "1"), Reported("5", "5"), status),
+        PodUse::kAccounted);
+  };
+  EXPECT_EQ(cpu(""), 2000);
+  EXPECT_EQ(cpu(R"(,"resources":{"requests":{"cpu":"3"}})"), 3000) << "a shrink that is under way";
+  EXPECT_EQ(cpu(R"(,"resources":{},"allocatedResources":{"cpu":"4"})"), 4000);
 }
 
 }  // namespace
