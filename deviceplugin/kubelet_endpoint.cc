@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <optional>
+#include <random>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -22,17 +27,52 @@ constexpr milliseconds kFirstRetry{100};
 constexpr milliseconds kLongestRetry{500};
 // The watch tells sooner; this is for what a watch can miss.
 constexpr milliseconds kRegularLook{1000};
-// How long the kubelet has to open its stream after it has answered.
-constexpr milliseconds kStreamGrace{1000};
+// How long the kubelet has to open its stream after it has answered. A starved one takes seconds.
+constexpr milliseconds kStreamGrace{10'000};
+// How long a stream that ended right after the registration keeps us from the next one.
+constexpr milliseconds kPause{1000};
 constexpr milliseconds kRegisterTimeout{5000};
 constexpr milliseconds kKubeletGrace{500};
 // A list of 1024 ids of 63 characters is a tenth of that.
 constexpr int kLargestMessage = 1 << 20;
 constexpr int kMostConcurrentCalls = 64;
 
-std::string SocketName(std::string resource) {
+constexpr std::string_view kSuffix = ".sock";
+
+std::string SocketPrefix(std::string resource) {
   std::replace(resource.begin(), resource.end(), '/', '_');
-  return "synergy-" + resource + ".sock";
+  return "synergy-" + resource;
+}
+
+// Another one each time.
+std::string SocketName(const std::string& resource) {
+  std::random_device random;
+  return fmt::format("{}-{:08x}{}", SocketPrefix(resource), static_cast<uint32_t>(random()),
+                     kSuffix);
+}
+
+// Whether a process listens there.
+bool IsServed(const std::string& path) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  if (path.size() >= sizeof(address.sun_path)) return false;
+  path.copy(address.sun_path, path.size());
+  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int refused = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  close(probe);
+  return refused == 0;
+}
+
+// Removes the sockets of this resource that an earlier process left.
+void RemoveLeftSockets(const std::string& folder, const std::string& resource) {
+  const std::string prefix = SocketPrefix(resource);
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename();
+    const bool ours = name == prefix + std::string(kSuffix) ||
+                      (name.size() == SocketName(resource).size() &&
+                       name.starts_with(prefix + "-") && name.ends_with(kSuffix));
+    if (ours && !IsServed(entry.path())) unlink(entry.path().c_str());
+  }
 }
 
 }  // namespace
@@ -42,7 +82,6 @@ KubeletEndpoint::KubeletEndpoint(std::string folder, std::string resource,
                                  Logger& log, metrics::DeviceMetrics& metrics)
     : folder_(std::move(folder)),
       resource_(std::move(resource)),
-      socket_(SocketName(resource_)),
       clock_(clock),
       log_(log),
       metrics_(metrics),
@@ -101,11 +140,11 @@ Result<> KubeletEndpoint::Settle(const std::stop_token& stop) {
     log_.Warn("our socket is gone", {{"resource", resource_}, {"socket", socket_}});
     StopServing();
   }
+  if (IsRegistered()) return {};
+  if (known_) StopServing();
   if (!server_) {
     if (const Result<> served = Serve(); !served) return served;
   }
-  if (!NeedsRegistration()) return {};
-  registered_at_.reset();
   if (!Identify(folder_ + "/kubelet.sock"))
     return Fail(ErrorCode::kUnavailable, "there is no kubelet.sock in " + folder_);
   Result<> done = Register(stop);
@@ -116,12 +155,15 @@ Result<> KubeletEndpoint::Settle(const std::stop_token& stop) {
   return {};
 }
 
-bool KubeletEndpoint::NeedsRegistration() const {
-  if (!registered_at_) return true;
-  return service_->streams() == 0 && clock_.Now() - *registered_at_ >= kStreamGrace;
+// Or may still become so.
+bool KubeletEndpoint::IsRegistered() const {
+  if (!registered_at_) return false;
+  if (service_->streams() > 0) return true;
+  return clock_.Now() - *registered_at_ < (service_->had_streams() ? kPause : kStreamGrace);
 }
 
 Result<> KubeletEndpoint::Serve() {
+  socket_ = SocketName(resource_);
   const std::string path = folder_ + "/" + socket_;
   if (access(folder_.c_str(), F_OK) != 0)
     return Fail(ErrorCode::kUnavailable, "there is no folder " + folder_);
@@ -130,8 +172,7 @@ Result<> KubeletEndpoint::Serve() {
                 fmt::format("{} is longer than a socket's name may be ({} characters)", path,
                             sizeof(sockaddr_un::sun_path) - 1));
   }
-  // What an earlier process left.
-  unlink(path.c_str());
+  RemoveLeftSockets(folder_, resource_);
   std::shared_ptr<const Offer> offer;
   {
     const std::lock_guard lock(mutex_);
@@ -164,6 +205,7 @@ void KubeletEndpoint::StopServing() {
   server_.reset();
   served_.reset();
   registered_at_.reset();
+  known_ = false;
   const std::lock_guard lock(mutex_);
   service_.reset();
 }
@@ -185,6 +227,7 @@ Result<> KubeletEndpoint::Register(const std::stop_token& stop) {
   const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
   v1beta1::Empty answer;
   const grpc::Status status = stub->Register(&context, request, &answer);
+  known_ = status.error_code() != grpc::StatusCode::UNAVAILABLE;
   if (!status.ok()) {
     return Fail(
         ErrorCode::kUnavailable,

@@ -3,12 +3,15 @@
 // One resource towards the kubelet: serves the plugin's socket and registers it, again and again,
 // whatever happens to the kubelet, the sockets and the stream.
 //
-//   our socket is gone -> serve again
-//   kubelet.sock is there, and not registered since we serve, or no stream is open -> register
+//   our socket is gone, or the kubelet knows its name and has no stream -> serve under a new name
+//   kubelet.sock is there, and not registered since we serve -> register
 //
-// The kubelet takes the devices for unhealthy while no stream is open, so a live stream is never
-// put at risk: it is registered again only when there is none. (The kubelet's end of an earlier
-// stream may close a newer one, too: then that one's end is what makes us register once more.)
+// A name is registered once: kubelets from 1.37 on keep plugins by the path of their socket, and
+// may refuse a path that they had before until they are restarted ("already connected"). The
+// kubelet takes the devices for unhealthy while no stream is open, so a live stream is never put at
+// risk: it is registered again only when there is none. Before it registers, the old server has
+// ended: older kubelets close a newer stream with the end of an earlier one. Where that still
+// happens, the newer one's end makes us register once more.
 //
 // Threading: a thread of its own; the methods from any thread.
 // Failures: logged when the message changes, and tried again after 0.1 to 0.5 s.
@@ -58,11 +61,10 @@ class KubeletEndpoint {
   Result<> Serve();
   void StopServing();
   Result<> Register(const std::stop_token& stop);
-  bool NeedsRegistration() const;
+  bool IsRegistered() const;
 
   const std::string folder_;
   const std::string resource_;
-  const std::string socket_;  // its name in the folder
   const Clock& clock_;
   Logger& log_;
   metrics::DeviceMetrics& metrics_;
@@ -74,6 +76,8 @@ class KubeletEndpoint {
 
   // The thread's own.
   std::unique_ptr<grpc::Server> server_;
+  std::string socket_;  // its name in the folder
+  bool known_ = false;  // the kubelet may know this name
   std::optional<FileIdentity> served_;
   std::optional<Instant> registered_at_;
   std::jthread thread_;

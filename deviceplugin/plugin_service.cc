@@ -176,6 +176,11 @@ size_t PluginService::streams() const {
   return streams_.size();
 }
 
+bool PluginService::had_streams() const {
+  const std::lock_guard lock(mutex_);
+  return had_streams_;
+}
+
 void PluginService::EndStreams() {
   std::vector<std::shared_ptr<Stream>> streams;
   {
@@ -216,6 +221,7 @@ grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* PluginService::ListAndW
   {
     const std::lock_guard lock(mutex_);
     streams_[stream.get()] = stream;
+    had_streams_ = true;
     if (!ending_) first = offer_;
   }
   if (first) {

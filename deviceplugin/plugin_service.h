@@ -47,6 +47,8 @@ class PluginService final : public v1beta1::DevicePlugin::CallbackService {
   void Publish(const std::shared_ptr<const Offer>& offer);
   // How many streams are open.
   size_t streams() const;
+  // Whether there has been any.
+  bool had_streams() const;
   // In good order; a server that shuts down waits for that.
   void EndStreams();
 
@@ -83,6 +85,7 @@ class PluginService final : public v1beta1::DevicePlugin::CallbackService {
   std::shared_ptr<const Offer> offer_;
   bool ending_ = false;
   std::unordered_map<const Stream*, std::shared_ptr<Stream>> streams_;
+  bool had_streams_ = false;
   Instant last_refusal_logged_{};
   uint64_t refusals_not_logged_ = 0;
 };

@@ -230,7 +230,7 @@ class DevicePluginTest(unittest.TestCase):
     def test_a_socket_that_somebody_deletes_is_made_again(self):
         before = self.plugin.registrations()
         subprocess.run(
-            self.plugin.in_node("rm", "/var/lib/kubelet/device-plugins/synergy-nvidia.com_gpu.sock"), check=True)
+            self.plugin.in_node("sh", "-c", "rm /var/lib/kubelet/device-plugins/synergy-nvidia.com_gpu-*.sock"), check=True)
         wait_for("a new registration", lambda: self.plugin.registrations() > before)
         self.await_allocatable(GPUS)
         self.cluster.create(gpu_pod("all", GPUS))

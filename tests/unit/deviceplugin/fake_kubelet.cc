@@ -30,6 +30,7 @@ void FakeKubelet::Start() {
   for (const auto& entry : std::filesystem::directory_iterator(folder_))
     std::filesystem::remove(entry.path());
   service_ = std::make_unique<RegistrationService>(*this);
+  endpoints_.clear();
   grpc::ServerBuilder builder;
   builder.AddListeningPort("unix:" + folder_ + "/kubelet.sock", grpc::InsecureServerCredentials());
   builder.RegisterService(service_.get());
@@ -67,7 +68,13 @@ void FakeKubelet::Refuse(bool refuse) {
 grpc::Status FakeKubelet::Register(const v1beta1::RegisterRequest& request) {
   {
     const std::lock_guard lock(mutex_);
-    if (refusing_) return {grpc::StatusCode::UNKNOWN, "the fake refuses"};
+    // As kubelets from 1.37 on may do until they are restarted.
+    const bool known = !endpoints_.insert(request.endpoint()).second;
+    if (refusing_ || known) {
+      ++refusals_;
+      changed_.notify_all();
+      return {grpc::StatusCode::UNKNOWN, "device plugin already connected: " + request.endpoint()};
+    }
   }
   if (request.version() != "v1beta1") return {grpc::StatusCode::UNKNOWN, "another version"};
   // Before it answers, as the real one does: who registers before it serves fails here.
@@ -135,6 +142,10 @@ bool FakeKubelet::Await(const std::function<bool()>& reached) const {
 
 bool FakeKubelet::AwaitRegistrations(size_t count) const {
   return Await([&] { return registrations_ >= count; });
+}
+
+bool FakeKubelet::AwaitRefusals(size_t count) const {
+  return Await([&] { return refusals_ >= count; });
 }
 
 bool FakeKubelet::AwaitLists(size_t count) const {

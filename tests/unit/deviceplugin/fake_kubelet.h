@@ -2,7 +2,7 @@
 
 // The kubelet's side of the device plugin API, on real sockets in a folder: takes registrations,
 // dials the plugin while it does so, keeps a ListAndWatch stream per registration, and empties the
-// folder when it starts, as the real one does.
+// folder when it starts, as the real one does. It takes each name of a socket once.
 //
 // Threading: every method from any thread. Await... methods give up after ten seconds and return
 // false.
@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,6 +52,7 @@ class FakeKubelet {
   std::map<std::string, int64_t> numa_nodes() const;
 
   bool AwaitRegistrations(size_t count) const;
+  bool AwaitRefusals(size_t count) const;
   bool AwaitLists(size_t count) const;
   bool AwaitDevices(const DeviceHealth& devices,
                     const std::string& resource = "nvidia.com/gpu") const;
@@ -82,6 +84,8 @@ class FakeKubelet {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool refusing_ = false;
+  std::set<std::string> endpoints_;  // names of sockets that it was told since it started
+  size_t refusals_ = 0;
   size_t registrations_ = 0;
   size_t lists_ = 0;
   std::map<std::string, DeviceHealth> devices_;

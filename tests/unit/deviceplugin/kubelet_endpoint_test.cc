@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,6 +23,8 @@ using deviceplugin::KubeletEndpoint;
 using deviceplugin::Offer;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Ne;
 
 std::shared_ptr<const Offer> MakeOffer(size_t gpus, const std::string& unhealthy = {}) {
   auto inventory = std::make_shared<const GpuInventory>(WithNvSwitch(gpus));
@@ -39,7 +43,14 @@ class KubeletEndpointTest : public ::testing::Test {
     return std::make_unique<KubeletEndpoint>(folder_.Path("d"), "nvidia.com/gpu", MakeOffer(2),
                                              SystemClock(), log_.log, metrics_);
   }
-  std::string socket() const { return folder_.Path("d") + "/synergy-nvidia.com_gpu.sock"; }
+  // The plugin's sockets in the folder.
+  std::vector<std::string> sockets() const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.Path("d"))) {
+      if (entry.path().filename() != "kubelet.sock") found.push_back(entry.path());
+    }
+    return found;
+  }
 
   TemporaryFolder folder_;
   SilentLog log_;
@@ -79,9 +90,11 @@ TEST_F(KubeletEndpointTest, ServesAgainWhenItsSocketWasDeleted) {
   const FakeKubelet kubelet(folder_.Path("d"));
   const auto endpoint = MakeEndpoint();
   ASSERT_TRUE(kubelet.AwaitRegistrations(1));
-  std::filesystem::remove(socket());
+  const std::vector<std::string> before = sockets();
+  ASSERT_EQ(before.size(), 1U);
+  std::filesystem::remove(before.front());
   EXPECT_TRUE(kubelet.AwaitRegistrations(2));
-  EXPECT_TRUE(std::filesystem::exists(socket()));
+  EXPECT_THAT(sockets(), ElementsAre(Ne(before.front())));
 }
 
 TEST_F(KubeletEndpointTest, RegistersAgainWhenTheStreamBreaks) {
@@ -90,6 +103,16 @@ TEST_F(KubeletEndpointTest, RegistersAgainWhenTheStreamBreaks) {
   ASSERT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
   kubelet.BreakStreams();
   EXPECT_TRUE(kubelet.AwaitRegistrations(2));
+  EXPECT_EQ(sockets().size(), 1U);
+}
+
+TEST_F(KubeletEndpointTest, ARefusedNameIsNotTriedAgain) {
+  FakeKubelet kubelet(folder_.Path("d"));
+  kubelet.Refuse(true);
+  const auto endpoint = MakeEndpoint();
+  ASSERT_TRUE(kubelet.AwaitRefusals(3));
+  kubelet.Refuse(false);
+  EXPECT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
 }
 
 TEST_F(KubeletEndpointTest, RegistersAsSoonAsTheKubeletTakesIt) {
@@ -102,9 +125,21 @@ TEST_F(KubeletEndpointTest, RegistersAsSoonAsTheKubeletTakesIt) {
 
 TEST_F(KubeletEndpointTest, ASocketThatAnEarlierProcessLeftIsReplaced) {
   const FakeKubelet kubelet(folder_.Path("d"));
-  folder_.Write("d/synergy-nvidia.com_gpu.sock", "left behind");
+  folder_.Write("d/synergy-nvidia.com_gpu.sock", "left by an older version");
+  folder_.Write("d/synergy-nvidia.com_gpu-0123abcd.sock", "left behind");
   const auto endpoint = MakeEndpoint();
   EXPECT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+  EXPECT_EQ(sockets().size(), 1U);
+}
+
+TEST_F(KubeletEndpointTest, SocketsOfOthersAreLeftAlone) {
+  const FakeKubelet kubelet(folder_.Path("d"));
+  folder_.Write("d/synergy-nvidia.com_gpu-x.sock", "of another resource");
+  const auto endpoint = MakeEndpoint();
+  ASSERT_TRUE(kubelet.AwaitDevices(kTwoHealthy));
+  const auto another = MakeEndpoint();
+  EXPECT_TRUE(kubelet.AwaitRegistrations(2));
+  EXPECT_EQ(sockets().size(), 3U) << "the first one's socket is served";
 }
 
 TEST_F(KubeletEndpointTest, TheListIsSentAgainOnlyWhenItSaysSomethingElse) {
@@ -132,7 +167,7 @@ TEST_F(KubeletEndpointTest, ANewKubeletHearsOfTheLatestHealth) {
 TEST_F(KubeletEndpointTest, ItsEndTakesTheSocketAway) {
   const FakeKubelet kubelet(folder_.Path("d"));
   MakeEndpoint().reset();
-  EXPECT_FALSE(std::filesystem::exists(socket()));
+  EXPECT_THAT(sockets(), IsEmpty());
 }
 
 TEST_F(KubeletEndpointTest, AFolderThatIsTooDeepForASocketEndsNothing) {
