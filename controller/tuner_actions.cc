@@ -140,8 +140,11 @@ bool TunerActions::WriteChange(const TunerAction& action) {
 
 bool TunerActions::Resize(const TunerAction& action) {
   const Pod& pod = *action.pod;
-  if (!Took(Resize(pod, action.change, ConditionOf(action)), pod, "change not made")) {
-    metrics_.CountFailure(ToString(ChangeFailure::kRefused));
+  const Result<Pod> answer = Resize(pod, action.change, ConditionOf(action));
+  if (!Took(answer, pod, "change not made")) {
+    const bool never_fits = answer.error().code == ErrorCode::kInvalid;
+    const auto failure = never_fits ? ChangeFailure::kInfeasible : ChangeFailure::kRefused;
+    metrics_.CountFailure(ToString(failure));
     return false;
   }
   TellOfChange(action);

@@ -30,7 +30,7 @@ enum class ChangeFailure : uint8_t {
   kRefused,     // by the API server, or by the kubelet while it tried
   kNoRoom,      // any more, when an announced growth was to be made
   kDeferred,    // by the kubelet
-  kInfeasible,  // by the kubelet, for good
+  kInfeasible,  // by the kubelet or the API server, for good
   kTimeout,
 };
 std::string_view ToString(ChangeFailure failure);  // "refused", "no_room", "deferred", ...

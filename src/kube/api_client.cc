@@ -35,14 +35,15 @@ bool MayBeSentAgain(const http::ClientResponse& response) {
 
 Error ToError(const http::ClientRequest& request, const http::ClientResponse& response) {
   std::string text;
-  if (const auto status = wire::ReadStatus(response.body)) {
+  const std::optional<wire::Status> status = wire::ReadStatus(response.body);
+  if (status) {
     text = status->reason.empty() ? status->message
                                   : fmt::format("{}: {}", status->reason, status->message);
   } else {
     // From a proxy, for instance: its first words tell it apart.
     text = response.body.substr(0, kShownOfAnUnknownAnswer);
   }
-  return {wire::ToErrorCode(response.status),
+  return {wire::ToErrorCode(response.status, status),
           fmt::format("{}: status {}: {}", Describe(request), response.status, text)};
 }
 

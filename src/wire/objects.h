@@ -105,10 +105,11 @@ struct Status {
   int code = 0;
   std::string reason;
   std::string message;
+  bool never_fits = false;  // on that node, whatever the caller's rights and quota
 };
 // None when the text is not a Status.
 std::optional<Status> ReadStatus(std::string_view text);
-// What a refusal with this HTTP status, or with this code of a Status, is to the caller.
-ErrorCode ToErrorCode(int http_status);
+// What a refusal with this HTTP status is to the caller; `status` where the API server gives one.
+ErrorCode ToErrorCode(int http_status, const std::optional<Status>& status = std::nullopt);
 
 }  // namespace synergy::wire

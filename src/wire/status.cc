@@ -15,6 +15,11 @@ std::optional<Status> ReadStatusObject(Value object) {
       static_cast<int>(fields.Integer(object["code"], 0, std::numeric_limits<int>::max()));
   status.reason = ReadText(fields, object["reason"]);
   status.message = ReadText(fields, object["message"]);
+  fields.Array(fields.Object(object["details"])["causes"]).ForEachElement([&](Value cause) {
+    // Kubernetes 1.36 and newer, of resizes.
+    const std::string_view type = fields.Text(fields.Object(cause)["reason"]);
+    status.never_fits |= type == "NodeCapacity" || type == "UnsupportedPlatform";
+  });
   return status;
 }
 
@@ -24,7 +29,8 @@ std::optional<Status> ReadStatus(std::string_view text) {
   return ReadStatusObject(document->root());
 }
 
-ErrorCode ToErrorCode(int http_status) {
+ErrorCode ToErrorCode(int http_status, const std::optional<Status>& status) {
+  if (http_status == 403 && status && status->never_fits) return ErrorCode::kInvalid;
   switch (http_status) {
     case 401:
     case 403:
@@ -48,7 +54,7 @@ ErrorCode ToErrorCode(int http_status) {
 Error ToError(const Status& status) {
   std::string message = status.message.empty() ? status.reason : status.message;
   if (message.empty()) message = "the API server gives no reason";
-  return Error{ToErrorCode(status.code), std::move(message)};
+  return Error{ToErrorCode(status.code, status), std::move(message)};
 }
 
 }  // namespace synergy::wire

@@ -102,6 +102,21 @@ TEST(ReadStatus, GivesCodeReasonAndMessage) {
   EXPECT_EQ(status->message, "pods \"a\" not found");
 }
 
+// As kube-apiserver 1.37.2 refuses a resize.
+TEST(ReadStatus, TellsWhatNeverFitsFromMissingRights) {
+  const std::optional<Status> never = ReadStatus(
+      R"({"kind":"Status","status":"Failure","code":403,"reason":"Forbidden","message":"no room",
+          "details":{"name":"a","kind":"pods","causes":[{"reason":"NodeCapacity"}]}})");
+  ASSERT_TRUE(never);
+  EXPECT_EQ(ToErrorCode(403, never), ErrorCode::kInvalid);
+  const std::optional<Status> denied = ReadStatus(
+      R"({"kind":"Status","code":403,"reason":"Forbidden","message":"exceeded quota: team",
+          "details":{"causes":[{"reason":"FieldValueInvalid"},{}]}})");
+  ASSERT_TRUE(denied);
+  EXPECT_EQ(ToErrorCode(403, denied), ErrorCode::kDenied);
+  EXPECT_EQ(ToErrorCode(403), ErrorCode::kDenied);
+}
+
 TEST(ReadStatus, IsNoneForOtherTextAndLenientWithParts) {
   EXPECT_FALSE(ReadStatus(""));
   EXPECT_FALSE(ReadStatus("<html>"));
