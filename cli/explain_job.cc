@@ -10,6 +10,7 @@
 #include "cli/amounts.h"
 #include "cli/event_view.h"
 #include "core/wall_time.h"
+#include "wire/round_workload.h"
 
 namespace synergy::cli {
 namespace {
@@ -18,7 +19,7 @@ bool IsOfQueues(const wire::EventAboutPod& event) {
   return event.reason.starts_with("Synergy") || event.component.find("kueue") != std::string::npos;
 }
 
-void RemarkOnQueue(const wire::Workload& workload, const QueueView& queue,
+void RemarkOnQueue(const wire::Workload& workload, const QueueView& queue, WallTime now,
                    std::vector<std::string>& remarks) {
   if (queue.name.empty()) {
     remarks.push_back(
@@ -36,6 +37,11 @@ void RemarkOnQueue(const wire::Workload& workload, const QueueView& queue,
     remarks.emplace_back(
         "it is stopped (spec.active of the Workload is false), by its user, or by Kueue when its "
         "pods were not ready in time too often (waitForPodsReady)");
+  } else if (wire::InBackoff(workload, now)) {
+    remarks.push_back(fmt::format(
+        "Kueue has put it back, because its pods were not ready in time (waitForPodsReady) or an "
+        "admission check sent it back, and does not admit it before {}",
+        ToTimeText(workload.requeue_at)));
   } else if (!queue.round_policy.empty() && !workload.may_lose_turn) {
     remarks.push_back(fmt::format(
         "once it runs it keeps its GPUs to its end: it does not say that it checkpoints "
@@ -114,7 +120,7 @@ JobExplanation ExplainJob(const QueueFacts& facts, const wire::Workload& workloa
         one.workload_namespace == workload.workload_namespace && one.workload == workload.name;
     if (is_it) explanation.job = one;
   }
-  RemarkOnQueue(workload, explanation.queue, explanation.remarks);
+  RemarkOnQueue(workload, explanation.queue, now, explanation.remarks);
   RemarkOnDeadline(workload, explanation.job.service, now, explanation.remarks);
   return explanation;
 }

@@ -43,10 +43,10 @@ const wire::CheckState* TypeCheckOf(const wire::Workload& workload) {
   return nullptr;
 }
 
-Doing StageOf(const wire::Workload& workload, const wire::WorkloadPods& pods) {
+Doing StageOf(const wire::Workload& workload, const wire::WorkloadPods& pods, WallTime now) {
   const wire::CheckState* const check = TypeCheckOf(workload);
   return check != nullptr && wire::IsHeldBy(workload, *check) ? Doing::kWaited
-                                                              : wire::DoingOf(workload, pods);
+                                                              : wire::DoingOf(workload, pods, now);
 }
 
 // Which GPU type it has been given, or what it waits for.
@@ -65,8 +65,9 @@ void TellType(const wire::Workload& workload, QueuedView& view) {
                          : "it waits for its quota, or for its turn on a GPU type";
 }
 
-std::string_view StateWord(const wire::Workload& workload, const wire::WorkloadPods& pods) {
-  switch (StageOf(workload, pods)) {
+std::string_view StateWord(const wire::Workload& workload, const wire::WorkloadPods& pods,
+                           WallTime now) {
+  switch (StageOf(workload, pods, now)) {
     case Doing::kRan:
       return "runs";
     case Doing::kWaited:
@@ -76,7 +77,8 @@ std::string_view StateWord(const wire::Workload& workload, const wire::WorkloadP
     case Doing::kNeither:
       break;
   }
-  return !workload.has_quota ? "stopped" : workload.evicted ? "leaves" : "starts";
+  if (!workload.has_quota) return workload.active ? "backoff" : "stopped";
+  return workload.evicted ? "leaves" : "starts";
 }
 
 // By its note, and by what it has done since then.
@@ -85,8 +87,9 @@ RoundService ServiceAt(const Rounds& rounds, const wire::Workload& workload,
   RoundService service;
   if (workload.note) service = wire::ServiceOf(*workload.note);
   const WallTime noted = workload.note ? workload.note->at : workload.created;
-  const WallTime from = std::max(noted, wire::DoingSince(workload, pods));
-  rounds.Book(service, workload.gpus, workload.created, StageOf(workload, pods), now - from, now);
+  const WallTime from = std::max(noted, wire::DoingSince(workload, pods, now));
+  rounds.Book(service, workload.gpus, workload.created, StageOf(workload, pods, now), now - from,
+              now);
   return service;
 }
 
@@ -206,14 +209,14 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
     workloads.push_back(&workload);
     QueuedView& one = views.emplace_back(
         ViewWorkload(workload, rounds ? std::optional(wire::BandOf(workload)) : std::nullopt));
-    one.state = StateWord(workload, own.counts);
+    one.state = StateWord(workload, own.counts, now);
     one.unplaced = own.unplaced;
     ++(HasGpus(workload, one) ? view.running : view.waiting);
     if (!rounds) continue;
     if (view.chooses_types && facts.all_namespaces && one.state == "waits")
       one.place = PlaceOf(*policy, name, workload);
     one.service = ServiceAt(*rounds, workload, own.counts, now);
-    described.push_back(wire::ToRoundWorkload(*policy, workload, *one.service));
+    described.push_back(wire::ToRoundWorkload(*policy, workload, *one.service, now));
   }
 
   // Who would have its turn among some alone, or of how much nobody knows, tells nothing. Where GPU

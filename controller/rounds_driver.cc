@@ -298,8 +298,8 @@ void RoundsDriver::Step(const std::stop_token& stop) {
     sum.fragmentation += booked.fragmentation;
     RoundQueue& queued = queues[policy->first];
     queued.objects.push_back(workload);
-    RoundWorkload& described = queued.workloads.emplace_back(
-        wire::ToRoundWorkload(*policy->second->policy, *workload, kept_.at(workload->uid).service));
+    RoundWorkload& described = queued.workloads.emplace_back(wire::ToRoundWorkload(
+        *policy->second->policy, *workload, kept_.at(workload->uid).service, at.wall));
     described.may_lose_turn = workload->MayLoseTurn(checkpoints_);
     if (policy->second->policy->ChoosesTypes() && IsHeld(objects_, *workload))
       described.state = RoundState::kWaits;

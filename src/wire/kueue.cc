@@ -296,6 +296,7 @@ Workload ReadWorkloadObject(FieldReader& fields, Value object, std::string_view 
   workload.may_lose_turn =
       std::find(kSuspended.begin(), kSuspended.end(), workload.owner.kind) != kSuspended.end();
   ReadConditions(fields, status, workload);
+  workload.requeue_at = ReadTime(fields, fields.Object(status["requeueState"])["requeueAt"]);
   ReadChecks(fields, status, workload);
   ReadPodSets(fields, spec, status, gpu_resource, workload);
   const Value annotations = fields.Object(metadata["annotations"]);

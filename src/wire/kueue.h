@@ -88,6 +88,7 @@ struct Workload {
   std::vector<std::string> profiles_to_ask;
   WallTime created{};
   WallTime quota_since{};          // when `has_quota` became what it is
+  WallTime requeue_at{};           // Kueue does not admit it before (status.requeueState)
   std::optional<RoundNote> note;   // none also where it makes no sense
   std::vector<CheckState> checks;  // in the order of status.admissionChecks
   // Of its pod sets with GPUs: their names; of the first its profile (label synergy.io/profile),

@@ -5,6 +5,8 @@
 namespace synergy::wire {
 namespace {
 
+constexpr Duration kShortestBackoff = std::chrono::seconds(5);
+
 bool AllRun(const Workload& workload, const WorkloadPods& pods) {
   return workload.pods > 0 && pods.running >= workload.pods;
 }
@@ -28,9 +30,15 @@ void WorkloadPods::Add(const QueuedPod& pod) {
   since = std::max(since, pod.since);
 }
 
+bool InBackoff(const Workload& workload, WallTime now) {
+  return !workload.has_quota && workload.requeue_at > now + kShortestBackoff;
+}
+
 Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTime now) {
-  if (!workload.has_quota)
-    return workload.active ? Rounds::Doing::kWaited : Rounds::Doing::kNeither;
+  if (!workload.has_quota) {
+    return workload.active && !InBackoff(workload, now) ? Rounds::Doing::kWaited
+                                                        : Rounds::Doing::kNeither;
+  }
   if (workload.evicted) return Rounds::Doing::kNeither;
   if (AllRun(workload, pods)) return Rounds::Doing::kRan;
   if (pods.unplaced > 0) return Rounds::Doing::kUnplaced;
@@ -43,7 +51,7 @@ WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime
 }
 
 RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,
-                              const RoundService& service) {
+                              const RoundService& service, WallTime now) {
   RoundWorkload described;
   described.name = workload.Key();
   described.state = !workload.has_quota ? RoundState::kWaits
@@ -52,7 +60,7 @@ RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workloa
   described.may_lose_turn = workload.may_lose_turn;
   described.gpus = workload.gpus;
   described.own_priority = workload.OwnPriority();
-  described.left_alone = !workload.active ||
+  described.left_alone = !workload.active || InBackoff(workload, now) ||
                          PriorityOf(described.own_priority, Band::kWaits) < policy.least_priority ||
                          PriorityOf(described.own_priority, Band::kRuns) > policy.most_priority;
   described.band = BandOf(workload);

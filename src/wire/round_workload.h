@@ -32,6 +32,11 @@ struct WorkloadPods {
   void Add(const QueuedPod& pod);
 };
 
+// Kueue has put it back and does not admit it for a while yet: after it was not ready in time, say.
+// An answer of our own admission checks keeps it from its queue for a second only, which is no such
+// while.
+bool InBackoff(const Workload& workload, WallTime now);
+
 // Which pods are a workload's is told by an annotation of theirs, which their owner may take away.
 // By `now` one that has had its quota for kMostStart has its GPUs, whatever its pods say.
 inline constexpr Duration kMostStart = std::chrono::minutes(5);
@@ -39,8 +44,8 @@ Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTi
 // Since when, as far as the objects tell: never before what they tell of.
 WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
 
-// `service`: what it has had so far.
+// `service`: what it has had so far. What is in backoff is left alone.
 RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,
-                              const RoundService& service);
+                              const RoundService& service, WallTime now);
 
 }  // namespace synergy::wire

@@ -82,11 +82,13 @@ TEST(Workloads, TellByConditionsWhetherTheyHaveQuota) {
                                                  R"(,"status":{"conditions":[
                   {"type":"QuotaReserved","status":"True","lastTransitionTime":"2026-11-21T08:00:00Z"},
                   {"type":"Evicted","status":"True","lastTransitionTime":"2026-11-21T09:00:00Z"},
-                  {"type":"Finished","status":"False"}]})");
+                  {"type":"Finished","status":"False"}],
+                  "requeueState":{"count":2,"requeueAt":"2026-11-21T10:00:00Z"}})");
   EXPECT_TRUE(workload.has_quota);
   EXPECT_EQ(workload.quota_since, *ParseTime("2026-11-21T08:00:00Z"));
   EXPECT_TRUE(workload.evicted);
   EXPECT_FALSE(workload.finished);
+  EXPECT_EQ(workload.requeue_at, *ParseTime("2026-11-21T10:00:00Z"));
 }
 
 TEST(Workloads, LoseTheirTurnOnlyIfTheyCanBeSuspendedAndCheckpoint) {

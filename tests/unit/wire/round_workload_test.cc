@@ -73,6 +73,24 @@ TEST(RoundWorkload, WaitsForItsTurnWithoutQuotaUnlessItsUserStoppedIt) {
   EXPECT_EQ(DoingOf(workload, {}), Doing::kNeither);
 }
 
+TEST(RoundWorkload, IsPassedOverWhileKueueDoesNotAdmitIt) {
+  const WallTime now = kQuotaSince;
+  RoundPolicy policy;
+  policy.least_priority = -10;
+  policy.most_priority = 10;
+  Workload workload = Admitted();
+  workload.requeue_at = now + std::chrono::minutes(10);
+  EXPECT_FALSE(InBackoff(workload, now)) << "it has its quota again";
+  workload.has_quota = false;
+  EXPECT_TRUE(InBackoff(workload, now));
+  EXPECT_TRUE(ToRoundWorkload(policy, workload, {}, now).left_alone);
+  EXPECT_EQ(DoingOf(workload, {}, now), Doing::kNeither);
+  const WallTime later = workload.requeue_at - std::chrono::seconds(1);
+  EXPECT_FALSE(ToRoundWorkload(policy, workload, {}, later).left_alone)
+      << "our own checks send it back for a second";
+  EXPECT_EQ(DoingOf(workload, {}, later), Doing::kWaited);
+}
+
 TEST(RoundWorkload, HasTheBandThatItsPriorityIs) {
   Workload workload;
   workload.priority = 7;
@@ -89,9 +107,9 @@ TEST(RoundWorkload, IsLeftAloneWhereItsBandsWouldLeaveTheRange) {
   policy.most_priority = 10;
   Workload workload = Admitted();
   workload.priority = 9;
-  EXPECT_FALSE(ToRoundWorkload(policy, workload, {}).left_alone);
+  EXPECT_FALSE(ToRoundWorkload(policy, workload, {}, kQuotaSince).left_alone);
   workload.priority = 10;
-  EXPECT_TRUE(ToRoundWorkload(policy, workload, {}).left_alone);
+  EXPECT_TRUE(ToRoundWorkload(policy, workload, {}, kQuotaSince).left_alone);
 }
 
 }  // namespace
