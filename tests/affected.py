@@ -57,7 +57,7 @@ SEEN_BY = (
     ("scripts/soak.sh", ("soak*",)),
     ("scripts/cluster.sh", ("*" + CLUSTER,)),
     ("scripts/lib/*", ("*" + CLUSTER, "publish*")),
-    ("tests/versions/*", ("kubernetes_*",)),
+    ("tests/versions/*", ("accounting_oracle*",)),
     ("tests/data/*", ("*_test",)),
     ("tests/fuzz/corpus/*", ("*_replay",)),
     ("tests/lint/*", ("lint_*",)),

@@ -12,7 +12,7 @@ module_version() {
   (cd "$1" && go list -m -f '{{.Version}}' "$2")
 }
 
-# SYNERGY_KUBERNETES=1.33 takes the programs of that older version.
+# SYNERGY_KUBERNETES=1.35 takes the programs of that older version.
 kubernetes_module() { printf '%s\n' "$REPOSITORY/tests${SYNERGY_KUBERNETES:+/versions/$SYNERGY_KUBERNETES}"; }
 
 kubernetes_version() { module_version "$(kubernetes_module)" k8s.io/kubernetes; }

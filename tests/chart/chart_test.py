@@ -133,9 +133,9 @@ class SchemaTest(unittest.TestCase):
         self.assertEqual(helm.refusal({"extender": {"shadow": True}, "webhook": {"certificate": {"mode": "provided"}}}), "")
 
     def test_an_older_kubernetes_is_refused_with_what_it_takes(self):
-        done = helm.run("template", "synergy", str(helm.CHART), "--kube-version", "1.32.9", values={})
+        done = helm.run("template", "synergy", str(helm.CHART), "--kube-version", "1.34.9", values={})
         self.assertEqual(done.returncode, 1)
-        self.assertIn("requires kubeVersion: >=1.33.0-0 which is incompatible with Kubernetes v1.32.9", done.stderr)
+        self.assertIn("requires kubeVersion: >=1.35.0-0 which is incompatible with Kubernetes v1.34.9", done.stderr)
 
     def test_a_second_release_for_the_same_gpus_is_refused_with_the_first_ones_name(self):
         def refusal(release, namespace, values, *there):
@@ -414,15 +414,9 @@ class RenderTest(unittest.TestCase):
             objects = helm.template({"scheduler": {"image": values}}, more=("--kube-version", cluster))
             return containers(find(objects, "Deployment", "synergy-scheduler")["spec"]["template"]["spec"])[1]["image"]
 
-        for cluster, tag in (("v1.33.5", "v1.33.5"), ("v1.33.5-gke.1080000", "v1.33.5"), ("v1.34.1+k3s1", "v1.34.1")):
+        for cluster, tag in (("v1.36.5", "v1.36.5"), ("v1.36.5-gke.1080000", "v1.36.5"), ("v1.35.1+k3s1", "v1.35.1")):
             self.assertEqual(image(cluster), f"registry.k8s.io/kube-scheduler:{tag}")
-        self.assertEqual(image("v1.35.4", tag="v1.34.9", registry="mine.example"), "mine.example/kube-scheduler:v1.34.9")
-
-    def test_on_kubernetes_1_33_no_memory_is_taken_from_pods_that_run(self):
-        for cluster, takes in (("v1.33.13", False), ("v1.34.0", True), ("v1.34.1-gke.1", True)):
-            objects = helm.template(EVERYTHING, more=("--kube-version", cluster))
-            config = yaml.safe_load(find(objects, "ConfigMap", "synergy-node-agent")["data"]["node-agent.yaml"])
-            self.assertEqual(config["keepCache"], takes, cluster)
+        self.assertEqual(image("v1.37.2", tag="v1.36.9", registry="mine.example"), "mine.example/kube-scheduler:v1.36.9")
 
     def test_the_node_agents_records_outlive_its_container(self):
         objects = self.rendered["defaults"]

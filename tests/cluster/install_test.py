@@ -43,15 +43,13 @@ NAMESPACE = helm.NAMESPACE
 INSTANCE = os.environ.get("SYNERGY_TEST_INSTANCE", "8")
 NODE = "node-1"
 GPUS = 2
-# Kueue 0.15 is not tried with older Kubernetes.
-WITH_KUEUE = "SYNERGY_KUBERNETES" not in os.environ
 ROUND = 5  # seconds
 # Bounds a failure, and no success, however busy the machine is.
 LIMIT = 300  # seconds
 PATIENCE = f"{LIMIT}s"
 wait_for = functools.partial(wait_for, seconds=LIMIT)
 VALUES = {
-    "kueue": {"enabled": WITH_KUEUE, "elastic": WITH_KUEUE},
+    "kueue": {"enabled": True, "elastic": True},
     "devicePlugin": {"inventory": "driverVersion: '550.54'\ngpus:\n" + "".join(
         f"- {{uuid: GPU-{number}, product: NVIDIA A100-SXM4-80GB, memory: 80Gi}}\n" for number in range(GPUS))},
     "nodeAgent": {"config": {"kubeletCgroupRoot": f"/synergy-test-{INSTANCE}/{NODE}"}},
@@ -131,7 +129,7 @@ class Installation(Cluster):
         images = self.folder / "images.tar"
         build = [str(ROOT / "scripts/images.sh"), "--programs", os.environ["SYNERGY_BIN"], "--output", str(images)]
         with subprocess.Popen(build) as building:
-            self.script("up", "--instance", INSTANCE, "--services", "--audit", NAMESPACE, *(["--kueue"] if WITH_KUEUE else []))
+            self.script("up", "--instance", INSTANCE, "--services", "--audit", NAMESPACE, "--kueue")
         if building.returncode != 0:
             self.script("down")
             raise AssertionError("scripts/images.sh failed")
@@ -553,7 +551,7 @@ class InstallTest(unittest.TestCase):
     def allowed(self, name):
         """(API group, resource, verb) of a program's ClusterRole, and of its Role."""
         items = [self.cluster.get("clusterrole", name)]
-        if name == "synergy-controller" and WITH_KUEUE:
+        if name == "synergy-controller":
             items.append(self.cluster.get("clusterrole", "synergy-rounds"))
         items += [item for item in self.cluster.get("roles", namespace=NAMESPACE)["items"] if item["metadata"]["name"] == name]
         return {(group, resource, verb) for item in items for rule in item["rules"]
@@ -799,9 +797,8 @@ class InstallTest(unittest.TestCase):
         self.fired.update(alerts)
 
     def test_9_uninstall_leaves_only_the_kind_and_profiles(self):
-        if WITH_KUEUE:
-            # docs/operating.md: Kueue keeps a check that a queue has, and Helm waits for it in vain.
-            self.cluster.kubectl("patch", "clusterqueue", "turns", "--type", "json", "--patch", '[{"op": "remove", "path": "/spec/admissionChecksStrategy"}]')
+        # docs/operating.md: Kueue keeps a check that a queue has, and Helm waits for it in vain.
+        self.cluster.kubectl("patch", "clusterqueue", "turns", "--type", "json", "--patch", '[{"op": "remove", "path": "/spec/admissionChecksStrategy"}]')
         self.cluster.helm("uninstall", "synergy", "--wait", "--timeout", PATIENCE)
         wait_for("the pods to be gone", lambda: not self.cluster.system_pods())
         kinds = self.cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()

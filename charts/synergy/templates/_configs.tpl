@@ -135,6 +135,5 @@ extenders:
     "confineWrites" (not .Values.nodeAgent.seeReads)
     "transientUnitFolder" "/run/systemd/transient"
     "gpuBusyFile" (include "synergy.gpuBusyFile" .)
-    "keepCache" (eq (include "synergy.memoryShrinks" .) "true")
     "log" .Values.log) $progress (deepCopy .Values.nodeAgent.config) | toYaml }}
 {{- end -}}

@@ -72,12 +72,6 @@ labels:
 {{- end -}}
 {{- end -}}
 
-{{/* "true" where a memory limit may shrink. Kubernetes 1.33 lets none, so no memory is to be taken from a running pod there, and none is of
-     which no node agent tells. */}}
-{{- define "synergy.memoryShrinks" -}}
-{{- if semverCompare ">=1.34.0-0" .Capabilities.KubeVersion.Version }}true{{ end -}}
-{{- end -}}
-
 {{/* Value and policy cannot be changed of a PriorityClass: another value is another class. */}}
 {{- define "synergy.priorityClassName" -}}
 {{- $class := .Values.priorityClass -}}
@@ -96,7 +90,7 @@ labels:
 {{- printf "%s/%s:%s" $registry (last .).image.repository (default $root.Chart.AppVersion $root.Values.image.tag) -}}
 {{- end -}}
 
-{{/* The cluster's own version of kube-scheduler, without what a provider adds (v1.33.5-gke.1080000): it cannot watch kinds that an older
+{{/* The cluster's own version of kube-scheduler, without what a provider adds (v1.36.5-gke.1080000): it cannot watch kinds that an older
      cluster lacks. */}}
 {{- define "synergy.schedulerImage" -}}
 {{- $cluster := semver .Capabilities.KubeVersion.Version -}}

@@ -1,6 +1,6 @@
 //go:build components
 
-// Package versions pins the programs of an older Kubernetes, on which scripts/test.sh --only versions installs the chart.
+// Package versions pins the programs of an older Kubernetes, on which scripts/test.sh --only versions runs the tests.
 package versions
 
 import (
