@@ -20,6 +20,15 @@ std::set<std::string> NodesOf(const ClusterSnapshot& snapshot, const GangVictims
   return nodes;
 }
 
+std::vector<PlannedPlace> PlacesOf(const ClusterSnapshot& snapshot, const WaitingGang& gang,
+                                   const GangVictims& victims) {
+  std::vector<PlannedPlace> places;
+  for (size_t i = 0; i < gang.members.size(); ++i) {
+    places.push_back({gang.members[i], snapshot.node(victims.places[i]).detail->name});
+  }
+  return places;
+}
+
 std::string InWhoseName(const WaitingGang& gang) {
   return fmt::format("{} {}", gang.members.front()->pod_namespace, gang.priority);
 }
@@ -98,7 +107,7 @@ void GangPreemption::Look(const std::stop_token& stop) {
     const auto victims = VictimsOf(*snapshot, gang, settings_.headroom, wall);
     if (victims) {
       std::set<std::string> nodes = NodesOf(*snapshot, *victims);
-      if (Claim(gang, nodes, stop) && !victims->pods.empty())
+      if (Claim(*snapshot, gang, *victims, nodes, stop) && !victims->pods.empty())
         return Begin(*snapshot, gang, *victims, std::move(nodes), stop);
     }
     // One in each step, which is dear in a large cluster: all have their turn before it comes
@@ -109,37 +118,62 @@ void GangPreemption::Look(const std::stop_token& stop) {
   }
 }
 
-bool GangPreemption::Claim(const WaitingGang& gang, const std::set<std::string>& nodes,
+bool GangPreemption::Claim(const ClusterSnapshot& snapshot, const WaitingGang& gang,
+                           const GangVictims& victims, const std::set<std::string>& nodes,
                            const std::stop_token& stop) {
   const auto is_there = [&nodes](const Attempt& attempt) {
     return std::any_of(attempt.nodes.begin(), attempt.nodes.end(),
                        [&nodes](const std::string& node) { return nodes.contains(node); });
   };
-  for (const Attempt& attempt : attempts_)
-    if (attempt.gang.priority >= gang.priority && is_there(attempt)) return false;
-  for (Attempt& attempt : std::exchange(attempts_, {})) {
-    if (is_there(attempt)) {
-      Finish(attempt, {End::kYielded, fmt::format("its room goes to gang {}", gang.name)}, stop);
-    } else {
-      attempts_.push_back(std::move(attempt));
+  std::set<std::string> leaving;
+  for (const auto& pod : victims.pods) leaving.insert(pod->uid);
+  for (const Attempt& attempt : attempts_) {
+    if (!is_there(attempt)) continue;
+    if (attempt.gang.priority >= gang.priority) return false;
+    for (const auto* const pods : {&attempt.asked, &attempt.refused}) {
+      for (const auto& pod : *pods) leaving.insert(pod->uid);
     }
   }
+  std::vector<PlannedPlace> taken = PlacesOf(snapshot, gang, victims);
+  std::stable_sort(attempts_.begin(), attempts_.end(), [](const Attempt& a, const Attempt& b) {
+    return a.gang.priority > b.gang.priority;
+  });
+  for (Attempt& attempt : std::exchange(attempts_, {})) {
+    if (is_there(attempt)) {
+      const std::vector<PlannedPlace> places = NotBound(attempt);
+      if (!FitBeside(snapshot, places, taken, leaving, clock_.WallNow())) {
+        Finish(attempt, {End::kYielded, fmt::format("its room goes to gang {}", gang.name)}, stop);
+        continue;
+      }
+      taken.insert(taken.end(), places.begin(), places.end());
+    }
+    attempts_.push_back(std::move(attempt));
+  }
   return true;
+}
+
+std::vector<PlannedPlace> GangPreemption::NotBound(const Attempt& attempt) const {
+  std::vector<PlannedPlace> places;
+  for (const PlannedPlace& member : attempt.members) {
+    const auto pod = state_.FindPod(member.pod->uid);
+    if (pod && pod->waiting) places.push_back({pod, member.node});
+  }
+  return places;
 }
 
 void GangPreemption::Begin(const ClusterSnapshot& snapshot, const WaitingGang& gang,
                            const GangVictims& victims, std::set<std::string> nodes,
                            const std::stop_token& stop) {
   const Instant now = clock_.Now();
-  Attempt attempt{
-      .gang = gang, .members = {}, .nodes = std::move(nodes), .asked = {}, .refused = victims.pods};
+  Attempt attempt{.gang = gang,
+                  .members = PlacesOf(snapshot, gang, victims),
+                  .nodes = std::move(nodes),
+                  .asked = {},
+                  .refused = victims.pods};
   attempt.victims = victims.pods.size();
   attempt.began = now;
   for (const auto& pod : victims.pods) attempt.leave = std::max(attempt.leave, pod->grace);
   attempt.leave = std::clamp(attempt.leave + settings_.keep, settings_.leave, settings_.most_leave);
-  for (size_t i = 0; i < gang.members.size(); ++i) {
-    attempt.members.push_back({gang.members[i], snapshot.node(victims.places[i]).detail->name});
-  }
   if (!KeepPlaces(attempt, stop))
     return Finish(attempt, {End::kRefused, "a place could not be kept"}, stop);
   if (const Result<> allowed = TryAll(victims, stop); !allowed)
@@ -160,7 +194,7 @@ void GangPreemption::Begin(const ClusterSnapshot& snapshot, const WaitingGang& g
 bool GangPreemption::KeepPlaces(Attempt& attempt, const std::stop_token& stop) {
   attempt.renewed = clock_.Now();
   const WallTime until = clock_.WallNow() + settings_.keep;
-  for (const Member& member : attempt.members) {
+  for (const PlannedPlace& member : attempt.members) {
     if (stop.stop_requested() || !may_act_()) return false;
     const Result<Pod> kept = pods_.Annotate(
         *member.pod, {{annotations::kKeptPlace, wire::WriteKeptPlace(member.node, until)}},
@@ -215,7 +249,7 @@ std::optional<GangPreemption::Ended> GangPreemption::Advance(Attempt& attempt,
                                                              const std::stop_token& stop) {
   const Instant now = clock_.Now();
   size_t bound = 0;
-  for (const Member& member : attempt.members) {
+  for (const PlannedPlace& member : attempt.members) {
     const auto pod = state_.FindPod(member.pod->uid);
     if (!pod || pod->deleting || pod->terminal) {
       return Ended{End::kGangGone, fmt::format("{} is gone", member.pod->Key())};
@@ -264,14 +298,14 @@ void GangPreemption::Finish(const Attempt& attempt, const Ended& ended,
                                                  settings_.most_rest);
   ++rest.times;
   if (end == End::kGangGone) return;
-  for (const Member& member : attempt.members) {
+  for (const PlannedPlace& member : attempt.members) {
     Tell(*member.pod, "Warning", "SynergyPreemptionEnded",
          fmt::format("gang {}: {}", attempt.gang.name, why));
   }
 }
 
 void GangPreemption::GiveUpPlaces(const Attempt& attempt, const std::stop_token& stop) {
-  for (const Member& member : attempt.members) {
+  for (const PlannedPlace& member : attempt.members) {
     const auto pod = state_.FindPod(member.pod->uid);
     if (!pod || pod->waiting == nullptr || pod->waiting->kept_node.empty()) continue;
     if (stop.stop_requested() || !may_act_()) return;

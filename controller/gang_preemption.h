@@ -10,8 +10,8 @@
 //   binding  for `keep`; then the places are given up, bound or not
 //
 // Several gangs at once, as long as they have no node in common: none waits for the grace periods
-// of another's victims. Where they have one, a gang of higher priority gets it, and the other's
-// attempt ends; else it waits.
+// of another's victims. Where they have one, a gang of higher priority gets its places there, and
+// the other's attempt ends unless it has room beside them; else it waits.
 //
 // A gang for which others were evicted in vain, or could not be, rests before the next time, twice
 // as long after each.
@@ -77,13 +77,9 @@ class GangPreemption {
   void Step(const std::stop_token& stop);
 
  private:
-  struct Member {
-    std::shared_ptr<const Pod> pod;
-    std::string node;
-  };
   struct Attempt {
     WaitingGang gang;
-    std::vector<Member> members;
+    std::vector<PlannedPlace> members;
     std::set<std::string> nodes;                      // of the members' places and of the victims
     std::vector<std::shared_ptr<const Pod>> asked;    // not gone yet, as far as is known
     std::vector<std::shared_ptr<const Pod>> refused;  // to be asked again
@@ -110,9 +106,11 @@ class GangPreemption {
   // How the attempt has ended; none: it goes on.
   std::optional<Ended> Advance(Attempt& attempt, const std::stop_token& stop);
   // Whether nobody of its priority or a higher one is at work on these nodes; then whoever is gives
-  // way.
-  bool Claim(const WaitingGang& gang, const std::set<std::string>& nodes,
-             const std::stop_token& stop);
+  // way, unless there is room for both.
+  bool Claim(const ClusterSnapshot& snapshot, const WaitingGang& gang, const GangVictims& victims,
+             const std::set<std::string>& nodes, const std::stop_token& stop);
+  // The places of its members that wait still.
+  std::vector<PlannedPlace> NotBound(const Attempt& attempt) const;
   // `snapshot`: the one that the victims were chosen in.
   void Begin(const ClusterSnapshot& snapshot, const WaitingGang& gang, const GangVictims& victims,
              std::set<std::string> nodes, const std::stop_token& stop);

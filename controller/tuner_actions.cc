@@ -43,6 +43,17 @@ kube::Precondition ConditionOf(const TunerAction& action) {
   return action.unchanged ? kube::Precondition::kUnchanged : kube::Precondition::kSamePod;
 }
 
+// How often a resize is sent before which the pod is written to by others.
+constexpr int kMostResizes = 3;
+
+// Whether the pod asks for these amounts, in the dimensions that the change is about.
+bool AsksFor(const Pod& pod, const ResourceVector& amounts, const ChangeRecord& change) {
+  const ResourceVector& requested = pod.fungible->requested;
+  const kube::Resized resized = ResizedBy(change);
+  return (resized == kube::Resized::kMemory || requested.cpu == amounts.cpu) &&
+         (resized == kube::Resized::kCpu || requested.memory == amounts.memory);
+}
+
 }  // namespace
 
 TunerActions::TunerActions(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
@@ -85,10 +96,28 @@ Result<Pod> TunerActions::Annotate(const Pod& pod, const kube::AnnotationChanges
   return pods_.Annotate(pod, changes, precondition);
 }
 
-Result<Pod> TunerActions::Resize(const Pod& pod, const ChangeRecord& change,
-                                 kube::Precondition precondition) {
+Result<Pod> TunerActions::ResizeUnchanged(const Pod& pod, const ChangeRecord& change) {
   if (!may_act_()) return Fail(ErrorCode::kCancelled, "somebody else acts now");
-  return pods_.Resize(pod, change.to, precondition, ResizedBy(change));
+  return pods_.Resize(pod, change.to, kube::Precondition::kUnchanged, ResizedBy(change));
+}
+
+Result<Pod> TunerActions::ResizeFrom(const Pod& pod, const ChangeRecord& change) {
+  const std::shared_ptr<const Pod> known = state_.FindPod(pod.uid);
+  Pod seen = known && known->fungible ? *known : pod;
+  for (int resizes = 1;; ++resizes) {
+    if (!AsksFor(seen, change.from, change))
+      return Fail(ErrorCode::kConflict, "somebody else has changed its amounts meanwhile");
+    Result<Pod> answer = ResizeUnchanged(seen, change);
+    if (answer || answer.error().code != ErrorCode::kConflict || resizes == kMostResizes)
+      return answer;
+    // Most writes to a pod leave its amounts alone.
+    Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
+    if (!found) return found;
+    if (found->uid != pod.uid || !found->fungible) return answer;
+    // A call that was sent twice may have come through the first time.
+    if (AsksFor(*found, change.to, change)) return found;
+    seen = *std::move(found);
+  }
 }
 
 bool TunerActions::Took(const Result<Pod>& answer, const Pod& pod, std::string_view failed) {
@@ -140,7 +169,8 @@ bool TunerActions::WriteChange(const TunerAction& action) {
 
 bool TunerActions::Resize(const TunerAction& action) {
   const Pod& pod = *action.pod;
-  const Result<Pod> answer = Resize(pod, action.change, ConditionOf(action));
+  const Result<Pod> answer =
+      action.unchanged ? ResizeUnchanged(pod, action.change) : ResizeFrom(pod, action.change);
   if (!Took(answer, pod, "change not made")) {
     const bool never_fits = answer.error().code == ErrorCode::kInvalid;
     const auto failure = never_fits ? ChangeFailure::kInfeasible : ChangeFailure::kRefused;
@@ -177,7 +207,7 @@ bool TunerActions::PutBack(const TunerAction& action) {
     changes.emplace_back(annotations::kUnshrinkableUntil, ToTimeText(*action.unshrinkable_until));
   }
   if (!Took(Annotate(pod, changes), pod, "change not put back")) return false;
-  if (!Took(Resize(pod, action.change), pod, "change not put back")) return false;
+  if (!Took(ResizeFrom(pod, action.change), pod, "change not put back")) return false;
   TellOfChange(action);
   return true;
 }

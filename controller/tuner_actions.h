@@ -43,8 +43,10 @@ class TunerActions {
   // The calls; none is made where we may not act any more.
   Result<Pod> Annotate(const Pod& pod, const kube::AnnotationChanges& changes,
                        kube::Precondition precondition = kube::Precondition::kSamePod);
-  Result<Pod> Resize(const Pod& pod, const ChangeRecord& change,
-                     kube::Precondition precondition = kube::Precondition::kSamePod);
+  // Refused with kConflict if anything of the pod has changed since.
+  Result<Pod> ResizeUnchanged(const Pod& pod, const ChangeRecord& change);
+  // Refused with kConflict if the pod does not ask for `change.from` any more.
+  Result<Pod> ResizeFrom(const Pod& pod, const ChangeRecord& change);
 
   // Takes over the answer; a failure is logged in the words `failed`.
   bool Took(const Result<Pod>& answer, const Pod& pod, std::string_view failed);

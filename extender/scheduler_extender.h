@@ -21,9 +21,9 @@
 #include "engine/decisions.h"
 #include "extender/binder.h"
 #include "extender/decision_ids.h"
-#include "extender/gangs.h"
 #include "extender/reclaim_patience.h"
 #include "extender/second_looks.h"
+#include "extender/shared_gangs.h"
 #include "extender/succeeded_members.h"
 #include "metrics/extender_metrics.h"
 #include "wire/extender_messages.h"
@@ -73,7 +73,7 @@ class SchedulerExtender {
   std::string Preempt(std::string_view body);
 
   // What is held for gangs, to be looked at every second or so.
-  Gangs& gangs() { return gangs_; }
+  SharedGangs& gangs() { return gangs_; }
 
  private:
   std::string Reject(metrics::Verb verb, const Error& error);
@@ -97,7 +97,7 @@ class SchedulerExtender {
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;
   const Watches watches_;
-  Gangs gangs_;
+  SharedGangs gangs_;
   DecisionIds ids_;
   ReclaimPatience patience_;
   SecondLooks second_looks_;

@@ -76,13 +76,16 @@ class LocalPlanner {
   }
 
   LocalPlan PlanBeside(std::span<const NodeIndex> beside) {
-    GangPlan plan = PlanGangAmong(snapshot_, members_, reserve_, terms_, beside, but_);
+    // A node is as often there as members run on it.
+    const std::set<NodeIndex> once(beside.begin(), beside.end());
+    const std::vector<NodeIndex> nodes(once.begin(), once.end());
+    GangPlan plan = PlanGangAmong(snapshot_, members_, reserve_, terms_, nodes, but_);
     if (plan.places.empty()) {
       std::vector<NodeIndex> near;
       std::set<std::string_view> wanted;
-      for (const NodeIndex node : beside) wanted.insert(RackOf(snapshot_, node, rules_.rack_label));
-      for (const auto& [rack, nodes] : racks()) {
-        if (wanted.contains(rack)) near.insert(near.end(), nodes.begin(), nodes.end());
+      for (const NodeIndex node : nodes) wanted.insert(RackOf(snapshot_, node, rules_.rack_label));
+      for (const auto& [rack, in_rack] : racks()) {
+        if (wanted.contains(rack)) near.insert(near.end(), in_rack.begin(), in_rack.end());
       }
       if (!near.empty()) plan = PlanGangAmong(snapshot_, members_, reserve_, terms_, near, but_);
     }

@@ -60,9 +60,9 @@ struct LocalPlan {
   std::optional<Duration> waits_until;  // since its first ask
 };
 
-// For members as PlanGang() takes them, so long after their gang's first ask. `beside`: the nodes
-// of members that run already; the others go to these nodes, or racks, if they can, and wait for
-// nothing. `but`: pods that are thought away, by uid.
+// For members as PlanGang() takes them, so long after their gang's first ask. `beside`: the node
+// of each member that runs already; the others go to these nodes, or racks, if they can, and wait
+// for nothing. `but`: pods that are thought away, by uid.
 LocalPlan PlanGangLocally(const ClusterSnapshot& snapshot,
                           const std::vector<std::shared_ptr<const Pod>>& members,
                           const ReserveRule& reserve, const GangTerms& terms,

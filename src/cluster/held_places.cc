@@ -16,7 +16,12 @@ bool PodRecords::Hold(const std::vector<GangPlace>& places, Instant deadline) {
     return record != nullptr && record->seen && record->standing != Standing::kBound &&
            record->standing != Standing::kAssumed;
   });
-  if (!can_be_held) return false;
+  if (!can_be_held) {
+    std::vector<std::string> uids;
+    for (const GangPlace& place : places) uids.push_back(place.uid);
+    Release(uids);
+    return false;
+  }
   // What the members had before must not stand in each other's way.
   for (const GangPlace& place : places) {
     Record& record = records_.at(place.uid);

@@ -8,7 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "allocation/surplus.h"
 #include "cluster/annotations.h"
+#include "cluster/fit.h"
 #include "cluster/labels.h"
 #include "engine/room.h"
 
@@ -104,6 +106,40 @@ std::optional<GangVictims> VictimsOf(const ClusterSnapshot& snapshot, const Wait
   ReserveRule reserve;
   reserve.headroom = headroom;
   return SelectGangVictims(snapshot, gang.members, reserve, may_go, MayBeEvicted, now);
+}
+
+bool FitBeside(const ClusterSnapshot& snapshot, const std::vector<PlannedPlace>& places,
+               const std::vector<PlannedPlace>& taken, const std::set<std::string>& leaving,
+               WallTime now) {
+  int32_t priority = std::numeric_limits<int32_t>::max();
+  std::set<std::string> elsewhere = leaving;
+  for (const PlannedPlace& place : places) {
+    priority = std::min(priority, place.pod->priority);
+    elsewhere.insert(place.pod->uid);
+  }
+  for (const PlannedPlace& place : taken) elsewhere.insert(place.pod->uid);
+  const auto soon = [&](const NodeState& node) {
+    NodeState state = node;
+    for (const auto& pod : node.detail->pods) {
+      const bool yields = pod->waiting != nullptr && pod->priority < priority;
+      if (pod->deleting || yields || elsewhere.contains(pod->uid)) state = WithoutPod(state, *pod);
+    }
+    state = WithoutSurplus(state, now);
+    for (const PlannedPlace& place : taken) {
+      if (place.node == node.detail->name) state = WithPod(state, place.pod);
+    }
+    return state;
+  };
+  std::map<std::string_view, NodeState> nodes;
+  for (const PlannedPlace& place : places) {
+    const auto index = snapshot.Find(place.node);
+    if (!index || !snapshot.node(*index).exists) return false;
+    auto node = nodes.find(place.node);
+    if (node == nodes.end()) node = nodes.emplace(place.node, soon(snapshot.node(*index))).first;
+    if (!CheckFit(*place.pod, node->second).none()) return false;
+    node->second = WithPod(node->second, place.pod);
+  }
+  return true;
 }
 
 }  // namespace synergy

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,5 +62,18 @@ bool MayBeEvicted(const Pod& pod);
 // As SelectGangVictims(); kept free on every node: `headroom`.
 std::optional<GangVictims> VictimsOf(const ClusterSnapshot& snapshot, const WaitingGang& gang,
                                      const ResourceVector& headroom, WallTime now);
+
+// Where a waiting pod is to go.
+struct PlannedPlace {
+  std::shared_ptr<const Pod> pod;
+  std::string node;
+};
+
+// Whether `places`, all of one gang, have room beside `taken`, when the pods with the uids
+// `leaving` have left, and all that the gang need not wait for: who is about to go, what can be
+// cut, and what is kept for lower priorities.
+bool FitBeside(const ClusterSnapshot& snapshot, const std::vector<PlannedPlace>& places,
+               const std::vector<PlannedPlace>& taken, const std::set<std::string>& leaving,
+               WallTime now);
 
 }  // namespace synergy

@@ -2,12 +2,11 @@
 // node gets more than it has, and every place is settled in the end.
 //
 // A history is one seed: kube-scheduler that asks again while it is being answered, pods that end,
-// a watch that is behind, calls that take effect later than they fail. SYNERGY_HISTORIES says how
-// many are tried (5,000), SYNERGY_SEED which is the first.
+// a watch that is behind, calls that take effect later than they fail (support/histories.h says how
+// many are tried).
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <map>
@@ -25,6 +24,7 @@
 #include "extender/allocations.h"
 #include "extender/binder.h"
 #include "support/fake_pod_api.h"
+#include "support/histories.h"
 #include "support/managed_pods.h"
 #include "support/silent_log.h"
 
@@ -36,11 +36,6 @@ constexpr int kPods = 7;
 constexpr int kSteps = 25;
 constexpr Duration kLate =
     std::chrono::seconds(10);  // what is sent has come by then, or never does
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // Time goes on when the one thread that there is sleeps; meanwhile other things happen.
 class HistoryClock final : public Clock {
@@ -314,8 +309,8 @@ class History {
 };
 
 TEST(BindProperty, NoHistoryGivesANodeMoreThanItHas) {
-  const uint64_t first = FromEnvironment("SYNERGY_SEED", 1);
-  const uint64_t histories = FromEnvironment("SYNERGY_HISTORIES", 5000);
+  const uint64_t first = FirstSeed();
+  const uint64_t histories = Histories(5000);
   for (uint64_t seed = first; seed < first + histories; ++seed) {
     History history(seed);
     history.Run();

@@ -2,12 +2,9 @@
 // (scheduler_model.h) around the real Gangs. First calls are lost, members are deleted and come
 // again, and the extender starts anew; then it is calm. At no time are fewer than all members of a
 // gang let go, or places held for longer than they may be; and in the end a gang that can be placed
-// is, which trying everything says.
-//
-// SYNERGY_HISTORIES says how many; SYNERGY_SEED, the first.
+// is, which trying everything says (support/histories.h says how many are tried).
 
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <set>
@@ -21,6 +18,7 @@
 #include "cluster/node_selection.h"
 #include "property/scheduler_model.h"
 #include "support/cluster_vocabulary.h"
+#include "support/histories.h"
 
 namespace synergy::extender {
 namespace {
@@ -30,11 +28,6 @@ using std::chrono::seconds;
 
 constexpr const char* kHostname = "kubernetes.io/hostname";
 constexpr const char* kZone = "topology.kubernetes.io/zone";
-
-uint64_t NumberIn(const char* variable, uint64_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 class History {
  public:
@@ -207,8 +200,8 @@ class History {
 };
 
 TEST(GangQueueProperty, WhatCanBePlacedIsPlacedWholeAndNothingIsHeldForLong) {
-  const uint64_t first = NumberIn("SYNERGY_SEED", 1);
-  const uint64_t histories = NumberIn("SYNERGY_HISTORIES", 300);
+  const uint64_t first = synergy::testing::FirstSeed();
+  const uint64_t histories = synergy::testing::Histories(300);
   size_t placed = 0;
   size_t gangs = 0;
   size_t cycles = 0;

@@ -2,13 +2,11 @@
 // kube-scheduler asks, one pod at a time, with binds that come later, or again, and an extender
 // that starts anew. No more than one of the gangs ever has pods bound, none before the binds of all
 // of its pods wait at once, and one ends up whole. Of a gang that runs members fail and are
-// replaced: nobody gets their places meanwhile, and none is held for a gang of which nobody runs.
-//
-// SYNERGY_HISTORIES says how many.
+// replaced: nobody gets their places meanwhile, and none is held for a gang of which nobody runs
+// (support/histories.h says how many are tried).
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -22,6 +20,7 @@
 #include "core/random.h"
 #include "extender/vacancies.h"
 #include "support/fake_clock.h"
+#include "support/histories.h"
 #include "support/silent_log.h"
 #include "unit/extender/extender_fixture.h"
 
@@ -301,9 +300,9 @@ class History {
 };
 
 TEST(GangsProperty, OfTwoGangsOneRunsWholeAndTheOtherNotAtAll) {
-  const char* const asked = std::getenv("SYNERGY_HISTORIES");
-  const uint64_t histories = asked == nullptr ? 300 : std::strtoull(asked, nullptr, 10);
-  for (uint64_t seed = 1; seed <= histories; ++seed) {
+  const uint64_t first = synergy::testing::FirstSeed();
+  const uint64_t histories = synergy::testing::Histories(300);
+  for (uint64_t seed = first; seed < first + histories; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     History(seed).Run();
     if (::testing::Test::HasFailure()) return;

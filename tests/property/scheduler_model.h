@@ -17,7 +17,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/random.h"
-#include "extender/gangs.h"
+#include "engine/gangs.h"
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
 

@@ -8,6 +8,7 @@
 
 #include "allocation/surplus.h"
 #include "cluster/annotations.h"
+#include "cluster/gang.h"
 #include "profile/measured_profile.h"
 
 namespace synergy {
@@ -54,6 +55,10 @@ Result<std::vector<Pod>> PodsOf(const JobOfPods& job, Gpus most_gpus,
                                 const AdmissionSettings& settings, WallTime now) {
   const int64_t most = most_gpus.count();
   const int64_t count = most > 0 ? (job.gpus.count() + most - 1) / most : 1;
+  if (count > kMostGangMembers) {
+    return Fail(ErrorCode::kInvalid, fmt::format("{} needs {} pods, and a gang has {} at most",
+                                                 job.name, count, kMostGangMembers));
+  }
   std::vector<Pod> pods;
   for (int64_t ordinal = 0; ordinal < count; ++ordinal) {
     const bool larger = ordinal < job.gpus.count() % count;

@@ -67,7 +67,7 @@ class ProductSimulation {
         believed_(options.live_profiles || options.profiles_after ? published_ : profiles),
         surroundings_(state_, believed_, cluster.namespaces),
         clocks_(cluster.at),
-        scheduler_(state_, options.locality),
+        scheduler_(state_, options.locality, {Instant(kBeginning), cluster.at}),
         pods_(state_, scheduler_),
         kubelet_(pods_),
         running_({options.restart_cost, options.spread_factor, options.rack_spread_factor}),

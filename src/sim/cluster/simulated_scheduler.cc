@@ -4,10 +4,11 @@
 #include <memory>
 #include <string>
 
+#include "allocation/asked_nodes.h"
 #include "allocation/bind_allocation.h"
-#include "allocation/gang_allocation.h"
 #include "cluster/fit.h"
 #include "cluster/node_selection.h"
+#include "core/check.h"
 
 namespace synergy {
 namespace {
@@ -23,6 +24,23 @@ bool Selects(const Pod& pod, const NodeDetail& node) {
 // One whose words make no sense is refused by the product; here it goes alone.
 bool IsOfGang(const Pod& pod) { return pod.gang && pod.gang->problem.empty(); }
 
+// Where kube-scheduler's own filters let a member of a gang go.
+class SelectedNodes final : public AskedNodes {
+ public:
+  SelectedNodes(const Pod& pod, const ClusterSnapshot& snapshot) {
+    for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+      const NodeState& node = snapshot.node(index);
+      if (node.exists && Selects(pod, *node.detail)) names_.emplace_back(node.detail->name);
+    }
+  }
+  size_t size() const override { return names_.size(); }
+  std::string_view Name(size_t i) const override { return names_[i]; }
+  std::optional<Node> Sent(size_t /*i*/) const override { return std::nullopt; }
+
+ private:
+  std::vector<std::string_view> names_;
+};
+
 // Whether some node has room by what kube-scheduler counts, so that it asks the extender.
 bool FitsByRequestsAlone(const Pod& pod, const ClusterSnapshot& snapshot,
                          const SimulatedPods& pods) {
@@ -37,9 +55,15 @@ bool FitsByRequestsAlone(const Pod& pod, const ClusterSnapshot& snapshot,
 
 }  // namespace
 
+SimulatedScheduler::SimulatedScheduler(ClusterState& state, LocalityRules locality, Moment began)
+    : state_(state),
+      clock_(began),
+      log_(sink_, clock_, LogLevel::kError, LogFormat::kText),
+      gangs_(state, ReserveRule{}, {}, GangTimes{}, std::move(locality), clock_, log_) {}
+
 void SimulatedScheduler::Add(const Pod& pod, Instant now) {
   if (IsOfGang(pod)) {
-    GangState& gang = gangs_[pod.gang->name];
+    GangState& gang = waiting_gangs_[pod.gang->name];
     gang.gpus += pod.requests.main.gpus;
     if (!gang.leader.empty()) return;
     gang.leader = pod.uid;
@@ -49,7 +73,7 @@ void SimulatedScheduler::Add(const Pod& pod, Instant now) {
 
 bool SimulatedScheduler::HasWork(Instant now) {
   // kube-scheduler asks again by itself while a gang waits for a better place: it gets an error.
-  for (auto& [name, gang] : gangs_) {
+  for (auto& [name, gang] : waiting_gangs_) {
     if (gang.waits_until && *gang.waits_until <= now) queue_.Wake(gang.leader);
   }
   return queue_.Next(now).has_value();
@@ -57,7 +81,7 @@ bool SimulatedScheduler::HasWork(Instant now) {
 
 std::optional<Instant> SimulatedScheduler::NextWork() const {
   std::optional<Instant> next = queue_.RestEnds();
-  for (const auto& [name, gang] : gangs_) {
+  for (const auto& [name, gang] : waiting_gangs_) {
     if (gang.waits_until) next = std::min(next.value_or(*gang.waits_until), *gang.waits_until);
   }
   return next;
@@ -65,7 +89,7 @@ std::optional<Instant> SimulatedScheduler::NextWork() const {
 
 Gpus SimulatedScheduler::kept_waiting() const {
   Gpus gpus;
-  for (const auto& [name, gang] : gangs_) {
+  for (const auto& [name, gang] : waiting_gangs_) {
     if (gang.waits_until) gpus += gang.gpus;
   }
   return gpus;
@@ -74,8 +98,8 @@ Gpus SimulatedScheduler::kept_waiting() const {
 void SimulatedScheduler::PodWritten(const SimulatedPod& pod, const SimulatedPods& all) {
   // Whom NodeResourcesFit has rejected, its annotations do not bring back.
   if (!pod.waits() || !FitsByRequestsAlone(pod.AsCounted(), *state_.Snapshot(), all)) return;
-  const auto gang = pod.gang() ? gangs_.find(pod.gang()->name) : gangs_.end();
-  queue_.Wake(gang == gangs_.end() ? pod.uid() : gang->second.leader);
+  const auto gang = pod.gang() ? waiting_gangs_.find(pod.gang()->name) : waiting_gangs_.end();
+  queue_.Wake(gang == waiting_gangs_.end() ? pod.uid() : gang->second.leader);
 }
 
 void SimulatedScheduler::RoomMade(const SimulatedPod& /*pod*/) { queue_.WakeAll(); }
@@ -103,9 +127,9 @@ std::optional<SimulatedScheduler::Attempt> SimulatedScheduler::Try(const Simulat
 
 SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::Candidate& candidate,
                                                         const Pod& leader, Instant now) {
-  const auto entry = gangs_.find(leader.gang->name);
+  const auto entry = waiting_gangs_.find(leader.gang->name);
   GangState& gang = entry->second;
-  if (!gang.first_asked) gang.first_asked = now;
+  clock_.GoOnTo(now);
   const auto snapshot = state_.Snapshot();
   Attempt attempt;
   std::vector<std::shared_ptr<const Pod>> members;
@@ -117,18 +141,15 @@ SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::C
   const bool wait_is_over = gang.waits_until && *gang.waits_until <= now;
   attempt.known = candidate.kind->looked_at == snapshot->version() && !wait_is_over;
   if (!attempt.known) {
-    const auto may_go = [&](size_t member, NodeIndex node) {
-      return Selects(*members[member], *snapshot->node(node).detail);
-    };
-    const LocalPlan local = PlanGangLocally(*snapshot, members, ReserveRule{}, may_go, locality_,
-                                            leader.gang->spread, now - *gang.first_asked);
+    std::optional<Duration> waits_for;
+    const std::vector<std::string> nodes = FilterGang(members, *snapshot, waits_for);
     gang.waits_until.reset();
-    if (local.waits_until) gang.waits_until = *gang.first_asked + *local.waits_until;
-    attempt.planned = AssumeGang(members, local.plan.places, *snapshot, now);
+    if (waits_for) gang.waits_until = now + *waits_for;
+    attempt.planned = AssumeGang(members, nodes, now);
   }
   if (!attempt.planned.empty()) {
     queue_.Remove(candidate.uid);
-    gangs_.erase(entry);
+    waiting_gangs_.erase(entry);
     return attempt;
   }
   attempt.waits_for_locality = gang.waits_until.has_value();
@@ -137,21 +158,33 @@ SimulatedScheduler::Attempt SimulatedScheduler::TryGang(const SchedulingQueue::C
   return attempt;
 }
 
-std::vector<Pod> SimulatedScheduler::AssumeGang(
-    const std::vector<std::shared_ptr<const Pod>>& members, const std::vector<NodeIndex>& places,
-    const ClusterSnapshot& snapshot, Instant now) {
-  if (places.empty()) return {};
-  std::vector<GangPlace> held;
-  for (size_t member = 0; member < members.size(); ++member) {
-    held.push_back({members[member]->uid, snapshot.node(places[member]).detail->name});
+std::vector<std::string> SimulatedScheduler::FilterGang(
+    const std::vector<std::shared_ptr<const Pod>>& members, const ClusterSnapshot& snapshot,
+    std::optional<Duration>& waits_for) {
+  std::vector<std::string> nodes;
+  for (const auto& member : members) {
+    GangVerdict verdict = gangs_.Place(*member, SelectedNodes(*member, snapshot));
+    waits_for = verdict.waits_for;
+    if (verdict.kind != GangVerdict::Kind::kPlaced) return {};
+    nodes.push_back(std::move(verdict.text));
   }
-  if (!state_.Hold(held, now + kAssumeTimeout)) return {};
-  const std::optional<ResourceVector> common =
-      AllocationOfGang(*state_.Snapshot(), members.front()->gang->name, ReserveRule{});
+  return nodes;
+}
+
+std::vector<Pod> SimulatedScheduler::AssumeGang(
+    const std::vector<std::shared_ptr<const Pod>>& members, const std::vector<std::string>& nodes,
+    Instant now) {
+  std::vector<std::shared_ptr<GangBind>> binds;
+  for (size_t member = 0; member < nodes.size(); ++member) {
+    binds.push_back(gangs_.BeginBind(members[member]->uid, nodes[member]));
+  }
   std::vector<Pod> planned;
-  for (size_t member = 0; member < members.size(); ++member) {
-    const std::string& node = held[member].node;
-    Pod pod = PlanAtBind(*members[member], node, *state_.Snapshot(), ReserveRule{}, common);
+  for (size_t member = 0; member < binds.size(); ++member) {
+    // The last has let all of them go.
+    const std::optional<GangBindOutcome> outcome = gangs_.OutcomeOf(*binds[member]);
+    SYNERGY_CHECK(outcome && *outcome, "all binds of a gang that is held wait at one moment");
+    const std::string& node = nodes[member];
+    Pod pod = PlanAtBind(*members[member], node, *state_.Snapshot(), ReserveRule{}, **outcome);
     if (!state_.Assume(pod, node, now + kAssumeTimeout).assumed) {
       pod = *members[member];
       state_.Assume(pod, node, now + kAssumeTimeout);  // its place is held
@@ -159,6 +192,8 @@ std::vector<Pod> SimulatedScheduler::AssumeGang(
     pod.node = node;
     planned.push_back(std::move(pod));
   }
+  // Sees that the gang is bound.
+  gangs_.Look();
   return planned;
 }
 

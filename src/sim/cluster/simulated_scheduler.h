@@ -4,7 +4,8 @@
 //
 // kube-scheduler looks at requests first; where some node is good enough for it, the extender's
 // filter, ranking and bind decide (extender/scheduler_extender.cc, allocations.cc, binder.cc), by
-// the same functions on the same ClusterState.
+// the same functions on the same ClusterState. The members of a gang are filtered and bound one
+// after the other by the extender's own Gangs, all at the moment of the first.
 //
 // Threading: one owner.
 
@@ -12,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,16 +23,18 @@
 #include "cluster/cluster_state.h"
 #include "cluster/pod.h"
 #include "core/clock.h"
+#include "core/log.h"
+#include "engine/gangs.h"
 #include "sim/cluster/scheduling_queue.h"
+#include "sim/cluster/simulated_clock.h"
 #include "sim/cluster/simulated_pods.h"
 
 namespace synergy {
 
 class SimulatedScheduler final : public PodWatcher {
  public:
-  // `state` outlives this.
-  SimulatedScheduler(ClusterState& state, LocalityRules locality)
-      : state_(state), locality_(std::move(locality)) {}
+  // `state` outlives this. `began`: when the extender began.
+  SimulatedScheduler(ClusterState& state, LocalityRules locality, Moment began);
 
   // A pod that waits has come, or has gone. A gang comes when all of it is known, by each pod.
   void Add(const Pod& pod, Instant now);
@@ -66,22 +70,34 @@ class SimulatedScheduler final : public PodWatcher {
   };
   Choice Choose(const Pod& pod, const ClusterSnapshot& snapshot, uint64_t looked_at) const;
   struct GangState {
-    std::string leader;  // which is in the queue
-    Gpus gpus;           // all of them
-    std::optional<Instant> first_asked;
+    std::string leader;                  // which is in the queue
+    Gpus gpus;                           // all of them
     std::optional<Instant> waits_until;  // for locality, since its last attempt
   };
   Attempt TryGang(const SchedulingQueue::Candidate& candidate, const Pod& leader, Instant now);
-  // All of the gang as it is to be bound, with places that are held.
+  // The nodes of the members; none: one of them has none. `waits_for`: then they may be spread
+  // further.
+  std::vector<std::string> FilterGang(const std::vector<std::shared_ptr<const Pod>>& members,
+                                      const ClusterSnapshot& snapshot,
+                                      std::optional<Duration>& waits_for);
+  // All of the gang as it is to be bound.
   std::vector<Pod> AssumeGang(const std::vector<std::shared_ptr<const Pod>>& members,
-                              const std::vector<NodeIndex>& places, const ClusterSnapshot& snapshot,
-                              Instant now);
+                              const std::vector<std::string>& nodes, Instant now);
   std::optional<Pod> Assume(const Pod& pod, const ClusterSnapshot& snapshot, NodeIndex node,
                             Instant now);
 
+  // The simulation has no log.
+  class NoSink final : public LogSink {
+   public:
+    void Write(std::string_view /*line*/) override {}
+  };
+
   ClusterState& state_;
-  const LocalityRules locality_;
-  std::map<std::string, GangState> gangs_;  // that wait, by name
+  SimulatedClock clock_;
+  NoSink sink_;
+  Logger log_;
+  Gangs gangs_;
+  std::map<std::string, GangState> waiting_gangs_;  // by name
   SchedulingQueue queue_;
 };
 

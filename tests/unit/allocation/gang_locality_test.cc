@@ -162,5 +162,12 @@ TEST_F(GangLocalityTest, AReplacementGoesBesideTheOthersAndNeverWaits) {
   EXPECT_EQ(plan.tier, SpreadTier::kAnywhere);
 }
 
+// `a` has one free GPU, however many members run there.
+TEST_F(GangLocalityTest, ANodeHasItsRoomOnceWhoeverRunsThere) {
+  HaveNodeIn("r1", "a", 7);
+  HaveNodeIn("r1", "b");
+  EXPECT_THAT(Plan(Alike(2, 1), seconds(0), {}, {"a", "a", "a"}), ElementsAre("b", "b"));
+}
+
 }  // namespace
 }  // namespace synergy::testing

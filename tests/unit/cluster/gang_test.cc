@@ -165,6 +165,16 @@ TEST_F(HeldPlaceTest, AllOrNoneAreHeld) {
   EXPECT_EQ(FreeOn("b"), Gpus(0));
 }
 
+TEST_F(HeldPlaceTest, NoneIsHeldWhereOneIsBeingBoundNorWhatWasBefore) {
+  ASSERT_TRUE(state.Hold({{"p", "a"}, {"q", "b"}}, later));
+  ASSERT_TRUE(state.Assume(Member("q"), "b", later).assumed);
+  EXPECT_FALSE(state.Hold({{"p", "a"}, {"q", "b"}}, later));
+  EXPECT_EQ(FreeOn("a"), Gpus(2));
+  EXPECT_EQ(FreeOn("b"), Gpus(0)) << "it may be bound";
+  state.Forget("q");
+  EXPECT_EQ(FreeOn("b"), Gpus(2));
+}
+
 TEST_F(HeldPlaceTest, NobodyElseGetsThem) {
   ASSERT_TRUE(state.Hold({{"p", "a"}, {"q", "b"}}, later));
   EXPECT_FALSE(state.Assume(MakeGpuPod("other", 1), "a", later).assumed);

@@ -280,6 +280,29 @@ TEST_F(GangPreemptionTest, AGangOfHigherPriorityGetsTheRoomThatIsBeingMade) {
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("yielded")));
 }
 
+// Of the four GPUs that are made free for three members one is left.
+TEST_F(GangPreemptionTest, AGangOfHigherPriorityTakesNoRoomFromALowerOneWhereThereIsRoomForBoth) {
+  Leave({"m-0", "m-1", "m-2", "v-0", "v-1", "alone", "other"});
+  state.RemoveNode("n1");
+  state.UpsertNode(synergy::testing::MakeNode("n2", {Gpus(6), Cores(24), GiB(64)}));
+  for (const char* name : {"v-0", "v-1", "v-2", "v-3"}) AddPod(name, "n2", 1, "victim", 4);
+  for (const char* name : {"u-0", "u-1"}) AddPod(name, "n2", 20);
+  for (const char* name : {"m-0", "m-1", "m-2"}) AddPod(name, "", 9, "important", 3);
+  After(1min);
+  ASSERT_TRUE(HasPlace("m-0"));
+  AddPod("h-0", "", 10, "higher", 1);
+  After(1min);
+  After(1min);
+  EXPECT_TRUE(HasPlace("m-0"));
+  EXPECT_THAT(metrics.Render(), Not(HasSubstr(Ended("yielded"))));
+  AddPod("i-0", "", 11, "highest", 2);
+  AddPod("i-1", "", 11, "highest", 2);
+  After(1min);
+  After(1min);
+  EXPECT_FALSE(HasPlace("m-0"));
+  EXPECT_THAT(metrics.Render(), HasSubstr(Ended("yielded")));
+}
+
 TEST_F(GangPreemptionTest, NoGracePeriodKeepsPlacesForMoreThanAnHour) {
   for (const char* name : {"v-0", "v-1", "alone"}) {
     api.Change(name, [](Pod& pod) { pod.grace = 24h; });

@@ -110,6 +110,37 @@ TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheOtherDimensionStays) {
   EXPECT_EQ(api.pod("idle").fungible->requested, OneGpu(9, 8));
 }
 
+// Nor is one of the CPU, whether our copy has it or not.
+TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToTheSameDimensionStays) {
+  AddPod("idle", "n1", 12, "insensitive");
+  AddPod("new", "", 3);
+  api.ChangeFungible("idle", [](Fungible& pod) { pod.requested = OneGpu(11); });
+  driver.Step();
+  EXPECT_EQ(api.pod("idle").fungible->requested, OneGpu(11));
+  EXPECT_THAT(api.calls(), Contains(HasSubstr("resize idle cpu 9: ")));
+}
+
+TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToAGrowingPodStays) {
+  AddPod("grows", "n1", 6);
+  AddPod("leaves", "n1", 6);
+  Leaves("leaves");
+  driver.Step();
+  After(seconds(1));
+  api.ChangeFungible("grows", [](Fungible& pod) { pod.requested = OneGpu(5); });
+  After(seconds(1));
+  EXPECT_EQ(api.pod("grows").fungible->requested, OneGpu(5));
+  EXPECT_THAT(api.calls(), Contains(HasSubstr("resize grows cpu 9: ")));
+}
+
+// What is written on a pod that says nothing of its amounts keeps nobody from changing these.
+TEST_F(TunerDimensionsTest, OtherNewsOfAPodKeepsNoResizeBack) {
+  AddPod("idle", "n1", 12, "insensitive");
+  AddPod("new", "", 3);
+  api.Change("idle", [](Pod& pod) { pod.labels.emplace_back("seen", "yes"); });
+  driver.Step();
+  EXPECT_EQ(Cpu("idle"), Cores(9));
+}
+
 TEST_F(TunerDimensionsTest, WhatAKubeletNeverDoesIsNotTriedAgainOnThatNode) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);

@@ -145,7 +145,7 @@ TEST_F(GangsTest, OfTwoBindsOfAMemberTheLaterCounts) {
   const auto members = Create("g");
   Filter(members[0]);
   Filter(members[1]);
-  Gangs& gangs = extender.gangs();
+  SharedGangs& gangs = extender.gangs();
   const auto given_up = gangs.BeginBind(members[0].uid, "a");
   EXPECT_THAT(Filter(members[0]), HasSubstr(Passes("a")));
   ASSERT_TRUE(gangs.OutcomeOf(*given_up));
@@ -351,7 +351,7 @@ TEST_F(GangsTest, LearnsHowManyOfAShapeKubeSchedulerLetsGoToANode) {
   std::vector<std::string> nodes = {"a", "b", "c", "d", "e", "f"};
   for (const std::string& node : nodes) AddNode(node);
   const auto members = Create("g", 4, 1);
-  Gangs& gangs = extender.gangs();
+  SharedGangs& gangs = extender.gangs();
   struct Counted {
     std::string node;
     std::shared_ptr<GangBind> bind;

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/gang.h"
+#include "cluster/node_selection.h"
 #include "core/random.h"
 
 namespace synergy::testing {
@@ -206,6 +208,44 @@ TEST(ProductSimulatorTest, AGangIsPlacedWholeOrNotAtAll) {
   EXPECT_GT(run.jobs[1].start, run.jobs[0].finish);
 }
 
+// When a pod is first seen bound.
+class WhenBound final : public ProductObserver {
+ public:
+  explicit WhenBound(std::string uid) : uid_(std::move(uid)) {}
+  void Look(Seconds at, const ClusterSnapshot& cluster) override {
+    for (NodeIndex index = 0; index < cluster.size(); ++index) {
+      for (const auto& pod : cluster.node(index).detail->pods) {
+        if (pod->uid == uid_ && !pod->waiting && !bound) bound = at;
+      }
+    }
+  }
+  std::optional<Seconds> bound;
+
+ private:
+  const std::string uid_;
+};
+
+// As the extender, which goes by what kube-scheduler wrote on the pods.
+TEST(ProductSimulatorTest, AGangThatHasWaitedBeforeTheBeginningWaitsForNoNode) {
+  StartingCluster cluster = HalfTaken(3, 0);
+  for (const char* name : {"g-0", "g-1"}) {
+    Pod pod;
+    pod.uid = pod.name = name;
+    pod.pod_namespace = "others";
+    pod.requests.main = {Gpus(1), Cores(1), GiB(1)};
+    pod.gang = std::make_shared<const Gang>(Gang{"others/g", 2, {}, {}});
+    Waiting waiting;
+    waiting.since = cluster.at - std::chrono::minutes(10);
+    waiting.selection = std::make_shared<const NodeSelection>();
+    pod.waiting = std::make_shared<const Waiting>(std::move(waiting));
+    cluster.pods.push_back(pod);
+  }
+  WhenBound seen("g-1");
+  RunOn(cluster, {JobOf(0, "insensitive", 0, 100)}, OnePodForEachGpu(), &seen);
+  ASSERT_TRUE(seen.bound);
+  EXPECT_LT(*seen.bound, Seconds(1));
+}
+
 TEST(ProductSimulatorTest, PodsThatAreThereAtTheBeginningKeepTheirPlace) {
   StartingCluster cluster = Cluster(1, 2);
   Pod pod;
@@ -302,6 +342,18 @@ TEST(ProductSimulatorTest, JobsThatNeverRunAreRefused) {
   EXPECT_EQ(error(JobOf(3, "sensitive", 0, 1, 8)), "job 3 asks for 8 GPUs, but the cluster has 2");
   EXPECT_NE(error(JobOf(3, "unknown", 0, 1)).find("there is no TrainingProfile \"unknown\""),
             std::string::npos);
+}
+
+TEST(ProductSimulatorTest, NoGangHasMoreMembersThanTheProductLetsItHave) {
+  const ModelProfiles profiles = Models();
+  ProductOptions options = OnePodForEachGpu();
+  const auto error = [&](int64_t gpus) {
+    const std::vector<ProductJob> jobs = {JobOf(3, "insensitive", 0, 1, gpus)};
+    const auto run = SimulateProduct(Cluster(1, 300), jobs, profiles, options);
+    return run ? std::string("none") : run.error().message;
+  };
+  EXPECT_EQ(error(256), "none");
+  EXPECT_EQ(error(257), "job-3 needs 257 pods, and a gang has 256 at most");
 }
 
 // What the pods on a node take, as the kubelet sees it, is never more than it has.

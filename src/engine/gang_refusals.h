@@ -22,7 +22,7 @@
 #include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
 
-namespace synergy::extender {
+namespace synergy {
 
 // A member that kube-scheduler counts on a node, though it is not bound yet.
 struct CountedMember {
@@ -64,4 +64,4 @@ class GangRefusals {
   std::vector<Refusal> refusals_;
 };
 
-}  // namespace synergy::extender
+}  // namespace synergy

@@ -1,4 +1,4 @@
-#include "extender/gang_refusals.h"
+#include "engine/gang_refusals.h"
 
 #include <algorithm>
 #include <functional>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace synergy::extender {
+namespace synergy {
 namespace {
 
 // Another number when something else than the gang's own pods may make kube-scheduler judge the
@@ -109,4 +109,4 @@ std::vector<ShapeBound> GangRefusals::Bounds(const ClusterSnapshot& snapshot) co
   return bounds;
 }
 
-}  // namespace synergy::extender
+}  // namespace synergy

@@ -1,11 +1,10 @@
-#include "extender/gangs.h"
+#include "engine/gangs.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -19,12 +18,11 @@
 #include "cluster/node_selection.h"
 #include "core/wall_time.h"
 
-namespace synergy::extender {
+namespace synergy {
 namespace {
 
 // Of the server's 512 threads; the rest is for kube-scheduler's other calls.
 constexpr size_t kMostWaitingBinds = kMostGangMembers;
-constexpr Duration kBetweenLooks = std::chrono::milliseconds(20);
 // How long binds that wait no more may take until the watch has brought them.
 constexpr Duration kBeingBound = std::chrono::seconds(15);
 // How often it is asked who has Succeeded, and for how long a number goes: the members may all come
@@ -63,8 +61,8 @@ SpreadCost SpreadOf(const std::vector<std::shared_ptr<const Pod>>& members) {
 }
 
 // Of those that have GPUs and run.
-std::vector<NodeIndex> NodesOf(const std::vector<GangMember>& members,
-                               const ClusterSnapshot& snapshot) {
+std::vector<NodeIndex> NodesOfPlaced(const std::vector<GangMember>& members,
+                                     const ClusterSnapshot& snapshot) {
   std::vector<NodeIndex> nodes;
   for (const GangMember& member : members) {
     if (!member.placed || !member.pod->UsesGpus()) continue;
@@ -122,7 +120,6 @@ Gangs::Roll Gangs::Call(const Gang& gang, const Record& record) const {
 GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
   const Gang& gang = *pod.gang;
   if (!gang.problem.empty()) return Refused(gang.name, gang.problem);
-  const std::lock_guard lock(mutex_);
   const Instant now = clock_.Now();
   Record& record = records_[gang.name];
   if (record.first_asked == Instant{}) record.first_asked = now;
@@ -301,7 +298,10 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
     Release(record);
     record.waits_for_locality = true;
     // The end of the wait is nothing that kube-scheduler would hear of.
-    return NotYet(name, WaitsText(local.tier, first_asked + *local.waits_until));
+    const WallTime until = first_asked + *local.waits_until;
+    GangVerdict waits = NotYet(name, WaitsText(local.tier, until));
+    waits.waits_for = until - clock_.WallNow();
+    return waits;
   }
   if (local.plan.places.empty()) {
     record.refusals.Clear();
@@ -382,7 +382,7 @@ bool Gangs::Hold(const std::vector<GangPlace>& places, const Roll& roll,
 
 Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
                                  const Roll& roll, const GangTerms& terms, Duration waited) const {
-  const std::vector<NodeIndex> beside = NodesOf(roll.members, snapshot);
+  const std::vector<NodeIndex> beside = NodesOfPlaced(roll.members, snapshot);
   const auto placed = [&](GangPlan plan) {
     std::vector<NodeIndex> all = beside;
     all.insert(all.end(), plan.places.begin(), plan.places.end());
@@ -485,7 +485,6 @@ void Gangs::Yield(const std::vector<std::string>& gangs, const std::string& to) 
 }
 
 bool Gangs::YieldTo(const Pod& pod, const AskedNodes& asked) {
-  const std::lock_guard lock(mutex_);
   const auto snapshot = state_.Snapshot();
   const auto fits_without = [&](const std::vector<std::string>& gangs) {
     const std::set<std::string> uids = HeldFor(gangs);
@@ -538,14 +537,6 @@ std::string Gangs::DescribeLack(const Roll& roll, const GangPlan& plan,
          DescribeFailures(*plan.lacking, requests, &snapshot.node(*plan.lacking_on), gpu_resource_);
 }
 
-GangBindOutcome Gangs::Await(const std::string& uid, const std::string& node) {
-  const std::shared_ptr<GangBind> bind = BeginBind(uid, node);
-  while (true) {
-    if (const std::optional<GangBindOutcome> outcome = OutcomeOf(*bind)) return *outcome;
-    clock_.SleepFor(kBetweenLooks, {});
-  }
-}
-
 std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::string& node) {
   auto bind = std::make_shared<GangBind>();
   bind->uid = uid;
@@ -558,7 +549,6 @@ std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::st
   }
   const Gang& gang = *pod->gang;
   bind->gang = gang.name;
-  const std::lock_guard lock(mutex_);
   const auto found = records_.find(gang.name);
   const auto fail = [&](ErrorCode code, std::string_view why) {
     bind->outcome = Fail(code, fmt::format("gang {}: {}", gang.name, why));
@@ -585,7 +575,6 @@ std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::st
 }
 
 std::optional<GangBindOutcome> Gangs::OutcomeOf(GangBind& bind) {
-  const std::lock_guard lock(mutex_);
   if (bind.outcome || clock_.Now() < bind.until) return bind.outcome;
   // As long as a bind waits the gang has its record.
   Record& record = records_.at(bind.gang);
@@ -666,7 +655,6 @@ void Gangs::GiveUp(const std::string& name, const Roll& roll, Record& record) {
 }
 
 bool Gangs::LearnSucceeded(const Pod& pod, size_t members) {
-  const std::lock_guard lock(mutex_);
   Record& record = records_[pod.gang->name];
   record.succeeded = members;
   record.succeeded_until = clock_.Now() + (members == 0 ? kBetweenAsks : kSucceeded);
@@ -674,7 +662,6 @@ bool Gangs::LearnSucceeded(const Pod& pod, size_t members) {
 }
 
 void Gangs::Stop() {
-  const std::lock_guard lock(mutex_);
   stopped_ = true;
   for (auto& [name, record] : records_) {
     for (const auto& [uid, bind] : std::map(record.binds))
@@ -683,7 +670,6 @@ void Gangs::Stop() {
 }
 
 void Gangs::Look() {
-  const std::lock_guard lock(mutex_);
   const Instant now = clock_.Now();
   for (auto& [name, record] : records_) Look(name, record, now);
   std::erase_if(records_, [&](const auto& entry) {
@@ -721,7 +707,6 @@ void Gangs::Look(const std::string& name, Record& record, Instant now) {
 }
 
 GangCounts Gangs::Count() const {
-  const std::lock_guard lock(mutex_);
   const Instant now = clock_.Now();
   GangCounts counts{.placed = placed_};
   for (const auto& [name, record] : records_) {
@@ -740,4 +725,4 @@ GangCounts Gangs::Count() const {
   return counts;
 }
 
-}  // namespace synergy::extender
+}  // namespace synergy

@@ -1,8 +1,8 @@
 #pragma once
 
-// Gangs in the extender: the places of all of a gang's members are found and held before the first
-// is told its node, and no member is bound before the binds of all of them wait at the same moment.
-// docs/gangs.md says what people see of it.
+// Gangs as the extender places them: the places of all of a gang's members are found and held
+// before the first is told its node, and no member is bound before the binds of all of them wait at
+// the same moment. docs/gangs.md says what people see of it.
 //
 //   filter of a member  not all members are there    -> not yet; refused once they are late
 //                       they do not all fit          -> refused
@@ -24,7 +24,7 @@
 // places vacant (cluster/vacant_places.h). All of this is in memory: after a restart members that
 // are bound count, the others are planned again.
 //
-// Threading: from any thread. Await blocks. Nothing here talks to the API server.
+// Threading: one owner.
 
 #include <array>
 #include <chrono>
@@ -33,7 +33,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -49,9 +48,9 @@
 #include "core/log.h"
 #include "core/resources.h"
 #include "core/result.h"
-#include "extender/gang_refusals.h"
+#include "engine/gang_refusals.h"
 
-namespace synergy::extender {
+namespace synergy {
 
 struct GangTimes {
   // How long places are held for a gang whose pods do not all come to be bound.
@@ -72,6 +71,8 @@ struct GangVerdict {
   std::string text;            // the node, or why not
   bool short_of_room = false;  // refused for that: news of the cluster may help
   bool incomplete = false;     // late members: others may have Succeeded
+  // Not yet, for that long: then it may be spread further.
+  std::optional<Duration> waits_for = std::nullopt;
 };
 
 // What there is of gangs now.
@@ -103,11 +104,9 @@ class Gangs {
 
   // For a pod of a gang; `asked`: where kube-scheduler lets it go.
   GangVerdict Place(const Pod& pod, const AskedNodes& asked);
-  // Returns when the pod may be bound to `node`, at once for one of no gang, or without GPUs: with
-  // no amounts.
-  GangBindOutcome Await(const std::string& uid, const std::string& node);
-  // The same for whoever waits by other means: the bind begins, and has an outcome when it is over.
-  // An earlier one of the pod ends with an error.
+  // A bind to `node` begins. It has an outcome when the pod may be bound, or may not; at once, and
+  // without amounts, for one of no gang, or without GPUs. An earlier one of the pod ends with an
+  // error.
   std::shared_ptr<GangBind> BeginBind(const std::string& uid, const std::string& node);
   std::optional<GangBindOutcome> OutcomeOf(GangBind& bind);
   // Gives up the places of gangs of lower priority, of a gang all or none, if the pod fits on one
@@ -245,10 +244,9 @@ class Gangs {
   const Clock& clock_;
   const WallTime began_;
   Logger& log_;
-  mutable std::mutex mutex_;
   std::map<std::string, Record> records_;  // by the gang's name
   bool stopped_ = false;
   std::array<uint64_t, kSpreadTiers> placed_{};
 };
 
-}  // namespace synergy::extender
+}  // namespace synergy
