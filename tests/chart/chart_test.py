@@ -792,7 +792,7 @@ class CertificateTest(unittest.TestCase):
         self.assertEqual(sources({"networkPolicy": {"metricsFrom": []}}), [None] * 4)
 
     def test_metrics_are_for_accounts_that_may_get_them_where_that_is_wanted(self):
-        programs = {"controller": "controller.yaml", "scheduler": "extender.yaml", "node-agent": "node-agent.yaml", "device-plugin": "device-plugin.yaml"}
+        programs = {"controller": "controller.yaml", "scheduler": "extender.yaml", "node-agent": "node-agent.yaml", "device-plugin": "config.yaml"}
         for wanted in (False, True):
             objects = helm.template({"metrics": {"authorization": wanted, "podMonitor": {"enabled": True}}})
             for program, file in programs.items():
@@ -800,10 +800,10 @@ class CertificateTest(unittest.TestCase):
                     config = next(item["data"][file] for item in objects if item["kind"] == "ConfigMap" and file in item["data"])
                     self.assertEqual(yaml.safe_load(config)["metricsAuthorization"], wanted)
                     workload = next(item for item in objects if item["kind"] in ("Deployment", "DaemonSet") and item["metadata"]["name"] == f"synergy-{program}")
-                    probes = [container[probe]["httpGet"] for container in workload["spec"]["template"]["spec"]["containers"]
-                              for probe in ("livenessProbe", "readinessProbe") if container.get(probe, {}).get("httpGet", {}).get("port") == "http"]
-                    self.assertGreaterEqual(len(probes), 1 if program != "scheduler" else 0)
-                    self.assertEqual({probe.get("scheme", "HTTP") for probe in probes} - {"HTTPS" if wanted else "HTTP"}, set())
+                    pod = workload["spec"]["template"]["spec"]
+                    probes = [given["httpGet"] for container in [*pod.get("initContainers", []), *pod["containers"]] for key, given in container.items()
+                              if key.endswith("Probe") and given["httpGet"]["port"] == "http"]
+                    self.assertEqual({probe.get("scheme", "HTTP") for probe in probes}, {"HTTPS" if wanted else "HTTP"})
                     role = find(objects, "ClusterRole", f"synergy-{program.replace('scheduler', 'extender')}")
                     granted = {resource for rule in role["rules"] for resource in rule["resources"]}
                     self.assertEqual("subjectaccessreviews" in granted, wanted)

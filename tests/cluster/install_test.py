@@ -295,11 +295,11 @@ class InstallTest(unittest.TestCase):
     def test_3_passes_its_own_test(self):
         wait_for("the node's labels", lambda: "nvidia.com/gpu.product" in self.cluster.get("node", NODE)["metadata"]["labels"])
         self.cluster.helm("test", "synergy", "--timeout", PATIENCE)
-        # As the images' HEALTHCHECK does.
+        # As the images' HEALTHCHECK does, with the setting that their configurations have.
         for program, (workload, container) in CONTAINERS.items():
             with self.subTest(program):
                 self.cluster.kubectl("exec", f"--namespace={NAMESPACE}", workload, f"--container={container}", "--", program,
-                                     "--check-health")
+                                     "--check-health", "--metrics-authorization")
 
     def test_3_progress_comes_from_the_node_agents_and_to_its_readers(self):
         wait_for("each replica to have the agent's answer", lambda: len(

@@ -168,8 +168,8 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
        "3: listen_address: there is no such field; known here: assumeTimeout, bindTimeout, "
        "expectTimeout, gangHold, "
-       "gpuResource, hold, httpListen, listen, locality, log, maxBodySize, nodeHeadroom, "
-       "preferencePercent, "
+       "gpuResource, hold, httpListen, listen, locality, log, maxBodySize, metricsAuthorization, "
+       "nodeHeadroom, preferencePercent, "
        "recordFile, recordLimit, replacementHold, reservePerGpu, schedulerName, shadow, "
        "shutdownGrace, stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",
