@@ -48,6 +48,7 @@ COMBINATIONS["added to"] = {name: {
     **({} if name == "extender" else {"extraVolumes": [{"name": "added", "emptyDir": {}}]})} for name in COMPONENTS}
 COMBINATIONS["host network"] = {"controller": {"hostNetwork": True, "ports": {"webhook": 19443, "http": 18889}}}
 COMBINATIONS["progress"] = {"progress": {"readers": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}]}}
+COMBINATIONS["metrics for accounts"] = {"metrics": {"authorization": True, "podMonitor": {"enabled": True}}}
 COMBINATIONS |= {f"example {file.stem}": yaml.safe_load(file.read_text(encoding="utf-8"))
                  for file in (helm.ROOT / "manifests/examples/values").glob("*.yaml")}
 # Where a value is that the schema refuses, and a word of the reason.
