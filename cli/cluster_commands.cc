@@ -132,7 +132,8 @@ Result<> ClusterCommands::RunExplain() const {
   FactsReader facts_reader(*connection->client, connection->reader);
   auto facts = facts_reader.ReadPod(connection->pod_namespace, name);
   if (!facts) return Fail(facts.error());
-  facts->progress = ReadProgress(*connection->client, controller_, connection->pod_namespace);
+  facts->progress = ProgressReader(*connection->client, controller_, SystemClock())
+                        .Read(connection->pod_namespace);
   PrintNotes({facts->progress.note});
   const WallTime now = SystemClock().WallNow();
   const Explanation explanation = Explain(*facts, now);
@@ -199,7 +200,7 @@ Result<> ClusterCommands::RunTop() const {
   auto facts = nodes ? facts_reader.ReadCluster() : facts_reader.ReadPods(pods_of);
   if (!facts) return Fail(facts.error());
   if (!nodes) {
-    facts->progress = ReadProgress(*connection->client, controller_, pods_of);
+    facts->progress = ProgressReader(*connection->client, controller_, SystemClock()).Read(pods_of);
     facts->notes.push_back(facts->progress.note);
   }
   PrintNotes(facts->notes);

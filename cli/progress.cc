@@ -9,6 +9,7 @@
 #include "cli/amounts.h"
 #include "core/result.h"
 #include "core/wall_time.h"
+#include "wire/access_reviews.h"
 #include "wire/cluster_progress.h"
 
 namespace synergy::cli {
@@ -16,13 +17,17 @@ namespace {
 
 constexpr Duration kOld = std::chrono::minutes(2);
 
+// The least that the API server gives, and for how much of it the same token is used.
+constexpr std::chrono::seconds kTokenValidity{600};
+constexpr Duration kTokenUse = kTokenValidity / 2;
+
 std::string NoteOn(const Error& error, const ControllerAddress& controller) {
   switch (error.code) {
     case ErrorCode::kDenied:
       return fmt::format(
           "no progress: you may not ask the service {} in namespace {} for it; whoever installed "
-          "Synergy can let you (progress.readers of its chart)",
-          controller.service, controller.controller_namespace);
+          "Synergy can let you (progress.readers of its chart): {}",
+          controller.service, controller.controller_namespace, error.message);
     case ErrorCode::kNotFound:
       return fmt::format(
           "no progress: no service {} in namespace {} knows it; --synergy-namespace and "
@@ -41,18 +46,42 @@ std::optional<KnownProgress> ProgressFacts::Of(const std::string& uid) const {
   return found == by_uid.end() ? std::nullopt : std::optional(found->second);
 }
 
-ProgressFacts ReadProgress(kube::ApiClient& client, const ControllerAddress& controller,
-                           const std::string& pod_namespace) {
-  ProgressFacts facts;
-  // The role of the chart names the service in this way, with scheme and port.
+Result<std::string> ProgressReader::Token() {
+  const Instant now = clock_.Now();
+  if (!token_.empty() && now - asked_ < kTokenUse) return token_;
+  token_.clear();
   const Result<std::string> answer =
-      client.Get(fmt::format("/api/v1/namespaces/{}/services/http:{}:http/proxy/progress{}{}",
-                             controller.controller_namespace, controller.service,
-                             pod_namespace.empty() ? "" : "?namespace=", pod_namespace));
+      client_.Post(fmt::format("/api/v1/namespaces/{}/serviceaccounts/{}-progress/token",
+                               controller_.controller_namespace, controller_.service),
+                   wire::WriteTokenRequest(wire::kProgressAudience, kTokenValidity));
+  if (!answer) return Fail(answer.error());
+  auto token = wire::ReadRequestedToken(*answer);
+  if (!token) return Fail(token.error());
+  token_ = *std::move(token);
+  asked_ = now;
+  return token_;
+}
+
+Result<std::string> ProgressReader::Ask(const std::string& pod_namespace) {
+  const Result<std::string> token = Token();
+  if (!token) return Fail(token.error());
+  // The role of the chart names the service in this way, with scheme and port.
+  auto answer = client_.GetWith(
+      fmt::format("/api/v1/namespaces/{}/services/https:{}:progress/proxy/progress{}{}",
+                  controller_.controller_namespace, controller_.service,
+                  pod_namespace.empty() ? "" : "?namespace=", pod_namespace),
+      {{std::string(wire::kProgressTokenHeader), *token}});
+  if (!answer) token_.clear();
+  return answer;
+}
+
+ProgressFacts ProgressReader::Read(const std::string& pod_namespace) {
+  ProgressFacts facts;
+  const Result<std::string> answer = Ask(pod_namespace);
   auto progress = answer ? wire::ReadClusterProgress(*answer) : Fail(answer.error());
   if (!progress) {
     const ErrorCode code = progress.error().code;
-    facts.note = NoteOn(progress.error(), controller);
+    facts.note = NoteOn(progress.error(), controller_);
     facts.lasts = code == ErrorCode::kDenied || code == ErrorCode::kNotFound;
     return facts;
   }

@@ -1,9 +1,10 @@
 #pragma once
 
 // How far pods are, as synergy-controller knows it from the node agents: asked through the API
-// server's proxy for services, with the user's own rights. And how it is shown.
+// server's proxy for services, with a token of the controller's reader, both by the user's own
+// rights. And how it is shown.
 //
-// Threading: values; ReadProgress() makes one call.
+// Threading: values; a ProgressReader has one owner.
 
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "cli/tree.h"
 #include "core/clock.h"
+#include "core/result.h"
 #include "kube/api_client.h"
 #include "profile/known_progress.h"
 
@@ -31,9 +33,26 @@ struct ProgressFacts {
   std::optional<KnownProgress> Of(const std::string& uid) const;
 };
 
-// Of one namespace, or of all where it is empty.
-ProgressFacts ReadProgress(kube::ApiClient& client, const ControllerAddress& controller,
-                           const std::string& pod_namespace);
+class ProgressReader {
+ public:
+  // All outlive it.
+  ProgressReader(kube::ApiClient& client, const ControllerAddress& controller, const Clock& clock)
+      : client_(client), controller_(controller), clock_(clock) {}
+
+  // Of one namespace, or of all where it is empty.
+  ProgressFacts Read(const std::string& pod_namespace);
+
+ private:
+  // Of the account that is called like the service, with "-progress" behind it.
+  Result<std::string> Token();
+  Result<std::string> Ask(const std::string& pod_namespace);
+
+  kube::ApiClient& client_;
+  const ControllerAddress& controller_;
+  const Clock& clock_;
+  std::string token_;  // empty: none yet
+  Instant asked_;      // for token_
+};
 
 // Iterations a second, or busy seconds a second where the training does not tell.
 struct ShownRate {

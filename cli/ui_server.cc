@@ -54,7 +54,10 @@ http::Response Problem(const Error& error) {
 }  // namespace
 
 UiServer::UiServer(Connection connection, ControllerAddress controller, const Clock& clock)
-    : connection_(std::move(connection)), controller_(std::move(controller)), clock_(clock) {}
+    : connection_(std::move(connection)),
+      controller_(std::move(controller)),
+      clock_(clock),
+      progress_(*connection_.client, controller_, clock_) {}
 
 void UiServer::AddRoutes(http::Server& server, const std::string& prefix) {
   server.Handle("GET", prefix + "/", [](const http::Request&) {
@@ -84,7 +87,7 @@ http::Response UiServer::Explain(std::string_view query) {
   FactsReader reader(*connection_.client, connection_.reader);
   auto facts = reader.ReadPod(pod_namespace, name);
   if (!facts) return Problem(facts.error());
-  facts->progress = ReadProgress(*connection_.client, controller_, pod_namespace);
+  facts->progress = progress_.Read(pod_namespace);
   const WallTime now = clock_.WallNow();
   return {200, kPlainText, ToText(cli::Explain(*facts, now), now)};
 }
@@ -105,7 +108,7 @@ void UiServer::ReadProgressAndQueues() {
   if (slowly_read_ && now - *slowly_read_ < kSlowRefresh) return;
   slowly_read_ = now;
   if (!no_progress_) {
-    const ProgressFacts progress = ReadProgress(*connection_.client, controller_, "");
+    const ProgressFacts progress = progress_.Read("");
     no_progress_ = progress.lasts;
     map_.SetProgress(progress, clock_.WallNow());
   }

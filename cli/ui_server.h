@@ -43,6 +43,7 @@ class UiServer {
   const ControllerAddress controller_;
   const Clock& clock_;
   std::mutex mutex_;  // of all below, and of the connection
+  ProgressReader progress_;
   LiveMap map_;
   std::optional<Instant> read_;
   std::optional<Instant> slowly_read_;

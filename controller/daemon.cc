@@ -35,6 +35,7 @@
 #include "controller/progress_answer.h"
 #include "controller/progress_book.h"
 #include "controller/progress_puller.h"
+#include "controller/progress_server.h"
 #include "controller/round_queues.h"
 #include "controller/rounds_driver.h"
 #include "controller/status_writer.h"
@@ -65,6 +66,7 @@
 #include "kube/pod_api.h"
 #include "kube/profile_api.h"
 #include "kube/round_api.h"
+#include "kube/token_gate.h"
 #include "kube/watches.h"
 #include "metrics/controller_metrics.h"
 #include "metrics/profiling_metrics.h"
@@ -250,6 +252,7 @@ class RunningDaemon final : public Daemon {
         tuning_(
             tuner_driver_, [this] { return MayTune(); }, clock),
         agents_(clock, config.progress.interval),
+        progress_answers_(progress_, clock),
         measurements_(profiles_),
         contradictions_(ToProfilerSettings(config), profiles_, *events_, log),
         profiler_(ToProfilerSettings(config), measurements_),
@@ -332,6 +335,7 @@ class RunningDaemon final : public Daemon {
     if (config_.kueue_enabled) StartRounds();
     if (config_.gang_preemption.enabled) StartPreempting();
     if (const Result<> started = webhook_server_->Start(); !started) return started;
+    if (const Result<> started = StartTellingProgress(); !started) return started;
     return http_server_->Start();
   }
 
@@ -343,6 +347,7 @@ class RunningDaemon final : public Daemon {
     if (health_) health_->ShutDown();
     if (webhook_server_) webhook_server_->Stop(config_.shutdown_grace);
     if (http_server_) http_server_->Stop(config_.shutdown_grace);
+    progress_server_.reset();
     puller_.reset();
     profiling_.Stop();
     tuning_.Stop();
@@ -380,6 +385,7 @@ class RunningDaemon final : public Daemon {
     auto plain = daemon::ListenOn(config_.http_listen, log_);
     if (!plain) return Fail(plain.error());
     plain->max_body_bytes = 1024;
+    plain->self_signed = config_.metrics_authorization;
     auto http_server = http::Server::Create(*std::move(plain));
     if (!http_server) return Fail(http_server.error());
     http_server_ = *std::move(http_server);
@@ -394,6 +400,14 @@ class RunningDaemon final : public Daemon {
         ProgressPuller::Create(agents_, progress_, state_, metrics_, clock_, log_, *settings);
     if (!puller) return Fail(puller.error());
     puller_ = *std::move(puller);
+    return {};
+  }
+
+  Result<> StartTellingProgress() {
+    if (!config_.progress.enabled || config_.progress.listen.empty()) return {};
+    auto server = ProgressServer::Start(config_, progress_answers_, *client_, clock_, log_);
+    if (!server) return Fail(server.error());
+    progress_server_ = *std::move(server);
     return {};
   }
 
@@ -503,11 +517,12 @@ class RunningDaemon final : public Daemon {
     webhook_server_->Handle(
         "POST", "/validate-trainingprofile",
         [this](const http::Request& request) { return webhook_.ReviewProfile(request); });
-    http_server_->Handle("GET", "/progress", [this](const http::Request& request) {
-      return AnswerProgress(request, progress_, clock_.Now());
-    });
-    daemon::AddProbes(*http_server_, {.not_ready = [this] { return health_->NotReadyReason(); },
-                                      .metrics = [this] { return RenderMetrics(); }});
+    daemon::Probes probes;
+    probes.not_ready = [this] { return health_->NotReadyReason(); };
+    probes.metrics = [this] { return RenderMetrics(); };
+    if (config_.metrics_authorization)
+      probes.refuse_metrics = kube::GuardMetrics(*client_, clock_, log_);
+    daemon::AddProbes(*http_server_, std::move(probes));
   }
 
   std::unique_ptr<kube::LeaderElection> StartElection() {
@@ -605,6 +620,7 @@ class RunningDaemon final : public Daemon {
   Tuning tuning_;
   AgentDirectory agents_;
   ProgressBook progress_;
+  ProgressAnswers progress_answers_;
   metrics::ProfilingMetrics profiling_metrics_;
   StoredMeasurements measurements_;
   ContradictionWatch contradictions_;
@@ -621,7 +637,8 @@ class RunningDaemon final : public Daemon {
   WarningTeller telling_pods_;
   WakingStore<Pod> waking_pods_;
   WakingStore<Node> waking_nodes_;
-  std::unique_ptr<ProgressPuller> puller_;  // none without progress.enabled
+  std::unique_ptr<ProgressPuller> puller_;           // none without progress.enabled
+  std::unique_ptr<ProgressServer> progress_server_;  // none without progress.listen
   kube::Watches watches_;
   RoundObjects round_objects_;
   std::unique_ptr<kube::RoundApi> round_api_;

@@ -22,12 +22,15 @@ int main(int argc, char** argv) {
            "host:port to answer admission reviews on; port 0 takes a free one (default :9443)");
   line.Add("--http-listen", config.http_listen,
            "host:port of /healthz, /readyz and /metrics (default 127.0.0.1:8889)");
+  line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddTls(config.tls_certificate_file, config.tls_key_file);
   line.Add("--gpu-resource", config.gpu_resource, "Managed GPU resource (default nvidia.com/gpu)");
   line.Add("--enforcement", config.enforcement, synergy::ParseEnforcement,
            "shared or strict (default shared)");
 
-  const auto health = [&config] { return synergy::daemon::HealthAddress{config.http_listen}; };
+  const auto health = [&config] {
+    return synergy::daemon::HealthAddress{config.http_listen, config.metrics_authorization};
+  };
   if (const auto status = line.Parse(argc, argv, health)) return *status;
   if (config.tls_key_file.empty()) {
     return line.Refuse({synergy::ErrorCode::kInvalid,

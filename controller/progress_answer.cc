@@ -22,8 +22,19 @@ std::string NamespaceOf(std::string_view query) {
 
 }  // namespace
 
-http::Response AnswerProgress(const http::Request& request, const ProgressBook& book, Instant now) {
-  return {.body = wire::WriteClusterProgress(book.Read(NamespaceOf(request.query), now))};
+http::Response ProgressAnswers::Answer(const http::Request& request) {
+  return {.body = *TextFor(NamespaceOf(request.query))};
+}
+
+std::shared_ptr<const std::string> ProgressAnswers::TextFor(const std::string& pod_namespace) {
+  const std::lock_guard lock(mutex_);
+  const Instant now = clock_.Now();
+  if (text_ != nullptr && namespace_ == pod_namespace && now - made_ < kShared) return text_;
+  text_ = std::make_shared<const std::string>(
+      wire::WriteClusterProgress(book_.Read(pod_namespace, now)));
+  namespace_ = pod_namespace;
+  made_ = now;
+  return text_;
 }
 
 }  // namespace synergy::controller

@@ -23,6 +23,7 @@
 #include "kube/api_client.h"
 #include "kube/events.h"
 #include "kube/node_api.h"
+#include "kube/token_gate.h"
 #include "metrics/device_metrics.h"
 #include "wire/gpu_inventory.h"
 
@@ -44,8 +45,8 @@ bool NeedsRestart(const config::DevicePluginConfig& a, const config::DevicePlugi
   return a.source != b.source || a.inventory_file != b.inventory_file ||
          a.nvml_library != b.nvml_library || a.plugin_folder != b.plugin_folder ||
          a.pod_resources_socket != b.pod_resources_socket || a.listen != b.listen ||
-         a.gpu_busy_file != b.gpu_busy_file || a.node_name != b.node_name ||
-         a.log_level != b.log_level || a.log_format != b.log_format ||
+         a.metrics_authorization != b.metrics_authorization || a.gpu_busy_file != b.gpu_busy_file ||
+         a.node_name != b.node_name || a.log_level != b.log_level || a.log_format != b.log_format ||
          a.cdi_folder != b.cdi_folder || a.cdi_command != b.cdi_command ||
          a.access.cdi_kind != b.access.cdi_kind || a.node_verify_interval != b.node_verify_interval;
 }
@@ -76,9 +77,13 @@ class RunningDaemon final : public Daemon {
     metrics_.SetGauges([this] {
       return ReadGauges(monitor_, Registrations(), pod_resources_, NotReadyReason().empty());
     });
-    daemon::AddProbes(*server_, {.dead = [this] { return DeadReason(); },
-                                 .not_ready = [this] { return NotReadyReason(); },
-                                 .metrics = [this] { return metrics_.Render(); }});
+    daemon::Probes probes;
+    probes.dead = [this] { return DeadReason(); };
+    probes.not_ready = [this] { return NotReadyReason(); };
+    probes.metrics = [this] { return metrics_.Render(); };
+    if (config_.metrics_authorization)
+      probes.refuse_metrics = kube::GuardMetrics(*client_, clock_, log_);
+    daemon::AddProbes(*server_, std::move(probes));
     if (client_) {
       events_ = kube::EventRecorder::Start(*client_, clock_, log_, "synergy-device-plugin",
                                            config_.node_name);
@@ -238,8 +243,13 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::DevicePluginConfig& 
     if (!created) return Fail(created.error());
     client = *std::move(created);
   }
+  if (config.metrics_authorization && client == nullptr) {
+    return Fail(ErrorCode::kInvalid,
+                "metricsAuthorization: needs node.name, without which no API server is asked");
+  }
   auto options = daemon::ListenOn(config.listen, log);
   if (!options) return Fail(options.error());
+  options->self_signed = config.metrics_authorization;
   options->max_body_bytes = kLargestRequest;
   options->max_connections = kMostHttpConnections;
   auto server = http::Server::Create(*std::move(options));

@@ -48,6 +48,7 @@ void AddFlags(synergy::daemon::CommandLine& line, DevicePluginConfig& config) {
            "Default /var/lib/kubelet/pod-resources/kubelet.sock");
   line.Add("--listen", config.listen,
            "host:port of metrics and probes; port 0 takes a free one (default 0.0.0.0:9410)");
+  line.AddMetricsAuthorization(config.metrics_authorization);
   line.Add("--gpu-busy-file", config.gpu_busy_file,
            "Tell the node agent there how long GPUs are busy (default: it is not told)");
   line.AddWithVariable(
@@ -72,7 +73,9 @@ int main(int argc, char** argv) {
   line.AddSwitch("--one-shot", one_shot, "Print the inventory and end");
   line.Add("--output", output, ParseOutput, "Of --one-shot: json");
 
-  const auto health = [&config] { return synergy::daemon::HealthAddress{config.listen}; };
+  const auto health = [&config] {
+    return synergy::daemon::HealthAddress{config.listen, config.metrics_authorization};
+  };
   if (const auto status = line.Parse(argc, argv, health)) return *status;
   if (const Result<> checked = Check(config); !checked) return line.Refuse(checked.error());
   if (one_shot) {

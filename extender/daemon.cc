@@ -26,6 +26,7 @@
 #include "kube/instance.h"
 #include "kube/listing.h"
 #include "kube/pod_api.h"
+#include "kube/token_gate.h"
 #include "kube/watches.h"
 #include "metrics/extender_metrics.h"
 #include "record/recorder.h"
@@ -53,10 +54,12 @@ http::Response AnswerServerError(const http::Request& request, int status,
 }
 
 // The server of httpListen, or none.
-Result<std::unique_ptr<http::Server>> ServeProbes(const std::string& listen, Logger& log) {
-  if (listen.empty()) return nullptr;
-  auto options = daemon::ListenOn(listen, log);
+Result<std::unique_ptr<http::Server>> ServeProbes(const config::ExtenderConfig& config,
+                                                  Logger& log) {
+  if (config.http_listen.empty()) return nullptr;
+  auto options = daemon::ListenOn(config.http_listen, log);
   if (!options) return Fail(options.error());
+  options->self_signed = config.metrics_authorization;
   return http::Server::Create(*std::move(options));
 }
 
@@ -205,8 +208,12 @@ class RunningDaemon final : public Daemon {
   }
 
   void AddProbes(http::Server& server) {
-    daemon::AddProbes(server, {.not_ready = [this] { return health_->NotReadyReason(); },
-                               .metrics = [this] { return metrics_.Render(); }});
+    daemon::Probes probes;
+    probes.not_ready = [this] { return health_->NotReadyReason(); };
+    probes.metrics = [this] { return metrics_.Render(); };
+    if (config_.metrics_authorization)
+      probes.refuse_metrics = kube::GuardMetrics(*client_, clock_, log_);
+    daemon::AddProbes(server, std::move(probes));
   }
 
   template <class Answer>
@@ -261,7 +268,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::ExtenderConfig& conf
   options->error_response = AnswerServerError;
   auto server = http::Server::Create(*std::move(options));
   if (!server) return Fail(server.error());
-  auto http_server = ServeProbes(config.http_listen, log);
+  auto http_server = ServeProbes(config, log);
   if (!http_server) return Fail(http_server.error());
   auto daemon = std::make_unique<RunningDaemon>(config, *std::move(client), *std::move(server),
                                                 *std::move(http_server), clock, log);

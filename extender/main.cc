@@ -20,11 +20,12 @@ int main(int argc, char** argv) {
            "host:port to serve on; port 0 takes a free one (default 127.0.0.1:8888)");
   line.Add("--http-listen", config.http_listen,
            "host:port of /healthz, /readyz and /metrics beside the verbs (default: none)");
+  line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddTls(config.tls_certificate_file, config.tls_key_file);
   line.Add("--gpu-resource", config.gpu_resource, "Managed GPU resource (default nvidia.com/gpu)");
 
   const auto health = [&config]() -> synergy::daemon::HealthAddress {
-    if (!config.http_listen.empty()) return {config.http_listen, false};
+    if (!config.http_listen.empty()) return {config.http_listen, config.metrics_authorization};
     return {config.listen, !config.tls_key_file.empty()};
   };
   if (const auto status = line.Parse(argc, argv, health)) return *status;

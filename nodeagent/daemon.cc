@@ -15,6 +15,7 @@
 #include "kube/events.h"
 #include "kube/listing.h"
 #include "kube/reflector.h"
+#include "kube/token_gate.h"
 #include "metrics/node_agent_metrics.h"
 #include "nodeagent/cache_keeper.h"
 #include "nodeagent/cgroup_files.h"
@@ -123,8 +124,12 @@ class RunningDaemon final : public Daemon {
         wire::ObjectReader(config_.gpu_resource, {.scheduler_name = config_.scheduler_name}),
         stores_, clock_, log_, WatchOf(config_, clock_));
     metrics_.SetGauges([this] { return ReadGauges(); });
-    daemon::AddProbes(*server_, {.not_ready = [this] { return NotReady(); },
-                                 .metrics = [this] { return metrics_.Render(); }});
+    daemon::Probes probes;
+    probes.not_ready = [this] { return NotReady(); };
+    probes.metrics = [this] { return metrics_.Render(); };
+    if (config_.metrics_authorization)
+      probes.refuse_metrics = kube::GuardMetrics(*client_, clock_, log_);
+    daemon::AddProbes(*server_, std::move(probes));
     shrinking_ = std::jthread([this](const std::stop_token& stop) {
       while (shrinker_.AwaitWork(stop)) {
         shrinker_.Step(stop);
@@ -270,6 +275,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const config::NodeAgentConfig& con
   if (!options) return Fail(options.error());
   options->max_body_bytes = size_t{64} << 10;
   options->max_connections = 16;
+  options->self_signed = config.metrics_authorization;
   auto server = http::Server::Create(*std::move(options));
   if (!server) return Fail(server.error());
   auto daemon = std::make_unique<RunningDaemon>(config, *std::move(client), *std::move(server),

@@ -52,10 +52,13 @@ int main(int argc, char** argv) {
   line.AddCluster();
   line.Add("--listen", config.listen,
            "host:port to serve on; port 0 takes a free one (default 0.0.0.0:9411)");
+  line.AddMetricsAuthorization(config.metrics_authorization);
   line.AddWithVariable("--node-name", "NODE_NAME", config.node_name,
                        "The node whose pods are looked after");
 
-  const auto health = [&config] { return synergy::daemon::HealthAddress{config.listen}; };
+  const auto health = [&config] {
+    return synergy::daemon::HealthAddress{config.listen, config.metrics_authorization};
+  };
   if (const auto status = line.Parse(argc, argv, health)) return *status;
   if (config.node_name.empty()) {
     return line.Refuse(

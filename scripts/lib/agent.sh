@@ -9,8 +9,8 @@ has_agents() { [[ -n $AGENTS ]]; }
 
 # agent_settings: what the controller's configuration says of them.
 agent_settings() {
-  printf 'progress: {enabled: true, interval: 2s, port: %d, agents: %s, serverName: synergy-node-agent, caFile: %s}\n' \
-    "$AGENT_PORT" "$AGENT_LABEL" "$STATE/pki/ca.crt"
+  printf 'progress: {enabled: true, interval: 2s, port: %d, agents: %s, serverName: synergy-node-agent, caFile: %s, listen: "127.0.0.1:%d"}\n' \
+    "$AGENT_PORT" "$AGENT_LABEL" "$STATE/pki/ca.crt" "$PROGRESS_PORT"
   # Small trainers are soon warm.
   echo 'profiling: {warmUp: 5s, window: 20s, probeLead: 5s}'
 }
@@ -19,6 +19,8 @@ agent_settings() {
 apply_agent_manifests() {
   local node
   apply_manifests --filename "$REPOSITORY/manifests/node-agent-rbac.yaml" &&
+    run_kubectl create serviceaccount synergy-controller-progress --namespace synergy-system &&
+    run_kubectl create clusterrolebinding synergy-controller-reviews --clusterrole system:auth-delegator --user synergy-controller &&
     run_kubectl create clusterrolebinding synergy-node-agent-user --clusterrole synergy-node-agent --user synergy-node-agent || return
   for ((node = 1; node <= REAL_NODES; node++)); do
     agent_pod "$node" | apply_manifests --filename - || return

@@ -13,6 +13,7 @@ set_ports() {
   SYNERGY_SCHEDULER_PORT=$((base + 60))
   WEBHOOK_PORT=$((base + 44))
   CONTROLLER_PORT=$((base + 45))
+  PROGRESS_PORT=$((base + 46))
   KWOK_PORT=$((base + 47))
   KUEUE_PORT=$((base + 48)) # its webhooks'
   KUEUE_HEALTH_PORT=$((base + 49))

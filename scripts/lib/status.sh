@@ -67,4 +67,5 @@ print_environment() {
   printf 'export SYNERGY_EXTENDER_KUBECONFIG=%q\n' "$STATE/synergy-extender.kubeconfig"
   printf 'export SYNERGY_CONTROLLER_KUBECONFIG=%q\n' "$STATE/synergy-controller.kubeconfig"
   printf 'export SYNERGY_CONTROLLER_URL=%q\n' "http://127.0.0.1:$CONTROLLER_PORT"
+  printf 'export SYNERGY_PROGRESS_URL=%q\n' "https://127.0.0.1:$PROGRESS_PORT/progress"
 }

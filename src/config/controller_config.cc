@@ -30,7 +30,9 @@ YamlField Progress(ControllerConfig::Progress& progress) {
              {"port", WholeNumber(progress.port, 1, 65535)},
              {"agents", Text(progress.agents)},
              {"serverName", Text(progress.server_name)},
-             {"caFile", Text(progress.ca_file)}})(node, field);
+             {"caFile", Text(progress.ca_file)},
+             {"listen", AddressOrNone(progress.listen)},
+             {"reader", NotEmpty(progress.reader)}})(node, field);
     if (progress.enabled &&
         (progress.agents.empty() || progress.server_name.empty() || progress.ca_file.empty()))
       Reject(node, field + ": enabled needs agents, serverName and caFile");
@@ -72,6 +74,7 @@ ControllerConfig ReadController(const YAML::Node& root) {
   ReadFields(root, "",
              {{"listen", Address(config.listen)},
               {"httpListen", Address(config.http_listen)},
+              {"metricsAuthorization", Truth(config.metrics_authorization)},
               {"tls", Tls(config.tls_certificate_file, config.tls_key_file)},
               {"webhookClients", Section({{"caFile", Text(config.webhook_client_ca_file)},
                                           {"name", Text(config.webhook_client_name)}})},

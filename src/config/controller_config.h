@@ -28,8 +28,10 @@ struct ControllerConfig {
   // for this DNS name, as the API server does where it is told to.
   std::string webhook_client_ca_file;
   std::string webhook_client_name;
-  // /healthz, /readyz and /metrics, without TLS.
+  // /healthz, /readyz and /metrics, without TLS unless metrics_authorization.
   std::string http_listen = "127.0.0.1:8889";
+  // /metrics takes a token of an account that may get it (docs/security.md), over TLS.
+  bool metrics_authorization = false;
   std::string gpu_resource = "nvidia.com/gpu";
   // What pods that are admitted are given to.
   std::string scheduler_name = kDefaultSchedulerName;
@@ -82,6 +84,10 @@ struct ControllerConfig {
     // Whom an agent's certificate has to name, and whose it is. The controller shows its own.
     std::string server_name;
     std::string ca_file;
+    // Where GET /progress tells of it, over TLS with the webhook's certificate; empty: nowhere. It
+    // takes a token of the service account `reader` in own_namespace.
+    std::string listen;
+    std::string reader = "synergy-controller-progress";
   } progress;
   // Workloads without a profile are measured while they train (docs/profiling.md). Needs progress:
   // without it there is nothing to measure by.

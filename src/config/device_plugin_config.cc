@@ -74,6 +74,7 @@ DevicePluginConfig ReadDevicePlugin(const YAML::Node& root) {
               {"kubelet", Section({{"pluginFolder", Text(config.plugin_folder)},
                                    {"podResourcesSocket", Text(config.pod_resources_socket)}})},
               {"listen", Address(config.listen)},
+              {"metricsAuthorization", Truth(config.metrics_authorization)},
               {"gpuBusyFile", Text(config.gpu_busy_file)},
               {"node", Section({{"name", Text(config.node_name)},
                                 {"labels", Truth(config.node_labels)},

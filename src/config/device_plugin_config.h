@@ -43,6 +43,9 @@ struct DevicePluginConfig {
   std::string plugin_folder = "/var/lib/kubelet/device-plugins";
   std::string pod_resources_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
   std::string listen = "0.0.0.0:9410";
+  // /metrics takes a token of an account that may get it (docs/security.md); `listen` has TLS then.
+  // Needs node_name: without it there is no API server to ask.
+  bool metrics_authorization = false;
   // Where the node agent is told how long GPUs were busy; empty: it is not told.
   std::string gpu_busy_file;
   std::string node_name;  // empty: nothing is written to the Node

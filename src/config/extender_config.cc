@@ -43,6 +43,7 @@ ExtenderConfig ReadExtender(const YAML::Node& root) {
   ReadFields(root, "",
              {{"listen", Address(config.listen)},
               {"httpListen", Address(config.http_listen)},
+              {"metricsAuthorization", Truth(config.metrics_authorization)},
               {"tls", Tls(config.tls_certificate_file, config.tls_key_file)},
               {"gpuResource", GpuResource(config.gpu_resource)},
               {"shadow", Truth(config.shadow)},

@@ -22,9 +22,13 @@ namespace synergy::config {
 
 struct ExtenderConfig {
   std::string listen = "127.0.0.1:8888";
-  // /healthz, /readyz and /metrics a second time, without TLS and without the verbs, so that probes
-  // and Prometheus reach them while the verbs stay on loopback. Empty: on `listen` alone.
+  // /healthz, /readyz and /metrics a second time, without the verbs, so that probes and Prometheus
+  // reach them while the verbs stay on loopback. Without TLS unless metrics_authorization. Empty:
+  // on `listen` alone.
   std::string http_listen;
+  // /metrics takes a token of an account that may get it (docs/security.md), on http_listen over
+  // TLS.
+  bool metrics_authorization = false;
   std::string tls_certificate_file;  // both or neither
   std::string tls_key_file;
   std::string gpu_resource = "nvidia.com/gpu";

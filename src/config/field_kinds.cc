@@ -85,6 +85,13 @@ YamlField Address(std::string& out) {
   };
 }
 
+YamlField AddressOrNone(std::string& out) {
+  return [&out](const YAML::Node& node, const std::string& field) {
+    out.clear();
+    if (!Scalar(node, field).empty()) Address(out)(node, field);
+  };
+}
+
 YamlField Tls(std::string& certificate_file, std::string& key_file) {
   return [&](const YAML::Node& node, const std::string& field) {
     Section({{"certificateFile", Text(certificate_file)}, {"keyFile", Text(key_file)}})(node,

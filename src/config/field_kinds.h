@@ -53,6 +53,8 @@ YamlField Parsed(Parse parse, Out& out) {
 
 // Where a server listens, as ParseListenAddress() takes it.
 YamlField Address(std::string& out);
+// The same, or nothing.
+YamlField AddressOrNone(std::string& out);
 // certificateFile and keyFile.
 YamlField Tls(std::string& certificate_file, std::string& key_file);
 // An extended resource.

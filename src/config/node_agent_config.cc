@@ -22,18 +22,12 @@ YamlField Folder(std::string& out) {
   };
 }
 
-YamlField AddressOrNone(std::string& out) {
-  return [&out](const YAML::Node& node, const std::string& field) {
-    out.clear();
-    if (!Scalar(node, field).empty()) Address(out)(node, field);
-  };
-}
-
 NodeAgentConfig ReadNodeAgent(const YAML::Node& root) {
   NodeAgentConfig config;
   ReadFields(
       root, "",
       {{"listen", Address(config.listen)},
+       {"metricsAuthorization", Truth(config.metrics_authorization)},
        {"progressListen", AddressOrNone(config.progress_listen)},
        {"tlsCertificateFile", Text(config.tls_certificate_file)},
        {"tlsKeyFile", Text(config.tls_key_file)},

@@ -18,6 +18,8 @@ namespace synergy::config {
 
 struct NodeAgentConfig {
   std::string listen = "0.0.0.0:9411";
+  // /metrics takes a token of an account that may get it (docs/security.md); `listen` has TLS then.
+  bool metrics_authorization = false;
   // Where the progress of the node's pods is told, over TLS; empty: nowhere. Then the certificate
   // is shown there, and only the client of that name is told, by a certificate of that authority.
   std::string progress_listen;

@@ -40,6 +40,11 @@ void CommandLine::AddTls(std::string& certificate_file, std::string& key_file) {
   key->needs(certificate);
 }
 
+void CommandLine::AddMetricsAuthorization(bool& out) {
+  AddSwitch("--metrics-authorization", out,
+            "Serve /metrics over TLS, to accounts that may get it, by their tokens");
+}
+
 void CommandLine::AddCluster() {
   Add("--kubeconfig", kubeconfig_,
       "How to reach the API server; in-cluster credentials without it");

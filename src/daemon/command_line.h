@@ -76,6 +76,8 @@ class CommandLine {
   void AddSwitch(const std::string& name, bool& out, const std::string& help);
   // --tls-cert-file and --tls-private-key-file, which belong together.
   void AddTls(std::string& certificate_file, std::string& key_file);
+  // --metrics-authorization.
+  void AddMetricsAuthorization(bool& out);
   // --kubeconfig and --context, for FindCluster().
   void AddCluster();
 

@@ -15,9 +15,14 @@ void AddProbes(http::Server& server, Probes probes) {
     const std::string reason = not_ready();
     return reason.empty() ? Text(200, "ok\n") : Text(503, "not ready: " + reason + "\n");
   });
-  server.Handle("GET", "/metrics", [metrics = std::move(probes.metrics)](const http::Request&) {
-    return http::Response{200, "text/plain; version=0.0.4; charset=utf-8", metrics()};
-  });
+  server.Handle("GET", "/metrics",
+                [metrics = std::move(probes.metrics),
+                 refuse = std::move(probes.refuse_metrics)](const http::Request& request) {
+                  if (refuse) {
+                    if (auto refusal = refuse(request)) return *std::move(refusal);
+                  }
+                  return http::Response{200, "text/plain; version=0.0.4; charset=utf-8", metrics()};
+                });
 }
 
 http::Response Text(int status, std::string body) {

@@ -5,6 +5,7 @@
 // Threading: the functions are called from the server's threads.
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/log.h"
@@ -18,6 +19,8 @@ struct Probes {
   std::function<std::string()> dead = [] { return std::string(); };
   std::function<std::string()> not_ready;
   std::function<std::string()> metrics;  // Prometheus' text format
+  // Why /metrics is not for that request; none: it is. Null: it is for everybody.
+  std::function<std::optional<http::Response>(const http::Request&)> refuse_metrics = nullptr;
 };
 
 // GET /healthz, /readyz and /metrics.

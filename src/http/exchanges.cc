@@ -84,6 +84,9 @@ Request ToRequest(const httplib::Request& from, std::string_view content_type,
     request.query = target.substr(mark + 1);
   request.content_type = content_type;
   request.body = body;
+  request.header = [&from](std::string_view name) {
+    return from.get_header_value(std::string(name));
+  };
   return request;
 }
 
@@ -92,6 +95,7 @@ void Fill(Response from, httplib::Response& to) {
   to.body = std::move(from.body);
   to.headers.erase("Content-Type");
   if (!to.body.empty()) to.set_header("Content-Type", from.content_type);
+  if (from.status == 401) to.set_header("WWW-Authenticate", "Bearer");
 }
 
 // As a pattern that matches only this text.

@@ -270,7 +270,7 @@ Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
   // MSG_NOSIGNAL.
   std::signal(SIGPIPE, SIG_IGN);
   std::unique_ptr<ServerCertificate> certificate;
-  if (!options.certificate_file.empty()) {
+  if (!options.certificate_file.empty() || options.self_signed) {
     auto loaded = ServerCertificate::Load(
         {options.certificate_file, options.key_file, options.client_ca_file, options.client_name},
         options.on_problem);

@@ -30,10 +30,14 @@ struct Request {
   std::string_view query;  // without the question mark; empty without one
   std::string_view content_type;
   std::string_view body;  // valid during the handler's call
+  // A header's value, by its name in any case; empty without it. Valid likewise.
+  std::function<std::string(std::string_view name)> header = [](std::string_view) {
+    return std::string();
+  };
 };
 
 struct Response {
-  int status = 200;
+  int status = 200;  // 401 asks for a bearer token
   std::string content_type = "application/json";
   std::string body;
 };
@@ -51,6 +55,9 @@ struct ServerOptions {
   uint16_t port = 0;             // 0: any free one
   std::string certificate_file;  // both or neither: TLS; read again when they change on disk
   std::string key_file;
+  // Without these: TLS by a certificate that the server makes for itself, and that nobody can
+  // check.
+  bool self_signed = false;
   // Both or neither, with TLS: a connection needs a certificate that this authority has signed for
   // this DNS name. Read again likewise; connections that are open stay.
   std::string client_ca_file;

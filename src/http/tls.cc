@@ -115,6 +115,42 @@ Result<> RequireClient(SSL_CTX* context, const ServerTls& tls) {
   return {};
 }
 
+Result<> UseFiles(SSL_CTX* context, const ServerTls& tls) {
+  if (::SSL_CTX_use_certificate_chain_file(context, tls.certificate_file.c_str()) != 1) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("certificate {}: {}", tls.certificate_file, TlsProblem()));
+  }
+  // It also checks that the key is the certificate's.
+  if (::SSL_CTX_use_PrivateKey_file(context, tls.key_file.c_str(), SSL_FILETYPE_PEM) != 1)
+    return Fail(ErrorCode::kInvalid, fmt::format("key {}: {}", tls.key_file, TlsProblem()));
+  return {};
+}
+
+// Outlives every process.
+constexpr long kOwnValidity = 10L * 365 * 86400;
+
+// A certificate for nobody's name, signed by itself.
+Result<> UseOwn(SSL_CTX* context) {
+  const Key key(::EVP_EC_gen("P-256"));
+  const Certificate certificate(::X509_new());
+  if (key == nullptr || certificate == nullptr) return Invalid("a certificate of its own");
+  X509_NAME* const name = ::X509_get_subject_name(certificate.get());
+  const auto* const words = reinterpret_cast<const unsigned char*>("self-signed");
+  if (::X509_set_version(certificate.get(), X509_VERSION_3) != 1 ||
+      ::ASN1_INTEGER_set(::X509_get_serialNumber(certificate.get()), 1) != 1 ||
+      ::X509_gmtime_adj(::X509_getm_notBefore(certificate.get()), -3600) == nullptr ||
+      ::X509_gmtime_adj(::X509_getm_notAfter(certificate.get()), kOwnValidity) == nullptr ||
+      ::X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, words, -1, -1, 0) != 1 ||
+      ::X509_set_issuer_name(certificate.get(), name) != 1 ||
+      ::X509_set_pubkey(certificate.get(), key.get()) != 1 ||
+      ::X509_sign(certificate.get(), key.get(), ::EVP_sha256()) == 0 ||
+      ::SSL_CTX_use_certificate(context, certificate.get()) != 1 ||
+      ::SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
+    return Invalid("a certificate of its own");
+  }
+  return {};
+}
+
 bool IsAddress(const std::string& name) {
   unsigned char address[sizeof(in6_addr)];
   return ::inet_pton(AF_INET, name.c_str(), address) == 1 ||
@@ -133,14 +169,9 @@ Result<TlsContext> MakeServerContext(const ServerTls& tls) {
   ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   ::SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
   ::SSL_CTX_set_num_tickets(context.get(), 0);
-  if (::SSL_CTX_use_certificate_chain_file(context.get(), tls.certificate_file.c_str()) != 1) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("certificate {}: {}", tls.certificate_file, TlsProblem()));
-  }
-  // It also checks that the key is the certificate's.
-  if (::SSL_CTX_use_PrivateKey_file(context.get(), tls.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
-    return Fail(ErrorCode::kInvalid, fmt::format("key {}: {}", tls.key_file, TlsProblem()));
-  }
+  const Result<> used =
+      tls.certificate_file.empty() ? UseOwn(context.get()) : UseFiles(context.get(), tls);
+  if (!used) return Fail(used.error());
   if (!tls.client_ca_file.empty()) {
     if (const Result<> required = RequireClient(context.get(), tls); !required)
       return Fail(required.error());

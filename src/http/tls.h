@@ -27,7 +27,7 @@ using TlsSession = std::unique_ptr<ssl_st, TlsSessionDeleter>;
 
 // What a server shows, and whom it serves.
 struct ServerTls {
-  std::string certificate_file;
+  std::string certificate_file;  // both or neither: a certificate that is made for the context
   std::string key_file;
   // Both or neither: clients have a certificate of this authority, for this DNS name.
   std::string client_ca_file;

@@ -57,6 +57,13 @@ class HttpApiClient final : public ApiClient {
     return Call(MakeRequest("GET", path), stop);
   }
 
+  Result<std::string> GetWith(const std::string& path, const Headers& headers,
+                              std::stop_token stop) override {
+    http::ClientRequest request = MakeRequest("GET", path);
+    request.headers.insert(request.headers.end(), headers.begin(), headers.end());
+    return Call(request, stop);
+  }
+
   Result<std::string> Post(const std::string& path, const std::string& json,
                            std::stop_token stop) override {
     return CallWithBody("POST", path, "application/json", json, std::move(stop));

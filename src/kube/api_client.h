@@ -17,6 +17,8 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "config/kubeconfig.h"
 #include "core/result.h"
@@ -37,12 +39,17 @@ struct ApiClientOptions {
 
 class ApiClient {
  public:
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+
   static Result<std::unique_ptr<ApiClient>> Create(const config::ClusterAccess& access,
                                                    ApiClientOptions options = {});
   virtual ~ApiClient() = default;
 
   // The answer's body. kTooLarge: it is more than is taken.
   virtual Result<std::string> Get(const std::string& path, std::stop_token stop = {}) = 0;
+  // The same with further headers, which no message contains.
+  virtual Result<std::string> GetWith(const std::string& path, const Headers& headers,
+                                      std::stop_token stop = {}) = 0;
   virtual Result<std::string> Post(const std::string& path, const std::string& json,
                                    std::stop_token stop = {}) = 0;
   virtual Result<std::string> Patch(const std::string& path, const std::string& content_type,

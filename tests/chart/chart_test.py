@@ -48,6 +48,7 @@ COMBINATIONS["added to"] = {name: {
     **({} if name == "extender" else {"extraVolumes": [{"name": "added", "emptyDir": {}}]})} for name in COMPONENTS}
 COMBINATIONS["host network"] = {"controller": {"hostNetwork": True, "ports": {"webhook": 19443, "http": 18889}}}
 COMBINATIONS["progress"] = {"progress": {"readers": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}]}}
+COMBINATIONS["metrics for accounts"] = {"metrics": {"authorization": True, "podMonitor": {"enabled": True}}}
 COMBINATIONS |= {f"example {file.stem}": yaml.safe_load(file.read_text(encoding="utf-8"))
                  for file in (helm.ROOT / "manifests/examples/values").glob("*.yaml")}
 # Where a value is that the schema refuses, and a word of the reason.
@@ -555,8 +556,9 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(controller["strategy"]["rollingUpdate"], {"maxUnavailable": 1, "maxSurge": 0})
         config = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])
         ports = {port["name"]: port["containerPort"] for port in controller["template"]["spec"]["containers"][0]["ports"]}
-        self.assertEqual({"webhook": config["listen"], "http": config["httpListen"]}, {name: f":{port}" for name, port in ports.items()})
-        self.assertEqual(ports, {"webhook": 19443, "http": 18889})
+        self.assertEqual({"webhook": config["listen"], "http": config["httpListen"], "progress": config["progress"]["listen"]},
+                         {name: f":{port}" for name, port in ports.items()})
+        self.assertEqual(ports, {"webhook": 19443, "http": 18889, "progress": 8890})
 
     def test_the_usual_ports_of_api_servers_are_let_out(self):
         for item in self.rendered["defaults"]:
@@ -747,7 +749,67 @@ class CertificateTest(unittest.TestCase):
         objects = helm.template({"progress": {"readers": [reader]}}, release="ours")
         self.assertEqual(find(objects, "RoleBinding", "ours-synergy-progress-reader")["subjects"], [reader])
         self.assertEqual(find(objects, "Role", "ours-synergy-progress-reader")["rules"], [
-            {"apiGroups": [""], "resources": ["services/proxy"], "resourceNames": ["http:ours-synergy-controller:http"], "verbs": ["get"]}])
+            {"apiGroups": [""], "resources": ["services/proxy"], "resourceNames": ["https:ours-synergy-controller:progress"], "verbs": ["get"]},
+            {"apiGroups": [""], "resources": ["serviceaccounts/token"], "resourceNames": ["ours-synergy-controller-progress"], "verbs": ["create"]}])
+        self.assertFalse(find(objects, "ServiceAccount", "ours-synergy-controller-progress")["automountServiceAccountToken"])
+        bound = [subject["name"] for item in objects if item["kind"].endswith("RoleBinding") for subject in item["subjects"]]
+        self.assertNotIn("ours-synergy-controller-progress", bound, "whose tokens are handed out")
+        config = yaml.safe_load(find(objects, "ConfigMap", "ours-synergy-controller")["data"]["controller.yaml"])["progress"]
+        self.assertEqual(config["reader"], "ours-synergy-controller-progress")
+        ports = {port["name"]: port for port in find(objects, "Service", "ours-synergy-controller")["spec"]["ports"]}
+        self.assertEqual(ports["progress"]["targetPort"], "progress")
+
+    def test_progress_is_served_where_it_is_known(self):
+        for values, served in (({}, True), ({"controller": {"ports": {"progress": 7777}}}, True), ({"nodeAgent": {"enabled": False}}, False)):
+            with self.subTest(values):
+                objects = helm.template(values)
+                container = find(objects, "Deployment", "synergy-controller")["spec"]["template"]["spec"]["containers"][0]
+                ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+                config = yaml.safe_load(find(objects, "ConfigMap", "synergy-controller")["data"]["controller.yaml"])["progress"]
+                self.assertEqual("progress" in ports, served)
+                self.assertEqual(config.get("listen"), f":{ports['progress']}" if served else None)
+                rules = find(objects, "NetworkPolicy", "synergy-controller")["spec"]["ingress"]
+                open_to_all = [port["port"] for rule in rules if "from" not in rule for port in rule["ports"]]
+                self.assertEqual(open_to_all, ["webhook", "progress"] if served else ["webhook"])
+                reviews = [rule["resources"] for rule in find(objects, "ClusterRole", "synergy-controller")["rules"] if "k8s.io" in rule["apiGroups"][0]
+                           and rule["verbs"] == ["create"] and "review" in rule["resources"][0]]
+                self.assertEqual(reviews, [["tokenreviews"]] if served else [])
+
+    def test_metrics_are_for_the_own_namespace_and_those_that_say_so(self):
+        def sources(values):
+            objects = helm.template(values)
+            return [rule.get("from") for item in objects if item["kind"] == "NetworkPolicy" for rule in item["spec"]["ingress"]
+                    if rule["ports"][0]["port"] == "http"]
+
+        for peers in sources({}):
+            self.assertEqual(peers[:2], [{"podSelector": {}}, {"namespaceSelector": {"matchLabels": {"synergy.io/metrics": "true"}}}])
+        self.assertEqual(len(sources({})), 4)
+        self.assertEqual(sources({"networkPolicy": {"metricsFrom": []}}), [None] * 4)
+
+    def test_metrics_are_for_accounts_that_may_get_them_where_that_is_wanted(self):
+        programs = {"controller": "controller.yaml", "scheduler": "extender.yaml", "node-agent": "node-agent.yaml", "device-plugin": "config.yaml"}
+        for wanted in (False, True):
+            objects = helm.template({"metrics": {"authorization": wanted, "podMonitor": {"enabled": True}}})
+            for program, file in programs.items():
+                with self.subTest(program, wanted=wanted):
+                    config = next(item["data"][file] for item in objects if item["kind"] == "ConfigMap" and file in item["data"])
+                    self.assertEqual(yaml.safe_load(config)["metricsAuthorization"], wanted)
+                    workload = next(item for item in objects if item["kind"] in ("Deployment", "DaemonSet") and item["metadata"]["name"] == f"synergy-{program}")
+                    pod = workload["spec"]["template"]["spec"]
+                    probes = [given["httpGet"] for container in [*pod.get("initContainers", []), *pod["containers"]] for key, given in container.items()
+                              if key.endswith("Probe") and given["httpGet"]["port"] == "http"]
+                    self.assertEqual({probe.get("scheme", "HTTP") for probe in probes}, {"HTTPS" if wanted else "HTTP"})
+                    role = find(objects, "ClusterRole", f"synergy-{program.replace('scheduler', 'extender')}")
+                    granted = {resource for rule in role["rules"] for resource in rule["resources"]}
+                    self.assertEqual("subjectaccessreviews" in granted, wanted)
+                    monitor = find(objects, "PodMonitor", f"synergy-{program}")["spec"]["podMetricsEndpoints"][0]
+                    self.assertEqual(monitor.get("scheme"), "https" if wanted else None)
+                    if wanted:
+                        secret = find(objects, "Secret", monitor["authorization"]["credentials"]["name"])
+                        self.assertEqual(secret["metadata"]["annotations"]["kubernetes.io/service-account.name"], "synergy-metrics-reader")
+            readers = [item for item in objects if item["metadata"]["name"] == "synergy-metrics-reader"]
+            self.assertEqual({item["kind"] for item in readers},
+                             {"ClusterRole", "ClusterRoleBinding", "ServiceAccount", "Secret"} if wanted else set())
 
     def test_agents_let_a_controller_on_the_nodes_network_in(self):
         def sources(values):

@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import time
 import unittest
@@ -116,6 +117,14 @@ class Cluster:
         """The value of the controller's metric that is spelled so, labels included; 0 when it is not there."""
         with urllib.request.urlopen(self.environment["SYNERGY_CONTROLLER_URL"] + "/metrics", timeout=10) as answer:
             return metric(answer.read().decode(), line)
+
+    def progress(self):
+        """What the controller tells its reader of pods. Its certificate is the cluster's own."""
+        token = self.kubectl("create", "token", "synergy-controller-progress", "--namespace=synergy-system", "--audience=progress.synergy.io").strip()
+        request = urllib.request.Request(self.environment["SYNERGY_PROGRESS_URL"], headers={"Synergy-Token": token})
+        context = ssl.create_default_context(cafile=str(self.state / "pki/ca.crt"))
+        with urllib.request.urlopen(request, timeout=10, context=context) as answer:
+            return json.load(answer).get("pods") or []
 
     def kubectl(self, *arguments, stdin=None, check=True):
         command = [self.environment.get("SYNERGY_KUBECTL", "kubectl"), *arguments]

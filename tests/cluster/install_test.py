@@ -56,7 +56,8 @@ VALUES = {
     "controller": {"config": {"tuner": {"round": "5s"}, "stalenessLimit": "15s"}},
     "extender": {"config": {"stalenessLimit": "15s"}},
     "tests": {"gpuPod": {"enabled": True}},
-    "progress": {"readers": [{"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}]},
+    "metrics": {"authorization": True},
+    "progress": {"readers": [{"kind": "ServiceAccount", "name": "reader", "namespace": "default"}]},
     # A machine of two cores: a pod more would find all the CPU it needs there, and nobody would have to be cut.
     "nodeHeadroom": {"cpu": "0"},
 }
@@ -292,11 +293,11 @@ class InstallTest(unittest.TestCase):
     def test_3_passes_its_own_test(self):
         wait_for("the node's labels", lambda: "nvidia.com/gpu.product" in self.cluster.get("node", NODE)["metadata"]["labels"])
         self.cluster.helm("test", "synergy", "--timeout", PATIENCE)
-        # As the images' HEALTHCHECK does.
+        # As the images' HEALTHCHECK does, with the setting that their configurations have.
         for program, (workload, container) in CONTAINERS.items():
             with self.subTest(program):
                 self.cluster.kubectl("exec", f"--namespace={NAMESPACE}", workload, f"--container={container}", "--", program,
-                                     "--check-health")
+                                     "--check-health", "--metrics-authorization")
 
     def test_3_progress_comes_from_the_node_agents_and_to_its_readers(self):
         wait_for("each replica to have the agent's answer", lambda: len(
@@ -307,13 +308,67 @@ class InstallTest(unittest.TestCase):
         for stranger in (None, "synergy-node-agent-tls"):
             with self.subTest(stranger), self.assertRaises(ssl.SSLError):
                 self.ask_agent(agent, stranger)
-        proxy = f"/api/v1/namespaces/{NAMESPACE}/services/http:synergy-controller:http/proxy"
-        self.assertIn("{", self.cluster.kubectl("get", "--raw", f"{proxy}/progress?namespace=default", "--as=reader"))
-        with self.assertRaisesRegex(AssertionError, "(?i)forbidden"):
-            self.cluster.kubectl("get", "--raw", f"{proxy}/progress", "--as=stranger")
-        done = subprocess.run([f"{os.environ['SYNERGY_BIN']}/synergy", "top", "pods", "--all-namespaces"], env=self.cluster.environment,
+        complaints = {account: self.top_pods(account) for account in (None, "reader", "stranger")}
+        self.assertEqual(complaints[None], "")
+        self.assertNotIn("no progress", complaints["reader"])
+        self.assertRegex(complaints["stranger"], "no progress: .*progress.readers of its chart")
+
+    def top_pods(self, account):
+        """What `kubectl synergy top pods` complains of to that service account, which may see pods; to the administrator without one."""
+        environment = self.cluster.environment
+        if account:
+            self.cluster.kubectl("create", "serviceaccount", account)
+            self.cluster.kubectl("create", "clusterrolebinding", f"{account}-sees-pods", "--clusterrole=view", f"--serviceaccount=default:{account}")
+            config = yaml.safe_load(pathlib.Path(environment["KUBECONFIG"]).read_text(encoding="utf-8"))
+            config["users"][0]["user"] = {"token": self.cluster.kubectl("create", "token", account).strip()}
+            file = self.cluster.folder / f"{account}.kubeconfig"
+            file.write_text(yaml.safe_dump(config), encoding="utf-8")
+            environment = {**environment, "KUBECONFIG": str(file)}
+        done = subprocess.run([f"{os.environ['SYNERGY_BIN']}/synergy", "top", "pods", "--all-namespaces"], env=environment,
                               capture_output=True, text=True, check=True)
-        self.assertEqual(done.stderr, "")
+        return done.stderr
+
+    def test_3_only_the_readers_token_opens_progress(self):
+        def status(token):
+            pod = next(pod for pod in self.cluster.system_pods() if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "controller")
+            request = urllib.request.Request(f"https://{pod['status']['podIP']}:8890/progress", headers={"Synergy-Token": token} if token else {})
+            try:
+                with urllib.request.urlopen(request, timeout=10, context=ssl._create_unverified_context()) as answer:
+                    return answer.status, answer.read().decode()
+            except urllib.error.HTTPError as refusal:
+                return refusal.code, refusal.read().decode()
+
+        def token(account, audience):
+            return self.cluster.kubectl("create", "token", account, f"--namespace={NAMESPACE}", f"--audience={audience}").strip()
+
+        ours, cure = "progress.synergy.io", "kubectl create token synergy-controller-progress"
+        for name, given, expected, text in (("none", "", 401, cure), ("made up", "made-up", 401, cure),
+                                            ("another audience", token("synergy-controller-progress", "https://kubernetes.default.svc"), 401, cure),
+                                            ("another account", token("synergy-controller", ours), 403, cure),
+                                            ("the reader's", token("synergy-controller-progress", ours), 200, "{")):
+            with self.subTest(name):
+                code, body = status(given)
+                self.assertEqual(code, expected, body)
+                self.assertIn(text, body)
+                self.assertTrue(not given or given not in body, "a token that is told")
+
+    def test_3_metrics_are_for_accounts_that_may_get_them(self):
+        def status(address, token):
+            request = urllib.request.Request(f"https://{address}/metrics", headers={"Authorization": f"Bearer {token}"} if token else {})
+            try:
+                with urllib.request.urlopen(request, timeout=10, context=ssl._create_unverified_context()) as answer:
+                    return answer.status
+            except urllib.error.HTTPError as refusal:
+                return refusal.code
+
+        def token(account):
+            return self.cluster.kubectl("create", "token", account, f"--namespace={NAMESPACE}").strip()
+
+        reader, stranger = token("synergy-metrics-reader"), token("synergy-controller-progress")
+        for pod in self.cluster.system_pods():
+            address = prometheus.address_of(pod)
+            with self.subTest(pod["metadata"]["name"]):
+                self.assertEqual([status(address, given) for given in (reader, stranger, "")], [200, 403, 401])
 
     def ask_agent(self, pod, shown):
         """What a pod of the node agent answers to whoever shows the certificate in that Secret."""

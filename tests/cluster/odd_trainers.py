@@ -10,7 +10,6 @@ import os
 import re
 import subprocess
 import time
-import urllib.request
 from collections.abc import Callable
 
 import blind
@@ -213,5 +212,4 @@ def explained(cluster, name):
 
 def progress_format(cluster, name):
     """Which lines of its log are recognised; empty: none."""
-    with urllib.request.urlopen(cluster.environment["SYNERGY_CONTROLLER_URL"] + "/progress", timeout=10) as answer:
-        return next((item.get("format", "") for item in json.load(answer)["pods"] if item["name"] == name), None)
+    return next((item.get("format", "") for item in cluster.progress() if item["name"] == name), None)

@@ -23,6 +23,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "chart"))
 import dashboards  # noqa: E402
 
 
+def address_of(pod):
+    """Of a pod's metrics; None where it has none."""
+    spec, address = pod["spec"], pod["status"].get("podIP")
+    ports = [port["containerPort"] for container in [*spec.get("initContainers", []), *spec["containers"]]
+             for port in container.get("ports", []) if port["name"] == "http"]
+    return f"{address}:{ports[0]}" if ports and address else None
+
+
 class Prometheus:
     def __init__(self, cluster, pods):
         """`pods` gives Synergy's pods, as the API server has them."""
@@ -55,6 +63,11 @@ class Prometheus:
             "scrape_configs": [{
                 "job_name": "synergy",
                 "honor_labels": True,
+                # With `metrics.authorization`, as the PodMonitors say it.
+                "scheme": "https",
+                "tls_config": {"insecure_skip_verify": True},
+                "authorization": {"credentials": self.cluster.kubectl(
+                    "create", "token", "synergy-metrics-reader", "--namespace=synergy-system", "--duration=24h").strip()},
                 "file_sd_configs": [{"files": ["targets.json"], "refresh_interval": "1s"}],
             }, self.api_server()],
         }
@@ -80,10 +93,8 @@ class Prometheus:
                 continue  # the API server will be back, or the test is over
             for pod in pods:
                 spec, status = pod["spec"], pod["status"]
-                ports = [port["containerPort"] for container in [*spec.get("initContainers", []), *spec["containers"]]
-                         for port in container.get("ports", []) if port["name"] == "http"]
-                if ports and status.get("podIP") and status["phase"] == "Running":
-                    targets.append({"targets": [f"{status['podIP']}:{ports[0]}"],
+                if (address := address_of(pod)) and status["phase"] == "Running":
+                    targets.append({"targets": [address],
                                     "labels": {"pod": pod["metadata"]["name"], "namespace": pod["metadata"]["namespace"], "node": spec["nodeName"]}})
             new = self.folder / "targets.new"
             new.write_text(json.dumps(targets), encoding="utf-8")

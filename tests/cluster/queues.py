@@ -216,7 +216,7 @@ class QueueTest(unittest.TestCase):
         return float(values[0]) if values else 0.0
 
     def progress(self):
-        return json.loads(self.ask("/progress")).get("pods") or []
+        return self.cluster.progress()
 
     def synergy(self, *arguments):
         done = subprocess.run([str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), *arguments], env=self.cluster.environment,

@@ -48,7 +48,7 @@ THIRD_PARTY = {
     "tl/": list(ARROWS),
     "absl/": ["cluster"],
     "httplib.h": ["http"],
-    "openssl/": ["http", "config"],
+    "openssl/": ["http", "config", "kube"],
     "rapidjson/": ["json"],
     "re2/": ["progress"],
     "yaml-cpp/": ["config", "cli"],

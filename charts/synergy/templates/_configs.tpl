@@ -68,6 +68,7 @@ extenders:
 {{ mergeOverwrite (dict
     "listen" "127.0.0.1:8888"
     "httpListen" ":8889"
+    "metricsAuthorization" .Values.metrics.authorization
     "gpuResource" .Values.gpuResource
     "shadow" .Values.extender.shadow
     "schedulerName" .Values.schedulerName
@@ -86,11 +87,13 @@ extenders:
 {{- $agents := list -}}
 {{- range $key, $value := include "synergy.selector" (list . "node-agent") | fromYaml }}{{ $agents = append $agents (printf "%s=%s" $key $value) }}{{ end -}}
 {{- $progress = dict "enabled" true "agents" (join "," $agents) "serverName" (include "synergy.serverName" (list . "node-agent"))
-    "port" 9412 "caFile" "/agents/ca.crt" -}}
+    "port" 9412 "caFile" "/agents/ca.crt" "listen" (printf ":%v" .Values.controller.ports.progress)
+    "reader" (include "synergy.component" (list . "controller-progress")) -}}
 {{- end -}}
 {{ mergeOverwrite (dict
     "listen" (printf ":%v" .Values.controller.ports.webhook)
     "httpListen" (printf ":%v" .Values.controller.ports.http)
+    "metricsAuthorization" .Values.metrics.authorization
     "tls" (dict "certificateFile" "/tls/tls.crt" "keyFile" "/tls/tls.key")
     "webhookClients" $clients
     "gpuResource" .Values.gpuResource
@@ -115,6 +118,7 @@ extenders:
 {{ mergeOverwrite (dict
     "resource" .Values.gpuResource
     "listen" "0.0.0.0:9410"
+    "metricsAuthorization" .Values.metrics.authorization
     "gpuBusyFile" (include "synergy.gpuBusyFile" .)
     "log" .Values.log) (deepCopy .Values.devicePlugin.config) $file | toYaml }}
 {{- end -}}
@@ -127,6 +131,7 @@ extenders:
 {{- end -}}
 {{ mergeOverwrite (dict
     "listen" "0.0.0.0:9411"
+    "metricsAuthorization" .Values.metrics.authorization
     "schedulerName" .Values.schedulerName
     "gpuResource" .Values.gpuResource
     "cgroupFolder" "/host/cgroup"

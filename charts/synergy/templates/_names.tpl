@@ -105,6 +105,21 @@ labels:
 {{- printf "system:serviceaccount:%s:%s" (index . 0).Release.Namespace (include "synergy.serviceAccountName" .) -}}
 {{- end -}}
 
+{{/* Of probes, behind their port: metrics and probes have a port in common. */}}
+{{- define "synergy.probeScheme" -}}
+{{- if .Values.metrics.authorization }}, scheme: HTTPS{{ end }}
+{{- end -}}
+
+{{/* Rules of a role: what a program asks the API server about those who ask for its metrics. */}}
+{{- define "synergy.reviewRules" -}}
+- apiGroups: [authentication.k8s.io]
+  resources: [tokenreviews]
+  verbs: [create]
+- apiGroups: [authorization.k8s.io]
+  resources: [subjectaccessreviews]
+  verbs: [create]
+{{- end -}}
+
 {{/* Annotations of pods that Synergy's programs alone write: kWrittenByPrograms in src/cluster/annotations.h */}}
 {{- define "synergy.guardedAnnotations" -}}
 'synergy.io/container', 'synergy.io/demand', 'synergy.io/fair-share', 'synergy.io/floor', 'synergy.io/original',

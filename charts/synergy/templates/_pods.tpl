@@ -105,15 +105,15 @@ subjects:
   ports:
   - {name: http, containerPort: 8889}
   startupProbe:
-    httpGet: {path: /readyz, port: http}
+    httpGet: {path: /readyz, port: http{{ include "synergy.probeScheme" . }}}
     periodSeconds: 1
     # A first list of 150,000 pods from a busy API server takes its time.
     failureThreshold: 600
   livenessProbe:
-    httpGet: {path: /healthz, port: http}
+    httpGet: {path: /healthz, port: http{{ include "synergy.probeScheme" . }}}
     timeoutSeconds: 5
   readinessProbe:
-    httpGet: {path: /readyz, port: http}
+    httpGet: {path: /readyz, port: http{{ include "synergy.probeScheme" . }}}
     periodSeconds: 5
     timeoutSeconds: 5
   resources:

@@ -20,7 +20,8 @@ from page_test import CONTRAST
 HOSTILE = "<img src=x onerror=window.hurt=1>"
 KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
 POLICIES = "/apis/synergy.io/v1alpha1/roundpolicies"
-PROGRESS = "/api/v1/namespaces/synergy-system/services/http:synergy-controller:http/proxy/progress"
+PROGRESS = "/api/v1/namespaces/synergy-system/services/https:synergy-controller:progress/proxy/progress"
+TOKEN = "/api/v1/namespaces/synergy-system/serviceaccounts/synergy-controller-progress/token"
 LARGE = 5000  # nodes
 
 
@@ -84,8 +85,14 @@ class Api:
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.do_GET()
+
             def do_GET(self):
                 status, answer = outer.answer(urllib.parse.urlsplit(self.path).path)
+                if self.path.startswith(PROGRESS) and self.headers["Synergy-Token"] != "abc":
+                    status, answer = 401, {"kind": "Status", "code": 401, "message": "no token"}
                 text = json.dumps(answer).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
@@ -110,6 +117,8 @@ class Api:
                 return 200, {"kind": "Pod", "apiVersion": "v1", **one}
         if path == PROGRESS and self.progress is not None:
             return 200, {"pods": self.progress}
+        if path == TOKEN and self.progress is not None:
+            return 201, {"status": {"token": "abc"}}
         lists = {"/api/v1/nodes": self.nodes, "/api/v1/pods": self.pods, "/api/v1/namespaces/research/pods": self.pods, **self.lists}
         if path.endswith(("/trainingprofiles", "/events")):
             lists[path] = []
@@ -284,7 +293,7 @@ class UiTest(unittest.TestCase):
     def test_without_kueue_nothing_is_shown_of_it_and_it_is_asked_for_once(self):
         self.unfold()
         self.wait_for("return performance.getEntriesByType('resource').length > 3", True)
-        self.assertEqual([path for path in self.api.asked if path.startswith((KUEUE, POLICIES, PROGRESS))], [PROGRESS, POLICIES])
+        self.assertEqual([path for path in self.api.asked if path.startswith((KUEUE, POLICIES, PROGRESS, TOKEN))], [TOKEN, POLICIES])
         self.assertEqual(self.browser.run("return document.querySelectorAll('.queue, .gangs').length"), 0)
         self.assertRegex(self.browser.run("return document.querySelector('.notes').textContent"), "^no progress: no service synergy-controller")
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,12 +11,14 @@
 #include "cli/explain.h"
 #include "cli/top.h"
 #include "http/server.h"
+#include "support/fake_clock.h"
 #include "wire/cluster_progress.h"
 
 namespace synergy::cli::testing {
 namespace {
 
 using std::chrono::seconds;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -40,11 +43,19 @@ KnownProgress SampleProgress() {
 class ProgressTest : public ::testing::Test {
  protected:
   static constexpr const char* kPath =
-      "/api/v1/namespaces/synergy-system/services/http:synergy-controller:http/proxy/progress";
+      "/api/v1/namespaces/synergy-system/services/https:synergy-controller:progress/proxy/progress";
+
+  static constexpr const char* kTokenPath =
+      "/api/v1/namespaces/synergy-system/serviceaccounts/synergy-controller-progress/token";
 
   ProgressTest() {
+    server_->Handle("POST", kTokenPath, [this](const http::Request& request) {
+      token_requests_.emplace_back(request.body);
+      return token_answer_;
+    });
     server_->Handle("GET", kPath, [this](const http::Request& request) {
       query_ = request.query;
+      token_ = request.header("Synergy-Token");
       return answer_;
     });
     EXPECT_TRUE(server_->Start());
@@ -53,12 +64,16 @@ class ProgressTest : public ::testing::Test {
   }
 
   ProgressFacts Read(const ControllerAddress& controller = {}) {
-    return ReadProgress(*client_, controller, "team");
+    return ProgressReader(*client_, controller, clock_).Read("team");
   }
 
   std::unique_ptr<http::Server> server_ = *http::Server::Create({});
   std::string query_;
+  std::string token_;
+  std::vector<std::string> token_requests_;
+  http::Response token_answer_{.status = 201, .body = R"({"status":{"token":"abc"}})"};
   http::Response answer_;
+  synergy::testing::FakeClock clock_;
   std::unique_ptr<kube::ApiClient> client_;
 };
 
@@ -67,13 +82,40 @@ TEST_F(ProgressTest, TheControllerIsAskedForOneNamespace) {
   const ProgressFacts facts = Read();
   EXPECT_EQ(facts.note, "");
   EXPECT_EQ(query_, "namespace=team");
+  EXPECT_EQ(token_, "abc");
+  EXPECT_THAT(token_requests_,
+              ElementsAre(HasSubstr(
+                  R"("spec":{"audiences":["progress.synergy.io"],"expirationSeconds":600})")));
   EXPECT_EQ(facts.Of("u1"), SampleProgress());
   EXPECT_EQ(facts.Of("u2"), std::nullopt);
 }
 
+TEST_F(ProgressTest, ATokenIsUsedForHalfOfItsTime) {
+  answer_.body = wire::WriteClusterProgress({{SampleProgress()}});
+  const ControllerAddress controller;
+  ProgressReader reader(*client_, controller, clock_);
+  for (int time = 0; time < 3; ++time) EXPECT_EQ(reader.Read("").note, "");
+  EXPECT_EQ(token_requests_.size(), 1U);
+  clock_.Advance(std::chrono::minutes(5));
+  EXPECT_EQ(reader.Read("").note, "");
+  EXPECT_EQ(token_requests_.size(), 2U);
+  // As after a change of the API server's keys.
+  answer_.status = 401;
+  EXPECT_NE(reader.Read("").note, "");
+  answer_.status = 200;
+  EXPECT_EQ(reader.Read("").note, "");
+  EXPECT_EQ(token_requests_.size(), 3U);
+}
+
 TEST_F(ProgressTest, WhoeverGetsNoneIsToldWhatHelps) {
-  answer_.status = 403;
+  answer_ = {.status = 403, .body = "the token is of an account that may not"};
   EXPECT_THAT(Read().note, HasSubstr("progress.readers"));
+  EXPECT_THAT(Read().note, HasSubstr("the token is of an account that may not"));
+  token_answer_.status = 403;
+  token_.clear();
+  EXPECT_THAT(Read().note, HasSubstr("progress.readers"));
+  EXPECT_EQ(token_, "") << "asked without a token";
+  token_answer_.status = 201;
   EXPECT_THAT(Read({.controller_namespace = "elsewhere"}).note,
               HasSubstr("no service synergy-controller in namespace elsewhere"));
   EXPECT_THAT(Read({.controller_namespace = "elsewhere"}).note, HasSubstr("--synergy-namespace"));

@@ -89,7 +89,7 @@ TEST_F(UiServerTest, ManyWhoAskAreOneWhoReads) {
 
 TEST_F(UiServerTest, WhatIsNotThereIsAskedForOncePerPage) {
   constexpr const char* kProgress =
-      "/api/v1/namespaces/synergy-system/services/http:synergy-controller:http/proxy/progress";
+      "/api/v1/namespaces/synergy-system/serviceaccounts/synergy-controller-progress/token";
   constexpr const char* kPolicies = "/apis/synergy.io/v1alpha1/roundpolicies";
   const std::string state = Get("/secret/state").body;
   EXPECT_THAT(state, HasSubstr("no progress: no service"));

@@ -17,6 +17,8 @@ TEST(ControllerConfigTest, AnEmptyFileIsAllDefaults) {
   ASSERT_TRUE(config);
   EXPECT_EQ(config->listen, ":9443");
   EXPECT_EQ(config->http_listen, "127.0.0.1:8889");
+  EXPECT_FALSE(config->metrics_authorization);
+  EXPECT_EQ(config->progress.listen, "");
   EXPECT_EQ(config->gpu_resource, "nvidia.com/gpu");
   EXPECT_EQ(config->scheduler_name, "synergy-scheduler");
   EXPECT_THAT(config->managed_schedulers, ElementsAre("default-scheduler"));
@@ -35,6 +37,7 @@ TEST(ControllerConfigTest, EveryFieldIsRead) {
   const auto config = ParseControllerConfig(R"(
 listen: "[::1]:9444"
 httpListen: 127.0.0.1:1
+metricsAuthorization: true
 tls: {certificateFile: a.crt, keyFile: a.key}
 webhookClients: {caFile: ca.crt, name: kube-apiserver}
 gpuResource: amd.com/gpu
@@ -49,7 +52,7 @@ tolerance: 0.05
 maxSpeedUp: 2.5
 leastPoolPerGpu: {cpu: 6, memory: 48Gi}
 tuner: {hold: 90s}
-progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt}
+progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt, listen: ":2", reader: r}
 kueue: {enabled: true, elastic: true, elasticTrainJobs: true, typePatience: 45s}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
   probesAtOnce: 0, driftPercent: 20, driftTime: 1m}
@@ -86,6 +89,9 @@ log: {level: debug, format: json}
   EXPECT_EQ(config->progress.agents, "a=b");
   EXPECT_EQ(config->progress.server_name, "agent.svc");
   EXPECT_EQ(config->progress.ca_file, "ca.crt");
+  EXPECT_EQ(config->progress.listen, ":2");
+  EXPECT_EQ(config->progress.reader, "r");
+  EXPECT_TRUE(config->metrics_authorization);
   EXPECT_TRUE(config->kueue_enabled);
   EXPECT_EQ(config->type_patience, std::chrono::seconds(45));
   EXPECT_FALSE(ControllerConfig().kueue_enabled);

@@ -63,6 +63,7 @@ cdi: {kind: example.com/gpu, folder: /etc/cdi, command: [chroot, /host, nvidia-c
 health: {probeInterval: 2s, recoverAfter: 90s, ignoredXids: [13, 94]}
 kubelet: {pluginFolder: /p, podResourcesSocket: /r}
 listen: 127.0.0.1:1
+metricsAuthorization: true
 node: {name: n1, labels: false, verifyInterval: 1h}
 log: {level: debug, format: json}
 )");
@@ -87,6 +88,7 @@ log: {level: debug, format: json}
   EXPECT_EQ(config.plugin_folder, "/p");
   EXPECT_EQ(config.pod_resources_socket, "/r");
   EXPECT_EQ(config.listen, "127.0.0.1:1");
+  EXPECT_TRUE(config.metrics_authorization);
   EXPECT_EQ(config.node_name, "n1");
   EXPECT_FALSE(config.node_labels);
   EXPECT_EQ(config.node_verify_interval, std::chrono::hours(1));

@@ -61,6 +61,7 @@ TEST(ExtenderConfigTest, AnEmptyFileGivesTheDefaults) {
 TEST(ExtenderConfigTest, EveryFieldIsRead) {
   const ExtenderConfig config = ReadExtender(R"(
 listen: "[::1]:9999"
+metricsAuthorization: true
 httpListen: :9998
 tls:
   certificateFile: /etc/tls/tls.crt
@@ -96,6 +97,7 @@ log:
 )");
   EXPECT_EQ(config.listen, "[::1]:9999");
   EXPECT_EQ(config.http_listen, ":9998");
+  EXPECT_TRUE(config.metrics_authorization);
   EXPECT_EQ(config.tls_certificate_file, "/etc/tls/tls.crt");
   EXPECT_EQ(config.tls_key_file, "/etc/tls/tls.key");
   EXPECT_EQ(config.gpu_resource, "amd.com/gpu");
@@ -166,8 +168,8 @@ TEST(ExtenderConfigTest, WhatMakesNoSenseIsRefusedWithLineAndField) {
       {"an unknown field", "listen: :1\n\nlisten_address: :2\n",
        "3: listen_address: there is no such field; known here: assumeTimeout, bindTimeout, "
        "expectTimeout, gangHold, "
-       "gpuResource, hold, httpListen, listen, locality, log, maxBodySize, nodeHeadroom, "
-       "preferencePercent, "
+       "gpuResource, hold, httpListen, listen, locality, log, maxBodySize, metricsAuthorization, "
+       "nodeHeadroom, preferencePercent, "
        "recordFile, recordLimit, replacementHold, reservePerGpu, schedulerName, shadow, "
        "shutdownGrace, stalenessLimit, tls"},
       {"an unknown field of a field", "log:\n  colour: red\n",

@@ -47,6 +47,7 @@ TEST(NodeAgentConfigTest, AnEmptyFileGivesTheDefaults) {
 TEST(NodeAgentConfigTest, EveryFieldIsRead) {
   const NodeAgentConfig config = ReadNodeAgent(R"(
 listen: 127.0.0.1:0
+metricsAuthorization: true
 progressListen: 127.0.0.1:0
 tlsCertificateFile: /tls/tls.crt
 tlsKeyFile: /tls/tls.key
@@ -69,6 +70,7 @@ stalenessLimit: 30s
 shutdownGrace: 1s
 log: {level: debug, format: json}
 )");
+  EXPECT_TRUE(config.metrics_authorization);
   EXPECT_EQ(config.listen, "127.0.0.1:0");
   EXPECT_EQ(config.progress_listen, "127.0.0.1:0");
   EXPECT_EQ(config.tls_certificate_file, "/tls/tls.crt");

@@ -106,9 +106,10 @@ TEST_F(ProgressBookTest, WhoeverAsksOverHttpNamesANamespaceOrNone) {
   PodProgress other = Told("other");
   other.pod_namespace = "another-team";
   book_.Hear("n1", {}, {Told("mine"), other}, clock_.Present());
-  const auto pods = [this](std::string_view query) {
+  ProgressAnswers answers(book_, clock_);
+  const auto pods = [&answers](std::string_view query) {
     const http::Request request{.method = "GET", .path = "/progress", .query = query};
-    const http::Response answer = AnswerProgress(request, book_, clock_.Now());
+    const http::Response answer = answers.Answer(request);
     EXPECT_EQ(answer.status, 200);
     return wire::ReadClusterProgress(answer.body)->pods;
   };

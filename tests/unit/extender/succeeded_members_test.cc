@@ -18,6 +18,9 @@ class OneAnswer final : public kube::ApiClient {
     asked = path;
     return answer;
   }
+  Result<std::string> GetWith(const std::string&, const Headers&, std::stop_token) override {
+    return Fail(ErrorCode::kDenied, "");
+  }
   Result<std::string> Post(const std::string&, const std::string&, std::stop_token) override {
     return Fail(ErrorCode::kDenied, "");
   }

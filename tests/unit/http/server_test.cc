@@ -88,6 +88,21 @@ TEST_F(ServerTest, AHandlerGetsTheRequestAndItsAnswerIsSent) {
   EXPECT_EQ(BodyOf(Ask("POST /echo HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello")), "hello");
 }
 
+TEST_F(ServerTest, HandlersSeeHeadersAndMayAskForAToken) {
+  server_ = *Server::Create(options_);
+  server_->Handle("GET", "/guarded", [](const Request& request) {
+    const std::string seen = request.header("Authorization") + request.header("Other");
+    return Response{seen.empty() ? 401 : 200, "text/plain", seen};
+  });
+  ASSERT_TRUE(server_->Start());
+  EXPECT_THAT(Ask("GET /guarded HTTP/1.1\r\nHost: x\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 401 "), HasSubstr("\r\nWWW-Authenticate: Bearer\r\n")));
+  const std::string answer =
+      Ask("GET /guarded HTTP/1.1\r\nHost: x\r\nauthorization: Bearer abc\r\n\r\n");
+  EXPECT_EQ(BodyOf(answer), "Bearer abc");
+  EXPECT_THAT(answer, Not(HasSubstr("WWW-Authenticate")));
+}
+
 TEST_F(ServerTest, AConnectionServesManyRequests) {
   Start();
   RawConnection connection = Connect();

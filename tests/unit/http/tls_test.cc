@@ -84,6 +84,16 @@ TEST_F(TlsServerTest, AClientThatTrustsTheAuthorityIsServed) {
   }
 }
 
+TEST_F(TlsServerTest, ACertificateOfItsOwnServesWhoeverDoesNotCheckIt) {
+  server_ = *Server::Create({.self_signed = true});
+  server_->Handle("GET", "/hello",
+                  [](const Request&) { return Response{200, "text/plain", "hello"}; });
+  ASSERT_TRUE(server_->Start());
+  EXPECT_EQ(Get(url(), {.skip_verify = true})->body, "hello");
+  EXPECT_FALSE(Get(url(), {.ca_pem = authority_.certificate_pem()}));
+  EXPECT_GT(server_->CertificateExpiry(), SystemClock().WallNow() + std::chrono::hours(24 * 365));
+}
+
 TEST_F(TlsServerTest, AConnectionIsUsedAgainAndLargeBodiesArriveWhole) {
   Start(authority_.Issue("server"));
   const auto client =
