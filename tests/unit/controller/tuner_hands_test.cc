@@ -49,6 +49,7 @@ class TunerHandsTest : public ::testing::Test {
   TunerHandsTest() {
     for (const char* name : {"a", "b", "c"}) {
       api.Put(synergy::testing::ManagedPod(name, "n1", 3));
+      state.UpsertPod(api.pod(name));
     }
     api.before_call = [this](std::string_view call) {
       std::unique_lock lock(mutex);
@@ -82,10 +83,11 @@ class TunerHandsTest : public ::testing::Test {
     }
     return all;
   }
-  void Ask(uint64_t number, const std::string& name, ChangeKind kind, int64_t cores) {
+  void Ask(uint64_t number, const std::string& name, ChangeKind kind, int64_t cores,
+           int64_t from = 3) {
     TunerAction action{.kind = TunerActionKind::kResize};
     action.pod = std::make_shared<const Pod>(api.pod(name));
-    action.change = {kind, OneGpu(3), OneGpu(cores), "", WallTime{}};
+    action.change = {kind, OneGpu(from), OneGpu(cores), "", WallTime{}};
     hands->Ask(number, action);
   }
   void Start(size_t at_once) {
@@ -133,7 +135,7 @@ TEST_F(TunerHandsTest, SeveralPodsAreChangedSideBySide) {
 TEST_F(TunerHandsTest, APodsActionsAreCarriedOutInOrder) {
   Start(3);
   Ask(1, "a", ChangeKind::kGrown, 4);
-  Ask(2, "a", ChangeKind::kReclaimed, 5);
+  Ask(2, "a", ChangeKind::kReclaimed, 5, 4);
   Ask(3, "b", ChangeKind::kGrown, 4);
   EXPECT_THAT(Started(2), UnorderedElementsAre("resize a cpu 4", "resize b cpu 4"));
   Open();

@@ -169,14 +169,15 @@ TEST(PodRequests, IgnoreTheSpecOfAResizeThatIsInfeasible) {
       9000);
 }
 
-TEST(PodRequests, IgnoreAnAllocationWithoutResources) {
+// By 1.37; 1.35 ignores it.
+TEST(PodRequests, CountAnAllocationWithoutResources) {
   EXPECT_EQ(
       Cpu(ResizedPod("1", R"({"name":"a","allocatedResources":{"cpu":"3"}})"), PodUse::kAccounted),
-      1000);
+      3000);
   EXPECT_EQ(
       Cpu(ResizedPod("1", R"({"name":"a","resources":null,"allocatedResources":{"cpu":"3"}})"),
           PodUse::kAccounted),
-      1000);
+      3000);
   EXPECT_EQ(Cpu(ResizedPod("1", R"({"name":"a","resources":{},"allocatedResources":{"cpu":"3"}})"),
                 PodUse::kAccounted),
             3000);
