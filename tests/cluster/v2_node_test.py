@@ -386,21 +386,35 @@ class DevicesTest(V2Test):
         self.resize(name, dict(amounts[0]), dict(amounts[1]))
         yield "the last resize"
 
-    def test_a_device_of_the_container_s_own_specification_stays(self):
+    def run_own(self):
+        """A pod whose device our plugin has put into the container's specification, and its device nodes."""
         wait_for("the GPUs", lambda: v2_node.allocatable_gpus(self.cluster) == GPUS, PATIENCE)
         made = managed_sleeper("own")
         container = made["spec"]["containers"][0]
         container["command"] = ["sh", "-c", "echo devices=$NVIDIA_VISIBLE_DEVICES; exec sleep 1000000"]
         container["resources"]["limits"][GPU] = container["resources"]["requests"][GPU] = "1"
         self.run_pods(made)
-        before = self.identity("own")
         number = re.search(r"devices=GPU-(\d+)", self.cluster.kubectl("logs", "own")).group(1)
-        self.await_reading("own", "safe")
         devices = f"/dev/nvidia{number}", "/dev/nvidiactl"
         self.assertEqual([self.opens("own", device) for device in devices], [MAY, MAY])
+        return devices
+
+    def test_a_device_of_the_container_s_own_specification_stays(self):
+        self.addCleanup(on_node, self.cluster, "rm /dev/char/195:*")
+        on_node(self.cluster, "mkdir --parents /dev/char; for node in /dev/nvidia*; do ln -s $node /dev/char/$(stat --format %Hr:%Lr $node); done")
+        devices = self.run_own()
+        before = self.identity("own")
+        self.await_reading("own", "safe")
         for change in self.changes("own"):
             self.assertEqual([self.opens("own", device) for device in devices], [MAY, MAY], change)
         self.assertEqual(self.identity("own"), before)
+
+    def test_a_device_to_which_no_link_in_dev_char_leads_is_gone_after_one_resize(self):
+        """runc tells systemd of no others: docs/device-plugin.md."""
+        devices = self.run_own()
+        self.await_reading("own", "unsafe")
+        self.assertEqual((next(self.changes("own")), [self.opens("own", device) for device in devices]),
+                         ("a resize of requests.cpu", [MAY_NOT, MAY_NOT]))
 
     def test_a_device_that_was_given_behind_the_runtime_s_back_is_gone_after_one_resize(self):
         self.run_pods(managed_sleeper("behind"))
