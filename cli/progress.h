@@ -39,11 +39,11 @@ class ProgressReader {
   ProgressReader(kube::ApiClient& client, const ControllerAddress& controller, const Clock& clock)
       : client_(client), controller_(controller), clock_(clock) {}
 
-  // Of one namespace, or of all where it is empty.
+  // Reads those of one namespace, or of all where it is empty.
   ProgressFacts Read(const std::string& pod_namespace);
 
  private:
-  // Of the account that is called like the service, with "-progress" behind it.
+  // Gets one of the account that is called like the service, with "-progress" behind it.
   Result<std::string> Token();
   Result<std::string> Ask(const std::string& pod_namespace);
 

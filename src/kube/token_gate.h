@@ -46,7 +46,7 @@ class TokenGate {
     Duration keep_refused = std::chrono::seconds(10);
     // For how much longer a yes counts while there is no other answer.
     Duration forgive = Duration::zero();
-    // Of each of both answers; of more, the oldest is forgotten.
+    // Bounds each of both kinds of answers; beyond it the oldest is forgotten.
     size_t most_kept = 1024;
     // Tokens that the API server is asked about at once.
     size_t most_at_once = 8;

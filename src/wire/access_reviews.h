@@ -15,7 +15,7 @@
 
 namespace synergy::wire {
 
-// Whose token it is, as the API server says.
+// The owner of a token, as the API server tells it.
 struct TokenUser {
   std::string name;  // "system:serviceaccount:team:trainer"
   std::string uid;

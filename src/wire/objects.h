@@ -109,7 +109,7 @@ struct Status {
 };
 // None when the text is not a Status.
 std::optional<Status> ReadStatus(std::string_view text);
-// What a refusal with this HTTP status is to the caller; `status` where the API server gives one.
+// The meaning of a refusal with this HTTP status; `status` where the API server gives one.
 ErrorCode ToErrorCode(int http_status, const std::optional<Status>& status = std::nullopt);
 
 }  // namespace synergy::wire

@@ -11,7 +11,7 @@
 namespace synergy::wire {
 namespace {
 
-// What a status says of resources, of a container's or of the pod's. Absent where it says nothing,
+// The resources in a status, a container's or the pod's. Absent where it says nothing,
 // which is not the same as an empty list.
 struct Reported {
   bool has_resources = false;             // status.resources is there
@@ -179,7 +179,7 @@ class Containers {
   std::vector<Container> containers_;
 };
 
-// What of a list may be said of a pod as a whole.
+// Keeps those of a list that may be said of a pod as a whole.
 ResourceList OfPodLevel(const ResourceList& list) {
   ResourceList pod_level;
   for (const auto& [name, amount] : list.amounts()) {

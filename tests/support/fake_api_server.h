@@ -68,8 +68,8 @@ class FakeApiServer {
   void PutNamespace(const FakeNamespace& name_space);
   void PutTrainingProfile(const FakeTrainingProfile& profile);
 
-  // What a GET or a POST of this path is answered with, of kinds that this server knows nothing
-  // else of.
+  // Sets the answer to each GET or POST of this path, for kinds that this server does not know
+  // otherwise.
   void PutText(const std::string& path, const std::string& json);
 
   // The version of the last change.

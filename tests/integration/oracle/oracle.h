@@ -21,9 +21,9 @@ struct OracleCase {
 // answers. Ends the process when the oracle cannot be run.
 std::vector<OracleCase> GenerateOracleCases(std::string_view kind, int count, uint64_t seed);
 
-// What these pods (JSON, of one line each) count for by the formulas before Kubernetes 1.37: a line
-// for each, an object of two resource lists, "container" (1.35) and "pod" (1.36). Ends the process
-// when the program cannot be run.
+// Counts these pods (JSON, of one line each) by the formulas before Kubernetes 1.37: a line for
+// each, an object of two resource lists, "container" (1.35) and "pod" (1.36). Ends the process when
+// the program cannot be run.
 std::vector<std::string> RequestsBefore137(const std::vector<std::string_view>& pods);
 
 // The text of a member of a JSON object, as it stands there; empty when there is none. The text

@@ -280,7 +280,7 @@ TEST_F(GangPreemptionTest, AGangOfHigherPriorityGetsTheRoomThatIsBeingMade) {
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("yielded")));
 }
 
-// Of the four GPUs that are made free for three members one is left.
+// Four GPUs are made free for three members, so one is left.
 TEST_F(GangPreemptionTest, AGangOfHigherPriorityTakesNoRoomFromALowerOneWhereThereIsRoomForBoth) {
   Leave({"m-0", "m-1", "m-2", "v-0", "v-1", "alone", "other"});
   state.RemoveNode("n1");

@@ -132,7 +132,7 @@ TEST_F(TunerDimensionsTest, WhatSomebodyElseDoesToAGrowingPodStays) {
   EXPECT_THAT(api.calls(), Contains(HasSubstr("resize grows cpu 9: ")));
 }
 
-// What is written on a pod that says nothing of its amounts keeps nobody from changing these.
+// A write that leaves the amounts of a pod alone does not stop their change.
 TEST_F(TunerDimensionsTest, OtherNewsOfAPodKeepsNoResizeBack) {
   AddPod("idle", "n1", 12, "insensitive");
   AddPod("new", "", 3);
