@@ -51,9 +51,14 @@ def train_job(name, nodes, gpus, queue=None, runtime="torch-distributed", jobs=(
             "metadata": {"name": name, "labels": {QUEUE: queue} if queue else {}},
             "spec": {"runtimeRef": {"name": runtime},
                      "trainer": {"numNodes": nodes, "resourcesPerNode": {"requests": {"cpu": "1"}, "limits": {GPU: str(gpus)}}},
-                     "podTemplateOverrides": [{"targetJobs": [{"name": job} for job in jobs],
-                                               "metadata": {"annotations": CHECKPOINTS, "labels": labels or {}},
-                                               "spec": {"nodeSelector": HERE}}]}}
+                     "runtimePatches": [patch_of(jobs, {"metadata": {"annotations": CHECKPOINTS, "labels": labels or {}},
+                                                        "spec": {"nodeSelector": HERE}})]}}
+
+
+def patch_of(jobs, template):
+    """A patch of the runtime that changes the pods of these replicated jobs."""
+    patches = [{"name": job, "template": {"spec": {"template": template}}} for job in jobs]
+    return {"manager": "synergy.test/tests", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": patches}}}}
 
 
 def elastic_train_job(name, nodes, least=1, most=4):
