@@ -48,7 +48,7 @@ training_operators_manifests() {
   cp --recursive "$(jobset_folder)/chart" "$chart/charts/jobset"
   # Helm renders no chart that lacks one of its parts. This one's is for Trainer's data cache, which is off.
   sed --in-place '/^- name: lws$/,/^  condition:/d' "$chart/Chart.yaml"
-  "$(helm_folder)/helm" template kubeflow-trainer "$chart" --namespace kubeflow-system --set image.tag=none \
+  "$(helm_folder)/helm" template kubeflow-trainer "$chart" --namespace kubeflow-system --include-crds --set image.tag=none \
     --set fullnameOverride=trainer |
     objects_for_processes "{\"jobset\": $JOBSET_PORT, \"trainer\": $TRAINER_PORT}"
 }
