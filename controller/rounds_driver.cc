@@ -28,12 +28,27 @@ constexpr Duration kStatusInterval = std::chrono::seconds(5);
 constexpr size_t kMostUpNext = 5;
 // Within which a round's changes of turns are begun that did not come off at once.
 constexpr Duration kLongestBeginning = std::chrono::minutes(1);
+// How long Kueue may take to make room for who has its turn, before the turn counts as overlooked.
+constexpr Duration kMostOverlooked = std::chrono::seconds(5);
+constexpr std::string_view kOverlooked = "it is its turn, and Kueue has not looked at it since";
 
 // In an event that people of `reader`'s namespace see: jobs of others have no names there.
 std::string NameFor(const wire::Workload& reader, const wire::Workload& workload) {
   if (workload.workload_namespace != reader.workload_namespace)
     return fmt::format("a job of namespace {}", workload.workload_namespace);
   return workload.owner.name.empty() ? workload.name : workload.owner.name;
+}
+
+// Whether somebody runs who is to give way, as Kueue has been told, and nobody leaves yet.
+bool IsMadeRoom(const RoundQueue& queued, const RoundDecision& decision) {
+  bool gives_way = false;
+  for (size_t index = 0; index < queued.workloads.size(); ++index) {
+    const RoundWorkload& workload = queued.workloads[index];
+    if (workload.state == RoundState::kLeaves) return false;
+    gives_way |= workload.state == RoundState::kRuns && workload.band != Band::kRuns &&
+                 decision.verdicts[index].band != Band::kRuns;
+  }
+  return gives_way;
 }
 
 }  // namespace
@@ -215,6 +230,19 @@ kube::EventRecord RoundsDriver::TellLostTurn(const RoundQueue& queued,
   return AboutJob(loser, "SynergyTurnLost", std::move(message));
 }
 
+// Kueue 0.19 notes each shape of pods and priority that it could not admit, and looks at no workload
+// of that shape and priority until something else of the queue changes. Where somebody's priority
+// falls is no such change if his workload has no class.
+bool RoundsDriver::IsOverlooked(const wire::Workload& workload, bool could_start) {
+  std::optional<Instant>& since = kept_.at(workload.uid).overlooked_since;
+  if (!could_start) {
+    since.reset();
+    return false;
+  }
+  if (!since) since = clock_.Now();
+  return clock_.Now() - *since >= kMostOverlooked;
+}
+
 void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& name,
                                RoundQueue& queued, bool begins, WallTime now,
                                wire::RoundPolicyStatus::Queue& status, std::vector<Write>& writes) {
@@ -228,6 +256,7 @@ void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& na
     if (waits && status.up_next.size() < kMostUpNext)
       status.up_next.push_back(queued.workloads[index].name);
   }
+  const bool is_made_room = IsMadeRoom(queued, decision);
   for (size_t index = 0; index < queued.workloads.size(); ++index) {
     const RoundWorkload& described = queued.workloads[index];
     if (described.left_alone) {
@@ -240,6 +269,9 @@ void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& na
     wire::RoundNote note = wire::NoteOf(described.service, now);
     note.own = described.own_priority;
     note.written = wire::PriorityOf(note.own, band);
+    const bool could_start = is_made_room && !workload->has_quota && band == Band::kRuns &&
+                             described.band == Band::kRuns;
+    const bool overlooked = IsOverlooked(*workload, could_start);
     if (band != described.band) {
       const bool runs = described.state == RoundState::kRuns;
       const auto kind = band == Band::kRuns ? (runs ? Write::Kind::kProtect : Write::Kind::kRaise)
@@ -252,6 +284,13 @@ void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& na
         lost_turn = TellLostTurn(queued, decision, index, now);
       }
       writes.push_back({kind, workload, note.written, note, why, name, std::move(lost_turn)});
+      continue;
+    }
+    note.written = workload->priority;
+    const std::optional<int64_t> again = wire::RaisedAgain(*workload);
+    if (overlooked && again && *again <= policy.policy->most_priority) {
+      note.written = *again;
+      writes.push_back({Write::Kind::kRaise, workload, *again, note, kOverlooked, name});
     } else if (WantsNote(*workload)) {
       writes.push_back({Write::Kind::kNote, workload, workload->priority, note, why});
     }

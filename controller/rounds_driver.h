@@ -75,6 +75,7 @@ class RoundsDriver {
     Rounds::Doing doing = Rounds::Doing::kNeither;  // then
     std::optional<int64_t> iteration;               // that its log told last, while it runs
     std::string written;  // the resource version that was last written over
+    std::optional<Instant> overlooked_since;
     uint64_t pass = 0;
   };
   struct Pods {
@@ -102,6 +103,8 @@ class RoundsDriver {
   void DecideQueue(const JudgedPolicy& policy, const std::string& name, RoundQueue& queued,
                    bool begins, WallTime now, wire::RoundPolicyStatus::Queue& status,
                    std::vector<Write>& writes);
+  // Whether Kueue has not looked at it for a while in which, with its turn, it could have started.
+  bool IsOverlooked(const wire::Workload& workload, bool could_start);
   // Tells what it does again of what it had done before it was suspended, once that is known.
   void TellLoss(const wire::Workload& workload, const Pods& pods);
   bool WantsNote(const wire::Workload& workload) const;

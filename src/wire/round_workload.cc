@@ -17,6 +17,11 @@ int64_t PriorityOf(int64_t own, Band band) {
   return own + (band == Band::kRuns ? 1 : band == Band::kWaits ? -1 : 0);
 }
 
+std::optional<int64_t> RaisedAgain(const Workload& workload) {
+  const int64_t first = PriorityOf(workload.OwnPriority(), Band::kRuns);
+  return workload.priority == first ? std::optional(first + 1) : std::nullopt;
+}
+
 Band BandOf(const Workload& workload) {
   const int64_t above = workload.priority - workload.OwnPriority();
   return above > 0 ? Band::kRuns : above < 0 ? Band::kWaits : Band::kNext;

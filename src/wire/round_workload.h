@@ -3,6 +3,7 @@
 // A Workload of Kueue as rounds see it (engine/rounds.h): the same for whoever decides whose turn
 // it is and for whoever explains it.
 //
+//   own + 2   runs, raised once more for a Kueue that has not looked at it
 //   own + 1   runs
 //   own       next; also what nobody has written anything about yet
 //   own - 1   waits
@@ -11,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "core/clock.h"
 #include "engine/rounds.h"
@@ -20,6 +22,8 @@
 namespace synergy::wire {
 
 int64_t PriorityOf(int64_t own, Band band);
+// A priority of the band `kRuns` that it has not had yet; none: it has had both.
+std::optional<int64_t> RaisedAgain(const Workload& workload);
 // What somebody wrote into the priority is its own from then on, and so the band in the middle.
 Band BandOf(const Workload& workload);
 

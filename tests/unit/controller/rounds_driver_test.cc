@@ -248,6 +248,43 @@ TEST_F(RoundsDriverTest, TheLeastServedTakeTurns) {
   EXPECT_EQ(Now("b").OwnPriority(), 0);
 }
 
+TEST_F(RoundsDriverTest, WhoseTurnKueueOverlooksIsRaisedOnceMore) {
+  Add(Workload("a"));
+  Step();
+  Start("a");
+  StepFor(minutes(6));
+  Add(Workload("b"));
+  ASSERT_THAT(StepFor(minutes(6)), Contains("b 0 -> 1"));
+  ASSERT_EQ(Now("a").priority, 0);
+  // It has been five seconds; once, and it is as the turn was.
+  EXPECT_EQ(Now("b").priority, 2);
+  EXPECT_EQ(Now("b").OwnPriority(), 0);
+  EXPECT_THAT(StepFor(minutes(1)), Not(Contains(StartsWith("b "))));
+  // Room is made at last.
+  wire::Workload leaves = Now("a");
+  leaves.evicted = true;
+  Add(leaves);
+  End("a");
+  Start("b");
+  EXPECT_THAT(StepFor(seconds(10)), Not(Contains(StartsWith("b 2 -> "))));
+  // Its next turn ends as any other does.
+  EXPECT_THAT(StepFor(minutes(12)), Contains("b 2 -> 0"));
+}
+
+TEST_F(RoundsDriverTest, WhoWaitsForOneThatLeavesIsNotOverlooked) {
+  Add(Workload("a"));
+  Step();
+  Start("a");
+  StepFor(minutes(6));
+  Add(Workload("b"));
+  while (Now("b").priority != 1) StepFor(seconds(1));
+  wire::Workload leaves = Now("a");
+  leaves.evicted = true;
+  Add(leaves);
+  StepFor(seconds(30));
+  EXPECT_EQ(Now("b").priority, 1);
+}
+
 TEST_F(RoundsDriverTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
   wire::Workload two = Workload("a");
   two.pods = 2;
