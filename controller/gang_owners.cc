@@ -19,21 +19,58 @@ GangOwners::GangOwners(kube::ApiClient& client, const ClusterState& state, std::
 GangWord GangOwners::SizeFor(const PodToAdmit& pod) {
   if (!pod.why_no_gang.empty())
     return {.size = 1, .warning = "synergy: the pod is of no gang: " + pod.why_no_gang};
+  const std::optional<wire::GangOwner> group = wire::FindSchedulingGroup(pod);
+  if (!group) return SizeByOwner(pod);
+  const Answer answer = Ask(*group);
+  if (!answer.failure.empty()) return WithoutRead(*group, answer.failure);
+  if (answer.missing || answer.gang.size == 0) {
+    GangWord word = SizeByOwner(pod);
+    if (answer.missing && word.size == 1 && word.warning.empty()) {
+      word.warning = fmt::format(
+          "synergy: the pod is of no gang, because there is no {} of scheduling.k8s.io/v1beta1: it "
+          "has to be created before its pods",
+          group->described);
+    }
+    return word;
+  }
+  return SizeByGroup(*group, answer.gang);
+}
+
+GangWord GangOwners::SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const {
+  if (gang.size == 1) return {};
+  const int32_t size = SizeOfMembers(group.gang);
+  if (size > 1 && size != gang.size) {
+    return {.warning = fmt::format(
+                "synergy: the pod is of no gang, because {} has a minCount of {}, and its pods "
+                "were created with one of {}",
+                group.described, gang.size, size)};
+  }
+  GangWord word{.size = gang.size, .name = group.label, .within = std::string(gang.within)};
+  if (!word.within.empty()) {
+    word.warning = fmt::format(
+        "synergy: the topology of {} is no condition: the gang waits a while for one {}, and may "
+        "be spread further then",
+        group.described, word.within);
+  }
+  return word;
+}
+
+GangWord GangOwners::SizeByOwner(const PodToAdmit& pod) {
   const std::optional<wire::GangOwner> owner = wire::FindGangOwner(pod);
   if (!owner) return {};
   const Answer answer = Ask(*owner);
-  if (!answer.failure.empty()) {
-    const int32_t size = SizeOfMembers(owner->gang);
-    if (size > 1) return {.size = size, .warning = {}};
-    return {.size = 1,
-            .warning = fmt::format(
-                "synergy: the pod is of no gang, because {} could not be read: {}. The label "
-                "synergy.io/gang-size says it without",
-                owner->described, answer.failure)};
-  }
-  if (answer.gang.size == 1 || !answer.gang.begun) return {.size = answer.gang.size, .warning = {}};
-  return {.size = SizeOfMembers(owner->gang) == answer.gang.size ? answer.gang.size : 1,
-          .warning = {}};
+  if (!answer.failure.empty()) return WithoutRead(*owner, answer.failure);
+  if (answer.gang.size == 1 || !answer.gang.begun) return {.size = answer.gang.size};
+  return {.size = SizeOfMembers(owner->gang) == answer.gang.size ? answer.gang.size : 1};
+}
+
+GangWord GangOwners::WithoutRead(const wire::GangOwner& owner, const std::string& failure) const {
+  const int32_t size = SizeOfMembers(owner.gang);
+  if (size > 1) return {.size = size, .name = owner.label};
+  return {.warning = fmt::format(
+              "synergy: the pod is of no gang, because {} could not be read: {}. The label "
+              "synergy.io/gang-size says it without",
+              owner.described, failure)};
 }
 
 int32_t GangOwners::SizeOfMembers(const std::string& gang) const {
@@ -87,6 +124,7 @@ GangOwners::Answer GangOwners::Read(const wire::GangOwner& owner) {
   const Result<std::string> text = client_.Get(owner.path);
   if (!text && text.error().code == ErrorCode::kNotFound) {
     metrics_.CountGangRead("missing");
+    answer.missing = true;
     return answer;
   }
   Error error;

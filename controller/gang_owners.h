@@ -8,7 +8,8 @@
 // the next minute are all no gang: half of them with a size would wait for the others for good.
 //
 // Pods of before (another version, a controller that was away) carry no size. So an owner that has
-// pods, none of which is known to carry that size, gets no gang any more.
+// pods, none of which is known to carry that size, gets no gang any more. Kubernetes' PodGroups do
+// not say whether they have pods: there the living members that are known count alone.
 //
 // Threading: from any thread; each may wait for one read.
 
@@ -30,8 +31,10 @@
 namespace synergy::controller {
 
 struct GangWord {
-  int32_t size = 1;     // 1: no gang
-  std::string warning;  // for whoever creates the pod; empty: nothing
+  int32_t size = 1;          // 1: no gang
+  std::string name = {};     // of the gang, where the pod needs it as a label; else empty
+  std::string within = {};   // what the gang has to be within (wire/gang_owner.h)
+  std::string warning = {};  // for whoever creates the pod; empty: nothing
 };
 
 class GangOwners {
@@ -50,11 +53,16 @@ class GangOwners {
  private:
   struct Answer {
     bool done = false;
+    bool missing = false;  // there is no such object
     wire::GangSize gang;
     std::string failure;  // empty: none
     Instant until{};
   };
 
+  GangWord SizeByOwner(const PodToAdmit& pod);
+  GangWord SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const;
+  // After a read of that owner that failed.
+  GangWord WithoutRead(const wire::GangOwner& owner, const std::string& failure) const;
   Answer Ask(const wire::GangOwner& owner);
   Answer Read(const wire::GangOwner& owner);
   void Forget(Instant now);

@@ -48,6 +48,8 @@ AdmissionDecision Webhook::Decide(PodToAdmit pod) {
     pod.gang_size = word.size;
     decision = Admit(pod, surroundings_, settings_);
     decision.gang_size = word.size;
+    decision.gang_name = std::move(word.name);
+    decision.gang_within = std::move(word.within);
   }
   if (!word.warning.empty()) decision.warnings.push_back(std::move(word.warning));
   return decision;

@@ -39,6 +39,8 @@ Options of up:
   --scheduler-config FILE    that scheduler's configuration instead of manifests/scheduler-config.yaml
   --services                 kube-proxy on the real nodes, so that Services work in pods and for webhooks; each node gets a network
                              namespace of its own
+  --pod-groups api|scheduler Kubernetes' own PodGroups and Workloads, also of Jobs: in the API server and the controllers alone, or
+                             in kube-scheduler, too
   --audit NAMESPACE          what the namespace's service accounts ask the API server, in the log `audit.log`
   --instance N               another set of ports, addresses and names, so that clusters can run side by side, 0 to 15 (0)
 

@@ -39,13 +39,21 @@ start_etcd() {
     --initial-cluster "test=http://127.0.0.1:$ETCD_PEER_PORT"
 }
 
+# What Kubernetes' own PodGroups need, with their topology and those that the Job controller makes: of each program in which they
+# are on.
+pod_group_gates() { echo GenericWorkload=true,TopologyAwareWorkloadScheduling=true,WorkloadWithJob=true; }
+
 start_kube_apiserver() {
-  local pki=$STATE/pki endpoints=none more=()
+  local pki=$STATE/pki endpoints=none more=() gates=WatchList=false
   # Webhooks' Services are resolved to their pods by the API server itself: there is no kube-proxy on its side.
   if [[ -n $SERVICES ]]; then endpoints=lease more+=(--enable-aggregator-routing); fi
   if [[ -n $AUDIT ]]; then
     write_audit_policy
     more+=(--audit-policy-file "$STATE/audit-policy.json" --audit-log-path "$STATE/logs/audit.log" --audit-log-mode blocking)
+  fi
+  if [[ -n $POD_GROUPS ]]; then
+    gates+=,$(pod_group_gates)
+    more+=(--runtime-config scheduling.k8s.io/v1beta1=true)
   fi
   write_admission_configuration
   # Kubelets are reached at their bridge's address. Without Services nothing in the cluster reaches the API server through
@@ -66,7 +74,7 @@ start_kube_apiserver() {
     --kubelet-certificate-authority "$pki/ca.crt" --kubelet-preferred-address-types InternalIP \
     --kubelet-client-certificate "$pki/kubelet-client.crt" --kubelet-client-key "$pki/kubelet-client.key" \
     --requestheader-client-ca-file "$pki/ca.crt" --requestheader-allowed-names nobody \
-    --allow-privileged --feature-gates WatchList=false "${more[@]}"
+    --allow-privileged --feature-gates "$gates" "${more[@]}"
 }
 
 # Webhooks that ask for a certificate are shown one.
@@ -90,13 +98,14 @@ write_audit_policy() {
 # Without the ttl controller, which writes to every node whenever their number passes 100, 500 or 1000. Quotas are counted anew
 # often, because the API server counts an update twice when it has to try it again.
 start_kube_controller_manager() {
-  local kubeconfig=$STATE/kube-controller-manager.kubeconfig
+  local kubeconfig=$STATE/kube-controller-manager.kubeconfig more=()
+  [[ -z $POD_GROUPS ]] || more+=(--feature-gates "$(pod_group_gates)")
   spawn kube-controller-manager "$KUBE_BIN/kube-controller-manager" \
     --bind-address 127.0.0.1 --secure-port "$CONTROLLER_MANAGER_PORT" --leader-elect=false \
     --kubeconfig "$kubeconfig" --authentication-kubeconfig "$kubeconfig" --authorization-kubeconfig "$kubeconfig" \
     --controllers '*,-ttl-controller' --resource-quota-sync-period 20s --node-monitor-grace-period "$(node_grace_seconds)s" \
     --kube-api-qps 500 --kube-api-burst 1000 --use-service-account-credentials \
-    --service-account-private-key-file "$STATE/pki/service-account.key" --root-ca-file "$STATE/pki/ca.crt"
+    --service-account-private-key-file "$STATE/pki/service-account.key" --root-ca-file "$STATE/pki/ca.crt" "${more[@]}"
 }
 
 # Kubernetes' own 50 seconds, unless simulated nodes renew their leases less often than that.
@@ -108,10 +117,11 @@ node_grace_seconds() {
 
 # start_scheduler NAME PORT: a kube-scheduler with the configuration $STATE/NAME.config.
 start_scheduler() {
-  local kubeconfig=$STATE/kube-scheduler.kubeconfig
+  local kubeconfig=$STATE/kube-scheduler.kubeconfig more=()
+  [[ $POD_GROUPS != scheduler ]] || more+=(--feature-gates "$(pod_group_gates)")
   spawn "$1" "$KUBE_BIN/kube-scheduler" --config "$STATE/$1.config" \
     --bind-address 127.0.0.1 --secure-port "$2" \
-    --authentication-kubeconfig "$kubeconfig" --authorization-kubeconfig "$kubeconfig"
+    --authentication-kubeconfig "$kubeconfig" --authorization-kubeconfig "$kubeconfig" "${more[@]}"
 }
 
 start_kube_scheduler() {

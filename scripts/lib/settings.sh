@@ -5,14 +5,14 @@
 
 SETTINGS=(
   INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER AGENTS KUEUE OPERATORS SCHEDULER_CONFIG SERVICES AUDIT SHIPPED
-  KUBE_BIN KWOK_BIN V2_NODES V2_NODE_MEMORY V2_NODE_CPUS
+  POD_GROUPS KUBE_BIN KWOK_BIN V2_NODES V2_NODE_MEMORY V2_NODE_CPUS
 )
 
 parse_settings() {
   local cores
   cores=$(getconf _NPROCESSORS_ONLN)
   INSTANCE=0 REAL_NODES=1 REAL_NODE_CPU='' SIMULATED_NODES=0 SHAPE='' EXTENDER='' CONTROLLER='' AGENTS='' KUEUE='' OPERATORS=''
-  SCHEDULER_CONFIG='' SERVICES='' AUDIT='' SHIPPED='' V2_NODES=0 V2_NODE_MEMORY=3072 V2_NODE_CPUS=2
+  SCHEDULER_CONFIG='' SERVICES='' AUDIT='' SHIPPED='' POD_GROUPS='' V2_NODES=0 V2_NODE_MEMORY=3072 V2_NODE_CPUS=2
   while (($#)); do
     case $1 in
       --real-nodes) need_number "$1" "${2-}" 0 4 && REAL_NODES=$2 ;;
@@ -26,6 +26,10 @@ parse_settings() {
       --scheduler-config) need_file "$1" "${2-}" && SCHEDULER_CONFIG=$(realpath "$2") ;;
       --controller) need_program "$1" "${2-}/synergy-controller" && CONTROLLER=$(realpath "$2") ;;
       --extender) need_value "$1" "${2-}" && EXTENDER=$2 ;;
+      --pod-groups)
+        [[ ${2-} == api || ${2-} == scheduler ]] || die "--pod-groups is api or scheduler"
+        POD_GROUPS=$2
+        ;;
       --audit) need_value "$1" "${2-}" && AUDIT=$2 ;;
       --kueue) KUEUE=$(kueue_folder) && shift && continue ;;
       --training-operators) OPERATORS=1 && shift && continue ;;

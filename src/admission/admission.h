@@ -107,6 +107,9 @@ struct AdmissionDecision {
   std::optional<AdmissionFigures> figures;  // kManaged
   std::vector<std::string> warnings;        // for whoever creates the pod
   int32_t gang_size = 0;  // to be written on the pod, because its owner says so; 0: nothing
+  // Likewise, beside the size: the gang's name, and within what it is to be; empty: nothing.
+  std::string gang_name = {};
+  std::string gang_within = {};
 };
 
 // Whether a pod with this outcome is one that the extender may come to place, so that its gang

@@ -43,6 +43,7 @@ struct PodToAdmit {
   PodOwner owner;
   std::string scheduler;  // empty: Kubernetes' default
   Labels labels;
+  std::string scheduling_group;  // spec.schedulingGroup.podGroupName; empty: none
   bool has_subdomain = false;    // spec.subdomain: its like find it by name
   int32_t gang_size = 1;         // pods of its gang (cluster/gang.h); 1: it trains alone
   std::string why_no_gang = {};  // though it belongs to others (cluster/gang.h); empty: nothing

@@ -59,6 +59,13 @@ std::optional<int32_t> ParseSize(std::string_view text) {
   return size;
 }
 
+// A cost at which the gang waits for that, and for nothing else that is nearer.
+SpreadCost WithinOf(std::string_view tier) {
+  if (tier == "node") return {.nodes = 0.1, .racks = 0.01, .tensor_skew = {}};
+  if (tier == "rack") return {.nodes = 1, .racks = 0.01, .tensor_skew = {}};
+  return {};
+}
+
 }  // namespace
 
 std::string GangNameOf(std::string_view pod_namespace, const TextOfKey& label) {
@@ -128,7 +135,9 @@ std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const 
   } else {
     gang.size = *members;
   }
-  gang.spread = ParseSpreadCost(annotation(annotations::kSpreadCost));
+  gang.spread = WithinOf(label(kGangWithinLabel));
+  if (gang.spread == SpreadCost{})
+    gang.spread = ParseSpreadCost(annotation(annotations::kSpreadCost));
   if (gang.spread == SpreadCost{}) {
     // Nothing said by admission: it was away, or knows no profile of the pod.
     gang.spread = ParseSpreadCost("tensor-skew=" + std::string(label(annotations::kTensorSkew)));

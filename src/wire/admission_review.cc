@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cluster/annotations.h"
+#include "cluster/gang_name.h"
 #include "json/base64.h"
 #include "wire/admission_objects.h"
 #include "wire/json_words.h"
@@ -127,6 +128,11 @@ std::string PodReview::WritePatch(const AdmissionDecision& decision,
   if (decision.gang_size > 1) {
     patch.SetText({"metadata", "labels", std::string(annotations::kGangSize)},
                   fmt::format("{}", decision.gang_size));
+    const auto set = [&](std::string_view label, const std::string& text) {
+      if (!text.empty()) patch.SetText({"metadata", "labels", std::string(label)}, text);
+    };
+    set(annotations::kGang, decision.gang_name);
+    set(kGangWithinLabel, decision.gang_within);
   }
   return patch.Write();
 }

@@ -120,16 +120,53 @@ GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resour
   return gang;
 }
 
+// The pod says itself of which gang it is, or Kueue does.
+bool SaysItself(const PodToAdmit& pod) {
+  constexpr std::array kWords = {annotations::kGangSize, annotations::kGang, kKueueGroupLabel};
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
+    return FindLabel(pod.labels, word).has_value();
+  });
+}
+
+// A label's value has 63 characters at most, and the object's name may have more: such a name is
+// cut, and a hash of it (FNV-1a) keeps it apart from others.
+std::string LabelOf(std::string_view name) {
+  constexpr size_t kMost = 63;
+  if (name.size() <= kMost) return std::string(name);
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("{}-{:016x}", name.substr(0, kMost - 17), hash);
+}
+
+GangSize SizeBySchedulingGroup(Value spec) {
+  const Value gang = spec["schedulingPolicy"]["gang"];
+  if (!gang.IsObject()) return {.size = 0};
+  GangSize size{.size = Within(CountOf(gang["minCount"]).value_or(1))};
+  spec["schedulingConstraints"]["topology"].ForEachElement([&](Value constraint) {
+    const std::string_view key = constraint["key"].text();
+    if (!key.empty()) size.within = key == "kubernetes.io/hostname" ? "node" : "rack";
+  });
+  return size;
+}
+
 }  // namespace
+
+std::optional<GangOwner> FindSchedulingGroup(const PodToAdmit& pod) {
+  const std::string& group = pod.scheduling_group;
+  if (!IsName(group) || !IsName(pod.pod_namespace) || SaysItself(pod)) return std::nullopt;
+  GangOwner owner{.kind = GangOwnerKind::kSchedulingGroup, .label = LabelOf(group)};
+  owner.gang = fmt::format("{}/{}", pod.pod_namespace, owner.label);
+  owner.path = fmt::format("/apis/scheduling.k8s.io/v1beta1/namespaces/{}/podgroups/{}",
+                           pod.pod_namespace, group);
+  owner.described = fmt::format("PodGroup {}/{}", pod.pod_namespace, group);
+  return owner;
+}
 
 std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod) {
   const auto label = [&](std::string_view key) {
     return FindLabel(pod.labels, key).value_or(std::string_view());
   };
-  for (const std::string_view own :
-       {annotations::kGangSize, annotations::kGang, kKueueGroupLabel}) {
-    if (FindLabel(pod.labels, own)) return std::nullopt;
-  }
+  if (SaysItself(pod)) return std::nullopt;
   GangOwner owner{.gang = GangNameOf(pod.pod_namespace, label)};
   if (owner.gang.empty() || !IsName(pod.pod_namespace)) return std::nullopt;
 
@@ -192,6 +229,8 @@ Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
     case GangOwnerKind::kPodGroup:
       return GangSize{.size = Within(CountOf(spec["minMember"]).value_or(1)),
                       .begun = IsPositive(status["running"])};
+    case GangOwnerKind::kSchedulingGroup:
+      return SizeBySchedulingGroup(spec);
   }
   return GangSize();
 }

@@ -9,6 +9,8 @@
 //                              elastic
 //   MPIJob (kubeflow.org)      the workers
 //   PodGroup                   spec.minMember (scheduling.x-k8s.io, of scheduler-plugins)
+//   PodGroup                   spec.schedulingPolicy.gang.minCount (scheduling.k8s.io/v1beta1,
+//                              Kubernetes' own); with the policy `basic` it says nothing
 //
 // A pod that carries a word about its gang is judged by that alone (cluster/gang.h).
 //
@@ -24,12 +26,13 @@
 
 namespace synergy::wire {
 
-enum class GangOwnerKind : uint8_t { kJob, kPyTorchJob, kMpiJob, kPodGroup };
+enum class GangOwnerKind : uint8_t { kJob, kPyTorchJob, kMpiJob, kPodGroup, kSchedulingGroup };
 
 // What has to be read.
 struct GangOwner {
   GangOwnerKind kind = GangOwnerKind::kJob;
   std::string gang;       // the gang's name (cluster/gang.h)
+  std::string label;      // its label, where no other says the name; empty: one does
   std::string path;       // on the API server
   std::string uid;        // that the object has to have; empty: any
   int32_t replicas = 1;   // of a JobSet's replicated job: how many such owners the gang has
@@ -40,9 +43,15 @@ struct GangOwner {
 // that cannot be a member: a launcher.
 std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod);
 
+// The PodGroup that the pod's spec names. It goes before what FindGangOwner() gives, but for the
+// pods that this leaves to themselves.
+std::optional<GangOwner> FindSchedulingGroup(const PodToAdmit& pod);
+
 struct GangSize {
-  int32_t size = 1;    // 1: no gang
+  int32_t size = 1;    // 1: no gang; 0: another owner has to say
   bool begun = false;  // pods of it exist, as far as the owner has counted them
+  // What it has to be within: "node" or "rack" (of whatever label); empty: anything.
+  std::string_view within = {};
 
   bool operator==(const GangSize&) const = default;
 };

@@ -92,6 +92,8 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
   const auto gang = ReadGang(to_admit.pod_namespace, metadata["labels"], metadata["annotations"]);
   if (gang) to_admit.gang_size = gang->size;
   to_admit.why_no_gang = ReadWhyNoGang(metadata["labels"], metadata["annotations"]);
+  to_admit.scheduling_group =
+      ReadText(fields, fields.Object(spec["schedulingGroup"])["podGroupName"]);
   to_admit.has_subdomain = !fields.Text(spec["subdomain"]).empty();
   to_admit.has_node = !fields.Text(spec["nodeName"]).empty();
   to_admit.pod_level_resources = !fields.Object(spec["resources"]).missing();

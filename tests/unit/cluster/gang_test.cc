@@ -62,6 +62,21 @@ TEST(GangTest, WhatSpreadingCostsIsTheProfilesWordElseTheLabels) {
             SpreadCost{});
 }
 
+TEST(GangTest, WhatItIsToBeWithinGoesBeforeWhatSpreadingCosts) {
+  const auto spread = [](const std::string& within) {
+    return Recognise({{"synergy.io/gang", "bert"},
+                      {"synergy.io/gang-size", "8"},
+                      {"synergy.io/tensor-skew", "0"},
+                      {"synergy.io/gang-within", within}},
+                     {{"synergy.io/spread-cost", "nodes=0.98,racks=0.98"}})
+        ->spread;
+  };
+  EXPECT_EQ(spread("node"), (SpreadCost{.nodes = 0.1, .racks = 0.01}));
+  EXPECT_EQ(spread("rack"), (SpreadCost{.nodes = 1, .racks = 0.01}));
+  for (const char* other : {"", "Node", "block"})
+    EXPECT_EQ(spread(other), (SpreadCost{.nodes = 0.98, .racks = 0.98})) << other;
+}
+
 TEST(GangTest, TheNameIsWhatTheControllerOfThePodsCallsThem) {
   const auto name = [](const std::string& label, const std::string& value) {
     return Recognise({{label, value}, {"synergy.io/gang-size", "2"}})->name;

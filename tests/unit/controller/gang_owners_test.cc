@@ -178,5 +178,96 @@ TEST_F(GangOwnersTest, WhatWasSaidBeforeThePodsWereCountedGoesOn) {
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 1);
 }
 
+class PodGroupTest : public GangOwnersTest {
+ protected:
+  static constexpr const char* kGroup =
+      "/apis/scheduling.k8s.io/v1beta1/namespaces/team/podgroups/all";
+
+  static PodToAdmit GroupedPod() {
+    PodToAdmit pod = MakePod();
+    pod.scheduling_group = "all";
+    return pod;
+  }
+  void PutGroup(const std::string& policy, const std::string& more = "") {
+    server.PutText(kGroup,
+                   fmt::format(R"({{"spec":{{"schedulingPolicy":{{{}}}{}}}}})", policy, more));
+  }
+  // A living pod of that gang.
+  void PutGroupsMember(int32_t size) {
+    Pod pod = synergy::testing::MakeGpuPod("member", 1);
+    pod.gang = std::make_shared<const Gang>(Gang{"team/all", size, ""});
+    state.UpsertPod(pod);
+  }
+};
+
+TEST_F(PodGroupTest, ItsMinCountGoesBeforeWhatTheJobSays) {
+  PutJob(4);
+  PutGroup(R"("gang":{"minCount":3})");
+  const GangWord word = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(word.size, 3);
+  EXPECT_EQ(word.name, "all");
+  EXPECT_EQ(word.within, "");
+  EXPECT_EQ(word.warning, "");
+  EXPECT_EQ(Reads(), 0U);
+}
+
+TEST_F(PodGroupTest, ThePolicyBasicLeavesItToTheJob) {
+  PutJob(4);
+  PutGroup(R"("basic":{})");
+  const GangWord word = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(word.size, 4);
+  EXPECT_EQ(word.name, "");
+  PodToAdmit alone = GroupedPod();
+  alone.owner = {};
+  EXPECT_EQ(owners.SizeFor(alone).size, 1);
+  EXPECT_EQ(owners.SizeFor(alone).warning, "");
+}
+
+TEST_F(PodGroupTest, AMissingOneLeavesItToTheJobAndIsMissedWhereThatSaysNothing) {
+  const GangWord word = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(word.size, 1);
+  EXPECT_EQ(word.warning,
+            "synergy: the pod is of no gang, because there is no PodGroup team/all of "
+            "scheduling.k8s.io/v1beta1: it has to be created before its pods");
+  clock.Advance(GangOwners::kGood);
+  PutJob(4);
+  EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 4);
+  EXPECT_EQ(owners.SizeFor(GroupedPod()).warning, "");
+}
+
+TEST_F(PodGroupTest, OneThatCannotBeReadIsNoGangUnlessItHasMembers) {
+  PutJob(4);
+  server.FailNext("GET", kGroup, 403);
+  const GangWord word = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(word.size, 1);
+  EXPECT_THAT(word.warning, HasSubstr("of no gang, because PodGroup team/all could not be read: "));
+  PutGroupsMember(3);
+  EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 3);
+  EXPECT_EQ(owners.SizeFor(GroupedPod()).name, "all");
+}
+
+TEST_F(PodGroupTest, AReplacementJoinsAndOneThatHasChangedGetsNoSecondGang) {
+  PutGroupsMember(3);
+  PutGroup(R"("gang":{"minCount":3})");
+  EXPECT_EQ(owners.SizeFor(GroupedPod()).size, 3);
+  PutGroup(R"("gang":{"minCount":5})");
+  clock.Advance(GangOwners::kGood);
+  const GangWord word = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(word.size, 1);
+  EXPECT_EQ(word.name, "");
+  EXPECT_EQ(word.warning,
+            "synergy: the pod is of no gang, because PodGroup team/all has a minCount of 5, and "
+            "its pods were created with one of 3");
+}
+
+TEST_F(PodGroupTest, ItsTopologyIsToldToBeNoCondition) {
+  PutGroup(R"("gang":{"minCount":3})",
+           R"(,"schedulingConstraints":{"topology":[{"key":"example.com/block"}]})");
+  const GangWord word = owners.SizeFor(GroupedPod());
+  EXPECT_EQ(word.size, 3);
+  EXPECT_EQ(word.within, "rack");
+  EXPECT_THAT(word.warning, HasSubstr("the topology of PodGroup team/all is no condition"));
+}
+
 }  // namespace
 }  // namespace synergy::controller

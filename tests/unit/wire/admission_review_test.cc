@@ -328,6 +328,19 @@ TEST(PodPatchTest, TheSizeOfItsGangIsALabel) {
   EXPECT_EQ(ReadReview(PodWith(kPlain)).WritePatch({}, {}), "[]");
 }
 
+TEST(PodPatchTest, TheNameOfItsGangAndWhatItIsToBeWithinAreLabelsBesideTheSize) {
+  AdmissionDecision decision = Managed();
+  decision.gang_name = "bert";
+  decision.gang_within = "rack";
+  const auto text = [&] { return Patched(PodWith(kPlain), decision).At("metadata").Write(); };
+  EXPECT_EQ(text().find("synergy.io/gang"), std::string::npos);
+  decision.gang_size = 4;
+  const JsonTree labels = Patched(PodWith(kPlain), decision).At("metadata/labels");
+  EXPECT_EQ(labels.At("synergy.io~1gang").text, "bert");
+  EXPECT_EQ(labels.At("synergy.io~1gang-size").text, "4");
+  EXPECT_EQ(labels.At("synergy.io~1gang-within").text, "rack");
+}
+
 TEST(PodPatchTest, WhatItsGangLosesWhenSpreadIsAnAnnotationOfOursAlone) {
   AdmissionDecision decision = Managed();
   const std::string forged = R"(,"annotations":{"synergy.io/spread-cost":"nodes=1"})";

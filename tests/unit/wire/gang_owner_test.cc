@@ -254,5 +254,93 @@ TEST(GangOwnerTest, APodGroupSaysItsLeastMembers) {
   EXPECT_FALSE(FindGangOwner(JobPod(OfAJobSet("2") + "," + label)));
 }
 
+// With a word of its own in the labels, or none.
+PodToAdmit GroupedPod(std::string_view group, std::string_view labels = "") {
+  return OwnedPod(labels, OwnerOf("batch/v1", "Job", "bert"),
+                  fmt::format(R"("schedulingGroup":{},)", group));
+}
+
+PodToAdmit PodOfGroup(const std::string& name, std::string_view labels = "") {
+  return GroupedPod(fmt::format(R"({{"podGroupName":"{}"}})", name), labels);
+}
+
+TEST(GangOwnerTest, TheSchedulingGroupOfAPodIsAPodGroupOfKubernetesOwn) {
+  const auto group = FindSchedulingGroup(PodOfGroup("bert.v1", kIndexed));
+  ASSERT_TRUE(group);
+  EXPECT_EQ(group->kind, GangOwnerKind::kSchedulingGroup);
+  EXPECT_EQ(group->path, "/apis/scheduling.k8s.io/v1beta1/namespaces/team/podgroups/bert.v1");
+  EXPECT_EQ(group->gang, "team/bert.v1");
+  EXPECT_EQ(group->label, "bert.v1");
+  EXPECT_EQ(group->uid, "");
+  EXPECT_EQ(group->described, "PodGroup team/bert.v1");
+}
+
+TEST(GangOwnerTest, ALongNameIsALabelThatIsCutAndKeepsItApart) {
+  const std::string longest(253, 'a');
+  const auto label = [](const std::string& name) {
+    return FindSchedulingGroup(PodOfGroup(name))->label;
+  };
+  EXPECT_EQ(label(std::string(63, 'a')), std::string(63, 'a'));
+  EXPECT_EQ(label(longest).size(), 63U);
+  EXPECT_EQ(label(longest).substr(0, 47), std::string(46, 'a') + "-");
+  EXPECT_NE(label(longest), label(longest.substr(1)));
+  EXPECT_THAT(FindSchedulingGroup(PodOfGroup(longest))->path, ::testing::EndsWith("/" + longest));
+}
+
+TEST(GangOwnerTest, NoGroupIsAskedThatIsNoneOrWhereThePodSaysItself) {
+  for (const char* group : {R"({})", R"({"podGroupName":""})", R"({"podGroupName":null})", "null",
+                            R"({"podGroupName":"../../secrets/x"})", R"({"podGroupName":"a?b"})",
+                            R"({"podGroupName":".."})", R"({"podGroupName":"A"})"})
+    EXPECT_FALSE(FindSchedulingGroup(GroupedPod(group))) << group;
+  EXPECT_FALSE(FindSchedulingGroup(PodOfGroup(std::string(254, 'a'))));
+  for (const char* label : {R"("synergy.io/gang-size":"1")", R"("synergy.io/gang":"all")",
+                            R"("kueue.x-k8s.io/pod-group-name":"g")"})
+    EXPECT_FALSE(FindSchedulingGroup(PodOfGroup("bert", label))) << label;
+}
+
+TEST(GangOwnerTest, TheSizeOfAPodGroupIsItsMinCount) {
+  const GangOwner group = *FindSchedulingGroup(PodOfGroup("bert"));
+  const auto of = [](std::string_view policy) {
+    return fmt::format(R"({{"spec":{{"schedulingPolicy":{}}}}})", policy);
+  };
+  const std::vector<std::pair<std::string, int32_t>> cases = {
+      {of(R"({"gang":{"minCount":4}})"), 4},
+      {of(R"({"gang":{"minCount":256}})"), 256},
+      {of(R"({"gang":{"minCount":257}})"), 1},
+      {of(R"({"gang":{"minCount":2147483647}})"), 1},
+      {of(R"({"gang":{"minCount":99999999999999999999}})"), 1},
+      {of(R"({"gang":{"minCount":1}})"), 1},
+      {of(R"({"gang":{"minCount":0}})"), 1},
+      {of(R"({"gang":{"minCount":-4}})"), 1},
+      {of(R"({"gang":{"minCount":"4"}})"), 1},
+      {of(R"({"gang":{"minCount":4.5}})"), 1},
+      {of(R"({"gang":{"minCount":[4]}})"), 1},
+      {of(R"({"gang":{}})"), 1},
+      {of(R"({"gang":[4]})"), 0},
+      {of(R"({"basic":{}})"), 0},
+      {of("{}"), 0},
+      {of("7"), 0},
+      {"{}", 0},
+      {"[]", -1},
+      {"{", -1},
+  };
+  for (const auto& [text, size] : cases) EXPECT_EQ(SizeBy(text, group), size) << text;
+}
+
+TEST(GangOwnerTest, TheTopologyOfAPodGroupSaysWhatItIsToBeWithin) {
+  const GangOwner group = *FindSchedulingGroup(PodOfGroup("bert"));
+  const auto within = [&](std::string_view topology) {
+    return ReadGangSize(fmt::format(R"({{"spec":{{"schedulingPolicy":{{"gang":{{"minCount":2}}}},
+                           "schedulingConstraints":{{"topology":{}}}}}}})",
+                                    topology),
+                        group, kGpuResource)
+        ->within;
+  };
+  EXPECT_EQ(within(R"([{"key":"kubernetes.io/hostname"}])"), "node");
+  EXPECT_EQ(within(R"([{"key":"topology.kubernetes.io/rack"}])"), "rack");
+  for (const char* nothing : {"[]", "[{}]", "null", "7", R"([{"key":""}])", "[[]]"})
+    EXPECT_EQ(within(nothing), "") << nothing;
+}
+
 }  // namespace
 }  // namespace synergy::wire
