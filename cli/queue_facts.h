@@ -36,7 +36,7 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
 Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
                                      const std::string& own_namespace);
 
-// The job of a Workload of a TrainJob; none: it is of something else, or gone.
+// Reads the TrainJob that a Workload is of; none: it is of something else, or gone.
 Result<std::optional<wire::QueuedJob>> ReadTrainJob(kube::ApiClient& client,
                                                     const wire::ObjectReader& reader,
                                                     const wire::Workload& workload);

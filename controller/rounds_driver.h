@@ -70,8 +70,8 @@ class RoundsDriver {
   struct Kept {
     RoundService service;
     RemainingBelief belief;
-    // How long it had run when its TrainJob's status told last how long it still needs; none: it
-    // did not, or its log does.
+    // The time that it had run when its TrainJob's status last said how long it still needs; none:
+    // it did not, or its log does.
     std::optional<Seconds> trainer_told;
     WallTime booked{};                              // until when
     std::optional<Instant> looked;                  // when it was looked at last
@@ -98,7 +98,7 @@ class RoundsDriver {
   // now, nothing.
   RoundDelays Book(const Rounds& rounds, const wire::Workload& workload, const Pods& pods,
                    Moment at);
-  // How long one that runs still needs: by its log, else by the status of its TrainJob.
+  // Learns how long one that runs still needs: from its log, else from the status of its TrainJob.
   void HearRemaining(Kept& kept, const wire::Workload& workload, const Pods& pods,
                      WallTime now) const;
   // On which type each workload of a policy that chooses types has its turn, and the order that

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the kubelet says of the health of a pod's devices (status.containerStatuses[].
+// The health of a pod's devices, as the kubelet tells it (status.containerStatuses[].
 // allocatedResourcesStatus, feature gate ResourceHealthStatus, on from Kubernetes 1.36 on).
 //
 // Threading: values; pure.
@@ -22,7 +22,7 @@ struct IllDevice {
   bool operator==(const IllDevice&) const = default;
 };
 
-// Of the pod in this text, in its order. What makes no sense is passed over.
+// Reads those of the pod in this text, in its order. Passes over what makes no sense.
 std::vector<IllDevice> ReadIllDevices(std::string_view pod);
 
 }  // namespace synergy::wire

@@ -28,8 +28,8 @@ inline constexpr std::string_view kPartialAdmissionAnnotation =
 
 enum class QueuedJobKind : uint8_t { kJob, kTrainJob };
 
-// What the training of a TrainJob told of itself last (status.trainerStatus, from Kubeflow Trainer
-// 2.3 on), as it told it: anybody who may run pods in its namespace can have told it.
+// The last word of a TrainJob's training on itself (status.trainerStatus, from Kubeflow Trainer 2.3
+// on), unchecked: anybody who may run pods in its namespace can have sent it.
 struct TrainerStatus {
   std::optional<Seconds> remaining;
   std::optional<int64_t> percent;  // done, 0 to 100

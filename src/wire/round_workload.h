@@ -46,12 +46,12 @@ Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTi
 // Since when, as far as the objects tell: never before what they tell of.
 WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
 
-// What a training told of itself counts for so long, by what it has run since then.
+// A training's word on itself counts for so long, by what it has run since then.
 inline constexpr Duration kLongestSilence = std::chrono::minutes(30);
 // A clock that is further ahead than that tells no age.
 inline constexpr Duration kMostAhead = std::chrono::minutes(1);
-// When a job that runs since `since` told how long it still needs; none: it has not, in this run,
-// or not lately, or at a time to come.
+// Tells when a job that runs since `since` said how long it still needs; none: it has not, in this
+// run, or not lately, or at a time to come.
 std::optional<WallTime> ToldAt(const TrainerStatus& told, WallTime since, WallTime now);
 
 // `service`: what it has had so far. What is in backoff is left alone.

@@ -149,7 +149,7 @@ class DevicePluginTest(unittest.TestCase):
         self.assertGreaterEqual(again["silent"], last[3])
 
     def ill_devices(self, name):
-        """Of the pod, by `synergy explain`."""
+        """Those of the pod, by `synergy explain`."""
         told = subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "explain", "pod", name, "--output", "json"],
                               env=self.cluster.environment, check=True, capture_output=True, text=True).stdout
         return [(each["container"], each["resource"], each["id"], each["health"]) for each in json.loads(told)["illDevices"]]

@@ -641,7 +641,7 @@ class TrainJobDriverTest : public RoundsDriverTest {
                                .name = "job-a",
                                .told = wire::TrainerStatus{remaining, std::nullopt, at}});
   }
-  // Of a waiting job that needs so much.
+  // Adds a waiting job that needs so many seconds.
   void AddOther(double remaining) {
     wire::Workload other = Workload("b");
     other.note = wire::RoundNote{.remaining = remaining, .at = clock.WallNow()};
