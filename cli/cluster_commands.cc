@@ -161,7 +161,13 @@ Result<> ClusterCommands::RunExplainJob(const std::string& name) const {
     }
   }
   const WallTime now = SystemClock().WallNow();
-  const JobExplanation explanation = ExplainJob(*facts, **workload, std::move(events), now);
+  JobExplanation explanation = ExplainJob(*facts, **workload, std::move(events), now);
+  const auto job = ReadTrainJob(*connection->client, connection->reader, **workload);
+  if (!job) {
+    explanation.remarks.push_back("nothing about its TrainJob: " + job.error().message);
+  } else if (*job) {
+    explanation.told = (*job)->told;
+  }
   Print(output_, ToTree(explanation), [&] { return ToText(explanation, now); });
   return {};
 }

@@ -54,9 +54,12 @@ std::shared_ptr<const JobProfile> Profiles::Of(const Pod& pod) const {
 
 Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const std::string& name) {
   PodFacts facts;
-  Result<Pod> pod = kube::MakePodApi(client_, reader_)->Get(pod_namespace, name);
+  const Result<std::string> text = client_.Get(kube::PodPath(pod_namespace, name));
+  if (!text) return Fail(text.error());
+  Result<Pod> pod = reader_.ReadPod(*text, wire::PodUse::kAccounted);
   if (!pod) return Fail(pod.error());
   facts.pod = *std::move(pod);
+  facts.ill_devices = wire::ReadIllDevices(*text);
 
   Result<Profiles> profiles = ReadProfiles(pod_namespace);
   if (profiles) {

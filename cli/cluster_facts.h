@@ -18,6 +18,7 @@
 #include "core/result.h"
 #include "kube/api_client.h"
 #include "profile/profile_object.h"
+#include "wire/device_health.h"
 #include "wire/objects.h"
 
 namespace synergy::cli {
@@ -39,6 +40,7 @@ class Profiles {
 
 struct PodFacts {
   Pod pod;
+  std::vector<wire::IllDevice> ill_devices;
   Profiles profiles;                               // the pod's namespace's
   std::vector<wire::EventAboutPod> events;         // about it, the oldest first
   std::shared_ptr<const ClusterSnapshot> cluster;  // null: not allowed to see

@@ -160,6 +160,45 @@ void RemarkOnDevices(const Pod& pod, const ClusterSnapshot* cluster,
                   ToString(devices.safety), devices.why));
 }
 
+void RemarkOnHealth(const std::vector<wire::IllDevice>& devices, const std::string& node,
+                    std::vector<std::string>& remarks) {
+  const auto is_unknown = [](const wire::IllDevice& device) { return device.health == "Unknown"; };
+  if (!std::all_of(devices.begin(), devices.end(), is_unknown)) {
+    remarks.push_back(
+        fmt::format("it keeps its unhealthy devices until it ends: delete it, so that its "
+                    "replacement gets others; `kubectl describe node {}` says what is wrong with "
+                    "GPUs (SynergyGpuUnhealthy)",
+                    node));
+  }
+  if (std::any_of(devices.begin(), devices.end(), is_unknown)) {
+    remarks.push_back(
+        fmt::format("the kubelet does not hear of devices whose health is Unknown: see whether "
+                    "their device plugin, or driver, runs on node {}",
+                    node));
+  }
+}
+
+std::string DevicesText(const std::vector<wire::IllDevice>& devices) {
+  std::string text;
+  for (const auto& [container, resource, id, health, message] : devices) {
+    text += fmt::format("Device {} {} of container {}: {}{}\n", resource, id, container, health,
+                        message.empty() ? "" : ": " + message);
+  }
+  return text;
+}
+
+Tree DevicesTree(const std::vector<wire::IllDevice>& devices) {
+  Tree::List list;
+  for (const auto& [container, resource, id, health, message] : devices) {
+    list.push_back(Tree::Members{{"container", container},
+                                 {"resource", resource},
+                                 {"id", id},
+                                 {"health", health},
+                                 {"message", message}});
+  }
+  return list;
+}
+
 // Whose room is held; the extender's words (scheduler_extender.cc), among kube-scheduler's. Only
 // the extender knows of vacant places: the nodes look as if their room were free.
 void RemarkOnVacantPlaces(const Waits& waits, std::vector<std::string>& remarks) {
@@ -300,6 +339,8 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
       explanation.node = View(facts.cluster->node(*index), facts.profiles, now);
     }
   }
+  explanation.ill_devices = facts.ill_devices;
+  RemarkOnHealth(facts.ill_devices, pod.node, explanation.remarks);
   if (pod.gang) explanation.gang = View(*pod.gang, facts.cluster.get());
   if (pod.waiting && pod.node.empty()) {
     explanation.waits = ExplainWaiting(pod, facts.cluster.get(), now);
@@ -348,6 +389,7 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
                        {"resizeMessage", explanation.resize_message},
                        {"lastChange", std::move(change)},
                        {"node", explanation.node ? ToTree(*explanation.node) : Tree()},
+                       {"illDevices", DevicesTree(explanation.ill_devices)},
                        {"gang", explanation.gang ? ToTree(*explanation.gang) : Tree()},
                        {"waitsFor", std::move(waits)},
                        {"events", ToTree(explanation.events)},
@@ -385,6 +427,7 @@ std::string ToText(const Explanation& explanation, WallTime now, bool each_node)
     text += fmt::format("The kubelet says: {}\n", explanation.resize_message);
   }
   if (explanation.node) text += NodeTable({*explanation.node});
+  text += DevicesText(explanation.ill_devices);
   if (explanation.gang) text += ToText(*explanation.gang);
   if (explanation.waits) text += WaitsText(*explanation.waits, now, each_node);
   text += EventsText(explanation.events, now);

@@ -69,6 +69,23 @@ void RemarkOnDeadline(const wire::Workload& workload, const std::optional<RoundS
   }
 }
 
+std::string ToldText(const wire::TrainerStatus& told, WallTime now) {
+  const std::string percent =
+      told.percent ? fmt::format("{} % done", *told.percent) : "how much is done not told";
+  const std::string left =
+      told.remaining ? ToShortText(*told.remaining) + " left" : "how long it still needs not told";
+  const Seconds age = std::max<Seconds>(now - told.at, Seconds(0));
+  return fmt::format("TrainJob status, {} ago: {}, {}\n", ToShortText(age), percent, left);
+}
+
+Tree ToldTree(const wire::TrainerStatus& told) {
+  const auto remaining =
+      told.remaining ? std::optional(told.remaining->count()) : std::optional<double>();
+  return Tree::Members{{"progressPercentage", told.percent ? Tree(*told.percent) : Tree()},
+                       {"remainingSeconds", remaining},
+                       {"at", ToTimeText(told.at)}};
+}
+
 }  // namespace
 
 Result<const wire::Workload*> FindJob(const QueueFacts& facts, const std::string& job_namespace,
@@ -132,6 +149,7 @@ Tree ToTree(const JobExplanation& explanation) {
   return Tree::Members{
       {"job", ToTree(explanation.job)},
       {"localQueue", explanation.local_queue},
+      {"trainerStatus", explanation.told ? ToldTree(*explanation.told) : Tree()},
       {"queue", Tree::Members{{"name", queue.name},
                               {"roundPolicy", queue.round_policy},
                               {"policy", queue.policy},
@@ -174,6 +192,7 @@ std::string ToText(const JobExplanation& explanation, WallTime now) {
         "delay)\n",
         ToShortText(had.delays.fair_share), ToShortText(had.delays.fragmentation));
   }
+  if (explanation.told) text += ToldText(*explanation.told, now);
   if (!job.unplaced.empty()) {
     text += fmt::format("Pods without a node: {} (`explain pod` says why)\n",
                         fmt::join(job.unplaced, ", "));

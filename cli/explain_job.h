@@ -5,6 +5,7 @@
 //
 // Threading: pure.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "core/clock.h"
 #include "core/result.h"
 #include "wire/event_about_pod.h"
+#include "wire/queued_job.h"
 
 namespace synergy::cli {
 
@@ -21,6 +23,7 @@ struct JobExplanation {
   QueuedView job;
   std::string local_queue;
   QueueView queue;                          // without a name: not known
+  std::optional<wire::TrainerStatus> told;  // a TrainJob's own word, as it told it
   std::vector<wire::EventAboutPod> events;  // Synergy's and Kueue's, the oldest first
   std::vector<std::string> remarks;         // what a reader should know or do
 };

@@ -94,4 +94,18 @@ Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::Object
   return Fail(policies.error());
 }
 
+Result<std::optional<wire::QueuedJob>> ReadTrainJob(kube::ApiClient& client,
+                                                    const wire::ObjectReader& reader,
+                                                    const wire::Workload& workload) {
+  if (workload.owner.kind != "TrainJob") return std::nullopt;
+  auto listing = kube::ListAll<wire::QueuedJob>(
+      client, reader,
+      {PathOf("/apis/trainer.kubeflow.org/v1alpha1/", "trainjobs", workload.workload_namespace),
+       "metadata.name=" + workload.owner.name});
+  if (!listing) return Fail(listing.error());
+  for (wire::QueuedJob& job : listing->items)
+    if (job.uid == workload.owner.uid) return std::move(job);
+  return std::nullopt;
+}
+
 }  // namespace synergy::cli

@@ -6,6 +6,7 @@
 // Threading: values; the function makes calls one after the other.
 // Failures: as kube::ApiClient says, for the workloads, without which there is nothing to tell.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "kube/api_client.h"
 #include "wire/kueue.h"
 #include "wire/objects.h"
+#include "wire/queued_job.h"
 #include "wire/round_policy.h"
 
 namespace synergy::cli {
@@ -33,5 +35,10 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
 // What RoundPolicies order: where there is none, or none may be seen, nothing else is read.
 Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
                                      const std::string& own_namespace);
+
+// Reads the TrainJob that a Workload is of; none: it is of something else, or gone.
+Result<std::optional<wire::QueuedJob>> ReadTrainJob(kube::ApiClient& client,
+                                                    const wire::ObjectReader& reader,
+                                                    const wire::Workload& workload);
 
 }  // namespace synergy::cli

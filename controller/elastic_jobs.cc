@@ -44,7 +44,7 @@ std::shared_ptr<const wire::QueuedJob> ElasticJobs::JobOf(const wire::Workload& 
   std::shared_ptr<const wire::QueuedJob> job;
   if (workload.owner.kind == "Job" && workload.owner.api_version == "batch/v1") {
     job = objects_.jobs.Find(key);
-  } else if (workload.owner.kind == "TrainJob") {
+  } else if (workload.owner.kind == "TrainJob" && objects_.elastic_train_jobs) {
     job = objects_.train_jobs.Find(key);
   }
   return job && job->uid == workload.owner.uid ? job : nullptr;
@@ -186,7 +186,7 @@ void ElasticJobs::Write(const std::string& name, const RoundQueue& queue,
 }
 
 void ElasticJobs::ReplaceJobSets(const std::stop_token& stop) {
-  if (!objects_.knows_train_jobs) return;
+  if (!objects_.elastic_train_jobs || !objects_.knows_train_jobs) return;
   std::unordered_map<std::string, Replaced> replaced;
   for (const auto& job : objects_.train_jobs.All()) {
     if (!job->IsElastic() || job->finished) continue;

@@ -31,8 +31,8 @@ struct RoundObjects {
   KeyedStore<wire::QueuePart> checks;
   KeyedStore<wire::QueuePart> cohorts;
   KeyedStore<wire::QueuedPod> pods;
-  // Jobs and TrainJobs whose workers the controller may change, and the JobSets of these: empty
-  // unless it may.
+  // Jobs whose workers the controller may change; TrainJobs, where it reads how far they are or may
+  // change theirs; the JobSets of these, where it may. Empty otherwise.
   KeyedStore<wire::QueuedJob> jobs;
   KeyedStore<wire::QueuedJob> train_jobs;
   KeyedStore<wire::TrainJobSet> job_sets;
@@ -40,6 +40,8 @@ struct RoundObjects {
   std::atomic<bool> knows_train_jobs = false;
   // Whether it may change those of Jobs. Set before anybody reads it.
   bool elastic = false;
+  // Likewise those of TrainJobs.
+  bool elastic_train_jobs = false;
 
   // Grows with every change of any.
   uint64_t version() const;

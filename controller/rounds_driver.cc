@@ -159,18 +159,41 @@ RoundDelays RoundsDriver::Book(const Rounds& rounds, const wire::Workload& workl
   if (kept.looked) stretch = std::min(stretch, at.now - *kept.looked);
   const RoundDelays before = kept.service.delays;
   rounds.Book(kept.service, workload.gpus, workload.created, kept.doing, stretch, at.wall);
-  if (runs && pods.remaining) {
-    const auto gpus = static_cast<double>(std::max<int64_t>(workload.gpus.count(), 1));
-    const Seconds ran(kept.service.served / gpus);
-    kept.service.remaining = kept.belief.Hear(Seconds(*pods.remaining), ran);
-    kept.service.refuted = kept.belief.refuted();
-  }
+  if (runs) HearRemaining(kept, workload, pods, at.wall);
   kept.iteration = runs ? pods.iteration : std::nullopt;
   kept.booked = at.wall;
   kept.looked = at.now;
   if (is_new) return {};
   const RoundDelays& after = kept.service.delays;
   return {after.fair_share - before.fair_share, after.fragmentation - before.fragmentation};
+}
+
+void RoundsDriver::HearRemaining(Kept& kept, const wire::Workload& workload, const Pods& pods,
+                                 WallTime now) const {
+  const auto gpus = static_cast<double>(std::max<int64_t>(workload.gpus.count(), 1));
+  const Seconds ran(kept.service.served / gpus);
+  const auto hear = [&](Seconds told) {
+    kept.service.remaining = kept.belief.Hear(told, ran);
+    kept.service.refuted = kept.belief.refuted();
+  };
+  if (pods.remaining) {
+    kept.trainer_told.reset();
+    return hear(Seconds(*pods.remaining));
+  }
+  if (workload.owner.kind != "TrainJob" || !objects_.knows_train_jobs) return;
+  const auto job =
+      objects_.train_jobs.Find(workload.workload_namespace + "/" + workload.owner.name);
+  const bool tells = job && job->uid == workload.owner.uid && job->told;
+  const WallTime since = std::max(pods.counts.since, workload.quota_since);
+  if (const auto at = tells ? wire::ToldAt(*job->told, since, now) : std::nullopt) {
+    const Seconds age = now - *at;
+    kept.trainer_told = ran - age;
+    hear(std::max(*job->told->remaining - age, Seconds(0)));
+  } else if (kept.trainer_told && ran - *kept.trainer_told > wire::kLongestSilence) {
+    // Else who says "a minute", and then nothing, would go first for ever.
+    kept.service.remaining.reset();
+    kept.service.refuted = true;
+  }
 }
 
 void RoundsDriver::TellLoss(const wire::Workload& workload, const Pods& pods) {

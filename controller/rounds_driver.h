@@ -70,6 +70,9 @@ class RoundsDriver {
   struct Kept {
     RoundService service;
     RemainingBelief belief;
+    // The time that it had run when its TrainJob's status last said how long it still needs; none:
+    // it did not, or its log does.
+    std::optional<Seconds> trainer_told;
     WallTime booked{};                              // until when
     std::optional<Instant> looked;                  // when it was looked at last
     Rounds::Doing doing = Rounds::Doing::kNeither;  // then
@@ -96,6 +99,9 @@ class RoundsDriver {
   // now, nothing.
   RoundDelays Book(const Rounds& rounds, const wire::Workload& workload, const Pods& pods,
                    Moment at);
+  // Learns how long one that runs still needs: from its log, else from the status of its TrainJob.
+  void HearRemaining(Kept& kept, const wire::Workload& workload, const Pods& pods,
+                     WallTime now) const;
   // On which type each workload of a policy that chooses types has its turn, and the order that
   // follows. What is against it becomes the problem of the policy's queues.
   void ChooseTypes(JudgedPolicy& policy, std::map<std::string, RoundQueue>& queues,

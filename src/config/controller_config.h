@@ -123,6 +123,9 @@ struct ControllerConfig {
   bool kueue_elastic = false;
   // And, with that, those of TrainJobs: Kubeflow Trainer is there.
   bool kueue_elastic_train_jobs = false;
+  // Whether TrainJobs are asked how long they still need, where their logs do not tell
+  // (docs/progress.md).
+  bool kueue_train_job_progress = false;
   // How long a job with quota waits for somebody to say its GPU type; then it takes any
   // (docs/gavel.md).
   std::chrono::milliseconds type_patience{30000};

@@ -10,10 +10,6 @@
 namespace synergy::kube {
 namespace {
 
-std::string PodPath(const std::string& pod_namespace, const std::string& name) {
-  return fmt::format("/api/v1/namespaces/{}/pods/{}", Escape(pod_namespace), Escape(name));
-}
-
 uint64_t Version(const Pod& pod, Precondition precondition) {
   return precondition == Precondition::kUnchanged ? pod.resource_version : 0;
 }
@@ -71,6 +67,10 @@ class HttpPodApi final : public PodApi {
 };
 
 }  // namespace
+
+std::string PodPath(const std::string& pod_namespace, const std::string& name) {
+  return fmt::format("/api/v1/namespaces/{}/pods/{}", Escape(pod_namespace), Escape(name));
+}
 
 Result<> AnnotateByStatus(ApiClient& client, const PodIdentity& pod,
                           const AnnotationChanges& changes, const std::stop_token& stop) {

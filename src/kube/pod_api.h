@@ -38,6 +38,9 @@ enum class Precondition {
   kUnchanged,  // also if it has changed in any way after it was read (optimistic locking)
 };
 
+// "/api/v1/namespaces/team/pods/train-0"
+std::string PodPath(const std::string& pod_namespace, const std::string& name);
+
 class PodApi {
  public:
   virtual ~PodApi() = default;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/wall_time.h"
 #include "wire/json_words.h"
 #include "wire/kueue_readers.h"
 #include "wire/object_readers.h"
@@ -85,10 +86,28 @@ void ReadJob(FieldReader& fields, Value spec, Value status, QueuedJob& job) {
     job.succeeded = fields.Integer(done, 0, kMost);
 }
 
+// A number that makes no sense is as none.
+std::optional<int64_t> ReadCount(Value value, int64_t most) {
+  const auto number = value.IsNumber() ? ToNumber<int64_t>(value.text()) : std::nullopt;
+  return number && *number >= 0 && *number <= most ? number : std::nullopt;
+}
+
+std::optional<TrainerStatus> ReadTrainerStatus(Value told) {
+  const auto at = ParseTime(told["lastUpdatedTime"].text());
+  if (!at) return std::nullopt;
+  TrainerStatus status;
+  if (const auto seconds = ReadCount(told["estimatedRemainingSeconds"], kMost))
+    status.remaining = Seconds(*seconds);
+  status.percent = ReadCount(told["progressPercentage"], 100);
+  status.at = *at;
+  return status;
+}
+
 void ReadTrainJob(FieldReader& fields, Value spec, Value status, QueuedJob& job) {
   job.kind = QueuedJobKind::kTrainJob;
   if (const Value nodes = fields.Object(spec["trainer"])["numNodes"]; !nodes.absent())
     job.workers = fields.Integer(nodes, 0, kMost);
+  job.told = ReadTrainerStatus(status["trainerStatus"]);
   fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
     condition = fields.Object(condition);
     const std::string_view type = fields.Text(condition["type"]);

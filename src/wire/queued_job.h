@@ -11,6 +11,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/clock.h"
+#include "core/units.h"
+
 namespace synergy::wire {
 
 // Annotations of an elastic job, its author's: the fewest and the most workers that it may run
@@ -25,15 +28,26 @@ inline constexpr std::string_view kPartialAdmissionAnnotation =
 
 enum class QueuedJobKind : uint8_t { kJob, kTrainJob };
 
+// The last word of a TrainJob's training on itself (status.trainerStatus, from Kubeflow Trainer 2.3
+// on), unchecked: anybody who may run pods in its namespace can have sent it.
+struct TrainerStatus {
+  std::optional<Seconds> remaining;
+  std::optional<int64_t> percent;  // done, 0 to 100
+  WallTime at{};                   // by the training's own clock
+
+  bool operator==(const TrainerStatus&) const = default;
+};
+
 struct QueuedJob {
   QueuedJobKind kind = QueuedJobKind::kJob;
   std::string uid;
   std::string job_namespace;
   std::string name;
   std::string resource_version;
-  int64_t workers = 1;    // spec.parallelism; of a TrainJob spec.trainer.numNodes
-  int64_t succeeded = 0;  // pods of a Job that are done
-  bool finished = false;  // of a TrainJob
+  int64_t workers = 1;                // spec.parallelism; of a TrainJob spec.trainer.numNodes
+  int64_t succeeded = 0;              // pods of a Job that are done
+  bool finished = false;              // of a TrainJob
+  std::optional<TrainerStatus> told;  // likewise; none also where it makes no sense
   // Both 0: it does not say that it is elastic, or there is a problem.
   int64_t least = 0;
   int64_t most = 0;

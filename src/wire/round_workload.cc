@@ -55,6 +55,12 @@ WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime
   return AllRun(workload, pods) ? pods.since : workload.quota_since + kMostStart;
 }
 
+std::optional<WallTime> ToldAt(const TrainerStatus& told, WallTime since, WallTime now) {
+  const bool counts = told.remaining && told.at >= since && told.at <= now + kMostAhead &&
+                      told.at >= now - kLongestSilence;
+  return counts ? std::optional(std::min(told.at, now)) : std::nullopt;
+}
+
 RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,
                               const RoundService& service, WallTime now) {
   RoundWorkload described;

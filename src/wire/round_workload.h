@@ -17,6 +17,7 @@
 #include "core/clock.h"
 #include "engine/rounds.h"
 #include "wire/kueue.h"
+#include "wire/queued_job.h"
 #include "wire/round_policy.h"
 
 namespace synergy::wire {
@@ -47,6 +48,14 @@ inline constexpr Duration kMostStart = std::chrono::minutes(5);
 Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
 // Since when, as far as the objects tell: never before what they tell of.
 WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
+
+// A training's word on itself counts for so long, by what it has run since then.
+inline constexpr Duration kLongestSilence = std::chrono::minutes(30);
+// A clock that is further ahead than that tells no age.
+inline constexpr Duration kMostAhead = std::chrono::minutes(1);
+// Tells when a job that runs since `since` said how long it still needs; none: it has not, in this
+// run, or not lately, or at a time to come.
+std::optional<WallTime> ToldAt(const TrainerStatus& told, WallTime since, WallTime now);
 
 // `service`: what it has had so far. What is in backoff is left alone.
 RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,

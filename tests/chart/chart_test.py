@@ -304,7 +304,7 @@ class RenderTest(unittest.TestCase):
             self.assertEqual(checks, [("synergy-rounds", "synergy.io/rounds")] * enabled)
             data = find(objects, "ConfigMap", "synergy-controller")["data"]
             self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"],
-                             {"enabled": enabled, "elastic": False, "elasticTrainJobs": False})
+                             {"enabled": enabled, "elastic": False, "elasticTrainJobs": False, "trainJobProgress": False})
 
     def test_workers_of_jobs_are_changed_where_that_is_asked_for_and_nothing_else_of_them(self):
         def rules(objects):
@@ -322,7 +322,8 @@ class RenderTest(unittest.TestCase):
         self.assertEqual([item["kind"] for item in guards(elastic)], ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"])
         self.assertIn("synergy-controller", guards(elastic)[0]["spec"]["matchConditions"][0]["expression"])
         data = find(elastic, "ConfigMap", "synergy-controller")["data"]
-        self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"], {"enabled": True, "elastic": True, "elasticTrainJobs": False})
+        self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"],
+                         {"enabled": True, "elastic": True, "elasticTrainJobs": False, "trainJobProgress": False})
 
         alone = helm.template({"kueue": {"enabled": True, "elasticTrainJobs": True}})
         self.assertEqual((rules(alone), guards(alone)), ([], []), "elastic is false")
@@ -335,6 +336,13 @@ class RenderTest(unittest.TestCase):
         self.assertEqual(len(guards(with_train_jobs)), 2 * len(policies))
         for policy in policies:
             self.assertIn("synergy-controller", policy["spec"]["matchConditions"][0]["expression"])
+
+    def test_trainjobs_are_read_where_their_progress_is_asked_for(self):
+        objects = helm.template({"kueue": {"enabled": True, "trainJobProgress": True}})
+        rules = [rule for rule in find(objects, "ClusterRole", "synergy-rounds")["rules"] if rule["apiGroups"] == ["trainer.kubeflow.org"]]
+        self.assertEqual(rules, [{"apiGroups": ["trainer.kubeflow.org"], "resources": ["trainjobs"], "verbs": ["list", "watch"]}])
+        data = find(objects, "ConfigMap", "synergy-controller")["data"]
+        self.assertTrue(yaml.safe_load(data["controller.yaml"])["kueue"]["trainJobProgress"])
 
     def test_the_controller_may_evict_unless_that_is_switched_off(self):
         def may_evict(values):

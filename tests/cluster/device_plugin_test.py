@@ -148,12 +148,24 @@ class DevicePluginTest(unittest.TestCase):
         again = wait_for("it to go on", busy)
         self.assertGreaterEqual(again["silent"], last[3])
 
+    def ill_devices(self, name):
+        """Those of the pod, by `synergy explain`."""
+        told = subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "explain", "pod", name, "--output", "json"],
+                              env=self.cluster.environment, check=True, capture_output=True, text=True).stdout
+        return [(each["container"], each["resource"], each["id"], each["health"]) for each in json.loads(told)["illDevices"]]
+
     def test_an_unhealthy_gpu_leaves_allocatable_and_comes_back(self):
+        self.cluster.create(gpu_pod("holder", GPUS))
+        self.await_phase("Running", "holder")
+        self.assertEqual(self.ill_devices("holder"), [])
+        container = self.cluster.get("pod", "holder")["spec"]["containers"][0]["name"]
         for unhealthy, expected in (([3], GPUS - 1), ([], GPUS)):
             self.plugin.write(gpus=GPUS, unhealthy=unhealthy)
             started = time.monotonic()
             self.await_allocatable(expected)
             print(f"allocatable is {expected} after {time.monotonic() - started:.2f} s")
+            ill = [(container, "nvidia.com/gpu", f"GPU-{number}", "Unhealthy") for number in unhealthy]
+            wait_for("the pod that has it to tell of it", lambda ill=ill: self.ill_devices("holder") == ill)
         wait_for("the Node to tell of both", lambda: self.node_events() >= {
             ("Warning", "SynergyGpuUnhealthy", "GPU GPU-3 is unhealthy: marked by the test"),
             ("Normal", "SynergyGpuHealthy", "GPU GPU-3 is healthy again (it was: marked by the test)")})

@@ -2,6 +2,8 @@
 label, are suspended and go on, and take turns with others. PyTorchJobs and MPIJobs, whose operators are not run: pods written as
 theirs are. On simulated nodes; and a JobSet that writes checkpoints on a real one."""
 
+import datetime
+import json
 import os
 import pathlib
 import shutil
@@ -214,6 +216,38 @@ class TrainingOperatorsTest(queues.QueueTest):
             workload = self.workload(name)
             self.assertEqual(workload["metadata"]["ownerReferences"][0]["kind"], kind)
             self.assertIn('"served":', workload["metadata"]["annotations"]["synergy.io/rounds"])
+
+    def tell_progress(self, name, remaining):
+        """As Trainer's status server does for the training, with its feature gate TrainJobStatus. That server runs in pods alone: it takes
+        the issuer of tokens from its own."""
+        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        told = {"progressPercentage": 40, "estimatedRemainingSeconds": remaining, "lastUpdatedTime": now}
+        self.cluster.patch("trainjob", name, {"status": {"trainerStatus": told}}, "status")
+
+    def test_trainjobs_say_by_their_status_how_long_they_need(self):
+        self.order("turns", "srtf")
+        self.create(train_job("long", 2, 1, queue="turns"), train_job("short", 2, 1, queue="turns"))
+        wait_for("both to run", lambda: (self.bound("long"), self.bound("short")) == (2, 2), LONG)
+        self.await_ordered("turns", 2)
+        for name, remaining in (("long", 7200), ("short", 600)):
+            self.tell_progress(name, remaining)
+        status = self.told("explain", "job", "short")["trainerStatus"]
+        self.assertEqual((status["progressPercentage"], status["remainingSeconds"]), (40, 600))
+        # Once for the controller to see it, and once to decide by it.
+        for _ in range(2):
+            self.begin_round("turns")
+        # Its user stops the short one, and another one takes its place.
+        workload = self.workload("short")["metadata"]["name"]
+        self.cluster.patch("workload", workload, {"spec": {"active": False}})
+        self.create(train_job("later", 2, 1, queue="turns"))
+        wait_for("the later one to run", lambda: self.bound("later") == 2, LONG)
+        self.tell_progress("later", 3600)
+        noted = wait_for("what the short one had to be noted", lambda: self.workload("short")["metadata"]["annotations"].get("synergy.io/rounds"))
+        self.assertLessEqual(json.loads(noted)["remaining"], 600)
+        self.cluster.patch("workload", workload, {"spec": {"active": True}})
+        self.await_ordered("turns", 3)
+        self.by_a_round("turns", "the longest one to give way to the shortest",
+                        lambda: (self.bound("short"), self.bound("later"), self.bound("long")) == (2, 2, 0))
 
     def nodes(self):
         """Of each TrainJob that runs whole, its JobSet of that size too."""

@@ -85,6 +85,20 @@ TEST(ExplainJobTest, ADeadlineThatIsInDangerIsSaid) {
   EXPECT_THAT(Explained(facts, "a").remarks, Contains(HasSubstr("has passed")));
 }
 
+TEST(ExplainJobTest, WhatATrainJobToldIsShownAsItToldIt) {
+  JobExplanation explanation = Explained(MakeQueue(), "a");
+  EXPECT_THAT(ToText(explanation, kQueueNow), Not(HasSubstr("TrainJob status")));
+  EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"trainerStatus\": null"));
+  explanation.told = {Seconds(720), 45, kQueueNow - std::chrono::seconds(20)};
+  EXPECT_THAT(ToText(explanation, kQueueNow),
+              HasSubstr("\nTrainJob status, 20s ago: 45 % done, 12m left\n"));
+  EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"remainingSeconds\": 720"));
+  explanation.told = {std::nullopt, std::nullopt, kQueueNow + std::chrono::hours(1)};
+  EXPECT_THAT(ToText(explanation, kQueueNow),
+              HasSubstr("\nTrainJob status, 0s ago: how much is done not told, how long it still "
+                        "needs not told\n"));
+}
+
 TEST(ExplainJobTest, PodsWithoutANodeAreNamed) {
   QueueFacts facts = MakeQueue();
   facts.pods[0].has_node = facts.pods[0].running = false;

@@ -81,6 +81,29 @@ Pod MemberOf(const std::string& name, const std::string& node, int64_t cores, in
   return pod;
 }
 
+TEST(ExplainTest, DevicesThatAreNotHealthyAreNamedWithWhatToDo) {
+  PodFacts facts;
+  facts.pod = Managed("w-0", 6);
+  facts.pod.node = "n1";
+  Explanation explanation = Explain(facts, kNow);
+  EXPECT_THAT(ToText(explanation, kNow), Not(HasSubstr("Device ")));
+  EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"illDevices\": []"));
+  EXPECT_THAT(explanation.remarks, Not(Contains(HasSubstr("devices"))));
+  facts.ill_devices = {{"train", "nvidia.com/gpu", "GPU-2", "Unhealthy", ""}};
+  explanation = Explain(facts, kNow);
+  EXPECT_THAT(ToText(explanation, kNow),
+              HasSubstr("\nDevice nvidia.com/gpu GPU-2 of container train: Unhealthy\n"));
+  EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"id\": \"GPU-2\""));
+  EXPECT_THAT(explanation.remarks, Contains(HasSubstr("describe node n1`")));
+  EXPECT_THAT(explanation.remarks, Not(Contains(HasSubstr("Unknown"))));
+  facts.ill_devices = {{"train", "nvidia.com/gpu", "GPU-3", "Unknown", "gone"}};
+  explanation = Explain(facts, kNow);
+  EXPECT_THAT(ToText(explanation, kNow),
+              HasSubstr("\nDevice nvidia.com/gpu GPU-3 of container train: Unknown: gone\n"));
+  EXPECT_THAT(explanation.remarks, Contains(HasSubstr("runs on node n1")));
+  EXPECT_THAT(explanation.remarks, Not(Contains(HasSubstr("unhealthy"))));
+}
+
 TEST(ExplainTest, AMemberOfAGangHasThoseThatTrainWithIt) {
   PodFacts facts;
   facts.pod = MemberOf("w-0", "n1", 6);

@@ -657,6 +657,116 @@ TEST_F(RoundsDriverTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
   EXPECT_EQ(Now("a").note->remaining, 3600);
 }
 
+// Under srtf; the log of no job tells how long it needs, its TrainJob does.
+class TrainJobDriverTest : public RoundsDriverTest {
+ protected:
+  TrainJobDriverTest() {
+    objects.knows_train_jobs = true;
+    wire::RoundPolicy policy = *objects.policies.Find("las");
+    policy.settings.policy = "srtf";
+    objects.policies.Upsert(policy);
+    wire::Workload workload = Workload("a");
+    workload.owner.kind = "TrainJob";
+    Add(workload);
+    Step();
+    Start("a");
+  }
+  void Tell(std::optional<Seconds> remaining, WallTime at) {
+    objects.train_jobs.Upsert({.kind = wire::QueuedJobKind::kTrainJob,
+                               .uid = "uid of a",
+                               .job_namespace = "team",
+                               .name = "job-a",
+                               .told = wire::TrainerStatus{remaining, std::nullopt, at}});
+  }
+  // Adds a waiting job that needs so many seconds.
+  void AddOther(double remaining) {
+    wire::Workload other = Workload("b");
+    other.note = wire::RoundNote{.remaining = remaining, .at = clock.WallNow()};
+    Add(other);
+  }
+};
+
+TEST_F(TrainJobDriverTest, TheRestIsKnownByTheStatusOfATrainJobLessItsAge) {
+  Tell(minutes(60), clock.WallNow());
+  StepFor(seconds(100));
+  End("a");
+  StepFor(seconds(2));
+  EXPECT_EQ(Now("a").note->remaining, 3500);
+}
+
+TEST_F(TrainJobDriverTest, ALogGoesBeforeTheStatus) {
+  Tell(seconds(1), clock.WallNow());
+  progress["a-0"].remaining = minutes(60);
+  StepFor(seconds(2));
+  End("a");
+  StepFor(seconds(2));
+  EXPECT_EQ(Now("a").note->remaining, 3600);
+}
+
+TEST_F(TrainJobDriverTest, WhatIsNotItsOwnOrOfNoTimeIsNotHeard) {
+  const WallTime began = clock.WallNow();
+  for (const WallTime at : {began - seconds(1), began + std::chrono::hours(9), WallTime::max()}) {
+    Tell(seconds(1), at);
+    StepFor(seconds(1));
+  }
+  Tell(seconds(1), began);
+  wire::QueuedJob other = *objects.train_jobs.Find("team/job-a");
+  other.uid = "another one of that name";
+  objects.train_jobs.Upsert(other);
+  StepFor(seconds(1));
+  objects.knows_train_jobs = false;
+  Tell(seconds(1), began);
+  StepFor(seconds(1));
+  End("a");
+  StepFor(seconds(2));
+  EXPECT_EQ(Now("a").note->remaining, std::nullopt);
+}
+
+TEST_F(TrainJobDriverTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
+  AddOther(5000);
+  for (int minute = 0; minute < 9; ++minute) {
+    Tell(seconds(30), clock.WallNow());
+    StepFor(minutes(1));
+  }
+  EXPECT_EQ(Now("a").priority, 1);
+  for (int minute = 0; minute < 7; ++minute) {
+    Tell(seconds(30), clock.WallNow());
+    StepFor(minutes(1));
+  }
+  EXPECT_EQ(Now("a").priority, 0) << "thirty seconds are over";
+  EXPECT_EQ(Now("b").priority, 1);
+}
+
+TEST_F(TrainJobDriverTest, WhoSaysItOnceAndThenNothingOrNoTimeLosesItToo) {
+  AddOther(20'000);
+  Tell(minutes(60), clock.WallNow());
+  StepFor(seconds(5));
+  Tell(std::nullopt, clock.WallNow());
+  StepFor(minutes(29));
+  EXPECT_EQ(Now("a").priority, 1);
+  Tell(seconds(1), clock.WallNow() + std::chrono::hours(9));
+  StepFor(minutes(6));
+  EXPECT_EQ(Now("a").priority, 0) << "half an hour is over, though it is not refuted";
+  EXPECT_EQ(Now("b").priority, 1);
+}
+
+TEST_F(TrainJobDriverTest, ASilenceCountsByWhatItRunsAndNotWhileNobodyListens) {
+  Tell(minutes(60), clock.WallNow());
+  StepFor(minutes(20));
+  // Its turn ends, and another one begins much later.
+  End("a");
+  StepFor(minutes(60));
+  Start("a");
+  StepFor(minutes(9));
+  objects.knows_train_jobs = false;
+  AddOther(20'000);
+  StepFor(minutes(30));
+  EXPECT_EQ(Now("a").priority, 1);
+  objects.knows_train_jobs = true;
+  StepFor(minutes(6));
+  EXPECT_EQ(Now("a").priority, 0);
+}
+
 TEST_F(RoundsDriverTest, TheStatusSaysWhoIsNext) {
   for (const char* name : {"a", "b", "c"}) Add(Workload(name));
   Step();
@@ -677,7 +787,7 @@ TEST_F(RoundsDriverTest, TheStatusSaysWhoIsNext) {
 class ElasticDriverTest : public RoundsDriverTest {
  protected:
   ElasticDriverTest() {
-    objects.elastic = true;
+    objects.elastic = objects.elastic_train_jobs = true;
     objects.knows_train_jobs = true;
     wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
     queue.quota = Gpus(4);

@@ -1,10 +1,13 @@
 #include "wire/queued_job.h"
 
+#include <optional>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/wall_time.h"
 #include "wire/objects.h"
 
 namespace synergy::wire {
@@ -113,6 +116,43 @@ TEST(QueuedJobs, ATrainJobIsFinishedByItsConditions) {
   EXPECT_TRUE(finished("Complete", "True"));
   EXPECT_TRUE(finished("Failed", "True"));
   EXPECT_FALSE(finished("Complete", "False"));
+}
+
+std::optional<TrainerStatus> Told(const std::string& status) {
+  return ReadTrainJob(R"("trainer":{"numNodes":3})", R"({"trainerStatus":)" + status + "}").told;
+}
+
+TEST(QueuedJobs, ATrainJobTellsHowFarItsTrainingIs) {
+  const auto told = Told(R"({"progressPercentage":45,"estimatedRemainingSeconds":720,)"
+                         R"("metrics":[{"name":"loss","value":"0.25"}],)"
+                         R"("lastUpdatedTime":"2026-11-21T07:05:03Z"})");
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->percent, 45);
+  EXPECT_EQ(told->remaining, Seconds(720));
+  EXPECT_EQ(told->at, ParseTime("2026-11-21T07:05:03Z"));
+  EXPECT_FALSE(ReadTrainJob(R"("trainer":{"numNodes":3})").told);
+}
+
+TEST(QueuedJobs, WhatMakesNoSenseOfATrainJobsWordIsAsNotToldAndNothingElseIsLost) {
+  for (const char* whole : {R"({"estimatedRemainingSeconds":720})", R"("soon")", "[]", "null", "{}",
+                            R"({"estimatedRemainingSeconds":720,"lastUpdatedTime":"soon"})",
+                            R"({"estimatedRemainingSeconds":720,"lastUpdatedTime":1795244703})"})
+    EXPECT_EQ(Told(whole), std::nullopt) << whole;
+  for (const char* number : {"-1", "2147483648", "1e300", "1.5", "-0.0", "99999999999999999999999",
+                             R"("720")", "true", "[720]", "{}", "null"}) {
+    const auto told = Told(fmt::format(R"({{"lastUpdatedTime":"2026-11-21T07:05:03Z",)"
+                                       R"("estimatedRemainingSeconds":{0},)"
+                                       R"("progressPercentage":{0}}})",
+                                       number));
+    ASSERT_TRUE(told) << number;
+    EXPECT_EQ(told->remaining, std::nullopt) << number;
+    EXPECT_EQ(told->percent, std::nullopt) << number;
+  }
+  const auto over = Told(R"({"progressPercentage":101,"estimatedRemainingSeconds":2147483647,)"
+                         R"("lastUpdatedTime":"2026-11-21T07:05:03Z"})");
+  ASSERT_TRUE(over);
+  EXPECT_EQ(over->percent, std::nullopt);
+  EXPECT_EQ(over->remaining, Seconds(2147483647));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "wire/round_workload.h"
 
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -110,6 +111,26 @@ TEST(RoundWorkload, IsLeftAloneWhereItsBandsWouldLeaveTheRange) {
   EXPECT_FALSE(ToRoundWorkload(policy, workload, {}, kQuotaSince).left_alone);
   workload.priority = 10;
   EXPECT_TRUE(ToRoundWorkload(policy, workload, {}, kQuotaSince).left_alone);
+}
+
+TEST(RoundWorkload, WhatATrainingToldCountsInItsRunForAWhile) {
+  const WallTime since = kQuotaSince;
+  const WallTime now = since + hours(5);
+  const auto told_at = [&](WallTime at, std::optional<Seconds> remaining = Seconds(60)) {
+    return ToldAt({.remaining = remaining, .percent = 40, .at = at}, since, now);
+  };
+  const auto second = std::chrono::seconds(1);
+  EXPECT_EQ(told_at(now - second), now - second);
+  EXPECT_EQ(told_at(now - kLongestSilence), now - kLongestSilence);
+  EXPECT_EQ(told_at(now - kLongestSilence - second), std::nullopt);
+  EXPECT_EQ(told_at(now + kMostAhead), now) << "clocks differ a little";
+  EXPECT_EQ(told_at(now + kMostAhead + second), std::nullopt);
+  EXPECT_EQ(told_at(WallTime::max()), std::nullopt);
+  EXPECT_EQ(told_at(WallTime::min()), std::nullopt);
+  EXPECT_EQ(told_at(now, std::nullopt), std::nullopt) << "how much is done says nothing of time";
+  EXPECT_EQ(ToldAt({.remaining = Seconds(60), .at = since - second}, since, since + second),
+            std::nullopt)
+      << "in another run";
 }
 
 }  // namespace

@@ -1,0 +1,28 @@
+#pragma once
+
+// The health of a pod's devices, as the kubelet tells it (status.containerStatuses[].
+// allocatedResourcesStatus, feature gate ResourceHealthStatus, on from Kubernetes 1.36 on).
+//
+// Threading: values; pure.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace synergy::wire {
+
+// A device that is not healthy.
+struct IllDevice {
+  std::string container;
+  std::string resource;  // "nvidia.com/gpu"; of a claim "claim:NAME/REQUEST"
+  std::string id;
+  std::string health;   // the kubelet's word: "Unhealthy", "Unknown", or one of newer kubelets
+  std::string message;  // the driver's own; empty: none
+
+  bool operator==(const IllDevice&) const = default;
+};
+
+// Reads those of the pod in this text, in its order. Passes over what makes no sense.
+std::vector<IllDevice> ReadIllDevices(std::string_view pod);
+
+}  // namespace synergy::wire
