@@ -5,8 +5,9 @@ usage() {
   cat <<'TEXT'
 usage: scripts/setup.sh [--no-cluster | --demo] [--cross]
 
-Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes, kwok,
-Helm, Kueue, JobSet and Kubeflow Trainer), which are built from Go modules, and the system of its v2 nodes, all kept in
+Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes,
+containerd, runc, kwok, Helm, Kueue, JobSet and Kubeflow Trainer), which are built from Go modules, and the system of its v2
+nodes, all kept in
 ${XDG_CACHE_HOME:-~/.cache}/synergy.
 Run it again at any time: it does only what is missing. The first build of the programs takes 5 to 15 minutes on two cores,
 the system of v2 nodes 2 more and what its downloads take.
@@ -17,6 +18,7 @@ the system of v2 nodes 2 more and what its downloads take.
   -h, --help     this text
 
   SYNERGY_KUBE_BIN=FOLDER   use these Kubernetes programs instead of building them
+  SYNERGY_CONTAINERD_BIN=FOLDER   use this folder's containerd, ctr, shim and runc instead of building them
   SYNERGY_KWOK_BIN=FOLDER   use this folder's kwok instead of building it
   SYNERGY_HELM_BIN=FOLDER   use this folder's helm instead of building it
 TEXT
@@ -57,6 +59,7 @@ if ((with_cluster)); then
     v2_node=$!
   fi
   set_up_kubernetes
+  set_up_containerd
   set_up_kwok
   if ((with_all)); then
     set_up_helm

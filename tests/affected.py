@@ -42,6 +42,7 @@ CLUSTER_USES = (
 # Path -> the tests that see it, as patterns of names. The first line that fits counts.
 SEEN_BY = (
     ("tests/cluster/kueue/*", ("kueue*", "optimus*", "training_operators*", "gavel*", "rounds_chaos*", "install*")),
+    ("tests/cluster/containerd/*", ("*" + CLUSTER,)),
     ("tests/cluster/v2-node/*", ("v2_node*",)),
     ("tests/cluster/trainer/*.py", ("trainer*",)),
     ("tests/cluster/soak.py", ("soak*",)),

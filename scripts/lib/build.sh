@@ -17,6 +17,24 @@ set_up_kubernetes() {
     "${KUBE_PROGRAMS[@]}"
 }
 
+# Without shared libraries, because v2 nodes run them, too. The shim, of which every pod has one, is smaller without gRPC.
+set_up_containerd() {
+  local module=$REPOSITORY/tests/cluster/containerd prefix=github.com/containerd/containerd/v2 version folder
+  if [[ -n ${SYNERGY_CONTAINERD_BIN-} ]]; then
+    check_users_programs SYNERGY_CONTAINERD_BIN "${CONTAINERD_PROGRAMS[@]}"
+    return
+  fi
+  check_go "$module/go.mod"
+  version=$(module_version "$module" $prefix)
+  folder=$(containerd_folder)
+  CGO_ENABLED=0 build_programs "containerd $version" "2 minutes" "$folder" "$module" $prefix/cmd \
+    "-X $prefix/version.Version=$version" containerd ctr
+  CGO_ENABLED=0 GO_TAGS=no_grpc build_programs "containerd's shim" "1 minute" "$folder" "$module" $prefix/cmd \
+    "-X $prefix/version.Version=$version" containerd-shim-runc-v2
+  GO_TAGS=seccomp,netgo,osusergo build_programs "runc $(module_version "$module" github.com/opencontainers/runc)" "1 minute" \
+    "$folder" "$module" github.com/opencontainers "-extldflags -static" runc
+}
+
 set_up_kwok() {
   local version
   if [[ -n ${SYNERGY_KWOK_BIN-} ]]; then
@@ -95,6 +113,8 @@ check_users_programs() {
   for name in "$@"; do
     if [[ $name == kubectl ]]; then
       say "$folder/$name: $("$folder/$name" version --client | head -1)"
+    elif [[ $name == containerd-shim-runc-v2 ]]; then
+      say "$folder/$name: $("$folder/$name" -v | sed -n 's/^ *Version: *//p')"
     elif [[ $name == helm ]]; then
       say "$folder/$name: $("$folder/$name" version --short)"
     else
@@ -130,11 +150,11 @@ build_programs() {
   exec 8>&-
 }
 
-# go_build MODULE_FOLDER LINKER_FLAGS FOLDER PACKAGE...
+# go_build MODULE_FOLDER LINKER_FLAGS FOLDER PACKAGE..., with the tags that GO_TAGS names.
 # Nobody debugs these programs, and a seventh of the compilers' time goes into what debuggers read and into collecting garbage
 # that the machine has the memory for.
 go_build() (
-  flags=(-trimpath -gcflags all=-dwarf=false)
+  flags=(-trimpath -gcflags all=-dwarf=false -tags "${GO_TAGS-}")
   cd "$1" && stale=$(go list "${flags[@]}" -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "${@:4}" 2>/dev/null) || return
   GOGC=400 nice -n 5 go build -v "${flags[@]}" -ldflags "-s -w $2" -o "$3" "${@:4}" 2>&1 |
     show_packages "$(grep -c . <<<"$stale")"

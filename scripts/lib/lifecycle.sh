@@ -133,6 +133,7 @@ check_machine() {
   missing=$(
     missing_programs "$KUBE_BIN" "${KUBE_PROGRAMS[@]}"
     missing_programs "$KWOK_BIN" kwok
+    if ((REAL_NODES + V2_NODES)); then missing_programs "$CONTAINERD_BIN" "${CONTAINERD_PROGRAMS[@]}"; fi
     if has_kueue; then missing_programs "$KUEUE" kueue; fi
     if has_training_operators; then
       missing_programs "$(jobset_folder)" jobset
@@ -144,7 +145,7 @@ check_machine() {
   ((REAL_NODES + V2_NODES)) || return 0
   ((EUID == 0)) || die "real nodes need root (namespaces, bridges, control groups); --real-nodes 0 does without"
   check_v2_machine
-  for name in containerd ctr runc ip nsenter unshare /bin/busybox /usr/lib/cni/bridge; do
+  for name in ip nsenter unshare /bin/busybox /usr/lib/cni/bridge; do
     command -v "$name" >/dev/null || die "$name is missing: run scripts/setup.sh"
   done
   for name in "${NODE_FOLDERS[@]}"; do

@@ -107,8 +107,9 @@ in_node() {
   nsenter --target "$init" "${namespaces[@]}" "$@"
 }
 
+# It looks for its shim, and the shim for runc, in PATH.
 start_containerd() {
-  spawn_in_node "containerd-$1" "$1" containerd --config "$(node_home "$1")/containerd.toml"
+  spawn_in_node "containerd-$1" "$1" env PATH="$CONTAINERD_BIN:$PATH" "$CONTAINERD_BIN/containerd" --config "$(node_home "$1")/containerd.toml"
 }
 
 start_kubelet() {
@@ -127,8 +128,8 @@ start_kube_proxy() {
 
 # load_image NODE FILE: an archive as `docker save` writes it.
 load_image() {
-  wait_until 240 "containerd-$1" in_node "$1" ctr version
-  in_node "$1" ctr --namespace k8s.io images import "$2" >>"$STATE/logs/containerd-$1.log" 2>&1 ||
+  wait_until 240 "containerd-$1" in_node "$1" "$CONTAINERD_BIN/ctr" version
+  in_node "$1" "$CONTAINERD_BIN/ctr" --namespace k8s.io images import "$2" >>"$STATE/logs/containerd-$1.log" 2>&1 ||
     die "node-$1 could not load $2: see $STATE/logs/containerd-$1.log"
 }
 

@@ -19,12 +19,13 @@ BUILD_PACKAGES=(
   buildah debootstrap # images, without a registry
 )
 CLUSTER_PACKAGES=(
-  etcd-server etcd-client containerd runc containernetworking-plugins
+  etcd-server etcd-client containernetworking-plugins
+  libseccomp-dev # runc
   iptables iproute2 conntrack busybox-static procps
   qemu-system-x86 qemu-utils e2fsprogs cpio openssh-client # v2 nodes
 )
 # Packages that would start a daemon of the machine's own, which nobody asked for.
-SERVICES=(etcd prometheus prometheus-node-exporter containerd)
+SERVICES=(etcd prometheus prometheus-node-exporter)
 
 POLICY=/usr/sbin/policy-rc.d
 

@@ -1,10 +1,13 @@
 # shellcheck shell=bash
-# Which Kubernetes, kwok, Helm, Kueue, JobSet and Kubeflow Trainer programs the test cluster runs, and the folders they are kept in.
+# Which Kubernetes, containerd, runc, kwok, Helm, Kueue, JobSet and Kubeflow Trainer programs the test cluster runs, and the
+# folders they are kept in.
 
 REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/synergy
 # shellcheck disable=SC2034 # read by the scripts that source this
 KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kube-proxy kubelet kubectl)
+# shellcheck disable=SC2034
+CONTAINERD_PROGRAMS=(containerd containerd-shim-runc-v2 ctr runc)
 
 # module_version FOLDER MODULE: the version that the Go module in FOLDER asks for.
 module_version() {
@@ -16,14 +19,23 @@ module_version() {
 kubernetes_module() { printf '%s\n' "$REPOSITORY/tests${SYNERGY_KUBERNETES:+/versions/$SYNERGY_KUBERNETES}"; }
 
 kubernetes_version() { module_version "$(kubernetes_module)" k8s.io/kubernetes; }
+# Both versions, for the folder holds both.
+containerd_version() {
+  local containerd runc
+  containerd=$(module_version "$REPOSITORY/tests/cluster/containerd" github.com/containerd/containerd/v2) &&
+    runc=$(module_version "$REPOSITORY/tests/cluster/containerd" github.com/opencontainers/runc) &&
+    printf '%s-runc-%s\n' "$containerd" "$runc"
+}
 helm_version() { module_version "$REPOSITORY/tests/helm" helm.sh/helm/v3; }
 kwok_version() { module_version "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok; }
 kueue_version() { module_version "$REPOSITORY/tests/cluster/kueue" sigs.k8s.io/kueue; }
 jobset_version() { module_version "$REPOSITORY/tests/cluster/kueue" sigs.k8s.io/jobset; }
 trainer_version() { module_version "$REPOSITORY/tests/cluster/kueue" github.com/kubeflow/trainer/v2; }
 
-# SYNERGY_KUBE_BIN, SYNERGY_KWOK_BIN and SYNERGY_HELM_BIN name folders of programs that the user made or downloaded.
+# SYNERGY_KUBE_BIN, SYNERGY_CONTAINERD_BIN, SYNERGY_KWOK_BIN and SYNERGY_HELM_BIN name folders of programs that the user made
+# or downloaded.
 kube_folder() { program_folder "${SYNERGY_KUBE_BIN-}" kubernetes; }
+containerd_folder() { program_folder "${SYNERGY_CONTAINERD_BIN-}" containerd; }
 kwok_folder() { program_folder "${SYNERGY_KWOK_BIN-}" kwok; }
 helm_folder() { program_folder "${SYNERGY_HELM_BIN-}" helm; }
 kueue_folder() { program_folder "" kueue; }

@@ -5,7 +5,7 @@
 
 SETTINGS=(
   INSTANCE REAL_NODES REAL_NODE_CPU SIMULATED_NODES SHAPE EXTENDER CONTROLLER AGENTS KUEUE OPERATORS SCHEDULER_CONFIG SERVICES AUDIT SHIPPED
-  POD_GROUPS KUBE_BIN KWOK_BIN V2_NODES V2_NODE_MEMORY V2_NODE_CPUS
+  POD_GROUPS KUBE_BIN CONTAINERD_BIN KWOK_BIN V2_NODES V2_NODE_MEMORY V2_NODE_CPUS
 )
 
 parse_settings() {
@@ -48,6 +48,7 @@ parse_settings() {
   [[ -z $AGENTS ]] || need_program --agents "$CONTROLLER/synergy-node-agent"
   [[ -z $SERVICES || $REAL_NODES != 0 ]] || die "--services is for real nodes"
   KUBE_BIN=$(kube_folder)
+  CONTAINERD_BIN=$(containerd_folder)
   KWOK_BIN=$(kwok_folder)
   set_ports
 }

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# The system of a v2 node, which setup.sh makes once: Debian's cloud kernel, a first RAM disk, and a disk with systemd,
-# containerd and an SSH server. What belongs to one cluster comes on another disk (v2-node.sh).
+# The system of a v2 node, which setup.sh makes once: Debian's cloud kernel, a first RAM disk, and a disk with systemd and an SSH
+# server. What belongs to one cluster comes on another disk (v2-node.sh), containerd and the kubelet, too.
 
 V2_NODE_FILES=$REPOSITORY/tests/cluster/v2-node
 V2_NODE_PACKAGES=(
-  systemd systemd-sysv dbus containerd runc containernetworking-plugins
+  systemd systemd-sysv dbus containernetworking-plugins
   iptables iproute2 kmod procps ca-certificates openssh-server bpftool
 )
 # What the kernel needs to find its disk; the rest is loaded from there.
@@ -69,6 +69,7 @@ make_v2_root() {
   local unit
   rm -rf root/var/{cache/apt,lib/apt/lists,log}/* root/usr/share/{doc,man,info,locale,lintian}/*
   mkdir -p root/lib/modules root/seed
+  ln -s /seed/{containerd,containerd-shim-runc-v2,ctr,runc} root/usr/local/bin/
   cp -r packages/lib/modules/* root/lib/modules/ && chroot root depmod "$(ls root/lib/modules)" || return
   cp "$V2_NODE_FILES"/system/*.service root/etc/systemd/system/
   install -m 755 "$V2_NODE_FILES/system/set-up-node" root/usr/local/sbin/
@@ -76,7 +77,7 @@ make_v2_root() {
   cp "$V2_NODE_FILES/system/journald.conf" root/etc/systemd/journald.conf
   # From the machine that made it; every node has its own.
   rm -f root/etc/ssh/ssh_host_* root/etc/hostname && : >root/etc/machine-id && : >root/etc/resolv.conf
-  for unit in set-up-node kubelet; do
+  for unit in set-up-node containerd kubelet; do
     ln -s "/etc/systemd/system/$unit.service" "root/etc/systemd/system/multi-user.target.wants/$unit.service"
   done
   # What a test's machine has no use for.

@@ -46,12 +46,12 @@ claim_v2_address() {
   ip route add local "$(v2_node_address "$1")" dev "$bridge" src 127.0.0.1
 }
 
-# make_v2_seed NODE: the disk seed.img, with the kubelet and all that is this node's own.
+# make_v2_seed NODE: the disk seed.img, with containerd, the kubelet and all that is this node's own.
 make_v2_seed() {
   local home seed key
   home=$(v2_home "$1") seed=$home/seed
   mkdir -p "$seed"/{cni,pki,ssh}
-  cp "$KUBE_BIN/kubelet" "$STATE/busybox.tar" "$seed"
+  cp "${CONTAINERD_PROGRAMS[@]/#/$CONTAINERD_BIN/}" "$KUBE_BIN/kubelet" "$STATE/busybox.tar" "$seed"
   cp "$STATE/pki/ca.crt" "$seed/pki"
   cp "$STATE/pki/v2-$1.crt" "$seed/pki/kubelet.crt"
   cp "$STATE/pki/v2-$1.key" "$seed/pki/kubelet.key"
@@ -67,7 +67,7 @@ make_v2_seed() {
   done
   mv "$seed/ssh/client_key" "$home/client_key"
   printf 'v2-%d %s\n' "$1" "$(<"$seed/ssh/host_key.pub")" >"$home/known_hosts"
-  truncate --size 192M "$home/seed.img"
+  truncate --size 320M "$home/seed.img"
   mkfs.ext4 -q -d "$seed" "$home/seed.img"
   rm -r "$seed"
 }

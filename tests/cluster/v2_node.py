@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import pathlib
 import re
@@ -48,6 +49,17 @@ def v2_cluster():
 def on_node(cluster: Cluster, command):
     """What a shell command prints on the node, as root."""
     return cluster.script("exec", NODE, command)
+
+
+def slice_weight(milli_cpu):
+    """The cpu.weight that the kubelet gives a pod's slice for its CPU requests: shares from 2 to 262144 become 1 to 10000, evenly."""
+    return 1 + (milli_cpu * 1024 // 1000 - 2) * 9999 // 262142
+
+
+def scope_weight(milli_cpu):
+    """The one that runc from 1.3.2 on gives a container's scope: 1024 shares become 100."""
+    power = math.log2(milli_cpu * 1024 // 1000)
+    return math.ceil(10 ** ((power * power + 125 * power) / 612 - 7 / 34))
 
 
 def pod_group(found):

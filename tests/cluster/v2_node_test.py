@@ -108,9 +108,8 @@ class CoreTest(V2Test):
     def test_a_cpu_resize_is_in_force_in_the_groups_of_systemd(self):
         self.assertEqual(self.read(self.container_group, "cpu.max"), "40000 100000")
         self.resize("core", {"cpu": "500m"}, {"cpu": "900m"})
-        for group in (self.container_group, self.pod_group):
-            # From shares (512 of 262144) to weight (1 to 10000), as runc and the kubelet compute it.
-            self.assertEqual(self.read(group, "cpu.max", "cpu.weight"), "90000 100000\n20", group)
+        for group, weight in ((self.container_group, 59), (self.pod_group, 20)):
+            self.assertEqual(self.read(group, "cpu.max", "cpu.weight"), f"90000 100000\n{weight}", group)
         # systemd knows of it, so that reloading its units does not undo it.
         on_node(self.cluster, "systemctl daemon-reload")
         self.assertEqual(self.read(self.container_group, "cpu.max"), "90000 100000")
@@ -349,7 +348,9 @@ class V2NodeTest(V2Test):
         self.assertEqual(self.identity("hungry"), before)
 
     def assert_weight(self, name, cpu):
-        self.assertEqual(self.read(container_group(self.get(name)), "cpu.weight"), str(1 + (cpu * 1024 // 1000 - 2) * 9999 // 262142))
+        found = self.get(name)
+        self.assertEqual([self.read(group, "cpu.weight") for group in (pod_group(found), container_group(found))],
+                         [str(v2_node.slice_weight(cpu)), str(v2_node.scope_weight(cpu))])
 
 
 MAY, MAY_NOT = "No such device or address", "Operation not permitted"
