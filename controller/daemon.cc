@@ -460,13 +460,9 @@ class RunningDaemon final : public Daemon {
       kueue_watches_.Start("jobs", std::string(kube::kJobsPath), objects.jobs, {},
                            std::string(wire::kQueueLabel));
     }
-    objects.elastic_train_jobs = objects.elastic && config_.kueue_elastic_train_jobs;
-    if (objects.elastic_train_jobs || config_.kueue_train_job_progress) {
+    if (config_.kueue_train_job_progress) {
       trainer_watches_.Start("trainjobs", std::string(kube::kTrainJobsPath), objects.train_jobs, {},
                              std::string(wire::kQueueLabel));
-    }
-    if (objects.elastic_train_jobs) {
-      trainer_watches_.Start("jobsets", std::string(kube::kJobSetsPath), objects.job_sets);
     }
     rounds_ = std::jthread([this](const std::stop_token& stop) {
       bool acted = false;

@@ -13,10 +13,6 @@ namespace {
 
 // How long a training runs, at most, before its speed counts: it begins slowly.
 constexpr Duration kLongestSettling = std::chrono::seconds(30);
-// How often a JobSet of another size than its TrainJob is deleted for that: Trainer may make the
-// next one before it has seen the new size, or count in a way of its own.
-constexpr int kMostTimes = 3;
-
 }  // namespace
 
 ElasticJobs::ElasticJobs(const RoundObjects& objects, kube::RoundApi& api,
@@ -36,7 +32,6 @@ void ElasticJobs::StartOver() {
   rounds_ = {};
   carried_.clear();
   told_.clear();
-  replaced_.clear();
 }
 
 std::shared_ptr<const wire::QueuedJob> ElasticJobs::JobOf(const wire::Workload& workload) const {
@@ -44,7 +39,7 @@ std::shared_ptr<const wire::QueuedJob> ElasticJobs::JobOf(const wire::Workload& 
   std::shared_ptr<const wire::QueuedJob> job;
   if (workload.owner.kind == "Job" && workload.owner.api_version == "batch/v1") {
     job = objects_.jobs.Find(key);
-  } else if (workload.owner.kind == "TrainJob" && objects_.elastic_train_jobs) {
+  } else if (workload.owner.kind == "TrainJob") {
     job = objects_.train_jobs.Find(key);
   }
   return job && job->uid == workload.owner.uid ? job : nullptr;
@@ -52,25 +47,11 @@ std::shared_ptr<const wire::QueuedJob> ElasticJobs::JobOf(const wire::Workload& 
 
 std::string ElasticJobs::ProblemOf(const wire::Workload& workload,
                                    const wire::QueuedJob& job) const {
-  if (job.IsElastic() && job.kind == wire::QueuedJobKind::kTrainJob) {
-    const auto set = objects_.job_sets.Find(job.Key());
-    if (set && set->train_job == job.uid && set->workers == 0) {
-      return "spec.runtimeRef: its runtime has more than one job that trains, as a launcher; take "
-             "one with a single job and initializers";
-    }
-  }
   if (!job.IsElastic() || workload.MayLoseTurn(checkpoints_)) return job.problem;
   return fmt::format(
       "annotation {} of its pod template: set it to \"true\", once the training goes on from its "
       "checkpoint",
       wire::kCheckpointAnnotation);
-}
-
-std::string ElasticJobs::ProblemOfOthers(const wire::Workload& workload) const {
-  if (workload.owner.kind != "JobSet") return {};
-  const auto set = objects_.job_sets.Find(workload.workload_namespace + "/" + workload.owner.name);
-  if (!set || set->uid != workload.owner.uid || !set->says_elastic) return {};
-  return "JobSet lets nobody change the size of a JobSet; make it an Indexed Job or a TrainJob";
 }
 
 void ElasticJobs::Add(RoundQueue& queue, const RoundSettings& settings,
@@ -82,7 +63,7 @@ void ElasticJobs::Add(RoundQueue& queue, const RoundSettings& settings,
   queue.jobs.push_back(job);
   queue.iterations.push_back(iteration);
   elastic.job = workload.owner.uid.empty() ? workload.uid : workload.owner.uid;
-  const std::string problem = job ? ProblemOf(workload, *job) : ProblemOfOthers(workload);
+  const std::string problem = job ? ProblemOf(workload, *job) : std::string();
   if (std::string& told = told_[elastic.job]; told != problem) {
     told = problem;
     if (!problem.empty())
@@ -185,45 +166,6 @@ void ElasticJobs::Write(const std::string& name, const RoundQueue& queue,
   }
 }
 
-void ElasticJobs::ReplaceJobSets(const std::stop_token& stop) {
-  if (!objects_.elastic_train_jobs || !objects_.knows_train_jobs) return;
-  std::unordered_map<std::string, Replaced> replaced;
-  for (const auto& job : objects_.train_jobs.All()) {
-    if (!job->IsElastic() || job->finished) continue;
-    const auto set = objects_.job_sets.Find(job->Key());
-    if (set && (set->workers == 0 || set->workers == job->workers)) continue;
-    const auto before = replaced_.find(job->uid);
-    Replaced known;
-    if (before != replaced_.end() && before->second.workers == job->workers) known = before->second;
-    known.workers = job->workers;
-    const bool is_due = set && set->train_job == job->uid && !set->deleting &&
-                        set->uid != known.set && known.times < kMostTimes;
-    if (is_due && Delete(*set, stop)) {
-      known.set = set->uid;
-      ++known.times;
-    }
-    replaced.emplace(job->uid, std::move(known));
-  }
-  replaced_ = std::move(replaced);
-}
-
-bool ElasticJobs::Delete(const wire::TrainJobSet& set, const std::stop_token& stop) {
-  const Instant now = clock_.Now();
-  if (stop.stop_requested() || rate_.Next() > now) return false;
-  rate_.Spend(1, now);
-  const Result<> deleted = api_.DeleteJobSet(set, stop);
-  metrics_.CountWrite("workers", deleted ? "written" : IsOutdated(deleted) ? "outdated" : "failed");
-  if (deleted) {
-    log_.Info("a job set of another size than its train job is deleted, to be made anew",
-              {{"job", set.Key()}, {"workers", set.workers}});
-    return true;
-  }
-  log_.Warn("a job set of another size than its train job cannot be deleted",
-            {{"job", set.Key()}, {"error", deleted.error().message}});
-  // Who may not does not become one who may by asking every second.
-  return deleted.error().code == ErrorCode::kDenied;
-}
-
 std::optional<RoundService> ElasticJobs::TakeCarried(const std::string& job) {
   const auto found = carried_.find(job);
   if (found == carried_.end()) return std::nullopt;
@@ -235,7 +177,6 @@ std::optional<RoundService> ElasticJobs::TakeCarried(const std::string& job) {
 void ElasticJobs::ForgetOthers(std::set<std::string> jobs) {
   // Of a job whose workers are changed there is no workload for a moment.
   for (const auto& job : objects_.jobs.All()) jobs.insert(job->uid);
-  for (const auto& job : objects_.train_jobs.All()) jobs.insert(job->uid);
   const auto is_gone = [&jobs](const auto& entry) { return !jobs.contains(entry.first); };
   rounds_.Forget(jobs);
   std::erase_if(carried_, is_gone);

@@ -1,12 +1,12 @@
 #pragma once
 
-// The Jobs and TrainJobs of queues whose policy is optimus (docs/optimus.md): what is learnt of
+// The Jobs of queues whose policy is optimus (docs/optimus.md): what is learnt of
 // them, with how many workers each is to run (engine/elastic_rounds.h), and the writes that change
 // it. The bands of their workloads are written by RoundsDriver, which owns this.
 //
 // A job that runs is suspended and given its new workers in one write; Kueue makes another workload
-// of that, and starts it. One that waits gets them before it gets its place. A TrainJob's JobSet
-// cannot change its size: it is deleted, and Trainer makes another one.
+// of that, and starts it. One that waits gets them before it gets its place. Jobs of other
+// kinds keep their size.
 //
 // Threading: one owner.
 // Failures: what cannot be written is tried again for a minute; what is refused is left until the
@@ -65,21 +65,12 @@ class ElasticJobs {
   // Gives those that run theirs: once nobody who waits is sized any more.
   void SizeRunning(const std::string& name, const RoundQueue& queue, WallTime now,
                    const std::stop_token& stop);
-  // Deletes the JobSets of elastic TrainJobs that are of another size, whoever has changed it and
-  // when: so no process that ends in between leaves one behind. Where Trainer never makes one of
-  // that size, the fourth one stays.
-  void ReplaceJobSets(const std::stop_token& stop);
   // What the workload that a job had before its workers were changed has had; once.
   std::optional<RoundService> TakeCarried(const std::string& job);
   // `jobs`: UIDs of all that have a workload in any of the queues.
   void ForgetOthers(std::set<std::string> jobs);
 
  private:
-  struct Replaced {
-    int64_t workers = 0;  // for which JobSets were deleted
-    int times = 0;
-    std::string set;  // the UID of the last one
-  };
   struct Due {
     size_t index;  // in the queue
     WorkerChange change;
@@ -88,11 +79,7 @@ class ElasticJobs {
   std::shared_ptr<const wire::QueuedJob> JobOf(const wire::Workload& workload) const;
   // Why its workers are not changed; empty: nothing is wrong.
   std::string ProblemOf(const wire::Workload& workload, const wire::QueuedJob& job) const;
-  // The same of what is neither Job nor TrainJob.
-  std::string ProblemOfOthers(const wire::Workload& workload) const;
   std::vector<Due> FindDue(const RoundQueue& queue, RoundState state, WallTime now) const;
-  // Whether it is not to be tried again.
-  bool Delete(const wire::TrainJobSet& set, const std::stop_token& stop);
   void Write(const std::string& name, const RoundQueue& queue, const std::vector<Due>& due,
              const std::stop_token& stop);
 
@@ -107,7 +94,6 @@ class ElasticJobs {
   ElasticRounds rounds_;
   std::unordered_map<std::string, RoundService> carried_;  // by the job's UID
   std::unordered_map<std::string, std::string> told_;      // problems, likewise
-  std::unordered_map<std::string, Replaced> replaced_;     // TrainJobs, likewise
 };
 
 }  // namespace synergy::controller

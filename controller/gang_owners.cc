@@ -19,6 +19,10 @@ GangOwners::GangOwners(kube::ApiClient& client, const ClusterState& state, std::
 GangWord GangOwners::SizeFor(const PodToAdmit& pod) {
   if (!pod.why_no_gang.empty())
     return {.size = 1, .warning = "synergy: the pod is of no gang: " + pod.why_no_gang};
+  if (const auto set = wire::FindJobSet(pod)) {
+    const Answer answer = Ask(*set);
+    if (answer.failure.empty() && !answer.missing && answer.gang.size == 1) return InStages(*set);
+  }
   const std::optional<wire::GangOwner> group = wire::FindSchedulingGroup(pod);
   if (!group) return SizeByOwner(pod);
   const Answer answer = Ask(*group);
@@ -34,6 +38,15 @@ GangWord GangOwners::SizeFor(const PodToAdmit& pod) {
     return word;
   }
   return SizeByGroup(*group, answer.gang);
+}
+
+GangWord GangOwners::InStages(const wire::GangOwner& set) {
+  return {.overrules = true,
+          .warning = fmt::format(
+              "synergy: the pod is of no gang, because {} creates pods of the gang {} only when "
+              "others of it are ready (dependsOn, startupPolicy). Without the labels "
+              "synergy.io/gang and synergy.io/gang-size each of its replicated jobs is a gang",
+              set.described, set.label)};
 }
 
 GangWord GangOwners::SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const {
@@ -81,7 +94,8 @@ int32_t GangOwners::SizeOfMembers(const std::string& gang) const {
 }
 
 GangOwners::Answer GangOwners::Ask(const wire::GangOwner& owner) {
-  const std::string key = fmt::format("{} {} {}", owner.path, owner.uid, owner.replicas);
+  const std::string key =
+      fmt::format("{} {} {} {}", owner.path, owner.uid, owner.replicas, owner.gang);
   std::unique_lock lock(mutex_);
   const Instant now = clock_.Now();
   if (const auto found = unreadable_.find(owner.gang); found != unreadable_.end()) {

@@ -32,6 +32,7 @@ namespace synergy::controller {
 
 struct GangWord {
   int32_t size = 1;          // 1: no gang
+  bool overrules = false;    // the pod says another size, which is not to count
   std::string name = {};     // of the gang, where the pod needs it as a label; else empty
   std::string within = {};   // what the gang has to be within (wire/gang_owner.h)
   std::string warning = {};  // for whoever creates the pod; empty: nothing
@@ -60,6 +61,7 @@ class GangOwners {
   };
 
   GangWord SizeByOwner(const PodToAdmit& pod);
+  static GangWord InStages(const wire::GangOwner& set);
   GangWord SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const;
   // After a read of that owner that failed.
   GangWord WithoutRead(const wire::GangOwner& owner, const std::string& failure) const;
@@ -78,7 +80,7 @@ class GangOwners {
 
   std::mutex mutex_;
   std::condition_variable answered_;
-  std::map<std::string, Answer> answers_;      // by path, uid and replicas
+  std::map<std::string, Answer> answers_;      // by path, uid, replicas and gang
   std::map<std::string, Instant> unreadable_;  // gangs, until when
 };
 

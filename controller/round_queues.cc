@@ -105,7 +105,7 @@ JudgedQueue Judge(const RoundObjects& objects, const std::string& name, const Qu
 uint64_t RoundObjects::version() const {
   return policies.version() + workloads.version() + cluster_queues.version() +
          local_queues.version() + flavors.version() + checks.version() + cohorts.version() +
-         pods.version() + jobs.version() + train_jobs.version() + job_sets.version();
+         pods.version() + jobs.version() + train_jobs.version();
 }
 
 std::vector<JudgedPolicy> JudgePolicies(const RoundObjects& objects) {

@@ -18,7 +18,6 @@
 #include "wire/kueue.h"
 #include "wire/queued_job.h"
 #include "wire/round_policy.h"
-#include "wire/train_job_set.h"
 
 namespace synergy::controller {
 
@@ -31,17 +30,14 @@ struct RoundObjects {
   KeyedStore<wire::QueuePart> checks;
   KeyedStore<wire::QueuePart> cohorts;
   KeyedStore<wire::QueuedPod> pods;
-  // Jobs whose workers the controller may change; TrainJobs, where it reads how far they are or may
-  // change theirs; the JobSets of these, where it may. Empty otherwise.
+  // Jobs whose workers the controller may change; TrainJobs, where it reads how far they are. Empty
+  // otherwise.
   KeyedStore<wire::QueuedJob> jobs;
   KeyedStore<wire::QueuedJob> train_jobs;
-  KeyedStore<wire::TrainJobSet> job_sets;
-  // Whether the last two are as they are on the API server. Kubeflow Trainer may be away.
+  // Whether the last one is as it is on the API server. Kubeflow Trainer may be away.
   std::atomic<bool> knows_train_jobs = false;
   // Whether it may change those of Jobs. Set before anybody reads it.
   bool elastic = false;
-  // Likewise those of TrainJobs.
-  bool elastic_train_jobs = false;
 
   // Grows with every change of any.
   uint64_t version() const;

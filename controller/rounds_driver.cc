@@ -253,9 +253,9 @@ kube::EventRecord RoundsDriver::TellLostTurn(const RoundQueue& queued,
   return AboutJob(loser, "SynergyTurnLost", std::move(message));
 }
 
-// Kueue 0.19 notes each shape of pods and priority that it could not admit, and looks at no workload
-// of that shape and priority until something else of the queue changes. Where somebody's priority
-// falls is no such change if his workload has no class.
+// Kueue 0.19 notes each shape of pods and priority that it could not admit, and looks at no
+// workload of that shape and priority until something else of the queue changes. Where somebody's
+// priority falls is no such change if his workload has no class.
 bool RoundsDriver::IsOverlooked(const wire::Workload& workload, bool could_start) {
   std::optional<Instant>& since = kept_.at(workload.uid).overlooked_since;
   if (!could_start) {
@@ -427,7 +427,6 @@ void RoundsDriver::Step(const std::stop_token& stop) {
     if (all_written && !sizing_queues.contains(name))
       elastic_.SizeRunning(name, queued, at.wall, stop);
   }
-  elastic_.ReplaceJobSets(stop);
   // A round that has not begun everywhere goes on beginning, though not for long.
   for (auto& [uid, round] : rounds) {
     const auto known = rounds_.find(uid);

@@ -43,7 +43,7 @@ AdmissionDecision Webhook::Decide(PodToAdmit pod) {
   AdmissionDecision decision = Admit(pod, surroundings_, settings_);
   if (!MayJoinGang(pod, decision.outcome, settings_)) return decision;
   GangWord word = gangs_.SizeFor(pod);
-  if (word.size > 1) {
+  if (word.size > 1 || word.overrules) {
     // What was measured of its workload was measured of gangs of a size.
     pod.gang_size = word.size;
     decision = Admit(pod, surroundings_, settings_);

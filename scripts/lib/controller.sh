@@ -23,7 +23,7 @@ tuner: {round: 10s, patience: 20s}
 log: {level: debug}
 E_O_F
   if has_kueue; then
-    printf 'kueue: {enabled: true, elastic: true, elasticTrainJobs: %s}\n' "$(elastic_train_jobs)" >>"$STATE/synergy-controller.yaml"
+    printf 'kueue: {enabled: true, elastic: true, trainJobProgress: %s}\n' "$(train_job_progress)" >>"$STATE/synergy-controller.yaml"
   fi
   if has_agents; then agent_settings >>"$STATE/synergy-controller.yaml"; fi
   # Most tests are about something else than who asked for it, and want round figures.
@@ -48,15 +48,14 @@ apply_controller_manifests() {
     admission_policies | apply_manifests --filename -
 }
 
-elastic_train_jobs() { if has_training_operators; then echo true; else echo false; fi; }
+train_job_progress() { if has_training_operators; then echo true; else echo false; fi; }
 
 # What the chart adds where Kueue is.
 allow_rounds() {
   local shown=(--show-only templates/rounds-rbac.yaml --show-only templates/elastic-policy.yaml)
-  if has_training_operators; then shown+=(--show-only templates/elastic-trainjobs-policy.yaml); fi
   await_kind roundpolicies.synergy.io &&
     "$(helm_folder)/helm" template synergy "$REPOSITORY/charts/synergy" --namespace synergy-system \
-    --set kueue.enabled=true --set kueue.elastic=true --set kueue.elasticTrainJobs="$(elastic_train_jobs)" \
+    --set kueue.enabled=true --set kueue.elastic=true --set kueue.trainJobProgress="$(train_job_progress)" \
     --set image.registry=registry.invalid "${shown[@]}" | as_users | apply_manifests --filename - &&
     run_kubectl create clusterrolebinding synergy-rounds-user --clusterrole synergy-rounds --user synergy-controller
 }

@@ -106,7 +106,7 @@ struct AdmissionDecision {
   AdmissionOutcome outcome = AdmissionOutcome::kNoGpus;
   std::optional<AdmissionFigures> figures;  // kManaged
   std::vector<std::string> warnings;        // for whoever creates the pod
-  int32_t gang_size = 0;  // to be written on the pod, because its owner says so; 0: nothing
+  int32_t gang_size = 0;  // to be written on the pod, because its owner says so; 0: none
   // Likewise, beside the size: the gang's name, and within what it is to be; empty: nothing.
   std::string gang_name = {};
   std::string gang_within = {};

@@ -95,7 +95,6 @@ ControllerConfig ReadController(const YAML::Node& root) {
               {"gangPreemption", GangPreemption(config.gang_preemption)},
               {"kueue", Section({{"enabled", Truth(config.kueue_enabled)},
                                  {"elastic", Truth(config.kueue_elastic)},
-                                 {"elasticTrainJobs", Truth(config.kueue_elastic_train_jobs)},
                                  {"trainJobProgress", Truth(config.kueue_train_job_progress)},
                                  {"typePatience", Duration(config.type_patience,
                                                            {.least = std::chrono::seconds(1),

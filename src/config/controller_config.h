@@ -121,8 +121,6 @@ struct ControllerConfig {
   bool kueue_enabled = false;
   // Whether it may change the workers of Jobs in those queues (docs/optimus.md).
   bool kueue_elastic = false;
-  // And, with that, those of TrainJobs: Kubeflow Trainer is there.
-  bool kueue_elastic_train_jobs = false;
   // Whether TrainJobs are asked how long they still need, where their logs do not tell
   // (docs/progress.md).
   bool kueue_train_job_progress = false;

@@ -17,7 +17,6 @@
 #include "wire/kueue.h"
 #include "wire/queued_job.h"
 #include "wire/round_policy.h"
-#include "wire/train_job_set.h"
 
 namespace synergy::kube {
 namespace {
@@ -340,6 +339,5 @@ template class Reflector<wire::LocalQueue>;
 template class Reflector<wire::QueuePart>;
 template class Reflector<wire::QueuedPod>;
 template class Reflector<wire::QueuedJob>;
-template class Reflector<wire::TrainJobSet>;
 
 }  // namespace synergy::kube

@@ -27,17 +27,8 @@ class HttpRoundApi final : public RoundApi {
 
   Result<> WriteWorkers(const wire::QueuedJob& job, int64_t workers,
                         std::stop_token stop) override {
-    const bool is_train_job = job.kind == wire::QueuedJobKind::kTrainJob;
-    return Merge(PathOf(is_train_job ? kTrainJobsPath : kJobsPath, job.job_namespace, job.name),
-                 wire::WriteWorkers(job, workers), std::move(stop));
-  }
-
-  Result<> DeleteJobSet(const wire::TrainJobSet& set, std::stop_token stop) override {
-    const Result<std::string> answer =
-        client_.Delete(PathOf(kJobSetsPath, set.set_namespace, set.name),
-                       wire::WriteJobSetDeletion(set), std::move(stop));
-    if (answer || answer.error().code == ErrorCode::kNotFound) return {};
-    return Fail(answer.error());
+    return Merge(PathOf(kJobsPath, job.job_namespace, job.name), wire::WriteWorkers(job, workers),
+                 std::move(stop));
   }
 
   Result<> AnswerCheck(const wire::Workload& workload, size_t check,

@@ -18,7 +18,6 @@
 #include "wire/kueue.h"
 #include "wire/queued_job.h"
 #include "wire/round_policy.h"
-#include "wire/train_job_set.h"
 #include "wire/type_check.h"
 
 namespace synergy::kube {
@@ -28,7 +27,6 @@ inline constexpr std::string_view kRoundPoliciesPath = "/apis/synergy.io/v1alpha
 inline constexpr std::string_view kKueuePath = "/apis/kueue.x-k8s.io/v1beta2/";
 inline constexpr std::string_view kJobsPath = "/apis/batch/v1/jobs";
 inline constexpr std::string_view kTrainJobsPath = "/apis/trainer.kubeflow.org/v1alpha1/trainjobs";
-inline constexpr std::string_view kJobSetsPath = "/apis/jobset.x-k8s.io/v1alpha2/jobsets";
 
 class RoundApi {
  public:
@@ -43,8 +41,6 @@ class RoundApi {
   // As wire::WriteWorkers().
   virtual Result<> WriteWorkers(const wire::QueuedJob& job, int64_t workers,
                                 std::stop_token stop) = 0;
-  // As wire::WriteJobSetDeletion(). What is gone already is deleted.
-  virtual Result<> DeleteJobSet(const wire::TrainJobSet& set, std::stop_token stop) = 0;
   // As those of wire/type_check.h.
   virtual Result<> AnswerCheck(const wire::Workload& workload, size_t check,
                                const wire::CheckAnswer& answer, std::stop_token stop) = 0;

@@ -125,7 +125,7 @@ std::string PodReview::WritePatch(const AdmissionDecision& decision,
   const bool silent = decision.outcome == AdmissionOutcome::kExcludedNamespace ||
                       decision.outcome == AdmissionOutcome::kFullAnnotations;
   if (!silent) SetWarnings(patch, decision.warnings);
-  if (decision.gang_size > 1) {
+  if (decision.gang_size > 0) {
     patch.SetText({"metadata", "labels", std::string(annotations::kGangSize)},
                   fmt::format("{}", decision.gang_size));
     const auto set = [&](std::string_view label, const std::string& text) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
+#include <set>
+#include <string>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -149,7 +152,39 @@ GangSize SizeBySchedulingGroup(Value spec) {
   return size;
 }
 
+// JobSet creates the pods of a replicated job that depends on others, or comes after them in order,
+// only once those are ready or done.
+GangSize SizeByStages(Value spec, std::string_view gang) {
+  const bool in_order = spec["startupPolicy"]["startupPolicyOrder"].text() == "InOrder";
+  std::set<std::string, std::less<>>
+      waited_for;  // replicated jobs of the gang, and who waits for those
+  bool staged = false;
+  spec["replicatedJobs"].ForEachElement([&](Value job) {
+    const Value pod_labels = job["template"]["spec"]["template"]["metadata"]["labels"];
+    const bool is_of_gang = pod_labels[annotations::kGang].text() == gang;
+    bool waits = in_order && !waited_for.empty();
+    job["dependsOn"].ForEachElement(
+        [&](Value other) { waits |= waited_for.contains(other["name"].text()); });
+    staged |= waits && is_of_gang;
+    if (waits || is_of_gang) waited_for.emplace(job["name"].text());
+  });
+  return {.size = staged ? 1 : 0};
+}
+
 }  // namespace
+
+std::optional<GangOwner> FindJobSet(const PodToAdmit& pod) {
+  const auto gang = FindLabel(pod.labels, annotations::kGang);
+  const auto set = FindLabel(pod.labels, kJobSetLabel);
+  if (!gang || gang->empty() || !set || !IsName(*set) || !IsName(pod.pod_namespace))
+    return std::nullopt;
+  GangOwner owner{.kind = GangOwnerKind::kJobSet, .label = std::string(*gang)};
+  owner.gang = fmt::format("{}/{}", pod.pod_namespace, *gang);
+  owner.path = fmt::format("/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets/{}",
+                           pod.pod_namespace, *set);
+  owner.described = fmt::format("JobSet {}/{}", pod.pod_namespace, *set);
+  return owner;
+}
 
 std::optional<GangOwner> FindSchedulingGroup(const PodToAdmit& pod) {
   const std::string& group = pod.scheduling_group;
@@ -231,6 +266,8 @@ Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
                       .begun = IsPositive(status["running"])};
     case GangOwnerKind::kSchedulingGroup:
       return SizeBySchedulingGroup(spec);
+    case GangOwnerKind::kJobSet:
+      return SizeByStages(spec, owner.label);
   }
   return GangSize();
 }

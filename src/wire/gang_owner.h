@@ -12,7 +12,8 @@
 //   PodGroup                   spec.schedulingPolicy.gang.minCount (scheduling.k8s.io/v1beta1,
 //                              Kubernetes' own); with the policy `basic` it says nothing
 //
-// A pod that carries a word about its gang is judged by that alone (cluster/gang.h).
+// A pod that carries a word about its gang is judged by that alone (cluster/gang.h), unless it is
+// of a JobSet that creates some of the gang's pods only once others are ready or done.
 //
 // Threading: pure. Failures: what cannot be read, or makes no sense, is no gang.
 
@@ -26,7 +27,14 @@
 
 namespace synergy::wire {
 
-enum class GangOwnerKind : uint8_t { kJob, kPyTorchJob, kMpiJob, kPodGroup, kSchedulingGroup };
+enum class GangOwnerKind : uint8_t {
+  kJob,
+  kPyTorchJob,
+  kMpiJob,
+  kPodGroup,
+  kSchedulingGroup,
+  kJobSet,
+};
 
 // What has to be read.
 struct GangOwner {
@@ -46,6 +54,10 @@ std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod);
 // The PodGroup that the pod's spec names. It goes before what FindGangOwner() gives, but for the
 // pods that this leaves to themselves.
 std::optional<GangOwner> FindSchedulingGroup(const PodToAdmit& pod);
+
+// The JobSet of a pod that names its gang itself. Its GangSize is 1 where pods of that gang wait
+// for others of it, so that nobody could place all at once; else 0.
+std::optional<GangOwner> FindJobSet(const PodToAdmit& pod);
 
 struct GangSize {
   int32_t size = 1;    // 1: no gang; 0: another owner has to say

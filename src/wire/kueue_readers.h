@@ -11,7 +11,6 @@
 #include "wire/kueue.h"
 #include "wire/queued_job.h"
 #include "wire/round_policy.h"
-#include "wire/train_job_set.h"
 
 namespace synergy::wire {
 
@@ -23,7 +22,6 @@ LocalQueue ReadLocalQueueObject(FieldReader& fields, Value object);
 QueuePart ReadQueuePartObject(FieldReader& fields, Value object);
 // The controlling owner.
 WorkloadOwner ReadOwner(FieldReader& fields, Value metadata);
-TrainJobSet ReadTrainJobSetObject(FieldReader& fields, Value object);
 QueuedJob ReadQueuedJobObject(FieldReader& fields, Value object);
 QueuedPod ReadQueuedPodObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 

@@ -217,14 +217,6 @@ struct Kind<QueuedJob> {
   }
 };
 
-template <>
-struct Kind<TrainJobSet> {
-  static constexpr std::string_view kName = "job set";
-  static TrainJobSet Read(FieldReader& fields, Value object, const PodRules&) {
-    return ReadTrainJobSetObject(fields, object);
-  }
-};
-
 // An object in a list or an event, whatever is wrong with it, and what of it was too much to read.
 template <class T>
 struct ReadObject {
@@ -363,7 +355,6 @@ template Result<ListPage<LocalQueue>> ObjectReader::ReadList(std::string) const;
 template Result<ListPage<QueuePart>> ObjectReader::ReadList(std::string) const;
 template Result<ListPage<QueuedPod>> ObjectReader::ReadList(std::string) const;
 template Result<ListPage<QueuedJob>> ObjectReader::ReadList(std::string) const;
-template Result<ListPage<TrainJobSet>> ObjectReader::ReadList(std::string) const;
 
 template Result<WatchEvent<Pod>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<Node>> ObjectReader::ReadWatchEvent(std::string_view) const;
@@ -381,6 +372,5 @@ template Result<WatchEvent<LocalQueue>> ObjectReader::ReadWatchEvent(std::string
 template Result<WatchEvent<QueuePart>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<QueuedPod>> ObjectReader::ReadWatchEvent(std::string_view) const;
 template Result<WatchEvent<QueuedJob>> ObjectReader::ReadWatchEvent(std::string_view) const;
-template Result<WatchEvent<TrainJobSet>> ObjectReader::ReadWatchEvent(std::string_view) const;
 
 }  // namespace synergy::wire

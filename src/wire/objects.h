@@ -88,7 +88,7 @@ class ObjectReader {
 
   // T is a Pod, which is read as kAccounted, a Node, a DisruptionBudget, a ResizeStatus,
   // an AgentPod, a Namespace, a ProfileObject, which is delivered with what is wrong with it, one
-  // of kueue.h, a QueuedJob, a TrainJobSet, a RoundPolicy, or, in lists, an EventAboutPod. Fails
+  // of kueue.h, a QueuedJob, a RoundPolicy, or, in lists, an EventAboutPod. Fails
   // only when the text is no list: with the reason that a metav1.Status gives, where it is one.
   template <class T>
   Result<ListPage<T>> ReadList(std::string text) const;

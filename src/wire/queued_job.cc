@@ -103,24 +103,6 @@ std::optional<TrainerStatus> ReadTrainerStatus(Value told) {
   return status;
 }
 
-void ReadTrainJob(FieldReader& fields, Value spec, Value status, QueuedJob& job) {
-  job.kind = QueuedJobKind::kTrainJob;
-  if (const Value nodes = fields.Object(spec["trainer"])["numNodes"]; !nodes.absent())
-    job.workers = fields.Integer(nodes, 0, kMost);
-  job.told = ReadTrainerStatus(status["trainerStatus"]);
-  fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
-    condition = fields.Object(condition);
-    const std::string_view type = fields.Text(condition["type"]);
-    job.finished |=
-        (type == "Complete" || type == "Failed") && fields.Text(condition["status"]) == "True";
-  });
-}
-
-std::string ProblemOfTrainJob(FieldReader& fields, Value spec) {
-  if (!fields.Object(spec["trainer"])["numNodes"].absent()) return {};
-  return "spec.trainer.numNodes: it is missing; say with how many nodes it begins";
-}
-
 }  // namespace
 
 QueuedJob ReadQueuedJobObject(FieldReader& fields, Value object) {
@@ -135,18 +117,22 @@ QueuedJob ReadQueuedJobObject(FieldReader& fields, Value object) {
   // Lists of the API server do not name the kind; a TrainJob cannot be without its runtime.
   const bool is_train_job = !spec["runtimeRef"].absent();
   if (is_train_job) {
-    ReadTrainJob(fields, spec, status, job);
+    job.kind = QueuedJobKind::kTrainJob;
+    job.told = ReadTrainerStatus(status["trainerStatus"]);
   } else {
     ReadJob(fields, spec, status, job);
   }
   const Value annotations = fields.Object(metadata["annotations"]);
   if (annotations[kMinWorkersAnnotation].absent() && annotations[kMaxWorkersAnnotation].absent())
     return job;
-  job.problem = ReadBounds(fields, annotations, job);
-  if (job.problem.empty()) {
-    job.problem = is_train_job ? ProblemOfTrainJob(fields, spec)
-                               : ProblemOfJob(fields, spec, annotations, job);
+  if (is_train_job) {
+    job.problem =
+        "Kubeflow Trainer lets nobody change the number of nodes of a TrainJob; make it an Indexed "
+        "Job";
+    return job;
   }
+  job.problem = ReadBounds(fields, annotations, job);
+  if (job.problem.empty()) job.problem = ProblemOfJob(fields, spec, annotations, job);
   if (!job.problem.empty()) job.least = job.most = 0;
   return job;
 }
@@ -156,10 +142,6 @@ std::string WriteWorkers(const QueuedJob& job, int64_t workers) {
   AppendJsonString(out, job.uid);
   out += R"(,"resourceVersion":)";
   AppendJsonString(out, job.resource_version);
-  if (job.kind == QueuedJobKind::kTrainJob) {
-    return out +
-           fmt::format(R"(}},"spec":{{"suspend":true,"trainer":{{"numNodes":{}}}}}}})", workers);
-  }
   return out + fmt::format(R"(}},"spec":{{"suspend":true,"parallelism":{0},"completions":{0}}}}})",
                            workers);
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 // A Job (batch/v1) or a TrainJob (trainer.kubeflow.org/v1alpha1) in one of Kueue's queues: how many
-// workers it has, and how many it may have (docs/optimus.md). One thing is written there: another
-// number of workers.
+// workers a Job has and may have (docs/optimus.md), and what a TrainJob tells of itself. One thing
+// is written there: another number of a Job's workers.
 //
 // Threading: values; pure. Read by ObjectReader (objects.h).
 
@@ -44,10 +44,9 @@ struct QueuedJob {
   std::string job_namespace;
   std::string name;
   std::string resource_version;
-  int64_t workers = 1;                // spec.parallelism; of a TrainJob spec.trainer.numNodes
-  int64_t succeeded = 0;              // pods of a Job that are done
-  bool finished = false;              // of a TrainJob
-  std::optional<TrainerStatus> told;  // likewise; none also where it makes no sense
+  int64_t workers = 1;                // of a Job: spec.parallelism
+  int64_t succeeded = 0;              // its pods that are done
+  std::optional<TrainerStatus> told;  // of a TrainJob; none also where it makes no sense
   // Both 0: it does not say that it is elastic, or there is a problem.
   int64_t least = 0;
   int64_t most = 0;
@@ -59,7 +58,7 @@ struct QueuedJob {
   bool IsElastic() const { return least > 0; }
 };
 
-// Body of PATCH jobs/{name} or trainjobs/{name} as application/merge-patch+json: suspends the job
+// Body of PATCH jobs/{name} as application/merge-patch+json: suspends the job
 // and gives it so many workers, all at once, so that no new pod meets an old one; Kueue starts it
 // again. Refused (409) when the job has changed in any way since it was read.
 std::string WriteWorkers(const QueuedJob& job, int64_t workers);

@@ -304,7 +304,7 @@ class RenderTest(unittest.TestCase):
             self.assertEqual(checks, [("synergy-rounds", "synergy.io/rounds")] * enabled)
             data = find(objects, "ConfigMap", "synergy-controller")["data"]
             self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"],
-                             {"enabled": enabled, "elastic": False, "elasticTrainJobs": False, "trainJobProgress": False})
+                             {"enabled": enabled, "elastic": False, "trainJobProgress": False})
 
     def test_workers_of_jobs_are_changed_where_that_is_asked_for_and_nothing_else_of_them(self):
         def rules(objects):
@@ -323,19 +323,7 @@ class RenderTest(unittest.TestCase):
         self.assertIn("synergy-controller", guards(elastic)[0]["spec"]["matchConditions"][0]["expression"])
         data = find(elastic, "ConfigMap", "synergy-controller")["data"]
         self.assertEqual(yaml.safe_load(data["controller.yaml"])["kueue"],
-                         {"enabled": True, "elastic": True, "elasticTrainJobs": False, "trainJobProgress": False})
-
-        alone = helm.template({"kueue": {"enabled": True, "elasticTrainJobs": True}})
-        self.assertEqual((rules(alone), guards(alone)), ([], []), "elastic is false")
-        with_train_jobs = helm.template({"kueue": {"enabled": True, "elastic": True, "elasticTrainJobs": True}})
-        self.assertEqual(rules(with_train_jobs), rules(elastic) + [
-            {"apiGroups": ["trainer.kubeflow.org"], "resources": ["trainjobs"], "verbs": ["list", "watch", "patch"]},
-            {"apiGroups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": ["list", "watch", "delete"]}])
-        policies = [item for item in guards(with_train_jobs) if item["kind"] == "ValidatingAdmissionPolicy"]
-        self.assertEqual([item["metadata"]["name"] for item in policies], ["synergy-elastic", "synergy-elastic-trainjobs", "synergy-elastic-jobsets"])
-        self.assertEqual(len(guards(with_train_jobs)), 2 * len(policies))
-        for policy in policies:
-            self.assertIn("synergy-controller", policy["spec"]["matchConditions"][0]["expression"])
+                         {"enabled": True, "elastic": True, "trainJobProgress": False})
 
     def test_trainjobs_are_read_where_their_progress_is_asked_for(self):
         objects = helm.template({"kueue": {"enabled": True, "trainJobProgress": True}})

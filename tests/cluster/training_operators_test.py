@@ -158,10 +158,17 @@ class TrainingOperatorsTest(queues.QueueTest):
     def test_of_two_trainjobs_one_runs_whole(self):
         self.race("trainjob", 2, train_job("left", 2, 3), train_job("right", 2, 3))
 
-    def test_a_launcher_that_trains_is_of_the_gang_where_labels_say_so(self):
-        # Two replicated jobs, of which the launcher is one of the nodes.
-        self.race("trainjob", 3, *(train_job(name, 3, 2, runtime="deepspeed-distributed", jobs=("launcher", "node"),
-                                             labels={"synergy.io/gang": name, SIZE: "3"}) for name in ("deep", "deeper")))
+    def test_a_launcher_that_trains_is_a_stage_of_its_own(self):
+        # Trainer has it created when the nodes are ready. Labels that make one gang of both would have both wait for ever.
+        together = {"synergy.io/gang": "together", SIZE: "3"}
+        for name, labels, sizes in (("apart", {}, {"2"}), ("together", together, {"1"})):
+            self.create(train_job(name, 3, 2, runtime="deepspeed-distributed", jobs=("launcher", "node"), labels=labels))
+            wait_for(f"{name} to run", lambda: self.bound(name) == 3, LONG)
+            members, = self.members(f"{name}-node")
+            self.assertEqual({item["metadata"]["labels"].get(SIZE) for item in members.values()}, sizes)
+            told = [item["metadata"]["annotations"].get("synergy.io/warnings", "") for item in members.values()]
+            self.assertEqual(["only when others of it are ready" in text for text in told], [bool(labels)] * 2)
+            self.cluster.delete("trainjob", name, wait=True)
 
     def owned(self, kind, version, specs, gpus, pods, **spec):
         """A job of that kind, and its pods as its operator makes them: each a type, an index and how many GPUs it has."""
@@ -249,53 +256,13 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.by_a_round("turns", "the longest one to give way to the shortest",
                         lambda: (self.bound("short"), self.bound("later"), self.bound("long")) == (2, 2, 0))
 
-    def nodes(self):
-        """Of each TrainJob that runs whole, its JobSet of that size too."""
-        sets = {item["metadata"]["name"]: item["spec"]["replicatedJobs"][0]["template"]["spec"]["parallelism"]
-                for item in self.cluster.get("jobsets")["items"]}
-        items = self.cluster.get("trainjobs")["items"]
-        sizes = {item["metadata"]["name"]: item["spec"]["trainer"]["numNodes"] for item in items if not item["spec"].get("suspend")}
-        return {name: size for name, size, members in zip(sizes, sizes.values(), self.members(*sizes))
-                if sets.get(name) == size and count_bound(members) == size == len(members)}
-
-    def test_elastic_trainjobs_have_more_or_fewer_nodes(self):
-        """JobSets cannot change their size: Trainer makes others. Nobody knows how fast the jobs are: each has its least, and what is left over
-        who came first keeps."""
+    def test_an_elastic_trainjob_keeps_its_nodes_and_is_told_why(self):
         self.order("turns", "optimus")
-        self.create(*(elastic_train_job(name, 2) for name in ("first", "second")))
-        wait_for("both to run", lambda: self.nodes() == {"first": 2, "second": 2}, LONG)
-        before = self.cluster.get("jobset", "second")["metadata"]["uid"]
-        with elastic.Watcher(self.cluster, "turns") as watcher:
-            self.create(elastic_train_job("third", 2))
-            self.await_ordered("turns", 3)
-            self.by_a_round("turns", "one to give a node to another", lambda: self.nodes() == {"first": 2, "second": 1, "third": 1})
-        self.assertEqual(watcher.most, 4)
-        self.assertNotEqual(self.cluster.get("jobset", "second")["metadata"]["uid"], before)
-        told = wait_for("it to be told", lambda: [text for text in self.cluster.events("second") if text.startswith("from 2 to 1 workers: ")])
-        self.assertEqual(len(told), 1)
-        # As if the controller had been killed with what it wrote last.
-        self.cluster.delete("trainjob", "third", wait=True)
-        self.stop_controller()
-        self.cluster.patch("trainjob", "first", {"spec": {"suspend": True, "trainer": {"numNodes": 1}}})
-        time.sleep(5)
-        self.assertNotIn("first", self.nodes(), "its JobSet has two nodes, and nobody else puts that right")
-        self.start_controller()
-        wait_for("it to run with its new size", lambda: self.nodes().get("first") == 1, LONG)
-
-    def test_the_controller_may_change_nothing_else_of_trainjobs_and_delete_no_other_jobsets(self):
-        self.create(job_set("own", replicated("workers", 1, 1, 1)), elastic_train_job("bounds", 2), train_job("rigid", 1, 1, queue="turns"))
-        self.assertIn("JobSets of TrainJobs, and no others", self.refusal("DELETE", "jobset", "own", None))
-
-        def asked(name, **spec):
-            return self.refusal("PATCH", "trainjob", name, {"spec": spec})
-
-        self.assertIn("have the annotations", asked("rigid", suspend=True, trainer={"numNodes": 2}))
-        self.assertIn("as its annotations allow", asked("bounds", suspend=True, trainer={"numNodes": 9}))
-        self.assertIn("as its annotations allow", asked("bounds", suspend=False, trainer={"numNodes": 1}))
-        for change in ({"trainer": {"numNodes": 1, "image": "other"}}, {"trainer": {"numNodes": 1}, "podTemplateOverrides": None},
-                       {"trainer": {"numNodes": 1, "resourcesPerNode": None}}):
-            self.assertIn("and nothing else", asked("bounds", suspend=True, **change), change)
-        self.assertEqual(asked("bounds", suspend=True, trainer={"numNodes": 1}), "")
+        self.create(elastic_train_job("rigid", 2))
+        wait_for("it to run", lambda: self.bound("rigid") == 2, LONG)
+        wait_for("it to be told", lambda: any("Kubeflow Trainer lets nobody change the number of nodes" in text for text in self.cluster.events("rigid")))
+        # That is so.
+        self.assertIn("immutable", self.cluster.complaint("PATCH", "trainjob", "rigid", {"spec": {"suspend": True, "trainer": {"numNodes": 1}}}))
 
     def test_room_for_a_launcher_is_held_while_its_gang_is_bound(self):
         # Its workers have 3 CPU at least and would make use of 9 each: all of the 18 that six others leave. The launcher wants to be

@@ -16,7 +16,6 @@
 #include "wire/queued_job.h"
 #include "wire/resize_status.h"
 #include "wire/round_policy.h"
-#include "wire/train_job_set.h"
 #include "wire/training_profile.h"
 
 namespace synergy::wire {
@@ -63,7 +62,6 @@ void CheckText(std::string_view text) {
   CheckList<QueuePart>(text);
   CheckList<QueuedPod>(text);
   CheckList<QueuedJob>(text);
-  CheckList<TrainJobSet>(text);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ maxSpeedUp: 2.5
 leastPoolPerGpu: {cpu: 6, memory: 48Gi}
 tuner: {hold: 90s}
 progress: {enabled: true, interval: 5s, port: 1, agents: a=b, serverName: agent.svc, caFile: ca.crt, listen: ":2", reader: r}
-kueue: {enabled: true, elastic: true, elasticTrainJobs: true, trainJobProgress: true, typePatience: 45s}
+kueue: {enabled: true, elastic: true, trainJobProgress: true, typePatience: 45s}
 profiling: {keep: 48h, warmUp: 5s, window: 1m, probeWindow: 20s, probeLead: 10s, mostLossPercent: 0.5,
   probesAtOnce: 0, driftPercent: 20, driftTime: 1m}
 stalenessLimit: 1m
@@ -97,8 +97,6 @@ log: {level: debug, format: json}
   EXPECT_FALSE(ControllerConfig().kueue_enabled);
   EXPECT_TRUE(config->kueue_elastic);
   EXPECT_FALSE(ControllerConfig().kueue_elastic);
-  EXPECT_TRUE(config->kueue_elastic_train_jobs);
-  EXPECT_FALSE(ControllerConfig().kueue_elastic_train_jobs);
   EXPECT_TRUE(config->kueue_train_job_progress);
   EXPECT_FALSE(ControllerConfig().kueue_train_job_progress);
   const ControllerConfig::Profiling& profiling = config->profiling;

@@ -178,6 +178,79 @@ TEST_F(GangOwnersTest, WhatWasSaidBeforeThePodsWereCountedGoesOn) {
   EXPECT_EQ(owners.SizeFor(MakePod()).size, 1);
 }
 
+class JobSetTest : public GangOwnersTest {
+ protected:
+  static constexpr const char* kSet = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/team/jobsets/deep";
+
+  static PodToAdmit MakeMember() {
+    PodToAdmit pod = MakePod();
+    pod.labels = {{"jobset.sigs.k8s.io/jobset-name", "deep"},
+                  {"synergy.io/gang", "deep"},
+                  {"synergy.io/gang-size", "3"}};
+    return pod;
+  }
+  static std::string Job(const std::string& name, const std::string& gang,
+                         const std::string& depends_on = "[]") {
+    return fmt::format(
+        R"({{"name":"{}","dependsOn":{},"template":{{"spec":{{"template":{{"metadata":
+        {{"labels":{{"synergy.io/gang":"{}"}}}}}}}}}}}})",
+        name, depends_on, gang);
+  }
+  void PutSet(const std::string& jobs, const std::string& order = "AnyOrder") {
+    server.PutText(kSet, fmt::format(R"({{"spec":{{"startupPolicy":{{"startupPolicyOrder":"{}"}},
+        "replicatedJobs":[{}]}}}})",
+                                     order, jobs));
+  }
+  static constexpr const char* kAfterNode = R"([{"name":"node","status":"Ready"}])";
+};
+
+TEST_F(JobSetTest, AGangWhosePodsWaitForOthersOfItIsNone) {
+  PutSet(Job("node", "deep") + "," + Job("launcher", "deep", kAfterNode));
+  const GangWord word = owners.SizeFor(MakeMember());
+  EXPECT_EQ(word.size, 1);
+  EXPECT_TRUE(word.overrules);
+  EXPECT_THAT(word.warning, HasSubstr("JobSet team/deep creates pods of the gang deep only when"));
+}
+
+TEST_F(JobSetTest, SoIsOneInOrderAndOneThatWaitsByWayOfAnother) {
+  PutSet(Job("node", "deep") + "," + Job("launcher", "deep"), "InOrder");
+  EXPECT_TRUE(owners.SizeFor(MakeMember()).overrules);
+  clock.Advance(GangOwners::kGood);
+  PutSet(Job("node", "deep") + "," + Job("between", "other", kAfterNode) + "," +
+         Job("launcher", "deep", R"([{"name":"between","status":"Complete"}])"));
+  EXPECT_TRUE(owners.SizeFor(MakeMember()).overrules);
+}
+
+TEST_F(JobSetTest, OneWhosePodsComeTogetherIsAsItSays) {
+  for (const char* order : {"AnyOrder", "InOrder"}) {
+    // What comes before it is not of it.
+    const bool in_order = std::string(order) == "InOrder";
+    PutSet(Job("driver", "") + "," +
+               Job("node", "deep", R"([{"name":"driver","status":"Ready"}])") +
+               (in_order ? "" : "," + Job("launcher", "deep")),
+           order);
+    const GangWord word = owners.SizeFor(MakeMember());
+    EXPECT_FALSE(word.overrules) << order;
+    EXPECT_EQ(word.warning, "") << order;
+    clock.Advance(GangOwners::kGood);
+  }
+}
+
+TEST_F(JobSetTest, WhereTheSetCannotBeReadTheLabelCounts) {
+  EXPECT_FALSE(owners.SizeFor(MakeMember()).overrules) << "missing";
+  clock.Advance(GangOwners::kGood);
+  for (const char* text :
+       {"[]", "{}", R"({"spec":[]})", R"({"spec":{"replicatedJobs":{"a":1}}})",
+        R"({"spec":{"replicatedJobs":[1,{"name":[]}],"startupPolicy":"InOrder"}})"}) {
+    server.PutText(kSet, text);
+    EXPECT_FALSE(owners.SizeFor(MakeMember()).overrules) << text;
+    clock.Advance(GangOwners::kFailed);
+  }
+  PodToAdmit elsewhere = MakeMember();
+  elsewhere.labels.front().second = "../secrets";
+  EXPECT_FALSE(owners.SizeFor(elsewhere).overrules);
+}
+
 class PodGroupTest : public GangOwnersTest {
  protected:
   static constexpr const char* kGroup =

@@ -62,8 +62,7 @@ class FakeRoundApi final : public kube::RoundApi {
     wire::QueuedJob changed = job;
     changed.workers = workers;
     changed.resource_version += "+";
-    const bool is_train_job = job.kind == wire::QueuedJobKind::kTrainJob;
-    (is_train_job ? objects.train_jobs : objects.jobs).Upsert(changed);
+    objects.jobs.Upsert(changed);
     for (const auto& workload : objects.workloads.All()) {
       if (workload->owner.uid != job.uid) continue;
       wire::Workload other = *workload;
@@ -79,11 +78,6 @@ class FakeRoundApi final : public kube::RoundApi {
       other.resource_version += "+";
       objects.workloads.Upsert(other);
     }
-    return {};
-  }
-  Result<> DeleteJobSet(const wire::TrainJobSet& set, std::stop_token) override {
-    written.push_back(fmt::format("set {} deleted", set.uid));
-    if (failure) return Fail(*failure);
     return {};
   }
   int replaced = 0;     // workloads
@@ -787,8 +781,7 @@ TEST_F(RoundsDriverTest, TheStatusSaysWhoIsNext) {
 class ElasticDriverTest : public RoundsDriverTest {
  protected:
   ElasticDriverTest() {
-    objects.elastic = objects.elastic_train_jobs = true;
-    objects.knows_train_jobs = true;
+    objects.elastic = true;
     wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
     queue.quota = Gpus(4);
     objects.cluster_queues.Upsert(queue);
@@ -810,17 +803,6 @@ class ElasticDriverTest : public RoundsDriverTest {
                          .workers = workers,
                          .least = 1,
                          .most = 4});
-  }
-  void AddTrainJob(const std::string& name, int64_t workers) {
-    AddElastic(name, workers);
-    wire::Workload workload = Now(name);
-    workload.owner.api_version = "trainer.kubeflow.org/v1alpha1";
-    workload.owner.kind = "TrainJob";
-    Add(workload);
-    wire::QueuedJob job = *objects.jobs.Find("team/" + workload.owner.name);
-    objects.jobs.Remove(job);
-    job.kind = wire::QueuedJobKind::kTrainJob;
-    objects.train_jobs.Upsert(job);
   }
   // With all of its workers, of which the first tells for all.
   void StartAll(const std::string& name, double rate) {
@@ -884,130 +866,24 @@ TEST_F(ElasticDriverTest, WhoItsUserStoppedIsLeftAlone) {
   EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
 }
 
-TEST_F(ElasticDriverTest, ATrainJobHasWorkersAsAJobHas) {
-  AddTrainJob("a", 2);
-  StepFor(seconds(1));
-  StartAll("a", 2);
-  EXPECT_THAT(StepUntilRound(), Contains("job-a 2 -> 4 workers"));
-  EXPECT_EQ(api.replaced, 1);
-}
-
-TEST_F(ElasticDriverTest, AJobSetOfAnotherSizeThanItsTrainJobIsDeletedOnce) {
-  AddTrainJob("a", 2);
-  wire::TrainJobSet set{.uid = "set",
-                        .set_namespace = "team",
-                        .name = "job-a",
-                        .train_job = objects.train_jobs.Find("team/job-a")->uid,
-                        .workers = 2};
-  objects.job_sets.Upsert(set);
-  const auto is_deleted = Contains(StartsWith("set "));
-  EXPECT_THAT(StepFor(seconds(2)), Not(is_deleted));
-  set.workers = 3;
-  objects.job_sets.Upsert(set);
-  EXPECT_THAT(StepFor(seconds(3)), ElementsAre("set set deleted"));
-  // Its pods end before it does.
-  set.deleting = true;
-  objects.job_sets.Upsert(set);
-  EXPECT_THAT(StepFor(seconds(3)), Not(is_deleted));
-}
-
-TEST_F(ElasticDriverTest, WhereTrainerCountsInAWayOfItsOwnJobSetsAreNotDeletedForEver) {
-  AddTrainJob("a", 2);
-  wire::TrainJobSet set{.uid = "first",
-                        .set_namespace = "team",
-                        .name = "job-a",
-                        .train_job = objects.train_jobs.Find("team/job-a")->uid,
-                        .workers = 3};
-  const auto deleted = [&](const char* uid) {
-    set.uid = uid;
-    objects.job_sets.Upsert(set);
-    std::vector<std::string> written = StepFor(seconds(3));
-    std::erase_if(written, [](const std::string& one) { return !one.starts_with("set "); });
-    return written;
-  };
-  for (const char* uid : {"first", "second", "third"}) EXPECT_THAT(deleted(uid), SizeIs(1)) << uid;
-  EXPECT_THAT(deleted("fourth"), IsEmpty());
-  // Another size is another matter.
-  wire::QueuedJob job = *objects.train_jobs.Find("team/job-a");
-  job.workers = 1;
+TEST_F(ElasticDriverTest, ATrainJobKeepsItsNodesAndIsToldWhy) {
+  AddElastic("a", 2);
+  wire::Workload workload = Now("a");
+  workload.owner.api_version = "trainer.kubeflow.org/v1alpha1";
+  workload.owner.kind = "TrainJob";
+  Add(workload);
+  wire::QueuedJob job = *objects.jobs.Find("team/job-a");
+  objects.jobs.Remove(job);
+  job.kind = wire::QueuedJobKind::kTrainJob;
+  job.least = job.most = 0;
+  job.problem = "nobody may";
   objects.train_jobs.Upsert(job);
-  EXPECT_THAT(deleted("fourth"), ElementsAre("set fourth deleted"));
-}
-
-TEST_F(ElasticDriverTest, AJobSetIsDeletedWhereWhoChangedItsTrainJobHasEnded) {
-  AddTrainJob("a", 2);
-  objects.job_sets.Upsert({.uid = "set",
-                           .set_namespace = "team",
-                           .name = "job-a",
-                           .train_job = objects.train_jobs.Find("team/job-a")->uid,
-                           .workers = 3});
-  api.failure = Error{ErrorCode::kUnavailable, "away"};
-  StepFor(seconds(2));
-  api.failure.reset();
-  EXPECT_THAT(StepFor(seconds(1)), Contains("set set deleted"));
-  driver.StartOver();
-  EXPECT_THAT(StepFor(seconds(2)), Contains("set set deleted"));
-}
-
-TEST_F(ElasticDriverTest, ATrainJobWithALauncherIsNotElastic) {
-  AddTrainJob("a", 2);
-  objects.job_sets.Upsert({.uid = "set",
-                           .set_namespace = "team",
-                           .name = "job-a",
-                           .train_job = objects.train_jobs.Find("team/job-a")->uid});
   StepFor(seconds(1));
   StartAll("a", 2);
   EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
-  EXPECT_THAT(events.heard.front().message, HasSubstr("spec.runtimeRef"));
-}
-
-TEST_F(ElasticDriverTest, AJobSetThatIsNotToBeMadeAnewIsLeftAlone) {
-  AddTrainJob("a", 2);
-  wire::QueuedJob job = *objects.train_jobs.Find("team/job-a");
-  const wire::TrainJobSet set{
-      .uid = "set", .set_namespace = "team", .name = "job-a", .train_job = job.uid, .workers = 3};
-  const auto is_left = Not(Contains(StartsWith("set ")));
-  wire::TrainJobSet of_another = set;
-  of_another.train_job = "another";
-  objects.job_sets.Upsert(of_another);
-  EXPECT_THAT(StepFor(seconds(2)), is_left);
-  wire::TrainJobSet with_a_launcher = set;
-  with_a_launcher.workers = 0;
-  objects.job_sets.Upsert(with_a_launcher);
-  EXPECT_THAT(StepFor(seconds(2)), is_left);
-  objects.job_sets.Upsert(set);
-  job.finished = true;
-  objects.train_jobs.Upsert(job);
-  EXPECT_THAT(StepFor(seconds(2)), is_left);
-  job.finished = false;
-  job.least = job.most = 0;
-  objects.train_jobs.Upsert(job);
-  EXPECT_THAT(StepFor(seconds(2)), is_left);
-  job.least = 1;
-  job.most = 4;
-  objects.train_jobs.Upsert(job);
-  // The copies may be old.
-  objects.knows_train_jobs = false;
-  EXPECT_THAT(StepFor(seconds(2)), is_left);
-  objects.knows_train_jobs = true;
-  EXPECT_THAT(StepFor(seconds(2)), Contains("set set deleted"));
-}
-
-TEST_F(ElasticDriverTest, AJobSetThatSaysItIsElasticIsToldThatItIsNot) {
-  wire::Workload workload = Workload("a");
-  workload.owner.api_version = "jobset.x-k8s.io/v1alpha2";
-  workload.owner.kind = "JobSet";
-  Add(workload);
-  wire::TrainJobSet set{
-      .uid = workload.owner.uid, .set_namespace = "team", .name = workload.owner.name};
-  objects.job_sets.Upsert(set);
-  StepFor(seconds(2));
-  EXPECT_THAT(events.heard, IsEmpty());
-  set.says_elastic = true;
-  objects.job_sets.Upsert(set);
-  StepFor(seconds(2));
   ASSERT_THAT(events.heard, SizeIs(1));
-  EXPECT_THAT(events.heard.front().message, HasSubstr("make it an Indexed Job or a TrainJob"));
+  EXPECT_EQ(events.heard.front().reason, "SynergyNotElastic");
+  EXPECT_THAT(events.heard.front().message, HasSubstr("nobody may"));
 }
 
 TEST_F(ElasticDriverTest, WorkersAreWrittenAgainAfterAFailure) {

@@ -53,7 +53,6 @@ class FakeKueue final : public kube::RoundApi {
     return WritePriority(workload, workload.priority, note, std::move(stop));
   }
   Result<> WriteWorkers(const wire::QueuedJob&, int64_t, std::stop_token) override { return {}; }
-  Result<> DeleteJobSet(const wire::TrainJobSet&, std::stop_token) override { return {}; }
   Result<> WriteStatus(const wire::RoundPolicy&, const wire::RoundPolicyStatus& status,
                        std::stop_token) override {
     for (const auto& queue : status.queues) problems[queue.name] = queue.message;

@@ -328,6 +328,14 @@ TEST(PodPatchTest, TheSizeOfItsGangIsALabel) {
   EXPECT_EQ(ReadReview(PodWith(kPlain)).WritePatch({}, {}), "[]");
 }
 
+TEST(PodPatchTest, ASizeThatIsNotToCountIsWrittenOver) {
+  const std::string says = R"(,"labels":{"synergy.io/gang":"deep","synergy.io/gang-size":"3"})";
+  const AdmissionDecision decision = {AdmissionOutcome::kStarting, std::nullopt, {}, 1};
+  const JsonTree labels = Patched(PodWith(kPlain, "", says), decision).At("metadata/labels");
+  EXPECT_EQ(labels.At("synergy.io~1gang-size").text, "1");
+  EXPECT_EQ(labels.At("synergy.io~1gang").text, "deep");
+}
+
 TEST(PodPatchTest, TheNameOfItsGangAndWhatItIsToBeWithinAreLabelsBesideTheSize) {
   AdmissionDecision decision = Managed();
   decision.gang_name = "bert";

@@ -77,49 +77,29 @@ TEST(QueuedJobs, AreSuspendedWithTheirWorkersAllAtOnce) {
             R"("parallelism":5,"completions":5}})");
 }
 
-QueuedJob ReadTrainJob(const std::string& spec, const std::string& status = "{}") {
+QueuedJob ReadTrainJob(const std::string& status, const std::string& annotations = {}) {
   const auto page = ObjectReader().ReadList<QueuedJob>(
       R"({"items":[{"kind":"TrainJob","metadata":{"name":"train","namespace":"team","uid":"u",)"
       R"("resourceVersion":"7","annotations":{)" +
-      kBounds + R"(}},"spec":{"runtimeRef":{"name":"torch"},)" + spec + R"(},"status":)" + status +
+      annotations +
+      R"(}},"spec":{"runtimeRef":{"name":"torch"},"trainer":{"numNodes":3}},"status":)" + status +
       "}]}");
   EXPECT_TRUE(page) << page.error().message;
   EXPECT_THAT(page->problems, IsEmpty());
   return page->items.front();
 }
 
-TEST(QueuedJobs, TrainJobsHaveNodesForWorkers) {
-  const QueuedJob job = ReadTrainJob(R"("trainer":{"numNodes":3})");
-  EXPECT_EQ(job.kind, QueuedJobKind::kTrainJob);
-  EXPECT_THAT(job.problem, IsEmpty());
-  EXPECT_TRUE(job.IsElastic());
-  EXPECT_EQ(job.workers, 3);
-  EXPECT_FALSE(job.finished);
-  EXPECT_EQ(WriteWorkers(job, 5),
-            R"({"metadata":{"uid":"u","resourceVersion":"7"},"spec":{"suspend":true,)"
-            R"("trainer":{"numNodes":5}}})");
-}
-
-TEST(QueuedJobs, ATrainJobHasToSayItsNodes) {
-  const QueuedJob job = ReadTrainJob(R"("trainer":{"image":"train"})");
-  EXPECT_FALSE(job.IsElastic());
-  EXPECT_THAT(job.problem, HasSubstr("spec.trainer.numNodes: it is missing"));
-}
-
-TEST(QueuedJobs, ATrainJobIsFinishedByItsConditions) {
-  const auto finished = [](const std::string& type, const std::string& status) {
-    return ReadTrainJob(R"("trainer":{"numNodes":3})",
-                        R"({"conditions":[{"type":")" + type + R"(","status":")" + status +
-                            R"("},{"type":"Suspended","status":"True"}]})")
-        .finished;
-  };
-  EXPECT_TRUE(finished("Complete", "True"));
-  EXPECT_TRUE(finished("Failed", "True"));
-  EXPECT_FALSE(finished("Complete", "False"));
+TEST(QueuedJobs, ATrainJobIsNotElasticAndSaysWhyWhereItAsksForIt) {
+  const QueuedJob silent = ReadTrainJob("{}");
+  EXPECT_EQ(silent.kind, QueuedJobKind::kTrainJob);
+  EXPECT_THAT(silent.problem, IsEmpty());
+  const QueuedJob asks = ReadTrainJob("{}", kBounds);
+  EXPECT_FALSE(asks.IsElastic());
+  EXPECT_THAT(asks.problem, HasSubstr("make it an Indexed Job"));
 }
 
 std::optional<TrainerStatus> Told(const std::string& status) {
-  return ReadTrainJob(R"("trainer":{"numNodes":3})", R"({"trainerStatus":)" + status + "}").told;
+  return ReadTrainJob(R"({"trainerStatus":)" + status + "}").told;
 }
 
 TEST(QueuedJobs, ATrainJobTellsHowFarItsTrainingIs) {
@@ -130,7 +110,7 @@ TEST(QueuedJobs, ATrainJobTellsHowFarItsTrainingIs) {
   EXPECT_EQ(told->percent, 45);
   EXPECT_EQ(told->remaining, Seconds(720));
   EXPECT_EQ(told->at, ParseTime("2026-11-21T07:05:03Z"));
-  EXPECT_FALSE(ReadTrainJob(R"("trainer":{"numNodes":3})").told);
+  EXPECT_FALSE(ReadTrainJob("{}").told);
 }
 
 TEST(QueuedJobs, WhatMakesNoSenseOfATrainJobsWordIsAsNotToldAndNothingElseIsLost) {
