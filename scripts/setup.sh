@@ -7,9 +7,8 @@ usage: scripts/setup.sh [--no-cluster | --demo] [--cross]
 
 Installs what building and testing Synergy needs: Debian packages, and the programs of the test cluster (Kubernetes,
 containerd, runc, kwok, Helm, Kueue, JobSet and Kubeflow Trainer), which are built from Go modules, and the system of its v2
-nodes, all kept in
-${XDG_CACHE_HOME:-~/.cache}/synergy.
-Run it again at any time: it does only what is missing. The first build of the programs takes 5 to 15 minutes on two cores,
+nodes, all kept in ${XDG_CACHE_HOME:-~/.cache}/synergy.
+Run it again at any time: it does only what is missing. The first build of the programs takes 8 to 18 minutes on two cores,
 the system of v2 nodes 2 more and what its downloads take.
 
   --no-cluster   only what the build, its images (scripts/images.sh) and the unit tests need
@@ -17,10 +16,10 @@ the system of v2 nodes 2 more and what its downloads take.
   --cross        also what builds and runs programs of the other architecture, of amd64 and arm64 (scripts/cross.sh)
   -h, --help     this text
 
-  SYNERGY_KUBE_BIN=FOLDER   use these Kubernetes programs instead of building them
-  SYNERGY_CONTAINERD_BIN=FOLDER   use this folder's containerd, ctr, shim and runc instead of building them
-  SYNERGY_KWOK_BIN=FOLDER   use this folder's kwok instead of building it
-  SYNERGY_HELM_BIN=FOLDER   use this folder's helm instead of building it
+  SYNERGY_KUBE_BIN=FOLDER         use these Kubernetes programs instead of building them
+  SYNERGY_CONTAINERD_BIN=FOLDER   use this folder's containerd, containerd-shim-runc-v2, ctr and runc instead of building them
+  SYNERGY_KWOK_BIN=FOLDER         use this folder's kwok instead of building it
+  SYNERGY_HELM_BIN=FOLDER         use this folder's helm instead of building it
 TEXT
 }
 

@@ -34,7 +34,7 @@ go, asan and tsan run beside the tests, with what these leave of the processors;
   --load N       meanwhile, N processes that do nothing but use a processor each
   --skip-setup   do not install anything
 
-The first run on a machine builds the Kubernetes programs as well (5 to 15 minutes with all else that the test cluster runs). A
+The first run on a machine builds the Kubernetes programs as well (8 to 18 minutes with all else that the test cluster runs). A
 test on a cluster that fails leaves what the cluster looked like in build/release/failures. Results are in build/*/results.xml;
 `tests/results.py costs FILE` makes a table of them. Exit status 1 when anything failed.
 TEXT

@@ -401,21 +401,14 @@ class DevicesTest(V2Test):
         return devices
 
     def test_a_device_of_the_container_s_own_specification_stays(self):
-        self.addCleanup(on_node, self.cluster, "rm /dev/char/195:*")
-        on_node(self.cluster, "mkdir --parents /dev/char; for node in /dev/nvidia*; do ln -s $node /dev/char/$(stat --format %Hr:%Lr $node); done")
+        """No link in /dev/char leads to it, which some runcs need: docs/device-plugin.md."""
+        self.assertEqual(on_node(self.cluster, "find /dev/char -name '195:*'"), "")
         devices = self.run_own()
         before = self.identity("own")
         self.await_reading("own", "safe")
         for change in self.changes("own"):
             self.assertEqual([self.opens("own", device) for device in devices], [MAY, MAY], change)
         self.assertEqual(self.identity("own"), before)
-
-    def test_a_device_to_which_no_link_in_dev_char_leads_is_gone_after_one_resize(self):
-        """runc tells systemd of no others: docs/device-plugin.md."""
-        devices = self.run_own()
-        self.await_reading("own", "unsafe")
-        self.assertEqual((next(self.changes("own")), [self.opens("own", device) for device in devices]),
-                         ("a resize of requests.cpu", [MAY_NOT, MAY_NOT]))
 
     def test_a_device_that_was_given_behind_the_runtime_s_back_is_gone_after_one_resize(self):
         self.run_pods(managed_sleeper("behind"))
