@@ -88,7 +88,10 @@ class Watcher:
         for _, change, item in self.watches["workloads"].until_now():
             if item["spec"]["queueName"] != self.queue:
                 continue
-            admission = item.get("status", {}).get("admission") if change != "DELETED" else None
+            status = item.get("status", {})
+            # What Kueue gave it stays written there when it has finished.
+            is_over = change == "DELETED" or any((each["type"], each["status"]) == ("Finished", "True") for each in status.get("conditions", []))
+            admission = None if is_over else status.get("admission")
             uid, job = item["metadata"]["uid"], job_of(item)
             if admission is None:
                 admitted.pop(uid, None)
