@@ -4,7 +4,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scripts=$(cd "$here/../../scripts" && pwd)
-command=$1 folder=$2 instance=${3-} kind=${4-}
+command=$1 folder=$2 instance=${3-} kind=${4-} more=()
 # shellcheck source=scripts/lib/extender.sh
 source "$scripts/lib/extender.sh"
 
@@ -45,7 +45,9 @@ case $command in
       up --shape "$here/shapes/queues.yaml" --agents --kueue
       set_up_queues
     else
-      up --simulated-nodes 16
+      # Kubernetes' own PodGroups are for the tests of gangs, and nothing to the others.
+      [[ -n ${SYNERGY_KUBERNETES-} ]] || more=(--pod-groups api)
+      up --simulated-nodes 16 "${more[@]}"
       # It has its own tests; those of the extender say themselves what their pods ask for.
       cluster stop synergy-controller
     fi

@@ -156,6 +156,43 @@ class GangsTest(OneNodeTest):
         self.cluster.create(indexed_job("alone", SIZE + 2, {"synergy.io/gang-size": "1"}, subdomain="alone", **on(self.other)))
         wait_for("as many pods to run as there is room for", lambda: self.runs("alone") == [SIZE])
 
+    @unittest.skipIf("SYNERGY_KUBERNETES" in os.environ, "older versions have other PodGroups")
+    def test_pod_groups_of_kubernetes_run_whole_by_themselves_and_of_jobs(self):
+        self.enterContext(self.cluster.controller())
+        names = ["plain", "planned"]
+        self.addCleanup(self.cluster.delete, "job", "planned", wait=True)
+        self.addCleanup(self.cluster.delete, "podgroups.scheduling.k8s.io", "plain")
+        group = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "plain"},
+                 "spec": {"schedulingPolicy": {"gang": {"minCount": SIZE}},
+                          "schedulingConstraints": {"topology": [{"key": "kubernetes.io/hostname"}]}}}
+        # No subdomain: by itself an array of tasks.
+        job = indexed_job("planned", **on(self.node))
+        job["spec"]["scheduling"] = {"schedulingPolicy": {"gang": {}}}
+        members = [pod(f"plain-{number}", 1, "1", "10G", schedulingGroup={"podGroupName": "plain"}, **on(self.node))
+                   for number in range(SIZE)]
+        self.cluster.create(group, *members[:-1], job)
+        # The extender's answer, and what the controller says of the topology.
+        wait_for("the group to wait for its last pod", lambda: f"{SIZE - 1} of {SIZE} members are there" in self.explain("plain-0"))
+        self.assertIn("the topology of PodGroup default/plain is no condition", self.explain("plain-0"))
+        self.assertEqual(self.runs("plain"), [0])
+        self.cluster.create(members[-1], pod("lost", 1, "1", "10G", schedulingGroup={"podGroupName": "missing"}, **on(self.other)))
+        wait_for("a pod of no group to run", lambda: "lost" in self.cluster.bound())
+        self.assertIn("there is no PodGroup default/missing of scheduling.k8s.io/v1beta1", self.explain("lost"))
+        self.assertEqual(self.one_alone(names), "planned")
+        labels = [self.cluster.pods()[name]["metadata"]["labels"] for name in self.cluster.pods() if name.startswith("planned-")]
+        groups = {each["spec"]["schedulingGroup"]["podGroupName"] for name, each in self.cluster.pods().items()
+                  if name.startswith("planned-")}
+        self.assertEqual({(each["synergy.io/gang"], each["synergy.io/gang-size"]) for each in labels}, {(*groups, str(SIZE))})
+        self.assertEqual(self.runs("plain"), [0])
+        self.cluster.delete("job", "planned", wait=True)
+        self.assertEqual(self.one_alone(["plain"]), "plain")
+        # What the group says later goes for new gangs alone.
+        self.cluster.patch("podgroups.scheduling.k8s.io", "plain", {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
+        self.delete("plain-0")
+        changed, = self.cluster.create(members[0])
+        self.assertNotIn("synergy.io/gang-size", changed["metadata"].get("labels", {}))
+        self.assertIn("has a minCount of 2, and its pods were created with one of 8", self.explain("plain-0"))
+
     def fail(self, name):
         """As a kubelet says it of a pod whose process has ended badly."""
         failed = {"status": {"phase": "Failed", "reason": "Error", "message": "the training crashed"}}
