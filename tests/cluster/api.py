@@ -19,12 +19,21 @@ IDLE = 45
 STRATEGIC = "application/strategic-merge-patch+json"  # what kubectl patch sends
 
 
-class ApiError(Exception):
-    """The server is away, or has refused; `status` is 0 in the first case."""
+def causes_in(text):
+    """The reasons in a Status's details."""
+    try:
+        return [cause.get("reason") for cause in json.loads(text)["details"]["causes"]]
+    except (ValueError, KeyError, TypeError):
+        return []
 
-    def __init__(self, status, message):
+
+class ApiError(Exception):
+    """The server is away, or has refused; `status` is 0 in the first case. `causes`: what it calls the reasons, if it names any."""
+
+    def __init__(self, status, message, causes=()):
         super().__init__(message)
         self.status = status
+        self.causes = list(causes)
 
 
 def said(text):
@@ -93,7 +102,7 @@ class Api:
         except (OSError, http.client.HTTPException) as problem:
             raise ApiError(0, str(problem) or type(problem).__name__) from problem
         if answer.status >= 300:
-            raise ApiError(answer.status, said(text))
+            raise ApiError(answer.status, said(text), causes_in(text))
         return json.loads(text)
 
     def close(self):

@@ -8,6 +8,7 @@ import unittest
 import failures
 import replay
 import tiers
+from api import ApiError
 from cluster import wait_for
 from cluster import pod as plain
 from fungible import ALLOCATABLE, NODE, FungibleTest, pod
@@ -180,6 +181,17 @@ class TunerTest(FungibleTest):
         wait_for("a cut to be put back",
                  lambda: "SynergyDeferred" in self.event_reasons("p0") | self.event_reasons("p1"))
         wait_for("the first two to have what they had", lambda: self.cores()["p0"] == 9 and self.cores()["p1"] == 9)
+
+    def test_a_resize_that_the_node_could_never_hold_is_refused_by_a_cause_of_its_own(self):
+        # By which it is told from rights that are missing, and from quotas.
+        if int(self.cluster.called("GET", "/version")["minor"]) < 36:
+            self.skipTest("the kubelet refuses it there")
+        self.run_pods(pod("large", "insensitive"))
+        more = {"spec": {"containers": [{"name": "train", "resources": {"requests": {"cpu": "1000"}}}]}}
+        path = self.cluster.api.kind("pod").path(name="large") + "/resize"
+        with self.assertRaises(ApiError) as refused:
+            self.cluster.api.call("PATCH", path, more, "application/strategic-merge-patch+json")
+        self.assertEqual((refused.exception.status, refused.exception.causes), (403, ["NodeCapacity"]))
 
     def test_a_killed_controller_leaves_a_cluster_that_converges(self):
         self.run_pods(*(pod(f"p{i}", "sensitive") for i in range(3)))
