@@ -279,7 +279,8 @@ void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& na
     if (waits && status.up_next.size() < kMostUpNext)
       status.up_next.push_back(queued.workloads[index].name);
   }
-  const bool is_made_room = IsMadeRoom(queued, decision);
+  const bool takes_turns = policy.queues.at(name).queue->TakesTurns();
+  const bool is_made_room = takes_turns && IsMadeRoom(queued, decision);
   for (size_t index = 0; index < queued.workloads.size(); ++index) {
     const RoundWorkload& described = queued.workloads[index];
     if (described.left_alone) {
@@ -302,7 +303,7 @@ void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& na
                         : runs                          ? Write::Kind::kLower
                                                         : Write::Kind::kWithdraw;
       std::optional<kube::EventRecord> lost_turn;
-      if (kind == Write::Kind::kLower && policy.queues.at(name).queue->TakesTurns()) {
+      if (kind == Write::Kind::kLower && takes_turns) {
         ++note.lost_turns;
         lost_turn = TellLostTurn(queued, decision, index, now);
       }
