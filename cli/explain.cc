@@ -172,7 +172,7 @@ void RemarkOnHealth(const std::vector<wire::IllDevice>& devices, const std::stri
   }
   if (std::any_of(devices.begin(), devices.end(), is_unknown)) {
     remarks.push_back(
-        fmt::format("the kubelet does not hear of devices whose health is Unknown: see whether "
+        fmt::format("the kubelet gets no word of devices whose health is Unknown: see whether "
                     "their device plugin, or driver, runs on node {}",
                     node));
   }

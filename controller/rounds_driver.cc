@@ -254,8 +254,8 @@ kube::EventRecord RoundsDriver::TellLostTurn(const RoundQueue& queued,
 }
 
 // Kueue 0.19 notes each shape of pods and priority that it could not admit, and looks at no
-// workload of that shape and priority until something else of the queue changes. Where somebody's
-// priority falls is no such change if his workload has no class.
+// workload of that shape and priority until something else of the queue changes. A priority that
+// falls, of a workload that runs and has no class, is no such change.
 bool RoundsDriver::IsOverlooked(const wire::Workload& workload, bool could_start) {
   std::optional<Instant>& since = kept_.at(workload.uid).overlooked_since;
   if (!could_start) {
