@@ -188,9 +188,13 @@ class GangsTest(OneNodeTest):
         self.assertEqual(self.one_alone(["plain"]), "plain")
         # What the group says later goes for new gangs alone.
         self.cluster.patch("podgroups.scheduling.k8s.io", "plain", {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
-        self.delete("plain-0")
-        changed, = self.cluster.create(members[0])
-        self.assertNotIn("synergy.io/gang-size", changed["metadata"].get("labels", {}))
+
+        def is_alone():
+            self.delete("plain-0")
+            made, = self.cluster.create(members[0])
+            return "synergy.io/gang-size" not in made["metadata"].get("labels", {})
+        # The controller's answer goes for two seconds.
+        wait_for("a pod to be of no gang", is_alone, 30)
         self.assertIn("has a minCount of 2, and its pods were created with one of 8", self.explain("plain-0"))
 
     def fail(self, name):
