@@ -197,7 +197,7 @@ class GangsTest(OneNodeTest):
         wait_for("a pod to be of no gang", is_alone, 30)
         self.assertIn("has a minCount of 2, and its pods were created with one of 8", self.explain("plain-0"))
 
-    def fail(self, name):
+    def end_badly(self, name):
         """As a kubelet says it of a pod whose process has ended badly."""
         failed = {"status": {"phase": "Failed", "reason": "Error", "message": "the training crashed"}}
         self.cluster.patch("pod", name, failed, "status")
@@ -221,7 +221,7 @@ class GangsTest(OneNodeTest):
         wait_for("the rival to be refused", lambda: any("Insufficient nvidia.com/gpu" in text for text in self.cluster.events("rival")))
         members = self.on_node("train-")
         failed = sorted(members)[3]
-        self.fail(failed)
+        self.end_badly(failed)
         # The Job waits for ten seconds before it makes another: the GPU is free for as long, but for the hold.
         wait_for("the failed pod's event", lambda: any("is held for its replacement" in text for text in self.cluster.events(failed)))
         wait_for("the rival to be told", lambda: any(f"its room is held for the pod that replaces default/{failed}" in text
