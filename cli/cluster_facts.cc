@@ -59,7 +59,7 @@ Result<PodFacts> FactsReader::ReadPod(const std::string& pod_namespace, const st
   Result<Pod> pod = reader_.ReadPod(*text, wire::PodUse::kAccounted);
   if (!pod) return Fail(pod.error());
   facts.pod = *std::move(pod);
-  facts.ill_devices = wire::ReadIllDevices(*text);
+  facts.unhealthy_devices = wire::ReadUnhealthyDevices(*text);
 
   Result<Profiles> profiles = ReadProfiles(pod_namespace);
   if (profiles) {

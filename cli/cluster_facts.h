@@ -40,7 +40,7 @@ class Profiles {
 
 struct PodFacts {
   Pod pod;
-  std::vector<wire::IllDevice> ill_devices;
+  std::vector<wire::UnhealthyDevice> unhealthy_devices;
   Profiles profiles;                               // the pod's namespace's
   std::vector<wire::EventAboutPod> events;         // about it, the oldest first
   std::shared_ptr<const ClusterSnapshot> cluster;  // null: not allowed to see

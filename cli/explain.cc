@@ -160,9 +160,11 @@ void RemarkOnDevices(const Pod& pod, const ClusterSnapshot* cluster,
                   ToString(devices.safety), devices.why));
 }
 
-void RemarkOnHealth(const std::vector<wire::IllDevice>& devices, const std::string& node,
+void RemarkOnHealth(const std::vector<wire::UnhealthyDevice>& devices, const std::string& node,
                     std::vector<std::string>& remarks) {
-  const auto is_unknown = [](const wire::IllDevice& device) { return device.health == "Unknown"; };
+  const auto is_unknown = [](const wire::UnhealthyDevice& device) {
+    return device.health == "Unknown";
+  };
   if (!std::all_of(devices.begin(), devices.end(), is_unknown)) {
     remarks.push_back(
         fmt::format("it keeps its unhealthy devices until it ends: delete it, so that its "
@@ -178,7 +180,7 @@ void RemarkOnHealth(const std::vector<wire::IllDevice>& devices, const std::stri
   }
 }
 
-std::string DevicesText(const std::vector<wire::IllDevice>& devices) {
+std::string DevicesText(const std::vector<wire::UnhealthyDevice>& devices) {
   std::string text;
   for (const auto& [container, resource, id, health, message] : devices) {
     text += fmt::format("Device {} {} of container {}: {}{}\n", resource, id, container, health,
@@ -187,7 +189,7 @@ std::string DevicesText(const std::vector<wire::IllDevice>& devices) {
   return text;
 }
 
-Tree DevicesTree(const std::vector<wire::IllDevice>& devices) {
+Tree DevicesTree(const std::vector<wire::UnhealthyDevice>& devices) {
   Tree::List list;
   for (const auto& [container, resource, id, health, message] : devices) {
     list.push_back(Tree::Members{{"container", container},
@@ -339,8 +341,8 @@ Explanation Explain(const PodFacts& facts, WallTime now) {
       explanation.node = View(facts.cluster->node(*index), facts.profiles, now);
     }
   }
-  explanation.ill_devices = facts.ill_devices;
-  RemarkOnHealth(facts.ill_devices, pod.node, explanation.remarks);
+  explanation.unhealthy_devices = facts.unhealthy_devices;
+  RemarkOnHealth(facts.unhealthy_devices, pod.node, explanation.remarks);
   if (pod.gang) explanation.gang = View(*pod.gang, facts.cluster.get());
   if (pod.waiting && pod.node.empty()) {
     explanation.waits = ExplainWaiting(pod, facts.cluster.get(), now);
@@ -389,7 +391,7 @@ Tree ToTree(const Explanation& explanation, bool each_node) {
                        {"resizeMessage", explanation.resize_message},
                        {"lastChange", std::move(change)},
                        {"node", explanation.node ? ToTree(*explanation.node) : Tree()},
-                       {"illDevices", DevicesTree(explanation.ill_devices)},
+                       {"unhealthyDevices", DevicesTree(explanation.unhealthy_devices)},
                        {"gang", explanation.gang ? ToTree(*explanation.gang) : Tree()},
                        {"waitsFor", std::move(waits)},
                        {"events", ToTree(explanation.events)},
@@ -427,7 +429,7 @@ std::string ToText(const Explanation& explanation, WallTime now, bool each_node)
     text += fmt::format("The kubelet says: {}\n", explanation.resize_message);
   }
   if (explanation.node) text += NodeTable({*explanation.node});
-  text += DevicesText(explanation.ill_devices);
+  text += DevicesText(explanation.unhealthy_devices);
   if (explanation.gang) text += ToText(*explanation.gang);
   if (explanation.waits) text += WaitsText(*explanation.waits, now, each_node);
   text += EventsText(explanation.events, now);

@@ -51,7 +51,7 @@ struct Explanation {
   std::string resize_message;              // likewise
   std::optional<ChangeRecord> change;
   std::optional<NodeView> node;
-  std::vector<wire::IllDevice> ill_devices;  // that the kubelet does not call healthy
+  std::vector<wire::UnhealthyDevice> unhealthy_devices;  // that the kubelet does not call healthy
   std::optional<GangView> gang;
   std::optional<Waits> waits;
   std::vector<wire::EventAboutPod> events;  // Synergy's and the scheduler's, the oldest first

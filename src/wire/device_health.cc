@@ -4,10 +4,10 @@
 
 namespace synergy::wire {
 
-std::vector<IllDevice> ReadIllDevices(std::string_view pod) {
-  std::vector<IllDevice> ill;
+std::vector<UnhealthyDevice> ReadUnhealthyDevices(std::string_view pod) {
+  std::vector<UnhealthyDevice> found;
   const auto document = json::Document::Parse(pod);
-  if (!document) return ill;
+  if (!document) return found;
   const auto text = [](json::Value value) {
     return value.IsString() ? std::string(value.text()) : std::string();
   };
@@ -16,15 +16,16 @@ std::vector<IllDevice> ReadIllDevices(std::string_view pod) {
     status[list].ForEachElement([&](json::Value container) {
       container["allocatedResourcesStatus"].ForEachElement([&](json::Value resource) {
         resource["resources"].ForEachElement([&](json::Value device) {
-          IllDevice one{text(container["name"]), text(resource["name"]), text(device["resourceID"]),
-                        text(device["health"]), text(device["message"])};
+          UnhealthyDevice one{text(container["name"]), text(resource["name"]),
+                              text(device["resourceID"]), text(device["health"]),
+                              text(device["message"])};
           if (!one.id.empty() && !one.health.empty() && one.health != "Healthy")
-            ill.push_back(std::move(one));
+            found.push_back(std::move(one));
         });
       });
     });
   }
-  return ill;
+  return found;
 }
 
 }  // namespace synergy::wire

@@ -12,17 +12,17 @@
 namespace synergy::wire {
 
 // A device that is not healthy.
-struct IllDevice {
+struct UnhealthyDevice {
   std::string container;
   std::string resource;  // "nvidia.com/gpu"; of a claim "claim:NAME/REQUEST"
   std::string id;
   std::string health;   // the kubelet's word: "Unhealthy", "Unknown", or one of newer kubelets
   std::string message;  // the driver's own; empty: none
 
-  bool operator==(const IllDevice&) const = default;
+  bool operator==(const UnhealthyDevice&) const = default;
 };
 
 // Reads those of the pod in this text, in its order. Passes over what makes no sense.
-std::vector<IllDevice> ReadIllDevices(std::string_view pod);
+std::vector<UnhealthyDevice> ReadUnhealthyDevices(std::string_view pod);
 
 }  // namespace synergy::wire

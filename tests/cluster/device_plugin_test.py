@@ -148,16 +148,16 @@ class DevicePluginTest(unittest.TestCase):
         again = wait_for("it to go on", busy)
         self.assertGreaterEqual(again["silent"], last[3])
 
-    def ill_devices(self, name):
+    def unhealthy_devices(self, name):
         """Those of the pod, by `synergy explain`."""
         told = subprocess.run([pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "explain", "pod", name, "--output", "json"],
                               env=self.cluster.environment, check=True, capture_output=True, text=True).stdout
-        return [(each["container"], each["resource"], each["id"], each["health"]) for each in json.loads(told)["illDevices"]]
+        return [(each["container"], each["resource"], each["id"], each["health"]) for each in json.loads(told)["unhealthyDevices"]]
 
     def test_an_unhealthy_gpu_leaves_allocatable_and_comes_back(self):
         self.cluster.create(gpu_pod("holder", GPUS))
         self.await_phase("Running", "holder")
-        self.assertEqual(self.ill_devices("holder"), [])
+        self.assertEqual(self.unhealthy_devices("holder"), [])
         # Kubelets before 1.36 do not write it.
         tells = int(self.cluster.called("GET", "/version")["minor"]) >= 36
         container = self.cluster.get("pod", "holder")["spec"]["containers"][0]["name"]
@@ -166,8 +166,8 @@ class DevicePluginTest(unittest.TestCase):
             started = time.monotonic()
             self.await_allocatable(expected)
             print(f"allocatable is {expected} after {time.monotonic() - started:.2f} s")
-            ill = [(container, "nvidia.com/gpu", f"GPU-{number}", "Unhealthy") for number in unhealthy] if tells else []
-            wait_for("the pod that has it to tell of it", lambda ill=ill: self.ill_devices("holder") == ill)
+            expected_devices = [(container, "nvidia.com/gpu", f"GPU-{number}", "Unhealthy") for number in unhealthy] if tells else []
+            wait_for("the pod that has it to tell of it", lambda found=expected_devices: self.unhealthy_devices("holder") == found)
         wait_for("the Node to tell of both", lambda: self.node_events() >= {
             ("Warning", "SynergyGpuUnhealthy", "GPU GPU-3 is unhealthy: marked by the test"),
             ("Normal", "SynergyGpuHealthy", "GPU GPU-3 is healthy again (it was: marked by the test)")})

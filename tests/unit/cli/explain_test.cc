@@ -87,16 +87,16 @@ TEST(ExplainTest, DevicesThatAreNotHealthyAreNamedWithWhatToDo) {
   facts.pod.node = "n1";
   Explanation explanation = Explain(facts, kNow);
   EXPECT_THAT(ToText(explanation, kNow), Not(HasSubstr("Device ")));
-  EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"illDevices\": []"));
+  EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"unhealthyDevices\": []"));
   EXPECT_THAT(explanation.remarks, Not(Contains(HasSubstr("devices"))));
-  facts.ill_devices = {{"train", "nvidia.com/gpu", "GPU-2", "Unhealthy", ""}};
+  facts.unhealthy_devices = {{"train", "nvidia.com/gpu", "GPU-2", "Unhealthy", ""}};
   explanation = Explain(facts, kNow);
   EXPECT_THAT(ToText(explanation, kNow),
               HasSubstr("\nDevice nvidia.com/gpu GPU-2 of container train: Unhealthy\n"));
   EXPECT_THAT(ToJson(ToTree(explanation)), HasSubstr("\"id\": \"GPU-2\""));
   EXPECT_THAT(explanation.remarks, Contains(HasSubstr("describe node n1`")));
   EXPECT_THAT(explanation.remarks, Not(Contains(HasSubstr("Unknown"))));
-  facts.ill_devices = {{"train", "nvidia.com/gpu", "GPU-3", "Unknown", "gone"}};
+  facts.unhealthy_devices = {{"train", "nvidia.com/gpu", "GPU-3", "Unknown", "gone"}};
   explanation = Explain(facts, kNow);
   EXPECT_THAT(ToText(explanation, kNow),
               HasSubstr("\nDevice nvidia.com/gpu GPU-3 of container train: Unknown: gone\n"));

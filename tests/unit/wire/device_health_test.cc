@@ -11,8 +11,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<IllDevice> Ill(const std::string& statuses) {
-  return ReadIllDevices(R"({"status":{"containerStatuses":)" + statuses + "}}");
+std::vector<UnhealthyDevice> Ill(const std::string& statuses) {
+  return ReadUnhealthyDevices(R"({"status":{"containerStatuses":)" + statuses + "}}");
 }
 
 TEST(DeviceHealth, WhatIsNotHealthyIsTold) {
@@ -22,19 +22,21 @@ TEST(DeviceHealth, WhatIsNotHealthyIsTold) {
           R"({"resourceID":"GPU-3","health":"Unknown","message":"the plugin is gone"}]}]},)"
           R"({"name":"idle"},{"name":"net","allocatedResourcesStatus":[{"name":"claim:nic/one",)"
           R"("resources":[{"resourceID":"nic-0","health":"Failed"}]}]}])"),
-      ElementsAre(IllDevice{"train", "nvidia.com/gpu", "GPU-2", "Unhealthy", ""},
-                  IllDevice{"train", "nvidia.com/gpu", "GPU-3", "Unknown", "the plugin is gone"},
-                  IllDevice{"net", "claim:nic/one", "nic-0", "Failed", ""}));
-  EXPECT_THAT(ReadIllDevices(R"({"status":{"initContainerStatuses":[{"name":"sidecar",)"
-                             R"("allocatedResourcesStatus":[{"name":"nvidia.com/gpu","resources":[)"
-                             R"({"resourceID":"GPU-1","health":"Unhealthy"}]}]}]}})"),
-              ElementsAre(IllDevice{"sidecar", "nvidia.com/gpu", "GPU-1", "Unhealthy", ""}));
+      ElementsAre(
+          UnhealthyDevice{"train", "nvidia.com/gpu", "GPU-2", "Unhealthy", ""},
+          UnhealthyDevice{"train", "nvidia.com/gpu", "GPU-3", "Unknown", "the plugin is gone"},
+          UnhealthyDevice{"net", "claim:nic/one", "nic-0", "Failed", ""}));
+  EXPECT_THAT(
+      ReadUnhealthyDevices(R"({"status":{"initContainerStatuses":[{"name":"sidecar",)"
+                           R"("allocatedResourcesStatus":[{"name":"nvidia.com/gpu","resources":[)"
+                           R"({"resourceID":"GPU-1","health":"Unhealthy"}]}]}]}})"),
+      ElementsAre(UnhealthyDevice{"sidecar", "nvidia.com/gpu", "GPU-1", "Unhealthy", ""}));
 }
 
 TEST(DeviceHealth, WhatMakesNoSenseIsPassedOver) {
   for (const char* pod : {"", "{", "[]", "null", R"({"status":[]})",
                           R"({"status":{"containerStatuses":{"name":"train"}}})"})
-    EXPECT_THAT(ReadIllDevices(pod), IsEmpty()) << pod;
+    EXPECT_THAT(ReadUnhealthyDevices(pod), IsEmpty()) << pod;
   const std::string good = R"({"resourceID":"GPU-2","health":"Unhealthy"})";
   for (const char* bad :
        {"7", "null", "[]", "{}", R"("GPU-1")", R"({"resourceID":"GPU-1"})",
@@ -45,7 +47,7 @@ TEST(DeviceHealth, WhatMakesNoSenseIsPassedOver) {
                     R"("allocatedResourcesStatus":[null,{"resources":8},)"
                     R"({"name":"nvidia.com/gpu","resources":[)" +
                     std::string(bad) + "," + good + "]}]}]"),
-                ElementsAre(IllDevice{"train", "nvidia.com/gpu", "GPU-2", "Unhealthy", ""}))
+                ElementsAre(UnhealthyDevice{"train", "nvidia.com/gpu", "GPU-2", "Unhealthy", ""}))
         << bad;
   }
 }
