@@ -253,7 +253,7 @@ class TrainingOperatorsTest(queues.QueueTest):
         self.assertLessEqual(json.loads(noted)["remaining"], 600)
         self.cluster.patch("workload", workload, {"spec": {"active": True}})
         self.await_ordered("turns", 3)
-        self.by_a_round("turns", "the longest one to lose its turn", lambda: self.priorities("turns") == {"short": 1, "later": 1, "long": 0})
+        self.by_a_round("turns", "the longest one to lose its turn to the short one", lambda: (self.bound("short"), self.bound("long")) == (2, 0))
         wait_for("that to be told", lambda: any(text.startswith("its turn goes to short") for text in self.cluster.events("long")))
 
     def test_an_elastic_trainjob_keeps_its_nodes_and_is_told_why(self):
