@@ -16,7 +16,7 @@ BUILD_PACKAGES=(
   prometheus # for promtool, which judges our metrics
   jq openssl curl ca-certificates python3 python3-yaml
   chromium chromium-driver # the page's tests
-  buildah debootstrap # images, without a registry
+  buildah runc debootstrap # images, without a registry; their RUN lines want a runtime
 )
 CLUSTER_PACKAGES=(
   etcd-server etcd-client containernetworking-plugins
