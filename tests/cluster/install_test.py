@@ -97,6 +97,8 @@ NOT_SEEN = {
         ("kubeflow.org", "pytorchjobs", "get"): "the gang of a PyTorchJob",
         ("kubeflow.org", "mpijobs", "get"): "the gang of an MPIJob",
         ("scheduling.x-k8s.io", "podgroups", "get"): "the gang of a PodGroup",
+        ("scheduling.k8s.io", "podgroups", "get"): "the gang of a PodGroup of Kubernetes' own",
+        ("jobset.x-k8s.io", "jobsets", "get"): "whether a JobSet creates the pods of a gang one after the other",
         ("", "pods/eviction", "create"): "gangs of higher priority",
         ("coordination.k8s.io", "leases", "create"): "the Lease, where the chart's was deleted",
         ("synergy.io", "trainingprofiles", "create"): "what was measured of a workload",
