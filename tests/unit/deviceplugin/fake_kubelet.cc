@@ -137,7 +137,7 @@ std::map<std::string, int64_t> FakeKubelet::numa_nodes() const {
 
 bool FakeKubelet::Await(const std::function<bool()>& reached) const {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, std::chrono::seconds(10), reached);
+  return changed_.wait_for(lock, std::chrono::minutes(2), reached);
 }
 
 bool FakeKubelet::AwaitRegistrations(size_t count) const {

@@ -4,7 +4,7 @@
 // dials the plugin while it does so, keeps a ListAndWatch stream per registration, and empties the
 // folder when it starts, as the real one does. It takes each name of a socket once.
 //
-// Threading: every method from any thread. Await... methods give up after ten seconds and return
+// Threading: every method from any thread. Await... methods give up after two minutes and return
 // false.
 
 #include <condition_variable>

@@ -65,13 +65,13 @@ class FakeNodeApi final : public kube::NodeApi {
   // None when it does not come.
   std::optional<Write> AwaitWrite(size_t number) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, std::chrono::seconds(10), [&] { return writes_.size() > number; }))
+    if (!changed_.wait_for(lock, std::chrono::minutes(2), [&] { return writes_.size() > number; }))
       return std::nullopt;
     return writes_[number];
   }
   bool AwaitReads(size_t count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return reads_ >= count; });
+    return changed_.wait_for(lock, std::chrono::minutes(2), [&] { return reads_ >= count; });
   }
   size_t writes() {
     const std::lock_guard lock(mutex_);

@@ -60,10 +60,10 @@ class RecordingStore final : public ObjectStore<T> {
   }
 
   using Objects = std::map<std::string, T>;
-  // Until `holds`, ten seconds at most.
+  // Until `holds`, two minutes at most.
   bool WaitUntil(const std::function<bool(const Objects&)>& holds) const {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, seconds(10), [&] { return holds(objects_); });
+    return changed_.wait_for(lock, std::chrono::minutes(2), [&] { return holds(objects_); });
   }
   bool WaitForReplacements(int count) const {
     return WaitUntil([&](const Objects&) { return replacements_ >= count; });
