@@ -10,7 +10,7 @@
 namespace synergy::testing {
 namespace {
 
-constexpr std::chrono::seconds kRequestPatience{10};
+constexpr std::chrono::seconds kRequestPatience{120};
 
 }  // namespace
 

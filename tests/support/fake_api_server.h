@@ -10,7 +10,7 @@
 //   server.FailNext("POST", "/binding", 500);
 //   EXPECT_EQ(server.bindings().front().node, "n1");
 //
-// Threading: every method from any thread. Wait... methods give up after ten seconds and return
+// Threading: every method from any thread. Wait... methods give up after two minutes and return
 // false.
 
 #include <condition_variable>
