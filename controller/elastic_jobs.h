@@ -1,12 +1,12 @@
 #pragma once
 
-// The Jobs of queues whose policy is optimus (docs/optimus.md): what is learnt of
-// them, with how many workers each is to run (engine/elastic_rounds.h), and the writes that change
-// it. The bands of their workloads are written by RoundsDriver, which owns this.
+// The Jobs of queues whose policy is optimus (docs/optimus.md): what is learnt of them, with how
+// many workers each is to run (engine/elastic_rounds.h), and the writes that change it. The bands
+// of their workloads are written by RoundsDriver, which owns this.
 //
 // A job that runs is suspended and given its new workers in one write; Kueue makes another workload
-// of that, and starts it. One that waits gets them before it gets its place. Jobs of other
-// kinds keep their size.
+// of that, and starts it. One that waits gets them before it gets its place. Jobs of other kinds
+// keep their size.
 //
 // Threading: one owner.
 // Failures: what cannot be written is tried again for a minute; what is refused is left until the

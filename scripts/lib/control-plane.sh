@@ -39,8 +39,7 @@ start_etcd() {
     --initial-cluster "test=http://127.0.0.1:$ETCD_PEER_PORT"
 }
 
-# What Kubernetes' own PodGroups need, with their topology and those that the Job controller makes: of each program in which they
-# are on.
+# Prints the feature gates of Kubernetes' own PodGroups, of their topology, and of those that the Job controller makes.
 pod_group_gates() { echo GenericWorkload=true,TopologyAwareWorkloadScheduling=true,WorkloadWithJob=true; }
 
 start_kube_apiserver() {

@@ -62,7 +62,7 @@ std::optional<GangOwner> FindJobSet(const PodToAdmit& pod);
 struct GangSize {
   int32_t size = 1;    // 1: no gang; 0: another owner has to say
   bool begun = false;  // pods of it exist, as far as the owner has counted them
-  // What it has to be within: "node" or "rack" (of whatever label); empty: anything.
+  // Bounds the gang: "node" or "rack" (of whatever label); empty: it may be anywhere.
   std::string_view within = {};
 
   bool operator==(const GangSize&) const = default;

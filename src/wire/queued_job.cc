@@ -117,7 +117,6 @@ QueuedJob ReadQueuedJobObject(FieldReader& fields, Value object) {
   // Lists of the API server do not name the kind; a TrainJob cannot be without its runtime.
   const bool is_train_job = !spec["runtimeRef"].absent();
   if (is_train_job) {
-    job.kind = QueuedJobKind::kTrainJob;
     job.told = ReadTrainerStatus(status["trainerStatus"]);
   } else {
     ReadJob(fields, spec, status, job);

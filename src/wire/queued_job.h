@@ -26,8 +26,6 @@ inline constexpr std::string_view kTargetLossAnnotation = "synergy.io/target-los
 inline constexpr std::string_view kPartialAdmissionAnnotation =
     "kueue.x-k8s.io/job-min-parallelism";
 
-enum class QueuedJobKind : uint8_t { kJob, kTrainJob };
-
 // The last word of a TrainJob's training on itself (status.trainerStatus, from Kubeflow Trainer 2.3
 // on), unchecked: anybody who may run pods in its namespace can have sent it.
 struct TrainerStatus {
@@ -39,7 +37,6 @@ struct TrainerStatus {
 };
 
 struct QueuedJob {
-  QueuedJobKind kind = QueuedJobKind::kJob;
   std::string uid;
   std::string job_namespace;
   std::string name;

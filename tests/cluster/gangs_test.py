@@ -186,7 +186,7 @@ class GangsTest(OneNodeTest):
         self.assertEqual(self.runs("plain"), [0])
         self.cluster.delete("job", "planned", wait=True)
         self.assertEqual(self.one_alone(["plain"]), "plain")
-        # What the group says later goes for new gangs alone.
+        # A later minCount goes for new gangs alone.
         self.cluster.patch("podgroups.scheduling.k8s.io", "plain", {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
 
         def is_alone():

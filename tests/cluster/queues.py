@@ -89,7 +89,7 @@ class Watcher:
             if item["spec"]["queueName"] != self.queue:
                 continue
             status = item.get("status", {})
-            # What Kueue gave it stays written there when it has finished.
+            # Kueue leaves the admission in the status of a finished workload.
             is_over = change == "DELETED" or any((each["type"], each["status"]) == ("Finished", "True") for each in status.get("conditions", []))
             admission = None if is_over else status.get("admission")
             uid, job = item["metadata"]["uid"], job_of(item)

@@ -223,7 +223,7 @@ TEST_F(JobSetTest, SoIsOneInOrderAndOneThatWaitsByWayOfAnother) {
 
 TEST_F(JobSetTest, OneWhosePodsComeTogetherIsAsItSays) {
   for (const char* order : {"AnyOrder", "InOrder"}) {
-    // What comes before it is not of it.
+    // The driver comes before the gang, and is not of it.
     const bool in_order = std::string(order) == "InOrder";
     PutSet(Job("driver", "") + "," +
                Job("node", "deep", R"([{"name":"driver","status":"Ready"}])") +

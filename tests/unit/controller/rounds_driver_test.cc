@@ -666,8 +666,7 @@ class TrainJobDriverTest : public RoundsDriverTest {
     Start("a");
   }
   void Tell(std::optional<Seconds> remaining, WallTime at) {
-    objects.train_jobs.Upsert({.kind = wire::QueuedJobKind::kTrainJob,
-                               .uid = "uid of a",
+    objects.train_jobs.Upsert({.uid = "uid of a",
                                .job_namespace = "team",
                                .name = "job-a",
                                .told = wire::TrainerStatus{remaining, std::nullopt, at}});
@@ -874,7 +873,6 @@ TEST_F(ElasticDriverTest, ATrainJobKeepsItsNodesAndIsToldWhy) {
   Add(workload);
   wire::QueuedJob job = *objects.jobs.Find("team/job-a");
   objects.jobs.Remove(job);
-  job.kind = wire::QueuedJobKind::kTrainJob;
   job.least = job.most = 0;
   job.problem = "nobody may";
   objects.train_jobs.Upsert(job);

@@ -91,7 +91,6 @@ QueuedJob ReadTrainJob(const std::string& status, const std::string& annotations
 
 TEST(QueuedJobs, ATrainJobIsNotElasticAndSaysWhyWhereItAsksForIt) {
   const QueuedJob silent = ReadTrainJob("{}");
-  EXPECT_EQ(silent.kind, QueuedJobKind::kTrainJob);
   EXPECT_THAT(silent.problem, IsEmpty());
   const QueuedJob asks = ReadTrainJob("{}", kBounds);
   EXPECT_FALSE(asks.IsElastic());
