@@ -7,25 +7,36 @@ KERNEL_SETTINGS=(
   kernel.keys.root_maxkeys kernel.keys.root_maxbytes net.ipv4.ip_forward
 )
 
-# As they were before the first of the clusters that are up. Kept beside the clusters' states, because the last cluster to
-# go need not be the first that came.
-SAVED_KERNEL_SETTINGS=/run/synergy-test-kernel-settings
+# As they were before the first of the clusters that are up, and which instances are up. Kept beside the clusters' states,
+# because the last cluster to go need not be the first that came.
+KERNEL_SETTINGS_STATE=/run/synergy-test-kernel-settings
 
-save_kernel_settings() {
-  [[ ! -e $SAVED_KERNEL_SETTINGS ]] || return 0
-  sysctl "${KERNEL_SETTINGS[@]}" >"$SAVED_KERNEL_SETTINGS.new"
-  mv "$SAVED_KERNEL_SETTINGS.new" "$SAVED_KERNEL_SETTINGS"
+# alone_with_kernel_settings FUNCTION: clusters come and go at the same moment.
+alone_with_kernel_settings() {
+  mkdir -p "$KERNEL_SETTINGS_STATE/instances"
+  (
+    flock 9
+    "$1"
+  ) 9>"$KERNEL_SETTINGS_STATE/lock"
 }
+
+keep_kernel_settings() {
+  if [[ -z $(ls "$KERNEL_SETTINGS_STATE/instances") ]]; then
+    sysctl "${KERNEL_SETTINGS[@]}" >"$KERNEL_SETTINGS_STATE/settings"
+  fi
+  touch "$KERNEL_SETTINGS_STATE/instances/$INSTANCE"
+}
+
+put_back_kernel_settings() {
+  [[ -e $KERNEL_SETTINGS_STATE/instances/$INSTANCE ]] || return 0
+  rm "$KERNEL_SETTINGS_STATE/instances/$INSTANCE"
+  [[ -n $(ls "$KERNEL_SETTINGS_STATE/instances") ]] || sysctl --quiet --load "$KERNEL_SETTINGS_STATE/settings"
+}
+
+save_kernel_settings() { alone_with_kernel_settings keep_kernel_settings; }
 
 # restore_kernel_settings: unless another cluster's nodes still need them.
-restore_kernel_settings() {
-  local own=$SAVED_KERNEL_SETTINGS.$$
-  [[ -z $(compgen -G '/sys/class/net/syn*-br?') ]] || return 0
-  # Of two clusters that go at a time one does it.
-  mv "$SAVED_KERNEL_SETTINGS" "$own" 2>/dev/null || return 0
-  sysctl --quiet --load "$own"
-  rm "$own"
-}
+restore_kernel_settings() { alone_with_kernel_settings put_back_kernel_settings; }
 
 # 0 joins the nodes of a cluster with Services, 1 to 4 are real nodes', 5 and 6 v2 nodes'.
 BRIDGES=({0..6})
@@ -84,6 +95,7 @@ clear_orphans() {
     remove_bridge "${bridge##*-br}"
   done
   remove_cgroups
+  restore_kernel_settings
 }
 
 # When something else has the ports of this instance.

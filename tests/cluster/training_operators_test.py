@@ -102,6 +102,9 @@ class TrainingOperatorsTest(queues.QueueTest):
     def bound(self, name):
         return count_bound(*self.members(name))
 
+    def running(self, *names):
+        return [sum(pod["status"].get("phase") == "Running" for pod in members.values()) for members in self.members(*names)]
+
     def one_alone(self, names, size, of=None):
         """Waits for one of the jobs to run whole: so many pods, all of a gang, or of one of `of`. No two may run in parts at any moment."""
         def whole():
@@ -234,7 +237,8 @@ class TrainingOperatorsTest(queues.QueueTest):
     def test_trainjobs_say_by_their_status_how_long_they_need(self):
         self.order("turns", "srtf")
         self.create(train_job("long", 2, 1, queue="turns"), train_job("short", 2, 1, queue="turns"))
-        wait_for("both to run", lambda: (self.bound("long"), self.bound("short")) == (2, 2), LONG)
+        # What a training says counts once all of its pods run.
+        wait_for("both to run", lambda: self.running("long", "short") == [2, 2], LONG)
         self.await_ordered("turns", 2)
         for name, remaining in (("long", 7200), ("short", 600)):
             self.tell_progress(name, remaining)
@@ -247,7 +251,7 @@ class TrainingOperatorsTest(queues.QueueTest):
         workload = self.workload("short")["metadata"]["name"]
         self.cluster.patch("workload", workload, {"spec": {"active": False}})
         self.create(train_job("later", 2, 1, queue="turns"))
-        wait_for("the later one to run", lambda: self.bound("later") == 2, LONG)
+        wait_for("the later one to run", lambda: self.running("later") == [2], LONG)
         self.tell_progress("later", 3600)
         noted = wait_for("what the short one had to be noted", lambda: self.workload("short")["metadata"]["annotations"].get("synergy.io/rounds"))
         self.assertLessEqual(json.loads(noted)["remaining"], 600)
