@@ -7,13 +7,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "cli/cluster_commands.h"
-#include "cli/gavel_command.h"
-#include "cli/printable.h"
-#include "cli/progress_command.h"
-#include "cli/replay_command.h"
-#include "cli/simulate_command.h"
-#include "cli/ui_command.h"
+#include "cli/commands/cluster_commands.h"
+#include "cli/commands/gavel_command.h"
+#include "cli/commands/progress_command.h"
+#include "cli/commands/replay_command.h"
+#include "cli/commands/simulate_command.h"
+#include "cli/commands/ui_command.h"
+#include "cli/text/printable.h"
 #include "core/version.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cluster/annotations.h"
-#include "wire/pod_writes.h"
+#include "wire/pods/pod_writes.h"
 
 namespace synergy::controller {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Evicts gangs and pods of lower priority for a gang that waits (engine/preempting_gangs.h says
-// whom):
+// Evicts gangs and pods of lower priority for a gang that waits (engine/gangs/preempting_gangs.h
+// says whom):
 //
 //   places   are kept for all of its members, on their own pods, so that nobody else takes the room
 //   trial    all victims are evicted on trial: where one would be refused, none is evicted
@@ -35,15 +35,15 @@
 #include <vector>
 
 #include "cluster/claims.h"
-#include "cluster/cluster_snapshot.h"
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_snapshot.h"
+#include "cluster/state/cluster_state.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/resources.h"
-#include "engine/preempting_gangs.h"
-#include "kube/events.h"
-#include "kube/eviction_api.h"
-#include "kube/pod_api.h"
+#include "engine/gangs/preempting_gangs.h"
+#include "kube/apis/events.h"
+#include "kube/apis/eviction_api.h"
+#include "kube/apis/pod_api.h"
 #include "metrics/controller_metrics.h"
 
 namespace synergy::controller {

@@ -7,8 +7,8 @@
 #include <map>
 #include <string>
 
-#include "deviceplugin/inventory_monitor.h"
-#include "deviceplugin/pod_resources.h"
+#include "deviceplugin/plugin/pod_resources.h"
+#include "deviceplugin/sources/inventory_monitor.h"
 #include "metrics/device_metrics.h"
 
 namespace synergy::deviceplugin {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "allocation/best_fit.h"
-#include "cluster/cluster_state.h"
-#include "extender/place_ages.h"
+#include "cluster/state/cluster_state.h"
+#include "extender/gangs/place_ages.h"
 #include "kube/health.h"
 #include "metrics/extender_metrics.h"
 

@@ -12,9 +12,9 @@
 #include "allocation/preemption.h"
 #include "allocation/ranking.h"
 #include "allocation/room_under_way.h"
-#include "cluster/fit.h"
-#include "extender/vacancies.h"
-#include "wire/extender_messages.h"
+#include "cluster/state/fit.h"
+#include "extender/gangs/vacancies.h"
+#include "wire/extender/extender_messages.h"
 
 namespace synergy::extender {
 namespace {

@@ -14,20 +14,20 @@
 #include <utility>
 
 #include "allocation/best_fit.h"
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
 #include "engine/decisions.h"
-#include "extender/binder.h"
+#include "extender/binding/binder.h"
 #include "extender/decision_ids.h"
+#include "extender/gangs/shared_gangs.h"
+#include "extender/gangs/succeeded_members.h"
 #include "extender/reclaim_patience.h"
 #include "extender/second_looks.h"
-#include "extender/shared_gangs.h"
-#include "extender/succeeded_members.h"
 #include "metrics/extender_metrics.h"
-#include "wire/extender_messages.h"
-#include "wire/objects.h"
+#include "wire/extender/extender_messages.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::extender {
 

@@ -9,8 +9,8 @@
 #include "allocation/asked_nodes.h"
 #include "allocation/bind_allocation.h"
 #include "allocation/ranking.h"
-#include "cluster/fit.h"
 #include "cluster/node_selection.h"
+#include "cluster/state/fit.h"
 #include "core/quantity_text.h"
 
 namespace synergy::extender {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "allocation/best_fit.h"
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "core/log.h"
 #include "kube/reflector.h"
 #include "metrics/extender_metrics.h"

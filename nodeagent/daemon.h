@@ -13,7 +13,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
-#include "nodeagent/guardian.h"
+#include "nodeagent/probes/guardian.h"
 
 namespace synergy::nodeagent {
 

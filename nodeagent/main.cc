@@ -14,7 +14,7 @@
 #include "daemon/run.h"
 #include "nodeagent/confinement.h"
 #include "nodeagent/daemon.h"
-#include "nodeagent/guardian.h"
+#include "nodeagent/probes/guardian.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cluster/annotations.h"
-#include "wire/pod_writes.h"
+#include "wire/pods/pod_writes.h"
 
 namespace synergy::nodeagent {
 namespace {

@@ -20,7 +20,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "kube/api_client.h"
-#include "kube/pod_api.h"
+#include "kube/apis/pod_api.h"
 #include "metrics/node_agent_metrics.h"
 
 namespace synergy::nodeagent {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "cli/page/map_progress.h"
-#include "cli/pod_view.h"
+#include "cli/views/pod_view.h"
 #include "core/resources.h"
 
 namespace synergy::cli {

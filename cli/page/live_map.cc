@@ -5,8 +5,8 @@
 #include "cli/page/map_gangs.h"
 #include "cli/page/map_nodes.h"
 #include "cli/page/map_queues.h"
-#include "cli/pod_view.h"
-#include "cli/queue_view.h"
+#include "cli/views/pod_view.h"
+#include "cli/views/queue_view.h"
 #include "json/writer.h"
 
 namespace synergy::cli {

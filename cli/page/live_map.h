@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/cluster_facts.h"
+#include "cli/cluster/cluster_facts.h"
+#include "cli/cluster/progress.h"
+#include "cli/cluster/queue_facts.h"
 #include "cli/page/cluster_map.h"
 #include "cli/page/map_progress.h"
-#include "cli/progress.h"
-#include "cli/queue_facts.h"
 #include "core/clock.h"
 
 namespace synergy::cli {

@@ -1,6 +1,6 @@
 #include "cli/page/map_gangs.h"
 
-#include "cli/gang_view.h"
+#include "cli/views/gang_view.h"
 
 namespace synergy::cli {
 namespace {

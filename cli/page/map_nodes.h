@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/page/cluster_map.h"
-#include "cluster/cluster_snapshot.h"
+#include "cluster/state/cluster_snapshot.h"
 
 namespace synergy::cli {
 

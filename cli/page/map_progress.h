@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "cli/progress.h"
+#include "cli/cluster/progress.h"
 #include "core/clock.h"
 
 namespace synergy::cli {

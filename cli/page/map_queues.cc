@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/amounts.h"
+#include "cli/text/amounts.h"
 
 namespace synergy::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/page/cluster_map.h"
-#include "cli/queue_view.h"
+#include "cli/views/queue_view.h"
 
 namespace synergy::cli {
 

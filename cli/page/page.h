@@ -8,12 +8,12 @@
 #include <span>
 #include <string>
 
-#include "cli/simulation.h"
+#include "cli/simulate/simulation.h"
 #include "sim/cluster/product_simulator.h"
 
 namespace synergy::cli {
 
-// With the cluster as it is now, which it asks its server for (cli/ui_server.h).
+// With the cluster as it is now, which it asks its server for (cli/page/ui_server.h).
 std::string ClusterPage();
 
 // Of runs that began with `start` and kept their changes.

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/simulation.h"
+#include "cli/simulate/simulation.h"
 #include "core/clock.h"
 #include "sim/cluster/product_simulator.h"
 

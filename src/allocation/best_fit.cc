@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cluster/fit.h"
+#include "cluster/state/fit.h"
 
 namespace synergy {
 namespace {

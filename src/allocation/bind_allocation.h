@@ -11,8 +11,8 @@
 #include <string>
 
 #include "allocation/best_fit.h"
-#include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
 #include "core/resources.h"
 
 namespace synergy {

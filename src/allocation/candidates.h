@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "allocation/asked_nodes.h"
-#include "cluster/cluster_snapshot.h"
-#include "cluster/fit.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
+#include "cluster/state/fit.h"
 
 namespace synergy {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
-#include "cluster/cluster_snapshot.h"
 #include "cluster/node_selection.h"
+#include "cluster/state/cluster_snapshot.h"
 #include "core/resources.h"
 
 namespace synergy {

@@ -5,7 +5,7 @@
 
 #include "allocation/room_under_way.h"
 #include "allocation/surplus.h"
-#include "cluster/fit.h"
+#include "cluster/state/fit.h"
 
 namespace synergy {
 namespace {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
 
 namespace synergy {

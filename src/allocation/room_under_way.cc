@@ -1,6 +1,6 @@
 #include "allocation/room_under_way.h"
 
-#include "cluster/fit.h"
+#include "cluster/state/fit.h"
 
 namespace synergy {
 namespace {

@@ -5,8 +5,8 @@
 //
 // Threading: pure.
 
-#include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
 
 namespace synergy {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "allocation/tenant.h"
-#include "cluster/cluster_snapshot.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
 #include "core/resources.h"
 

@@ -11,8 +11,8 @@
 //   for a while                    ClaimRules::longest() after the API server has noted the write
 //   where it fits                  the pod with its claim is no larger than the node
 //
-// The reader of pods (wire/claims.cc) sees to the first three, pod_records.h to the last. Pods that
-// Synergy does not manage are not changed either: they have no Fungible.
+// The reader of pods (wire/pods/claims.cc) sees to the first three, pod_records.h to the last. Pods
+// that Synergy does not manage are not changed either: they have no Fungible.
 //
 // Threading: values.
 

@@ -16,10 +16,10 @@
 //
 // Threading: pure.
 
-#include "cluster/cluster_snapshot.h"
 #include "cluster/fungible.h"
 #include "cluster/labels.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
 
 namespace synergy {
 

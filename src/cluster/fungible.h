@@ -136,7 +136,7 @@ struct Fungible {
   std::string container;
   std::string profile;  // a TrainingProfile of the pod's namespace; empty: none
   int64_t profile_generation = 0;
-  std::string workload;  // pods with the same one are alike (profile/measured_profile.h)
+  std::string workload;  // pods with the same one are alike (profile/measured/measured_profile.h)
   Enforcement enforcement = Enforcement::kShared;
   ResourceVector floor;   // as admitted
   ResourceVector demand;  // as admitted

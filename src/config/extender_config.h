@@ -55,7 +55,7 @@ struct ExtenderConfig {
   // How long the place of a member that a running gang has lost is held for its replacement; 0: not
   // at all. A Job makes one after 10 s, doubled with each failure.
   std::chrono::milliseconds replacement_hold{60000};
-  // How near each other a gang's members are to be (allocation/gang_locality.h).
+  // How near each other a gang's members are to be (allocation/gangs/gang_locality.h).
   struct Locality {
     std::chrono::milliseconds node_wait{30000};
     std::chrono::milliseconds rack_wait{30000};

@@ -10,7 +10,7 @@
 
 #include "core/log.h"
 #include "core/result.h"
-#include "http/server.h"
+#include "http/server/server.h"
 
 namespace synergy::daemon {
 

@@ -15,12 +15,12 @@
 
 #include "allocation/best_fit.h"
 #include "allocation/preemption.h"
-#include "cluster/cluster_snapshot.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
 #include "core/resources.h"
-#include "engine/tuner.h"
+#include "engine/tuner/tuner.h"
 #include "profile/training_profile.h"
 
 namespace synergy {

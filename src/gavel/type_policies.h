@@ -24,7 +24,7 @@ std::span<const TypePolicyName> TypePolicyNames();
 bool IsTypePolicy(std::string_view name);
 
 struct TypePolicy {
-  std::string_view program;  // as gavel/policies.h names it
+  std::string_view program;  // as gavel/policies/policies.h names it
   // The same where some jobs have deadlines; empty: it knows of none.
   std::string_view with_deadlines;
   bool aware = true;

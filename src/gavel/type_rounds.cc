@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "gavel/policies.h"
+#include "gavel/policies/policies.h"
 
 namespace synergy {
 namespace {

@@ -37,7 +37,7 @@
 #include <vector>
 
 #include "core/result.h"
-#include "gavel/policy.h"
+#include "gavel/policies/policy.h"
 #include "gavel/round_mechanism.h"
 #include "gavel/type_policies.h"
 

@@ -9,7 +9,7 @@
 #include "http/client.h"
 #include "kube/line_splitter.h"
 #include "kube/token_source.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::kube {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "kube/reflector.h"
 
 namespace synergy::kube {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "kube/query.h"
-#include "wire/lease.h"
+#include "wire/api/lease.h"
 
 namespace synergy::kube {
 namespace {

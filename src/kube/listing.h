@@ -15,7 +15,7 @@
 
 #include "core/result.h"
 #include "kube/api_client.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::kube {
 

@@ -14,9 +14,9 @@
 #include "core/backoff.h"
 #include "kube/listing.h"
 #include "kube/query.h"
-#include "wire/kueue.h"
-#include "wire/queued_job.h"
-#include "wire/round_policy.h"
+#include "wire/kueue/kueue.h"
+#include "wire/kueue/queued_job.h"
+#include "wire/kueue/round_policy.h"
 
 namespace synergy::kube {
 namespace {
@@ -161,7 +161,7 @@ class ListWatch final : public Reflector<T> {
   }
 
   std::optional<Error> OnLine(std::string_view line, bool* list_again) {
-    using Type = typename wire::WatchEvent<T>::Type;
+    using Type = wire::WatchEventType;
     Result<wire::WatchEvent<T>> event = reader_.ReadWatchEvent<T>(line);
     if (!event) {
       *list_again = true;

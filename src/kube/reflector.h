@@ -31,7 +31,7 @@
 #include "core/log.h"
 #include "kube/api_client.h"
 #include "profile/profile_object.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::kube {
 

@@ -21,8 +21,8 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/result.h"
-#include "http/server.h"
-#include "kube/access_api.h"
+#include "http/server/server.h"
+#include "kube/apis/access_api.h"
 
 namespace synergy::kube {
 

@@ -17,7 +17,7 @@
 #include "kube/api_client.h"
 #include "kube/health.h"
 #include "kube/reflector.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::kube {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // A TrainingProfile as the API server has it: what somebody measured and wrote down, or what
-// Synergy has measured of a workload (profile/measured_profile.h), what is wrong with it, and what
-// its status says so far.
+// Synergy has measured of a workload (profile/measured/measured_profile.h), what is wrong with it,
+// and what its status says so far.
 //
 // Threading: values; immutable once shared.
 
@@ -14,7 +14,7 @@
 
 #include "core/resources.h"
 #include "profile/job_profile.h"
-#include "profile/measured_profile.h"
+#include "profile/measured/measured_profile.h"
 #include "profile/training_profile.h"
 
 namespace synergy {

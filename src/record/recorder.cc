@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "core/version.h"
-#include "wire/decisions.h"
-#include "wire/journal.h"
+#include "wire/journal/decisions.h"
+#include "wire/journal/journal.h"
 
 namespace synergy::record {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
 // A program's recording: everything that happens to its ClusterState and every decision that it
-// makes, a line of JSON each (wire/journal.h, wire/decisions.h), in one file. replay.h goes through
-// it again. Each run of the program begins with a line that names it.
+// makes, a line of JSON each (wire/journal/journal.h, wire/journal/decisions.h), in one file.
+// replay.h goes through it again. Each run of the program begins with a line that names it.
 //
 // Threading: from any thread; lines never mix, and those of one thread, and of one ClusterState,
 // stand in the order in which they were told.
@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "cluster/cluster_journal.h"
+#include "cluster/state/cluster_journal.h"
 #include "core/log.h"
 #include "core/result.h"
 #include "core/units.h"

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "record/replayed_run.h"
-#include "wire/decisions.h"
-#include "wire/journal.h"
+#include "wire/journal/decisions.h"
+#include "wire/journal/journal.h"
 
 namespace synergy::record {
 namespace {

@@ -12,12 +12,12 @@
 #include <optional>
 #include <utility>
 
-#include "cluster/cluster_journal.h"
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_journal.h"
+#include "cluster/state/cluster_state.h"
 #include "core/result.h"
 #include "engine/decisions.h"
 #include "engine/held_profiles.h"
-#include "engine/tuner.h"
+#include "engine/tuner/tuner.h"
 
 namespace synergy::record {
 

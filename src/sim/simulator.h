@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "allocation/gang_locality.h"
+#include "allocation/gangs/gang_locality.h"
 #include "baseline/allocator.h"
 #include "baseline/mechanisms.h"
 #include "core/result.h"

@@ -13,10 +13,12 @@
 #include "cluster/gang.h"
 #include "core/quantity_text.h"
 #include "core/wall_time.h"
-#include "wire/json_words.h"
-#include "wire/object_readers.h"
-#include "wire/objects.h"
-#include "wire/resource_list.h"
+#include "wire/base/json_words.h"
+#include "wire/base/metadata.h"
+#include "wire/base/resource_list.h"
+#include "wire/objects/kind.h"
+#include "wire/objects/object_readers.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {
@@ -491,5 +493,15 @@ std::string WriteDeletion(const std::string& uid) {
   AppendJsonString(out, uid);
   return out + "}}";
 }
+
+template <>
+struct Kind<ProfileObject> {
+  static constexpr std::string_view kName = "training profile";
+  static ProfileObject Read(FieldReader&, Value object, const PodRules&) {
+    return ReadProfileObject(object);
+  }
+};
+template Result<ListPage<ProfileObject>> ObjectReader::ReadList(std::string) const;
+template Result<WatchEvent<ProfileObject>> ObjectReader::ReadWatchEvent(std::string_view) const;
 
 }  // namespace synergy::wire

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/result.h"
-#include "profile/measured_profile.h"
+#include "profile/measured/measured_profile.h"
 #include "profile/profile_object.h"
 
 namespace synergy::wire {

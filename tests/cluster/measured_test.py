@@ -17,7 +17,7 @@ def stable_hash(text, value=0xcbf29ce484222325):
 
 
 def name_of(workload, gpus=1):
-    """As src/profile/measured_profile.cc makes it of a product with capital letters."""
+    """As src/profile/measured/measured_profile.cc makes it of a product with capital letters."""
     value = stable_hash(PRODUCT, stable_hash("\n", stable_hash(workload)))
     return f"measured-{workload}-{gpus}gpu-{PRODUCT.lower()}-{(value ^ value >> 32) % 2**32:08x}"
 

@@ -11,7 +11,7 @@
 #include "json/document.h"
 #include "json/scanner.h"
 #include "json/text.h"
-#include "wire/extender_messages.h"
+#include "wire/extender/extender_messages.h"
 
 namespace synergy::wire {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/check.h"
 #include "json/text.h"
-#include "wire/gpu_inventory.h"
+#include "wire/objects/gpu_inventory.h"
 
 namespace synergy::wire {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "core/check.h"
 #include "json/text.h"
-#include "wire/journal.h"
+#include "wire/journal/journal.h"
 
 namespace synergy::wire {
 namespace {

@@ -8,14 +8,13 @@
 
 #include "core/check.h"
 #include "json/text.h"
-#include "wire/agent_pod.h"
-#include "wire/event_about_pod.h"
-#include "wire/kueue.h"
-#include "wire/namespace_limits.h"
-#include "wire/objects.h"
-#include "wire/queued_job.h"
-#include "wire/resize_status.h"
-#include "wire/round_policy.h"
+#include "wire/kueue/kueue.h"
+#include "wire/kueue/queued_job.h"
+#include "wire/kueue/round_policy.h"
+#include "wire/objects/agent_pod.h"
+#include "wire/objects/event_about_pod.h"
+#include "wire/objects/objects.h"
+#include "wire/objects/resize_status.h"
 #include "wire/training_profile.h"
 
 namespace synergy::wire {

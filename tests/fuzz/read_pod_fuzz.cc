@@ -10,9 +10,9 @@
 #include "core/check.h"
 #include "json/document.h"
 #include "json/text.h"
-#include "wire/objects.h"
-#include "wire/pod_writes.h"
-#include "wire/resource_list.h"
+#include "wire/base/resource_list.h"
+#include "wire/objects/objects.h"
+#include "wire/pods/pod_writes.h"
 
 namespace synergy::wire {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/check.h"
 #include "core/exact_quantity.h"
 #include "json/text.h"
-#include "wire/quantity.h"
+#include "wire/base/quantity.h"
 
 namespace synergy::wire {
 namespace {

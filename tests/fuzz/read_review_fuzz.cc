@@ -12,7 +12,7 @@
 #include "json/document.h"
 #include "json/text.h"
 #include "support/json_tree.h"
-#include "wire/admission_review.h"
+#include "wire/admission/admission_review.h"
 
 namespace synergy::wire {
 namespace {

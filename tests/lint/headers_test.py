@@ -13,8 +13,8 @@ class HeadersTest(SampleTreeTest):
     def test_sources_that_begin_with_their_own_headers_pass(self):
         self.write("src/core/units.h", GUARDED)
         self.write("src/core/units.cc", '// How.\n#include "core/units.h"\n\n#include <string>\n')
-        self.write("extender/binder.h", GUARDED)
-        self.write("extender/binder.cc", '#include "extender/binder.h"\n')
+        self.write("extender/binding/binder.h", GUARDED)
+        self.write("extender/binding/binder.cc", '#include "extender/binding/binder.h"\n')
         self.write("tests/support/files.h", GUARDED)
         self.write("tests/support/files.cc", '#include "support/files.h"\n')
         self.write("extender/main.cc", "#include <string>\n")

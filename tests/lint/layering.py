@@ -90,7 +90,7 @@ DECLARED = {"SystemClock": "src/core/clock.h", "StderrSink": "src/core/log.h"}
 # Namespaces beside a folder's own: of a file, by the beginning of its name, or of a library that is declared ahead.
 NAMESPACES = {
     "src/sim/reference/": "synergy::reference",  # another program's words: its jobs, clusters and events are not ours
-    "src/cluster/cluster_journal.h": "cluster_change",  # within synergy: the kinds of a ClusterChange
+    "src/cluster/state/cluster_journal.h": "cluster_change",  # within synergy: the kinds of a ClusterChange
     "src/engine/decisions.": "decision",  # within synergy: the kinds of a Decision
     "src/cluster/annotations.h": "synergy::annotations",  # keys are always called by what they are
     "src/http/": "httplib",

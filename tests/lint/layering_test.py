@@ -22,7 +22,7 @@ class LayeringTest(SampleTreeTest):
         self.write("src/core/units.h", "#include <cstdint>\n#include <tl/expected.hpp>\n")
         self.write("src/core/clock.cc", '#include <mutex>\n#include "core/clock.h"\nauto t = steady_clock::now();\n')
         self.write("src/cluster/state.cc", '#include <mutex>\n#include <absl/hash/hash.h>\n#include "core/units.h"\n')
-        self.write("src/http/server.cc", "#include <httplib.h>\n#include <sys/socket.h>\n#include <thread>\n")
+        self.write("src/http/server/server.cc", "#include <httplib.h>\n#include <sys/socket.h>\n#include <thread>\n")
         self.write("extender/main.cc", '#include "daemon/run.h"\n#include "kube/reflector.h"\n')
         self.write("tests/unit/any_test.cc", "#include <httplib.h>\n#include <thread>\n")
         self.assertEqual(layering.check_tree(self.root), [])
@@ -75,8 +75,8 @@ class LayeringTest(SampleTreeTest):
     def test_the_pure_half_is_in_one_namespace_and_every_other_folder_in_its_own(self):
         self.write("src/core/units.h", "namespace synergy {\nnamespace {\n")
         self.write("src/sim/reference/job.h", "namespace synergy::reference {\n")
-        self.write("src/http/server.h", "namespace httplib {\nnamespace synergy::http {\n")
-        self.write("deviceplugin/nvml_api.h", "namespace synergy::deviceplugin::nvml {\n")
+        self.write("src/http/server/server.h", "namespace httplib {\nnamespace synergy::http {\n")
+        self.write("deviceplugin/sources/nvml_api.h", "namespace synergy::deviceplugin::nvml {\n")
         self.write("tests/unit/core/units_test.cc", "namespace anything {\n")
         self.assertEqual(layering.check_tree(self.root), [])
 
@@ -90,7 +90,7 @@ class LayeringTest(SampleTreeTest):
         self.assert_found("extender/main.cc", "namespace synergy {", "the names of extender are in synergy::extender, not in synergy")
 
     def test_a_neighbours_namespace_is_found(self):
-        self.assert_found("src/http/server.h", "namespace synergy::httpd {", "the names of http are in synergy::http, not in")
+        self.assert_found("src/http/server/server.h", "namespace synergy::httpd {", "the names of http are in synergy::http, not in")
 
     def test_a_folder_that_is_not_in_the_table_is_found(self):
         self.assertIn("is not in the table", self.problems("src/misc/things.cc", "")[0])

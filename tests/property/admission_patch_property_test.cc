@@ -9,7 +9,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "support/json_tree.h"
-#include "wire/admission_review.h"
+#include "wire/admission/admission_review.h"
 
 namespace synergy::wire {
 namespace {

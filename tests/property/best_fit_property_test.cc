@@ -13,7 +13,7 @@
 
 #include "allocation/best_fit.h"
 #include "allocation/fair_share.h"
-#include "cluster/fit.h"
+#include "cluster/state/fit.h"
 #include "property/random_cluster.h"
 
 namespace synergy::testing {

@@ -21,8 +21,8 @@
 #include <gtest/gtest.h>
 
 #include "core/random.h"
-#include "extender/allocations.h"
-#include "extender/binder.h"
+#include "extender/binding/allocations.h"
+#include "extender/binding/binder.h"
 #include "support/fake_pod_api.h"
 #include "support/histories.h"
 #include "support/managed_pods.h"

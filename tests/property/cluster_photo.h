@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "cluster/cluster_snapshot.h"
+#include "cluster/state/cluster_snapshot.h"
 #include "core/resources.h"
 
 namespace synergy::testing {

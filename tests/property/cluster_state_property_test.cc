@@ -15,9 +15,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "cluster/cluster_journal.h"
-#include "cluster/cluster_state.h"
-#include "cluster/pod_list.h"
+#include "cluster/state/cluster_journal.h"
+#include "cluster/state/cluster_state.h"
+#include "cluster/state/pod_list.h"
 #include "property/cluster_model.h"
 #include "property/cluster_operation.h"
 #include "property/cluster_photo.h"

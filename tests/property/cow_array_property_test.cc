@@ -7,7 +7,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "cluster/cow_array.h"
+#include "cluster/state/cow_array.h"
 
 namespace synergy::testing {
 namespace {

@@ -12,7 +12,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "allocation/gang_division.h"
+#include "allocation/gangs/gang_division.h"
 #include "allocation/surplus.h"
 
 namespace synergy::testing {

@@ -10,8 +10,8 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "allocation/gang_locality.h"
-#include "cluster/fit.h"
+#include "allocation/gangs/gang_locality.h"
+#include "cluster/state/fit.h"
 #include "property/random_cluster.h"
 
 namespace synergy::testing {

@@ -9,8 +9,8 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "allocation/gang_plan.h"
-#include "cluster/fit.h"
+#include "allocation/gangs/gang_plan.h"
+#include "cluster/state/fit.h"
 #include "property/random_cluster.h"
 
 namespace synergy::testing {

@@ -13,8 +13,8 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "allocation/gang_victims.h"
-#include "cluster/cluster_state.h"
+#include "allocation/gangs/gang_victims.h"
+#include "cluster/state/cluster_state.h"
 #include "support/cluster_vocabulary.h"
 
 namespace synergy::testing {

@@ -18,7 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random.h"
-#include "extender/vacancies.h"
+#include "extender/gangs/vacancies.h"
 #include "support/fake_clock.h"
 #include "support/histories.h"
 #include "support/silent_log.h"

@@ -14,7 +14,7 @@
 
 #include "profile/cache_model.h"
 #include "profile/job_profile.h"
-#include "profile/measurement_plan.h"
+#include "profile/measured/measurement_plan.h"
 
 namespace synergy::testing {
 namespace {

@@ -10,10 +10,10 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "cluster/cluster_journal.h"
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_journal.h"
+#include "cluster/state/cluster_state.h"
 #include "property/random_changes.h"
-#include "wire/journal.h"
+#include "wire/journal/journal.h"
 
 namespace synergy::testing {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "core/clock.h"
 #include "core/random.h"
-#include "engine/profiler.h"
+#include "engine/profiler/profiler.h"
 
 namespace synergy::testing {
 

@@ -7,7 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "core/random.h"
-#include "profile/memory_study.h"
+#include "profile/measured/memory_study.h"
 
 namespace synergy {
 namespace {

@@ -10,7 +10,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "allocation/preemption.h"
-#include "cluster/fit.h"
+#include "cluster/state/fit.h"
 #include "property/random_cluster.h"
 
 namespace synergy::testing {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "made_training.h"
-#include "profile/curve_points.h"
+#include "profile/measured/curve_points.h"
 
 namespace synergy::testing {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "cluster/node_selection.h"
 #include "core/random.h"
-#include "wire/journal.h"
+#include "wire/journal/journal.h"
 
 namespace synergy::testing {
 namespace {

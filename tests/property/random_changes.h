@@ -8,7 +8,7 @@
 
 #include <rapidcheck.h>
 
-#include "cluster/cluster_journal.h"
+#include "cluster/state/cluster_journal.h"
 
 namespace synergy::testing {
 

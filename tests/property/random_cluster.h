@@ -10,9 +10,9 @@
 
 #include <rapidcheck.h>
 
-#include "cluster/cluster_state.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_state.h"
 
 namespace synergy::testing {
 

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/random.h"
-#include "engine/gangs.h"
+#include "engine/gangs/gangs.h"
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
 

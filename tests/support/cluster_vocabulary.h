@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/cluster_snapshot.h"
-#include "cluster/cluster_state.h"
 #include "cluster/disruption_budget.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
+#include "cluster/state/cluster_state.h"
 
 namespace synergy::testing {
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "deviceplugin/nvml_api.h"
+#include "deviceplugin/sources/nvml_api.h"
 
 namespace {
 

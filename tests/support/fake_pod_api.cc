@@ -11,8 +11,8 @@
 #include "core/wall_time.h"
 #include "json/document.h"
 #include "json/writer.h"
-#include "wire/objects.h"
-#include "wire/quantity.h"
+#include "wire/base/quantity.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::testing {
 namespace {

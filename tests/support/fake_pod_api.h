@@ -25,7 +25,7 @@
 #include "cluster/fungible.h"
 #include "cluster/pod.h"
 #include "core/result.h"
-#include "kube/pod_api.h"
+#include "kube/apis/pod_api.h"
 
 namespace synergy::testing {
 

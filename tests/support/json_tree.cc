@@ -6,7 +6,7 @@
 
 #include "json/document.h"
 #include "json/text.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::testing {
 namespace {

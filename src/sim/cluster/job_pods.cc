@@ -9,7 +9,7 @@
 #include "allocation/surplus.h"
 #include "cluster/annotations.h"
 #include "cluster/gang.h"
-#include "profile/measured_profile.h"
+#include "profile/measured/measured_profile.h"
 
 namespace synergy {
 namespace {

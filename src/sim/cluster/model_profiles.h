@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "admission/admission.h"
-#include "cluster/cluster_state.h"
 #include "cluster/namespace.h"
+#include "cluster/state/cluster_state.h"
 #include "engine/profile_book.h"
 #include "profile/job_profile.h"
 #include "profile/profile_object.h"

@@ -14,13 +14,13 @@
 #include <string_view>
 #include <vector>
 
-#include "allocation/gang_locality.h"
+#include "allocation/gangs/gang_locality.h"
 #include "baseline/mechanisms.h"
 #include "cluster/namespace.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
 #include "core/result.h"
-#include "engine/tuner.h"
+#include "engine/tuner/tuner.h"
 #include "sim/cluster/model_profiles.h"
 #include "sim/simulator.h"
 

@@ -15,9 +15,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "core/clock.h"
-#include "engine/profiler.h"
+#include "engine/profiler/profiler.h"
 #include "sim/cluster/job_progress.h"
 #include "sim/cluster/model_profiles.h"
 #include "sim/cluster/simulated_pods.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "core/resources.h"
 #include "sim/cluster/simulated_pod.h"
 

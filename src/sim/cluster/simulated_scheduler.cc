@@ -6,8 +6,8 @@
 
 #include "allocation/asked_nodes.h"
 #include "allocation/bind_allocation.h"
-#include "cluster/fit.h"
 #include "cluster/node_selection.h"
+#include "cluster/state/fit.h"
 #include "core/check.h"
 
 namespace synergy {

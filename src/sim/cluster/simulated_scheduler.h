@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "allocation/best_fit.h"
-#include "allocation/gang_locality.h"
-#include "cluster/cluster_snapshot.h"
-#include "cluster/cluster_state.h"
+#include "allocation/gangs/gang_locality.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
+#include "cluster/state/cluster_state.h"
 #include "core/clock.h"
 #include "core/log.h"
-#include "engine/gangs.h"
+#include "engine/gangs/gangs.h"
 #include "sim/cluster/scheduling_queue.h"
 #include "sim/cluster/simulated_clock.h"
 #include "sim/cluster/simulated_pods.h"

@@ -8,9 +8,9 @@
 #include <functional>
 #include <string>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "core/clock.h"
-#include "engine/tuner.h"
+#include "engine/tuner/tuner.h"
 #include "sim/cluster/simulated_pods.h"
 
 namespace synergy {

@@ -14,7 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "core/random.h"
-#include "gavel/policies.h"
+#include "gavel/policies/policies.h"
 #include "gavel/round_mechanism.h"
 
 namespace synergy {

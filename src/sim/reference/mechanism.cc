@@ -1,11 +1,32 @@
 #include "sim/reference/mechanism.h"
 
-#include "sim/reference/fair.h"
-#include "sim/reference/greedy.h"
 #include "sim/reference/opt.h"
 #include "sim/reference/tune.h"
 
 namespace synergy::reference {
+namespace {
+
+// Every job gets its GPUs' fair share of the servers ("GPU-proportional").
+class Fair final : public OneByOne {
+ public:
+  using OneByOne::OneByOne;
+
+ private:
+  Result<bool> Place(Job& job) override {
+    return TryPlace(job, round().cluster.fair() * job.gpus, /*at_demand=*/false);
+  }
+};
+
+// Every job gets its full demand, or waits.
+class Greedy final : public OneByOne {
+ public:
+  using OneByOne::OneByOne;
+
+ private:
+  Result<bool> Place(Job& job) override { return TryPlace(job, job.demand, /*at_demand=*/true); }
+};
+
+}  // namespace
 
 Result<> OneByOne::Allocate(std::span<Job* const> ordered, std::vector<Job*>& running) {
   for (Job* const job : ordered) {

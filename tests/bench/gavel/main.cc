@@ -15,7 +15,7 @@
 #include "bench/rounds/results.h"
 #include "config/text_file.h"
 #include "core/random.h"
-#include "gavel/policies.h"
+#include "gavel/policies/policies.h"
 #include "sim/csv.h"
 #include "sim/gavel/gavel_input.h"
 

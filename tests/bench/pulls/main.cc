@@ -17,16 +17,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "controller/progress_puller.h"
+#include "controller/progress/progress_puller.h"
 #include "core/check.h"
 #include "daemon/descriptor_limit.h"
-#include "http/server.h"
+#include "http/server/server.h"
 #include "support/fake_clock.h"
 #include "support/managed_pods.h"
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "support/test_certificates.h"
-#include "wire/node_progress.h"
+#include "wire/agents/node_progress.h"
 
 namespace synergy::bench {
 namespace {

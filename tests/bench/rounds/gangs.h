@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "cluster/cluster_state.h"
 #include "cluster/pod.h"
+#include "cluster/state/cluster_state.h"
 
 namespace synergy::bench {
 

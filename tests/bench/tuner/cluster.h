@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "core/clock.h"
 #include "engine/held_profiles.h"
 #include "support/fake_pod_api.h"

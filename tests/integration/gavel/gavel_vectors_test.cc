@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "cli/gavel_input.h"
+#include "cli/research/gavel_input.h"
 #include "config/text_file.h"
-#include "gavel/policies.h"
+#include "gavel/policies/policies.h"
 #include "json/document.h"
 #include "json/value_text.h"
 

@@ -1,7 +1,7 @@
 // The guardian as a process, whose child, the agent, has it put a quota on a control group; then
 // one of them is killed, stopped, or told to end.
 
-#include "nodeagent/guardian.h"
+#include "nodeagent/probes/guardian.h"
 
 #include <chrono>
 #include <csignal>
@@ -24,7 +24,7 @@
 
 #include "core/clock.h"
 #include "core/log.h"
-#include "nodeagent/cgroup_files.h"
+#include "nodeagent/cgroups/cgroup_files.h"
 #include "support/child_process.h"
 #include "support/temporary_folder.h"
 

@@ -16,14 +16,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_state.h"
-#include "cluster/fit.h"
+#include "cluster/state/cluster_state.h"
+#include "cluster/state/fit.h"
 #include "core/check.h"
 #include "core/exact_quantity.h"
 #include "integration/oracle/oracle.h"
 #include "json/document.h"
 #include "json/field_reader.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

@@ -16,9 +16,9 @@
 #include "integration/oracle/oracle.h"
 #include "json/document.h"
 #include "json/field_reader.h"
-#include "wire/objects.h"
-#include "wire/quantity.h"
-#include "wire/resource_list.h"
+#include "wire/base/quantity.h"
+#include "wire/base/resource_list.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

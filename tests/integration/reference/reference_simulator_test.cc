@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "cli/model_facts_file.h"
+#include "cli/simulate/model_facts_file.h"
 #include "sim/csv.h"
 #include "sim/statistics.h"
 #include "sim/trace.h"

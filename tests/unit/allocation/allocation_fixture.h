@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "support/cluster_vocabulary.h"
 
 namespace synergy::testing {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/fit.h"
+#include "cluster/state/fit.h"
 #include "unit/allocation/allocation_fixture.h"
 
 namespace synergy::testing {

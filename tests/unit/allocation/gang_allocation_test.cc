@@ -1,4 +1,4 @@
-#include "allocation/gang_allocation.h"
+#include "allocation/gangs/gang_allocation.h"
 
 #include <memory>
 #include <string>

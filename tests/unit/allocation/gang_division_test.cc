@@ -1,4 +1,4 @@
-#include "allocation/gang_division.h"
+#include "allocation/gangs/gang_division.h"
 
 #include <vector>
 

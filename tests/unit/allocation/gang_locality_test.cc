@@ -1,4 +1,4 @@
-#include "allocation/gang_locality.h"
+#include "allocation/gangs/gang_locality.h"
 
 #include <string>
 #include <vector>

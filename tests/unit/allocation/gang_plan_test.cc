@@ -1,4 +1,4 @@
-#include "allocation/gang_plan.h"
+#include "allocation/gangs/gang_plan.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "allocation/gang_victims.h"
+#include "allocation/gangs/gang_victims.h"
 
 #include <functional>
 #include <memory>

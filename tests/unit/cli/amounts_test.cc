@@ -1,4 +1,4 @@
-#include "cli/amounts.h"
+#include "cli/text/amounts.h"
 
 #include <string>
 

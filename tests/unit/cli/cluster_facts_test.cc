@@ -1,4 +1,4 @@
-#include "cli/cluster_facts.h"
+#include "cli/cluster/cluster_facts.h"
 
 #include <memory>
 #include <string>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/top.h"
+#include "cli/views/top.h"
 #include "support/fake_api_server.h"
 
 namespace synergy::cli::testing {

@@ -1,4 +1,4 @@
-#include "cli/credential_plugin.h"
+#include "cli/cluster/credential_plugin.h"
 
 #include <filesystem>
 #include <string>

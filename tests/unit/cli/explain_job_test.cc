@@ -1,4 +1,4 @@
-#include "cli/explain_job.h"
+#include "cli/views/explain_job.h"
 
 #include <chrono>
 #include <string>

@@ -1,4 +1,4 @@
-#include "cli/explain.h"
+#include "cli/views/explain.h"
 
 #include <chrono>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "cli/gavel_command.h"
+#include "cli/commands/gavel_command.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "cli/gavel_input.h"
+#include "cli/research/gavel_input.h"
 
 #include <string>
 #include <string_view>

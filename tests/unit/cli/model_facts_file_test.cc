@@ -1,4 +1,4 @@
-#include "cli/model_facts_file.h"
+#include "cli/simulate/model_facts_file.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "cli/philly_trace.h"
+#include "cli/simulate/philly_trace.h"
 
 #include <fstream>
 #include <sstream>

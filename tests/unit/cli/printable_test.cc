@@ -1,10 +1,10 @@
-#include "cli/printable.h"
+#include "cli/text/printable.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "cli/table.h"
+#include "cli/text/table.h"
 
 namespace synergy::cli {
 namespace {

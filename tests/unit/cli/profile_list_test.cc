@@ -1,4 +1,4 @@
-#include "cli/profile_list.h"
+#include "cli/views/profile_list.h"
 
 #include <chrono>
 #include <memory>

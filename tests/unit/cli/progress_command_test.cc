@@ -1,4 +1,4 @@
-#include "cli/progress_command.h"
+#include "cli/commands/progress_command.h"
 
 #include <filesystem>
 #include <fstream>

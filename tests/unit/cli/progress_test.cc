@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "cli/cluster/progress.h"
 
 #include <chrono>
 #include <memory>
@@ -8,11 +8,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/explain.h"
-#include "cli/top.h"
-#include "http/server.h"
+#include "cli/views/explain.h"
+#include "cli/views/top.h"
+#include "http/server/server.h"
 #include "support/fake_clock.h"
-#include "wire/cluster_progress.h"
+#include "wire/agents/cluster_progress.h"
 
 namespace synergy::cli::testing {
 namespace {

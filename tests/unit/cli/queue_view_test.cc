@@ -1,4 +1,4 @@
-#include "cli/queue_view.h"
+#include "cli/views/queue_view.h"
 
 #include <chrono>
 #include <string>

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "cli/queue_facts.h"
+#include "cli/cluster/queue_facts.h"
 
 namespace synergy::cli::testing {
 

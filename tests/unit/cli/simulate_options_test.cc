@@ -1,4 +1,4 @@
-#include "cli/simulate_options.h"
+#include "cli/simulate/simulate_options.h"
 
 #include <string>
 

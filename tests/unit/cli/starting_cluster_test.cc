@@ -1,4 +1,4 @@
-#include "cli/starting_cluster.h"
+#include "cli/simulate/starting_cluster.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "cli/tree.h"
+#include "cli/text/tree.h"
 
 #include <cmath>
 #include <limits>

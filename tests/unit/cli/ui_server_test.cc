@@ -1,4 +1,4 @@
-#include "cli/ui_server.h"
+#include "cli/page/ui_server.h"
 
 #include <chrono>
 #include <memory>

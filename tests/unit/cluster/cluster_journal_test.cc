@@ -1,4 +1,4 @@
-#include "cluster/cluster_journal.h"
+#include "cluster/state/cluster_journal.h"
 
 #include <variant>
 #include <vector>

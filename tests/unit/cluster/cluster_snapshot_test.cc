@@ -1,4 +1,4 @@
-#include "cluster/cluster_snapshot.h"
+#include "cluster/state/cluster_snapshot.h"
 
 #include <memory>
 #include <string>

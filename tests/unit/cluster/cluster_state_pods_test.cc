@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/fit.h"
+#include "cluster/state/fit.h"
 #include "unit/cluster/cluster_fixture.h"
 
 namespace synergy::testing {

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_journal.h"
-#include "cluster/pod_list.h"
+#include "cluster/state/cluster_journal.h"
+#include "cluster/state/pod_list.h"
 #include "unit/cluster/cluster_fixture.h"
 
 namespace synergy::testing {

@@ -1,4 +1,4 @@
-#include "cluster/cow_array.h"
+#include "cluster/state/cow_array.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "cluster/cow_map.h"
+#include "cluster/state/cow_map.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "cluster/fit.h"
+#include "cluster/state/fit.h"
 
 #include <functional>
 #include <limits>

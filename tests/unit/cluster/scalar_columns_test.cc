@@ -1,4 +1,4 @@
-#include "cluster/scalar_columns.h"
+#include "cluster/state/scalar_columns.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "controller/agent_directory.h"
+#include "controller/progress/agent_directory.h"
 
 #include <chrono>
 #include <map>

@@ -1,4 +1,4 @@
-#include "controller/cluster_view.h"
+#include "controller/cluster/cluster_view.h"
 
 #include <string>
 

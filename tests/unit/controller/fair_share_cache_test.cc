@@ -1,4 +1,4 @@
-#include "controller/fair_share_cache.h"
+#include "controller/cluster/fair_share_cache.h"
 
 #include <gtest/gtest.h>
 

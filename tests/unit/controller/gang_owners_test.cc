@@ -1,4 +1,4 @@
-#include "controller/gang_owners.h"
+#include "controller/admission/gang_owners.h"
 
 #include <memory>
 #include <string>

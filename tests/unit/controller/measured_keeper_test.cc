@@ -1,4 +1,4 @@
-#include "controller/measured_keeper.h"
+#include "controller/profiles/measured_keeper.h"
 
 #include <chrono>
 #include <string>

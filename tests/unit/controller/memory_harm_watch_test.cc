@@ -1,4 +1,4 @@
-#include "controller/memory_harm_watch.h"
+#include "controller/profiles/memory_harm_watch.h"
 
 #include <memory>
 #include <string>

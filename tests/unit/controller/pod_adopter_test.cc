@@ -1,4 +1,4 @@
-#include "controller/pod_adopter.h"
+#include "controller/profiles/pod_adopter.h"
 
 #include <string>
 

@@ -1,11 +1,11 @@
-#include "controller/pod_gauges.h"
+#include "controller/cluster/pod_gauges.h"
 
 #include <memory>
 #include <optional>
 
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "support/fake_profile_book.h"
 
 namespace synergy::controller {

@@ -1,4 +1,4 @@
-#include "controller/pod_sizer.h"
+#include "controller/admission/pod_sizer.h"
 
 #include <memory>
 #include <string>
@@ -9,8 +9,8 @@
 
 #include "cluster/annotations.h"
 #include "cluster/node_selection.h"
-#include "controller/cluster_view.h"
-#include "controller/warning_teller.h"
+#include "controller/admission/warning_teller.h"
+#include "controller/cluster/cluster_view.h"
 #include "kube/cluster_store.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"

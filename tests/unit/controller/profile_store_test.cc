@@ -1,4 +1,4 @@
-#include "controller/profile_store.h"
+#include "controller/cluster/profile_store.h"
 
 #include <memory>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "controller/namespace_store.h"
+#include "controller/cluster/namespace_store.h"
 
 namespace synergy::controller {
 namespace {

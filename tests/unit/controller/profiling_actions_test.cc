@@ -1,4 +1,4 @@
-#include "controller/profiling_actions.h"
+#include "controller/profiling/profiling_actions.h"
 
 #include <chrono>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "controller/profiling_driver.h"
+#include "controller/profiling/profiling_driver.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "cluster/annotations.h"
-#include "controller/contradiction_watch.h"
-#include "controller/status_writer.h"
+#include "controller/profiles/contradiction_watch.h"
+#include "controller/profiles/status_writer.h"
 #include "metrics/controller_metrics.h"
 #include "unit/controller/profiling_fixture.h"
 

@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include "controller/cluster_view.h"
-#include "kube/events.h"
-#include "kube/profile_api.h"
+#include "controller/cluster/cluster_view.h"
+#include "kube/apis/events.h"
+#include "kube/apis/profile_api.h"
 #include "support/fake_clock.h"
 #include "support/fake_pod_api.h"
 #include "support/managed_pods.h"

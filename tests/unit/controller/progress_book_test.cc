@@ -1,15 +1,15 @@
-#include "controller/progress_book.h"
+#include "controller/progress/progress_book.h"
 
 #include <chrono>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "controller/believed_progress.h"
-#include "controller/progress_answer.h"
+#include "controller/progress/believed_progress.h"
+#include "controller/progress/progress_answer.h"
 #include "support/fake_clock.h"
 #include "support/managed_pods.h"
-#include "wire/cluster_progress.h"
+#include "wire/agents/cluster_progress.h"
 
 namespace synergy::controller {
 namespace {

@@ -1,4 +1,4 @@
-#include "controller/progress_puller.h"
+#include "controller/progress/progress_puller.h"
 
 #include <atomic>
 #include <chrono>
@@ -9,13 +9,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "http/server.h"
+#include "http/server/server.h"
 #include "support/fake_clock.h"
 #include "support/managed_pods.h"
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "support/test_certificates.h"
-#include "wire/node_progress.h"
+#include "wire/agents/node_progress.h"
 
 namespace synergy::controller {
 namespace {

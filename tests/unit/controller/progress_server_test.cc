@@ -1,4 +1,4 @@
-#include "controller/progress_server.h"
+#include "controller/progress/progress_server.h"
 
 #include <chrono>
 #include <memory>
@@ -14,7 +14,7 @@
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "support/test_certificates.h"
-#include "wire/cluster_progress.h"
+#include "wire/agents/cluster_progress.h"
 
 namespace synergy::controller {
 namespace {

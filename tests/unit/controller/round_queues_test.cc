@@ -1,4 +1,4 @@
-#include "controller/round_queues.h"
+#include "controller/queues/round_queues.h"
 
 #include <string>
 #include <utility>

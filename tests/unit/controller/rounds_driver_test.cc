@@ -1,4 +1,4 @@
-#include "controller/rounds_driver.h"
+#include "controller/queues/rounds_driver.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "controller/status_writer.h"
+#include "controller/profiles/status_writer.h"
 
 #include <memory>
 #include <string>

@@ -13,10 +13,10 @@
 #include <gtest/gtest.h>
 
 #include "cluster/annotations.h"
-#include "controller/tuner_actions.h"
-#include "controller/tuner_driver.h"
-#include "controller/tuner_hands.h"
-#include "engine/tuner.h"
+#include "controller/tuner/tuner_actions.h"
+#include "controller/tuner/tuner_driver.h"
+#include "controller/tuner/tuner_hands.h"
+#include "engine/tuner/tuner.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/fake_pod_api.h"

@@ -1,4 +1,4 @@
-#include "controller/tuner_hands.h"
+#include "controller/tuner/tuner_hands.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-#include "controller/patch_rate.h"
+#include "controller/cluster/patch_rate.h"
 #include "unit/controller/tuner_fixture.h"
 
 namespace synergy::controller {

@@ -1,11 +1,11 @@
-#include "engine/tuner.h"
+#include "engine/tuner/tuner.h"
 
 #include <memory>
 #include <string>
 
 #include <gmock/gmock.h>
 
-#include "controller/memory_harm_watch.h"
+#include "controller/profiles/memory_harm_watch.h"
 #include "unit/controller/tuner_fixture.h"
 
 namespace synergy::controller {

@@ -1,4 +1,4 @@
-#include "controller/type_checks.h"
+#include "controller/queues/type_checks.h"
 
 #include <chrono>
 #include <map>
@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controller/rounds_driver.h"
+#include "controller/queues/rounds_driver.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/silent_log.h"

@@ -1,4 +1,4 @@
-#include "controller/type_facts.h"
+#include "controller/queues/type_facts.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "controller/webhook.h"
+#include "controller/admission/webhook.h"
 
 #include <memory>
 #include <string>
@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controller/cluster_view.h"
+#include "controller/cluster/cluster_view.h"
 #include "json/base64.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_api_server.h"

@@ -1,4 +1,4 @@
-#include "deviceplugin/busy_teller.h"
+#include "deviceplugin/node/busy_teller.h"
 
 #include <chrono>
 #include <filesystem>
@@ -12,7 +12,7 @@
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
-#include "wire/gpu_busy.h"
+#include "wire/agents/gpu_busy.h"
 
 namespace synergy::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "deviceplugin/cdi_file.h"
+#include "deviceplugin/plugin/cdi_file.h"
 
 #include <filesystem>
 

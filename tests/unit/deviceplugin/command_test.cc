@@ -1,4 +1,4 @@
-#include "deviceplugin/command.h"
+#include "deviceplugin/plugin/command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "deviceplugin/file_source.h"
+#include "deviceplugin/sources/file_source.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "deviceplugin/inventory_monitor.h"
+#include "deviceplugin/sources/inventory_monitor.h"
 
 #include <condition_variable>
 #include <deque>

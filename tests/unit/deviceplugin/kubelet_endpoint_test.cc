@@ -1,7 +1,7 @@
 // With a kubelet on real sockets. Nothing here measures time: a wait ends as soon as what it waits
 // for is there.
 
-#include "deviceplugin/kubelet_endpoint.h"
+#include "deviceplugin/plugin/kubelet_endpoint.h"
 
 #include <filesystem>
 #include <memory>

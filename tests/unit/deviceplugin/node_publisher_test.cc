@@ -1,4 +1,4 @@
-#include "deviceplugin/node_publisher.h"
+#include "deviceplugin/node/node_publisher.h"
 
 #include <condition_variable>
 #include <map>

@@ -1,6 +1,6 @@
 // With libfake-nvml.so in place of NVIDIA's library: the same code, from dlopen on.
 
-#include "deviceplugin/nvml_source.h"
+#include "deviceplugin/sources/nvml_source.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "deviceplugin/inventory_monitor.h"
+#include "deviceplugin/sources/inventory_monitor.h"
 #include "support/fake_clock.h"
 #include "support/fake_nvml.h"
 #include "support/fake_nvml_library.h"

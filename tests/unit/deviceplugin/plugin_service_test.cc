@@ -1,11 +1,11 @@
-#include "deviceplugin/plugin_service.h"
+#include "deviceplugin/plugin/plugin_service.h"
 
 #include <memory>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "deviceplugin/kubelet_endpoint.h"
+#include "deviceplugin/plugin/kubelet_endpoint.h"
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "unit/deviceplugin/fake_kubelet.h"

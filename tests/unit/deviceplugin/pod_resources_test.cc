@@ -1,4 +1,4 @@
-#include "deviceplugin/pod_resources.h"
+#include "deviceplugin/plugin/pod_resources.h"
 
 #include <chrono>
 

@@ -1,4 +1,4 @@
-#include "engine/contradiction.h"
+#include "engine/profiler/contradiction.h"
 
 #include <algorithm>
 #include <chrono>

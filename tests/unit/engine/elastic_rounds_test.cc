@@ -1,4 +1,4 @@
-#include "engine/elastic_rounds.h"
+#include "engine/queues/elastic_rounds.h"
 
 #include <chrono>
 #include <optional>

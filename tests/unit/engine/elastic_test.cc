@@ -1,4 +1,4 @@
-#include "engine/elastic.h"
+#include "engine/queues/elastic.h"
 
 #include <algorithm>
 #include <string>

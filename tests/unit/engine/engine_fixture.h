@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_state.h"
-#include "engine/tuner.h"
+#include "cluster/state/cluster_state.h"
+#include "engine/tuner/tuner.h"
 #include "support/managed_pods.h"
 
 namespace synergy::testing {

@@ -7,8 +7,8 @@
 
 #include <gmock/gmock.h>
 
-#include "engine/gang_tenancy.h"
-#include "engine/room.h"
+#include "engine/tuner/gang_tenancy.h"
+#include "engine/tuner/room.h"
 #include "unit/engine/tuner_fixture.h"
 
 namespace synergy::testing {

@@ -1,4 +1,4 @@
-#include "engine/gang_room.h"
+#include "engine/tuner/gang_room.h"
 
 #include <chrono>
 #include <memory>

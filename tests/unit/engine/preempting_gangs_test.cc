@@ -1,4 +1,4 @@
-#include "engine/preempting_gangs.h"
+#include "engine/gangs/preempting_gangs.h"
 
 #include <functional>
 #include <string>

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "engine/profiler.h"
+#include "engine/profiler/profiler.h"
 #include "profiler_fixture.h"
 
 namespace synergy::testing {

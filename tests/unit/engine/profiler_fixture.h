@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/profiler.h"
+#include "engine/profiler/profiler.h"
 #include "engine_fixture.h"
 
 namespace synergy::testing {

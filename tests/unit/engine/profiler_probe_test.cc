@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/node_selection.h"
-#include "engine/profiler.h"
+#include "engine/profiler/profiler.h"
 #include "profiler_fixture.h"
 
 namespace synergy::testing {

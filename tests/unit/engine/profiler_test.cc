@@ -1,4 +1,4 @@
-#include "engine/profiler.h"
+#include "engine/profiler/profiler.h"
 
 #include <algorithm>
 #include <chrono>

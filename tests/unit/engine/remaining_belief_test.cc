@@ -1,4 +1,4 @@
-#include "engine/remaining_belief.h"
+#include "engine/queues/remaining_belief.h"
 
 #include <chrono>
 

@@ -1,4 +1,4 @@
-#include "engine/room.h"
+#include "engine/tuner/room.h"
 
 #include "unit/engine/engine_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "engine/rounds.h"
+#include "engine/queues/rounds.h"
 
 #include <chrono>
 #include <map>

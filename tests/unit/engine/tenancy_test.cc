@@ -1,4 +1,4 @@
-#include "engine/tenancy.h"
+#include "engine/tuner/tenancy.h"
 
 #include <chrono>
 

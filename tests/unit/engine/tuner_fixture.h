@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/tuner.h"
+#include "engine/tuner/tuner.h"
 #include "unit/engine/engine_fixture.h"
 
 namespace synergy::testing {

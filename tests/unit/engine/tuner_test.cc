@@ -1,4 +1,4 @@
-#include "engine/tuner.h"
+#include "engine/tuner/tuner.h"
 
 #include <chrono>
 #include <string>

@@ -11,18 +11,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "core/log.h"
-#include "extender/allocations.h"
-#include "extender/binder.h"
+#include "extender/binding/allocations.h"
+#include "extender/binding/binder.h"
 #include "extender/scheduler_extender.h"
-#include "kube/events.h"
+#include "kube/apis/events.h"
 #include "metrics/extender_metrics.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/fake_pod_api.h"
 #include "support/silent_log.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::extender {
 

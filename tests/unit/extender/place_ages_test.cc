@@ -1,4 +1,4 @@
-#include "extender/place_ages.h"
+#include "extender/gangs/place_ages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "extender/succeeded_members.h"
+#include "extender/gangs/succeeded_members.h"
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 // The place of a gang's member that is gone, by the extender's verbs.
 
-#include "extender/vacancies.h"
+#include "extender/gangs/vacancies.h"
 
 #include <chrono>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "gavel/policies.h"
+#include "gavel/policies/policies.h"
 
 #include <memory>
 #include <numeric>

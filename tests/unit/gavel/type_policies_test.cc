@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gavel/policies.h"
+#include "gavel/policies/policies.h"
 
 namespace synergy::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "http/server.h"
+#include "http/server/server.h"
 #include "support/background.h"
 #include "support/fake_listener.h"
 

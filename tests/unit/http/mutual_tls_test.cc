@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "http/client.h"
-#include "http/server.h"
+#include "http/server/server.h"
 #include "support/child_process.h"
 #include "support/temporary_folder.h"
 #include "support/test_certificates.h"

@@ -1,4 +1,4 @@
-#include "http/server.h"
+#include "http/server/server.h"
 
 #include <atomic>
 #include <future>

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "http/client.h"
-#include "http/server.h"
+#include "http/server/server.h"
 #include "support/background.h"
 #include "support/fake_listener.h"
 #include "support/raw_connection.h"

@@ -1,4 +1,4 @@
-#include "kube/events.h"
+#include "kube/apis/events.h"
 
 #include <chrono>
 #include <string>

@@ -9,7 +9,7 @@
 #include "support/fake_api_server.h"
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
-#include "wire/lease.h"
+#include "wire/api/lease.h"
 
 namespace synergy::kube {
 namespace {

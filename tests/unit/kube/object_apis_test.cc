@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/node_api.h"
-#include "kube/profile_api.h"
-#include "kube/round_api.h"
+#include "kube/apis/node_api.h"
+#include "kube/apis/profile_api.h"
+#include "kube/apis/round_api.h"
 #include "support/fake_api_server.h"
 
 namespace synergy::kube {

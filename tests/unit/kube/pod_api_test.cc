@@ -1,4 +1,4 @@
-#include "kube/pod_api.h"
+#include "kube/apis/pod_api.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

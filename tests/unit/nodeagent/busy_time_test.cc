@@ -1,4 +1,4 @@
-#include "nodeagent/busy_time.h"
+#include "nodeagent/cgroups/busy_time.h"
 
 #include <chrono>
 #include <string>

@@ -1,4 +1,4 @@
-#include "nodeagent/cache_keeper.h"
+#include "nodeagent/memory/cache_keeper.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "nodeagent/cache_policy.h"
+#include "nodeagent/memory/cache_policy.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "nodeagent/cgroup_paths.h"
+#include "nodeagent/cgroups/cgroup_paths.h"
 
 #include <string>
 

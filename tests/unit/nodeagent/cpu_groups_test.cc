@@ -1,4 +1,4 @@
-#include "nodeagent/cpu_groups.h"
+#include "nodeagent/cgroups/cpu_groups.h"
 
 #include <chrono>
 #include <filesystem>

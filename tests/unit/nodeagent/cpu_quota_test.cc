@@ -1,4 +1,4 @@
-#include "nodeagent/cpu_quota.h"
+#include "nodeagent/probes/cpu_quota.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "nodeagent/data_use.h"
+#include "nodeagent/memory/data_use.h"
 
 #include <chrono>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "nodeagent/device_allow.h"
+#include "nodeagent/devices/device_allow.h"
 
 #include <filesystem>
 #include <fstream>

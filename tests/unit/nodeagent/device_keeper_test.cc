@@ -1,4 +1,4 @@
-#include "nodeagent/device_keeper.h"
+#include "nodeagent/devices/device_keeper.h"
 
 #include <chrono>
 #include <map>

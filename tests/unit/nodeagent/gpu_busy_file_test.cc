@@ -1,4 +1,4 @@
-#include "nodeagent/gpu_busy_file.h"
+#include "nodeagent/devices/gpu_busy_file.h"
 
 #include <filesystem>
 #include <fstream>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "support/temporary_folder.h"
-#include "wire/gpu_busy.h"
+#include "wire/agents/gpu_busy.h"
 
 namespace synergy::nodeagent {
 namespace {

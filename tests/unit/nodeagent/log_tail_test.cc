@@ -1,4 +1,4 @@
-#include "nodeagent/log_tail.h"
+#include "nodeagent/progress/log_tail.h"
 
 #include <filesystem>
 #include <fstream>

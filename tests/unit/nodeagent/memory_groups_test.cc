@@ -1,7 +1,7 @@
 // Folders that look like the kernel's. What the kernel does when it is written to, tests/cluster
 // shows on a real one.
 
-#include "nodeagent/memory_groups.h"
+#include "nodeagent/memory/memory_groups.h"
 
 #include <filesystem>
 #include <fstream>
@@ -11,8 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "nodeagent/v1_memory_group.h"
-#include "nodeagent/v2_memory_group.h"
+#include "nodeagent/memory/v1_memory_group.h"
+#include "nodeagent/memory/v2_memory_group.h"
 #include "support/temporary_folder.h"
 
 namespace synergy::nodeagent {

@@ -1,4 +1,4 @@
-#include "nodeagent/memory_reading.h"
+#include "nodeagent/memory/memory_reading.h"
 
 #include <chrono>
 #include <optional>

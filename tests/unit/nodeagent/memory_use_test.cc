@@ -1,4 +1,4 @@
-#include "nodeagent/memory_use.h"
+#include "nodeagent/memory/memory_use.h"
 
 #include <chrono>
 #include <string>

@@ -1,4 +1,4 @@
-#include "nodeagent/prober.h"
+#include "nodeagent/probes/prober.h"
 
 #include <chrono>
 #include <map>
@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "nodeagent/quota_table.h"
+#include "nodeagent/probes/quota_table.h"
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
 

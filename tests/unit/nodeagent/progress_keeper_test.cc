@@ -1,4 +1,4 @@
-#include "nodeagent/progress_keeper.h"
+#include "nodeagent/progress/progress_keeper.h"
 
 #include <chrono>
 #include <filesystem>

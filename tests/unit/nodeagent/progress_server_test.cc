@@ -1,4 +1,4 @@
-#include "nodeagent/progress_server.h"
+#include "nodeagent/progress/progress_server.h"
 
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 #include "support/test_certificates.h"
-#include "wire/node_progress.h"
+#include "wire/agents/node_progress.h"
 
 namespace synergy::nodeagent {
 namespace {

@@ -1,4 +1,4 @@
-#include "nodeagent/quota_files.h"
+#include "nodeagent/probes/quota_files.h"
 
 #include <filesystem>
 #include <fstream>

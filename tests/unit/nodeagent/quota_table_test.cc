@@ -1,4 +1,4 @@
-#include "nodeagent/quota_table.h"
+#include "nodeagent/probes/quota_table.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "nodeagent/shrink.h"
+#include "nodeagent/memory/shrink.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

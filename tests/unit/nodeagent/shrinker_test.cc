@@ -1,4 +1,4 @@
-#include "nodeagent/shrinker.h"
+#include "nodeagent/memory/shrinker.h"
 
 #include <algorithm>
 #include <chrono>

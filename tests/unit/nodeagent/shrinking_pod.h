@@ -2,7 +2,7 @@
 
 // A pod with one container whose limit is to go from 200 MiB to 100 MiB.
 
-#include "wire/resize_status.h"
+#include "wire/objects/resize_status.h"
 
 namespace synergy::nodeagent {
 

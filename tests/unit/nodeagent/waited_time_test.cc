@@ -1,4 +1,4 @@
-#include "nodeagent/waited_time.h"
+#include "nodeagent/cgroups/waited_time.h"
 
 #include <chrono>
 #include <filesystem>

@@ -1,11 +1,11 @@
-#include "profile/measured_curve.h"
+#include "profile/measured/measured_curve.h"
 
 #include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "profile/curve_probe.h"
+#include "profile/measured/curve_probe.h"
 
 namespace synergy::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "profile/measured_profile.h"
+#include "profile/measured/measured_profile.h"
 
 #include <algorithm>
 #include <set>

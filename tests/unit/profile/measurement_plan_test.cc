@@ -1,4 +1,4 @@
-#include "profile/measurement_plan.h"
+#include "profile/measured/measurement_plan.h"
 
 #include <algorithm>
 #include <functional>

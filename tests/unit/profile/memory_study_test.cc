@@ -1,4 +1,4 @@
-#include "profile/memory_study.h"
+#include "profile/measured/memory_study.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "profile/rate_window.h"
+#include "profile/measured/rate_window.h"
 
 #include <chrono>
 #include <functional>

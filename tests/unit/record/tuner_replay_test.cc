@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "cluster/node_selection.h"
-#include "controller/profile_store.h"
-#include "controller/tuner_actions.h"
-#include "controller/tuner_driver.h"
-#include "controller/tuner_hands.h"
-#include "controller/tuner_profiles.h"
+#include "controller/cluster/profile_store.h"
+#include "controller/profiles/tuner_profiles.h"
+#include "controller/tuner/tuner_actions.h"
+#include "controller/tuner/tuner_driver.h"
+#include "controller/tuner/tuner_hands.h"
 #include "record/replay.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"

@@ -1,4 +1,4 @@
-#include "wire/admission_review.h"
+#include "wire/admission/admission_review.h"
 
 #include <string>
 #include <string_view>

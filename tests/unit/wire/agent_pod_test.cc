@@ -1,10 +1,10 @@
-#include "wire/agent_pod.h"
+#include "wire/objects/agent_pod.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::testing {
 namespace {

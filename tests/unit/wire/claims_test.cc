@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "core/wall_time.h"
-#include "wire/objects.h"
-#include "wire/pod_writes.h"
+#include "wire/objects/objects.h"
+#include "wire/pods/pod_writes.h"
 
 namespace synergy::wire {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/cluster_list.h"
+#include "wire/journal/cluster_list.h"
 
 #include <string>
 
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/fungible.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire::testing {
 namespace {

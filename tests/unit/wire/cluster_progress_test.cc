@@ -1,4 +1,4 @@
-#include "wire/cluster_progress.h"
+#include "wire/agents/cluster_progress.h"
 
 #include <chrono>
 

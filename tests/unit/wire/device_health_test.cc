@@ -1,4 +1,4 @@
-#include "wire/device_health.h"
+#include "wire/objects/device_health.h"
 
 #include <string>
 

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/event_about_pod.h"
+#include "wire/objects/event_about_pod.h"
 
 #include <chrono>
 #include <string>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "json/document.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {
@@ -41,9 +41,9 @@ TEST(WatchEvents, SayWhatWasTooMuchToRead) {
 
 TEST(WatchEvents, CarryAnObjectAndItsVersion) {
   for (const auto& [text, type] : std::vector<std::pair<std::string, PodWatchEvent::Type>>{
-           {"ADDED", PodWatchEvent::Type::kAdded},
-           {"MODIFIED", PodWatchEvent::Type::kModified},
-           {"DELETED", PodWatchEvent::Type::kDeleted}}) {
+           {"ADDED", WatchEventType::kAdded},
+           {"MODIFIED", WatchEventType::kModified},
+           {"DELETED", WatchEventType::kDeleted}}) {
     const PodWatchEvent event = ReadValidEvent(
         R"({"type":")" + text +
         R"(","object":{"metadata":{"name":"a","namespace":"x","uid":"1","resourceVersion":"18446744073709551615"}}})"
@@ -58,7 +58,7 @@ TEST(WatchEvents, CarryAnObjectAndItsVersion) {
 TEST(WatchEvents, ThatAreBookmarksHaveAVersionOnly) {
   const PodWatchEvent event = ReadValidEvent(
       R"({"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"42","creationTimestamp":null},"spec":{"containers":null}}})");
-  EXPECT_EQ(event.type, PodWatchEvent::Type::kBookmark);
+  EXPECT_EQ(event.type, WatchEventType::kBookmark);
   EXPECT_EQ(event.resource_version, 42U);
   EXPECT_THAT(event.problems, IsEmpty());
 }
@@ -74,7 +74,7 @@ TEST(WatchEvents, ThatAreErrorsSayWhatToDo) {
   for (const auto& [code, expected] : cases) {
     const PodWatchEvent event = ReadValidEvent(
         R"({"type":"ERROR","object":{"kind":"Status","message":"why","code":)" + code + "}}");
-    EXPECT_EQ(event.type, PodWatchEvent::Type::kError);
+    EXPECT_EQ(event.type, WatchEventType::kError);
     EXPECT_EQ(event.error.code, expected) << code;
     EXPECT_EQ(event.error.message, "why");
   }
@@ -121,7 +121,7 @@ TEST(WatchEvents, WorkForNodesAndDisruptionBudgets) {
       R"({"type":"DELETED","object":{"metadata":{"name":"b","namespace":"x","uid":"u","resourceVersion":"8"}}})");
   ASSERT_TRUE(budget);
   EXPECT_EQ(budget->object.uid, "u");
-  EXPECT_EQ(budget->type, WatchEvent<DisruptionBudget>::Type::kDeleted);
+  EXPECT_EQ(budget->type, WatchEventType::kDeleted);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/extender_messages.h"
+#include "wire/extender/extender_messages.h"
 
 namespace synergy::wire {
 namespace {

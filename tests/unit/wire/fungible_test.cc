@@ -8,8 +8,8 @@
 
 #include "cluster/node_selection.h"
 #include "json/text.h"
-#include "wire/objects.h"
-#include "wire/pod_writes.h"
+#include "wire/objects/objects.h"
+#include "wire/pods/pod_writes.h"
 
 namespace synergy::wire {
 namespace {

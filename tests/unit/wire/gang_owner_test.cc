@@ -1,4 +1,4 @@
-#include "wire/gang_owner.h"
+#include "wire/kueue/gang_owner.h"
 
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/admission_review.h"
+#include "wire/admission/admission_review.h"
 
 namespace synergy::wire {
 namespace {

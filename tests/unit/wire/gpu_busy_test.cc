@@ -1,4 +1,4 @@
-#include "wire/gpu_busy.h"
+#include "wire/agents/gpu_busy.h"
 
 #include <chrono>
 #include <string>

@@ -1,4 +1,4 @@
-#include "wire/gpu_inventory.h"
+#include "wire/objects/gpu_inventory.h"
 
 #include <string>
 

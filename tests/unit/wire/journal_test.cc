@@ -1,4 +1,4 @@
-#include "wire/journal.h"
+#include "wire/journal/journal.h"
 
 #include <limits>
 #include <string>

@@ -1,4 +1,4 @@
-#include "wire/kueue.h"
+#include "wire/kueue/kueue.h"
 
 #include <string>
 
@@ -9,7 +9,7 @@
 #include "core/wall_time.h"
 #include "json/document.h"
 #include "json/text.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/node_progress.h"
+#include "wire/agents/node_progress.h"
 
 #include <chrono>
 #include <string>

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "json/text.h"
-#include "wire/gpu_inventory.h"
-#include "wire/objects.h"
-#include "wire/resource_list.h"
+#include "wire/base/resource_list.h"
+#include "wire/objects/gpu_inventory.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

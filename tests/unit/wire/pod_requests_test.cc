@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "wire/objects.h"
-#include "wire/resource_list.h"
+#include "wire/base/resource_list.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

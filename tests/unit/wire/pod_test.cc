@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "json/text.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/pod_writes.h"
+#include "wire/pods/pod_writes.h"
 
 #include <optional>
 #include <string>
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "json/document.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

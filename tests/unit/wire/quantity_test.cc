@@ -1,4 +1,4 @@
-#include "wire/quantity.h"
+#include "wire/base/quantity.h"
 
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "wire/queued_job.h"
+#include "wire/kueue/queued_job.h"
 
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/wall_time.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

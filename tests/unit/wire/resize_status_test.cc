@@ -1,4 +1,4 @@
-#include "wire/resize_status.h"
+#include "wire/objects/resize_status.h"
 
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/wall_time.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

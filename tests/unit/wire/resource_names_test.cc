@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/resource_list.h"
+#include "wire/base/resource_list.h"
 
 namespace synergy::wire {
 namespace {

@@ -1,4 +1,4 @@
-#include "wire/round_workload.h"
+#include "wire/kueue/round_workload.h"
 
 #include <chrono>
 #include <optional>

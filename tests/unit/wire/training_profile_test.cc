@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "json/document.h"
-#include "wire/object_readers.h"
+#include "wire/objects/object_readers.h"
 
 namespace synergy::wire {
 namespace {

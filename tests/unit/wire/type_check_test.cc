@@ -1,4 +1,4 @@
-#include "wire/type_check.h"
+#include "wire/kueue/type_check.h"
 
 #include <string>
 
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/wall_time.h"
-#include "wire/objects.h"
+#include "wire/objects/objects.h"
 
 namespace synergy::wire {
 namespace {

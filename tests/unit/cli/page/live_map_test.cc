@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/cluster_state.h"
+#include "cluster/state/cluster_state.h"
 #include "unit/cli/queued_jobs.h"
 
 namespace synergy::cli::testing {

@@ -1,0 +1,111 @@
+#include "cli/cluster/queue_facts.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kube/apis/profile_api.h"
+#include "kube/apis/round_api.h"
+#include "kube/listing.h"
+#include "profile/profile_object.h"
+
+namespace synergy::cli {
+namespace {
+
+// "/apis/x/v1/" and "workloads", of one namespace or, where it is empty, of all.
+std::string PathOf(std::string_view group, std::string_view plural,
+                   const std::string& object_namespace = {}) {
+  if (object_namespace.empty()) return fmt::format("{}{}", group, plural);
+  return fmt::format("{}namespaces/{}/{}", group, object_namespace, plural);
+}
+
+}  // namespace
+
+Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
+                              const std::string& own_namespace) {
+  QueueFacts facts;
+  const auto list = [&]<class T>(std::vector<T>& out,
+                                 const kube::ListRequest& request) -> Result<> {
+    auto listing = kube::ListAll<T>(client, reader, request);
+    if (!listing) return Fail(listing.error());
+    out = std::move(listing->items);
+    return {};
+  };
+  const auto list_or_note = [&](auto& out, const kube::ListRequest& request, const char* what) {
+    if (const Result<> listed = list(out, request); !listed)
+      facts.notes.push_back(fmt::format("nothing about {}: {}", what, listed.error().message));
+  };
+  Result<> workloads = list(facts.workloads, {PathOf(kube::kKueuePath, "workloads"), ""});
+  facts.all_namespaces = workloads || workloads.error().code != ErrorCode::kDenied;
+  if (!facts.all_namespaces) {
+    facts.notes.push_back(fmt::format("nothing about workloads of other namespaces than {}: {}",
+                                      own_namespace, workloads.error().message));
+    workloads = list(facts.workloads, {PathOf(kube::kKueuePath, "workloads", own_namespace), ""});
+  }
+  if (!workloads) {
+    if (workloads.error().code != ErrorCode::kNotFound) return Fail(workloads.error());
+    return Fail(ErrorCode::kNotFound, "there is no Kueue (v1beta2) in this cluster");
+  }
+  const std::string seen = facts.all_namespaces ? "" : own_namespace;
+  list_or_note(facts.local_queues, {PathOf(kube::kKueuePath, "localqueues", seen), ""},
+               "local queues");
+  list_or_note(facts.cluster_queues, {PathOf(kube::kKueuePath, "clusterqueues"), ""},
+               "cluster queues");
+  list_or_note(facts.policies, {std::string(kube::kRoundPoliciesPath), ""}, "round policies");
+  kube::ListRequest pods{PathOf("/api/v1/", "pods", seen), kube::kLivingPods};
+  pods.label_selector = wire::kPodSetLabel;
+  list_or_note(facts.pods, pods, "pods");
+  const bool asks =
+      std::any_of(facts.workloads.begin(), facts.workloads.end(),
+                  [](const wire::Workload& each) { return !each.profiles_to_ask.empty(); });
+  if (!asks) return facts;
+  std::vector<ProfileObject> profiles;
+  list_or_note(
+      profiles,
+      {facts.all_namespaces ? std::string(kube::kTrainingProfilesPath)
+                            : PathOf("/apis/synergy.io/v1alpha1/", "trainingprofiles", seen),
+       ""},
+      "jobs whose profiles say that they checkpoint");
+  std::set<std::string> checkpointing;
+  for (const ProfileObject& profile : profiles)
+    if (profile.checkpoints) checkpointing.insert(profile.Key());
+  for (wire::Workload& workload : facts.workloads) {
+    workload.may_lose_turn =
+        workload.MayLoseTurn([&](const std::string& profile_namespace, const std::string& name) {
+          return checkpointing.contains(profile_namespace + "/" + name);
+        });
+  }
+  return facts;
+}
+
+Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
+                                     const std::string& own_namespace) {
+  const auto policies =
+      kube::ListAll<wire::RoundPolicy>(client, reader, {std::string(kube::kRoundPoliciesPath), ""});
+  if (policies) {
+    return policies->items.empty() ? Result<QueueFacts>(QueueFacts())
+                                   : ReadQueues(client, reader, own_namespace);
+  }
+  const ErrorCode code = policies.error().code;
+  if (code == ErrorCode::kNotFound || code == ErrorCode::kDenied) return QueueFacts();
+  return Fail(policies.error());
+}
+
+Result<std::optional<wire::QueuedJob>> ReadTrainJob(kube::ApiClient& client,
+                                                    const wire::ObjectReader& reader,
+                                                    const wire::Workload& workload) {
+  if (workload.owner.kind != "TrainJob") return std::nullopt;
+  auto listing = kube::ListAll<wire::QueuedJob>(
+      client, reader,
+      {PathOf("/apis/trainer.kubeflow.org/v1alpha1/", "trainjobs", workload.workload_namespace),
+       "metadata.name=" + workload.owner.name});
+  if (!listing) return Fail(listing.error());
+  for (wire::QueuedJob& job : listing->items)
+    if (job.uid == workload.owner.uid) return std::move(job);
+  return std::nullopt;
+}
+
+}  // namespace synergy::cli

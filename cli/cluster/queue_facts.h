@@ -1,0 +1,44 @@
+#pragma once
+
+// What is read of Kueue's queues and of what orders them, with the user's own rights: what those do
+// not allow is left out and said in `notes`.
+//
+// Threading: values; the function makes calls one after the other.
+// Failures: as kube::ApiClient says, for the workloads, without which there is nothing to tell.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "kube/api_client.h"
+#include "wire/kueue/kueue.h"
+#include "wire/kueue/queued_job.h"
+#include "wire/kueue/round_policy.h"
+#include "wire/objects/objects.h"
+
+namespace synergy::cli {
+
+struct QueueFacts {
+  std::vector<wire::RoundPolicy> policies;
+  std::vector<wire::ClusterQueue> cluster_queues;
+  std::vector<wire::LocalQueue> local_queues;
+  std::vector<wire::Workload> workloads;
+  std::vector<wire::QueuedPod> pods;
+  bool all_namespaces = true;  // false: workloads of one only, so that nobody's place is known
+  std::vector<std::string> notes;
+};
+
+// Of all namespaces, or of `own_namespace` where no more may be seen.
+Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
+                              const std::string& own_namespace);
+// What RoundPolicies order: where there is none, or none may be seen, nothing else is read.
+Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
+                                     const std::string& own_namespace);
+
+// Reads the TrainJob that a Workload is of; none: it is of something else, or gone.
+Result<std::optional<wire::QueuedJob>> ReadTrainJob(kube::ApiClient& client,
+                                                    const wire::ObjectReader& reader,
+                                                    const wire::Workload& workload);
+
+}  // namespace synergy::cli

@@ -1,0 +1,262 @@
+#include "cli/commands/cluster_commands.h"
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/cluster/cluster_facts.h"
+#include "cli/cluster/queue_facts.h"
+#include "cli/text/printable.h"
+#include "cli/views/explain.h"
+#include "cli/views/explain_job.h"
+#include "cli/views/profile_list.h"
+#include "cli/views/queue_view.h"
+#include "cli/views/top.h"
+#include "core/clock.h"
+
+namespace synergy::cli {
+namespace {
+
+constexpr const char* kExplainHelp =
+    R"(Why a pod is where it is, with what, and what it waits for. Of a job in a queue of Kueue's: whether
+it runs or waits and why, its place in the order, what it has had.
+
+examples:
+  synergy explain pod train-0
+  synergy explain pod train-0 --nodes
+  synergy explain pod/train-0 --namespace research --output json
+  synergy explain job train)";
+
+constexpr const char* kQueueHelp =
+    R"(Who runs in a ClusterQueue of Kueue's, who is next and why, in order; without a name all queues
+that a RoundPolicy names.
+
+examples:
+  synergy queue
+  synergy queue train --output json)";
+
+constexpr const char* kTopHelp =
+    R"(Who has how much: GPUs, CPU and memory that are allocated, wanted (demand) and above the fair
+share (surplus), and the throughput that the profiles promise, as part of the best.
+
+examples:
+  synergy top nodes
+  synergy top pods --all-namespaces)";
+
+constexpr const char* kProfilesHelp =
+    R"(The training profiles, or one of them as a curve; what Synergy has measured also as a manifest,
+to be kept, changed or used elsewhere as a profile of your own.
+
+examples:
+  synergy profiles --all-namespaces
+  synergy profiles resnet18
+  synergy profiles export measured-bert-1gpu > mine.yaml)";
+
+// `table` is only made where it is wanted.
+template <class ToTable>
+void Print(const std::string& output, const Tree& tree, ToTable table) {
+  const bool is_json = output == "json";
+  fmt::print("{}", Printable(is_json ? ToJson(tree) : output == "yaml" ? ToYaml(tree) : table()));
+}
+
+void PrintNotes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    if (!note.empty()) fmt::print(stderr, "Note: {}\n", Printable(note));
+  }
+}
+
+}  // namespace
+
+ClusterCommands::ClusterCommands(CLI::App& app)
+    : explain_(app.add_subcommand("explain", kExplainHelp)),
+      top_(app.add_subcommand("top", kTopHelp)),
+      profiles_(app.add_subcommand("profiles", kProfilesHelp)),
+      queue_(app.add_subcommand("queue", kQueueHelp)) {
+  explain_->add_option("what", explained_, "pod NAME or job NAME, or pod/NAME")
+      ->required()
+      ->expected(1, 2);
+  explain_->add_flag("--nodes", each_node_, "what keeps a waiting pod from each node");
+  top_->add_option("of", top_of_, "nodes or pods")
+      ->required()
+      ->check(CLI::IsMember({"nodes", "node", "pods", "pod"}));
+  profiles_->alias("profile")
+      ->add_option("name", profile_named_, "one of them, or export NAME")
+      ->expected(1, 2);
+  queue_->add_option("name", queue_named_, "a ClusterQueue");
+  for (CLI::App* command : {explain_, top_, profiles_, queue_}) AddCommon(*command);
+  for (CLI::App* command : {explain_, top_}) AddControllerOptions(*command, controller_);
+  for (CLI::App* command : {top_, profiles_}) {
+    command->add_flag("-A,--all-namespaces", all_namespaces_, "those of all namespaces");
+  }
+}
+
+void ClusterCommands::AddCommon(CLI::App& command) {
+  AddClusterOptions(command, cluster_);
+  command.add_option("-o,--output", output_, "table, json or yaml")
+      ->check(CLI::IsMember({"table", "json", "yaml"}))
+      ->capture_default_str();
+}
+
+bool ClusterCommands::Parsed() const { return !Name().empty(); }
+
+std::string ClusterCommands::Name() const {
+  for (const CLI::App* command : {explain_, top_, profiles_, queue_}) {
+    if (command->parsed()) return command->get_name();
+  }
+  return {};
+}
+
+Result<> ClusterCommands::Run() const {
+  if (explain_->parsed()) return RunExplain();
+  if (queue_->parsed()) return RunQueue();
+  return top_->parsed() ? RunTop() : RunProfiles();
+}
+
+Result<> ClusterCommands::RunExplain() const {
+  std::string kind = explained_.front();
+  std::string name = explained_.size() > 1 ? explained_[1] : "";
+  if (const size_t slash = kind.find('/'); slash != std::string::npos && name.empty()) {
+    name = kind.substr(slash + 1);
+    kind.resize(slash);
+  }
+  const bool is_job = kind == "job" || kind == "jobs";
+  if ((!is_job && kind != "pod" && kind != "pods" && kind != "po") || name.empty() ||
+      name.find('/') != std::string::npos) {
+    return Fail(ErrorCode::kInvalid, "say pod NAME, job NAME, pod/NAME or job/NAME");
+  }
+  if (is_job) return RunExplainJob(name);
+  auto connection = Connect(cluster_);
+  if (!connection) return Fail(connection.error());
+  FactsReader facts_reader(*connection->client, connection->reader);
+  auto facts = facts_reader.ReadPod(connection->pod_namespace, name);
+  if (!facts) return Fail(facts.error());
+  facts->progress = ProgressReader(*connection->client, controller_, SystemClock())
+                        .Read(connection->pod_namespace);
+  PrintNotes({facts->progress.note});
+  const WallTime now = SystemClock().WallNow();
+  const Explanation explanation = Explain(*facts, now);
+  Print(output_, ToTree(explanation, each_node_),
+        [&] { return ToText(explanation, now, each_node_); });
+  return {};
+}
+
+Result<> ClusterCommands::RunExplainJob(const std::string& name) const {
+  auto connection = Connect(cluster_);
+  if (!connection) return Fail(connection.error());
+  auto facts = ReadQueues(*connection->client, connection->reader, connection->pod_namespace);
+  if (!facts) return Fail(facts.error());
+  const auto workload = FindJob(*facts, connection->pod_namespace, name);
+  if (!workload) return Fail(workload.error());
+  FactsReader facts_reader(*connection->client, connection->reader);
+  std::vector<wire::EventAboutPod> events;
+  for (const std::string& uid : {(*workload)->uid, (*workload)->owner.uid}) {
+    if (uid.empty()) continue;
+    auto about = facts_reader.ReadEvents(connection->pod_namespace, uid);
+    if (about) {
+      events.insert(events.end(), about->begin(), about->end());
+    } else {
+      facts->notes.push_back("no events: " + about.error().message);
+    }
+  }
+  const WallTime now = SystemClock().WallNow();
+  JobExplanation explanation = ExplainJob(*facts, **workload, std::move(events), now);
+  const auto job = ReadTrainJob(*connection->client, connection->reader, **workload);
+  if (!job) {
+    explanation.remarks.push_back("nothing about its TrainJob: " + job.error().message);
+  } else if (*job) {
+    explanation.told = (*job)->told;
+  }
+  Print(output_, ToTree(explanation), [&] { return ToText(explanation, now); });
+  return {};
+}
+
+Result<> ClusterCommands::RunQueue() const {
+  auto connection = Connect(cluster_);
+  if (!connection) return Fail(connection.error());
+  const auto facts = ReadQueues(*connection->client, connection->reader, connection->pod_namespace);
+  if (!facts) return Fail(facts.error());
+  PrintNotes(facts->notes);
+  const WallTime now = SystemClock().WallNow();
+  std::vector<QueueView> views;
+  if (queue_named_.empty()) {
+    views = ViewOrderedQueues(*facts, now);
+  } else if (HasQueue(*facts, queue_named_)) {
+    views.push_back(ViewQueue(*facts, queue_named_, now));
+  } else {
+    return Fail(ErrorCode::kNotFound, fmt::format("there is no ClusterQueue {}", queue_named_));
+  }
+  Tree::List items;
+  for (const QueueView& view : views) items.push_back(ToTree(view));
+  Print(output_, items, [&] {
+    std::string text;
+    for (const QueueView& view : views) text += ToText(view);
+    return text.empty() ? std::string("no RoundPolicy names a queue\n") : text;
+  });
+  return {};
+}
+
+Result<> ClusterCommands::RunTop() const {
+  auto connection = Connect(cluster_);
+  if (!connection) return Fail(connection.error());
+  FactsReader facts_reader(*connection->client, connection->reader);
+  const bool nodes = top_of_.starts_with("node");
+  const std::string pods_of = all_namespaces_ ? "" : connection->pod_namespace;
+  auto facts = nodes ? facts_reader.ReadCluster() : facts_reader.ReadPods(pods_of);
+  if (!facts) return Fail(facts.error());
+  if (!nodes) {
+    facts->progress = ProgressReader(*connection->client, controller_, SystemClock()).Read(pods_of);
+    facts->notes.push_back(facts->progress.note);
+  }
+  PrintNotes(facts->notes);
+  const WallTime now = SystemClock().WallNow();
+  Tree::List items;
+  if (nodes) {
+    const std::vector<NodeView> views = ViewNodes(*facts, now);
+    for (const NodeView& view : views) items.push_back(ToTree(view));
+    Print(output_, items, [&] { return NodeTable(views); });
+  } else {
+    const std::vector<PodView> views = ViewPods(*facts, now);
+    for (const PodView& view : views) items.push_back(ToTree(view));
+    Print(output_, items, [&] { return PodTable(views, all_namespaces_); });
+  }
+  return {};
+}
+
+Result<> ClusterCommands::RunProfiles() const {
+  const bool exports = profile_named_.size() > 1;
+  if (exports && profile_named_.front() != "export")
+    return Fail(ErrorCode::kInvalid, "say profiles, profiles NAME or profiles export NAME");
+  const std::string name = profile_named_.empty() ? "" : profile_named_.back();
+  if (all_namespaces_ && !name.empty()) {
+    return Fail(ErrorCode::kInvalid, "one profile is in one namespace: say --namespace");
+  }
+  auto connection = Connect(cluster_);
+  if (!connection) return Fail(connection.error());
+  FactsReader facts_reader(*connection->client, connection->reader);
+  const std::string profile_namespace = all_namespaces_ ? "" : connection->pod_namespace;
+  const auto profiles = facts_reader.ReadProfiles(profile_namespace);
+  if (!profiles) return Fail(profiles.error());
+  const WallTime now = SystemClock().WallNow();
+  if (name.empty()) {
+    Print(output_, ToTree(*profiles),
+          [&] { return ProfileTable(*profiles, all_namespaces_, now); });
+    return {};
+  }
+  const ProfileObject* object = profiles->Find(profile_namespace, name);
+  if (object == nullptr) {
+    return Fail(ErrorCode::kNotFound,
+                fmt::format("there is no profile {} in namespace {}", name, profile_namespace));
+  }
+  if (exports) {
+    const Result<Tree> manifest = ToManifest(*object);
+    if (!manifest) return Fail(manifest.error());
+    Print(output_, *manifest, [&] { return ToYaml(*manifest); });
+    return {};
+  }
+  Print(output_, ToTree(*object), [&] { return ProfileText(*object, now); });
+  return {};
+}
+
+}  // namespace synergy::cli

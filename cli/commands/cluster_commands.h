@@ -1,0 +1,54 @@
+#pragma once
+
+// The commands that ask a cluster: explain, top, profiles and queue. As kubectl's, they use the
+// user's kubeconfig and rights, and nothing else.
+//
+// Threading: one caller at a time. Output goes to standard output.
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/cluster/cluster_connection.h"
+#include "cli/cluster/progress.h"
+#include "core/result.h"
+
+namespace synergy::cli {
+
+class ClusterCommands {
+ public:
+  // Adds the commands to `app`, which outlives this.
+  explicit ClusterCommands(CLI::App& app);
+
+  // Whether one of them was asked for.
+  bool Parsed() const;
+  // "explain"
+  std::string Name() const;
+  // kInvalid: the arguments make no sense.
+  Result<> Run() const;
+
+ private:
+  void AddCommon(CLI::App& command);
+  Result<> RunExplain() const;
+  Result<> RunExplainJob(const std::string& name) const;
+  Result<> RunQueue() const;
+  Result<> RunTop() const;
+  Result<> RunProfiles() const;
+
+  CLI::App* explain_;
+  CLI::App* top_;
+  CLI::App* profiles_;
+  CLI::App* queue_;
+  std::vector<std::string> explained_;
+  std::string top_of_;
+  std::string queue_named_;
+  std::vector<std::string> profile_named_;  // a name, or "export" and a name
+  ClusterArguments cluster_;
+  ControllerAddress controller_;
+  std::string output_ = "table";
+  bool all_namespaces_ = false;
+  bool each_node_ = false;
+};
+
+}  // namespace synergy::cli

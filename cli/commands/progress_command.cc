@@ -1,0 +1,142 @@
+#include "cli/commands/progress_command.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "cli/text/printable.h"
+#include "json/writer.h"
+#include "progress/log_progress.h"
+
+namespace synergy::cli {
+namespace {
+
+using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, decltype(&gzclose)>;
+
+// zlib reads what is not compressed as it is.
+Result<GzFile> Open(const std::string& file) {
+  const int descriptor = file == "-" ? dup(STDIN_FILENO) : open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return Fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kDenied,
+                fmt::format("cannot read {}: {}; name a container's log, or - for standard input",
+                            file, std::strerror(errno)));
+  }
+  return GzFile(gzdopen(descriptor, "rb"), &gzclose);
+}
+
+template <class Value>
+std::string Text(const std::optional<Value>& value) {
+  return value ? fmt::format("{}", *value) : "-";
+}
+
+std::string RateText(const std::optional<double>& rate) {
+  return rate ? fmt::format("{:.4g} iterations/s", *rate) : "-";
+}
+
+void Write(json::Writer& out, const char* key, const std::optional<double>& value) {
+  out.Key(key);
+  value ? out.Number(*value) : out.Raw("null");
+}
+
+void Write(json::Writer& out, const char* key, const std::optional<int64_t>& value) {
+  out.Key(key);
+  value ? out.Integer(*value) : out.Raw("null");
+}
+
+}  // namespace
+
+std::string ToText(const TrainingProgress& progress) {
+  if (progress.format.empty()) {
+    return "nothing was recognised: --pattern takes a regular expression for this log's lines\n";
+  }
+  const std::string of = progress.total ? fmt::format(" of {}", *progress.total) : "";
+  return fmt::format(
+      "format        {}\n"
+      "iteration     {}{}\n"
+      "epoch         {}\n"
+      "loss          {}\n"
+      "rate          {} (the last minute of training)\n"
+      "overall rate  {} (by the clock)\n",
+      progress.format, Text(progress.iteration), of, Text(progress.epoch), Text(progress.loss),
+      RateText(progress.rate), RateText(progress.overall_rate));
+}
+
+std::string ToJson(const TrainingProgress& progress) {
+  json::Writer out;
+  out.BeginObject();
+  out.Key("format");
+  progress.format.empty() ? out.Raw("null") : out.Text(progress.format);
+  Write(out, "iteration", progress.iteration);
+  Write(out, "total", progress.total);
+  Write(out, "epoch", progress.epoch);
+  Write(out, "rate", progress.rate);
+  Write(out, "overallRate", progress.overall_rate);
+  Write(out, "loss", progress.loss);
+  out.EndObject();
+  return out.Take() + "\n";
+}
+
+Result<TrainingProgress> ReadProgress(const ProgressArguments& arguments) {
+  std::optional<OwnPattern> own;
+  if (!arguments.pattern.empty()) {
+    Result<OwnPattern> parsed = OwnPattern::Parse(arguments.pattern);
+    if (!parsed) return Fail(parsed.error());
+    own = *std::move(parsed);
+  }
+  const Result<GzFile> file = Open(arguments.file);
+  if (!file) return Fail(file.error());
+  LogProgress log(ContainerLog::Form::kUnknown, std::move(own));
+  std::vector<char> piece(256 << 10);
+  for (;;) {
+    const int size = gzread(file->get(), piece.data(), static_cast<unsigned>(piece.size()));
+    if (size > 0) log.Feed({piece.data(), static_cast<size_t>(size)});
+    int failure = Z_OK;
+    const char* const message = gzerror(file->get(), &failure);
+    if (failure == Z_ERRNO || failure == Z_DATA_ERROR) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("cannot read {}: {}", arguments.file,
+                              failure == Z_ERRNO ? std::strerror(errno) : message));
+    }
+    // A compressed file that ends too early is read as far as it goes.
+    if (size <= 0) break;
+  }
+  log.End();
+  return log.Current();
+}
+
+CLI::App* AddProgress(CLI::App& app, ProgressArguments& arguments) {
+  CLI::App* progress = app.add_subcommand(
+      "progress", "How far a training has come and how fast it is, by what its log says");
+  progress
+      ->add_option("FILE", arguments.file,
+                   "a container's log, as the kubelet or kubectl logs writes it or plain, "
+                   "compressed by gzip or not; - reads standard input")
+      ->required();
+  progress->add_option("--pattern", arguments.pattern,
+                       "a regular expression (RE2) for this log's lines, with the named groups "
+                       "iteration and, where there are, total, epoch, rate and loss, in place of "
+                       "the shipped patterns");
+  progress->add_option("-o,--output", arguments.output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  return progress;
+}
+
+Result<> RunProgress(const ProgressArguments& arguments) {
+  const Result<TrainingProgress> progress = ReadProgress(arguments);
+  if (!progress) return Fail(progress.error());
+  fmt::print("{}", Printable(arguments.output == "json" ? ToJson(*progress) : ToText(*progress)));
+  return {};
+}
+
+}  // namespace synergy::cli

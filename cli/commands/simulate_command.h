@@ -1,0 +1,21 @@
+#pragma once
+
+// `synergy simulate`: its options, and running it.
+//
+// Threading: one caller at a time. Output goes to standard output and the files that were asked
+// for, progress and warnings to standard error.
+
+#include <CLI/CLI.hpp>
+
+#include "cli/simulate/simulate_options.h"
+#include "core/result.h"
+
+namespace synergy::cli {
+
+// Adds the command to `app`; parsing fills `arguments`, which has to stay where it is.
+CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments);
+
+// kInvalid names the option.
+Result<> RunSimulate(const SimulateArguments& arguments);
+
+}  // namespace synergy::cli

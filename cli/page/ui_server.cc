@@ -1,0 +1,129 @@
+#include "cli/page/ui_server.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "cli/cluster/cluster_facts.h"
+#include "cli/cluster/queue_facts.h"
+#include "cli/page/page.h"
+#include "cli/views/explain.h"
+
+namespace synergy::cli {
+namespace {
+
+constexpr const char* kPlainText = "text/plain; charset=utf-8";
+
+// The value of `name` in a query, not decoded: what is asked for needs no escapes.
+std::string_view Parameter(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const std::string_view part = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(part.size() + 1, query.size()));
+    if (part.starts_with(name) && part.substr(name.size()).starts_with('=')) {
+      return part.substr(name.size() + 1);
+    }
+  }
+  return {};
+}
+
+std::optional<uint64_t> Version(std::string_view text) {
+  uint64_t version = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return version;
+}
+
+// A name as Kubernetes has them: it becomes a part of a path.
+bool IsName(std::string_view text) {
+  return !text.empty() && text.size() <= 253 && text.front() != '.' &&
+         std::all_of(text.begin(), text.end(), [](char letter) {
+           return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') ||
+                  letter == '-' || letter == '.';
+         });
+}
+
+http::Response Problem(int status, std::string message) {
+  return {status, kPlainText, std::move(message)};
+}
+
+http::Response Problem(const Error& error) {
+  return Problem(error.code == ErrorCode::kNotFound ? 404 : 502, error.message);
+}
+
+}  // namespace
+
+UiServer::UiServer(Connection connection, ControllerAddress controller, const Clock& clock)
+    : connection_(std::move(connection)),
+      controller_(std::move(controller)),
+      clock_(clock),
+      progress_(*connection_.client, controller_, clock_) {}
+
+void UiServer::AddRoutes(http::Server& server, const std::string& prefix) {
+  server.Handle("GET", prefix + "/", [](const http::Request&) {
+    return http::Response{200, "text/html; charset=utf-8", ClusterPage()};
+  });
+  server.Handle("GET", prefix + "/state",
+                [this](const http::Request& request) { return State(request.query); });
+  server.Handle("GET", prefix + "/explain",
+                [this](const http::Request& request) { return Explain(request.query); });
+}
+
+http::Response UiServer::State(std::string_view query) {
+  const std::optional<uint64_t> since = Version(Parameter(query, "since"));
+  const std::lock_guard lock(mutex_);
+  if (!since) no_progress_ = no_queues_ = false;
+  if (const auto read = Refresh(); !read) return Problem(read.error());
+  return {200, "application/json", map_.Since(since)};
+}
+
+http::Response UiServer::Explain(std::string_view query) {
+  const std::string pod_namespace(Parameter(query, "namespace"));
+  const std::string name(Parameter(query, "name"));
+  if (!IsName(pod_namespace) || !IsName(name)) {
+    return Problem(400, "say ?namespace=NAMESPACE&name=POD");
+  }
+  const std::lock_guard lock(mutex_);
+  FactsReader reader(*connection_.client, connection_.reader);
+  auto facts = reader.ReadPod(pod_namespace, name);
+  if (!facts) return Problem(facts.error());
+  facts->progress = progress_.Read(pod_namespace);
+  const WallTime now = clock_.WallNow();
+  return {200, kPlainText, ToText(cli::Explain(*facts, now), now)};
+}
+
+Result<> UiServer::Refresh() {
+  const Instant now = clock_.Now();
+  if (read_ && now - *read_ < kRefresh) return {};
+  const auto facts = FactsReader(*connection_.client, connection_.reader).ReadCluster();
+  if (!facts) return Fail(facts.error());
+  ReadProgressAndQueues();
+  map_.Update(*facts, clock_.WallNow());
+  read_ = now;
+  return {};
+}
+
+void UiServer::ReadProgressAndQueues() {
+  const Instant now = clock_.Now();
+  if (slowly_read_ && now - *slowly_read_ < kSlowRefresh) return;
+  slowly_read_ = now;
+  if (!no_progress_) {
+    const ProgressFacts progress = progress_.Read("");
+    no_progress_ = progress.lasts;
+    map_.SetProgress(progress, clock_.WallNow());
+  }
+  if (no_queues_) return;
+  auto queues =
+      ReadOrderedQueues(*connection_.client, connection_.reader, connection_.pod_namespace);
+  if (queues) {
+    no_queues_ = queues->policies.empty();
+  } else {
+    const Error error = queues.error();
+    no_queues_ = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kDenied;
+    queues.emplace();
+    if (error.code != ErrorCode::kNotFound) queues->notes.push_back("no queues: " + error.message);
+  }
+  map_.SetQueues(*queues, clock_.WallNow());
+}
+
+}  // namespace synergy::cli

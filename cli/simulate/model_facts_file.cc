@@ -1,0 +1,180 @@
+#include "cli/simulate/model_facts_file.h"
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "config/text_file.h"
+#include "config/yaml_fields.h"
+#include "core/rounding.h"
+
+namespace synergy::cli {
+namespace {
+
+using config::Reject;
+using config::Scalar;
+
+// A map's entry, which has to be there.
+YAML::Node Entry(const YAML::Node& map, const std::string& where, const char* name) {
+  if (!map.IsMap()) Reject(map, fmt::format("{}: expected fields", where));
+  const YAML::Node entry = map[name];
+  if (!entry.IsDefined() || entry.IsNull())
+    Reject(map, fmt::format("{}: the field {} is missing: add it", where, name));
+  return entry;
+}
+
+double Number(const YAML::Node& node, const std::string& field, double least) {
+  const std::string text = Scalar(node, field);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) ||
+      number < least || number > 1e9) {
+    Reject(node, fmt::format("{}: write a number, {} to 1e9", field, least));
+  }
+  return number;
+}
+
+constexpr double kLeastAmount = 0.001;
+
+MilliCpu ToMilliCpu(const YAML::Node& node, const std::string& field) {
+  return MilliCpu(ToNearest(Number(node, field, kLeastAmount) * 1e3));
+}
+Bytes ToBytes(const YAML::Node& node, const std::string& field) {
+  return Bytes(ToNearest(Number(node, field, kLeastAmount) * 1e9));
+}
+
+// The amounts that the matrices' rows or columns stand for.
+template <class Amount>
+std::vector<Amount> Axis(const YAML::Node& doc, const char* name,
+                         Amount (*read)(const YAML::Node&, const std::string&)) {
+  const std::string field = std::string("_doc.") + name;
+  const YAML::Node node = Entry(doc, "_doc", name);
+  if (!node.IsSequence() || node.size() == 0)
+    Reject(node, field + ": write a list of amounts per GPU");
+  std::vector<Amount> axis;
+  for (const YAML::Node& entry : node) {
+    axis.push_back(read(entry, field));
+    if (axis.size() > 1 && axis.back() <= axis[axis.size() - 2])
+      Reject(entry, field + ": write the amounts in ascending order");
+  }
+  return axis;
+}
+
+struct Axes {
+  std::vector<MilliCpu> cpus;
+  std::vector<Bytes> memories;
+};
+
+void ReadMatrix(const YAML::Node& matrix, const std::string& field, const Axes& axes,
+                ModelFact& fact) {
+  if (!matrix.IsSequence() || matrix.size() != axes.cpus.size()) {
+    Reject(matrix, fmt::format("{}: write a list of {} rows, one for each of _doc.rows_cpu_per_gpu",
+                               field, axes.cpus.size()));
+  }
+  size_t columns = 0;
+  for (const YAML::Node& row : matrix) {
+    if (columns == 0) columns = row.size();
+    if (!row.IsSequence() || row.size() != columns || columns == 0 ||
+        columns > axes.memories.size()) {
+      Reject(row, fmt::format("{}: write rows of one length, at most the {} of "
+                              "_doc.cols_mem_gb_per_gpu",
+                              field, axes.memories.size()));
+    }
+    for (const YAML::Node& cell : row) fact.throughput.push_back(Number(cell, field, 0));
+  }
+  fact.cpus = axes.cpus;
+  fact.memories.assign(axes.memories.end() - static_cast<std::ptrdiff_t>(columns),
+                       axes.memories.end());
+}
+
+ModelFact ReadFact(const YAML::Node& node, const std::string& where, const Axes& axes) {
+  const auto field = [&](const char* name) { return where + "." + name; };
+  ModelFact fact;
+  fact.cpu = ToMilliCpu(Entry(node, where, "demand_cpu"), field("demand_cpu"));
+  fact.memory = ToBytes(Entry(node, where, "demand_mem_gb"), field("demand_mem_gb"));
+  fact.iteration_time =
+      Seconds(Number(Entry(node, where, "iter_time_s"), field("iter_time_s"), 1e-9));
+  fact.speedup = Number(Entry(node, where, "speedup"), field("speedup"), 1e-3);
+  ReadMatrix(Entry(node, where, "tput"), field("tput"), axes, fact);
+  return fact;
+}
+
+Gpus ReadGpus(const YAML::Node& node, const std::string& model) {
+  const std::string text = Scalar(node, model + ": a GPU count");
+  int64_t gpus = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gpus);
+  if (error != std::errc() || end != text.data() + text.size() || gpus < 1) {
+    Reject(node,
+           fmt::format("{}: \"{}\" is no GPU count: write a whole number, 1 or more", model, text));
+  }
+  return Gpus(gpus);
+}
+
+// The models for servers with this many CPUs per GPU.
+YAML::Node ModelsFor(const YAML::Node& root, const ResourceVector& server) {
+  if (!root.IsMap()) Reject(root, "the file: expected fields");
+  const double ratio =
+      static_cast<double>(server.cpu.count()) / 1e3 / static_cast<double>(server.gpus.count());
+  const std::string wanted = fmt::format("{:g}", ratio);
+  std::string known;
+  for (const auto& entry : root) {
+    const std::string name = Scalar(entry.first, "CPUs per GPU");
+    if (name == wanted) return entry.second;
+    if (!name.starts_with('_')) known += (known.empty() ? "" : ", ") + name;
+  }
+  Reject(root,
+         fmt::format("it has nothing for servers with {} CPUs per GPU: measure there, or take "
+                     "servers with one of {}",
+                     wanted, known));
+}
+
+ModelFacts Read(const YAML::Node& root, const ResourceVector& server) {
+  const YAML::Node models = ModelsFor(root, server);
+  const YAML::Node doc = Entry(root, "the file", "_doc");
+  const Axes axes{Axis(doc, "rows_cpu_per_gpu", ToMilliCpu),
+                  Axis(doc, "cols_mem_gb_per_gpu", ToBytes)};
+  ModelFacts facts;
+  if (!models.IsMap()) Reject(models, "expected models by name");
+  for (const auto& model : models) {
+    const std::string name = Scalar(model.first, "a model's name");
+    if (!model.second.IsMap()) Reject(model.second, name + ": expected GPU counts");
+    for (const auto& entry : model.second) {
+      const Gpus gpus = ReadGpus(entry.first, name);
+      facts.Set(name, gpus, ReadFact(entry.second, fmt::format("{}.{}", name, gpus.count()), axes));
+    }
+  }
+  return facts;
+}
+
+}  // namespace
+
+Result<ModelFacts> ParseModelFacts(const std::string& text, const std::string& name,
+                                   const ResourceVector& server) {
+  if (server.gpus <= Gpus(0) || server.cpu <= MilliCpu(0)) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}: read for servers without GPUs or CPUs: give them some", name));
+  }
+  const auto fail = [&name](const config::Problem& problem) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{}:{}:{}: {}", name, problem.line, problem.column, problem.text));
+  };
+  try {
+    return Read(YAML::Load(text), server);
+  } catch (const config::Problem& problem) {
+    return fail(problem);
+  } catch (const YAML::Exception& problem) {
+    return fail(config::ProblemAt(problem.mark, problem.msg));
+  }
+}
+
+Result<ModelFacts> LoadModelFacts(const std::string& file, const ResourceVector& server) {
+  return config::ParseTextFile(file, [&](const std::string& text, const std::string& name) {
+    return ParseModelFacts(text, name, server);
+  });
+}
+
+}  // namespace synergy::cli

@@ -1,0 +1,311 @@
+#include "cli/simulate/report.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/simulate/gang_figures.h"
+#include "cli/text/table.h"
+#include "json/text.h"
+#include "wire/objects/objects.h"
+
+namespace synergy::cli {
+namespace {
+
+constexpr double kHour = 3600;
+
+struct Column {
+  const char* name;
+  std::string value;
+  bool text = false;
+};
+
+// Jobs that the figures should count and do not.
+size_t LeftOut(const RunResult& run) { return run.statistics.unfinished + run.not_run; }
+
+std::string Exact(double value) { return fmt::format("{}", value); }
+
+// Every figure of a run, under the names that JSON and CSV use.
+std::vector<Column> Columns(const RunResult& run) {
+  const RunStatistics& statistics = run.statistics;
+  const GangFigures gangs = FiguresOfGangs(run);
+  const auto hours = [](Seconds time) { return Exact(time.count() / kHour); };
+  return {
+      {"workload", run.workload, true},
+      {"load", Exact(run.load)},
+      {"policy", run.policy, true},
+      {"mechanism", run.mechanism, true},
+      {"jobs", fmt::format("{}", statistics.measured)},
+      {"left_out", fmt::format("{}", LeftOut(run))},
+      {"mean_jct_hours", hours(statistics.mean)},
+      {"p50_jct_hours", hours(statistics.p50)},
+      {"p95_jct_hours", hours(statistics.p95)},
+      {"p99_jct_hours", hours(statistics.p99)},
+      {"p999_jct_hours", hours(statistics.p999)},
+      {"mean_wait_hours", hours(statistics.mean_wait)},
+      {"mean_first_100_iterations_hours",
+       statistics.mean_first_iterations ? hours(*statistics.mean_first_iterations) : std::string()},
+      {"makespan_hours", hours(statistics.makespan)},
+      {"rounds", fmt::format("{}", run.rounds)},
+      {"restarts", fmt::format("{}", run.restarts)},
+      {"resizes", fmt::format("{}", run.resizes)},
+      {"gpu_utilisation", Exact(run.gpu_utilisation)},
+      {"cpu_utilisation", Exact(run.cpu_utilisation)},
+      {"memory_utilisation", Exact(run.memory_utilisation)},
+      {"gangs", fmt::format("{}", gangs.gangs)},
+      {"gangs_over_nodes", Exact(gangs.over_nodes)},
+      {"gangs_over_racks", Exact(gangs.over_racks)},
+      {"mean_gang_jct_hours", hours(gangs.mean_completion)},
+      {"mean_gang_wait_hours", hours(gangs.mean_wait)},
+      {"mean_locality_wait_hours", hours(gangs.mean_locality_wait)},
+      {"gpus_kept_idle", Exact(run.kept_idle)},
+      {"worst_gap", Exact(run.worst_gap)},
+      {"fell_back", fmt::format("{}", run.fell_back)},
+      {"wall_seconds", Exact(run.wall_seconds)},
+      {"cpu_seconds", Exact(run.cpu_seconds)}};
+}
+
+std::string CsvField(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    if (letter == '"') quoted += '"';
+    quoted += letter;
+  }
+  return quoted + '"';
+}
+
+std::string RunCsv(const RunResult& run) {
+  return fmt::format("{},{},{},{}", CsvField(run.workload), run.load, run.policy, run.mechanism);
+}
+
+// Nodes, CPU in cores and memory in bytes at bind; nothing where nobody says.
+std::string PlaceCsv(const RunResult& run, size_t job) {
+  if (run.job_places.empty()) return ",,";
+  const JobPlace& place = run.job_places[job];
+  return fmt::format("{},{},{}", place.nodes,
+                     static_cast<double>(place.bound_with.cpu.count()) / 1000,
+                     place.bound_with.memory.count());
+}
+
+std::string Label(const RunResult& run) {
+  std::string label = run.policy + " " + run.mechanism;
+  if (run.load != 1) label += fmt::format(" x{}", run.load);
+  // gnuplot would read them as markup.
+  std::erase_if(label, [](char letter) { return letter == '"' || letter == '\\'; });
+  return label;
+}
+
+// Named data of a gnuplot script: `$NAME << EOD`.
+std::string Block(const std::string& name, const std::string& lines) {
+  return fmt::format("${} << EOD\n{}EOD\n", name, lines);
+}
+
+std::string Distribution(const RunResult& run) {
+  std::vector<double> hours;
+  for (const JobTimes& job : run.jobs) {
+    if (job.finished) hours.push_back((*job.finished - job.submitted).count() / kHour);
+  }
+  std::sort(hours.begin(), hours.end());
+  std::string lines;
+  const size_t step = std::max<size_t>(hours.size() / 500, 1);
+  for (size_t at = 0; at < hours.size(); at += step) {
+    lines += fmt::format("{} {}\n", hours[at],
+                         static_cast<double>(at + 1) / static_cast<double>(hours.size()));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string ToTable(std::span<const RunResult> runs) {
+  const std::vector<std::string> head = {
+      "workload", "load",    "policy",     "mechanism", "jobs", "mean h", "p50 h",  "p95 h",
+      "p99 h",    "p99.9 h", "makespan h", "rounds",    "GPU",  "CPU",    "memory", "s"};
+  std::vector<std::vector<std::string>> rows{head};
+  for (const RunResult& run : runs) {
+    const auto hours = [](Seconds time) { return fmt::format("{:.3f}", time.count() / kHour); };
+    const auto percent = [](double part) { return fmt::format("{:.1f} %", part * 100); };
+    const RunStatistics& statistics = run.statistics;
+    rows.push_back({run.workload, fmt::format("{}", run.load), run.policy, run.mechanism,
+                    fmt::format("{}", statistics.measured), hours(statistics.mean),
+                    hours(statistics.p50), hours(statistics.p95), hours(statistics.p99),
+                    hours(statistics.p999), hours(statistics.makespan),
+                    fmt::format("{}", run.rounds), percent(run.gpu_utilisation),
+                    percent(run.cpu_utilisation), percent(run.memory_utilisation),
+                    fmt::format("{:.2f}", run.wall_seconds)});
+  }
+  return FormatTable(rows) + ToGangTable(runs);
+}
+
+std::string ToCsv(std::span<const RunResult> runs) {
+  std::string csv;
+  for (const RunResult& run : runs) {
+    const std::vector<Column> columns = Columns(run);
+    if (csv.empty()) {
+      for (const Column& column : columns) {
+        csv += fmt::format("{}{}", &column == columns.data() ? "" : ",", column.name);
+      }
+      csv += '\n';
+    }
+    for (const Column& column : columns) {
+      csv += fmt::format("{}{}", &column == columns.data() ? "" : ",", CsvField(column.value));
+    }
+    csv += '\n';
+  }
+  return csv;
+}
+
+std::string ToJson(std::span<const RunResult> runs) {
+  std::string text = runs.size() == 1 ? "" : "[";
+  for (const RunResult& run : runs) {
+    text += &run == runs.data() ? "{" : ",\n{";
+    bool first = true;
+    for (const Column& column : Columns(run)) {
+      text += fmt::format("{}\"{}\":", first ? "" : ",", column.name);
+      if (column.text) {
+        json::AppendJsonString(text, column.value);
+      } else {
+        text += column.value.empty() ? "null" : column.value;
+      }
+      first = false;
+    }
+    text += '}';
+  }
+  return text + (runs.size() == 1 ? "\n" : "]\n");
+}
+
+std::string LeftOutWarnings(std::span<const RunResult> runs) {
+  std::string text;
+  for (const RunResult& run : runs) {
+    if (LeftOut(run) == 0) continue;
+    text +=
+        fmt::format("synergy simulate: warning: {}, {}: {} of {} jobs are left out:", run.workload,
+                    Label(run), LeftOut(run), run.statistics.measured + LeftOut(run));
+    if (run.not_run > 0) {
+      text +=
+          fmt::format(" {} never ran, or ask for more GPUs than all servers have;", run.not_run);
+    }
+    if (!run.never_placed.empty()) {
+      text += fmt::format(" job {} never got {} GPUs, which pods have that run for ever;",
+                          fmt::join(run.never_placed, ", job "),
+                          run.never_placed.size() == 1 ? "its" : "their");
+    } else if (run.statistics.unfinished > 0) {
+      text += fmt::format(
+          " {} had not finished when the run ended, at a moment without a job as the authors' "
+          "simulator does: try --arrivals generated;",
+          run.statistics.unfinished);
+    }
+    text.back() = '\n';
+  }
+  return text;
+}
+
+std::string ToJobsCsv(std::span<const RunResult> runs) {
+  std::string csv =
+      "workload,load,policy,mechanism,job_id,model,gpus,submit_s,start_s,finish_s,nodes,"
+      "cpu_at_bind,memory_at_bind\n";
+  for (const RunResult& run : runs) {
+    const std::string prefix = RunCsv(run);
+    for (size_t at = 0; at < run.jobs.size(); ++at) {
+      const JobTimes& job = run.jobs[at];
+      const auto time = [](const std::optional<Seconds>& seconds) {
+        return seconds ? Exact(seconds->count()) : std::string();
+      };
+      csv += fmt::format("{},{},{},{},{},{},{},{}\n", prefix, job.id, run.job_models[at],
+                         run.job_gpus[at].count(), job.submitted.count(), time(job.started),
+                         time(job.finished), PlaceCsv(run, at));
+    }
+  }
+  return csv;
+}
+
+std::string ToTimelineCsv(std::span<const RunResult> runs) {
+  std::string csv = "workload,load,policy,mechanism,time_s,gpus,cpu,memory,running,waiting\n";
+  for (const RunResult& run : runs) {
+    const std::string prefix = RunCsv(run);
+    for (const UtilisationPoint& point : run.timeline) {
+      csv += fmt::format("{},{},{:.4f},{:.4f},{:.4f},{},{}\n", prefix, point.at.count(), point.gpus,
+                         point.cpu, point.memory, point.running, point.waiting);
+    }
+  }
+  return csv;
+}
+
+std::string ToChangesCsv(std::span<const RunResult> runs) {
+  std::string csv = "workload,load,policy,mechanism,time_s,job_id,what,pod,node,cpu,memory\n";
+  const auto name = [](PlaceChange::Kind kind) {
+    return kind == PlaceChange::Kind::kBound     ? "bound"
+           : kind == PlaceChange::Kind::kResized ? "resized"
+                                                 : "gone";
+  };
+  for (const RunResult& run : runs) {
+    const std::string prefix = RunCsv(run);
+    for (const PlaceChange& change : run.changes) {
+      const std::string job = change.job ? fmt::format("{}", *change.job) : "";
+      csv += fmt::format("{},{},{},{},{},{},{},{}\n", prefix, Exact(change.at.count()), job,
+                         name(change.kind), change.pod, change.node,
+                         static_cast<double>(change.amounts.cpu.count()) / 1000,
+                         change.amounts.memory.count());
+    }
+  }
+  return csv;
+}
+
+std::string ToGnuplot(std::span<const RunResult> runs, const std::string& file) {
+  std::string script = fmt::format(
+      "set terminal svg size 1000,1200 noenhanced\nset output '{}'\nset multiplot layout 3,1\n"
+      "set key outside right\nset grid\n",
+      file);
+  std::string distributions;
+  std::string timelines;
+  // Policy and mechanism -> load -> mean, over all workloads.
+  std::map<std::string, std::map<double, std::vector<double>>> by_load;
+  for (size_t at = 0; at < runs.size(); ++at) {
+    const RunResult& run = runs[at];
+    script += Block(fmt::format("jct{}", at), Distribution(run));
+    std::string lines;
+    for (const UtilisationPoint& point : run.timeline) {
+      lines += fmt::format("{} {} {} {}\n", point.at.count() / kHour, point.gpus * 100,
+                           point.cpu * 100, point.memory * 100);
+    }
+    const char* comma = at == 0 ? "" : ", ";
+    distributions += fmt::format("{}$jct{} with steps title \"{}\"", comma, at, Label(run));
+    if (!lines.empty()) {
+      script += Block(fmt::format("use{}", at), lines);
+      timelines += fmt::format("{}$use{} using 1:3 with steps title \"CPU, {}\"",
+                               timelines.empty() ? "" : ", ", at, Label(run));
+    }
+    by_load[run.policy + " " + run.mechanism][run.load].push_back(run.statistics.mean.count() /
+                                                                  kHour);
+  }
+  std::string loads;
+  size_t number = 0;
+  for (const auto& [name, means] : by_load) {
+    std::string lines;
+    for (const auto& [load, hours] : means) {
+      double sum = 0;
+      for (const double mean : hours) sum += mean;
+      lines += fmt::format("{} {}\n", load, sum / static_cast<double>(hours.size()));
+    }
+    script += Block(fmt::format("load{}", number), lines);
+    loads += fmt::format("{}$load{} with linespoints title \"{}\"", number == 0 ? "" : ", ", number,
+                         name);
+    ++number;
+  }
+  script +=
+      "set logscale x\nset xlabel 'completion time (h)'\nset ylabel 'part of the jobs'\nplot " +
+      distributions + "\nunset logscale x\n";
+  script += "set xlabel 'load'\nset ylabel 'mean completion time (h)'\nplot " + loads + "\n";
+  if (!timelines.empty()) {
+    script += "set xlabel 'time (h)'\nset ylabel 'allocated CPU (%)'\nset yrange [0:100]\nplot " +
+              timelines + "\n";
+  }
+  return script + "unset multiplot\n";
+}
+
+}  // namespace synergy::cli

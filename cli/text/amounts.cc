@@ -1,0 +1,108 @@
+#include "cli/text/amounts.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/quantity_text.h"
+#include "core/rounding.h"
+
+namespace synergy::cli {
+namespace {
+
+// Some thirty thousand years, in seconds.
+constexpr double kLongest = 1e12;
+
+struct Amount {
+  double number;
+  std::string_view unit;
+};
+
+std::optional<Amount> Read(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
+  return Amount{number, text.substr(static_cast<size_t>(end - text.data()))};
+}
+
+template <size_t kCount>
+std::optional<double> Factor(const std::array<std::pair<std::string_view, double>, kCount>& units,
+                             std::string_view unit) {
+  for (const auto& [name, factor] : units) {
+    if (name == unit) return factor;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Seconds> ParseDuration(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+      {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
+  const auto amount = Read(text);
+  const auto factor = amount ? Factor(kUnits, amount->unit) : std::nullopt;
+  if (!factor || amount->number * *factor > kLongest) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("\"{}\" is no duration: write it as 10ms, 300s, 5m, 1.5h or 2d", text));
+  }
+  return Seconds(amount->number * *factor);
+}
+
+Result<Bytes> ParseSize(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 13> kUnits = {
+      {{"", 1},
+       {"K", 1e3},
+       {"KB", 1e3},
+       {"M", 1e6},
+       {"MB", 1e6},
+       {"G", 1e9},
+       {"GB", 1e9},
+       {"T", 1e12},
+       {"TB", 1e12},
+       {"Ki", 1024.0},
+       {"Mi", 1048576.0},
+       {"Gi", 1073741824.0},
+       {"Ti", 1099511627776.0}}};
+  const auto amount = Read(text);
+  const auto factor = amount ? Factor(kUnits, amount->unit) : std::nullopt;
+  if (!factor || amount->number * *factor > 1e18) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("\"{}\" is no size: write it as 500GB or 500Gi", text));
+  }
+  return Bytes(ToNearest(amount->number * *factor));
+}
+
+std::string ToReadableText(Bytes size) {
+  constexpr size_t kShort = 6;
+  std::string exact = ToQuantityText(size);
+  if (exact.size() <= kShort) return exact;
+  double amount = static_cast<double>(size.count());
+  const char* suffix = "";
+  for (const char* next : {"Ki", "Mi", "Gi", "Ti", "Pi"}) {
+    if (std::abs(amount) < 1024) break;
+    amount /= 1024;
+    suffix = next;
+  }
+  return fmt::format("{:.1f}{}", amount, suffix);
+}
+
+std::string ToShortText(Duration duration) {
+  using std::chrono::duration_cast;
+  const int64_t seconds =
+      std::max<int64_t>(0, duration_cast<std::chrono::seconds>(duration).count());
+  constexpr int64_t kMinute = 60;
+  constexpr int64_t kHour = 60 * kMinute;
+  constexpr int64_t kDay = 24 * kHour;
+  if (seconds < 2 * kMinute) return fmt::format("{}s", seconds);
+  if (seconds < 2 * kHour) return fmt::format("{}m", seconds / kMinute);
+  if (seconds < 2 * kDay) return fmt::format("{}h", seconds / kHour);
+  return fmt::format("{}d", seconds / kDay);
+}
+
+std::string ToShortText(Seconds seconds) { return ToShortText(ToDuration(seconds)); }
+
+}  // namespace synergy::cli

@@ -1,0 +1,440 @@
+#include "cli/views/explain.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "allocation/surplus.h"
+#include "cli/text/amounts.h"
+#include "cli/text/table.h"
+#include "cli/views/event_view.h"
+#include "cli/views/profile_list.h"
+#include "cluster/annotations.h"
+#include "cluster/device_safety.h"
+#include "cluster/node_selection.h"
+#include "cluster/state/fit.h"
+#include "core/quantity_text.h"
+#include "core/wall_time.h"
+
+namespace synergy::cli {
+namespace {
+
+Waits ExplainWaiting(const Pod& pod, const ClusterSnapshot* cluster, WallTime now) {
+  const Waiting& waiting = *pod.waiting;
+  Waits waits{
+      .scheduler = waiting.scheduler, .message = waiting.message, .kept_on = waiting.kept_node};
+  if (waiting.since != WallTime{}) waits.since = ToTimeText(waiting.since);
+  if (cluster == nullptr) return waits;
+  std::map<std::string, size_t> reasons;
+  for (NodeIndex index = 0; index < cluster->size(); ++index) {
+    const NodeState& node = cluster->node(index);
+    if (!node.exists) continue;
+    NodeVerdict& verdict =
+        waits.nodes.emplace_back(NodeVerdict{node.detail->name, node.Free(), {}});
+    if (waiting.selection &&
+        !MayGoTo(*waiting.selection, node.detail->name, node.detail->labels, node.detail->taints)) {
+      verdict.reason = "the pod's nodeSelector, affinity or tolerations keep it away";
+    } else if (const FitFailures failures = CheckFit(pod, node); !failures.none()) {
+      verdict.reason = DescribeFailures(failures, pod.requests, &node, "GPUs");
+      const bool scarce = (failures.bits() & ~(FitFailures::kCpu | FitFailures::kMemory)) == 0;
+      if (scarce && CheckFit(pod, WithoutSurplus(node, now)).none()) ++waits.nodes_by_reclaim;
+    }
+    if (verdict.reason.empty()) {
+      ++waits.nodes_with_room;
+    } else {
+      ++reasons[verdict.reason];
+    }
+  }
+  std::sort(waits.nodes.begin(), waits.nodes.end(),
+            [](const auto& a, const auto& b) { return a.node < b.node; });
+  for (const auto& [reason, nodes] : reasons) waits.obstacles.push_back({reason, nodes});
+  std::stable_sort(waits.obstacles.begin(), waits.obstacles.end(),
+                   [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
+  return waits;
+}
+
+void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
+  if (!pod.UsesGpus()) {
+    remarks.emplace_back("it asks for no GPUs, so Synergy leaves its CPU and memory alone");
+  } else if (FindLabel(pod.labels, annotations::kFungible) == "false") {
+    remarks.push_back(fmt::format("its label {}: \"false\" keeps its CPU and memory as written",
+                                  annotations::kFungible));
+  } else if (FindLabel(pod.labels, annotations::kKueuePod) == "true") {
+    remarks.emplace_back(
+        "Kueue manages it by itself and would delete it if its containers changed, so it keeps the "
+        "CPU and memory that it was created with");
+  } else {
+    remarks.emplace_back(
+        "it was created as written: nobody asked for Synergy (scheduler, a synergy.io/ label, its "
+        "namespace), its namespace is exempt, or the controller was not reached; its CPU and "
+        "memory are never changed");
+  }
+}
+
+// Why a pod that names no profile has none that was measured either.
+std::string WhyUnmeasured(const std::optional<KnownProgress>& progress) {
+  if (progress && progress->pod.estimate) {
+    return fmt::format(
+        "nothing in its log tells how fast it trains; how busy its GPUs are is an estimate, by "
+        "which it may get more than its fair share, and never less; the annotations {} and {} say "
+        "where to look",
+        annotations::kProgressPattern, annotations::kProgressCounter);
+  }
+  if (progress && progress->pod.format.empty()) {
+    return fmt::format(
+        "nothing in its log tells how fast it trains, so it is not measured and has its fair "
+        "share; "
+        "the annotations {} and {} say where to look",
+        annotations::kProgressPattern, annotations::kProgressCounter);
+  }
+  return fmt::format(
+      "it names no profile (label {}) and nothing has been measured of its workload yet, so it has "
+      "its fair share",
+      annotations::kProfile);
+}
+
+void RemarkOnProfile(const Pod& pod, const PodFacts& facts, std::vector<std::string>& remarks) {
+  const Profiles& profiles = facts.profiles;
+  const Fungible& fungible = *pod.fungible;
+  const std::string_view wanted = FindLabel(pod.labels, annotations::kProfile).value_or("");
+  if (fungible.profile.empty()) {
+    remarks.push_back(wanted.empty()
+                          ? WhyUnmeasured(facts.progress.Of(pod.uid))
+                          : fmt::format("its profile {} could not be used when it was created, so "
+                                        "it has its fair share",
+                                        wanted));
+    return;
+  }
+  const ProfileObject* object = profiles.Find(pod.pod_namespace, fungible.profile);
+  if (object == nullptr) {
+    remarks.push_back(
+        fmt::format("the profile {} is not there (any more), so the pod keeps what "
+                    "it has unless others need it",
+                    fungible.profile));
+  } else if (!object->profile && object->problems.empty()) {
+    remarks.push_back(
+        fmt::format("nothing has been measured of the profile {} yet", fungible.profile));
+  } else if (!object->profile) {
+    remarks.push_back(fmt::format("the profile {} is not valid: {}", fungible.profile,
+                                  object->problems.empty() ? "" : object->problems.front()));
+  } else if (object->PointsGeneration() != fungible.profile_generation && !object->measured) {
+    remarks.push_back(fmt::format(
+        "the profile {} has changed since (generation {}, admitted with {}); the pod keeps its "
+        "demand and floor",
+        fungible.profile, object->generation, fungible.profile_generation));
+  }
+  if (object != nullptr && object->measured && !object->measured->note.empty())
+    remarks.push_back(fmt::format("of its profile: {}", object->measured->note));
+}
+
+void RemarkOnChanges(const Fungible& fungible, WallTime now, std::vector<std::string>& remarks) {
+  if (fungible.ChangedByHand()) {
+    remarks.emplace_back(
+        "somebody else has resized it since Synergy's last change, so Synergy leaves it alone");
+  }
+  if (fungible.unshrinkable_until && *fungible.unshrinkable_until > now) {
+    remarks.push_back(
+        fmt::format("it could not be made smaller lately and is not tried again "
+                    "before {}",
+                    ToTimeText(*fungible.unshrinkable_until)));
+  }
+  if (fungible.memory_let_be) {
+    remarks.emplace_back(
+        "an OOM kill followed a change of its memory, which stays as it is from then on");
+  }
+}
+
+// Why nothing of a pod that runs is changed, where that might cost it its GPUs.
+void RemarkOnDevices(const Pod& pod, const ClusterSnapshot* cluster,
+                     std::vector<std::string>& remarks) {
+  if (pod.node.empty()) return;
+  const auto place = cluster != nullptr ? cluster->Find(pod.node) : std::nullopt;
+  const DeviceReading devices =
+      DevicesOf(pod, place ? cluster->node(*place).detail->labels : Labels());
+  if (devices.safety == DeviceSafety::kSafe) return;
+  remarks.push_back(
+      fmt::format("it keeps the CPU and memory that it was bound with, because a resize may cost "
+                  "it its GPUs (devices: {}): {}",
+                  ToString(devices.safety), devices.why));
+}
+
+void RemarkOnHealth(const std::vector<wire::UnhealthyDevice>& devices, const std::string& node,
+                    std::vector<std::string>& remarks) {
+  const auto is_unknown = [](const wire::UnhealthyDevice& device) {
+    return device.health == "Unknown";
+  };
+  if (!std::all_of(devices.begin(), devices.end(), is_unknown)) {
+    remarks.push_back(
+        fmt::format("it keeps its unhealthy devices until it ends: delete it, so that its "
+                    "replacement gets others; `kubectl describe node {}` says what is wrong with "
+                    "GPUs (SynergyGpuUnhealthy)",
+                    node));
+  }
+  if (std::any_of(devices.begin(), devices.end(), is_unknown)) {
+    remarks.push_back(
+        fmt::format("the kubelet gets no word of devices whose health is Unknown: see whether "
+                    "their device plugin, or driver, runs on node {}",
+                    node));
+  }
+}
+
+std::string DevicesText(const std::vector<wire::UnhealthyDevice>& devices) {
+  std::string text;
+  for (const auto& [container, resource, id, health, message] : devices) {
+    text += fmt::format("Device {} {} of container {}: {}{}\n", resource, id, container, health,
+                        message.empty() ? "" : ": " + message);
+  }
+  return text;
+}
+
+Tree DevicesTree(const std::vector<wire::UnhealthyDevice>& devices) {
+  Tree::List list;
+  for (const auto& [container, resource, id, health, message] : devices) {
+    list.push_back(Tree::Members{{"container", container},
+                                 {"resource", resource},
+                                 {"id", id},
+                                 {"health", health},
+                                 {"message", message}});
+  }
+  return list;
+}
+
+// Whose room is held; the extender's words (scheduler_extender.cc), among kube-scheduler's. Only
+// the extender knows of vacant places: the nodes look as if their room were free.
+void RemarkOnVacantPlaces(const Waits& waits, std::vector<std::string>& remarks) {
+  constexpr std::string_view kHeld = "its room is held for the pod that replaces ";
+  const size_t found = waits.message.find(kHeld);
+  if (found == std::string::npos) return;
+  const std::string_view rest = std::string_view(waits.message).substr(found + kHeld.size());
+  remarks.push_back(
+      fmt::format("room that looks free is held for the pod that replaces {}: until that pod has a "
+                  "place, for the extender's replacementHold at most",
+                  rest.substr(0, rest.find(','))));
+}
+
+bool Telling(const wire::EventAboutPod& event) {
+  return event.reason.starts_with("Synergy") ||
+         event.component.find("scheduler") != std::string::npos;
+}
+
+std::string Ago(WallTime then, WallTime now) { return ToShortText(now - then); }
+
+std::string ChangeText(const ChangeRecord& change, WallTime now) {
+  return fmt::format("{} ago, {} ({} -> {}): {}", Ago(change.at, now), ToString(change.kind),
+                     DescribeCpuAndMemory(change.from), DescribeCpuAndMemory(change.to),
+                     change.why);
+}
+
+std::string AmountsTable(const Explanation& explanation) {
+  const PodView& pod = explanation.pod;
+  std::vector<std::vector<std::string>> rows{
+      {"", "ALLOCATED", "IN FORCE", "FLOOR", "FAIR SHARE", "DEMAND"}};
+  const auto row = [&](const char* name, auto text) {
+    const auto one = [&](const std::optional<ResourceVector>& amounts) {
+      return amounts ? text(*amounts) : std::string("-");
+    };
+    rows.push_back({name, text(pod.allocated), one(explanation.in_force), one(pod.floor),
+                    one(pod.fair_share), one(pod.demand)});
+  };
+  row("CPU", [](const ResourceVector& amounts) { return ToQuantityText(amounts.cpu); });
+  row("memory", [](const ResourceVector& amounts) { return ToReadableText(amounts.memory); });
+  return FormatTable(rows, 2);
+}
+
+std::string NodesText(const std::vector<NodeVerdict>& nodes) {
+  std::vector<std::vector<std::string>> rows{{"NODE", "FREE GPUS", "CPU", "MEMORY", ""}};
+  rows.reserve(nodes.size() + 1);
+  for (const auto& [node, free, reason] : nodes) {
+    rows.push_back({node, fmt::format("{}", free.gpus.count()), ToQuantityText(free.cpu),
+                    ToReadableText(free.memory), reason.empty() ? "room for it now" : reason});
+  }
+  return FormatTable(rows, 2);
+}
+
+Tree NodesTree(const std::vector<NodeVerdict>& nodes) {
+  Tree::List list;
+  list.reserve(nodes.size());
+  for (const auto& [node, free, reason] : nodes) {
+    list.push_back(Tree::Members{{"node", node},
+                                 {"free", Tree::Members{{"gpus", free.gpus.count()},
+                                                        {"cpu", ToQuantityText(free.cpu)},
+                                                        {"memory", ToQuantityText(free.memory)}}},
+                                 {"reason", reason}});
+  }
+  return list;
+}
+
+std::string WaitsText(const Waits& waits, WallTime now, bool each_node) {
+  std::string text = fmt::format("Waits for {}", waits.scheduler);
+  const auto since = ParseTime(waits.since);
+  if (since) text += fmt::format(", unschedulable for {}", Ago(*since, now));
+  text += '\n';
+  if (!waits.message.empty()) text += fmt::format("  {}\n", waits.message);
+  if (!waits.kept_on.empty()) {
+    text += fmt::format("  a place is kept on node {}; CPU and memory are being freed there\n",
+                        waits.kept_on);
+  }
+  if (each_node) text += NodesText(waits.nodes);
+  std::vector<std::vector<std::string>> rows;
+  rows.reserve(waits.obstacles.size());
+  for (const NodeObstacle& obstacle : waits.obstacles) {
+    rows.push_back({fmt::format("{} nodes", obstacle.nodes), obstacle.reason});
+  }
+  if (waits.nodes_with_room > 0) {
+    rows.push_back({fmt::format("{} nodes", waits.nodes_with_room), "room for it now"});
+  }
+  text += FormatTable(rows, 2);
+  if (waits.nodes_by_reclaim > 0) {
+    text += fmt::format("  on {} of them the pods' surplus would be enough: the tuner takes it\n",
+                        waits.nodes_by_reclaim);
+  }
+  return text;
+}
+
+}  // namespace
+
+Explanation Explain(const PodFacts& facts, WallTime now) {
+  const Pod& pod = facts.pod;
+  Explanation explanation;
+  explanation.pod = View(pod, facts.cluster.get(), facts.profiles, now);
+  explanation.pod.progress = facts.progress.Of(pod.uid);
+  explanation.remarks = facts.notes;
+  for (const std::string& warning : pod.warnings)
+    explanation.remarks.push_back("when it was created: " + warning);
+  if (pod.fungible) {
+    const Fungible& fungible = *pod.fungible;
+    explanation.enforcement = std::string(ToString(fungible.enforcement));
+    explanation.profile_generation = fungible.profile_generation;
+    if (!pod.node.empty()) explanation.in_force = fungible.in_force;
+    explanation.resize_message = fungible.resize_message;
+    explanation.change = fungible.change;
+    if (fungible.placeholder) {
+      explanation.remarks.emplace_back(
+          "its CPU and memory are placeholders: synergy-controller sets them when there is a node "
+          "for it, and until then it is not placed");
+    }
+    const ProfileObject* const object = facts.profiles.Find(pod.pod_namespace, fungible.profile);
+    if (object != nullptr && object->measured)
+      explanation.measured = std::string(ConfidenceOf(*object->measured));
+    if (fungible.ProbedAt(now)) {
+      explanation.remarks.push_back(
+          fmt::format("a probe is on: it is held to {} of CPU until {} at most, to see how fast it "
+                      "is with that",
+                      ToQuantityText(fungible.probe->cpu), ToTimeText(fungible.probe->until)));
+    }
+    if (fungible.Counted(fungible.floor) != fungible.floor) {
+      explanation.remarks.push_back(fmt::format(
+          "its node counts {} for it at least, as long as it is there: its init containers ask for "
+          "that",
+          DescribeCpuAndMemory(fungible.Counted(fungible.floor))));
+    }
+    RemarkOnProfile(pod, facts, explanation.remarks);
+    RemarkOnChanges(fungible, now, explanation.remarks);
+    RemarkOnDevices(pod, facts.cluster.get(), explanation.remarks);
+  } else {
+    RemarkOnUnmanaged(pod, explanation.remarks);
+  }
+  if (facts.cluster && !pod.node.empty()) {
+    if (const auto index = facts.cluster->Find(pod.node)) {
+      explanation.node = View(facts.cluster->node(*index), facts.profiles, now);
+    }
+  }
+  explanation.unhealthy_devices = facts.unhealthy_devices;
+  RemarkOnHealth(facts.unhealthy_devices, pod.node, explanation.remarks);
+  if (pod.gang) explanation.gang = View(*pod.gang, facts.cluster.get());
+  if (pod.waiting && pod.node.empty()) {
+    explanation.waits = ExplainWaiting(pod, facts.cluster.get(), now);
+    RemarkOnVacantPlaces(*explanation.waits, explanation.remarks);
+    if (pod.gated)
+      explanation.remarks.emplace_back("it has scheduling gates: nobody places it yet");
+  }
+  std::copy_if(facts.events.begin(), facts.events.end(), std::back_inserter(explanation.events),
+               Telling);
+  return explanation;
+}
+
+Tree ToTree(const Explanation& explanation, bool each_node) {
+  Tree::List remarks;
+  for (const std::string& remark : explanation.remarks) remarks.emplace_back(remark);
+  Tree change;
+  if (explanation.change) {
+    change = Tree::Members{{"kind", ToString(explanation.change->kind)},
+                           {"from", ToTree(explanation.change->from)},
+                           {"to", ToTree(explanation.change->to)},
+                           {"why", explanation.change->why},
+                           {"at", ToTimeText(explanation.change->at)}};
+  }
+  Tree waits;
+  if (explanation.waits) {
+    Tree::List obstacles;
+    for (const NodeObstacle& obstacle : explanation.waits->obstacles) {
+      obstacles.push_back(Tree::Members{{"reason", obstacle.reason},
+                                        {"nodes", static_cast<int64_t>(obstacle.nodes)}});
+    }
+    waits =
+        Tree::Members{{"scheduler", explanation.waits->scheduler},
+                      {"since", explanation.waits->since},
+                      {"message", explanation.waits->message},
+                      {"keptOn", explanation.waits->kept_on},
+                      {"obstacles", std::move(obstacles)},
+                      {"nodesWithRoom", static_cast<int64_t>(explanation.waits->nodes_with_room)},
+                      {"nodesByReclaim", static_cast<int64_t>(explanation.waits->nodes_by_reclaim)},
+                      {"nodes", each_node ? NodesTree(explanation.waits->nodes) : Tree()}};
+  }
+  return Tree::Members{{"pod", ToTree(explanation.pod)},
+                       {"enforcement", explanation.enforcement},
+                       {"profileGeneration", explanation.profile_generation},
+                       {"measured", explanation.measured},
+                       {"inForce", explanation.in_force ? ToTree(*explanation.in_force) : Tree()},
+                       {"resizeMessage", explanation.resize_message},
+                       {"lastChange", std::move(change)},
+                       {"node", explanation.node ? ToTree(*explanation.node) : Tree()},
+                       {"unhealthyDevices", DevicesTree(explanation.unhealthy_devices)},
+                       {"gang", explanation.gang ? ToTree(*explanation.gang) : Tree()},
+                       {"waitsFor", std::move(waits)},
+                       {"events", ToTree(explanation.events)},
+                       {"remarks", std::move(remarks)}};
+}
+
+std::string ToText(const Explanation& explanation, WallTime now, bool each_node) {
+  const PodView& pod = explanation.pod;
+  std::string text =
+      fmt::format("Pod {}/{}: {}{}, {} GPUs\n", pod.pod_namespace, pod.name, pod.state,
+                  pod.node.empty() ? "" : " on node " + pod.node, pod.gpus.count());
+  if (!pod.profile.empty()) {
+    text += fmt::format(
+        "Profile {}, {} {}", pod.profile,
+        explanation.measured ? "measured (" + *explanation.measured + "), revision" : "generation",
+        explanation.profile_generation);
+    if (explanation.enforcement) text += fmt::format("; enforcement {}", *explanation.enforcement);
+    text += '\n';
+  }
+  text += AmountsTable(explanation);
+  if (pod.speed) {
+    text += fmt::format("Throughput {:.4g} of at best {:.4g} ({:.0f} %)", pod.speed->now,
+                        pod.speed->best, 100 * pod.speed->PartOfBest());
+    if (pod.speed->fair > 0) {
+      text +=
+          fmt::format(", {:.2f} times that of the fair share", pod.speed->now / pod.speed->fair);
+    }
+    text += '\n';
+  }
+  if (pod.progress) text += fmt::format("Progress {}\n", ProgressText(*pod.progress));
+  if (explanation.change) {
+    text += fmt::format("Last change {}\n", ChangeText(*explanation.change, now));
+  }
+  if (!explanation.resize_message.empty()) {
+    text += fmt::format("The kubelet says: {}\n", explanation.resize_message);
+  }
+  if (explanation.node) text += NodeTable({*explanation.node});
+  text += DevicesText(explanation.unhealthy_devices);
+  if (explanation.gang) text += ToText(*explanation.gang);
+  if (explanation.waits) text += WaitsText(*explanation.waits, now, each_node);
+  text += EventsText(explanation.events, now);
+  for (const std::string& remark : explanation.remarks) text += fmt::format("Note: {}\n", remark);
+  return text;
+}
+
+}  // namespace synergy::cli

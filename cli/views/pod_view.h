@@ -1,0 +1,53 @@
+#pragma once
+
+// One GPU pod as the commands show it: what it has, what it may count on, what it could use.
+//
+// Threading: pure.
+
+#include <optional>
+#include <string>
+
+#include "cli/cluster/cluster_facts.h"
+#include "cli/cluster/progress.h"
+#include "cli/text/tree.h"
+#include "cluster/pod.h"
+
+namespace synergy::cli {
+
+// Throughput by the profile, in the profile's unit.
+struct Speed {
+  double now = 0;   // at least: with enforcement `shared` idle CPU comes on top
+  double fair = 0;  // with the fair share; 0: not known
+  double best = 0;
+
+  double PartOfBest() const { return best > 0 ? now / best : 0; }
+};
+
+struct PodView {
+  std::string pod_namespace;
+  std::string name;
+  std::string node;   // empty: none yet
+  std::string state;  // one word, or a few: "placed", "unschedulable", "resize deferred"
+  Gpus gpus;
+  std::string profile;  // empty: none
+  ResourceVector allocated;
+  // Of a pod that Synergy may change.
+  std::optional<ResourceVector> floor;
+  std::optional<ResourceVector> fair_share;
+  std::optional<ResourceVector> demand;
+  ResourceVector surplus;      // what may be taken from it (allocation/surplus.h)
+  std::optional<Speed> speed;  // of one with a node and a profile
+  std::optional<KnownProgress> progress;
+};
+
+// `cluster`: where its node is; null: not known.
+PodView View(const Pod& pod, const ClusterSnapshot* cluster, const Profiles& profiles,
+             WallTime now);
+
+Tree ToTree(const ResourceVector& amounts);  // {"cpu": "1500m", "memory": "4Gi"}
+Tree ToTree(const PodView& view);
+
+// "-" where there is none.
+std::string SpeedText(const std::optional<Speed>& speed);
+
+}  // namespace synergy::cli

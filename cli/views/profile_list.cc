@@ -1,0 +1,322 @@
+#include "cli/views/profile_list.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/text/amounts.h"
+#include "cli/text/table.h"
+#include "core/quantity_text.h"
+#include "core/rounding.h"
+#include "core/wall_time.h"
+
+namespace synergy::cli {
+namespace {
+
+constexpr double kBarWidth = 50;
+// Of what a pod's label can name.
+constexpr size_t kLongestName = 63;
+
+const std::string& ModelOf(const ProfileObject& object) {
+  return object.workload.empty() ? object.training.model : object.workload;
+}
+
+std::string Text(const std::string& text) { return text.empty() ? "-" : text; }
+
+std::string Bar(double throughput, double best) {
+  return std::string(static_cast<size_t>(ToNearest(kBarWidth * throughput / best)), '#');
+}
+
+// Who says so: somebody who wrote it down, or Synergy.
+std::string_view SourceOf(const ProfileObject& object) {
+  const bool measured = object.measured || (object.profile == nullptr && object.problems.empty() &&
+                                            !object.workload.empty());
+  return measured ? "measured" : "given";
+}
+
+std::string MeasuredCurve(const MeasuredProfile& measured, double best) {
+  std::vector<std::vector<std::string>> rows{{"CPU",
+                                              measured.estimate ? "GPU BUSY S/S" : "ITERATIONS/S",
+                                              "CERTAINTY", "SEEN", "SPREAD", "THROUGHPUT"}};
+  for (const MeasuredPoint& point : measured.points) {
+    rows.push_back({ToQuantityText(point.cpu), fmt::format("{:.4g}", point.throughput),
+                    std::string(ToString(point.certainty)), fmt::format("{}", point.windows),
+                    fmt::format("{:.1f} %", 100 * point.spread), Bar(point.throughput, best)});
+  }
+  return FormatTable(rows, 2);
+}
+
+std::string MemoryText(const MeasuredMemory& memory) {
+  std::string text =
+      fmt::format("Processes need {} of memory{}", ToReadableText(memory.process),
+                  memory.confirmed ? "" : ", or more: not watched for an hour yet, none is taken");
+  if (memory.data_set <= Bytes(0)) return text + "; hardly anything is read\n";
+  text += fmt::format("; an epoch reads {}, an iteration {}", ToReadableText(memory.data_set),
+                      ToReadableText(memory.bytes_per_iteration));
+  if (memory.storage_bandwidth)
+    text += fmt::format(", from storage up to {}/s", ToReadableText(*memory.storage_bandwidth));
+  return text + '\n';
+}
+
+Tree ToTree(const MeasuredMemory& memory) {
+  return Tree::Members{
+      {"process", ToQuantityText(memory.process)},
+      {"dataSet", ToQuantityText(memory.data_set)},
+      {"bytesPerIteration", ToQuantityText(memory.bytes_per_iteration)},
+      {"storageBandwidth",
+       memory.storage_bandwidth ? ToQuantityText(*memory.storage_bandwidth) : std::string()},
+      {"confirmed", memory.confirmed}};
+}
+
+std::string MeasuredText(const MeasuredProfile& measured, WallTime now) {
+  std::string text =
+      fmt::format("Measured {} ago{}, revision {}: {}", ToShortText(now - measured.at),
+                  measured.node.empty() ? "" : " on node " + measured.node, measured.revision,
+                  ConfidenceOf(measured));
+  if (measured.probes > 0) {
+    text += fmt::format("; {} probes have cost {:.4g} iterations", measured.probes,
+                        measured.lost_iterations);
+  }
+  text += '\n';
+  if (measured.cpu_seconds) {
+    text += fmt::format("{} takes {:.4g} s of CPU time\n",
+                        measured.estimate ? "A second of busy GPUs" : "An iteration",
+                        *measured.cpu_seconds);
+  }
+  if (measured.estimate) {
+    text +=
+        "An estimate by how busy its GPUs are, for nothing in its log tells how fast it trains: no "
+        "pod gets less than its fair share by it\n";
+  } else if (measured.censored) {
+    text +=
+        "All of its data workers were busy: with more workers, and more CPU, it may be faster\n";
+  }
+  text += measured.memory ? MemoryText(*measured.memory)
+                          : "Process memory not known, so memory is not changed\n";
+  if (!measured.note.empty()) text += measured.note + '\n';
+  return text;
+}
+
+Tree ToTree(const MeasuredProfile& measured) {
+  Tree::List points;
+  for (const MeasuredPoint& point : measured.points) {
+    points.push_back(Tree::Members{{"cpu", ToQuantityText(point.cpu)},
+                                   {"throughput", point.throughput},
+                                   {"certainty", ToString(point.certainty)},
+                                   {"windows", static_cast<int64_t>(point.windows)},
+                                   {"spread", point.spread}});
+  }
+  return Tree::Members{{"node", measured.node},
+                       {"revision", measured.revision},
+                       {"at", ToTimeText(measured.at)},
+                       {"confidence", ConfidenceOf(measured)},
+                       {"points", std::move(points)},
+                       {"cpuSeconds", measured.cpu_seconds},
+                       {"censored", measured.censored},
+                       {"estimate", measured.estimate},
+                       {"probes", static_cast<int64_t>(measured.probes)},
+                       {"lostIterations", measured.lost_iterations},
+                       {"memory", measured.memory ? ToTree(*measured.memory) : Tree()},
+                       {"note", measured.note}};
+}
+
+std::string Curves(const JobProfile& profile) {
+  const auto point = [&](const std::string& amount, double throughput) {
+    return std::vector<std::string>{amount, fmt::format("{:.4g}", throughput),
+                                    Bar(throughput, profile.Best())};
+  };
+  const size_t most_cpu = profile.cpus().size() - 1;
+  const size_t most_memory = profile.memories().size() - 1;
+  std::vector<std::vector<std::string>> rows;
+  for (size_t cpu = 0; cpu <= most_cpu; ++cpu) {
+    rows.push_back(point(ToQuantityText(profile.cpus()[cpu]), profile.Cell(cpu, most_memory)));
+  }
+  std::string text = fmt::format("Throughput by CPU, with {} of memory\n{}",
+                                 ToReadableText(profile.memories().back()), FormatTable(rows, 2));
+  if (most_memory == 0) return text;
+  rows.clear();
+  for (size_t memory = 0; memory <= most_memory; ++memory) {
+    rows.push_back(
+        point(ToReadableText(profile.memories()[memory]), profile.Cell(most_cpu, memory)));
+  }
+  return text + fmt::format("Throughput by memory, with {} CPU\n{}",
+                            ToQuantityText(profile.cpus().back()), FormatTable(rows, 2));
+}
+
+}  // namespace
+
+Tree ToTree(const Profiles& profiles) {
+  Tree::List list;
+  for (const auto& [key, object] : profiles.all()) list.push_back(ToTree(object));
+  return list;
+}
+
+std::string_view ConfidenceOf(const MeasuredProfile& measured) {
+  if (measured.drifted) return "drifted";
+  if (measured.estimate) return "GPU busy";
+  return measured.confirmed ? "confirmed" : "estimated";
+}
+
+std::string ProfileTable(const Profiles& profiles, bool with_namespace, WallTime now) {
+  if (profiles.all().empty()) return "no training profiles\n";
+  std::vector<std::vector<std::string>> rows{{"PROFILE", "MODEL", "GPU PRODUCT", "GPU",
+                                              "DEMAND CPU", "DEMAND MEMORY", "SPEED-UP", "VALID",
+                                              "SOURCE", "CONFIDENCE", "AGE"}};
+  if (with_namespace) rows.front().insert(rows.front().begin(), "NAMESPACE");
+  for (const auto& [key, object] : profiles.all()) {
+    const ProfileStatus& status = object.status;
+    std::vector<std::string> row{
+        object.name,
+        Text(ModelOf(object)),
+        Text(object.training.gpu_product),
+        fmt::format("{}", object.training.gpus.count()),
+        Text(status.demand_cpu),
+        Text(status.demand_memory),
+        Text(status.speed_up),
+        status.valid.empty() ? "not judged yet" : status.valid,
+        std::string(SourceOf(object)),
+        object.measured ? std::string(ConfidenceOf(*object.measured)) : "-",
+        object.measured ? ToShortText(now - object.measured->at) : "-"};
+    if (with_namespace) row.insert(row.begin(), object.profile_namespace);
+    rows.push_back(std::move(row));
+  }
+  return FormatTable(rows);
+}
+
+Tree ToTree(const ProfileObject& object) {
+  Tree::List problems;
+  for (const std::string& problem : object.problems) problems.emplace_back(problem);
+  Tree::List points;
+  if (object.profile) {
+    const JobProfile& profile = *object.profile;
+    for (size_t cpu = 0; cpu < profile.cpus().size(); ++cpu) {
+      for (size_t memory = 0; memory < profile.memories().size(); ++memory) {
+        points.push_back(Tree::Members{{"cpu", ToQuantityText(profile.cpus()[cpu])},
+                                       {"memory", ToQuantityText(profile.memories()[memory])},
+                                       {"throughput", profile.Cell(cpu, memory)}});
+      }
+    }
+  }
+  const ProfileStatus& status = object.status;
+  std::string process_memory;
+  if (object.training.process_memory)
+    process_memory = ToQuantityText(*object.training.process_memory);
+  return Tree::Members{
+      {"namespace", object.profile_namespace},
+      {"name", object.name},
+      {"generation", object.generation},
+      {"model", object.training.model},
+      {"source", SourceOf(object)},
+      {"workload", object.workload},
+      {"measured", object.measured ? ToTree(*object.measured) : Tree()},
+      {"gpuProduct", object.training.gpu_product},
+      {"gpus", object.training.gpus.count()},
+      {"gangSize", static_cast<int64_t>(object.gang_size)},
+      {"processMemory", process_memory},
+      {"tolerance", object.tolerance},
+      {"demand", Tree::Members{{"cpu", status.demand_cpu}, {"memory", status.demand_memory}}},
+      {"speedUp", status.speed_up},
+      {"valid", status.valid},
+      {"contradiction", status.contradiction},
+      {"problems", std::move(problems)},
+      {"points", std::move(points)}};
+}
+
+std::string ProfileText(const ProfileObject& object, WallTime now) {
+  const ProfileStatus& status = object.status;
+  std::string text =
+      fmt::format("Profile {}: {}, {} GPUs of {}{}\n", object.Key(), Text(ModelOf(object)),
+                  object.training.gpus.count(),
+                  object.training.gpu_product.empty() ? "any product"
+                                                      : "product " + object.training.gpu_product,
+                  object.gang_size > 1
+                      ? fmt::format(", in gangs of {}, with so much CPU for each", object.gang_size)
+                      : "");
+  if (!status.demand_cpu.empty()) {
+    text += fmt::format("Demand cpu {}{}; {} times as fast with it as with the fair share\n",
+                        status.demand_cpu,
+                        status.demand_memory.empty() ? "" : ", memory " + status.demand_memory,
+                        Text(status.speed_up));
+  }
+  if (object.measured) {
+    return text + MeasuredText(*object.measured, now) +
+           MeasuredCurve(*object.measured, object.profile->Best());
+  }
+  if (object.profile == nullptr && object.problems.empty())
+    return text + "Nothing has been measured of it yet\n";
+  text +=
+      object.training.process_memory
+          ? fmt::format("Process memory {}: what is above it is cache, which may change hands\n",
+                        ToReadableText(*object.training.process_memory))
+          : "Process memory not known, so memory is not changed\n";
+  for (const std::string& problem : object.problems)
+    text += fmt::format("Not valid: {}\n", problem);
+  if (!status.contradiction.empty())
+    text += fmt::format("Contradicted: {}\n", status.contradiction);
+  if (!object.profile) return text;
+  for (const std::string& warning : object.profile->warnings()) {
+    text += fmt::format("Doubtful: {}\n", warning);
+  }
+  return text + Curves(*object.profile);
+}
+
+Result<Tree> ToManifest(const ProfileObject& object) {
+  if (!object.measured) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("nothing was measured of profile {}", object.Key()));
+  }
+  const MeasuredProfile& measured = *object.measured;
+  if (measured.estimate) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("profile {} is an estimate by how busy GPUs are, and no measurement: "
+                            "let its pods tell how fast they train (docs/progress.md)",
+                            object.Key()));
+  }
+  const bool seen = std::any_of(
+      measured.points.begin(), measured.points.end(),
+      [](const MeasuredPoint& point) { return point.certainty != PointCertainty::kGuess; });
+  // A user's profile is taken at its word: what is not sure is not said.
+  const MeasuredMemory* const memory =
+      measured.memory && measured.memory->confirmed ? &*measured.memory : nullptr;
+  const bool cached =
+      memory != nullptr && memory->storage_bandwidth.has_value() && memory->data_set > Bytes(0);
+  Tree::List points;
+  for (const MeasuredPoint& point : measured.points) {
+    if (seen && point.certainty == PointCertainty::kGuess) continue;
+    Tree::Members members{{"cpu", ToQuantityText(point.cpu)}};
+    // Without processMemory no memory of the pod changes hands, whatever is said here.
+    if (!cached) {
+      members.emplace_back("memory",
+                           memory ? ToQuantityText(memory->process + memory->data_set) : "1Mi");
+    }
+    members.emplace_back("throughput", point.throughput);
+    points.emplace_back(std::move(members));
+  }
+  // It is not to be the same object.
+  constexpr std::string_view kMeasured = "measured-";
+  const std::string_view of = object.name;
+  std::string name =
+      fmt::format("given-{}", of.starts_with(kMeasured) ? of.substr(kMeasured.size()) : of)
+          .substr(0, kLongestName);
+  while (name.back() == '-' || name.back() == '.') name.pop_back();
+  Tree::Members spec;
+  if (!measured.gpu_product.empty()) spec.emplace_back("gpuProduct", measured.gpu_product);
+  spec.emplace_back("gpus", measured.gpus.count());
+  if (memory != nullptr) spec.emplace_back("processMemory", ToQuantityText(memory->process));
+  if (cached) {
+    spec.emplace_back("datasetSize", ToQuantityText(memory->data_set));
+    spec.emplace_back("storageBandwidth", ToQuantityText(*memory->storage_bandwidth));
+    spec.emplace_back("bytesPerSample", ToQuantityText(memory->bytes_per_iteration));
+  }
+  spec.emplace_back("points", std::move(points));
+  return Tree(Tree::Members{{"apiVersion", "synergy.io/v1alpha1"},
+                            {"kind", "TrainingProfile"},
+                            {"metadata", Tree::Members{{"namespace", object.profile_namespace},
+                                                       {"name", std::move(name)}}},
+                            {"spec", std::move(spec)}});
+}
+
+}  // namespace synergy::cli

@@ -1,0 +1,342 @@
+#include "cli/views/queue_view.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/text/amounts.h"
+#include "cli/text/table.h"
+#include "wire/kueue/round_workload.h"
+#include "wire/kueue/type_check.h"
+
+namespace synergy::cli {
+namespace {
+
+using Doing = Rounds::Doing;
+
+struct PodsOf {
+  wire::WorkloadPods counts;
+  std::vector<std::string> unplaced;
+};
+
+// By the key of their workload.
+std::map<std::string, PodsOf> PodsByWorkload(const QueueFacts& facts) {
+  std::map<std::string, PodsOf> pods;
+  for (const wire::QueuedPod& pod : facts.pods) {
+    PodsOf& of = pods[pod.pod_namespace + "/" + pod.workload];
+    of.counts.Add(pod);
+    if (pod.has_gpus && !pod.has_node) of.unplaced.push_back(pod.name);
+  }
+  return pods;
+}
+
+// By which it is given its GPU type; null: it is not.
+const wire::CheckState* TypeCheckOf(const wire::Workload& workload) {
+  for (const wire::CheckState& check : workload.checks) {
+    if (check.name == wire::kTypeCheckName || !check.product.empty()) return &check;
+  }
+  return nullptr;
+}
+
+Doing StageOf(const wire::Workload& workload, const wire::WorkloadPods& pods, WallTime now) {
+  const wire::CheckState* const check = TypeCheckOf(workload);
+  return check != nullptr && wire::IsHeldBy(workload, *check) ? Doing::kWaited
+                                                              : wire::DoingOf(workload, pods, now);
+}
+
+// Which GPU type it has been given, or what it waits for.
+void TellType(const wire::Workload& workload, QueuedView& view) {
+  const wire::CheckState* const check = TypeCheckOf(workload);
+  if (check == nullptr || workload.finished) return;
+  if (workload.has_quota && check->state != ToString(wire::CheckWord::kPending)) {
+    view.product = check->product;
+    view.product_why = check->message;
+    return;
+  }
+  const Band band = view.band.value_or(Band::kNext);
+  view.product_why = band == Band::kRuns ? "it has its turn, once there is room on its GPU type"
+                     : band == Band::kWaits
+                         ? "others have their turn"
+                         : "it waits for its quota, or for its turn on a GPU type";
+}
+
+std::string_view StateWord(const wire::Workload& workload, const wire::WorkloadPods& pods,
+                           WallTime now) {
+  switch (StageOf(workload, pods, now)) {
+    case Doing::kRan:
+      return "runs";
+    case Doing::kWaited:
+      return "waits";
+    case Doing::kUnplaced:
+      return "unplaced";
+    case Doing::kNeither:
+      break;
+  }
+  if (!workload.has_quota) return workload.active ? "backoff" : "stopped";
+  return workload.evicted ? "leaves" : "starts";
+}
+
+// By its note, and by what it has done since then.
+RoundService ServiceAt(const Rounds& rounds, const wire::Workload& workload,
+                       const wire::WorkloadPods& pods, WallTime now) {
+  RoundService service;
+  if (workload.note) service = wire::ServiceOf(*workload.note);
+  const WallTime noted = workload.note ? workload.note->at : workload.created;
+  const WallTime from = std::max(noted, wire::DoingSince(workload, pods, now));
+  rounds.Book(service, workload.gpus, workload.created, StageOf(workload, pods, now), now - from,
+              now);
+  return service;
+}
+
+// The older of two has the queue that both name.
+const wire::RoundPolicy* PolicyOf(const QueueFacts& facts, const std::string& queue) {
+  const wire::RoundPolicy* first = nullptr;
+  for (const wire::RoundPolicy& policy : facts.policies) {
+    const auto& names = policy.cluster_queues;
+    if (std::find(names.begin(), names.end(), queue) == names.end()) continue;
+    const auto age = [](const auto& one) { return std::tie(one.created, one.name); };
+    if (first == nullptr || age(policy) < age(*first)) first = &policy;
+  }
+  return first;
+}
+
+// Why the controller does not order the queue; empty: it does.
+std::string ProblemOf(const wire::RoundPolicy& policy, const std::string& queue) {
+  for (const auto& status : policy.status.queues) {
+    if (status.name == queue) return status.ready ? "" : status.message;
+  }
+  return "synergy-controller has not looked at its policy yet";
+}
+
+// Its place among those that wait, as the controller has written it of the first of them.
+std::optional<size_t> PlaceOf(const wire::RoundPolicy& policy, const std::string& queue,
+                              const wire::Workload& workload) {
+  for (const auto& status : policy.status.queues) {
+    if (status.name != queue) continue;
+    const auto found = std::find(status.up_next.begin(), status.up_next.end(), workload.Key());
+    if (found != status.up_next.end())
+      return static_cast<size_t>(found - status.up_next.begin()) + 1;
+  }
+  return std::nullopt;
+}
+
+QueuedView ViewWorkload(const wire::Workload& workload, std::optional<Band> band) {
+  QueuedView view;
+  view.workload_namespace = workload.workload_namespace;
+  view.workload = workload.name;
+  view.kind = workload.owner.kind;
+  view.job = workload.owner.name.empty() ? workload.name : workload.owner.name;
+  view.gpus = workload.gpus;
+  view.band = band;
+  TellType(workload, view);
+  return view;
+}
+
+// Not so where it has its quota, but waits for its GPU type.
+bool HasGpus(const wire::Workload& workload, const QueuedView& view) {
+  return workload.has_quota && view.state != "waits";
+}
+
+// As Kueue has them when nobody orders them for it, and who has a place by that.
+std::vector<size_t> InOrderOfPriority(const std::vector<const wire::Workload*>& workloads,
+                                      const std::vector<QueuedView>& views) {
+  std::vector<size_t> order(workloads.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto rank = [&](size_t index) {
+    const wire::Workload& workload = *workloads[index];
+    const size_t place = views[index].place.value_or(workloads.size() + 1);
+    return std::tuple(!HasGpus(workload, views[index]), place, -workload.priority, workload.created,
+                      workload.Key());
+  };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  return order;
+}
+
+std::string WhyText(const RoundVerdict& verdict, Band band) {
+  if (verdict.band == band) return std::string(verdict.why);
+  return fmt::format("it is to be in band {}: {}", ToString(verdict.band), verdict.why);
+}
+
+}  // namespace
+
+std::string QueueOf(const QueueFacts& facts, const wire::Workload& workload) {
+  for (const wire::LocalQueue& queue : facts.local_queues) {
+    if (queue.queue_namespace == workload.workload_namespace && queue.name == workload.local_queue)
+      return queue.cluster_queue;
+  }
+  return {};
+}
+
+bool HasQueue(const QueueFacts& facts, const std::string& name) {
+  const auto has = [&](const auto& objects, auto member) {
+    return std::any_of(objects.begin(), objects.end(),
+                       [&](const auto& object) { return object.*member == name; });
+  };
+  return has(facts.cluster_queues, &wire::ClusterQueue::name) ||
+         has(facts.local_queues, &wire::LocalQueue::cluster_queue);
+}
+
+QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime now) {
+  QueueView view;
+  view.name = name;
+  for (const wire::ClusterQueue& queue : facts.cluster_queues) {
+    if (queue.name == name) view.quota = queue.quota;
+  }
+  const wire::RoundPolicy* const policy = PolicyOf(facts, name);
+  std::optional<Rounds> rounds;
+  if (policy != nullptr) {
+    view.round_policy = policy->name;
+    view.policy = policy->settings.policy;
+    view.chooses_types = policy->ChoosesTypes();
+    view.problem = ProblemOf(*policy, name);
+    if (auto made = Rounds::Make(policy->settings); made && view.problem.empty())
+      rounds = *std::move(made);
+  }
+
+  const std::map<std::string, PodsOf> pods = PodsByWorkload(facts);
+  std::vector<const wire::Workload*> workloads;
+  std::vector<QueuedView> views;
+  std::vector<RoundWorkload> described;
+  for (const wire::Workload& workload : facts.workloads) {
+    if (workload.finished || workload.gpus <= Gpus(0) || QueueOf(facts, workload) != name) continue;
+    const auto found = pods.find(workload.Key());
+    const PodsOf own = found == pods.end() ? PodsOf() : found->second;
+    workloads.push_back(&workload);
+    QueuedView& one = views.emplace_back(
+        ViewWorkload(workload, rounds ? std::optional(wire::BandOf(workload)) : std::nullopt));
+    one.state = StateWord(workload, own.counts, now);
+    one.unplaced = own.unplaced;
+    ++(HasGpus(workload, one) ? view.running : view.waiting);
+    if (!rounds) continue;
+    if (view.chooses_types && facts.all_namespaces && one.state == "waits")
+      one.place = PlaceOf(*policy, name, workload);
+    one.service = ServiceAt(*rounds, workload, own.counts, now);
+    described.push_back(wire::ToRoundWorkload(*policy, workload, *one.service, now));
+  }
+
+  // Who would have its turn among some alone, or of how much nobody knows, tells nothing. Where GPU
+  // types are chosen the order is the controller's.
+  const bool decides = rounds && facts.all_namespaces && view.quota && !view.chooses_types;
+  std::vector<size_t> order = InOrderOfPriority(workloads, views);
+  if (decides) {
+    RoundDecision decision = rounds->Decide(*view.quota, described, false, now);
+    for (size_t index = 0; index < views.size(); ++index)
+      views[index].why = WhyText(decision.verdicts[index], *views[index].band);
+    // Those that are left alone have no place in it.
+    std::erase_if(order, [&](size_t index) { return !described[index].left_alone; });
+    std::swap(order, decision.order);
+    order.insert(order.end(), decision.order.begin(), decision.order.end());
+  }
+  size_t place = 0;
+  for (const size_t index : order) {
+    QueuedView& one = views[index];
+    if (decides && !described[index].left_alone && !workloads[index]->has_quota)
+      one.place = ++place;
+    view.workloads.push_back(std::move(one));
+  }
+  return view;
+}
+
+std::vector<QueueView> ViewOrderedQueues(const QueueFacts& facts, WallTime now) {
+  std::set<std::string> names;
+  for (const wire::RoundPolicy& policy : facts.policies)
+    names.insert(policy.cluster_queues.begin(), policy.cluster_queues.end());
+  std::vector<QueueView> views;
+  for (const std::string& name : names) views.push_back(ViewQueue(facts, name, now));
+  return views;
+}
+
+QueuedView ViewEnded(const wire::Workload& workload) {
+  QueuedView view = ViewWorkload(workload, std::nullopt);
+  view.state = "ended";
+  if (workload.note) view.service = wire::ServiceOf(*workload.note);
+  return view;
+}
+
+Tree ToTree(const QueuedView& view) {
+  Tree::List unplaced;
+  for (const std::string& pod : view.unplaced) unplaced.emplace_back(pod);
+  Tree service;
+  if (view.service) {
+    const RoundService& had = *view.service;
+    const auto remaining =
+        had.remaining ? std::optional(had.remaining->count()) : std::optional<double>();
+    service = Tree::Members{{"attainedGpuSeconds", had.served},
+                            {"lostTurns", static_cast<int64_t>(had.lost_turns)},
+                            {"fairShareDelaySeconds", had.delays.fair_share.count()},
+                            {"fragmentationDelaySeconds", had.delays.fragmentation.count()},
+                            {"remainingSeconds", remaining}};
+  }
+  return Tree::Members{{"namespace", view.workload_namespace},
+                       {"kind", view.kind},
+                       {"job", view.job},
+                       {"workload", view.workload},
+                       {"state", view.state},
+                       {"gpus", view.gpus.count()},
+                       {"band", view.band ? Tree(ToString(*view.band)) : Tree()},
+                       {"why", view.why},
+                       {"gpuProduct", view.product},
+                       {"gpuProductWhy", view.product_why},
+                       {"place", view.place ? Tree(static_cast<int64_t>(*view.place)) : Tree()},
+                       {"service", std::move(service)},
+                       {"podsWithoutNode", std::move(unplaced)}};
+}
+
+Tree ToTree(const QueueView& view) {
+  Tree::List workloads;
+  for (const QueuedView& one : view.workloads) workloads.push_back(ToTree(one));
+  return Tree::Members{{"name", view.name},
+                       {"roundPolicy", view.round_policy},
+                       {"policy", view.policy},
+                       {"problem", view.problem},
+                       {"gpus", view.quota ? Tree(view.quota->count()) : Tree()},
+                       {"running", static_cast<int64_t>(view.running)},
+                       {"waiting", static_cast<int64_t>(view.waiting)},
+                       {"workloads", std::move(workloads)}};
+}
+
+std::string HeadLine(const QueueView& view) {
+  std::string line = fmt::format("Queue {}: ", view.name);
+  line += view.round_policy.empty()
+              ? "no RoundPolicy orders it"
+              : fmt::format("{} by RoundPolicy {}", view.policy, view.round_policy);
+  if (view.quota) line += fmt::format(", {} GPUs", view.quota->count());
+  return line;
+}
+
+std::string ToText(const QueueView& view) {
+  std::string text =
+      fmt::format("{}; {} with quota, {} waiting\n", HeadLine(view), view.running, view.waiting);
+  if (!view.problem.empty()) text += fmt::format("  not ordered: {}\n", view.problem);
+  if (view.workloads.empty()) return text;
+  std::vector<std::vector<std::string>> rows{{"PLACE", "JOB", "GPU", "STATE", "BAND", "GPU TIME",
+                                              "FAIR-SHARE DELAY", "FRAGMENTATION DELAY",
+                                              "LOST TURNS", "WHY"}};
+  constexpr size_t kAfterGpu = 3;
+  if (view.chooses_types) rows[0].insert(rows[0].begin() + kAfterGpu, "GPU TYPE");
+  for (const QueuedView& one : view.workloads) {
+    const auto of_service = [&](auto text_of) {
+      return one.service ? text_of(*one.service) : std::string("-");
+    };
+    rows.push_back(
+        {one.place ? fmt::format("{}", *one.place) : "-", one.Name(),
+         fmt::format("{}", one.gpus.count()), std::string(one.state),
+         one.band ? std::string(ToString(*one.band)) : "-",
+         of_service([](const RoundService& had) { return ToShortText(Seconds(had.served)); }),
+         of_service([](const RoundService& had) { return ToShortText(had.delays.fair_share); }),
+         of_service([](const RoundService& had) { return ToShortText(had.delays.fragmentation); }),
+         of_service([](const RoundService& had) { return fmt::format("{}", had.lost_turns); }),
+         one.Why()});
+    if (view.chooses_types) {
+      rows.back().insert(rows.back().begin() + kAfterGpu, one.product.empty() ? "-" : one.product);
+    }
+  }
+  return text + FormatTable(rows, 2);
+}
+
+}  // namespace synergy::cli

@@ -1,0 +1,134 @@
+#include "cli/views/top.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "allocation/surplus.h"
+#include "cli/text/amounts.h"
+#include "cli/text/table.h"
+#include "cluster/device_safety.h"
+#include "core/quantity_text.h"
+
+namespace synergy::cli {
+namespace {
+
+std::string Text(MilliCpu cpu) { return ToQuantityText(cpu); }
+std::string Text(Bytes memory) { return ToReadableText(memory); }
+
+}  // namespace
+
+NodeView View(const NodeState& node, const Profiles& profiles, WallTime now) {
+  NodeView view;
+  view.name = node.detail->name;
+  view.schedulable = node.Schedulable();
+  view.allocatable = node.allocatable;
+  view.allocated = node.requested;
+  view.demand = node.wanted;
+  view.devices = DeviceSafetyOf(*node.detail);
+  double part = 0;
+  int64_t gpus = 0;
+  for (const auto& pod : node.detail->pods) {
+    if (!pod->UsesGpus()) continue;
+    ++view.gpu_pods;
+    const PodView one = View(*pod, nullptr, profiles, now);
+    view.surplus += SurplusOn(node, *pod, now);
+    if (!one.speed) continue;
+    part += one.speed->PartOfBest() * static_cast<double>(one.gpus.count());
+    gpus += one.gpus.count();
+  }
+  if (gpus > 0) view.part_of_best = part / static_cast<double>(gpus);
+  return view;
+}
+
+std::vector<NodeView> ViewNodes(const ClusterFacts& facts, WallTime now) {
+  std::vector<NodeView> nodes;
+  for (NodeIndex index = 0; index < facts.cluster->size(); ++index) {
+    const NodeState& node = facts.cluster->node(index);
+    if (node.exists && node.allocatable.gpus > Gpus(0))
+      nodes.push_back(View(node, facts.profiles, now));
+  }
+  std::sort(nodes.begin(), nodes.end(),
+            [](const NodeView& a, const NodeView& b) { return a.name < b.name; });
+  return nodes;
+}
+
+std::vector<PodView> ViewPods(const ClusterFacts& facts, WallTime now) {
+  std::vector<PodView> pods;
+  for (const Pod& pod : facts.pods) {
+    pods.push_back(View(pod, facts.cluster.get(), facts.profiles, now));
+    pods.back().progress = facts.progress.Of(pod.uid);
+  }
+  return pods;
+}
+
+Tree ToTree(const NodeView& view) {
+  const auto with_gpus = [](const ResourceVector& amounts) -> Tree {
+    return Tree::Members{{"gpus", amounts.gpus.count()},
+                         {"cpu", ToQuantityText(amounts.cpu)},
+                         {"memory", ToQuantityText(amounts.memory)}};
+  };
+  return Tree::Members{{"name", view.name},
+                       {"schedulable", view.schedulable},
+                       {"gpuPods", static_cast<int64_t>(view.gpu_pods)},
+                       {"allocatable", with_gpus(view.allocatable)},
+                       {"allocated", with_gpus(view.allocated)},
+                       {"demand", with_gpus(view.demand)},
+                       {"surplus", ToTree(view.surplus)},
+                       {"devices", ToString(view.devices)},
+                       {"partOfBestThroughput", view.part_of_best}};
+}
+
+std::string NodeTable(const std::vector<NodeView>& nodes) {
+  if (nodes.empty()) return "no node has GPUs\n";
+  std::vector<std::vector<std::string>> rows{{"NODE", "GPU", "CPU", "DEMAND", "SURPLUS", "MEMORY",
+                                              "DEMAND", "SURPLUS", "PODS", "THROUGHPUT",
+                                              "DEVICES"}};
+  for (const NodeView& node : nodes) {
+    const auto of = [&node](auto member) {
+      return fmt::format("{}/{}", Text(node.allocated.*member), Text(node.allocatable.*member));
+    };
+    rows.push_back(
+        {node.schedulable ? node.name : node.name + " (cordoned)",
+         fmt::format("{}/{}", node.allocated.gpus.count(), node.allocatable.gpus.count()),
+         of(&ResourceVector::cpu), Text(node.demand.cpu), Text(node.surplus.cpu),
+         of(&ResourceVector::memory), Text(node.demand.memory), Text(node.surplus.memory),
+         fmt::format("{}", node.gpu_pods),
+         node.part_of_best ? fmt::format("{:.0f} %", 100 * *node.part_of_best) : "-",
+         std::string(ToString(node.devices))});
+  }
+  return FormatTable(rows);
+}
+
+std::string PodTable(const std::vector<PodView>& pods, bool with_namespace) {
+  if (pods.empty()) return "no pod asks for GPUs\n";
+  std::vector<std::vector<std::string>> rows{{"POD", "NODE", "GPU", "CPU", "FAIR SHARE", "DEMAND",
+                                              "MEMORY", "FAIR SHARE", "DEMAND", "PROFILE",
+                                              "THROUGHPUT", "RATE", "DONE", "LEFT", "STATE"}};
+  if (with_namespace) rows.front().insert(rows.front().begin(), "NAMESPACE");
+  for (const PodView& pod : pods) {
+    const auto amount = [](const std::optional<ResourceVector>& amounts, auto member) {
+      return amounts ? Text((*amounts).*member) : std::string("-");
+    };
+    std::vector<std::string> row{pod.name,
+                                 pod.node.empty() ? "-" : pod.node,
+                                 fmt::format("{}", pod.gpus.count()),
+                                 Text(pod.allocated.cpu),
+                                 amount(pod.fair_share, &ResourceVector::cpu),
+                                 amount(pod.demand, &ResourceVector::cpu),
+                                 Text(pod.allocated.memory),
+                                 amount(pod.fair_share, &ResourceVector::memory),
+                                 amount(pod.demand, &ResourceVector::memory),
+                                 pod.profile.empty() ? "-" : pod.profile,
+                                 SpeedText(pod.speed),
+                                 RateText(pod.progress),
+                                 DoneText(pod.progress),
+                                 LeftText(pod.progress),
+                                 pod.state};
+    if (with_namespace) row.insert(row.begin(), pod.pod_namespace);
+    rows.push_back(std::move(row));
+  }
+  return FormatTable(rows);
+}
+
+}  // namespace synergy::cli

@@ -1,0 +1,172 @@
+#include "controller/admission/gang_owners.h"
+
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace synergy::controller {
+
+GangOwners::GangOwners(kube::ApiClient& client, const ClusterState& state, std::string gpu_resource,
+                       const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics)
+    : client_(client),
+      state_(state),
+      gpu_resource_(std::move(gpu_resource)),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics) {}
+
+GangWord GangOwners::SizeFor(const PodToAdmit& pod) {
+  if (!pod.why_no_gang.empty())
+    return {.size = 1, .warning = "synergy: the pod is of no gang: " + pod.why_no_gang};
+  if (const auto set = wire::FindJobSet(pod)) {
+    const Answer answer = Ask(*set);
+    if (answer.failure.empty() && !answer.missing && answer.gang.size == 1) return InStages(*set);
+  }
+  const std::optional<wire::GangOwner> group = wire::FindSchedulingGroup(pod);
+  if (!group) return SizeByOwner(pod);
+  const Answer answer = Ask(*group);
+  if (!answer.failure.empty()) return WithoutRead(*group, answer.failure);
+  if (answer.missing || answer.gang.size == 0) {
+    GangWord word = SizeByOwner(pod);
+    if (answer.missing && word.size == 1 && word.warning.empty()) {
+      word.warning = fmt::format(
+          "synergy: the pod is of no gang, because there is no {} of scheduling.k8s.io/v1beta1: it "
+          "has to be created before its pods",
+          group->described);
+    }
+    return word;
+  }
+  return SizeByGroup(*group, answer.gang);
+}
+
+GangWord GangOwners::InStages(const wire::GangOwner& set) {
+  return {.overrules = true,
+          .warning = fmt::format(
+              "synergy: the pod is of no gang, because {} creates pods of the gang {} only when "
+              "others of it are ready (dependsOn, startupPolicy). Without the labels "
+              "synergy.io/gang and synergy.io/gang-size each of its replicated jobs is a gang",
+              set.described, set.label)};
+}
+
+GangWord GangOwners::SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const {
+  if (gang.size == 1) return {};
+  const int32_t size = SizeOfMembers(group.gang);
+  if (size > 1 && size != gang.size) {
+    return {.warning = fmt::format(
+                "synergy: the pod is of no gang, because {} has a minCount of {}, and its pods "
+                "were created with one of {}",
+                group.described, gang.size, size)};
+  }
+  GangWord word{.size = gang.size, .name = group.label, .within = std::string(gang.within)};
+  if (!word.within.empty()) {
+    word.warning = fmt::format(
+        "synergy: the topology of {} is no condition: the gang waits a while for one {}, and may "
+        "be spread further then",
+        group.described, word.within);
+  }
+  return word;
+}
+
+GangWord GangOwners::SizeByOwner(const PodToAdmit& pod) {
+  const std::optional<wire::GangOwner> owner = wire::FindGangOwner(pod);
+  if (!owner) return {};
+  const Answer answer = Ask(*owner);
+  if (!answer.failure.empty()) return WithoutRead(*owner, answer.failure);
+  if (answer.gang.size == 1 || !answer.gang.begun) return {.size = answer.gang.size};
+  return {.size = SizeOfMembers(owner->gang) == answer.gang.size ? answer.gang.size : 1};
+}
+
+GangWord GangOwners::WithoutRead(const wire::GangOwner& owner, const std::string& failure) const {
+  const int32_t size = SizeOfMembers(owner.gang);
+  if (size > 1) return {.size = size, .name = owner.label};
+  return {.warning = fmt::format(
+              "synergy: the pod is of no gang, because {} could not be read: {}. The label "
+              "synergy.io/gang-size says it without",
+              owner.described, failure)};
+}
+
+int32_t GangOwners::SizeOfMembers(const std::string& gang) const {
+  for (const GangMember& member : state_.GangMembers(gang)) {
+    if (member.pod->gang->problem.empty()) return member.pod->gang->size;
+  }
+  return 1;
+}
+
+GangOwners::Answer GangOwners::Ask(const wire::GangOwner& owner) {
+  const std::string key =
+      fmt::format("{} {} {} {}", owner.path, owner.uid, owner.replicas, owner.gang);
+  std::unique_lock lock(mutex_);
+  const Instant now = clock_.Now();
+  if (const auto found = unreadable_.find(owner.gang); found != unreadable_.end()) {
+    if (now < found->second)
+      return {.done = true, .gang = {}, .failure = "it could not be a moment ago", .until = {}};
+    unreadable_.erase(found);
+  }
+  if (const auto found = answers_.find(key); found != answers_.end()) {
+    // Whoever asks gets an answer in time, and so do those who wait for it. References into the
+    // map last as long as the entry, and one that is not done is not forgotten.
+    const Answer& answer = found->second;
+    if (!answer.done) {
+      Answer mine;
+      answered_.wait(lock, [&] {
+        const auto again = answers_.find(key);
+        if (again == answers_.end()) return true;
+        mine = again->second;
+        return mine.done;
+      });
+      if (mine.done) return mine;
+    } else if (now < answer.until) {
+      return answer;
+    }
+  }
+  Forget(now);
+  const wire::GangSize before = std::exchange(answers_[key], {}).gang;
+  lock.unlock();
+  Answer answer = Read(owner);
+  lock.lock();
+  // Its pods were given that size here.
+  if (before.size == answer.gang.size && !before.begun) answer.gang.begun = false;
+  if (!answer.failure.empty()) unreadable_[owner.gang] = answer.until;
+  answers_[key] = answer;
+  answered_.notify_all();
+  return answer;
+}
+
+GangOwners::Answer GangOwners::Read(const wire::GangOwner& owner) {
+  Answer answer{.done = true, .gang = {}, .failure = {}, .until = clock_.Now() + kGood};
+  const Result<std::string> text = client_.Get(owner.path);
+  if (!text && text.error().code == ErrorCode::kNotFound) {
+    metrics_.CountGangRead("missing");
+    answer.missing = true;
+    return answer;
+  }
+  Error error;
+  if (text) {
+    const Result<wire::GangSize> gang = wire::ReadGangSize(*text, owner, gpu_resource_);
+    if (gang) {
+      metrics_.CountGangRead("read");
+      answer.gang = *gang;
+      return answer;
+    }
+    error = gang.error();
+  } else {
+    error = text.error();
+  }
+  metrics_.CountGangRead("failed");
+  log_.Warn("gang's owner not read", {{"owner", owner.described}, {"error", error.message}});
+  answer.failure = error.message;
+  answer.until = clock_.Now() + kFailed;
+  return answer;
+}
+
+void GangOwners::Forget(Instant now) {
+  const bool full = answers_.size() >= kMostKept;
+  std::erase_if(answers_, [&](const auto& each) {
+    return each.second.done && (full || each.second.until + kRemembered <= now);
+  });
+  const bool many = unreadable_.size() >= kMostKept;
+  std::erase_if(unreadable_, [&](const auto& each) { return many || each.second <= now; });
+}
+
+}  // namespace synergy::controller

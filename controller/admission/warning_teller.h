@@ -1,0 +1,61 @@
+#pragma once
+
+// Tells people what admission had to say of a pod, as events on it: whoever creates pods by a Job
+// never sees a webhook's warnings. Sits between the watch and the store of pods.
+//
+// Threading: as kube::ObjectStore. Best effort, as all events.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "cluster/pod.h"
+#include "kube/apis/events.h"
+#include "kube/reflector.h"
+
+namespace synergy::controller {
+
+class WarningTeller final : public kube::ObjectStore<Pod> {
+ public:
+  // `store` and `events` outlive this. `may_tell`: one of several replicas does.
+  WarningTeller(kube::ObjectStore<Pod>& store, kube::EventRecorder& events,
+                std::function<bool()> may_tell)
+      : store_(store), events_(events), may_tell_(std::move(may_tell)) {}
+
+  void Replace(std::vector<Pod> all) override {
+    told_.clear();
+    for (const Pod& pod : all) Tell(pod);
+    store_.Replace(std::move(all));
+  }
+  void Upsert(Pod pod) override {
+    Tell(pod);
+    store_.Upsert(std::move(pod));
+  }
+  void Remove(const Pod& pod) override {
+    told_.erase(pod.uid);
+    store_.Remove(pod);
+  }
+  std::optional<Pod> Last(const Pod& pod) const override { return store_.Last(pod); }
+
+ private:
+  // Those that have a node were told of before.
+  void Tell(const Pod& pod) {
+    if (pod.warnings.empty() || !pod.node.empty() || told_.contains(pod.uid) || !may_tell_())
+      return;
+    told_.insert(pod.uid);
+    for (const std::string& warning : pod.warnings) {
+      events_.Record(
+          {pod.pod_namespace, pod.name, pod.uid, "Warning", "SynergyAdmission", warning});
+    }
+  }
+
+  kube::ObjectStore<Pod>& store_;
+  kube::EventRecorder& events_;
+  const std::function<bool()> may_tell_;
+  std::unordered_set<std::string> told_;  // by uid
+};
+
+}  // namespace synergy::controller

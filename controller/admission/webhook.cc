@@ -1,0 +1,117 @@
+#include "controller/admission/webhook.h"
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/quantity_text.h"
+#include "wire/admission/admission_review.h"
+
+namespace synergy::controller {
+namespace {
+
+http::Response Answer(std::string body) { return {200, "application/json", std::move(body)}; }
+
+bool IsJson(std::string_view content_type) {
+  return content_type.substr(0, content_type.find(';')) == "application/json";
+}
+
+}  // namespace
+
+Webhook::Webhook(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
+                 GangOwners& gangs, const Clock& clock, Logger& log,
+                 metrics::ControllerMetrics& metrics)
+    : settings_(std::move(settings)),
+      surroundings_(surroundings),
+      gangs_(gangs),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics) {}
+
+void Webhook::Report(std::string_view kind, const std::string& problem) {
+  metrics_.CountBadInput(kind);
+  log_.Warn("bad review", {{"kind", kind}, {"problem", problem}});
+}
+
+http::Response Webhook::Refuse(int status, std::string_view kind, const std::string& reason) {
+  Report(kind, reason);
+  return {status, "text/plain; charset=utf-8", reason + "\n"};
+}
+
+AdmissionDecision Webhook::Decide(PodToAdmit pod) {
+  AdmissionDecision decision = Admit(pod, surroundings_, settings_);
+  if (!MayJoinGang(pod, decision.outcome, settings_)) return decision;
+  GangWord word = gangs_.SizeFor(pod);
+  if (word.size > 1 || word.overrules) {
+    // What was measured of its workload was measured of gangs of a size.
+    pod.gang_size = word.size;
+    decision = Admit(pod, surroundings_, settings_);
+    decision.gang_size = word.size;
+    decision.gang_name = std::move(word.name);
+    decision.gang_within = std::move(word.within);
+  }
+  if (!word.warning.empty()) decision.warnings.push_back(std::move(word.warning));
+  return decision;
+}
+
+http::Response Webhook::ReviewPod(const http::Request& request) {
+  const Instant start = clock_.Now();
+  if (!IsJson(request.content_type)) {
+    return Refuse(415, "content_type",
+                  fmt::format("\"{}\" is not application/json", request.content_type));
+  }
+  const Result<wire::PodReview> review =
+      wire::PodReview::Read(request.body, settings_.gpu_resource);
+  if (!review) return Refuse(400, "json", review.error().message);
+
+  wire::ReviewAnswer answer;
+  std::string_view outcome = "unreadable";
+  if (!review->problem().empty()) {
+    Report(review->problem_kind(), review->problem());
+    answer.warnings.push_back("synergy: the pod stays as written: " + review->problem());
+  } else {
+    const PodToAdmit& pod = review->pod();
+    AdmissionDecision decision = Decide(pod);
+    outcome = ToString(decision.outcome);
+    answer.patch = review->WritePatch(decision, settings_);
+    if (decision.outcome != AdmissionOutcome::kNoGpus) {
+      log_.Info("pod reviewed", {{"namespace", pod.pod_namespace},
+                                 {"review", review->head().uid},
+                                 {"outcome", outcome},
+                                 {"warnings", decision.warnings.size()}});
+    }
+    answer.warnings = std::move(decision.warnings);
+  }
+  std::string body = wire::WriteReviewAnswer(review->head(), answer);
+  metrics_.CountPodReview(outcome, clock_.Now() - start);
+  return Answer(std::move(body));
+}
+
+http::Response Webhook::ReviewProfile(const http::Request& request) {
+  if (!IsJson(request.content_type)) {
+    return Refuse(415, "content_type",
+                  fmt::format("\"{}\" is not application/json", request.content_type));
+  }
+  const Result<wire::ProfileReview> review = wire::ReadProfileReview(request.body);
+  if (!review) return Refuse(400, "json", review.error().message);
+  wire::ReviewAnswer answer;
+  if (!review->problem.empty()) {
+    Report(review->problem_kind, review->problem);
+    metrics_.CountProfileReview("unreadable");
+  } else if (!review->object.problems.empty()) {
+    metrics_.CountProfileReview("invalid");
+    answer.allowed = false;
+    answer.message = fmt::format("{}", fmt::join(review->object.problems, "; "));
+  } else {
+    metrics_.CountProfileReview("valid");
+    // One that is to be measured has none yet.
+    if (const auto& profile = review->object.profile) {
+      for (const std::string& warning : profile->warnings())
+        answer.warnings.push_back("spec.points: " + warning);
+    }
+  }
+  return Answer(wire::WriteReviewAnswer(review->head, answer));
+}
+
+}  // namespace synergy::controller

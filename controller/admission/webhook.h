@@ -1,0 +1,39 @@
+#pragma once
+
+// The answers to admission reviews: pods that are created, and TrainingProfiles that are written.
+// Whatever goes wrong, a pod is let through as it is.
+//
+// Threading: from any thread; nothing is kept between reviews but what GangOwners keeps.
+
+#include "admission/admission.h"
+#include "controller/admission/gang_owners.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "http/server/server.h"
+#include "metrics/controller_metrics.h"
+
+namespace synergy::controller {
+
+class Webhook {
+ public:
+  // All outlive this.
+  Webhook(AdmissionSettings settings, const AdmissionSurroundings& surroundings, GangOwners& gangs,
+          const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
+
+  http::Response ReviewPod(const http::Request& request);
+  http::Response ReviewProfile(const http::Request& request);
+
+ private:
+  AdmissionDecision Decide(PodToAdmit pod);
+  http::Response Refuse(int status, std::string_view kind, const std::string& reason);
+  void Report(std::string_view kind, const std::string& problem);
+
+  const AdmissionSettings settings_;
+  const AdmissionSurroundings& surroundings_;
+  GangOwners& gangs_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::ControllerMetrics& metrics_;
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,62 @@
+#pragma once
+
+// What admission sees of the cluster: the watches' copies of it.
+//
+// Threading: from any thread.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "admission/admission.h"
+#include "cluster/state/cluster_state.h"
+#include "controller/cluster/fair_share_cache.h"
+#include "controller/cluster/namespace_store.h"
+#include "controller/cluster/profile_store.h"
+
+namespace synergy::controller {
+
+class ClusterView final : public AdmissionSurroundings {
+ public:
+  // All outlive this. `complete`: whether everything has been listed once.
+  ClusterView(const ClusterState& state, const ProfileStore& profiles,
+              const NamespaceStore& namespaces, FairShareCache& fair_shares,
+              std::function<bool()> complete)
+      : state_(state),
+        profiles_(profiles),
+        namespaces_(namespaces),
+        fair_shares_(fair_shares),
+        complete_(std::move(complete)) {}
+
+  bool Complete() const override { return complete_(); }
+  std::string NamespaceLabel(const std::string& name, std::string_view key) const override {
+    return namespaces_.Label(name, key);
+  }
+  std::shared_ptr<const KnownProfile> FindProfile(const std::string& profile_namespace,
+                                                  const std::string& name) const override {
+    return profiles_.Find(profile_namespace, name);
+  }
+  std::shared_ptr<const KnownProfile> FindMeasured(const std::string& profile_namespace,
+                                                   const std::string& workload, Gpus gpus,
+                                                   int32_t gang_size,
+                                                   const std::string& gpu_product,
+                                                   const NodeSelection& selection) const override;
+  std::shared_ptr<const NamespaceLimits> Limits() const override {
+    return state_.Snapshot()->share_limits();
+  }
+  std::optional<ResourceVector> FairShare(const NodeSelection& selection, Gpus gpus,
+                                          const std::string& gpu_product) const override {
+    return fair_shares_.Find(selection, gpus, gpu_product);
+  }
+
+ private:
+  const ClusterState& state_;
+  const ProfileStore& profiles_;
+  const NamespaceStore& namespaces_;
+  FairShareCache& fair_shares_;
+  const std::function<bool()> complete_;
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,66 @@
+#include "controller/cluster/pod_gauges.h"
+
+#include "allocation/surplus.h"
+#include "cluster/device_safety.h"
+#include "cluster/fungible.h"
+
+namespace synergy::controller {
+
+std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
+                                             const ProfileBook& profiles, double max_speed_up) {
+  std::vector<metrics::PodGauge> gauges;
+  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+    const NodeState& node = snapshot.node(index);
+    if (!node.exists) continue;
+    for (const auto& pod : node.detail->pods) {
+      if (!pod->fungible || pod->terminal) continue;
+      const Fungible& fungible = *pod->fungible;
+      metrics::PodGauge& gauge = gauges.emplace_back();
+      gauge.pod_namespace = pod->pod_namespace;
+      gauge.pod = pod->name;
+      gauge.node = node.detail->name;
+      gauge.allocated = fungible.requested;
+      gauge.demand = fungible.demand;
+      gauge.fair_share = fungible.fair_share;
+      const TunedProfile known =
+          profiles.Find(pod->pod_namespace, fungible.profile, fungible.requested.gpus);
+      if (!known.profile || fungible.requested.gpus <= Gpus(0)) continue;
+      Tenant tenant;
+      tenant.profile = known.profile.get();
+      tenant.current = fungible.requested;
+      tenant.fair = fungible.fair_share;
+      tenant.max_speed_up = max_speed_up;
+      gauge.speed_up = NormalizedThroughput(tenant, tenant.current) /
+                       static_cast<double>(tenant.current.gpus.count());
+    }
+  }
+  return gauges;
+}
+
+std::map<std::pair<std::string, std::string>, uint64_t> ReadDeviceGauges(
+    const ClusterSnapshot& snapshot) {
+  std::map<std::pair<std::string, std::string>, uint64_t> gauges;
+  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+    const NodeState& node = snapshot.node(index);
+    if (!node.exists) continue;
+    for (const auto& pod : node.detail->pods) {
+      if (!pod->fungible || !pod->fungible->reported || pod->terminal) continue;
+      const DeviceSafety safety = DeviceSafetyOf(*pod, node.detail->labels);
+      ++gauges[{node.detail->name, std::string(ToString(safety))}];
+    }
+  }
+  return gauges;
+}
+
+std::string_view WaitingReason(const Pod& pod, const std::string& gpu_resource) {
+  if (!pod.waiting || !pod.waiting->unschedulable) return "not_tried";
+  const auto lacks = [&pod](const std::string& resource) {
+    return pod.waiting->message.find("Insufficient " + resource) != std::string::npos;
+  };
+  if (lacks(gpu_resource)) return "gpus";
+  if (lacks("cpu")) return "cpu";
+  if (lacks("memory")) return "memory";
+  return "other";
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,58 @@
+#pragma once
+
+// Compares pods with the TrainingProfiles that somebody wrote for them
+// (engine/profiler/contradiction.h), and remembers what has come of it. Whoever's profile is
+// contradicted is told by an event on the pod; the profile's status says so too (status_writer.h).
+//
+// Threading: Hear() and StartOver() from one thread; the rest from any.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "cluster/state/cluster_snapshot.h"
+#include "controller/cluster/profile_store.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "engine/profiler/contradiction.h"
+#include "kube/apis/events.h"
+#include "profile/known_progress.h"
+
+namespace synergy::controller {
+
+class ContradictionWatch {
+ public:
+  // All references outlive this.
+  ContradictionWatch(ProfilerSettings settings, const ProfileStore& profiles,
+                     kube::EventRecorder& events, Logger& log)
+      : finder_(settings), profiles_(profiles), events_(events), log_(log) {}
+
+  // Begins anew: what is known no more is kUnknown.
+  void StartOver();
+  // What was told of a pod of that node. Pods whose profile is measured, or missing, are left out.
+  void Hear(const std::shared_ptr<const Pod>& pod, const NodeState& node,
+            const KnownProgress& progress, Moment at);
+
+  // kUnknown also where what is known is about another generation.
+  ProfileVerdict Of(const std::string& profile_namespace, const std::string& name,
+                    int64_t generation) const;
+  // Grows with every change.
+  uint64_t version() const;
+
+ private:
+  using Key = std::pair<std::string, std::string>;  // namespace, name
+
+  const ContradictionFinder finder_;
+  const ProfileStore& profiles_;
+  kube::EventRecorder& events_;
+  Logger& log_;
+  ContradictionMemory memory_;
+  mutable std::mutex mutex_;
+  std::map<Key, ProfileVerdict> verdicts_;
+  uint64_t version_ = 0;
+};
+
+}  // namespace synergy::controller

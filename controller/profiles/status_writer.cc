@@ -1,0 +1,142 @@
+#include "controller/profiles/status_writer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "allocation/fair_share.h"
+#include "core/quantity_text.h"
+#include "core/wall_time.h"
+
+namespace synergy::controller {
+namespace {
+
+constexpr Duration kRefresh = std::chrono::minutes(1);
+constexpr Duration kRetry = std::chrono::seconds(5);
+
+// With two digits, and as JSON spells it when it has read it.
+std::string RatioText(double ratio) {
+  std::string text = fmt::format("{:.2f}", ratio);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+StatusWriter::StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles,
+                           const ClusterState& cluster, const Clock& clock, Logger& log,
+                           metrics::ControllerMetrics& metrics, ResourceVector headroom,
+                           double max_speed_up)
+    : api_(api),
+      profiles_(profiles),
+      cluster_(cluster),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics),
+      headroom_(headroom),
+      max_speed_up_(max_speed_up) {}
+
+void StatusWriter::WriteIfDue(const std::stop_token& stop) {
+  const uint64_t version = profiles_.version();
+  const Instant now = clock_.Now();
+  const uint64_t verdicts = contradictions_ != nullptr ? contradictions_->version() : 0;
+  if (version_ == version && verdicts_ == verdicts && now < next_) return;
+  version_ = version;
+  verdicts_ = verdicts;
+  next_ = now + (WriteAll(stop) ? kRefresh : kRetry);
+}
+
+bool StatusWriter::WriteAll(const std::stop_token& stop) {
+  bool all_written = true;
+  for (const std::shared_ptr<const KnownProfile>& profile : profiles_.All()) {
+    if (stop.stop_requested()) return false;
+    const ProfileObject& object = profile->object;
+    ProfileStatus status = Describe(*profile);
+    if (status == object.status) continue;
+    if (status.valid != object.status.valid || status.since.empty())
+      status.since = ToTimeText(clock_.WallNow());
+    if (!status.contradiction.empty() && status.contradicted_since.empty())
+      status.contradicted_since = ToTimeText(clock_.WallNow());
+    const Result<> written = api_.WriteStatus(object, status, stop);
+    metrics_.CountStatusWrite(written ? "written" : "failed");
+    // One that is gone, or another one by now, comes again by the watch.
+    if (written || written.error().code == ErrorCode::kNotFound ||
+        written.error().code == ErrorCode::kConflict) {
+      continue;
+    }
+    all_written = false;
+    log_.Warn("a profile's status cannot be written",
+              {{"profile", object.Key()}, {"error", written.error().message}});
+  }
+  return all_written;
+}
+
+void StatusWriter::DescribeContradiction(const ProfileObject& object, ProfileStatus& status) const {
+  if (object.measured || object.profile == nullptr) return;
+  const ProfileVerdict seen =
+      contradictions_ != nullptr
+          ? contradictions_->Of(object.profile_namespace, object.name, object.generation)
+          : ProfileVerdict();
+  // Who has seen nothing leaves what another one saw.
+  const bool still = object.status.observed_generation == object.generation;
+  if (still) status.contradicted_since = object.status.contradicted_since;
+  if (seen.verdict == Verdict::kContradicted) {
+    status.contradiction = seen.message;
+  } else if (seen.verdict == Verdict::kUnknown && still) {
+    status.contradiction = object.status.contradiction;
+  }
+  if (status.contradiction.empty()) status.contradicted_since.clear();
+}
+
+ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
+  const ProfileObject& object = profile.object;
+  ProfileStatus status;
+  status.observed_generation = object.generation;
+  status.since = object.status.since;
+  DescribeContradiction(object, status);
+  if (object.profile == nullptr && object.problems.empty()) {
+    status.valid = "Unknown";
+    status.reason = "Measuring";
+    status.message = "nothing has been measured of the workload yet";
+    return status;
+  }
+  if (object.profile == nullptr) {
+    status.valid = "False";
+    status.reason = "Unusable";
+    status.message = fmt::format("{}", fmt::join(object.problems, "; "));
+    return status;
+  }
+  status.valid = "True";
+  status.reason = object.measured ? "Measured" : "Usable";
+  status.message = fmt::format("{}", fmt::join(object.profile->warnings(), "; "));
+  if (object.measured && !object.measured->note.empty()) status.message = object.measured->note;
+  // Of the nodes that it is for, whoever may go there.
+  const auto fair = LeastFairShare(*cluster_.Snapshot(), nullptr, object.profile->gpus(),
+                                   object.training.gpu_product, headroom_);
+  ResourceVector demand = profile.demand;
+  if (fair) {
+    const double believed = BelievedThroughput(*object.profile, *fair, max_speed_up_);
+    demand = object.profile->Demand(profile.tolerance, believed);
+    const double slow = object.profile->ThroughputAt(fair->cpu, fair->memory);
+    const double fast = std::min(object.profile->ThroughputAt(demand.cpu, demand.memory), believed);
+    if (slow > 0 && std::isfinite(fast / slow)) status.speed_up = RatioText(fast / slow);
+    if (believed < object.profile->Best()) {
+      status.reason = "Bounded";
+      status.message = fmt::format(
+          "{}claims {} times the speed that it has with its fair share, and is taken for {} times "
+          "as fast (maxSpeedUp)",
+          status.message.empty() ? "" : status.message + "; ",
+          RatioText(object.profile->Best() / slow), RatioText(max_speed_up_));
+    }
+  }
+  status.demand_cpu = ToQuantityText(demand.cpu);
+  // The memory is not measured.
+  if (!object.measured) status.demand_memory = ToQuantityText(demand.memory);
+  return status;
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,29 @@
+#include "controller/profiles/tuner_profiles.h"
+
+#include <utility>
+
+namespace synergy::controller {
+
+std::optional<decision::ProfilesHeld> TunerProfiles::Hold() {
+  // Before they are read: what changes in between is then taken over next time.
+  const uint64_t version = store_.version();
+  if (version_ == version) return std::nullopt;
+  version_ = version;
+  HeldProfiles::ByName profiles;
+  decision::ProfilesHeld told{.book_version = version, .profiles = {}};
+  for (const auto& known : store_.All()) {
+    const ProfileObject& object = known->object;
+    profiles[{object.profile_namespace, object.name}] = {object.profile, object.PointsGeneration(),
+                                                         object.measured.has_value()};
+    decision::HeldProfile& each = told.profiles.emplace_back();
+    each.profile_namespace = object.profile_namespace;
+    each.name = object.name;
+    each.generation = object.PointsGeneration();
+    each.measured = object.measured.has_value();
+    if (object.profile != nullptr) each.training = object.training;
+  }
+  held_.Hold(std::move(profiles), version);
+  return told;
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,39 @@
+#pragma once
+
+// The profiles that the tuner goes by: those of the store, taken over between its decisions.
+//
+// Threading: one owner; the store may be written meanwhile.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "controller/cluster/profile_store.h"
+#include "engine/decisions.h"
+#include "engine/held_profiles.h"
+#include "engine/profile_book.h"
+
+namespace synergy::controller {
+
+class TunerProfiles final : public ProfileBook {
+ public:
+  // `store` outlives this.
+  explicit TunerProfiles(const ProfileStore& store) : store_(store) {}
+
+  // Takes over what the store has now: to be called before each decision. The profiles for a
+  // journal, where there may be others than before.
+  std::optional<decision::ProfilesHeld> Hold();
+
+  TunedProfile Find(const std::string& pod_namespace, const std::string& name,
+                    Gpus gpus) const override {
+    return held_.Find(pod_namespace, name, gpus);
+  }
+  uint64_t version() const override { return held_.version(); }
+
+ private:
+  const ProfileStore& store_;
+  HeldProfiles held_;
+  std::optional<uint64_t> version_;  // none: nothing was held yet
+};
+
+}  // namespace synergy::controller

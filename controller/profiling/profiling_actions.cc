@@ -1,0 +1,112 @@
+#include "controller/profiling/profiling_actions.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/annotations.h"
+#include "core/quantity_text.h"
+#include "core/wall_time.h"
+#include "wire/pods/pod_writes.h"
+
+namespace synergy::controller {
+
+ProfilingActions::ProfilingActions(ClusterState& state, const ProfileStore& profiles,
+                                   kube::PodApi& pods, kube::ProfileApi& profile_api, Logger& log,
+                                   metrics::ProfilingMetrics& metrics,
+                                   std::function<bool()> may_act)
+    : state_(state),
+      profiles_(profiles),
+      pods_(pods),
+      profile_api_(profile_api),
+      log_(log),
+      metrics_(metrics),
+      may_act_(std::move(may_act)) {}
+
+bool ProfilingActions::Do(const ProfilerAction& action, const std::stop_token& stop) {
+  if (stop.stop_requested() || !may_act_()) return false;
+  switch (action.kind) {
+    case ProfilerActionKind::kProbe:
+      return Probe(action, stop);
+    case ProfilerActionKind::kEndProbe:
+      return EndProbe(*action.pod, stop);
+    case ProfilerActionKind::kPublish:
+      return Publish(action, stop);
+  }
+  return false;
+}
+
+bool ProfilingActions::Probe(const ProfilerAction& action, const std::stop_token& stop) {
+  const Pod& pod = *action.pod;
+  const Result<Pod> answer =
+      pods_.Annotate(pod, {{annotations::kProbe, wire::WriteProbe(action.probe)}},
+                     kube::Precondition::kSamePod, stop);
+  metrics_.CountProbe(answer ? "begun" : "failed");
+  if (!answer) {
+    log_.Warn("probe not begun", {{"pod", pod.Key()}, {"error", answer.error().message}});
+    return false;
+  }
+  state_.RefreshPod(*answer);
+  log_.Info("probe begun", {{"pod", pod.Key()},
+                            {"cpu", ToQuantityText(action.probe.cpu)},
+                            {"until", ToTimeText(action.probe.until)},
+                            {"why", action.why}});
+  return true;
+}
+
+bool ProfilingActions::EndProbe(const Pod& pod, const std::stop_token& stop) {
+  if (stop.stop_requested() || !may_act_()) return false;
+  const Result<Pod> answer = pods_.Annotate(pod, {{annotations::kProbe, std::nullopt}},
+                                            kube::Precondition::kSamePod, stop);
+  if (answer) {
+    state_.RefreshPod(*answer);
+    metrics_.CountProbe("ended");
+    log_.Info("probe ended", {{"pod", pod.Key()}});
+    return true;
+  }
+  // With the pod it is over too.
+  if (answer.error().code == ErrorCode::kNotFound || answer.error().code == ErrorCode::kConflict)
+    return true;
+  log_.Warn("probe not ended", {{"pod", pod.Key()}, {"error", answer.error().message}});
+  return false;
+}
+
+bool ProfilingActions::Publish(const ProfilerAction& action, const std::stop_token& stop) {
+  const MeasuredProfile& measured = action.measured;
+  const std::string name = MeasuredName(measured);
+  const std::string key = action.profile_namespace + "/" + name;
+  const Result<> written = Write(action, name, stop);
+  metrics_.CountPublished(written ? "published" : "failed");
+  if (!written) {
+    log_.Warn("measured profile not published",
+              {{"profile", key}, {"error", written.error().message}});
+    return false;
+  }
+  log_.Info("measured profile published", {{"profile", key},
+                                           {"revision", measured.revision},
+                                           {"points", measured.points.size()},
+                                           {"confirmed", measured.confirmed},
+                                           {"drifted", measured.drifted},
+                                           {"why", action.why}});
+  return true;
+}
+
+Result<> ProfilingActions::Write(const ProfilerAction& action, const std::string& name,
+                                 const std::stop_token& stop) {
+  const auto known = profiles_.Find(action.profile_namespace, name);
+  if (known != nullptr) {
+    if (!known->object.kept_by_us)
+      return Fail(ErrorCode::kDenied, "somebody else has made a TrainingProfile of that name");
+    Result<> written = profile_api_.WriteMeasured(known->object, action.measured, stop);
+    // Our copy may be behind: it is gone, or made anew.
+    if (written || written.error().code != ErrorCode::kNotFound) return written;
+  }
+  const Result<ProfileObject> made =
+      profile_api_.Create(action.profile_namespace, action.measured, stop);
+  if (!made) return Fail(made.error());
+  return profile_api_.WriteMeasured(*made, action.measured, stop);
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,122 @@
+#include "controller/profiling/profiling_driver.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cluster/state/cluster_snapshot.h"
+
+namespace synergy::controller {
+namespace {
+
+// After the last reason for it: longer than between two looks at a node that is not watched.
+constexpr Duration kWatch = std::chrono::seconds(15);
+// Of one step: the API server may be away, and each call then takes seconds.
+constexpr size_t kMostFailures = 5;
+constexpr Duration kCleanUp = std::chrono::seconds(10);
+// The profiler ends its probes itself, as a rule.
+constexpr Duration kLeftOver = std::chrono::seconds(5);
+
+struct FoundPod {
+  std::shared_ptr<const Pod> pod;
+  const NodeState& node;
+};
+
+std::optional<FoundPod> FindPod(const ClusterSnapshot& cluster, const KnownProgress& progress) {
+  const auto index = cluster.Find(progress.node);
+  if (!index) return std::nullopt;
+  const NodeState& node = cluster.node(*index);
+  for (const auto& pod : node.detail->pods) {
+    if (pod->uid == progress.pod.uid && pod->fungible) return FoundPod{pod, node};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ProfilingDriver::ProfilingDriver(const Profiler& profiler, ClusterState& state,
+                                 ProgressBook& progress, ProfilingActions& actions,
+                                 const Clock& clock,
+                                 std::function<void(std::set<std::string>)> watch_closely)
+    : profiler_(profiler),
+      state_(state),
+      progress_(progress),
+      actions_(actions),
+      clock_(clock),
+      watch_closely_(std::move(watch_closely)) {}
+
+void ProfilingDriver::StartOver() {
+  memory_ = {};
+  if (contradictions_ != nullptr) contradictions_->StartOver();
+  progress_.KeepNews(true);
+  next_clean_up_ = clock_.Now();
+}
+
+void ProfilingDriver::Rest() {
+  memory_ = {};
+  progress_.KeepNews(false);
+  watched_.clear();
+  watch_closely_({});
+}
+
+void ProfilingDriver::Step(const std::stop_token& stop) {
+  const auto cluster = state_.Snapshot();
+  const Moment at = clock_.Present();
+  for (const KnownProgress& known : progress_.TakeNews(at.now)) {
+    const Moment told{at.now - known.age, known.at};
+    profiler_.Hear(memory_, known.pod, known.since, told);
+    const auto found = FindPod(*cluster, known);
+    if (!found) continue;
+    const Fungible& fungible = *found->pod->fungible;
+    const bool tells = known.pod.last || known.pod.estimate;
+    const bool measured =
+        tells && (known.pod.probe || fungible.ProbedAt(at.wall) || fungible.profile.empty());
+    if (measured) Watch(known.node, at.now);
+    if (contradictions_ != nullptr && !fungible.profile.empty())
+      contradictions_->Hear(found->pod, found->node, known, told);
+  }
+  profiler_.HearWaiting(memory_, state_.WaitingPods());
+  const ProfilerDecision decision = profiler_.Decide(*cluster, memory_, at);
+  size_t asked = 0;
+  size_t failed = 0;
+  for (const ProfilerAction& action : decision.actions) {
+    const bool urgent = action.kind == ProfilerActionKind::kEndProbe;
+    const bool in_turn = failed < kMostFailures && (urgent || asked++ < kMostActions);
+    const bool done = in_turn && actions_.Do(action, stop);
+    if (in_turn && !done) ++failed;
+    profiler_.Learn(memory_, action, done, clock_.Present());
+    if (done && action.kind == ProfilerActionKind::kProbe) Watch(action.pod->node, at.now);
+  }
+  TellWatched(at.now);
+  if (clock_.Now() >= next_clean_up_) {
+    CleanUp(*cluster, stop);
+    next_clean_up_ = clock_.Now() + kCleanUp;
+  }
+}
+
+void ProfilingDriver::Watch(const std::string& node, Instant now) {
+  if (watched_.size() < kMostWatched || watched_.contains(node)) watched_[node] = now + kWatch;
+}
+
+void ProfilingDriver::TellWatched(Instant now) {
+  std::erase_if(watched_, [now](const auto& entry) { return entry.second <= now; });
+  std::set<std::string> nodes;
+  for (const auto& [node, until] : watched_) nodes.insert(node);
+  watch_closely_(std::move(nodes));
+}
+
+void ProfilingDriver::CleanUp(const ClusterSnapshot& cluster, const std::stop_token& stop) {
+  const WallTime now = clock_.WallNow();
+  size_t done = 0;
+  for (NodeIndex index = 0; index < cluster.size(); ++index) {
+    for (const auto& pod : cluster.node(index).detail->pods) {
+      const bool over = pod->fungible && pod->fungible->probe &&
+                        pod->fungible->probe->until + kLeftOver < now && !pod->deleting;
+      if (!over) continue;
+      if (done++ == kMostActions || !actions_.EndProbe(*pod, stop)) return;
+    }
+  }
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,101 @@
+#include "controller/progress/agent_directory.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <utility>
+
+namespace synergy::controller {
+namespace {
+
+constexpr Duration kLongestPause = std::chrono::minutes(1);
+
+}  // namespace
+
+void AgentDirectory::Replace(std::vector<wire::AgentPod> all) {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string> there;
+  for (wire::AgentPod& pod : all) {
+    there.insert(pod.uid);
+    Keep(std::move(pod));
+  }
+  std::vector<std::string> gone;
+  for (const auto& [uid, entry] : agents_) {
+    if (!there.contains(uid)) gone.push_back(uid);
+  }
+  for (const std::string& uid : gone) Forget(uid);
+}
+
+void AgentDirectory::Upsert(wire::AgentPod pod) {
+  const std::lock_guard lock(mutex_);
+  Keep(std::move(pod));
+}
+
+void AgentDirectory::Remove(const wire::AgentPod& pod) {
+  const std::lock_guard lock(mutex_);
+  Forget(pod.uid);
+}
+
+void AgentDirectory::Keep(wire::AgentPod pod) {
+  if (!pod.ready || pod.node.empty() || pod.address.empty()) return Forget(pod.uid);
+  const auto known = agents_.find(pod.uid);
+  if (known != agents_.end() && known->second.agent.address == pod.address) return;
+  Forget(pod.uid);
+  const size_t place = std::hash<std::string>()(pod.uid) % static_cast<size_t>(interval_.count());
+  const Instant due = clock_.Now() + Duration(static_cast<Duration::rep>(place));
+  waiting_.insert({due, pod.uid});
+  Agent agent{pod.uid, std::move(pod.node), std::move(pod.address), nullptr};
+  agents_.insert_or_assign(std::move(pod.uid), Entry{std::move(agent), due});
+}
+
+void AgentDirectory::Forget(const std::string& uid) {
+  const auto known = agents_.find(uid);
+  if (known == agents_.end()) return;
+  waiting_.erase({known->second.due, uid});
+  agents_.erase(known);
+}
+
+std::optional<Agent> AgentDirectory::TakeDue() {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.empty() || waiting_.begin()->first > clock_.Now()) return std::nullopt;
+  const std::string uid = waiting_.begin()->second;
+  waiting_.erase(waiting_.begin());
+  return agents_.at(uid).agent;
+}
+
+void AgentDirectory::Done(Agent agent) {
+  const std::lock_guard lock(mutex_);
+  const auto known = agents_.find(agent.uid);
+  // Gone meanwhile, or somewhere else and waiting for its turn there.
+  if (known == agents_.end() || known->second.agent.address != agent.address) return;
+  const bool closely = agent.failures == 0 && watched_.contains(agent.node);
+  Duration pause = closely ? short_interval_ : interval_;
+  for (int i = 0; i < agent.failures && pause < kLongestPause; ++i) pause *= 2;
+  if (agent.failures > 0) pause = std::min(pause, std::max(kLongestPause, interval_));
+  Entry& entry = known->second;
+  entry.due = std::max(entry.due + pause, clock_.Now());
+  waiting_.insert({entry.due, agent.uid});
+  entry.agent = std::move(agent);
+}
+
+void AgentDirectory::WatchClosely(std::set<std::string> nodes) {
+  const std::lock_guard lock(mutex_);
+  if (nodes == watched_) return;
+  const Instant soon = clock_.Now() + short_interval_;
+  for (auto& [uid, entry] : agents_) {
+    const std::string& node = entry.agent.node;
+    if (!nodes.contains(node) || watched_.contains(node) || entry.due <= soon) continue;
+    // One that is being asked now, or that does not answer, goes its way.
+    if (entry.agent.failures > 0 || waiting_.erase({entry.due, uid}) == 0) continue;
+    entry.due = soon;
+    waiting_.insert({soon, uid});
+  }
+  watched_ = std::move(nodes);
+}
+
+size_t AgentDirectory::size() const {
+  const std::lock_guard lock(mutex_);
+  return agents_.size();
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,39 @@
+#pragma once
+
+// The answers to GET /progress and GET /progress?namespace=NS: what the book has, in JSON
+// (wire/agents/cluster_progress.h). One is made at a time, and all who ask the same within a second
+// get that one.
+//
+// Threading: from any thread. Ownership: book and clock outlive it.
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "controller/progress/progress_book.h"
+#include "core/clock.h"
+#include "http/server/server.h"
+
+namespace synergy::controller {
+
+class ProgressAnswers {
+ public:
+  static constexpr Duration kShared = std::chrono::seconds(1);
+
+  ProgressAnswers(const ProgressBook& book, const Clock& clock) : book_(book), clock_(clock) {}
+
+  http::Response Answer(const http::Request& request);
+
+ private:
+  std::shared_ptr<const std::string> TextFor(const std::string& pod_namespace);
+
+  const ProgressBook& book_;
+  const Clock& clock_;
+  std::mutex mutex_;
+  std::string namespace_;  // of text_
+  Instant made_;
+  std::shared_ptr<const std::string> text_;  // null: none yet
+};
+
+}  // namespace synergy::controller

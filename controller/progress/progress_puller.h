@@ -1,0 +1,72 @@
+#pragma once
+
+// Asks the node agents how far their pods are, and writes it into the book. Every replica of the
+// controller does, so that each can answer and the next leader knows at once (docs/progress.md).
+//
+// Threading: Start() and the destructor by one owner; PullDue() from any thread.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "cluster/state/cluster_state.h"
+#include "controller/progress/agent_directory.h"
+#include "controller/progress/progress_book.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "http/client.h"
+#include "metrics/controller_metrics.h"
+
+namespace synergy::controller {
+
+struct PullSettings {
+  uint16_t port = 0;
+  http::ClientTls tls;  // whose certificates agents have, and what they are shown
+  size_t threads = 8;
+  std::chrono::milliseconds timeout{2000};  // for a connection, and of silence; twice that for all
+  // With more agents than this, each is called anew every time: connections take descriptors.
+  size_t kept_connections = 10000;
+};
+
+class ProgressPuller {
+ public:
+  // All references outlive this. kInvalid: the certificates cannot be used.
+  static Result<std::unique_ptr<ProgressPuller>> Create(AgentDirectory& agents, ProgressBook& book,
+                                                        const ClusterState& state,
+                                                        metrics::ControllerMetrics& metrics,
+                                                        const Clock& clock, Logger& log,
+                                                        const PullSettings& settings);
+
+  void Start();
+  // Asks all that are due, one after the other.
+  void PullDue(const std::stop_token& stop);
+
+ private:
+  ProgressPuller(AgentDirectory& agents, ProgressBook& book, const ClusterState& state,
+                 metrics::ControllerMetrics& metrics, const Clock& clock, Logger& log,
+                 const PullSettings& settings, std::unique_ptr<http::Client> keeping,
+                 std::unique_ptr<http::Client> closing);
+
+  void Pull(Agent agent, const std::stop_token& stop);
+  // Error: why nothing was learnt.
+  Result<> Ask(Agent& agent, const std::stop_token& stop);
+
+  AgentDirectory& agents_;
+  ProgressBook& book_;
+  const ClusterState& state_;
+  metrics::ControllerMetrics& metrics_;
+  const Clock& clock_;
+  Logger& log_;
+  const PullSettings settings_;
+  // From which those for each agent are made: one keeps its connection, the other closes it.
+  const std::unique_ptr<http::Client> keeping_;
+  const std::unique_ptr<http::Client> closing_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,167 @@
+#include "controller/queues/round_queues.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "gavel/type_policies.h"
+#include "wire/kueue/type_check.h"
+
+namespace synergy::controller {
+namespace {
+
+using QueueNames = std::set<std::string>;
+
+// Who else shares the cohort, and has priorities that are nothing to this policy.
+std::string StrangerInCohort(const RoundObjects& objects, const std::string& cohort,
+                             const QueueNames& own) {
+  std::string stranger;
+  for (const auto& queue : objects.cluster_queues.All()) {
+    const bool shares = queue->cohort == cohort && !own.contains(queue->name);
+    if (shares && (stranger.empty() || queue->name < stranger)) stranger = queue->name;
+  }
+  return stranger;
+}
+
+// What is against choosing GPU types for a queue of one flavor.
+std::string ProblemWithTypes(const RoundObjects& objects, const wire::ClusterQueue& queue) {
+  const auto flavor = objects.flavors.Find(queue.flavors.front());
+  if (flavor && !flavor->product.empty()) {
+    return fmt::format(
+        "flavor {} names the GPU product {} (nodeLabels), so there is no type to choose: take that "
+        "label away, or choose a policy that is not Gavel's",
+        flavor->name, flavor->product);
+  }
+  for (const std::string& name : queue.checks) {
+    const auto check = objects.checks.Find(name);
+    if (check && check->controller == wire::kTypeCheckController) return {};
+  }
+  return fmt::format(
+      "it has no admission check of {}, by which jobs are given their GPU type: add synergy-rounds "
+      "to admissionChecksStrategy.admissionChecks",
+      wire::kTypeCheckController);
+}
+
+std::string ProblemOf(const RoundObjects& objects, const wire::ClusterQueue& queue,
+                      const QueueNames& own) {
+  if (queue.flavors.empty()) return "it has no quota of GPUs";
+  if (queue.flavors.size() > 1)
+    return "its GPUs are of several flavors, and which one a workload gets is not told by priority";
+  const auto flavor = objects.flavors.Find(queue.flavors.front());
+  if (flavor && !flavor->topology.empty()) {
+    return fmt::format(
+        "flavor {} has a topology (topology-aware scheduling), which may keep out "
+        "whose turn it is",
+        flavor->name);
+  }
+  for (const std::string& name : queue.checks) {
+    const auto check = objects.checks.Find(name);
+    if (check && check->controller == wire::kMultiKueue)
+      return fmt::format("admission check {} is MultiKueue's: its workloads run elsewhere", name);
+  }
+  if (queue.by_usage)
+    return "admissionScope orders it by usage; take that away to have it ordered by priority";
+  if (queue.preemption == "LowerOrNewerEqualPriority") {
+    return "preemption.withinClusterQueue is LowerOrNewerEqualPriority, by which workloads of one "
+           "band evict each other; set LowerPriority";
+  }
+  if (queue.cohort.empty()) return {};
+  const std::string stranger = StrangerInCohort(objects, queue.cohort, own);
+  if (!stranger.empty()) {
+    return fmt::format("cohort {} has cluster queue {} too, which is not in this policy",
+                       queue.cohort, stranger);
+  }
+  const auto cohort = objects.cohorts.Find(queue.cohort);
+  if (cohort && !cohort->parent.empty()) {
+    return fmt::format("cohort {} is part of {}, which others share", queue.cohort, cohort->parent);
+  }
+  return {};
+}
+
+JudgedQueue Judge(const RoundObjects& objects, const std::string& name, const QueueNames& own,
+                  bool chooses_types) {
+  JudgedQueue judged;
+  judged.queue = objects.cluster_queues.Find(name);
+  if (judged.queue == nullptr) {
+    judged.problem = "there is no such ClusterQueue";
+    return judged;
+  }
+  judged.problem = ProblemOf(objects, *judged.queue, own);
+  if (judged.problem.empty() && chooses_types)
+    judged.problem = ProblemWithTypes(objects, *judged.queue);
+  if (judged.problem.empty() && !judged.queue->TakesTurns()) {
+    judged.hint =
+        "nobody loses a turn, only who starts next is told: preemption.withinClusterQueue is not "
+        "LowerPriority";
+  }
+  return judged;
+}
+
+}  // namespace
+
+uint64_t RoundObjects::version() const {
+  return policies.version() + workloads.version() + cluster_queues.version() +
+         local_queues.version() + flavors.version() + checks.version() + cohorts.version() +
+         pods.version() + jobs.version() + train_jobs.version();
+}
+
+std::vector<JudgedPolicy> JudgePolicies(const RoundObjects& objects) {
+  std::vector<std::shared_ptr<const wire::RoundPolicy>> policies = objects.policies.All();
+  std::sort(policies.begin(), policies.end(), [](const auto& a, const auto& b) {
+    return std::tie(a->created, a->name) < std::tie(b->created, b->name);
+  });
+  std::map<std::string, std::string> taken;  // queues, with the policy's name
+  std::string chooses_types;                 // the policy that does
+  std::vector<JudgedPolicy> all;
+  for (const auto& policy : policies) {
+    JudgedPolicy& judged = all.emplace_back();
+    judged.policy = policy;
+    Result<Rounds> rounds = Rounds::Make(policy->settings);
+    if (!rounds) judged.problem = "spec." + rounds.error().message;
+    if (rounds && rounds->IsElastic() && !objects.elastic) {
+      judged.problem =
+          "spec.policy: optimus changes the workers of Jobs, which the controller has no right to; "
+          "install the chart with kueue.elastic=true, or take another policy";
+    }
+    if (policy->least_priority > policy->most_priority)
+      judged.problem = "spec.priorities: least is above most";
+    if (policy->ChoosesTypes()) {
+      const auto known = ParseTypePolicy(policy->settings.policy);
+      if (!known) judged.problem = "spec.policy: " + known.error().message;
+      // All GPUs with a product are divided, so only one can.
+      if (judged.problem.empty() && !chooses_types.empty()) {
+        judged.problem = fmt::format(
+            "spec.policy: RoundPolicy {} chooses GPU types already; only "
+            "one may, for all of its queues together",
+            chooses_types);
+      }
+      if (judged.problem.empty()) chooses_types = policy->name;
+    }
+    if (judged.problem.empty()) judged.rounds = *std::move(rounds);
+    const QueueNames own(policy->cluster_queues.begin(), policy->cluster_queues.end());
+    for (const std::string& name : own) {
+      JudgedQueue queue = Judge(objects, name, own, policy->ChoosesTypes());
+      const auto [other, is_free] = taken.try_emplace(name, policy->name);
+      if (!is_free) queue.problem = fmt::format("RoundPolicy {} has it", other->second);
+      judged.queues.emplace(name, std::move(queue));
+    }
+    // Priorities compare across a cohort: with one of its queues refused, the others are too.
+    std::map<std::string, std::string> refused;
+    for (const auto& [name, queue] : judged.queues) {
+      if (queue.queue && !queue.problem.empty() && !queue.queue->cohort.empty())
+        refused.emplace(queue.queue->cohort, name);
+    }
+    for (auto& [name, queue] : judged.queues) {
+      if (!queue.queue || !queue.problem.empty()) continue;
+      const auto found = refused.find(queue.queue->cohort);
+      if (found != refused.end())
+        queue.problem = fmt::format("cluster queue {} of its cohort is refused", found->second);
+    }
+  }
+  return all;
+}
+
+}  // namespace synergy::controller

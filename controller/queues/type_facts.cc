@@ -1,0 +1,184 @@
+#include "controller/queues/type_facts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace synergy::controller {
+namespace {
+
+// Of a new rate, in the exponential average.
+constexpr double kWeightOfLast = 0.5;
+
+// `progress` in its own unit, with what the profiles say of other products in that unit.
+std::map<std::string, double> Join(const std::map<std::string, double>& profiles,
+                                   const std::map<std::string, double>& progress) {
+  double ratio = 0;
+  double common = 0;
+  for (const auto& [product, rate] : progress) {
+    const auto found = profiles.find(product);
+    if (found == profiles.end() || found->second <= 0) continue;
+    ratio += rate / found->second;
+    ++common;
+  }
+  if (common == 0) return progress.size() >= profiles.size() ? progress : profiles;
+  std::map<std::string, double> joined = progress;
+  for (const auto& [product, speed] : profiles) joined.emplace(product, speed * ratio / common);
+  return joined;
+}
+
+}  // namespace
+
+std::map<std::string, ProductGpus> TypeFacts::Count(const std::set<std::string>& ours) const {
+  std::map<std::string, ProductGpus> counts;
+  const auto snapshot = state_.Snapshot();
+  for (NodeIndex index = 0; index < snapshot->size(); ++index) {
+    const NodeState& node = snapshot->node(index);
+    if (!node.Schedulable() || node.allocatable.gpus <= Gpus(0)) continue;
+    if (node.detail->gpu_kinds.products.size() != 1) continue;
+    int64_t of_others = 0;
+    for (const auto& pod : node.detail->pods) {
+      if (!ours.contains(pod->uid) && !pod->terminal) of_others += pod->requests.main.gpus.count();
+    }
+    ProductGpus& count = counts[node.detail->gpu_kinds.products.front()];
+    count.usable += std::max<int64_t>(node.allocatable.gpus.count() - of_others, 0);
+    count.free += std::max<int64_t>(node.Free().gpus.count(), 0);
+  }
+  return counts;
+}
+
+std::string TypeFacts::ProductOf(std::string_view node) const {
+  const auto snapshot = state_.Snapshot();
+  const auto index = snapshot->Find(node);
+  if (!index || !snapshot->node(*index).detail) return {};
+  const auto& products = snapshot->node(*index).detail->gpu_kinds.products;
+  return products.size() == 1 ? products.front() : std::string();
+}
+
+std::set<std::string> TypeFacts::ProductsFor(const NodeSelection& selection) const {
+  std::set<std::string> products;
+  const auto snapshot = state_.Snapshot();
+  for (NodeIndex index = 0; index < snapshot->size(); ++index) {
+    const NodeState& node = snapshot->node(index);
+    if (!node.Schedulable() || node.detail->gpu_kinds.products.size() != 1) continue;
+    const std::string& product = node.detail->gpu_kinds.products.front();
+    if (products.contains(product)) continue;
+    if (MayGoTo(selection, node.detail->name, node.detail->labels, {})) products.insert(product);
+  }
+  return products;
+}
+
+TypeFacts::Kind TypeFacts::KindOf(const wire::Workload& workload) const {
+  std::string alike = workload.alike;
+  if (!workload.profile.empty()) {
+    const auto known = profiles_.Find(workload.workload_namespace, workload.profile);
+    if (known && !known->object.workload.empty()) alike = known->object.workload;
+  }
+  return {workload.workload_namespace, alike, workload.pod_gpus, workload.pods};
+}
+
+void TypeFacts::Learn(const wire::Workload& workload, const std::string& product, double rate) {
+  if (product.empty() || rate <= 0) return;
+  const auto [known, is_new] = learned_[KindOf(workload)].try_emplace(product, rate);
+  if (!is_new) known->second += kWeightOfLast * (rate - known->second);
+  known_version_.reset();
+}
+
+std::map<TypeFacts::Kind, TypeFacts::ByProduct> TypeFacts::FromProfiles() const {
+  std::map<Kind, ByProduct> kinds;
+  for (const auto& known : profiles_.All()) {
+    const ProfileObject& object = known->object;
+    const std::string& product = object.training.gpu_product;
+    if (object.profile == nullptr || product.empty() || object.workload.empty()) continue;
+    const Gpus gpus = object.profile->gpus();
+    const auto share = fair_share_(gpus, product);
+    if (!share) continue;
+    const double speed = object.profile->ThroughputAt(share->cpu, share->memory);
+    ByProduct& speeds = kinds[{object.profile_namespace, object.workload, gpus, object.gang_size}];
+    // What Synergy has measured goes before what somebody wrote down.
+    if (object.IsMeasured()) {
+      speeds.insert_or_assign(product, speed);
+    } else {
+      speeds.emplace(product, speed);
+    }
+  }
+  return kinds;
+}
+
+const std::map<TypeFacts::Kind, TypeFacts::ByProduct>& TypeFacts::Known() const {
+  if (known_version_ == profiles_.version()) return known_;
+  known_version_ = profiles_.version();
+  known_ = FromProfiles();
+  for (const auto& [kind, progress] : learned_) known_[kind] = Join(known_[kind], progress);
+  return known_;
+}
+
+std::vector<double> TypeFacts::MeanSpeeds(const std::vector<std::string>& products) const {
+  std::vector<double> sums(products.size(), 0);
+  std::vector<double> counts(products.size(), 0);
+  for (const auto& [kind, speeds] : Known()) {
+    double best = 0;
+    for (const auto& [product, speed] : speeds) best = std::max(best, speed);
+    for (size_t at = 0; best > 0 && at < products.size(); ++at) {
+      const auto found = speeds.find(products[at]);
+      if (found == speeds.end()) continue;
+      sums[at] += found->second / best;
+      ++counts[at];
+    }
+  }
+  for (size_t at = 0; at < products.size(); ++at) sums[at] /= std::max(counts[at], 1.0);
+  return sums;
+}
+
+std::vector<TypeSpeed> TypeFacts::SpeedsOf(const wire::Workload& workload,
+                                           const std::vector<std::string>& products) const {
+  const std::map<Kind, ByProduct>& all = Known();
+  const auto read = [&](const ByProduct& speeds) {
+    KnownSpeeds known;
+    for (const std::string& product : products) {
+      const auto found = speeds.find(product);
+      known.push_back(found == speeds.end() ? std::nullopt : std::optional(found->second));
+    }
+    return known;
+  };
+  Kind own = KindOf(workload);
+  auto found = all.find(own);
+  // A profile of one pod, or of one GPU, tells which products are faster, too.
+  if (found == all.end()) {
+    std::get<int64_t>(own) = 1;
+    found = all.find(own);
+  }
+  if (found == all.end()) {
+    std::get<Gpus>(own) = Gpus(1);
+    found = all.find(own);
+  }
+  std::vector<KnownSpeeds> others;
+  for (const auto& [kind, speeds] : all) {
+    if (kind != own) others.push_back(read(speeds));
+  }
+  std::vector<TypeSpeed> speeds =
+      EstimateSpeeds(read(found == all.end() ? ByProduct() : found->second), others);
+  // One that no node has restricts nobody: admission leaves it aside, too.
+  std::string of_profile = ProductOfProfile(workload);
+  if (std::find(products.begin(), products.end(), of_profile) == products.end()) of_profile.clear();
+  std::vector<std::set<std::string>> selected;
+  for (const NodeSelection& selection : workload.selections)
+    selected.push_back(ProductsFor(selection));
+  for (size_t at = 0; at < products.size(); ++at) {
+    const bool allowed =
+        (!workload.products || std::find(workload.products->begin(), workload.products->end(),
+                                         products[at]) != workload.products->end()) &&
+        (of_profile.empty() || of_profile == products[at]) &&
+        std::all_of(selected.begin(), selected.end(),
+                    [&](const auto& each) { return each.contains(products[at]); });
+    if (!allowed) speeds[at] = {0, false};
+  }
+  return speeds;
+}
+
+std::string TypeFacts::ProductOfProfile(const wire::Workload& workload) const {
+  if (workload.profile.empty()) return {};
+  const auto known = profiles_.Find(workload.workload_namespace, workload.profile);
+  return known ? known->object.training.gpu_product : std::string();
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,96 @@
+#pragma once
+
+// On which GPU type each workload has its turn, for RoundPolicies that choose types
+// (docs/gavel.md): gavel/type_rounds.h decides, by what type_facts.h knows.
+//
+// Classes of priority, which are the user's, go first: each is divided by itself, among the GPUs
+// that those above it leave.
+//
+// Threading: one owner.
+// Failures: what a policy cannot do without is answered with the field of the RoundPolicy; nobody
+// of it has a turn then.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "controller/queues/type_facts.h"
+#include "core/clock.h"
+#include "core/result.h"
+#include "engine/queues/rounds.h"
+#include "gavel/type_rounds.h"
+#include "wire/kueue/round_policy.h"
+
+namespace synergy::controller {
+
+// A workload as it is now.
+struct TypedWorkload {
+  std::shared_ptr<const wire::Workload> object;
+  RoundWorkload described;
+  std::string on;              // the product of its GPUs; empty: it has none
+  bool running = false;        // all of its pods are
+  std::optional<double> rate;  // iterations a second by its progress
+};
+
+struct TypeTurn {
+  std::string product;  // where it has its turn in this round; empty: nowhere
+  std::string on;       // where it runs; empty: it does not
+  bool stays = false;   // it may not be evicted
+  double place = 0;     // RoundWorkload::place
+  std::string speeds;   // on each product, for people: "V100 2.0, K80 0.5 (estimate)"
+  bool missed = false;  // its deadline cannot be kept
+};
+
+class TypeTurns {
+ public:
+  explicit TypeTurns(TypeFacts& facts) : facts_(facts) {}
+
+  void StartOver();
+
+  // For all workloads of a policy's queues. `ours`: the UIDs of their pods.
+  Result<> Decide(const wire::RoundPolicy& policy, const Rounds& rounds,
+                  std::span<const TypedWorkload> workloads, const std::set<std::string>& ours,
+                  bool begins, Moment at);
+  // Before the policies are decided anew: those that are not among these UIDs are forgotten, and so
+  // is what was decided.
+  void Keep(const std::set<std::string>& policies);
+
+  // By the workload's UID; null: nobody has decided about it.
+  const TypeTurn* Of(const std::string& uid) const;
+  const std::map<std::string, ProductGpus>& gpus() const { return gpus_; }
+
+ private:
+  struct Divided {
+    std::vector<std::string> types;
+    std::map<int64_t, TypeRounds, std::greater<>> classes;  // by priority, the highest first
+    bool begun = false;
+  };
+  struct Kept {
+    std::optional<double> steps_left;  // in the unit of its speeds, times seconds
+    std::optional<Instant> looked;
+    TypeTurn turn;
+    bool decided = false;  // since the last Keep()
+  };
+
+  Result<> Divide(const wire::RoundPolicy& policy, const Rounds& rounds,
+                  std::span<const TypedWorkload> workloads, const std::set<std::string>& ours,
+                  bool begins, Moment at);
+  // The products in the order in which they are divided, the fastest first.
+  std::vector<std::string> Order(const std::set<std::string>& products) const;
+  TypedJob ToJob(const TypedWorkload& workload, const Rounds& rounds,
+                 const std::vector<std::string>& types, Moment at, Kept& kept) const;
+
+  TypeFacts& facts_;
+  std::map<std::string, Divided> policies_;  // by UID
+  std::unordered_map<std::string, Kept> kept_;
+  std::map<std::string, ProductGpus> gpus_;
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,99 @@
+#include "controller/tuner/tuner_driver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace synergy::controller {
+namespace {
+
+// Decisions of one Step(): whoever stops the tuner has to get a word in.
+constexpr int kMostDecisions = 100;
+// After a failure to say what has happened to a pod.
+constexpr Duration kTryAgain = std::chrono::seconds(5);
+
+}  // namespace
+
+TunerDriver::TunerDriver(const Tuner& tuner, ClusterState& state, TunerHands& hands,
+                         const Clock& clock, metrics::TunerMetrics& metrics)
+    : tuner_(tuner), state_(state), hands_(hands), clock_(clock), metrics_(metrics) {}
+
+void TunerDriver::SetJournal(DecisionJournal& journal) {
+  journal_ = &journal;
+  Tell(decision::TunerSet{tuner_.settings()});
+}
+
+void TunerDriver::StartOver() {
+  Rest();
+  const Moment at = clock_.Present();
+  memory_ = Tuner::StartOver(at);
+  Tell(decision::TunerStartedOver{at});
+  state_.KeepNews();
+}
+
+void TunerDriver::Rest() {
+  interrupted_ = false;
+  hands_.Abandon();
+  asked_.clear();
+  state_.DropNews();
+  memory_ = {};
+}
+
+void TunerDriver::Step() {
+  if (interrupted_) StartOver();
+  const Moment at = clock_.Present();
+  state_.DropStaleExpectations(at.now, at.wall);
+  for (int i = 0; i < kMostDecisions && LearnOutcomes() && DecideAndDo(); ++i) {
+  }
+  LookForHarm();
+  metrics_.SetUnderWay(memory_.changes.size(), memory_.places.size());
+}
+
+void TunerDriver::LookForHarm() {
+  if (harm_ == nullptr || !harm_->pending()) return;
+  harm_->Act();
+  if (harm_->pending()) wake_ = std::min(wake_, clock_.Now() + kTryAgain);
+}
+
+bool TunerDriver::LearnOutcomes() {
+  for (const ActionOutcome& outcome : hands_.TakeOutcomes()) {
+    // Whoever leads now has to find the cluster as we left it; what the memory takes for asked was
+    // not.
+    if (outcome.kept_from) {
+      interrupted_ = true;
+      return false;
+    }
+    const auto asked = asked_.extract(outcome.number);
+    tuner_.Learn(memory_, asked.mapped(), outcome.done, outcome.at);
+    Tell(decision::TunerLearned{outcome.number, outcome.done, outcome.at});
+  }
+  return true;
+}
+
+bool TunerDriver::DecideAndDo() {
+  if (profiles_ != nullptr) {
+    if (const auto held = profiles_->Hold()) Tell(*held);
+  }
+  const ClusterNews news = state_.TakeNews();
+  const Moment at = clock_.Present();
+  for (const PodNews& pod : news.pods) {
+    tuner_.Hear(memory_, pod, at);
+    if (harm_ != nullptr) harm_->Hear(pod);
+  }
+  const TunerDecision decision = tuner_.Decide(*news.snapshot, memory_, at);
+  wake_ = decision.wake;
+  if (decision.round) metrics_.CountRound();
+  if (journal_ != nullptr) {
+    journal_->Wrote(decision::TunerDecided{news.snapshot->version(), news.pods.size(), at,
+                                           next_number_, decision.actions, decision.wake,
+                                           decision.round});
+  }
+  for (const TunerAction& action : decision.actions) {
+    const uint64_t number = next_number_++;
+    asked_.emplace(number, action);
+    hands_.Ask(number, action);
+  }
+  return !decision.actions.empty();
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,198 @@
+#include "controller/tuner/tuner_hands.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "controller/cluster/patch_rate.h"
+
+namespace synergy::controller {
+namespace {
+
+size_t PatchesOf(const TunerAction& action) {
+  switch (action.kind) {
+    case TunerActionKind::kTell:
+      return 0;
+    case TunerActionKind::kEndPlace:
+      return action.place_end == PlaceEnd::kPodGone ? 0 : 1;
+    case TunerActionKind::kPutBack:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+ActionOutcome CarryOut(TunerActions& actions, const std::function<bool()>& may_act,
+                       const Clock& clock, uint64_t number, const TunerAction& action) {
+  ActionOutcome outcome{.number = number, .at = {}};
+  outcome.kept_from = !may_act();
+  if (!outcome.kept_from) {
+    outcome.done = actions.Do(action);
+    // Between two calls of one action.
+    outcome.kept_from = !outcome.done && !may_act();
+  }
+  outcome.at = clock.Present();
+  return outcome;
+}
+
+class SerialHands final : public TunerHands {
+ public:
+  SerialHands(TunerActions& actions, std::function<bool()> may_act, const Clock& clock)
+      : actions_(actions), may_act_(std::move(may_act)), clock_(clock) {}
+
+  void Ask(uint64_t number, const TunerAction& action) override {
+    outcomes_.push_back(CarryOut(actions_, may_act_, clock_, number, action));
+  }
+  std::vector<ActionOutcome> TakeOutcomes() override { return std::exchange(outcomes_, {}); }
+  void Abandon() override { outcomes_.clear(); }
+
+ private:
+  TunerActions& actions_;
+  const std::function<bool()> may_act_;
+  const Clock& clock_;
+  std::vector<ActionOutcome> outcomes_;
+};
+
+class ThreadedHands final : public TunerHands {
+ public:
+  ThreadedHands(TunerActions& actions, std::function<bool()> may_act,
+                std::function<void()> on_outcome, const Clock& clock, HandsSettings settings)
+      : actions_(actions),
+        may_act_(std::move(may_act)),
+        on_outcome_(std::move(on_outcome)),
+        clock_(clock),
+        rate_(settings.patches_per_second, settings.at_once) {
+    for (size_t i = 0; i < std::max<size_t>(settings.at_once, 1); ++i) {
+      threads_.emplace_back([this](const std::stop_token& stop) { Run(stop); });
+    }
+  }
+
+  ~ThreadedHands() override {
+    for (std::jthread& thread : threads_) thread.request_stop();
+  }
+
+  void Ask(uint64_t number, const TunerAction& action) override {
+    {
+      const std::lock_guard lock(mutex_);
+      const std::string& uid = action.pod->uid;
+      Line& line = lines_[uid];
+      if (!line.waiting.empty() && !line.at_work) ready_.erase(TurnOf(uid, line));
+      line.waiting.push_back({number, action});
+      if (!line.at_work) ready_.insert(TurnOf(uid, line));
+    }
+    changed_.notify_one();
+  }
+
+  std::vector<ActionOutcome> TakeOutcomes() override {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(outcomes_, {});
+  }
+
+  void Abandon() override {
+    const std::lock_guard lock(mutex_);
+    ++generation_;
+    ready_.clear();
+    outcomes_.clear();
+    std::erase_if(lines_, [](const auto& entry) { return !entry.second.at_work; });
+    for (auto& [uid, line] : lines_) line.waiting.clear();
+  }
+
+ private:
+  struct Asked {
+    uint64_t number = 0;
+    TunerAction action;
+  };
+  // A pod's actions.
+  struct Line {
+    std::deque<Asked> waiting;
+    bool at_work = false;  // one of them is under way
+  };
+  // Urgent ones first, then in order. A pod's line is urgent where anything in it is.
+  using Turn = std::tuple<bool, uint64_t, std::string>;
+
+  static Turn TurnOf(const std::string& uid, const Line& line) {
+    const bool urgent = std::any_of(line.waiting.begin(), line.waiting.end(),
+                                    [](const Asked& asked) { return IsUrgent(asked.action); });
+    return {!urgent, line.waiting.front().number, uid};
+  }
+
+  void Run(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, stop, [this] { return !ready_.empty(); });
+      if (stop.stop_requested()) return;
+      const std::string uid = std::get<std::string>(*ready_.begin());
+      Line& line = lines_.at(uid);
+      const size_t patches = PatchesOf(line.waiting.front().action);
+      if (patches > 0 && rate_.Next() > clock_.Now()) {
+        // Whoever is more urgent may come meanwhile.
+        changed_.wait_for(lock, stop, rate_.Next() - clock_.Now(), [] { return false; });
+        continue;
+      }
+      if (patches > 0) rate_.Spend(patches, clock_.Now());
+      ready_.erase(ready_.begin());
+      const Asked asked = std::move(line.waiting.front());
+      line.waiting.pop_front();
+      line.at_work = true;
+      const uint64_t generation = generation_;
+      lock.unlock();
+      const ActionOutcome outcome =
+          CarryOut(actions_, may_act_, clock_, asked.number, asked.action);
+      lock.lock();
+      Finish(uid, outcome, generation);
+      lock.unlock();
+      changed_.notify_one();
+      on_outcome_();
+      lock.lock();
+    }
+  }
+
+  void Finish(const std::string& uid, const ActionOutcome& outcome, uint64_t generation) {
+    if (generation == generation_) outcomes_.push_back(outcome);
+    Line& line = lines_.at(uid);
+    line.at_work = false;
+    if (line.waiting.empty()) {
+      lines_.erase(uid);
+    } else {
+      ready_.insert(TurnOf(uid, line));
+    }
+  }
+
+  TunerActions& actions_;
+  const std::function<bool()> may_act_;
+  const std::function<void()> on_outcome_;
+  const Clock& clock_;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  PatchRate rate_;
+  std::map<std::string, Line> lines_;  // by the pod's uid; none without an action
+  std::set<Turn> ready_;               // of the pods of which none is under way
+  std::vector<ActionOutcome> outcomes_;
+  uint64_t generation_ = 0;  // grows with each Abandon
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<TunerHands> MakeTunerHands(TunerActions& actions, std::function<bool()> may_act,
+                                           std::function<void()> on_outcome, const Clock& clock,
+                                           HandsSettings settings) {
+  return std::make_unique<ThreadedHands>(actions, std::move(may_act), std::move(on_outcome), clock,
+                                         settings);
+}
+
+std::unique_ptr<TunerHands> MakeSerialHands(TunerActions& actions, std::function<bool()> may_act,
+                                            const Clock& clock) {
+  return std::make_unique<SerialHands>(actions, std::move(may_act), clock);
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,86 @@
+#include "deviceplugin/plugin/cdi_file.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "config/text_file.h"
+#include "deviceplugin/plugin/command.h"
+#include "deviceplugin/plugin/whole_file.h"
+#include "wire/objects/gpu_inventory.h"
+
+namespace synergy::deviceplugin {
+namespace {
+
+constexpr std::chrono::seconds kLongestCommand{20};
+
+std::string FileName(std::string kind) {
+  std::replace(kind.begin(), kind.end(), '/', '-');
+  return kind + ".json";
+}
+
+void Append(std::vector<std::string>& paths, const std::vector<std::string>& more) {
+  paths.insert(paths.end(), more.begin(), more.end());
+}
+
+std::string WritePlain(const std::string& kind, const GpuInventory& inventory) {
+  std::vector<wire::CdiDevice> devices;
+  const auto add = [&](const std::string& name, const Gpu& gpu,
+                       const std::vector<std::string>& nodes) {
+    wire::CdiDevice& device = devices.emplace_back();
+    device.name = name;
+    for (const auto* list : {&gpu.device_nodes, &nodes, &inventory.shared_device_nodes})
+      Append(device.device_nodes, *list);
+  };
+  for (const Gpu& gpu : inventory.gpus()) {
+    if (!gpu.mig_enabled) add(gpu.uuid, gpu, {});
+    for (const MigDevice& part : gpu.mig_devices)
+      if (!part.device_nodes.empty()) add(part.uuid, gpu, part.device_nodes);
+  }
+  return wire::WriteCdiSpec(kind, devices);
+}
+
+}  // namespace
+
+CdiFile::CdiFile(const std::string& folder, std::string kind, std::vector<std::string> command,
+                 Logger& log)
+    : folder_(folder),
+      kind_(std::move(kind)),
+      file_(folder_ + "/" + FileName(kind_)),
+      command_(std::move(command)),
+      log_(log) {}
+
+Result<> CdiFile::Write(const GpuInventory& inventory) {
+  std::string plain = WritePlain(kind_, inventory);
+  if (plain != plain_) {
+    text_ = Complete(plain);
+    plain_ = std::move(plain);
+  }
+  if (const Result<std::string> present = config::ReadTextFile(file_); present && *present == text_)
+    return {};
+  // Runtimes read every *.json of the folder: a file that is not whole must not be called so.
+  return WriteWholeFile(file_, text_);
+}
+
+std::string CdiFile::Complete(const std::string& plain) const {
+  const auto use_plain = [&](const std::string& why) {
+    log_.Warn("the CDI specification has device nodes alone: images need the driver's libraries",
+              {{"reason", why}});
+    return plain;
+  };
+  if (command_.empty()) return use_plain("cdi.command is empty");
+  std::vector<std::string> command = command_;
+  const size_t slash = kind_.find('/');
+  Append(command, {"cdi", "generate", "--format", "json", "--device-name-strategy", "uuid",
+                   "--vendor", kind_.substr(0, slash), "--class", kind_.substr(slash + 1)});
+  Result<std::string> complete = RunCommand(command, kLongestCommand);
+  if (!complete) return use_plain(complete.error().message);
+  const Result<> covers = wire::CheckCdiSpec(*complete, plain);
+  if (!covers) return use_plain(fmt::format("{}: {}", command[0], covers.error().message));
+  log_.Info("the CDI specification is complete", {{"by", command[0]}});
+  return *std::move(complete);
+}
+
+}  // namespace synergy::deviceplugin

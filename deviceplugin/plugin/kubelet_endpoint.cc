@@ -1,0 +1,239 @@
+#include "deviceplugin/plugin/kubelet_endpoint.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/backoff.h"
+
+namespace synergy::deviceplugin {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFirstRetry{100};
+constexpr milliseconds kLongestRetry{500};
+// The watch tells sooner; this is for what a watch can miss.
+constexpr milliseconds kRegularLook{1000};
+// How long the kubelet has to open its stream after it has answered. A starved one takes seconds.
+constexpr milliseconds kStreamGrace{10'000};
+// How long a stream that ended right after the registration keeps us from the next one.
+constexpr milliseconds kPause{1000};
+constexpr milliseconds kRegisterTimeout{5000};
+constexpr milliseconds kKubeletGrace{500};
+// A list of 1024 ids of 63 characters is a tenth of that.
+constexpr int kLargestMessage = 1 << 20;
+constexpr int kMostConcurrentCalls = 64;
+
+constexpr std::string_view kSuffix = ".sock";
+
+std::string SocketPrefix(std::string resource) {
+  std::replace(resource.begin(), resource.end(), '/', '_');
+  return "synergy-" + resource;
+}
+
+// Another one each time.
+std::string SocketName(const std::string& resource) {
+  std::random_device random;
+  return fmt::format("{}-{:08x}{}", SocketPrefix(resource), static_cast<uint32_t>(random()),
+                     kSuffix);
+}
+
+// Whether a process listens there.
+bool IsServed(const std::string& path) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  if (path.size() >= sizeof(address.sun_path)) return false;
+  path.copy(address.sun_path, path.size());
+  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int refused = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  close(probe);
+  return refused == 0;
+}
+
+// Removes the sockets of this resource that an earlier process left.
+void RemoveLeftSockets(const std::string& folder, const std::string& resource) {
+  const std::string prefix = SocketPrefix(resource);
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename();
+    const bool ours = name == prefix + std::string(kSuffix) ||
+                      (name.size() == SocketName(resource).size() &&
+                       name.starts_with(prefix + "-") && name.ends_with(kSuffix));
+    if (ours && !IsServed(entry.path())) unlink(entry.path().c_str());
+  }
+}
+
+}  // namespace
+
+KubeletEndpoint::KubeletEndpoint(std::string folder, std::string resource,
+                                 std::shared_ptr<const Offer> offer, const Clock& clock,
+                                 Logger& log, metrics::DeviceMetrics& metrics)
+    : folder_(std::move(folder)),
+      resource_(std::move(resource)),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics),
+      watch_(folder_),
+      offer_(std::move(offer)) {
+  thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+}
+
+KubeletEndpoint::~KubeletEndpoint() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void KubeletEndpoint::Publish(std::shared_ptr<const Offer> offer) {
+  const std::lock_guard lock(mutex_);
+  offer_ = std::move(offer);
+  if (service_) service_->Publish(offer_);
+}
+
+bool KubeletEndpoint::registered() const {
+  const std::lock_guard lock(mutex_);
+  return service_ && service_->streams() > 0;
+}
+
+std::optional<KubeletEndpoint::FileIdentity> KubeletEndpoint::Identify(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return std::nullopt;
+  constexpr int64_t kNanoseconds = 1'000'000'000;
+  return FileIdentity{status.st_dev, status.st_ino,
+                      status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec};
+}
+
+void KubeletEndpoint::Run(const std::stop_token& stop) {
+  const std::stop_callback wake(stop, [this] { watch_.Wake(); });
+  Backoff backoff(kFirstRetry, kLongestRetry, std::hash<std::string>()(resource_));
+  std::string problem;
+  while (!stop.stop_requested()) {
+    const Result<> settled = Settle(stop);
+    if (!settled && settled.error().message != problem) {
+      problem = settled.error().message;
+      log_.Warn("not registered with the kubelet", {{"resource", resource_}, {"why", problem}});
+    }
+    if (settled) {
+      problem.clear();
+      backoff.Reset();
+    }
+    const auto wait =
+        settled ? kRegularLook : std::chrono::duration_cast<milliseconds>(backoff.Next());
+    watch_.Wait(wait);
+  }
+  StopServing();
+}
+
+Result<> KubeletEndpoint::Settle(const std::stop_token& stop) {
+  if (server_ && Identify(folder_ + "/" + socket_) != served_) {
+    log_.Warn("our socket is gone", {{"resource", resource_}, {"socket", socket_}});
+    StopServing();
+  }
+  if (IsRegistered()) return {};
+  if (known_) StopServing();
+  if (!server_) {
+    if (const Result<> served = Serve(); !served) return served;
+  }
+  if (!Identify(folder_ + "/kubelet.sock"))
+    return Fail(ErrorCode::kUnavailable, "there is no kubelet.sock in " + folder_);
+  Result<> done = Register(stop);
+  metrics_.CountRegistration(resource_, done ? "ok" : ToString(done.error().code));
+  if (!done) return done;
+  registered_at_ = clock_.Now();
+  log_.Info("registered with the kubelet", {{"resource", resource_}, {"socket", socket_}});
+  return {};
+}
+
+// Or may still become so.
+bool KubeletEndpoint::IsRegistered() const {
+  if (!registered_at_) return false;
+  if (service_->streams() > 0) return true;
+  return clock_.Now() - *registered_at_ < (service_->had_streams() ? kPause : kStreamGrace);
+}
+
+Result<> KubeletEndpoint::Serve() {
+  socket_ = SocketName(resource_);
+  const std::string path = folder_ + "/" + socket_;
+  if (access(folder_.c_str(), F_OK) != 0)
+    return Fail(ErrorCode::kUnavailable, "there is no folder " + folder_);
+  if (path.size() >= sizeof(sockaddr_un::sun_path)) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{} is longer than a socket's name may be ({} characters)", path,
+                            sizeof(sockaddr_un::sun_path) - 1));
+  }
+  RemoveLeftSockets(folder_, resource_);
+  std::shared_ptr<const Offer> offer;
+  {
+    const std::lock_guard lock(mutex_);
+    offer = offer_;
+  }
+  auto service = std::make_unique<PluginService>(
+      resource_, offer, [this] { watch_.Wake(); }, clock_, log_, metrics_);
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("unix:" + path, grpc::InsecureServerCredentials(), &port);
+  builder.SetMaxReceiveMessageSize(kLargestMessage);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostConcurrentCalls);
+  builder.RegisterService(service.get());
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (!server || port == 0) return Fail(ErrorCode::kUnavailable, "cannot listen on " + path);
+  served_ = Identify(path);
+  server_ = std::move(server);
+  registered_at_.reset();
+  const std::lock_guard lock(mutex_);
+  service_ = std::move(service);
+  // What came meanwhile.
+  service_->Publish(offer_);
+  return {};
+}
+
+void KubeletEndpoint::StopServing() {
+  if (!server_) return;
+  service_->EndStreams();
+  server_->Shutdown(std::chrono::system_clock::now() + kKubeletGrace);
+  server_.reset();
+  served_.reset();
+  registered_at_.reset();
+  known_ = false;
+  const std::lock_guard lock(mutex_);
+  service_.reset();
+}
+
+Result<> KubeletEndpoint::Register(const std::stop_token& stop) {
+  grpc::ChannelArguments arguments;
+  // Else a channel may wait out the backoff of an earlier one to a kubelet that was not there.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  const auto channel = grpc::CreateCustomChannel("unix:" + folder_ + "/kubelet.sock",
+                                                 grpc::InsecureChannelCredentials(), arguments);
+  const auto stub = v1beta1::Registration::NewStub(channel);
+  v1beta1::RegisterRequest request;
+  request.set_version("v1beta1");
+  request.set_endpoint(socket_);
+  request.set_resource_name(resource_);
+  request.mutable_options()->set_get_preferred_allocation_available(true);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kRegisterTimeout);
+  const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+  v1beta1::Empty answer;
+  const grpc::Status status = stub->Register(&context, request, &answer);
+  known_ = status.error_code() != grpc::StatusCode::UNAVAILABLE;
+  if (!status.ok()) {
+    return Fail(
+        ErrorCode::kUnavailable,
+        fmt::format("the kubelet does not take the registration: {}", status.error_message()));
+  }
+  return {};
+}
+
+}  // namespace synergy::deviceplugin

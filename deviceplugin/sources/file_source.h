@@ -1,0 +1,45 @@
+#pragma once
+
+// GPUs as an inventory file tells them (config/inventory_file.h). An edit is seen within moments.
+//
+// Threading, failures: as DeviceSource says. A file that cannot be read or is wrong is an error
+// that says so; it never takes devices away.
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "deviceplugin/sources/device_source.h"
+#include "deviceplugin/sources/folder_watch.h"
+
+namespace synergy::deviceplugin {
+
+class FileSource final : public DeviceSource {
+ public:
+  explicit FileSource(std::string file);
+
+  Result<Reading> Read() override;
+  std::vector<XidEvent> Wait(std::chrono::milliseconds longest,
+                             const std::stop_token& stop) override;
+  void Wake() override;
+  std::map<std::string, DeviceUse> ReadUse() override { return {}; }
+
+ private:
+  // Which content the file has, without reading it.
+  struct Version {
+    uint64_t device = 0;
+    uint64_t inode = 0;
+    int64_t modified = 0;
+    int64_t size = -1;
+
+    bool operator==(const Version&) const = default;
+  };
+  Version Look() const;
+
+  const std::string file_;
+  FolderWatch folder_;  // a watch on the file itself would not survive its replacement
+  Version read_;
+  std::atomic<bool> woken_ = false;
+};
+
+}  // namespace synergy::deviceplugin

@@ -1,0 +1,104 @@
+#pragma once
+
+// Looks at the GPUs again and again, judges their health and tells when what is to be known of them
+// has changed.
+//
+// Threading: a thread of its own reads and calls back; everything else from any thread.
+// Failures: a source that fails is logged when its message changes, and tried again.
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "deviceplugin/sources/device_source.h"
+#include "inventory/advertisement.h"
+#include "inventory/gpu.h"
+#include "inventory/health.h"
+#include "metrics/device_metrics.h"
+
+namespace synergy::deviceplugin {
+
+// All that is known at one moment. Immutable once shared.
+struct Picture {
+  GpuInventory inventory;
+  std::vector<GpuHealth> health;  // of each GPU
+  Advertisement advertisement;
+  std::map<unsigned, std::string> unreachable;        // as Reading has it
+  std::map<std::string, std::string> without_events;  // as Reading has it
+
+  bool operator==(const Picture&) const = default;
+};
+
+// Something of a GPU that has begun, changed or ended.
+struct GpuNews {
+  bool bad = true;
+  std::string reason;   // of an event: "SynergyGpuUnhealthy"
+  std::string message;  // "GPU GPU-0 is unhealthy: Xid 79: the GPU needs a reset"
+};
+
+struct MonitorRules {
+  AdvertisementRules advertisement;
+  GpuHealthRules health;
+  std::chrono::milliseconds probe_interval{5000};
+};
+
+// All by the monitor's thread; what is empty is not called.
+struct MonitorCallbacks {
+  std::function<void(std::shared_ptr<const Picture>)> on_change;
+  std::function<void(const GpuNews&)> on_news;
+  std::function<void()> on_look;  // after every look
+};
+
+class InventoryMonitor {
+ public:
+  // References outlive the monitor. Nothing happens before Start().
+  InventoryMonitor(std::unique_ptr<DeviceSource> source, MonitorRules rules,
+                   MonitorCallbacks callbacks, const Clock& clock, Logger& log,
+                   metrics::DeviceMetrics& metrics);
+  ~InventoryMonitor();
+
+  void Start();
+  void Stop();
+  // From the next look on, which happens at once.
+  void SetRules(MonitorRules rules);
+
+  // None before the first look that succeeded.
+  std::shared_ptr<const Picture> picture() const;
+  std::map<std::string, DeviceUse> ReadUse() { return source_->ReadUse(); }
+  // Empty when the last look succeeded.
+  std::string source_error() const;
+  // When the last look ended: an NVML call that hangs shows here.
+  Instant last_look() const;
+
+ private:
+  void Run(const std::stop_token& stop);
+  void Look();
+  void SeeEvents(const std::vector<XidEvent>& events);
+  void SetSourceError(const std::string& error);
+  void TellNews(const Picture& before, const Picture& now);
+
+  const std::unique_ptr<DeviceSource> source_;
+  const MonitorCallbacks callbacks_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::DeviceMetrics& metrics_;
+
+  mutable std::mutex mutex_;
+  MonitorRules rules_;
+  std::shared_ptr<const Picture> picture_;
+  std::string source_error_ = "the GPUs have not been looked at yet";
+  Instant last_look_;
+
+  // The thread's own.
+  GpuHealthJudge judge_;
+  std::jthread thread_;
+};
+
+}  // namespace synergy::deviceplugin

@@ -1,0 +1,591 @@
+#include "deviceplugin/sources/nvml_source.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace synergy::deviceplugin {
+namespace {
+
+using nvml::NvmlApi;
+using std::chrono::milliseconds;
+
+// NVML's wait cannot be woken: how long a stop or a wake may take.
+constexpr milliseconds kSlice{200};
+// After an event set that fails at once, or without one.
+constexpr milliseconds kWithoutEvents{1000};
+constexpr size_t kMostEventsAtOnce = 64;
+// Between two sessions that are begun for the sake of a GPU that is not well.
+constexpr Duration kFirstPause = std::chrono::seconds(5);
+constexpr Duration kLongestPause = std::chrono::minutes(5);
+
+constexpr nvml::Return kNoPermission = 4;
+constexpr std::string_view kMigMark = " MIG ";
+constexpr const char* kSharedNodes[] = {"nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
+                                        "nvidia-modeset"};
+
+// Codes that say something of the question, not of the GPU.
+bool SaysNothingBad(nvml::Return code) {
+  return code == nvml::kSuccess || code == nvml::kNotSupported || code == kNoPermission;
+}
+
+// What `ask` writes as text; empty when it fails.
+template <class Ask>
+std::string Text(Ask ask) {
+  std::array<char, nvml::kTextSize> buffer{};
+  if (ask(buffer.data(), nvml::kTextSize) != nvml::kSuccess) return {};
+  return {buffer.data(), strnlen(buffer.data(), buffer.size())};
+}
+
+// As the kernel writes it.
+std::string ToPciId(const nvml::PciInfo& pci) {
+  return fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
+}
+
+std::string ToText(unsigned recovery_action) {
+  switch (recovery_action) {
+    case nvml::kRecoveryNone:
+      return "";
+    case nvml::kRecoveryGpuReset:
+      return "a reset of the GPU";
+    case nvml::kRecoveryNodeReboot:
+      return "a reboot of the node";
+    case nvml::kRecoveryDrainPeers:
+      return "an end of the traffic between it and other GPUs";
+    case nvml::kRecoveryDrainAndReset:
+      return "its draining and a reset of the GPU";
+    default:
+      return fmt::format("recovery action {} of NVML", recovery_action);
+  }
+}
+
+PciPath ToPath(int level) {
+  switch (level) {
+    case nvml::kTopologyInternal:
+      return PciPath::kSameBoard;
+    case nvml::kTopologySingle:
+      return PciPath::kSingleSwitch;
+    case nvml::kTopologyMultiple:
+      return PciPath::kMultipleSwitches;
+    case nvml::kTopologyHostBridge:
+      return PciPath::kHostBridge;
+    case nvml::kTopologyNode:
+      return PciPath::kNode;
+    default:
+      return PciPath::kSystem;
+  }
+}
+
+}  // namespace
+
+class NvmlSource::Session {
+ public:
+  static Result<std::shared_ptr<Session>> Begin(const NvmlOptions& options) {
+    Result<std::unique_ptr<NvmlApi>> api = NvmlApi::Load(options.library);
+    if (!api) return Fail(ErrorCode::kUnavailable, api.error().message);
+    if (const nvml::Return code = (*api)->Init(); code != nvml::kSuccess)
+      return Fail(ErrorCode::kUnavailable, "NVML does not start: " + (*api)->Explain(code));
+    auto session = std::make_shared<Session>(*std::move(api), options);
+    if (const Result<> found = session->FindGpus(); !found) return Fail(found.error());
+    session->FindLinks();
+    session->BeginEvents();
+    return session;
+  }
+
+  Session(std::unique_ptr<NvmlApi> api, const NvmlOptions& options)
+      : api_(std::move(api)), options_(options) {}
+  ~Session() {
+    if (events_ != nullptr) api_->EventSetFree(events_);
+    api_->Shutdown();
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // MIG may be changed at any time; everything else of a GPU stays as it is.
+  Reading Read() const {
+    std::vector<Gpu> gpus = inventory_.gpus();
+    for (size_t i = 0; i < gpus.size(); ++i) ReadMig(handles_[i], gpus[i]);
+    Reading reading;
+    reading.inventory = GpuInventory(std::move(gpus));
+    for (size_t a = 0; a < handles_.size(); ++a)
+      for (size_t b = 0; b < a; ++b) reading.inventory.SetLink(a, b, inventory_.link(a, b));
+    reading.inventory.driver_version = inventory_.driver_version;
+    reading.inventory.cuda_version = inventory_.cuda_version;
+    reading.inventory.shared_device_nodes = inventory_.shared_device_nodes;
+    for (size_t i = 0; i < handles_.size(); ++i)
+      reading.probes[inventory_.gpus()[i].uuid] = ProbeGpu(handles_[i]);
+    reading.unreachable = unreachable_;
+    reading.without_events = without_events_;
+    return reading;
+  }
+
+  // NVML's, by UUID.
+  const std::map<std::string, unsigned>& indices() const { return indices_; }
+
+  std::map<std::string, DeviceUse> ReadUse() const {
+    std::map<std::string, DeviceUse> uses;
+    for (size_t i = 0; i < handles_.size(); ++i) {
+      DeviceUse& use = uses[inventory_.gpus()[i].uuid];
+      nvml::Utilization utilization{};
+      if (api_->DeviceGetUtilizationRates(handles_[i], &utilization) == nvml::kSuccess)
+        use.utilization = utilization.gpu / 100.0;
+      nvml::Memory memory{};
+      if (api_->DeviceGetMemoryInfo(handles_[i], &memory) == nvml::kSuccess)
+        use.memory_used = Bytes(static_cast<int64_t>(memory.used));
+      unsigned value = 0;
+      if (api_->DeviceGetTemperature(handles_[i], nvml::kTemperatureGpu, &value) == nvml::kSuccess)
+        use.temperature = value;
+      if (api_->DeviceGetPowerUsage(handles_[i], &value) == nvml::kSuccess)
+        use.power = value / 1000.0;
+      if (!IsInMigMode(handles_[i]).value_or(false)) continue;
+      for (const nvml::Device part : PartsOf(handles_[i]))
+        if (api_->DeviceGetMemoryInfo(part, &memory) == nvml::kSuccess)
+          uses[UuidOf(part)].memory_used = Bytes(static_cast<int64_t>(memory.used));
+    }
+    return uses;
+  }
+
+  bool has_events() const { return events_ != nullptr; }
+
+  // False when the wait was cut short by a failure.
+  bool WaitForEvent(milliseconds longest, std::vector<XidEvent>& events, bool& any) const {
+    milliseconds wait = longest;
+    while (events.size() < kMostEventsAtOnce) {
+      nvml::EventData data{};
+      const nvml::Return code =
+          api_->EventSetWait(events_, &data, static_cast<unsigned>(wait.count()));
+      if (code == nvml::kTimeout) return true;
+      if (code != nvml::kSuccess) return false;
+      any = true;
+      if (data.type == nvml::kEventXid)
+        events.push_back({UuidOf(data.device), data.data, MigUuidsOf(data)});
+      wait = milliseconds(0);
+    }
+    return true;
+  }
+
+ private:
+  std::string UuidOf(nvml::Device device) const {
+    return Text([&](char* out, unsigned size) { return api_->DeviceGetUuid(device, out, size); });
+  }
+
+  // The parts of a GPU in MIG mode; none where it is not.
+  std::vector<nvml::Device> PartsOf(nvml::Device gpu) const {
+    std::vector<nvml::Device> parts;
+    unsigned most = 0;
+    if (api_->DeviceGetMaxMigDeviceCount == nullptr ||
+        api_->DeviceGetMigDeviceHandleByIndex == nullptr ||
+        api_->DeviceGetMaxMigDeviceCount(gpu, &most) != nvml::kSuccess) {
+      return parts;
+    }
+    for (unsigned i = 0; i < most && parts.size() < kMostMigDevicesPerGpu; ++i) {
+      nvml::Device part = nullptr;
+      if (api_->DeviceGetMigDeviceHandleByIndex(gpu, i, &part) == nvml::kSuccess)
+        parts.push_back(part);
+    }
+    return parts;
+  }
+
+  struct Instances {
+    unsigned gpu = nvml::kNoInstance;
+    unsigned compute = nvml::kNoInstance;
+  };
+  std::optional<Instances> InstancesOf(nvml::Device part) const {
+    Instances instances;
+    if (api_->DeviceGetGpuInstanceId == nullptr || api_->DeviceGetComputeInstanceId == nullptr ||
+        api_->DeviceGetGpuInstanceId(part, &instances.gpu) != nvml::kSuccess ||
+        api_->DeviceGetComputeInstanceId(part, &instances.compute) != nvml::kSuccess) {
+      return std::nullopt;
+    }
+    return instances;
+  }
+
+  // The parts that an event is of; none when it is of the whole GPU.
+  std::vector<std::string> MigUuidsOf(const nvml::EventData& event) const {
+    std::vector<std::string> uuids;
+    if (event.gpu_instance == nvml::kNoInstance || !IsInMigMode(event.device).value_or(false))
+      return uuids;
+    for (const nvml::Device part : PartsOf(event.device)) {
+      const std::optional<Instances> instances = InstancesOf(part);
+      if (!instances || instances->gpu != event.gpu_instance) continue;
+      const bool of_this = event.compute_instance == nvml::kNoInstance ||
+                           event.compute_instance == instances->compute;
+      if (of_this) uuids.push_back(UuidOf(part));
+    }
+    return uuids;
+  }
+
+  Result<> FindGpus() {
+    unsigned count = 0;
+    if (const nvml::Return code = api_->DeviceGetCount(&count); code != nvml::kSuccess)
+      return Fail(ErrorCode::kUnavailable, "NVML does not count GPUs: " + api_->Explain(code));
+    std::vector<Gpu> gpus;
+    for (unsigned i = 0; i < count && gpus.size() < kMostGpusOfNode; ++i) {
+      nvml::Device handle = nullptr;
+      std::array<char, nvml::kTextSize> uuid{};
+      // One that is lost has no handle or does not answer: NvmlSource remembers it.
+      nvml::Return code = api_->DeviceGetHandleByIndex(i, &handle);
+      if (code == nvml::kSuccess) code = api_->DeviceGetUuid(handle, uuid.data(), nvml::kTextSize);
+      if (code != nvml::kSuccess) {
+        unreachable_[i] = "NVML: " + api_->Explain(code);
+        continue;
+      }
+      Gpu gpu = ReadGpu(handle);
+      if (gpu.uuid.empty() || gpu.uuid.size() > kLongestDeviceId) {
+        unreachable_[i] = "it has no UUID that can be used";
+        continue;
+      }
+      indices_[gpu.uuid] = i;
+      gpus.push_back(std::move(gpu));
+      handles_.push_back(handle);
+    }
+    inventory_ = GpuInventory(std::move(gpus));
+    inventory_.driver_version =
+        Text([&](char* out, unsigned size) { return api_->SystemGetDriverVersion(out, size); });
+    if (int cuda = 0; api_->SystemGetCudaDriverVersion(&cuda) == nvml::kSuccess)
+      inventory_.cuda_version = fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10);
+    for (const char* name : kSharedNodes) {
+      const std::string path = options_.device_folder + "/" + name;
+      std::error_code ignored;
+      if (std::filesystem::exists(path, ignored)) inventory_.shared_device_nodes.push_back(path);
+    }
+    return {};
+  }
+
+  Gpu ReadGpu(nvml::Device handle) {
+    Gpu gpu;
+    gpu.uuid = UuidOf(handle);
+    gpu.product =
+        Text([&](char* out, unsigned size) { return api_->DeviceGetName(handle, out, size); });
+    nvml::Memory memory{};
+    if (api_->DeviceGetMemoryInfo(handle, &memory) == nvml::kSuccess)
+      gpu.memory = Bytes(static_cast<int64_t>(memory.total));
+    nvml::PciInfo pci{};
+    if (api_->DeviceGetPciInfo(handle, &pci) == nvml::kSuccess) {
+      gpu.pci_id = ToPciId(pci);
+      std::ifstream numa(options_.pci_folder + "/" + gpu.pci_id + "/numa_node");
+      if (int node = kNoNuma; numa >> node) gpu.numa_node = std::max(node, -1);
+    }
+    ComputeCapability capability;
+    if (api_->DeviceGetCudaComputeCapability(handle, &capability.major, &capability.minor) ==
+        nvml::kSuccess) {
+      gpu.compute_capability = capability;
+    }
+    if (unsigned minor = 0; api_->DeviceGetMinorNumber(handle, &minor) == nvml::kSuccess)
+      gpu.device_nodes = {fmt::format("{}/nvidia{}", options_.device_folder, minor)};
+    return gpu;
+  }
+
+  // None where the GPU knows no MIG.
+  std::optional<bool> IsInMigMode(nvml::Device handle) const {
+    unsigned current = 0;
+    unsigned pending = 0;
+    if (api_->DeviceGetMigMode == nullptr ||
+        api_->DeviceGetMigMode(handle, &current, &pending) != nvml::kSuccess) {
+      return std::nullopt;
+    }
+    return current == 1;
+  }
+
+  void ReadMig(nvml::Device handle, Gpu& gpu) const {
+    const std::optional<bool> mode = IsInMigMode(handle);
+    gpu.mig_capable = mode.has_value();
+    gpu.mig_enabled = mode.value_or(false);
+    if (!gpu.mig_enabled) return;
+    for (const nvml::Device part : PartsOf(handle)) {
+      MigDevice device;
+      device.uuid = UuidOf(part);
+      // "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
+      const std::string name =
+          Text([&](char* out, unsigned size) { return api_->DeviceGetName(part, out, size); });
+      if (const size_t mark = name.rfind(kMigMark); mark != std::string::npos)
+        device.profile = name.substr(mark + kMigMark.size());
+      nvml::Memory memory{};
+      if (api_->DeviceGetMemoryInfo(part, &memory) == nvml::kSuccess)
+        device.memory = Bytes(static_cast<int64_t>(memory.total));
+      device.device_nodes = NodesOf(handle, part);
+      if (!device.uuid.empty() && device.uuid.size() <= kLongestDeviceId &&
+          !device.profile.empty()) {
+        gpu.mig_devices.push_back(std::move(device));
+      }
+    }
+  }
+
+  // The capability files that a container needs for a part, beside the GPU's own file. Empty when
+  // the driver does not tell them.
+  std::vector<std::string> NodesOf(nvml::Device handle, nvml::Device part) const {
+    unsigned gpu = 0;
+    const std::optional<Instances> instances = InstancesOf(part);
+    if (!instances || api_->DeviceGetMinorNumber(handle, &gpu) != nvml::kSuccess) return {};
+    const std::map<std::string, unsigned>& minors = MigMinors();
+    const auto gpu_instance = minors.find(fmt::format("gpu{}/gi{}/access", gpu, instances->gpu));
+    const auto compute_instance =
+        minors.find(fmt::format("gpu{}/gi{}/ci{}/access", gpu, instances->gpu, instances->compute));
+    if (gpu_instance == minors.end() || compute_instance == minors.end()) return {};
+    return {
+        fmt::format("{}/nvidia-caps/nvidia-cap{}", options_.device_folder, gpu_instance->second),
+        fmt::format("{}/nvidia-caps/nvidia-cap{}", options_.device_folder,
+                    compute_instance->second)};
+  }
+
+  // Read once: the numbers of all possible instances never change.
+  const std::map<std::string, unsigned>& MigMinors() const {
+    if (mig_minors_.empty()) {
+      std::ifstream file(options_.mig_minors);
+      std::string name;
+      for (unsigned minor = 0; file >> name >> minor;) mig_minors_[name] = minor;
+    }
+    return mig_minors_;
+  }
+
+  GpuProbe ProbeGpu(nvml::Device handle) const {
+    GpuProbe probe;
+    nvml::Memory memory{};
+    unsigned value = 0;
+    for (const nvml::Return code :
+         {api_->DeviceGetMemoryInfo(handle, &memory),
+          api_->DeviceGetTemperature(handle, nvml::kTemperatureGpu, &value)}) {
+      if (SaysNothingBad(code)) continue;
+      probe.fault = "NVML: " + api_->Explain(code);
+      return probe;
+    }
+    unsigned long long errors = 0;
+    if (api_->DeviceGetTotalEccErrors(handle, nvml::kEccUncorrected, nvml::kEccVolatile, &errors) ==
+        nvml::kSuccess) {
+      probe.uncorrectable_errors = errors;
+    }
+    unsigned corrected = 0;
+    unsigned uncorrected = 0;
+    unsigned pending = 0;
+    unsigned failed = 0;
+    if (api_->DeviceGetRemappedRows != nullptr &&
+        api_->DeviceGetRemappedRows(handle, &corrected, &uncorrected, &pending, &failed) ==
+            nvml::kSuccess) {
+      probe.repair_pending = pending != 0;
+      probe.repair_failed = failed != 0;
+    }
+    int pages = 0;
+    if (api_->DeviceGetRetiredPagesPendingStatus != nullptr &&
+        api_->DeviceGetRetiredPagesPendingStatus(handle, &pages) == nvml::kSuccess &&
+        pages == nvml::kEnabled) {
+      probe.repair_pending = true;
+    }
+    nvml::FieldValue action{};
+    action.field = nvml::kFieldRecoveryAction;
+    if (api_->DeviceGetFieldValues != nullptr &&
+        api_->DeviceGetFieldValues(handle, 1, &action) == nvml::kSuccess &&
+        action.result == nvml::kSuccess) {
+      probe.recovery_action = ToText(action.number);
+    }
+    return probe;
+  }
+
+  void FindLinks() {
+    const size_t count = handles_.size();
+    std::vector<int> to_switch(count, 0);
+    std::vector<int> direct(count * count, 0);
+    for (size_t a = 0; a < count; ++a) CountNvLinks(a, to_switch[a], direct);
+    for (size_t a = 0; a < count; ++a) {
+      for (size_t b = 0; b < a; ++b) {
+        GpuLink link = inventory_.link(a, b);
+        if (int level = 0; api_->DeviceGetTopologyCommonAncestor(handles_[a], handles_[b],
+                                                                 &level) == nvml::kSuccess) {
+          link.path = ToPath(level);
+        }
+        link.nvlinks = direct[a * count + b] + std::min(to_switch[a], to_switch[b]);
+        inventory_.SetLink(a, b, link);
+      }
+    }
+  }
+
+  void CountNvLinks(size_t a, int& to_switch, std::vector<int>& direct) const {
+    for (unsigned link = 0; link < nvml::kMaxNvLinks; ++link) {
+      int state = 0;
+      if (api_->DeviceGetNvLinkState(handles_[a], link, &state) != nvml::kSuccess ||
+          state != nvml::kEnabled) {
+        continue;
+      }
+      int type = -1;
+      if (api_->DeviceGetNvLinkRemoteDeviceType != nullptr)
+        api_->DeviceGetNvLinkRemoteDeviceType(handles_[a], link, &type);
+      nvml::PciInfo remote{};
+      const bool known =
+          api_->DeviceGetNvLinkRemotePciInfo(handles_[a], link, &remote) == nvml::kSuccess;
+      const auto& gpus = inventory_.gpus();
+      const auto other = std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) {
+        return known && gpu.pci_id == ToPciId(remote);
+      });
+      if (type == nvml::kRemoteSwitch) {
+        ++to_switch;
+      } else if (other != gpus.end()) {
+        ++direct[a * gpus.size() + static_cast<size_t>(other - gpus.begin())];
+      }
+    }
+  }
+
+  void BeginEvents() {
+    const nvml::Return created = api_->EventSetCreate(&events_);
+    if (created != nvml::kSuccess) events_ = nullptr;
+    for (size_t i = 0; i < handles_.size(); ++i) {
+      const std::string why = created == nvml::kSuccess ? RegisterForEvents(handles_[i])
+                                                        : "NVML: " + api_->Explain(created);
+      if (!why.empty()) without_events_[inventory_.gpus()[i].uuid] = why;
+    }
+  }
+
+  // Why the GPU's Xids will not be heard of; empty when they will.
+  std::string RegisterForEvents(nvml::Device handle) const {
+    unsigned long long supported = 0;
+    nvml::Return code = api_->DeviceGetSupportedEventTypes(handle, &supported);
+    if (code == nvml::kSuccess && (supported & nvml::kEventXid) == 0) code = nvml::kNotSupported;
+    if (code == nvml::kSuccess) {
+      code = api_->DeviceRegisterEvents(
+          handle, supported & (nvml::kEventXid | nvml::kEventDoubleBitEcc), events_);
+    }
+    return code == nvml::kSuccess ? "" : "NVML: " + api_->Explain(code);
+  }
+
+  const std::unique_ptr<NvmlApi> api_;
+  const NvmlOptions options_;
+  mutable std::map<std::string, unsigned> mig_minors_;  // the reading thread's
+  std::vector<nvml::Device> handles_;
+  GpuInventory inventory_;
+  std::map<std::string, unsigned> indices_;
+  std::map<unsigned, std::string> unreachable_;
+  std::map<std::string, std::string> without_events_;
+  nvml::EventSet events_ = nullptr;
+};
+
+NvmlSource::NvmlSource(NvmlOptions options, const Clock& clock)
+    : options_(std::move(options)),
+      clock_(clock),
+      between_sessions_(kFirstPause, kLongestPause, std::hash<std::string>()(options_.library)) {}
+
+NvmlSource::~NvmlSource() = default;
+
+Result<std::shared_ptr<NvmlSource::Session>> NvmlSource::Open() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (session_) return session_;
+  }
+  Result<std::shared_ptr<Session>> session = Session::Begin(options_);
+  if (!session) return session;
+  const std::lock_guard lock(mutex_);
+  session_ = *session;
+  return session;
+}
+
+void NvmlSource::Close() {
+  const std::lock_guard lock(mutex_);
+  session_.reset();
+}
+
+Result<Reading> NvmlSource::Read() {
+  // A GPU that was lost answers only to handles that were taken after it came back.
+  const bool anew = std::exchange(start_anew_, false);
+  if (anew && clock_.Now() >= next_session_) {
+    Close();
+    next_session_ = clock_.Now() + between_sessions_.Next();
+  }
+  const Result<std::shared_ptr<Session>> session = Open();
+  if (!session) return Fail(session.error());
+  for (const auto& [uuid, index] : (*session)->indices()) indices_[uuid] = index;
+  Reading reading = WithMissing((*session)->Read());
+  known_ = reading.inventory;
+  std::set<std::string> unwell;
+  for (const auto& [uuid, probe] : reading.probes)
+    if (!probe.fault.empty()) unwell.insert(uuid);
+  start_anew_ = !unwell.empty() || !reading.unreachable.empty();
+  const bool one_more =
+      !std::includes(unwell_.begin(), unwell_.end(), unwell.begin(), unwell.end());
+  if (one_more || (!start_anew_ && !anew)) {
+    between_sessions_.Reset();
+    next_session_ = {};
+  }
+  unwell_ = std::move(unwell);
+  return reading;
+}
+
+Reading NvmlSource::WithMissing(Reading reading) {
+  std::vector<Gpu> gpus = reading.inventory.gpus();
+  for (const Gpu& gpu : known_.gpus()) {
+    if (reading.inventory.Find(gpu.uuid)) continue;
+    GpuProbe& probe = reading.probes[gpu.uuid];
+    if (const auto counted = reading.unreachable.find(indices_[gpu.uuid]);
+        counted != reading.unreachable.end()) {
+      probe.fault = counted->second;
+      reading.unreachable.erase(counted);
+    } else {
+      probe.fault = "NVML does not list the GPU any more";
+      probe.absent = true;
+    }
+    gpus.push_back(gpu);
+  }
+  if (gpus.size() == reading.inventory.gpus().size()) return reading;
+  GpuInventory all(std::move(gpus));
+  for (size_t a = 0; a < all.gpus().size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      const GpuInventory* const sources[] = {&known_, &reading.inventory};
+      for (const GpuInventory* from : sources) {
+        const auto x = from->Find(all.gpus()[a].uuid);
+        const auto y = from->Find(all.gpus()[b].uuid);
+        if (x && y) all.SetLink(a, b, from->link(*x, *y));
+      }
+    }
+  }
+  all.driver_version = reading.inventory.driver_version;
+  all.cuda_version = reading.inventory.cuda_version;
+  all.shared_device_nodes = reading.inventory.shared_device_nodes;
+  reading.inventory = std::move(all);
+  return reading;
+}
+
+std::vector<XidEvent> NvmlSource::Wait(milliseconds longest, const std::stop_token& stop) {
+  std::shared_ptr<Session> session;
+  {
+    const std::lock_guard lock(mutex_);
+    session = session_;
+  }
+  std::vector<XidEvent> events;
+  const Instant deadline = clock_.Now() + longest;
+  while (!stop.stop_requested() && !woken_.exchange(false)) {
+    const auto left = std::chrono::duration_cast<milliseconds>(deadline - clock_.Now());
+    if (left <= milliseconds(0)) break;
+    const milliseconds slice = std::min(left, kSlice);
+    bool any = false;
+    if (session && session->has_events()) {
+      if (session->WaitForEvent(slice, events, any)) {
+        if (any) break;
+        continue;
+      }
+      // An event set breaks with its GPU or driver; looking at them tells more.
+      start_anew_ = true;
+      clock_.SleepFor(std::min(left, kWithoutEvents), stop);
+      break;
+    }
+    clock_.SleepFor(slice, stop);
+  }
+  return events;
+}
+
+std::map<std::string, DeviceUse> NvmlSource::ReadUse() {
+  std::shared_ptr<Session> session;
+  {
+    const std::lock_guard lock(mutex_);
+    session = session_;
+  }
+  return session ? session->ReadUse() : std::map<std::string, DeviceUse>();
+}
+
+}  // namespace synergy::deviceplugin

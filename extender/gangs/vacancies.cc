@@ -1,0 +1,109 @@
+#include "extender/gangs/vacancies.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/state/fit.h"
+#include "extender/deadline.h"
+
+namespace synergy::extender {
+namespace {
+
+constexpr Duration kLongestLook = std::chrono::seconds(2);
+
+}  // namespace
+
+void Vacancies::Look() {
+  const std::vector<VacantPlace> places = state_.VacantPlaces();
+  std::map<std::string, VacantPlace> before = std::exchange(held_, {});
+  if (places.empty() && before.empty()) return;
+  std::optional<Deadline> deadline;  // a thread of its own, which most looks need not have
+  for (const VacantPlace& place : places) {
+    before.erase(place.pod->uid);
+    if (!place.settled && !deadline) deadline.emplace(clock_, kLongestLook);
+    if (place.settled || Settle(place, deadline->token())) held_.emplace(place.pod->uid, place);
+  }
+  for (const auto& [uid, place] : before) TellEnd(place);
+}
+
+bool Vacancies::Settle(const VacantPlace& place, const std::stop_token& stop) {
+  const Pod& pod = *place.pod;
+  const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name, stop);
+  const bool is_gone = found ? found->uid != pod.uid : found.error().code == ErrorCode::kNotFound;
+  // Alive after all: the watch will say so.
+  if (!is_gone && !(found && found->terminal)) return false;
+  const bool has_succeeded = !is_gone && found->succeeded;
+  state_.SettleVacant(pod.uid, !has_succeeded);
+  if (has_succeeded) {
+    metrics_.CountVacantPlace("succeeded");
+    return false;
+  }
+  metrics_.CountVacantPlace("held");
+  log_.Info("gang's member is lost: its place is held for its replacement",
+            {{"gang", place.gang}, {"pod", pod.Key()}, {"node", pod.node}});
+  const auto left = std::chrono::ceil<std::chrono::seconds>(place.until - clock_.Now());
+  Tell(place, "Normal",
+       fmt::format("its place on node {} is held for its replacement, for {} s at most: gang {} "
+                   "runs",
+                   pod.node, std::max<int64_t>(left.count(), 0), place.gang));
+  return true;
+}
+
+void Vacancies::TellEnd(const VacantPlace& place) {
+  size_t there = state_.VacantPlacesOf(place.gang).size();
+  size_t size = 0;
+  bool runs = false;
+  for (const GangMember& member : state_.GangMembers(place.gang)) {
+    runs |= member.placed && member.pod->UsesGpus();
+    if (!member.node.empty() || !member.pod->UsesGpus()) ++there;
+    size = static_cast<size_t>(member.pod->gang->size);
+  }
+  const bool is_late = runs && place.until <= clock_.Now();
+  const std::string_view outcome = !runs           ? "gang_ended"
+                                   : is_late       ? "expired"
+                                   : there >= size ? "filled"
+                                                   : "yielded";
+  metrics_.CountVacantPlace(outcome);
+  log_.Info("gang's vacant place is held no more", {{"gang", place.gang},
+                                                    {"pod", place.pod->Key()},
+                                                    {"node", place.pod->node},
+                                                    {"outcome", outcome}});
+  if (!is_late) return;
+  Tell(place, "Warning",
+       fmt::format("no replacement came in time: its place on node {} is given back",
+                   place.pod->node));
+}
+
+void Vacancies::Tell(const VacantPlace& place, std::string_view type, std::string message) {
+  const Pod& pod = *place.pod;
+  events_.Record({pod.pod_namespace, pod.name, pod.uid, std::string(type), "SynergyPlaceHeld",
+                  std::move(message)});
+}
+
+std::vector<VacantPlace> VacantInTheWay(const Pod& pod, const NodeState& node,
+                                        std::vector<VacantPlace> places) {
+  std::erase_if(places,
+                [&](const VacantPlace& place) { return place.pod->node != node.detail->name; });
+  std::stable_sort(places.begin(), places.end(), [](const VacantPlace& a, const VacantPlace& b) {
+    return a.pod->priority < b.pod->priority;
+  });
+  NodeState without = node;
+  for (size_t i = 0; i < places.size(); ++i) {
+    without = WithoutPod(without, places[i].pod->uid);
+    if (!CheckFit(pod, without).none()) continue;
+    places.resize(i + 1);
+    return places;
+  }
+  return {};
+}
+
+bool YieldTo(const Pod& pod, const std::vector<VacantPlace>& places) {
+  return std::all_of(places.begin(), places.end(),
+                     [&](const VacantPlace& place) { return place.pod->priority < pod.priority; });
+}
+
+}  // namespace synergy::extender

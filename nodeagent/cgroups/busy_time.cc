@@ -1,0 +1,51 @@
+#include "nodeagent/cgroups/busy_time.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace synergy::nodeagent {
+namespace {
+
+constexpr Duration kMinute = std::chrono::minutes(1);
+constexpr Duration kLeast = std::chrono::seconds(10);
+
+}  // namespace
+
+bool BusyTime::Hear(const ContainerBusy& told, WallTime at) {
+  if (!minute_.empty() && at <= minute_.back().at) return false;
+  // Another count: the plugin has begun anew, or the container has other GPUs.
+  const bool goes_on =
+      last_ && !minute_.empty() && last_->since == told.since && last_->seconds <= told.seconds;
+  if (goes_on) {
+    const double passed = Seconds(at - minute_.back().at).count();
+    busy_ += std::min(told.seconds - last_->seconds, passed);
+  } else {
+    minute_.clear();
+  }
+  last_ = told;
+  minute_.push_back({at, busy_});
+  while (minute_.size() > 2 && minute_[1].at <= at - kMinute) minute_.pop_front();
+  return true;
+}
+
+std::optional<BusyEstimate> BusyTime::Estimate() const {
+  if (minute_.empty() || busy_ <= 0) return std::nullopt;
+  const Told& first = minute_.front();
+  const Told& last = minute_.back();
+  BusyEstimate estimate{.busy = last.busy, .rate = std::nullopt, .at = last.at};
+  if (last.at - first.at >= kLeast)
+    estimate.rate = (last.busy - first.busy) / Seconds(last.at - first.at).count();
+  return estimate;
+}
+
+const ContainerBusy* FindBusy(const NodeBusy& busy, const std::string& pod_namespace,
+                              const std::string& pod, const std::string& container) {
+  const auto found =
+      std::find_if(busy.containers.begin(), busy.containers.end(), [&](const ContainerBusy& told) {
+        return told.pod_namespace == pod_namespace && told.pod == pod &&
+               told.container == container;
+      });
+  return found == busy.containers.end() ? nullptr : &*found;
+}
+
+}  // namespace synergy::nodeagent

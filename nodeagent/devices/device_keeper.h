@@ -1,0 +1,48 @@
+#pragma once
+
+// Has written on the managed pods of the node whether their GPUs outlast a resize
+// (device_allow.h): nobody resizes a running pod before.
+//
+// Threading: one owner.
+// Failures: what cannot be read yet is read again; nothing is said of it.
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "nodeagent/cgroups/node_pods.h"
+#include "nodeagent/devices/device_allow.h"
+#include "nodeagent/reading_writer.h"
+
+namespace synergy::nodeagent {
+
+class DeviceKeeper {
+ public:
+  // All references outlive the keeper.
+  DeviceKeeper(const NodePods& pods, DeviceGroups& groups, ReadingWriter& writer,
+               const Clock& clock, Logger& log);
+
+  // Looks once at every pod; says after how long to look again.
+  Duration Step();
+
+ private:
+  struct Seen {
+    std::string container_id;
+    DeviceReading reading;
+    Instant read{};
+    std::optional<Instant> written;
+  };
+
+  void Look(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container);
+
+  const NodePods& pods_;
+  DeviceGroups& groups_;
+  ReadingWriter& writer_;
+  const Clock& clock_;
+  Logger& log_;
+  std::map<std::string, Seen> seen_;  // by uid
+};
+
+}  // namespace synergy::nodeagent

@@ -1,0 +1,81 @@
+#pragma once
+
+// Keeps the page cache of the pods that Synergy manages to their shares (cache_policy.h), and has
+// written on them how much memory they have in use (memory_reading.h). Nothing of it outlasts this
+// process: no limit is set, no threshold, only cache that is dropped at once.
+//
+// Threading: Step by one thread, the rest by any.
+// Failures: what cannot be read or dropped is counted, logged when it is new, and tried again.
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "metrics/node_agent_metrics.h"
+#include "nodeagent/cgroups/node_pods.h"
+#include "nodeagent/memory/cache_policy.h"
+#include "nodeagent/memory/memory_groups.h"
+#include "nodeagent/memory/memory_reading.h"
+#include "nodeagent/reading_writer.h"
+
+namespace synergy::nodeagent {
+
+struct CacheRules {
+  // The kubelet's evictionHard of memory.available.
+  Bytes eviction_threshold = MiB(100);
+};
+
+class CacheKeeper {
+ public:
+  using ReadNode = std::function<Result<NodeMemory>()>;
+
+  // All references outlive the keeper.
+  CacheKeeper(const NodePods& pods, MemoryGroups& groups, ReadNode read_node, ReadingWriter& writer,
+              const Clock& clock, Logger& log, metrics::NodeAgentMetrics& metrics,
+              CacheRules rules);
+  ~CacheKeeper();
+
+  // Looks once at every pod; says after how long to look again.
+  Duration Step(const std::stop_token& stop);
+
+  size_t kept_pods() const;
+  bool node_short() const;
+
+ private:
+  struct Kept;
+  struct Look;
+
+  void ForgetOthers(const std::vector<PodPointer>& pods);
+  // None where there is nothing to be seen.
+  std::optional<MemorySample> SampleOf(Kept& kept, const wire::ResizeStatus& pod);
+  // Whether anything was dropped.
+  bool Drop(Kept& kept, const wire::ResizeStatus& pod, Bytes amount, const std::stop_token& stop);
+  void Report(Kept& kept, const wire::ResizeStatus& pod, std::string_view reason,
+              const Error& error);
+
+  const NodePods& pods_;
+  MemoryGroups& groups_;
+  const ReadNode read_node_;
+  ReadingWriter& writer_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::NodeAgentMetrics& metrics_;
+  const CacheRules rules_;
+
+  mutable std::mutex mutex_;
+  size_t kept_pods_ = 0;
+  bool node_short_ = false;
+
+  // The stepping thread's own.
+  std::map<std::string, Kept> kept_;  // by uid
+};
+
+}  // namespace synergy::nodeagent

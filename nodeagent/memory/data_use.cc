@@ -1,0 +1,125 @@
+#include "nodeagent/memory/data_use.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "nodeagent/cgroups/cgroup_files.h"
+#include "nodeagent/memory/memory_use.h"
+
+namespace synergy::nodeagent {
+namespace {
+
+// A process that ends is in no sum until it is waited for: at once, as a rule. What is still
+// missing after so many looks will not come back.
+constexpr int kGivenUp = 3;
+
+std::optional<double> CountAfter(std::string_view text, std::string_view name) {
+  const size_t at = text.find(name);
+  if (at == std::string_view::npos || (at > 0 && text[at - 1] != '\n')) return std::nullopt;
+  text.remove_prefix(at + name.size());
+  uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc()) return std::nullopt;
+  return static_cast<double>(count);
+}
+
+// The processes, eldest first; none where one has no id here, which is so where the agent has
+// process ids of its own.
+std::optional<std::vector<int64_t>> ProcessesOf(const std::string& folder) {
+  const Result<std::string> text = ReadCgroupFile(folder + "/cgroup.procs");
+  if (!text) return std::nullopt;
+  std::vector<int64_t> processes;
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    int64_t process = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), process);
+    if (error != std::errc() || process <= 0) return std::nullopt;
+    processes.push_back(process);
+    rest.remove_prefix(static_cast<size_t>(end - rest.data()));
+    while (rest.starts_with('\n')) rest.remove_prefix(1);
+  }
+  // A parent that is read before its children is not counted with what they leave to it meanwhile.
+  std::sort(processes.begin(), processes.end());
+  if (processes.empty() || processes.size() > kMostProcesses) return std::nullopt;
+  return processes;
+}
+
+}  // namespace
+
+std::optional<ReadTotals> ParseProcessReads(std::string_view io) {
+  const auto read = CountAfter(io, "rchar: ");
+  const auto fetched = CountAfter(io, "read_bytes: ");
+  if (!read || !fetched) return std::nullopt;
+  return ReadTotals{*read, *fetched};
+}
+
+std::optional<ReadTotals> GroupReads::Sum(const std::string& folder) const {
+  const auto processes = ProcessesOf(folder);
+  if (!processes) return std::nullopt;
+  ReadTotals sum;
+  bool any = false;
+  for (const int64_t process : *processes) {
+    const Result<std::string> text = ReadCgroupFile(fmt::format("{}/{}/io", proc_folder_, process));
+    // One that has ended meanwhile is nobody's fault.
+    if (!text && text.error().code == ErrorCode::kDenied) return std::nullopt;
+    const auto reads = text ? ParseProcessReads(*text) : std::nullopt;
+    if (!reads) continue;
+    any = true;
+    sum.read += reads->read;
+    sum.fetched += reads->fetched;
+  }
+  return any ? std::optional(sum) : std::nullopt;
+}
+
+std::optional<ReadTotals> GroupReads::Of(const std::string& folder) {
+  const auto sum = Sum(folder);
+  const std::lock_guard lock(mutex_);
+  if (!sum) return std::nullopt;
+  if (!groups_.contains(folder)) {
+    std::error_code error;
+    std::erase_if(groups_,
+                  [&](const auto& group) { return !std::filesystem::exists(group.first, error); });
+  }
+  Group& group = groups_[folder];
+  const ReadTotals now{group.lost.read + sum->read, group.lost.fetched + sum->fetched};
+  const bool behind = now.read < group.told.read || now.fetched < group.told.fetched;
+  group.behind = behind ? group.behind + 1 : 0;
+  group.told = {std::max(group.told.read, now.read), std::max(group.told.fetched, now.fetched)};
+  if (group.behind >= kGivenUp) {
+    group.lost = {group.told.read - sum->read, group.told.fetched - sum->fetched};
+    group.behind = 0;
+  }
+  return group.told;
+}
+
+std::optional<synergy::MemoryUse> KernelDataUse::Read(
+    const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) {
+  const Result<std::string> folder = folders_.OfContainer(pod, container);
+  if (!folder) return std::nullopt;
+  // First: without the right to see reads nothing else is worth a look.
+  const auto reads = reads_.Of(*folder);
+  if (!reads) return std::nullopt;
+  const Result<std::unique_ptr<MemoryGroup>> group = groups_.OfContainer(pod, container);
+  if (!group) return std::nullopt;
+  const Result<MemorySample> sample = (*group)->Sample();
+  if (!sample) return std::nullopt;
+  const Result<std::string> pressure = ReadCgroupFile(*folder + "/io.pressure");
+  synergy::MemoryUse use;
+  // What is mapped, programs and data, is not dropped, and so is not fungible.
+  use.process = sample->use.held + sample->mapped;
+  use.cache = sample->cache;
+  use.read = reads->read;
+  use.fetched = reads->fetched;
+  if (pressure) use.starved = ParseSomeStalled(*pressure);
+  return use;
+}
+
+}  // namespace synergy::nodeagent

@@ -1,0 +1,69 @@
+#include "nodeagent/memory/memory_reading.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+namespace synergy::nodeagent {
+namespace {
+
+constexpr Duration kPeakOf = std::chrono::minutes(1);
+// Between two that rise, however fast memory grows.
+constexpr Duration kAfterRise = std::chrono::seconds(2);
+constexpr Duration kAfterFall = std::chrono::minutes(1);
+// Readings are taken for fresh for ten minutes (allocation/surplus.h).
+constexpr Duration kRefresh = std::chrono::minutes(4);
+// Fallen by a fifth is worth telling.
+constexpr double kFallen = 0.8;
+
+// Up, by a sixteenth at most or 8 MiB, so that small rises need not be told.
+Bytes Rounded(Bytes amount) {
+  const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(amount.count())));
+  const int64_t unit = std::max(power / 16, MiB(8).count());
+  return Bytes((amount.count() + unit - 1) / unit * unit);
+}
+
+}  // namespace
+
+Bytes MemoryTold::Peak(Bytes in_use, WallTime now) {
+  Peaked& newest = peaks_[newest_];
+  if (newest.begin == WallTime{}) {
+    newest = {in_use, now};
+  } else if (now - newest.begin >= kPeakOf) {
+    newest_ = (newest_ + 1) % peaks_.size();
+    peaks_[newest_] = {in_use, now};
+  } else {
+    newest.in_use = std::max(newest.in_use, in_use);
+  }
+  Bytes peak = in_use;
+  for (const Peaked& past : peaks_) {
+    if (now - past.begin < kPeakOf * static_cast<int>(peaks_.size())) {
+      peak = std::max(peak, past.in_use);
+    }
+  }
+  return peak;
+}
+
+std::optional<MemoryReading> MemoryTold::Next(const Fungible& fungible, Bytes in_use,
+                                              bool node_short, WallTime now) {
+  const bool first = peaks_[newest_].begin == WallTime{};
+  // What a predecessor saw is a peak of ours.
+  const bool inherited = first && told_ && told_->at <= now && now - told_->at < kPeakOf * 10;
+  const Bytes peak = Peak(inherited ? std::max(in_use, told_->in_use) : in_use, now);
+  if (fungible.requested.memory <= fungible.floor.memory) return std::nullopt;
+  const MemoryReading reading{Rounded(peak), node_short, now};
+  const auto due = [&] {
+    if (!told_ || told_->node_short != node_short) return true;
+    const Duration age = now - told_->at;
+    if (age < Duration::zero()) return true;  // a clock was put back
+    if (peak > told_->in_use) return age >= kAfterRise;
+    const auto fallen = static_cast<double>(told_->in_use.count()) * kFallen;
+    if (static_cast<double>(reading.in_use.count()) < fallen) return age >= kAfterFall;
+    return age >= kRefresh;
+  };
+  if (!due()) return std::nullopt;
+  told_ = reading;
+  return reading;
+}
+
+}  // namespace synergy::nodeagent

@@ -1,0 +1,105 @@
+#pragma once
+
+// Brings the memory of pods below their new limits and keeps it there until the kubelet has taken
+// them.
+//
+//                     fits                      the kubelet's status has it
+//   seen --> looked at -----> released, kept down -------------------------> completed
+//              |   ^                  |  too long
+//    does not  v   | fits again       +---------> given up  (until the pod's spec changes)
+//             stuck: looked at again once a second
+//
+// From anywhere: withdrawn, when the pod's spec asks for it no more or the pod is gone.
+//
+// The kubelet judges by usage figures of its own that are up to 20 s old, one of the pod and one of
+// each container, and looks again after 10 to 15 s or when the pod object changes (measured): a
+// release alone would be undone by the next samples that the pod reads.
+//
+// Threading: Replace, Upsert and Remove by one thread (the watch's), AwaitWork and Step by one
+// other, the rest by any.
+// Failures: what cannot be read or released is counted, logged when it is new, and tried again.
+
+#include <condition_variable>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "kube/apis/events.h"
+#include "kube/reflector.h"
+#include "metrics/node_agent_metrics.h"
+#include "nodeagent/memory/memory_groups.h"
+#include "nodeagent/memory/shrink.h"
+
+namespace synergy::nodeagent {
+
+struct ShrinkRules {
+  MarginRule margin;
+  Duration give_up_after = std::chrono::seconds(90);
+};
+
+class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
+ public:
+  // All references outlive the shrinker.
+  Shrinker(MemoryGroups& groups, kube::EventRecorder& events, const Clock& clock, Logger& log,
+           metrics::NodeAgentMetrics& metrics, ShrinkRules rules);
+  ~Shrinker() override;
+
+  void Replace(std::vector<wire::ResizeStatus> all) override;
+  void Upsert(wire::ResizeStatus pod) override;
+  void Remove(const wire::ResizeStatus& pod) override;
+
+  // Waits until Step has something to do; false when told to stop.
+  bool AwaitWork(const std::stop_token& stop);
+  // Takes in what the watch has brought and looks once at each shrink.
+  void Step(const std::stop_token& stop);
+
+  size_t watched_pods() const;
+  size_t in_progress() const;
+
+ private:
+  struct Target;
+  struct Work;
+  // None: the pod is gone.
+  using Change = std::pair<std::string, std::optional<wire::ResizeStatus>>;
+
+  void TakeChanges();
+  void Take(wire::ResizeStatus pod);
+  void Forget(const std::string& uid);
+  void LookAt(Work& work, const std::stop_token& stop);
+  Result<> Open(Work& work);
+  // Nothing when the memory is below all limits now; else why it is not.
+  Result<std::string> BringDown(Work& work, const std::stop_token& stop);
+  void Below(Work& work);
+  void SetStuck(Work& work, const std::string& why);
+  void End(const Work& work, std::string_view outcome);
+  void Report(Work& work, std::string_view reason, const Error& error);
+  void Tell(const Work& work, const char* type, const char* reason, std::string message);
+
+  MemoryGroups& groups_;
+  kube::EventRecorder& events_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::NodeAgentMetrics& metrics_;
+  const ShrinkRules rules_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::set<std::string> watched_;  // UIDs
+  std::vector<Change> changes_;    // not taken in yet
+  size_t in_progress_ = 0;
+
+  // The stepping thread's own.
+  std::map<std::string, Work> works_;  // by UID
+};
+
+}  // namespace synergy::nodeagent

@@ -1,0 +1,405 @@
+#include "nodeagent/progress/progress_keeper.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/annotations.h"
+#include "core/rounding.h"
+#include "nodeagent/cgroups/busy_time.h"
+#include "nodeagent/counter_page.h"
+#include "nodeagent/progress/log_tail.h"
+#include "progress/log_progress.h"
+#include "progress/rate_meter.h"
+
+namespace synergy::nodeagent {
+namespace {
+
+// How often the CPU time of a pod is read that says nothing new.
+constexpr Duration kCpuInterval = std::chrono::seconds(10);
+// What is done with memory is learnt from hours.
+constexpr Duration kMemoryInterval = std::chrono::seconds(10);
+// Text after which the CPU time is looked at.
+constexpr size_t kPiece = size_t{4} << 10;
+// A pod that is passed over for so long is told so.
+constexpr Duration kLongDebt = std::chrono::seconds(1);
+// How many counters are asked at once.
+constexpr size_t kAskedAtOnce = 16;
+// Beyond these a counter is not one of iterations, and a double does not count any more.
+constexpr double kMostCounted = 1e15;
+
+// Time is counted by the clock on the wall; what lies so far ahead is not worth a sum.
+constexpr double kMostSeconds = 1e8;
+
+std::optional<Duration> Remaining(const std::optional<int64_t>& iteration,
+                                  const std::optional<int64_t>& total,
+                                  const std::optional<double>& rate) {
+  if (!iteration || !total || !rate || *rate <= 0 || *iteration > *total) return std::nullopt;
+  const double left = static_cast<double>(*total - *iteration) / *rate;
+  if (!(left < kMostSeconds)) return std::nullopt;
+  return ToDuration(Seconds(left));
+}
+
+const wire::ResizeStatus::Container* MeasuredContainer(const wire::ResizeStatus& pod,
+                                                       bool counter) {
+  return pod.progress.counter.empty() == counter ? nullptr : TrainingContainer(pod);
+}
+
+}  // namespace
+
+Duration ProgressSources::UsedByThisThread() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+struct ProgressKeeper::Told {
+  PodProgress progress;
+  Instant cpu_read{};
+  std::optional<Instant> memory_read;
+  std::string memory_of;           // the container's id
+  std::set<std::string> failures;  // of which somebody was told
+
+  Told(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) {
+    progress.uid = pod.uid;
+    progress.pod_namespace = pod.pod_namespace;
+    progress.name = pod.name;
+    progress.container = container.name;
+  }
+};
+
+struct ProgressKeeper::Followed {
+  Told told;
+  const std::string pattern;
+  LogTail tail;
+  LogProgress log;
+  BusyTime busy{};  // as long as the log says nothing
+  Duration debt{};  // CPU time that it has had beyond its share of the looks
+};
+
+struct ProgressKeeper::Counted {
+  Told told;
+  const wire::ResizeStatus::ProgressSource source;
+  RateMeter meter;
+  std::optional<double> last;
+  WallTime first_at{};
+};
+
+ProgressKeeper::ProgressKeeper(const NodePods& pods, ProgressSources sources, const Clock& clock,
+                               Logger& log, kube::EventRecorder& events,
+                               metrics::NodeAgentMetrics& metrics)
+    : pods_(pods),
+      sources_(std::move(sources)),
+      clock_(clock),
+      log_(log),
+      events_(events),
+      metrics_(metrics),
+      since_(clock.WallNow()) {}
+
+ProgressKeeper::~ProgressKeeper() = default;
+
+std::optional<NodeBusy> ProgressKeeper::ReadFreshBusy() {
+  const Result<NodeBusy> busy = sources_.read_busy();
+  std::string problem;
+  if (!busy && busy.error().code != ErrorCode::kNotFound) {
+    metrics_.CountError("gpu_busy_unreadable");
+    problem = busy.error().message;
+    if (problem != busy_problem_)
+      log_.Warn("nobody tells how busy the node's GPUs are", {{"error", problem}});
+  }
+  busy_problem_ = std::move(problem);
+  if (!busy || std::chrono::abs(clock_.WallNow() - busy->at) > kLongestBusyAge) return std::nullopt;
+  return *busy;
+}
+
+void ProgressKeeper::FollowLogs() {
+  const std::optional<NodeBusy> busy = ReadFreshBusy();
+  std::map<std::string, Followed> followed;
+  const std::vector<PodPointer> pods = pods_.All();
+  const SharedStorage shared(pods);
+  for (const PodPointer& pod : pods) {
+    const auto* const container = MeasuredContainer(*pod, false);
+    if (container == nullptr) continue;
+    auto node = followed_.extract(pod->uid);
+    if (node.empty() || node.mapped().pattern != pod->progress.pattern) {
+      Told told(*pod, *container);
+      std::optional<OwnPattern> own;
+      if (const std::string& pattern = pod->progress.pattern; !pattern.empty()) {
+        const Result<OwnPattern> parsed = OwnPattern::Parse(pattern);
+        if (parsed) {
+          own = *parsed;
+        } else {
+          Report(*pod, told, "bad_pattern",
+                 fmt::format("annotation {}: {}", annotations::kProgressPattern,
+                             parsed.error().message),
+                 true);
+        }
+      }
+      // As the kubelet names its folders.
+      LogTail tail(std::filesystem::path(sources_.log_folder) /
+                   fmt::format("{}_{}_{}", pod->pod_namespace, pod->name, pod->uid) /
+                   container->name);
+      const auto made = followed.try_emplace(
+          pod->uid, Followed{std::move(told), pod->progress.pattern, std::move(tail),
+                             LogProgress(ContainerLog::Form::kCri, std::move(own))});
+      Follow(*pod, *container, busy, made.first->second);
+      continue;
+    }
+    const auto kept = followed.insert(std::move(node)).position;
+    Follow(*pod, *container, busy, kept->second);
+    ReadMemory(*pod, *container, shared, kept->second.told);
+  }
+  followed_ = std::move(followed);
+  Publish(followed_, by_logs_);
+}
+
+void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
+                            const wire::ResizeStatus::Container& container,
+                            const std::optional<NodeBusy>& busy, Followed& followed) {
+  const Result<size_t> read = ReadLog(pod, followed);
+  if (!read) ReportLog(pod, followed.told, read.error());
+  PodProgress& progress = followed.told.progress;
+  const bool news = read && *read > 0;
+  if (news) {
+    const TrainingProgress now = followed.log.Current();
+    progress.format = now.format;
+    progress.iteration = now.iteration;
+    progress.total = now.total;
+    progress.epoch = now.epoch;
+    progress.loss = now.loss;
+    progress.rate = now.rate;
+    progress.overall_rate = now.overall_rate;
+    progress.iterations = static_cast<double>(now.counted);
+    progress.last = now.last_training;
+    progress.remaining = Remaining(now.iteration, now.total, now.rate);
+    // Its memory is at its peak now.
+    if (now.checkpoint != progress.checkpoint) followed.told.memory_read.reset();
+    progress.checkpoint = now.checkpoint;
+  }
+  progress.estimate.reset();
+  bool is_busier = false;
+  if (!progress.format.empty()) {
+    followed.busy = {};
+  } else if (const ContainerBusy* const told =
+                 busy ? FindBusy(*busy, pod.pod_namespace, pod.name, container.name) : nullptr) {
+    is_busier = followed.busy.Hear(*told, busy->at);
+    progress.estimate = followed.busy.Estimate();
+  }
+  if (news || is_busier || clock_.Now() - followed.told.cpu_read >= kCpuInterval)
+    ReadCpu(pod, container, followed.told);
+}
+
+Result<size_t> ProgressKeeper::ReadLog(const wire::ResizeStatus& pod, Followed& followed) {
+  followed.debt = std::max(followed.debt - kMostCpu, Duration(0));
+  if (followed.debt > Duration(0)) return 0;
+  const Duration begin = sources_.cpu_time();
+  Duration used(0);
+  Result<size_t> read = followed.tail.Read([&](std::string_view text) {
+    while (!text.empty() && used < kMostCpu) {
+      const std::string_view piece = text.substr(0, text.find('\n', kPiece));
+      followed.log.Feed(piece);
+      text.remove_prefix(piece.size());
+      used = sources_.cpu_time() - begin;
+    }
+  });
+  if (used > kMostCpu) followed.debt = used;
+  if (followed.debt >= kLongDebt) {
+    Report(pod, followed.told, "too_dear",
+           "its log takes too much CPU time to read, and only part of it is read: use a simpler "
+           "pattern, or shorter lines",
+           true);
+  }
+  return read;
+}
+
+void ProgressKeeper::ReportLog(const wire::ResizeStatus& pod, Told& told, const Error& error) {
+  if (error.code == ErrorCode::kNotFound) return;  // it has just been started
+  if (error.code != ErrorCode::kInvalid)
+    return Report(pod, told, "log_unreadable", error.message, false);
+  Report(pod, told, "log_elsewhere",
+         fmt::format("{}, and logs outside of {} are not read, as those of Docker's json-file "
+                     "driver (docs/compatibility.md): name a counter instead (annotation {})",
+                     error.message, sources_.log_folder, annotations::kProgressCounter),
+         true);
+}
+
+void ProgressKeeper::ReadCounters(const std::stop_token& stop) {
+  std::map<std::string, Counted> all;
+  const std::vector<PodPointer> pods = pods_.All();
+  const SharedStorage shared(pods);
+  const auto pages = ReadPages(pods, stop);
+  for (const PodPointer& pod : pods) {
+    const auto* const container = MeasuredContainer(*pod, true);
+    if (container == nullptr) continue;
+    auto node = counted_.extract(pod->uid);
+    const bool known = !node.empty() && node.mapped().source == pod->progress;
+    const auto kept =
+        known
+            ? all.insert(std::move(node)).position
+            : all.try_emplace(pod->uid, Counted{Told(*pod, *container), pod->progress, {}, {}, {}})
+                  .first;
+    const auto page = pages.find(pod->uid);
+    Count(*pod, *container, page == pages.end() ? nullptr : &page->second, kept->second);
+    ReadMemory(*pod, *container, shared, kept->second.told);
+  }
+  counted_ = std::move(all);
+  Publish(counted_, by_counters_);
+}
+
+std::map<std::string, Result<std::string>> ProgressKeeper::ReadPages(
+    const std::vector<PodPointer>& pods, const std::stop_token& stop) const {
+  std::vector<PodPointer> asked;
+  for (const PodPointer& pod : pods) {
+    if (MeasuredContainer(*pod, true) != nullptr && pod->progress.port && !pod->ip.empty())
+      asked.push_back(pod);
+  }
+  std::map<std::string, Result<std::string>> pages;
+  std::mutex mutex;
+  std::condition_variable all_read;
+  std::stop_source over;
+  const std::stop_callback on_stop(stop, [&over] { over.request_stop(); });
+  std::atomic<size_t> next = 0;
+  std::vector<std::jthread> threads;
+  for (size_t thread = 0; thread < std::min(asked.size(), kAskedAtOnce); ++thread) {
+    threads.emplace_back([&] {
+      for (size_t index = next++; index < asked.size(); index = next++) {
+        const wire::ResizeStatus& pod = *asked[index];
+        Result<std::string> page = Fail(ErrorCode::kTimeout, "not asked in time");
+        if (!over.stop_requested()) {
+          page =
+              sources_.read_page(pod.ip, *pod.progress.port, pod.progress.path, over.get_token());
+        }
+        const std::lock_guard lock(mutex);
+        pages.emplace(pod.uid, std::move(page));
+        all_read.notify_one();
+      }
+    });
+  }
+  {
+    std::unique_lock lock(mutex);
+    all_read.wait_for(lock, kMostWait, [&] { return pages.size() == asked.size(); });
+  }
+  over.request_stop();
+  threads.clear();
+  return pages;
+}
+
+void ProgressKeeper::Count(const wire::ResizeStatus& pod,
+                           const wire::ResizeStatus::Container& container,
+                           const Result<std::string>* page, Counted& counted) {
+  ReadCpu(pod, container, counted.told);
+  if (!pod.progress.port) {
+    return Report(pod, counted.told, "no_port",
+                  fmt::format("annotation {} needs {}, a port's number",
+                              annotations::kProgressCounter, annotations::kProgressPort),
+                  true);
+  }
+  if (pod.ip.empty()) {
+    return Report(pod, counted.told, "no_address",
+                  fmt::format("annotation {}: a pod in the node's network has no address of its "
+                              "own; use its log instead",
+                              annotations::kProgressCounter),
+                  true);
+  }
+  if (page == nullptr) return;
+  if (!*page) return Report(pod, counted.told, "no_page", page->error().message, false);
+  const Result<double> value = FindCounter(**page, pod.progress.counter);
+  if (!value || *value > kMostCounted) {
+    return Report(pod, counted.told, "no_counter",
+                  value ? fmt::format("counter {} is too large", pod.progress.counter)
+                        : value.error().message,
+                  true);
+  }
+  const WallTime now = clock_.WallNow();
+  PodProgress& progress = counted.told.progress;
+  if (!counted.last) counted.first_at = now;
+  // What falls has begun anew, at nothing.
+  const double before = counted.last.value_or(*value);
+  progress.iterations += *value >= before ? *value - before : *value;
+  counted.last = *value;
+  counted.meter.Add(now, ToNearest(progress.iterations));
+  progress.format = "counter";
+  progress.iteration = ToNearest(*value);
+  progress.rate = counted.meter.Rate();
+  const double counted_for = Seconds(now - counted.first_at).count();
+  if (counted_for > 0) progress.overall_rate = progress.iterations / counted_for;
+  progress.last = now;
+}
+
+void ProgressKeeper::ReadCpu(const wire::ResizeStatus& pod,
+                             const wire::ResizeStatus::Container& container, Told& told) {
+  told.cpu_read = clock_.Now();
+  const Result<CpuUse> use = sources_.cpu.Read(pod, container);
+  if (use) {
+    told.progress.cpu = *use;
+    told.progress.cpu->at = clock_.WallNow();
+  } else if (use.error().code != ErrorCode::kNotFound) {
+    Report(pod, told, "cpu_unreadable", use.error().message, false);
+  }
+}
+
+void ProgressKeeper::ReadMemory(const wire::ResizeStatus& pod,
+                                const wire::ResizeStatus::Container& container,
+                                const SharedStorage& shared, Told& told) {
+  std::optional<synergy::MemoryUse>& known = told.progress.memory;
+  if (told.memory_of != container.id) {
+    told.memory_of = container.id;
+    told.memory_read.reset();
+    known.reset();
+  }
+  const bool due = !told.memory_read || clock_.Now() - *told.memory_read >= kMemoryInterval;
+  if (told.progress.format.empty() || !due) return;
+  told.memory_read = clock_.Now();
+  auto use = sources_.data.Read(pod, container);
+  if (!use) return;
+  use->at = clock_.WallNow();
+  use->shared = shared.IsReadBy(pod);
+  if (known) use->process = std::max(use->process, known->process);
+  known = *use;
+}
+
+void ProgressKeeper::Report(const wire::ResizeStatus& pod, Told& told, std::string_view reason,
+                            const std::string& message, bool pods_fault) {
+  metrics_.CountError(reason);
+  if (!told.failures.emplace(reason).second) return;
+  log_.Warn("the progress of a pod cannot be seen",
+            {{"pod", pod.Key()}, {"reason", reason}, {"error", message}});
+  if (!pods_fault) return;
+  events_.Record(
+      {pod.pod_namespace, pod.name, pod.uid, "Warning", "SynergyProgressUnseen", message});
+}
+
+template <class Kept>
+void ProgressKeeper::Publish(const std::map<std::string, Kept>& kept,
+                             std::map<std::string, PodProgress>& known) {
+  std::map<std::string, PodProgress> fresh;
+  for (const auto& [uid, one] : kept) fresh.emplace(uid, one.told.progress);
+  const std::lock_guard lock(mutex_);
+  known = std::move(fresh);
+}
+
+NodeProgress ProgressKeeper::Report(std::string node,
+                                    const std::map<std::string, ProbeReading>& probes) const {
+  NodeProgress report{.node = std::move(node), .since = since_, .at = clock_.WallNow(), .pods = {}};
+  const std::lock_guard lock(mutex_);
+  for (const auto* const known : {&by_logs_, &by_counters_}) {
+    for (const auto& [uid, progress] : *known) {
+      PodProgress& pod = report.pods.emplace_back(progress);
+      if (const auto probe = probes.find(uid); probe != probes.end()) pod.probe = probe->second;
+    }
+  }
+  return report;
+}
+
+}  // namespace synergy::nodeagent

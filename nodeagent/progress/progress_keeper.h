@@ -1,0 +1,121 @@
+#pragma once
+
+// Measures how far the trainings of the node's managed pods have come: from their containers' logs
+// (progress/log_progress.h), or from a counter that a pod serves and names by annotation. For one
+// whose log says nothing, how busy its GPUs are, as an estimate. Beside it the CPU time that they
+// took, read when progress was, and what they do with memory.
+//
+// Threading: FollowLogs by one thread, ReadCounters by one other, Report by any.
+// Failures: what cannot be read is counted, logged when it is new, and tried again; what the pod's
+// author can mend is an event on the pod. A pod whose log takes more CPU time than kMostCpu at a
+// look is passed over until its share of later looks has made up for it, and what it writes
+// meanwhile is lost. Counters are asked at once, and have kMostWait to answer.
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "inventory/gpu_busy.h"
+#include "kube/apis/events.h"
+#include "metrics/node_agent_metrics.h"
+#include "nodeagent/cgroups/cpu_groups.h"
+#include "nodeagent/cgroups/node_pods.h"
+#include "nodeagent/memory/data_use.h"
+#include "profile/pod_progress.h"
+
+namespace synergy::nodeagent {
+
+// Where the keeper learns what pods do.
+struct ProgressSources {
+  CpuGroups& cpu;
+  DataUse& data;
+  std::string log_folder;  // where the kubelet keeps the logs of pods: "/var/log/pods"
+  // GETs a page of metrics, of at most a few MiB, within a few seconds.
+  std::function<Result<std::string>(const std::string& ip, uint16_t port, const std::string& path,
+                                    const std::stop_token& stop)>
+      read_page;
+  // What the device plugin tells of the GPUs (nodeagent/devices/gpu_busy_file.h); kNotFound:
+  // nothing.
+  std::function<Result<NodeBusy>()> read_busy;
+  // CPU time that the calling thread has used.
+  std::function<Duration()> cpu_time = UsedByThisThread;
+
+  static Duration UsedByThisThread();
+};
+
+class ProgressKeeper {
+ public:
+  static constexpr Duration kMostCpu = std::chrono::milliseconds(20);
+  static constexpr Duration kMostWait = std::chrono::seconds(5);
+
+  // References outlive the keeper.
+  ProgressKeeper(const NodePods& pods, ProgressSources sources, const Clock& clock, Logger& log,
+                 kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics);
+  ~ProgressKeeper();
+
+  // One look at each pod's log, or counter.
+  void FollowLogs();
+  void ReadCounters(const std::stop_token& stop);
+
+  // `probes`: those that are under way, by uid.
+  NodeProgress Report(std::string node,
+                      const std::map<std::string, ProbeReading>& probes = {}) const;
+
+ private:
+  struct Told;
+  struct Followed;
+  struct Counted;
+
+  // Its log could not be read.
+  void ReportLog(const wire::ResizeStatus& pod, Told& told, const Error& error);
+  void Follow(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
+              const std::optional<NodeBusy>& busy, Followed& followed);
+  // None: nothing is known, or it is old.
+  std::optional<NodeBusy> ReadFreshBusy();
+  // The text of the pod's log, as long as it has CPU time left.
+  Result<size_t> ReadLog(const wire::ResizeStatus& pod, Followed& followed);
+  // The pages of those that name a counter and have an address, by uid.
+  std::map<std::string, Result<std::string>> ReadPages(const std::vector<PodPointer>& pods,
+                                                       const std::stop_token& stop) const;
+  // `page`: null where none was asked for.
+  void Count(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
+             const Result<std::string>* page, Counted& counted);
+  void ReadCpu(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
+               Told& told);
+  // Of one that tells of its progress, now and then.
+  void ReadMemory(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
+                  const SharedStorage& shared, Told& told);
+  // `pods_fault`: its author can mend it.
+  void Report(const wire::ResizeStatus& pod, Told& told, std::string_view reason,
+              const std::string& message, bool pods_fault);
+  template <class Kept>
+  void Publish(const std::map<std::string, Kept>& kept, std::map<std::string, PodProgress>& known);
+
+  const NodePods& pods_;
+  const ProgressSources sources_;
+  const Clock& clock_;
+  Logger& log_;
+  kube::EventRecorder& events_;
+  metrics::NodeAgentMetrics& metrics_;
+  const WallTime since_;
+
+  // Each thread's own, by uid.
+  std::map<std::string, Followed> followed_;
+  std::map<std::string, Counted> counted_;
+  std::string busy_problem_;  // of the thread that follows logs
+
+  mutable std::mutex mutex_;
+  std::map<std::string, PodProgress> by_logs_;  // by uid
+  std::map<std::string, PodProgress> by_counters_;
+};
+
+}  // namespace synergy::nodeagent

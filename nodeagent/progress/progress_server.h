@@ -1,0 +1,35 @@
+#pragma once
+
+// Tells synergy-controller, and nobody else, how far the node's pods are: GET /progress, over TLS
+// with certificates on both sides (docs/progress.md).
+//
+// Threading: one owner. `read` is called from the server's threads, several at a time.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "config/node_agent_config.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "http/server/server.h"
+#include "profile/pod_progress.h"
+
+namespace synergy::nodeagent {
+
+class ProgressServer {
+ public:
+  // On config.progress_listen. `log`, and what `read` uses, outlive the server.
+  static Result<std::unique_ptr<ProgressServer>> Start(const config::NodeAgentConfig& config,
+                                                       std::function<NodeProgress()> read,
+                                                       Logger& log);
+
+  uint16_t port() const { return server_->port(); }
+
+ private:
+  explicit ProgressServer(std::unique_ptr<http::Server> server) : server_(std::move(server)) {}
+
+  std::unique_ptr<http::Server> server_;  // its destructor waits for `read`
+};
+
+}  // namespace synergy::nodeagent

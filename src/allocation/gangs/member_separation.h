@@ -1,0 +1,101 @@
+#pragma once
+
+// Where a gang's members may be beside each other, by what they keep off each other
+// (cluster/separation.h): as kube-scheduler will judge it when it comes to each of them.
+//
+// Spread depends on the order in which members come. Where it holds for all of them in the end,
+// some order leads there: always into the domain that has the fewest (Allows()).
+//
+// Threading: one owner.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
+
+namespace synergy {
+
+class MemberSeparation {
+ public:
+  // The pods that members find on the nodes.
+  enum class Others : uint8_t {
+    kAll,      // everybody that is known
+    kFellows,  // those of the gang that run
+    kNobody,
+  };
+
+  // Both outlive this. `but`: uids of pods that are thought away, the members among them.
+  MemberSeparation(const ClusterSnapshot& snapshot,
+                   const std::vector<std::shared_ptr<const Pod>>& members,
+                   const std::set<std::string>& but, Others others);
+
+  // Whether no member keeps off anybody.
+  bool empty() const { return is_empty_; }
+  // Whether the member may come next, with those there that have been put somewhere.
+  bool Allows(size_t member, NodeIndex node) const;
+  // The same whatever spread says now.
+  bool AllowsInTheEnd(size_t member, NodeIndex node) const;
+  // Whether spread is as it has to be, or may become so with that many members more.
+  bool SpreadMayHold(size_t more) const;
+  void Put(size_t member, NodeIndex node);
+  void Take(size_t member, NodeIndex node);
+
+ private:
+  // The nodes by their value of a label.
+  struct Topology {
+    std::string key;
+    std::vector<int32_t> domain_of;  // by node; negative: none
+    size_t domains = 0;
+  };
+  struct Rule {
+    size_t topology = 0;
+    LabelSelector selector;
+    std::vector<bool> says;     // by member, that it keeps off
+    std::vector<bool> matches;  // by member
+  };
+  struct AffinityRule : Rule {
+    std::vector<int32_t> saying;    // by domain, how many are there
+    std::vector<int32_t> matching;  // the same
+  };
+  struct SpreadRule : Rule {
+    TopologySpread spread;
+    std::vector<bool> counts;         // by node: those that are looked at
+    std::vector<bool> domain_counts;  // by domain: those with such a node
+    std::vector<int32_t> matching;    // by domain
+    std::vector<int32_t> of_members;  // by domain: those that say so and have been put there
+
+    int32_t Fewest() const;
+  };
+
+  size_t TopologyOf(const std::string& key);
+  int32_t DomainOf(const Rule& rule, NodeIndex node) const;
+  void AddRules();
+  // A member before it that says the same, and may go to the same nodes.
+  std::optional<size_t> SayingTheSame(size_t member) const;
+  void AddSpread(size_t member, const TopologySpread& spread);
+  void CountThose(Others others);
+  void CountOne(const Pod& pod, NodeIndex node, bool is_fellow);
+  bool SharesAPort(size_t member, NodeIndex node) const;
+  bool SpreadAllows(size_t member, NodeIndex node) const;
+  void Add(size_t member, NodeIndex node, int32_t by);
+
+  const ClusterSnapshot& snapshot_;
+  const std::vector<std::shared_ptr<const Pod>>& members_;
+  const std::set<std::string>& but_;
+  bool is_empty_ = true;
+  std::vector<Topology> topologies_;
+  std::vector<AffinityRule> affinities_;
+  std::vector<SpreadRule> spreads_;
+  bool any_ports_ = false;
+  std::unordered_map<NodeIndex, std::vector<const Separation*>> ports_on_;
+};
+
+}  // namespace synergy

@@ -1,0 +1,146 @@
+#pragma once
+
+// Everything that happens to a ClusterState, in order, so that what a program saw can be gone
+// through again: a ClusterState to which the same changes are applied has the same snapshots and
+// the same versions at every step.
+//
+// Threading: a ClusterState tells its journal under its mutex, so one change at a time; the journal
+// must not call it back, and should be quick. Ownership: changes are values.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cluster/disruption_budget.h"
+#include "cluster/namespace_limits.h"
+#include "cluster/node.h"
+#include "cluster/pod.h"
+#include "cluster/state/pod_records.h"
+#include "core/clock.h"
+#include "core/result.h"
+
+namespace synergy {
+
+class ClusterState;
+
+// A call of the function of ClusterState with the same name, with its arguments.
+namespace cluster_change {
+
+struct ReplaceNodes {
+  std::vector<Node> nodes;
+};
+struct UpsertNode {
+  Node node;
+};
+struct RemoveNode {
+  std::string name;
+};
+struct PutListedPods {
+  std::vector<Pod> pods;
+  uint64_t heard_until = 0;
+};
+struct UpsertPod {
+  Pod pod;
+};
+struct RemovePod {
+  std::string uid;
+};
+struct RefreshPod {
+  Pod pod;
+};
+struct ReplaceDisruptionBudgets {
+  std::vector<DisruptionBudget> budgets;
+};
+struct UpsertDisruptionBudget {
+  DisruptionBudget budget;
+};
+struct RemoveDisruptionBudget {
+  std::string uid;
+};
+struct ReplaceLimitRanges {
+  std::vector<LimitRange> ranges;
+};
+struct UpsertLimitRange {
+  LimitRange range;
+};
+struct RemoveLimitRange {
+  std::string uid;
+};
+struct ReplaceResourceQuotas {
+  std::vector<ResourceQuota> quotas;
+};
+struct UpsertResourceQuota {
+  ResourceQuota quota;
+};
+struct RemoveResourceQuota {
+  std::string uid;
+};
+struct Expect {
+  Pod pod;
+  NodeIndex node = 0;
+  Instant deadline{};
+};
+struct Assume {
+  Pod pod;
+  std::string node;
+  Instant deadline{};
+  AssumeOutcome outcome;
+};
+struct Forget {
+  std::string uid;
+};
+struct Hold {
+  std::vector<GangPlace> places;
+  Instant deadline{};
+  bool held = false;
+};
+struct Release {
+  std::vector<std::string> uids;
+};
+struct Extend {
+  std::string uid;
+  Instant deadline{};
+};
+struct DropStaleExpectations {
+  Instant now{};
+  WallTime wall{};
+};
+struct KeepNews {};
+struct HoldVacated {
+  Duration hold{};
+};
+struct SettleVacant {
+  std::string uid;
+  bool is_awaited = false;
+};
+
+}  // namespace cluster_change
+
+struct ClusterChange {
+  std::variant<cluster_change::ReplaceNodes, cluster_change::UpsertNode, cluster_change::RemoveNode,
+               cluster_change::PutListedPods, cluster_change::UpsertPod, cluster_change::RemovePod,
+               cluster_change::RefreshPod, cluster_change::ReplaceDisruptionBudgets,
+               cluster_change::UpsertDisruptionBudget, cluster_change::RemoveDisruptionBudget,
+               cluster_change::ReplaceLimitRanges, cluster_change::UpsertLimitRange,
+               cluster_change::RemoveLimitRange, cluster_change::ReplaceResourceQuotas,
+               cluster_change::UpsertResourceQuota, cluster_change::RemoveResourceQuota,
+               cluster_change::Expect, cluster_change::Assume, cluster_change::Forget,
+               cluster_change::Extend, cluster_change::DropStaleExpectations,
+               cluster_change::KeepNews, cluster_change::Hold, cluster_change::Release,
+               cluster_change::HoldVacated, cluster_change::SettleVacant>
+      call;
+  uint64_t version = 0;  // of the cluster after it
+};
+
+class ClusterJournal {
+ public:
+  virtual ~ClusterJournal() = default;
+  virtual void Wrote(const ClusterChange& change) = 0;
+};
+
+// Makes the call. kConflict, with the call made, where it comes to another outcome or version: the
+// state is not as it was when the journal was written.
+Result<> Apply(ClusterState& state, const ClusterChange& change);
+
+}  // namespace synergy

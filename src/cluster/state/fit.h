@@ -1,0 +1,69 @@
+#pragma once
+
+// Whether a pod's requests fit on a node: the same answer as kube-scheduler's NodeResourcesFit
+// (docs/accounting.md), plus what makes a node no target at all.
+//
+// Threading: pure.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
+
+namespace synergy {
+
+// Why a pod cannot go to a node, as a set of bits; empty when it can.
+class FitFailures {
+ public:
+  enum Reason : uint16_t {
+    kUnknownNode = 1 << 0,
+    kDeleting = 1 << 1,
+    kUnschedulable = 1 << 2,
+    kTooManyPods = 1 << 3,
+    kGpus = 1 << 4,
+    kCpu = 1 << 5,
+    kMemory = 1 << 6,
+    kOther = 1 << 7,  // a resource of ScalarResources; DescribeFailures names it
+    kGpuProduct = 1 << 8,
+    kPlaceholder = 1 << 9,  // its amounts are not set yet
+    kMisaligned = 1 << 10,  // the node's kubelet has just failed one with as many GPUs
+  };
+
+  void Add(Reason reason) { bits_ = static_cast<uint16_t>(bits_ | reason); }
+  bool Has(Reason reason) const { return (bits_ & reason) != 0; }
+  bool none() const { return bits_ == 0; }
+  uint16_t bits() const { return bits_; }
+  static FitFailures FromBits(uint16_t bits) {
+    FitFailures failures;
+    failures.bits_ = bits;
+    return failures;
+  }
+  bool operator==(const FitFailures&) const = default;
+
+ private:
+  uint16_t bits_ = 0;
+};
+
+// Whether `requests` fit on `node` in what is free there.
+FitFailures CheckResources(const Resources& requests, const NodeState& node);
+// The same, and that the node takes new pods, this one in particular.
+FitFailures CheckFit(const Pod& pod, const NodeState& node);
+// The same, where it is known already whether the node lacks a resource of ScalarResources.
+FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars);
+
+// Returns whether the node takes new pods, and its labels, taints and the like allow `pod` there.
+// REQUIRES: pod.waiting.
+bool MayGoTo(const Pod& pod, const NodeState& node);
+
+// Whether evicting pods from the node could never help: what fails is more than the node has, or no
+// resource at all.
+bool Unresolvable(FitFailures failures, const Resources& requests, const NodeState& node);
+
+// kube-scheduler's wording ("Insufficient cpu, Too many pods"), without figures so that equal
+// failures read equal on every node. `gpu_resource` is the managed resource's name.
+std::string DescribeFailures(FitFailures failures, const Resources& requests, const NodeState* node,
+                             std::string_view gpu_resource);
+
+}  // namespace synergy

@@ -1,0 +1,82 @@
+#pragma once
+
+// The nodes, each at its place, and what the pods that are counted there take: the part of
+// ClusterState that snapshots share.
+//
+// Threading: under ClusterState's mutex. Ownership: what Share() and names() return is immutable
+// and may be kept. Failures: none.
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/node.h"
+#include "cluster/pod.h"
+#include "cluster/state/cluster_snapshot.h"
+#include "cluster/state/cluster_version.h"
+#include "cluster/state/cow_array.h"
+#include "cluster/state/scalar_columns.h"
+
+namespace synergy {
+
+class NodeLedger {
+ public:
+  // `version` outlives this.
+  explicit NodeLedger(ClusterVersion& version) : version_(version) {}
+
+  // What the watch reports. Replace takes the whole truth: what is not in it is gone.
+  void Replace(std::vector<Node> nodes);
+  void Put(Node node);
+  void Remove(std::string_view name);
+
+  size_t size() const { return nodes_.size(); }
+  const NodeState& operator[](NodeIndex place) const { return nodes_[place]; }
+  std::optional<NodeIndex> Find(std::string_view name) const { return names_->Find(name); }
+
+  // Counts the pod on the node that it names and says where that is. Pods may be heard of before
+  // their node.
+  NodeIndex Count(const std::shared_ptr<const Pod>& pod);
+  // Takes a pod off that is counted at `place`. Both leave the version to the caller.
+  void Uncount(const Pod& pod, NodeIndex place);
+  // The same for a waiting pod that is nominated to a node.
+  NodeIndex Nominate(const std::shared_ptr<const Pod>& pod);
+  void Denominate(const Pod& pod, NodeIndex place);
+
+  // What a node's kubelet could not align; a node that is not there is passed over.
+  void Misalign(const std::string& node, const Misalignment& misalignment);
+  // Forgets what is over by then; of the node at `place` everything, because something has become
+  // free there.
+  void DropMisalignments(WallTime now);
+  void DropMisalignments(NodeIndex place);
+
+  // For a snapshot.
+  CowArray<NodeState> Share() { return nodes_.Share(); }
+  std::shared_ptr<const NodeNames> ShareNames();
+  std::shared_ptr<const ScalarColumns::Shared> ShareScalars() { return scalars_.Share(); }
+  const ResourceVector& Largest();
+
+ private:
+  // The node at `place`, about to become another one.
+  NodeState& Touch(NodeIndex place);
+  // To be called where what it has, or what is requested of it, may have changed.
+  void UpdateScalars(NodeIndex place);
+  // The place of the node called `name`, made if need be.
+  NodeIndex PlaceOf(const std::string& name);
+  void ReleaseIfEmpty(NodeIndex place);
+  void Remove(NodeIndex place);
+  NodeNames& MutableNames();
+
+  ClusterVersion& version_;
+  CowArray<NodeState> nodes_;
+  ScalarColumns scalars_;
+  std::set<NodeIndex> misaligning_;
+  std::shared_ptr<NodeNames> names_ = std::make_shared<NodeNames>();
+  bool names_shared_ = false;  // a snapshot has names_: copy before a change
+  std::vector<NodeIndex> free_places_;
+  std::optional<ResourceVector> largest_;
+};
+
+}  // namespace synergy

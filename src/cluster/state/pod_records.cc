@@ -1,0 +1,423 @@
+#include "cluster/state/pod_records.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace synergy {
+namespace {
+
+// How long a node is not tried again for pods that it could not align, though nothing has left it.
+constexpr Duration kMisalignmentLasts = std::chrono::minutes(5);
+
+bool Claims(const Pod& pod) {
+  return (pod.waiting && !pod.waiting->kept_node.empty()) ||
+         (pod.fungible && pod.fungible->AnnouncedGrowth() != ResourceVector{});
+}
+
+// Whether its amounts tell what pods need.
+bool IsSized(const Pod& pod) { return !pod.fungible || !pod.fungible->placeholder; }
+
+}  // namespace
+
+void PodRecords::Put(Pod pod) {
+  heard_until_ = std::max(heard_until_, pod.resource_version);
+  Learn(std::move(pod));
+}
+
+void PodRecords::PutListed(std::vector<Pod> pods, uint64_t heard_until) {
+  for (Pod& pod : pods) Learn(std::move(pod));
+  // Not the larger of both: after a restore of the API server's store versions begin lower.
+  if (heard_until > 0) heard_until_ = heard_until;
+}
+
+bool PodRecords::AnyIsElsewhere(const std::vector<Pod>& pods, const std::string& node) const {
+  return std::any_of(pods.begin(), pods.end(), [&](const Pod& pod) {
+    const Record* record = Find(pod.uid);
+    if (record == nullptr || !(record->standing != Standing::kWaiting || IsNominated(*record)))
+      return false;
+    return nodes_[record->place].detail->name != node;
+  });
+}
+
+std::vector<std::string> PodRecords::Unlisted(size_t begin, size_t end) const {
+  std::vector<std::string> unlisted;
+  for (size_t bucket = begin; bucket < std::min(end, records_.bucket_count()); ++bucket) {
+    for (auto it = records_.begin(bucket); it != records_.end(bucket); ++it) {
+      if (it->second.seen && it->second.heard_in != list_) unlisted.push_back(it->first);
+    }
+  }
+  return unlisted;
+}
+
+void PodRecords::Learn(Pod pod) {
+  if (pod.terminal) {
+    const bool is_news = Find(pod.uid) != nullptr;
+    Remove(pod.uid);
+    // Once: what is heard of it later says nothing about what is free then.
+    if (pod.misaligned && is_news && pod.UsesGpus()) {
+      nodes_.Misalign(pod.node, {pod.requests.main.gpus, wall_ + kMisalignmentLasts});
+    }
+    SettleVacant(pod.uid, !pod.succeeded);
+    return;
+  }
+  // It is not gone after all.
+  if (!vacant_.empty()) vacant_.Drop(pod.uid);
+  Record& record = records_[pod.uid];
+  record.heard_in = list_;
+  // No pod ever leaves its node while it lives: such news is older than what we know.
+  if (pod.node.empty() && record.standing == Standing::kBound) return;
+  LeaveGang(record);
+  if (pod.gang) gangs_[pod.gang->name].insert(pod.uid);
+  if (!pod.node.empty()) record.held.reset();
+  record.seen = std::make_shared<const Pod>(std::move(pod));
+  if (keeps_news_) news_.push_back({record.seen, false});
+  if (Claims(*record.seen)) {
+    claiming_.insert(record.seen->uid);
+  } else {
+    claiming_.erase(record.seen->uid);
+  }
+  if (!record.seen->node.empty() || record.standing == Standing::kWaiting ||
+      record.standing == Standing::kKept || record.standing == Standing::kHeld) {
+    SetBySight(record);
+  } else {
+    // The watch is behind our own decision: the pod stays placed, with what is new about it.
+    auto placed = std::make_shared<Pod>(*record.seen);
+    placed->node = record.pod->node;
+    // What it is being given counts until the watch says that it is bound with it.
+    if (record.standing == Standing::kAssumed) {
+      placed->requests.main = LargerOf(placed->requests.main, record.pod->requests.main);
+    }
+    Set(record, std::move(placed), record.standing, record.deadline);
+  }
+  if (record.seen->gang) LimitVacant(*record.seen->gang);
+}
+
+void PodRecords::Remove(const std::string& uid) {
+  const auto it = records_.find(uid);
+  if (it == records_.end()) return;
+  if (keeps_news_ && it->second.seen) news_.push_back({it->second.seen, true});
+  LeaveGang(it->second);
+  Uncount(it->second);
+  claiming_.erase(uid);
+  const Record gone = std::move(it->second);
+  records_.erase(it);
+  version_.Advance();
+  if (gone.standing == Standing::kBound && gone.pod->UsesGpus()) {
+    nodes_.DropMisalignments(gone.place);
+  }
+  if (!gone.seen || !gone.seen->gang) return;
+  if (gone.standing == Standing::kBound) Vacate(*gone.pod, *gone.seen->gang);
+  LimitVacant(*gone.seen->gang);
+}
+
+void PodRecords::SettleVacant(const std::string& uid, bool is_awaited) {
+  if (is_awaited) {
+    vacant_.Settle(uid);
+  } else {
+    vacant_.Drop(uid);
+  }
+}
+
+void PodRecords::Refresh(Pod pod) {
+  const Record* record = Find(pod.uid);
+  if (record == nullptr) return;
+  if (record->seen != nullptr && record->seen->resource_version > pod.resource_version) return;
+  Learn(std::move(pod));
+}
+
+void PodRecords::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
+  const Record* record = Find(pod.uid);
+  // A kept place is a promise: for an expectation, which may come to nothing, others would take it.
+  if (record != nullptr && record->standing != Standing::kWaiting &&
+      record->standing != Standing::kExpected)
+    return;
+  if (node >= nodes_.size() || !nodes_[node].exists) return;
+  Place(pod, nodes_[node].detail->name, Standing::kExpected, deadline);
+}
+
+AssumeOutcome PodRecords::Assume(const Pod& pod, const std::string& node, Instant deadline) {
+  const Record* record = Find(pod.uid);
+  if (record != nullptr && record->standing == Standing::kBound) {
+    return {.bound_to = record->pod->node};
+  }
+  const auto place = nodes_.Find(node);
+  NodeState state = place ? nodes_[*place] : NodeState{};
+  // Its own earlier share must not stand in its way.
+  if (record != nullptr && IsProvisional(*record) && record->place == place) {
+    state = WithoutPod(state, *record->pod);
+  }
+  AssumeOutcome outcome;
+  outcome.failures = CheckFit(pod, state);
+  if (!outcome.failures.none() && place) {
+    // Nor must an expectation: kube-scheduler, which counts what it has assumed, would not have
+    // come here if it were still true.
+    const auto expected = ExpectedOn(*place, pod.uid);
+    for (const auto& other : expected) state = WithoutPod(state, *other);
+    outcome.failures = CheckFit(pod, state);
+    if (outcome.failures.none()) {
+      for (const auto& other : expected) Unplace(other->uid);
+    }
+  }
+  if (outcome.failures.none()) {
+    Place(pod, node, Standing::kAssumed, deadline);
+    outcome.assumed = true;
+  } else if (record != nullptr && record->standing == Standing::kExpected) {
+    Unplace(pod.uid);
+  }
+  return outcome;
+}
+
+void PodRecords::Forget(const std::string& uid) {
+  const Record* record = Find(uid);
+  if (record != nullptr && record->standing == Standing::kAssumed) Unplace(uid);
+}
+
+std::map<std::string, ResourceVector> PodRecords::BeingGiven() const {
+  std::map<std::string, ResourceVector> given;
+  for (const std::string& uid : provisional_) {
+    const Record& record = records_.at(uid);
+    if (record.standing != Standing::kAssumed || !record.seen) continue;
+    given[record.pod->pod_namespace] += record.pod->requests.main - record.seen->requests.main;
+  }
+  return given;
+}
+
+void PodRecords::Extend(const std::string& uid, Instant deadline) {
+  Record* record = Find(uid);
+  if (record != nullptr && record->standing == Standing::kAssumed) record->deadline = deadline;
+}
+
+void PodRecords::DropStaleExpectations(Instant now, WallTime wall) {
+  wall_ = wall;
+  now_ = now;
+  vacant_.DropUntil(now);
+  nodes_.DropMisalignments(wall);
+  const auto stale = ProvisionalIf([&](const Record& record) {
+    return (record.standing == Standing::kExpected && record.deadline <= now) ||
+           (record.standing == Standing::kKept && record.seen->waiting->kept_until <= wall);
+  });
+  for (const Record* record : stale) Unplace(std::string(record->pod->uid));
+  std::vector<std::string> over;
+  for (const Record* record :
+       ProvisionalIf([&](const Record& each) { return each.held && each.held->deadline <= now; })) {
+    over.push_back(record->pod->uid);
+  }
+  Release(over);
+  LookAtClaims();
+}
+
+void PodRecords::LookAtClaims() {
+  for (const std::string& uid : claiming_) {
+    Record& record = records_.at(uid);
+    if (record.standing == Standing::kExpected || record.standing == Standing::kAssumed) continue;
+    auto [pod, standing] = BySight(record);
+    if (standing == record.standing && pod->requests == record.pod->requests) continue;
+    Set(record, std::move(pod), standing, Instant{});
+  }
+}
+
+std::vector<AssumedPod> PodRecords::Expired(Instant now) const {
+  std::vector<AssumedPod> expired;
+  for (const Record* record : ProvisionalIf([&](const Record& each) {
+         return each.standing == Standing::kAssumed && each.deadline <= now;
+       })) {
+    expired.push_back({record->pod, record->deadline});
+  }
+  return expired;
+}
+
+std::vector<HeldPlace> PodRecords::HeldPlaces() const {
+  std::vector<HeldPlace> held;
+  for (const std::string& uid : provisional_) {
+    const Standing standing = records_.at(uid).standing;
+    if (standing == Standing::kExpected) continue;
+    held.push_back({uid, standing == Standing::kKept   ? HeldPlace::Kind::kKept
+                         : standing == Standing::kHeld ? HeldPlace::Kind::kHeld
+                                                       : HeldPlace::Kind::kAssumed});
+  }
+  return held;
+}
+
+std::optional<Placement> PodRecords::FindPlacement(const std::string& uid) const {
+  const Record* record = Find(uid);
+  if (record == nullptr || !IsProvisional(*record)) return std::nullopt;
+  Placement placement{record->place, record->pod, {}};
+  if (record->standing == Standing::kAssumed) placement.assumed_until = record->deadline;
+  return placement;
+}
+
+std::shared_ptr<const Pod> PodRecords::FindPod(const std::string& uid) const {
+  const Record* record = Find(uid);
+  if (record == nullptr) return nullptr;
+  return record->seen ? record->seen : record->pod;
+}
+
+void PodRecords::KeepNews() {
+  keeps_news_ = true;
+  news_.clear();
+  for (const auto& [uid, record] : records_) {
+    if (record.seen) news_.push_back({record.seen, false});
+  }
+  std::sort(news_.begin(), news_.end(),
+            [](const PodNews& a, const PodNews& b) { return a.pod->uid < b.pod->uid; });
+}
+
+void PodRecords::DropNews() {
+  keeps_news_ = false;
+  news_ = {};
+}
+
+std::vector<std::shared_ptr<const Pod>> PodRecords::WaitingPods() const {
+  std::vector<std::shared_ptr<const Pod>> pods;
+  for (const auto& [uid, record] : records_) {
+    const auto& pod = record.seen;
+    if (pod && pod->waiting && pod->UsesGpus() && !pod->gated && !pod->deleting) {
+      pods.push_back(pod);
+    }
+  }
+  return pods;
+}
+
+bool PodRecords::IsProvisional(const Record& record) {
+  return record.standing != Standing::kWaiting && record.standing != Standing::kBound;
+}
+
+bool PodRecords::IsNominated(const Record& record) {
+  const Pod& pod = *record.pod;
+  return record.standing == Standing::kWaiting && !pod.deleting && pod.waiting &&
+         !pod.waiting->nominated_node.empty();
+}
+
+bool PodRecords::TakesGpus(const Record& record) {
+  const Pod& pod = *record.pod;
+  // One that a gate keeps back, or that leaves before it came, is after none.
+  return pod.UsesGpus() && (record.standing != Standing::kWaiting || (!pod.gated && !pod.deleting));
+}
+
+LeastPerGpu& PodRecords::LeastOf(const Pod& pod) {
+  return pod.fungible ? least_per_fungible_gpu_ : least_per_gpu_;
+}
+
+const PodRecords::Record* PodRecords::Find(const std::string& uid) const {
+  const auto it = records_.find(uid);
+  return it == records_.end() ? nullptr : &it->second;
+}
+
+PodRecords::Record* PodRecords::Find(const std::string& uid) {
+  const auto it = records_.find(uid);
+  return it == records_.end() ? nullptr : &it->second;
+}
+
+void PodRecords::Place(const Pod& pod, const std::string& node, Standing standing,
+                       Instant deadline) {
+  auto placed = std::make_shared<Pod>(pod);
+  placed->node = node;
+  Set(records_[pod.uid], std::move(placed), standing, deadline);
+}
+
+void PodRecords::Unplace(const std::string& uid) {
+  Record* record = Find(uid);
+  if (record == nullptr) return;
+  if (record->seen) {
+    SetBySight(*record);
+  } else {
+    Remove(uid);
+  }
+}
+
+PodRecords::Seat PodRecords::BySight(const Record& record) const {
+  const std::shared_ptr<const Pod>& seen = record.seen;
+  if (!seen->node.empty()) {
+    const ResourceVector growth =
+        seen->fungible ? seen->fungible->AnnouncedGrowth() : ResourceVector{};
+    if (growth == ResourceVector{} ||
+        (seen->fungible->announced_until > wall_ && FitsItsNode(*seen))) {
+      return {seen, Standing::kBound};
+    }
+    auto without = std::make_shared<Pod>(*seen);
+    without->requests.main -= growth;
+    return {std::move(without), Standing::kBound};
+  }
+  if (record.held) {
+    auto placed = std::make_shared<Pod>(*seen);
+    placed->node = record.held->node;
+    if (FitsItsNode(*placed)) return {std::move(placed), Standing::kHeld};
+  }
+  const Waiting* waiting = seen->waiting.get();
+  if (waiting != nullptr && !waiting->kept_node.empty() && waiting->kept_until > wall_) {
+    auto placed = std::make_shared<Pod>(*seen);
+    placed->node = waiting->kept_node;
+    if (FitsItsNode(*placed)) return {std::move(placed), Standing::kKept};
+  }
+  return {seen, Standing::kWaiting};
+}
+
+void PodRecords::SetBySight(Record& record) {
+  auto [pod, standing] = BySight(record);
+  Set(record, std::move(pod), standing, Instant{});
+}
+
+bool PodRecords::FitsItsNode(const Pod& pod) const {
+  const auto place = nodes_.Find(pod.node);
+  return place && nodes_[*place].exists && pod.requests.main.FitsWithin(nodes_[*place].allocatable);
+}
+
+void PodRecords::Set(Record& record, std::shared_ptr<const Pod> pod, Standing standing,
+                     Instant deadline) {
+  if (record.pod) Uncount(record);
+  record.pod = std::move(pod);
+  record.standing = standing;
+  record.deadline = deadline;
+  Count(record);
+  Stir(record);
+  version_.Advance();
+}
+
+void PodRecords::Count(Record& record) {
+  if (TakesGpus(record)) {
+    if (IsSized(*record.pod)) LeastOf(*record.pod).Add(record.pod->requests.main);
+    if (record.standing == Standing::kWaiting) ++waiting_gpu_pods_;
+  }
+  if (IsNominated(record)) record.place = nodes_.Nominate(record.pod);
+  if (record.standing == Standing::kWaiting) return;
+  if (record.standing == Standing::kAssumed) ++assumed_;
+  if (IsProvisional(record)) provisional_.insert(record.pod->uid);
+  record.place = nodes_.Count(record.pod);
+}
+
+void PodRecords::Uncount(const Record& record) {
+  if (TakesGpus(record)) {
+    if (IsSized(*record.pod)) LeastOf(*record.pod).Remove(record.pod->requests.main);
+    if (record.standing == Standing::kWaiting) --waiting_gpu_pods_;
+  }
+  if (IsNominated(record)) nodes_.Denominate(*record.pod, record.place);
+  if (record.standing == Standing::kWaiting) return;
+  if (record.standing == Standing::kAssumed) --assumed_;
+  if (IsProvisional(record)) provisional_.erase(record.pod->uid);
+  nodes_.Uncount(*record.pod, record.place);
+}
+
+template <class IsMeant>
+std::vector<const PodRecords::Record*> PodRecords::ProvisionalIf(IsMeant is_meant) const {
+  std::vector<const Record*> meant;
+  for (const std::string& uid : provisional_) {
+    const Record& record = records_.at(uid);
+    if (is_meant(record)) meant.push_back(&record);
+  }
+  return meant;
+}
+
+std::vector<std::shared_ptr<const Pod>> PodRecords::ExpectedOn(NodeIndex place,
+                                                               const std::string& uid) const {
+  std::vector<std::shared_ptr<const Pod>> expected;
+  for (const auto& pod : nodes_[place].detail->pods) {
+    // A place that is vacant is counted there, and nobody's.
+    const Record* record = Find(pod->uid);
+    if (pod->uid != uid && record != nullptr && record->standing == Standing::kExpected) {
+      expected.push_back(pod);
+    }
+  }
+  return expected;
+}
+
+}  // namespace synergy

@@ -1,0 +1,728 @@
+#include "engine/gangs/gangs.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "allocation/gangs/gang_allocation.h"
+#include "allocation/gangs/gang_launchers.h"
+#include "allocation/gangs/member_separation.h"
+#include "cluster/node_selection.h"
+#include "cluster/state/fit.h"
+#include "core/wall_time.h"
+
+namespace synergy {
+namespace {
+
+// Of the server's 512 threads; the rest is for kube-scheduler's other calls.
+constexpr size_t kMostWaitingBinds = kMostGangMembers;
+// How long binds that wait no more may take until the watch has brought them.
+constexpr Duration kBeingBound = std::chrono::seconds(15);
+// How often it is asked who has Succeeded, and for how long a number goes: the members may all come
+// again, of another run.
+constexpr Duration kBetweenAsks = std::chrono::seconds(30);
+constexpr Duration kSucceeded = std::chrono::seconds(5);
+constexpr std::string_view kStops = "the extender is being stopped";
+constexpr Duration kFirstRest = std::chrono::seconds(30);
+constexpr Duration kLongestRest = std::chrono::minutes(10);
+
+GangVerdict Refused(std::string_view gang, std::string_view why) {
+  return {GangVerdict::Kind::kRefused, fmt::format("gang {}: {}", gang, why)};
+}
+GangVerdict NotYet(std::string_view gang, std::string_view why) {
+  return {GangVerdict::Kind::kNotYet, fmt::format("gang {}: {}", gang, why)};
+}
+
+std::set<std::string_view> NamesOf(const AskedNodes& asked) {
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < asked.size(); ++i) names.insert(asked.Name(i));
+  return names;
+}
+
+bool MayGoByWords(const Pod& pod, const NodeState& node) {
+  if (pod.waiting == nullptr || pod.waiting->selection == nullptr || !node.exists) return true;
+  const NodeDetail& detail = *node.detail;
+  return MayGoTo(*pod.waiting->selection, detail.name, detail.labels, detail.taints);
+}
+
+// What is known of them: they are of one template, if of several, of one training.
+SpreadCost SpreadOf(const std::vector<std::shared_ptr<const Pod>>& members) {
+  for (const auto& member : members) {
+    if (member->gang->spread != SpreadCost{}) return member->gang->spread;
+  }
+  return {};
+}
+
+// Of those that have GPUs and run.
+std::vector<NodeIndex> NodesOfPlaced(const std::vector<GangMember>& members,
+                                     const ClusterSnapshot& snapshot) {
+  std::vector<NodeIndex> nodes;
+  for (const GangMember& member : members) {
+    if (!member.placed || !member.pod->UsesGpus()) continue;
+    if (const auto node = snapshot.Find(member.node)) nodes.push_back(*node);
+  }
+  return nodes;
+}
+
+// The same at each ask, so that it is one event.
+std::string WaitsText(SpreadTier tier, WallTime until) {
+  return fmt::format("{}{} until {}; after that it may be spread further", kWaitsForLocality,
+                     ToString(tier), ToTimeText(std::chrono::ceil<std::chrono::seconds>(until)));
+}
+
+}  // namespace
+
+Gangs::Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
+             LocalityRules locality, const Clock& clock, Logger& log)
+    : state_(state),
+      reserve_(reserve),
+      gpu_resource_(std::move(gpu_resource)),
+      times_(times),
+      locality_(std::move(locality)),
+      clock_(clock),
+      began_(clock.WallNow()),
+      log_(log) {}
+
+Gangs::Roll Gangs::Call(const Gang& gang, const Record& record) const {
+  Roll roll{.members = state_.GangMembers(gang.name),
+            .to_place = {},
+            .launchers = {},
+            .disagreement = {}};
+  if (!record.places.empty() || clock_.Now() < record.succeeded_until)
+    roll.succeeded = record.succeeded;
+  for (const GangMember& member : roll.members) {
+    const Gang& own = *member.pod->gang;
+    if (!own.problem.empty()) {
+      roll.disagreement = fmt::format("of pod {} {}", member.pod->name, own.problem);
+    } else if (own.size != gang.size) {
+      roll.disagreement = fmt::format("its members disagree about its size: {} and {}",
+                                      std::min(own.size, gang.size), std::max(own.size, gang.size));
+    }
+    if (!member.pod->UsesGpus()) {
+      // It is there, and kube-scheduler places it without us.
+      if (!member.placed) roll.launchers.push_back(member.pod);
+    } else if (member.placed) {
+      ++roll.running;
+    } else {
+      roll.to_place.push_back(member.pod);
+    }
+  }
+  return roll;
+}
+
+GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
+  const Gang& gang = *pod.gang;
+  if (!gang.problem.empty()) return Refused(gang.name, gang.problem);
+  const Instant now = clock_.Now();
+  Record& record = records_[gang.name];
+  if (record.first_asked == Instant{}) record.first_asked = now;
+  record.last_asked = now;
+  record.waits_for_locality = false;
+  // kube-scheduler does not ask about a pod that it still has bound.
+  record.passed.erase(pod.uid);
+  End(record, pod.uid, {ErrorCode::kConflict, "kube-scheduler has asked about the pod anew"});
+  const Roll roll = Call(gang, record);
+  const size_t there = roll.members.size();
+  const auto size = static_cast<size_t>(gang.size);
+  if (!roll.disagreement.empty()) return Refused(gang.name, roll.disagreement);
+  if (there > size) {
+    return Refused(gang.name,
+                   fmt::format("{} pods say that they are of it, and its size is {}", there, size));
+  }
+  const bool others_may_be_done = !roll.IsWhole(gang) && now >= record.succeeded_until &&
+                                  now - record.first_asked >= times_.creation;
+  if (std::string why = TooLarge(pod, roll, *state_.Snapshot()); !why.empty()) {
+    GangVerdict too_large = Refused(gang.name, why);
+    too_large.incomplete = others_may_be_done;
+    return too_large;
+  }
+  if (!roll.IsWhole(gang)) {
+    const std::string why = fmt::format("{} of {} members are there", there, size);
+    if (now - record.first_asked < times_.creation) return NotYet(gang.name, why);
+    GangVerdict late = Refused(gang.name, why);
+    late.incomplete = others_may_be_done;
+    return late;
+  }
+  // The end of a rest is nothing that kube-scheduler would hear of.
+  if (now < record.rests_until) return NotYet(gang.name, record.why_it_rests);
+  const std::set<std::string_view> allowed = NamesOf(asked);
+  Learn(pod, allowed, roll, record);
+  GangVerdict verdict = Refused(gang.name, "");
+  if (record.places.contains(pod.uid)) verdict = PlaceHeld(pod, allowed, record);
+  if (verdict.kind != GangVerdict::Kind::kPlaced) verdict = Plan(pod, allowed, roll, record);
+  return verdict;
+}
+
+WallTime Gangs::FirstAsked(const Roll& roll, const Record& record) const {
+  WallTime first = clock_.WallNow() - (clock_.Now() - record.first_asked);
+  for (const auto& member : roll.to_place) {
+    if (member->waiting == nullptr || member->waiting->since == WallTime{}) continue;
+    // What was written since then may be older than the ask: of a pod that was gated, say.
+    if (member->waiting->since < began_) first = std::min(first, member->waiting->since);
+  }
+  return first;
+}
+
+std::vector<CountedMember> Gangs::Counted(const Roll& roll, const Record& record) const {
+  std::vector<CountedMember> counted;
+  for (const auto& member : roll.to_place) {
+    if (!record.passed.contains(member->uid)) continue;
+    const auto place = record.places.find(member->uid);
+    if (place != record.places.end()) counted.push_back({member, place->second});
+  }
+  return counted;
+}
+
+GangVerdict Gangs::PlaceHeld(const Pod& pod, const std::set<std::string_view>& allowed,
+                             Record& record) {
+  const std::string& node = record.places.at(pod.uid);
+  const std::optional<Placement> placement = state_.FindPlacement(pod.uid);
+  if (!placement || placement->pod->node != node)
+    return NotYet(pod.gang->name, "its places were given up");
+  if (!allowed.contains(node))
+    return Refused(pod.gang->name, "a member may not go where it was to");
+  record.passed.insert(pod.uid);
+  return {GangVerdict::Kind::kPlaced, node};
+}
+
+void Gangs::Learn(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
+                  Record& record) const {
+  const auto known = std::find_if(roll.to_place.begin(), roll.to_place.end(),
+                                  [&](const auto& member) { return member->uid == pod.uid; });
+  if (known == roll.to_place.end()) return;
+  const std::vector<CountedMember> counted = Counted(roll, record);
+  record.refusals.Unlearn(**known, allowed, counted);
+  const auto snapshot = state_.Snapshot();
+  std::set<std::string> nodes;
+  for (const auto& [uid, node] : record.places) nodes.insert(node);
+  for (const std::string& node : nodes) {
+    const auto place = snapshot->Find(node);
+    if (!place || allowed.contains(node) || !MayGoByWords(**known, snapshot->node(*place)))
+      continue;
+    if (!KeptOff(*known, *place, *snapshot, roll, counted))
+      record.refusals.Learn(*known, node, counted, *snapshot);
+  }
+}
+
+bool Gangs::KeptOff(const std::shared_ptr<const Pod>& pod, NodeIndex node,
+                    const ClusterSnapshot& snapshot, const Roll& roll,
+                    const std::vector<CountedMember>& counted) {
+  std::vector<std::shared_ptr<const Pod>> members = {pod};
+  std::set<std::string> uids = {pod->uid};
+  for (const auto& member : roll.to_place) uids.insert(member->uid);
+  for (const CountedMember& member : counted) members.push_back(member.pod);
+  MemberSeparation separation(snapshot, members, uids, MemberSeparation::Others::kAll);
+  NodeState state = snapshot.node(node);
+  for (const std::string& uid : uids) state = WithoutPod(state, uid);
+  for (size_t i = 0; i < counted.size(); ++i) {
+    const auto there = snapshot.Find(counted[i].node);
+    if (!there) continue;
+    separation.Put(i + 1, *there);
+    if (*there == node) state = WithPod(state, counted[i].pod);
+  }
+  if (!CheckFit(*pod, state).none()) return true;
+  return !separation.empty() && !separation.Allows(0, node);
+}
+
+GangTerms Gangs::TermsOf(const Pod& pod, const std::set<std::string_view>& allowed,
+                         const Roll& roll, const Record& record, const ClusterSnapshot& snapshot,
+                         Heed heed) {
+  GangTerms terms([&pod, &allowed, &roll, &record, &snapshot, heed](size_t member, NodeIndex node) {
+    const NodeDetail& detail = *snapshot.node(node).detail;
+    const Pod& who = *roll.to_place[member];
+    if (who.uid == pod.uid) return allowed.contains(detail.name);
+    if (heed.counted && record.passed.contains(who.uid)) {
+      const auto place = record.places.find(who.uid);
+      if (place != record.places.end()) return place->second == detail.name;
+    }
+    if (heed.pods && record.refusals.Forbid(who.uid, detail.name, heed.doubts)) return false;
+    return MayGoByWords(who, snapshot.node(node));
+  });
+  if (heed.shapes) terms.bounds = record.refusals.Bounds(snapshot);
+  return terms;
+}
+
+Gangs::Planned Gangs::PlanHeeding(bool counted, const GangRefusals& refusals,
+                                  const std::function<Planned(const Heed&)>& plan) {
+  // A bound for a shape may be wrong where a refusal meant one pod alone.
+  Planned planned;
+  for (const bool doubts : {true, false}) {
+    if (!doubts && !refusals.AnyDoubts()) continue;
+    for (const bool shapes : {true, false}) {
+      if (!shapes && !refusals.AnyBounds()) continue;
+      planned = plan({.counted = counted, .pods = true, .doubts = doubts, .shapes = shapes});
+      if (!planned.IsNone()) return planned;
+    }
+  }
+  return planned;
+}
+
+GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
+                        Record& record) {
+  const std::string& name = pod.gang->name;
+  const bool is_known = std::any_of(roll.to_place.begin(), roll.to_place.end(),
+                                    [&](const auto& member) { return member->uid == pod.uid; });
+  // The watch is behind kube-scheduler, or a bind of it is in doubt.
+  if (!is_known) return NotYet(name, "the extender has not heard of the pod yet");
+  const auto snapshot = state_.Snapshot();
+  record.refusals.Review(Counted(roll, record), *snapshot);
+  const WallTime first_asked = FirstAsked(roll, record);
+  const auto plan = [&](const Heed& heed) {
+    const GangTerms terms = TermsOf(pod, allowed, roll, record, *snapshot, heed);
+    return PlanAround(*snapshot, name, roll, terms, clock_.WallNow() - first_asked);
+  };
+  Planned planned;
+  if (!record.passed.empty()) planned = PlanHeeding(true, record.refusals, plan);
+  bool heeds_nothing = false;
+  if (planned.local.plan.places.empty()) {
+    planned = PlanHeeding(false, record.refusals, plan);
+    heeds_nothing = planned.IsNone() && !record.refusals.empty();
+    if (heeds_nothing) planned = plan({});
+  } else if (planned.local.tier != SpreadTier::kNode && !record.moved_nearer &&
+             WaitsOf(locality_, SpreadOf(roll.to_place)) != LocalityWaits{}) {
+    Planned nearer = plan({.pods = true, .doubts = true, .shapes = true});
+    if (!nearer.local.plan.places.empty() && nearer.local.tier < planned.local.tier) {
+      record.moved_nearer = true;
+      planned = std::move(nearer);
+    }
+  }
+  const LocalPlan& local = planned.local;
+  if (local.waits_until) {
+    Release(record);
+    record.waits_for_locality = true;
+    // The end of the wait is nothing that kube-scheduler would hear of.
+    const WallTime until = first_asked + *local.waits_until;
+    GangVerdict waits = NotYet(name, WaitsText(local.tier, until));
+    waits.waits_for = until - clock_.WallNow();
+    return waits;
+  }
+  if (local.plan.places.empty()) {
+    record.refusals.Clear();
+    Release(record);
+    GangVerdict verdict = Refused(name, DescribeLack(roll, local.plan, *snapshot));
+    verdict.short_of_room = true;
+    return verdict;
+  }
+  if (heeds_nothing) {
+    // Everything else has been refused. That may be over, which one more try will show.
+    record.refusals.Clear();
+    if (std::exchange(record.started_over, true)) {
+      GiveUp(name, roll, record);
+      return NotYet(name, record.why_it_rests);
+    }
+  }
+  if (!Take(planned, roll, *snapshot, record))
+    return NotYet(name, "its places were taken by others meanwhile");
+  record.passed.insert(pod.uid);
+  return {GangVerdict::Kind::kPlaced, record.places.at(pod.uid)};
+}
+
+bool Gangs::Take(const Planned& planned, const Roll& roll, const ClusterSnapshot& snapshot,
+                 Record& record) {
+  const LocalPlan& local = planned.local;
+  const bool begins = record.places.empty();
+  Places places;
+  std::vector<GangPlace> all;
+  for (size_t member = 0; member < roll.to_place.size(); ++member) {
+    const std::string& node = snapshot.node(local.plan.places[member]).detail->name;
+    all.push_back({roll.to_place[member]->uid, node});
+    places[all.back().uid] = node;
+  }
+  for (const std::string& uid : planned.yielding) state_.SettleVacant(uid, false);
+  Yield(planned.yielding_gangs, roll.to_place.front()->gang->name);
+  if (!Hold(all, roll, snapshot, record)) {
+    Release(record);
+    return false;
+  }
+  const Places before = std::exchange(record.places, std::move(places));
+  std::vector<std::string> left;
+  for (const auto& [uid, node] : before) {
+    const auto now = record.places.find(uid);
+    if (now != record.places.end() && now->second == node) continue;
+    if (now == record.places.end()) left.push_back(uid);
+    record.passed.erase(uid);
+    record.let_go.erase(uid);
+    End(record, uid, {ErrorCode::kConflict, "its place is on another node by now"});
+  }
+  state_.Release(left);
+  record.allocation.reset();
+  if (!begins) return true;
+  record.held_since = clock_.Now();
+  ++placed_.at(static_cast<size_t>(local.tier));
+  log_.Info("gang has its places", {{"gang", roll.to_place.front()->gang->name},
+                                    {"members", roll.members.size()},
+                                    {"held", all.size()},
+                                    {"within", ToString(local.tier)}});
+  return true;
+}
+
+bool Gangs::Hold(const std::vector<GangPlace>& places, const Roll& roll,
+                 const ClusterSnapshot& snapshot, Record& record) {
+  state_.Release(std::exchange(record.launchers, {}));
+  // Longer than a gang is given, so that it is Look() that ends it and says so.
+  const Instant until = clock_.Now() + 2 * times_.hold;
+  const std::vector<GangPlace> launchers = KnownPlaces(snapshot, roll.launchers);
+  if (!launchers.empty()) {
+    std::vector<GangPlace> all = places;
+    all.insert(all.end(), launchers.begin(), launchers.end());
+    if (state_.Hold(all, until)) {
+      for (const GangPlace& launcher : launchers) record.launchers.push_back(launcher.uid);
+      return true;
+    }
+  }
+  return state_.Hold(places, until);
+}
+
+Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::string& gang,
+                                 const Roll& roll, const GangTerms& terms, Duration waited) const {
+  const std::vector<NodeIndex> beside = NodesOfPlaced(roll.members, snapshot);
+  const auto placed = [&](GangPlan plan) {
+    std::vector<NodeIndex> all = beside;
+    all.insert(all.end(), plan.places.begin(), plan.places.end());
+    const SpreadTier tier = TierOf(snapshot, all, locality_.rack_label);
+    return LocalPlan{std::move(plan), tier, {}};
+  };
+  std::set<std::string> vacant;
+  std::set<std::string_view> nodes;
+  const std::vector<VacantPlace> places = state_.VacantPlacesOf(gang);
+  for (const VacantPlace& place : places) {
+    vacant.insert(place.pod->uid);
+    nodes.insert(place.pod->node);
+  }
+  if (!places.empty()) {
+    GangTerms replacing = terms;
+    replacing.may_go = [&](size_t member, NodeIndex node) {
+      return nodes.contains(snapshot.node(node).detail->name) && terms.may_go(member, node);
+    };
+    GangPlan plan = PlanGang(snapshot, roll.to_place, reserve_, replacing, vacant);
+    if (!plan.places.empty()) return {placed(std::move(plan)), {}, {}};
+  }
+  LocalPlan local = PlanGangLocally(snapshot, roll.to_place, reserve_, terms, locality_,
+                                    SpreadOf(roll.to_place), waited, beside, vacant);
+  if (!local.plan.places.empty() || local.waits_until) return {std::move(local), {}, {}};
+  // What members of gangs of lower priority have left is not held against this one.
+  const auto is_lower = [&](const Pod& left) {
+    return std::all_of(roll.to_place.begin(), roll.to_place.end(),
+                       [&](const auto& member) { return left.priority < member->priority; });
+  };
+  std::vector<std::string> yielding;
+  for (const VacantPlace& place : state_.VacantPlaces()) {
+    if (place.gang != gang && is_lower(*place.pod)) yielding.push_back(place.pod->uid);
+  }
+  vacant.insert(yielding.begin(), yielding.end());
+  GangPlan higher;
+  const auto fits_without = [&](const std::vector<std::string>& gangs) {
+    std::set<std::string> but = HeldFor(gangs);
+    but.insert(vacant.begin(), vacant.end());
+    higher = PlanGang(snapshot, roll.to_place, reserve_, terms, but);
+    return !higher.places.empty();
+  };
+  if (!yielding.empty() && fits_without({})) return {placed(std::move(higher)), yielding, {}};
+  int32_t priority = std::numeric_limits<int32_t>::max();
+  for (const auto& member : roll.to_place) priority = std::min(priority, member->priority);
+  const std::vector<std::string> gangs = Fewest(GangsBelow(priority, gang), fits_without);
+  if (gangs.empty() || !fits_without(gangs)) return {std::move(local), {}, {}};
+  return {placed(std::move(higher)), std::move(yielding), gangs};
+}
+
+std::vector<std::string> Gangs::GangsBelow(int32_t priority, const std::string& but) const {
+  std::vector<std::pair<int32_t, std::string>> lower;
+  for (const auto& [name, record] : records_) {
+    // Binds that wait no more are on their way.
+    if (name == but || record.places.empty() || !record.let_go.empty()) continue;
+    int32_t most = std::numeric_limits<int32_t>::min();
+    for (const auto& [uid, node] : record.places) {
+      if (const auto pod = state_.FindPod(uid)) most = std::max(most, pod->priority);
+    }
+    if (most < priority) lower.emplace_back(most, name);
+  }
+  std::sort(lower.begin(), lower.end());
+  std::vector<std::string> names;
+  for (const auto& [most, name] : lower) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> Gangs::Fewest(
+    const std::vector<std::string>& gangs,
+    const std::function<bool(const std::vector<std::string>&)>& fits) {
+  std::vector<std::string> yielding;
+  for (const std::string& gang : gangs) {
+    yielding.push_back(gang);
+    if (!fits(yielding)) continue;
+    // Spares gangs whose places are not needed, those of the highest priority first.
+    for (size_t i = yielding.size(); i-- > 0;) {
+      std::vector<std::string> fewer = yielding;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!fewer.empty() && fits(fewer)) yielding = std::move(fewer);
+    }
+    return yielding;
+  }
+  return {};
+}
+
+std::set<std::string> Gangs::HeldFor(const std::vector<std::string>& gangs) const {
+  std::set<std::string> uids;
+  for (const std::string& gang : gangs) {
+    const Record& record = records_.at(gang);
+    for (const auto& [uid, node] : record.places) uids.insert(uid);
+    uids.insert(record.launchers.begin(), record.launchers.end());
+  }
+  return uids;
+}
+
+void Gangs::Yield(const std::vector<std::string>& gangs, const std::string& to) {
+  for (const std::string& gang : gangs) {
+    log_.Info("gang's places are given to a higher priority", {{"gang", gang}, {"to", to}});
+    Release(records_.at(gang));
+  }
+}
+
+bool Gangs::YieldTo(const Pod& pod, const AskedNodes& asked) {
+  const auto snapshot = state_.Snapshot();
+  const auto fits_without = [&](const std::vector<std::string>& gangs) {
+    const std::set<std::string> uids = HeldFor(gangs);
+    for (size_t i = 0; i < asked.size(); ++i) {
+      const auto place = snapshot->Find(asked.Name(i));
+      if (!place || !snapshot->node(*place).exists) continue;
+      NodeState node = WithNominated(WithoutPod(snapshot->node(*place), pod.uid), pod.uid);
+      for (const std::string& uid : uids) node = WithoutPod(node, uid);
+      if (CheckFit(pod, node).none()) return true;
+    }
+    return false;
+  };
+  const std::vector<std::string> gangs = Fewest(GangsBelow(pod.priority, {}), fits_without);
+  Yield(gangs, pod.Key());
+  return !gangs.empty();
+}
+
+std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
+                            const ClusterSnapshot& snapshot) const {
+  Gpus needed;
+  for (const auto& member : roll.to_place) needed += member->requests.main.gpus;
+  // Those who are not there yet are taken to be like this one.
+  const auto missing = static_cast<int64_t>(pod.gang->size) -
+                       static_cast<int64_t>(roll.members.size() + roll.succeeded);
+  if (roll.running == 0 && missing > 0) needed += pod.requests.main.gpus * missing;
+  const auto takes_some = [&](const NodeState& node) {
+    return node.exists && !node.deleting && (!node.unschedulable || pod.tolerates_unschedulable);
+  };
+  Gpus has;
+  for (NodeIndex node = 0; node < snapshot.size(); ++node) {
+    if (takes_some(snapshot.node(node))) has += snapshot.node(node).allocatable.gpus;
+  }
+  // Members that run keep what they have there.
+  for (const GangMember& member : roll.members) {
+    const auto node = member.placed ? snapshot.Find(member.node) : std::nullopt;
+    if (node && takes_some(snapshot.node(*node))) has -= member.pod->requests.main.gpus;
+  }
+  if (needed <= has) return {};
+  return fmt::format("it needs {} {}{}, the cluster has {}", needed.count(), gpu_resource_,
+                     roll.running > 0 ? " more" : "", has.count());
+}
+
+std::string Gangs::DescribeLack(const Roll& roll, const GangPlan& plan,
+                                const ClusterSnapshot& snapshot) const {
+  std::string text = fmt::format("{} of {} members fit beside each other",
+                                 plan.fitting + roll.running, roll.members.size());
+  if (!plan.lacking || !plan.lacking_on) return text;
+  const Resources requests = roll.to_place.front()->requests;
+  return text + ", the next: " +
+         DescribeFailures(*plan.lacking, requests, &snapshot.node(*plan.lacking_on), gpu_resource_);
+}
+
+std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::string& node) {
+  auto bind = std::make_shared<GangBind>();
+  bind->uid = uid;
+  bind->until = clock_.Now() + times_.wait;
+  const auto pod = state_.FindPod(uid);
+  // kube-scheduler asks about a pod that names the GPU resource, be it with an amount of zero.
+  if (!pod || !pod->gang || !pod->UsesGpus()) {
+    bind->outcome = GangBindOutcome();
+    return bind;
+  }
+  const Gang& gang = *pod->gang;
+  bind->gang = gang.name;
+  const auto found = records_.find(gang.name);
+  const auto fail = [&](ErrorCode code, std::string_view why) {
+    bind->outcome = Fail(code, fmt::format("gang {}: {}", gang.name, why));
+    return bind;
+  };
+  if (found == records_.end()) return fail(ErrorCode::kConflict, "its places were given up");
+  Record& record = found->second;
+  if (stopped_) return fail(ErrorCode::kUnavailable, kStops);
+  const auto place = record.places.find(uid);
+  if (place == record.places.end()) return fail(ErrorCode::kConflict, "its places were given up");
+  if (place->second != node)
+    return fail(ErrorCode::kConflict, "its place is on another node by now");
+  End(record, uid, {ErrorCode::kConflict, "kube-scheduler binds the pod anew"});
+  if (record.let_go.contains(uid) && record.allocation) {
+    bind->outcome = GangBindOutcome(*record.allocation);
+    return bind;
+  }
+  if (record.binds.empty() && ExpectedBinds() + record.places.size() > kMostWaitingBinds)
+    return fail(ErrorCode::kOverloaded, "too many binds wait for others already");
+  record.passed.insert(uid);
+  record.binds[uid] = bind;
+  LetGo(record, gang);
+  return bind;
+}
+
+std::optional<GangBindOutcome> Gangs::OutcomeOf(GangBind& bind) {
+  if (bind.outcome || clock_.Now() < bind.until) return bind.outcome;
+  // As long as a bind waits the gang has its record.
+  Record& record = records_.at(bind.gang);
+  const std::string why =
+      fmt::format("{} of {} members wait to be bound", record.binds.size(), record.places.size());
+  record.passed.erase(bind.uid);
+  End(record, bind.uid, {ErrorCode::kUnavailable, why});
+  return bind.outcome;
+}
+
+void Gangs::LetGo(Record& record, const Gang& gang) {
+  if (record.binds.empty()) return;
+  // As it is now: a member may have gone since.
+  const Roll roll = Call(gang, record);
+  const bool all_wait =
+      std::all_of(roll.to_place.begin(), roll.to_place.end(), [&](const auto& member) {
+        return record.binds.contains(member->uid) || record.let_go.contains(member->uid);
+      });
+  if (!all_wait || !roll.IsWhole(gang) || !roll.disagreement.empty()) return;
+  if (!record.allocation)
+    record.allocation = AllocationOfGang(*state_.Snapshot(), gang.name, reserve_);
+  for (const auto& [uid, bind] : std::exchange(record.binds, {})) {
+    bind->outcome = GangBindOutcome(*record.allocation);
+    record.let_go.insert(uid);
+  }
+  record.let_go_at = clock_.Now();
+}
+
+void Gangs::End(Record& record, const std::string& uid, Error error) {
+  const auto found = record.binds.find(uid);
+  if (found == record.binds.end()) return;
+  GangBind& bind = *found->second;
+  error.message = fmt::format("gang {}: {}", bind.gang, error.message);
+  bind.outcome = Fail(std::move(error));
+  record.binds.erase(found);
+}
+
+size_t Gangs::ExpectedBinds() const {
+  size_t expected = 0;
+  for (const auto& [name, record] : records_) {
+    if (!record.binds.empty()) expected += record.places.size();
+  }
+  return expected;
+}
+
+void Gangs::Release(Record& record) {
+  std::vector<std::string> uids;
+  for (const auto& [uid, node] : std::exchange(record.places, {})) uids.push_back(uid);
+  for (const auto& [uid, bind] : std::map(record.binds))
+    End(record, uid, {ErrorCode::kConflict, "its places were given up"});
+  state_.Release(uids);
+  state_.Release(std::exchange(record.launchers, {}));
+  record.passed.clear();
+  record.let_go.clear();
+  record.allocation.reset();
+  record.started_over = record.moved_nearer = false;
+}
+
+void Gangs::GiveUp(const std::string& name, const Roll& roll, Record& record) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> late;
+  for (const auto& member : roll.to_place) {
+    if (!record.passed.contains(member->uid) && late.size() < kNamed) late.push_back(member->name);
+  }
+  const Instant now = clock_.Now();
+  record.rest = record.rest == Duration{} ? kFirstRest : std::min(2 * record.rest, kLongestRest);
+  record.rests_until = now + record.rest;
+  record.why_it_rests = fmt::format(
+      "its places were held for {} s, and {} of {} members were not bound{}{}; tried again after "
+      "{} s",
+      std::chrono::duration_cast<std::chrono::seconds>(now - record.held_since).count(),
+      roll.to_place.size(), roll.members.size(),
+      late.empty() ? "" : ", for another reason than resources: ", fmt::join(late, ", "),
+      std::chrono::duration_cast<std::chrono::seconds>(record.rest).count());
+  log_.Warn("gang's places are given back", {{"gang", name}, {"why", record.why_it_rests}});
+  Release(record);
+  record.refusals.Clear();
+}
+
+bool Gangs::LearnSucceeded(const Pod& pod, size_t members) {
+  Record& record = records_[pod.gang->name];
+  record.succeeded = members;
+  record.succeeded_until = clock_.Now() + (members == 0 ? kBetweenAsks : kSucceeded);
+  return Call(*pod.gang, record).IsWhole(*pod.gang);
+}
+
+void Gangs::Stop() {
+  stopped_ = true;
+  for (auto& [name, record] : records_) {
+    for (const auto& [uid, bind] : std::map(record.binds))
+      End(record, uid, {ErrorCode::kUnavailable, std::string(kStops)});
+  }
+}
+
+void Gangs::Look() {
+  const Instant now = clock_.Now();
+  for (auto& [name, record] : records_) Look(name, record, now);
+  std::erase_if(records_, [&](const auto& entry) {
+    const auto& [name, record] = entry;
+    if (!record.places.empty()) return false;
+    // Asked about just now, its pods may be on their way to us.
+    return now - record.last_asked > times_.creation && state_.GangMembers(name).empty();
+  });
+}
+
+void Gangs::Look(const std::string& name, Record& record, Instant now) {
+  if (record.places.empty()) return;
+  const std::vector<GangMember> members = state_.GangMembers(name);
+  if (members.empty()) return Release(record);
+  const Gang& gang = *members.front().pod->gang;
+  const Roll roll = Call(gang, record);
+  if (roll.to_place.empty()) {
+    if (roll.running > 0) log_.Info("gang is bound", {{"gang", name}, {"members", members.size()}});
+    Release(record);
+    // The next time that somebody asks is a new beginning.
+    record = Record{.last_asked = record.last_asked};
+    return;
+  }
+  if (!roll.IsWhole(gang)) {
+    log_.Info("gang has lost a member: its places are given back",
+              {{"gang", name}, {"members", members.size()}, {"size", gang.size}});
+    Release(record);
+    record.first_asked = now;
+    return;
+  }
+  // Members may have been bound by somebody else.
+  LetGo(record, gang);
+  if (!record.let_go.empty() && now - record.let_go_at < kBeingBound) return;
+  if (now - record.held_since >= times_.hold) GiveUp(name, roll, record);
+}
+
+GangCounts Gangs::Count() const {
+  const Instant now = clock_.Now();
+  GangCounts counts{.placed = placed_};
+  for (const auto& [name, record] : records_) {
+    counts.waiting_binds += record.binds.size();
+    if (!record.places.empty()) {
+      ++counts.held;
+      counts.oldest_held = std::max(counts.oldest_held, now - record.held_since);
+    } else {
+      const auto members = state_.GangMembers(name);
+      const bool waits = std::any_of(members.begin(), members.end(),
+                                     [](const GangMember& member) { return !member.placed; });
+      counts.waiting += waits ? 1 : 0;
+      counts.waiting_for_locality += waits && record.waits_for_locality ? 1 : 0;
+    }
+  }
+  return counts;
+}
+
+}  // namespace synergy

@@ -1,0 +1,62 @@
+#include "engine/profiler/probe_cost.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace synergy {
+namespace {
+
+// From the order to end a probe until the quota is off.
+constexpr Duration kTail = std::chrono::seconds(4);
+constexpr Duration kHour = std::chrono::hours(1);
+
+}  // namespace
+
+double AtBest(double best, double used, double least_cost) {
+  return used > 0 ? std::max(best, used / least_cost) : best;
+}
+
+double LostTo(const ProbeCost& cost, double least_cost) {
+  const double without = AtBest(cost.best, cost.used, least_cost) * cost.seconds;
+  return std::max(0.0, without - cost.iterations);
+}
+
+double Measurement::Lost() const {
+  double lost = 0;
+  for (const ProbeCost& cost : costs) lost += LostTo(cost, least_cost);
+  return lost;
+}
+
+ProbeCost CostSoFar(const RunningProbe& probe, const WatchedPod& pod) {
+  ProbeCost cost{.best = probe.best, .used = probe.used};
+  if (!probe.begun_at || !pod.last) return cost;
+  cost.seconds = Seconds(*pod.last - *probe.begun_at).count();
+  cost.iterations = pod.iterations - probe.iterations;
+  return cost;
+}
+
+ProbeCost CostUntilItsEnd(const ProfilerTurn& turn, const RunningProbe& probe,
+                          const WatchedPod& pod, Duration later) {
+  const ProbeCost told = CostSoFar(probe, pod);
+  double rate = probe.expected;
+  if (told.seconds > 0) rate = std::min(rate, told.iterations / told.seconds);
+  const Duration since = pod.last ? turn.at.wall - *pod.last : Duration::zero();
+  const Duration left = std::clamp(since, Duration::zero(), kLongestProbe) + later + kTail;
+  const double seconds = Seconds(left).count();
+  return {.best = probe.best, .used = probe.used, .seconds = seconds, .iterations = rate * seconds};
+}
+
+double Budget(const ProfilerTurn& turn, const Measurement& measurement, const WatchedPod& pod) {
+  return turn.settings.most_loss * Seconds(kHour).count() * pod.MeanSpeed() - measurement.Lost();
+}
+
+void CountHours(const ProfilerTurn& turn, Measurement& measurement) {
+  const bool over = measurement.hour_from && turn.at.now >= *measurement.hour_from + kHour;
+  if (measurement.hour_from && !(over && measurement.drifted)) return;
+  measurement.hour_from = turn.at.now;
+  measurement.lost_before += measurement.Lost();
+  measurement.costs.clear();
+  if (measurement.note == kTooDearNote) measurement.note.clear();
+}
+
+}  // namespace synergy

@@ -1,0 +1,335 @@
+#include "engine/profiler/probing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/quantity_text.h"
+#include "core/rounding.h"
+#include "engine/profiler/gang_members.h"
+#include "engine/profiler/measuring.h"
+#include "engine/profiler/probe_cost.h"
+#include "engine/profiler/publishing.h"
+#include "profile/measured/curve_probe.h"
+#include "profile/measured/measured_curve.h"
+
+namespace synergy {
+namespace {
+
+// Its end is asked for that long before it comes by itself.
+constexpr Duration kLastMoment = std::chrono::seconds(2);
+// How long the agent may take to say that it has begun.
+constexpr Duration kPatience = std::chrono::seconds(45);
+// Until the first sample after that, and the last before the end, beyond the least time.
+constexpr Duration kSlack = std::chrono::seconds(10);
+// Between two looks at a running one.
+constexpr Duration kLook = std::chrono::seconds(4);
+constexpr Duration kTryAgain = std::chrono::seconds(30);
+constexpr int32_t kMostFailures = 3;
+// What a rate may differ by from what the CPU that was had is good for.
+constexpr double kFits = 0.10;
+// Iterations beyond what that CPU is good for, for which nobody has batches prepared: two for each
+// worker, of which there may be one for each core that was used.
+constexpr double kLeastQueue = 16;
+constexpr double kQueuePerCore = 2;
+constexpr int kQueueWindows = 3;
+constexpr double kHalf = 0.5;
+constexpr Duration kTrial = std::chrono::minutes(3);  // of what has been concluded
+constexpr double kLeaves = 1.15;                      // of what it uses: well more than that
+
+bool SomebodyWaitsFor(const ProfilerTurn& turn, NodeIndex index) {
+  const NodeState& node = turn.cluster.node(index);
+  return std::any_of(turn.memory.waiting.begin(), turn.memory.waiting.end(), [&](const auto& pod) {
+    return pod->requests.main.gpus <= node.Free().gpus && MayGoTo(*pod, node);
+  });
+}
+
+// Whether somebody changes the pod, or has changed it by hand.
+bool IsBeingChanged(const Pod& pod) {
+  const Fungible& fungible = *pod.fungible;
+  return !fungible.Settled() || fungible.Announced() || fungible.ChangedByHand() ||
+         fungible.resize != ResizeState::kNone;
+}
+
+bool AnyProbed(const NodeState& node, WallTime now) {
+  return std::any_of(node.detail->pods.begin(), node.detail->pods.end(), [now](const auto& pod) {
+    return pod->fungible && pod->fungible->ProbedAt(now);
+  });
+}
+
+// Half of the floor at least, unless it leaves the pod well more than it uses.
+bool IsLowEnough(const ProbePlan& plan, const WatchedPod& pod) {
+  if (InCores(plan.cpu) >= kHalf * InCores(pod.pod->fungible->floor.cpu)) return true;
+  return InCores(plan.cpu) >= kLeaves * pod.window->cpu.value_or(0);
+}
+
+void Complete(const ProfilerTurn& turn, Measurement& measurement) {
+  measurement.complete = true;
+  measurement.on_trial_until = turn.at.now + kTrial;
+  measurement.confirmed =
+      measurement.told > 0 && Explain(measurement.points, turn.settings.agreement).has_value();
+}
+
+bool MayNotBeProbed(const WatchedPod& pod) {
+  return !pod.window || !pod.window->cpu || pod.probe || IsBeingChanged(*pod.pod);
+}
+
+// The last ones of all that train together, each of which has one.
+std::vector<WindowReading> WindowsOf(ProfilerMemory& memory, WatchedPod& head) {
+  std::vector<WindowReading> windows;
+  ForEachTogether(memory, head, [&](const WatchedPod& pod) { windows.push_back(*pod.window); });
+  return windows;
+}
+
+struct ProbedPod {
+  ProbeRange range;  // as if all of its gang were probed
+  double scale = 1;  // RunningProbe::scale
+};
+
+ProbedPod RangeOf(ProfilerMemory& memory, WatchedPod& head) {
+  std::optional<ProbeRange> all;
+  ForEachTogether(memory, head, [&](const WatchedPod& pod) {
+    const MilliCpu amount = AmountOf(*pod.pod);
+    const double used = *pod.window->cpu;
+    const bool bound = IsBound(*pod.window, amount, pod.pod->fungible->cpu_limit.has_value());
+    // The one that is kept back sets the pace.
+    const bool first = !all || (bound && !all->bound) || (bound && used < all->used);
+    if (first) {
+      all = {.amount = amount, .used = used, .bound = bound};
+    } else if (!bound && !all->bound) {
+      all->amount = std::min(all->amount, amount);
+      all->used = std::max(all->used, used);
+    }
+  });
+  ProbedPod probed{.range = *all};
+  const double own = *head.window->cpu;
+  if (all->used > kUsesMore * own) probed.scale = all->used / own;
+  probed.range.floor = FromCores(probed.scale * InCores(head.pod->fungible->floor.cpu));
+  return probed;
+}
+
+// The pod of the quietest node that may be probed now.
+WatchedPod* Choose(ProfilerTurn& turn, Measurement& measurement) {
+  WatchedPod* chosen = nullptr;
+  double most_free = -1;
+  for (const std::string& uid : measurement.closely) {
+    WatchedPod& pod = turn.memory.pods.at(uid);
+    if (AnyTogether(turn.memory, pod, MayNotBeProbed)) continue;
+    if (pod.memory.waits) continue;  // it would tell of its storage
+    const auto point = PointOf(turn.memory, pod, WindowsOf(turn.memory, pod));
+    if (point && HasFewerWorkers(*point, measurement.points, turn.settings.agreement)) continue;
+    const NodeState& node = turn.cluster.node(pod.node);
+    if (turn.memory.probed.contains(pod.node) || AnyProbed(node, turn.at.wall)) continue;
+    const double free = InCores(node.Free().cpu) / std::max(InCores(node.allocatable.cpu), 1e-3);
+    if (free <= most_free || SomebodyWaitsFor(turn, pod.node)) continue;
+    most_free = std::max(free, 0.0);
+    chosen = &pod;
+  }
+  return chosen;
+}
+
+enum class Outcome : uint8_t { kTold, kNothing, kInterrupted };
+
+void End(ProfilerTurn& turn, Measurement& measurement, Outcome outcome, std::string why) {
+  RunningProbe& probe = *measurement.probe;
+  ProfilerAction action;
+  action.kind = ProfilerActionKind::kEndProbe;
+  action.pod = probe.pod;
+  action.probe = probe.probe;
+  action.why = std::move(why);
+  turn.Do(std::move(action));
+  measurement.costs.push_back(CostUntilItsEnd(turn, probe, turn.memory.pods.at(probe.uid)));
+  measurement.next_probe = turn.at.now;
+  switch (outcome) {
+    case Outcome::kTold:
+      measurement.failures = 0;
+      ++measurement.told;
+      break;
+    case Outcome::kNothing:
+      ++measurement.failures;
+      measurement.next_probe += kTryAgain;
+      break;
+    case Outcome::kInterrupted:
+      measurement.next_probe += kTryAgain;
+      break;
+  }
+  DropProbe(turn.memory, measurement);
+}
+
+// What the window under the probe says; none: it does not count, or not yet.
+std::optional<CurvePoint> Read(const ProfilerTurn& turn, const Measurement& measurement,
+                               const WatchedPod& pod) {
+  const ProfilerSettings& settings = turn.settings;
+  const WindowRules rules{settings.probe_window, settings.longest_window, settings.agreement};
+  const WindowReading reading = ReadWindow(pod.samples, rules);
+  if (reading.state != WindowState::kSettled || !reading.cpu) return std::nullopt;
+  const std::vector<WindowReading> windows = ReadWindows(pod.samples, rules);
+  const RunningProbe& probe = *measurement.probe;
+  const auto cost = CpuSecondsOf(measurement.points);
+  if (reading.throttled > kThrottled && cost && *cost > 0) {
+    // Faster than its CPU is good for: it has less to do than was thought, or lives on batches
+    // prepared before, until they are used up.
+    const double good_for = probe.scale * *reading.cpu / *cost;
+    const double length = Seconds(reading.length).count();
+    const bool long_enough = reading.length >= settings.probe_window * kQueueWindows &&
+                             (reading.rate - good_for) * length >= probe.queue;
+    if (reading.rate > good_for * (1 + kFits) && !long_enough) return std::nullopt;
+  }
+  CurvePoint point{.cpu = FromCores(probe.scale * InCores(probe.probe.cpu)),
+                   .throughput = reading.rate,
+                   .used = probe.scale * *reading.cpu,
+                   .bound = IsBound(reading, probe.probe.cpu, true),
+                   .quota = true,
+                   .spread = reading.spread};
+  // A quota stops all threads for a part of each period, also the one that feeds the GPU. Without a
+  // limit nobody does that to the pod.
+  const bool slower = cost && reading.rate < std::min(probe.best, InCores(point.cpu) / *cost) *
+                                                 (1 - 2 * settings.agreement);
+  // Another of its gang that CPU keeps back: it is that one's speed.
+  for (size_t i = 0; i < pod.others.size(); ++i) {
+    const auto other = PointOf(turn.memory.pods.at(pod.others[i]), windows[i + 1]);
+    if (!other || (!point.bound && other->bound)) return std::nullopt;
+  }
+  const bool workers = !point.bound && IsWholeNumberOfCores(*reading.cpu);
+  if (workers || (slower && pod.pod->fungible->enforcement == Enforcement::kShared))
+    point.certainty = PointCertainty::kAtLeast;
+  return point;
+}
+
+}  // namespace
+
+void AbandonProbe(ProfilerTurn& turn, Measurement& measurement, std::string why) {
+  End(turn, measurement, Outcome::kInterrupted, std::move(why));
+}
+
+void DropProbe(ProfilerMemory& memory, Measurement& measurement) {
+  const RunningProbe& probe = *measurement.probe;
+  if (const auto pod = memory.pods.find(probe.uid); pod != memory.pods.end()) {
+    if (probe.begun_at) measurement.costs.push_back(CostSoFar(probe, pod->second));
+    pod->second.samples.clear();
+  }
+  memory.probed.erase(probe.node);
+  measurement.probe.reset();
+}
+
+void BeginProbe(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement) {
+  if (measurement.probe || measurement.complete || measurement.points.empty()) return;
+  if (turn.at.now < measurement.next_probe ||
+      turn.memory.probed.size() >= turn.settings.probes_at_once) {
+    return;
+  }
+  if (measurement.note == kUnsettledNote) return;
+  if (measurement.estimate) return Complete(turn, measurement);
+  WatchedPod* const pod = Choose(turn, measurement);
+  if (pod == nullptr) return;
+  const auto [range, scale] = RangeOf(turn.memory, *pod);
+  auto plan = NextProbe(measurement.points, range, turn.settings.agreement);
+  if (plan) plan->cpu = std::max(FromCores(InCores(plan->cpu) / scale), kLeastProbe);
+  if (!plan || !IsLowEnough(*plan, *pod) || measurement.probes >= turn.settings.most_probes) {
+    Complete(turn, measurement);
+    return;
+  }
+  CountHours(turn, measurement);
+  const double best = std::max(pod->window->rate, pod->fastest);
+  const double used = range.bound ? range.used : 0;
+  // In proportion at worst: it may have less spare than the points let expect.
+  const double worst = std::min(best * InCores(plan->cpu) / *pod->window->cpu, plan->expected);
+  const double loss = std::max(AtBest(best, used, measurement.least_cost) - worst, 0.0);
+  // After one that has not settled none is expected to be short.
+  const Duration least = measurement.failures > 0
+                             ? kLongestProbe
+                             : turn.settings.probe_lead + 2 * turn.settings.probe_window + kSlack;
+  // Its end is written with it: it costs no more whatever becomes of this process.
+  const double affordable = Budget(turn, measurement, *pod);
+  if (loss * Seconds(least).count() > affordable) {
+    measurement.note = kTooDearNote;
+    Complete(turn, measurement);
+    return;
+  }
+  const Duration time = loss * Seconds(kLongestProbe).count() > affordable
+                            ? ToDuration(Seconds(affordable / loss))
+                            : kLongestProbe;
+  if (measurement.failures >= kMostFailures) {
+    measurement.note = "probes have told nothing";
+    Complete(turn, measurement);
+    return;
+  }
+  ++measurement.probes;
+  RunningProbe probe{.uid = pod->pod->uid,
+                     .pod = pod->pod,
+                     .node = pod->node,
+                     .probe = {plan->cpu, turn.at.wall + time},
+                     .expected = worst,
+                     .best = best,
+                     .used = used,
+                     .scale = scale,
+                     .queue = std::max(kLeastQueue, kQueuePerCore * *pod->window->cpu),
+                     .begun = turn.at.now,
+                     .give_up = turn.at.now + kPatience};
+  turn.memory.probed.emplace(pod->node, key);
+  ProfilerAction action;
+  action.kind = ProfilerActionKind::kProbe;
+  action.pod = probe.pod;
+  action.probe = probe.probe;
+  action.why = fmt::format("to see how fast it is with {} of CPU", ToQuantityText(plan->cpu));
+  turn.Do(std::move(action));
+  measurement.probe = std::move(probe);
+}
+
+void FollowProbe(ProfilerTurn& turn, Measurement& measurement) {
+  if (!measurement.probe || !measurement.probe->written) return;
+  RunningProbe& probe = *measurement.probe;
+  const WatchedPod& pod = turn.memory.pods.at(probe.uid);
+  probe.pod = pod.pod;
+  if (SomebodyWaitsFor(turn, probe.node)) {
+    End(turn, measurement, Outcome::kInterrupted, "a pod waits for the node");
+    return;
+  }
+  const auto is_being_changed = [](const WatchedPod& each) { return IsBeingChanged(*each.pod); };
+  if (AnyTogether(turn.memory, pod, is_being_changed)) {
+    End(turn, measurement, Outcome::kInterrupted, "the pod is being changed");
+    return;
+  }
+  const bool is_on = pod.probe && pod.probe->cpu == probe.probe.cpu;
+  if (!is_on) {
+    if (probe.since || turn.at.now >= probe.give_up)
+      End(turn, measurement, Outcome::kNothing, "the agent of the node does not keep it");
+    return;
+  }
+  probe.since = pod.probe->since;
+  if (pod.probe->wiped) {
+    End(turn, measurement, Outcome::kNothing, "somebody else has changed the quota");
+    return;
+  }
+  if (const auto point = Read(turn, measurement, pod)) {
+    const double rate = point->throughput;
+    NoteCost(measurement, *point);
+    Add(measurement, *point, turn.settings.agreement);
+    // As fast with less: that holds however much further down it is so, as of one that waits
+    // busily.
+    if (rate >= (1 - turn.settings.agreement) * BestOf(measurement.points) &&
+        !IsCensored(measurement.points, turn.settings.agreement) &&
+        Explain(measurement.points, turn.settings.agreement)) {
+      measurement.confirmed = true;
+    }
+    End(turn, measurement, Outcome::kTold, fmt::format("{:.3g} iterations a second", rate));
+    return;
+  }
+  // Until it is ended at the next look, and that is heard of.
+  const double lost = LostTo(CostSoFar(probe, pod), measurement.least_cost) +
+                      LostTo(CostUntilItsEnd(turn, probe, pod, kLook), measurement.least_cost);
+  if (lost > Budget(turn, measurement, pod)) {
+    measurement.note = kTooDearNote;
+    End(turn, measurement, Outcome::kNothing, "it costs too much");
+    Complete(turn, measurement);
+    return;
+  }
+  if (turn.at.wall >= probe.probe.until - kLastMoment)
+    End(turn, measurement, Outcome::kNothing, "its speed does not settle");
+}
+
+}  // namespace synergy

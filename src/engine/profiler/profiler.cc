@@ -1,0 +1,255 @@
+#include "engine/profiler/profiler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/profiler/gang_members.h"
+#include "engine/profiler/hearing.h"
+#include "engine/profiler/measuring.h"
+#include "engine/profiler/probing.h"
+#include "engine/profiler/profiler_turn.h"
+#include "engine/profiler/publishing.h"
+
+namespace synergy {
+namespace {
+
+constexpr Duration kLeastApart = std::chrono::seconds(1);    // samples of a pod that is measured
+constexpr Duration kChecksApart = std::chrono::seconds(30);  // ... and of another one
+constexpr size_t kMostSamples = 128;
+// A measurement that waits for something is looked at again after that.
+constexpr Duration kLookAgain = std::chrono::seconds(2);
+// Whether what was published is still there.
+constexpr Duration kLookUp = std::chrono::minutes(1);
+constexpr Duration kProbeAgain = std::chrono::seconds(30);
+constexpr Duration kPublishAgain = std::chrono::seconds(10);
+
+// Which measurement the pod is part of; none: it is left alone.
+std::optional<MeasurementKey> KeyOf(const Pod& pod, const NodeState& node) {
+  if (!pod.fungible || pod.fungible->workload.empty() || pod.node.empty() || pod.waiting ||
+      pod.deleting || pod.terminal || !pod.UsesGpus()) {
+    return std::nullopt;
+  }
+  const std::vector<std::string>& products = node.detail->gpu_kinds.products;
+  MeasurementKey key{pod.pod_namespace, pod.fungible->workload, pod.fungible->requested.gpus,
+                     products.size() == 1 ? products.front() : std::string(), GangSizeOf(pod)};
+  const std::string& profile = pod.fungible->profile;
+  if (!profile.empty() && profile != NameOf(key)) return std::nullopt;
+  return key;
+}
+
+void Leave(ProfilerMemory& memory, const std::string& uid) {
+  const auto watched = memory.pods.find(uid);
+  if (watched == memory.pods.end()) return;
+  const auto it = memory.measurements.find(watched->second.key);
+  Measurement& measurement = it->second;
+  if (measurement.probe && measurement.probe->uid == uid) DropProbe(memory, measurement);
+  measurement.pods.erase(uid);
+  measurement.closely.erase(uid);
+  memory.news.insert(it->first);
+  memory.pods.erase(watched);
+}
+
+void See(ProfilerTurn& turn, NodeIndex index, const std::shared_ptr<const Pod>& pod,
+         const MeasurementKey& key) {
+  ProfilerMemory& memory = turn.memory;
+  if (const auto found = memory.pods.find(pod->uid); found != memory.pods.end()) {
+    WatchedPod& watched = found->second;
+    if (watched.node == index && watched.key == key) {
+      if (watched.pod == pod) return;
+      if (!SameAmounts(*watched.pod, *pod)) ForgetWindows(turn.settings, memory, watched);
+      watched.pod = pod;
+      memory.news.insert(key);
+      return;
+    }
+    Leave(memory, pod->uid);
+  }
+  Measurement& known = Recalled(turn, key);
+  known.pods.insert(pod->uid);
+  known.node_cpu = std::max(known.node_cpu, MostOf(turn.cluster.node(index), *pod));
+  known.fair_share = std::max(known.fair_share, pod->fungible->fair_share.cpu);
+  WatchedPod watched;
+  watched.pod = pod;
+  watched.node = index;
+  watched.key = key;
+  memory.pods.insert_or_assign(pod->uid, std::move(watched));
+  memory.news.insert(key);
+}
+
+void SeeNode(ProfilerTurn& turn, NodeIndex index) {
+  const NodeState& node = turn.cluster.node(index);
+  std::vector<std::string> now;
+  for (const auto& pod : node.detail->pods) {
+    if (pod->deleting || pod->terminal || pod->waiting) continue;
+    const auto key = KeyOf(*pod, node);
+    if (!key && !pod->gang) continue;
+    now.push_back(pod->uid);
+    if (pod->gang) {
+      // One that trained alone until now.
+      const auto known = turn.memory.pods.find(pod->uid);
+      if (known != turn.memory.pods.end() && known->second.gang.empty())
+        Leave(turn.memory, pod->uid);
+      SeeMember(turn, index, pod, key);
+    } else {
+      LoseMember(turn, index, pod->uid);
+      See(turn, index, pod, *key);
+    }
+  }
+  const auto before = turn.memory.on_node.find(index);
+  if (before != turn.memory.on_node.end()) {
+    for (const std::string& uid : before->second) {
+      if (std::find(now.begin(), now.end(), uid) != now.end()) continue;
+      LoseMember(turn, index, uid);
+      const auto known = turn.memory.pods.find(uid);
+      if (known != turn.memory.pods.end() && known->second.node == index) Leave(turn.memory, uid);
+    }
+  }
+  if (!now.empty()) {
+    turn.memory.on_node.insert_or_assign(index, std::move(now));
+  } else if (before != turn.memory.on_node.end()) {
+    turn.memory.on_node.erase(before);
+  }
+}
+
+void SeeCluster(ProfilerTurn& turn) {
+  for (NodeIndex index = 0; index < turn.cluster.size(); ++index) {
+    if (turn.cluster.node(index).changed > turn.memory.seen) SeeNode(turn, index);
+  }
+  turn.memory.seen = turn.cluster.version();
+}
+
+// Somebody has removed what was published: it is measured anew.
+bool IsRemoved(const ProfilerTurn& turn, const MeasurementKey& key,
+               const Measurement& measurement) {
+  return measurement.published && !measurement.publishing &&
+         turn.at.now >= measurement.next_publish + kLookUp &&
+         !turn.book.Find(key.profile_namespace, NameOf(key));
+}
+
+void Advance(ProfilerTurn& turn, const MeasurementKey& key) {
+  const auto it = turn.memory.measurements.find(key);
+  if (it == turn.memory.measurements.end()) return;
+  Measurement& measurement = it->second;
+  if (measurement.pods.empty() && !measurement.publishing) {
+    LookAgain(turn.memory, key, measurement, std::nullopt);
+    turn.memory.measurements.erase(it);
+    return;
+  }
+  if (!measurement.probe && IsRemoved(turn, key, measurement)) {
+    Measurement anew;
+    anew.pods = std::move(measurement.pods);
+    anew.closely = std::move(measurement.closely);
+    anew.due = measurement.due;
+    anew.node_cpu = measurement.node_cpu;
+    anew.fair_share = measurement.fair_share;
+    measurement = std::move(anew);
+  }
+  FollowProbe(turn, measurement);
+  Measure(turn, measurement);
+  BeginProbe(turn, key, measurement);
+  Publish(turn, key, measurement);
+  const bool busy = measurement.probe || !measurement.closely.empty();
+  LookAgain(turn.memory, key, measurement, turn.at.now + (busy ? kLookAgain : kLookUp));
+}
+
+void Keep(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
+          const ProgressSample& sample, Moment at) {
+  const Duration apart = pod.closely ? kLeastApart : kChecksApart;
+  if (!pod.samples.empty() && sample.last - pod.samples.back().last < apart) return;
+  pod.samples.push_back(sample);
+  if (pod.samples.size() > kMostSamples) pod.samples.erase(pod.samples.begin());
+  if (pod.closely) return;
+  const Measurement& measurement = memory.measurements.at(pod.key);
+  CheckSpeed(settings, memory, measurement, pod, at);
+  if (pod.off_since) memory.news.insert(pod.key);
+}
+
+}  // namespace
+
+Profiler::Profiler(ProfilerSettings settings, const MeasuredBook& book)
+    : settings_(settings), book_(book) {}
+
+void Profiler::Hear(ProfilerMemory& memory, const PodProgress& progress, WallTime since,
+                    Moment at) const {
+  const auto found = memory.pods.find(progress.uid);
+  if (found == memory.pods.end()) return;
+  WatchedPod& pod = found->second;
+  // The GPUs of a gang are busy with waiting for each other.
+  const auto estimated = pod.gang.empty() ? EstimatedProgress(progress) : std::nullopt;
+  Hear(memory, pod, estimated.value_or(progress), since, at, estimated.has_value());
+}
+
+void Profiler::Hear(ProfilerMemory& memory, WatchedPod& pod, const PodProgress& progress,
+                    WallTime since, Moment at, bool estimates) const {
+  const bool tells = pod.gang.empty() ? !progress.format.empty() && progress.last
+                                      : HearMember(settings_, memory, pod, progress, at);
+  if (!tells) return;
+  pod.estimates = estimates;
+  if (!Counts(memory, pod)) return;
+  if (!estimates) Note(pod.memory, progress);
+  if (!pod.last || pod.closely) memory.news.insert(pod.key);
+  auto sample = Listen(settings_, pod, progress, since);
+  auto others = CpuOfOthers(memory, pod);
+  if (!sample || !others) return;
+  sample->others = *std::move(others);
+  Keep(settings_, memory, pod, *sample, at);
+}
+
+void Profiler::HearWaiting(ProfilerMemory& memory,
+                           std::vector<std::shared_ptr<const Pod>> waiting) const {
+  std::erase_if(waiting, [](const auto& pod) {
+    return !pod->waiting || !pod->waiting->unschedulable || !pod->waiting->selection;
+  });
+  memory.waiting = std::move(waiting);
+}
+
+ProfilerDecision Profiler::Decide(const ClusterSnapshot& cluster, ProfilerMemory& memory,
+                                  Moment at) const {
+  ProfilerDecision decision;
+  ProfilerTurn turn{settings_, book_, cluster, at, memory, decision};
+  SeeCluster(turn);
+  std::set<MeasurementKey> now = std::exchange(memory.news, {});
+  // As soon as somebody waits.
+  for (const auto& [node, key] : memory.probed) now.insert(key);
+  for (const auto& [when, key] : memory.due) {
+    if (when > at.now) break;
+    now.insert(key);
+  }
+  for (const MeasurementKey& key : now) Advance(turn, key);
+  decision.wake = memory.due.empty() ? Instant::max() : memory.due.begin()->first;
+  return decision;
+}
+
+void Profiler::Learn(ProfilerMemory& memory, const ProfilerAction& action, bool done,
+                     Moment at) const {
+  if (action.kind == ProfilerActionKind::kEndProbe) return;  // it ends by itself, too
+  if (action.kind == ProfilerActionKind::kPublish) {
+    const MeasurementKey key{action.profile_namespace, action.measured.workload,
+                             action.measured.gpus, action.measured.gpu_product,
+                             action.measured.gang_size};
+    const auto known = memory.measurements.find(key);
+    if (known == memory.measurements.end()) return;
+    known->second.publishing = false;
+    known->second.next_publish = done ? at.now : at.now + kPublishAgain;
+    if (done) Published(known->second, action.measured);
+    memory.news.insert(key);
+    return;
+  }
+  const auto pod = memory.pods.find(action.pod->uid);
+  if (pod == memory.pods.end()) return;
+  Measurement& measurement = memory.measurements.at(pod->second.key);
+  if (!measurement.probe || measurement.probe->uid != action.pod->uid ||
+      measurement.probe->probe != action.probe) {
+    return;
+  }
+  if (done) {
+    measurement.probe->written = true;
+    measurement.probe->iterations = pod->second.iterations;
+    measurement.probe->begun_at = pod->second.last;
+    return;
+  }
+  DropProbe(memory, measurement);
+  --measurement.probes;
+  measurement.next_probe = at.now + kProbeAgain;
+}
+
+}  // namespace synergy

@@ -1,0 +1,256 @@
+#include "engine/queues/rounds.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace synergy {
+namespace {
+
+constexpr std::string_view kTurn = "it is its turn";
+constexpr std::string_view kToItsEnd = "it is never suspended";
+constexpr std::string_view kRound = "its round goes on";
+constexpr std::string_view kLeastRun = "it has not run for long";
+constexpr std::string_view kNearlyDone = "it needs no longer than a restart costs";
+constexpr std::string_view kNotKnown = "nobody knows how long it needs";
+constexpr std::string_view kNoPreemption = "the policy takes no turns away";
+constexpr std::string_view kTooLarge = "it needs more GPUs than the queue has";
+constexpr std::string_view kLosesTurn = "others go first";
+constexpr std::string_view kNextWhenFree = "it is next when GPUs become free";
+constexpr std::string_view kBehind = "others are next";
+constexpr std::string_view kLeftAlone = "it is left alone";
+constexpr std::string_view kDivided = "as workers were divided when the round began";
+
+Seconds SinceEpoch(WallTime time) { return time.time_since_epoch(); }
+
+}  // namespace
+
+std::string_view ToString(Band band) {
+  switch (band) {
+    case Band::kWaits:
+      return "waits";
+    case Band::kNext:
+      return "next";
+    case Band::kRuns:
+      return "runs";
+  }
+  return "?";
+}
+
+// What the order goes by, from the first to the last; the lower goes first.
+struct Rounds::Entry {
+  bool may_lose_turn = true;  // of those that run
+  int64_t class_behind = 0;
+  bool gives_way = true;
+  bool turn_unused = false;  // keeps a turn without running; nobody who runs gives way
+  bool unknown = false;
+  PolicyRank rank;
+  WallTime created;
+  const std::string* name = nullptr;
+  size_t index = 0;
+  std::string_view kept;  // why
+
+  bool operator<(const Entry& other) const {
+    return std::tie(may_lose_turn, class_behind, gives_way, turn_unused, unknown, rank, created,
+                    *name, index) < std::tie(other.may_lose_turn, other.class_behind,
+                                             other.gives_way, other.turn_unused, other.unknown,
+                                             other.rank, other.created, *other.name, other.index);
+  }
+};
+
+Rounds::Rounds(RoundSettings settings, std::unique_ptr<const Policy> policy)
+    : settings_(std::move(settings)),
+      policy_(std::move(policy)),
+      by_remaining_(settings_.policy == "srtf" || settings_.policy == "ftf") {}
+
+Result<Rounds> Rounds::Make(RoundSettings settings) {
+  const std::vector<double>& limits = settings.queues.limits;
+  if (!std::is_sorted(limits.begin(), limits.end()) || (!limits.empty() && limits.front() <= 0))
+    return Fail(ErrorCode::kInvalid, "queueLimits: they have to be above zero and ascend");
+  if (settings.queues.promote < 0)
+    return Fail(ErrorCode::kInvalid, "promote: it must not be negative");
+  if (settings.round < std::chrono::seconds(1))
+    return Fail(ErrorCode::kInvalid, "round: it has to be a second at least");
+  if (settings.least_run < Duration(0) || settings.restart_cost < Duration(0))
+    return Fail(ErrorCode::kInvalid, "leastRun, restartCost: they must not be negative");
+  // Of an elastic queue, who came first goes first: what gains decide is who gets how much. Whoever
+  // gives an order takes turns away, and keeps no queues.
+  const bool elastic = settings.policy == kElasticPolicy;
+  const std::string order = elastic ? "fifo" : settings.given_order ? "las" : settings.policy;
+  auto policy = MakePolicy(order, {settings.queues, SizeHistory(settings.sizes)});
+  if (!policy) return Fail(policy.error());
+  return Rounds(std::move(settings), *std::move(policy));
+}
+
+WallTime Rounds::RoundAt(WallTime now) const {
+  return now - now.time_since_epoch() % settings_.round;
+}
+
+void Rounds::Book(RoundService& service, Gpus gpus, WallTime created, Doing doing, Duration stretch,
+                  WallTime now) const {
+  if (doing == Doing::kNeither || stretch <= Duration(0)) return;
+  if (doing == Doing::kUnplaced) {
+    service.delays.fragmentation += stretch;
+    return;
+  }
+  Job job;
+  job.gpus = gpus;
+  job.arrival = SinceEpoch(created);
+  job.place = service.place;
+  if (doing == Doing::kRan) {
+    const double seconds = Seconds(stretch).count();
+    service.served += seconds * static_cast<double>(gpus.count());
+    job.holds.emplace_back();
+  } else {
+    service.delays.fair_share += stretch;
+  }
+  policy_->Book(job, stretch, SinceEpoch(now));
+  service.place = job.place;
+}
+
+std::string_view Rounds::Keeps(const RoundWorkload& workload, bool begins, WallTime now) const {
+  const bool has_turn = workload.band == Band::kRuns && !begins;
+  if (workload.state != RoundState::kRuns) return has_turn ? kRound : std::string_view();
+  if (!workload.may_lose_turn) return kToItsEnd;
+  if (!policy_->Preempts()) return kNoPreemption;
+  if (has_turn) return kRound;
+  if (workload.started + settings_.least_run > now) return kLeastRun;
+  const auto& remaining = workload.service.remaining;
+  if (remaining && *remaining <= Seconds(settings_.restart_cost)) return kNearlyDone;
+  if (!remaining && by_remaining_ && !workload.service.refuted) return kNotKnown;
+  return {};
+}
+
+// One that runs has what a restart costs ahead of the others.
+Job Rounds::ToJob(const RoundWorkload& workload) const {
+  const RoundService& service = workload.service;
+  const Seconds cost = settings_.restart_cost;
+  const double gpus = std::max<double>(static_cast<double>(workload.gpus.count()), 1);
+  const bool runs = workload.state == RoundState::kRuns;
+  Job job;
+  job.gpus = workload.gpus;
+  job.arrival = SinceEpoch(workload.created);
+  job.attained = Seconds(std::max(service.served - (runs ? cost.count() * gpus : 0), 0.0));
+  job.place = service.place;
+  if (runs) job.holds.emplace_back();
+  if (service.remaining) {
+    const bool restarts = !runs && service.served > 0;
+    job.remaining = *service.remaining + (restarts ? cost : Seconds(0));
+    job.ideal = Seconds(service.served / gpus) + *service.remaining;
+  }
+  return job;
+}
+
+Rounds::Entry Rounds::Rank(const RoundWorkload& workload, size_t index, bool begins,
+                           WallTime now) const {
+  Entry entry;
+  entry.kept = Keeps(workload, begins, now);
+  entry.may_lose_turn = workload.state != RoundState::kRuns || workload.may_lose_turn;
+  entry.class_behind = -workload.own_priority;
+  entry.gives_way = entry.kept.empty();
+  entry.turn_unused = !entry.gives_way && workload.state != RoundState::kRuns;
+  entry.unknown = by_remaining_ && !workload.service.remaining;
+  if (settings_.given_order) {
+    entry.rank.first = workload.place.value_or(std::numeric_limits<double>::infinity());
+  } else if (!entry.unknown) {
+    entry.rank = policy_->Rank(ToJob(workload), SinceEpoch(now));
+  }
+  entry.created = workload.created;
+  entry.name = &workload.name;
+  entry.index = index;
+  return entry;
+}
+
+RoundDecision Rounds::AsTheyAre(std::span<const RoundWorkload> workloads, WallTime now) const {
+  RoundDecision decision;
+  std::vector<Entry> entries;
+  for (size_t index = 0; index < workloads.size(); ++index) {
+    const RoundWorkload& workload = workloads[index];
+    decision.verdicts.push_back({workload.band, workload.left_alone ? kLeftAlone : kDivided});
+    if (!workload.left_alone) entries.push_back(Rank(workload, index, false, now));
+  }
+  std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+    const Band one = workloads[a.index].band;
+    const Band other = workloads[b.index].band;
+    return one != other ? one > other : a < b;
+  });
+  for (const Entry& entry : entries) decision.order.push_back(entry.index);
+  return decision;
+}
+
+RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workloads, bool begins,
+                             WallTime now) const {
+  if (IsElastic()) return AsTheyAre(workloads, now);
+  RoundDecision decision;
+  decision.verdicts.resize(workloads.size());
+  std::vector<Entry> entries;
+  entries.reserve(workloads.size());
+  Gpus quota_left = quota;
+  for (size_t index = 0; index < workloads.size(); ++index) {
+    const RoundWorkload& workload = workloads[index];
+    if (!workload.left_alone) {
+      entries.push_back(Rank(workload, index, begins, now));
+      continue;
+    }
+    decision.verdicts[index] = {workload.band, kLeftAlone};
+    if (workload.state == RoundState::kRuns) quota_left -= workload.gpus;
+  }
+
+  Gpus free;
+  bool stopped = false;
+  const auto chosen = [&](const Entry& entry) {
+    const RoundWorkload& workload = workloads[entry.index];
+    const bool runs = workload.state == RoundState::kRuns;
+    if (entry.may_lose_turn && (workload.gpus > free || (stopped && !runs))) {
+      stopped |= !policy_->Preempts() && !runs && entry.gives_way && workload.gpus <= quota;
+      return false;
+    }
+    free -= workload.gpus;
+    decision.verdicts[entry.index] = {Band::kRuns, entry.kept.empty() ? kTurn : entry.kept};
+    return true;
+  };
+  // Who had its turn and has no room any more goes by the policy's order, as it will in the next
+  // decision; that may change who else has room.
+  auto rest = entries.begin();
+  for (bool again = true; again;) {
+    std::sort(entries.begin(), entries.end());
+    free = quota_left;
+    stopped = again = false;
+    rest = std::stable_partition(entries.begin(), entries.end(), chosen);
+    for (auto entry = rest; entry != entries.end(); ++entry) {
+      if (entry->kept != kRound) continue;
+      *entry = Rank(workloads[entry->index], entry->index, true, now);
+      again = true;
+    }
+  }
+  // What kept somebody its turn so far has no say in what comes next.
+  for (auto entry = rest; entry != entries.end(); ++entry) {
+    entry->gives_way = true;
+    entry->turn_unused = false;
+  }
+  std::sort(rest, entries.end());
+  Gpus next_free = quota;
+  for (auto entry = rest; entry != entries.end(); ++entry) {
+    const RoundWorkload& workload = workloads[entry->index];
+    RoundVerdict& verdict = decision.verdicts[entry->index];
+    if (workload.state == RoundState::kRuns) {
+      verdict = {Band::kNext, kLosesTurn};
+    } else if (workload.gpus > quota) {
+      verdict = {Band::kWaits, kTooLarge};
+    } else if (workload.gpus <= next_free) {
+      next_free -= workload.gpus;
+      verdict = {Band::kNext, kNextWhenFree};
+    } else {
+      verdict = {Band::kWaits, kBehind};
+    }
+  }
+  decision.order.reserve(entries.size());
+  for (const Entry& entry : entries) decision.order.push_back(entry.index);
+  return decision;
+}
+
+}  // namespace synergy

@@ -1,0 +1,152 @@
+#include "engine/tuner/division_sites.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "allocation/surplus.h"
+#include "engine/tuner/gang_tenancy.h"
+
+namespace synergy {
+namespace {
+
+class SitesBuilder {
+ public:
+  SitesBuilder(const ClusterSnapshot& cluster, const TenancyRules& rules,
+               const std::function<NodeUse(const std::string&)>& use)
+      : cluster_(cluster), rules_(rules), use_(use) {}
+
+  DivisionSites Build(const NodeState& node, const std::set<std::string>& settled) {
+    Tenancy tenancy = TenancyOf(node, TenancyUse::kDivide, rules_);
+    std::set<std::string> gangs;
+    for (const auto& pod : tenancy.pods) {
+      if (pod->gang && !settled.contains(pod->gang->name)) gangs.insert(pod->gang->name);
+    }
+    tenancies_.emplace(node.detail->name, std::move(tenancy));
+    order_.push_back(&node);
+    for (const std::string& gang : gangs) {
+      if (MayBeDivided(gang)) Add(gang);
+      if (sites_.has_to_wait) return std::move(sites_);
+    }
+    for (const NodeState* const site : order_) {
+      Tenancy& of_site = tenancies_.at(site->detail->name);
+      Join(of_site);
+      sites_.sites.push_back({site, std::move(of_site)});
+    }
+    return std::move(sites_);
+  }
+
+ private:
+  Tenancy& TenancyAt(const NodeState& node) {
+    const auto [found, is_new] = tenancies_.try_emplace(node.detail->name);
+    if (is_new) found->second = TenancyOf(node, TenancyUse::kDivide, rules_);
+    return found->second;
+  }
+
+  // Every member is there, and may be changed.
+  bool MayBeDivided(const std::string& gang) {
+    const GangSites* const sites = cluster_.GangOf(gang);
+    if (sites == nullptr || sites->waiting > 0) {
+      sites_.has_incomplete_gang = true;
+      return false;
+    }
+    bool all_idle = true;
+    for (const NodeIndex index : sites->nodes) {
+      const NodeState& node = cluster_.node(index);
+      if (&node == order_.front()) continue;
+      const NodeUse use = use_(node.detail->name);
+      sites_.has_to_wait |= use == NodeUse::kDividing;
+      all_idle &= node.exists && use == NodeUse::kIdle;
+    }
+    if (!all_idle) return false;
+    size_t tenants = 0;
+    for (const NodeIndex index : sites->nodes) {
+      const Tenancy& tenancy = TenancyAt(cluster_.node(index));
+      for (size_t i = 0; i < tenancy.pods.size(); ++i) {
+        if (!tenancy.pods[i]->gang || tenancy.pods[i]->gang->name != gang) continue;
+        if (tenancy.keeps[i]) return false;
+        ++tenants;
+      }
+    }
+    return tenants == RunningMembers(cluster_, gang).size();
+  }
+
+  void Add(const std::string& gang) {
+    sites_.gangs.push_back(gang);
+    for (const NodeIndex index : cluster_.GangOf(gang)->nodes) {
+      const NodeState* const node = &cluster_.node(index);
+      if (std::find(order_.begin(), order_.end(), node) == order_.end()) order_.push_back(node);
+    }
+  }
+
+  void Join(Tenancy& tenancy) {
+    for (size_t i = 0; i < tenancy.pods.size(); ++i) {
+      const Pod& pod = *tenancy.pods[i];
+      if (!pod.gang) continue;
+      Tenant& tenant = tenancy.tenants[i];
+      const auto gang = std::find(sites_.gangs.begin(), sites_.gangs.end(), pod.gang->name);
+      if (gang == sites_.gangs.end()) {
+        tenant.least = tenant.most = tenant.current;
+        continue;
+      }
+      const auto members = RunningMembers(cluster_, *gang);
+      tenant.gang = InGang{.number = static_cast<size_t>(gang - sites_.gangs.begin()),
+                           .gpus = GpusOfGang(members),
+                           .needs = LeastOfGang(members, pod)};
+      const ResourceVector most = MostAllowedForEach(pod, tenant.most, members.size(), rules_);
+      tenancy.held_by_limits |= LargerOf(most, tenant.most) != most;
+      tenant.most = LesserOf(tenant.most, LargerOf(most, tenant.current));
+      tenant.most.cpu = tenant.Step(tenant.most.cpu);
+    }
+  }
+
+  const ClusterSnapshot& cluster_;
+  const TenancyRules& rules_;
+  const std::function<NodeUse(const std::string&)>& use_;
+  std::map<std::string, Tenancy> tenancies_;  // by node
+  std::vector<const NodeState*> order_;
+  DivisionSites sites_;
+};
+
+std::vector<ResourceVector> Joined(NodeAmounts amounts) {
+  std::vector<ResourceVector> all;
+  for (const auto& of_node : amounts) all.insert(all.end(), of_node.begin(), of_node.end());
+  return all;
+}
+
+std::vector<DividedNode> NodesOf(const DivisionSites& sites, const ResourceVector& headroom) {
+  std::vector<DividedNode> nodes;
+  for (const DivisionSites::Site& site : sites.sites) {
+    nodes.push_back({site.tenancy.tenants, WithNominated(*site.node).Free() - headroom});
+  }
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<Tenant> DivisionSites::Tenants() const {
+  std::vector<Tenant> tenants;
+  for (const Site& site : sites) {
+    tenants.insert(tenants.end(), site.tenancy.tenants.begin(), site.tenancy.tenants.end());
+  }
+  return tenants;
+}
+
+std::vector<ResourceVector> DivisionSites::Regrown(const ResourceVector& headroom) const {
+  const std::vector<DividedNode> nodes = NodesOf(*this, headroom);
+  if (gangs.empty()) return Regrow(nodes.front().tenants, nodes.front().spare);
+  return Joined(RegrowTogether(nodes));
+}
+
+std::vector<ResourceVector> DivisionSites::Levelled() const {
+  return Joined(synergy::Levelled(NodesOf(*this, {})));
+}
+
+DivisionSites SitesOf(const ClusterSnapshot& cluster, const NodeState& node,
+                      const TenancyRules& rules, const std::set<std::string>& settled,
+                      const std::function<NodeUse(const std::string&)>& use) {
+  return SitesBuilder(cluster, rules, use).Build(node, settled);
+}
+
+}  // namespace synergy

@@ -1,0 +1,157 @@
+#include "engine/tuner/gang_room.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "allocation/surplus.h"
+#include "cluster/state/fit.h"
+
+namespace synergy {
+namespace {
+
+// Plans that are made to spare others, at most.
+constexpr int kMostTries = 24;
+
+using Members = std::vector<std::shared_ptr<const Pod>>;
+
+class GangRoomSearch {
+ public:
+  GangRoomSearch(const ClusterSnapshot& snapshot, const Members& members,
+                 const ResourceVector& headroom, const TenancyRules& rules, const MayGo& may_go,
+                 const std::set<std::string>& but)
+      : snapshot_(snapshot), members_(members), rules_(rules), but_(but) {
+    reserve_.headroom = headroom;
+    terms_.may_go = [&snapshot, &members, &may_go](size_t member, NodeIndex node) {
+      return MayGoTo(*members[member], snapshot.node(node)) && may_go(member, node);
+    };
+    for (const auto& member : members) {
+      fewest_gpus_ = std::min(fewest_gpus_, member->requests.main.gpus);
+      priority_ = std::min(priority_, member->priority);
+    }
+  }
+
+  std::optional<GangRoom> Search() {
+    GangRoom room;
+    room.places = PlanGang(snapshot_, members_, reserve_, terms_, but_).places;
+    if (!room.places.empty()) return room;
+    all_.resize(snapshot_.size());
+    std::iota(all_.begin(), all_.end(), NodeIndex{0});
+    room.places = PlanWithCuts();
+    if (room.places.empty()) return std::nullopt;
+    SpareOthers(room.places);
+    for (const auto& [node, lacking] : CutsFor(room.places)) {
+      RoomPlan plan{.node = node, .tenancy = std::move(tenancies_.at(node))};
+      auto reclaimed = Reclaim(plan.tenancy.tenants, lacking);
+      if (!reclaimed) return std::nullopt;
+      plan.cost = CostOf(plan.tenancy.tenants, *reclaimed);
+      plan.amounts = *std::move(reclaimed);
+      room.cuts.push_back(std::move(plan));
+    }
+    return room;
+  }
+
+ private:
+  std::vector<NodeIndex> PlanWithCuts() {
+    const auto cut = [this](NodeIndex node) { return AfterCuts(node); };
+    return PlanGangAsIf(snapshot_, members_, reserve_, terms_, all_, cut, OthersAsIf::kStay).places;
+  }
+
+  // Returns the CPU and memory to be cut on each node where some has to be.
+  std::map<NodeIndex, ResourceVector> CutsFor(const std::vector<NodeIndex>& places) const {
+    std::map<NodeIndex, ResourceVector> taken;
+    for (size_t i = 0; i < members_.size(); ++i) taken[places[i]] += members_[i]->requests.main;
+    std::map<NodeIndex, ResourceVector> cuts;
+    for (const auto& [node, amounts] : taken) {
+      const ResourceVector lacking = Lacking(node, amounts);
+      if (!(lacking == ResourceVector{})) cuts[node] = lacking;
+    }
+    return cuts;
+  }
+
+  // A plan fills node after node. Of nodes where that costs others something it takes as little as
+  // it can, the dearest first.
+  void SpareOthers(std::vector<NodeIndex>& places) {
+    std::vector<NodeIndex> dear;
+    for (const auto& [node, lacking] : CutsFor(places)) dear.push_back(node);
+    const auto count_on = [&places](NodeIndex node) {
+      return static_cast<size_t>(std::count(places.begin(), places.end(), node));
+    };
+    std::sort(dear.begin(), dear.end(), [&](NodeIndex a, NodeIndex b) {
+      return std::pair(count_on(b), a) < std::pair(count_on(a), b);
+    });
+    const bool are_alike = std::all_of(members_.begin(), members_.end(), [&](const auto& member) {
+      return IsAlike(*member, *members_.front());
+    });
+    if (!are_alike) return;
+    int tries = kMostTries;
+    for (const NodeIndex node : dear) {
+      terms_.bounds.push_back({members_.front(), node, 0});
+      size_t too_few = 0;
+      size_t enough = count_on(node);
+      for (bool first = true; (first || enough - too_few > 1) && enough > 0 && tries > 0; --tries) {
+        const size_t most = first ? 0 : too_few + (enough - too_few) / 2;
+        terms_.bounds.back().most = most;
+        std::vector<NodeIndex> fewer = PlanWithCuts();
+        (fewer.empty() ? too_few : enough) = most;
+        if (!fewer.empty()) places = std::move(fewer);
+        first = false;
+      }
+      terms_.bounds.back().most = enough;
+    }
+  }
+
+  // The node when all have been cut that may be now.
+  NodeState AfterCuts(NodeIndex index) {
+    NodeState node = snapshot_.node(index);
+    if (!node.exists) return node;
+    for (const auto& pod : snapshot_.node(index).detail->pods) {
+      if (but_.contains(pod->uid)) node = WithoutPod(node, *pod);
+    }
+    if (node.Free().gpus < fewest_gpus_) return node;
+    const auto known = tenancies_.try_emplace(index);
+    Tenancy& tenancy = known.first->second;
+    if (known.second) tenancy = TenancyOf(snapshot_.node(index), TenancyUse::kReclaim, rules_);
+    for (const Tenant& tenant : tenancy.tenants) node.requested -= tenant.current - tenant.least;
+    return node;
+  }
+
+  // Returns the CPU and memory that the node lacks for that much, beside pods that are nominated
+  // there.
+  ResourceVector Lacking(NodeIndex index, const ResourceVector& amounts) const {
+    const NodeState& node = snapshot_.node(index);
+    ResourceVector asked = amounts;
+    for (const auto& pod : node.detail->nominated) {
+      const bool is_member = std::any_of(members_.begin(), members_.end(), [&](const auto& member) {
+        return member->uid == pod->uid;
+      });
+      if (pod->priority >= priority_ && !is_member) asked += pod->requests.main;
+    }
+    ResourceVector lacking = LargerOf(asked - node.Free(), {});
+    lacking.gpus = Gpus(0);
+    return lacking;
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const Members& members_;
+  const TenancyRules& rules_;
+  const std::set<std::string>& but_;
+  ReserveRule reserve_;
+  GangTerms terms_;
+  Gpus fewest_gpus_ = Gpus(std::numeric_limits<int64_t>::max());
+  int32_t priority_ = std::numeric_limits<int32_t>::max();
+  std::vector<NodeIndex> all_;
+  std::map<NodeIndex, Tenancy> tenancies_;
+};
+
+}  // namespace
+
+std::optional<GangRoom> RoomForGang(const ClusterSnapshot& snapshot, const Members& members,
+                                    const ResourceVector& headroom, const TenancyRules& rules,
+                                    const MayGo& may_go, const std::set<std::string>& but) {
+  return GangRoomSearch(snapshot, members, headroom, rules, may_go, but).Search();
+}
+
+}  // namespace synergy

@@ -1,0 +1,539 @@
+#include "engine/tuner/making_room.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/device_safety.h"
+#include "cluster/gang.h"
+#include "cluster/state/fit.h"
+#include "engine/gangs/preempting_gangs.h"
+#include "engine/tuner/gang_room.h"
+#include "engine/tuner/pod_changes.h"
+#include "engine/tuner/room.h"
+
+namespace synergy {
+namespace {
+
+// What the pod would ask for at its floor, if it would count less then.
+std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
+  if (!pod.fungible) return std::nullopt;
+  const ResourceVector least =
+      LesserOf(pod.fungible->requested, pod.fungible->Counted(pod.fungible->floor));
+  if (least == pod.fungible->requested) return std::nullopt;
+  return least;
+}
+
+bool Refuses(const Turn& turn, const NodeState& node, const WaitingPod& waiting) {
+  if (waiting.refused.empty()) return false;
+  const auto refusal = waiting.refused.find(node.detail->name);
+  return refusal != waiting.refused.end() && refusal->second.until > turn.at.now &&
+         refusal->second.node == NodeMark::Of(node);
+}
+
+// The pod has had room on the node since then, and is not bound there: something keeps it away that
+// we do not see. Where kube-scheduler has given no sign of life meanwhile it may be that it is
+// away: then the others get their chance, and the node soon another one.
+void RememberRefusal(Turn& turn, WaitingPod& waiting, const NodeState& node, Instant room_since) {
+  auto& refused = waiting.refused;
+  if (refused.size() >= kMostRefusals && !refused.contains(node.detail->name)) {
+    refused.erase(std::min_element(
+        refused.begin(), refused.end(),
+        [](const auto& a, const auto& b) { return a.second.until < b.second.until; }));
+  }
+  Refusal refusal{.node = NodeMark::Of(node)};
+  const auto before = refused.find(node.detail->name);
+  if (before != refused.end()) refusal.times = before->second.times;
+  refusal.until = turn.at.now + turn.settings.keep;
+  if (turn.memory.scheduler_seen >= room_since) {
+    refusal.until =
+        turn.at.now + Doubled(turn.settings.refused, refusal.times, turn.settings.most_refused);
+    ++refusal.times;
+  }
+  for (const auto& pod : node.detail->pods) refusal.there.insert(pod->uid);
+  refused.insert_or_assign(node.detail->name, std::move(refusal));
+}
+
+// The place's time is over. Where it was one, that is remembered.
+void RememberUnusedRoom(Turn& turn, const KeptPlace& place) {
+  const auto waiting = turn.memory.waiting.find(place.pod->uid);
+  const auto index = turn.cluster.Find(place.node);
+  if (waiting == turn.memory.waiting.end() || !index) return;
+  const NodeState& node = turn.cluster.node(*index);
+  if (!CheckFit(*place.pod, WithoutPod(node, place.pod->uid)).none()) return;
+  RememberRefusal(turn, waiting->second, node, *place.room_since);
+}
+
+// A gang has all its places, or none.
+void BreakPlaces(TunerMemory& memory, const Pod& pod) {
+  if (!pod.gang) return;
+  for (auto& [uid, place] : memory.places)
+    place.broken |= place.pod->gang && place.pod->gang->name == pod.gang->name;
+}
+
+void EndPlace(Turn& turn, const std::string& uid, PlaceEnd end) {
+  const auto it = turn.memory.places.find(uid);
+  KeptPlace& place = it->second;
+  TunerAction action{.kind = TunerActionKind::kEndPlace, .pod = place.pod, .node = place.node};
+  action.place_end = end;
+  turn.Do(std::move(action));
+  // What was cut for the place may serve others.
+  turn.memory.touched.insert(place.node);
+  const std::shared_ptr<const Pod> pod = place.pod;
+  turn.memory.places.erase(it);
+  if (end == PlaceEnd::kBound) return;
+  BreakPlaces(turn.memory, *pod);
+  turn.WakeAt(turn.at.now);
+}
+
+// To be called again and again while there is room for a pod that waits.
+void RemindOfRoom(Turn& turn, WaitingPod& waiting) {
+  const Instant now = turn.at.now;
+  if (turn.memory.asked.contains(waiting.pod->uid)) return;
+  if (!waiting.next_reminder) waiting.next_reminder = now + turn.settings.remind;
+  if (now >= *waiting.next_reminder) {
+    // Any change of a pod that an extender has rejected makes kube-scheduler try it again.
+    turn.Do({.kind = TunerActionKind::kRemind, .pod = waiting.pod});
+    ++waiting.reminders;
+    waiting.next_reminder =
+        now + Doubled(turn.settings.remind, waiting.reminders, turn.settings.round);
+  }
+  turn.WakeAt(*waiting.next_reminder);
+}
+
+// The planned pod as it is now; null where somebody else has been at work there since.
+std::shared_ptr<const Pod> StillAsPlanned(const Turn& turn, const PlannedCut& cut) {
+  const auto index = turn.cluster.Find(cut.pod->node);
+  if (!index || turn.memory.changes.contains(cut.pod->uid)) return nullptr;
+  for (const auto& pod : turn.cluster.node(*index).detail->pods) {
+    if (pod->uid != cut.pod->uid || !pod->fungible) continue;
+    const bool same = pod->fungible->requested == cut.pod->fungible->requested && IsSettled(*pod) &&
+                      MayResize(*pod, turn.cluster.node(*index).detail->labels);
+    return same ? pod : nullptr;
+  }
+  return nullptr;
+}
+
+// The cuts of a place that stands on its pod now. Where a peer is not as it was, it is no place.
+void AskForCuts(Turn& turn, KeptPlace& place) {
+  for (const PlannedCut& cut : std::exchange(place.planned, {})) {
+    const std::shared_ptr<const Pod> pod = StillAsPlanned(turn, cut);
+    if (!pod) {
+      place.until = turn.at.now;
+      return;
+    }
+    place.cuts.insert(pod->uid);
+    Cut(turn, pod, cut.to, ChangeKind::kReclaimed, fmt::format("room for {}", place.pod->Key()));
+  }
+}
+
+// Gives up the place of a pod of lower priority, if that is all that is in the way.
+void FreePlaceFor(Turn& turn, const Pod& pod) {
+  for (const auto& [uid, place] : turn.memory.places) {
+    const auto index = turn.cluster.Find(place.node);
+    if (!index || !MayGoTo(pod, turn.cluster.node(*index))) continue;
+    const NodeState& node = turn.cluster.node(*index);
+    for (const auto& other : node.detail->pods) {
+      if (other->uid != uid || other->priority >= pod.priority) continue;
+      if (!CheckFit(pod, WithoutPod(node, *other)).none()) continue;
+      EndPlace(turn, std::string(uid), PlaceEnd::kGivenUp);
+      return;
+    }
+  }
+}
+
+// `cuts`: those that make the room; null: another's, or none.
+void KeepPlace(Turn& turn, const WaitingPod& waiting, NodeIndex index, const RoomPlan* cuts) {
+  const std::string& node = turn.cluster.node(index).detail->name;
+  KeptPlace place{.pod = waiting.pod, .node = node, .until = turn.at.now + turn.settings.keep};
+  place.shortage_named = NamesShortage(*waiting.pod);
+  for (size_t i = 0; cuts != nullptr && i < cuts->amounts.size(); ++i) {
+    const auto& peer = cuts->tenancy.pods[i];
+    if (cuts->amounts[i] != peer->fungible->requested)
+      place.planned.push_back({peer, cuts->amounts[i]});
+  }
+  TunerAction action{.kind = TunerActionKind::kKeepPlace, .pod = waiting.pod, .node = node};
+  action.until = turn.at.wall + turn.settings.keep;
+  action.waited = turn.at.now - waiting.since;
+  if (cuts != nullptr) action.cost = cuts->cost;
+  turn.Do(std::move(action));
+  turn.memory.places.insert_or_assign(waiting.pod->uid, std::move(place));
+}
+
+enum class Attempt {
+  kMade,    // something is on its way for this pod
+  kRoom,    // there is room already, for this one or another of its kind
+  kNoRoom,  // nor for any other of its kind
+  kNotDue,  // nothing for this pod, which says nothing about another of its kind
+};
+
+// The pod has room where nobody needs to be cut.
+Attempt UseRoom(Turn& turn, WaitingPod& waiting, const NodeState& node) {
+  const Instant now = turn.at.now;
+  const bool still =
+      waiting.room_on == node.detail->name && now - waiting.room_seen <= turn.settings.patience;
+  if (!still) waiting.room_since = now;
+  waiting.room_on = node.detail->name;
+  waiting.room_seen = now;
+  // kube-scheduler has had its time.
+  if (now - waiting.room_since >= turn.settings.patience) {
+    RememberRefusal(turn, waiting, node, waiting.room_since);
+    waiting.room_on.clear();
+    waiting.next_attempt = now + turn.settings.look_again;
+    turn.WakeAt(waiting.next_attempt);
+    return Attempt::kNotDue;
+  }
+  turn.WakeAt(waiting.room_since + turn.settings.patience);
+  RemindOfRoom(turn, waiting);
+  return Attempt::kRoom;
+}
+
+// `taken`: nodes on which this decision keeps a place already; the snapshot does not know it.
+Attempt MakeRoomFor(Turn& turn, const WaitingKind& kind, WaitingPod& waiting,
+                    std::set<std::string>& taken) {
+  const Instant now = turn.at.now;
+  if (waiting.looked_at == turn.cluster.version()) return Attempt::kNotDue;
+  if (now < waiting.next_attempt) {
+    turn.WakeAt(waiting.next_attempt);
+    return Attempt::kNotDue;
+  }
+  // Others pay for no pod that waits for something else. But a hint may be wrong, for a while.
+  const bool may_cut =
+      !waiting.unnamed_since || now >= *waiting.unnamed_since + turn.settings.unnamed;
+  const std::optional<ResourceVector> least = LessThanItAsksFor(*waiting.pod);
+  if (may_cut && least) {
+    // kube-scheduler has to have looked again before others pay.
+    waiting.next_attempt = now + turn.settings.look_again;
+    Cut(turn, waiting.pod, *least, ChangeKind::kReclaimed,
+        "it waits for CPU or memory and can do with less");
+    return Attempt::kMade;
+  }
+  bool refused = false;
+  const auto considers = [&](const NodeState& node) {
+    if (node.changed <= std::max(kind.looked_at, waiting.looked_at)) return false;
+    if (taken.contains(node.detail->name)) return false;
+    const bool refuses = Refuses(turn, node, waiting);
+    refused |= refuses;
+    return !refuses;
+  };
+  const std::optional<RoomPlan> plan =
+      CheapestRoom(turn.cluster, *waiting.pod, turn.rules(), considers);
+  if (!plan) {
+    FreePlaceFor(turn, *waiting.pod);
+    if (!refused && waiting.looked_at == 0) return Attempt::kNoRoom;
+    if (taken.empty()) waiting.looked_at = turn.cluster.version();
+    waiting.next_attempt = now + turn.settings.look_again;
+    return Attempt::kNotDue;
+  }
+  if (plan->amounts.empty()) return UseRoom(turn, waiting, turn.cluster.node(plan->node));
+  if (!may_cut) {
+    waiting.next_attempt = now + turn.settings.look_again;
+    turn.WakeAt(*waiting.unnamed_since + turn.settings.unnamed);
+    return Attempt::kNotDue;
+  }
+  waiting.next_reminder.reset();
+  waiting.reminders = 0;
+  waiting.next_attempt = now + Doubled(turn.settings.retry, waiting.attempts, turn.settings.round);
+  ++waiting.attempts;
+  taken.insert(turn.cluster.node(plan->node).detail->name);
+  KeepPlace(turn, waiting, plan->node, &*plan);
+  return Attempt::kMade;
+}
+
+// The first of the kind is tried, and where something was done for it the next.
+void MakeRoomForKind(Turn& turn, WaitingKind& kind, std::set<std::string>& taken) {
+  if (kind.looked_at == turn.cluster.version()) return;
+  if (turn.at.now < kind.next_look) {
+    turn.WakeAt(kind.next_look);
+    return;
+  }
+  kind.postponed = false;
+  for (const WaitingKind::Turn& next : kind.turns) {
+    if (turn.memory.places.contains(next.uid) || turn.memory.changes.contains(next.uid) ||
+        turn.memory.asked.contains(next.uid)) {
+      continue;
+    }
+    switch (MakeRoomFor(turn, kind, turn.memory.waiting.at(next.uid), taken)) {
+      case Attempt::kMade:
+      case Attempt::kNotDue:
+        break;
+      case Attempt::kRoom:
+        return;
+      case Attempt::kNoRoom:
+        if (taken.empty()) {
+          kind.looked_at = turn.cluster.version();
+        } else {
+          turn.WakeAt(turn.at.now + turn.settings.look_again);
+        }
+        kind.next_look = turn.at.now + turn.settings.look_again;
+        return;
+    }
+  }
+}
+
+// With its last pod's time, by the least of their priorities.
+WaitingKind::Turn TurnOf(const TunerMemory& memory, const std::string& name,
+                         const GangInNeed& gang) {
+  WaitingKind::Turn turn{std::numeric_limits<int64_t>::max(), Instant{}, name};
+  for (const std::string& uid : gang.uids) {
+    const WaitingPod& waiting = memory.waiting.at(uid);
+    turn.priority = std::min<int64_t>(turn.priority, waiting.pod->priority);
+    turn.since = std::max(turn.since, waiting.since);
+  }
+  return turn;
+}
+
+// Returns the members that wait for room, by name; none where it is not the gang's turn: not all of
+// it is there, or waits, or something is on its way for it.
+std::vector<WaitingPod*> MembersInNeed(Turn& turn, const GangInNeed& gang) {
+  TunerMemory& memory = turn.memory;
+  std::vector<WaitingPod*> members;
+  for (const std::string& uid : gang.uids) {
+    WaitingPod& waiting = memory.waiting.at(uid);
+    const Waiting& words = *waiting.pod->waiting;
+    const bool is_kept = !words.kept_node.empty() && words.kept_until > turn.at.wall;
+    if (is_kept || memory.places.contains(uid) || memory.changes.contains(uid) ||
+        memory.asked.contains(uid)) {
+      return {};
+    }
+    members.push_back(&waiting);
+  }
+  const Gang& of = *members.front()->pod->gang;
+  const GangSites* const sites = turn.cluster.GangOf(of.name);
+  if (sites == nullptr || sites->waiting != members.size() || !IsWhole(turn.cluster, of)) return {};
+  std::sort(members.begin(), members.end(),
+            [](const WaitingPod* a, const WaitingPod* b) { return a->pod->name < b->pod->name; });
+  return members;
+}
+
+// Since when others may pay for the gang: as for a single pod, by what is said of any member.
+Instant MayCutFrom(const Turn& turn, const std::vector<WaitingPod*>& members) {
+  Instant from = Instant::max();
+  for (const WaitingPod* member : members) {
+    if (!member->unnamed_since) return Instant{};
+    from = std::min(from, *member->unnamed_since + turn.settings.unnamed);
+  }
+  return from;
+}
+
+// Gives up places of pods of lower priority, if these are all that is in the way.
+void FreePlacesFor(
+    Turn& turn, const std::vector<std::shared_ptr<const Pod>>& members,
+    const std::function<std::optional<GangRoom>(const std::set<std::string>& but)>& room_but) {
+  int32_t priority = std::numeric_limits<int32_t>::max();
+  for (const auto& member : members) priority = std::min(priority, member->priority);
+  std::set<std::string> lower;
+  for (const auto& [uid, place] : turn.memory.places)
+    if (place.pod->priority < priority && place.pod->node.empty()) lower.insert(uid);
+  if (lower.empty()) return;
+  const std::optional<GangRoom> room = room_but(lower);
+  if (!room) return;
+  std::set<std::string> nodes;
+  for (const NodeIndex node : room->places) nodes.insert(turn.cluster.node(node).detail->name);
+  for (const std::string& uid : lower) {
+    if (nodes.contains(turn.memory.places.at(uid).node)) EndPlace(turn, uid, PlaceEnd::kGivenUp);
+  }
+}
+
+void MakeRoomForGang(Turn& turn, GangInNeed& gang, std::set<std::string>& taken) {
+  const Instant now = turn.at.now;
+  if (gang.looked_at == turn.cluster.version()) return;
+  if (now < gang.next_attempt) {
+    turn.WakeAt(gang.next_attempt);
+    return;
+  }
+  const std::vector<WaitingPod*> members = MembersInNeed(turn, gang);
+  if (members.empty()) return;
+  gang.postponed = false;
+  gang.next_attempt = now + turn.settings.look_again;
+  const Instant may_cut_from = MayCutFrom(turn, members);
+  const bool may_cut = now >= may_cut_from;
+  bool asks_for_less = false;
+  for (const WaitingPod* member : members) {
+    const std::optional<ResourceVector> least = LessThanItAsksFor(*member->pod);
+    if (!may_cut || !least) continue;
+    asks_for_less = true;
+    Cut(turn, member->pod, *least, ChangeKind::kReclaimed,
+        "it waits for CPU or memory and can do with less");
+  }
+  if (asks_for_less) return;
+  bool refused = false;
+  const MayGo may_go = [&](size_t member, NodeIndex index) {
+    const NodeState& node = turn.cluster.node(index);
+    if (taken.contains(node.detail->name)) return false;
+    const bool refuses = Refuses(turn, node, *members[member]);
+    refused |= refuses;
+    return !refuses;
+  };
+  std::vector<std::shared_ptr<const Pod>> pods;
+  for (const WaitingPod* member : members) pods.push_back(member->pod);
+  const auto room_but = [&](const std::set<std::string>& but) {
+    return RoomForGang(turn.cluster, pods, turn.settings.headroom, turn.rules(), may_go, but);
+  };
+  const std::optional<GangRoom> room = room_but({});
+  if (!room) {
+    FreePlacesFor(turn, pods, room_but);
+    if (taken.empty() && !refused) gang.looked_at = turn.cluster.version();
+    turn.WakeAt(gang.next_attempt);
+    return;
+  }
+  if (room->cuts.empty()) {
+    for (size_t i = 0; i < members.size(); ++i)
+      UseRoom(turn, *members[i], turn.cluster.node(room->places[i]));
+    return;
+  }
+  if (!may_cut) return turn.WakeAt(may_cut_from);
+  gang.next_attempt = now + Doubled(turn.settings.retry, gang.attempts, turn.settings.round);
+  ++gang.attempts;
+  std::map<NodeIndex, const RoomPlan*> cuts;
+  for (const RoomPlan& plan : room->cuts) cuts[plan.node] = &plan;
+  for (size_t i = 0; i < members.size(); ++i) {
+    WaitingPod& member = *members[i];
+    member.next_reminder.reset();
+    member.reminders = 0;
+    const NodeIndex node = room->places[i];
+    // The first on a node has its cuts.
+    const auto own = cuts.extract(node);
+    KeepPlace(turn, member, node, own.empty() ? nullptr : own.mapped());
+    taken.insert(turn.cluster.node(node).detail->name);
+  }
+}
+
+// The state of a gang's places, taken together.
+struct GangPlaces {
+  bool written = true;   // all of them
+  bool cutting = false;  // for any of them
+  bool broken = false;   // one has come to nothing
+};
+using PlacesOfGangs = std::map<std::string_view, GangPlaces>;
+
+// The gang whose places these are; empty: a single pod's.
+std::string_view GangOf(const KeptPlace& place) {
+  return place.pod->gang ? std::string_view(place.pod->gang->name) : std::string_view();
+}
+
+bool IsCutting(const TunerMemory& memory, const KeptPlace& place) {
+  return std::any_of(place.cuts.begin(), place.cuts.end(),
+                     [&](const std::string& uid) { return memory.changes.contains(uid); });
+}
+
+bool WaitsForLocality(const Pod& pod) {
+  return pod.waiting->message.find(kWaitsForLocality) != std::string::npos;
+}
+
+PlacesOfGangs LookAtGangs(const Turn& turn) {
+  PlacesOfGangs gangs;
+  for (const auto& [uid, place] : turn.memory.places) {
+    const std::string_view gang = GangOf(place);
+    if (gang.empty() || !place.pod->node.empty()) continue;
+    GangPlaces& places = gangs[gang];
+    places.written &= place.written;
+    places.cutting |= !place.planned.empty() || IsCutting(turn.memory, place);
+    places.broken |= place.broken || place.gone ||
+                     std::any_of(place.planned.begin(), place.planned.end(),
+                                 [&](const PlannedCut& cut) { return !StillAsPlanned(turn, cut); });
+  }
+  return gangs;
+}
+
+}  // namespace
+
+bool NamesShortage(const Pod& pod) {
+  const std::string& message = pod.waiting->message;
+  return message.empty() || message.find("Insufficient cpu") != std::string::npos ||
+         message.find("Insufficient memory") != std::string::npos;
+}
+
+void AdvancePlaces(Turn& turn) {
+  std::vector<std::string> uids;
+  uids.reserve(turn.memory.places.size());
+  for (const auto& [uid, place] : turn.memory.places) uids.push_back(uid);
+  PlacesOfGangs gangs = LookAtGangs(turn);
+  for (const std::string& uid : uids) {
+    KeptPlace& place = turn.memory.places.at(uid);
+    const std::string gang(GangOf(place));
+    if (place.gone) {
+      EndPlace(turn, uid, PlaceEnd::kPodGone);
+      continue;
+    }
+    if (!place.pod->node.empty()) {
+      EndPlace(turn, uid, PlaceEnd::kBound);
+      continue;
+    }
+    const GangPlaces all = gang.empty() ? GangPlaces{place.written} : gangs.at(gang);
+    if (all.broken) {
+      EndPlace(turn, uid, PlaceEnd::kGivenUp);
+      continue;
+    }
+    if (!all.written) continue;
+    AskForCuts(turn, place);
+    const bool cutting = all.cutting || IsCutting(turn.memory, place);
+    if (!cutting && !place.room_since) place.room_since = turn.at.now;
+    // kube-scheduler has looked again, and it is not CPU or memory that the pod lacks. A gang that
+    // may have the room, and waits for nearer one, takes it in the end.
+    const bool in_vain = !cutting && place.shortage_named && !NamesShortage(*place.pod) &&
+                         !WaitsForLocality(*place.pod);
+    if (turn.at.now >= place.until || in_vain) {
+      if (!cutting) RememberUnusedRoom(turn, place);
+      EndPlace(turn, uid, PlaceEnd::kGivenUp);
+      continue;
+    }
+    turn.WakeAt(place.until);
+    const auto waiting = turn.memory.waiting.find(uid);
+    if (!cutting && waiting != turn.memory.waiting.end()) RemindOfRoom(turn, waiting->second);
+  }
+}
+
+void LearnOfPlace(TunerMemory& memory, const TunerAction& action, bool done) {
+  const auto place = memory.places.find(action.pod->uid);
+  if (place == memory.places.end()) return;
+  if (done) {
+    place->second.written = true;
+  } else {
+    const std::shared_ptr<const Pod> pod = place->second.pod;
+    memory.places.erase(place);
+    BreakPlaces(memory, *pod);
+  }
+}
+
+void MakeRoom(Turn& turn) {
+  if (turn.memory.look_anew && turn.at.now >= *turn.memory.look_anew) {
+    turn.memory.look_anew.reset();
+    LookAnew(turn.memory);
+  }
+  if (turn.memory.look_anew) turn.WakeAt(*turn.memory.look_anew);
+  std::set<std::string> taken;
+  // Turns across kinds: by the first of each, and gangs as wholes.
+  struct Next {
+    WaitingKind::Turn turn;
+    WaitingKind* kind = nullptr;
+    GangInNeed* gang = nullptr;
+  };
+  std::vector<Next> order;
+  for (WaitingKind& kind : turn.memory.kinds) order.push_back({*kind.turns.begin(), &kind});
+  std::erase_if(turn.memory.gangs, [](const auto& entry) { return entry.second.uids.empty(); });
+  for (auto& [name, gang] : turn.memory.gangs)
+    order.push_back({TurnOf(turn.memory, name, gang), nullptr, &gang});
+  std::sort(order.begin(), order.end(),
+            [](const Next& a, const Next& b) { return a.turn < b.turn; });
+  for (const Next& next : order) {
+    if (next.kind != nullptr) {
+      MakeRoomForKind(turn, *next.kind, taken);
+    } else {
+      MakeRoomForGang(turn, *next.gang, taken);
+    }
+  }
+}
+
+}  // namespace synergy

@@ -1,0 +1,346 @@
+#include "engine/tuner/pod_changes.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/device_safety.h"
+
+namespace synergy {
+namespace {
+
+using Phase = PodChange::Phase;
+
+// An announcement by a predecessor is not taken over before its own call can have come through.
+constexpr Duration kGrace = std::chrono::seconds(5);
+
+bool IsCut(const ChangeRecord& change) { return LargerOf(change.from, change.to) == change.from; }
+
+// Whether a resize costs the pod no device; it waits, or runs on `node`.
+bool KeepsDevices(const ClusterSnapshot& cluster, const Pod& pod, const std::string& node) {
+  if (node.empty()) return true;
+  const auto place = cluster.Find(node);
+  return place && MayResize(pod, cluster.node(*place).detail->labels);
+}
+
+// Whether the node's pods, with what has been announced for them, have room.
+bool HasRoom(const ClusterSnapshot& cluster, const std::string& node) {
+  const auto place = cluster.Find(node);
+  if (!place || !cluster.node(*place).exists) return false;
+  const ResourceVector free = WithNominated(cluster.node(*place)).Free();
+  return free.cpu >= MilliCpu(0) && free.memory >= Bytes(0);
+}
+
+// The part of a change of a running pod that comes first.
+ResourceVector FirstOf(const ResourceVector& from, const ResourceVector& to) {
+  ResourceVector first = from;
+  if (to.cpu != from.cpu) {
+    first.cpu = to.cpu;
+  } else {
+    first.memory = to.memory;
+  }
+  return first;
+}
+
+TunerAction AboutChange(TunerActionKind kind, const PodChange& change) {
+  TunerAction action{.kind = kind, .pod = change.pod};
+  action.change = change.record;
+  action.unchanged = change.node.empty();
+  return action;
+}
+
+// What was there before a predecessor's announcement nobody knows any more; no record at all would
+// read as amounts that nobody gave.
+TunerAction Withdrawal(const PodChange& change, WallTime now) {
+  TunerAction action = AboutChange(TunerActionKind::kWithdraw, change);
+  const ResourceVector& kept = change.record.from;
+  action.before = change.before.value_or(ChangeRecord{ChangeKind::kUndone, kept, kept,
+                                                      "an announced change was not made", now,
+                                                      change.record.memory_changed_before});
+  return action;
+}
+
+TunerAction PuttingBack(const PodChange& change, ChangeFailure failure,
+                        const TunerSettings& settings, WallTime now) {
+  const Fungible& fungible = *change.pod->fungible;
+  TunerAction action{.kind = TunerActionKind::kPutBack, .pod = change.pod};
+  action.change = {ChangeKind::kUndone,
+                   fungible.requested,
+                   fungible.in_force,
+                   fmt::format("the kubelet could not do it ({}): {}", ToString(failure),
+                               fungible.resize_message),
+                   now,
+                   change.record.MemoryChanged()};
+  if (IsCut(change.record)) action.unshrinkable_until = now + settings.unshrinkable;
+  action.failure = failure;
+  return action;
+}
+
+// It has come about, or nothing more is to be done about it.
+void End(TunerMemory& memory, const std::string& uid) {
+  const auto change = memory.changes.find(uid);
+  if (!change->second.node.empty()) memory.touched.insert(change->second.node);
+  memory.changes.erase(change);
+}
+
+void GiveUp(const TunerSettings& settings, TunerMemory& memory, const std::string& uid,
+            Instant now) {
+  memory.resting[uid] = now + settings.round;
+  // Without that cut a place is no place.
+  for (auto& [waiting, place] : memory.places) {
+    if (place.cuts.contains(uid)) place.until = now;
+  }
+  if (const auto own = memory.waiting.find(uid); own != memory.waiting.end()) {
+    own->second.next_attempt = now + Doubled(settings.retry, own->second.attempts, settings.round);
+    ++own->second.attempts;
+  }
+  // There may be room now where there was none before, though no node has changed.
+  LookAnew(memory);
+  End(memory, uid);
+}
+
+void RememberUnshrinkable(TunerMemory& memory, const TunerSettings& settings, Instant now) {
+  const Instant then = now + settings.unshrinkable + std::chrono::milliseconds(1);
+  memory.look_anew = std::min(memory.look_anew.value_or(then), then);
+}
+
+void RememberInfeasible(Turn& turn, const PodChange& change) {
+  const auto node = turn.cluster.Find(change.node);
+  if (!node) return;
+  const ChangeRecord& record = change.record;
+  const InfeasibleKey key{change.node, change.pod->fungible->enforcement,
+                          record.from.cpu != record.to.cpu ? Dimension::kCpu : Dimension::kMemory};
+  turn.memory.infeasible[key] = {NodeMark::Of(turn.cluster.node(*node)),
+                                 turn.at.now + turn.settings.infeasible};
+}
+
+// What the kubelet says of a change that the API server has taken: an end, how it failed, or
+// neither yet.
+struct Verdict {
+  bool ended = false;
+  std::optional<ChangeFailure> failure;
+};
+
+Verdict Judge(const PodChange& change, bool late) {
+  const Fungible& fungible = *change.pod->fungible;
+  if (fungible.requested != change.record.to) {
+    // What we know may be old; anything else was somebody else's doing, which is respected.
+    return {.ended = fungible.requested != change.record.from || late};
+  }
+  if (change.pod->node.empty() || fungible.Settled()) return {.ended = true};
+  if (fungible.resize == ResizeState::kInfeasible) return {true, ChangeFailure::kInfeasible};
+  if (!late) return {};
+  switch (fungible.resize) {
+    case ResizeState::kDeferred:
+      return {true, ChangeFailure::kDeferred};
+    case ResizeState::kRefused:
+      return {true, ChangeFailure::kRefused};
+    default:
+      return {true, ChangeFailure::kTimeout};
+  }
+}
+
+void RemindKubelet(Turn& turn, PodChange& change) {
+  const Fungible& fungible = *change.pod->fungible;
+  if (fungible.in_force.memory <= fungible.requested.memory) return;
+  if (change.remind_kubelet == Instant{}) {
+    change.remind_kubelet = turn.at.now + turn.settings.remind_kubelet;  // it has just seen it
+  } else if (turn.at.now >= change.remind_kubelet) {
+    change.remind_kubelet = turn.at.now + turn.settings.remind_kubelet;
+    TunerAction again = AboutChange(TunerActionKind::kRecord, change);
+    again.change.at = turn.at.wall;
+    turn.Do(std::move(again));
+  }
+  turn.WakeAt(change.remind_kubelet);
+}
+
+PodChange Begin(const Turn& turn, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
+                ChangeKind kind, std::string why) {
+  const Fungible& fungible = *pod->fungible;
+  const ResourceVector first = pod->node.empty() ? to : FirstOf(fungible.requested, to);
+  PodChange change;
+  change.pod = pod;
+  change.node = pod->node;
+  change.before = fungible.change;
+  change.record = {kind,         fungible.requested,
+                   first,        std::move(why),
+                   turn.at.wall, change.before ? change.before->MemoryChanged() : std::nullopt};
+  if (first != to) change.then = to;
+  return change;
+}
+
+// One dimension has what it was to have; now the other one.
+void GoOn(Turn& turn, const PodChange& change) {
+  const std::shared_ptr<const Pod> pod = change.pod;
+  const ResourceVector to = *change.then;
+  const ChangeKind kind = change.record.kind;
+  std::string why = change.record.why;
+  if (kind == ChangeKind::kGrown) {
+    Grow(turn, pod, to, std::move(why));
+  } else {
+    Cut(turn, pod, to, kind, std::move(why));
+  }
+}
+
+void AdvanceMade(Turn& turn, const std::string& uid, PodChange& change) {
+  const bool late = turn.at.now >= change.due;
+  const Verdict verdict = Judge(change, late);
+  if (verdict.failure) {
+    turn.Do(PuttingBack(change, *verdict.failure, turn.settings, turn.at.wall));
+    RememberUnshrinkable(turn.memory, turn.settings, turn.at.now);
+    if (*verdict.failure == ChangeFailure::kInfeasible) RememberInfeasible(turn, change);
+    GiveUp(turn.settings, turn.memory, uid, turn.at.now);
+  } else if (!verdict.ended) {
+    RemindKubelet(turn, change);
+    turn.WakeAt(change.due);
+  } else if (change.pod->fungible->requested != change.record.to) {
+    GiveUp(turn.settings, turn.memory, uid, turn.at.now);
+  } else if (change.then && KeepsDevices(turn.cluster, *change.pod, change.node)) {
+    GoOn(turn, change);
+  } else {
+    End(turn.memory, uid);
+  }
+}
+
+void AdvanceAnnounced(Turn& turn, const std::string& uid, PodChange& change) {
+  if (turn.at.now < change.due) {
+    turn.WakeAt(change.due);
+    return;
+  }
+  const bool waits = change.node.empty();
+  // What was bound, or grew, before the announcement may be news still on its way: after the API
+  // server was away, for seconds. The watch brings it before it brings the announcement.
+  if (!waits && turn.cluster.pods_heard_until() < change.pod->resource_version) return;
+  // The kubelet may start a pod that was bound meanwhile with what it was bound with.
+  const bool bound = waits && !change.pod->node.empty();
+  const bool by_others = change.pod->fungible->requested != change.record.from;
+  // What nobody counts any more is not to be taken either.
+  const bool counts = change.pod->fungible->announced_until > turn.at.wall;
+  const bool keeps_devices = KeepsDevices(turn.cluster, *change.pod, change.node);
+  if (!by_others && !bound && keeps_devices &&
+      (waits || (counts && HasRoom(turn.cluster, change.node)))) {
+    change.phase = Phase::kResizing;
+    turn.Do(AboutChange(TunerActionKind::kResize, change));
+    return;
+  }
+  if (!by_others) {
+    TunerAction withdrawal = Withdrawal(change, turn.at.wall);
+    if (!bound && keeps_devices) withdrawal.failure = ChangeFailure::kNoRoom;
+    turn.Do(std::move(withdrawal));
+  }
+  GiveUp(turn.settings, turn.memory, uid, turn.at.now);
+}
+
+void Adopt(Turn& turn, const std::shared_ptr<const Pod>& pod) {
+  const Fungible& fungible = *pod->fungible;
+  PodChange change;
+  change.pod = pod;
+  change.node = pod->node;
+  change.record = *fungible.change;
+  if (fungible.Announced()) {
+    turn.Do(Withdrawal(change, turn.at.wall));
+    return;
+  }
+  if (fungible.Unrecorded()) {
+    change.record = {ChangeKind::kReclaimed, change.record.to,
+                     fungible.requested,     "found made, without a word why",
+                     turn.at.wall,           change.record.MemoryChanged()};
+    turn.Do(AboutChange(TunerActionKind::kRecord, change));
+  }
+  change.phase = Phase::kMade;
+  change.due = turn.at.now + turn.settings.patience;
+  turn.memory.changes.insert_or_assign(pod->uid, std::move(change));
+}
+
+}  // namespace
+
+void Cut(Turn& turn, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
+         ChangeKind kind, std::string why) {
+  PodChange change = Begin(turn, pod, to, kind, std::move(why));
+  const bool waits = pod->node.empty();
+  change.phase = waits ? Phase::kAnnouncing : Phase::kResizing;
+  turn.Do(AboutChange(waits ? TunerActionKind::kAnnounce : TunerActionKind::kResize, change));
+  turn.memory.changes.insert_or_assign(pod->uid, std::move(change));
+}
+
+void Grow(Turn& turn, const std::shared_ptr<const Pod>& pod, const ResourceVector& to,
+          std::string why) {
+  PodChange change = Begin(turn, pod, to, ChangeKind::kGrown, std::move(why));
+  turn.Do(AboutChange(TunerActionKind::kAnnounce, change));
+  turn.memory.changes.insert_or_assign(pod->uid, std::move(change));
+}
+
+void TakeOverUnfinished(Turn& turn) {
+  const WallTime old = turn.at.wall - kGrace;
+  for (NodeIndex index = 0; index < turn.cluster.size(); ++index) {
+    for (const auto& pod : turn.cluster.node(index).detail->pods) {
+      if (!pod->fungible || pod->deleting || pod->waiting ||
+          turn.memory.changes.contains(pod->uid)) {
+        continue;
+      }
+      const Fungible& fungible = *pod->fungible;
+      if (!fungible.change || fungible.ChangedByHand()) continue;
+      const bool unfinished = fungible.Announced() || !fungible.Settled();
+      if (fungible.Unrecorded() || (unfinished && fungible.change->at <= old)) Adopt(turn, pod);
+    }
+  }
+}
+
+void AdvanceChanges(Turn& turn) {
+  std::vector<std::string> uids;
+  uids.reserve(turn.memory.changes.size());
+  for (const auto& [uid, change] : turn.memory.changes) uids.push_back(uid);
+  for (const std::string& uid : uids) {
+    PodChange& change = turn.memory.changes.at(uid);
+    if (change.gone || !change.pod->fungible) {
+      GiveUp(turn.settings, turn.memory, uid, turn.at.now);
+      continue;
+    }
+    switch (change.phase) {
+      case Phase::kAnnouncing:
+      case Phase::kResizing:
+        break;  // asked; the outcome decides
+      case Phase::kAnnounced:
+        AdvanceAnnounced(turn, uid, change);
+        break;
+      case Phase::kMade:
+        AdvanceMade(turn, uid, change);
+        break;
+    }
+  }
+}
+
+void LearnOfChange(const TunerSettings& settings, TunerMemory& memory, const TunerAction& action,
+                   bool done, Moment at) {
+  const std::string& uid = action.pod->uid;
+  const auto it = memory.changes.find(uid);
+  if (it == memory.changes.end()) return;
+  PodChange& change = it->second;
+  const bool running_cut = !change.node.empty() && change.phase == Phase::kResizing &&
+                           change.record.kind != ChangeKind::kGrown;
+  if (action.kind == TunerActionKind::kAnnounce && done) {
+    change.phase = Phase::kAnnounced;
+    // A waiting pod competes with nobody for what it gives.
+    change.due = at.now + (change.node.empty() ? Duration::zero() : settings.settle);
+  } else if (action.kind == TunerActionKind::kAnnounce) {
+    GiveUp(settings, memory, uid, at.now);
+  } else if (done) {
+    change.phase = Phase::kMade;
+    change.due = at.now + settings.patience;
+    if (running_cut) memory.next.push_back(AboutChange(TunerActionKind::kRecord, change));
+  } else {
+    TunerAction withdrawal = Withdrawal(change, at.wall);
+    // So that everybody sees that there is nothing to be had here, not only we.
+    if (running_cut) {
+      withdrawal.unshrinkable_until = at.wall + settings.unshrinkable;
+      RememberUnshrinkable(memory, settings, at.now);
+    }
+    memory.next.push_back(std::move(withdrawal));
+    GiveUp(settings, memory, uid, at.now);
+  }
+}
+
+}  // namespace synergy

@@ -1,0 +1,96 @@
+#include "engine/tuner/room.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "allocation/surplus.h"
+#include "cluster/node_selection.h"
+#include "cluster/state/fit.h"
+
+namespace synergy {
+namespace {
+
+// How many nodes are looked at closely for one waiting pod: those where the least is lacking.
+constexpr size_t kNodesToWeigh = 16;
+
+// What the pod lacks on the node; none where it is not CPU and memory alone that it lacks.
+std::optional<ResourceVector> Lacking(const Pod& pod, const NodeState& node) {
+  const FitFailures failures = CheckFit(pod, node);
+  FitFailures scarce;
+  if (failures.Has(FitFailures::kCpu)) scarce.Add(FitFailures::kCpu);
+  if (failures.Has(FitFailures::kMemory)) scarce.Add(FitFailures::kMemory);
+  if (!(failures == scarce)) return std::nullopt;
+  ResourceVector lacking = LargerOf(pod.requests.main - node.Free(), {});
+  lacking.gpus = Gpus(0);
+  if (!failures.Has(FitFailures::kCpu)) lacking.cpu = MilliCpu(0);
+  if (!failures.Has(FitFailures::kMemory)) lacking.memory = Bytes(0);
+  return lacking;
+}
+
+bool Covers(const ResourceVector& surplus, const ResourceVector& lacking) {
+  return surplus.cpu >= lacking.cpu && surplus.memory >= lacking.memory;
+}
+
+}  // namespace
+
+double CostOf(const std::vector<Tenant>& tenants, const std::vector<ResourceVector>& amounts) {
+  const std::vector<double> before = ThroughputsOf(tenants, CurrentOf(tenants));
+  const std::vector<double> after = ThroughputsOf(tenants, amounts);
+  double cost = 0;
+  for (size_t i = 0; i < amounts.size(); ++i) cost += before[i] - after[i];
+  return cost;
+}
+
+std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod& pod,
+                                     const TenancyRules& rules,
+                                     const std::function<bool(const NodeState&)>& considers) {
+  struct Candidate {
+    NodeIndex node;
+    ResourceVector lacking;
+    double size;  // of what lacks, in parts of the largest node
+  };
+  std::vector<Candidate> candidates;
+  const ResourceVector& largest = snapshot.largest_node();
+  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
+    const NodeState& node = snapshot.node(index);
+    // No place is kept for it, so it is counted nowhere.
+    if (node.Free().gpus < pod.requests.main.gpus || !considers(node)) continue;
+    if (!MayGoTo(pod, node)) continue;
+    // kube-scheduler counts those, too.
+    const std::optional<ResourceVector> lacking =
+        node.detail->nominated.empty() ? Lacking(pod, node)
+                                       : Lacking(pod, WithNominated(node, pod.uid, pod.priority));
+    if (!lacking) continue;
+    // It fits: kube-scheduler is about to find out, or waits for something that we cannot see.
+    if (*lacking == ResourceVector{}) return RoomPlan{.node = index};
+    candidates.push_back(
+        {index, *lacking,
+         static_cast<double>(lacking->cpu.count()) / static_cast<double>(largest.cpu.count()) +
+             static_cast<double>(lacking->memory.count()) /
+                 static_cast<double>(largest.memory.count())});
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.size < b.size; });
+  std::optional<RoomPlan> best;
+  size_t weighed = 0;
+  for (const Candidate& candidate : candidates) {
+    if (weighed == kNodesToWeigh) break;
+    const NodeState& node = snapshot.node(candidate.node);
+    RoomPlan plan;
+    plan.node = candidate.node;
+    plan.tenancy = TenancyOf(node, TenancyUse::kReclaim, rules);
+    const ResourceVector& lacking = candidate.lacking;
+    ResourceVector surplus;
+    for (const Tenant& tenant : plan.tenancy.tenants) surplus += tenant.current - tenant.least;
+    if (!Covers(surplus, lacking)) continue;
+    ++weighed;
+    auto amounts = Reclaim(plan.tenancy.tenants, lacking);
+    if (!amounts) continue;
+    plan.cost = CostOf(plan.tenancy.tenants, *amounts);
+    plan.amounts = *std::move(amounts);
+    if (!best || plan.cost < best->cost) best = std::move(plan);
+  }
+  return best;
+}
+
+}  // namespace synergy

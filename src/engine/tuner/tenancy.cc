@@ -1,0 +1,215 @@
+#include "engine/tuner/tenancy.h"
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/device_safety.h"
+#include "core/quantity_text.h"
+#include "engine/tuner/gang_tenancy.h"
+
+namespace synergy {
+namespace {
+
+// How long the node agent may take for its first word of a pod that was bound.
+constexpr Duration kTimeToLook = std::chrono::minutes(2);
+
+// Until when the pod has had its change of this round; none where it may be changed.
+std::optional<Duration> RestOfRound(const Pod& pod, const TenancyRules& rules) {
+  const std::optional<ChangeRecord>& change = pod.fungible->change;
+  if (!change || change->kind == ChangeKind::kAllocated) return std::nullopt;
+  const Duration rest = change->at + rules.round - rules.at.wall;
+  if (rest <= Duration::zero()) return std::nullopt;
+  return std::min(rest, rules.round);
+}
+
+// What of a growth that failed in this round is left; none where there was none.
+std::optional<Duration> Rest(const Pod& pod, const TenancyRules& rules) {
+  const auto resting = rules.memory.resting.find(pod.uid);
+  if (resting == rules.memory.resting.end() || resting->second <= rules.at.now) return std::nullopt;
+  return resting->second - rules.at.now;
+}
+
+// A resize may wipe the quota of a probe, and would spoil what it measures.
+bool MayChange(const Pod& pod, const NodeState& node, const TenancyRules& rules) {
+  return pod.fungible && MayResize(pod, node.detail->labels) && !pod.waiting && !pod.deleting &&
+         !pod.fungible->ChangedByHand() && IsSettled(pod) &&
+         !pod.fungible->ProbedAt(rules.at.wall) && !rules.memory.changes.contains(pod.uid) &&
+         !rules.memory.asked.contains(pod.uid);
+}
+
+// What the node's kubelet has said it never does to such a pod; none where it may be tried.
+const Infeasible* FindInfeasible(const Pod& pod, const NodeState& node, Dimension dimension,
+                                 const TenancyRules& rules) {
+  const auto& known = rules.memory.infeasible;
+  if (known.empty()) return nullptr;
+  const auto found = known.find({node.detail->name, pod.fungible->enforcement, dimension});
+  if (found == known.end() || found->second.until <= rules.at.now) return nullptr;
+  return found->second.node == NodeMark::Of(node) ? &found->second : nullptr;
+}
+
+// What the tuner is giving to the namespace's pods and the API server need not know yet.
+ResourceVector BeingGiven(const std::string& pod_namespace, const TunerMemory& memory) {
+  ResourceVector given;
+  for (const auto& [uid, change] : memory.changes) {
+    if (change.pod->pod_namespace != pod_namespace || !change.pod->fungible) continue;
+    const ResourceVector to = LargerOf(change.record.to, change.then.value_or(change.record.to));
+    given += LargerOf(to - change.pod->fungible->requested, {});
+  }
+  return given;
+}
+
+Tenant TenantOf(const Pod& pod, const NodeState& node, const JobProfile* profile,
+                const TenancyRules& rules) {
+  const Fungible& fungible = *pod.fungible;
+  Tenant tenant;
+  tenant.profile = profile;
+  tenant.current = fungible.requested;
+  tenant.fair = fungible.fair_share;
+  tenant.least = fungible.requested - SurplusOn(node, pod, rules.at.wall);
+  tenant.most = tenant.current;
+  tenant.whole_cpus = fungible.WholeCpus();
+  tenant.max_speed_up = rules.max_speed_up;
+  if (profile == nullptr) return tenant;
+  const ResourceVector demand =
+      profile->Demand(0, BelievedThroughput(*profile, tenant.fair, rules.max_speed_up));
+  tenant.most.cpu = demand.cpu;
+  // Else nobody knows what of the memory is cache.
+  if (profile->process_memory() && !fungible.memory_let_be) tenant.most.memory = demand.memory;
+  tenant.most = fungible.WithinBounds(tenant.most);
+  return tenant;
+}
+
+// Whether the node agent has had its say of the pod's devices, or the time for it.
+bool HasBeenHeardOf(const Fungible& fungible, WallTime now) {
+  return fungible.devices || (fungible.change && now - fungible.change->at > kTimeToLook);
+}
+
+// Whether that is less than the tenant has a use for.
+bool KeepWithin(const ResourceVector& allowed, Tenant& tenant) {
+  const ResourceVector most = LesserOf(tenant.most, LargerOf(allowed, tenant.current));
+  const bool held = most != tenant.most;
+  tenant.most = {most.gpus, tenant.Step(most.cpu), most.memory};
+  return held;
+}
+
+}  // namespace
+
+ResourceVector MostAllowed(const Pod& pod, const TenancyRules& rules) {
+  if (rules.limits == nullptr || rules.limits->empty()) return kUnlimited;
+  return rules.limits->MostFor(pod, BeingGiven(pod.pod_namespace, rules.memory));
+}
+
+ResourceVector MostAllowedForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
+                                  const TenancyRules& rules) {
+  if (rules.limits == nullptr || rules.limits->empty()) return wanted;
+  return rules.limits->MostForEach(pod, wanted, count, BeingGiven(pod.pod_namespace, rules.memory));
+}
+
+Tenancy TenancyOf(const NodeState& node, TenancyUse use, const TenancyRules& rules) {
+  Tenancy tenancy;
+  std::vector<const std::shared_ptr<const Pod>*> pods;
+  for (const auto& pod : node.detail->pods) {
+    if (MayChange(*pod, node, rules)) pods.push_back(&pod);
+  }
+  // The order in which the watch reported them must not matter, nor chance, as in a UID: where two
+  // are worth the same, a simulation has to come to the same.
+  std::sort(pods.begin(), pods.end(), [](const auto* a, const auto* b) {
+    return std::tie((*a)->pod_namespace, (*a)->name, (*a)->uid) <
+           std::tie((*b)->pod_namespace, (*b)->name, (*b)->uid);
+  });
+  for (const auto* entry : pods) {
+    const Pod& pod = **entry;
+    TunedProfile known =
+        rules.profiles.Find(pod.pod_namespace, pod.fungible->profile, pod.fungible->requested.gpus);
+    Tenant tenant = TenantOf(pod, node, known.profile.get(), rules);
+    const bool keeps = use == TenancyUse::kDivide &&
+                       (known.profile == nullptr || Rest(pod, rules) || RestOfRound(pod, rules));
+    if (keeps) {
+      tenant.least = tenant.most = tenant.current;
+    } else if (use == TenancyUse::kDivide) {
+      tenancy.held_by_limits |= KeepWithin(MostAllowed(pod, rules), tenant);
+    }
+    if (FindInfeasible(pod, node, Dimension::kCpu, rules) != nullptr) {
+      tenant.least.cpu = tenant.most.cpu = tenant.current.cpu;
+    }
+    if (FindInfeasible(pod, node, Dimension::kMemory, rules) != nullptr) {
+      tenant.least.memory = tenant.most.memory = tenant.current.memory;
+    }
+    tenancy.keeps.push_back(keeps);
+    tenancy.tenants.push_back(tenant);
+    tenancy.profiles.push_back(std::move(known.profile));
+    tenancy.pods.push_back(*entry);
+  }
+  if (use == TenancyUse::kReclaim) JoinGangs(rules, tenancy);
+  return tenancy;
+}
+
+std::optional<Instant> NextChange(const NodeState& node, const TenancyRules& rules) {
+  std::optional<Instant> next;
+  const auto consider = [&](const std::optional<Duration>& left) {
+    if (!left) return;
+    const Instant then = rules.at.now + *left;
+    next = std::min(next.value_or(then), then);
+  };
+  for (const auto& pod : node.detail->pods) {
+    if (!pod->fungible || pod->waiting || pod->deleting) continue;
+    consider(RestOfRound(*pod, rules));
+    if (pod->fungible->ProbedAt(rules.at.wall)) {
+      consider(pod->fungible->probe->until - rules.at.wall + std::chrono::milliseconds(1));
+    }
+    consider(Rest(*pod, rules));
+    for (const Dimension dimension : {Dimension::kCpu, Dimension::kMemory}) {
+      const Infeasible* const never = FindInfeasible(*pod, node, dimension, rules);
+      if (never != nullptr) consider(never->until - rules.at.now);
+    }
+    const auto& unshrinkable = pod->fungible->unshrinkable_until;
+    if (unshrinkable && *unshrinkable >= rules.at.wall) {
+      consider(*unshrinkable - rules.at.wall + std::chrono::milliseconds(1));
+    }
+  }
+  return next;
+}
+
+std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod, const Labels& node,
+                                      const ProfileBook& profiles, WallTime now) {
+  if (!pod->fungible || pod->waiting || pod->deleting) return std::nullopt;
+  const Fungible& fungible = *pod->fungible;
+  TunerAction tell{.kind = TunerActionKind::kTell, .pod = pod};
+  if (fungible.ChangedByHand()) {
+    tell.respected = Respected::kByHand;
+    tell.message = fmt::format("asks for {} since somebody changed it: left alone from now on",
+                               DescribeCpuAndMemory(fungible.requested));
+    return tell;
+  }
+  if (!MayResize(*pod, node) && HasBeenHeardOf(fungible, now)) {
+    tell.respected = Respected::kDevices;
+    tell.message = fmt::format(
+        "keeps the CPU and memory that it was bound with, because a resize may cost it its GPUs: "
+        "{}",
+        DevicesOf(*pod, node).why);
+    return tell;
+  }
+  if (fungible.profile.empty()) return std::nullopt;
+  const TunedProfile known =
+      profiles.Find(pod->pod_namespace, fungible.profile, fungible.requested.gpus);
+  if (!known.profile) {
+    tell.respected = Respected::kProfileGone;
+    tell.message = fmt::format(
+        "profile {} is gone or invalid: the pod keeps what it has, unless another pod needs what "
+        "is "
+        "above its floor",
+        fungible.profile);
+    return tell;
+  }
+  if (known.measured || known.generation == fungible.profile_generation) return std::nullopt;
+  tell.respected = Respected::kProfileChanged;
+  tell.message = fmt::format("profile {} is at generation {} now; its figures are used from now on",
+                             fungible.profile, known.generation);
+  return tell;
+}
+
+}  // namespace synergy

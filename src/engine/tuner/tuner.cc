@@ -1,0 +1,221 @@
+#include "engine/tuner/tuner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/node_selection.h"
+#include "engine/tuner/making_room.h"
+#include "engine/tuner/pod_changes.h"
+#include "engine/tuner/re_dividing.h"
+#include "engine/tuner/turn.h"
+
+namespace synergy {
+namespace {
+
+bool SameSelection(const Pod& a, const Pod& b) {
+  const auto& one = a.waiting->selection;
+  const auto& other = b.waiting->selection;
+  return one == other || (one && other && *one == *other);
+}
+
+// Whether two waiting pods are alike for whoever looks for room.
+bool Alike(const Pod& a, const Pod& b) {
+  if (!(a.requests == b.requests) || a.gpu_product != b.gpu_product ||
+      a.tolerates_unschedulable != b.tolerates_unschedulable ||
+      (a.fungible == nullptr) != (b.fungible == nullptr)) {
+    return false;
+  }
+  if (a.fungible && !(a.fungible->floor == b.fungible->floor)) return false;
+  return SameSelection(a, b);
+}
+
+bool IsOfGang(const Pod& pod) { return pod.gang && pod.gang->problem.empty(); }
+
+void TakeTurn(TunerMemory& memory, const WaitingPod& waiting) {
+  if (IsOfGang(*waiting.pod)) {
+    memory.gangs[waiting.pod->gang->name].uids.insert(waiting.pod->uid);
+    return;
+  }
+  auto kind = std::find_if(memory.kinds.begin(), memory.kinds.end(), [&](const WaitingKind& known) {
+    return Alike(*known.model, *waiting.pod);
+  });
+  if (kind == memory.kinds.end()) kind = memory.kinds.insert(kind, {waiting.pod, {}, 0});
+  kind->turns.insert({waiting.pod->priority, waiting.since, waiting.pod->uid});
+}
+
+void LeaveTurn(TunerMemory& memory, const WaitingPod& waiting) {
+  if (IsOfGang(*waiting.pod)) {
+    const auto gang = memory.gangs.find(waiting.pod->gang->name);
+    if (gang != memory.gangs.end()) gang->second.uids.erase(waiting.pod->uid);
+    return;
+  }
+  const WaitingKind::Turn turn{waiting.pod->priority, waiting.since, waiting.pod->uid};
+  for (auto kind = memory.kinds.begin(); kind != memory.kinds.end(); ++kind) {
+    if (kind->turns.erase(turn) == 0) continue;
+    if (kind->turns.empty()) memory.kinds.erase(kind);
+    return;
+  }
+}
+
+// Whether nothing has changed that kube-scheduler asks about when it looks for a node.
+bool SameForKubeScheduler(const Pod& a, const Pod& b) {
+  return a.requests == b.requests && a.labels == b.labels && a.priority == b.priority &&
+         SameSelection(a, b);
+}
+
+// It may be who kept others away from its node.
+void ForgetRefusals(TunerMemory& memory, const Pod& gone) {
+  for (auto& [uid, waiting] : memory.waiting) {
+    const auto refusal = waiting.refused.find(gone.node);
+    if (refusal == waiting.refused.end() || !refusal->second.there.contains(gone.uid)) continue;
+    waiting.refused.erase(refusal);
+    waiting.looked_at = 0;
+  }
+}
+
+// Whoever waits for what a pod has left goes first: peers that grew into it at once would have to
+// be cut for it again.
+void DivideLater(TunerMemory& memory, const std::string& node, Instant then) {
+  const auto [due, is_new] = memory.due.try_emplace(node, then);
+  if (!is_new) due->second = std::min(due->second, then);
+}
+
+// kube-scheduler tries all who wait for what a pod has left. Before it has, a place kept for one of
+// them, paid for by the peers, would be taken from another who fits as things are. Once for each
+// look: where pods leave all the time nobody may wait for a quiet moment.
+void LookLater(TunerMemory& memory, Instant now, Duration look_again) {
+  for (WaitingKind& kind : memory.kinds) {
+    if (kind.postponed) continue;
+    kind.postponed = true;
+    kind.next_look = std::max(kind.next_look, now + look_again);
+  }
+  for (auto& [name, gang] : memory.gangs) {
+    if (std::exchange(gang.postponed, true)) continue;
+    gang.next_attempt = std::max(gang.next_attempt, now + look_again);
+  }
+}
+
+// Whether kube-scheduler has looked at a pod that waited: it has bound it, or says something else.
+bool HasLooked(const WaitingPod& before, const Pod& pod) {
+  if (!before.pod) return false;
+  if (!pod.waiting) return !pod.node.empty();
+  const Waiting& known = *before.pod->waiting;
+  return pod.waiting->unschedulable != known.unschedulable || pod.waiting->since != known.since ||
+         pod.waiting->message != known.message;
+}
+
+void StopWaiting(TunerMemory& memory, const std::string& uid) {
+  const auto it = memory.waiting.find(uid);
+  if (it == memory.waiting.end()) return;
+  LeaveTurn(memory, it->second);
+  memory.waiting.erase(it);
+}
+
+}  // namespace
+
+Tuner::Tuner(TunerSettings settings, const ProfileBook& profiles)
+    : settings_(std::move(settings)), profiles_(profiles) {}
+
+TunerMemory Tuner::StartOver(Moment at) {
+  TunerMemory memory;
+  memory.next_round = at.now;
+  return memory;
+}
+
+void Tuner::Hear(TunerMemory& memory, const PodNews& news, Moment at) const {
+  const Pod& pod = *news.pod;
+  if (const auto change = memory.changes.find(pod.uid); change != memory.changes.end()) {
+    change->second.pod = news.pod;
+    change->second.gone = news.gone;
+  }
+  if (const auto place = memory.places.find(pod.uid); place != memory.places.end()) {
+    place->second.pod = news.pod;
+    place->second.gone = news.gone;
+  }
+  if (news.gone) {
+    if (!pod.node.empty()) DivideLater(memory, pod.node, at.now + settings_.settle);
+    if (!pod.node.empty() && pod.UsesGpus()) LookLater(memory, at.now, settings_.look_again);
+    if (!pod.node.empty()) ForgetRefusals(memory, pod);
+    memory.resting.erase(pod.uid);
+  }
+  if (const auto known = memory.waiting.find(pod.uid);
+      known != memory.waiting.end() && HasLooked(known->second, pod)) {
+    memory.scheduler_seen = at.now;
+  }
+  if (news.gone || pod.deleting || pod.gated || !pod.waiting || !pod.UsesGpus()) {
+    StopWaiting(memory, pod.uid);
+    return;
+  }
+  WaitingPod& waiting = memory.waiting[pod.uid];
+  if (waiting.pod) LeaveTurn(memory, waiting);
+  if (waiting.pod && !waiting.refused.empty() && !SameForKubeScheduler(*waiting.pod, pod)) {
+    waiting.refused.clear();
+    waiting.looked_at = 0;
+  }
+  const bool was_unschedulable = waiting.pod && waiting.pod->waiting->unschedulable;
+  if (!was_unschedulable) waiting.since = at.now;
+  waiting.pod = news.pod;
+  if (NamesShortage(pod)) {
+    waiting.unnamed_since.reset();
+  } else if (!waiting.unnamed_since) {
+    waiting.unnamed_since = at.now;
+  }
+  if (!pod.waiting->unschedulable || pod.waiting->scheduler != settings_.scheduler_name) return;
+  TakeTurn(memory, waiting);
+  // Kept by a predecessor.
+  if (!memory.begun && !pod.waiting->kept_node.empty() && pod.waiting->kept_until > at.wall &&
+      !memory.places.contains(pod.uid)) {
+    const Duration left = std::min<Duration>(pod.waiting->kept_until - at.wall, settings_.keep);
+    memory.places[pod.uid] = {
+        .pod = news.pod, .node = pod.waiting->kept_node, .until = at.now + left, .written = true};
+  }
+}
+
+TunerDecision Tuner::Decide(const ClusterSnapshot& cluster, TunerMemory& memory, Moment at) const {
+  memory.begun = true;
+  TunerDecision decision;
+  decision.actions = std::exchange(memory.next, {});
+  decision.wake = Instant::max();
+  Turn turn{settings_, profiles_, cluster, at, memory, decision};
+  AdvanceChanges(turn);
+  AdvancePlaces(turn);
+  MakeRoom(turn);
+  DivideNodes(turn);
+  for (const TunerAction& action : decision.actions) {
+    Asked& asked = memory.asked[action.pod->uid];
+    asked.node = action.pod->node;
+    ++asked.actions;
+  }
+  memory.actions_asked += decision.actions.size();
+  decision.wake = std::max(decision.wake, at.now);
+  return decision;
+}
+
+void Tuner::Learn(TunerMemory& memory, const TunerAction& action, bool done, Moment at) const {
+  if (const auto asked = memory.asked.find(action.pod->uid); asked != memory.asked.end()) {
+    --memory.actions_asked;
+    if (--asked->second.actions == 0) {
+      const auto held_up = memory.held_up.extract(asked->second.node);
+      if (!held_up.empty()) memory.touched.insert(asked->second.node);
+      memory.asked.erase(asked);
+    }
+  }
+  switch (action.kind) {
+    case TunerActionKind::kKeepPlace:
+      LearnOfPlace(memory, action, done);
+      return;
+    case TunerActionKind::kAnnounce:
+    case TunerActionKind::kResize:
+      LearnOfChange(settings_, memory, action, done, at);
+      return;
+    case TunerActionKind::kEndPlace:
+    case TunerActionKind::kRemind:
+    case TunerActionKind::kRecord:
+    case TunerActionKind::kWithdraw:
+    case TunerActionKind::kPutBack:
+    case TunerActionKind::kTell:
+      return;  // what did not come about is found on the pod later
+  }
+}
+
+}  // namespace synergy

@@ -1,0 +1,46 @@
+#pragma once
+
+// One decision of the tuner in the making: what its parts read, and where they write.
+//
+// Threading: one owner.
+
+#include <algorithm>
+
+#include "cluster/state/cluster_snapshot.h"
+#include "core/clock.h"
+#include "engine/profile_book.h"
+#include "engine/tuner/tenancy.h"
+#include "engine/tuner/tuner.h"
+#include "engine/tuner/tuner_memory.h"
+
+namespace synergy {
+
+struct Turn {
+  const TunerSettings& settings;
+  const ProfileBook& profiles;
+  const ClusterSnapshot& cluster;
+  const Moment at;
+  TunerMemory& memory;
+  TunerDecision& decision;
+
+  TenancyRules rules() const {
+    return {profiles,          memory,  at, settings.round, settings.max_speed_up,
+            &cluster.limits(), &cluster};
+  }
+  void Do(TunerAction action) { decision.actions.push_back(std::move(action)); }
+  void WakeAt(Instant when) { decision.wake = std::min(decision.wake, when); }
+};
+
+// There may be room where there was none, though no node has changed.
+inline void LookAnew(TunerMemory& memory) {
+  for (WaitingKind& kind : memory.kinds) kind.looked_at = 0;
+  for (auto& [name, gang] : memory.gangs) gang.looked_at = 0;
+  for (auto& [uid, waiting] : memory.waiting) waiting.looked_at = 0;
+}
+
+// `first` doubled with each of `count`, up to a round.
+inline Duration Doubled(Duration first, int count, Duration round) {
+  return std::min<Duration>(first * (1 << std::min(count, 10)), round);
+}
+
+}  // namespace synergy

@@ -1,0 +1,95 @@
+#include "gavel/policies/policies.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "gavel/policies/fifo.h"
+#include "gavel/policies/finish_time.h"
+#include "gavel/policies/isolated.h"
+#include "gavel/policies/makespan.h"
+#include "gavel/policies/max_min_fairness.h"
+#include "gavel/policies/shortest_first.h"
+#include "gavel/policies/total_throughput.h"
+#include "gavel/policies/water_filling.h"
+
+namespace synergy {
+namespace {
+
+using Made = std::unique_ptr<GavelPolicy>;
+
+struct Entry {
+  std::string_view name;
+  GavelView view;
+  Made (*make)(GavelView);
+};
+
+template <class Policy, auto... kOptions>
+Made Make(GavelView view) {
+  return std::make_unique<Policy>(view, kOptions...);
+}
+
+Made MakeIsolated(GavelView /*view*/) { return std::make_unique<Isolated>(); }
+
+template <bool kByCost, bool kDeadlines>
+Made MakeTotal(GavelView view) {
+  return std::make_unique<TotalThroughput>(
+      view, TotalThroughput::Options{.by_cost = kByCost, .deadlines = kDeadlines});
+}
+
+constexpr GavelView kAgnostic = GavelView::kAgnostic;
+constexpr GavelView kAware = GavelView::kAware;
+constexpr GavelView kPacked = GavelView::kPacked;
+
+constexpr std::array kEntries = {
+    Entry{"fifo", kAgnostic, Make<GavelFifo>},
+    Entry{"fifo_perf", kAware, Make<GavelFifo>},
+    Entry{"fifo_packed", kPacked, Make<GavelFifo>},
+    Entry{"finish_time_fairness", kAgnostic, Make<FinishTimeFairness>},
+    Entry{"finish_time_fairness_perf", kAware, Make<FinishTimeFairness>},
+    Entry{"finish_time_fairness_packed", kPacked, Make<FinishTimeFairness>},
+    Entry{"hierarchical", kAgnostic, Make<WaterFilling, true>},
+    Entry{"hierarchical_perf", kAware, Make<WaterFilling, true>},
+    Entry{"hierarchical_packed", kPacked, Make<WaterFilling, true>},
+    Entry{"isolated", kAware, MakeIsolated},
+    Entry{"max_min_fairness", kAgnostic, Make<MaxMinFairness>},
+    Entry{"max_min_fairness_perf", kAware, Make<MaxMinFairness>},
+    Entry{"max_min_fairness_packed", kPacked, Make<MaxMinFairness>},
+    Entry{"max_min_fairness_water_filling", kAgnostic, Make<WaterFilling, false>},
+    Entry{"max_min_fairness_water_filling_perf", kAware, Make<WaterFilling, false>},
+    Entry{"max_min_fairness_water_filling_packed", kPacked, Make<WaterFilling, false>},
+    Entry{"max_sum_throughput", kAgnostic, MakeTotal<false, false>},
+    Entry{"max_sum_throughput_perf", kAware, MakeTotal<false, false>},
+    Entry{"max_sum_throughput_packed", kPacked, MakeTotal<false, false>},
+    Entry{"max_sum_throughput_normalized_by_cost", kAgnostic, MakeTotal<true, false>},
+    Entry{"max_sum_throughput_normalized_by_cost_perf", kAware, MakeTotal<true, false>},
+    Entry{"max_sum_throughput_normalized_by_cost_packed", kPacked, MakeTotal<true, false>},
+    Entry{"max_sum_throughput_normalized_by_cost_SLOs", kAgnostic, MakeTotal<true, true>},
+    Entry{"max_sum_throughput_normalized_by_cost_perf_SLOs", kAware, MakeTotal<true, true>},
+    Entry{"max_sum_throughput_normalized_by_cost_packed_SLOs", kPacked, MakeTotal<true, true>},
+    Entry{"min_total_duration", kAgnostic, Make<Makespan>},
+    Entry{"min_total_duration_perf", kAware, Make<Makespan>},
+    Entry{"min_total_duration_packed", kPacked, Make<Makespan>},
+    Entry{"shortest_job_first", kAgnostic, Make<ShortestFirst>},
+    Entry{"shortest_job_first_perf", kAware, Make<ShortestFirst>},
+};
+
+}  // namespace
+
+std::vector<std::string_view> GavelPolicyNames() {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : kEntries) names.push_back(entry.name);
+  return names;
+}
+
+Result<std::unique_ptr<GavelPolicy>> MakeGavelPolicy(std::string_view name) {
+  const auto* const entry = std::find_if(kEntries.begin(), kEntries.end(),
+                                         [&](const Entry& each) { return each.name == name; });
+  if (entry != kEntries.end()) return entry->make(entry->view);
+  return Fail(ErrorCode::kInvalid, fmt::format("unknown policy '{}'; known: {}", name,
+                                               fmt::join(GavelPolicyNames(), ", ")));
+}
+
+}  // namespace synergy

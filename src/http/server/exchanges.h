@@ -1,0 +1,52 @@
+#pragma once
+
+// Requests and answers on one connection: cpp-httplib reads and writes them, this decides what is
+// read and what is answered. Private to this folder.
+//
+// Threading: Handle() before the first ServeOne(); ServeOne() from any number of threads, one
+// channel each.
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "http/channel.h"
+#include "http/server/server.h"
+
+namespace synergy::http {
+
+class Exchanges {
+ public:
+  struct Options {
+    size_t max_body_bytes = 0;
+    size_t max_bodies_bytes = 0;  // as in ServerOptions
+    ErrorResponse error_response;
+    std::chrono::milliseconds transfer_timeout{};  // as in ServerOptions
+    // Whether an answer that is about to be written should be its connection's last.
+    std::function<bool()> closing;
+  };
+
+  explicit Exchanges(Options options);
+  ~Exchanges();
+
+  void Handle(std::string method, std::string path, Handler handler);
+
+  enum class Next {
+    kKeepOpen,
+    kClose,
+    kLinger,  // close, but the client may still be sending: see Channel::Linger()
+  };
+  // Reads one request, has it handled and writes the answer. `on_handler` is told when a handler
+  // begins (true) and ends: in between nobody waits for the client.
+  Next ServeOne(Channel& channel, const std::function<void(bool)>& on_handler);
+
+ private:
+  class Library;
+
+  std::unique_ptr<Library> library_;
+};
+
+}  // namespace synergy::http

@@ -1,0 +1,283 @@
+#include "http/server/server.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include "core/check.h"
+#include "http/channel.h"
+#include "http/server/connection_threads.h"
+#include "http/server/exchanges.h"
+#include "http/server/server_certificate.h"
+#include "http/socket.h"
+
+namespace synergy::http {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// After a failed accept(): out of descriptors or memory, which passes.
+constexpr milliseconds kAcceptPause{50};
+// How often those are looked at that keep others waiting, and how long each may do so.
+constexpr milliseconds kLookAround{100};
+constexpr milliseconds kWaitedFor{1000};
+
+class RealServer final : public Server {
+ public:
+  RealServer(ServerOptions options, std::unique_ptr<ServerCertificate> certificate)
+      : options_(std::move(options)),
+        certificate_(std::move(certificate)),
+        exchanges_({options_.max_body_bytes, options_.max_bodies_bytes, options_.error_response,
+                    options_.transfer_timeout,
+                    [this] { return stopping_.load() || threads_.waiting() > 0; }}),
+        threads_(
+            options_.max_connections, options_.max_waiting,
+            [this](Fd socket, const std::string& address) { Serve(std::move(socket), address); }) {}
+
+  ~RealServer() override { Stop(milliseconds(0)); }
+
+  void Handle(std::string method, std::string path, Handler handler) override {
+    SYNERGY_CHECK(!accepting_.joinable(), "routes are complete before the server starts");
+    exchanges_.Handle(std::move(method), std::move(path), std::move(handler));
+  }
+
+  Result<> Start() override {
+    Result<Fd> socket = Listen(options_.host, options_.port);
+    if (!socket) return Fail(socket.error());
+    socket_ = std::move(*socket);
+    port_ = LocalPort(socket_);
+    accepting_ = std::thread([this] { AcceptLoop(); });
+    return {};
+  }
+
+  uint16_t port() const override { return port_; }
+
+  size_t waiting_connections() const override { return threads_.waiting(); }
+
+  std::optional<WallTime> CertificateExpiry() const override {
+    return certificate_ == nullptr ? std::nullopt : certificate_->Expiry();
+  }
+
+  void Stop(milliseconds grace) override;
+
+ private:
+  enum class Phase : uint8_t {
+    kIdle,      // between requests
+    kTransfer,  // the client sends, or takes an answer
+    kHandler,
+    kClosing,
+  };
+  struct Connection {
+    int fd;
+    std::string address;
+    Phase phase = Phase::kTransfer;
+    Clock::time_point since = Clock::now();
+  };
+  using Place = std::list<Connection>::iterator;
+
+  void AcceptLoop();
+  void MakeRoom();
+  Place ToClose();
+  void Serve(Fd socket, const std::string& address);
+  void ServeRequests(Channel& channel, Place place);
+  void Enter(Phase phase, Place place);
+  void Report(std::string_view problem) {
+    if (options_.on_problem) options_.on_problem(problem);
+  }
+
+  const ServerOptions options_;
+  const std::unique_ptr<ServerCertificate> certificate_;
+  Exchanges exchanges_;
+  std::atomic<bool> stopping_ = false;
+  WakeEvent stop_;
+  Fd socket_;
+  uint16_t port_ = 0;
+  std::thread accepting_;
+
+  std::mutex mutex_;
+  std::condition_variable connection_closed_;
+  std::list<Connection> connections_;
+  bool force_closed_ = false;
+  ConnectionThreads threads_;
+};
+
+void RealServer::AcceptLoop() {
+  using Added = ConnectionThreads::Added;
+  bool failing = false;
+  bool refusing = false;
+  while (!stopping_) {
+    const bool somebody_waits = threads_.waiting() > 0;
+    if (somebody_waits) MakeRoom();
+    if (WaitFor(socket_.get(), /*writable=*/false,
+                somebody_waits ? kLookAround : std::chrono::hours(1), stop_.fd()) != Ready::kYes)
+      continue;
+    Fd connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!connection.valid()) {
+      const int error = errno;
+      // These are about one connection, not about us.
+      if (error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO) continue;
+      if (!failing) Report(fmt::format("connections cannot be accepted: {}", ErrnoText(error)));
+      failing = true;
+      MakeRoom();
+      WaitFor(stop_.fd(), /*writable=*/false, kAcceptPause, -1);
+      continue;
+    }
+    failing = false;
+    SetNoDelay(connection.get());
+    std::string address = PeerAddress(connection);
+    if (options_.exempt_loopback && IsLoopback(address)) address.clear();
+    const Added added = threads_.Add(std::move(connection), std::move(address));
+    if (added == Added::kClosed && !refusing && !stopping_)
+      Report("connections are closed unanswered: there are too many");
+    refusing = added == Added::kClosed;
+  }
+}
+
+void RealServer::MakeRoom() {
+  const std::lock_guard lock(mutex_);
+  const Place place = ToClose();
+  if (place == connections_.end()) return;
+  place->phase = Phase::kClosing;
+  ::shutdown(place->fd, SHUT_RDWR);
+}
+
+// Chooses the connection to close. If the address with most connections has more than the address
+// that waits would have, it loses one: that which has been idle for longest, which its client is
+// least likely to be using just now, or the newest. Otherwise an address with no fewer loses one:
+// that which has been idle for longest, or that of the slowest client.
+RealServer::Place RealServer::ToClose() {
+  const ConnectionThreads::Crowd crowd = threads_.crowd();
+  const auto first = [&](Phase phase, size_t least, auto before) {
+    Place found = connections_.end();
+    for (Place it = connections_.begin(); it != connections_.end(); ++it) {
+      if (it->phase == phase && crowd.Served(it->address) >= least &&
+          (found == connections_.end() || before(it->since, found->since)))
+        found = it;
+    }
+    return found;
+  };
+  const std::less<> oldest;
+  size_t most = 0;
+  for (const auto& [address, served] : crowd.served) most = std::max(most, served);
+  if (most > crowd.fewest_of_waiting + 1) {
+    Place place = first(Phase::kIdle, most, oldest);
+    if (place == connections_.end()) place = first(Phase::kTransfer, most, std::greater<>());
+    if (place != connections_.end()) return place;
+  }
+  Place place = first(Phase::kIdle, crowd.fewest_of_waiting, oldest);
+  if (place != connections_.end()) return place;
+  place = first(Phase::kTransfer, crowd.fewest_of_waiting, oldest);
+  const bool waited = place != connections_.end() && Clock::now() - place->since >= kWaitedFor;
+  return waited ? place : connections_.end();
+}
+
+void RealServer::Enter(Phase phase, Place place) {
+  const std::lock_guard lock(mutex_);
+  if (place->phase == Phase::kClosing) return;
+  place->phase = phase;
+  place->since = Clock::now();
+}
+
+void RealServer::Serve(Fd socket, const std::string& address) {
+  Channel channel(std::move(socket));
+  Place place;
+  {
+    const std::lock_guard lock(mutex_);
+    if (force_closed_) return;
+    connections_.push_front({channel.fd(), address});
+    place = connections_.begin();
+  }
+  channel.SetWaits(options_.read_timeout, stop_.fd());
+  if (certificate_ == nullptr || channel.AcceptTls(certificate_->Current())) {
+    // From here on only a wait between requests ends when the server stops, a request may go on.
+    channel.SetWaits(options_.read_timeout, -1);
+    ServeRequests(channel, place);
+  } else if (options_.on_failed_handshake && !stopping_) {
+    options_.on_failed_handshake();
+  }
+  {
+    // Before the channel closes its descriptor, whose number may then be another connection's.
+    const std::lock_guard lock(mutex_);
+    connections_.erase(place);
+  }
+  connection_closed_.notify_all();
+}
+
+void RealServer::ServeRequests(Channel& channel, Place place) {
+  const auto on_handler = [this, place](bool begins) {
+    Enter(begins ? Phase::kHandler : Phase::kTransfer, place);
+  };
+  for (;;) {
+    // What has waited for a thread has sent its request already, and must not be taken for idle.
+    if (!channel.AwaitData(milliseconds(0), -1)) {
+      // A new connection may be idle for as long as a used one: Go's client opens some in advance.
+      Enter(Phase::kIdle, place);
+      // Whoever came while this connection was still busy found none to close.
+      if (threads_.waiting() > 0) MakeRoom();
+      if (!channel.AwaitData(options_.keep_alive_timeout, stop_.fd())) return;
+    }
+    Enter(Phase::kTransfer, place);
+    switch (exchanges_.ServeOne(channel, on_handler)) {
+      case Exchanges::Next::kKeepOpen:
+        break;
+      case Exchanges::Next::kClose:
+        return;
+      case Exchanges::Next::kLinger:
+        channel.Linger();
+        return;
+    }
+  }
+}
+
+void RealServer::Stop(milliseconds grace) {
+  const Clock::time_point deadline = Clock::now() + grace;
+  stopping_ = true;
+  stop_.Signal();
+  if (accepting_.joinable()) accepting_.join();
+  socket_ = Fd();
+  {
+    std::unique_lock lock(mutex_);
+    connection_closed_.wait_until(lock, deadline, [this] { return connections_.empty(); });
+    force_closed_ = true;
+    for (const Connection& connection : connections_) ::shutdown(connection.fd, SHUT_RDWR);
+  }
+  threads_.Finish();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
+  if (options.certificate_file.empty() != options.key_file.empty()) {
+    return Fail(ErrorCode::kInvalid, "a certificate needs its key, and the other way round");
+  }
+  if (options.client_ca_file.empty() != options.client_name.empty() ||
+      (!options.client_ca_file.empty() && options.certificate_file.empty())) {
+    return Fail(ErrorCode::kInvalid,
+                "clients are known by an authority and a name, and only to a server with TLS");
+  }
+  // A peer that goes away must cost its connection, not the process; OpenSSL writes without
+  // MSG_NOSIGNAL.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::unique_ptr<ServerCertificate> certificate;
+  if (!options.certificate_file.empty() || options.self_signed) {
+    auto loaded = ServerCertificate::Load(
+        {options.certificate_file, options.key_file, options.client_ca_file, options.client_name},
+        options.on_problem);
+    if (!loaded) return Fail(loaded.error());
+    certificate = std::move(*loaded);
+  }
+  return std::make_unique<RealServer>(std::move(options), std::move(certificate));
+}
+
+}  // namespace synergy::http

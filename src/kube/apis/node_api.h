@@ -1,0 +1,31 @@
+#pragma once
+
+// What the device plugin reads and writes of its own Node.
+//
+// Threading: from any thread. Failures: as ApiClient says.
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "core/result.h"
+#include "inventory/node_labels.h"
+#include "kube/api_client.h"
+#include "wire/objects/gpu_inventory.h"
+
+namespace synergy::kube {
+
+class NodeApi {
+ public:
+  virtual ~NodeApi() = default;
+
+  virtual Result<wire::NodeGpuMetadata> ReadGpus(const std::string& node, std::stop_token stop) = 0;
+  // Labels and the annotation synergy.io/gpu-inventory at once; nothing else is touched.
+  virtual Result<> WriteGpus(const std::string& node, const NodeLabelChange& labels,
+                             const std::string& gpu_inventory, std::stop_token stop) = 0;
+};
+
+// The client outlives it.
+std::unique_ptr<NodeApi> MakeNodeApi(ApiClient& client);
+
+}  // namespace synergy::kube

@@ -1,0 +1,193 @@
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/annotations.h"
+#include "core/quantity_text.h"
+#include "json/value_text.h"
+#include "wire/admission/admission_objects.h"
+#include "wire/base/json_words.h"
+#include "wire/base/resource_list.h"
+#include "wire/objects/object_readers.h"
+#include "wire/objects/product_affinity.h"
+#include "wire/pods/pod_writes.h"
+
+namespace synergy::wire {
+namespace {
+
+// Of the container's resources as they were written; more would be no use to anybody.
+constexpr size_t kMostOriginalBytes = 4096;
+
+JsonPatch::Path Annotation(std::string_view key) {
+  return {"metadata", "annotations", std::string(key)};
+}
+
+Value ElementAt(Value array, size_t wanted) {
+  Value found;
+  size_t index = 0;
+  array.ForEachElement([&](Value element) {
+    if (index++ == wanted) found = element;
+  });
+  return found;
+}
+
+// How "cpu" and "memory" of a resource list are set.
+class AmountSetter {
+ public:
+  AmountSetter(JsonPatch& patch, Value resources, JsonPatch::Path path)
+      : patch_(patch), resources_(resources), path_(std::move(path)) {}
+
+  void Set(const char* list, MilliCpu cpu) {
+    Set(list, "cpu", ToQuantityText(cpu), ExactQuantity(Int128{cpu.count()} * 1'000'000));
+  }
+  void Set(const char* list, Bytes memory) {
+    Set(list, "memory", ToQuantityText(memory),
+        ExactQuantity(Int128{memory.count()} * 1'000'000'000));
+  }
+
+ private:
+  // The same amount in other words ("1" for "1000m") stays.
+  void Set(const char* list, const char* name, const std::string& text, ExactQuantity amount) {
+    FieldReader fields(resources_);
+    const Value present = resources_[list][name];
+    if (!present.absent() && fields.Amount(present) == amount && fields.ok()) return;
+    JsonPatch::Path path = path_;
+    path.insert(path.end(), {list, name});
+    patch_.SetText(path, text);
+  }
+
+  JsonPatch& patch_;
+  Value resources_;
+  JsonPatch::Path path_;
+};
+
+// What the container asked for before anybody of us touched it.
+std::string OriginalResources(Value annotations, Value resources) {
+  if (ReadOriginal(annotations, resources))
+    return std::string(annotations[annotations::kOriginal].text());
+  std::string original;
+  AppendValue(original, resources);
+  if (original.size() <= kMostOriginalBytes && resources.IsObject()) return original;
+  original = "{";
+  for (const char* list : {"limits", "requests"}) {
+    original += fmt::format(R"({}"{}":{{)", original.size() > 1 ? "," : "", list);
+    for (const char* name : {"cpu", "memory"}) {
+      std::string amount;
+      AppendValue(amount, resources[list][name]);
+      if (amount.empty() || amount.size() > 64) continue;
+      original += fmt::format(R"({}"{}":{})", original.back() == '{' ? "" : ",", name, amount);
+    }
+    original += '}';
+  }
+  return original + '}';
+}
+
+void SetAnnotations(JsonPatch& patch, Value annotations, Value resources,
+                    const AdmissionFigures& figures) {
+  std::set<std::string_view> written;
+  const auto set = [&](std::string_view key, std::string_view text) {
+    patch.SetText(Annotation(key), text);
+    written.insert(key);
+  };
+  set(annotations::kContainer, figures.container_name);
+  set(annotations::kOriginal, OriginalResources(annotations, resources));
+  for (const auto& [key, text] : FiguresOf(figures)) {
+    if (text) set(key, *text);
+  }
+  for (const std::string_view key : annotations::kWrittenByPrograms) {
+    if (!written.contains(key)) patch.Remove(Annotation(key));
+  }
+}
+
+// So that data loaders can be sized by what the container has; by the most that it may get where
+// its speed is still to be measured, because a loader sized by its first cores would gain nothing
+// from others. Before the user's own variables, which may refer to these.
+void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
+                  std::optional<MilliCpu> most_cpu) {
+  const auto has = [env](std::string_view name) {
+    bool found = false;
+    env.ForEachElement([&](Value variable) { found |= variable["name"].text() == name; });
+    return found;
+  };
+  JsonPatch::Path path = container;
+  path.emplace_back("env");
+  for (const auto& [name, resource] : {std::pair("SYNERGY_CPUS", "requests.cpu"),
+                                       std::pair("SYNERGY_MEMORY", "requests.memory")}) {
+    if (has(name)) continue;
+    if (most_cpu && resource == std::string_view("requests.cpu")) {
+      const int64_t cores = (most_cpu->count() + 999) / 1000;
+      patch.Prepend(path, fmt::format(R"({{"name":"{}","value":"{}"}})", name, cores));
+      continue;
+    }
+    patch.Prepend(
+        path,
+        fmt::format(
+            R"({{"name":"{}","valueFrom":{{"resourceFieldRef":{{"resource":"{}","divisor":"1"}}}}}})",
+            name, resource));
+  }
+}
+
+// CPU and memory change without a restart, and a pod that is never restarted could not be resized
+// otherwise.
+void SetResizePolicy(JsonPatch& patch, Value policies, const JsonPatch::Path& container) {
+  bool cpu = false;
+  bool memory = false;
+  bool other = false;
+  policies.ForEachElement([&](Value policy) {
+    const bool gently = policy["restartPolicy"].text() == "NotRequired";
+    if (policy["resourceName"].text() == "cpu" && gently) {
+      cpu = true;
+    } else if (policy["resourceName"].text() == "memory" && gently) {
+      memory = true;
+    } else {
+      other = true;
+    }
+  });
+  if (cpu && memory && !other) return;
+  JsonPatch::Path path = container;
+  path.emplace_back("resizePolicy");
+  patch.Set(path, R"([{"resourceName":"cpu","restartPolicy":"NotRequired"},)"
+                  R"({"resourceName":"memory","restartPolicy":"NotRequired"}])");
+}
+
+}  // namespace
+
+void SetFigures(JsonPatch& patch, Value pod, const AdmissionFigures& figures,
+                const AdmissionSettings& settings) {
+  const Value container = ElementAt(pod["spec"]["containers"], figures.container);
+  const Value resources = container["resources"];
+  const JsonPatch::Path path{"spec", "containers", fmt::format("{}", figures.container)};
+  SetAnnotations(patch, pod["metadata"]["annotations"], resources, figures);
+  patch.SetText({"spec", "schedulerName"}, settings.scheduler_name);
+  JsonPatch::Path amounts_path = path;
+  amounts_path.emplace_back("resources");
+  AmountSetter amounts(patch, resources, std::move(amounts_path));
+  amounts.Set("requests", figures.floor.cpu);
+  amounts.Set("requests", figures.floor.memory);
+  if (figures.enforcement == Enforcement::kStrict) amounts.Set("limits", figures.floor.cpu);
+  if (figures.memory_limit) amounts.Set("limits", *figures.memory_limit);
+  AddVariables(patch, container["env"], path, figures.most_cpu);
+  SetResizePolicy(patch, container["resizePolicy"], path);
+  if (!figures.gpu_product.empty()) SetProductAffinity(patch, pod["spec"], figures.gpu_product);
+}
+
+void SetWarnings(JsonPatch& patch, const std::vector<std::string>& warnings) {
+  if (warnings.empty()) return;
+  constexpr size_t kMostBytes = 2048;
+  std::string text;
+  for (const std::string& warning : warnings) {
+    if (text.size() + warning.size() > kMostBytes) break;
+    text += (text.empty() ? "" : "\n") + warning;
+  }
+  patch.SetText(Annotation(annotations::kWarnings), text);
+}
+
+void RemoveClaims(JsonPatch& patch, Value pod) {
+  if (!pod["metadata"]["annotations"].IsObject()) return;
+  for (const std::string_view key : annotations::kWrittenByPrograms) patch.Remove(Annotation(key));
+}
+
+}  // namespace synergy::wire

@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "wire/admission/admission_objects.h"
+#include "wire/base/json_words.h"
+#include "wire/base/metadata.h"
+#include "wire/base/resource_list.h"
+#include "wire/objects/object_readers.h"
+
+namespace synergy::wire {
+namespace {
+
+// The API server wants requests and limits of an extended resource to be equal, and fills in the
+// one from the other.
+Gpus ReadGpus(FieldReader& fields, Value resources, std::string_view gpu_resource) {
+  const auto amount = [&](const char* list) {
+    return ToBytes(fields.Amount(fields.Object(resources[list])[gpu_resource]), kLargestRequest)
+        .count();
+  };
+  return Gpus(std::max(amount("requests"), amount("limits")));
+}
+
+// Those of the containers that run beside the one of that name.
+ResourceVector ReadLimitsBeside(FieldReader& fields, Value spec, std::string_view name) {
+  ResourceVector limits;
+  const auto add = [&](Value container) {
+    const WrittenAmounts amounts = ReadAmountsOf(fields, fields.Object(container["resources"]));
+    limits += {Gpus(0), std::max(amounts.cpu_limit.value_or(MilliCpu(0)), MilliCpu(0)),
+               std::max(amounts.memory_limit.value_or(Bytes(0)), Bytes(0))};
+  };
+  fields.Array(spec["containers"]).ForEachElement([&](Value container) {
+    container = fields.Object(container);
+    if (fields.Text(container["name"]) != name) add(container);
+  });
+  fields.Array(spec["initContainers"]).ForEachElement([&](Value container) {
+    container = fields.Object(container);
+    if (fields.Text(container["restartPolicy"]) == "Always") add(container);
+  });
+  return limits;
+}
+
+// Whether that is the QoS class that Kubernetes gives the pod as it is.
+bool ReadIsBestEffort(FieldReader& fields, Value spec) {
+  bool none = true;
+  for (const char* list : {"containers", "initContainers"}) {
+    fields.Array(spec[list]).ForEachElement([&](Value container) {
+      const WrittenAmounts amounts =
+          ReadAmountsOf(fields, fields.Object(fields.Object(container)["resources"]));
+      none &= amounts.cpu_request.value_or(MilliCpu(0)) <= MilliCpu(0) &&
+              amounts.memory_request.value_or(Bytes(0)) <= Bytes(0) &&
+              amounts.cpu_limit.value_or(MilliCpu(0)) <= MilliCpu(0) &&
+              amounts.memory_limit.value_or(Bytes(0)) <= Bytes(0);
+    });
+  }
+  return none;
+}
+
+std::vector<std::string> ReadTexts(FieldReader& fields, Value list) {
+  std::vector<std::string> texts;
+  fields.Array(list).ForEachElement([&](Value text) { texts.push_back(ReadText(fields, text)); });
+  return texts;
+}
+
+PodOwner ReadPodOwner(FieldReader& fields, Value metadata) {
+  PodOwner owner;
+  fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value reference) {
+    reference = fields.Object(reference);
+    if (!fields.Truth(reference["controller"])) return;
+    owner = {.api_version = ReadText(fields, reference["apiVersion"]),
+             .kind = ReadText(fields, reference["kind"]),
+             .name = ReadText(fields, reference["name"]),
+             .uid = ReadText(fields, reference["uid"])};
+  });
+  return owner;
+}
+
+}  // namespace
+
+PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namespace,
+                          std::string_view gpu_resource) {
+  const Value metadata = fields.Object(pod["metadata"]);
+  const Value spec = fields.Object(pod["spec"]);
+  PodToAdmit to_admit;
+  to_admit.pod_namespace = std::move(pod_namespace);
+  if (to_admit.pod_namespace.empty())
+    to_admit.pod_namespace = ReadText(fields, metadata["namespace"]);
+  to_admit.owner = ReadPodOwner(fields, metadata);
+  to_admit.scheduler = ReadText(fields, spec["schedulerName"]);
+  to_admit.labels = ReadLabels(fields, metadata["labels"]);
+  const auto gang = ReadGang(to_admit.pod_namespace, metadata["labels"], metadata["annotations"]);
+  if (gang) to_admit.gang_size = gang->size;
+  to_admit.why_no_gang = ReadWhyNoGang(metadata["labels"], metadata["annotations"]);
+  to_admit.scheduling_group =
+      ReadText(fields, fields.Object(spec["schedulingGroup"])["podGroupName"]);
+  to_admit.has_subdomain = !fields.Text(spec["subdomain"]).empty();
+  to_admit.has_node = !fields.Text(spec["nodeName"]).empty();
+  to_admit.pod_level_resources = !fields.Object(spec["resources"]).missing();
+  fields.Object(metadata["annotations"]).ForEachMember([&](std::string_view key, Value value) {
+    to_admit.annotation_bytes += key.size() + fields.Text(value).size();
+    if (key == "kubernetes.io/config.mirror") to_admit.mirror = true;
+  });
+  size_t index = 0;
+  fields.Array(spec["containers"]).ForEachElement([&](Value container) {
+    container = fields.Object(container);
+    const Value resources = fields.Object(container["resources"]);
+    const Gpus gpus = ReadGpus(fields, resources, gpu_resource);
+    if (gpus > Gpus(0)) {
+      GpuContainer& found = to_admit.gpu_containers.emplace_back();
+      found.index = index;
+      found.name = ReadText(fields, container["name"]);
+      found.gpus = gpus;
+      found.asks = ReadAmountsOf(fields, resources);
+      found.image = ReadText(fields, container["image"]);
+      found.command = ReadTexts(fields, container["command"]);
+      found.args = ReadTexts(fields, container["args"]);
+      found.written = ReadWrittenAmounts(fields, metadata["annotations"], resources, found.name);
+    }
+    ++index;
+  });
+  // Only of use to GPU pods, and the most work.
+  if (!to_admit.gpu_containers.empty()) {
+    to_admit.selection = ReadNodeSelection(fields, spec);
+    const Beside beside = ReadBeside(fields, spec, to_admit.gpu_containers.front().name);
+    to_admit.beside = beside.requests;
+    to_admit.beside_limits = ReadLimitsBeside(fields, spec, to_admit.gpu_containers.front().name);
+    to_admit.guaranteed_beside = beside.guaranteed;
+    to_admit.best_effort = ReadIsBestEffort(fields, spec);
+  }
+  return to_admit;
+}
+
+}  // namespace synergy::wire

@@ -1,0 +1,44 @@
+#include "wire/base/metadata.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+namespace synergy::wire {
+namespace {
+
+TextOfKey TextByKey(Value words) {
+  return [words](std::string_view key) { return words[key].text(); };
+}
+
+}  // namespace
+
+std::string ReadText(FieldReader& fields, Value value) { return std::string(fields.Text(value)); }
+
+Labels ReadLabels(FieldReader& fields, Value object) {
+  constexpr size_t kMostLabels = 1000;
+  // The last of equal keys counts.
+  std::map<std::string_view, std::string_view> by_key;
+  fields.Object(object).ForEachMember(
+      [&](std::string_view key, Value value) { by_key[key] = fields.Text(value); });
+  if (by_key.size() > kMostLabels) {
+    fields.TooMuch(fmt::format("more than {} labels", kMostLabels));
+    return {};
+  }
+  return Labels(by_key.begin(), by_key.end());
+}
+
+bool ReadDeleting(FieldReader& fields, Value metadata) {
+  return !fields.Text(metadata["deletionTimestamp"]).empty();
+}
+
+std::shared_ptr<const Gang> ReadGang(std::string_view pod_namespace, Value labels,
+                                     Value annotations) {
+  return RecogniseGang(pod_namespace, TextByKey(labels), TextByKey(annotations));
+}
+
+std::string ReadWhyNoGang(Value labels, Value annotations) {
+  return WhyNoGang(TextByKey(labels), TextByKey(annotations));
+}
+
+}  // namespace synergy::wire

@@ -1,0 +1,26 @@
+#pragma once
+
+// The parts of metadata that all kinds share, from a parsed document. Private to this folder.
+//
+// Threading: pure.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cluster/gang.h"
+#include "cluster/labels.h"
+#include "wire/base/json_words.h"
+
+namespace synergy::wire {
+
+std::string ReadText(FieldReader& fields, Value value);
+Labels ReadLabels(FieldReader& fields, Value object);
+bool ReadDeleting(FieldReader& fields, Value metadata);
+// Returns the pod's gang, by its labels and annotations; null for a pod that trains alone.
+std::shared_ptr<const Gang> ReadGang(std::string_view pod_namespace, Value labels,
+                                     Value annotations);
+// As WhyNoGang() of cluster/gang.h.
+std::string ReadWhyNoGang(Value labels, Value annotations);
+
+}  // namespace synergy::wire

@@ -1,0 +1,204 @@
+#pragma once
+
+// The members of decisions, with their names in a recording's text, as journal_members.h has those
+// of the cluster. Private to this folder.
+//
+// Threading: pure.
+
+#include "engine/decisions.h"
+#include "wire/journal/journal_members.h"
+
+namespace synergy::wire {
+
+template <>
+inline constexpr std::array<std::string_view, 3> kWords<PlaceEnd>{"Bound", "GivenUp", "PodGone"};
+template <>
+inline constexpr std::array<std::string_view, 5> kWords<ChangeFailure>{
+    "Refused", "NoRoom", "Deferred", "Infeasible", "Timeout"};
+template <>
+inline constexpr std::array<std::string_view, 4> kWords<Respected>{"ByHand", "ProfileChanged",
+                                                                   "ProfileGone", "Devices"};
+template <>
+inline constexpr std::array<std::string_view, 9> kWords<TunerActionKind>{
+    "KeepPlace", "EndPlace", "Remind",  "Announce", "Resize",
+    "Record",    "Withdraw", "PutBack", "Tell"};
+
+void Members(auto& each, Like<Moment> auto& moment) {
+  auto& [now, wall] = moment;
+  each("now", now);
+  each("wall", wall);
+}
+
+void Members(auto& each, Like<ReserveRule> auto& reserve) {
+  auto& [per_gpu, headroom] = reserve;
+  each("perGpu", per_gpu);
+  each("headroom", headroom);
+}
+
+void Members(auto& each, Like<TunerAction> auto& action) {
+  auto& [kind, pod, node, until, waited, cost, place_end, change, before, unchanged,
+         unshrinkable_until, failure, respected, message] = action;
+  each("kind", kind);
+  each("pod", pod);
+  each("node", node);
+  each("until", until);
+  each("waited", waited);
+  each("cost", cost);
+  each("placeEnd", place_end);
+  each("change", change);
+  each("before", before);
+  each("unchanged", unchanged);
+  each("unshrinkableUntil", unshrinkable_until);
+  each("failure", failure);
+  each("respected", respected);
+  each("message", message);
+}
+
+void Members(auto& each, Like<TunerSettings> auto& settings) {
+  auto& [scheduler_name, round, least_gain, max_speed_up, keep, retry, look_again, remind, settle,
+         patience, remind_kubelet, unshrinkable, infeasible, unnamed, refused, most_refused,
+         headroom] = settings;
+  each("schedulerName", scheduler_name);
+  each("round", round);
+  each("leastGain", least_gain);
+  each("maxSpeedUp", max_speed_up);
+  each("keep", keep);
+  each("retry", retry);
+  each("lookAgain", look_again);
+  each("remind", remind);
+  each("settle", settle);
+  each("patience", patience);
+  each("remindKubelet", remind_kubelet);
+  each("unshrinkable", unshrinkable);
+  each("infeasible", infeasible);
+  each("unnamed", unnamed);
+  each("refused", refused);
+  each("mostRefused", most_refused);
+  each("headroom", headroom);
+}
+
+void Members(auto& each, Like<JobProfile::Point> auto& point) {
+  auto& [cpu, memory, throughput] = point;
+  each("cpu", cpu);
+  each("memory", memory);
+  each("throughput", throughput);
+}
+
+void Members(auto& each, Like<CpuPoint> auto& point) {
+  auto& [cpu, throughput] = point;
+  each("cpu", cpu);
+  each("throughput", throughput);
+}
+
+void Members(auto& each, Like<CacheModel> auto& model) {
+  auto& [data_set, storage_bandwidth, bytes_per_sample] = model;
+  each("dataSet", data_set);
+  each("storageBandwidth", storage_bandwidth);
+  each("bytesPerSample", bytes_per_sample);
+}
+
+void Members(auto& each, Like<CachedMeasurements> auto& cached) {
+  auto& [model, points, memories] = cached;
+  each("model", model);
+  each("points", points);
+  each("memories", memories);
+}
+
+void Members(auto& each, Like<TrainingProfile> auto& training) {
+  auto& [model, gpu_product, gpus, process_memory, points, cached, spread] = training;
+  each("model", model);
+  each("gpuProduct", gpu_product);
+  each("gpus", gpus);
+  each("processMemory", process_memory);
+  each("points", points);
+  each("cached", cached);
+  each("spread", spread);
+}
+
+void Members(auto& each, Like<decision::HeldProfile> auto& held) {
+  auto& [profile_namespace, name, generation, measured, training] = held;
+  each("namespace", profile_namespace);
+  each("name", name);
+  each("generation", generation);
+  each("measured", measured);
+  each("training", training);
+}
+
+void Members(auto& each, Like<decision::Asked> auto& asked) {
+  auto& [pod, nodes, sent, counted_on] = asked;
+  each("pod", pod);
+  each("nodes", nodes);
+  each("sent", sent);
+  each("countedOn", counted_on);
+}
+
+void Members(auto& each, Like<decision::PreemptionVictims> auto& victims) {
+  auto& [node, uids, disruption_budget_violations] = victims;
+  each("node", node);
+  each("uids", uids);
+  each("disruptionBudgetViolations", disruption_budget_violations);
+}
+
+// The decisions.
+
+void Members(auto& each, Like<decision::Filter> auto& decision) {
+  auto& [version, asked, fitting] = decision;
+  each("version", version);
+  each("asked", asked);
+  each("fitting", fitting);
+}
+void Members(auto& each, Like<decision::Prioritize> auto& decision) {
+  auto& [version, asked, reserve, slack, points, best] = decision;
+  each("version", version);
+  each("asked", asked);
+  each("reserve", reserve);
+  each("slack", slack);
+  each("points", points);
+  each("best", best);
+}
+void Members(auto& each, Like<decision::Bind> auto& decision) {
+  auto& [version, pod, node, reserve, planned, common] = decision;
+  each("version", version);
+  each("pod", pod);
+  each("node", node);
+  each("reserve", reserve);
+  each("planned", planned);
+  each("common", common);
+}
+void Members(auto& each, Like<decision::Preempt> auto& decision) {
+  auto& [version, pod, proposed, reclaims_at, chosen] = decision;
+  each("version", version);
+  each("pod", pod);
+  each("proposed", proposed);
+  each("reclaimsAt", reclaims_at);
+  each("chosen", chosen);
+}
+void Members(auto& each, Like<decision::TunerSet> auto& decision) {
+  each("settings", decision.settings);
+}
+void Members(auto& each, Like<decision::ProfilesHeld> auto& decision) {
+  auto& [book_version, profiles] = decision;
+  each("bookVersion", book_version);
+  each("profiles", profiles);
+}
+void Members(auto& each, Like<decision::TunerStartedOver> auto& decision) {
+  each("at", decision.at);
+}
+void Members(auto& each, Like<decision::TunerDecided> auto& decision) {
+  auto& [version, news, at, first, actions, wake, round] = decision;
+  each("version", version);
+  each("news", news);
+  each("at", at);
+  each("first", first);
+  each("actions", actions);
+  each("wake", wake);
+  each("round", round);
+}
+void Members(auto& each, Like<decision::TunerLearned> auto& decision) {
+  auto& [action, done, at] = decision;
+  each("action", action);
+  each("done", done);
+  each("at", at);
+}
+
+}  // namespace synergy::wire

@@ -1,0 +1,23 @@
+#pragma once
+
+// A ClusterJournal as text: one change, one line of JSON. Times are whole nanoseconds, CPU is in
+// thousandths of a core, memory in bytes, all exact; what is empty, zero or false is left out.
+//
+// Threading: pure. Strings are UTF-8, as everything that came from the API server is.
+
+#include <string>
+#include <string_view>
+
+#include "cluster/state/cluster_journal.h"
+#include "core/result.h"
+
+namespace synergy::wire {
+
+// Without an end of line.
+std::string WriteJournalLine(const ClusterChange& change);
+
+// kInvalid, with the path to what is wrong, for anything that WriteJournalLine() does not write;
+// members that it does not know are left out of account.
+Result<ClusterChange> ReadJournalLine(std::string_view line);
+
+}  // namespace synergy::wire

@@ -1,0 +1,416 @@
+#pragma once
+
+// The members of everything that a journal says of a cluster, with their names in its text: said
+// once, for the writing and for the reading. Private to this folder.
+//
+// Members(each, value) calls each(name, member) for every member of `value`. A member that is new
+// in a struct does not compile here until it has its name.
+//
+// Threading: pure.
+
+#include <array>
+#include <string_view>
+
+#include "cluster/node_selection.h"
+#include "cluster/state/cluster_journal.h"
+#include "wire/base/member_text.h"
+
+namespace synergy::wire {
+
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<Enforcement>{"Strict", "Shared"};
+template <>
+inline constexpr std::array<std::string_view, 5> kWords<ChangeKind>{"Allocated", "Reclaimed",
+                                                                    "Grown", "Divided", "Undone"};
+template <>
+inline constexpr std::array<std::string_view, 5> kWords<ResizeState>{
+    "None", "InProgress", "Deferred", "Infeasible", "Refused"};
+template <>
+inline constexpr std::array<std::string_view, 4> kWords<DeviceSafety>{"Unknown", "Safe", "Unsafe",
+                                                                      "Lost"};
+template <>
+inline constexpr std::array<std::string_view, 7> kWords<NodeRequirement::Operator>{
+    "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Unknown"};
+template <>
+inline constexpr std::array<std::string_view, 4> kWords<LabelSelector::Operator>{
+    "In", "NotIn", "Exists", "DoesNotExist"};
+
+void Members(auto& each, Like<ResourceVector> auto& amounts) {
+  auto& [gpus, cpu, memory] = amounts;
+  each("gpus", gpus);
+  each("cpu", cpu);
+  each("memory", memory);
+}
+
+void Members(auto& each, Like<Resources> auto& resources) {
+  auto& [main, other] = resources;
+  each("main", main);
+  each("other", other);
+}
+
+void Members(auto& each, Like<ChangeRecord> auto& change) {
+  auto& [kind, from, to, why, at, memory_changed_before] = change;
+  each("kind", kind);
+  each("from", from);
+  each("to", to);
+  each("why", why);
+  each("at", at);
+  each("memoryChangedBefore", memory_changed_before);
+}
+
+void Members(auto& each, Like<MemoryReading> auto& reading) {
+  auto& [in_use, node_short, at] = reading;
+  each("inUse", in_use);
+  each("nodeShort", node_short);
+  each("at", at);
+}
+
+void Members(auto& each, Like<DeviceReading> auto& reading) {
+  auto& [safety, why] = reading;
+  each("safety", safety);
+  each("why", why);
+}
+
+void Members(auto& each, Like<WrittenAmounts> auto& written) {
+  auto& [cpu_request, cpu_limit, memory_request, memory_limit] = written;
+  each("cpuRequest", cpu_request);
+  each("cpuLimit", cpu_limit);
+  each("memoryRequest", memory_request);
+  each("memoryLimit", memory_limit);
+}
+
+void Members(auto& each, Like<CpuProbe> auto& probe) {
+  auto& [cpu, until] = probe;
+  each("cpu", cpu);
+  each("until", until);
+}
+
+void Members(auto& each, Like<Fungible> auto& fungible) {
+  auto& [container, profile, profile_generation, workload, enforcement, floor, demand, fair_share,
+         written, placeholder, beside, init_peak, requested, cpu_limit, memory_limit,
+         memory_limit_in_force, in_force, set_aside, reported, resize, resize_message,
+         resized_by_us_alone, change, announced_until, unshrinkable_until, memory_reading, devices,
+         oom_killed, evicted_for_memory, memory_let_be, probe] = fungible;
+  each("container", container);
+  each("profile", profile);
+  each("profileGeneration", profile_generation);
+  each("workload", workload);
+  each("enforcement", enforcement);
+  each("floor", floor);
+  each("demand", demand);
+  each("fairShare", fair_share);
+  each("written", written);
+  each("placeholder", placeholder);
+  each("beside", beside);
+  each("initPeak", init_peak);
+  each("requested", requested);
+  each("cpuLimit", cpu_limit);
+  each("memoryLimit", memory_limit);
+  each("memoryLimitInForce", memory_limit_in_force);
+  each("inForce", in_force);
+  each("setAside", set_aside);
+  each("reported", reported);
+  each("resize", resize);
+  each("resizeMessage", resize_message);
+  each("resizedByUsAlone", resized_by_us_alone);
+  each("change", change);
+  each("announcedUntil", announced_until);
+  each("unshrinkableUntil", unshrinkable_until);
+  each("memoryReading", memory_reading);
+  each("devices", devices);
+  each("oomKilled", oom_killed);
+  each("evictedForMemory", evicted_for_memory);
+  each("memoryLetBe", memory_let_be);
+  each("probe", probe);
+}
+
+void Members(auto& each, Like<NodeRequirement> auto& requirement) {
+  auto& [key, op, values, is_field] = requirement;
+  each("key", key);
+  each("operator", op);
+  each("values", values);
+  each("isField", is_field);
+}
+
+void Members(auto& each, Like<Toleration> auto& toleration) {
+  auto& [key, value, effect, exists] = toleration;
+  each("key", key);
+  each("value", value);
+  each("effect", effect);
+  each("exists", exists);
+}
+
+void Members(auto& each, Like<NodeSelection> auto& selection) {
+  auto& [node_selector, has_affinity, terms, tolerations] = selection;
+  each("nodeSelector", node_selector);
+  each("hasAffinity", has_affinity);
+  each("terms", terms);
+  each("tolerations", tolerations);
+}
+
+void Members(auto& each, Like<Waiting> auto& waiting) {
+  auto& [scheduler, unschedulable, message, since, kept_node, kept_until, nominated_node,
+         never_preempts, prefers, selection] = waiting;
+  each("scheduler", scheduler);
+  each("unschedulable", unschedulable);
+  each("message", message);
+  each("since", since);
+  each("keptNode", kept_node);
+  each("keptUntil", kept_until);
+  each("nominatedNode", nominated_node);
+  each("neverPreempts", never_preempts);
+  each("prefers", prefers);
+  each("selection", selection);
+}
+
+void Members(auto& each, Like<SpreadCost> auto& cost) {
+  auto& [nodes, racks, tensor_skew] = cost;
+  each("nodes", nodes);
+  each("racks", racks);
+  each("tensorSkew", tensor_skew);
+}
+
+void Members(auto& each, Like<Gang> auto& gang) {
+  auto& [name, size, problem, spread] = gang;
+  each("name", name);
+  each("size", size);
+  each("problem", problem);
+  each("spread", spread);
+}
+
+void Members(auto& each, Like<HostPort> auto& host_port) {
+  auto& [ip, protocol, port] = host_port;
+  each("ip", ip);
+  each("protocol", protocol);
+  each("port", port);
+}
+
+void Members(auto& each, Like<AntiAffinity> auto& term) {
+  auto& [topology_key, selector] = term;
+  each("topologyKey", topology_key);
+  each("selector", selector);
+}
+
+void Members(auto& each, Like<TopologySpread> auto& spread) {
+  auto& [topology_key, max_skew, min_domains, selector, honors_affinity, honors_taints] = spread;
+  each("topologyKey", topology_key);
+  each("maxSkew", max_skew);
+  each("minDomains", min_domains);
+  each("selector", selector);
+  each("honorsAffinity", honors_affinity);
+  each("honorsTaints", honors_taints);
+}
+
+void Members(auto& each, Like<Separation> auto& separation) {
+  auto& [host_ports, anti_affinity, spread] = separation;
+  each("hostPorts", host_ports);
+  each("antiAffinity", anti_affinity);
+  each("spread", spread);
+}
+
+void Members(auto& each, Like<Pod> auto& pod) {
+  auto& [uid, pod_namespace, name, node, resource_version, labels, requests, demand, gpu_product,
+         fungible, waiting, gang, separation, priority, terminal, succeeded, misaligned, deleting,
+         grace, tolerates_unschedulable, gated, warnings] = pod;
+  each("uid", uid);
+  each("namespace", pod_namespace);
+  each("name", name);
+  each("node", node);
+  each("resourceVersion", resource_version);
+  each("labels", labels);
+  each("requests", requests);
+  each("demand", demand);
+  each("gpuProduct", gpu_product);
+  each("fungible", fungible);
+  each("waiting", waiting);
+  each("gang", gang);
+  each("separation", separation);
+  each("priority", priority);
+  each("terminal", terminal);
+  each("succeeded", succeeded);
+  each("misaligned", misaligned);
+  each("deleting", deleting);
+  each("grace", grace);
+  each("toleratesUnschedulable", tolerates_unschedulable);
+  each("gated", gated);
+  each("warnings", warnings);
+}
+
+void Members(auto& each, Like<Taint> auto& taint) {
+  auto& [key, value, effect] = taint;
+  each("key", key);
+  each("value", value);
+  each("effect", effect);
+}
+
+void Members(auto& each, Like<GpuKinds> auto& kinds) {
+  auto& [installed, products, most_per_numa_node] = kinds;
+  each("installed", installed);
+  each("products", products);
+  each("mostPerNumaNode", most_per_numa_node);
+}
+
+void Members(auto& each, Like<Node> auto& node) {
+  auto& [name, labels, taints, gpu_kinds, allocatable, pods_allowed, unschedulable, deleting,
+         short_of_memory, boot_id] = node;
+  each("name", name);
+  each("labels", labels);
+  each("taints", taints);
+  each("gpuKinds", gpu_kinds);
+  each("allocatable", allocatable);
+  each("podsAllowed", pods_allowed);
+  each("unschedulable", unschedulable);
+  each("deleting", deleting);
+  each("shortOfMemory", short_of_memory);
+  each("bootId", boot_id);
+}
+
+void Members(auto& each, Like<LabelSelector::Requirement> auto& requirement) {
+  auto& [key, op, values] = requirement;
+  each("key", key);
+  each("operator", op);
+  each("values", values);
+}
+
+void Members(auto& each, Like<LabelSelector> auto& selector) {
+  auto& [requirements] = selector;
+  each("requirements", requirements);
+}
+
+void Members(auto& each, Like<DisruptionBudget> auto& budget) {
+  auto& [uid, pod_namespace, name, selector, disruptions_allowed, disrupted_pods] = budget;
+  each("uid", uid);
+  each("namespace", pod_namespace);
+  each("name", name);
+  each("selector", selector);
+  each("disruptionsAllowed", disruptions_allowed);
+  each("disruptedPods", disrupted_pods);
+}
+
+void Members(auto& each, Like<AmountBounds> auto& bounds) {
+  auto& [least, most] = bounds;
+  each("least", least);
+  each("most", most);
+}
+
+void Members(auto& each, Like<LimitRange> auto& range) {
+  auto& [uid, pod_namespace, name, container, pod, cpu_ratio, memory_ratio] = range;
+  each("uid", uid);
+  each("namespace", pod_namespace);
+  each("name", name);
+  each("container", container);
+  each("pod", pod);
+  each("cpuRatio", cpu_ratio);
+  each("memoryRatio", memory_ratio);
+}
+
+void Members(auto& each, Like<QuotaSum> auto& sum) {
+  auto& [hard, used] = sum;
+  each("hard", hard);
+  each("used", used);
+}
+
+void Members(auto& each, Like<ResourceQuota> auto& quota) {
+  auto& [uid, pod_namespace, name, requests, limits, by_qos] = quota;
+  each("uid", uid);
+  each("namespace", pod_namespace);
+  each("name", name);
+  each("requests", requests);
+  each("limits", limits);
+  each("byQos", by_qos);
+}
+
+void Members(auto& each, Like<AssumeOutcome> auto& outcome) {
+  auto& [assumed, failures, bound_to] = outcome;
+  each("assumed", assumed);
+  each("failures", failures);
+  each("boundTo", bound_to);
+}
+
+// The calls.
+
+void Members(auto& each, Like<cluster_change::ReplaceNodes> auto& call) {
+  each("nodes", call.nodes);
+}
+void Members(auto& each, Like<cluster_change::UpsertNode> auto& call) { each("node", call.node); }
+void Members(auto& each, Like<cluster_change::RemoveNode> auto& call) { each("name", call.name); }
+void Members(auto& each, Like<cluster_change::PutListedPods> auto& call) {
+  auto& [pods, heard_until] = call;
+  each("pods", pods);
+  each("heardUntil", heard_until);
+}
+void Members(auto& each, Like<cluster_change::UpsertPod> auto& call) { each("pod", call.pod); }
+void Members(auto& each, Like<cluster_change::RemovePod> auto& call) { each("uid", call.uid); }
+void Members(auto& each, Like<cluster_change::RefreshPod> auto& call) { each("pod", call.pod); }
+void Members(auto& each, Like<cluster_change::ReplaceDisruptionBudgets> auto& call) {
+  each("budgets", call.budgets);
+}
+void Members(auto& each, Like<cluster_change::UpsertDisruptionBudget> auto& call) {
+  each("budget", call.budget);
+}
+void Members(auto& each, Like<cluster_change::RemoveDisruptionBudget> auto& call) {
+  each("uid", call.uid);
+}
+void Members(auto& each, Like<cluster_change::ReplaceLimitRanges> auto& call) {
+  each("ranges", call.ranges);
+}
+void Members(auto& each, Like<cluster_change::UpsertLimitRange> auto& call) {
+  each("range", call.range);
+}
+void Members(auto& each, Like<cluster_change::RemoveLimitRange> auto& call) {
+  each("uid", call.uid);
+}
+void Members(auto& each, Like<cluster_change::ReplaceResourceQuotas> auto& call) {
+  each("quotas", call.quotas);
+}
+void Members(auto& each, Like<cluster_change::UpsertResourceQuota> auto& call) {
+  each("quota", call.quota);
+}
+void Members(auto& each, Like<cluster_change::RemoveResourceQuota> auto& call) {
+  each("uid", call.uid);
+}
+void Members(auto& each, Like<cluster_change::Expect> auto& call) {
+  auto& [pod, node, deadline] = call;
+  each("pod", pod);
+  each("place", node);
+  each("deadline", deadline);
+}
+void Members(auto& each, Like<cluster_change::Assume> auto& call) {
+  auto& [pod, node, deadline, outcome] = call;
+  each("pod", pod);
+  each("node", node);
+  each("deadline", deadline);
+  each("outcome", outcome);
+}
+void Members(auto& each, Like<cluster_change::Forget> auto& call) { each("uid", call.uid); }
+void Members(auto& each, Like<cluster_change::Extend> auto& call) {
+  auto& [uid, deadline] = call;
+  each("uid", uid);
+  each("deadline", deadline);
+}
+void Members(auto& each, Like<cluster_change::DropStaleExpectations> auto& call) {
+  auto& [now, wall] = call;
+  each("now", now);
+  each("wall", wall);
+}
+void Members(auto&, Like<cluster_change::KeepNews> auto&) {}
+void Members(auto& each, Like<GangPlace> auto& place) {
+  auto& [uid, node] = place;
+  each("uid", uid);
+  each("node", node);
+}
+void Members(auto& each, Like<cluster_change::Hold> auto& call) {
+  auto& [places, deadline, held] = call;
+  each("places", places);
+  each("deadline", deadline);
+  each("held", held);
+}
+void Members(auto& each, Like<cluster_change::Release> auto& call) { each("uids", call.uids); }
+void Members(auto& each, Like<cluster_change::HoldVacated> auto& call) { each("hold", call.hold); }
+void Members(auto& each, Like<cluster_change::SettleVacant> auto& call) {
+  auto& [uid, is_awaited] = call;
+  each("uid", uid);
+  each("awaited", is_awaited);
+}
+
+}  // namespace synergy::wire

@@ -1,0 +1,275 @@
+#include "wire/kueue/gang_owner.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <set>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "cluster/annotations.h"
+#include "cluster/gang_name.h"
+#include "cluster/labels.h"
+#include "wire/base/json_words.h"
+
+namespace synergy::wire {
+namespace {
+
+constexpr std::string_view kPodGroupLabel = "scheduling.x-k8s.io/pod-group";
+constexpr std::string_view kKueueGroupLabel = "kueue.x-k8s.io/pod-group-name";
+constexpr std::string_view kJobSetLabel = "jobset.sigs.k8s.io/jobset-name";
+constexpr std::string_view kReplicasLabel = "jobset.sigs.k8s.io/replicatedjob-replicas";
+constexpr std::string_view kIndexLabel = "batch.kubernetes.io/job-completion-index";
+constexpr std::string_view kReplicaTypeLabel = "training.kubeflow.org/replica-type";
+
+struct KnownOwner {
+  std::string_view api_version;
+  std::string_view kind;
+  std::string_view plural;
+  GangOwnerKind means;
+};
+constexpr std::array<KnownOwner, 4> kKnownOwners = {
+    {{"batch/v1", "Job", "jobs", GangOwnerKind::kJob},
+     {"kubeflow.org/v1", "PyTorchJob", "pytorchjobs", GangOwnerKind::kPyTorchJob},
+     {"kubeflow.org/v1", "MPIJob", "mpijobs", GangOwnerKind::kMpiJob},
+     {"kubeflow.org/v2beta1", "MPIJob", "mpijobs", GangOwnerKind::kMpiJob}}};
+
+// Whoever creates a pod writes its owner and its labels: a name that is none must not become
+// another path.
+bool IsName(std::string_view name) {
+  const auto is_allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  };
+  return !name.empty() && name.size() <= 253 && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), is_allowed);
+}
+
+std::optional<int64_t> CountIn(std::string_view text) {
+  int64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return count;
+}
+
+// A number, not a string of digits.
+std::optional<int64_t> CountOf(Value value) {
+  if (value.IsString()) return std::nullopt;
+  return CountIn(value.text());
+}
+
+bool IsPositive(Value value) { return CountOf(value).value_or(0) > 0; }
+
+// 1 where it is no gang, or one that nobody would place.
+int32_t Within(int64_t size) {
+  return size > 1 && size <= kMostGangMembers ? static_cast<int32_t>(size) : 1;
+}
+
+GangSize SizeByJob(Value job, const GangOwner& owner) {
+  const Value spec = job["spec"];
+  GangSize gang{.begun = IsPositive(job["status"]["active"])};
+  const auto completions = CountOf(spec["completions"]);
+  const auto parallelism = CountOf(spec["parallelism"]);
+  const bool train_together = spec["completionMode"].text() == "Indexed" && completions &&
+                              completions == parallelism &&
+                              !spec["template"]["spec"]["subdomain"].text().empty();
+  if (train_together && *parallelism >= 1 && *parallelism <= kMostGangMembers)
+    gang.size = Within(*parallelism * owner.replicas);
+  return gang;
+}
+
+bool AsksForGpus(Value pod_template, std::string_view gpu_resource) {
+  bool asks = false;
+  pod_template["spec"]["containers"].ForEachElement([&](Value container) {
+    for (const char* list : {"requests", "limits"}) {
+      const Value amount = container["resources"][list][gpu_resource];
+      asks |= !amount.text().empty() && amount.text() != "0";
+    }
+  });
+  return asks;
+}
+
+// What decides whether pods of this template come to the extender, as far as the template says it.
+std::string WhoPlaces(Value pod_template) {
+  std::string who(pod_template["spec"]["schedulerName"].text());
+  bool asks = false;
+  pod_template["metadata"]["labels"].ForEachMember([&](std::string_view key, Value value) {
+    asks |= key.starts_with(annotations::kPrefix);
+    if (key == annotations::kFungible) who += fmt::format(" {}", value.text());
+  });
+  return who + (asks ? " asks" : "");
+}
+
+GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resource, bool masters) {
+  GangSize gang;
+  int64_t size = 0;
+  std::optional<std::string> who;
+  for (const char* type : {"Master", "Worker"}) {
+    const Value spec = specs[type];
+    if (!spec.IsObject() || (!masters && std::string_view(type) == "Master")) continue;
+    const Value pod_template = spec["template"];
+    if (!AsksForGpus(pod_template, gpu_resource)) continue;
+    // The rest is placed by others: nobody would count it.
+    if (who && *who != WhoPlaces(pod_template)) return {};
+    who = WhoPlaces(pod_template);
+    const auto replicas = spec["replicas"].absent() ? 1 : CountOf(spec["replicas"]);
+    if (!replicas || *replicas < 0 || *replicas > kMostGangMembers) return {};
+    size += *replicas;
+    gang.begun |= IsPositive(statuses[type]["active"]);
+  }
+  gang.size = Within(size);
+  return gang;
+}
+
+// The pod says itself of which gang it is, or Kueue does.
+bool SaysItself(const PodToAdmit& pod) {
+  constexpr std::array kWords = {annotations::kGangSize, annotations::kGang, kKueueGroupLabel};
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
+    return FindLabel(pod.labels, word).has_value();
+  });
+}
+
+// A label's value has 63 characters at most, and the object's name may have more: such a name is
+// cut, and a hash of it (FNV-1a) keeps it apart from others.
+std::string LabelOf(std::string_view name) {
+  constexpr size_t kMost = 63;
+  if (name.size() <= kMost) return std::string(name);
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("{}-{:016x}", name.substr(0, kMost - 17), hash);
+}
+
+GangSize SizeBySchedulingGroup(Value spec) {
+  const Value gang = spec["schedulingPolicy"]["gang"];
+  if (!gang.IsObject()) return {.size = 0};
+  GangSize size{.size = Within(CountOf(gang["minCount"]).value_or(1))};
+  spec["schedulingConstraints"]["topology"].ForEachElement([&](Value constraint) {
+    const std::string_view key = constraint["key"].text();
+    if (!key.empty()) size.within = key == "kubernetes.io/hostname" ? "node" : "rack";
+  });
+  return size;
+}
+
+// JobSet creates the pods of a replicated job that depends on others, or comes after them in order,
+// only once those are ready or done.
+GangSize SizeByStages(Value spec, std::string_view gang) {
+  const bool in_order = spec["startupPolicy"]["startupPolicyOrder"].text() == "InOrder";
+  std::set<std::string, std::less<>>
+      waited_for;  // replicated jobs of the gang, and who waits for those
+  bool staged = false;
+  spec["replicatedJobs"].ForEachElement([&](Value job) {
+    const Value pod_labels = job["template"]["spec"]["template"]["metadata"]["labels"];
+    const bool is_of_gang = pod_labels[annotations::kGang].text() == gang;
+    bool waits = in_order && !waited_for.empty();
+    job["dependsOn"].ForEachElement(
+        [&](Value other) { waits |= waited_for.contains(other["name"].text()); });
+    staged |= waits && is_of_gang;
+    if (waits || is_of_gang) waited_for.emplace(job["name"].text());
+  });
+  return {.size = staged ? 1 : 0};
+}
+
+}  // namespace
+
+std::optional<GangOwner> FindJobSet(const PodToAdmit& pod) {
+  const auto gang = FindLabel(pod.labels, annotations::kGang);
+  const auto set = FindLabel(pod.labels, kJobSetLabel);
+  if (!gang || gang->empty() || !set || !IsName(*set) || !IsName(pod.pod_namespace))
+    return std::nullopt;
+  GangOwner owner{.kind = GangOwnerKind::kJobSet, .label = std::string(*gang)};
+  owner.gang = fmt::format("{}/{}", pod.pod_namespace, *gang);
+  owner.path = fmt::format("/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets/{}",
+                           pod.pod_namespace, *set);
+  owner.described = fmt::format("JobSet {}/{}", pod.pod_namespace, *set);
+  return owner;
+}
+
+std::optional<GangOwner> FindSchedulingGroup(const PodToAdmit& pod) {
+  const std::string& group = pod.scheduling_group;
+  if (!IsName(group) || !IsName(pod.pod_namespace) || SaysItself(pod)) return std::nullopt;
+  GangOwner owner{.kind = GangOwnerKind::kSchedulingGroup, .label = LabelOf(group)};
+  owner.gang = fmt::format("{}/{}", pod.pod_namespace, owner.label);
+  owner.path = fmt::format("/apis/scheduling.k8s.io/v1beta1/namespaces/{}/podgroups/{}",
+                           pod.pod_namespace, group);
+  owner.described = fmt::format("PodGroup {}/{}", pod.pod_namespace, group);
+  return owner;
+}
+
+std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod) {
+  const auto label = [&](std::string_view key) {
+    return FindLabel(pod.labels, key).value_or(std::string_view());
+  };
+  if (SaysItself(pod)) return std::nullopt;
+  GangOwner owner{.gang = GangNameOf(pod.pod_namespace, label)};
+  if (owner.gang.empty() || !IsName(pod.pod_namespace)) return std::nullopt;
+
+  const auto known =
+      std::find_if(kKnownOwners.begin(), kKnownOwners.end(), [&](const KnownOwner& each) {
+        return each.api_version == pod.owner.api_version && each.kind == pod.owner.kind;
+      });
+  const std::string_view group = label(kPodGroupLabel);
+  const bool is_kubeflows = known != kKnownOwners.end() && known->means != GangOwnerKind::kJob;
+  if (!group.empty() && !is_kubeflows) {
+    // A group of several replicated jobs has stages, of which it says nothing.
+    if (!IsName(group) || !label(kJobSetLabel).empty()) return std::nullopt;
+    owner.kind = GangOwnerKind::kPodGroup;
+    owner.path = fmt::format("/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{}/podgroups/{}",
+                             pod.pod_namespace, group);
+    owner.described = fmt::format("PodGroup {}/{}", pod.pod_namespace, group);
+    return owner;
+  }
+  if (known == kKnownOwners.end() || !IsName(pod.owner.name)) return std::nullopt;
+  // Nearly all Jobs: nobody has to be asked.
+  const bool may_be_one = pod.has_subdomain && !label(kIndexLabel).empty();
+  if (known->means == GangOwnerKind::kJob && !may_be_one) return std::nullopt;
+  if (is_kubeflows) {
+    const std::string_view type = label(kReplicaTypeLabel);
+    const bool is_master = known->means == GangOwnerKind::kPyTorchJob && type == "master";
+    if (type != "worker" && !is_master) return std::nullopt;
+  } else if (!label(kJobSetLabel).empty()) {
+    const auto replicas = CountIn(label(kReplicasLabel));
+    if (!replicas || *replicas < 1 || *replicas > kMostGangMembers) return std::nullopt;
+    owner.replicas = static_cast<int32_t>(*replicas);
+  }
+  owner.kind = known->means;
+  owner.uid = pod.owner.uid;
+  owner.path = fmt::format("/apis/{}/namespaces/{}/{}/{}", known->api_version, pod.pod_namespace,
+                           known->plural, pod.owner.name);
+  owner.described = fmt::format("{} {}/{}", known->kind, pod.pod_namespace, pod.owner.name);
+  return owner;
+}
+
+Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
+                              std::string_view gpu_resource) {
+  const Result<Document> document = Document::Parse(text);
+  if (!document) return Fail(document.error());
+  const Value root = document->root();
+  if (!root.IsObject()) return Fail(ErrorCode::kInvalid, "not an object");
+  // Another one of that name: the pod's is gone.
+  if (!owner.uid.empty() && root["metadata"]["uid"].text() != owner.uid) return GangSize();
+  const Value spec = root["spec"];
+  const Value status = root["status"];
+  switch (owner.kind) {
+    case GangOwnerKind::kJob:
+      return SizeByJob(root, owner);
+    case GangOwnerKind::kPyTorchJob:
+      if (!spec["elasticPolicy"].absent()) return GangSize();
+      return SizeByReplicas(spec["pytorchReplicaSpecs"], status["replicaStatuses"], gpu_resource,
+                            true);
+    case GangOwnerKind::kMpiJob:
+      return SizeByReplicas(spec["mpiReplicaSpecs"], status["replicaStatuses"], gpu_resource,
+                            false);
+    case GangOwnerKind::kPodGroup:
+      return GangSize{.size = Within(CountOf(spec["minMember"]).value_or(1)),
+                      .begun = IsPositive(status["running"])};
+    case GangOwnerKind::kSchedulingGroup:
+      return SizeBySchedulingGroup(spec);
+    case GangOwnerKind::kJobSet:
+      return SizeByStages(spec, owner.label);
+  }
+  return GangSize();
+}
+
+}  // namespace synergy::wire

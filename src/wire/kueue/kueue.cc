@@ -1,0 +1,442 @@
+#include "wire/kueue/kueue.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "admission/workload.h"
+#include "cluster/annotations.h"
+#include "core/wall_time.h"
+#include "wire/base/json_words.h"
+#include "wire/base/member_text.h"
+#include "wire/base/metadata.h"
+#include "wire/base/resource_list.h"
+#include "wire/kueue/kueue_readers.h"
+#include "wire/objects/kind.h"
+#include "wire/objects/object_readers.h"
+#include "wire/objects/product_affinity.h"
+
+namespace synergy::wire {
+
+void Members(auto& each, Like<RoundNote> auto& note) {
+  auto& [own, written, served, queue, queue_served, queue_waited, queue_entered, remaining,
+         fair_share_delay, fragmentation_delay, lost_turns, left_at, at] = note;
+  each("own", own);
+  each("written", written);
+  each("served", served);
+  each("queue", queue);
+  each("queueServed", queue_served);
+  each("queueWaited", queue_waited);
+  each("queueEntered", queue_entered);
+  each("remaining", remaining);
+  each("fairShareDelay", fair_share_delay);
+  each("fragmentationDelay", fragmentation_delay);
+  each("lostTurns", lost_turns);
+  each("leftAt", left_at);
+  each("at", at);
+}
+
+namespace {
+
+// Of jobs that have spec.suspend, or the like, by which Kueue ends their pods and starts them
+// again. Plain pods and groups of them it deletes.
+constexpr std::array<std::string_view, 12> kSuspended = {
+    "AppWrapper", "JAXJob",           "Job",   "JobSet",   "MPIJob",    "PaddleJob", "PyTorchJob",
+    "RayJob",     "SparkApplication", "TFJob", "TrainJob", "XGBoostJob"};
+
+constexpr int64_t kMostPods = std::numeric_limits<int32_t>::max();
+// More than that is written there by nobody who means it.
+constexpr size_t kLongestNote = 4096;
+
+int64_t GpusOfContainer(FieldReader& fields, Value container, std::string_view gpu_resource) {
+  const Value resources = fields.Object(fields.Object(container)["resources"]);
+  const auto of = [&](const char* key) {
+    return ResourceList::Read(fields, resources[key]).Units(gpu_resource, kLargestRequest);
+  };
+  // What a container does not request it requests as much as its limit of.
+  const Value requested = fields.Object(resources["requests"])[gpu_resource];
+  return requested.absent() ? of("limits") : of("requests");
+}
+
+int64_t GpusOfPod(FieldReader& fields, Value spec, std::string_view gpu_resource) {
+  int64_t sum = 0;
+  int64_t first = 0;
+  fields.Array(spec["containers"]).ForEachElement([&](Value container) {
+    sum += GpusOfContainer(fields, container, gpu_resource);
+  });
+  fields.Array(spec["initContainers"]).ForEachElement([&](Value container) {
+    first = std::max(first, GpusOfContainer(fields, container, gpu_resource));
+  });
+  return std::max(sum, first);
+}
+
+WallTime ReadTime(FieldReader& fields, Value value) {
+  if (value.absent()) return {};
+  const auto time = ParseTime(fields.Text(value));
+  if (!time) fields.Report(value, "is not a time");
+  return time.value_or(WallTime());
+}
+
+void ReadConditions(FieldReader& fields, Value status, Workload& workload) {
+  fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    const std::string_view type = fields.Text(condition["type"]);
+    const bool is_so = fields.Text(condition["status"]) == "True";
+    if (type == "QuotaReserved") {
+      workload.has_quota = is_so;
+      workload.quota_since = ReadTime(fields, condition["lastTransitionTime"]);
+    } else if (type == "Evicted") {
+      workload.evicted = is_so;
+    } else if (type == "Finished") {
+      workload.finished = is_so;
+    }
+  });
+}
+
+// By the name of a pod set.
+std::map<std::string_view, int64_t> ReadCounts(FieldReader& fields, Value list) {
+  std::map<std::string_view, int64_t> counts;
+  fields.Array(list).ForEachElement([&](Value entry) {
+    entry = fields.Object(entry);
+    if (const Value count = entry["count"]; !count.absent())
+      counts[fields.Text(entry["name"])] = fields.Integer(count, 0, kMostPods);
+  });
+  return counts;
+}
+
+// That of one more template: what both allow.
+void Allow(std::vector<std::string> products, Workload& workload) {
+  if (!workload.products) {
+    workload.products = std::move(products);
+    return;
+  }
+  std::erase_if(*workload.products, [&](const std::string& known) {
+    return std::find(products.begin(), products.end(), known) == products.end();
+  });
+}
+
+// Where its pods may go. Taints count for nothing: Kueue adds the tolerations of flavors.
+void ReadWhere(FieldReader& fields, Value labels, Value spec, Workload& workload) {
+  const std::string_view product = fields.Text(fields.Object(labels)[annotations::kGpuProduct]);
+  if (!product.empty()) Allow({std::string(product)}, workload);
+  NodeSelection selection = ReadNodeSelection(fields, spec);
+  selection.tolerations.clear();
+  if (selection != NodeSelection()) workload.selections.push_back(std::move(selection));
+}
+
+// Of the container with GPUs, as admission sees that of the pod (admission/workload.h).
+std::string ReadAlike(FieldReader& fields, Value metadata, Value spec,
+                      std::string_view gpu_resource) {
+  const std::string_view label =
+      fields.Text(fields.Object(metadata["labels"])[annotations::kWorkload]);
+  if (!label.empty()) return std::string(label);
+  PodToAdmit pod;
+  fields.Array(spec["containers"]).ForEachElement([&](Value container) {
+    if (GpusOfContainer(fields, container, gpu_resource) <= 0 || !pod.gpu_containers.empty())
+      return;
+    GpuContainer& read = pod.gpu_containers.emplace_back();
+    read.image = ReadText(fields, container["image"]);
+    const auto texts = [&](const char* key, std::vector<std::string>& out) {
+      fields.Array(container[key]).ForEachElement([&](Value text) {
+        out.push_back(ReadText(fields, text));
+      });
+    };
+    texts("command", read.command);
+    texts("args", read.args);
+  });
+  return WorkloadOf(pod);
+}
+
+// Of a pod set with GPUs: which GPUs it may have, what it is like, and by when it has to be done.
+void ReadTypeNeeds(FieldReader& fields, std::string_view name, Value metadata, Value spec,
+                   int64_t gpus, std::string_view gpu_resource, Workload& workload) {
+  if (workload.gpu_sets.empty()) {
+    workload.pod_gpus = Gpus(gpus);
+    workload.alike = ReadAlike(fields, metadata, spec, gpu_resource);
+    workload.profile = ReadText(fields, fields.Object(metadata["labels"])[annotations::kProfile]);
+  }
+  workload.gpu_sets.emplace_back(name);
+  ReadWhere(fields, metadata["labels"], spec, workload);
+  // What is no time counts as none: the user wrote it, and nobody here can tell.
+  const auto deadline =
+      ParseTime(fields.Text(fields.Object(metadata["annotations"])[kDeadlineAnnotation]));
+  if (deadline && (!workload.deadline || *deadline < *workload.deadline))
+    workload.deadline = *deadline;
+}
+
+void ReadChecks(FieldReader& fields, Value status, Workload& workload) {
+  fields.Array(status["admissionChecks"]).ForEachElement([&](Value check) {
+    check = fields.Object(check);
+    CheckState& read = workload.checks.emplace_back();
+    read.name = ReadText(fields, check["name"]);
+    read.state = ReadText(fields, check["state"]);
+    read.message = ReadText(fields, check["message"]);
+    read.since = ReadTime(fields, check["lastTransitionTime"]);
+    fields.Array(check["podSetUpdates"]).ForEachElement([&](Value update) {
+      const std::string_view product =
+          fields.Text(fields.Object(fields.Object(update)["nodeSelector"])[kProductLabel]);
+      if (!product.empty()) read.product = product;
+    });
+  });
+}
+
+void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view gpu_resource,
+                 Workload& workload) {
+  const auto assigned = ReadCounts(fields, fields.Object(status["admission"])["podSetAssignments"]);
+  const auto reclaimed = ReadCounts(fields, status["reclaimablePods"]);
+  bool all_checkpoint = true;
+  std::vector<std::string> to_ask;
+  fields.Array(spec["podSets"]).ForEachElement([&](Value set) {
+    set = fields.Object(set);
+    const Value pod = fields.Object(set["template"]);
+    const int64_t gpus = GpusOfPod(fields, fields.Object(pod["spec"]), gpu_resource);
+    if (gpus <= 0) return;
+    const std::string_view name = fields.Text(set["name"]);
+    int64_t count = fields.Integer(set["count"], 0, kMostPods);
+    if (const auto given = assigned.find(name); given != assigned.end()) count = given->second;
+    if (const auto back = reclaimed.find(name); back != reclaimed.end())
+      count = std::max<int64_t>(count - back->second, 0);
+    workload.pods += count;
+    // Neither wraps, however many sets there are: the API server takes eight.
+    workload.gpus += Gpus(std::min(gpus, kMostPods)) * count;
+    const Value metadata = fields.Object(pod["metadata"]);
+    ReadTypeNeeds(fields, name, metadata, fields.Object(pod["spec"]), gpus, gpu_resource, workload);
+    const Value said = fields.Object(metadata["annotations"])[kCheckpointAnnotation];
+    const std::string_view profile =
+        fields.Text(fields.Object(metadata["labels"])[annotations::kProfile]);
+    if (said.absent() && !profile.empty()) {
+      to_ask.emplace_back(profile);
+    } else {
+      all_checkpoint &= fields.Text(said) == "true";
+    }
+  });
+  workload.may_lose_turn &= all_checkpoint;
+  if (!workload.may_lose_turn || to_ask.empty()) return;
+  workload.may_lose_turn = false;
+  workload.profiles_to_ask = std::move(to_ask);
+}
+
+void AppendHead(std::string& out, const Workload& workload) {
+  out += R"({"metadata":{"uid":)";
+  AppendJsonString(out, workload.uid);
+  out += R"(,"resourceVersion":)";
+  AppendJsonString(out, workload.resource_version);
+  out += R"(,"annotations":{")";
+  out += kRoundsAnnotation;
+  out += R"(":)";
+}
+
+}  // namespace
+
+WorkloadOwner ReadOwner(FieldReader& fields, Value metadata) {
+  WorkloadOwner read;
+  fields.Array(metadata["ownerReferences"]).ForEachElement([&](Value owner) {
+    owner = fields.Object(owner);
+    if (!fields.Truth(owner["controller"])) return;
+    read.api_version = ReadText(fields, owner["apiVersion"]);
+    read.kind = ReadText(fields, owner["kind"]);
+    read.name = ReadText(fields, owner["name"]);
+    read.uid = ReadText(fields, owner["uid"]);
+  });
+  return read;
+}
+
+bool Workload::MayLoseTurn(const ProfileCheckpoints& checkpoints) const {
+  if (profiles_to_ask.empty()) return may_lose_turn;
+  return std::all_of(
+      profiles_to_ask.begin(), profiles_to_ask.end(),
+      [&](const std::string& name_of) { return checkpoints(workload_namespace, name_of); });
+}
+
+RoundService ServiceOf(const RoundNote& note) {
+  RoundService service;
+  service.served = note.served;
+  service.place = {note.queue, Seconds(note.queue_served), Seconds(note.queue_waited),
+                   Seconds(note.queue_entered)};
+  if (note.remaining) service.remaining = Seconds(*note.remaining);
+  service.delays = {Seconds(note.fair_share_delay), Seconds(note.fragmentation_delay)};
+  service.lost_turns = note.lost_turns;
+  service.left_at = note.left_at;
+  return service;
+}
+
+RoundNote NoteOf(const RoundService& service, WallTime at) {
+  RoundNote note;
+  note.served = service.served;
+  note.queue = service.place.queue;
+  note.queue_served = service.place.served.count();
+  note.queue_waited = service.place.waited.count();
+  note.queue_entered = service.place.entered.count();
+  if (service.remaining) note.remaining = service.remaining->count();
+  note.fair_share_delay = service.delays.fair_share.count();
+  note.fragmentation_delay = service.delays.fragmentation.count();
+  note.lost_turns = service.lost_turns;
+  note.left_at = service.left_at;
+  note.at = at;
+  return note;
+}
+
+template <>
+struct Kind<Workload> {
+  static constexpr std::string_view kName = "workload";
+  static Workload Read(FieldReader& fields, Value object, const PodRules& rules);
+};
+
+Workload Kind<Workload>::Read(FieldReader& fields, Value object, const PodRules& rules) {
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value status = fields.Object(object["status"]);
+  Workload workload;
+  workload.uid = ReadText(fields, metadata["uid"]);
+  workload.workload_namespace = ReadText(fields, metadata["namespace"]);
+  workload.name = ReadText(fields, metadata["name"]);
+  workload.resource_version = ReadText(fields, metadata["resourceVersion"]);
+  workload.created = ReadTime(fields, metadata["creationTimestamp"]);
+  workload.local_queue = ReadText(fields, spec["queueName"]);
+  workload.priority = fields.Integer(spec["priority"], std::numeric_limits<int32_t>::min(),
+                                     std::numeric_limits<int32_t>::max());
+  workload.active = spec["active"].absent() || fields.Truth(spec["active"]);
+  workload.owner = ReadOwner(fields, metadata);
+  workload.may_lose_turn =
+      std::find(kSuspended.begin(), kSuspended.end(), workload.owner.kind) != kSuspended.end();
+  ReadConditions(fields, status, workload);
+  workload.requeue_at = ReadTime(fields, fields.Object(status["requeueState"])["requeueAt"]);
+  ReadChecks(fields, status, workload);
+  ReadPodSets(fields, spec, status, rules.gpu_resource, workload);
+  const Value annotations = fields.Object(metadata["annotations"]);
+  const std::string_view text = fields.Text(annotations[kRoundsAnnotation]);
+  if (!text.empty() && text.size() <= kLongestNote) {
+    if (auto note = ReadMembers<RoundNote>(text)) workload.note = *std::move(note);
+  }
+  return workload;
+}
+
+template <>
+struct Kind<ClusterQueue> {
+  static constexpr std::string_view kName = "cluster queue";
+  static ClusterQueue Read(FieldReader& fields, Value object, const PodRules& rules);
+};
+
+ClusterQueue Kind<ClusterQueue>::Read(FieldReader& fields, Value object, const PodRules& rules) {
+  const Value spec = fields.Object(object["spec"]);
+  ClusterQueue queue;
+  queue.name = ReadText(fields, fields.Object(object["metadata"])["name"]);
+  queue.cohort = ReadText(fields, spec["cohortName"]);
+  queue.preemption = ReadText(fields, fields.Object(spec["preemption"])["withinClusterQueue"]);
+  queue.by_usage = !spec["admissionScope"].absent();
+  fields.Array(spec["resourceGroups"]).ForEachElement([&](Value group) {
+    fields.Array(fields.Object(group)["flavors"]).ForEachElement([&](Value flavor) {
+      fields.Array(fields.Object(flavor)["resources"]).ForEachElement([&](Value resource) {
+        if (fields.Text(fields.Object(resource)["name"]) != rules.gpu_resource) return;
+        queue.flavors.push_back(ReadText(fields, flavor["name"]));
+        const ExactQuantity quota = fields.Amount(resource["nominalQuota"]);
+        queue.quota += Gpus(std::clamp<int64_t>(quota.ToUnits(), 0, kMostPods));
+      });
+    });
+  });
+  const Value checks = fields.Object(spec["admissionChecksStrategy"]);
+  fields.Array(checks["admissionChecks"]).ForEachElement([&](Value check) {
+    queue.checks.push_back(ReadText(fields, fields.Object(check)["name"]));
+  });
+  return queue;
+}
+
+template <>
+struct Kind<LocalQueue> {
+  static constexpr std::string_view kName = "local queue";
+  static LocalQueue Read(FieldReader& fields, Value object, const PodRules&);
+};
+
+LocalQueue Kind<LocalQueue>::Read(FieldReader& fields, Value object, const PodRules&) {
+  const Value metadata = fields.Object(object["metadata"]);
+  return {.queue_namespace = ReadText(fields, metadata["namespace"]),
+          .name = ReadText(fields, metadata["name"]),
+          .cluster_queue = ReadText(fields, fields.Object(object["spec"])["clusterQueue"])};
+}
+
+template <>
+struct Kind<QueuePart> {
+  static constexpr std::string_view kName = "part of a queue";
+  static QueuePart Read(FieldReader& fields, Value object, const PodRules&);
+};
+
+QueuePart Kind<QueuePart>::Read(FieldReader& fields, Value object, const PodRules&) {
+  const Value spec = fields.Object(object["spec"]);
+  const Value metadata = fields.Object(object["metadata"]);
+  QueuePart part{.name = ReadText(fields, metadata["name"]),
+                 .topology = ReadText(fields, spec["topologyName"]),
+                 .controller = ReadText(fields, spec["controllerName"]),
+                 .parent = ReadText(fields, spec["parentName"]),
+                 .product = ReadText(fields, fields.Object(spec["nodeLabels"])[kProductLabel]),
+                 .uid = ReadText(fields, metadata["uid"])};
+  fields.Array(fields.Object(object["status"])["conditions"]).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    if (fields.Text(condition["type"]) == "Active")
+      part.active = fields.Text(condition["status"]) == "True";
+  });
+  return part;
+}
+
+template <>
+struct Kind<QueuedPod> {
+  static constexpr std::string_view kName = "pod";
+  static QueuedPod Read(FieldReader& fields, Value object, const PodRules& rules);
+};
+
+QueuedPod Kind<QueuedPod>::Read(FieldReader& fields, Value object, const PodRules& rules) {
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value status = fields.Object(object["status"]);
+  QueuedPod pod;
+  pod.uid = ReadText(fields, metadata["uid"]);
+  pod.pod_namespace = ReadText(fields, metadata["namespace"]);
+  pod.name = ReadText(fields, metadata["name"]);
+  pod.workload = ReadText(fields, fields.Object(metadata["annotations"])[kWorkloadAnnotation]);
+  pod.has_gpus = GpusOfPod(fields, spec, rules.gpu_resource) > 0;
+  pod.node = ReadText(fields, spec["nodeName"]);
+  pod.has_node = !pod.node.empty();
+  pod.running = fields.Text(status["phase"]) == "Running" && !ReadDeleting(fields, metadata);
+  pod.since = ReadTime(fields, status["startTime"]);
+  fields.Array(status["containerStatuses"]).ForEachElement([&](Value container) {
+    const Value state = fields.Object(fields.Object(container)["state"]);
+    const Value began = fields.Object(state["running"])["startedAt"];
+    pod.since = std::max(pod.since, ReadTime(fields, began));
+  });
+  return pod;
+}
+
+std::string WritePriority(const Workload& workload, int64_t priority,
+                          const std::optional<RoundNote>& note) {
+  std::string out;
+  AppendHead(out, workload);
+  if (note) {
+    AppendJsonString(out, WriteMembers(*note));
+  } else {
+    out += "null";
+  }
+  return out + fmt::format(R"(}}}},"spec":{{"priority":{}}}}})", priority);
+}
+
+std::string WriteNote(const Workload& workload, const RoundNote& note) {
+  std::string out;
+  AppendHead(out, workload);
+  AppendJsonString(out, WriteMembers(note));
+  return out + "}}}";
+}
+
+template Result<ListPage<QueuePart>> ObjectReader::ReadList(std::string) const;
+template Result<WatchEvent<QueuePart>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<ListPage<Workload>> ObjectReader::ReadList(std::string) const;
+template Result<WatchEvent<Workload>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<ListPage<ClusterQueue>> ObjectReader::ReadList(std::string) const;
+template Result<WatchEvent<ClusterQueue>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<ListPage<LocalQueue>> ObjectReader::ReadList(std::string) const;
+template Result<WatchEvent<LocalQueue>> ObjectReader::ReadWatchEvent(std::string_view) const;
+template Result<ListPage<QueuedPod>> ObjectReader::ReadList(std::string) const;
+template Result<WatchEvent<QueuedPod>> ObjectReader::ReadWatchEvent(std::string_view) const;
+
+}  // namespace synergy::wire

@@ -1,0 +1,158 @@
+#include "wire/kueue/queued_job.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/wall_time.h"
+#include "wire/base/json_words.h"
+#include "wire/base/metadata.h"
+#include "wire/kueue/kueue_readers.h"
+#include "wire/objects/kind.h"
+
+namespace synergy::wire {
+namespace {
+
+constexpr int64_t kMostWorkers = 10'000;
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+
+template <class T>
+std::optional<T> ToNumber(std::string_view text) {
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// What the annotations say; the problem, if there is one.
+std::string ReadBounds(FieldReader& fields, Value annotations, QueuedJob& job) {
+  const auto read = [&](std::string_view name, int64_t& out) -> std::string {
+    const Value value = annotations[name];
+    if (value.absent()) {
+      return fmt::format("annotation {}: it is missing; an elastic job has {} and {}", name,
+                         kMinWorkersAnnotation, kMaxWorkersAnnotation);
+    }
+    const auto number = ToNumber<int64_t>(fields.Text(value));
+    if (!number || *number < 1 || *number > kMostWorkers) {
+      return fmt::format("annotation {}: write a whole number from 1 to {}, not \"{}\"", name,
+                         kMostWorkers, fields.Text(value));
+    }
+    out = *number;
+    return {};
+  };
+  int64_t least = 0;
+  int64_t most = 0;
+  if (std::string problem = read(kMinWorkersAnnotation, least); !problem.empty()) return problem;
+  if (std::string problem = read(kMaxWorkersAnnotation, most); !problem.empty()) return problem;
+  if (least > most) {
+    return fmt::format("annotation {}: {} is more than the {} of {}", kMinWorkersAnnotation, least,
+                       most, kMaxWorkersAnnotation);
+  }
+  if (const Value loss = annotations[kTargetLossAnnotation]; !loss.absent()) {
+    job.target_loss = ToNumber<double>(fields.Text(loss));
+    if (!job.target_loss || !std::isfinite(*job.target_loss) || *job.target_loss <= 0) {
+      job.target_loss.reset();
+      return fmt::format("annotation {}: write a number above 0, not \"{}\"", kTargetLossAnnotation,
+                         fields.Text(loss));
+    }
+  }
+  job.least = least;
+  job.most = most;
+  return {};
+}
+
+std::string ProblemOfJob(FieldReader& fields, Value spec, Value annotations, const QueuedJob& job) {
+  if (fields.Text(spec["completionMode"]) != "Indexed")
+    return "spec.completionMode: it has to be Indexed, so that workers know which one they are";
+  const int64_t completions = fields.Integer(spec["completions"], 0, kMost);
+  if (completions != job.workers) {
+    return fmt::format("spec.completions: it has to be spec.parallelism, {}, not {}", job.workers,
+                       completions);
+  }
+  if (!annotations[kPartialAdmissionAnnotation].absent()) {
+    return fmt::format(
+        "annotation {}: take it away; Kueue changes the workers of such a Job itself",
+        kPartialAdmissionAnnotation);
+  }
+  return {};
+}
+
+void ReadJob(FieldReader& fields, Value spec, Value status, QueuedJob& job) {
+  if (const Value workers = spec["parallelism"]; !workers.absent())
+    job.workers = fields.Integer(workers, 0, kMost);
+  if (const Value done = status["succeeded"]; !done.absent())
+    job.succeeded = fields.Integer(done, 0, kMost);
+}
+
+// A number that makes no sense is as none.
+std::optional<int64_t> ReadCount(Value value, int64_t most) {
+  const auto number = value.IsNumber() ? ToNumber<int64_t>(value.text()) : std::nullopt;
+  return number && *number >= 0 && *number <= most ? number : std::nullopt;
+}
+
+std::optional<TrainerStatus> ReadTrainerStatus(Value told) {
+  const auto at = ParseTime(told["lastUpdatedTime"].text());
+  if (!at) return std::nullopt;
+  TrainerStatus status;
+  if (const auto seconds = ReadCount(told["estimatedRemainingSeconds"], kMost))
+    status.remaining = Seconds(*seconds);
+  status.percent = ReadCount(told["progressPercentage"], 100);
+  status.at = *at;
+  return status;
+}
+
+}  // namespace
+
+template <>
+struct Kind<QueuedJob> {
+  static constexpr std::string_view kName = "job";
+  static QueuedJob Read(FieldReader& fields, Value object, const PodRules&);
+};
+
+QueuedJob Kind<QueuedJob>::Read(FieldReader& fields, Value object, const PodRules&) {
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value status = fields.Object(object["status"]);
+  QueuedJob job;
+  job.uid = ReadText(fields, metadata["uid"]);
+  job.job_namespace = ReadText(fields, metadata["namespace"]);
+  job.name = ReadText(fields, metadata["name"]);
+  job.resource_version = ReadText(fields, metadata["resourceVersion"]);
+  // Lists of the API server do not name the kind; a TrainJob cannot be without its runtime.
+  const bool is_train_job = !spec["runtimeRef"].absent();
+  if (is_train_job) {
+    job.told = ReadTrainerStatus(status["trainerStatus"]);
+  } else {
+    ReadJob(fields, spec, status, job);
+  }
+  const Value annotations = fields.Object(metadata["annotations"]);
+  if (annotations[kMinWorkersAnnotation].absent() && annotations[kMaxWorkersAnnotation].absent())
+    return job;
+  if (is_train_job) {
+    job.problem =
+        "Kubeflow Trainer lets nobody change the number of nodes of a TrainJob; make it an Indexed "
+        "Job";
+    return job;
+  }
+  job.problem = ReadBounds(fields, annotations, job);
+  if (job.problem.empty()) job.problem = ProblemOfJob(fields, spec, annotations, job);
+  if (!job.problem.empty()) job.least = job.most = 0;
+  return job;
+}
+
+std::string WriteWorkers(const QueuedJob& job, int64_t workers) {
+  std::string out = R"({"metadata":{"uid":)";
+  AppendJsonString(out, job.uid);
+  out += R"(,"resourceVersion":)";
+  AppendJsonString(out, job.resource_version);
+  return out + fmt::format(R"(}},"spec":{{"suspend":true,"parallelism":{0},"completions":{0}}}}})",
+                           workers);
+}
+
+template Result<ListPage<QueuedJob>> ObjectReader::ReadList(std::string) const;
+template Result<WatchEvent<QueuedJob>> ObjectReader::ReadWatchEvent(std::string_view) const;
+
+}  // namespace synergy::wire

@@ -1,0 +1,84 @@
+#include "wire/kueue/round_workload.h"
+
+#include <algorithm>
+
+namespace synergy::wire {
+namespace {
+
+constexpr Duration kShortestBackoff = std::chrono::seconds(5);
+
+bool AllRun(const Workload& workload, const WorkloadPods& pods) {
+  return workload.pods > 0 && pods.running >= workload.pods;
+}
+
+}  // namespace
+
+int64_t PriorityOf(int64_t own, Band band) {
+  return own + (band == Band::kRuns ? 1 : band == Band::kWaits ? -1 : 0);
+}
+
+std::optional<int64_t> RaisedAgain(const Workload& workload) {
+  const int64_t first = PriorityOf(workload.OwnPriority(), Band::kRuns);
+  return workload.priority == first ? std::optional(first + 1) : std::nullopt;
+}
+
+Band BandOf(const Workload& workload) {
+  const int64_t above = workload.priority - workload.OwnPriority();
+  return above > 0 ? Band::kRuns : above < 0 ? Band::kWaits : Band::kNext;
+}
+
+void WorkloadPods::Add(const QueuedPod& pod) {
+  if (!pod.has_gpus) return;
+  if (!pod.has_node) ++unplaced;
+  if (!pod.running) return;
+  ++running;
+  since = std::max(since, pod.since);
+}
+
+bool InBackoff(const Workload& workload, WallTime now) {
+  return !workload.has_quota && workload.requeue_at > now + kShortestBackoff;
+}
+
+Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTime now) {
+  if (!workload.has_quota) {
+    return workload.active && !InBackoff(workload, now) ? Rounds::Doing::kWaited
+                                                        : Rounds::Doing::kNeither;
+  }
+  if (workload.evicted) return Rounds::Doing::kNeither;
+  if (AllRun(workload, pods)) return Rounds::Doing::kRan;
+  if (pods.unplaced > 0) return Rounds::Doing::kUnplaced;
+  return now >= workload.quota_since + kMostStart ? Rounds::Doing::kRan : Rounds::Doing::kNeither;
+}
+
+WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now) {
+  if (DoingOf(workload, pods, now) != Rounds::Doing::kRan) return workload.quota_since;
+  return AllRun(workload, pods) ? pods.since : workload.quota_since + kMostStart;
+}
+
+std::optional<WallTime> ToldAt(const TrainerStatus& told, WallTime since, WallTime now) {
+  const bool counts = told.remaining && told.at >= since && told.at <= now + kMostAhead &&
+                      told.at >= now - kLongestSilence;
+  return counts ? std::optional(std::min(told.at, now)) : std::nullopt;
+}
+
+RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,
+                              const RoundService& service, WallTime now) {
+  RoundWorkload described;
+  described.name = workload.Key();
+  described.state = !workload.has_quota ? RoundState::kWaits
+                    : workload.evicted  ? RoundState::kLeaves
+                                        : RoundState::kRuns;
+  described.may_lose_turn = workload.may_lose_turn;
+  described.gpus = workload.gpus;
+  described.own_priority = workload.OwnPriority();
+  described.left_alone = !workload.active || InBackoff(workload, now) ||
+                         PriorityOf(described.own_priority, Band::kWaits) < policy.least_priority ||
+                         PriorityOf(described.own_priority, Band::kRuns) > policy.most_priority;
+  described.band = BandOf(workload);
+  described.created = workload.created;
+  described.started = workload.quota_since;
+  described.service = service;
+  return described;
+}
+
+}  // namespace synergy::wire

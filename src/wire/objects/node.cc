@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <map>
+
+#include "inventory/node_labels.h"
+#include "wire/base/json_words.h"
+#include "wire/base/metadata.h"
+#include "wire/base/resource_list.h"
+#include "wire/objects/gpu_inventory.h"
+#include "wire/objects/kind.h"
+#include "wire/objects/object_readers.h"
+#include "wire/objects/product_affinity.h"
+
+namespace synergy::wire {
+
+namespace {
+
+// GPU feature discovery says in the label, after the product, that its GPUs are offered in parts.
+bool IsPartOf(std::string_view labelled, std::string_view product) {
+  if (!labelled.starts_with(product)) return false;
+  labelled.remove_prefix(product.size());
+  return labelled.starts_with("-MIG-") || labelled == "-SHARED";
+}
+
+// By the device plugin's annotation; without one, or with one that makes no sense, by the label
+// that GPU feature discovery sets too. Pods name a product as the label does.
+GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value label) {
+  GpuKinds kinds;
+  if (!annotation.absent()) {
+    const Result<NodeGpus> gpus = ReadGpuInventory(fields.Text(annotation));
+    if (!gpus) {
+      fields.Report(annotation, gpus.error().message);
+    } else {
+      std::map<int, int64_t> by_numa_node;
+      for (const Gpu& gpu : gpus->inventory.gpus()) {
+        const std::string product = ToLabelValue(gpu.product);
+        if (kinds.products.empty() || !kinds.MayHave(product)) kinds.products.push_back(product);
+        if (gpu.numa_node != kNoNuma) ++by_numa_node[gpu.numa_node];
+      }
+      for (const auto& [numa_node, count] : by_numa_node) {
+        kinds.most_per_numa_node = std::max(kinds.most_per_numa_node, count);
+      }
+    }
+  }
+  if (label.absent()) return kinds;
+  const std::string labelled = ReadText(fields, label);
+  if (kinds.products.empty()) kinds.products.push_back(labelled);
+  for (std::string& product : kinds.products) {
+    if (IsPartOf(labelled, product)) product = labelled;
+  }
+  return kinds;
+}
+
+}  // namespace
+
+Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource) {
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value status = fields.Object(object["status"]);
+  Node node;
+  node.name = ReadText(fields, metadata["name"]);
+  node.labels = ReadLabels(fields, metadata["labels"]);
+  node.gpu_kinds =
+      ReadGpuKinds(fields, fields.Object(metadata["annotations"])[kGpuInventoryAnnotation],
+                   fields.Object(metadata["labels"])[kProductLabel]);
+  node.deleting = ReadDeleting(fields, metadata);
+  node.unschedulable = fields.Truth(spec["unschedulable"]);
+  fields.Array(spec["taints"]).ForEachElement([&](Value taint) {
+    taint = fields.Object(taint);
+    node.taints.push_back({ReadText(fields, taint["key"]), ReadText(fields, taint["value"]),
+                           ReadText(fields, taint["effect"])});
+  });
+  fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    if (fields.Text(condition["type"]) != "MemoryPressure") return;
+    node.short_of_memory = fields.Text(condition["status"]) == "True";
+  });
+  const ResourceList allocatable = ResourceList::Read(fields, status["allocatable"]);
+  node.allocatable = allocatable.ToResources(gpu_resource, kLargestAllocatable);
+  node.gpu_kinds.installed = ResourceList::Read(fields, status["capacity"])
+                                 .ToResources(gpu_resource, kLargestAllocatable)
+                                 .main.gpus;
+  node.pods_allowed = allocatable.Units("pods", kLargestAllocatable);
+  node.boot_id = ReadText(fields, fields.Object(status["nodeInfo"])["bootID"]);
+  return node;
+}
+
+template <>
+struct Kind<Node> {
+  static constexpr std::string_view kName = "node";
+  static Node Read(FieldReader& fields, Value object, const PodRules& rules) {
+    return ReadNodeObject(fields, object, rules.gpu_resource);
+  }
+};
+template Result<ListPage<Node>> ObjectReader::ReadList(std::string) const;
+template Result<WatchEvent<Node>> ObjectReader::ReadWatchEvent(std::string_view) const;
+
+}  // namespace synergy::wire

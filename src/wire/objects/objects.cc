@@ -1,0 +1,121 @@
+#include "wire/objects/objects.h"
+
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "wire/base/json_words.h"
+#include "wire/objects/kind.h"
+#include "wire/objects/object_readers.h"
+
+namespace synergy::wire {
+namespace {
+
+// `read(fields, object)` on the one object in `text`, where nothing may be wrong.
+template <class Read>
+auto ReadSingle(std::string_view text, Read read)
+    -> Result<decltype(read(std::declval<FieldReader&>(), Value()))> {
+  const Result<Document> document = ParseObject(text);
+  if (!document) return Fail(document.error());
+  FieldReader fields(document->root());
+  auto object = read(fields, document->root());
+  if (!fields.ok()) {
+    std::string message = fields.findings().front();
+    if (fields.count() > 1) message += fmt::format(" (and {} more)", fields.count() - 1);
+    return Fail(ErrorCode::kInvalid, std::move(message));
+  }
+  return object;
+}
+
+// Of managedFields who wrote which annotation. An object that a person means has a few thousand
+// values; of one with more a pod's amounts are read, and whose it is.
+constexpr ReadRules::OnlyMember kOnly[] = {{"fieldsV1", "f:metadata"},
+                                           {"f:metadata", "f:annotations"}};
+constexpr std::string_view kVital[] = {"object",
+                                       "metadata",
+                                       "spec",
+                                       "status",
+                                       "containers",
+                                       "initContainers",
+                                       "resources",
+                                       "requests",
+                                       "overhead",
+                                       "allocatedResources",
+                                       "containerStatuses",
+                                       "initContainerStatuses"};
+
+}  // namespace
+
+const ReadRules kObjectRules{.only = kOnly,
+                             .most_values = size_t{1} << 16,
+                             .vital = kVital,
+                             .most_vital_values = size_t{1} << 20};
+
+Result<Document> ParseObject(std::string_view text, const ReadRules& rules) {
+  Result<Document> document = Document::Parse(text, rules);
+  if (document && !document->root().IsObject()) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("must be an object, not {}", document->root().DescribeKind()));
+  }
+  return document;
+}
+
+// An object that the API server says it has, so it must be possible to tell it from others.
+void CheckIdentity(FieldReader& fields, Value object, bool needs_uid) {
+  const Value metadata = object["metadata"];
+  if (metadata.absent()) return fields.ReportMissing(object, "metadata");
+  if (!metadata.IsObject()) return;  // that is reported where it is read
+  if (metadata["name"].absent()) fields.ReportMissing(metadata, "name");
+  if (needs_uid && metadata["uid"].absent()) fields.ReportMissing(metadata, "uid");
+}
+
+// "pod default/train-1"
+std::string DescribeObject(std::string_view kind, Value object) {
+  const Value metadata = object["metadata"];
+  const std::string_view name_space = metadata["namespace"].text();
+  std::string text(kind);
+  text += ' ';
+  text += name_space;
+  if (!name_space.empty()) text += '/';
+  const std::string_view name = metadata["name"].text();
+  text += name.empty() ? "without a name" : name;
+  return text;
+}
+
+void MoveFindings(std::vector<std::string>& problems, const FieldReader& fields,
+                  std::string_view kind, Value object) {
+  for (const std::string& finding : fields.findings()) {
+    problems.push_back(fmt::format("{}: {}", DescribeObject(kind, object), finding));
+  }
+  if (fields.count() > fields.findings().size()) {
+    problems.push_back(fmt::format("{}: and {} more", DescribeObject(kind, object),
+                                   fields.count() - fields.findings().size()));
+  }
+}
+
+std::optional<WatchEventType> ParseWatchEventType(std::string_view text) {
+  if (text == "ADDED") return WatchEventType::kAdded;
+  if (text == "MODIFIED") return WatchEventType::kModified;
+  if (text == "DELETED") return WatchEventType::kDeleted;
+  if (text == "BOOKMARK") return WatchEventType::kBookmark;
+  if (text == "ERROR") return WatchEventType::kError;
+  return std::nullopt;
+}
+
+ObjectReader::ObjectReader(std::string gpu_resource, ClaimRules claims)
+    : rules_{std::move(gpu_resource), std::move(claims)} {}
+
+Result<Pod> ObjectReader::ReadPod(std::string_view text, PodUse use) const {
+  return ReadSingle(text, [&](FieldReader& fields, Value object) {
+    return ReadPodObject(fields, object, use, rules_);
+  });
+}
+
+Result<Node> ObjectReader::ReadNode(std::string_view text) const {
+  return ReadSingle(text, [&](FieldReader& fields, Value object) {
+    return ReadNodeObject(fields, object, rules_.gpu_resource);
+  });
+}
+
+}  // namespace synergy::wire

@@ -1,0 +1,115 @@
+#pragma once
+
+// Kubernetes API objects as JSON text -> the cluster folder's values, and back where we write some.
+//
+// Threading: an ObjectReader is immutable; every function may be called from any thread. What is
+// nested deeper than 64 levels is passed over. Lists are read object by object, and no more of an
+// object than it may need (UnreadObject). Fields are read as kube-scheduler reads
+// them (docs/accounting.md), with two exceptions. A quantity that an int64 cannot hold is saturated
+// where Kubernetes wraps, and a pod's amounts are cut to 2^55 and a node's to 2^60, so that sums
+// stay in range. A pod's demand below its requests is raised to them.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/claims.h"
+#include "cluster/disruption_budget.h"
+#include "cluster/namespace.h"
+#include "cluster/node.h"
+#include "cluster/pod.h"
+#include "core/result.h"
+#include "profile/profile_object.h"
+#include "wire/objects/agent_pod.h"
+#include "wire/objects/event_about_pod.h"
+#include "wire/objects/resize_status.h"
+
+namespace synergy::wire {
+
+// One with more in it than anybody means: so much is not read, whoever wrote it. What could be told
+// of it all the same is its identity, and of a Pod what it takes from which node.
+template <class T>
+struct UnreadObject {
+  T object;
+  std::string name;  // "pod default/train-1"
+  std::string why;
+};
+
+template <class T>
+struct ListPage {
+  std::vector<T> items;
+  std::vector<UnreadObject<T>> unread;
+  std::string resource_version;
+  std::string continue_token;  // empty on the last page
+  // What could not be read, with the object and the path. It counts as 0, or as absent; a pod
+  // without a UID and an object without a name are delivered too.
+  std::vector<std::string> problems;
+};
+
+enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError };
+
+template <class T>
+struct WatchEvent {
+  WatchEventType type = WatchEventType::kError;
+  T object;                       // empty in a bookmark and in an error
+  uint64_t resource_version = 0;  // of the object; all that a bookmark has
+  Error error;                    // kError: what the server says (kGone: list again)
+  std::vector<std::string> problems;
+  std::string name;        // of the object: "pod default/train-1"
+  std::string why_unread;  // the object is an UnreadObject's; empty: it was read
+};
+
+// What a pod's requests are read for.
+enum class PodUse {
+  kIncoming,   // a pod to be placed: its spec alone
+  kAccounted,  // a pod that may be on a node: also what its status says is allocated and in force
+};
+
+// What pods are read by.
+struct PodRules {
+  std::string gpu_resource;
+  ClaimRules claims;  // which annotations count for others
+};
+
+class ObjectReader {
+ public:
+  // `gpu_resource` is the managed resource ("nvidia.com/gpu"), which becomes ResourceVector::gpus
+  // of pods and nodes. Without one, as for readers of other kinds, no GPUs are counted.
+  ObjectReader() = default;
+  explicit ObjectReader(std::string gpu_resource, ClaimRules claims = {});
+
+  const std::string& gpu_resource() const { return rules_.gpu_resource; }
+  const PodRules& pod_rules() const { return rules_; }
+
+  // A single object. Errors name the field and what is wrong with it; absent fields are empty.
+  Result<Pod> ReadPod(std::string_view text, PodUse use) const;
+  Result<Node> ReadNode(std::string_view text) const;
+
+  // T is a Pod, which is read as kAccounted, a Node, a DisruptionBudget, a ResizeStatus,
+  // an AgentPod, a Namespace, a ProfileObject, which is delivered with what is wrong with it, one
+  // of kueue.h, a QueuedJob, a RoundPolicy, or, in lists, an EventAboutPod. Fails
+  // only when the text is no list: with the reason that a metav1.Status gives, where it is one.
+  template <class T>
+  Result<ListPage<T>> ReadList(std::string text) const;
+  // One line of a watch.
+  template <class T>
+  Result<WatchEvent<T>> ReadWatchEvent(std::string_view text) const;
+
+ private:
+  PodRules rules_;
+};
+
+// metav1.Status, the API server's answer to what it refuses.
+struct Status {
+  int code = 0;
+  std::string reason;
+  std::string message;
+  bool never_fits = false;  // on that node, whatever the caller's rights and quota
+};
+// None when the text is not a Status.
+std::optional<Status> ReadStatus(std::string_view text);
+// The meaning of a refusal with this HTTP status; `status` where the API server gives one.
+ErrorCode ToErrorCode(int http_status, const std::optional<Status>& status = std::nullopt);
+
+}  // namespace synergy::wire

@@ -1,0 +1,103 @@
+#include "wire/objects/product_affinity.h"
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "json/text.h"
+#include "json/value_text.h"
+
+namespace synergy::wire {
+namespace {
+
+using json::AppendValue;
+using json::JsonPatch;
+using json::Value;
+
+// Each of an author's terms becomes two.
+constexpr size_t kMostTerms = 32;
+
+bool NamesProduct(Value term) {
+  bool names = false;
+  term["matchExpressions"].ForEachElement(
+      [&](Value expression) { names |= expression["key"].text() == kProductLabel; });
+  return names;
+}
+
+size_t Count(Value array) {
+  size_t count = 0;
+  array.ForEachElement([&](Value) { ++count; });
+  return count;
+}
+
+// The terms as they go into a list.
+class Terms {
+ public:
+  void Add(Value term) { AppendValue(Begin(), term); }
+
+  // The term, with another expression.
+  void Add(Value term, std::string_view expression) {
+    std::string& out = Begin();
+    out += R"({"matchExpressions":[)";
+    term["matchExpressions"].ForEachElement([&](Value present) {
+      AppendValue(out, present);
+      out += ',';
+    });
+    out += expression;
+    out += ']';
+    if (Count(term["matchFields"]) > 0) {
+      out += R"(,"matchFields":)";
+      AppendValue(out, term["matchFields"]);
+    }
+    out += '}';
+  }
+
+  std::string Write() const { return "[" + text_ + "]"; }
+
+ private:
+  std::string& Begin() {
+    if (!text_.empty()) text_ += ',';
+    return text_;
+  }
+
+  std::string text_;
+};
+
+}  // namespace
+
+void SetProductAffinity(JsonPatch& patch, Value spec, std::string_view product) {
+  if (!spec["nodeSelector"][kProductLabel].absent()) return;
+  const Value present = spec["affinity"]["nodeAffinity"]
+                            ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  const size_t count = Count(present);
+  if (count > kMostTerms) return;
+  std::string quoted;
+  json::AppendJsonString(quoted, product);
+  const std::string is_it =
+      fmt::format(R"({{"key":"{}","operator":"In","values":[{}]}})", kProductLabel, quoted);
+  const std::string not_said =
+      fmt::format(R"({{"key":"{}","operator":"DoesNotExist"}})", kProductLabel);
+  Terms terms;
+  bool changed = count == 0;
+  if (count == 0) {
+    terms.Add(Value(), is_it);
+    terms.Add(Value(), not_said);
+  }
+  present.ForEachElement([&](Value term) {
+    // One without any condition is true of no node.
+    const bool empty = Count(term["matchExpressions"]) + Count(term["matchFields"]) == 0;
+    if (empty || NamesProduct(term)) {
+      terms.Add(term);
+      return;
+    }
+    terms.Add(term, is_it);
+    terms.Add(term, not_said);
+    changed = true;
+  });
+  if (!changed) return;
+  patch.Set({"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution",
+             "nodeSelectorTerms"},
+            terms.Write());
+}
+
+}  // namespace synergy::wire

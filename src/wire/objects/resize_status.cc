@@ -1,0 +1,162 @@
+#include "wire/objects/resize_status.h"
+
+#include <charconv>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "cluster/annotations.h"
+#include "wire/base/json_words.h"
+#include "wire/base/metadata.h"
+#include "wire/base/resource_list.h"
+#include "wire/objects/kind.h"
+#include "wire/objects/object_readers.h"
+
+namespace synergy::wire {
+namespace {
+
+using Container = ResizeStatus::Container;
+
+QosClass ParseQosClass(std::string_view text) {
+  if (text == "Guaranteed") return QosClass::kGuaranteed;
+  if (text == "Burstable") return QosClass::kBurstable;
+  return QosClass::kBestEffort;
+}
+
+// Of a v1.ResourceRequirements.
+std::optional<Bytes> ReadMemoryLimit(FieldReader& fields, Value resources) {
+  const Value limit = fields.Object(fields.Object(resources)["limits"])["memory"];
+  if (limit.absent()) return std::nullopt;
+  return ToBytes(fields.Amount(limit), kLargestRequest);
+}
+
+void ReadSpecs(FieldReader& fields, Value list, bool only_sidecars,
+               std::vector<Container>& containers) {
+  fields.Array(list).ForEachElement([&](Value spec) {
+    spec = fields.Object(spec);
+    if (only_sidecars && spec["restartPolicy"].text() != "Always") return;
+    Container& container = containers.emplace_back();
+    container.name = ReadText(fields, spec["name"]);
+    container.memory_limit = ReadMemoryLimit(fields, spec["resources"]);
+  });
+}
+
+void ReadStatuses(FieldReader& fields, Value list, std::vector<Container>& containers) {
+  std::map<std::string_view, Container*> by_name;
+  for (Container& container : containers) by_name[container.name] = &container;
+  fields.Array(list).ForEachElement([&](Value status) {
+    status = fields.Object(status);
+    const auto container = by_name.find(fields.Text(status["name"]));
+    if (container == by_name.end()) return;
+    container->second->id = ReadText(fields, status["containerID"]);
+    container->second->memory_limit_in_force = ReadMemoryLimit(fields, status["resources"]);
+  });
+}
+
+void ReadConditions(FieldReader& fields, Value list, ResizeStatus& pod) {
+  fields.Array(list).ForEachElement([&](Value condition) {
+    condition = fields.Object(condition);
+    if (fields.Text(condition["status"]) != "True") return;
+    const std::string_view type = fields.Text(condition["type"]);
+    const bool in_progress = type == "PodResizeInProgress";
+    if (!in_progress && type != "PodResizePending") return;
+    (in_progress ? pod.resize_in_progress : pod.resize_pending) = ResizeStatus::Condition{
+        ReadText(fields, condition["reason"]), ReadText(fields, condition["message"])};
+  });
+}
+
+// The node's own, which is no data set.
+bool IsOfTheSystem(std::string_view path) {
+  for (const std::string_view folder :
+       {"/dev", "/etc", "/lib", "/proc", "/run", "/sys", "/usr", "/var/run"}) {
+    if (path == folder || (path.starts_with(folder) && path[folder.size()] == '/')) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> ReadStorage(FieldReader& fields, Value volumes,
+                                     const std::string& pod_namespace) {
+  constexpr size_t kMostStorage = 1000;
+  std::vector<std::string> storage;
+  fields.Array(volumes).ForEachElement([&](Value volume) {
+    volume = fields.Object(volume);
+    if (storage.size() >= kMostStorage) return fields.TooMuch("more than 1000 volumes of data");
+    const std::string_view claim =
+        fields.Text(fields.Object(volume["persistentVolumeClaim"])["claimName"]);
+    const std::string_view path = fields.Text(fields.Object(volume["hostPath"])["path"]);
+    const Value nfs = fields.Object(volume["nfs"]);
+    if (!claim.empty()) storage.push_back(fmt::format("claim {}/{}", pod_namespace, claim));
+    if (!path.empty() && !IsOfTheSystem(path)) storage.emplace_back(path);
+    if (!nfs.missing()) {
+      storage.push_back(fmt::format("{}:{}", fields.Text(nfs["server"]), fields.Text(nfs["path"])));
+    }
+  });
+  return storage;
+}
+
+// What its author wrote; nothing of it makes the pod unreadable.
+ResizeStatus::ProgressSource ReadProgressSource(FieldReader& fields, Value annotations) {
+  ResizeStatus::ProgressSource source;
+  source.pattern = ReadText(fields, annotations[annotations::kProgressPattern]);
+  source.counter = ReadText(fields, annotations[annotations::kProgressCounter]);
+  const std::string_view port = fields.Text(annotations[annotations::kProgressPort]);
+  uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (error == std::errc() && end == port.data() + port.size() && number > 0) source.port = number;
+  const std::string_view path = fields.Text(annotations[annotations::kProgressPath]);
+  if (!path.empty()) source.path = path;
+  return source;
+}
+
+}  // namespace
+
+template <>
+struct Kind<ResizeStatus> {
+  static constexpr std::string_view kName = "pod";
+  static ResizeStatus Read(FieldReader& fields, Value object, const PodRules& rules);
+};
+
+ResizeStatus Kind<ResizeStatus>::Read(FieldReader& fields, Value object, const PodRules& rules) {
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value status = fields.Object(object["status"]);
+  ResizeStatus pod;
+  pod.uid = ReadText(fields, metadata["uid"]);
+  pod.pod_namespace = ReadText(fields, metadata["namespace"]);
+  pod.name = ReadText(fields, metadata["name"]);
+  pod.node = ReadText(fields, spec["nodeName"]);
+  pod.generation = fields.Integer(metadata["generation"], 0, std::numeric_limits<int64_t>::max());
+  pod.deleting = ReadDeleting(fields, metadata);
+  const Value annotations = fields.Object(metadata["annotations"]);
+  pod.managed =
+      !annotations["synergy.io/profile"].absent() || !annotations["synergy.io/demand"].absent();
+  pod.qos_class = ParseQosClass(fields.Text(status["qosClass"]));
+  const std::string_view phase = fields.Text(status["phase"]);
+  pod.terminal = phase == "Succeeded" || phase == "Failed";
+  ReadSpecs(fields, spec["containers"], false, pod.containers);
+  ReadSpecs(fields, spec["initContainers"], true, pod.containers);
+  ReadStatuses(fields, status["containerStatuses"], pod.containers);
+  ReadStatuses(fields, status["initContainerStatuses"], pod.containers);
+  ReadConditions(fields, status["conditions"], pod);
+  // Whoever may write a pod may write nonsense there.
+  FieldReader lenient(object);
+  if (metadata["labels"]["synergy.io/fungible"].text() != "false") {
+    pod.fungible = ReadFungible(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
+  }
+  const Resources requests =
+      ReadPodRequests(lenient, spec, status, PodUse::kIncoming, rules.gpu_resource);
+  pod.has_share = pod.fungible && IsManaged(requests, spec, rules.claims);
+  pod.progress = ReadProgressSource(lenient, annotations);
+  // Of a pod in the node's own network a port may be anybody's.
+  if (!lenient.Truth(spec["hostNetwork"])) pod.ip = ReadText(lenient, status["podIP"]);
+  pod.storage = ReadStorage(lenient, spec["volumes"], pod.pod_namespace);
+  return pod;
+}
+
+template Result<ListPage<ResizeStatus>> ObjectReader::ReadList(std::string) const;
+template Result<WatchEvent<ResizeStatus>> ObjectReader::ReadWatchEvent(std::string_view) const;
+
+}  // namespace synergy::wire

@@ -1,0 +1,40 @@
+#include "cluster/claims.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cluster/annotations.h"
+#include "core/wall_time.h"
+#include "wire/objects/object_readers.h"
+
+namespace synergy::wire {
+
+std::optional<WallTime> WrittenBySynergy(Value metadata, std::string_view annotation) {
+  // Most pods have none, and managedFields are long.
+  if (metadata["annotations"][annotation].absent()) return std::nullopt;
+  const std::string field = "f:" + std::string(annotation);
+  std::optional<WallTime> written;
+  metadata["managedFields"].ForEachElement([&](Value entry) {
+    if (entry["manager"].text() != annotations::kFieldManager ||
+        entry["operation"].text() != "Update" || !entry["subresource"].text().empty() ||
+        entry["fieldsV1"]["f:metadata"]["f:annotations"][field].absent()) {
+      return;
+    }
+    written = ParseTime(entry["time"].text());
+  });
+  return written;
+}
+
+bool IsManaged(const Resources& requests, Value spec, const ClaimRules& rules) {
+  return requests.main.gpus > Gpus(0) && spec["schedulerName"].text() == rules.scheduler_name;
+}
+
+std::optional<WallTime> ClaimedUntil(Value metadata, std::string_view annotation,
+                                     const ClaimRules& rules) {
+  const std::optional<WallTime> written = WrittenBySynergy(metadata, annotation);
+  if (!written) return std::nullopt;
+  return *written + rules.longest();
+}
+
+}  // namespace synergy::wire

@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cluster/annotations.h"
+#include "cluster/node_selection.h"
+#include "wire/base/amounts.h"
+#include "wire/base/json_words.h"
+#include "wire/base/metadata.h"
+#include "wire/objects/kind.h"
+#include "wire/objects/object_readers.h"
+
+namespace synergy::wire {
+namespace {
+
+// A day: what is longer is no time that anything waits for.
+constexpr std::chrono::seconds kLongestGrace = std::chrono::hours(24);
+
+// Whether the taint that cordons a node, node.kubernetes.io/unschedulable:NoSchedule with an empty
+// value, is tolerated (v1helper.TolerationsTolerateTaint).
+bool ToleratesUnschedulable(FieldReader& fields, Value tolerations) {
+  bool tolerates = false;
+  fields.Array(tolerations).ForEachElement([&](Value toleration) {
+    toleration = fields.Object(toleration);
+    if (toleration.missing()) return;
+    const std::string_view effect = fields.Text(toleration["effect"]);
+    const std::string_view key = fields.Text(toleration["key"]);
+    const std::string_view op = fields.Text(toleration["operator"]);
+    const std::string_view value = fields.Text(toleration["value"]);
+    if (!effect.empty() && effect != "NoSchedule") return;
+    if (!key.empty() && key != "node.kubernetes.io/unschedulable") return;
+    tolerates |= op == "Exists" || ((op.empty() || op == "Equal") && value.empty());
+  });
+  return tolerates;
+}
+
+// The whole pod's demand, at least what it requests. The annotation is about the container that
+// has the GPUs, where one is named, and about the pod otherwise.
+std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotations,
+                                         const ResourceVector& requests, const Fungible* fungible) {
+  std::optional<ResourceVector> demand =
+      ReadAmountsAnnotation(fields, annotations[annotations::kDemand]);
+  if (!demand) return std::nullopt;
+  if (fungible != nullptr) {
+    *demand = requests + fungible->Counted(*demand) - fungible->Counted(fungible->requested);
+  }
+  demand->gpus = requests.gpus;
+  return LargerOf(*demand, requests);
+}
+
+constexpr std::string_view kBadDemand =
+    "the annotation synergy.io/demand is ignored: it is not of the form "
+    R"({"cpu": "4", "memory": "8Gi"})";
+
+// What the webhook writes at most (SetWarnings()); whoever writes more there is not told all of it.
+constexpr size_t kMostLines = 16;
+constexpr size_t kMostOfLines = 2048;
+
+std::vector<std::string> ReadLines(FieldReader& fields, Value annotation) {
+  std::vector<std::string> lines;
+  std::string_view text = fields.Text(annotation).substr(0, kMostOfLines);
+  while (!text.empty() && lines.size() < kMostLines) {
+    const size_t end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+}  // namespace
+
+Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules& rules) {
+  const std::string_view gpu_resource = rules.gpu_resource;
+  const Value metadata = fields.Object(object["metadata"]);
+  const Value spec = fields.Object(object["spec"]);
+  const Value status = fields.Object(object["status"]);
+  Pod pod;
+  pod.uid = ReadText(fields, metadata["uid"]);
+  // Whoever watches is told of one that is not a number by the event.
+  pod.resource_version = FieldReader(object).NumberInText(metadata["resourceVersion"]);
+  pod.pod_namespace = ReadText(fields, metadata["namespace"]);
+  pod.name = ReadText(fields, metadata["name"]);
+  pod.labels = ReadLabels(fields, metadata["labels"]);
+  pod.deleting = ReadDeleting(fields, metadata);
+  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  pod.grace = std::chrono::seconds(std::min<int64_t>(
+      fields.Integer(spec["terminationGracePeriodSeconds"], 0, kAny), kLongestGrace.count()));
+  pod.node = ReadText(fields, spec["nodeName"]);
+  pod.priority = static_cast<int32_t>(fields.Integer(
+      spec["priority"], std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
+  pod.tolerates_unschedulable = ToleratesUnschedulable(fields, spec["tolerations"]);
+  bool gated = false;
+  fields.Array(spec["schedulingGates"]).ForEachElement([&gated](Value) { gated = true; });
+  pod.gated = gated;
+  const std::string_view phase = fields.Text(status["phase"]);
+  pod.succeeded = phase == "Succeeded";
+  pod.terminal = pod.succeeded || phase == "Failed";
+  pod.misaligned = phase == "Failed" && fields.Text(status["reason"]) == "TopologyAffinityError";
+  pod.requests = ReadPodRequests(fields, spec, status, use, gpu_resource);
+  const Value annotations = fields.Object(metadata["annotations"]);
+  // Whoever may write a pod may write nonsense there, which must not keep it from being placed.
+  FieldReader lenient(object);
+  FieldReader& checked = use == PodUse::kIncoming ? lenient : fields;
+  const bool managed = IsManaged(pod.requests, spec, rules.claims);
+  // kube-scheduler sends no managedFields with an incoming pod.
+  const bool may_claim = managed && use == PodUse::kAccounted && !pod.gated && !pod.terminal;
+  const ClaimRules* const claims = may_claim ? &rules.claims : nullptr;
+  // Of a pod that others manage, or that opted out, nothing is changed whatever its annotations
+  // say. One that Kueue manages by itself keeps what it was admitted with: Kueue deletes those
+  // whose containers change.
+  const Value labels = metadata["labels"];
+  const bool by_kueue = labels[annotations::kKueuePod].text() == "true";
+  if (managed && labels[annotations::kFungible].text() != "false" && !by_kueue) {
+    pod.fungible = ReadFungible(checked, metadata, spec, status, use, claims, gpu_resource);
+  }
+  const Value labelled = metadata["labels"][annotations::kGpuProduct];
+  pod.gpu_product =
+      checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
+  if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
+  pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
+  // Of others only what they take from their nodes, and whose they are, is of use.
+  const bool placed_by_us = use == PodUse::kIncoming || pod.UsesGpus() || pod.gang != nullptr;
+  if (pod.node.empty())
+    pod.waiting = ReadWaiting(checked, metadata, spec, status, claims, placed_by_us);
+  if (!placed_by_us) return pod;
+  // A plan of the gang has to know it, also of members that run already.
+  if (pod.gang) pod.separation = ReadSeparation(lenient, spec, pod);
+  // What is never changed has no use for more.
+  pod.warnings = ReadLines(checked, annotations[annotations::kWarnings]);
+  if (pod.fungible || !by_kueue) {
+    pod.demand = ReadDemand(checked, annotations, pod.requests.main, pod.fungible.get());
+    if (!pod.demand && !annotations[annotations::kDemand].absent())
+      pod.warnings.emplace_back(kBadDemand);
+  }
+  return pod;
+}
+
+Pod AccountedOnly(Pod pod) {
+  Pod accounted;
+  accounted.uid = std::move(pod.uid);
+  accounted.resource_version = pod.resource_version;
+  accounted.pod_namespace = std::move(pod.pod_namespace);
+  accounted.name = std::move(pod.name);
+  accounted.node = std::move(pod.node);
+  accounted.requests = std::move(pod.requests);
+  accounted.priority = pod.priority;
+  accounted.terminal = pod.terminal;
+  accounted.succeeded = pod.succeeded;
+  accounted.deleting = pod.deleting;
+  if (pod.waiting) {
+    // What it asks of nodes is not known, so that no place is sought for it.
+    accounted.gated = true;
+    auto waiting = std::make_shared<Waiting>();
+    waiting->scheduler = pod.waiting->scheduler;
+    waiting->nominated_node = pod.waiting->nominated_node;
+    waiting->selection = std::make_shared<const NodeSelection>();
+    accounted.waiting = std::move(waiting);
+  }
+  return accounted;
+}
+
+template <>
+struct Kind<Pod> {
+  static constexpr std::string_view kName = "pod";
+  static Pod Read(FieldReader& fields, Value object, const PodRules& rules) {
+    return ReadPodObject(fields, object, PodUse::kAccounted, rules);
+  }
+};
+template Result<ListPage<Pod>> ObjectReader::ReadList(std::string) const;
+template Result<WatchEvent<Pod>> ObjectReader::ReadWatchEvent(std::string_view) const;
+
+}  // namespace synergy::wire

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""How the folders are divided (docs/ARCHITECTURE.md): no folder is full, and what is in one points one way.
+
+usage: structure.py [--table] [TREE]
+
+A folder's rooms are its subfolders and its files, where a header and the sources of its name are one room. An arrow leads from the room
+that includes to the room that is included. --table prints both for every folder, and the lines of the product's C++.
+"""
+
+import collections
+import os
+import re
+import sys
+
+import tree
+
+# A folder with more sources and headers of its own is divided.
+MOST_FILES = 25
+# Folders that are seen at one look, with their most rooms and arrows.
+SEEN = {folder: (12, 20) for folder in ("cli", "controller", "deviceplugin", "extender", "nodeagent", "src/engine", "src/wire")}
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+
+
+def product_files(root):
+    return [name for name in tree.cpp_files(root) if not name.startswith("tests/")]
+
+
+def includes(root, names):
+    """File -> the files of the tree that it includes."""
+    known = set(names)
+    found = {}
+    for name in names:
+        targets = INCLUDE.findall(tree.read(root, name))
+        found[name] = [path for target in targets for path in (target, f"src/{target}") if path in known]
+    return found
+
+
+def room_of(name, folder):
+    """None for a file outside of the folder."""
+    if not name.startswith(folder + "/"):
+        return None
+    first, *rest = name[len(folder) + 1:].split("/")
+    return first if rest else first.rsplit(".", 1)[0]
+
+
+def look_at(folder, included):
+    """The folder's rooms, and its arrows: from which room to which."""
+    rooms = {room_of(name, folder) for name in included} - {None}
+    arrows = set()
+    for name, targets in included.items():
+        pairs = {(room_of(name, folder), room_of(target, folder)) for target in targets}
+        arrows |= {(one, other) for one, other in pairs if one and other and one != other}
+    return rooms, arrows
+
+
+def circle_in(arrows):
+    """Rooms that lead to themselves, in order; empty where there are none."""
+    to = collections.defaultdict(list)
+    for one, other in sorted(arrows):
+        to[one].append(other)
+    done = set()
+
+    def visit(room, path):
+        if room in path:
+            return path[path.index(room):] + [room]
+        if room in done:
+            return []
+        for other in to[room]:
+            if circle := visit(other, path + [room]):
+                return circle
+        done.add(room)
+        return []
+
+    for room in list(to):
+        if circle := visit(room, []):
+            return circle
+    return []
+
+
+def check_folder(folder, files, rooms, arrows):
+    problems = []
+    if files > MOST_FILES:
+        problems.append(f"{folder}: {files} files; above {MOST_FILES} a folder is divided by subjects")
+    if folder in SEEN:
+        most_rooms, most_arrows = SEEN[folder]
+        if len(rooms) > most_rooms or len(arrows) > most_arrows:
+            problems.append(f"{folder}: {len(rooms)} rooms and {len(arrows)} arrows; at most {most_rooms} and {most_arrows}")
+        if circle := circle_in(arrows):
+            problems.append(f"{folder}: {' -> '.join(circle)} is a circle")
+    return problems
+
+
+def main(arguments):
+    table = "--table" in arguments
+    root = next((argument for argument in arguments if not argument.startswith("--")), ".")
+    names = product_files(root)
+    included = includes(root, names)
+    files = collections.Counter(os.path.dirname(name) for name in names)
+    folders = sorted(set(files) | set(SEEN))
+    problems = []
+    for folder in folders:
+        rooms, arrows = look_at(folder, included)
+        problems += check_folder(folder, files[folder], rooms, arrows)
+        if table:
+            print(f"{folder:24} {files[folder]:3} files {len(rooms):3} rooms {len(arrows):3} arrows")
+    if table:
+        lines = sum(tree.read(root, name).count("\n") for name in names)
+        print(f"{lines} lines of C++ in {len(names)} files")
+    return tree.report(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
