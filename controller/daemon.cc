@@ -74,6 +74,7 @@
 #include "metrics/tuner_metrics.h"
 #include "profile/job_profile.h"
 #include "record/recorder.h"
+#include "wire/kueue/kueue.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::controller {

@@ -11,6 +11,7 @@
 #include "kube/apis/round_api.h"
 #include "kube/listing.h"
 #include "profile/profile_object.h"
+#include "wire/kueue/kueue.h"
 
 namespace synergy::cli {
 namespace {
@@ -58,9 +59,8 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
   kube::ListRequest pods{PathOf("/api/v1/", "pods", seen), kube::kLivingPods};
   pods.label_selector = wire::kPodSetLabel;
   list_or_note(facts.pods, pods, "pods");
-  const bool asks =
-      std::any_of(facts.workloads.begin(), facts.workloads.end(),
-                  [](const wire::Workload& each) { return !each.profiles_to_ask.empty(); });
+  const bool asks = std::any_of(facts.workloads.begin(), facts.workloads.end(),
+                                [](const Workload& each) { return !each.profiles_to_ask.empty(); });
   if (!asks) return facts;
   std::vector<ProfileObject> profiles;
   list_or_note(
@@ -72,7 +72,7 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
   std::set<std::string> checkpointing;
   for (const ProfileObject& profile : profiles)
     if (profile.checkpoints) checkpointing.insert(profile.Key());
-  for (wire::Workload& workload : facts.workloads) {
+  for (Workload& workload : facts.workloads) {
     workload.may_lose_turn =
         workload.MayLoseTurn([&](const std::string& profile_namespace, const std::string& name) {
           return checkpointing.contains(profile_namespace + "/" + name);
@@ -84,7 +84,7 @@ Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader&
 Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
                                      const std::string& own_namespace) {
   const auto policies =
-      kube::ListAll<wire::RoundPolicy>(client, reader, {std::string(kube::kRoundPoliciesPath), ""});
+      kube::ListAll<RoundPolicy>(client, reader, {std::string(kube::kRoundPoliciesPath), ""});
   if (policies) {
     return policies->items.empty() ? Result<QueueFacts>(QueueFacts())
                                    : ReadQueues(client, reader, own_namespace);
@@ -94,16 +94,16 @@ Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::Object
   return Fail(policies.error());
 }
 
-Result<std::optional<wire::QueuedJob>> ReadTrainJob(kube::ApiClient& client,
-                                                    const wire::ObjectReader& reader,
-                                                    const wire::Workload& workload) {
+Result<std::optional<QueuedJob>> ReadTrainJob(kube::ApiClient& client,
+                                              const wire::ObjectReader& reader,
+                                              const Workload& workload) {
   if (workload.owner.kind != "TrainJob") return std::nullopt;
-  auto listing = kube::ListAll<wire::QueuedJob>(
+  auto listing = kube::ListAll<QueuedJob>(
       client, reader,
       {PathOf("/apis/trainer.kubeflow.org/v1alpha1/", "trainjobs", workload.workload_namespace),
        "metadata.name=" + workload.owner.name});
   if (!listing) return Fail(listing.error());
-  for (wire::QueuedJob& job : listing->items)
+  for (QueuedJob& job : listing->items)
     if (job.uid == workload.owner.uid) return std::move(job);
   return std::nullopt;
 }

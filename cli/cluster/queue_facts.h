@@ -12,19 +12,19 @@
 
 #include "core/result.h"
 #include "kube/api_client.h"
-#include "wire/kueue/kueue.h"
-#include "wire/kueue/queued_job.h"
-#include "wire/kueue/round_policy.h"
+#include "queues/kueue.h"
+#include "queues/queued_job.h"
+#include "queues/round_policy.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::cli {
 
 struct QueueFacts {
-  std::vector<wire::RoundPolicy> policies;
-  std::vector<wire::ClusterQueue> cluster_queues;
-  std::vector<wire::LocalQueue> local_queues;
-  std::vector<wire::Workload> workloads;
-  std::vector<wire::QueuedPod> pods;
+  std::vector<RoundPolicy> policies;
+  std::vector<ClusterQueue> cluster_queues;
+  std::vector<LocalQueue> local_queues;
+  std::vector<Workload> workloads;
+  std::vector<QueuedPod> pods;
   bool all_namespaces = true;  // false: workloads of one only, so that nobody's place is known
   std::vector<std::string> notes;
 };
@@ -37,8 +37,8 @@ Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::Object
                                      const std::string& own_namespace);
 
 // Reads the TrainJob that a Workload is of; none: it is of something else, or gone.
-Result<std::optional<wire::QueuedJob>> ReadTrainJob(kube::ApiClient& client,
-                                                    const wire::ObjectReader& reader,
-                                                    const wire::Workload& workload);
+Result<std::optional<QueuedJob>> ReadTrainJob(kube::ApiClient& client,
+                                              const wire::ObjectReader& reader,
+                                              const Workload& workload);
 
 }  // namespace synergy::cli

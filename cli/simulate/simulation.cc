@@ -48,15 +48,15 @@ Result<std::array<int, 3>> SplitOf(const SimulateArguments& arguments) {
 }
 
 // Philly's jobs have no models: they get them in turn, with work for the time that they ran.
-Result<Workload> FromPhilly(const std::string& name, std::string_view text,
-                            const SimulateArguments& arguments, const ModelFacts& facts,
-                            Gpus most) {
+Result<TraceWorkload> FromPhilly(const std::string& name, std::string_view text,
+                                 const SimulateArguments& arguments, const ModelFacts& facts,
+                                 Gpus most) {
   const auto trace = ParsePhillyTrace(text);
   if (!trace) return Fail(trace.error());
   const auto split = SplitOf(arguments);
   if (!split) return Fail(split.error());
   ModelSequence models(*split);
-  Workload workload{.name = name, .left_out = trace->left_out};
+  TraceWorkload workload{.name = name, .left_out = trace->left_out};
   for (const PhillyJob& job : trace->jobs) {
     if (job.gpus > most) {
       ++workload.left_out;
@@ -77,10 +77,10 @@ Result<Workload> FromPhilly(const std::string& name, std::string_view text,
   return workload;
 }
 
-Result<Workload> FromCsv(const std::string& name, std::string_view text) {
+Result<TraceWorkload> FromCsv(const std::string& name, std::string_view text) {
   auto jobs = ParseTrace(text, name);
   if (!jobs) return Fail(jobs.error());
-  return Workload{.name = name, .jobs = std::move(*jobs)};
+  return TraceWorkload{.name = name, .jobs = std::move(*jobs)};
 }
 
 // Profiles of whole jobs, by model and GPU count, from the facts about one GPU.
@@ -134,7 +134,7 @@ class ProfileTable {
   std::map<std::pair<std::string, int64_t>, JobProfile> profiles_;  // addresses stay
 };
 
-Result<std::vector<Job>> ToJobs(const Workload& workload, double load, const Server& server,
+Result<std::vector<Job>> ToJobs(const TraceWorkload& workload, double load, const Server& server,
                                 ProfileTable& profiles) {
   std::vector<Job> jobs;
   jobs.reserve(workload.jobs.size());
@@ -225,7 +225,7 @@ Result<SimulationRun> RunInRounds(const SimulateArguments& arguments,
 
 // On GPUs of several types.
 Result<SimulationRun> RunOnTypes(const SimulateArguments& arguments, const SimulateOptions& options,
-                                 const Workload& workload, std::span<const Job> jobs,
+                                 const TraceWorkload& workload, std::span<const Job> jobs,
                                  const ProfileTable& table, const RunResult& result,
                                  const Progress& progress) {
   const TypeSetup& types = *options.types;
@@ -255,7 +255,7 @@ Result<SimulationRun> RunOnTypes(const SimulateArguments& arguments, const Simul
 }
 
 Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
-                                  const SimulateOptions& options, const Workload& workload,
+                                  const SimulateOptions& options, const TraceWorkload& workload,
                                   std::span<const Job> jobs, const ProfileTable& table,
                                   const PresentCluster* cluster, const RunResult& result,
                                   const Progress& progress) {
@@ -306,7 +306,7 @@ Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
 }
 
 Result<> RunDefault(const SimulateArguments& arguments, const SimulateOptions& options,
-                    const PresentCluster* cluster, const Workload& workload,
+                    const PresentCluster* cluster, const TraceWorkload& workload,
                     const TellProgress& tell, ProfileTable& profiles, RunResult& result) {
   const auto jobs = ToJobs(workload, result.load, Server{options.server}, profiles);
   if (!jobs) return Fail(jobs.error());
@@ -340,7 +340,7 @@ Result<> RunDefault(const SimulateArguments& arguments, const SimulateOptions& o
 }
 
 Result<> RunReference(const SimulateArguments& arguments, const SimulateOptions& options,
-                      const Workload& workload, const ModelFacts& facts, RunResult& result) {
+                      const TraceWorkload& workload, const ModelFacts& facts, RunResult& result) {
   const auto policy = ParseReferencePolicy(result.policy);
   if (!policy) return Fail(policy.error());
   const auto mechanism =
@@ -368,8 +368,8 @@ Result<> RunReference(const SimulateArguments& arguments, const SimulateOptions&
 
 Result<RunResult> RunOne(const SimulateArguments& arguments, const SimulateOptions& options,
                          const ModelFacts& facts, const PresentCluster* cluster,
-                         const Workload& workload, const TellProgress& tell, ProfileTable& profiles,
-                         RunResult run) {
+                         const TraceWorkload& workload, const TellProgress& tell,
+                         ProfileTable& profiles, RunResult run) {
   for (const TraceJob& job : workload.jobs) {
     run.job_gpus.push_back(job.gpus);
     run.job_models.push_back(job.model);
@@ -407,11 +407,12 @@ StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOption
                    static_cast<size_t>(arguments.rack_servers));
 }
 
-Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,
-                                            const SimulateOptions& options, const ModelFacts& facts,
-                                            const PresentCluster* cluster) {
+Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& arguments,
+                                                 const SimulateOptions& options,
+                                                 const ModelFacts& facts,
+                                                 const PresentCluster* cluster) {
   const Gpus most = MostGpus(arguments, options, cluster);
-  std::vector<Workload> workloads;
+  std::vector<TraceWorkload> workloads;
   for (const std::string& name : arguments.traces) {
     const auto text = config::ReadTextFile(name);
     if (!text) return Fail(text.error());
@@ -437,11 +438,11 @@ Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,
 Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const SimulateOptions& options, const ModelFacts& facts,
                                       const PresentCluster* cluster,
-                                      const std::vector<Workload>& workloads,
+                                      const std::vector<TraceWorkload>& workloads,
                                       const TellProgress& tell) {
   ProfileTable profiles(facts, cluster, options.types ? &options.types->profiles : nullptr);
   std::vector<RunResult> results;
-  for (const Workload& workload : workloads) {
+  for (const TraceWorkload& workload : workloads) {
     for (const double load : arguments.loads) {
       for (const std::string& policy : arguments.policies) {
         for (const std::string& mechanism : arguments.mechanisms) {

@@ -18,7 +18,7 @@
 
 namespace synergy::cli {
 
-struct Workload {
+struct TraceWorkload {
   std::string name;
   std::vector<TraceJob> jobs;
   // Jobs of the file that are in no run: they never ran, or ask for more GPUs than all servers
@@ -32,7 +32,7 @@ struct RunResult {
   std::string policy;
   std::string mechanism;
   RunStatistics statistics;
-  size_t not_run = 0;  // Workload::left_out
+  size_t not_run = 0;  // TraceWorkload::left_out
   // Ids of the measured jobs that wait for ever, because pods that run for ever have their GPUs.
   std::vector<int64_t> never_placed;
   uint64_t rounds = 0;
@@ -58,9 +58,10 @@ struct RunResult {
 };
 
 // `cluster`, here and below: what the runs start from; null: empty servers, as `arguments` say.
-Result<std::vector<Workload>> LoadWorkloads(const SimulateArguments& arguments,
-                                            const SimulateOptions& options, const ModelFacts& facts,
-                                            const PresentCluster* cluster);
+Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& arguments,
+                                                 const SimulateOptions& options,
+                                                 const ModelFacts& facts,
+                                                 const PresentCluster* cluster);
 
 // What the runs start with.
 StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOptions& options,
@@ -71,7 +72,7 @@ using TellProgress = std::function<void(const RunResult& run, size_t finished, s
 Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const SimulateOptions& options, const ModelFacts& facts,
                                       const PresentCluster* cluster,
-                                      const std::vector<Workload>& workloads,
+                                      const std::vector<TraceWorkload>& workloads,
                                       const TellProgress& tell);
 
 // The runs of --compat tiresias: every trace under every schedule.

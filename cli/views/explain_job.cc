@@ -10,7 +10,8 @@
 #include "cli/text/amounts.h"
 #include "cli/views/event_view.h"
 #include "core/wall_time.h"
-#include "wire/kueue/round_workload.h"
+#include "queues/round_workload.h"
+#include "wire/kueue/kueue.h"
 
 namespace synergy::cli {
 namespace {
@@ -19,7 +20,7 @@ bool IsOfQueues(const wire::EventAboutPod& event) {
   return event.reason.starts_with("Synergy") || event.component.find("kueue") != std::string::npos;
 }
 
-void RemarkOnQueue(const wire::Workload& workload, const QueueView& queue, WallTime now,
+void RemarkOnQueue(const Workload& workload, const QueueView& queue, WallTime now,
                    std::vector<std::string>& remarks) {
   if (queue.name.empty()) {
     remarks.push_back(
@@ -37,7 +38,7 @@ void RemarkOnQueue(const wire::Workload& workload, const QueueView& queue, WallT
     remarks.emplace_back(
         "it is stopped (spec.active of the Workload is false), by its user, or by Kueue when its "
         "pods were not ready in time too often (waitForPodsReady)");
-  } else if (wire::InBackoff(workload, now)) {
+  } else if (InBackoff(workload, now)) {
     remarks.push_back(fmt::format(
         "Kueue has put it back, because its pods were not ready in time (waitForPodsReady) or an "
         "admission check sent it back, and does not admit it before {}",
@@ -51,7 +52,7 @@ void RemarkOnQueue(const wire::Workload& workload, const QueueView& queue, WallT
   }
 }
 
-void RemarkOnDeadline(const wire::Workload& workload, const std::optional<RoundService>& service,
+void RemarkOnDeadline(const Workload& workload, const std::optional<RoundService>& service,
                       WallTime now, std::vector<std::string>& remarks) {
   if (!workload.deadline) return;
   const std::string at = ToTimeText(*workload.deadline);
@@ -69,7 +70,7 @@ void RemarkOnDeadline(const wire::Workload& workload, const std::optional<RoundS
   }
 }
 
-std::string ToldText(const wire::TrainerStatus& told, WallTime now) {
+std::string ToldText(const TrainerStatus& told, WallTime now) {
   const std::string percent =
       told.percent ? fmt::format("{} % done", *told.percent) : "how much is done not told";
   const std::string left =
@@ -78,7 +79,7 @@ std::string ToldText(const wire::TrainerStatus& told, WallTime now) {
   return fmt::format("TrainJob status, {} ago: {}, {}\n", ToShortText(age), percent, left);
 }
 
-Tree ToldTree(const wire::TrainerStatus& told) {
+Tree ToldTree(const TrainerStatus& told) {
   const auto remaining =
       told.remaining ? std::optional(told.remaining->count()) : std::optional<double>();
   return Tree::Members{{"progressPercentage", told.percent ? Tree(*told.percent) : Tree()},
@@ -88,11 +89,11 @@ Tree ToldTree(const wire::TrainerStatus& told) {
 
 }  // namespace
 
-Result<const wire::Workload*> FindJob(const QueueFacts& facts, const std::string& job_namespace,
-                                      const std::string& name) {
-  std::vector<const wire::Workload*> present;
-  const wire::Workload* ended = nullptr;
-  for (const wire::Workload& workload : facts.workloads) {
+Result<const Workload*> FindJob(const QueueFacts& facts, const std::string& job_namespace,
+                                const std::string& name) {
+  std::vector<const Workload*> present;
+  const Workload* ended = nullptr;
+  for (const Workload& workload : facts.workloads) {
     if (workload.workload_namespace != job_namespace) continue;
     if (workload.name != name && workload.owner.name != name) continue;
     if (!workload.finished) {
@@ -103,7 +104,7 @@ Result<const wire::Workload*> FindJob(const QueueFacts& facts, const std::string
   }
   if (present.size() > 1) {
     std::vector<std::string> names;
-    for (const wire::Workload* workload : present)
+    for (const Workload* workload : present)
       names.push_back(fmt::format("{} ({})", workload->name, workload->owner.kind));
     std::sort(names.begin(), names.end());
     return Fail(ErrorCode::kInvalid,
@@ -118,7 +119,7 @@ Result<const wire::Workload*> FindJob(const QueueFacts& facts, const std::string
                           name, job_namespace));
 }
 
-JobExplanation ExplainJob(const QueueFacts& facts, const wire::Workload& workload,
+JobExplanation ExplainJob(const QueueFacts& facts, const Workload& workload,
                           std::vector<wire::EventAboutPod> events, WallTime now) {
   JobExplanation explanation;
   explanation.local_queue = workload.local_queue;

@@ -11,8 +11,8 @@
 
 #include "cli/text/amounts.h"
 #include "cli/text/table.h"
-#include "wire/kueue/round_workload.h"
-#include "wire/kueue/type_check.h"
+#include "queues/round_workload.h"
+#include "queues/type_check.h"
 
 namespace synergy::cli {
 namespace {
@@ -20,14 +20,14 @@ namespace {
 using Doing = Rounds::Doing;
 
 struct PodsOf {
-  wire::WorkloadPods counts;
+  WorkloadPods counts;
   std::vector<std::string> unplaced;
 };
 
 // By the key of their workload.
 std::map<std::string, PodsOf> PodsByWorkload(const QueueFacts& facts) {
   std::map<std::string, PodsOf> pods;
-  for (const wire::QueuedPod& pod : facts.pods) {
+  for (const QueuedPod& pod : facts.pods) {
     PodsOf& of = pods[pod.pod_namespace + "/" + pod.workload];
     of.counts.Add(pod);
     if (pod.has_gpus && !pod.has_node) of.unplaced.push_back(pod.name);
@@ -36,24 +36,24 @@ std::map<std::string, PodsOf> PodsByWorkload(const QueueFacts& facts) {
 }
 
 // By which it is given its GPU type; null: it is not.
-const wire::CheckState* TypeCheckOf(const wire::Workload& workload) {
-  for (const wire::CheckState& check : workload.checks) {
-    if (check.name == wire::kTypeCheckName || !check.product.empty()) return &check;
+const CheckState* TypeCheckOf(const Workload& workload) {
+  for (const CheckState& check : workload.checks) {
+    if (check.name == kTypeCheckName || !check.product.empty()) return &check;
   }
   return nullptr;
 }
 
-Doing StageOf(const wire::Workload& workload, const wire::WorkloadPods& pods, WallTime now) {
-  const wire::CheckState* const check = TypeCheckOf(workload);
-  return check != nullptr && wire::IsHeldBy(workload, *check) ? Doing::kWaited
-                                                              : wire::DoingOf(workload, pods, now);
+Doing StageOf(const Workload& workload, const WorkloadPods& pods, WallTime now) {
+  const CheckState* const check = TypeCheckOf(workload);
+  return check != nullptr && IsHeldBy(workload, *check) ? Doing::kWaited
+                                                        : DoingOf(workload, pods, now);
 }
 
 // Which GPU type it has been given, or what it waits for.
-void TellType(const wire::Workload& workload, QueuedView& view) {
-  const wire::CheckState* const check = TypeCheckOf(workload);
+void TellType(const Workload& workload, QueuedView& view) {
+  const CheckState* const check = TypeCheckOf(workload);
   if (check == nullptr || workload.finished) return;
-  if (workload.has_quota && check->state != ToString(wire::CheckWord::kPending)) {
+  if (workload.has_quota && check->state != ToString(CheckWord::kPending)) {
     view.product = check->product;
     view.product_why = check->message;
     return;
@@ -65,8 +65,7 @@ void TellType(const wire::Workload& workload, QueuedView& view) {
                          : "it waits for its quota, or for its turn on a GPU type";
 }
 
-std::string_view StateWord(const wire::Workload& workload, const wire::WorkloadPods& pods,
-                           WallTime now) {
+std::string_view StateWord(const Workload& workload, const WorkloadPods& pods, WallTime now) {
   switch (StageOf(workload, pods, now)) {
     case Doing::kRan:
       return "runs";
@@ -82,21 +81,21 @@ std::string_view StateWord(const wire::Workload& workload, const wire::WorkloadP
 }
 
 // By its note, and by what it has done since then.
-RoundService ServiceAt(const Rounds& rounds, const wire::Workload& workload,
-                       const wire::WorkloadPods& pods, WallTime now) {
+RoundService ServiceAt(const Rounds& rounds, const Workload& workload, const WorkloadPods& pods,
+                       WallTime now) {
   RoundService service;
-  if (workload.note) service = wire::ServiceOf(*workload.note);
+  if (workload.note) service = ServiceOf(*workload.note);
   const WallTime noted = workload.note ? workload.note->at : workload.created;
-  const WallTime from = std::max(noted, wire::DoingSince(workload, pods, now));
+  const WallTime from = std::max(noted, DoingSince(workload, pods, now));
   rounds.Book(service, workload.gpus, workload.created, StageOf(workload, pods, now), now - from,
               now);
   return service;
 }
 
 // The older of two has the queue that both name.
-const wire::RoundPolicy* PolicyOf(const QueueFacts& facts, const std::string& queue) {
-  const wire::RoundPolicy* first = nullptr;
-  for (const wire::RoundPolicy& policy : facts.policies) {
+const RoundPolicy* PolicyOf(const QueueFacts& facts, const std::string& queue) {
+  const RoundPolicy* first = nullptr;
+  for (const RoundPolicy& policy : facts.policies) {
     const auto& names = policy.cluster_queues;
     if (std::find(names.begin(), names.end(), queue) == names.end()) continue;
     const auto age = [](const auto& one) { return std::tie(one.created, one.name); };
@@ -106,7 +105,7 @@ const wire::RoundPolicy* PolicyOf(const QueueFacts& facts, const std::string& qu
 }
 
 // Why the controller does not order the queue; empty: it does.
-std::string ProblemOf(const wire::RoundPolicy& policy, const std::string& queue) {
+std::string ProblemOf(const RoundPolicy& policy, const std::string& queue) {
   for (const auto& status : policy.status.queues) {
     if (status.name == queue) return status.ready ? "" : status.message;
   }
@@ -114,8 +113,8 @@ std::string ProblemOf(const wire::RoundPolicy& policy, const std::string& queue)
 }
 
 // Its place among those that wait, as the controller has written it of the first of them.
-std::optional<size_t> PlaceOf(const wire::RoundPolicy& policy, const std::string& queue,
-                              const wire::Workload& workload) {
+std::optional<size_t> PlaceOf(const RoundPolicy& policy, const std::string& queue,
+                              const Workload& workload) {
   for (const auto& status : policy.status.queues) {
     if (status.name != queue) continue;
     const auto found = std::find(status.up_next.begin(), status.up_next.end(), workload.Key());
@@ -125,7 +124,7 @@ std::optional<size_t> PlaceOf(const wire::RoundPolicy& policy, const std::string
   return std::nullopt;
 }
 
-QueuedView ViewWorkload(const wire::Workload& workload, std::optional<Band> band) {
+QueuedView ViewWorkload(const Workload& workload, std::optional<Band> band) {
   QueuedView view;
   view.workload_namespace = workload.workload_namespace;
   view.workload = workload.name;
@@ -138,17 +137,17 @@ QueuedView ViewWorkload(const wire::Workload& workload, std::optional<Band> band
 }
 
 // Not so where it has its quota, but waits for its GPU type.
-bool HasGpus(const wire::Workload& workload, const QueuedView& view) {
+bool HasGpus(const Workload& workload, const QueuedView& view) {
   return workload.has_quota && view.state != "waits";
 }
 
 // As Kueue has them when nobody orders them for it, and who has a place by that.
-std::vector<size_t> InOrderOfPriority(const std::vector<const wire::Workload*>& workloads,
+std::vector<size_t> InOrderOfPriority(const std::vector<const Workload*>& workloads,
                                       const std::vector<QueuedView>& views) {
   std::vector<size_t> order(workloads.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto rank = [&](size_t index) {
-    const wire::Workload& workload = *workloads[index];
+    const Workload& workload = *workloads[index];
     const size_t place = views[index].place.value_or(workloads.size() + 1);
     return std::tuple(!HasGpus(workload, views[index]), place, -workload.priority, workload.created,
                       workload.Key());
@@ -164,8 +163,8 @@ std::string WhyText(const RoundVerdict& verdict, Band band) {
 
 }  // namespace
 
-std::string QueueOf(const QueueFacts& facts, const wire::Workload& workload) {
-  for (const wire::LocalQueue& queue : facts.local_queues) {
+std::string QueueOf(const QueueFacts& facts, const Workload& workload) {
+  for (const LocalQueue& queue : facts.local_queues) {
     if (queue.queue_namespace == workload.workload_namespace && queue.name == workload.local_queue)
       return queue.cluster_queue;
   }
@@ -177,17 +176,17 @@ bool HasQueue(const QueueFacts& facts, const std::string& name) {
     return std::any_of(objects.begin(), objects.end(),
                        [&](const auto& object) { return object.*member == name; });
   };
-  return has(facts.cluster_queues, &wire::ClusterQueue::name) ||
-         has(facts.local_queues, &wire::LocalQueue::cluster_queue);
+  return has(facts.cluster_queues, &ClusterQueue::name) ||
+         has(facts.local_queues, &LocalQueue::cluster_queue);
 }
 
 QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime now) {
   QueueView view;
   view.name = name;
-  for (const wire::ClusterQueue& queue : facts.cluster_queues) {
+  for (const ClusterQueue& queue : facts.cluster_queues) {
     if (queue.name == name) view.quota = queue.quota;
   }
-  const wire::RoundPolicy* const policy = PolicyOf(facts, name);
+  const RoundPolicy* const policy = PolicyOf(facts, name);
   std::optional<Rounds> rounds;
   if (policy != nullptr) {
     view.round_policy = policy->name;
@@ -199,16 +198,16 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
   }
 
   const std::map<std::string, PodsOf> pods = PodsByWorkload(facts);
-  std::vector<const wire::Workload*> workloads;
+  std::vector<const Workload*> workloads;
   std::vector<QueuedView> views;
   std::vector<RoundWorkload> described;
-  for (const wire::Workload& workload : facts.workloads) {
+  for (const Workload& workload : facts.workloads) {
     if (workload.finished || workload.gpus <= Gpus(0) || QueueOf(facts, workload) != name) continue;
     const auto found = pods.find(workload.Key());
     const PodsOf own = found == pods.end() ? PodsOf() : found->second;
     workloads.push_back(&workload);
     QueuedView& one = views.emplace_back(
-        ViewWorkload(workload, rounds ? std::optional(wire::BandOf(workload)) : std::nullopt));
+        ViewWorkload(workload, rounds ? std::optional(BandOf(workload)) : std::nullopt));
     one.state = StateWord(workload, own.counts, now);
     one.unplaced = own.unplaced;
     ++(HasGpus(workload, one) ? view.running : view.waiting);
@@ -216,7 +215,7 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
     if (view.chooses_types && facts.all_namespaces && one.state == "waits")
       one.place = PlaceOf(*policy, name, workload);
     one.service = ServiceAt(*rounds, workload, own.counts, now);
-    described.push_back(wire::ToRoundWorkload(*policy, workload, *one.service, now));
+    described.push_back(ToRoundWorkload(*policy, workload, *one.service, now));
   }
 
   // Who would have its turn among some alone, or of how much nobody knows, tells nothing. Where GPU
@@ -244,17 +243,17 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
 
 std::vector<QueueView> ViewOrderedQueues(const QueueFacts& facts, WallTime now) {
   std::set<std::string> names;
-  for (const wire::RoundPolicy& policy : facts.policies)
+  for (const RoundPolicy& policy : facts.policies)
     names.insert(policy.cluster_queues.begin(), policy.cluster_queues.end());
   std::vector<QueueView> views;
   for (const std::string& name : names) views.push_back(ViewQueue(facts, name, now));
   return views;
 }
 
-QueuedView ViewEnded(const wire::Workload& workload) {
+QueuedView ViewEnded(const Workload& workload) {
   QueuedView view = ViewWorkload(workload, std::nullopt);
   view.state = "ended";
-  if (workload.note) view.service = wire::ServiceOf(*workload.note);
+  if (workload.note) view.service = ServiceOf(*workload.note);
   return view;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // `synergy queue`: who runs in a queue of Kueue's, who is next and why, in order; decided from the
-// cluster's objects by the function that the controller decides by (engine/queues/rounds.h).
+// cluster's objects by the function that the controller decides by (queues/rounds.h).
 //
 // Threading: pure.
 
@@ -16,7 +16,7 @@
 #include "cli/text/tree.h"
 #include "core/clock.h"
 #include "core/units.h"
-#include "engine/queues/rounds.h"
+#include "queues/rounds.h"
 
 namespace synergy::cli {
 
@@ -65,9 +65,9 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
 // Those that a RoundPolicy names, by name.
 std::vector<QueueView> ViewOrderedQueues(const QueueFacts& facts, WallTime now);
 // A workload that has ended, which is in no queue any more.
-QueuedView ViewEnded(const wire::Workload& workload);
+QueuedView ViewEnded(const Workload& workload);
 // The name of its ClusterQueue; empty: not known.
-std::string QueueOf(const QueueFacts& facts, const wire::Workload& workload);
+std::string QueueOf(const QueueFacts& facts, const Workload& workload);
 
 Tree ToTree(const QueuedView& view);
 Tree ToTree(const QueueView& view);

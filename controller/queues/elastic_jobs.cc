@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "controller/queues/job_events.h"
+#include "wire/kueue/kueue.h"
 
 namespace synergy::controller {
 namespace {
@@ -16,7 +17,7 @@ constexpr Duration kLongestSettling = std::chrono::seconds(30);
 }  // namespace
 
 ElasticJobs::ElasticJobs(const RoundObjects& objects, kube::RoundApi& api,
-                         kube::EventRecorder& events, wire::ProfileCheckpoints checkpoints,
+                         kube::EventRecorder& events, ProfileCheckpoints checkpoints,
                          const Clock& clock, PatchRate& rate, Logger& log,
                          metrics::RoundMetrics& metrics)
     : objects_(objects),
@@ -34,9 +35,9 @@ void ElasticJobs::StartOver() {
   told_.clear();
 }
 
-std::shared_ptr<const wire::QueuedJob> ElasticJobs::JobOf(const wire::Workload& workload) const {
+std::shared_ptr<const QueuedJob> ElasticJobs::JobOf(const Workload& workload) const {
   const std::string key = workload.workload_namespace + "/" + workload.owner.name;
-  std::shared_ptr<const wire::QueuedJob> job;
+  std::shared_ptr<const QueuedJob> job;
   if (workload.owner.kind == "Job" && workload.owner.api_version == "batch/v1") {
     job = objects_.jobs.Find(key);
   } else if (workload.owner.kind == "TrainJob") {
@@ -45,8 +46,7 @@ std::shared_ptr<const wire::QueuedJob> ElasticJobs::JobOf(const wire::Workload& 
   return job && job->uid == workload.owner.uid ? job : nullptr;
 }
 
-std::string ElasticJobs::ProblemOf(const wire::Workload& workload,
-                                   const wire::QueuedJob& job) const {
+std::string ElasticJobs::ProblemOf(const Workload& workload, const QueuedJob& job) const {
   if (!job.IsElastic() || workload.MayLoseTurn(checkpoints_)) return job.problem;
   return fmt::format(
       "annotation {} of its pod template: set it to \"true\", once the training goes on from its "
@@ -57,7 +57,7 @@ std::string ElasticJobs::ProblemOf(const wire::Workload& workload,
 void ElasticJobs::Add(RoundQueue& queue, const RoundSettings& settings,
                       std::optional<WallTime> runs_since, const ElasticSight& sight,
                       std::optional<int64_t> iteration, WallTime now) {
-  const wire::Workload& workload = *queue.objects.back();
+  const Workload& workload = *queue.objects.back();
   const auto job = JobOf(workload);
   ElasticWorkload& elastic = queue.elastic.emplace_back();
   queue.jobs.push_back(job);
@@ -93,7 +93,7 @@ std::vector<ElasticJobs::Due> ElasticJobs::FindDue(const RoundQueue& queue, Roun
   std::vector<Due> due;
   for (size_t index = 0; index < queue.elastic.size(); ++index) {
     const RoundWorkload& workload = queue.workloads[index];
-    const wire::QueuedJob* const job = queue.jobs[index].get();
+    const QueuedJob* const job = queue.jobs[index].get();
     if (workload.left_alone || workload.state != state || job == nullptr || !job->IsElastic() ||
         job->workers != queue.objects[index]->pods)
       continue;
@@ -114,7 +114,7 @@ std::set<std::string> ElasticJobs::SizeWaiting(const std::string& name, const Ro
   for (const Due& one : due) sizing.insert(queue.objects[one.index]->uid);
   for (size_t index = 0; index < queue.elastic.size(); ++index) {
     const auto& job = queue.jobs[index];
-    const wire::Workload& workload = *queue.objects[index];
+    const Workload& workload = *queue.objects[index];
     // Of one some of whose workers are done the workload has the others.
     const bool differs =
         job && job->IsElastic() && job->succeeded == 0 && job->workers != workload.pods;
@@ -133,7 +133,7 @@ void ElasticJobs::SizeRunning(const std::string& name, const RoundQueue& queue, 
 void ElasticJobs::Write(const std::string& name, const RoundQueue& queue,
                         const std::vector<Due>& due, const std::stop_token& stop) {
   for (const auto& [index, change] : due) {
-    const wire::QueuedJob& job = *queue.jobs[index];
+    const QueuedJob& job = *queue.jobs[index];
     const Instant now = clock_.Now();
     if (stop.stop_requested() || rate_.Next() > now) return;
     rate_.Spend(1, now);

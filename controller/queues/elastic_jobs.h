@@ -1,7 +1,7 @@
 #pragma once
 
 // The Jobs of queues whose policy is optimus (docs/optimus.md): what is learnt of them, with how
-// many workers each is to run (engine/queues/elastic_rounds.h), and the writes that change it. The
+// many workers each is to run (queues/elastic_rounds.h), and the writes that change it. The
 // bands of their workloads are written by RoundsDriver, which owns this.
 //
 // A job that runs is suspended and given its new workers in one write; Kueue makes another workload
@@ -25,21 +25,21 @@
 #include "controller/queues/round_queues.h"
 #include "core/clock.h"
 #include "core/log.h"
-#include "engine/queues/elastic_rounds.h"
-#include "engine/queues/rounds.h"
 #include "kube/apis/events.h"
 #include "kube/apis/round_api.h"
 #include "metrics/round_metrics.h"
-#include "wire/kueue/round_workload.h"
+#include "queues/elastic_rounds.h"
+#include "queues/round_workload.h"
+#include "queues/rounds.h"
 
 namespace synergy::controller {
 
 // The workloads of one queue, in the same order in all lists; the last three are of the policy
 // optimus.
 struct RoundQueue {
-  std::vector<std::shared_ptr<const wire::Workload>> objects;
+  std::vector<std::shared_ptr<const Workload>> objects;
   std::vector<RoundWorkload> workloads;
-  std::vector<std::shared_ptr<const wire::QueuedJob>> jobs;  // null: of something else
+  std::vector<std::shared_ptr<const QueuedJob>> jobs;  // null: of something else
   std::vector<ElasticWorkload> elastic;
   std::vector<std::optional<int64_t>> iterations;  // that the log told last
 };
@@ -48,8 +48,8 @@ class ElasticJobs {
  public:
   // All references outlive this; `rate` is that of all writes of rounds.
   ElasticJobs(const RoundObjects& objects, kube::RoundApi& api, kube::EventRecorder& events,
-              wire::ProfileCheckpoints checkpoints, const Clock& clock, PatchRate& rate,
-              Logger& log, metrics::RoundMetrics& metrics);
+              ProfileCheckpoints checkpoints, const Clock& clock, PatchRate& rate, Logger& log,
+              metrics::RoundMetrics& metrics);
 
   void StartOver();
   // Adds the workload that was added to the queue last, which has run with all its pods since
@@ -76,9 +76,9 @@ class ElasticJobs {
     WorkerChange change;
   };
 
-  std::shared_ptr<const wire::QueuedJob> JobOf(const wire::Workload& workload) const;
+  std::shared_ptr<const QueuedJob> JobOf(const Workload& workload) const;
   // Why its workers are not changed; empty: nothing is wrong.
-  std::string ProblemOf(const wire::Workload& workload, const wire::QueuedJob& job) const;
+  std::string ProblemOf(const Workload& workload, const QueuedJob& job) const;
   std::vector<Due> FindDue(const RoundQueue& queue, RoundState state, WallTime now) const;
   void Write(const std::string& name, const RoundQueue& queue, const std::vector<Due>& due,
              const std::stop_token& stop);
@@ -86,7 +86,7 @@ class ElasticJobs {
   const RoundObjects& objects_;
   kube::RoundApi& api_;
   kube::EventRecorder& events_;
-  const wire::ProfileCheckpoints checkpoints_;
+  const ProfileCheckpoints checkpoints_;
   const Clock& clock_;
   PatchRate& rate_;
   Logger& log_;

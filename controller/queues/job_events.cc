@@ -2,10 +2,11 @@
 
 #include <utility>
 
+#include "wire/kueue/kueue.h"
+
 namespace synergy::controller {
 
-kube::EventRecord AboutJob(const wire::Workload& workload, std::string reason,
-                           std::string message) {
+kube::EventRecord AboutJob(const Workload& workload, std::string reason, std::string message) {
   kube::EventRecord event{.pod_namespace = workload.workload_namespace,
                           .pod_name = workload.owner.name,
                           .pod_uid = workload.owner.uid,

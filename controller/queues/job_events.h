@@ -8,11 +8,11 @@
 
 #include "core/result.h"
 #include "kube/apis/events.h"
-#include "wire/kueue/kueue.h"
+#include "queues/kueue.h"
 
 namespace synergy::controller {
 
-kube::EventRecord AboutJob(const wire::Workload& workload, std::string reason, std::string message);
+kube::EventRecord AboutJob(const Workload& workload, std::string reason, std::string message);
 
 // The object has changed since it was read, or is gone: it comes again by the watch, as it is then.
 bool IsOutdated(const Result<>& written);

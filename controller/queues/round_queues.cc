@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "gavel/type_policies.h"
-#include "wire/kueue/type_check.h"
+#include "queues/type_check.h"
 
 namespace synergy::controller {
 namespace {
@@ -27,7 +27,7 @@ std::string StrangerInCohort(const RoundObjects& objects, const std::string& coh
 }
 
 // What is against choosing GPU types for a queue of one flavor.
-std::string ProblemWithTypes(const RoundObjects& objects, const wire::ClusterQueue& queue) {
+std::string ProblemWithTypes(const RoundObjects& objects, const ClusterQueue& queue) {
   const auto flavor = objects.flavors.Find(queue.flavors.front());
   if (flavor && !flavor->product.empty()) {
     return fmt::format(
@@ -37,15 +37,15 @@ std::string ProblemWithTypes(const RoundObjects& objects, const wire::ClusterQue
   }
   for (const std::string& name : queue.checks) {
     const auto check = objects.checks.Find(name);
-    if (check && check->controller == wire::kTypeCheckController) return {};
+    if (check && check->controller == kTypeCheckController) return {};
   }
   return fmt::format(
       "it has no admission check of {}, by which jobs are given their GPU type: add synergy-rounds "
       "to admissionChecksStrategy.admissionChecks",
-      wire::kTypeCheckController);
+      kTypeCheckController);
 }
 
-std::string ProblemOf(const RoundObjects& objects, const wire::ClusterQueue& queue,
+std::string ProblemOf(const RoundObjects& objects, const ClusterQueue& queue,
                       const QueueNames& own) {
   if (queue.flavors.empty()) return "it has no quota of GPUs";
   if (queue.flavors.size() > 1)
@@ -59,7 +59,7 @@ std::string ProblemOf(const RoundObjects& objects, const wire::ClusterQueue& que
   }
   for (const std::string& name : queue.checks) {
     const auto check = objects.checks.Find(name);
-    if (check && check->controller == wire::kMultiKueue)
+    if (check && check->controller == kMultiKueue)
       return fmt::format("admission check {} is MultiKueue's: its workloads run elsewhere", name);
   }
   if (queue.by_usage)
@@ -109,7 +109,7 @@ uint64_t RoundObjects::version() const {
 }
 
 std::vector<JudgedPolicy> JudgePolicies(const RoundObjects& objects) {
-  std::vector<std::shared_ptr<const wire::RoundPolicy>> policies = objects.policies.All();
+  std::vector<std::shared_ptr<const RoundPolicy>> policies = objects.policies.All();
   std::sort(policies.begin(), policies.end(), [](const auto& a, const auto& b) {
     return std::tie(a->created, a->name) < std::tie(b->created, b->name);
   });

@@ -14,26 +14,26 @@
 #include <vector>
 
 #include "controller/cluster/keyed_store.h"
-#include "engine/queues/rounds.h"
-#include "wire/kueue/kueue.h"
-#include "wire/kueue/queued_job.h"
-#include "wire/kueue/round_policy.h"
+#include "queues/kueue.h"
+#include "queues/queued_job.h"
+#include "queues/round_policy.h"
+#include "queues/rounds.h"
 
 namespace synergy::controller {
 
 struct RoundObjects {
-  KeyedStore<wire::RoundPolicy> policies;
-  KeyedStore<wire::Workload> workloads;
-  KeyedStore<wire::ClusterQueue> cluster_queues;
-  KeyedStore<wire::LocalQueue> local_queues;
-  KeyedStore<wire::QueuePart> flavors;
-  KeyedStore<wire::QueuePart> checks;
-  KeyedStore<wire::QueuePart> cohorts;
-  KeyedStore<wire::QueuedPod> pods;
+  KeyedStore<RoundPolicy> policies;
+  KeyedStore<Workload> workloads;
+  KeyedStore<ClusterQueue> cluster_queues;
+  KeyedStore<LocalQueue> local_queues;
+  KeyedStore<QueuePart> flavors;
+  KeyedStore<QueuePart> checks;
+  KeyedStore<QueuePart> cohorts;
+  KeyedStore<QueuedPod> pods;
   // Jobs whose workers the controller may change; TrainJobs, where it reads how far they are. Empty
   // otherwise.
-  KeyedStore<wire::QueuedJob> jobs;
-  KeyedStore<wire::QueuedJob> train_jobs;
+  KeyedStore<QueuedJob> jobs;
+  KeyedStore<QueuedJob> train_jobs;
   // Whether the last one is as it is on the API server. Kubeflow Trainer may be away.
   std::atomic<bool> knows_train_jobs = false;
   // Whether it may change those of Jobs. Set before anybody reads it.
@@ -44,13 +44,13 @@ struct RoundObjects {
 };
 
 struct JudgedQueue {
-  std::shared_ptr<const wire::ClusterQueue> queue;  // null: there is none of that name
-  std::string problem;  // why the policy does not order it; empty: it does
-  std::string hint;     // what is to be known all the same
+  std::shared_ptr<const ClusterQueue> queue;  // null: there is none of that name
+  std::string problem;                        // why the policy does not order it; empty: it does
+  std::string hint;                           // what is to be known all the same
 };
 
 struct JudgedPolicy {
-  std::shared_ptr<const wire::RoundPolicy> policy;
+  std::shared_ptr<const RoundPolicy> policy;
   std::optional<Rounds> rounds;               // none: there is a problem
   std::string problem;                        // of the whole policy
   std::map<std::string, JudgedQueue> queues;  // by name

@@ -33,7 +33,7 @@ constexpr Duration kMostOverlooked = std::chrono::seconds(5);
 constexpr std::string_view kOverlooked = "it is its turn, and Kueue has not looked at it since";
 
 // In an event that people of `reader`'s namespace see: jobs of others have no names there.
-std::string NameFor(const wire::Workload& reader, const wire::Workload& workload) {
+std::string NameFor(const Workload& reader, const Workload& workload) {
   if (workload.workload_namespace != reader.workload_namespace)
     return fmt::format("a job of namespace {}", workload.workload_namespace);
   return workload.owner.name.empty() ? workload.name : workload.owner.name;
@@ -71,9 +71,9 @@ struct RoundsDriver::Write {
   };
 
   Kind kind = Kind::kNote;
-  std::shared_ptr<const wire::Workload> workload;
+  std::shared_ptr<const Workload> workload;
   int64_t priority = 0;
-  std::optional<wire::RoundNote> note;
+  std::optional<RoundNote> note;
   std::string_view why;
   std::string_view queue = {};  // that it is ordered in
   // That the workload loses its turn by it.
@@ -82,8 +82,8 @@ struct RoundsDriver::Write {
 
 RoundsDriver::RoundsDriver(const RoundObjects& objects, kube::RoundApi& api,
                            kube::EventRecorder& events, ProgressOf progress,
-                           wire::ProfileCheckpoints checkpoints, TypeFacts& facts,
-                           const Clock& clock, Logger& log, metrics::RoundMetrics& metrics)
+                           ProfileCheckpoints checkpoints, TypeFacts& facts, const Clock& clock,
+                           Logger& log, metrics::RoundMetrics& metrics)
     : objects_(objects),
       api_(api),
       events_(events),
@@ -135,13 +135,13 @@ std::unordered_map<std::string, RoundsDriver::Pods> RoundsDriver::CountPods() co
   return counts;
 }
 
-RoundDelays RoundsDriver::Book(const Rounds& rounds, const wire::Workload& workload,
-                               const Pods& pods, Moment at) {
+RoundDelays RoundsDriver::Book(const Rounds& rounds, const Workload& workload, const Pods& pods,
+                               Moment at) {
   const auto [entry, is_new] = kept_.try_emplace(workload.uid);
   Kept& kept = entry->second;
   kept.pass = pass_;
   if (is_new) {
-    if (workload.note) kept.service = wire::ServiceOf(*workload.note);
+    if (workload.note) kept.service = ServiceOf(*workload.note);
     kept.booked = workload.note ? workload.note->at : workload.created;
     // With other workers a job has another workload.
     if (!workload.note)
@@ -149,12 +149,11 @@ RoundDelays RoundsDriver::Book(const Rounds& rounds, const wire::Workload& workl
   }
   if (kept.iteration && (!workload.has_quota || workload.evicted))
     kept.service.left_at = kept.iteration;
-  kept.doing = wire::DoingOf(workload, pods.counts, at.wall);
+  kept.doing = DoingOf(workload, pods.counts, at.wall);
   // One that has its quota waits for its GPU type all the same.
   if (IsHeld(objects_, workload)) kept.doing = Rounds::Doing::kWaited;
   const bool runs = kept.doing == Rounds::Doing::kRan;
-  Duration stretch =
-      at.wall - std::max(kept.booked, wire::DoingSince(workload, pods.counts, at.wall));
+  Duration stretch = at.wall - std::max(kept.booked, DoingSince(workload, pods.counts, at.wall));
   // The wall clock may jump.
   if (kept.looked) stretch = std::min(stretch, at.now - *kept.looked);
   const RoundDelays before = kept.service.delays;
@@ -168,7 +167,7 @@ RoundDelays RoundsDriver::Book(const Rounds& rounds, const wire::Workload& workl
   return {after.fair_share - before.fair_share, after.fragmentation - before.fragmentation};
 }
 
-void RoundsDriver::HearRemaining(Kept& kept, const wire::Workload& workload, const Pods& pods,
+void RoundsDriver::HearRemaining(Kept& kept, const Workload& workload, const Pods& pods,
                                  WallTime now) const {
   const auto gpus = static_cast<double>(std::max<int64_t>(workload.gpus.count(), 1));
   const Seconds ran(kept.service.served / gpus);
@@ -185,18 +184,18 @@ void RoundsDriver::HearRemaining(Kept& kept, const wire::Workload& workload, con
       objects_.train_jobs.Find(workload.workload_namespace + "/" + workload.owner.name);
   const bool tells = job && job->uid == workload.owner.uid && job->told;
   const WallTime since = std::max(pods.counts.since, workload.quota_since);
-  if (const auto at = tells ? wire::ToldAt(*job->told, since, now) : std::nullopt) {
+  if (const auto at = tells ? ToldAt(*job->told, since, now) : std::nullopt) {
     const Seconds age = now - *at;
     kept.trainer_told = ran - age;
     hear(std::max(*job->told->remaining - age, Seconds(0)));
-  } else if (kept.trainer_told && ran - *kept.trainer_told > wire::kLongestSilence) {
+  } else if (kept.trainer_told && ran - *kept.trainer_told > kLongestSilence) {
     // Else who says "a minute", and then nothing, would go first for ever.
     kept.service.remaining.reset();
     kept.service.refuted = true;
   }
 }
 
-void RoundsDriver::TellLoss(const wire::Workload& workload, const Pods& pods) {
+void RoundsDriver::TellLoss(const Workload& workload, const Pods& pods) {
   Kept& kept = kept_.at(workload.uid);
   std::optional<int64_t>& left_at = kept.service.left_at;
   if (kept.doing != Rounds::Doing::kRan || !left_at || !pods.began_at) return;
@@ -210,9 +209,9 @@ void RoundsDriver::TellLoss(const wire::Workload& workload, const Pods& pods) {
 }
 
 // What it still does can be told from the note and the objects, for as long as it does it.
-bool RoundsDriver::WantsNote(const wire::Workload& workload) const {
+bool RoundsDriver::WantsNote(const Workload& workload) const {
   const Kept& kept = kept_.at(workload.uid);
-  const RoundService written = workload.note ? wire::ServiceOf(*workload.note) : RoundService();
+  const RoundService written = workload.note ? ServiceOf(*workload.note) : RoundService();
   if (kept.service.left_at != written.left_at) return true;
   const RoundDelays& delays = kept.service.delays;
   if (kept.doing != Rounds::Doing::kWaited &&
@@ -229,7 +228,7 @@ bool RoundsDriver::WantsNote(const wire::Workload& workload) const {
 kube::EventRecord RoundsDriver::TellLostTurn(const RoundQueue& queued,
                                              const RoundDecision& decision, size_t index,
                                              WallTime now) const {
-  const wire::Workload& loser = *queued.objects[index];
+  const Workload& loser = *queued.objects[index];
   std::vector<std::string> takers;
   size_t more = 0;
   for (const size_t other : decision.order) {
@@ -256,7 +255,7 @@ kube::EventRecord RoundsDriver::TellLostTurn(const RoundQueue& queued,
 // Kueue 0.19 notes each shape of pods and priority that it could not admit, and looks at no
 // workload of that shape and priority until something else of the queue changes. A priority that
 // falls, of a workload that runs and has no class, is no such change.
-bool RoundsDriver::IsOverlooked(const wire::Workload& workload, bool could_start) {
+bool RoundsDriver::IsOverlooked(const Workload& workload, bool could_start) {
   std::optional<Instant>& since = kept_.at(workload.uid).overlooked_since;
   if (!could_start) {
     since.reset();
@@ -268,7 +267,7 @@ bool RoundsDriver::IsOverlooked(const wire::Workload& workload, bool could_start
 
 void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& name,
                                RoundQueue& queued, bool begins, WallTime now,
-                               wire::RoundPolicyStatus::Queue& status, std::vector<Write>& writes) {
+                               RoundPolicyStatus::Queue& status, std::vector<Write>& writes) {
   const Gpus quota = policy.queues.at(name).queue->quota;
   const RoundDecision decision =
       policy.rounds->IsElastic()
@@ -290,9 +289,9 @@ void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& na
     const auto& [band, why] = decision.verdicts[index];
     ++(band == Band::kRuns ? status.runs : band == Band::kNext ? status.next : status.waits);
     const auto& workload = queued.objects[index];
-    wire::RoundNote note = wire::NoteOf(described.service, now);
+    RoundNote note = NoteOf(described.service, now);
     note.own = described.own_priority;
-    note.written = wire::PriorityOf(note.own, band);
+    note.written = PriorityOf(note.own, band);
     const bool could_start = is_made_room && !workload->has_quota && band == Band::kRuns &&
                              described.band == Band::kRuns;
     const bool overlooked = IsOverlooked(*workload, could_start);
@@ -311,7 +310,7 @@ void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& na
       continue;
     }
     note.written = workload->priority;
-    const std::optional<int64_t> again = wire::RaisedAgain(*workload);
+    const std::optional<int64_t> again = RaisedAgain(*workload);
     if (overlooked && again && *again <= policy.policy->most_priority) {
       note.written = *again;
       writes.push_back({Write::Kind::kRaise, workload, *again, note, kOverlooked, name});
@@ -361,7 +360,7 @@ void RoundsDriver::Step(const std::stop_token& stop) {
     sum.fragmentation += booked.fragmentation;
     RoundQueue& queued = queues[policy->first];
     queued.objects.push_back(workload);
-    RoundWorkload& described = queued.workloads.emplace_back(wire::ToRoundWorkload(
+    RoundWorkload& described = queued.workloads.emplace_back(ToRoundWorkload(
         *policy->second->policy, *workload, kept_.at(workload->uid).service, at.wall));
     described.may_lose_turn = workload->MayLoseTurn(checkpoints_);
     if (policy->second->policy->ChoosesTypes() && IsHeld(objects_, *workload))
@@ -377,7 +376,7 @@ void RoundsDriver::Step(const std::stop_token& stop) {
   elastic_.ForgetOthers(std::move(jobs));
   std::erase_if(kept_, [this](const auto& entry) { return entry.second.pass != pass_; });
 
-  std::map<std::string, wire::RoundPolicyStatus> statuses;
+  std::map<std::string, RoundPolicyStatus> statuses;
   std::map<std::string, WallTime> rounds;
   std::map<std::string, metrics::RoundCounts> counts;
   std::set<std::string> with_types;
@@ -387,7 +386,7 @@ void RoundsDriver::Step(const std::stop_token& stop) {
   turns_.Keep(with_types);
   for (JudgedPolicy& policy : policies) {
     const std::string& uid = policy.policy->uid;
-    wire::RoundPolicyStatus& status = statuses[uid];
+    RoundPolicyStatus& status = statuses[uid];
     bool begins = false;
     if (policy.rounds) {
       const WallTime round = policy.rounds->RoundAt(at.wall);
@@ -398,7 +397,7 @@ void RoundsDriver::Step(const std::stop_token& stop) {
     if (policy.rounds && policy.policy->ChoosesTypes())
       ChooseTypes(policy, queues, pods, begins, at);
     for (const auto& [name, judged] : policy.queues) {
-      wire::RoundPolicyStatus::Queue& queue = status.queues.emplace_back();
+      RoundPolicyStatus::Queue& queue = status.queues.emplace_back();
       queue.name = name;
       queue.ready = policy.rounds && judged.problem.empty();
       queue.message = judged.problem.empty() ? judged.hint : judged.problem;
@@ -448,7 +447,7 @@ void RoundsDriver::ChooseTypes(JudgedPolicy& policy, std::map<std::string, Round
     if (!judged.problem.empty()) continue;
     RoundQueue& queued = queues[name];
     for (size_t index = 0; index < queued.workloads.size(); ++index) {
-      const wire::Workload& object = *queued.objects[index];
+      const Workload& object = *queued.objects[index];
       TypedWorkload& workload =
           workloads.emplace_back(TypedWorkload{queued.objects[index], queued.workloads[index]});
       described.push_back(&queued.workloads[index]);
@@ -484,7 +483,7 @@ bool RoundsDriver::Carry(std::vector<Write> writes, const std::stop_token& stop)
   bool all = true;
   std::set<std::string_view> stuck;  // queues of which somebody keeps its turn for now
   for (const Write& write : writes) {
-    const wire::Workload& workload = *write.workload;
+    const Workload& workload = *write.workload;
     // Nothing is written over what we have written, until the watch shows that.
     const auto kept = kept_.find(workload.uid);
     if (kept != kept_.end() && kept->second.written == workload.resource_version) continue;
@@ -530,11 +529,11 @@ bool RoundsDriver::Carry(std::vector<Write> writes, const std::stop_token& stop)
 }
 
 void RoundsDriver::WriteStatuses(const std::vector<JudgedPolicy>& policies,
-                                 std::map<std::string, wire::RoundPolicyStatus> statuses,
+                                 std::map<std::string, RoundPolicyStatus> statuses,
                                  const std::stop_token& stop) {
   for (const JudgedPolicy& judged : policies) {
-    const wire::RoundPolicy& policy = *judged.policy;
-    wire::RoundPolicyStatus& status = statuses.at(policy.uid);
+    const RoundPolicy& policy = *judged.policy;
+    RoundPolicyStatus& status = statuses.at(policy.uid);
     status.observed_generation = policy.generation;
     std::set<std::string> refused;
     for (const auto& queue : status.queues) {

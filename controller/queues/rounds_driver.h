@@ -1,14 +1,14 @@
 #pragma once
 
 // Rounds in Kueue's ClusterQueues (docs/queues.md): by what the watches report it counts what each
-// workload has had, has engine/queues/rounds.h decide whose turn it is, and writes changes of band
-// into the workloads' priorities (wire/kueue/round_workload.h). Kueue does the rest. Where a policy
+// workload has had, has queues/rounds.h decide whose turn it is, and writes changes of band
+// into the workloads' priorities (queues/round_workload.h). Kueue does the rest. Where a policy
 // chooses GPU types, type_turns.h gives the order, and type_checks.h carries out on which type it
 // is. In queues of the policy optimus elastic_jobs.h decides, and changes the workers of Jobs too.
 // Whoever loses its turn is told by an event, and what that has cost it by another one.
 //
 // What a workload's priority was before, and what it has had, is kept on the Workload itself
-// (wire::RoundNote), so that it outlives this process, and is put back when no policy orders its
+// (RoundNote), so that it outlives this process, and is put back when no policy orders its
 // queue any more.
 //
 // Threading: one owner.
@@ -33,14 +33,14 @@
 #include "controller/queues/type_turns.h"
 #include "core/clock.h"
 #include "core/log.h"
-#include "engine/queues/elastic_rounds.h"
-#include "engine/queues/remaining_belief.h"
-#include "engine/queues/rounds.h"
 #include "kube/apis/events.h"
 #include "kube/apis/round_api.h"
 #include "metrics/round_metrics.h"
 #include "profile/pod_progress.h"
-#include "wire/kueue/round_workload.h"
+#include "queues/elastic_rounds.h"
+#include "queues/remaining_belief.h"
+#include "queues/round_workload.h"
+#include "queues/rounds.h"
 
 namespace synergy::controller {
 
@@ -54,7 +54,7 @@ class RoundsDriver {
 
   // All references outlive this.
   RoundsDriver(const RoundObjects& objects, kube::RoundApi& api, kube::EventRecorder& events,
-               ProgressOf progress, wire::ProfileCheckpoints checkpoints, TypeFacts& facts,
+               ProgressOf progress, ProfileCheckpoints checkpoints, TypeFacts& facts,
                const Clock& clock, Logger& log, metrics::RoundMetrics& metrics);
 
   // Begins anew, by the notes: to be called on becoming the leader.
@@ -82,7 +82,7 @@ class RoundsDriver {
     uint64_t pass = 0;
   };
   struct Pods {
-    wire::WorkloadPods counts;
+    WorkloadPods counts;
     // By those that run.
     std::optional<Duration> remaining;
     std::optional<int64_t> iteration;
@@ -97,37 +97,35 @@ class RoundsDriver {
   std::unordered_map<std::string, Pods> CountPods() const;  // by the workload's key
   // What it has waited since the last look; at the first, which somebody else may have booked up to
   // now, nothing.
-  RoundDelays Book(const Rounds& rounds, const wire::Workload& workload, const Pods& pods,
-                   Moment at);
+  RoundDelays Book(const Rounds& rounds, const Workload& workload, const Pods& pods, Moment at);
   // Learns how long one that runs still needs: from its log, else from the status of its TrainJob.
-  void HearRemaining(Kept& kept, const wire::Workload& workload, const Pods& pods,
-                     WallTime now) const;
+  void HearRemaining(Kept& kept, const Workload& workload, const Pods& pods, WallTime now) const;
   // On which type each workload of a policy that chooses types has its turn, and the order that
   // follows. What is against it becomes the problem of the policy's queues.
   void ChooseTypes(JudgedPolicy& policy, std::map<std::string, RoundQueue>& queues,
                    const std::unordered_map<std::string, Pods>& pods, bool begins, Moment at);
   void DecideQueue(const JudgedPolicy& policy, const std::string& name, RoundQueue& queued,
-                   bool begins, WallTime now, wire::RoundPolicyStatus::Queue& status,
+                   bool begins, WallTime now, RoundPolicyStatus::Queue& status,
                    std::vector<Write>& writes);
   // Whether Kueue has not looked at it for a while in which, with its turn, it could have started.
-  bool IsOverlooked(const wire::Workload& workload, bool could_start);
+  bool IsOverlooked(const Workload& workload, bool could_start);
   // Tells what it does again of what it had done before it was suspended, once that is known.
-  void TellLoss(const wire::Workload& workload, const Pods& pods);
-  bool WantsNote(const wire::Workload& workload) const;
+  void TellLoss(const Workload& workload, const Pods& pods);
+  bool WantsNote(const Workload& workload) const;
   // That the one at `index` loses its turn, and to whom.
   kube::EventRecord TellLostTurn(const RoundQueue& queued, const RoundDecision& decision,
                                  size_t index, WallTime now) const;
   // Whether all changes of band are written.
   bool Carry(std::vector<Write> writes, const std::stop_token& stop);
   void WriteStatuses(const std::vector<JudgedPolicy>& policies,
-                     std::map<std::string, wire::RoundPolicyStatus> statuses,
+                     std::map<std::string, RoundPolicyStatus> statuses,
                      const std::stop_token& stop);
 
   const RoundObjects& objects_;
   kube::RoundApi& api_;
   kube::EventRecorder& events_;
   const ProgressOf progress_;
-  const wire::ProfileCheckpoints checkpoints_;
+  const ProfileCheckpoints checkpoints_;
   const Clock& clock_;
   Logger& log_;
   metrics::RoundMetrics& metrics_;

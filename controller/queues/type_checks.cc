@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "controller/queues/job_events.h"
-#include "wire/kueue/round_workload.h"
+#include "queues/round_workload.h"
 
 namespace synergy::controller {
 namespace {
@@ -28,22 +28,22 @@ std::set<std::string> QueuesWithTypes(const RoundObjects& objects) {
 
 }  // namespace
 
-std::optional<size_t> OurCheck(const RoundObjects& objects, const wire::Workload& workload) {
+std::optional<size_t> OurCheck(const RoundObjects& objects, const Workload& workload) {
   for (size_t at = 0; at < workload.checks.size(); ++at) {
     const auto check = objects.checks.Find(workload.checks[at].name);
-    if (check && check->controller == wire::kTypeCheckController) return at;
+    if (check && check->controller == kTypeCheckController) return at;
   }
   return std::nullopt;
 }
 
-bool IsHeld(const RoundObjects& objects, const wire::Workload& workload) {
+bool IsHeld(const RoundObjects& objects, const Workload& workload) {
   const auto check = OurCheck(objects, workload);
-  return check && wire::IsHeldBy(workload, workload.checks[*check]);
+  return check && IsHeldBy(workload, workload.checks[*check]);
 }
 
 void TypeChecks::Activate(const std::stop_token& stop) {
   for (const auto& check : objects_.checks.All()) {
-    if (check->controller != wire::kTypeCheckController || check->active) continue;
+    if (check->controller != kTypeCheckController || check->active) continue;
     const Result<> written = api_.ActivateCheck(*check, clock_.WallNow(), stop);
     metrics_.CountWrite("check", written ? "written" : "failed");
     if (written) {
@@ -73,23 +73,23 @@ std::map<std::string, int64_t> TypeChecks::OnTheirWay() const {
   return gpus;
 }
 
-bool TypeChecks::Answer(const Waiting& waiting, wire::CheckWord word, const std::string& product,
+bool TypeChecks::Answer(const Waiting& waiting, CheckWord word, const std::string& product,
                         std::string message, const std::stop_token& stop) {
-  const wire::Workload& workload = *waiting.workload;
+  const Workload& workload = *waiting.workload;
   const Instant now = clock_.Now();
   // Not twice over the same: until the watch shows what was written.
   if (stop.stop_requested() || rate_.Next() > now) return false;
   const auto written = written_.find(workload.uid);
   if (written != written_.end() && written->second == workload.resource_version) return false;
   rate_.Spend(1, now);
-  const wire::CheckAnswer answer{word, product, std::move(message), clock_.WallNow()};
+  const CheckAnswer answer{word, product, std::move(message), clock_.WallNow()};
   const Result<> done = api_.AnswerCheck(workload, waiting.check, answer, stop);
   const bool outdated = IsOutdated(done);
   metrics_.CountWrite("check", done ? "written" : outdated ? "outdated" : "failed");
   if (done) {
     written_[workload.uid] = workload.resource_version;
     log_.Info("admission check", {{"workload", workload.Key()},
-                                  {"answer", wire::ToString(word)},
+                                  {"answer", ToString(word)},
                                   {"product", product},
                                   {"because", answer.message}});
   } else if (!outdated) {
@@ -100,7 +100,7 @@ bool TypeChecks::Answer(const Waiting& waiting, wire::CheckWord word, const std:
 }
 
 void TypeChecks::TakeType(const Waiting& running, const std::stop_token& stop) {
-  const wire::Workload& workload = *running.workload;
+  const Workload& workload = *running.workload;
   const TypeTurn& turn = *running.turn;
   std::string why = fmt::format("its turn on {} goes to others", turn.on);
   std::string told = fmt::format(
@@ -112,9 +112,9 @@ void TypeChecks::TakeType(const Waiting& running, const std::stop_token& stop) {
     told = fmt::format("from {} to {}; speeds: {}; it goes on from its checkpoint", turn.on,
                        turn.product, turn.speeds);
   }
-  if (!Answer(running, wire::CheckWord::kRetry, {}, std::move(why), stop)) return;
+  if (!Answer(running, CheckWord::kRetry, {}, std::move(why), stop)) return;
   // Who has lost its band has been told already to whom its turn goes.
-  if (wire::BandOf(workload) == Band::kRuns)
+  if (BandOf(workload) == Band::kRuns)
     events_.Record(AboutJob(workload, "SynergyTypeChanged", std::move(told)));
 }
 
@@ -138,7 +138,7 @@ void TypeChecks::GiveTypes(const TypeTurns& turns, std::vector<Waiting> held,
       continue;
     }
     free[product] -= gpus;
-    Answer(waiting, wire::CheckWord::kReady, product,
+    Answer(waiting, CheckWord::kReady, product,
            fmt::format("its turn is on {}; speeds: {}{}", product, waiting.turn->speeds,
                        waiting.turn->missed ? "; its deadline is in danger" : ""),
            stop);
@@ -174,12 +174,12 @@ void TypeChecks::Step(const TypeTurns* turns, Instant decided, const std::stop_t
     const auto check = OurCheck(objects_, *workload);
     if (!check) continue;
     present.insert(workload->uid);
-    const wire::CheckState& state = workload->checks[*check];
+    const CheckState& state = workload->checks[*check];
     Waiting waiting{workload, *check, turns ? turns->Of(workload->uid) : nullptr};
     if (!workload->has_quota) {
       // Kueue does so itself when it evicts; not where another eviction came before ours.
       if (state.state != kPending && wall - workload->quota_since >= kAfterEviction)
-        Answer(waiting, wire::CheckWord::kPending, {}, "it waits for its quota", stop);
+        Answer(waiting, CheckWord::kPending, {}, "it waits for its quota", stop);
       continue;
     }
     if (workload->evicted) continue;
@@ -189,12 +189,11 @@ void TypeChecks::Step(const TypeTurns* turns, Instant decided, const std::stop_t
         local && with_types.contains(local->cluster_queue) && workload->gpus > Gpus(0);
     if (state.state == kPending) {
       if (!typed) {
-        Answer(waiting, wire::CheckWord::kReady, {}, "no policy chooses GPU types in its queue",
-               stop);
+        Answer(waiting, CheckWord::kReady, {}, "no policy chooses GPU types in its queue", stop);
       } else if (waiting.turn != nullptr) {
         held.push_back(std::move(waiting));
       } else if ((silent || turns != nullptr) && wall - state.since >= patience_) {
-        Answer(waiting, wire::CheckWord::kReady, {},
+        Answer(waiting, CheckWord::kReady, {},
                "nobody has said which GPU type it is to have: it takes any", stop);
       }
     } else if (state.state == kReady && waiting.turn != nullptr) {

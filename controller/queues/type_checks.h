@@ -31,14 +31,14 @@
 #include "kube/apis/events.h"
 #include "kube/apis/round_api.h"
 #include "metrics/round_metrics.h"
-#include "wire/kueue/type_check.h"
+#include "queues/type_check.h"
 
 namespace synergy::controller {
 
 // The place of ours among the workload's checks; none: it has none.
-std::optional<size_t> OurCheck(const RoundObjects& objects, const wire::Workload& workload);
+std::optional<size_t> OurCheck(const RoundObjects& objects, const Workload& workload);
 // It has its quota and waits for its type.
-bool IsHeld(const RoundObjects& objects, const wire::Workload& workload);
+bool IsHeld(const RoundObjects& objects, const Workload& workload);
 
 class TypeChecks {
  public:
@@ -64,7 +64,7 @@ class TypeChecks {
 
  private:
   struct Waiting {
-    std::shared_ptr<const wire::Workload> workload;
+    std::shared_ptr<const Workload> workload;
     size_t check = 0;
     const TypeTurn* turn = nullptr;
   };
@@ -73,7 +73,7 @@ class TypeChecks {
   // GPUs of workloads that may start on each product and whose pods have no node yet.
   std::map<std::string, int64_t> OnTheirWay() const;
   // Whether that is written.
-  bool Answer(const Waiting& waiting, wire::CheckWord word, const std::string& product,
+  bool Answer(const Waiting& waiting, CheckWord word, const std::string& product,
               std::string message, const std::stop_token& stop);
   // Has it evicted.
   void TakeType(const Waiting& running, const std::stop_token& stop);

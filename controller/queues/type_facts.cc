@@ -67,7 +67,7 @@ std::set<std::string> TypeFacts::ProductsFor(const NodeSelection& selection) con
   return products;
 }
 
-TypeFacts::Kind TypeFacts::KindOf(const wire::Workload& workload) const {
+TypeFacts::Kind TypeFacts::KindOf(const Workload& workload) const {
   std::string alike = workload.alike;
   if (!workload.profile.empty()) {
     const auto known = profiles_.Find(workload.workload_namespace, workload.profile);
@@ -76,7 +76,7 @@ TypeFacts::Kind TypeFacts::KindOf(const wire::Workload& workload) const {
   return {workload.workload_namespace, alike, workload.pod_gpus, workload.pods};
 }
 
-void TypeFacts::Learn(const wire::Workload& workload, const std::string& product, double rate) {
+void TypeFacts::Learn(const Workload& workload, const std::string& product, double rate) {
   if (product.empty() || rate <= 0) return;
   const auto [known, is_new] = learned_[KindOf(workload)].try_emplace(product, rate);
   if (!is_new) known->second += kWeightOfLast * (rate - known->second);
@@ -129,7 +129,7 @@ std::vector<double> TypeFacts::MeanSpeeds(const std::vector<std::string>& produc
   return sums;
 }
 
-std::vector<TypeSpeed> TypeFacts::SpeedsOf(const wire::Workload& workload,
+std::vector<TypeSpeed> TypeFacts::SpeedsOf(const Workload& workload,
                                            const std::vector<std::string>& products) const {
   const std::map<Kind, ByProduct>& all = Known();
   const auto read = [&](const ByProduct& speeds) {
@@ -175,7 +175,7 @@ std::vector<TypeSpeed> TypeFacts::SpeedsOf(const wire::Workload& workload,
   return speeds;
 }
 
-std::string TypeFacts::ProductOfProfile(const wire::Workload& workload) const {
+std::string TypeFacts::ProductOfProfile(const Workload& workload) const {
   if (workload.profile.empty()) return {};
   const auto known = profiles_.Find(workload.workload_namespace, workload.profile);
   return known ? known->object.training.gpu_product : std::string();

@@ -26,7 +26,7 @@
 #include "cluster/state/cluster_state.h"
 #include "controller/cluster/profile_store.h"
 #include "gavel/type_speeds.h"
-#include "wire/kueue/kueue.h"
+#include "queues/kueue.h"
 
 namespace synergy::controller {
 
@@ -54,18 +54,18 @@ class TypeFacts {
   std::string ProductOf(std::string_view node) const;
 
   // That it runs at so many iterations a second on that product: once a round.
-  void Learn(const wire::Workload& workload, const std::string& product, double rate);
+  void Learn(const Workload& workload, const std::string& product, double rate);
 
   // Per product in one unit; 0 where the workload may not run. All others' speeds are what is
   // estimated by.
-  std::vector<TypeSpeed> SpeedsOf(const wire::Workload& workload,
+  std::vector<TypeSpeed> SpeedsOf(const Workload& workload,
                                   const std::vector<std::string>& products) const;
   // Per product the mean speed of all kinds of jobs that are known, in units of each one's best; 0:
   // nothing is known.
   std::vector<double> MeanSpeeds(const std::vector<std::string>& products) const;
   // The product that the profile of that workload's label is of, which its pods then have to have;
   // empty: none.
-  std::string ProductOfProfile(const wire::Workload& workload) const;
+  std::string ProductOfProfile(const Workload& workload) const;
 
  private:
   // Namespace, what is alike, GPUs of a pod, pods that train together.
@@ -74,7 +74,7 @@ class TypeFacts {
 
   // Of nodes to which a pod may go by that.
   std::set<std::string> ProductsFor(const NodeSelection& selection) const;
-  Kind KindOf(const wire::Workload& workload) const;
+  Kind KindOf(const Workload& workload) const;
   std::map<Kind, ByProduct> FromProfiles() const;
   // What is known of all kinds.
   const std::map<Kind, ByProduct>& Known() const;

@@ -67,7 +67,7 @@ std::vector<std::string> TypeTurns::Order(const std::set<std::string>& products)
 
 TypedJob TypeTurns::ToJob(const TypedWorkload& workload, const Rounds& rounds,
                           const std::vector<std::string>& types, Moment at, Kept& kept) const {
-  const wire::Workload& object = *workload.object;
+  const Workload& object = *workload.object;
   const RoundWorkload& described = workload.described;
   TypedJob job;
   job.name = object.uid;
@@ -95,7 +95,7 @@ TypedJob TypeTurns::ToJob(const TypedWorkload& workload, const Rounds& rounds,
   return job;
 }
 
-Result<> TypeTurns::Decide(const wire::RoundPolicy& policy, const Rounds& rounds,
+Result<> TypeTurns::Decide(const RoundPolicy& policy, const Rounds& rounds,
                            std::span<const TypedWorkload> workloads,
                            const std::set<std::string>& ours, bool begins, Moment at) {
   Result<> divided = Divide(policy, rounds, workloads, ours, begins, at);
@@ -107,7 +107,7 @@ Result<> TypeTurns::Decide(const wire::RoundPolicy& policy, const Rounds& rounds
   return divided;
 }
 
-Result<> TypeTurns::Divide(const wire::RoundPolicy& policy, const Rounds& rounds,
+Result<> TypeTurns::Divide(const RoundPolicy& policy, const Rounds& rounds,
                            std::span<const TypedWorkload> workloads,
                            const std::set<std::string>& ours, bool begins, Moment at) {
   gpus_ = facts_.Count(ours);

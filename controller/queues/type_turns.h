@@ -24,15 +24,15 @@
 #include "controller/queues/type_facts.h"
 #include "core/clock.h"
 #include "core/result.h"
-#include "engine/queues/rounds.h"
 #include "gavel/type_rounds.h"
-#include "wire/kueue/round_policy.h"
+#include "queues/round_policy.h"
+#include "queues/rounds.h"
 
 namespace synergy::controller {
 
 // A workload as it is now.
 struct TypedWorkload {
-  std::shared_ptr<const wire::Workload> object;
+  std::shared_ptr<const Workload> object;
   RoundWorkload described;
   std::string on;              // the product of its GPUs; empty: it has none
   bool running = false;        // all of its pods are
@@ -55,7 +55,7 @@ class TypeTurns {
   void StartOver();
 
   // For all workloads of a policy's queues. `ours`: the UIDs of their pods.
-  Result<> Decide(const wire::RoundPolicy& policy, const Rounds& rounds,
+  Result<> Decide(const RoundPolicy& policy, const Rounds& rounds,
                   std::span<const TypedWorkload> workloads, const std::set<std::string>& ours,
                   bool begins, Moment at);
   // Before the policies are decided anew: those that are not among these UIDs are forgotten, and so
@@ -79,7 +79,7 @@ class TypeTurns {
     bool decided = false;  // since the last Keep()
   };
 
-  Result<> Divide(const wire::RoundPolicy& policy, const Rounds& rounds,
+  Result<> Divide(const RoundPolicy& policy, const Rounds& rounds,
                   std::span<const TypedWorkload> workloads, const std::set<std::string>& ours,
                   bool begins, Moment at);
   // The products in the order in which they are divided, the fastest first.

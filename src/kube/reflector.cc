@@ -14,9 +14,9 @@
 #include "core/backoff.h"
 #include "kube/listing.h"
 #include "kube/query.h"
-#include "wire/kueue/kueue.h"
-#include "wire/kueue/queued_job.h"
-#include "wire/kueue/round_policy.h"
+#include "queues/kueue.h"
+#include "queues/queued_job.h"
+#include "queues/round_policy.h"
 
 namespace synergy::kube {
 namespace {
@@ -332,12 +332,12 @@ template class Reflector<Namespace>;
 template class Reflector<LimitRange>;
 template class Reflector<ResourceQuota>;
 template class Reflector<ProfileObject>;
-template class Reflector<wire::RoundPolicy>;
-template class Reflector<wire::Workload>;
-template class Reflector<wire::ClusterQueue>;
-template class Reflector<wire::LocalQueue>;
-template class Reflector<wire::QueuePart>;
-template class Reflector<wire::QueuedPod>;
-template class Reflector<wire::QueuedJob>;
+template class Reflector<RoundPolicy>;
+template class Reflector<Workload>;
+template class Reflector<ClusterQueue>;
+template class Reflector<LocalQueue>;
+template class Reflector<QueuePart>;
+template class Reflector<QueuedPod>;
+template class Reflector<QueuedJob>;
 
 }  // namespace synergy::kube

@@ -8,9 +8,9 @@
 
 #include "core/check.h"
 #include "json/text.h"
-#include "wire/kueue/kueue.h"
-#include "wire/kueue/queued_job.h"
-#include "wire/kueue/round_policy.h"
+#include "queues/kueue.h"
+#include "queues/queued_job.h"
+#include "queues/round_policy.h"
 #include "wire/objects/agent_pod.h"
 #include "wire/objects/event_about_pod.h"
 #include "wire/objects/objects.h"

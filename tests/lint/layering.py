@@ -21,23 +21,24 @@ ARROWS = {
     "admission": ["core", "profile", "cluster"],
     "policy": ["core", "profile"],
     "allocation": ["core", "profile", "cluster"],
-    "engine": ["core", "profile", "cluster", "policy", "optimus", "allocation"],
+    "engine": ["core", "profile", "cluster", "allocation"],
+    "queues": ["core", "cluster", "policy", "optimus"],
     "baseline": ["core", "profile", "solver", "cluster", "policy", "allocation"],
-    "sim": ["core", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "baseline", "gavel", "optimus"],
+    "sim": ["core", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "queues", "baseline", "gavel", "optimus"],
     "inventory": ["core"],
     "http": ["core"],
     "json": ["core"],
-    "wire": ["core", "inventory", "profile", "cluster", "admission", "allocation", "engine", "json"],
+    "wire": ["core", "inventory", "profile", "cluster", "admission", "allocation", "engine", "queues", "json"],
     "record": ["core", "profile", "cluster", "allocation", "engine", "wire"],
     "metrics": ["core"],
     "config": ["core", "inventory", "profile", "cluster"],
     "daemon": ["core", "http", "config"],
-    "kube": ["core", "inventory", "profile", "cluster", "http", "json", "wire", "config"],
+    "kube": ["core", "inventory", "profile", "cluster", "queues", "http", "json", "wire", "config"],
     "extender": ["core", "cluster", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "controller": ["core", "profile", "gavel", "cluster", "admission", "allocation", "engine", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
+    "controller": ["core", "profile", "gavel", "cluster", "admission", "allocation", "engine", "queues", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "deviceplugin": ["core", "inventory", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "nodeagent": ["core", "inventory", "profile", "progress", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "cli": ["core", "profile", "progress", "gavel", "cluster", "policy", "allocation", "engine", "baseline", "sim", "record", "http", "json", "wire", "config", "kube"],
+    "cli": ["core", "profile", "progress", "gavel", "cluster", "policy", "allocation", "engine", "queues", "baseline", "sim", "record", "http", "json", "wire", "config", "kube"],
 }
 # Folders beside src/.
 PROGRAMS = ["extender", "controller", "deviceplugin", "nodeagent", "cli"]
@@ -64,7 +65,7 @@ THIRD_PARTY = {
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
 # that give the rest its clock, its log and its way to end.
-PURE = ["core", "inventory", "profile", "progress", "solver", "gavel", "optimus", "cluster", "admission", "policy", "allocation", "engine", "baseline", "sim"]
+PURE = ["core", "inventory", "profile", "progress", "solver", "gavel", "optimus", "cluster", "admission", "policy", "allocation", "engine", "queues", "baseline", "sim"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
 # System headers that a pure folder does not include, with the folders that may all the same.
 IMPURE_HEADERS = {

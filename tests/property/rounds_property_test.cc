@@ -9,7 +9,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "engine/queues/rounds.h"
+#include "queues/rounds.h"
 
 namespace synergy::testing {
 namespace {

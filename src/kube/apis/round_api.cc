@@ -6,6 +6,10 @@
 #include <fmt/format.h>
 
 #include "kube/query.h"
+#include "wire/kueue/kueue.h"
+#include "wire/kueue/queued_job.h"
+#include "wire/kueue/round_policy.h"
+#include "wire/kueue/type_check.h"
 
 namespace synergy::kube {
 namespace {
@@ -14,35 +18,33 @@ class HttpRoundApi final : public RoundApi {
  public:
   explicit HttpRoundApi(ApiClient& client) : client_(client) {}
 
-  Result<> WritePriority(const wire::Workload& workload, int64_t priority,
-                         const std::optional<wire::RoundNote>& note,
-                         std::stop_token stop) override {
+  Result<> WritePriority(const Workload& workload, int64_t priority,
+                         const std::optional<RoundNote>& note, std::stop_token stop) override {
     return Merge(PathOf(workload), wire::WritePriority(workload, priority, note), std::move(stop));
   }
 
-  Result<> WriteNote(const wire::Workload& workload, const wire::RoundNote& note,
+  Result<> WriteNote(const Workload& workload, const RoundNote& note,
                      std::stop_token stop) override {
     return Merge(PathOf(workload), wire::WriteNote(workload, note), std::move(stop));
   }
 
-  Result<> WriteWorkers(const wire::QueuedJob& job, int64_t workers,
-                        std::stop_token stop) override {
+  Result<> WriteWorkers(const QueuedJob& job, int64_t workers, std::stop_token stop) override {
     return Merge(PathOf(kJobsPath, job.job_namespace, job.name), wire::WriteWorkers(job, workers),
                  std::move(stop));
   }
 
-  Result<> AnswerCheck(const wire::Workload& workload, size_t check,
-                       const wire::CheckAnswer& answer, std::stop_token stop) override {
+  Result<> AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
+                       std::stop_token stop) override {
     return Send(PathOf(workload) + "/status", "application/json-patch+json",
                 wire::WriteCheckAnswer(workload, check, answer), std::move(stop));
   }
 
-  Result<> ActivateCheck(const wire::QueuePart& check, WallTime at, std::stop_token stop) override {
+  Result<> ActivateCheck(const QueuePart& check, WallTime at, std::stop_token stop) override {
     return Merge(fmt::format("{}admissionchecks/{}/status", kKueuePath, Escape(check.name)),
                  wire::WriteCheckActive(check, at), std::move(stop));
   }
 
-  Result<> WriteStatus(const wire::RoundPolicy& policy, const wire::RoundPolicyStatus& status,
+  Result<> WriteStatus(const RoundPolicy& policy, const RoundPolicyStatus& status,
                        std::stop_token stop) override {
     return Merge(fmt::format("{}/{}/status", kRoundPoliciesPath, Escape(policy.name)),
                  wire::WriteRoundPolicyStatus(policy, status), std::move(stop));
@@ -57,7 +59,7 @@ class HttpRoundApi final : public RoundApi {
                        all.substr(plural), Escape(name));
   }
 
-  static std::string PathOf(const wire::Workload& workload) {
+  static std::string PathOf(const Workload& workload) {
     return fmt::format("{}namespaces/{}/workloads/{}", kKueuePath,
                        Escape(workload.workload_namespace), Escape(workload.name));
   }

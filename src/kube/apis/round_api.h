@@ -15,10 +15,10 @@
 
 #include "core/result.h"
 #include "kube/api_client.h"
-#include "wire/kueue/kueue.h"
-#include "wire/kueue/queued_job.h"
-#include "wire/kueue/round_policy.h"
-#include "wire/kueue/type_check.h"
+#include "queues/kueue.h"
+#include "queues/queued_job.h"
+#include "queues/round_policy.h"
+#include "queues/type_check.h"
 
 namespace synergy::kube {
 
@@ -33,21 +33,18 @@ class RoundApi {
   virtual ~RoundApi() = default;
 
   // As wire::WritePriority() and wire::WriteNote().
-  virtual Result<> WritePriority(const wire::Workload& workload, int64_t priority,
-                                 const std::optional<wire::RoundNote>& note,
-                                 std::stop_token stop) = 0;
-  virtual Result<> WriteNote(const wire::Workload& workload, const wire::RoundNote& note,
+  virtual Result<> WritePriority(const Workload& workload, int64_t priority,
+                                 const std::optional<RoundNote>& note, std::stop_token stop) = 0;
+  virtual Result<> WriteNote(const Workload& workload, const RoundNote& note,
                              std::stop_token stop) = 0;
   // As wire::WriteWorkers().
-  virtual Result<> WriteWorkers(const wire::QueuedJob& job, int64_t workers,
-                                std::stop_token stop) = 0;
+  virtual Result<> WriteWorkers(const QueuedJob& job, int64_t workers, std::stop_token stop) = 0;
   // As those of wire/kueue/type_check.h.
-  virtual Result<> AnswerCheck(const wire::Workload& workload, size_t check,
-                               const wire::CheckAnswer& answer, std::stop_token stop) = 0;
-  virtual Result<> ActivateCheck(const wire::QueuePart& check, WallTime at,
-                                 std::stop_token stop) = 0;
-  virtual Result<> WriteStatus(const wire::RoundPolicy& policy,
-                               const wire::RoundPolicyStatus& status, std::stop_token stop) = 0;
+  virtual Result<> AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
+                               std::stop_token stop) = 0;
+  virtual Result<> ActivateCheck(const QueuePart& check, WallTime at, std::stop_token stop) = 0;
+  virtual Result<> WriteStatus(const RoundPolicy& policy, const RoundPolicyStatus& status,
+                               std::stop_token stop) = 0;
 };
 
 // The client outlives it.

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "engine/queues/elastic.h"
+#include "queues/elastic.h"
 #include "sim/optimus/elastic_training.h"
 
 namespace synergy {

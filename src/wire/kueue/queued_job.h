@@ -1,18 +1,15 @@
 #pragma once
 
-// A Job (batch/v1) or a TrainJob (trainer.kubeflow.org/v1alpha1) in one of Kueue's queues: how many
-// workers a Job has and may have (docs/optimus.md), and what a TrainJob tells of itself. One thing
-// is written there: another number of a Job's workers.
+// Jobs and TrainJobs in Kueue's queues (queues/queued_job.h) as text: the annotations of an elastic
+// Job (docs/optimus.md), and the one thing that is written there, another number of its workers.
 //
-// Threading: values; pure. Read by ObjectReader (objects.h).
+// Threading: pure. Read by ObjectReader (objects.h).
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "core/clock.h"
-#include "core/units.h"
+#include "queues/queued_job.h"
 
 namespace synergy::wire {
 
@@ -25,35 +22,6 @@ inline constexpr std::string_view kTargetLossAnnotation = "synergy.io/target-los
 // Kueue's own, by which it starts a Job with fewer pods; it refuses other changes of those.
 inline constexpr std::string_view kPartialAdmissionAnnotation =
     "kueue.x-k8s.io/job-min-parallelism";
-
-// The last word of a TrainJob's training on itself (status.trainerStatus, from Kubeflow Trainer 2.3
-// on), unchecked: anybody who may run pods in its namespace can have sent it.
-struct TrainerStatus {
-  std::optional<Seconds> remaining;
-  std::optional<int64_t> percent;  // done, 0 to 100
-  WallTime at{};                   // by the training's own clock
-
-  bool operator==(const TrainerStatus&) const = default;
-};
-
-struct QueuedJob {
-  std::string uid;
-  std::string job_namespace;
-  std::string name;
-  std::string resource_version;
-  int64_t workers = 1;                // of a Job: spec.parallelism
-  int64_t succeeded = 0;              // its pods that are done
-  std::optional<TrainerStatus> told;  // of a TrainJob; none also where it makes no sense
-  // Both 0: it does not say that it is elastic, or there is a problem.
-  int64_t least = 0;
-  int64_t most = 0;
-  std::optional<double> target_loss;
-  // Why it is not elastic though it says so: the field, and what to do. Empty: nothing is wrong.
-  std::string problem;
-
-  std::string Key() const { return job_namespace + "/" + name; }
-  bool IsElastic() const { return least > 0; }
-};
 
 // Body of PATCH jobs/{name} as application/merge-patch+json: suspends the job
 // and gives it so many workers, all at once, so that no new pod meets an old one; Kueue starts it

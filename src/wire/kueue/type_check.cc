@@ -61,22 +61,6 @@ std::string StateOf(const Workload& workload, const std::string& name, const Che
 
 }  // namespace
 
-bool IsHeldBy(const Workload& workload, const CheckState& check) {
-  return workload.has_quota && !workload.evicted && check.state != ToString(CheckWord::kReady);
-}
-
-std::string_view ToString(CheckWord word) {
-  switch (word) {
-    case CheckWord::kPending:
-      return "Pending";
-    case CheckWord::kReady:
-      return "Ready";
-    case CheckWord::kRetry:
-      return "Retry";
-  }
-  return "?";
-}
-
 std::string WriteCheckAnswer(const Workload& workload, size_t check, const CheckAnswer& answer) {
   const std::string path = fmt::format("/status/admissionChecks/{}", check);
   const std::string& name = workload.checks[check].name;

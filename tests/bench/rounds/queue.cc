@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/random.h"
-#include "engine/queues/rounds.h"
+#include "queues/rounds.h"
 
 namespace synergy::bench {
 namespace {

@@ -73,7 +73,7 @@ TEST(ExplainJobTest, AJobWithAGpuTypeSaysWhichAndWhy) {
 
 TEST(ExplainJobTest, ADeadlineThatIsInDangerIsSaid) {
   QueueFacts facts = MakeQueue();
-  wire::Workload& job = facts.workloads[1];
+  Workload& job = facts.workloads[1];
   job.deadline = kQueueNow + std::chrono::hours(1);
   EXPECT_THAT(Explained(facts, "a").remarks, Contains(HasSubstr("is not known")));
   job.note->remaining = 7200;

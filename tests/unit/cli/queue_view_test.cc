@@ -32,7 +32,7 @@ std::vector<std::string> Shown(const QueueFacts& facts) {
 TEST(QueueViewTest, WhoRunsAndWhoIsNextAndWhy) {
   QueueFacts facts = MakeQueue();
   facts.workloads.push_back(MakeWorkload("c"));
-  facts.workloads.back().note = wire::RoundNote{.written = -1, .served = 50, .at = kQueueNow};
+  facts.workloads.back().note = RoundNote{.written = -1, .served = 50, .at = kQueueNow};
   facts.workloads.back().priority = -1;
   EXPECT_THAT(Shown(facts),
               ElementsAre("- team/a runs runs", "1 team/b waits next", "2 team/c waits waits"));
@@ -103,9 +103,9 @@ TEST(QueueViewTest, WherePoliciesChooseTypesItIsSaidOnWhichAndWhoWaitsForOne) {
   facts.policies[0].status.queues[0].up_next = {"team/job-held-12ab", "team/job-b-12ab"};
   facts.workloads.push_back(MakeRunning("held"));
   facts.workloads.push_back(MakeWorkload("last"));
-  facts.workloads[3].note = wire::RoundNote{.written = -1, .at = kQueueNow};
+  facts.workloads[3].note = RoundNote{.written = -1, .at = kQueueNow};
   facts.workloads[3].priority = -1;
-  for (wire::Workload& workload : facts.workloads)
+  for (Workload& workload : facts.workloads)
     workload.checks = {{"synergy-rounds", "Pending", "", "", {}}};
   facts.workloads[1].checks = {{"synergy-rounds", "Ready", "K80", "its turn is on K80", {}}};
   EXPECT_THAT(Shown(facts), ElementsAre("- team/a runs runs", "1 team/held waits runs",

@@ -12,8 +12,8 @@ namespace synergy::cli::testing {
 // In the middle of a round.
 inline const WallTime kQueueNow = WallTime() + std::chrono::hours(1000) + std::chrono::seconds(100);
 
-inline wire::Workload MakeWorkload(const std::string& job) {
-  wire::Workload workload;
+inline Workload MakeWorkload(const std::string& job) {
+  Workload workload;
   workload.uid = "uid of " + job;
   workload.workload_namespace = "team";
   workload.name = "job-" + job + "-12ab";
@@ -26,8 +26,8 @@ inline wire::Workload MakeWorkload(const std::string& job) {
   return workload;
 }
 
-inline wire::QueuedPod MakePodOf(const wire::Workload& workload) {
-  wire::QueuedPod pod;
+inline QueuedPod MakePodOf(const Workload& workload) {
+  QueuedPod pod;
   pod.pod_namespace = workload.workload_namespace;
   pod.name = workload.owner.name + "-0";
   pod.workload = workload.name;
@@ -37,30 +37,30 @@ inline wire::QueuedPod MakePodOf(const wire::Workload& workload) {
 }
 
 // Has had 300 GPU-seconds until half a minute ago, and runs.
-inline wire::Workload MakeRunning(const std::string& job) {
-  wire::Workload workload = MakeWorkload(job);
+inline Workload MakeRunning(const std::string& job) {
+  Workload workload = MakeWorkload(job);
   workload.has_quota = true;
   workload.quota_since = kQueueNow - std::chrono::seconds(210);
   workload.priority = 1;
-  workload.note = wire::RoundNote{.own = 0,
-                                  .written = 1,
-                                  .served = 300,
-                                  .fair_share_delay = 90,
-                                  .fragmentation_delay = 10,
-                                  .lost_turns = 2,
-                                  .at = kQueueNow - std::chrono::seconds(30)};
+  workload.note = RoundNote{.own = 0,
+                            .written = 1,
+                            .served = 300,
+                            .fair_share_delay = 90,
+                            .fragmentation_delay = 10,
+                            .lost_turns = 2,
+                            .at = kQueueNow - std::chrono::seconds(30)};
   return workload;
 }
 
 inline QueueFacts MakeQueue() {
   QueueFacts facts;
-  wire::ClusterQueue queue;
+  ClusterQueue queue;
   queue.name = "train";
   queue.quota = Gpus(1);
   queue.preemption = "LowerPriority";
   facts.cluster_queues = {queue};
   facts.local_queues = {{.queue_namespace = "team", .name = "q", .cluster_queue = "train"}};
-  wire::RoundPolicy policy;
+  RoundPolicy policy;
   policy.name = "turns";
   policy.cluster_queues = {"train"};
   policy.settings.policy = "las";

@@ -21,21 +21,21 @@ class RoundQueuesTest : public ::testing::Test {
     objects.policies.Upsert(Policy("las", {"a"}));
   }
 
-  static wire::ClusterQueue Queue(const std::string& name) {
-    wire::ClusterQueue queue;
+  static ClusterQueue Queue(const std::string& name) {
+    ClusterQueue queue;
     queue.name = name;
     queue.quota = Gpus(8);
     queue.flavors = {"gpus"};
     queue.preemption = "LowerPriority";
     return queue;
   }
-  static wire::RoundPolicy Policy(const std::string& name, std::vector<std::string> queues) {
-    wire::RoundPolicy policy;
+  static RoundPolicy Policy(const std::string& name, std::vector<std::string> queues) {
+    RoundPolicy policy;
     policy.uid = policy.name = name;
     policy.cluster_queues = std::move(queues);
     return policy;
   }
-  JudgedQueue Judged(const wire::ClusterQueue& queue) {
+  JudgedQueue Judged(const ClusterQueue& queue) {
     objects.cluster_queues.Upsert(queue);
     return JudgePolicies(objects).front().queues.at(queue.name);
   }
@@ -51,7 +51,7 @@ TEST_F(RoundQueuesTest, AQueueIsOrdered) {
 }
 
 TEST_F(RoundQueuesTest, WhatPriorityDoesNotTellIsRefused) {
-  wire::ClusterQueue queue = Queue("a");
+  ClusterQueue queue = Queue("a");
   queue.flavors = {};
   EXPECT_EQ(Judged(queue).problem, "it has no quota of GPUs");
   queue.flavors = {"gpus", "others"};
@@ -77,10 +77,10 @@ TEST_F(RoundQueuesTest, WhatPriorityDoesNotTellIsRefused) {
 }
 
 TEST_F(RoundQueuesTest, ACohortIsOrderedAsAWholeOrNotAtAll) {
-  wire::ClusterQueue shared = Queue("a");
+  ClusterQueue shared = Queue("a");
   shared.cohort = "co";
   EXPECT_THAT(Judged(shared).problem, IsEmpty());
-  wire::ClusterQueue other = Queue("b");
+  ClusterQueue other = Queue("b");
   other.cohort = "co";
   objects.cluster_queues.Upsert(other);
   EXPECT_THAT(Judged(shared).problem,
@@ -97,7 +97,7 @@ TEST_F(RoundQueuesTest, ACohortIsOrderedAsAWholeOrNotAtAll) {
 }
 
 TEST_F(RoundQueuesTest, SaysWhereNobodyWillLoseATurn) {
-  wire::ClusterQueue queue = Queue("a");
+  ClusterQueue queue = Queue("a");
   queue.preemption = "";
   const JudgedQueue judged = Judged(queue);
   EXPECT_THAT(judged.problem, IsEmpty());
@@ -105,7 +105,7 @@ TEST_F(RoundQueuesTest, SaysWhereNobodyWillLoseATurn) {
 }
 
 TEST_F(RoundQueuesTest, AQueueIsOfTheOlderPolicy) {
-  wire::RoundPolicy later = Policy("earlier-by-name", {"a", "gone"});
+  RoundPolicy later = Policy("earlier-by-name", {"a", "gone"});
   later.created += std::chrono::seconds(1);
   objects.policies.Upsert(later);
   const std::vector<JudgedPolicy> judged = JudgePolicies(objects);
@@ -115,7 +115,7 @@ TEST_F(RoundQueuesTest, AQueueIsOfTheOlderPolicy) {
 }
 
 TEST_F(RoundQueuesTest, APolicyThatMakesNoSenseOrdersNothing) {
-  wire::RoundPolicy policy = Policy("las", {"a"});
+  RoundPolicy policy = Policy("las", {"a"});
   policy.settings.queues.limits = {2, 1};
   objects.policies.Upsert(policy);
   const JudgedPolicy judged = JudgePolicies(objects).front();
@@ -124,7 +124,7 @@ TEST_F(RoundQueuesTest, APolicyThatMakesNoSenseOrdersNothing) {
 }
 
 TEST_F(RoundQueuesTest, OptimusNeedsTheRightToChangeJobs) {
-  wire::RoundPolicy policy = Policy("las", {"a"});
+  RoundPolicy policy = Policy("las", {"a"});
   policy.settings.policy = "optimus";
   objects.policies.Upsert(policy);
   const JudgedPolicy judged = JudgePolicies(objects).front();

@@ -36,36 +36,35 @@ class FakeRoundApi final : public kube::RoundApi {
 
   RoundObjects& objects;
   std::vector<std::string> written;  // "a 0 -> 1"
-  std::map<std::string, wire::RoundPolicyStatus> statuses;
+  std::map<std::string, RoundPolicyStatus> statuses;
   std::optional<Error> failure;
   bool shows = true;  // what is written, by the watch, at once
 
-  Result<> WritePriority(const wire::Workload& workload, int64_t priority,
-                         const std::optional<wire::RoundNote>& note, std::stop_token) override {
+  Result<> WritePriority(const Workload& workload, int64_t priority,
+                         const std::optional<RoundNote>& note, std::stop_token) override {
     written.push_back(fmt::format("{} {} -> {}", workload.name, workload.priority, priority));
     if (failure) return Fail(*failure);
     Show(workload, priority, note);
     return {};
   }
-  Result<> WriteNote(const wire::Workload& workload, const wire::RoundNote& note,
-                     std::stop_token) override {
+  Result<> WriteNote(const Workload& workload, const RoundNote& note, std::stop_token) override {
     written.push_back(fmt::format("{} served {}", workload.name, note.served));
     if (failure) return Fail(*failure);
     Show(workload, workload.priority, note);
     return {};
   }
   // As Kueue would, too: the workload of before is gone, and there is another one.
-  Result<> WriteWorkers(const wire::QueuedJob& job, int64_t workers, std::stop_token) override {
+  Result<> WriteWorkers(const QueuedJob& job, int64_t workers, std::stop_token) override {
     written.push_back(fmt::format("{} {} -> {} workers", job.name, job.workers, workers));
     if (failure) return Fail(*failure);
     if (job.name == refused) return Fail(ErrorCode::kDenied, "a policy says no");
-    wire::QueuedJob changed = job;
+    QueuedJob changed = job;
     changed.workers = workers;
     changed.resource_version += "+";
     objects.jobs.Upsert(changed);
     for (const auto& workload : objects.workloads.All()) {
       if (workload->owner.uid != job.uid) continue;
-      wire::Workload other = *workload;
+      Workload other = *workload;
       if (workload->has_quota) {
         other.uid += "+";
         other.has_quota = false;
@@ -82,23 +81,22 @@ class FakeRoundApi final : public kube::RoundApi {
   }
   int replaced = 0;     // workloads
   std::string refused;  // a job
-  Result<> AnswerCheck(const wire::Workload&, size_t, const wire::CheckAnswer&,
-                       std::stop_token) override {
+  Result<> AnswerCheck(const Workload&, size_t, const CheckAnswer&, std::stop_token) override {
     return {};
   }
-  Result<> ActivateCheck(const wire::QueuePart&, WallTime, std::stop_token) override { return {}; }
-  Result<> WriteStatus(const wire::RoundPolicy& policy, const wire::RoundPolicyStatus& status,
+  Result<> ActivateCheck(const QueuePart&, WallTime, std::stop_token) override { return {}; }
+  Result<> WriteStatus(const RoundPolicy& policy, const RoundPolicyStatus& status,
                        std::stop_token) override {
     if (failure) return Fail(*failure);
     statuses[policy.name] = status;
-    wire::RoundPolicy changed = policy;
+    RoundPolicy changed = policy;
     changed.status = status;
     if (shows) objects.policies.Upsert(changed);
     return {};
   }
 
  private:
-  void Show(wire::Workload workload, int64_t priority, const std::optional<wire::RoundNote>& note) {
+  void Show(Workload workload, int64_t priority, const std::optional<RoundNote>& note) {
     if (!shows) return;
     workload.priority = priority;
     workload.note = note;
@@ -120,22 +118,22 @@ class RoundsDriverTest : public ::testing::Test {
     // The first moment of a round.
     clock.SetWall(WallTime(std::chrono::hours(500'000)));
     objects.flavors.Upsert({.name = "gpus"});
-    wire::ClusterQueue queue;
+    ClusterQueue queue;
     queue.name = "train";
     queue.quota = Gpus(1);
     queue.flavors = {"gpus"};
     queue.preemption = "LowerPriority";
     objects.cluster_queues.Upsert(queue);
     objects.local_queues.Upsert({.queue_namespace = "team", .name = "q", .cluster_queue = "train"});
-    wire::RoundPolicy policy;
+    RoundPolicy policy;
     policy.uid = policy.name = "las";
     policy.cluster_queues = {"train"};
     objects.policies.Upsert(policy);
     driver.StartOver();
   }
 
-  wire::Workload Workload(const std::string& name, int64_t priority = 0) {
-    wire::Workload workload;
+  Workload Workload(const std::string& name, int64_t priority = 0) {
+    Workload workload;
     workload.uid = workload.name = name;
     workload.workload_namespace = "team";
     workload.owner = {"batch/v1", "Job", "job-" + name, "uid of " + name};
@@ -148,11 +146,11 @@ class RoundsDriverTest : public ::testing::Test {
     workload.created = clock.WallNow();
     return workload;
   }
-  void Add(const wire::Workload& workload) { objects.workloads.Upsert(workload); }
-  wire::Workload Now(const std::string& name) { return *objects.workloads.Find("team/" + name); }
+  void Add(const Workload& workload) { objects.workloads.Upsert(workload); }
+  Workload Now(const std::string& name) { return *objects.workloads.Find("team/" + name); }
   // As Kueue and the kubelet would.
   void Start(const std::string& name) {
-    wire::Workload workload = Now(name);
+    Workload workload = Now(name);
     workload.has_quota = true;
     workload.quota_since = clock.WallNow();
     Add(workload);
@@ -165,7 +163,7 @@ class RoundsDriverTest : public ::testing::Test {
                          .since = clock.WallNow()});
   }
   void End(const std::string& name) {
-    wire::Workload workload = Now(name);
+    Workload workload = Now(name);
     workload.has_quota = false;
     workload.quota_since = clock.WallNow();
     Add(workload);
@@ -255,7 +253,7 @@ TEST_F(RoundsDriverTest, WhoseTurnKueueOverlooksIsRaisedOnceMore) {
   EXPECT_EQ(Now("b").OwnPriority(), 0);
   EXPECT_THAT(StepFor(minutes(1)), Not(Contains(StartsWith("b "))));
   // Room is made at last.
-  wire::Workload leaves = Now("a");
+  Workload leaves = Now("a");
   leaves.evicted = true;
   Add(leaves);
   End("a");
@@ -272,7 +270,7 @@ TEST_F(RoundsDriverTest, WhoWaitsForOneThatLeavesIsNotOverlooked) {
   StepFor(minutes(6));
   Add(Workload("b"));
   while (Now("b").priority != 1) StepFor(seconds(1));
-  wire::Workload leaves = Now("a");
+  Workload leaves = Now("a");
   leaves.evicted = true;
   Add(leaves);
   StepFor(seconds(30));
@@ -280,10 +278,10 @@ TEST_F(RoundsDriverTest, WhoWaitsForOneThatLeavesIsNotOverlooked) {
 }
 
 TEST_F(RoundsDriverTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
-  wire::Workload two = Workload("a");
+  Workload two = Workload("a");
   two.pods = 2;
   two.gpus = Gpus(4);
-  wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+  ClusterQueue queue = *objects.cluster_queues.Find("train");
   queue.quota = Gpus(4);
   objects.cluster_queues.Upsert(queue);
   Add(two);
@@ -312,12 +310,12 @@ TEST_F(RoundsDriverTest, AJobWhosePodsAreNotToBeSeenIsServedByItsQuota) {
   Step();
   Start("a");
   objects.pods.Remove(*objects.pods.Find("a-0"));
-  EXPECT_THAT(StepFor(wire::kMostStart), IsEmpty()) << "they may be yet to be made";
+  EXPECT_THAT(StepFor(kMostStart), IsEmpty()) << "they may be yet to be made";
   EXPECT_THAT(StepFor(seconds(300)), ElementsAre("a served 300"));
 }
 
 TEST_F(RoundsDriverTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
-  wire::RoundPolicy policy = *objects.policies.Find("las");
+  RoundPolicy policy = *objects.policies.Find("las");
   policy.settings.policy = "srtf";
   objects.policies.Upsert(policy);
   Add(Workload("a"));
@@ -325,14 +323,14 @@ TEST_F(RoundsDriverTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
   Start("a");
   progress["a-0"].remaining = seconds(30);
   StepFor(minutes(1));
-  wire::Workload other = Workload("b");
-  other.note = wire::RoundNote{.remaining = 5000, .at = clock.WallNow()};
+  Workload other = Workload("b");
+  other.note = RoundNote{.remaining = 5000, .at = clock.WallNow()};
   Add(other);
   StepFor(minutes(9));
   EXPECT_EQ(Now("a").priority, 1);
   StepFor(minutes(10));
   EXPECT_EQ(Now("a").priority, 0) << "thirty seconds are over";
-  EXPECT_EQ(wire::BandOf(Now("b")), Band::kRuns);
+  EXPECT_EQ(BandOf(Now("b")), Band::kRuns);
 }
 
 TEST_F(RoundsDriverTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
@@ -341,7 +339,7 @@ TEST_F(RoundsDriverTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
   StepFor(seconds(100));
   // It has its quota, and its pod no node.
   Start("a");
-  wire::QueuedPod pod = *objects.pods.Find("a-0");
+  QueuedPod pod = *objects.pods.Find("a-0");
   pod.has_node = pod.running = false;
   objects.pods.Upsert(pod);
   EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a served 0")) << "what it waits for no longer";
@@ -374,7 +372,7 @@ TEST_F(RoundsDriverTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
 }
 
 TEST_F(RoundsDriverTest, WhatTheUserStoppedWaitsForNothing) {
-  wire::Workload stopped = Workload("a");
+  Workload stopped = Workload("a");
   stopped.active = false;
   Add(stopped);
   StepFor(seconds(100));
@@ -386,13 +384,13 @@ TEST_F(RoundsDriverTest, WhatTheUserStoppedWaitsForNothing) {
 
 TEST_F(RoundsDriverTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
   Add(Workload("b"));
-  wire::Workload other = Workload("c");
+  Workload other = Workload("c");
   other.workload_namespace = "others";
   objects.local_queues.Upsert({.queue_namespace = "others", .name = "q", .cluster_queue = "train"});
-  wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+  ClusterQueue queue = *objects.cluster_queues.Find("train");
   queue.quota = Gpus(2);
   objects.cluster_queues.Upsert(queue);
-  wire::Workload large = Workload("a");
+  Workload large = Workload("a");
   large.gpus = Gpus(2);
   Add(large);
   Step();
@@ -460,7 +458,7 @@ TEST_F(RoundsDriverTest, IterationsOfEpochsAreNotCompared) {
 }
 
 TEST_F(RoundsDriverTest, NobodyLosesATurnThatIsNotTaken) {
-  wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+  ClusterQueue queue = *objects.cluster_queues.Find("train");
   queue.preemption = "";
   objects.cluster_queues.Upsert(queue);
   Add(Workload("a"));
@@ -498,7 +496,7 @@ TEST_F(RoundsDriverTest, AJumpOfTheWallClockIsNoService) {
 }
 
 TEST_F(RoundsDriverTest, WhoDoesNotCheckpointRunsToItsEnd) {
-  wire::Workload stays = Workload("a");
+  Workload stays = Workload("a");
   stays.may_lose_turn = false;
   Add(stays);
   Step();
@@ -512,7 +510,7 @@ TEST_F(RoundsDriverTest, WhoDoesNotCheckpointRunsToItsEnd) {
 
 TEST_F(RoundsDriverTest, AProfileMaySayThatItsJobsCheckpoint) {
   for (const char* name : {"a", "b"}) {
-    wire::Workload asks = Workload(name);
+    Workload asks = Workload(name);
     asks.may_lose_turn = false;
     asks.profiles_to_ask = {"bert"};
     Add(asks);
@@ -523,7 +521,7 @@ TEST_F(RoundsDriverTest, AProfileMaySayThatItsJobsCheckpoint) {
     EXPECT_THAT(written, HasSubstr("a served")) << "nobody's band changes";
   checkpointing = {"team/bert"};
   EXPECT_THAT(StepFor(minutes(10)), Contains(HasSubstr("b")));
-  EXPECT_EQ(wire::BandOf(Now("b")), Band::kRuns);
+  EXPECT_EQ(BandOf(Now("b")), Band::kRuns);
 }
 
 TEST_F(RoundsDriverTest, PrioritiesComeBackWhenThePolicyGoes) {
@@ -544,7 +542,7 @@ TEST_F(RoundsDriverTest, PrioritiesComeBackWhenThePolicyGoes) {
 TEST_F(RoundsDriverTest, PrioritiesComeBackWhenTheQueueIsRefused) {
   Add(Workload("a", 7));
   Step();
-  wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+  ClusterQueue queue = *objects.cluster_queues.Find("train");
   queue.by_usage = true;
   objects.cluster_queues.Upsert(queue);
   EXPECT_THAT(Step(), ElementsAre("a 8 -> 7"));
@@ -558,7 +556,7 @@ TEST_F(RoundsDriverTest, PrioritiesComeBackWhenTheQueueIsRefused) {
 TEST_F(RoundsDriverTest, WhatSomebodyElseWritesIsTheWorkloadsOwnFromThenOn) {
   Add(Workload("a", 7));
   Step();
-  wire::Workload changed = Now("a");
+  Workload changed = Now("a");
   changed.priority = 100;
   Add(changed);
   EXPECT_THAT(Step(), ElementsAre("a 100 -> 101"));
@@ -566,7 +564,7 @@ TEST_F(RoundsDriverTest, WhatSomebodyElseWritesIsTheWorkloadsOwnFromThenOn) {
 }
 
 TEST_F(RoundsDriverTest, WhatTheUserStoppedIsLeftAlone) {
-  wire::Workload stopped = Workload("a");
+  Workload stopped = Workload("a");
   stopped.active = false;
   Add(stopped);
   Add(Workload("b"));
@@ -581,13 +579,13 @@ TEST_F(RoundsDriverTest, PrioritiesStayInTheirRange) {
 }
 
 TEST_F(RoundsDriverTest, WorkloadsOfOtherQueuesAndWithoutGpusAreNotTouched) {
-  wire::Workload other = Workload("a");
+  Workload other = Workload("a");
   other.local_queue = "elsewhere";
   Add(other);
-  wire::Workload cpus = Workload("b");
+  Workload cpus = Workload("b");
   cpus.gpus = Gpus(0);
   Add(cpus);
-  wire::Workload ended = Workload("c");
+  Workload ended = Workload("c");
   ended.finished = true;
   Add(ended);
   EXPECT_THAT(Step(), IsEmpty());
@@ -630,7 +628,7 @@ TEST_F(RoundsDriverTest, ARoundThatDidNotBeginAtOnceGoesOnBeginning) {
 }
 
 TEST_F(RoundsDriverTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
-  wire::RoundPolicy policy = *objects.policies.Find("las");
+  RoundPolicy policy = *objects.policies.Find("las");
   policy.settings.policy = "srtf";
   objects.policies.Upsert(policy);
   Add(Workload("a"));
@@ -642,8 +640,8 @@ TEST_F(RoundsDriverTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
   progress.clear();
   Step();
   driver.StartOver();
-  wire::Workload known = Workload("b");
-  known.note = wire::RoundNote{.remaining = 600};
+  Workload known = Workload("b");
+  known.note = RoundNote{.remaining = 600};
   Add(known);
   StepFor(seconds(400));
   EXPECT_EQ(Now("b").priority, 1) << "ten minutes and not an hour";
@@ -656,10 +654,10 @@ class TrainJobDriverTest : public RoundsDriverTest {
  protected:
   TrainJobDriverTest() {
     objects.knows_train_jobs = true;
-    wire::RoundPolicy policy = *objects.policies.Find("las");
+    RoundPolicy policy = *objects.policies.Find("las");
     policy.settings.policy = "srtf";
     objects.policies.Upsert(policy);
-    wire::Workload workload = Workload("a");
+    Workload workload = Workload("a");
     workload.owner.kind = "TrainJob";
     Add(workload);
     Step();
@@ -669,12 +667,12 @@ class TrainJobDriverTest : public RoundsDriverTest {
     objects.train_jobs.Upsert({.uid = "uid of a",
                                .job_namespace = "team",
                                .name = "job-a",
-                               .told = wire::TrainerStatus{remaining, std::nullopt, at}});
+                               .told = TrainerStatus{remaining, std::nullopt, at}});
   }
   // Adds a waiting job that needs so many seconds.
   void AddOther(double remaining) {
-    wire::Workload other = Workload("b");
-    other.note = wire::RoundNote{.remaining = remaining, .at = clock.WallNow()};
+    Workload other = Workload("b");
+    other.note = RoundNote{.remaining = remaining, .at = clock.WallNow()};
     Add(other);
   }
 };
@@ -703,7 +701,7 @@ TEST_F(TrainJobDriverTest, WhatIsNotItsOwnOrOfNoTimeIsNotHeard) {
     StepFor(seconds(1));
   }
   Tell(seconds(1), began);
-  wire::QueuedJob other = *objects.train_jobs.Find("team/job-a");
+  QueuedJob other = *objects.train_jobs.Find("team/job-a");
   other.uid = "another one of that name";
   objects.train_jobs.Upsert(other);
   StepFor(seconds(1));
@@ -727,7 +725,7 @@ TEST_F(TrainJobDriverTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
     StepFor(minutes(1));
   }
   EXPECT_EQ(Now("a").priority, 0) << "thirty seconds are over";
-  EXPECT_EQ(wire::BandOf(Now("b")), Band::kRuns);
+  EXPECT_EQ(BandOf(Now("b")), Band::kRuns);
 }
 
 TEST_F(TrainJobDriverTest, WhoSaysItOnceAndThenNothingOrNoTimeLosesItToo) {
@@ -763,7 +761,7 @@ TEST_F(TrainJobDriverTest, ASilenceCountsByWhatItRunsAndNotWhileNobodyListens) {
 TEST_F(RoundsDriverTest, TheStatusSaysWhoIsNext) {
   for (const char* name : {"a", "b", "c"}) Add(Workload(name));
   Step();
-  const wire::RoundPolicyStatus& status = api.statuses.at("las");
+  const RoundPolicyStatus& status = api.statuses.at("las");
   EXPECT_TRUE(status.ready);
   EXPECT_EQ(status.reason, "Ordered");
   ASSERT_THAT(status.queues, SizeIs(1));
@@ -781,17 +779,17 @@ class ElasticDriverTest : public RoundsDriverTest {
  protected:
   ElasticDriverTest() {
     objects.elastic = true;
-    wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+    ClusterQueue queue = *objects.cluster_queues.Find("train");
     queue.quota = Gpus(4);
     objects.cluster_queues.Upsert(queue);
-    wire::RoundPolicy policy = *objects.policies.Find("las");
+    RoundPolicy policy = *objects.policies.Find("las");
     policy.settings.policy = "optimus";
     policy.settings.least_run = seconds(60);
     objects.policies.Upsert(policy);
   }
 
   void AddElastic(const std::string& name, int64_t workers) {
-    wire::Workload workload = Workload(name);
+    Workload workload = Workload(name);
     workload.pods = workers;
     workload.gpus = Gpus(workers);
     Add(workload);
@@ -807,7 +805,7 @@ class ElasticDriverTest : public RoundsDriverTest {
   void StartAll(const std::string& name, double rate) {
     Start(name);
     for (int64_t pod = 1; pod < Now(name).pods; ++pod) {
-      wire::QueuedPod other = *objects.pods.Find(name + "-0");
+      QueuedPod other = *objects.pods.Find(name + "-0");
       other.uid = fmt::format("{}-{}", name, pod);
       objects.pods.Upsert(other);
     }
@@ -859,7 +857,7 @@ TEST_F(ElasticDriverTest, WhoItsUserStoppedIsLeftAlone) {
   StepFor(seconds(1));
   StartAll("a", 4);
   AddElastic("b", 2);
-  wire::Workload stopped = Now("b");
+  Workload stopped = Now("b");
   stopped.active = false;
   Add(stopped);
   EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
@@ -867,11 +865,11 @@ TEST_F(ElasticDriverTest, WhoItsUserStoppedIsLeftAlone) {
 
 TEST_F(ElasticDriverTest, ATrainJobKeepsItsNodesAndIsToldWhy) {
   AddElastic("a", 2);
-  wire::Workload workload = Now("a");
+  Workload workload = Now("a");
   workload.owner.api_version = "trainer.kubeflow.org/v1alpha1";
   workload.owner.kind = "TrainJob";
   Add(workload);
-  wire::QueuedJob job = *objects.jobs.Find("team/job-a");
+  QueuedJob job = *objects.jobs.Find("team/job-a");
   objects.jobs.Remove(job);
   job.least = job.most = 0;
   job.problem = "nobody may";
@@ -904,7 +902,7 @@ TEST_F(ElasticDriverTest, NobodyMakesRoomForOneWhoseNewSizeKueueHasNotSeen) {
   StartAll("a", 4);
   AddElastic("b", 2);
   StepFor(seconds(299));
-  wire::Workload before = Now("b");
+  Workload before = Now("b");
   before.pods = 2;
   before.gpus = Gpus(2);
   Add(before);
@@ -928,7 +926,7 @@ TEST_F(ElasticDriverTest, WhatIsRefusedKeepsNobodyElseFromItsPlace) {
 
 TEST_F(ElasticDriverTest, WhatIsWrongWithAJobIsToldOnceAndItKeepsItsWorkers) {
   AddElastic("a", 2);
-  wire::QueuedJob job = *objects.jobs.Find("team/job-a");
+  QueuedJob job = *objects.jobs.Find("team/job-a");
   job.least = job.most = 0;
   job.problem = "annotation synergy.io/min-workers: it is missing";
   objects.jobs.Upsert(job);
@@ -943,7 +941,7 @@ TEST_F(ElasticDriverTest, WhatIsWrongWithAJobIsToldOnceAndItKeepsItsWorkers) {
 
 TEST_F(ElasticDriverTest, AJobThatDoesNotCheckpointKeepsItsWorkers) {
   AddElastic("a", 2);
-  wire::Workload workload = Now("a");
+  Workload workload = Now("a");
   workload.may_lose_turn = false;
   Add(workload);
   StepFor(seconds(1));
@@ -954,7 +952,7 @@ TEST_F(ElasticDriverTest, AJobThatDoesNotCheckpointKeepsItsWorkers) {
 
 TEST_F(ElasticDriverTest, ASizeBeyondItsBoundsIsItsUsers) {
   AddElastic("a", 2);
-  wire::QueuedJob job = *objects.jobs.Find("team/job-a");
+  QueuedJob job = *objects.jobs.Find("team/job-a");
   job.least = 3;
   objects.jobs.Upsert(job);
   StepFor(seconds(1));

@@ -40,35 +40,35 @@ class FakeKueue final : public kube::RoundApi {
   std::map<std::string, std::string> problems;
   bool conflicts = false;
 
-  Result<> WritePriority(const wire::Workload& workload, int64_t priority,
-                         const std::optional<wire::RoundNote>& note, std::stop_token) override {
-    wire::Workload changed = *objects_.workloads.Find(workload.Key());
+  Result<> WritePriority(const Workload& workload, int64_t priority,
+                         const std::optional<RoundNote>& note, std::stop_token) override {
+    Workload changed = *objects_.workloads.Find(workload.Key());
     changed.priority = priority;
     changed.note = note;
     Put(std::move(changed));
     return {};
   }
-  Result<> WriteNote(const wire::Workload& workload, const wire::RoundNote& note,
+  Result<> WriteNote(const Workload& workload, const RoundNote& note,
                      std::stop_token stop) override {
     return WritePriority(workload, workload.priority, note, std::move(stop));
   }
-  Result<> WriteWorkers(const wire::QueuedJob&, int64_t, std::stop_token) override { return {}; }
-  Result<> WriteStatus(const wire::RoundPolicy&, const wire::RoundPolicyStatus& status,
+  Result<> WriteWorkers(const QueuedJob&, int64_t, std::stop_token) override { return {}; }
+  Result<> WriteStatus(const RoundPolicy&, const RoundPolicyStatus& status,
                        std::stop_token) override {
     for (const auto& queue : status.queues) problems[queue.name] = queue.message;
     return {};
   }
-  Result<> AnswerCheck(const wire::Workload& workload, size_t check,
-                       const wire::CheckAnswer& answer, std::stop_token) override {
+  Result<> AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
+                       std::stop_token) override {
     answers.push_back(
-        fmt::format("{} {} {}", workload.name, wire::ToString(answer.word), answer.product));
+        fmt::format("{} {} {}", workload.name, ToString(answer.word), answer.product));
     if (conflicts) return Fail(ErrorCode::kConflict, "changed meanwhile");
-    wire::Workload changed = *objects_.workloads.Find(workload.Key());
-    changed.checks[check] = {kCheck, std::string(wire::ToString(answer.word)), answer.product,
+    Workload changed = *objects_.workloads.Find(workload.Key());
+    changed.checks[check] = {kCheck, std::string(ToString(answer.word)), answer.product,
                              answer.message, clock_.WallNow()};
-    if (answer.word == wire::CheckWord::kReady)
+    if (answer.word == CheckWord::kReady)
       Start(changed, answer.product.empty() ? "K80" : answer.product);
-    if (answer.word == wire::CheckWord::kRetry) {
+    if (answer.word == CheckWord::kRetry) {
       Stop(changed);
       changed.checks[check].state = "Pending";
       changed.checks[check].product.clear();
@@ -77,19 +77,19 @@ class FakeKueue final : public kube::RoundApi {
     Put(std::move(changed));
     return {};
   }
-  Result<> ActivateCheck(const wire::QueuePart& check, WallTime, std::stop_token) override {
+  Result<> ActivateCheck(const QueuePart& check, WallTime, std::stop_token) override {
     activated.push_back(check.name);
-    wire::QueuePart changed = check;
+    QueuePart changed = check;
     changed.active = true;
     objects_.checks.Upsert(changed);
     return {};
   }
 
-  void Put(wire::Workload workload) {
+  void Put(Workload workload) {
     workload.resource_version += "+";
     objects_.workloads.Upsert(std::move(workload));
   }
-  void Start(const wire::Workload& workload, const std::string& product) {
+  void Start(const Workload& workload, const std::string& product) {
     Pod pod;
     pod.uid = pod.name = workload.name + "-0";
     pod.pod_namespace = workload.workload_namespace;
@@ -106,7 +106,7 @@ class FakeKueue final : public kube::RoundApi {
                           .running = true,
                           .since = clock_.WallNow()});
   }
-  void Stop(const wire::Workload& workload) {
+  void Stop(const Workload& workload) {
     state_.RemovePod(workload.name + "-0");
     if (const auto pod = objects_.pods.Find(workload.name + "-0")) objects_.pods.Remove(*pod);
   }
@@ -150,8 +150,8 @@ class TypeChecksTest : public ::testing::Test {
       }
     }
     objects.flavors.Upsert({.name = "gpus"});
-    objects.checks.Upsert({.name = kCheck, .controller = std::string(wire::kTypeCheckController)});
-    wire::ClusterQueue queue;
+    objects.checks.Upsert({.name = kCheck, .controller = std::string(kTypeCheckController)});
+    ClusterQueue queue;
     queue.name = "train";
     queue.quota = Gpus(3);
     queue.flavors = {"gpus"};
@@ -164,7 +164,7 @@ class TypeChecksTest : public ::testing::Test {
   }
 
   void Use(const std::string& name) {
-    wire::RoundPolicy policy;
+    RoundPolicy policy;
     policy.uid = policy.name = "policy";
     policy.cluster_queues = {"train"};
     policy.settings.policy = name;
@@ -175,7 +175,7 @@ class TypeChecksTest : public ::testing::Test {
   }
   // With its quota.
   void Add(const std::string& name, const std::string& alike) {
-    wire::Workload workload;
+    Workload workload;
     workload.uid = workload.name = name;
     workload.workload_namespace = "team";
     workload.local_queue = "q";
@@ -190,9 +190,9 @@ class TypeChecksTest : public ::testing::Test {
     workload.checks = {{kCheck, "Pending", "", "", clock.WallNow()}};
     objects.workloads.Upsert(workload);
   }
-  wire::Workload Now(const std::string& name) { return *objects.workloads.Find("team/" + name); }
+  Workload Now(const std::string& name) { return *objects.workloads.Find("team/" + name); }
   void Change(const std::string& name, auto change) {
-    wire::Workload workload = Now(name);
+    Workload workload = Now(name);
     change(workload);
     kueue.Put(std::move(workload));
   }
@@ -258,14 +258,14 @@ TEST_F(TypeChecksTest, EachStartsOnTheTypeOnWhichItIsWorthMost) {
 
 TEST_F(TypeChecksTest, ATypeThatTheUserNamesIsTheOnlyOne) {
   Add("a", "steep");
-  Change("a", [](wire::Workload& workload) { workload.products = {"K80"}; });
+  Change("a", [](Workload& workload) { workload.products = {"K80"}; });
   EXPECT_THAT(Lead(), ElementsAre("a Ready K80"));
   EXPECT_THAT(LeadFor(seconds(900)), IsEmpty());
 }
 
 TEST_F(TypeChecksTest, AJobMovesWhereThatPaysAsARoundBegins) {
   Add("holder", "steep");
-  Change("holder", [](wire::Workload& workload) {
+  Change("holder", [](Workload& workload) {
     workload.products = {"V100"};
     workload.may_lose_turn = false;
   });
@@ -285,7 +285,7 @@ TEST_F(TypeChecksTest, WhoWaitsForItsTypeStartsWhenThereIsRoom) {
   Add("a", "steep");
   Add("b", "steep");
   for (const char* name : {"a", "b"})
-    Change(name, [](wire::Workload& workload) { workload.products = {"V100"}; });
+    Change(name, [](Workload& workload) { workload.products = {"V100"}; });
   EXPECT_THAT(Lead(), ElementsAre("a Ready V100"));
   EXPECT_THAT(LeadFor(seconds(299)), IsEmpty()) << "within the round";
   EXPECT_THAT(LeadFor(seconds(3)), ElementsAre("a Retry ", "b Ready V100")) << "in turns";
@@ -298,9 +298,9 @@ TEST_F(TypeChecksTest, WhoLosesItsTurnAltogetherIsToldOnce) {
   Add("a", "steep");
   Add("b", "steep");
   for (const char* name : {"a", "b"})
-    Change(name, [](wire::Workload& workload) { workload.products = {"V100"}; });
+    Change(name, [](Workload& workload) { workload.products = {"V100"}; });
   EXPECT_THAT(Lead(), ElementsAre("a Ready V100"));
-  wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+  ClusterQueue queue = *objects.cluster_queues.Find("train");
   queue.quota = Gpus(1);
   objects.cluster_queues.Upsert(queue);
   EXPECT_THAT(LeadFor(seconds(303)), ElementsAre("a Retry ", "b Ready V100"));
@@ -309,7 +309,7 @@ TEST_F(TypeChecksTest, WhoLosesItsTurnAltogetherIsToldOnce) {
 
 TEST_F(TypeChecksTest, WhatIsNotWrittenIsNotTold) {
   Add("holder", "steep");
-  Change("holder", [](wire::Workload& workload) { workload.products = {"V100"}; });
+  Change("holder", [](Workload& workload) { workload.products = {"V100"}; });
   Lead();
   Add("a", "steep");
   Lead();
@@ -354,7 +354,7 @@ TEST_F(TypeChecksTest, WhatAPolicyCannotDoWithoutIsSaidAndJobsStartAllTheSame) {
 
 TEST_F(TypeChecksTest, ADeadlineThatCannotBeKeptIsSaid) {
   Use("gavel-cost");
-  wire::RoundPolicy policy = *objects.policies.Find("policy");
+  RoundPolicy policy = *objects.policies.Find("policy");
   policy.prices = {{"V100", 4}, {"P100", 1.5}, {"K80", 0.5}};
   objects.policies.Upsert(policy);
   Add("far", "steep");
@@ -362,11 +362,11 @@ TEST_F(TypeChecksTest, ADeadlineThatCannotBeKeptIsSaid) {
   Add("lost", "steep");
   // Each needs an hour on a V100, for want of progress.
   for (const auto& [name, left] : std::map<std::string, int>{{"far", 900}, {"near", 65}}) {
-    Change(name, [&](wire::Workload& workload) {
+    Change(name, [&](Workload& workload) {
       workload.deadline = clock.WallNow() + std::chrono::minutes(left);
     });
   }
-  Change("lost", [&](wire::Workload& workload) {
+  Change("lost", [&](Workload& workload) {
     workload.products = {"P100"};
     workload.deadline = clock.WallNow() + std::chrono::minutes(50);
   });
@@ -386,7 +386,7 @@ TEST_F(TypeChecksTest, AnAnswerIsTakenBackWhereTheQuotaIsLost) {
   Add("a", "steep");
   Lead();
   kueue.Stop(Now("a"));
-  Change("a", [this](wire::Workload& workload) {
+  Change("a", [this](Workload& workload) {
     workload.has_quota = false;
     workload.quota_since = clock.WallNow();
     workload.checks[0].state = "Retry";
@@ -412,7 +412,7 @@ TEST_F(TypeChecksTest, AnotherLeaderLeavesThoseThatRunWhereTheyAre) {
 }
 
 TEST_F(TypeChecksTest, OneWithoutTheCheckIsRefused) {
-  wire::ClusterQueue queue = *objects.cluster_queues.Find("train");
+  ClusterQueue queue = *objects.cluster_queues.Find("train");
   queue.checks.clear();
   objects.cluster_queues.Upsert(queue);
   EXPECT_THAT(JudgePolicies(objects).front().queues.at("train").problem,
@@ -425,7 +425,7 @@ TEST_F(TypeChecksTest, OneWithoutTheCheckIsRefused) {
 }
 
 TEST_F(TypeChecksTest, OnePolicyAloneChoosesTypes) {
-  wire::RoundPolicy second = *objects.policies.Find("policy");
+  RoundPolicy second = *objects.policies.Find("policy");
   second.uid = second.name = "second";
   second.cluster_queues = {"other"};
   objects.policies.Upsert(second);

@@ -48,8 +48,8 @@ class TypeFactsTest : public ::testing::Test {
                                        .note = {}};
     return profile;
   }
-  static wire::Workload Job(const std::string& alike, int64_t pods = 1, Gpus gpus = kOne) {
-    wire::Workload job;
+  static Workload Job(const std::string& alike, int64_t pods = 1, Gpus gpus = kOne) {
+    Workload job;
     job.workload_namespace = "team";
     job.alike = alike;
     job.pods = pods;
@@ -57,7 +57,7 @@ class TypeFactsTest : public ::testing::Test {
     return job;
   }
   // "V100 4, P100 2?": what is estimated has a question mark.
-  std::string Speeds(const wire::Workload& job,
+  std::string Speeds(const Workload& job,
                      const std::vector<std::string>& products = {"V100", "P100", "K80"}) const {
     std::vector<std::string> texts;
     const std::vector<TypeSpeed> speeds = facts.SpeedsOf(job, products);
@@ -150,7 +150,7 @@ TEST_F(TypeFactsTest, AProfileOfOnePodOrOfOneGpuTellsWhichProductsAreFaster) {
 
 TEST_F(TypeFactsTest, ProfilesOfANamespaceAreItsOwn) {
   Know("a", {{"V100", 4}, {"K80", 1}});
-  wire::Workload stranger = Job("a");
+  Workload stranger = Job("a");
   stranger.workload_namespace = "others";
   EXPECT_EQ(Speeds(stranger, {"V100", "K80"}), "V100 1.6?, K80 0.4?");
 }
@@ -163,7 +163,7 @@ TEST_F(TypeFactsTest, AProfileWithoutItsWorkloadOrProductOrNodesTellsNothing) {
 
 TEST_F(TypeFactsTest, WhatAUserNamesForbidsTheOthers) {
   Know("a", {{"V100", 4}, {"P100", 2}, {"K80", 1}});
-  wire::Workload job = Job("a");
+  Workload job = Job("a");
   job.products = {"K80", "P100"};
   EXPECT_EQ(Speeds(job), "V100 0, P100 2, K80 1");
   job.products->clear();
@@ -184,7 +184,7 @@ TEST_F(TypeFactsTest, ProductsOnWhoseNodesItMayNotRunAreForbidden) {
   add("two", "V100", "research");
   add("three", "P100", "production");
   add("four", "K80", "production");
-  wire::Workload job = Job("a");
+  Workload job = Job("a");
   NodeSelection not_old;
   not_old.has_affinity = true;
   not_old.terms = {{{.key = "nvidia.com/gpu.product",
@@ -202,7 +202,7 @@ TEST_F(TypeFactsTest, ProductsOnWhoseNodesItMayNotRunAreForbidden) {
 
 TEST_F(TypeFactsTest, AProfileNamesItsWorkloadAndForbidsOtherProducts) {
   Know("a", {{"V100", 4}, {"P100", 2}});
-  wire::Workload job = Job("something else");
+  Workload job = Job("something else");
   job.profile = "a-P100";
   EXPECT_EQ(Speeds(job), "V100 0, P100 2, K80 0");
   EXPECT_EQ(facts.ProductOfProfile(job), "P100");

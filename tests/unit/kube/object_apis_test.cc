@@ -34,7 +34,7 @@ TEST_F(ObjectApisTest, AProfilesStatusGoesToItsSubresource) {
 }
 
 TEST_F(ObjectApisTest, AWorkloadsPriorityIsMergedAndAPolicysStatusGoesToItsSubresource) {
-  wire::Workload workload;
+  Workload workload;
   workload.workload_namespace = "team/..";
   workload.name = "job-train";
   const auto api = MakeRoundApi(*client_);
@@ -50,7 +50,7 @@ TEST_F(ObjectApisTest, AWorkloadsPriorityIsMergedAndAPolicysStatusGoesToItsSubre
   EXPECT_THAT(server_.requests().back().body, HasSubstr(R"("completions":3)"));
   (void)api->WriteNote(workload, {}, {});
   EXPECT_EQ(server_.requests().back().path, asked.path);
-  wire::RoundPolicy policy;
+  RoundPolicy policy;
   policy.name = "las/x";
   (void)api->WriteStatus(policy, {}, {});
   EXPECT_EQ(server_.requests().back().path,

@@ -1,4 +1,4 @@
-#include "engine/queues/rounds.h"
+#include "queues/rounds.h"
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +22,6 @@ constexpr std::string_view kTooLarge = "it needs more GPUs than the queue has";
 constexpr std::string_view kLosesTurn = "others go first";
 constexpr std::string_view kNextWhenFree = "it is next when GPUs become free";
 constexpr std::string_view kBehind = "others are next";
-constexpr std::string_view kLeftAlone = "it is left alone";
 constexpr std::string_view kDivided = "as workers were divided when the round began";
 
 Seconds SinceEpoch(WallTime time) { return time.time_since_epoch(); }

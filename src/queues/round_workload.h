@@ -1,6 +1,6 @@
 #pragma once
 
-// A Workload of Kueue as rounds see it (engine/queues/rounds.h): the same for whoever decides whose
+// A Workload of Kueue as rounds see it (queues/rounds.h): the same for whoever decides whose
 // turn it is and for whoever explains it.
 //
 //   own + 2   runs, raised once more for a Kueue that has not looked at it
@@ -15,12 +15,12 @@
 #include <optional>
 
 #include "core/clock.h"
-#include "engine/queues/rounds.h"
-#include "wire/kueue/kueue.h"
-#include "wire/kueue/queued_job.h"
-#include "wire/kueue/round_policy.h"
+#include "queues/kueue.h"
+#include "queues/queued_job.h"
+#include "queues/round_policy.h"
+#include "queues/rounds.h"
 
-namespace synergy::wire {
+namespace synergy {
 
 int64_t PriorityOf(int64_t own, Band band);
 // A priority of the band `kRuns` that it has not had yet; none: it has had both.
@@ -61,4 +61,4 @@ std::optional<WallTime> ToldAt(const TrainerStatus& told, WallTime since, WallTi
 RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,
                               const RoundService& service, WallTime now);
 
-}  // namespace synergy::wire
+}  // namespace synergy

@@ -1,4 +1,4 @@
-#include "wire/kueue/round_workload.h"
+#include "queues/round_workload.h"
 
 #include <chrono>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "engine/queues/elastic_rounds.h"
+#include "queues/elastic_rounds.h"
 
 #include <chrono>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "engine/queues/elastic.h"
+#include "queues/elastic.h"
 
 #include <algorithm>
 #include <string>

@@ -24,8 +24,8 @@
 
 #include "core/clock.h"
 #include "core/units.h"
-#include "engine/queues/elastic.h"
-#include "engine/queues/rounds.h"
+#include "queues/elastic.h"
+#include "queues/rounds.h"
 
 namespace synergy {
 

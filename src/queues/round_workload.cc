@@ -1,8 +1,8 @@
-#include "wire/kueue/round_workload.h"
+#include "queues/round_workload.h"
 
 #include <algorithm>
 
-namespace synergy::wire {
+namespace synergy {
 namespace {
 
 constexpr Duration kShortestBackoff = std::chrono::seconds(5);
@@ -81,4 +81,4 @@ RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workloa
   return described;
 }
 
-}  // namespace synergy::wire
+}  // namespace synergy

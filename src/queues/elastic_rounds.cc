@@ -1,4 +1,4 @@
-#include "engine/queues/elastic_rounds.h"
+#include "queues/elastic_rounds.h"
 
 #include <algorithm>
 #include <numeric>
@@ -9,7 +9,6 @@
 namespace synergy {
 namespace {
 
-constexpr std::string_view kLeftAlone = "it is left alone";
 constexpr std::string_view kNewAndRuns = "it has come since the round began, and there is room";
 constexpr std::string_view kNewAndWaits = "workers are divided when the next round begins";
 

@@ -102,6 +102,8 @@ struct RoundWorkload {
   std::optional<double> place;
 };
 
+inline constexpr std::string_view kLeftAlone = "it is left alone";
+
 // Why a workload is in its band. Texts are for people.
 struct RoundVerdict {
   Band band = Band::kNext;

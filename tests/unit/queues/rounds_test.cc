@@ -1,4 +1,4 @@
-#include "engine/queues/rounds.h"
+#include "queues/rounds.h"
 
 #include <chrono>
 #include <map>

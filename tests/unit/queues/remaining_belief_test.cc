@@ -1,4 +1,4 @@
-#include "engine/queues/remaining_belief.h"
+#include "queues/remaining_belief.h"
 
 #include <chrono>
 

@@ -1,0 +1,63 @@
+#pragma once
+
+// RoundPolicies (synergy.io/v1alpha1, cluster-scoped; docs/queues.md): whose turn it is in some of
+// Kueue's ClusterQueues.
+//
+// Threading: values; pure.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+#include "queues/rounds.h"
+
+namespace synergy {
+
+// The status, in the words that it is written in.
+struct RoundPolicyStatus {
+  struct Queue {
+    std::string name;
+    bool ready = false;
+    std::string message;  // why not; or what is to be known
+    int64_t gpus = 0;     // its quota
+    int64_t runs = 0;     // workloads in each band
+    int64_t next = 0;
+    int64_t waits = 0;
+    int64_t left_alone = 0;
+    std::vector<std::string> up_next;  // the first that have no GPUs yet
+
+    bool operator==(const Queue&) const = default;
+  };
+
+  int64_t observed_generation = 0;
+  bool ready = false;
+  std::string reason;
+  std::string message;
+  std::string since;  // when `ready` became what it is
+  std::vector<Queue> queues;
+
+  bool operator==(const RoundPolicyStatus&) const = default;
+};
+
+struct RoundPolicy {
+  std::string uid;
+  std::string name;
+  int64_t generation = 0;
+  WallTime created{};
+  std::vector<std::string> cluster_queues;
+  RoundSettings settings;
+  // Priorities that may be written: workloads whose bands would leave them are left alone.
+  int64_t least_priority = -1'000'000;
+  int64_t most_priority = 1'000'000;
+  // Of a GPU and hour, by product: for policies of GPU types that go by cost.
+  std::map<std::string, double> prices;
+  RoundPolicyStatus status;
+
+  const std::string& Key() const { return name; }
+  // A policy of Gavel's, which says on which GPU type a job has its turn (gavel/type_policies.h).
+  bool ChoosesTypes() const { return settings.given_order; }
+};
+
+}  // namespace synergy
