@@ -1,12 +1,44 @@
-#include "gavel/policies/fifo.h"
+#include "gavel/policies/job_order.h"
 
+#include <algorithm>
+#include <numeric>
 #include <optional>
 #include <vector>
 
-#include "gavel/whole_types.h"
-
 namespace synergy {
 namespace {
+
+// What is free of each type. `problem` outlives it.
+class WholeTypes {
+ public:
+  explicit WholeTypes(const GavelProblem& problem) : problem_(problem), free_(problem.gpus) {}
+
+  bool HasRoom(size_t job) const {
+    for (const double gpus : free_) {
+      if (gpus >= problem_.jobs[job].gpus) return true;
+    }
+    return false;
+  }
+
+  // The type with room for the job on which it is fastest, or, where throughput does not count, the
+  // one with the most free GPUs; of equals the first. None: it runs on no type that has room.
+  std::optional<size_t> Best(size_t job, bool by_throughput) const {
+    std::optional<size_t> best;
+    for (size_t type = 0; type < free_.size(); ++type) {
+      const GavelJob& each = problem_.jobs[job];
+      if (free_[type] < each.gpus || each.throughput[type] <= 0) continue;
+      const std::vector<double>& figure = by_throughput ? each.throughput : free_;
+      if (!best || figure[type] > figure[*best]) best = type;
+    }
+    return best;
+  }
+
+  void Take(size_t job, size_t type) { free_[type] -= problem_.jobs[job].gpus; }
+
+ private:
+  const GavelProblem& problem_;
+  std::vector<double> free_;
+};
 
 constexpr double kWorthPacking = 1.5;  // the authors' threshold
 
@@ -65,6 +97,30 @@ Result<GavelAnswer> GavelFifo::Allocate(const GavelProblem& problem) {
   }
   if (view_ != GavelView::kPacked) return answer;
   for (; next < seen.jobs.size(); ++next) Pack(seen, next, alone_on, answer.shares);
+  return answer;
+}
+
+Result<GavelAnswer> ShortestFirst::Allocate(const GavelProblem& problem) {
+  const GavelProblem seen = Seen(problem, view_, GavelUniform::kReference);
+  if (const Result<> runs = CheckThroughputs(seen); !runs) return Fail(runs.error());
+  if (const Result<> known = CheckStepsLeft(seen); !known) return Fail(known.error());
+  std::vector<double> times;
+  for (const GavelJob& job : seen.jobs) times.push_back(*job.steps_left / BestThroughput(job));
+  std::vector<size_t> order(times.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return times[a] < times[b]; });
+  GavelAnswer answer{.shares = NoShares(seen)};
+  WholeTypes types(seen);
+  for (const size_t job : order) {
+    const std::optional<size_t> type = types.Best(job, view_ != GavelView::kAgnostic);
+    if (!type) continue;
+    types.Take(job, *type);
+    answer.shares.jobs[job][*type] = 1;
+    if (!answer.objective) {
+      answer.objective = *seen.jobs[job].steps_left / seen.jobs[job].throughput[*type];
+    }
+  }
   return answer;
 }
 
