@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/text/amounts.h"
-#include "cli/text/table.h"
+#include "cli/text/terminal.h"
 #include "wire/kueue/round_workload.h"
 #include "wire/kueue/type_check.h"
 

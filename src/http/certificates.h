@@ -1,11 +1,9 @@
 #pragma once
 
-// A server's certificate, and whose clients' it takes, that follow their files. Private to this
-// folder.
+// Certificates that follow the files that they came from. Private to this folder.
 //
 // Threading: Current() and Expiry() from any thread.
-// Failures: changed files that cannot be used are reported, once per change, and those before stay
-// in use.
+// Failures: changed files that cannot be used leave what was read before in use.
 
 #include <functional>
 #include <memory>
@@ -17,10 +15,13 @@
 
 #include "core/clock.h"
 #include "core/result.h"
+#include "http/client.h"
 #include "http/tls.h"
 
 namespace synergy::http {
 
+// A server's certificate, and whose clients' it takes. Changed files that cannot be used are
+// reported, once per change.
 class ServerCertificate {
  public:
   using OnProblem = std::function<void(std::string_view)>;
@@ -43,6 +44,25 @@ class ServerCertificate {
   const OnProblem on_problem_;
 
   std::mutex mutex_;
+  std::string seen_;
+  TlsContext context_;
+};
+
+// Whom a client trusts and what it shows of itself. Changed files that cannot be used are tried
+// again at their next change.
+class ClientCertificates {
+ public:
+  static Result<std::unique_ptr<ClientCertificates>> Load(ClientTls tls);
+
+  // For the next connection.
+  TlsContext Current();
+
+ private:
+  explicit ClientCertificates(ClientTls tls) : tls_(std::move(tls)) {}
+  std::string Identity() const;
+
+  std::mutex mutex_;
+  ClientTls tls_;
   std::string seen_;
   TlsContext context_;
 };

@@ -1,4 +1,4 @@
-#include "extender/decision_ids.h"
+#include "extender/calls.h"
 
 namespace synergy::extender {
 

@@ -1,4 +1,4 @@
-#include "extender/reclaim_patience.h"
+#include "extender/patience.h"
 
 namespace synergy::extender {
 namespace {
@@ -7,6 +7,17 @@ namespace {
 constexpr Duration kForgetAfter = std::chrono::minutes(10);
 
 }  // namespace
+
+bool SecondLooks::Allow(uint64_t version, Instant now,
+                        const std::function<bool()>& room_under_way) {
+  const std::lock_guard lock(mutex_);
+  if (now < next_ || looked_at_ == version) return false;
+  next_ = now + times_.rest;
+  if (now < next_blind_ && !room_under_way()) return false;
+  next_blind_ = now + times_.long_rest;
+  looked_at_ = version;
+  return true;
+}
 
 bool ReclaimPatience::Lasts(const std::string& uid, Instant now) {
   const std::lock_guard lock(mutex_);
