@@ -13,7 +13,7 @@
 #include "cli/commands/replay_command.h"
 #include "cli/commands/simulate_command.h"
 #include "cli/commands/ui_command.h"
-#include "cli/text/printable.h"
+#include "cli/text/terminal.h"
 #include "core/version.h"
 
 namespace {

@@ -17,8 +17,10 @@
 #include "deviceplugin/plugin/cdi_file.h"
 #include "deviceplugin/plugin/kubelet_endpoint.h"
 #include "deviceplugin/plugin/pod_resources.h"
+#include "deviceplugin/sources/file_source.h"
 #include "deviceplugin/sources/inventory_monitor.h"
-#include "deviceplugin/sources/source_choice.h"
+#include "deviceplugin/sources/nvml_api.h"
+#include "deviceplugin/sources/nvml_source.h"
 #include "http/server/server.h"
 #include "kube/api_client.h"
 #include "kube/apis/events.h"
@@ -36,6 +38,21 @@ constexpr std::chrono::milliseconds kShutdownGrace{1000};
 constexpr Duration kBusyInterval = std::chrono::seconds(1);
 constexpr size_t kMostHttpConnections = 16;
 constexpr size_t kLargestRequest = 64 << 10;
+
+// kNotFound when NVML is missing and the configuration says not to wait for it.
+Result<std::unique_ptr<DeviceSource>> MakeSource(const config::DevicePluginConfig& config,
+                                                 const Clock& clock) {
+  const bool file = config.source == config::GpuSource::kFile ||
+                    (config.source == config::GpuSource::kAuto && !config.inventory_file.empty());
+  if (file) return std::make_unique<FileSource>(config.inventory_file);
+  if (!config.wait_for_nvml) {
+    const auto library = nvml::NvmlApi::Load(config.nvml_library);
+    if (!library) return Fail(library.error());
+  }
+  NvmlOptions options;
+  options.library = config.nvml_library;
+  return std::make_unique<NvmlSource>(options, clock);
+}
 
 MonitorRules ToMonitorRules(const config::DevicePluginConfig& config) {
   return {config.advertisement, config.health, config.probe_interval};

@@ -23,8 +23,6 @@
 #include "kube/apis/events.h"
 #include "kube/apis/pod_api.h"
 #include "kube/cluster_store.h"
-#include "kube/health.h"
-#include "kube/instance.h"
 #include "kube/listing.h"
 #include "kube/token_gate.h"
 #include "kube/watches.h"

@@ -208,7 +208,7 @@ std::string SchedulerExtender::Filter(std::string_view body) {
       judge();
       break;
     }
-    std::string text = fmt::format("its room is held for the pod that replaces {}, of gang {}",
+    std::string text = fmt::format("{}{}, of gang {}", kHeldForReplacement,
                                    in_the_way.back().pod->Key(), in_the_way.back().gang);
     // kube-scheduler would not hear that the place is given back; of an error it asks again soon.
     if (!in_the_way.back().settled) return wire::WriteError(text);

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "nodeagent/cgroups/cgroup_paths.h"
+#include "nodeagent/cgroups/cgroup_folders.h"
 
 namespace synergy::nodeagent {
 namespace {

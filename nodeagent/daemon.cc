@@ -16,6 +16,7 @@
 #include "kube/listing.h"
 #include "kube/reflector.h"
 #include "kube/token_gate.h"
+#include "kube/watches.h"
 #include "metrics/node_agent_metrics.h"
 #include "nodeagent/cgroups/cgroup_files.h"
 #include "nodeagent/cgroups/cpu_groups.h"
@@ -23,15 +24,14 @@
 #include "nodeagent/devices/device_allow.h"
 #include "nodeagent/devices/device_keeper.h"
 #include "nodeagent/devices/gpu_busy_file.h"
-#include "nodeagent/health.h"
 #include "nodeagent/memory/cache_keeper.h"
 #include "nodeagent/memory/data_use.h"
 #include "nodeagent/memory/memory_groups.h"
 #include "nodeagent/memory/memory_use.h"
-#include "nodeagent/memory/pages.h"
 #include "nodeagent/memory/shrinker.h"
 #include "nodeagent/probes/cpu_quota.h"
 #include "nodeagent/probes/prober.h"
+#include "nodeagent/progress/metrics_page.h"
 #include "nodeagent/progress/progress_keeper.h"
 #include "nodeagent/progress/progress_server.h"
 #include "nodeagent/reading_writer.h"
@@ -123,9 +123,12 @@ class RunningDaemon final : public Daemon {
         *client_,
         wire::ObjectReader(config_.gpu_resource, {.scheduler_name = config_.scheduler_name}),
         stores_, clock_, log_, WatchOf(config_, clock_));
+    health_ = std::make_unique<kube::Health>(
+        std::vector<kube::WatchedResource>{{"pods", [this] { return pods_->status(); }}}, clock_,
+        config_.staleness_limit);
     metrics_.SetGauges([this] { return ReadGauges(); });
     daemon::Probes probes;
-    probes.not_ready = [this] { return NotReady(); };
+    probes.not_ready = [this] { return health_->NotReadyReason(); };
     probes.metrics = [this] { return metrics_.Render(); };
     if (config_.metrics_authorization)
       probes.refuse_metrics = kube::GuardMetrics(*client_, clock_, log_);
@@ -209,7 +212,7 @@ class RunningDaemon final : public Daemon {
     gauges.synced = status.synced;
     gauges.staleness = status.synced ? clock_.Now() - status.last_contact : Duration::zero();
     gauges.watch_errors = status.errors;
-    gauges.ready = NotReady().empty();
+    gauges.ready = health_->NotReadyReason().empty();
     return gauges;
   }
 
@@ -220,10 +223,6 @@ class RunningDaemon final : public Daemon {
 
   NodeProgress ReadProgress() const {
     return progress_.Report(config_.node_name, prober_.Readings());
-  }
-
-  std::string NotReady() const {
-    return NotReadyReason(pods_->status(), clock_, config_.staleness_limit);
   }
 
   const config::NodeAgentConfig config_;
@@ -248,6 +247,7 @@ class RunningDaemon final : public Daemon {
   BothStores stores_;
   Logger& log_;
   std::unique_ptr<kube::Reflector<wire::ResizeStatus>> pods_;
+  std::unique_ptr<kube::Health> health_;  // of pods_
   std::jthread shrinking_;
   std::jthread keeping_;
   std::jthread looking_at_devices_;

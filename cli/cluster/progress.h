@@ -14,7 +14,7 @@
 #include "core/clock.h"
 #include "core/result.h"
 #include "kube/api_client.h"
-#include "profile/known_progress.h"
+#include "profile/pod_progress.h"
 
 namespace synergy::cli {
 

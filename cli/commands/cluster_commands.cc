@@ -8,7 +8,7 @@
 
 #include "cli/cluster/cluster_facts.h"
 #include "cli/cluster/queue_facts.h"
-#include "cli/text/printable.h"
+#include "cli/text/terminal.h"
 #include "cli/views/explain.h"
 #include "cli/views/explain_job.h"
 #include "cli/views/profile_list.h"

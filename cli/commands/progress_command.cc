@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "cli/text/printable.h"
+#include "cli/text/terminal.h"
 #include "json/writer.h"
 #include "progress/log_progress.h"
 

@@ -9,7 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/result.h"
-#include "progress/training_progress.h"
+#include "progress/progress_meter.h"
 
 namespace synergy::cli {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/text/printable.h"
+#include "cli/text/terminal.h"
 #include "config/text_file.h"
 #include "json/writer.h"
 

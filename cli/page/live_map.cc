@@ -2,9 +2,7 @@
 
 #include <utility>
 
-#include "cli/page/map_gangs.h"
-#include "cli/page/map_nodes.h"
-#include "cli/page/map_queues.h"
+#include "cli/page/map_objects.h"
 #include "cli/views/pod_view.h"
 #include "cli/views/queue_view.h"
 #include "json/writer.h"

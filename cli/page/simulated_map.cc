@@ -12,7 +12,7 @@
 
 #include "allocation/fair_share.h"
 #include "cli/page/cluster_map.h"
-#include "cli/page/map_nodes.h"
+#include "cli/page/map_objects.h"
 #include "cluster/state/cluster_state.h"
 
 namespace synergy::cli {

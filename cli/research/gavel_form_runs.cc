@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "cli/simulate/timed_run.h"
+#include "cli/simulate/simulation.h"
 
 namespace synergy::cli {
 namespace {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "cli/simulate/simulation.h"
-#include "cli/simulate/timed_run.h"
 #include "config/text_file.h"
 #include "sim/tiresias/tiresias_input.h"
 #include "sim/tiresias/tiresias_simulator.h"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/text/table.h"
+#include "cli/text/terminal.h"
 
 namespace synergy::cli {
 

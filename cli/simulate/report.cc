@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/simulate/gang_figures.h"
-#include "cli/text/table.h"
+#include "cli/text/terminal.h"
 #include "json/text.h"
 #include "wire/objects/objects.h"
 

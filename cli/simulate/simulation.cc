@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -13,8 +14,8 @@
 
 #include "baseline/mechanisms.h"
 #include "cli/simulate/philly_trace.h"
-#include "cli/simulate/timed_run.h"
 #include "config/text_file.h"
+#include "core/clock.h"
 #include "core/rounding.h"
 #include "policy/policy.h"
 #include "sim/cluster/product_simulator.h"
@@ -389,6 +390,8 @@ Result<RunResult> RunOne(const SimulateArguments& arguments, const SimulateOptio
   return result;
 }
 
+double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
 }  // namespace
 
 Result<> WriteFile(const std::string& name, const std::string& text) {
@@ -460,6 +463,18 @@ Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
     }
   }
   return results;
+}
+
+Result<RunResult> TimedRun(RunResult result, const JobWindow& window,
+                           const std::function<Result<>(RunResult&)>& simulate) {
+  const Instant begin = SystemClock().Now();
+  const double cpu = CpuSeconds();
+  const auto done = simulate(result);
+  if (!done) return Fail(done.error());
+  result.cpu_seconds = CpuSeconds() - cpu;
+  result.wall_seconds = Seconds(SystemClock().Now() - begin).count();
+  result.statistics = Summarize(result.jobs, window);
+  return result;
 }
 
 }  // namespace synergy::cli

@@ -88,4 +88,10 @@ Result<std::vector<RunResult>> RunAllElastic(const SimulateArguments& arguments,
 
 Result<> WriteFile(const std::string& name, const std::string& text);
 
+// What every run of `synergy simulate` has in common, whatever simulates.
+// `result` with what `simulate` sets in it, the jobs' times among that, how long this took, and the
+// statistics of the jobs in `window`.
+Result<RunResult> TimedRun(RunResult result, const JobWindow& window,
+                           const std::function<Result<>(RunResult&)>& simulate);
+
 }  // namespace synergy::cli

@@ -8,8 +8,8 @@
 
 #include "allocation/surplus.h"
 #include "cli/text/amounts.h"
-#include "cli/text/table.h"
-#include "cli/views/event_view.h"
+#include "cli/text/terminal.h"
+#include "cli/views/pod_view.h"
 #include "cli/views/profile_list.h"
 #include "cluster/annotations.h"
 #include "cluster/device_safety.h"
@@ -201,13 +201,13 @@ Tree DevicesTree(const std::vector<wire::UnhealthyDevice>& devices) {
   return list;
 }
 
-// Whose room is held; the extender's words (scheduler_extender.cc), among kube-scheduler's. Only
-// the extender knows of vacant places: the nodes look as if their room were free.
+// Whose room is held; the extender's words, among kube-scheduler's. Only the extender knows of
+// vacant places: the nodes look as if their room were free.
 void RemarkOnVacantPlaces(const Waits& waits, std::vector<std::string>& remarks) {
-  constexpr std::string_view kHeld = "its room is held for the pod that replaces ";
-  const size_t found = waits.message.find(kHeld);
+  const size_t found = waits.message.find(kHeldForReplacement);
   if (found == std::string::npos) return;
-  const std::string_view rest = std::string_view(waits.message).substr(found + kHeld.size());
+  const std::string_view rest =
+      std::string_view(waits.message).substr(found + kHeldForReplacement.size());
   remarks.push_back(
       fmt::format("room that looks free is held for the pod that replaces {}: until that pod has a "
                   "place, for the extender's replacementHold at most",

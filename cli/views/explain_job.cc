@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/text/amounts.h"
-#include "cli/views/event_view.h"
+#include "cli/views/pod_view.h"
 #include "core/wall_time.h"
 #include "queues/round_workload.h"
 #include "wire/kueue/kueue.h"

@@ -1,16 +1,20 @@
 #pragma once
 
-// One GPU pod as the commands show it: what it has, what it may count on, what it could use.
+// One GPU pod as the commands show it: what it has, what it may count on, what it could use; and
+// its events.
 //
 // Threading: pure.
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/cluster/cluster_facts.h"
 #include "cli/cluster/progress.h"
 #include "cli/text/tree.h"
 #include "cluster/pod.h"
+#include "core/clock.h"
+#include "wire/objects/event_about_pod.h"
 
 namespace synergy::cli {
 
@@ -49,5 +53,9 @@ Tree ToTree(const PodView& view);
 
 // "-" where there is none.
 std::string SpeedText(const std::optional<Speed>& speed);
+
+Tree ToTree(const std::vector<wire::EventAboutPod>& events);
+// A heading and a line for each; nothing where there are none.
+std::string EventsText(const std::vector<wire::EventAboutPod>& events, WallTime now);
 
 }  // namespace synergy::cli

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/text/amounts.h"
-#include "cli/text/table.h"
+#include "cli/text/terminal.h"
 #include "core/quantity_text.h"
 #include "core/rounding.h"
 #include "core/wall_time.h"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/text/amounts.h"
-#include "cli/text/table.h"
+#include "cli/text/terminal.h"
 #include "queues/round_workload.h"
 #include "queues/type_check.h"
 

@@ -6,7 +6,7 @@
 
 #include "allocation/surplus.h"
 #include "cli/text/amounts.h"
-#include "cli/text/table.h"
+#include "cli/text/terminal.h"
 #include "cluster/device_safety.h"
 #include "core/quantity_text.h"
 

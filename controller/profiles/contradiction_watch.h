@@ -19,7 +19,7 @@
 #include "core/log.h"
 #include "engine/profiler/contradiction.h"
 #include "kube/apis/events.h"
-#include "profile/known_progress.h"
+#include "profile/pod_progress.h"
 
 namespace synergy::controller {
 

@@ -10,7 +10,6 @@
 
 #include "controller/cluster/profile_store.h"
 #include "engine/decisions.h"
-#include "engine/held_profiles.h"
 #include "engine/profile_book.h"
 
 namespace synergy::controller {

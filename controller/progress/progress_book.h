@@ -15,7 +15,7 @@
 
 #include "cluster/state/cluster_snapshot.h"
 #include "core/clock.h"
-#include "profile/known_progress.h"
+#include "profile/pod_progress.h"
 
 namespace synergy::controller {
 

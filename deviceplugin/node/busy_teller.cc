@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "deviceplugin/plugin/whole_file.h"
+#include "config/text_file.h"
 #include "wire/agents/gpu_busy.h"
 
 namespace synergy::deviceplugin {
@@ -55,7 +55,7 @@ void BusyTeller::Step() {
   const Result<std::vector<DeviceOwner>> owners = read_owners_();
   if (!owners) return;
   const Result<> written =
-      WriteWholeFile(file_, wire::WriteNodeBusy(ToNodeBusy(meter_, *owners, at.wall)));
+      config::WriteWholeFile(file_, wire::WriteNodeBusy(ToNodeBusy(meter_, *owners, at.wall)));
   std::string problem = written ? std::string() : written.error().message;
   if (problem != problem_ && !problem.empty())
     log_.Error("the node agent is not told how busy GPUs are", {{"error", problem}});

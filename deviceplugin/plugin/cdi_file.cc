@@ -8,7 +8,6 @@
 
 #include "config/text_file.h"
 #include "deviceplugin/plugin/command.h"
-#include "deviceplugin/plugin/whole_file.h"
 #include "wire/objects/gpu_inventory.h"
 
 namespace synergy::deviceplugin {
@@ -61,7 +60,7 @@ Result<> CdiFile::Write(const GpuInventory& inventory) {
   if (const Result<std::string> present = config::ReadTextFile(file_); present && *present == text_)
     return {};
   // Runtimes read every *.json of the folder: a file that is not whole must not be called so.
-  return WriteWholeFile(file_, text_);
+  return config::WriteWholeFile(file_, text_);
 }
 
 std::string CdiFile::Complete(const std::string& plain) const {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "extender/deadline.h"
+#include "extender/calls.h"
 
 namespace synergy::extender {
 namespace {

@@ -30,7 +30,7 @@
 #include "core/result.h"
 #include "engine/decisions.h"
 #include "extender/binding/allocations.h"
-#include "extender/binding/bind_turns.h"
+#include "extender/calls.h"
 #include "kube/apis/pod_api.h"
 #include "metrics/extender_metrics.h"
 #include "wire/extender/extender_messages.h"

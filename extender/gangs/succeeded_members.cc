@@ -8,7 +8,7 @@
 
 #include "cluster/gang_name.h"
 #include "cluster/labels.h"
-#include "extender/deadline.h"
+#include "extender/calls.h"
 
 namespace synergy::extender {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "cluster/state/fit.h"
-#include "extender/deadline.h"
+#include "extender/calls.h"
 
 namespace synergy::extender {
 namespace {

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "nodeagent/cgroups/open_file.h"
-
 namespace synergy::nodeagent {
 namespace {
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "nodeagent/cgroups/cgroup_files.h"
-#include "nodeagent/cgroups/open_file.h"
 #include "wire/agents/gpu_busy.h"
 
 namespace synergy::nodeagent {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/result.h"
-#include "nodeagent/cgroups/open_file.h"
+#include "nodeagent/cgroups/cgroup_files.h"
 #include "nodeagent/probes/quota_table.h"
 
 namespace synergy::nodeagent {

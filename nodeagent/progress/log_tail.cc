@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "nodeagent/cgroups/cgroup_files.h"
-#include "nodeagent/cgroups/open_file.h"
 
 namespace synergy::nodeagent {
 namespace {

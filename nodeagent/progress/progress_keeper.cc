@@ -18,8 +18,8 @@
 #include "cluster/annotations.h"
 #include "core/rounding.h"
 #include "nodeagent/cgroups/busy_time.h"
-#include "nodeagent/counter_page.h"
 #include "nodeagent/progress/log_tail.h"
+#include "nodeagent/progress/metrics_page.h"
 #include "progress/log_progress.h"
 #include "progress/rate_meter.h"
 

@@ -63,22 +63,4 @@ Gpus StrandedGpus(const NodeState& node, const ResourceVector& reserve_per_gpu) 
   return Gpus(all - usable);
 }
 
-std::optional<NodeIndex> PlaceOne(const ClusterSnapshot& snapshot, const Pod& pod,
-                                  const ReserveRule& reserve) {
-  const BestFit best_fit(pod, snapshot, reserve);
-  std::optional<NodeIndex> best;
-  FitRank best_rank;
-  for (NodeIndex index = 0; index < snapshot.size(); ++index) {
-    const NodeState& node = snapshot.node(index);
-    if (!CheckFit(pod, node).none()) continue;
-    const FitRank rank = best_fit.Rank(node);
-    if (!best || rank < best_rank ||
-        (rank == best_rank && node.detail->name < snapshot.node(*best).detail->name)) {
-      best = index;
-      best_rank = rank;
-    }
-  }
-  return best;
-}
-
 }  // namespace synergy

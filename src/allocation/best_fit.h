@@ -108,8 +108,4 @@ ResourceVector ReservePerGpu(const ClusterSnapshot& snapshot, const ReserveRule&
 // them.
 Gpus StrandedGpus(const NodeState& node, const ResourceVector& reserve_per_gpu);
 
-// The best node of all for the pod, none when it fits nowhere.
-std::optional<NodeIndex> PlaceOne(const ClusterSnapshot& snapshot, const Pod& pod,
-                                  const ReserveRule& reserve);
-
 }  // namespace synergy

@@ -15,7 +15,6 @@
 #include "config/text_file.h"
 #include "config/yaml_fields.h"
 #include "core/exact_quantity.h"
-#include "core/quantity_text.h"
 
 namespace synergy::config {
 namespace {
@@ -256,61 +255,6 @@ class ProfileReader {
   std::map<std::tuple<std::string, std::string, Gpus>, std::string> seen_;
 };
 
-void WritePoint(YAML::Emitter& out, MilliCpu cpu, std::optional<Bytes> memory, double throughput) {
-  out << YAML::Flow << YAML::BeginMap;
-  out << YAML::Key << "cpu" << YAML::Value << ToQuantityText(cpu);
-  if (memory) out << YAML::Key << "memory" << YAML::Value << ToQuantityText(*memory);
-  // The shortest text that gives the same number again, and a number in JSON too.
-  out << YAML::Key << "throughput" << YAML::Value << YAML::Auto << fmt::format("{}", throughput);
-  out << YAML::EndMap;
-}
-
-void WriteCache(YAML::Emitter& out, const CachedMeasurements& cached) {
-  const auto write = [&out](const char* name, Bytes bytes) {
-    out << YAML::Key << name << YAML::Value << ToQuantityText(bytes);
-  };
-  write("datasetSize", cached.model.data_set);
-  write("storageBandwidth", cached.model.storage_bandwidth);
-  write("bytesPerSample", cached.model.bytes_per_sample);
-  if (cached.memories.empty()) return;
-  out << YAML::Key << "memories" << YAML::Value << YAML::Flow << YAML::BeginSeq;
-  for (const Bytes memory : cached.memories) out << ToQuantityText(memory);
-  out << YAML::EndSeq;
-}
-
-void WriteSpread(YAML::Emitter& out, const SpreadCost& spread) {
-  const auto write = [&out](const char* name, const std::optional<double>& part) {
-    if (!part) return;
-    out << YAML::Key << name << YAML::Value << YAML::Auto << fmt::format("{}", *part);
-  };
-  if (spread.nodes) {
-    out << YAML::Key << "spreadSpeed" << YAML::Value << YAML::Flow << YAML::BeginMap;
-    write("nodes", spread.nodes);
-    write("racks", spread.racks);
-    out << YAML::EndMap;
-  }
-  write("tensorSkew", spread.tensor_skew);
-}
-
-void WriteEntry(YAML::Emitter& out, const TrainingProfile& training) {
-  out << YAML::BeginMap;
-  out << YAML::Key << "model" << YAML::Value << YAML::DoubleQuoted << training.model;
-  if (!training.gpu_product.empty())
-    out << YAML::Key << "gpuProduct" << YAML::Value << YAML::DoubleQuoted << training.gpu_product;
-  out << YAML::Key << "gpus" << YAML::Value << training.gpus.count();
-  out << YAML::Key << "points" << YAML::Value << YAML::BeginSeq;
-  for (const JobProfile::Point& point : training.points)
-    WritePoint(out, point.cpu, point.memory, point.throughput);
-  if (training.cached) {
-    for (const CpuPoint& point : training.cached->points)
-      WritePoint(out, point.cpu, std::nullopt, point.throughput);
-  }
-  out << YAML::EndSeq;
-  if (training.cached) WriteCache(out, *training.cached);
-  WriteSpread(out, training.spread);
-  out << YAML::EndMap;
-}
-
 }  // namespace
 
 Result<ProfileFile> ParseProfiles(const std::string& text, const std::string& name) {
@@ -329,20 +273,6 @@ Result<ProfileFile> ParseProfiles(const std::string& text, const std::string& na
 
 Result<ProfileFile> LoadProfiles(const std::string& file) {
   return ParseTextFile(file, ParseProfiles);
-}
-
-std::string WriteProfiles(std::span<const TrainingProfile> profiles, ProfileFormat format) {
-  YAML::Emitter out;
-  if (format == ProfileFormat::kJson) {
-    // Flow style with every string in quotes is JSON.
-    out.SetMapFormat(YAML::Flow);
-    out.SetSeqFormat(YAML::Flow);
-    out.SetStringFormat(YAML::DoubleQuoted);
-  }
-  out << YAML::BeginMap << YAML::Key << "profiles" << YAML::Value << YAML::BeginSeq;
-  for (const TrainingProfile& training : profiles) WriteEntry(out, training);
-  out << YAML::EndSeq << YAML::EndMap;
-  return std::string(out.c_str(), out.size()) + "\n";
 }
 
 }  // namespace synergy::config

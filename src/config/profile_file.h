@@ -4,8 +4,9 @@
 //
 //   profiles:
 //     - model: resnet50                  # measured over CPU and memory
-//       gpuProduct: NVIDIA-A100-SXM4-80GB  # of the node label nvidia.com/gpu.product; any, if
-//       absent gpus: 1                          # 1, if absent points:
+//       gpuProduct: NVIDIA-A100-SXM4-80GB  # as the label nvidia.com/gpu.product; any, if absent
+//       gpus: 1                          # 1, if absent
+//       points:
 //         - {cpu: 3, memory: 62.5G, throughput: 1.0}
 //         - {cpu: 4500m, memory: 64Gi, throughput: 1.15}
 //     - model: alexnet                   # measured with the data set in memory
@@ -25,8 +26,6 @@
 // Threading: pure but for reading the file.
 // Failures: kInvalid with file, line, column and field; kNotFound where there is no file.
 
-#include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -50,11 +49,5 @@ struct ProfileFile {
 Result<ProfileFile> LoadProfiles(const std::string& file);
 // `name` stands for the file in errors and warnings.
 Result<ProfileFile> ParseProfiles(const std::string& text, const std::string& name);
-
-enum class ProfileFormat : uint8_t { kYaml, kJson };
-
-// As text that ParseProfiles() reads back as it was.
-std::string WriteProfiles(std::span<const TrainingProfile> profiles,
-                          ProfileFormat format = ProfileFormat::kYaml);
 
 }  // namespace synergy::config

@@ -1,10 +1,11 @@
 #pragma once
 
-// A file as text.
+// Files as text.
 //
 // Threading: any.
 
 #include <string>
+#include <string_view>
 
 #include "core/result.h"
 
@@ -20,5 +21,10 @@ auto ParseTextFile(const std::string& file, Parse parse) -> decltype(parse(file,
   if (!text) return Fail(text.error());
   return parse(*text, file);
 }
+
+// Replaces the file as a whole: who reads it finds all of the former text, or all of the new one.
+// One writer of a file. Makes its folder, too. kUnavailable, naming the file, where it cannot be
+// written.
+Result<> WriteWholeFile(const std::string& file, std::string_view text);
 
 }  // namespace synergy::config

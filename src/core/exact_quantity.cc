@@ -142,7 +142,7 @@ Int128 BinaryNano(const Parts& parts, int32_t exponent) {
   return std::min(units * kNanoPerUnit + DecimalNano(rest, 0), kBinaryCap * kNanoPerUnit);
 }
 
-// Whether ParseQuantity takes its short way, which ends in a scaled int64.
+// Whether apimachinery's ParseQuantity takes its short way, which ends in a scaled int64.
 bool FitsScaledInt64(const Parts& parts, const Unit& unit) {
   constexpr int64_t kMaxDigits = 18;
   const int64_t whole = std::max<int64_t>(static_cast<int64_t>(parts.whole.size()), 1);

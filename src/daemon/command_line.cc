@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/version.h"
-#include "daemon/health_check.h"
+#include "daemon/probes.h"
 
 namespace synergy::daemon {
 

@@ -1,8 +1,9 @@
 #pragma once
 
-// What every program serves: probes and metrics.
+// What every program serves, probes and metrics, and how it is asked for its health without
+// Kubernetes.
 //
-// Threading: the functions are called from the server's threads.
+// Threading: any. The functions in Probes are called from the server's threads.
 
 #include <functional>
 #include <optional>
@@ -31,5 +32,10 @@ http::Response Text(int status, std::string body);
 // Of a server on `listen`, "host:port", that tells `log`, which outlives it, of its problems.
 // kInvalid when it is none.
 Result<http::ServerOptions> ListenOn(const std::string& listen, Logger& log);
+
+// The programs' own health check, for those who run them without Kubernetes' probes (Docker's
+// HEALTHCHECK): asks the program that listens on `listen` of this machine for /healthz; with `tls`,
+// whatever its certificate says. Failures: kUnavailable, with the answer where there is one.
+Result<> CheckHealth(const std::string& listen, bool tls);
 
 }  // namespace synergy::daemon

@@ -1,5 +1,7 @@
 #include "daemon/run.h"
 
+#include <sys/resource.h>
+
 namespace synergy::daemon {
 
 Signals::Signals(bool with_hangup) {
@@ -15,6 +17,14 @@ int Signals::Wait() const {
   int signal = 0;
   sigwait(&signals_, &signal);
   return signal;
+}
+
+size_t RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  const rlimit raised{limit.rlim_max, limit.rlim_max};
+  if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  return limit.rlim_cur;
 }
 
 }  // namespace synergy::daemon

@@ -1,8 +1,9 @@
 #pragma once
 
-// A program from its start to its end: SIGTERM or SIGINT, which end it in order.
+// A program from its start to its end: SIGTERM or SIGINT, which end it in order; and how
+// much it may have open.
 //
-// Threading: the main thread, before any other.
+// Threading: the main thread, before any other; RaiseDescriptorLimit: from any.
 
 #include <csignal>
 #include <cstddef>
@@ -51,5 +52,9 @@ template <class Start>
 int Run(LogLevel level, LogFormat format, Start start) {
   return Run(level, format, std::move(start), nullptr);
 }
+
+// Raises the limit of open files and connections as far as it may be (many container runtimes start
+// processes with 1024, for the sake of programs that use select()), and says what it is now.
+size_t RaiseDescriptorLimit();
 
 }  // namespace synergy::daemon

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "http/client_certificates.h"
+#include "http/certificates.h"
 #include "http/client_connection.h"
 #include "http/socket.h"
 

@@ -1,8 +1,28 @@
 #include "kube/watches.h"
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace synergy::kube {
+
+Health::Health(std::vector<WatchedResource> resources, const Clock& clock,
+               std::chrono::milliseconds staleness_limit)
+    : resources_(std::move(resources)), clock_(clock), staleness_limit_(staleness_limit) {}
+
+std::string Health::NotReadyReason() const {
+  if (stopping_) return "shutting down";
+  for (const WatchedResource& resource : resources_) {
+    const ReflectorStatus status = resource.status();
+    if (!status.synced) return fmt::format("{} have not been listed yet", resource.name);
+    const auto age =
+        std::chrono::duration_cast<std::chrono::seconds>(clock_.Now() - status.last_contact);
+    if (age > staleness_limit_)
+      return fmt::format("nothing heard of {} for {} s", resource.name, age.count());
+  }
+  return {};
+}
 
 Watches::Watches(ApiClient& client, wire::ObjectReader reader,
                  std::chrono::milliseconds staleness_limit, const Clock& clock, Logger& log)

@@ -1,12 +1,15 @@
 #pragma once
 
-// The watches of a program: each keeps a copy of one kind of object, none staler than a limit.
+// The watches of a program: each keeps a copy of one kind of object, none staler than a limit; and
+// whether the program may be asked: its copies are whole and fresh, and it is not on its way out.
 //
-// Threading: Start() and Stop() by one thread, before and after all other calls; the others, and
-// the functions in resources(), from any.
+// Threading: Start() and Stop() by one thread, before and after all other calls; the others, the
+// functions in resources() and Health, from any.
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,11 +18,31 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "kube/api_client.h"
-#include "kube/health.h"
 #include "kube/reflector.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::kube {
+
+struct WatchedResource {
+  std::string name;  // "nodes"
+  std::function<ReflectorStatus()> status;
+};
+
+class Health {
+ public:
+  Health(std::vector<WatchedResource> resources, const Clock& clock,
+         std::chrono::milliseconds staleness_limit);
+
+  // Empty when ready, else why not.
+  std::string NotReadyReason() const;
+  void ShutDown() { stopping_ = true; }
+
+ private:
+  const std::vector<WatchedResource> resources_;
+  const Clock& clock_;
+  const std::chrono::milliseconds staleness_limit_;
+  std::atomic<bool> stopping_ = false;
+};
 
 class Watches {
  public:

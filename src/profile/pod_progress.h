@@ -111,4 +111,21 @@ struct NodeProgress {
   bool operator==(const NodeProgress&) const = default;
 };
 
+// What the controller knows of it.
+struct KnownProgress {
+  PodProgress pod;
+  std::string node;
+  WallTime since{};  // when the agent of the node started: it counts iterations from there
+  WallTime at{};     // when the controller heard it
+  Duration age{};    // how long ago that was when it was read
+
+  bool operator==(const KnownProgress&) const = default;
+};
+
+struct ClusterProgress {
+  std::vector<KnownProgress> pods;
+
+  bool operator==(const ClusterProgress&) const = default;
+};
+
 }  // namespace synergy

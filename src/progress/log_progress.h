@@ -12,7 +12,6 @@
 #include "progress/container_log.h"
 #include "progress/patterns.h"
 #include "progress/progress_meter.h"
-#include "progress/training_progress.h"
 
 namespace synergy {
 

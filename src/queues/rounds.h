@@ -122,7 +122,6 @@ class Rounds {
 
   // Rounds begin at multiples of their length by the wall clock, whoever decides.
   WallTime RoundAt(WallTime now) const;
-  WallTime NextRound(WallTime now) const { return RoundAt(now) + settings_.round; }
 
   enum class Doing : uint8_t {
     kRan,       // all of its pods did

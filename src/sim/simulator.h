@@ -46,8 +46,6 @@ struct JobRun {
   Seconds first_part{-1};  // when Job::first_part was done; -1: not in this run, or nobody asked
   uint32_t restarts = 0;   // starts after the first, moves included
   uint32_t resizes = 0;
-
-  Seconds completion_time() const { return finish - arrival; }
 };
 
 // What was allocated at the beginning of a stretch of time, as fractions of the cluster.

@@ -15,6 +15,7 @@
 #include "allocation/fair_share.h"
 #include "cluster/state/fit.h"
 #include "property/random_cluster.h"
+#include "support/place_one.h"
 
 namespace synergy::testing {
 namespace {

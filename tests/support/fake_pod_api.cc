@@ -7,11 +7,11 @@
 
 #include "cluster/annotations.h"
 #include "core/check.h"
+#include "core/exact_quantity.h"
 #include "core/quantity_text.h"
 #include "core/wall_time.h"
 #include "json/document.h"
 #include "json/writer.h"
-#include "wire/base/quantity.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::testing {
@@ -20,10 +20,10 @@ namespace {
 // Whether it counts is not asked here.
 std::optional<CpuProbe> ReadProbe(const std::optional<std::string>& text) {
   const auto document = json::Document::Parse(text.value_or("{}"));
-  const auto cpu = wire::ParseQuantity(document->root()["cpu"].text());
+  const auto cpu = ParseExactQuantity(document->root()["cpu"].text());
   const auto until = ParseTime(document->root()["until"].text());
   if (!cpu || !until) return std::nullopt;
-  return CpuProbe{MilliCpu(cpu->milli), *until};
+  return CpuProbe{MilliCpu(cpu->exact.ToMilli()), *until};
 }
 
 // A fungible pod that has these annotations, written by Synergy, and nothing else, read as any pod

@@ -48,12 +48,6 @@ FitFailures CheckDivided(const ResourceVector& requests, const NodeState& node) 
 
 }  // namespace
 
-FitFailures CheckResources(const Resources& requests, const NodeState& node) {
-  FitFailures failures = CheckDivided(requests.main, node);
-  if (LacksScalars(requests, node)) failures.Add(FitFailures::kOther);
-  return failures;
-}
-
 FitFailures CheckFit(const Pod& pod, const NodeState& node) {
   return CheckFit(pod, node, LacksScalars(pod.requests, node));
 }

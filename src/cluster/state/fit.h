@@ -46,9 +46,8 @@ class FitFailures {
   uint16_t bits_ = 0;
 };
 
-// Whether `requests` fit on `node` in what is free there.
-FitFailures CheckResources(const Resources& requests, const NodeState& node);
-// The same, and that the node takes new pods, this one in particular.
+// Whether `pod` fits on `node` in what is free there, and the node takes new pods, this one in
+// particular.
 FitFailures CheckFit(const Pod& pod, const NodeState& node);
 // The same, where it is known already whether the node lacks a resource of ScalarResources.
 FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars);
@@ -65,5 +64,10 @@ bool Unresolvable(FitFailures failures, const Resources& requests, const NodeSta
 // failures read equal on every node. `gpu_resource` is the managed resource's name.
 std::string DescribeFailures(FitFailures failures, const Resources& requests, const NodeState* node,
                              std::string_view gpu_resource);
+
+// How a refusal begins where a vacant place (vacant_places.h) is in the way; the key of the pod
+// that left it follows.
+inline constexpr std::string_view kHeldForReplacement =
+    "its room is held for the pod that replaces ";
 
 }  // namespace synergy

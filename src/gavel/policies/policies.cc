@@ -6,14 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "gavel/policies/fifo.h"
-#include "gavel/policies/finish_time.h"
-#include "gavel/policies/isolated.h"
-#include "gavel/policies/makespan.h"
-#include "gavel/policies/max_min_fairness.h"
-#include "gavel/policies/shortest_first.h"
-#include "gavel/policies/total_throughput.h"
-#include "gavel/policies/water_filling.h"
+#include "gavel/policies/efficiency.h"
+#include "gavel/policies/fairness.h"
+#include "gavel/policies/job_order.h"
 
 namespace synergy {
 namespace {

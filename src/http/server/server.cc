@@ -15,10 +15,10 @@
 #include <sys/socket.h>
 
 #include "core/check.h"
+#include "http/certificates.h"
 #include "http/channel.h"
 #include "http/server/connection_threads.h"
 #include "http/server/exchanges.h"
-#include "http/server/server_certificate.h"
 #include "http/socket.h"
 
 namespace synergy::http {

@@ -1,6 +1,7 @@
 #include "kube/apis/events.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "core/backoff.h"
 #include "core/random.h"
@@ -313,6 +315,13 @@ std::unique_ptr<EventRecorder> EventRecorder::Start(ApiClient& client, const Clo
                                                     std::string instance, size_t queue_limit) {
   return std::make_unique<QueuedEventRecorder>(client, clock, log, std::move(component),
                                                std::move(instance), queue_limit);
+}
+
+std::string InstanceName() {
+  std::array<char, 256> name{};
+  // Room for the terminator, which a name that was cut lacks.
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
 }
 
 }  // namespace synergy::kube

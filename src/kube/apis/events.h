@@ -55,4 +55,8 @@ class EventRecorder {
   virtual uint64_t dropped() const = 0;
 };
 
+// Which of several replicas this process is, in events and leases: the host's name, which in a pod
+// is the pod's.
+std::string InstanceName();
+
 }  // namespace synergy::kube

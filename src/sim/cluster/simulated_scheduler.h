@@ -39,7 +39,6 @@ class SimulatedScheduler final : public PodWatcher {
   // A pod that waits has come, or has gone. A gang comes when all of it is known, by each pod.
   void Add(const Pod& pod, Instant now);
   void Remove(const std::string& uid) { queue_.Remove(uid); }
-  void NodesChanged() { queue_.WakeAll(); }
   void PodWritten(const SimulatedPod& pod, const SimulatedPods& all) override;
   void RoomMade(const SimulatedPod& pod) override;
 
@@ -59,7 +58,6 @@ class SimulatedScheduler final : public PodWatcher {
   // Of the one whose turn it is; none where there is nobody. `pods` has the waiting ones.
   std::optional<Attempt> Try(const SimulatedPods& pods, Instant now);
 
-  size_t waiting() const { return queue_.size(); }
   // What gangs ask for that could run now if they were spread further.
   Gpus kept_waiting() const;
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/result.h"
-#include "profile/known_progress.h"
+#include "profile/pod_progress.h"
 
 namespace synergy::wire {
 

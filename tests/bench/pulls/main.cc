@@ -19,7 +19,7 @@
 
 #include "controller/progress/progress_puller.h"
 #include "core/check.h"
-#include "daemon/descriptor_limit.h"
+#include "daemon/run.h"
 #include "http/server/server.h"
 #include "support/fake_clock.h"
 #include "support/managed_pods.h"

@@ -16,7 +16,7 @@
 
 #include "cluster/state/cluster_state.h"
 #include "core/clock.h"
-#include "engine/held_profiles.h"
+#include "engine/profile_book.h"
 #include "support/fake_pod_api.h"
 
 namespace synergy::bench {

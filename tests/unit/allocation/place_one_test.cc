@@ -1,5 +1,7 @@
 // Where PlaceOne puts a pod in a cluster.
 
+#include "support/place_one.h"
+
 #include <algorithm>
 #include <optional>
 #include <string>

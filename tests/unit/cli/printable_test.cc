@@ -1,10 +1,8 @@
-#include "cli/text/printable.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "cli/text/table.h"
+#include "cli/text/terminal.h"
 
 namespace synergy::cli {
 namespace {

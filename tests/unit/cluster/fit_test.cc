@@ -110,11 +110,6 @@ TEST(FitTest, APlaceholderFitsNowhereAndNoEvictionHelps) {
             "CPU and memory of the pod are not set yet: synergy-controller does that");
 }
 
-TEST(FitTest, ResourcesAloneDoNotLookAtWhetherTheNodeTakesPods) {
-  const NodeState cordoned = BusyNode([](Node& node) { node.unschedulable = true; });
-  EXPECT_TRUE(CheckResources(MakeGpuPod("p", 1).requests, cordoned).none());
-}
-
 TEST(FitTest, TheManagedResourceIsCalledByItsOwnName) {
   const Pod pod = MakeGpuPod("p", 3);
   const NodeState node = BusyNode();

@@ -14,7 +14,6 @@ namespace {
 
 using config::ParseProfiles;
 using config::ProfileFile;
-using config::WriteProfiles;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -93,14 +92,13 @@ TEST(ProfileFileTest, PointsWithTheDataSetInMemoryAreCompletedByTheCacheModel) {
   EXPECT_EQ(file.entries[0].profile.Demand(0), (ResourceVector{Gpus(1), Cores(3), GB(50)}));
 }
 
-TEST(ProfileFileTest, ReadsAndWritesWhatSpreadingCosts) {
+TEST(ProfileFileTest, ReadsWhatSpreadingCosts) {
   const ProfileFile file = ReadProfileFile(std::string(kCached) +
                                            "  spreadSpeed: {nodes: 0.7, racks: 0.5}\n"
                                            "  tensorSkew: 0.61\n");
   const TrainingProfile& training = file.entries[0].training;
   EXPECT_EQ(training.spread, (SpreadCost{0.7, 0.5, 0.61}));
   EXPECT_EQ(file.entries[0].profile.spread(), training.spread);
-  EXPECT_EQ(ReadProfileFile(WriteProfiles(std::span(&training, 1))).entries[0].training, training);
   const auto refused = ParseProfiles(std::string(kCached) + "  spreadSpeed: {racks: 0.5}\n", "f");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("profiles[0].spreadSpeed.nodes: is missing"));
@@ -215,37 +213,6 @@ TEST(ProfileFileTest, APointWithMemoryIsRefusedWhereMemoryIsCalculated) {
       ProfileFileError(WithPoints("  - {cpu: 1, memory: 1Gi, throughput: 1}\n  datasetSize: 1G\n"
                                   "  storageBandwidth: 1G\n  bytesPerSample: 1k\n")),
       StartsWith("profiles.yaml:4:5: profiles[0].points[0].memory: points have no memory"));
-}
-
-TEST(ProfileFileTest, WhatIsWrittenIsReadBackAsItWas) {
-  const std::vector<TrainingProfile> profiles = {
-      {.model = "true: \"quoted\" # model\n",
-       .gpu_product = "Tesla V100",
-       .gpus = Gpus(8),
-       .points = {{MilliCpu(1500), Bytes(62'500'000'000), 0.1},
-                  {Cores(3), GiB(64), 1.0 / 3},
-                  {Cores(24), Bytes(1'234'567'891), 1e-7},
-                  {Cores(24), GiB(250), 12'345'678.9}}},
-      {.model = "123",
-       .cached = CachedMeasurements{{GB(140), Bytes(500'000'000), Bytes(110'001)},
-                                    {{Cores(3), 1200}, {Cores(12), 3528.25}},
-                                    {GiB(20), GiB(60)}}},
-      {.model = "~", .cached = CachedMeasurements{{GB(1), GB(1), Bytes(1)}, {{Cores(3), 1}}, {}}}};
-  for (const auto format : {config::ProfileFormat::kYaml, config::ProfileFormat::kJson}) {
-    const std::string text = WriteProfiles(profiles, format);
-    const ProfileFile file = ReadProfileFile(text);
-    ASSERT_THAT(file.entries, SizeIs(3)) << text;
-    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(file.entries[i].training, profiles[i]) << text;
-  }
-}
-
-TEST(ProfileFileTest, JsonHasEveryStringInQuotesAndNumbersWithout) {
-  const std::vector<TrainingProfile> profiles = {
-      {.model = "res18", .gpus = Gpus(2), .points = {{Cores(6), GB(125), 1.5}}}};
-  EXPECT_EQ(WriteProfiles(profiles, config::ProfileFormat::kJson),
-            R"({"profiles": [{"model": "res18", "gpus": 2, "points": )"
-            R"([{"cpu": "6", "memory": "125G", "throughput": 1.5}]}]})"
-            "\n");
 }
 
 TEST(ProfileFileTest, IsReadFromDisk) {

@@ -1,7 +1,7 @@
-#include "daemon/descriptor_limit.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+
+#include "daemon/run.h"
 
 namespace synergy::daemon {
 namespace {

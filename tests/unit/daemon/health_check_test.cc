@@ -1,4 +1,3 @@
-#include "daemon/health_check.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

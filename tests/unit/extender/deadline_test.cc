@@ -1,11 +1,10 @@
-#include "extender/deadline.h"
-
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 
 #include <gtest/gtest.h>
 
+#include "extender/calls.h"
 #include "support/fake_clock.h"
 
 namespace synergy::extender {

@@ -1,8 +1,8 @@
-#include "extender/decision_ids.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "extender/calls.h"
 
 namespace synergy::extender {
 namespace {

@@ -1,6 +1,6 @@
-#include "extender/gangs/place_ages.h"
-
 #include <gtest/gtest.h>
+
+#include "extender/gauges.h"
 
 namespace synergy::extender {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "core/random.h"
 #include "gavel/max_min.h"
-#include "gavel/policies/total_throughput.h"
+#include "gavel/policies/efficiency.h"
 
 namespace synergy::testing {
 namespace {

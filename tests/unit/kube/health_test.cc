@@ -1,7 +1,6 @@
-#include "kube/health.h"
-
 #include <gtest/gtest.h>
 
+#include "kube/watches.h"
 #include "support/fake_clock.h"
 
 namespace synergy::kube {

@@ -1,11 +1,10 @@
-#include "cli/page/map_nodes.h"
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "cli/page/map_objects.h"
 #include "cluster/state/cluster_state.h"
 
 namespace synergy::cli::testing {

@@ -1,7 +1,6 @@
-#include "cli/page/map_queues.h"
-
 #include <gtest/gtest.h>
 
+#include "cli/page/map_objects.h"
 #include "unit/cli/queued_jobs.h"
 
 namespace synergy::cli::testing {

@@ -1,0 +1,104 @@
+#include "http/certificates.h"
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace synergy::http {
+namespace {
+
+// Which file stands behind a name just now, so that a change is seen without reading it: a mounted
+// secret changes by another inode behind the same name. Equal as long as the file is; "missing"
+// where there is none.
+std::string FileIdentity(const std::string& file) {
+  struct stat status{};
+  if (::stat(file.c_str(), &status) != 0) return "missing";
+  return fmt::format("{}:{}:{}:{}.{}", status.st_dev, status.st_ino, status.st_size,
+                     status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
+// What a file holds now. As it was, where it has no name, cannot be read, or is empty: without an
+// authority of its own a client would trust all of the system's.
+void ReadAgain(const std::string& file, std::string& pem) {
+  if (file.empty()) return;
+  std::ifstream in(file, std::ios::binary);
+  std::string now(std::istreambuf_iterator<char>(in), {});
+  if (!now.empty()) pem = std::move(now);
+}
+
+}  // namespace
+
+std::string ServerCertificate::Identity() const {
+  std::string identity = FileIdentity(tls_.certificate_file) + " " + FileIdentity(tls_.key_file);
+  if (!tls_.client_ca_file.empty()) identity += " " + FileIdentity(tls_.client_ca_file);
+  return identity;
+}
+
+Result<std::unique_ptr<ServerCertificate>> ServerCertificate::Load(ServerTls tls,
+                                                                   OnProblem on_problem) {
+  std::unique_ptr<ServerCertificate> certificate(
+      new ServerCertificate(std::move(tls), std::move(on_problem)));
+  // Before the files are read: a change while they are must be seen later.
+  certificate->seen_ = certificate->Identity();
+  Result<TlsContext> context = MakeServerContext(certificate->tls_);
+  if (!context) return Fail(context.error());
+  certificate->context_ = std::move(*context);
+  return certificate;
+}
+
+TlsContext ServerCertificate::Current() {
+  const std::lock_guard lock(mutex_);
+  std::string identity = Identity();
+  if (identity != seen_) {
+    seen_ = std::move(identity);
+    // One file may have been written and the other not yet: then this fails now, and the other
+    // one's change brings us here again.
+    Result<TlsContext> context = MakeServerContext(tls_);
+    if (context) {
+      context_ = std::move(*context);
+    } else if (on_problem_) {
+      on_problem_("the old certificate stays in use: " + context.error().message);
+    }
+  }
+  return context_;
+}
+
+Result<std::unique_ptr<ClientCertificates>> ClientCertificates::Load(ClientTls tls) {
+  std::unique_ptr<ClientCertificates> certificates(new ClientCertificates(std::move(tls)));
+  Result<TlsContext> context = MakeClientContext(certificates->tls_);
+  if (!context) return Fail(context.error());
+  certificates->context_ = *std::move(context);
+  return certificates;
+}
+
+std::string ClientCertificates::Identity() const {
+  std::string identity;
+  for (const std::string* file : {&tls_.ca_file, &tls_.certificate_file, &tls_.key_file}) {
+    if (!file->empty()) identity += FileIdentity(*file) + " ";
+  }
+  return identity;
+}
+
+TlsContext ClientCertificates::Current() {
+  const std::lock_guard lock(mutex_);
+  std::string identity = Identity();
+  if (identity != seen_) {
+    seen_ = std::move(identity);
+    ClientTls now = tls_;
+    ReadAgain(now.ca_file, now.ca_pem);
+    ReadAgain(now.certificate_file, now.certificate_pem);
+    ReadAgain(now.key_file, now.key_pem);
+    // Of a certificate and its key one may have been written and the other not yet.
+    if (Result<TlsContext> context = MakeClientContext(now)) {
+      tls_ = std::move(now);
+      context_ = *std::move(context);
+    }
+  }
+  return context_;
+}
+
+}  // namespace synergy::http

@@ -1,0 +1,70 @@
+#pragma once
+
+// Certificates that follow the files that they came from. Private to this folder.
+//
+// Threading: Current() and Expiry() from any thread.
+// Failures: changed files that cannot be used leave what was read before in use.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/clock.h"
+#include "core/result.h"
+#include "http/client.h"
+#include "http/tls.h"
+
+namespace synergy::http {
+
+// A server's certificate, and whose clients' it takes. Changed files that cannot be used are
+// reported, once per change.
+class ServerCertificate {
+ public:
+  using OnProblem = std::function<void(std::string_view)>;
+
+  static Result<std::unique_ptr<ServerCertificate>> Load(ServerTls tls, OnProblem on_problem);
+
+  // For the next connection. Looks at the files each time, which costs less than a thousandth of a
+  // handshake and needs no thread of its own.
+  TlsContext Current();
+  // When the certificate that the next connection gets ends.
+  std::optional<WallTime> Expiry() { return ExpiryOf(Current()); }
+
+ private:
+  ServerCertificate(ServerTls tls, OnProblem on_problem)
+      : tls_(std::move(tls)), on_problem_(std::move(on_problem)) {}
+
+  std::string Identity() const;
+
+  const ServerTls tls_;
+  const OnProblem on_problem_;
+
+  std::mutex mutex_;
+  std::string seen_;
+  TlsContext context_;
+};
+
+// Whom a client trusts and what it shows of itself. Changed files that cannot be used are tried
+// again at their next change.
+class ClientCertificates {
+ public:
+  static Result<std::unique_ptr<ClientCertificates>> Load(ClientTls tls);
+
+  // For the next connection.
+  TlsContext Current();
+
+ private:
+  explicit ClientCertificates(ClientTls tls) : tls_(std::move(tls)) {}
+  std::string Identity() const;
+
+  std::mutex mutex_;
+  ClientTls tls_;
+  std::string seen_;
+  TlsContext context_;
+};
+
+}  // namespace synergy::http
