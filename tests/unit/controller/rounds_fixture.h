@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/queues/rounds_driver.h"
+#include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/recorded_events.h"
 #include "support/silent_log.h"
@@ -51,6 +53,30 @@ class RoundsFixture : public ::testing::Test {
     wire::RoundPolicy policy = *objects.policies.Find("policy");
     change(policy);
     objects.policies.Upsert(policy);
+  }
+
+  // A node of one GPU for each, with profiles of the workloads "steep" and "flat": the speed of the
+  // first one halves from each product to the next.
+  void HaveThreeTypes() {
+    for (const char* product : {"V100", "P100", "K80"}) {
+      Node node = synergy::testing::MakeNode(product, {Gpus(1), Cores(4), GB(40)});
+      node.gpu_kinds.products = {product};
+      state.UpsertNode(node);
+    }
+    for (const auto& [workload, speeds] : std::map<std::string, std::vector<double>>{
+             {"steep", {4, 2, 1}}, {"flat", {2, 1.9, 1.8}}}) {
+      const std::vector<std::string> products = {"V100", "P100", "K80"};
+      for (size_t type = 0; type < products.size(); ++type) {
+        ProfileObject profile;
+        profile.uid = profile.name = workload + products[type];
+        profile.profile_namespace = "team";
+        profile.workload = workload;
+        profile.training.gpu_product = products[type];
+        profile.profile = std::make_shared<const JobProfile>(
+            *JobProfile::Create(Gpus(1), {{Cores(1), GB(1), speeds[type]}}));
+        profiles.Upsert(profile);
+      }
+    }
   }
 
   wire::Workload Workload(const std::string& name, int64_t priority = 0) {

@@ -9,7 +9,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/cluster_vocabulary.h"
 #include "unit/controller/rounds_fixture.h"
 
 namespace synergy::controller {
@@ -28,25 +27,7 @@ constexpr char kCheck[] = "synergy-rounds";
 class TypeChecksTest : public RoundsFixture {
  protected:
   TypeChecksTest() {
-    for (const char* product : {"V100", "P100", "K80"}) {
-      Node node = synergy::testing::MakeNode(product, {Gpus(1), Cores(4), GB(40)});
-      node.gpu_kinds.products = {product};
-      state.UpsertNode(node);
-    }
-    for (const auto& [workload, speeds] : std::map<std::string, std::vector<double>>{
-             {"steep", {4, 2, 1}}, {"flat", {2, 1.9, 1.8}}}) {
-      const std::vector<std::string> products = {"V100", "P100", "K80"};
-      for (size_t type = 0; type < products.size(); ++type) {
-        ProfileObject profile;
-        profile.uid = profile.name = workload + products[type];
-        profile.profile_namespace = "team";
-        profile.workload = workload;
-        profile.training.gpu_product = products[type];
-        profile.profile = std::make_shared<const JobProfile>(
-            *JobProfile::Create(Gpus(1), {{Cores(1), GB(1), speeds[type]}}));
-        profiles.Upsert(profile);
-      }
-    }
+    HaveThreeTypes();
     objects.checks.Upsert({.name = kCheck, .controller = std::string(wire::kTypeCheckController)});
     ChangeQueue([](wire::ClusterQueue& queue) {
       queue.quota = Gpus(3);
