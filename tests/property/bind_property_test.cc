@@ -26,6 +26,7 @@
 #include "support/fake_pod_api.h"
 #include "support/histories.h"
 #include "support/managed_pods.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 
 namespace synergy::testing {
@@ -144,12 +145,6 @@ class UnreliableApi final : public kube::PodApi {
   Random& random_;
   const Clock& clock_;
   std::deque<Late> late_;
-};
-
-class SilentEvents final : public kube::EventRecorder {
- public:
-  void Record(kube::EventRecord) override {}
-  uint64_t dropped() const override { return 0; }
 };
 
 class History {
@@ -296,7 +291,7 @@ class History {
   ClusterState state_;
   FakePodApi truth_;
   UnreliableApi api_{truth_, random_, clock_};
-  SilentEvents events_;
+  RecordedEvents events_;
   extender::Allocations allocations_{api_, events_, clock_, log_, metrics_, ReserveRule{}};
   extender::Binder binder_{state_, api_, "nvidia.com/gpu", allocations_,
                            clock_, log_, metrics_,         {.assume = kAssume}};

@@ -21,6 +21,7 @@
 #include "extender/gangs/vacancies.h"
 #include "support/fake_clock.h"
 #include "support/histories.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 #include "unit/extender/extender_fixture.h"
 
@@ -286,7 +287,7 @@ class History {
   wire::ObjectReader reader_{"nvidia.com/gpu"};
   metrics::ExtenderMetrics metrics_{"nvidia.com/gpu"};
   synergy::testing::FakePodApi api_;
-  HeardEvents events_;
+  synergy::testing::RecordedEvents events_;
   std::unique_ptr<ClusterState> state_;
   std::unique_ptr<Allocations> allocations_;
   std::unique_ptr<Binder> binder_;

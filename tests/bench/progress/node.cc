@@ -14,13 +14,13 @@
 
 #include "core/log.h"
 #include "core/wall_time.h"
-#include "kube/apis/events.h"
 #include "metrics/node_agent_metrics.h"
 #include "nodeagent/cgroups/cpu_groups.h"
 #include "nodeagent/cgroups/node_pods.h"
 #include "nodeagent/memory/data_use.h"
 #include "nodeagent/progress/progress_keeper.h"
 #include "support/fake_clock.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 
@@ -30,11 +30,6 @@ namespace {
 constexpr int kPods = 8;
 constexpr int kLinesPerSecond = 100;
 constexpr int kSeconds = 60;
-
-struct NoEvents final : kube::EventRecorder {
-  void Record(kube::EventRecord) override {}
-  uint64_t dropped() const override { return 0; }
-};
 
 struct NoCpu final : nodeagent::CpuGroups {
   Result<CpuUse> Read(const wire::ResizeStatus&, const wire::ResizeStatus::Container&) override {
@@ -71,7 +66,7 @@ double PartOfACoreToFollowLogs() {
   testing::SilentSink sink;
   Logger log{sink, clock, LogLevel::kInfo, LogFormat::kText};
   metrics::NodeAgentMetrics metrics;
-  NoEvents events;
+  testing::RecordedEvents events;
   NoCpu cpu;
   NoData data;
   nodeagent::NodePods pods;

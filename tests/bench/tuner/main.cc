@@ -25,6 +25,7 @@
 #include "controller/tuner/tuner_hands.h"
 #include "controller/tuner/tuning.h"
 #include "support/fake_clock.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 
 namespace synergy::bench {
@@ -48,12 +49,6 @@ double MebibytesOf(const std::string& what) {
   }
   return 0;
 }
-
-class NoEvents final : public kube::EventRecorder {
- public:
-  void Record(kube::EventRecord) override {}
-  uint64_t dropped() const override { return 0; }
-};
 
 // Notes when what was asked.
 class TimedApi final : public kube::PodApi {
@@ -179,7 +174,7 @@ void MeasurePasses(const Options& options, Results& results) {
   HeldProfiles profiles;
   profiles.Hold(MakeProfiles(), 1);
   BenchCluster cluster(state, options.size);
-  NoEvents events;
+  testing::RecordedEvents events;
   Tuner tuner({}, profiles);
   {
     TunerActions actions(state, cluster.api(), events, clock, log.log, metrics,
@@ -254,7 +249,7 @@ void MeasureWork(const Options& options, Results& results) {
   profiles.Hold(MakeProfiles(), 1);
   BenchCluster cluster(state, options.size);
   TimedApi api(cluster.api());
-  NoEvents events;
+  testing::RecordedEvents events;
   Tuner tuner({}, profiles);
   TunerActions actions(state, api, events, SystemClock(), log.log, metrics, [] { return true; });
   Tuning* wakes = nullptr;

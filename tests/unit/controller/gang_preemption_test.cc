@@ -114,7 +114,7 @@ class GangPreemptionTest : public ::testing::Test {
   ClusterState state;
   synergy::testing::FakePodApi api;
   FakeEvictions evictions;
-  HeardEvents events;
+  synergy::testing::RecordedEvents events;
   bool acts = true;
   GangPreemption preemption{{},    state, api,    evictions, events, [this] { return acts; },
                             clock, log,   metrics};
@@ -125,8 +125,8 @@ TEST_F(GangPreemptionTest, EvictsWhatIsNeededAndKeepsThePlacesUntilTheGangIsBoun
   EXPECT_THAT(evictions.evicted, UnorderedElementsAre("v-0", "v-1", "alone"))
       << "the gang with the lowest priority goes whole, and one more";
   for (const char* name : {"m-0", "m-1", "m-2"}) EXPECT_TRUE(HasPlace(name)) << name;
-  EXPECT_THAT(events.heard, Contains("SynergyPreempting m-1"));
-  EXPECT_THAT(events.heard, Contains("SynergyPreempted v-0"));
+  EXPECT_THAT(events.reasons(), Contains("SynergyPreempting m-1"));
+  EXPECT_THAT(events.reasons(), Contains("SynergyPreempted v-0"));
   const size_t asked = evictions.evicted.size();
   After(1s);
   After(40s);
@@ -147,7 +147,7 @@ TEST_F(GangPreemptionTest, NobodyIsEvictedWhereOneWouldBeRefused) {
   After(1min);
   EXPECT_THAT(evictions.evicted, IsEmpty());
   EXPECT_FALSE(HasPlace("m-0"));
-  EXPECT_THAT(events.said, Contains(HasSubstr("disruption budget")));
+  EXPECT_THAT(events.lines(), Contains(HasSubstr("disruption budget")));
   EXPECT_THAT(metrics.Render(), HasSubstr(Ended("refused")));
   const size_t tries = evictions.tried.size();
   After(30s);

@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +11,7 @@
 #include "support/fake_clock.h"
 #include "support/fake_pod_api.h"
 #include "support/managed_pods.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 
 namespace synergy::controller {
@@ -24,15 +24,6 @@ using synergy::testing::OneGpu;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-struct ToldEvents final : kube::EventRecorder {
-  void Record(kube::EventRecord event) override {
-    told.push_back(event.type + " " + event.reason + " " + event.pod_name);
-  }
-  uint64_t dropped() const override { return 0; }
-
-  std::vector<std::string> told;
-};
 
 // A pod whose memory was cut a minute ago.
 class MemoryHarmWatchTest : public ::testing::Test {
@@ -62,7 +53,7 @@ class MemoryHarmWatchTest : public ::testing::Test {
   metrics::TunerMetrics metrics;
   ClusterState state;
   synergy::testing::FakePodApi api;
-  ToldEvents events;
+  synergy::testing::RecordedEvents events;
   MemoryHarmWatch watch{state, api, events, [] { return true; }, clock, log, metrics, minutes(10)};
 };
 
@@ -74,7 +65,8 @@ TEST_F(MemoryHarmWatchTest, AnOomKillAfterAChangeEndsTheChangesOfThatPodsMemory)
   watch.Act();
   EXPECT_TRUE(api.annotation("a", annotations::kMemoryLetBe));
   EXPECT_EQ(Kills("oom_killed"), "1");
-  EXPECT_THAT(events.told, ElementsAre("Warning SynergyMemoryKill a"));
+  ASSERT_THAT(events.reasons(), ElementsAre("SynergyMemoryKill a"));
+  EXPECT_EQ(events.all[0].type, "Warning");
   // Each report of it is of the same one.
   Hear();
   watch.Act();
@@ -120,7 +112,8 @@ TEST_F(MemoryHarmWatchTest, AsksHowAPodEndedThatWentByItself) {
   api.ChangeFungible("a", [](Fungible& pod) { pod.evicted_for_memory = true; });
   watch.Act();
   EXPECT_EQ(Kills("evicted"), "1");
-  EXPECT_THAT(events.told, ElementsAre("Warning SynergyMemoryKill a"));
+  ASSERT_THAT(events.reasons(), ElementsAre("SynergyMemoryKill a"));
+  EXPECT_EQ(events.all[0].type, "Warning");
   EXPECT_FALSE(watch.pending());
 }
 
@@ -134,7 +127,7 @@ TEST_F(MemoryHarmWatchTest, APodThatEndedWellOrWasDeletedIsNoHarm) {
   Hear(true);
   api.Remove("a");
   watch.Act();
-  EXPECT_THAT(events.told, IsEmpty());
+  EXPECT_THAT(events.lines(), IsEmpty());
   EXPECT_EQ(Kills("evicted"), "0");
   EXPECT_FALSE(watch.pending());
 }

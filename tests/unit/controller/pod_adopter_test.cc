@@ -40,7 +40,8 @@ TEST_F(PodAdopterTest, ARunningPodGetsWhatWasMeasuredAndIsNotResized) {
   EXPECT_EQ(pods.annotation("a", annotations::kProfileGeneration), "1");
   EXPECT_EQ(pods.annotation("a", annotations::kDemand), R"({"cpu":"1","memory":"4Gi"})");
   EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"1","memory":"4Gi"})");
-  EXPECT_THAT(events.noted, ElementsAre(HasSubstr("SynergyProfiled a: measured while it trained")));
+  EXPECT_THAT(events.lines(),
+              ElementsAre(HasSubstr("SynergyProfiled a: measured while it trained")));
   Adopt();
   EXPECT_THAT(pods.calls(), SizeIs(1)) << "once for each revision";
   HaveMeasured(MeasuredBert(2));
@@ -101,7 +102,7 @@ TEST_F(PodAdopterTest, OnGpusOfAnotherProductAPodLosesWhatWasMeasuredElsewhere) 
   EXPECT_FALSE(pods.annotation("a", annotations::kProfile));
   EXPECT_FALSE(pods.annotation("a", annotations::kProfileGeneration));
   EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"3","memory":"4Gi"})");
-  EXPECT_THAT(events.noted, ElementsAre(HasSubstr("measured on GPUs of another product")));
+  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("measured on GPUs of another product")));
 }
 
 TEST_F(PodAdopterTest, APodOfAGangGetsWhatWasMeasuredOfGangsOfItsSize) {
@@ -142,7 +143,7 @@ TEST_F(PodAdopterTest, WhatCannotBeWrittenIsTriedAgainAndNobodyWritesWhoMayNot) 
   pods.Refuse("annotate", {ErrorCode::kUnavailable, "no answer"});
   adopter.AdoptAll();
   EXPECT_THAT(pods.calls(), SizeIs(1));
-  EXPECT_THAT(events.noted, IsEmpty());
+  EXPECT_THAT(events.lines(), IsEmpty());
   pods.RefuseNothing();
   adopter.AdoptAll();
   EXPECT_EQ(pods.annotation("a", annotations::kProfile), name_);

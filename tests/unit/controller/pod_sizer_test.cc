@@ -15,6 +15,7 @@
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/fake_pod_api.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 
 namespace synergy::controller {
@@ -27,15 +28,7 @@ using synergy::testing::MakePod;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-class KeptEvents final : public kube::EventRecorder {
- public:
-  void Record(kube::EventRecord event) override {
-    said.push_back(event.reason + ": " + event.message);
-  }
-  uint64_t dropped() const override { return 0; }
-  std::vector<std::string> said;
-};
+using ::testing::SizeIs;
 
 class PodSizerTest : public ::testing::Test {
  protected:
@@ -78,7 +71,7 @@ class PodSizerTest : public ::testing::Test {
   FairShareCache shares{state, clock};
   ClusterView view{state, profiles, namespaces, shares, [] { return true; }};
   FakePodApi pods;
-  KeptEvents events;
+  synergy::testing::RecordedEvents events;
   PodSizer sizer{{}, view, state, pods, events, log};
 };
 
@@ -92,7 +85,7 @@ TEST_F(PodSizerTest, APlaceholderIsSizedWhenThereIsANode) {
   EXPECT_EQ(pods.calls()[0], "resize a cpu 3, memory 60G");
   EXPECT_THAT(pods.calls()[1], HasSubstr("synergy.io/placeholder-"));
   EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"3","memory":"60G"})");
-  EXPECT_THAT(events.said, ElementsAre(HasSubstr("SynergySized: cpu 3, memory 60G")));
+  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("SynergySized a: cpu 3, memory 60G")));
   Size();
   EXPECT_EQ(pods.calls().size(), 2U);
 }
@@ -150,27 +143,27 @@ TEST_F(PodSizerTest, WhatAQuotaRefusesThePodDoesWithout) {
   EXPECT_EQ(pods.annotation("a", annotations::kFloor), R"({"cpu":"100m","memory":"60G"})");
   EXPECT_EQ(pods.annotation("a", annotations::kDemand), R"({"cpu":"3","memory":"60G"})");
   EXPECT_EQ(pods.annotation("a", annotations::kPlaceholder), std::nullopt);
-  EXPECT_THAT(events.said, ElementsAre(HasSubstr("exceeded quota"), HasSubstr("SynergySized")));
+  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("exceeded quota"), HasSubstr("SynergySized")));
 }
 
 TEST(WarningTellerTest, TellsOfEachPodOnceWhileItWaits) {
   ClusterState state;
   kube::PodStore store(state);
-  KeptEvents events;
+  synergy::testing::RecordedEvents events;
   bool leads = false;
   WarningTeller teller(store, events, [&leads] { return leads; });
   Pod pod = MakePod("a", {Gpus(1), Cores(1), GiB(1)});
   pod.warnings = {"one", "two"};
   teller.Upsert(pod);
-  EXPECT_THAT(events.said, IsEmpty());
+  EXPECT_THAT(events.lines(), IsEmpty());
   leads = true;
   teller.Upsert(pod);
   teller.Upsert(pod);
-  EXPECT_THAT(events.said, ElementsAre("SynergyAdmission: one", "SynergyAdmission: two"));
+  EXPECT_THAT(events.lines(), ElementsAre("SynergyAdmission a: one", "SynergyAdmission a: two"));
   pod.uid = "b";
   pod.node = "n";
   teller.Upsert(pod);
-  EXPECT_EQ(events.said.size(), 2U);
+  EXPECT_THAT(events.lines(), SizeIs(2));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST_F(ProfilingActionsTest, AProbeIsAnAnnotationThatTheNodeAgentCarriesOut) {
   EXPECT_TRUE(Do(ProbeOf("a")));
   EXPECT_EQ(pods.annotation("a", annotations::kProbe),
             R"({"cpu":"75m","until":")" + ToTimeText(clock.WallNow() + seconds(30)) + "\"}");
-  EXPECT_THAT(events.noted, IsEmpty()) << "the agent that carries it out says so";
+  EXPECT_THAT(events.lines(), IsEmpty()) << "the agent that carries it out says so";
   ExpectProfilingCount(R"(synergy_profiling_probes_total{outcome="begun"} 1)");
   EXPECT_TRUE(Do(EndOf("a")));
   EXPECT_FALSE(pods.annotation("a", annotations::kProbe));
@@ -64,7 +64,7 @@ TEST_F(ProfilingActionsTest, WhatTheApiServerDoesNotTakeIsNotDone) {
   pods.Refuse("annotate", {ErrorCode::kUnavailable, "no answer"});
   EXPECT_FALSE(Do(ProbeOf("a")));
   EXPECT_FALSE(Do(EndOf("a")));
-  EXPECT_THAT(events.noted, IsEmpty());
+  EXPECT_THAT(events.lines(), IsEmpty());
   ExpectProfilingCount(R"(synergy_profiling_probes_total{outcome="failed"} 1)");
   api.failure = {ErrorCode::kUnavailable, "no answer"};
   EXPECT_FALSE(Do(Publishing(1)));

@@ -211,34 +211,17 @@ TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
   const ProfileVerdict seen = contradictions.Of("team", "given", 4);
   EXPECT_EQ(seen.verdict, Verdict::kContradicted);
   EXPECT_EQ(contradictions.Of("team", "given", 5), ProfileVerdict{});
-  EXPECT_THAT(events.noted,
+  EXPECT_THAT(events.lines(),
               ElementsAre(HasSubstr("SynergyProfileContradicted a: its speed is not what profile "
                                     "given says: with 3 of CPU")));
   EXPECT_THAT(api.calls, IsEmpty()) << "nothing is published of it";
 
   metrics::ControllerMetrics controller_metrics;
-  struct NotingApi final : kube::ProfileApi {
-    std::string contradiction;
-    Result<> WriteStatus(const ProfileObject&, const ProfileStatus& status,
-                         std::stop_token) override {
-      contradiction = status.contradiction;
-      return {};
-    }
-    Result<ProfileObject> Create(const std::string&, const MeasuredProfile&,
-                                 std::stop_token) override {
-      return Fail(ErrorCode::kInvalid, "not its business");
-    }
-    Result<> WriteMeasured(const ProfileObject&, const MeasuredProfile&, std::stop_token) override {
-      return Fail(ErrorCode::kInvalid, "not its business");
-    }
-    Result<> Delete(const ProfileObject&, std::stop_token) override {
-      return Fail(ErrorCode::kInvalid, "not its business");
-    }
-  } noting;
-  StatusWriter writer{noting, profiles, state, clock, log, controller_metrics};
+  StatusWriter writer{api, profiles, state, clock, log, controller_metrics};
   writer.Compare(contradictions);
   writer.WriteIfDue({});
-  EXPECT_THAT(noting.contradiction, HasSubstr("with 3 of CPU"));
+  ASSERT_FALSE(api.statuses.empty());
+  EXPECT_THAT(api.statuses.back().second.contradiction, HasSubstr("with 3 of CPU"));
 
   driver.StartOver();
   EXPECT_EQ(contradictions.Of("team", "given", 4).verdict, Verdict::kUnknown);

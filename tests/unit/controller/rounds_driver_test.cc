@@ -1,19 +1,13 @@
 #include "controller/queues/rounds_driver.h"
 
-#include <algorithm>
 #include <chrono>
-#include <map>
-#include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/fake_clock.h"
-#include "support/silent_log.h"
+#include "unit/controller/rounds_fixture.h"
 
 namespace synergy::controller {
 namespace {
@@ -29,189 +23,7 @@ using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-// Does as the API server would, or fails.
-class FakeRoundApi final : public kube::RoundApi {
- public:
-  explicit FakeRoundApi(RoundObjects& cluster) : objects(cluster) {}
-
-  RoundObjects& objects;
-  std::vector<std::string> written;  // "a 0 -> 1"
-  std::map<std::string, RoundPolicyStatus> statuses;
-  std::optional<Error> failure;
-  bool shows = true;  // what is written, by the watch, at once
-
-  Result<> WritePriority(const Workload& workload, int64_t priority,
-                         const std::optional<RoundNote>& note, std::stop_token) override {
-    written.push_back(fmt::format("{} {} -> {}", workload.name, workload.priority, priority));
-    if (failure) return Fail(*failure);
-    Show(workload, priority, note);
-    return {};
-  }
-  Result<> WriteNote(const Workload& workload, const RoundNote& note, std::stop_token) override {
-    written.push_back(fmt::format("{} served {}", workload.name, note.served));
-    if (failure) return Fail(*failure);
-    Show(workload, workload.priority, note);
-    return {};
-  }
-  // As Kueue would, too: the workload of before is gone, and there is another one.
-  Result<> WriteWorkers(const QueuedJob& job, int64_t workers, std::stop_token) override {
-    written.push_back(fmt::format("{} {} -> {} workers", job.name, job.workers, workers));
-    if (failure) return Fail(*failure);
-    if (job.name == refused) return Fail(ErrorCode::kDenied, "a policy says no");
-    QueuedJob changed = job;
-    changed.workers = workers;
-    changed.resource_version += "+";
-    objects.jobs.Upsert(changed);
-    for (const auto& workload : objects.workloads.All()) {
-      if (workload->owner.uid != job.uid) continue;
-      Workload other = *workload;
-      if (workload->has_quota) {
-        other.uid += "+";
-        other.has_quota = false;
-        other.priority = workload->OwnPriority();
-        other.note.reset();
-        ++replaced;
-      }
-      other.gpus = Gpus(workload->gpus.count() / workload->pods * workers);
-      other.pods = workers;
-      other.resource_version += "+";
-      objects.workloads.Upsert(other);
-    }
-    return {};
-  }
-  int replaced = 0;     // workloads
-  std::string refused;  // a job
-  Result<> AnswerCheck(const Workload&, size_t, const CheckAnswer&, std::stop_token) override {
-    return {};
-  }
-  Result<> ActivateCheck(const QueuePart&, WallTime, std::stop_token) override { return {}; }
-  Result<> WriteStatus(const RoundPolicy& policy, const RoundPolicyStatus& status,
-                       std::stop_token) override {
-    if (failure) return Fail(*failure);
-    statuses[policy.name] = status;
-    RoundPolicy changed = policy;
-    changed.status = status;
-    if (shows) objects.policies.Upsert(changed);
-    return {};
-  }
-
- private:
-  void Show(Workload workload, int64_t priority, const std::optional<RoundNote>& note) {
-    if (!shows) return;
-    workload.priority = priority;
-    workload.note = note;
-    workload.resource_version += "+";
-    objects.workloads.Upsert(std::move(workload));
-  }
-};
-
-struct HeardTurns final : kube::EventRecorder {
-  void Record(kube::EventRecord event) override { heard.push_back(std::move(event)); }
-  uint64_t dropped() const override { return 0; }
-
-  std::vector<kube::EventRecord> heard;
-};
-
-class RoundsDriverTest : public ::testing::Test {
- protected:
-  RoundsDriverTest() {
-    // The first moment of a round.
-    clock.SetWall(WallTime(std::chrono::hours(500'000)));
-    objects.flavors.Upsert({.name = "gpus"});
-    ClusterQueue queue;
-    queue.name = "train";
-    queue.quota = Gpus(1);
-    queue.flavors = {"gpus"};
-    queue.preemption = "LowerPriority";
-    objects.cluster_queues.Upsert(queue);
-    objects.local_queues.Upsert({.queue_namespace = "team", .name = "q", .cluster_queue = "train"});
-    RoundPolicy policy;
-    policy.uid = policy.name = "las";
-    policy.cluster_queues = {"train"};
-    objects.policies.Upsert(policy);
-    driver.StartOver();
-  }
-
-  Workload Workload(const std::string& name, int64_t priority = 0) {
-    Workload workload;
-    workload.uid = workload.name = name;
-    workload.workload_namespace = "team";
-    workload.owner = {"batch/v1", "Job", "job-" + name, "uid of " + name};
-    workload.local_queue = "q";
-    workload.resource_version = "1";
-    workload.pods = 1;
-    workload.gpus = Gpus(1);
-    workload.priority = priority;
-    workload.may_lose_turn = true;
-    workload.created = clock.WallNow();
-    return workload;
-  }
-  void Add(const Workload& workload) { objects.workloads.Upsert(workload); }
-  Workload Now(const std::string& name) { return *objects.workloads.Find("team/" + name); }
-  // As Kueue and the kubelet would.
-  void Start(const std::string& name) {
-    Workload workload = Now(name);
-    workload.has_quota = true;
-    workload.quota_since = clock.WallNow();
-    Add(workload);
-    objects.pods.Upsert({.uid = name + "-0",
-                         .pod_namespace = "team",
-                         .workload = name,
-                         .has_gpus = true,
-                         .has_node = true,
-                         .running = true,
-                         .since = clock.WallNow()});
-  }
-  void End(const std::string& name) {
-    Workload workload = Now(name);
-    workload.has_quota = false;
-    workload.quota_since = clock.WallNow();
-    Add(workload);
-    objects.pods.Remove(*objects.pods.Find(name + "-0"));
-  }
-  std::vector<std::string> Step() {
-    api.written.clear();
-    driver.Step({});
-    return api.written;
-  }
-  // One step a second.
-  std::vector<std::string> StepFor(Duration duration) {
-    std::vector<std::string> all;
-    for (Duration passed{}; passed < duration; passed += seconds(1)) {
-      clock.Advance(seconds(1));
-      for (std::string& written : Step()) all.push_back(std::move(written));
-    }
-    return all;
-  }
-
-  synergy::testing::FakeClock clock;
-  synergy::testing::SilentLog log;
-  RoundObjects objects;
-  FakeRoundApi api{objects};
-  metrics::RoundMetrics metrics;
-  HeardTurns events;
-  std::map<std::string, PodProgress> progress;
-  std::set<std::string> checkpointing;  // profiles
-  ClusterState state;
-  ProfileStore profiles{0.1};
-  TypeFacts facts{state, profiles,
-                  [](Gpus, const std::string&) { return std::optional<ResourceVector>(); }};
-  RoundsDriver driver{objects,
-                      api,
-                      events,
-                      [this](const std::string& uid) -> std::optional<PodProgress> {
-                        const auto found = progress.find(uid);
-                        if (found == progress.end()) return std::nullopt;
-                        return found->second;
-                      },
-                      [this](const std::string& profile_namespace, const std::string& name) {
-                        return checkpointing.contains(profile_namespace + "/" + name);
-                      },
-                      facts,
-                      clock,
-                      log.log,
-                      metrics};
-};
+class RoundsDriverTest : public RoundsFixture {};
 
 TEST_F(RoundsDriverTest, ChangesOfBandAloneAreWritten) {
   for (const char* name : {"a", "b", "c"}) Add(Workload(name));
@@ -281,9 +93,7 @@ TEST_F(RoundsDriverTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
   Workload two = Workload("a");
   two.pods = 2;
   two.gpus = Gpus(4);
-  ClusterQueue queue = *objects.cluster_queues.Find("train");
-  queue.quota = Gpus(4);
-  objects.cluster_queues.Upsert(queue);
+  ChangeQueue([](ClusterQueue& queue) { queue.quota = Gpus(4); });
   Add(two);
   Step();
   Start("a");
@@ -315,9 +125,7 @@ TEST_F(RoundsDriverTest, AJobWhosePodsAreNotToBeSeenIsServedByItsQuota) {
 }
 
 TEST_F(RoundsDriverTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
-  RoundPolicy policy = *objects.policies.Find("las");
-  policy.settings.policy = "srtf";
-  objects.policies.Upsert(policy);
+  ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
   Add(Workload("a"));
   Step();
   Start("a");
@@ -387,9 +195,7 @@ TEST_F(RoundsDriverTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
   Workload other = Workload("c");
   other.workload_namespace = "others";
   objects.local_queues.Upsert({.queue_namespace = "others", .name = "q", .cluster_queue = "train"});
-  ClusterQueue queue = *objects.cluster_queues.Find("train");
-  queue.quota = Gpus(2);
-  objects.cluster_queues.Upsert(queue);
+  ChangeQueue([](ClusterQueue& queue) { queue.quota = Gpus(2); });
   Workload large = Workload("a");
   large.gpus = Gpus(2);
   Add(large);
@@ -398,11 +204,11 @@ TEST_F(RoundsDriverTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
   progress["a-0"].iteration = 370;
   Add(other);
   StepFor(seconds(299));
-  EXPECT_THAT(events.heard, IsEmpty());
+  EXPECT_THAT(events.lines(), IsEmpty());
   EXPECT_EQ(Now("a").note->lost_turns, 0U);
   StepFor(seconds(1));
-  ASSERT_THAT(events.heard, SizeIs(1));
-  const kube::EventRecord& told = events.heard.front();
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  const kube::EventRecord& told = events.all.front();
   EXPECT_EQ(told.api_version + " " + told.kind + " " + told.pod_name + " " + told.pod_uid,
             "batch/v1 Job job-a uid of a");
   EXPECT_EQ(told.pod_namespace, "team");
@@ -433,15 +239,14 @@ TEST_F(RoundsDriverTest, WhatALostTurnCostIsToldWhenTheJobGoesOn) {
   driver.StartOver();
   Start("a");
   StepFor(seconds(5));
-  EXPECT_THAT(events.heard, IsEmpty()) << "its log tells nothing yet";
+  EXPECT_THAT(events.lines(), IsEmpty()) << "its log tells nothing yet";
   progress["a-0"].iteration = 352;
   progress["a-0"].iterations = 2;
   StepFor(seconds(5));
-  ASSERT_THAT(events.heard, SizeIs(1)) << "once";
-  EXPECT_EQ(events.heard[0].reason, "SynergyTurnBegan");
-  EXPECT_EQ(events.heard[0].message,
-            "it goes on from iteration 350; when its last turn ended it was at 370: 20 iterations "
-            "are done again");
+  EXPECT_THAT(events.lines(),
+              ElementsAre("SynergyTurnBegan job-a: it goes on from iteration 350; when its last "
+                          "turn ended it was at 370: 20 iterations are done again"))
+      << "once";
   EXPECT_FALSE(Now("a").note->left_at);
 }
 
@@ -458,16 +263,14 @@ TEST_F(RoundsDriverTest, IterationsOfEpochsAreNotCompared) {
 }
 
 TEST_F(RoundsDriverTest, NobodyLosesATurnThatIsNotTaken) {
-  ClusterQueue queue = *objects.cluster_queues.Find("train");
-  queue.preemption = "";
-  objects.cluster_queues.Upsert(queue);
+  ChangeQueue([](ClusterQueue& queue) { queue.preemption = ""; });
   Add(Workload("a"));
   Add(Workload("b"));
   Step();
   Start("a");
   StepFor(seconds(301));
   EXPECT_EQ(Now("a").priority, 0);
-  EXPECT_THAT(events.heard, IsEmpty());
+  EXPECT_THAT(events.lines(), IsEmpty());
   EXPECT_EQ(Now("a").note->lost_turns, 0U);
 }
 
@@ -477,12 +280,12 @@ TEST_F(RoundsDriverTest, ALossThatCannotBeWrittenIsNone) {
   Step();
   Start("a");
   StepFor(seconds(299));
-  api.failure = Error{ErrorCode::kUnavailable, "away"};
+  kueue.failure = Error{ErrorCode::kUnavailable, "away"};
   StepFor(seconds(3));
-  EXPECT_THAT(events.heard, IsEmpty());
-  api.failure.reset();
+  EXPECT_THAT(events.lines(), IsEmpty());
+  kueue.failure.reset();
   StepFor(seconds(3));
-  EXPECT_THAT(events.heard, SizeIs(1));
+  EXPECT_THAT(events.lines(), SizeIs(1));
 }
 
 TEST_F(RoundsDriverTest, AJumpOfTheWallClockIsNoService) {
@@ -532,7 +335,7 @@ TEST_F(RoundsDriverTest, PrioritiesComeBackWhenThePolicyGoes) {
   Start("a");
   EXPECT_EQ(Now("a").priority, 8);
   EXPECT_EQ(Now("c").priority, 6);
-  objects.policies.Remove(*objects.policies.Find("las"));
+  objects.policies.Remove(*objects.policies.Find("policy"));
   // Those that wait before those that run, so that none is evicted meanwhile.
   EXPECT_THAT(Step(), ElementsAre("c 6 -> 7", "a 8 -> 7"));
   EXPECT_FALSE(Now("a").note);
@@ -542,15 +345,14 @@ TEST_F(RoundsDriverTest, PrioritiesComeBackWhenThePolicyGoes) {
 TEST_F(RoundsDriverTest, PrioritiesComeBackWhenTheQueueIsRefused) {
   Add(Workload("a", 7));
   Step();
-  ClusterQueue queue = *objects.cluster_queues.Find("train");
-  queue.by_usage = true;
-  objects.cluster_queues.Upsert(queue);
+  ChangeQueue([](ClusterQueue& queue) { queue.by_usage = true; });
   EXPECT_THAT(Step(), ElementsAre("a 8 -> 7"));
   clock.Advance(seconds(5));
   Step();
-  EXPECT_FALSE(api.statuses.at("las").ready);
-  EXPECT_EQ(api.statuses.at("las").reason, "QueueRefused");
-  EXPECT_THAT(api.statuses.at("las").message, HasSubstr("cluster queue train: admissionScope"));
+  EXPECT_FALSE(kueue.statuses.at("policy").ready);
+  EXPECT_EQ(kueue.statuses.at("policy").reason, "QueueRefused");
+  EXPECT_THAT(kueue.statuses.at("policy").message,
+              HasSubstr("cluster queue train: admissionScope"));
 }
 
 TEST_F(RoundsDriverTest, WhatSomebodyElseWritesIsTheWorkloadsOwnFromThenOn) {
@@ -569,7 +371,7 @@ TEST_F(RoundsDriverTest, WhatTheUserStoppedIsLeftAlone) {
   Add(stopped);
   Add(Workload("b"));
   EXPECT_THAT(Step(), ElementsAre("b 0 -> 1"));
-  EXPECT_EQ(api.statuses.at("las").queues.front().left_alone, 1);
+  EXPECT_EQ(kueue.statuses.at("policy").queues.front().left_alone, 1);
 }
 
 TEST_F(RoundsDriverTest, PrioritiesStayInTheirRange) {
@@ -600,17 +402,17 @@ TEST_F(RoundsDriverTest, NoMoreThanTwentyWritesASecond) {
 }
 
 TEST_F(RoundsDriverTest, NothingIsWrittenTwiceOverTheSame) {
-  api.shows = false;
+  kueue.shows = false;
   Add(Workload("a"));
   EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
   EXPECT_THAT(StepFor(seconds(5)), IsEmpty());
 }
 
 TEST_F(RoundsDriverTest, WhatFailsIsTriedAgain) {
-  api.failure = Error{ErrorCode::kUnavailable, "away"};
+  kueue.failure = Error{ErrorCode::kUnavailable, "away"};
   for (const char* name : {"a", "b", "c", "d", "e"}) Add(Workload(name));
   EXPECT_THAT(Step(), SizeIs(3)) << "and no longer than that for one step";
-  api.failure.reset();
+  kueue.failure.reset();
   EXPECT_THAT(StepFor(seconds(1)), SizeIs(4));
 }
 
@@ -620,17 +422,15 @@ TEST_F(RoundsDriverTest, ARoundThatDidNotBeginAtOnceGoesOnBeginning) {
   Step();
   Start("a");
   StepFor(seconds(299));
-  api.failure = Error{ErrorCode::kUnavailable, "away"};
+  kueue.failure = Error{ErrorCode::kUnavailable, "away"};
   for (const std::string& tried : StepFor(seconds(2))) EXPECT_EQ(tried, "a 1 -> 0");
   EXPECT_EQ(Now("a").priority, 1);
-  api.failure.reset();
+  kueue.failure.reset();
   EXPECT_THAT(StepFor(seconds(3)), ElementsAre("a 1 -> 0", "b 0 -> 1"));
 }
 
 TEST_F(RoundsDriverTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
-  RoundPolicy policy = *objects.policies.Find("las");
-  policy.settings.policy = "srtf";
-  objects.policies.Upsert(policy);
+  ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
   Add(Workload("a"));
   Step();
   Start("a");
@@ -650,13 +450,11 @@ TEST_F(RoundsDriverTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
 }
 
 // Under srtf; the log of no job tells how long it needs, its TrainJob does.
-class TrainJobDriverTest : public RoundsDriverTest {
+class TrainJobDriverTest : public RoundsFixture {
  protected:
   TrainJobDriverTest() {
     objects.knows_train_jobs = true;
-    RoundPolicy policy = *objects.policies.Find("las");
-    policy.settings.policy = "srtf";
-    objects.policies.Upsert(policy);
+    ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
     Workload workload = Workload("a");
     workload.owner.kind = "TrainJob";
     Add(workload);
@@ -761,7 +559,7 @@ TEST_F(TrainJobDriverTest, ASilenceCountsByWhatItRunsAndNotWhileNobodyListens) {
 TEST_F(RoundsDriverTest, TheStatusSaysWhoIsNext) {
   for (const char* name : {"a", "b", "c"}) Add(Workload(name));
   Step();
-  const RoundPolicyStatus& status = api.statuses.at("las");
+  const RoundPolicyStatus& status = kueue.statuses.at("policy");
   EXPECT_TRUE(status.ready);
   EXPECT_EQ(status.reason, "Ordered");
   ASSERT_THAT(status.queues, SizeIs(1));
@@ -772,192 +570,6 @@ TEST_F(RoundsDriverTest, TheStatusSaysWhoIsNext) {
   EXPECT_THAT(status.queues[0].up_next, ElementsAre("team/a", "team/b", "team/c"));
   EXPECT_THAT(metrics.Render(),
               HasSubstr(R"(synergy_rounds_workloads{band="next",cluster_queue="train"} 1)"));
-}
-
-// A queue of four GPUs whose jobs are elastic.
-class ElasticDriverTest : public RoundsDriverTest {
- protected:
-  ElasticDriverTest() {
-    objects.elastic = true;
-    ClusterQueue queue = *objects.cluster_queues.Find("train");
-    queue.quota = Gpus(4);
-    objects.cluster_queues.Upsert(queue);
-    RoundPolicy policy = *objects.policies.Find("las");
-    policy.settings.policy = "optimus";
-    policy.settings.least_run = seconds(60);
-    objects.policies.Upsert(policy);
-  }
-
-  void AddElastic(const std::string& name, int64_t workers) {
-    Workload workload = Workload(name);
-    workload.pods = workers;
-    workload.gpus = Gpus(workers);
-    Add(workload);
-    objects.jobs.Upsert({.uid = workload.owner.uid,
-                         .job_namespace = "team",
-                         .name = workload.owner.name,
-                         .resource_version = "1",
-                         .workers = workers,
-                         .least = 1,
-                         .most = 4});
-  }
-  // With all of its workers, of which the first tells for all.
-  void StartAll(const std::string& name, double rate) {
-    Start(name);
-    for (int64_t pod = 1; pod < Now(name).pods; ++pod) {
-      QueuedPod other = *objects.pods.Find(name + "-0");
-      other.uid = fmt::format("{}-{}", name, pod);
-      objects.pods.Upsert(other);
-    }
-    PodProgress& told = progress[name + "-0"];
-    told.iteration = 100;
-    told.total = 100'000;
-    told.rate = rate;
-  }
-  // One step a second; notes of what they have had left out.
-  std::vector<std::string> StepFor(Duration duration) {
-    auto written = RoundsDriverTest::StepFor(duration);
-    std::erase_if(written,
-                  [](const std::string& one) { return one.find(" served ") != std::string::npos; });
-    return written;
-  }
-  std::vector<std::string> StepUntilRound() { return StepFor(seconds(300)); }
-};
-
-TEST_F(ElasticDriverTest, WhoArrivesIsMadeRoomForAsARoundBegins) {
-  AddElastic("a", 4);
-  StepFor(seconds(1));
-  StartAll("a", 4);
-  StepFor(seconds(1));
-  EXPECT_EQ(Now("a").priority, 1) << "it runs";
-  AddElastic("b", 2);
-  EXPECT_THAT(StepFor(seconds(200)), ElementsAre("b 0 -> -1"));
-  // Nothing is known of b, so it has its least; the rest gains most with a.
-  EXPECT_THAT(StepFor(seconds(98)), ElementsAre("job-b 2 -> 1 workers"));
-  // Once Kueue has seen that.
-  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
-  EXPECT_EQ(Now("a").priority, 0) << "it is another one";
-  EXPECT_EQ(api.replaced, 1);
-  ASSERT_THAT(events.heard, SizeIs(1));
-  EXPECT_EQ(events.heard.front().reason, "SynergyWorkersChanged");
-  EXPECT_EQ(events.heard.front().pod_name, "job-a");
-  EXPECT_THAT(events.heard.front().message, HasSubstr("from 4 to 3 workers: "));
-  // What it has had is not forgotten, and it goes before whoever waits.
-  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a 0 -> 1"));
-  EXPECT_GT(Now("a").note->served, 4 * 290);
-  EXPECT_EQ(Now("a").note->left_at, 100);
-  StartAll("a", 3);
-  StartAll("b", 1);
-  StepFor(seconds(100));
-  EXPECT_EQ(api.replaced, 1) << "once in a round";
-}
-
-TEST_F(ElasticDriverTest, WhoItsUserStoppedIsLeftAlone) {
-  AddElastic("a", 4);
-  StepFor(seconds(1));
-  StartAll("a", 4);
-  AddElastic("b", 2);
-  Workload stopped = Now("b");
-  stopped.active = false;
-  Add(stopped);
-  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
-}
-
-TEST_F(ElasticDriverTest, ATrainJobKeepsItsNodesAndIsToldWhy) {
-  AddElastic("a", 2);
-  Workload workload = Now("a");
-  workload.owner.api_version = "trainer.kubeflow.org/v1alpha1";
-  workload.owner.kind = "TrainJob";
-  Add(workload);
-  QueuedJob job = *objects.jobs.Find("team/job-a");
-  objects.jobs.Remove(job);
-  job.least = job.most = 0;
-  job.problem = "nobody may";
-  objects.train_jobs.Upsert(job);
-  StepFor(seconds(1));
-  StartAll("a", 2);
-  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
-  ASSERT_THAT(events.heard, SizeIs(1));
-  EXPECT_EQ(events.heard.front().reason, "SynergyNotElastic");
-  EXPECT_THAT(events.heard.front().message, HasSubstr("nobody may"));
-}
-
-TEST_F(ElasticDriverTest, WorkersAreWrittenAgainAfterAFailure) {
-  AddElastic("a", 2);
-  StepFor(seconds(1));
-  StartAll("a", 2);
-  StepFor(seconds(298));
-  api.failure = Error{ErrorCode::kUnavailable, "away"};
-  const auto failed = StepFor(seconds(2));
-  EXPECT_THAT(failed, Contains("job-a 2 -> 4 workers"));
-  EXPECT_EQ(api.replaced, 0);
-  api.failure.reset();
-  EXPECT_THAT(StepFor(seconds(1)), Contains("job-a 2 -> 4 workers"));
-  EXPECT_EQ(api.replaced, 1);
-}
-
-TEST_F(ElasticDriverTest, NobodyMakesRoomForOneWhoseNewSizeKueueHasNotSeen) {
-  AddElastic("a", 4);
-  StepFor(seconds(1));
-  StartAll("a", 4);
-  AddElastic("b", 2);
-  StepFor(seconds(299));
-  Workload before = Now("b");
-  before.pods = 2;
-  before.gpus = Gpus(2);
-  Add(before);
-  EXPECT_THAT(StepFor(seconds(2)), IsEmpty());
-  before.pods = 1;
-  before.gpus = Gpus(1);
-  Add(before);
-  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
-}
-
-TEST_F(ElasticDriverTest, WhatIsRefusedKeepsNobodyElseFromItsPlace) {
-  AddElastic("a", 4);
-  StepFor(seconds(1));
-  StartAll("a", 4);
-  AddElastic("b", 2);
-  StepFor(seconds(298));
-  api.refused = "job-b";
-  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("job-b 2 -> 1 workers"));
-  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
-}
-
-TEST_F(ElasticDriverTest, WhatIsWrongWithAJobIsToldOnceAndItKeepsItsWorkers) {
-  AddElastic("a", 2);
-  QueuedJob job = *objects.jobs.Find("team/job-a");
-  job.least = job.most = 0;
-  job.problem = "annotation synergy.io/min-workers: it is missing";
-  objects.jobs.Upsert(job);
-  StepFor(seconds(1));
-  StartAll("a", 2);
-  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
-  ASSERT_THAT(events.heard, SizeIs(1));
-  EXPECT_EQ(events.heard.front().reason, "SynergyNotElastic");
-  EXPECT_EQ(events.heard.front().message,
-            "its workers stay: annotation synergy.io/min-workers: it is missing");
-}
-
-TEST_F(ElasticDriverTest, AJobThatDoesNotCheckpointKeepsItsWorkers) {
-  AddElastic("a", 2);
-  Workload workload = Now("a");
-  workload.may_lose_turn = false;
-  Add(workload);
-  StepFor(seconds(1));
-  StartAll("a", 2);
-  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
-  EXPECT_THAT(events.heard.front().message, HasSubstr("annotation synergy.io/checkpoint"));
-}
-
-TEST_F(ElasticDriverTest, ASizeBeyondItsBoundsIsItsUsers) {
-  AddElastic("a", 2);
-  QueuedJob job = *objects.jobs.Find("team/job-a");
-  job.least = 3;
-  objects.jobs.Upsert(job);
-  StepFor(seconds(1));
-  StartAll("a", 2);
-  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,36 +10,13 @@
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/silent_log.h"
+#include "unit/controller/fake_profile_api.h"
 
 namespace synergy::controller {
 namespace {
 
 using std::chrono::seconds;
 using ::testing::HasSubstr;
-
-// Takes statuses and remembers them.
-class FakeProfileApi final : public kube::ProfileApi {
- public:
-  std::vector<std::pair<std::string, ProfileStatus>> written;
-  std::optional<Error> failure;
-
-  Result<> WriteStatus(const ProfileObject& object, const ProfileStatus& status,
-                       std::stop_token) override {
-    written.emplace_back(object.Key(), status);
-    if (failure) return Fail(*failure);
-    return {};
-  }
-  Result<ProfileObject> Create(const std::string&, const MeasuredProfile&,
-                               std::stop_token) override {
-    return Fail(ErrorCode::kInvalid, "not its business");
-  }
-  Result<> WriteMeasured(const ProfileObject&, const MeasuredProfile&, std::stop_token) override {
-    return Fail(ErrorCode::kInvalid, "not its business");
-  }
-  Result<> Delete(const ProfileObject&, std::stop_token) override {
-    return Fail(ErrorCode::kInvalid, "not its business");
-  }
-};
 
 class StatusWriterTest : public ::testing::Test {
  protected:
@@ -65,8 +41,8 @@ class StatusWriterTest : public ::testing::Test {
   synergy::testing::SilentSink sink;
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   metrics::ControllerMetrics metrics;
-  FakeProfileApi api;
   ProfileStore profiles{0};
+  FakeProfileApi api{profiles};
   ClusterState cluster;
   StatusWriter writer{api, profiles, cluster, clock, log, metrics};
 };
@@ -74,9 +50,9 @@ class StatusWriterTest : public ::testing::Test {
 TEST_F(StatusWriterTest, SaysWhatAValidProfileComesTo) {
   profiles.Upsert(MakeProfile());
   Write();
-  ASSERT_EQ(api.written.size(), 1U);
-  EXPECT_EQ(api.written[0].first, "team/image");
-  const ProfileStatus& status = api.written[0].second;
+  ASSERT_EQ(api.statuses.size(), 1U);
+  EXPECT_EQ(api.statuses[0].first, "team/image");
+  const ProfileStatus& status = api.statuses[0].second;
   EXPECT_EQ(status.observed_generation, 2);
   EXPECT_EQ(status.demand_cpu, "9");
   EXPECT_EQ(status.demand_memory, "60G");
@@ -91,8 +67,8 @@ TEST_F(StatusWriterTest, SaysWhatIsWrongWithAnInvalidOne) {
   object.problems = {"spec.gpus: no", "spec.points: no"};
   profiles.Upsert(object);
   Write();
-  ASSERT_EQ(api.written.size(), 1U);
-  const ProfileStatus& status = api.written[0].second;
+  ASSERT_EQ(api.statuses.size(), 1U);
+  const ProfileStatus& status = api.statuses[0].second;
   EXPECT_EQ(status.demand_cpu, "");
   EXPECT_EQ(status.speed_up, "");
   EXPECT_EQ(status.valid, "False");
@@ -105,13 +81,13 @@ TEST_F(StatusWriterTest, WritesOnlyWhatIsDifferent) {
   object.status = {2, "9", "60G", "2.4", "True", "Usable", "", "2026-11-21T07:05:03Z"};
   profiles.Upsert(object);
   Write();
-  EXPECT_TRUE(api.written.empty());
+  EXPECT_TRUE(api.statuses.empty());
   object.generation = 3;
   profiles.Upsert(object);
   Write();
-  ASSERT_EQ(api.written.size(), 1U);
+  ASSERT_EQ(api.statuses.size(), 1U);
   // It is valid since when it was.
-  EXPECT_EQ(api.written[0].second.since, "2026-11-21T07:05:03Z");
+  EXPECT_EQ(api.statuses[0].second.since, "2026-11-21T07:05:03Z");
 }
 
 TEST_F(StatusWriterTest, WhatAnotherLeaderSawOfAGenerationStaysUntilSomethingElseIsSeen) {
@@ -121,21 +97,21 @@ TEST_F(StatusWriterTest, WhatAnotherLeaderSawOfAGenerationStaysUntilSomethingEls
   object.status.contradicted_since = "2026-11-22T07:05:03Z";
   profiles.Upsert(object);
   Write();
-  EXPECT_TRUE(api.written.empty());
+  EXPECT_TRUE(api.statuses.empty());
   object.generation = 3;
   profiles.Upsert(object);
   Write();
-  ASSERT_EQ(api.written.size(), 1U);
-  EXPECT_EQ(api.written[0].second.contradiction, "");
-  EXPECT_EQ(api.written[0].second.contradicted_since, "");
+  ASSERT_EQ(api.statuses.size(), 1U);
+  EXPECT_EQ(api.statuses[0].second.contradiction, "");
+  EXPECT_EQ(api.statuses[0].second.contradicted_since, "");
 }
 
 TEST_F(StatusWriterTest, WithoutANodeThereIsNoSpeedUp) {
   cluster.RemoveNode("n");
   profiles.Upsert(MakeProfile());
   Write();
-  ASSERT_EQ(api.written.size(), 1U);
-  EXPECT_EQ(api.written[0].second.speed_up, "");
+  ASSERT_EQ(api.statuses.size(), 1U);
+  EXPECT_EQ(api.statuses[0].second.speed_up, "");
 }
 
 TEST_F(StatusWriterTest, FollowsTheClusterOnceAMinute) {
@@ -145,11 +121,11 @@ TEST_F(StatusWriterTest, FollowsTheClusterOnceAMinute) {
   Write();
   cluster.UpsertNode(synergy::testing::MakeNode("n", {Gpus(8), Cores(72), GB(480)}));
   Write();
-  EXPECT_TRUE(api.written.empty());
+  EXPECT_TRUE(api.statuses.empty());
   clock.Advance(seconds(61));
   Write();
-  ASSERT_EQ(api.written.size(), 1U);
-  EXPECT_EQ(api.written[0].second.speed_up, "1");
+  ASSERT_EQ(api.statuses.size(), 1U);
+  EXPECT_EQ(api.statuses[0].second.speed_up, "1");
 }
 
 TEST_F(StatusWriterTest, TriesAgainSoonWhatFailed) {
@@ -157,10 +133,10 @@ TEST_F(StatusWriterTest, TriesAgainSoonWhatFailed) {
   profiles.Upsert(MakeProfile());
   Write();
   Write();
-  EXPECT_EQ(api.written.size(), 1U);
+  EXPECT_EQ(api.statuses.size(), 1U);
   clock.Advance(seconds(6));
   Write();
-  EXPECT_EQ(api.written.size(), 2U);
+  EXPECT_EQ(api.statuses.size(), 2U);
   EXPECT_THAT(metrics.Render(),
               HasSubstr("synergy_controller_profile_status_writes_total{outcome=\"failed\"} 2"));
 }
@@ -171,7 +147,7 @@ TEST_F(StatusWriterTest, AProfileThatIsGoneIsNotAskedForAgain) {
   Write();
   clock.Advance(seconds(6));
   Write();
-  EXPECT_EQ(api.written.size(), 1U);
+  EXPECT_EQ(api.statuses.size(), 1U);
 }
 
 TEST_F(StatusWriterTest, OneThatIsToBeMeasuredIsNeitherValidNorNot) {
@@ -179,10 +155,10 @@ TEST_F(StatusWriterTest, OneThatIsToBeMeasuredIsNeitherValidNorNot) {
   object.profile = nullptr;
   profiles.Upsert(std::move(object));
   Write();
-  ASSERT_EQ(api.written.size(), 1U);
-  EXPECT_EQ(api.written[0].second.valid, "Unknown");
-  EXPECT_EQ(api.written[0].second.reason, "Measuring");
-  EXPECT_EQ(api.written[0].second.demand_cpu, "");
+  ASSERT_EQ(api.statuses.size(), 1U);
+  EXPECT_EQ(api.statuses[0].second.valid, "Unknown");
+  EXPECT_EQ(api.statuses[0].second.reason, "Measuring");
+  EXPECT_EQ(api.statuses[0].second.demand_cpu, "");
 }
 
 TEST_F(StatusWriterTest, OfWhatWasMeasuredTheDemandHasNoMemory) {
@@ -190,8 +166,8 @@ TEST_F(StatusWriterTest, OfWhatWasMeasuredTheDemandHasNoMemory) {
   object.measured.emplace().note = "held back by few workers";
   profiles.Upsert(std::move(object));
   Write();
-  ASSERT_EQ(api.written.size(), 1U);
-  const ProfileStatus& status = api.written[0].second;
+  ASSERT_EQ(api.statuses.size(), 1U);
+  const ProfileStatus& status = api.statuses[0].second;
   EXPECT_EQ(status.valid, "True");
   EXPECT_EQ(status.reason, "Measured");
   EXPECT_EQ(status.message, "held back by few workers");

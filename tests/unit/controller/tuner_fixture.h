@@ -4,11 +4,9 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -21,26 +19,10 @@
 #include "support/fake_clock.h"
 #include "support/fake_pod_api.h"
 #include "support/managed_pods.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 
 namespace synergy::controller {
-
-// Hands record side by side; a test reads when they are done.
-class HeardEvents final : public kube::EventRecorder {
- public:
-  void Record(kube::EventRecord event) override {
-    const std::lock_guard lock(mutex_);
-    heard.push_back(event.reason + " " + event.pod_name);
-    said.push_back(std::move(event.message));
-  }
-  uint64_t dropped() const override { return 0; }
-
-  std::vector<std::string> heard;
-  std::vector<std::string> said;
-
- private:
-  std::mutex mutex_;
-};
 
 class TunerTest : public ::testing::Test {
  protected:
@@ -121,7 +103,7 @@ class TunerTest : public ::testing::Test {
   ClusterState state;
   synergy::testing::FakePodApi api;
   std::set<std::string> names;
-  HeardEvents events;
+  synergy::testing::RecordedEvents events;
   synergy::testing::FakeProfileBook profiles = synergy::testing::TwoProfiles();
   Tuner tuner{{}, profiles};
   bool may_act = true;

@@ -116,7 +116,7 @@ class TunerHandsTest : public ::testing::Test {
   metrics::TunerMetrics metrics;
   ClusterState state;
   synergy::testing::FakePodApi api;
-  HeardEvents events;
+  synergy::testing::RecordedEvents events;
   TunerActions actions{
       state, api, events, SystemClock(), log.log, metrics, [this] { return MayAct(); }};
   std::unique_ptr<TunerHands> hands;

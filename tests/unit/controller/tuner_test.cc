@@ -27,8 +27,8 @@ TEST_F(TunerTest, CutsThePeerThatLosesLeastAndKeepsThePlace) {
   EXPECT_THAT(api.calls(), ElementsAre("annotate new synergy.io/hold", "resize idle cpu 1",
                                        "annotate idle synergy.io/change"));
   EXPECT_THAT(*api.annotation("new", annotations::kKeptPlace), HasSubstr("n1"));
-  EXPECT_THAT(events.heard, ElementsAre("SynergyReclaimed idle"));
-  EXPECT_THAT(events.said.front(), HasSubstr("room for team/new"));
+  EXPECT_THAT(events.reasons(), ElementsAre("SynergyReclaimed idle"));
+  EXPECT_THAT(events.all.front().message, HasSubstr("room for team/new"));
 }
 
 TEST_F(TunerTest, DoesNothingTwiceForThePodThatWaits) {
@@ -164,7 +164,7 @@ TEST_F(TunerTest, PutsBackACutThatTheKubeletCannotMake) {
   EXPECT_EQ(Cpu("idle"), Cores(12));
   EXPECT_TRUE(api.annotation("idle", annotations::kUnshrinkableUntil));
   EXPECT_FALSE(HasPlace("new"));
-  EXPECT_THAT(events.heard, Contains("SynergyDeferred idle"));
+  EXPECT_THAT(events.reasons(), Contains("SynergyDeferred idle"));
   Report("idle");
   const size_t calls = api.calls().size();
   After(std::chrono::seconds(60));
@@ -220,7 +220,7 @@ TEST_F(TunerTest, AnOomKillAfterAChangeIsHeardAndEndsTheChangesOfMemory) {
     pod.change->at = pod.oom_killed.emplace(clock.WallNow());
   });
   driver.Step();
-  EXPECT_THAT(events.heard, ElementsAre("SynergyMemoryKill fat"));
+  EXPECT_THAT(events.reasons(), ElementsAre("SynergyMemoryKill fat"));
   AddPod("new", "", 3);
   api.ChangeFungible("new", [](Fungible& pod) { pod.requested = pod.floor = OneGpu(3, 30); });
   Report("new");
@@ -239,7 +239,7 @@ TEST_F(TunerTest, DividesWhatAPodLeavesAfterAMoment) {
   EXPECT_TRUE(api.annotation("stays", annotations::kChange));
   After(std::chrono::seconds(1));
   EXPECT_EQ(Cpu("stays"), Cores(9));
-  EXPECT_THAT(events.heard, ElementsAre("SynergyGrown stays"));
+  EXPECT_THAT(events.reasons(), ElementsAre("SynergyGrown stays"));
 }
 
 TEST_F(TunerTest, WithdrawsAGrowthWhenSomebodyElseTookTheRoomMeanwhile) {
@@ -276,7 +276,7 @@ TEST_F(TunerTest, LeavesPodsAloneThatAResizeMayCostTheirGpusAndSaysSo) {
   After(std::chrono::minutes(6));
   EXPECT_EQ(Cpu("idle"), Cores(12));
   EXPECT_FALSE(HasPlace("new"));
-  EXPECT_THAT(events.heard, Contains("SynergyRespected idle"));
+  EXPECT_THAT(events.reasons(), Contains("SynergyRespected idle"));
 }
 
 TEST_F(TunerTest, MovesSurplusEveryRoundCutsFirst) {
@@ -390,7 +390,7 @@ TEST_F(TunerTest, RecordsAResizeThatGotNoAnswerLater) {
   api.after_change = [](const Pod&) -> Result<> { return {}; };
   After(std::chrono::minutes(5));
   EXPECT_THAT(ChangeOf("idle"), HasSubstr("Reclaimed"));
-  EXPECT_THAT(events.heard, Not(Contains("SynergyRespected idle")));
+  EXPECT_THAT(events.reasons(), Not(Contains("SynergyRespected idle")));
 }
 
 TEST_F(TunerTest, RecordsWhatAPredecessorCutAndDidNotComeToRecord) {
@@ -404,7 +404,7 @@ TEST_F(TunerTest, RecordsWhatAPredecessorCutAndDidNotComeToRecord) {
   driver.Step();
   EXPECT_THAT(api.calls(), ElementsAre("annotate idle synergy.io/change"));
   EXPECT_THAT(ChangeOf("idle"), HasSubstr("Reclaimed"));
-  EXPECT_THAT(events.heard, Not(Contains("SynergyRespected idle")));
+  EXPECT_THAT(events.reasons(), Not(Contains("SynergyRespected idle")));
 }
 
 TEST_F(TunerTest, RespectsWhatOthersHaveResizedToo) {
@@ -417,7 +417,7 @@ TEST_F(TunerTest, RespectsWhatOthersHaveResizedToo) {
   driver.StartOver();
   driver.Step();
   EXPECT_THAT(api.calls(), IsEmpty());
-  EXPECT_THAT(events.heard, Contains("SynergyRespected idle"));
+  EXPECT_THAT(events.reasons(), Contains("SynergyRespected idle"));
 }
 
 TEST_F(TunerTest, TriesAGrowthThatIsRefusedOnceARound) {
@@ -468,14 +468,14 @@ TEST_F(TunerTest, RespectsWhatAUserHasChangedByHand) {
   After(std::chrono::minutes(5));
   After(std::chrono::minutes(5));
   EXPECT_EQ(api.calls().size(), calls);
-  EXPECT_THAT(events.heard, Contains("SynergyRespected stays"));
+  EXPECT_THAT(events.reasons(), Contains("SynergyRespected stays"));
 }
 
 TEST_F(TunerTest, TellsThatAProfileHasChanged) {
   AddPod("a", "n1", 9);
   profiles.generation = 2;
   After(std::chrono::minutes(5));
-  EXPECT_THAT(events.heard, Contains("SynergyRespected a"));
+  EXPECT_THAT(events.reasons(), Contains("SynergyRespected a"));
 }
 
 TEST_F(TunerTest, APodKeepsWhatItHasWhenItsProfileIsGone) {

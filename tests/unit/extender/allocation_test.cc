@@ -43,11 +43,11 @@ TEST_F(AllocationTest, GivesTheDemandBeforeThePodIsBound) {
   EXPECT_EQ(change->from, (ResourceVector{Gpus(1), Cores(2), GB(10)}));
   EXPECT_EQ(change->to, (ResourceVector{Gpus(1), Cores(6), GB(40)}));
   EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(1), Cores(6), GB(60)}));
-  ASSERT_THAT(events.heard, SizeIs(1));
-  EXPECT_EQ(events.heard[0].reason, "SynergyAllocated");
-  EXPECT_THAT(events.heard[0].message, HasSubstr("from cpu 2, memory 10G to cpu 6, memory 40G"));
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_EQ(events.all[0].reason, "SynergyAllocated");
+  EXPECT_THAT(events.all[0].message, HasSubstr("from cpu 2, memory 10G to cpu 6, memory 40G"));
   EXPECT_THAT(
-      events.heard[0].message,
+      events.all[0].message,
       HasSubstr("its demand, on node a; 1 GPUs stay free there, with cpu 6, memory 55Gi each"));
 }
 
@@ -62,7 +62,7 @@ TEST_F(AllocationTest, LeavesTheReserveToTheGpusThatStayFreeWhereTheDemandIsTooM
   state.UpsertPod(MakePod("cpu-only", 0, 8, 1, "a"));
   EXPECT_EQ(Bind(), kBound);
   EXPECT_EQ(api.pod("p").fungible->requested.cpu, Cores(2));
-  EXPECT_THAT(events.heard[0].message, HasSubstr("what node a has to give now of its demand"));
+  EXPECT_THAT(events.all[0].message, HasSubstr("what node a has to give now of its demand"));
 }
 
 TEST_F(AllocationTest, NeverCutsAPeer) {
@@ -75,9 +75,9 @@ TEST_F(AllocationTest, BindsAtTheFloorWhenAQuotaRefusesTheGrowth) {
   api.Refuse("resize", {ErrorCode::kDenied, "Forbidden: exceeded quota: team, requested: cpu=4"});
   EXPECT_EQ(Bind(), kBound);
   EXPECT_EQ(FreeOn("a"), (ResourceVector{Gpus(1), Cores(10), GB(90)}));
-  ASSERT_THAT(events.heard, SizeIs(1));
-  EXPECT_EQ(events.heard[0].type, "Warning");
-  EXPECT_THAT(events.heard[0].message, HasSubstr("exceeded quota"));
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_EQ(events.all[0].type, "Warning");
+  EXPECT_THAT(events.all[0].message, HasSubstr("exceeded quota"));
 }
 
 TEST_F(AllocationTest, DoesNotBindWhenNobodyKnowsWhatThePodHas) {
@@ -96,7 +96,7 @@ TEST_F(AllocationTest, PutsTheAllocationBackWhenTheBindIsRefused) {
   EXPECT_THAT(Bind(), HasSubstr("no such node"));
   EXPECT_THAT(api.calls(), ElementsAre("resize p cpu 6, memory 40G", "bind p a: invalid",
                                        "resize p cpu 2, memory 10G"));
-  EXPECT_THAT(events.heard, IsEmpty());
+  EXPECT_THAT(events.lines(), IsEmpty());
 }
 
 TEST_F(AllocationTest, TriesAgainWithTheWholeDemandAfterAFailure) {

@@ -16,11 +16,11 @@
 #include "extender/binding/allocations.h"
 #include "extender/binding/binder.h"
 #include "extender/scheduler_extender.h"
-#include "kube/apis/events.h"
 #include "metrics/extender_metrics.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/fake_pod_api.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 #include "wire/objects/objects.h"
 
@@ -28,14 +28,6 @@ namespace synergy::extender {
 
 // What the extender answers when it has bound a pod.
 constexpr char kBound[] = R"({"Error":""})";
-
-class HeardEvents final : public kube::EventRecorder {
- public:
-  void Record(kube::EventRecord event) override { heard.push_back(std::move(event)); }
-  uint64_t dropped() const override { return 0; }
-
-  std::vector<kube::EventRecord> heard;
-};
 
 class ExtenderTest : public ::testing::Test {
  protected:
@@ -98,7 +90,7 @@ class ExtenderTest : public ::testing::Test {
   metrics::ExtenderMetrics metrics{"nvidia.com/gpu"};
   ClusterState state;
   synergy::testing::FakePodApi api;
-  HeardEvents events;
+  synergy::testing::RecordedEvents events;
   Allocations allocations{api, events, clock, log, metrics, ReserveRule{}};
   Binder binder{state,
                 api,

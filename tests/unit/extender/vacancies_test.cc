@@ -87,11 +87,10 @@ TEST_F(VacanciesTest, ThePlaceOfOneThatFailedIsForItsReplacement) {
   EXPECT_THAT(FilterSingle(), HasSubstr("its room is held for the pod that replaces default/g-1, "
                                         "of gang default/g"));
   ExpectCounted("held", 1);
-  ASSERT_THAT(events.heard, SizeIs(1));
-  EXPECT_EQ(events.heard[0].pod_uid, "uid-g-1");
-  EXPECT_EQ(events.heard[0].reason, "SynergyPlaceHeld");
-  EXPECT_THAT(events.heard[0].message,
-              HasSubstr("on node a is held for its replacement, for 59 s"));
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_EQ(events.all[0].pod_uid, "uid-g-1");
+  EXPECT_EQ(events.all[0].reason, "SynergyPlaceHeld");
+  EXPECT_THAT(events.all[0].message, HasSubstr("on node a is held for its replacement, for 59 s"));
 
   const Pod replacement = Replace("g-1");
   EXPECT_THAT(FilterMember(replacement, {"a", "b"}), HasSubstr(R"("NodeNames":["a"])"));
@@ -114,7 +113,7 @@ TEST_F(VacanciesTest, UntilTheApiServerHasSaidWhyThePodIsGoneOthersAreToldToAskA
   EXPECT_THAT(FilterSingle({"a", "b"}), HasSubstr(R"("NodeNames":["b"])"));
   Pass(std::chrono::seconds(1));
   ExpectCounted("succeeded", 1);
-  EXPECT_THAT(events.heard, IsEmpty());
+  EXPECT_THAT(events.lines(), IsEmpty());
   EXPECT_THAT(FilterSingle(), HasSubstr(R"("NodeNames":["a"])"));
 }
 
@@ -134,9 +133,9 @@ TEST_F(VacanciesTest, WithoutAReplacementItEndsAndThatIsTold) {
   Pass(std::chrono::seconds(1));
   Pass(kHold);
   ExpectCounted("expired", 1);
-  ASSERT_THAT(events.heard, SizeIs(2));
-  EXPECT_EQ(events.heard[1].type, "Warning");
-  EXPECT_THAT(events.heard[1].message, HasSubstr("no replacement came in time"));
+  ASSERT_THAT(events.lines(), SizeIs(2));
+  EXPECT_EQ(events.all[1].type, "Warning");
+  EXPECT_THAT(events.all[1].message, HasSubstr("no replacement came in time"));
   EXPECT_THAT(FilterSingle(), HasSubstr(R"("NodeNames":["a"])"));
 }
 

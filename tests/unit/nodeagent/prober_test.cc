@@ -4,14 +4,13 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "nodeagent/probes/quota_table.h"
 #include "support/fake_clock.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 
 namespace synergy::nodeagent {
@@ -25,13 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
-
-struct ProbeEvents final : kube::EventRecorder {
-  void Record(kube::EventRecord event) override { events.push_back(std::move(event)); }
-  uint64_t dropped() const override { return 0; }
-
-  std::vector<kube::EventRecord> events;
-};
 
 // Control groups and their guardian.
 struct FakeQuotas final : CpuQuotas, QuotaWriter {
@@ -94,7 +86,7 @@ class ProberTest : public ::testing::Test {
   testing::SilentSink sink;
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   metrics::NodeAgentMetrics metrics;
-  ProbeEvents events;
+  testing::RecordedEvents events;
   FakeQuotas quotas;
   NodePods pods;
   Prober prober{pods, quotas, quotas, clock, log, events, metrics};
@@ -109,10 +101,10 @@ TEST_F(ProberTest, AProbeLastsUntilItsTimeIsOver) {
   EXPECT_EQ(quotas.longest, milliseconds(6500));
   EXPECT_THAT(prober.Readings(),
               ElementsAre(Pair("uid-a", ProbeReading{MilliCpu(75), since, false})));
-  ASSERT_THAT(events.events, SizeIs(1));
-  EXPECT_EQ(events.events[0].reason, "SynergyProbed");
-  EXPECT_EQ(events.events[0].pod_uid, "uid-a");
-  EXPECT_THAT(events.events[0].message,
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_EQ(events.all[0].reason, "SynergyProbed");
+  EXPECT_EQ(events.all[0].pod_uid, "uid-a");
+  EXPECT_THAT(events.all[0].message,
               HasSubstr("at most 75m of CPU until 2026-01-02T00:00:01.500000Z"));
 
   clock.Advance(seconds(1));
@@ -259,7 +251,7 @@ TEST_F(ProberTest, WhatCannotBeIsRefused) {
   prober.Step();
   ExpectCounted("refused", 2);
   EXPECT_THAT(prober.Readings(), IsEmpty());
-  EXPECT_THAT(events.events, IsEmpty());
+  EXPECT_THAT(events.lines(), IsEmpty());
 }
 
 TEST_F(ProberTest, WhatAnEarlierAgentMayHaveDiedOfIsNotBegunAgain) {

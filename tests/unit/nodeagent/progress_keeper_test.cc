@@ -5,7 +5,6 @@
 #include <fstream>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 
 #include "core/wall_time.h"
 #include "support/fake_clock.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 #include "support/temporary_folder.h"
 
@@ -27,13 +27,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Optional;
 using ::testing::SizeIs;
-
-struct HeardEvents final : kube::EventRecorder {
-  void Record(kube::EventRecord event) override { events.push_back(std::move(event)); }
-  uint64_t dropped() const override { return 0; }
-
-  std::vector<kube::EventRecord> events;
-};
 
 struct FakeCpu final : CpuGroups {
   Result<CpuUse> Read(const wire::ResizeStatus&, const wire::ResizeStatus::Container&) override {
@@ -93,7 +86,7 @@ class ProgressKeeperTest : public ::testing::Test {
   Logger log{sink, clock, LogLevel::kDebug, LogFormat::kText};
   metrics::NodeAgentMetrics metrics;
   testing::TemporaryFolder folder;
-  HeardEvents events;
+  testing::RecordedEvents events;
   FakeCpu cpu;
   FakeData data;
   NodePods pods;
@@ -263,9 +256,9 @@ TEST_F(ProgressKeeperTest, SaysOnceWhatIsWrongWithAPatternAndTakesTheShippedOnes
   pods.Replace({pod});
   PrintBar("a", 5, 50);
   for (int i = 0; i < 3; ++i) keeper.FollowLogs();
-  ASSERT_THAT(events.events, SizeIs(1));
-  EXPECT_EQ(events.events[0].reason, "SynergyProgressUnseen");
-  EXPECT_THAT(events.events[0].message, HasSubstr("synergy.io/progress-pattern"));
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_EQ(events.all[0].reason, "SynergyProgressUnseen");
+  EXPECT_THAT(events.all[0].message, HasSubstr("synergy.io/progress-pattern"));
   EXPECT_EQ(Of("a").format, "tqdm");
 }
 
@@ -278,8 +271,8 @@ TEST_F(ProgressKeeperTest, ALogThatTakesTooMuchCpuTimeIsReadLessOften) {
   keeper.FollowLogs();
   EXPECT_EQ(Of("a").iteration, 2);
   dearness = {};
-  ASSERT_THAT(events.events, SizeIs(1));
-  EXPECT_THAT(events.events[0].message, HasSubstr("too much CPU time"));
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_THAT(events.all[0].message, HasSubstr("too much CPU time"));
   PrintBar("a", 3, 100);
   PrintBar("b", 3, 100);
   const int64_t looks = seconds(1) / ProgressKeeper::kMostCpu;
@@ -297,11 +290,10 @@ TEST_F(ProgressKeeperTest, SaysThatALogElsewhereIsNotRead) {
   std::filesystem::create_symlink("/var/lib/docker/containers/1/1-json.log", file);
   keeper.FollowLogs();
   keeper.FollowLogs();
-  ASSERT_THAT(events.events, SizeIs(1));
-  EXPECT_EQ(events.events[0].reason, "SynergyProgressUnseen");
-  EXPECT_THAT(events.events[0].message,
-              HasSubstr(file.string() + " is a link to /var/lib/docker/"));
-  EXPECT_THAT(events.events[0].message, HasSubstr("synergy.io/progress-counter"));
+  ASSERT_THAT(events.lines(), SizeIs(1));
+  EXPECT_EQ(events.all[0].reason, "SynergyProgressUnseen");
+  EXPECT_THAT(events.all[0].message, HasSubstr(file.string() + " is a link to /var/lib/docker/"));
+  EXPECT_THAT(events.all[0].message, HasSubstr("synergy.io/progress-counter"));
   EXPECT_THAT(metrics.Render(),
               HasSubstr("synergy_node_agent_errors_total{reason=\"log_elsewhere\"} 2"));
 }
@@ -338,10 +330,10 @@ TEST_F(ProgressKeeperTest, SaysWhatACounterLacks) {
   page = "steps_total 20\n";
   pods.Replace({no_port, no_address, misspelt});
   for (int i = 0; i < 3; ++i) keeper.ReadCounters({});
-  ASSERT_THAT(events.events, SizeIs(3));
-  EXPECT_THAT(events.events[0].message, HasSubstr("synergy.io/progress-port"));
-  EXPECT_THAT(events.events[1].message, HasSubstr("use its log"));
-  EXPECT_THAT(events.events[2].message, HasSubstr("step_total"));
+  ASSERT_THAT(events.lines(), SizeIs(3));
+  EXPECT_THAT(events.all[0].message, HasSubstr("synergy.io/progress-port"));
+  EXPECT_THAT(events.all[1].message, HasSubstr("use its log"));
+  EXPECT_THAT(events.all[2].message, HasSubstr("step_total"));
   EXPECT_EQ(Of("c").format, "");
 }
 

@@ -4,13 +4,13 @@
 #include <chrono>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/fake_clock.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 #include "unit/nodeagent/shrinking_pod.h"
 
@@ -24,13 +24,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-struct RecordedEvents final : kube::EventRecorder {
-  void Record(kube::EventRecord event) override { events.push_back(std::move(event)); }
-  uint64_t dropped() const override { return 0; }
-
-  std::vector<kube::EventRecord> events;
-};
 
 // Memory that does what it is told: page cache goes down to a floor.
 struct FakeGroup {
@@ -117,7 +110,7 @@ class ShrinkerTest : public ::testing::Test {
   synergy::testing::SilentSink sink_;
   Logger log_{sink_, clock_, LogLevel::kDebug, LogFormat::kText};
   metrics::NodeAgentMetrics metrics_;
-  RecordedEvents events_;
+  synergy::testing::RecordedEvents events_;
   FakeMemoryGroups groups_{clock_};
   Shrinker shrinker_{groups_, events_, clock_, log_, metrics_, {{10, MiB(64)}, seconds(60)}};
 };
@@ -127,13 +120,13 @@ TEST_F(ShrinkerTest, PageCacheIsReleasedOfContainerAndPodAndTold) {
   Step();
   EXPECT_THAT(container().targets, ElementsAre(MiB(90)));
   EXPECT_THAT(pod().targets, ElementsAre(MiB(90)));
-  ASSERT_THAT(events_.events, SizeIs(1));
-  EXPECT_EQ(events_.events[0].pod_namespace, "team");
-  EXPECT_EQ(events_.events[0].pod_name, "job");
-  EXPECT_EQ(events_.events[0].pod_uid, "uid-1");
-  EXPECT_EQ(events_.events[0].type, "Normal");
-  EXPECT_EQ(events_.events[0].reason, "SynergyMemoryReleased");
-  EXPECT_EQ(events_.events[0].message,
+  ASSERT_THAT(events_.lines(), SizeIs(1));
+  EXPECT_EQ(events_.all[0].pod_namespace, "team");
+  EXPECT_EQ(events_.all[0].pod_name, "job");
+  EXPECT_EQ(events_.all[0].pod_uid, "uid-1");
+  EXPECT_EQ(events_.all[0].type, "Normal");
+  EXPECT_EQ(events_.all[0].reason, "SynergyMemoryReleased");
+  EXPECT_EQ(events_.all[0].message,
             "Released 181.0 MiB of page cache in 0.060 s, so that memory can shrink: train from "
             "200.0 MiB to 100.0 MiB");
   EXPECT_THAT(metrics_.Render(), HasSubstr("synergy_node_agent_release_duration_seconds_count 2"));
@@ -161,7 +154,7 @@ TEST_F(ShrinkerTest, UntilThenWhatComesBackIsReleasedAgain) {
   container().use.usage = MiB(97);
   StepAfter(milliseconds(20));
   EXPECT_THAT(container().targets, ElementsAre(MiB(90), MiB(90)));
-  EXPECT_THAT(events_.events, SizeIs(1));
+  EXPECT_THAT(events_.lines(), SizeIs(1));
 }
 
 TEST_F(ShrinkerTest, NothingIsReleasedOrSaidWhereTheMemoryFits) {
@@ -170,7 +163,7 @@ TEST_F(ShrinkerTest, NothingIsReleasedOrSaidWhereTheMemoryFits) {
   shrinker_.Upsert(ShrinkingPod());
   Step();
   EXPECT_THAT(container().targets, IsEmpty());
-  EXPECT_THAT(events_.events, IsEmpty());
+  EXPECT_THAT(events_.lines(), IsEmpty());
 }
 
 TEST_F(ShrinkerTest, APodWithoutALimitOfItsOwnIsNotTouched) {
@@ -186,12 +179,12 @@ TEST_F(ShrinkerTest, MemoryThatCannotBeGivenBackIsSaidOnceAndNothingReleased) {
   shrinker_.Upsert(ShrinkingPod());
   for (int i = 0; i < 5; ++i) StepAfter(seconds(2));
   EXPECT_THAT(container().targets, IsEmpty());
-  ASSERT_THAT(events_.events, SizeIs(1));
-  EXPECT_EQ(events_.events[0].type, "Warning");
-  EXPECT_EQ(events_.events[0].reason, "SynergyMemoryStuck");
-  EXPECT_THAT(events_.events[0].message, AllOf(HasSubstr("train from 200.0 MiB to 100.0 MiB"),
-                                               HasSubstr("91.0 MiB of container train are in use"),
-                                               HasSubstr("10.0 MiB is to stay free")));
+  ASSERT_THAT(events_.lines(), SizeIs(1));
+  EXPECT_EQ(events_.all[0].type, "Warning");
+  EXPECT_EQ(events_.all[0].reason, "SynergyMemoryStuck");
+  EXPECT_THAT(events_.all[0].message, AllOf(HasSubstr("train from 200.0 MiB to 100.0 MiB"),
+                                            HasSubstr("91.0 MiB of container train are in use"),
+                                            HasSubstr("10.0 MiB is to stay free")));
   ExpectOutcome("stuck");
 }
 
@@ -204,19 +197,19 @@ TEST_F(ShrinkerTest, ItGoesOnWhenTheMemoryFitsAfterAll) {
   EXPECT_THAT(container().targets, IsEmpty());  // not looked at all the time
   StepAfter(milliseconds(500));
   EXPECT_THAT(container().targets, ElementsAre(MiB(90)));
-  ASSERT_THAT(events_.events, SizeIs(2));
-  EXPECT_EQ(events_.events[1].reason, "SynergyMemoryReleased");
+  ASSERT_THAT(events_.lines(), SizeIs(2));
+  EXPECT_EQ(events_.all[1].reason, "SynergyMemoryReleased");
 }
 
 TEST_F(ShrinkerTest, PageCacheThatDoesNotGoIsSaidAfterAFewTries) {
   container().pinned = MiB(120);
   shrinker_.Upsert(ShrinkingPod());
   for (int i = 0; i < 4; ++i) StepAfter(milliseconds(20));
-  EXPECT_THAT(events_.events, IsEmpty());
+  EXPECT_THAT(events_.lines(), IsEmpty());
   StepAfter(milliseconds(20));
   EXPECT_THAT(container().targets, SizeIs(5));
-  ASSERT_THAT(events_.events, SizeIs(1));
-  EXPECT_THAT(events_.events[0].message,
+  ASSERT_THAT(events_.lines(), SizeIs(1));
+  EXPECT_THAT(events_.all[0].message,
               HasSubstr("140.0 MiB of container train are in use after its page cache"));
   ExpectOutcome("stuck");
 }
@@ -225,11 +218,11 @@ TEST_F(ShrinkerTest, AKubeletThatDoesNotTakeTheLimitIsGivenUp) {
   shrinker_.Upsert(ShrinkingPod());
   Step();
   StepAfter(seconds(59));
-  EXPECT_THAT(events_.events, SizeIs(1));
+  EXPECT_THAT(events_.lines(), SizeIs(1));
   StepAfter(seconds(1));
-  ASSERT_THAT(events_.events, SizeIs(2));
-  EXPECT_EQ(events_.events[1].reason, "SynergyMemoryStuck");
-  EXPECT_THAT(events_.events[1].message, HasSubstr("the kubelet has not shrunk it"));
+  ASSERT_THAT(events_.lines(), SizeIs(2));
+  EXPECT_EQ(events_.all[1].reason, "SynergyMemoryStuck");
+  EXPECT_THAT(events_.all[1].message, HasSubstr("the kubelet has not shrunk it"));
   ExpectOutcome("given_up");
   // The pod has its memory for itself again.
   container().use.usage = MiB(180);

@@ -16,6 +16,7 @@
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/fake_pod_api.h"
+#include "support/recorded_events.h"
 #include "support/silent_log.h"
 #include "unit/record/recording.h"
 
@@ -24,12 +25,6 @@ namespace {
 
 using record::Replay;
 using record::ReplayReport;
-
-class UnheardEvents final : public kube::EventRecorder {
- public:
-  void Record(kube::EventRecord) override {}
-  uint64_t dropped() const override { return 0; }
-};
 
 // A node of 4 GPUs, 12 cores and 64 GiB on which pods come, are cut, grow and go.
 class TunerReplayTest : public ::testing::Test {
@@ -120,7 +115,7 @@ class TunerReplayTest : public ::testing::Test {
   metrics::TunerMetrics metrics;
   ClusterState state;
   synergy::testing::FakePodApi api;
-  UnheardEvents events;
+  synergy::testing::RecordedEvents events;
   ProfileStore store{0};
   TunerProfiles profiles{store};
   Tuner tuner{{}, profiles};

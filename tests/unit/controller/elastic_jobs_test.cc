@@ -1,0 +1,205 @@
+#include "controller/queues/elastic_jobs.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/controller/rounds_fixture.h"
+
+namespace synergy::controller {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// A queue of four GPUs whose jobs are elastic.
+class ElasticJobsTest : public RoundsFixture {
+ protected:
+  ElasticJobsTest() {
+    objects.elastic = true;
+    ChangeQueue([](ClusterQueue& queue) { queue.quota = Gpus(4); });
+    ChangePolicy([](RoundPolicy& policy) {
+      policy.settings.policy = "optimus";
+      policy.settings.least_run = seconds(60);
+    });
+  }
+
+  void AddElastic(const std::string& name, int64_t workers) {
+    Workload workload = Workload(name);
+    workload.pods = workers;
+    workload.gpus = Gpus(workers);
+    Add(workload);
+    objects.jobs.Upsert({.uid = workload.owner.uid,
+                         .job_namespace = "team",
+                         .name = workload.owner.name,
+                         .resource_version = "1",
+                         .workers = workers,
+                         .least = 1,
+                         .most = 4});
+  }
+  // With all of its workers, of which the first tells for all.
+  void StartAll(const std::string& name, double rate) {
+    Start(name);
+    for (int64_t pod = 1; pod < Now(name).pods; ++pod) {
+      QueuedPod other = *objects.pods.Find(name + "-0");
+      other.uid = fmt::format("{}-{}", name, pod);
+      objects.pods.Upsert(other);
+    }
+    PodProgress& told = progress[name + "-0"];
+    told.iteration = 100;
+    told.total = 100'000;
+    told.rate = rate;
+  }
+  // One step a second; notes of what they have had left out.
+  std::vector<std::string> StepFor(Duration duration) {
+    auto written = RoundsFixture::StepFor(duration);
+    std::erase_if(written,
+                  [](const std::string& one) { return one.find(" served ") != std::string::npos; });
+    return written;
+  }
+  std::vector<std::string> StepUntilRound() { return StepFor(seconds(300)); }
+};
+
+TEST_F(ElasticJobsTest, WhoArrivesIsMadeRoomForAsARoundBegins) {
+  AddElastic("a", 4);
+  StepFor(seconds(1));
+  StartAll("a", 4);
+  StepFor(seconds(1));
+  EXPECT_EQ(Now("a").priority, 1) << "it runs";
+  AddElastic("b", 2);
+  EXPECT_THAT(StepFor(seconds(200)), ElementsAre("b 0 -> -1"));
+  // Nothing is known of b, so it has its least; the rest gains most with a.
+  EXPECT_THAT(StepFor(seconds(98)), ElementsAre("job-b 2 -> 1 workers"));
+  // Once Kueue has seen that.
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
+  EXPECT_EQ(Now("a").priority, 0) << "it is another one";
+  EXPECT_EQ(kueue.replaced, 1);
+  EXPECT_THAT(events.lines(), ElementsAre(AllOf(StartsWith("SynergyWorkersChanged job-a: "),
+                                                HasSubstr("from 4 to 3 workers: "))));
+  // What it has had is not forgotten, and it goes before whoever waits.
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("a 0 -> 1"));
+  EXPECT_GT(Now("a").note->served, 4 * 290);
+  EXPECT_EQ(Now("a").note->left_at, 100);
+  StartAll("a", 3);
+  StartAll("b", 1);
+  StepFor(seconds(100));
+  EXPECT_EQ(kueue.replaced, 1) << "once in a round";
+}
+
+TEST_F(ElasticJobsTest, WhoItsUserStoppedIsLeftAlone) {
+  AddElastic("a", 4);
+  StepFor(seconds(1));
+  StartAll("a", 4);
+  AddElastic("b", 2);
+  Workload stopped = Now("b");
+  stopped.active = false;
+  Add(stopped);
+  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+}
+
+TEST_F(ElasticJobsTest, ATrainJobKeepsItsNodesAndIsToldWhy) {
+  AddElastic("a", 2);
+  Workload workload = Now("a");
+  workload.owner.api_version = "trainer.kubeflow.org/v1alpha1";
+  workload.owner.kind = "TrainJob";
+  Add(workload);
+  QueuedJob job = *objects.jobs.Find("team/job-a");
+  objects.jobs.Remove(job);
+  job.least = job.most = 0;
+  job.problem = "nobody may";
+  objects.train_jobs.Upsert(job);
+  StepFor(seconds(1));
+  StartAll("a", 2);
+  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+  EXPECT_THAT(events.lines(),
+              ElementsAre(AllOf(StartsWith("SynergyNotElastic "), HasSubstr("nobody may"))));
+}
+
+TEST_F(ElasticJobsTest, WorkersAreWrittenAgainAfterAFailure) {
+  AddElastic("a", 2);
+  StepFor(seconds(1));
+  StartAll("a", 2);
+  StepFor(seconds(298));
+  kueue.failure = Error{ErrorCode::kUnavailable, "away"};
+  const auto failed = StepFor(seconds(2));
+  EXPECT_THAT(failed, Contains("job-a 2 -> 4 workers"));
+  EXPECT_EQ(kueue.replaced, 0);
+  kueue.failure.reset();
+  EXPECT_THAT(StepFor(seconds(1)), Contains("job-a 2 -> 4 workers"));
+  EXPECT_EQ(kueue.replaced, 1);
+}
+
+TEST_F(ElasticJobsTest, NobodyMakesRoomForOneWhoseNewSizeKueueHasNotSeen) {
+  AddElastic("a", 4);
+  StepFor(seconds(1));
+  StartAll("a", 4);
+  AddElastic("b", 2);
+  StepFor(seconds(299));
+  Workload before = Now("b");
+  before.pods = 2;
+  before.gpus = Gpus(2);
+  Add(before);
+  EXPECT_THAT(StepFor(seconds(2)), IsEmpty());
+  before.pods = 1;
+  before.gpus = Gpus(1);
+  Add(before);
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
+}
+
+TEST_F(ElasticJobsTest, WhatIsRefusedKeepsNobodyElseFromItsPlace) {
+  AddElastic("a", 4);
+  StepFor(seconds(1));
+  StartAll("a", 4);
+  AddElastic("b", 2);
+  StepFor(seconds(298));
+  kueue.refused = "job-b";
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("job-b 2 -> 1 workers"));
+  EXPECT_THAT(StepFor(seconds(1)), ElementsAre("b -1 -> 1", "job-a 4 -> 3 workers"));
+}
+
+TEST_F(ElasticJobsTest, WhatIsWrongWithAJobIsToldOnceAndItKeepsItsWorkers) {
+  AddElastic("a", 2);
+  QueuedJob job = *objects.jobs.Find("team/job-a");
+  job.least = job.most = 0;
+  job.problem = "annotation synergy.io/min-workers: it is missing";
+  objects.jobs.Upsert(job);
+  StepFor(seconds(1));
+  StartAll("a", 2);
+  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+  EXPECT_THAT(events.lines(), ElementsAre("SynergyNotElastic job-a: its workers stay: annotation "
+                                          "synergy.io/min-workers: it is missing"));
+}
+
+TEST_F(ElasticJobsTest, AJobThatDoesNotCheckpointKeepsItsWorkers) {
+  AddElastic("a", 2);
+  Workload workload = Now("a");
+  workload.may_lose_turn = false;
+  Add(workload);
+  StepFor(seconds(1));
+  StartAll("a", 2);
+  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+  EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("annotation synergy.io/checkpoint")));
+}
+
+TEST_F(ElasticJobsTest, ASizeBeyondItsBoundsIsItsUsers) {
+  AddElastic("a", 2);
+  QueuedJob job = *objects.jobs.Find("team/job-a");
+  job.least = 3;
+  objects.jobs.Upsert(job);
+  StepFor(seconds(1));
+  StartAll("a", 2);
+  EXPECT_THAT(StepUntilRound(), Not(Contains(HasSubstr("workers"))));
+}
+
+}  // namespace
+}  // namespace synergy::controller

@@ -1,0 +1,73 @@
+#pragma once
+
+// Kueue, kube-scheduler and the kubelet in one, behind kube::RoundApi: a cluster that is all memory
+// and does at once what is written.
+//
+//   FakeKueue kueue{objects, state, clock};
+//   driver.Step({});
+//   EXPECT_THAT(kueue.written, ElementsAre("a 0 -> 1"));
+//
+// A workload whose check is Ready runs on the product that the answer names, on the node of that
+// name. One that is to be tried again is evicted, and has its quota back a moment later. A job
+// whose workers change has another workload.
+//
+// Threading: one thread. References outlive it.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/state/cluster_state.h"
+#include "controller/queues/round_queues.h"
+#include "core/clock.h"
+#include "core/result.h"
+#include "kube/apis/round_api.h"
+
+namespace synergy::controller {
+
+class FakeKueue final : public kube::RoundApi {
+ public:
+  FakeKueue(RoundObjects& objects, ClusterState& state, const Clock& clock)
+      : objects_(objects), state_(state), clock_(clock) {}
+
+  // What was asked for, whether or not it failed.
+  std::vector<std::string> written;    // "a 0 -> 1", "a served 300", "job-a 4 -> 3 workers"
+  std::vector<std::string> answers;    // "a Ready V100"
+  std::vector<std::string> activated;  // checks
+  std::map<std::string, RoundPolicyStatus> statuses;
+  int replaced = 0;  // workloads
+
+  std::optional<Error> failure;  // of all writes but those of checks
+  std::string refused;           // a job whose workers stay
+  bool conflicts = false;        // of answers
+  bool shows = true;             // whether the watch reports bands, notes and statuses
+
+  // As somebody else would change it.
+  void Put(Workload workload);
+  // Its first pod runs.
+  void Run(const Workload& workload, const std::string& node);
+  void Stop(const Workload& workload);
+
+  Result<> WritePriority(const Workload& workload, int64_t priority,
+                         const std::optional<RoundNote>& note, std::stop_token) override;
+  Result<> WriteNote(const Workload& workload, const RoundNote& note,
+                     std::stop_token) override;
+  Result<> WriteWorkers(const QueuedJob& job, int64_t workers, std::stop_token) override;
+  Result<> AnswerCheck(const Workload& workload, size_t check,
+                       const CheckAnswer& answer, std::stop_token) override;
+  Result<> ActivateCheck(const QueuePart& check, WallTime, std::stop_token) override;
+  Result<> WriteStatus(const RoundPolicy& policy, const RoundPolicyStatus& status,
+                       std::stop_token) override;
+
+ private:
+  void Show(const Workload& workload, int64_t priority,
+            const std::optional<RoundNote>& note);
+
+  RoundObjects& objects_;
+  ClusterState& state_;
+  const Clock& clock_;
+};
+
+}  // namespace synergy::controller

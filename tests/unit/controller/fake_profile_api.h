@@ -1,0 +1,73 @@
+#pragma once
+
+// TrainingProfiles that are all memory, behind kube::ProfileApi: what is measured comes into a
+// store, as the watch would bring it; statuses are kept aside.
+//
+// Threading: one thread.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/cluster/profile_store.h"
+#include "core/result.h"
+#include "kube/apis/profile_api.h"
+
+namespace synergy::controller {
+
+class FakeProfileApi final : public kube::ProfileApi {
+ public:
+  explicit FakeProfileApi(ProfileStore& store) : store_(store) {}
+
+  // What was asked for, whether or not it failed.
+  std::vector<std::string> calls;  // "create team/bert-a100", "write ...", "delete ..."
+  std::vector<std::pair<std::string, ProfileStatus>> statuses;  // by key, in order
+
+  std::optional<Error> failure;        // of all calls
+  std::optional<Error> write_failure;  // of the next WriteMeasured()
+
+  Result<> WriteStatus(const ProfileObject& object, const ProfileStatus& status,
+                       std::stop_token) override {
+    statuses.emplace_back(object.Key(), status);
+    if (failure) return Fail(*failure);
+    return {};
+  }
+  Result<ProfileObject> Create(const std::string& profile_namespace,
+                               const MeasuredProfile& measured, std::stop_token) override {
+    ProfileObject object;
+    object.uid = "u";
+    object.profile_namespace = profile_namespace;
+    object.name = MeasuredName(measured);
+    object.workload = measured.workload;
+    object.kept_by_us = true;
+    calls.push_back("create " + object.Key());
+    if (failure) return Fail(*failure);
+    store_.Upsert(object);
+    return object;
+  }
+  Result<> WriteMeasured(const ProfileObject& object, const MeasuredProfile& measured,
+                         std::stop_token) override {
+    calls.push_back("write " + object.Key());
+    if (failure) return Fail(*failure);
+    if (write_failure) return Fail(*std::exchange(write_failure, std::nullopt));
+    ProfileObject written = object;
+    written.measured = measured;
+    written.training.gpu_product = measured.gpu_product;
+    written.profile = std::make_shared<const JobProfile>(*MakeJobProfile(measured));
+    store_.Upsert(std::move(written));
+    return {};
+  }
+  Result<> Delete(const ProfileObject& object, std::stop_token) override {
+    calls.push_back("delete " + object.Key());
+    if (failure) return Fail(*failure);
+    store_.Remove(object);
+    return {};
+  }
+
+ private:
+  ProfileStore& store_;
+};
+
+}  // namespace synergy::controller

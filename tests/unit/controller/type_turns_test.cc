@@ -1,0 +1,139 @@
+#include "controller/queues/type_turns.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/controller/rounds_fixture.h"
+
+namespace synergy::controller {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class TypeTurnsTest : public RoundsFixture {
+ protected:
+  TypeTurnsTest() {
+    ChangePolicy([](RoundPolicy& policy) {
+      policy.settings.policy = "gavel-las";
+      policy.settings.given_order = true;
+    });
+  }
+
+  TypedWorkload& AddWaiting(const std::string& name, const std::string& alike) {
+    auto object = std::make_shared<Workload>(Workload(name));
+    object->pod_gpus = object->gpus;
+    object->alike = alike;
+    TypedWorkload workload;
+    workload.described.name = object->Key();
+    workload.described.may_lose_turn = true;
+    workload.described.gpus = object->gpus;
+    workload.described.created = object->created;
+    workload.object = std::move(object);
+    workloads.push_back(std::move(workload));
+    return workloads.back();
+  }
+  TypedWorkload& AddRunning(const std::string& name, const std::string& alike,
+                            const std::string& product) {
+    TypedWorkload& workload = AddWaiting(name, alike);
+    workload.described.state = RoundState::kRuns;
+    workload.described.started = clock.WallNow();
+    workload.on = product;
+    workload.running = true;
+    return workload;
+  }
+  Result<> Decide(bool begins = false) {
+    const auto policy = objects.policies.Find("policy");
+    return turns.Decide(*policy, *Rounds::Make(policy->settings), workloads, {}, begins,
+                        {clock.Now(), clock.WallNow()});
+  }
+  // "a V100"; "a nowhere"; "a" alone of one that nothing is decided about.
+  std::vector<std::string> Turns() const {
+    std::vector<std::string> texts;
+    for (const TypedWorkload& workload : workloads) {
+      const TypeTurn* const turn = turns.Of(workload.object->uid);
+      const std::string where =
+          turn == nullptr ? "" : " " + (turn->product.empty() ? "nowhere" : turn->product);
+      texts.push_back(workload.object->name + where);
+    }
+    return texts;
+  }
+
+  std::vector<TypedWorkload> workloads;
+  TypeTurns turns{facts};
+};
+
+TEST_F(TypeTurnsTest, AHigherClassGoesFirst) {
+  HaveThreeTypes();
+  AddWaiting("a", "steep").described.own_priority = 1;
+  AddWaiting("b", "steep");
+  ASSERT_TRUE(Decide());
+  EXPECT_THAT(Turns(), ElementsAre("a V100", "b P100"));
+  EXPECT_LT(turns.Of("a")->place, turns.Of("b")->place);
+  turns.StartOver();
+  workloads[1].described.own_priority = 2;
+  ASSERT_TRUE(Decide());
+  EXPECT_THAT(Turns(), ElementsAre("a P100", "b V100"));
+  EXPECT_LT(turns.Of("b")->place, turns.Of("a")->place);
+}
+
+TEST_F(TypeTurnsTest, OneThatIsLeftAloneKeepsItsGpuAndNothingIsDecidedAboutIt) {
+  HaveThreeTypes();
+  AddRunning("a", "flat", "V100").described.left_alone = true;
+  AddWaiting("b", "steep");
+  ASSERT_TRUE(Decide());
+  EXPECT_THAT(Turns(), ElementsAre("a", "b P100"));
+}
+
+TEST_F(TypeTurnsTest, WhatWasDecidedCountsUntilTheNextDecisions) {
+  HaveThreeTypes();
+  AddWaiting("a", "steep");
+  ASSERT_TRUE(Decide());
+  EXPECT_THAT(Turns(), ElementsAre("a V100"));
+  turns.Keep({"policy"});
+  EXPECT_THAT(Turns(), ElementsAre("a"));
+  ASSERT_TRUE(Decide());
+  EXPECT_THAT(Turns(), ElementsAre("a V100"));
+}
+
+TEST_F(TypeTurnsTest, NobodyHasATurnWhereNoProductIsKnown) {
+  AddWaiting("a", "steep");
+  const Result<> decided = Decide();
+  ASSERT_FALSE(decided);
+  EXPECT_THAT(decided.error().message, HasSubstr("has the label nvidia.com/gpu.product"));
+  EXPECT_THAT(Turns(), ElementsAre("a"));
+}
+
+TEST_F(TypeTurnsTest, APolicyThatGoesByCostNeedsAPriceOfEachProduct) {
+  HaveThreeTypes();
+  AddWaiting("a", "steep");
+  ASSERT_TRUE(Decide());
+  ChangePolicy([](RoundPolicy& policy) {
+    policy.settings.policy = "gavel-cost";
+    policy.prices = {{"V100", 4}, {"P100", 1.5}};
+  });
+  const Result<> decided = Decide();
+  ASSERT_FALSE(decided);
+  EXPECT_EQ(decided.error().message, "prices: K80 has none, and policy gavel-cost goes by cost");
+  EXPECT_THAT(Turns(), ElementsAre("a")) << "what was decided before is taken back";
+}
+
+TEST_F(TypeTurnsTest, ProgressIsLearntAsARoundBegins) {
+  HaveThreeTypes();
+  AddRunning("a", "new", "K80").rate = 5;
+  const auto estimated = ContainsRegex(R"(K80 [0-9.]+ \(estimate\))");
+  ASSERT_TRUE(Decide());
+  EXPECT_THAT(turns.Of("a")->speeds, estimated);
+  ASSERT_TRUE(Decide(true));
+  EXPECT_THAT(turns.Of("a")->speeds, AllOf(HasSubstr("K80 5"), Not(estimated)));
+}
+
+}  // namespace
+}  // namespace synergy::controller
