@@ -42,8 +42,7 @@ Result<> FakeKueue::WritePriority(const Workload& workload, int64_t priority,
   return {};
 }
 
-Result<> FakeKueue::WriteNote(const Workload& workload, const RoundNote& note,
-                              std::stop_token) {
+Result<> FakeKueue::WriteNote(const Workload& workload, const RoundNote& note, std::stop_token) {
   written.push_back(fmt::format("{} served {}", workload.name, note.served));
   if (failure) return Fail(*failure);
   Show(workload, workload.priority, note);
@@ -75,10 +74,9 @@ Result<> FakeKueue::WriteWorkers(const QueuedJob& job, int64_t workers, std::sto
   return {};
 }
 
-Result<> FakeKueue::AnswerCheck(const Workload& workload, size_t check,
-                                const CheckAnswer& answer, std::stop_token) {
-  answers.push_back(
-      fmt::format("{} {} {}", workload.name, ToString(answer.word), answer.product));
+Result<> FakeKueue::AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
+                                std::stop_token) {
+  answers.push_back(fmt::format("{} {} {}", workload.name, ToString(answer.word), answer.product));
   if (conflicts) return Fail(ErrorCode::kConflict, "changed meanwhile");
   Workload changed = *objects_.workloads.Find(workload.Key());
   auto& state = changed.checks[check];
@@ -104,8 +102,8 @@ Result<> FakeKueue::ActivateCheck(const QueuePart& check, WallTime, std::stop_to
   return {};
 }
 
-Result<> FakeKueue::WriteStatus(const RoundPolicy& policy,
-                                const RoundPolicyStatus& status, std::stop_token) {
+Result<> FakeKueue::WriteStatus(const RoundPolicy& policy, const RoundPolicyStatus& status,
+                                std::stop_token) {
   if (failure) return Fail(*failure);
   statuses[policy.name] = status;
   RoundPolicy changed = policy;

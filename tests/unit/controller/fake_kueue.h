@@ -52,18 +52,16 @@ class FakeKueue final : public kube::RoundApi {
 
   Result<> WritePriority(const Workload& workload, int64_t priority,
                          const std::optional<RoundNote>& note, std::stop_token) override;
-  Result<> WriteNote(const Workload& workload, const RoundNote& note,
-                     std::stop_token) override;
+  Result<> WriteNote(const Workload& workload, const RoundNote& note, std::stop_token) override;
   Result<> WriteWorkers(const QueuedJob& job, int64_t workers, std::stop_token) override;
-  Result<> AnswerCheck(const Workload& workload, size_t check,
-                       const CheckAnswer& answer, std::stop_token) override;
+  Result<> AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
+                       std::stop_token) override;
   Result<> ActivateCheck(const QueuePart& check, WallTime, std::stop_token) override;
   Result<> WriteStatus(const RoundPolicy& policy, const RoundPolicyStatus& status,
                        std::stop_token) override;
 
  private:
-  void Show(const Workload& workload, int64_t priority,
-            const std::optional<RoundNote>& note);
+  void Show(const Workload& workload, int64_t priority, const std::optional<RoundNote>& note);
 
   RoundObjects& objects_;
   ClusterState& state_;

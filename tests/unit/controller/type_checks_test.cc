@@ -194,9 +194,8 @@ TEST_F(TypeChecksTest, WhatAPolicyCannotDoWithoutIsSaidAndJobsStartAllTheSame) {
 
 TEST_F(TypeChecksTest, ADeadlineThatCannotBeKeptIsSaid) {
   Use("gavel-cost");
-  ChangePolicy([](RoundPolicy& policy) {
-    policy.prices = {{"V100", 4}, {"P100", 1.5}, {"K80", 0.5}};
-  });
+  ChangePolicy(
+      [](RoundPolicy& policy) { policy.prices = {{"V100", 4}, {"P100", 1.5}, {"K80", 0.5}}; });
   AddJob("far", "steep");
   AddJob("near", "steep");
   AddJob("lost", "steep");
