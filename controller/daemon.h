@@ -1,7 +1,7 @@
 #pragma once
 
-// The controller as a whole: watches, the webhook's HTTPS server, health and metrics over HTTP, and
-// the threads that write profiles' statuses and keep fair shares fresh, put together.
+// Puts the controller together: makes what all its units share, makes the units, starts and stops
+// them; serves the webhook over HTTPS, and health and metrics over HTTP.
 //
 // Threading: one owner.
 

@@ -30,7 +30,7 @@ std::string RatioText(double ratio) {
 StatusWriter::StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles,
                            const ClusterState& cluster, const Clock& clock, Logger& log,
                            metrics::ControllerMetrics& metrics, ResourceVector headroom,
-                           double max_speed_up)
+                           double max_speed_up, const ContradictionWatch* contradictions)
     : api_(api),
       profiles_(profiles),
       cluster_(cluster),
@@ -38,7 +38,8 @@ StatusWriter::StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles,
       log_(log),
       metrics_(metrics),
       headroom_(headroom),
-      max_speed_up_(max_speed_up) {}
+      max_speed_up_(max_speed_up),
+      contradictions_(contradictions) {}
 
 void StatusWriter::WriteIfDue(const std::stop_token& stop) {
   const uint64_t version = profiles_.version();

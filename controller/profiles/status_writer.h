@@ -22,13 +22,11 @@ namespace synergy::controller {
 
 class StatusWriter {
  public:
-  // All outlive this.
+  // `contradictions`: what is seen of pods that have profiles; null: nothing. All outlive this.
   StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& cluster,
                const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
-               ResourceVector headroom = {}, double max_speed_up = kDefaultMaxSpeedUp);
-
-  // What is seen of pods that have profiles; outlives this. To be called before anything else.
-  void Compare(const ContradictionWatch& contradictions) { contradictions_ = &contradictions; }
+               ResourceVector headroom = {}, double max_speed_up = kDefaultMaxSpeedUp,
+               const ContradictionWatch* contradictions = nullptr);
 
   // Often: looks at the profiles when one has changed, or a verdict about one, when something is
   // still to be written, and once a minute, because the fair share that a speed-up is told against
@@ -51,7 +49,7 @@ class StatusWriter {
   metrics::ControllerMetrics& metrics_;
   const ResourceVector headroom_;
   const double max_speed_up_;
-  const ContradictionWatch* contradictions_ = nullptr;
+  const ContradictionWatch* const contradictions_;
   std::optional<uint64_t> version_;  // of the profiles, when all were last written
   uint64_t verdicts_ = 0;            // likewise
   Instant next_{};

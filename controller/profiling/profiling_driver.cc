@@ -37,18 +37,19 @@ std::optional<FoundPod> FindPod(const ClusterSnapshot& cluster, const KnownProgr
 
 ProfilingDriver::ProfilingDriver(const Profiler& profiler, ClusterState& state,
                                  ProgressBook& progress, ProfilingActions& actions,
-                                 const Clock& clock,
+                                 ContradictionWatch& contradictions, const Clock& clock,
                                  std::function<void(std::set<std::string>)> watch_closely)
     : profiler_(profiler),
       state_(state),
       progress_(progress),
       actions_(actions),
+      contradictions_(contradictions),
       clock_(clock),
       watch_closely_(std::move(watch_closely)) {}
 
 void ProfilingDriver::StartOver() {
   memory_ = {};
-  if (contradictions_ != nullptr) contradictions_->StartOver();
+  contradictions_.StartOver();
   progress_.KeepNews(true);
   next_clean_up_ = clock_.Now();
 }
@@ -73,8 +74,7 @@ void ProfilingDriver::Step(const std::stop_token& stop) {
     const bool measured =
         tells && (known.pod.probe || fungible.ProbedAt(at.wall) || fungible.profile.empty());
     if (measured) Watch(known.node, at.now);
-    if (contradictions_ != nullptr && !fungible.profile.empty())
-      contradictions_->Hear(found->pod, found->node, known, told);
+    if (!fungible.profile.empty()) contradictions_.Hear(found->pod, found->node, known, told);
   }
   profiler_.HearWaiting(memory_, state_.WaitingPods());
   const ProfilerDecision decision = profiler_.Decide(*cluster, memory_, at);

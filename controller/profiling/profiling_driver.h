@@ -31,12 +31,10 @@ class ProfilingDriver {
   static constexpr size_t kMostWatched = 64;
 
   // All references outlive this. `watch_closely` is told of which nodes news is wanted soon.
+  // `contradictions` hears of pods too.
   ProfilingDriver(const Profiler& profiler, ClusterState& state, ProgressBook& progress,
-                  ProfilingActions& actions, const Clock& clock,
+                  ProfilingActions& actions, ContradictionWatch& contradictions, const Clock& clock,
                   std::function<void(std::set<std::string>)> watch_closely);
-
-  // Is to hear of pods too, and outlives this. To be called before anything else.
-  void Compare(ContradictionWatch& contradictions) { contradictions_ = &contradictions; }
 
   // Begins anew, because somebody else has been at work meanwhile: to be called on becoming the
   // leader.
@@ -58,9 +56,9 @@ class ProfilingDriver {
   ClusterState& state_;
   ProgressBook& progress_;
   ProfilingActions& actions_;
+  ContradictionWatch& contradictions_;
   const Clock& clock_;
   const std::function<void(std::set<std::string>)> watch_closely_;
-  ContradictionWatch* contradictions_ = nullptr;
   ProfilerMemory memory_;
   std::map<std::string, Instant> watched_;  // nodes, and until when
   Instant next_clean_up_{};

@@ -15,11 +15,8 @@ constexpr Duration kTryAgain = std::chrono::seconds(5);
 }  // namespace
 
 TunerDriver::TunerDriver(const Tuner& tuner, ClusterState& state, TunerHands& hands,
-                         const Clock& clock, metrics::TunerMetrics& metrics)
-    : tuner_(tuner), state_(state), hands_(hands), clock_(clock), metrics_(metrics) {}
-
-void TunerDriver::SetJournal(DecisionJournal& journal) {
-  journal_ = &journal;
+                         const Clock& clock, metrics::TunerMetrics& metrics, TunerDriverParts parts)
+    : tuner_(tuner), state_(state), hands_(hands), clock_(clock), metrics_(metrics), parts_(parts) {
   Tell(decision::TunerSet{tuner_.settings()});
 }
 
@@ -50,9 +47,9 @@ void TunerDriver::Step() {
 }
 
 void TunerDriver::LookForHarm() {
-  if (harm_ == nullptr || !harm_->pending()) return;
-  harm_->Act();
-  if (harm_->pending()) wake_ = std::min(wake_, clock_.Now() + kTryAgain);
+  if (parts_.harm == nullptr || !parts_.harm->pending()) return;
+  parts_.harm->Act();
+  if (parts_.harm->pending()) wake_ = std::min(wake_, clock_.Now() + kTryAgain);
 }
 
 bool TunerDriver::LearnOutcomes() {
@@ -71,22 +68,22 @@ bool TunerDriver::LearnOutcomes() {
 }
 
 bool TunerDriver::DecideAndDo() {
-  if (profiles_ != nullptr) {
-    if (const auto held = profiles_->Hold()) Tell(*held);
+  if (parts_.profiles != nullptr) {
+    if (const auto held = parts_.profiles->Hold()) Tell(*held);
   }
   const ClusterNews news = state_.TakeNews();
   const Moment at = clock_.Present();
   for (const PodNews& pod : news.pods) {
     tuner_.Hear(memory_, pod, at);
-    if (harm_ != nullptr) harm_->Hear(pod);
+    if (parts_.harm != nullptr) parts_.harm->Hear(pod);
   }
   const TunerDecision decision = tuner_.Decide(*news.snapshot, memory_, at);
   wake_ = decision.wake;
   if (decision.round) metrics_.CountRound();
-  if (journal_ != nullptr) {
-    journal_->Wrote(decision::TunerDecided{news.snapshot->version(), news.pods.size(), at,
-                                           next_number_, decision.actions, decision.wake,
-                                           decision.round});
+  if (parts_.journal != nullptr) {
+    parts_.journal->Wrote(decision::TunerDecided{news.snapshot->version(), news.pods.size(), at,
+                                                 next_number_, decision.actions, decision.wake,
+                                                 decision.round});
   }
   for (const TunerAction& action : decision.actions) {
     const uint64_t number = next_number_++;

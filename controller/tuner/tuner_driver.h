@@ -21,20 +21,18 @@
 
 namespace synergy::controller {
 
+// The parts that not every driver has; null: it has none.
+struct TunerDriverParts {
+  TunerProfiles* profiles = nullptr;   // the tuner's, held still for each decision
+  MemoryHarmWatch* harm = nullptr;     // hears all news, too, and acts
+  DecisionJournal* journal = nullptr;  // told of every decision and of what came of it
+};
+
 class TunerDriver {
  public:
-  // All references outlive this.
+  // All that it refers to outlives this.
   TunerDriver(const Tuner& tuner, ClusterState& state, TunerHands& hands, const Clock& clock,
-              metrics::TunerMetrics& metrics);
-
-  // Has `profiles`, which the tuner goes by, held still for each decision. `profiles` outlives
-  // this.
-  void Hold(TunerProfiles& profiles) { profiles_ = &profiles; }
-  // Has `harm` hear all news, too, and act. `harm` outlives this.
-  void Watch(MemoryHarmWatch& harm) { harm_ = &harm; }
-  // Tells `journal` of every decision and of what came of it. To be called once, before the others;
-  // `journal` outlives this.
-  void SetJournal(DecisionJournal& journal);
+              metrics::TunerMetrics& metrics, TunerDriverParts parts = {});
 
   // Looks at everything anew, because somebody else has been at work meanwhile: to be called on
   // becoming the leader.
@@ -54,7 +52,7 @@ class TunerDriver {
   bool DecideAndDo();
   void LookForHarm();
   void Tell(const Decision& decision) {
-    if (journal_ != nullptr) journal_->Wrote(decision);
+    if (parts_.journal != nullptr) parts_.journal->Wrote(decision);
   }
 
   const Tuner& tuner_;
@@ -62,14 +60,12 @@ class TunerDriver {
   TunerHands& hands_;
   const Clock& clock_;
   metrics::TunerMetrics& metrics_;
+  const TunerDriverParts parts_;
   TunerMemory memory_;
   std::map<uint64_t, TunerAction> asked_;  // by number: of what nobody has told us the outcome
   uint64_t next_number_ = 0;
   Instant wake_{};
   bool interrupted_ = false;  // not all actions of a decision were carried out
-  TunerProfiles* profiles_ = nullptr;
-  MemoryHarmWatch* harm_ = nullptr;
-  DecisionJournal* journal_ = nullptr;
 };
 
 }  // namespace synergy::controller

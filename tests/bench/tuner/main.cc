@@ -23,7 +23,7 @@
 #include "controller/tuner/tuner_actions.h"
 #include "controller/tuner/tuner_driver.h"
 #include "controller/tuner/tuner_hands.h"
-#include "controller/tuner/tuning.h"
+#include "controller/tuner/tuner_unit.h"
 #include "support/fake_clock.h"
 #include "support/recorded_events.h"
 #include "support/silent_log.h"
@@ -32,10 +32,13 @@ namespace synergy::bench {
 namespace {
 
 using controller::HandsSettings;
+using controller::kTuningLook;
+using controller::LeaderLoop;
 using controller::TunerActions;
 using controller::TunerDriver;
 using controller::TunerHands;
-using controller::Tuning;
+using controller::TuningTask;
+using controller::Waker;
 
 double Milliseconds(Duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
@@ -252,14 +255,13 @@ void MeasureWork(const Options& options, Results& results) {
   testing::RecordedEvents events;
   Tuner tuner({}, profiles);
   TunerActions actions(state, api, events, SystemClock(), log.log, metrics, [] { return true; });
-  Tuning* wakes = nullptr;
+  Waker waker;
   auto hands = MakeTunerHands(
-      actions, [] { return true; }, [&wakes] { wakes->Wake(); }, SystemClock(), options.hands);
+      actions, [] { return true; }, [&waker] { waker.Wake(); }, SystemClock(), options.hands);
   TunerDriver driver(tuner, state, *hands, SystemClock(), metrics);
-  Tuning tuning(driver, [] { return true; }, SystemClock());
-  wakes = &tuning;
+  LeaderLoop tuning(TuningTask(driver, [] { return true; }, SystemClock()), kTuningLook, waker);
   cluster.SetLatency(std::chrono::milliseconds(5));
-  cluster.StartKubelets(std::chrono::seconds(1), [&tuning] { tuning.Wake(); });
+  cluster.StartKubelets(std::chrono::seconds(1), [&waker] { waker.Wake(); });
   const double before = MebibytesOf("VmRSS");
   tuning.Start();
   std::vector<double> delays;

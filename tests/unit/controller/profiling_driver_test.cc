@@ -71,9 +71,11 @@ class ProfilingDriverTest : public ProfilingFixture {
   StoredMeasurements measurements{profiles};
   Profiler profiler{{}, measurements};
   std::set<std::string> watched;
+  ContradictionWatch contradictions{ProfilerSettings{}, profiles, events, log};
   ProfilingDriver driver{
-      profiler, state, book,
-      actions,  clock, [this](std::set<std::string> nodes) { watched = std::move(nodes); }};
+      profiler, state, book, actions, contradictions, clock, [this](std::set<std::string> nodes) {
+        watched = std::move(nodes);
+      }};
 };
 
 TEST_F(ProfilingDriverTest, NodesWithPodsThatAreMeasuredAreWatchedCloselyForAWhile) {
@@ -186,8 +188,6 @@ TEST_F(ProfilingDriverTest, WhatAProbeHasLeftIsTakenAway) {
 
 // Of a profile that somebody wrote, who says that three cores are three times as good as one.
 TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
-  ContradictionWatch contradictions{ProfilerSettings{}, profiles, events, log};
-  driver.Compare(contradictions);
   ProfileObject given;
   given.profile_namespace = "team";
   given.name = "given";
@@ -217,8 +217,8 @@ TEST_F(ProfilingDriverTest, AProfileThatPodsContradictIsToldOfUntilTheyFit) {
   EXPECT_THAT(api.calls, IsEmpty()) << "nothing is published of it";
 
   metrics::ControllerMetrics controller_metrics;
-  StatusWriter writer{api, profiles, state, clock, log, controller_metrics};
-  writer.Compare(contradictions);
+  StatusWriter writer{api, profiles,           state,          clock, log, controller_metrics,
+                      {},  kDefaultMaxSpeedUp, &contradictions};
   writer.WriteIfDue({});
   ASSERT_FALSE(api.statuses.empty());
   EXPECT_THAT(api.statuses.back().second.contradiction, HasSubstr("with 3 of CPU"));

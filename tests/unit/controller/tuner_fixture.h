@@ -2,6 +2,7 @@
 
 // The driver, the decisions and the actions of the tuner together, on a cluster that is all memory.
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <set>
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/annotations.h"
+#include "controller/profiles/memory_harm_watch.h"
 #include "controller/tuner/tuner_actions.h"
 #include "controller/tuner/tuner_driver.h"
 #include "controller/tuner/tuner_hands.h"
@@ -109,7 +111,9 @@ class TunerTest : public ::testing::Test {
   bool may_act = true;
   TunerActions actions{state, api, events, clock, log, metrics, [this] { return may_act; }};
   std::unique_ptr<TunerHands> hands = MakeSerialHands(actions, [this] { return may_act; }, clock);
-  TunerDriver driver{tuner, state, *hands, clock, metrics};
+  MemoryHarmWatch harm{state, api, events,  [this] { return may_act; },
+                       clock, log, metrics, std::chrono::minutes(10)};
+  TunerDriver driver{tuner, state, *hands, clock, metrics, {.harm = &harm}};
 };
 
 }  // namespace synergy::controller

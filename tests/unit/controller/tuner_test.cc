@@ -209,9 +209,6 @@ TEST_F(TunerTest, CutsNoMemoryThatIsInUseOrThatNobodyHasLookedAt) {
 }
 
 TEST_F(TunerTest, AnOomKillAfterAChangeIsHeardAndEndsTheChangesOfMemory) {
-  MemoryHarmWatch watch(
-      state, api, events, [] { return true; }, clock, log, metrics, std::chrono::minutes(10));
-  driver.Watch(watch);
   AddPod("fat", "n1", 9, "insensitive");
   Change("fat", [this](Fungible& pod) {
     pod.requested = pod.in_force = pod.set_aside = OneGpu(9, 60);

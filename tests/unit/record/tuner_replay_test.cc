@@ -31,8 +31,6 @@ class TunerReplayTest : public ::testing::Test {
  protected:
   TunerReplayTest() {
     state.SetJournal(recording.recorder.get());
-    driver.Hold(profiles);
-    driver.SetJournal(*recording.recorder);
     store.Replace({Profile("sensitive", 1.0 / 3), Profile("insensitive", 1e-3)});
     state.UpsertNode(synergy::testing::MakeNode("n1", {Gpus(4), Cores(12), GiB(64)}));
     driver.StartOver();
@@ -121,7 +119,8 @@ class TunerReplayTest : public ::testing::Test {
   Tuner tuner{{}, profiles};
   TunerActions actions{state, api, events, clock, log, metrics, [] { return true; }};
   std::unique_ptr<TunerHands> hands = MakeSerialHands(actions, [] { return true; }, clock);
-  TunerDriver driver{tuner, state, *hands, clock, metrics};
+  TunerDriver driver{tuner, state,   *hands,
+                     clock, metrics, {.profiles = &profiles, .journal = recording.recorder.get()}};
 };
 
 TEST_F(TunerReplayTest, EveryDecisionComesOutAgainAsItDid) {

@@ -1,4 +1,4 @@
-#include "controller/gang_preemption.h"
+#include "controller/preemption/gang_preemption.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,62 @@
+#pragma once
+
+// Answers admission reviews, with the sizes of gangs; on the leader, gives amounts to pods that
+// admission could not size, and tells by events what admission had to say of a pod.
+//
+// Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
+
+#include <memory>
+
+#include "admission/admission.h"
+#include "config/controller_config.h"
+#include "controller/admission/gang_owners.h"
+#include "controller/admission/pod_sizer.h"
+#include "controller/admission/warning_teller.h"
+#include "controller/admission/webhook.h"
+#include "controller/cluster/leader_loop.h"
+#include "controller/cluster/leadership.h"
+#include "controller/cluster/watched_cluster.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "http/server/server.h"
+#include "kube/api_client.h"
+#include "kube/apis/events.h"
+#include "kube/apis/pod_api.h"
+#include "kube/reflector.h"
+#include "metrics/controller_metrics.h"
+
+namespace synergy::controller {
+
+// Returns a server for reviews, not started yet. kInvalid: an address, or files, that cannot be
+// used. `metrics` and `log` outlive it.
+Result<std::unique_ptr<http::Server>> MakeWebhookServer(const config::ControllerConfig& config,
+                                                        metrics::ControllerMetrics& metrics,
+                                                        Logger& log);
+
+class AdmissionUnit {
+ public:
+  // Adds its routes to `server`, which serves only while this lives. `quick_client` answers within
+  // the time that a review has. All references outlive this.
+  AdmissionUnit(const config::ControllerConfig& config, WatchedCluster& cluster,
+                kube::ApiClient& quick_client, kube::PodApi& pod_api, kube::EventRecorder& events,
+                const Leadership& leadership, http::Server& server, const Clock& clock, Logger& log,
+                metrics::ControllerMetrics& metrics);
+
+  const AdmissionSettings& settings() const { return settings_; }
+  // Returns a store that passes on to the cluster's pods what the watch reports.
+  kube::ObjectStore<Pod>& pods() { return telling_pods_; }
+
+  void Start() { sizing_.Start(); }
+  void Stop() { sizing_.Stop(); }
+
+ private:
+  const AdmissionSettings settings_;
+  GangOwners gang_owners_;
+  Webhook webhook_;
+  WarningTeller telling_pods_;
+  PodSizer sizer_;
+  LeaderLoop sizing_;
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,53 @@
+#include "controller/cluster/leader_loop.h"
+
+#include <utility>
+
+namespace synergy::controller {
+
+void Waker::Wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    pending_ = true;
+  }
+  woken_.notify_one();
+}
+
+bool Waker::Await(Duration most, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  woken_.wait_for(lock, stop, most, [this] { return pending_; });
+  return std::exchange(pending_, false);
+}
+
+LeaderLoop::LeaderLoop(LeaderTask task, Duration period, const Clock& clock)
+    : task_(std::move(task)), wait_([period, &clock](const std::stop_token& stop) {
+        return clock.SleepFor(period, stop);
+      }) {}
+
+LeaderLoop::LeaderLoop(LeaderTask task, Duration period, Waker& waker)
+    : task_(std::move(task)),
+      wait_([period, &waker](const std::stop_token& stop) { return waker.Await(period, stop); }) {}
+
+void LeaderLoop::Start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+}
+
+void LeaderLoop::Stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void LeaderLoop::Run(const std::stop_token& stop) {
+  bool acted = false;
+  while (true) {
+    const bool waited = wait_(stop);
+    if (stop.stop_requested()) return;
+    const bool acts = task_.may_act();
+    const bool changed = acts != acted;
+    if (changed) acts ? task_.start_over() : task_.rest();
+    acted = acts;
+    if (acts && (changed || waited || task_.due())) task_.step(stop);
+    task_.every_look(acts, stop);
+  }
+}
+
+}  // namespace synergy::controller

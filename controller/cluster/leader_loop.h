@@ -1,0 +1,75 @@
+#pragma once
+
+// Runs what one replica of several does: while this replica is the leader and sees everything that
+// the task needs, starts over once, then steps again and again. A replica that leads anew starts
+// over, because another one has been at work meanwhile.
+//
+//   Start -> wait -> may_act? -> start_over or rest, where that has changed -> step -> every_look
+//             ^                                                                            |
+//             +----------------------------------------------------------------------------+
+//
+// Threading: one thread, which makes all calls; Start(), Stop() and the destructor by one owner;
+// Waker::Wake() from any thread.
+// Failures: a step deals with its own; the loop goes on.
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "core/clock.h"
+
+namespace synergy::controller {
+
+// Ends the waits of a LeaderLoop early.
+class Waker {
+ public:
+  // Ends the wait under way, else the next one.
+  void Wake();
+  // Blocks until Wake(), for `most`, or until `stop` is requested. Returns whether it was woken.
+  bool Await(Duration most, const std::stop_token& stop);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  bool pending_ = false;
+};
+
+struct LeaderTask {
+  // Returns whether this replica is the leader and sees everything that the task needs.
+  std::function<bool()> may_act;
+  // Runs before the first step after a time in which this replica might not act.
+  std::function<void()> start_over = [] {};
+  // Runs when this replica, which has acted, may not act any more; not at the end of the loop.
+  std::function<void()> rest = [] {};
+  // Returns whether a step is due though nothing has woken the loop; only with a Waker.
+  std::function<bool()> due = [] { return false; };
+  std::function<void(const std::stop_token&)> step;
+  // Runs after each look, on the leader (`acts`) and on the other replicas.
+  std::function<void(bool acts, const std::stop_token&)> every_look = [](bool,
+                                                                         const std::stop_token&) {};
+};
+
+class LeaderLoop {
+ public:
+  // Looks, and steps, every `period` of `clock`, which outlives this as all that `task` refers to.
+  LeaderLoop(LeaderTask task, Duration period, const Clock& clock);
+  // Looks every `period`, and when `waker`, which outlives this, is woken. Steps when it was woken,
+  // when the task is due, and after starting over.
+  LeaderLoop(LeaderTask task, Duration period, Waker& waker);
+
+  void Start();
+  // Blocks until the step under way has ended. Does nothing before Start() and after Stop().
+  void Stop();
+
+ private:
+  void Run(const std::stop_token& stop);
+
+  const LeaderTask task_;
+  // Blocks until the next look. Returns whether a step is due then.
+  const std::function<bool(const std::stop_token&)> wait_;
+  std::jthread thread_;
+};
+
+}  // namespace synergy::controller

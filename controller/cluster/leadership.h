@@ -1,0 +1,44 @@
+#pragma once
+
+// Says whether this replica may change the cluster: the leader election, and whether what it knows
+// is fresh and its webhook of use.
+//
+// Threading: from any thread; MayAct() after WatchedCluster::Start().
+
+#include <memory>
+
+#include "config/controller_config.h"
+#include "controller/cluster/api_clients.h"
+#include "controller/cluster/watched_cluster.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "http/server/server.h"
+#include "kube/leader_election.h"
+#include "metrics/tuner_metrics.h"
+
+namespace synergy::controller {
+
+class Leadership {
+ public:
+  // Enters the election, of which `clients.acting` hears. All references outlive this. The
+  // destructor leaves the election: all threads that write by `clients.acting` end before.
+  Leadership(const config::ControllerConfig& config, const ApiClients& clients,
+             const WatchedCluster& cluster, const http::Server& webhook_server, const Clock& clock,
+             Logger& log, metrics::TunerMetrics& metrics);
+
+  bool IsLeader() const { return election_->IsLeader(); }
+  // Returns when any replica was last known to lead; the clock's beginning: never.
+  Instant LedLast() const { return election_->LedLast(); }
+  // Returns whether this replica leads, is ready, and has a certificate that is valid; tells the
+  // metrics whether it leads.
+  bool MayAct() const;
+
+ private:
+  const WatchedCluster& cluster_;
+  const http::Server& webhook_server_;
+  const Clock& clock_;
+  metrics::TunerMetrics& metrics_;
+  const std::unique_ptr<kube::LeaderElection> election_;
+};
+
+}  // namespace synergy::controller

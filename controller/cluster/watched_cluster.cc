@@ -1,0 +1,105 @@
+#include "controller/cluster/watched_cluster.h"
+
+#include <cstdint>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "controller/cluster/pod_gauges.h"
+#include "kube/apis/profile_api.h"
+#include "kube/listing.h"
+
+namespace synergy::controller {
+namespace {
+
+metrics::CacheGauge ToGauge(const std::string& resource, const kube::ReflectorStatus& status,
+                            uint64_t objects, Instant now) {
+  return {.resource = resource,
+          .synced = status.synced,
+          .staleness = status.synced ? now - status.last_contact : Duration::zero(),
+          .objects = objects,
+          .lists = status.lists,
+          .watch_restarts = status.watch_restarts,
+          .errors = status.errors,
+          .events = status.events,
+          .problems = status.problems,
+          .unread = status.unread};
+}
+
+}  // namespace
+
+WatchedCluster::WatchedCluster(const config::ControllerConfig& config, kube::ApiClient& client,
+                               const wire::ObjectReader& reader, ClusterJournal* journal,
+                               const Clock& clock, Logger& log)
+    : config_(config),
+      clock_(clock),
+      profiles_(config.tolerance),
+      stored_profiles_(profiles_),
+      fair_shares_(state_, clock, config.node_headroom, config.least_pool_per_gpu),
+      pod_store_(state_),
+      node_store_(state_),
+      range_store_(state_),
+      quota_store_(state_),
+      watches_(client, reader, config.staleness_limit, clock, log),
+      view_(state_, profiles_, namespaces_, fair_shares_, [this] { return Complete(); }) {
+  if (journal != nullptr) state_.SetJournal(journal);
+}
+
+void WatchedCluster::Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod>& pods,
+                           kube::ObjectStore<wire::AgentPod>& agents) {
+  watches_.Start("nodes", "/api/v1/nodes", nodes);
+  watches_.Start("pods", "/api/v1/pods", pods, kube::kLivingPods);
+  watches_.Start("namespaces", "/api/v1/namespaces", namespaces_);
+  watches_.Start("limitranges", "/api/v1/limitranges", range_store_);
+  watches_.Start("resourcequotas", "/api/v1/resourcequotas", quota_store_);
+  watches_.Start("trainingprofiles", std::string(kube::kTrainingProfilesPath), profiles_);
+  if (config_.progress.enabled) {
+    watches_.Start("agents", fmt::format("/api/v1/namespaces/{}/pods", config_.own_namespace),
+                   agents, kube::kLivingPods, config_.progress.agents);
+  }
+  // Takes over the list of the watches: all have been started.
+  health_ = std::make_unique<kube::Health>(watches_.resources(), clock_, config_.staleness_limit);
+  refreshing_ = std::jthread([this](const std::stop_token& stop) {
+    while (clock_.SleepFor(FairShareCache::kMostAge / 4, stop)) fair_shares_.Refresh();
+  });
+}
+
+void WatchedCluster::ShutDown() {
+  if (health_) health_->ShutDown();
+}
+
+void WatchedCluster::Stop() {
+  refreshing_.request_stop();
+  if (refreshing_.joinable()) refreshing_.join();
+  watches_.Stop();
+}
+
+void WatchedCluster::AddGauges(metrics::ControllerGauges& gauges, size_t agents) const {
+  const auto snapshot = state_.Snapshot();
+  uint64_t nodes = 0;
+  for (NodeIndex index = 0; index < snapshot->size(); ++index)
+    nodes += snapshot->node(index).exists ? 1 : 0;
+  const ProfileStore::Counts profiles = profiles_.counts();
+  const Instant now = clock_.Now();
+  const std::map<std::string, uint64_t> objects = {
+      {"nodes", nodes},
+      {"pods", state_.known_pods()},
+      {"namespaces", namespaces_.size()},
+      {"limitranges", snapshot->limits().ranges()},
+      {"resourcequotas", snapshot->limits().quotas()},
+      {"trainingprofiles", profiles.valid + profiles.invalid},
+      {"agents", agents}};
+  for (const kube::WatchedResource& resource : watches_.resources()) {
+    gauges.caches.push_back(
+        ToGauge(resource.name, resource.status(), objects.at(resource.name), now));
+  }
+  gauges.pods = ReadPodGauges(*snapshot, stored_profiles_, config_.max_speed_up);
+  gauges.devices = ReadDeviceGauges(*snapshot);
+  for (const auto& pod : state_.WaitingPods())
+    ++gauges.waiting_pods[std::string(WaitingReason(*pod, config_.gpu_resource))];
+  gauges.valid_profiles = profiles.valid;
+  gauges.invalid_profiles = profiles.invalid;
+  gauges.ready = NotReadyReason().empty();
+}
+
+}  // namespace synergy::controller

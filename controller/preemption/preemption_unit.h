@@ -1,0 +1,53 @@
+#pragma once
+
+// Evicts for gangs of higher priority: watches disruption budgets, and runs GangPreemption while
+// this replica leads and sees them.
+//
+// Threading: the constructor, Start() and Stop() by one owner; one thread of its own, and the
+// watch's.
+
+#include <memory>
+
+#include "config/controller_config.h"
+#include "controller/cluster/api_clients.h"
+#include "controller/cluster/leader_loop.h"
+#include "controller/cluster/leadership.h"
+#include "controller/cluster/watched_cluster.h"
+#include "controller/preemption/gang_preemption.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "kube/apis/events.h"
+#include "kube/apis/eviction_api.h"
+#include "kube/apis/pod_api.h"
+#include "kube/cluster_store.h"
+#include "kube/watches.h"
+#include "metrics/controller_metrics.h"
+#include "wire/objects/objects.h"
+
+namespace synergy::controller {
+
+class PreemptionUnit {
+ public:
+  // All references outlive this.
+  PreemptionUnit(const config::ControllerConfig& config, const ApiClients& clients,
+                 const wire::ObjectReader& reader, WatchedCluster& cluster, kube::PodApi& pod_api,
+                 kube::EventRecorder& events, const Leadership& leadership, const Clock& clock,
+                 Logger& log, metrics::ControllerMetrics& metrics);
+
+  // With gangPreemption.enabled.
+  void Start();
+  // Ends the thread that acts by the watch before that.
+  void Stop();
+
+ private:
+  const bool enabled_;
+  const std::unique_ptr<kube::EvictionApi> eviction_api_;
+  GangPreemption preemption_;
+  kube::DisruptionBudgetStore budget_store_;
+  // A watch of its own: where nobody may see the budgets, nobody is evicted, and all the rest goes
+  // on. After the store that it writes into.
+  kube::Watches budget_watches_;
+  LeaderLoop loop_;
+};
+
+}  // namespace synergy::controller

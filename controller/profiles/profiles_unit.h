@@ -1,0 +1,41 @@
+#pragma once
+
+// Writes the statuses of TrainingProfiles, with whether pods contradict them.
+//
+// Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
+
+#include "config/controller_config.h"
+#include "controller/cluster/leader_loop.h"
+#include "controller/cluster/leadership.h"
+#include "controller/cluster/watched_cluster.h"
+#include "controller/profiles/contradiction_watch.h"
+#include "controller/profiles/status_writer.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "kube/apis/events.h"
+#include "kube/apis/profile_api.h"
+#include "metrics/controller_metrics.h"
+
+namespace synergy::controller {
+
+class ProfilesUnit {
+ public:
+  // All references outlive this.
+  ProfilesUnit(const config::ControllerConfig& config, WatchedCluster& cluster,
+               kube::ProfileApi& profile_api, kube::EventRecorder& events,
+               const Leadership& leadership, const Clock& clock, Logger& log,
+               metrics::ControllerMetrics& metrics);
+
+  // Returns the part that is to hear of pods that have profiles.
+  ContradictionWatch& contradictions() { return contradictions_; }
+
+  void Start() { writing_.Start(); }
+  void Stop() { writing_.Stop(); }
+
+ private:
+  ContradictionWatch contradictions_;
+  StatusWriter writer_;
+  LeaderLoop writing_;
+};
+
+}  // namespace synergy::controller

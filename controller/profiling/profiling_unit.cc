@@ -1,0 +1,54 @@
+#include "controller/profiling/profiling_unit.h"
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "controller/profiles/profiler_settings.h"
+
+namespace synergy::controller {
+namespace {
+
+constexpr Duration kProfilingStep = std::chrono::seconds(2);
+
+}  // namespace
+
+ProfilingUnit::ProfilingUnit(const config::ControllerConfig& config,
+                             const AdmissionSettings& admission, WatchedCluster& cluster,
+                             ProgressUnit& progress, ContradictionWatch& contradictions,
+                             kube::PodApi& pod_api, kube::ProfileApi& profile_api,
+                             kube::EventRecorder& events, const Leadership& leadership,
+                             const Clock& clock, Logger& log, metrics::ProfilingMetrics& metrics)
+    : config_(config),
+      log_(log),
+      measurements_(cluster.profiles()),
+      profiler_(ToProfilerSettings(config), measurements_),
+      actions_(cluster.state(), cluster.profiles(), pod_api, profile_api, log, metrics,
+               [&leadership] { return leadership.MayAct(); }),
+      driver_(profiler_, cluster.state(), progress.book(), actions_, contradictions, clock,
+              [&agents = progress.agents()](std::set<std::string> nodes) {
+                agents.WatchClosely(std::move(nodes));
+              }),
+      adopter_(
+          admission, cluster.view(), cluster.profiles(), cluster.state(), pod_api, events,
+          [&leadership] { return leadership.MayAct(); }, log),
+      keeper_(profile_api, cluster.profiles(), cluster.state(), clock, log, config.profiling.keep),
+      loop_({.may_act = [&leadership] { return leadership.MayAct(); },
+             .start_over = [this] { driver_.StartOver(); },
+             .rest = [this] { driver_.Rest(); },
+             .step =
+                 [this](const std::stop_token& stop) {
+                   driver_.Step(stop);
+                   adopter_.AdoptAll(stop);
+                   keeper_.DeleteOneIfDue(stop);
+                 }},
+            kProfilingStep, clock) {}
+
+void ProfilingUnit::Start() {
+  if (config_.profiling.On(config_.progress)) return loop_.Start();
+  if (config_.profiling.enabled)
+    log_.Info("no profiling, because progress is not enabled, and that is what it measures by");
+}
+
+}  // namespace synergy::controller

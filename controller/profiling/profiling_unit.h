@@ -1,0 +1,56 @@
+#pragma once
+
+// Runs live profiling: steps every two seconds while this replica leads and sees the cluster. Each
+// step measures (profiling_driver.h), gives running pods what was measured (pod_adopter.h), and
+// deletes what nobody uses any more (measured_keeper.h).
+//
+// Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
+
+#include "admission/admission.h"
+#include "config/controller_config.h"
+#include "controller/cluster/leader_loop.h"
+#include "controller/cluster/leadership.h"
+#include "controller/cluster/profile_store.h"
+#include "controller/cluster/watched_cluster.h"
+#include "controller/profiles/contradiction_watch.h"
+#include "controller/profiles/measured_keeper.h"
+#include "controller/profiles/pod_adopter.h"
+#include "controller/profiling/profiling_actions.h"
+#include "controller/profiling/profiling_driver.h"
+#include "controller/progress/progress_unit.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "engine/profiler/profiler.h"
+#include "kube/apis/events.h"
+#include "kube/apis/pod_api.h"
+#include "kube/apis/profile_api.h"
+#include "metrics/profiling_metrics.h"
+
+namespace synergy::controller {
+
+class ProfilingUnit {
+ public:
+  // `admission`: how pods are admitted. All references outlive this.
+  ProfilingUnit(const config::ControllerConfig& config, const AdmissionSettings& admission,
+                WatchedCluster& cluster, ProgressUnit& progress, ContradictionWatch& contradictions,
+                kube::PodApi& pod_api, kube::ProfileApi& profile_api, kube::EventRecorder& events,
+                const Leadership& leadership, const Clock& clock, Logger& log,
+                metrics::ProfilingMetrics& metrics);
+
+  // With profiling.enabled and progress.enabled; says so in the log where only the latter is not.
+  void Start();
+  void Stop() { loop_.Stop(); }
+
+ private:
+  const config::ControllerConfig& config_;
+  Logger& log_;
+  StoredMeasurements measurements_;
+  Profiler profiler_;
+  ProfilingActions actions_;
+  ProfilingDriver driver_;
+  PodAdopter adopter_;
+  MeasuredKeeper keeper_;
+  LeaderLoop loop_;
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,58 @@
+#pragma once
+
+// Asks the node agents how far pods are, keeps it, and serves it: on all replicas, whichever leads.
+//
+// Threading: the constructor, Open(), Start(), Serve() and Stop() by one owner; threads of
+// ProgressPuller and ProgressServer.
+
+#include <memory>
+
+#include "cluster/state/cluster_state.h"
+#include "config/controller_config.h"
+#include "controller/progress/agent_directory.h"
+#include "controller/progress/progress_answer.h"
+#include "controller/progress/progress_book.h"
+#include "controller/progress/progress_puller.h"
+#include "controller/progress/progress_server.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/result.h"
+#include "kube/api_client.h"
+#include "metrics/controller_metrics.h"
+
+namespace synergy::controller {
+
+class ProgressUnit {
+ public:
+  // All references outlive this.
+  ProgressUnit(const config::ControllerConfig& config, const ClusterState& state,
+               kube::ApiClient& client, const Clock& clock, Logger& log,
+               metrics::ControllerMetrics& metrics);
+
+  AgentDirectory& agents() { return agents_; }
+  ProgressBook& book() { return book_; }
+
+  // Reads the certificates for node agents, with progress.enabled. kInvalid: they cannot be used.
+  Result<> Open();
+  // Begins to ask node agents, after an Open() that has succeeded.
+  void Start();
+  // Begins to answer, with progress.listen.
+  Result<> Serve();
+  // Ends the answers first, then the questions.
+  void Stop();
+
+ private:
+  const config::ControllerConfig& config_;
+  const ClusterState& state_;
+  kube::ApiClient& client_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::ControllerMetrics& metrics_;
+  AgentDirectory agents_;
+  ProgressBook book_;
+  ProgressAnswers answers_;
+  std::unique_ptr<ProgressPuller> puller_;  // null without progress.enabled
+  std::unique_ptr<ProgressServer> server_;  // null without progress.listen
+};
+
+}  // namespace synergy::controller

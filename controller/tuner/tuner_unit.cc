@@ -1,0 +1,73 @@
+#include "controller/tuner/tuner_unit.h"
+
+#include <cstddef>
+#include <utility>
+
+namespace synergy::controller {
+namespace {
+
+TunerSettings ToTunerSettings(const config::ControllerConfig& config) {
+  const config::ControllerConfig::Tuner& tuner = config.tuner;
+  TunerSettings settings;
+  settings.scheduler_name = config.scheduler_name;
+  settings.round = tuner.round;
+  settings.least_gain = static_cast<double>(tuner.least_gain_percent) / 100;
+  settings.max_speed_up = config.max_speed_up;
+  settings.keep = tuner.hold;
+  settings.settle = tuner.settle;
+  settings.patience = tuner.patience;
+  settings.unshrinkable = tuner.unshrinkable;
+  settings.headroom = config.node_headroom;
+  return settings;
+}
+
+HandsSettings ToHandsSettings(const config::ControllerConfig& config) {
+  return {.at_once = static_cast<size_t>(config.tuner.patches_at_once),
+          .patches_per_second = config.tuner.patches_per_second};
+}
+
+std::function<bool()> AskMayAct(const Leadership& leadership) {
+  return [&leadership] { return leadership.MayAct(); };
+}
+
+}  // namespace
+
+LeaderTask TuningTask(TunerDriver& driver, std::function<bool()> may_act, const Clock& clock) {
+  return {.may_act = std::move(may_act),
+          .start_over = [&driver] { driver.StartOver(); },
+          .rest = [&driver] { driver.Rest(); },
+          .due = [&driver, &clock] { return clock.Now() >= driver.wake(); },
+          .step = [&driver](const std::stop_token&) { driver.Step(); }};
+}
+
+TunerUnit::TunerUnit(const config::ControllerConfig& config, WatchedCluster& cluster,
+                     kube::ObjectStore<Pod>& pods, kube::PodApi& pod_api,
+                     kube::EventRecorder& events, const Leadership& leadership,
+                     DecisionJournal* journal, const Clock& clock, Logger& log,
+                     metrics::TunerMetrics& metrics)
+    : enabled_(config.tuner.enabled),
+      waking_pods_(pods, [this] { waker_.Wake(); }),
+      waking_nodes_(cluster.nodes(), [this] { waker_.Wake(); }),
+      profiles_(cluster.profiles()),
+      tuner_(ToTunerSettings(config), profiles_),
+      actions_(cluster.state(), pod_api, events, clock, log, metrics, AskMayAct(leadership)),
+      hands_(MakeTunerHands(
+          actions_, AskMayAct(leadership), [this] { waker_.Wake(); }, clock,
+          ToHandsSettings(config))),
+      harm_watch_(cluster.state(), pod_api, events, AskMayAct(leadership), clock, log, metrics,
+                  config.tuner.memory_watch),
+      driver_(tuner_, cluster.state(), *hands_, clock, metrics,
+              {.profiles = &profiles_, .harm = &harm_watch_, .journal = journal}),
+      loop_(TuningTask(driver_, AskMayAct(leadership), clock), kTuningLook, waker_) {}
+
+void TunerUnit::Start() {
+  if (enabled_) loop_.Start();
+}
+
+void TunerUnit::Stop() {
+  // The driver, which asks the hands, before them.
+  loop_.Stop();
+  hands_.reset();
+}
+
+}  // namespace synergy::controller

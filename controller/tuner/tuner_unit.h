@@ -1,0 +1,70 @@
+#pragma once
+
+// Runs the tuner: woken by the watches, on the leader alone, at rest while the cluster cannot be
+// seen.
+//
+// Threading: the constructor, Start() and Stop() by one owner; a thread that decides, and those of
+// TunerHands.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "config/controller_config.h"
+#include "controller/cluster/leader_loop.h"
+#include "controller/cluster/leadership.h"
+#include "controller/cluster/waking_store.h"
+#include "controller/cluster/watched_cluster.h"
+#include "controller/profiles/memory_harm_watch.h"
+#include "controller/profiles/tuner_profiles.h"
+#include "controller/tuner/tuner_actions.h"
+#include "controller/tuner/tuner_driver.h"
+#include "controller/tuner/tuner_hands.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "engine/tuner/tuner.h"
+#include "kube/apis/events.h"
+#include "kube/apis/pod_api.h"
+#include "kube/reflector.h"
+#include "metrics/tuner_metrics.h"
+
+namespace synergy::controller {
+
+// Returns what a loop does that is woken by news: steps the driver, also when its wake() has come.
+// All references outlive the task.
+LeaderTask TuningTask(TunerDriver& driver, std::function<bool()> may_act, const Clock& clock);
+// The period of that loop: how often it is asked who leads, where nothing is heard.
+inline constexpr Duration kTuningLook = std::chrono::milliseconds(100);
+
+class TunerUnit {
+ public:
+  // `pods` are those that pods() passes on to. Tells `journal` of all decisions; null: none. All
+  // that it refers to outlives this.
+  TunerUnit(const config::ControllerConfig& config, WatchedCluster& cluster,
+            kube::ObjectStore<Pod>& pods, kube::PodApi& pod_api, kube::EventRecorder& events,
+            const Leadership& leadership, DecisionJournal* journal, const Clock& clock, Logger& log,
+            metrics::TunerMetrics& metrics);
+
+  // Return stores that pass on what the watches report, and wake the tuner.
+  kube::ObjectStore<Pod>& pods() { return waking_pods_; }
+  kube::ObjectStore<Node>& nodes() { return waking_nodes_; }
+
+  // With tuner.enabled.
+  void Start();
+  void Stop();
+
+ private:
+  const bool enabled_;
+  Waker waker_;
+  WakingStore<Pod> waking_pods_;
+  WakingStore<Node> waking_nodes_;
+  TunerProfiles profiles_;
+  Tuner tuner_;
+  TunerActions actions_;
+  std::unique_ptr<TunerHands> hands_;  // null after Stop()
+  MemoryHarmWatch harm_watch_;
+  TunerDriver driver_;
+  LeaderLoop loop_;
+};
+
+}  // namespace synergy::controller
