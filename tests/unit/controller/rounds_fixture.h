@@ -79,7 +79,7 @@ class RoundsFixture : public ::testing::Test {
     }
   }
 
-  Workload Workload(const std::string& name, int64_t priority = 0) {
+  Workload MakeWorkload(const std::string& name, int64_t priority = 0) {
     Workload workload;
     workload.uid = workload.name = name;
     workload.workload_namespace = "team";
