@@ -40,7 +40,7 @@ TEST(WatchEvents, SayWhatWasTooMuchToRead) {
 }
 
 TEST(WatchEvents, CarryAnObjectAndItsVersion) {
-  for (const auto& [text, type] : std::vector<std::pair<std::string, PodWatchEvent::Type>>{
+  for (const auto& [text, type] : std::vector<std::pair<std::string, WatchEventType>>{
            {"ADDED", WatchEventType::kAdded},
            {"MODIFIED", WatchEventType::kModified},
            {"DELETED", WatchEventType::kDeleted}}) {
