@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cluster/namespace_limits.h"
 #include "core/check.h"
 #include "json/text.h"
 #include "queues/kueue.h"

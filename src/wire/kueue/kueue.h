@@ -25,7 +25,7 @@ inline constexpr std::string_view kDeadlineAnnotation = "synergy.io/deadline";
 inline constexpr std::string_view kRoundsAnnotation = "synergy.io/rounds";
 // On pods, Kueue's: the Workload that they belong to.
 inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";
-// What a Workload's apiVersion is.
+// The apiVersion of a Workload.
 inline constexpr std::string_view kWorkloadVersion = "kueue.x-k8s.io/v1beta2";
 // The label by which a job is in a LocalQueue.
 inline constexpr std::string_view kQueueLabel = "kueue.x-k8s.io/queue-name";

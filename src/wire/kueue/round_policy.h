@@ -1,6 +1,6 @@
 #pragma once
 
-// What is written of RoundPolicies (queues/round_policy.h); ObjectReader (objects.h) reads them.
+// Writes the status of RoundPolicies (queues/round_policy.h); ObjectReader (objects.h) reads them.
 //
 // Threading: pure.
 

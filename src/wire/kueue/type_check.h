@@ -1,6 +1,6 @@
 #pragma once
 
-// What is written of the admission check by which jobs wait for their GPU type
+// Writes answers of the admission check by which jobs wait for their GPU type
 // (queues/type_check.h; kueue.x-k8s.io/v1beta2).
 //
 // Threading: pure.

@@ -28,10 +28,11 @@ auto ReadSingle(std::string_view text, Read read)
   return object;
 }
 
-// Of managedFields who wrote which annotation. An object that a person means has a few thousand
-// values; of one with more a pod's amounts are read, and whose it is.
+// The only part of managedFields that is read tells which manager wrote which annotation.
 constexpr ReadRules::OnlyMember kOnly[] = {{"fieldsV1", "f:metadata"},
                                            {"f:metadata", "f:annotations"}};
+// An object has a few thousand values. Where one has more than the limit, only its identity and a
+// pod's amounts are read.
 constexpr std::string_view kVital[] = {"object",
                                        "metadata",
                                        "spec",

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import time
 
@@ -40,6 +41,10 @@ class Limits:
     def set_memory(self, memory):
         file, unlimited = ("memory.max", "max") if is_v2() else ("memory.limit_in_bytes", "-1")
         (self.memory_folder / file).write_text(unlimited if memory is None else str(memory), encoding="utf-8")
+
+    def throttled(self):
+        """In how many periods the quota was used up."""
+        return int(re.search(r"^nr_throttled (\d+)$", (self.cpu_folder / "cpu.stat").read_text(encoding="utf-8"), re.M).group(1))
 
     def start(self, command, **options):
         """The command as a process inside, from its first instruction on."""

@@ -35,7 +35,7 @@ class ElasticJobsTest : public RoundsFixture {
   }
 
   void AddElastic(const std::string& name, int64_t workers) {
-    Workload workload = Workload(name);
+    Workload workload = MakeWorkload(name);
     workload.pods = workers;
     workload.gpus = Gpus(workers);
     Add(workload);

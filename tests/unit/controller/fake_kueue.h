@@ -32,7 +32,7 @@ class FakeKueue final : public kube::RoundApi {
   FakeKueue(RoundObjects& objects, ClusterState& state, const Clock& clock)
       : objects_(objects), state_(state), clock_(clock) {}
 
-  // What was asked for, whether or not it failed.
+  // Every write that was asked for, whether or not it failed.
   std::vector<std::string> written;    // "a 0 -> 1", "a served 300", "job-a 4 -> 3 workers"
   std::vector<std::string> answers;    // "a Ready V100"
   std::vector<std::string> activated;  // checks

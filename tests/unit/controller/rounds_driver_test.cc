@@ -26,15 +26,15 @@ using ::testing::UnorderedElementsAre;
 class RoundsDriverTest : public RoundsFixture {};
 
 TEST_F(RoundsDriverTest, ChangesOfBandAloneAreWritten) {
-  for (const char* name : {"a", "b", "c"}) Add(Workload(name));
+  for (const char* name : {"a", "b", "c"}) Add(MakeWorkload(name));
   EXPECT_THAT(Step(), ElementsAre("a 0 -> 1", "c 0 -> -1"));
   EXPECT_EQ(Now("a").note->own, 0);
   EXPECT_THAT(StepFor(seconds(30)), IsEmpty());
 }
 
 TEST_F(RoundsDriverTest, TheLeastServedTakeTurns) {
-  Add(Workload("a"));
-  Add(Workload("b"));
+  Add(MakeWorkload("a"));
+  Add(MakeWorkload("b"));
   EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
   Start("a");
   EXPECT_THAT(StepFor(seconds(299)), IsEmpty());
@@ -53,11 +53,11 @@ TEST_F(RoundsDriverTest, TheLeastServedTakeTurns) {
 }
 
 TEST_F(RoundsDriverTest, WhoseTurnKueueOverlooksIsRaisedOnceMore) {
-  Add(Workload("a"));
+  Add(MakeWorkload("a"));
   Step();
   Start("a");
   StepFor(minutes(6));
-  Add(Workload("b"));
+  Add(MakeWorkload("b"));
   ASSERT_THAT(StepFor(minutes(6)), Contains("b 0 -> 1"));
   ASSERT_EQ(Now("a").priority, 0);
   // It has been five seconds; once, and it is as the turn was.
@@ -76,11 +76,11 @@ TEST_F(RoundsDriverTest, WhoseTurnKueueOverlooksIsRaisedOnceMore) {
 }
 
 TEST_F(RoundsDriverTest, WhoWaitsForOneThatLeavesIsNotOverlooked) {
-  Add(Workload("a"));
+  Add(MakeWorkload("a"));
   Step();
   Start("a");
   StepFor(minutes(6));
-  Add(Workload("b"));
+  Add(MakeWorkload("b"));
   while (Now("b").priority != 1) StepFor(seconds(1));
   Workload leaves = Now("a");
   leaves.evicted = true;
@@ -90,7 +90,7 @@ TEST_F(RoundsDriverTest, WhoWaitsForOneThatLeavesIsNotOverlooked) {
 }
 
 TEST_F(RoundsDriverTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
-  Workload two = Workload("a");
+  Workload two = MakeWorkload("a");
   two.pods = 2;
   two.gpus = Gpus(4);
   ChangeQueue([](ClusterQueue& queue) { queue.quota = Gpus(4); });
@@ -116,7 +116,7 @@ TEST_F(RoundsDriverTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
 
 // Whose pods are whose is told by an annotation, and whoever owns a pod may take that away.
 TEST_F(RoundsDriverTest, AJobWhosePodsAreNotToBeSeenIsServedByItsQuota) {
-  Add(Workload("a"));
+  Add(MakeWorkload("a"));
   Step();
   Start("a");
   objects.pods.Remove(*objects.pods.Find("a-0"));
@@ -126,12 +126,12 @@ TEST_F(RoundsDriverTest, AJobWhosePodsAreNotToBeSeenIsServedByItsQuota) {
 
 TEST_F(RoundsDriverTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
   ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
-  Add(Workload("a"));
+  Add(MakeWorkload("a"));
   Step();
   Start("a");
   progress["a-0"].remaining = seconds(30);
   StepFor(minutes(1));
-  Workload other = Workload("b");
+  Workload other = MakeWorkload("b");
   other.note = RoundNote{.remaining = 5000, .at = clock.WallNow()};
   Add(other);
   StepFor(minutes(9));
@@ -142,7 +142,7 @@ TEST_F(RoundsDriverTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
 }
 
 TEST_F(RoundsDriverTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
-  Add(Workload("a"));
+  Add(MakeWorkload("a"));
   Step();
   StepFor(seconds(100));
   // It has its quota, and its pod no node.
@@ -180,7 +180,7 @@ TEST_F(RoundsDriverTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
 }
 
 TEST_F(RoundsDriverTest, WhatTheUserStoppedWaitsForNothing) {
-  Workload stopped = Workload("a");
+  Workload stopped = MakeWorkload("a");
   stopped.active = false;
   Add(stopped);
   StepFor(seconds(100));
@@ -191,12 +191,12 @@ TEST_F(RoundsDriverTest, WhatTheUserStoppedWaitsForNothing) {
 }
 
 TEST_F(RoundsDriverTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
-  Add(Workload("b"));
-  Workload other = Workload("c");
+  Add(MakeWorkload("b"));
+  Workload other = MakeWorkload("c");
   other.workload_namespace = "others";
   objects.local_queues.Upsert({.queue_namespace = "others", .name = "q", .cluster_queue = "train"});
   ChangeQueue([](ClusterQueue& queue) { queue.quota = Gpus(2); });
-  Workload large = Workload("a");
+  Workload large = MakeWorkload("a");
   large.gpus = Gpus(2);
   Add(large);
   Step();
@@ -226,7 +226,7 @@ TEST_F(RoundsDriverTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
 }
 
 TEST_F(RoundsDriverTest, WhatALostTurnCostIsToldWhenTheJobGoesOn) {
-  Add(Workload("a"));
+  Add(MakeWorkload("a"));
   Step();
   Start("a");
   progress["a-0"].iteration = 370;
@@ -251,7 +251,7 @@ TEST_F(RoundsDriverTest, WhatALostTurnCostIsToldWhenTheJobGoesOn) {
 }
 
 TEST_F(RoundsDriverTest, IterationsOfEpochsAreNotCompared) {
-  Add(Workload("a"));
+  Add(MakeWorkload("a"));
   Step();
   Start("a");
   progress["a-0"].iteration = 370;
@@ -264,8 +264,8 @@ TEST_F(RoundsDriverTest, IterationsOfEpochsAreNotCompared) {
 
 TEST_F(RoundsDriverTest, NobodyLosesATurnThatIsNotTaken) {
   ChangeQueue([](ClusterQueue& queue) { queue.preemption = ""; });
-  Add(Workload("a"));
-  Add(Workload("b"));
+  Add(MakeWorkload("a"));
+  Add(MakeWorkload("b"));
   Step();
   Start("a");
   StepFor(seconds(301));
@@ -275,8 +275,8 @@ TEST_F(RoundsDriverTest, NobodyLosesATurnThatIsNotTaken) {
 }
 
 TEST_F(RoundsDriverTest, ALossThatCannotBeWrittenIsNone) {
-  Add(Workload("a"));
-  Add(Workload("b"));
+  Add(MakeWorkload("a"));
+  Add(MakeWorkload("b"));
   Step();
   Start("a");
   StepFor(seconds(299));
@@ -289,7 +289,7 @@ TEST_F(RoundsDriverTest, ALossThatCannotBeWrittenIsNone) {
 }
 
 TEST_F(RoundsDriverTest, AJumpOfTheWallClockIsNoService) {
-  Add(Workload("a"));
+  Add(MakeWorkload("a"));
   Step();
   Start("a");
   StepFor(seconds(10));
@@ -299,12 +299,12 @@ TEST_F(RoundsDriverTest, AJumpOfTheWallClockIsNoService) {
 }
 
 TEST_F(RoundsDriverTest, WhoDoesNotCheckpointRunsToItsEnd) {
-  Workload stays = Workload("a");
+  Workload stays = MakeWorkload("a");
   stays.may_lose_turn = false;
   Add(stays);
   Step();
   Start("a");
-  Add(Workload("b"));
+  Add(MakeWorkload("b"));
   for (const std::string& written : StepFor(minutes(20)))
     EXPECT_THAT(written, HasSubstr("a served")) << "nobody's band changes";
   EXPECT_EQ(Now("a").priority, 1);
@@ -313,7 +313,7 @@ TEST_F(RoundsDriverTest, WhoDoesNotCheckpointRunsToItsEnd) {
 
 TEST_F(RoundsDriverTest, AProfileMaySayThatItsJobsCheckpoint) {
   for (const char* name : {"a", "b"}) {
-    Workload asks = Workload(name);
+    Workload asks = MakeWorkload(name);
     asks.may_lose_turn = false;
     asks.profiles_to_ask = {"bert"};
     Add(asks);
@@ -328,9 +328,9 @@ TEST_F(RoundsDriverTest, AProfileMaySayThatItsJobsCheckpoint) {
 }
 
 TEST_F(RoundsDriverTest, PrioritiesComeBackWhenThePolicyGoes) {
-  Add(Workload("a", 7));
-  Add(Workload("b", 7));
-  Add(Workload("c", 7));
+  Add(MakeWorkload("a", 7));
+  Add(MakeWorkload("b", 7));
+  Add(MakeWorkload("c", 7));
   Step();
   Start("a");
   EXPECT_EQ(Now("a").priority, 8);
@@ -343,7 +343,7 @@ TEST_F(RoundsDriverTest, PrioritiesComeBackWhenThePolicyGoes) {
 }
 
 TEST_F(RoundsDriverTest, PrioritiesComeBackWhenTheQueueIsRefused) {
-  Add(Workload("a", 7));
+  Add(MakeWorkload("a", 7));
   Step();
   ChangeQueue([](ClusterQueue& queue) { queue.by_usage = true; });
   EXPECT_THAT(Step(), ElementsAre("a 8 -> 7"));
@@ -356,7 +356,7 @@ TEST_F(RoundsDriverTest, PrioritiesComeBackWhenTheQueueIsRefused) {
 }
 
 TEST_F(RoundsDriverTest, WhatSomebodyElseWritesIsTheWorkloadsOwnFromThenOn) {
-  Add(Workload("a", 7));
+  Add(MakeWorkload("a", 7));
   Step();
   Workload changed = Now("a");
   changed.priority = 100;
@@ -366,35 +366,35 @@ TEST_F(RoundsDriverTest, WhatSomebodyElseWritesIsTheWorkloadsOwnFromThenOn) {
 }
 
 TEST_F(RoundsDriverTest, WhatTheUserStoppedIsLeftAlone) {
-  Workload stopped = Workload("a");
+  Workload stopped = MakeWorkload("a");
   stopped.active = false;
   Add(stopped);
-  Add(Workload("b"));
+  Add(MakeWorkload("b"));
   EXPECT_THAT(Step(), ElementsAre("b 0 -> 1"));
   EXPECT_EQ(kueue.statuses.at("policy").queues.front().left_alone, 1);
 }
 
 TEST_F(RoundsDriverTest, PrioritiesStayInTheirRange) {
-  Add(Workload("far", 1'000'000));
-  Add(Workload("a"));
+  Add(MakeWorkload("far", 1'000'000));
+  Add(MakeWorkload("a"));
   EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
 }
 
 TEST_F(RoundsDriverTest, WorkloadsOfOtherQueuesAndWithoutGpusAreNotTouched) {
-  Workload other = Workload("a");
+  Workload other = MakeWorkload("a");
   other.local_queue = "elsewhere";
   Add(other);
-  Workload cpus = Workload("b");
+  Workload cpus = MakeWorkload("b");
   cpus.gpus = Gpus(0);
   Add(cpus);
-  Workload ended = Workload("c");
+  Workload ended = MakeWorkload("c");
   ended.finished = true;
   Add(ended);
   EXPECT_THAT(Step(), IsEmpty());
 }
 
 TEST_F(RoundsDriverTest, NoMoreThanTwentyWritesASecond) {
-  for (int number = 0; number < 100; ++number) Add(Workload(fmt::format("w{:02}", number)));
+  for (int number = 0; number < 100; ++number) Add(MakeWorkload(fmt::format("w{:02}", number)));
   EXPECT_THAT(Step(), SizeIs(20));
   EXPECT_EQ(Now("w00").priority, 1) << "whose turn it is first";
   EXPECT_THAT(StepFor(seconds(3)), SizeIs(60));
@@ -403,22 +403,22 @@ TEST_F(RoundsDriverTest, NoMoreThanTwentyWritesASecond) {
 
 TEST_F(RoundsDriverTest, NothingIsWrittenTwiceOverTheSame) {
   kueue.shows = false;
-  Add(Workload("a"));
+  Add(MakeWorkload("a"));
   EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
   EXPECT_THAT(StepFor(seconds(5)), IsEmpty());
 }
 
 TEST_F(RoundsDriverTest, WhatFailsIsTriedAgain) {
   kueue.failure = Error{ErrorCode::kUnavailable, "away"};
-  for (const char* name : {"a", "b", "c", "d", "e"}) Add(Workload(name));
+  for (const char* name : {"a", "b", "c", "d", "e"}) Add(MakeWorkload(name));
   EXPECT_THAT(Step(), SizeIs(3)) << "and no longer than that for one step";
   kueue.failure.reset();
   EXPECT_THAT(StepFor(seconds(1)), SizeIs(4));
 }
 
 TEST_F(RoundsDriverTest, ARoundThatDidNotBeginAtOnceGoesOnBeginning) {
-  Add(Workload("a"));
-  Add(Workload("b"));
+  Add(MakeWorkload("a"));
+  Add(MakeWorkload("b"));
   Step();
   Start("a");
   StepFor(seconds(299));
@@ -431,7 +431,7 @@ TEST_F(RoundsDriverTest, ARoundThatDidNotBeginAtOnceGoesOnBeginning) {
 
 TEST_F(RoundsDriverTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
   ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
-  Add(Workload("a"));
+  Add(MakeWorkload("a"));
   Step();
   Start("a");
   progress["a-0"].remaining = minutes(60);
@@ -440,7 +440,7 @@ TEST_F(RoundsDriverTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
   progress.clear();
   Step();
   driver.StartOver();
-  Workload known = Workload("b");
+  Workload known = MakeWorkload("b");
   known.note = RoundNote{.remaining = 600};
   Add(known);
   StepFor(seconds(400));
@@ -455,7 +455,7 @@ class TrainJobDriverTest : public RoundsFixture {
   TrainJobDriverTest() {
     objects.knows_train_jobs = true;
     ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
-    Workload workload = Workload("a");
+    Workload workload = MakeWorkload("a");
     workload.owner.kind = "TrainJob";
     Add(workload);
     Step();
@@ -469,7 +469,7 @@ class TrainJobDriverTest : public RoundsFixture {
   }
   // Adds a waiting job that needs so many seconds.
   void AddOther(double remaining) {
-    Workload other = Workload("b");
+    Workload other = MakeWorkload("b");
     other.note = RoundNote{.remaining = remaining, .at = clock.WallNow()};
     Add(other);
   }
@@ -557,7 +557,7 @@ TEST_F(TrainJobDriverTest, ASilenceCountsByWhatItRunsAndNotWhileNobodyListens) {
 }
 
 TEST_F(RoundsDriverTest, TheStatusSaysWhoIsNext) {
-  for (const char* name : {"a", "b", "c"}) Add(Workload(name));
+  for (const char* name : {"a", "b", "c"}) Add(MakeWorkload(name));
   Step();
   const RoundPolicyStatus& status = kueue.statuses.at("policy");
   EXPECT_TRUE(status.ready);

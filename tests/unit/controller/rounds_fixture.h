@@ -1,6 +1,6 @@
 #pragma once
 
-// What rounds in Kueue's queues are tested with: the ClusterQueue "train" of one GPU, of which the
+// The fixture of rounds in Kueue's queues: the ClusterQueue "train" of one GPU, of which the
 // RoundPolicy "policy" says the order, and a FakeKueue that does what is written.
 
 #include <chrono>
@@ -79,7 +79,7 @@ class RoundsFixture : public ::testing::Test {
     }
   }
 
-  Workload Workload(const std::string& name, int64_t priority = 0) {
+  Workload MakeWorkload(const std::string& name, int64_t priority = 0) {
     Workload workload;
     workload.uid = workload.name = name;
     workload.workload_namespace = "team";
@@ -105,7 +105,7 @@ class RoundsFixture : public ::testing::Test {
     kueue.Stop(Now(name));
   }
 
-  // What it writes.
+  // Returns what the step writes.
   std::vector<std::string> Step() {
     kueue.written.clear();
     driver.Step({});
@@ -114,7 +114,7 @@ class RoundsFixture : public ::testing::Test {
   std::vector<std::string> StepFor(Duration duration) {
     return EachSecond(duration, [this] { return Step(); });
   }
-  // What `step` returns, all together.
+  // Returns all that the calls of `step` return.
   std::vector<std::string> EachSecond(Duration duration,
                                       const std::function<std::vector<std::string>()>& step) {
     std::vector<std::string> all;

@@ -46,7 +46,7 @@ class TypeChecksTest : public RoundsFixture {
   }
   // With its quota.
   void AddJob(const std::string& name, const std::string& alike) {
-    Workload workload = Workload(name);
+    Workload workload = MakeWorkload(name);
     workload.owner = {};
     workload.pod_gpus = workload.gpus;
     workload.gpu_sets = {"main"};

@@ -28,7 +28,7 @@ class TypeTurnsTest : public RoundsFixture {
   }
 
   TypedWorkload& AddWaiting(const std::string& name, const std::string& alike) {
-    auto object = std::make_shared<Workload>(Workload(name));
+    auto object = std::make_shared<Workload>(MakeWorkload(name));
     object->pod_gpus = object->gpus;
     object->alike = alike;
     TypedWorkload workload;

@@ -11,8 +11,8 @@
 namespace synergy {
 namespace {
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMostQuantity = std::numeric_limits<int64_t>::max();
+constexpr int64_t kLeastQuantity = std::numeric_limits<int64_t>::min();
 
 struct Spelling {
   const char* text;
@@ -115,26 +115,26 @@ TEST(ParseExactQuantity, RoundsNegativeNumbersAwayFromZero) {
 
 TEST(ParseExactQuantity, CapsBinarySuffixesAtTheLargestInt64) {
   ExpectAll({
-      {"7Ei", int64_t{7} << 60, kMost},
-      {"8Ei", kMost, kMost},
-      {"9999999999999999999999999999Ei", kMost, kMost},
-      {"7.99999999999999999999999999999Ei", kMost, kMost},
-      {"-9Ei", -kMost, kLeast},
+      {"7Ei", int64_t{7} << 60, kMostQuantity},
+      {"8Ei", kMostQuantity, kMostQuantity},
+      {"9999999999999999999999999999Ei", kMostQuantity, kMostQuantity},
+      {"7.99999999999999999999999999999Ei", kMostQuantity, kMostQuantity},
+      {"-9Ei", -kMostQuantity, kLeastQuantity},
   });
 }
 
 TEST(ParseExactQuantity, SaturatesWhereKubernetesWraps) {
   ExpectAll({
-      {"9223372036854775807", kMost, kMost},
-      {"9223372036854775808", kMost, kMost},
-      {"9223372036854775807m", 9'223'372'036'854'776, kMost},
-      {"10E", kMost, kMost},
-      {"1E", 1'000'000'000'000'000'000, kMost},
-      {"1e400", kMost, kMost},
-      {"1e2147483647", kMost, kMost},
-      {"99999999999999999999999999999999999999999999999999", kMost, kMost},
+      {"9223372036854775807", kMostQuantity, kMostQuantity},
+      {"9223372036854775808", kMostQuantity, kMostQuantity},
+      {"9223372036854775807m", 9'223'372'036'854'776, kMostQuantity},
+      {"10E", kMostQuantity, kMostQuantity},
+      {"1E", 1'000'000'000'000'000'000, kMostQuantity},
+      {"1e400", kMostQuantity, kMostQuantity},
+      {"1e2147483647", kMostQuantity, kMostQuantity},
+      {"99999999999999999999999999999999999999999999999999", kMostQuantity, kMostQuantity},
   });
-  EXPECT_EQ(ParseExactQuantity("-1e30")->exact.ToUnits(), kLeast);
+  EXPECT_EQ(ParseExactQuantity("-1e30")->exact.ToUnits(), kLeastQuantity);
 }
 
 TEST(ParseExactQuantity, CutsAnExponentTo32BitsLikeKubernetes) {
@@ -156,7 +156,7 @@ TEST(ParseExactQuantity, RefusesWhatIsNoQuantity) {
 
 TEST(ParseExactQuantity, ReadsAVeryLongNumberInLinearTime) {
   const std::string nines(1'000'000, '9');
-  EXPECT_EQ(ParseExactQuantity(nines)->exact.ToUnits(), kMost);
+  EXPECT_EQ(ParseExactQuantity(nines)->exact.ToUnits(), kMostQuantity);
   EXPECT_EQ(ParseExactQuantity("0." + nines)->exact.ToUnits(), 1);
   EXPECT_EQ(ParseExactQuantity("1." + nines + "Gi")->exact.ToUnits(), (int64_t{2} << 30));
   EXPECT_EQ(ParseExactQuantity(std::string(1'000'000, '0') + "3")->exact.ToUnits(), 3);
@@ -174,10 +174,10 @@ TEST(ExactQuantity, SumsBeforeItRounds) {
 TEST(ExactQuantity, SaturatesInsteadOfWrapping) {
   ExactQuantity sum = ParseExactQuantity("1e40")->exact;
   for (int i = 0; i < 200; ++i) sum += sum;
-  EXPECT_EQ(sum.ToUnits(), kMost);
+  EXPECT_EQ(sum.ToUnits(), kMostQuantity);
   sum = ParseExactQuantity("-1e40")->exact;
   for (int i = 0; i < 200; ++i) sum += sum;
-  EXPECT_EQ(sum.ToMilli(), kLeast);
+  EXPECT_EQ(sum.ToMilli(), kLeastQuantity);
 }
 
 }  // namespace

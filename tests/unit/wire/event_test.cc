@@ -40,10 +40,10 @@ TEST(WatchEvents, SayWhatWasTooMuchToRead) {
 }
 
 TEST(WatchEvents, CarryAnObjectAndItsVersion) {
-  for (const auto& [text, type] : std::vector<std::pair<std::string, PodWatchEvent::Type>>{
-           {"ADDED", WatchEventType::kAdded},
-           {"MODIFIED", WatchEventType::kModified},
-           {"DELETED", WatchEventType::kDeleted}}) {
+  for (const auto& [text, type] :
+       std::vector<std::pair<std::string, WatchEventType>>{{"ADDED", WatchEventType::kAdded},
+                                                           {"MODIFIED", WatchEventType::kModified},
+                                                           {"DELETED", WatchEventType::kDeleted}}) {
     const PodWatchEvent event = ReadValidEvent(
         R"({"type":")" + text +
         R"(","object":{"metadata":{"name":"a","namespace":"x","uid":"1","resourceVersion":"18446744073709551615"}}})"
