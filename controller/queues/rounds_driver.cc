@@ -282,20 +282,24 @@ void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& na
   const bool is_made_room = takes_turns && IsMadeRoom(queued, decision);
   for (size_t index = 0; index < queued.workloads.size(); ++index) {
     const RoundWorkload& described = queued.workloads[index];
-    if (described.left_alone) {
-      ++status.left_alone;
-      continue;
-    }
-    const auto& [band, why] = decision.verdicts[index];
-    ++(band == Band::kRuns ? status.runs : band == Band::kNext ? status.next : status.waits);
     const auto& workload = queued.objects[index];
+    const auto& [band, why] = decision.verdicts[index];
     RoundNote note = NoteOf(described.service, now);
     note.own = described.own_priority;
-    note.written = PriorityOf(note.own, band);
+    note.written = workload->priority;
+    if (described.left_alone) {
+      ++status.left_alone;
+      // Else this process would be all that knows what it had until its user stopped it.
+      if (workload->note && WantsNote(*workload))
+        writes.push_back({Write::Kind::kNote, workload, workload->priority, note, why});
+      continue;
+    }
+    ++(band == Band::kRuns ? status.runs : band == Band::kNext ? status.next : status.waits);
     const bool could_start = is_made_room && !workload->has_quota && band == Band::kRuns &&
                              described.band == Band::kRuns;
     const bool overlooked = IsOverlooked(*workload, could_start);
     if (band != described.band) {
+      note.written = PriorityOf(note.own, band);
       const bool runs = described.state == RoundState::kRuns;
       const auto kind = band == Band::kRuns ? (runs ? Write::Kind::kProtect : Write::Kind::kRaise)
                         : described.band != Band::kRuns ? Write::Kind::kSort
@@ -309,7 +313,6 @@ void RoundsDriver::DecideQueue(const JudgedPolicy& policy, const std::string& na
       writes.push_back({kind, workload, note.written, note, why, name, std::move(lost_turn)});
       continue;
     }
-    note.written = workload->priority;
     const std::optional<int64_t> again = RaisedAgain(*workload);
     if (overlooked && again && *again <= policy.policy->most_priority) {
       note.written = *again;

@@ -374,6 +374,27 @@ TEST_F(RoundsDriverTest, WhatTheUserStoppedIsLeftAlone) {
   EXPECT_EQ(kueue.statuses.at("policy").queues.front().left_alone, 1);
 }
 
+TEST_F(RoundsDriverTest, WhatItHadUntilItsUserStoppedItIsWrittenDown) {
+  ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
+  Add(MakeWorkload("a"));
+  Step();
+  Start("a");
+  progress["a-0"].remaining = 600;
+  StepFor(seconds(20));
+  EXPECT_EQ(Now("a").note->remaining, std::nullopt);
+  Workload stopped = Now("a");
+  stopped.active = false;
+  stopped.evicted = true;
+  Add(stopped);
+  EXPECT_THAT(StepFor(seconds(5)), ElementsAre("a served 20"));
+  EXPECT_EQ(Now("a").note->remaining, 600);
+  EXPECT_EQ(Now("a").note->own, 0);
+  EXPECT_EQ(Now("a").note->written, 1);
+  End("a");
+  driver.StartOver();
+  EXPECT_THAT(StepFor(seconds(5)), IsEmpty());
+}
+
 TEST_F(RoundsDriverTest, PrioritiesStayInTheirRange) {
   Add(MakeWorkload("far", 1'000'000));
   Add(MakeWorkload("a"));
