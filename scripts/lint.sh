@@ -5,7 +5,7 @@ usage() {
   cat <<'TEXT'
 usage: scripts/lint.sh [--fast | --fix]
 
-Checks the tree: C++ format (clang-format-19), layering, structure, names, headers, documentation, shell (shellcheck), Go format (gofmt)
+Checks the tree: C++ format (clang-format-19), layering, structure, names, words, headers, documentation, shell (shellcheck), Go format (gofmt)
 and clang-tidy-19 over src and the programs, which takes several minutes. All checks run; exit status 1 when any of them
 found something.
 
@@ -68,6 +68,7 @@ check "C++ format" python3 tests/lint/cpp_format.py .
 check layering python3 tests/lint/layering.py .
 check structure python3 tests/lint/structure.py .
 check names python3 tests/lint/names.py .
+check words python3 tests/lint/words.py .
 check headers python3 tests/lint/headers.py .
 check documentation python3 tests/lint/docs.py .
 check shell check_shell
