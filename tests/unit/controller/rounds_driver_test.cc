@@ -379,7 +379,7 @@ TEST_F(RoundsDriverTest, WhatItHadUntilItsUserStoppedItIsWrittenDown) {
   Add(MakeWorkload("a"));
   Step();
   Start("a");
-  progress["a-0"].remaining = 600;
+  progress["a-0"].remaining = std::chrono::seconds(600);
   StepFor(seconds(20));
   EXPECT_EQ(Now("a").note->remaining, std::nullopt);
   Workload stopped = Now("a");
