@@ -48,7 +48,7 @@ void RemarkOnQueue(const Workload& workload, const QueueView& queue, WallTime no
         "once it runs it keeps its GPUs to its end: it does not say that it checkpoints "
         "(annotation {} of its pod template, or its profile), or is of a kind that Kueue does not "
         "suspend",
-        wire::kCheckpointAnnotation));
+        kCheckpointAnnotation));
   }
 }
 

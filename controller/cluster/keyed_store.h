@@ -1,20 +1,19 @@
 #pragma once
 
-// The objects of one kind as a watch reports them, by their Key().
+// Objects of one kind as a watch reports them, by their Key().
 //
-// Threading: from any thread; a watch writes, everybody reads. What All() and Find() give is
-// immutable and stays as it is when the object changes.
+// Threading: any thread; the watch writes, the others read. Objects that Find() and Snapshot()
+// return are immutable and stay as they are when the object changes.
 
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "kube/reflector.h"
+#include "queues/queue_objects.h"
 
 namespace synergy::controller {
 
@@ -24,25 +23,25 @@ class KeyedStore final : public kube::ObjectStore<T> {
   using Shared = std::shared_ptr<const T>;
 
   void Replace(std::vector<T> all) override {
-    std::unordered_map<std::string, Shared> objects;
+    typename ObjectMap<T>::Entries objects;
     for (T& object : all) {
       auto shared = std::make_shared<const T>(std::move(object));
       objects.insert_or_assign(shared->Key(), shared);
     }
     const std::lock_guard lock(mutex_);
     objects_ = std::move(objects);
-    ++version_;
+    snapshot_.reset();
   }
   void Upsert(T object) override {
     auto shared = std::make_shared<const T>(std::move(object));
     const std::lock_guard lock(mutex_);
     objects_.insert_or_assign(shared->Key(), shared);
-    ++version_;
+    snapshot_.reset();
   }
   void Remove(const T& object) override {
     const std::lock_guard lock(mutex_);
     objects_.erase(object.Key());
-    ++version_;
+    snapshot_.reset();
   }
 
   std::optional<T> Last(const T& object) const override {
@@ -50,30 +49,23 @@ class KeyedStore final : public kube::ObjectStore<T> {
     return known ? std::optional<T>(*known) : std::nullopt;
   }
 
-  // In no order.
-  std::vector<Shared> All() const {
-    const std::lock_guard lock(mutex_);
-    std::vector<Shared> all;
-    all.reserve(objects_.size());
-    for (const auto& [key, object] : objects_) all.push_back(object);
-    return all;
-  }
-  // Null: there is none.
+  // Returns null if there is no object with that key.
   Shared Find(const std::string& key) const {
     const std::lock_guard lock(mutex_);
     const auto found = objects_.find(key);
     return found == objects_.end() ? nullptr : found->second;
   }
-  // Grows with every change.
-  uint64_t version() const {
+  // Copies the entries only if an object has changed since the last call.
+  ObjectMap<T> Snapshot() const {
     const std::lock_guard lock(mutex_);
-    return version_;
+    if (!snapshot_) snapshot_.emplace(objects_);
+    return *snapshot_;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, Shared> objects_;
-  uint64_t version_ = 0;
+  typename ObjectMap<T>::Entries objects_;
+  mutable std::optional<ObjectMap<T>> snapshot_;  // of the present objects
 };
 
 }  // namespace synergy::controller

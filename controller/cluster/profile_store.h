@@ -24,7 +24,7 @@
 
 namespace synergy::controller {
 
-class ProfileStore final : public kube::ObjectStore<ProfileObject> {
+class ProfileStore final : public kube::ObjectStore<ProfileObject>, public ProfileIndex {
  public:
   // `tolerance` of profiles that have none of their own.
   explicit ProfileStore(double tolerance) : tolerance_(tolerance) {}
@@ -36,8 +36,8 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject> {
 
   // Null when there is none of that name.
   std::shared_ptr<const KnownProfile> Find(const std::string& profile_namespace,
-                                           const std::string& name) const;
-  std::vector<std::shared_ptr<const KnownProfile>> All() const;
+                                           const std::string& name) const override;
+  std::vector<std::shared_ptr<const KnownProfile>> All() const override;
   // What was measured of a workload with so many GPUs, in gangs of that size; each of another
   // product, in their order.
   std::vector<std::shared_ptr<const KnownProfile>> Measured(const std::string& profile_namespace,
@@ -48,8 +48,7 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject> {
   // ForGpus() of what a profile of the store says, made once.
   std::shared_ptr<const JobProfile> Scaled(const std::shared_ptr<const JobProfile>& profile,
                                            Gpus gpus) const;
-  // Grows with every change.
-  uint64_t version() const;
+  uint64_t version() const override;
 
   struct Counts {
     size_t valid = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Events about what rounds do to a workload, where its user looks: on the job that it is of.
+// Events about a workload, recorded on the job that owns it, where its user looks.
 //
 // Threading: pure.
 
@@ -14,7 +14,7 @@ namespace synergy::controller {
 
 kube::EventRecord AboutJob(const Workload& workload, std::string reason, std::string message);
 
-// The object has changed since it was read, or is gone: it comes again by the watch, as it is then.
+// Returns whether the object has changed since it was read, or is gone. The watch reports that.
 bool IsOutdated(const Result<>& written);
 
 }  // namespace synergy::controller

@@ -1,8 +1,8 @@
 #pragma once
 
 // Runs rounds in Kueue's queues: watches Kueue's objects, decides on the leader whose turn it is,
-// and answers the admission check of GPU types on all replicas, because a check that nobody answers
-// stops the queue.
+// and answers the admission check of GPU types on all replicas, because an unanswered check stops
+// the queue.
 //
 // Threading: the constructor, Start() and Stop() by one owner; one thread of its own, and the
 // watches'.
@@ -17,16 +17,16 @@
 #include "controller/cluster/leadership.h"
 #include "controller/cluster/watched_cluster.h"
 #include "controller/progress/progress_book.h"
-#include "controller/queues/round_queues.h"
-#include "controller/queues/rounds_driver.h"
-#include "controller/queues/type_checks.h"
-#include "controller/queues/type_facts.h"
+#include "controller/queues/queue_controller.h"
+#include "controller/queues/queue_stores.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "kube/apis/events.h"
 #include "kube/apis/round_api.h"
 #include "kube/watches.h"
 #include "metrics/round_metrics.h"
+#include "queues/planner/queue_planner.h"
+#include "queues/types/gpu_type_speeds.h"
 #include "wire/objects/objects.h"
 
 namespace synergy::controller {
@@ -54,18 +54,18 @@ class QueuesUnit {
   const Leadership& leadership_;
   const Clock& clock_;
   metrics::RoundMetrics& metrics_;
-  RoundObjects objects_;
+  QueueStores stores_;
   const std::unique_ptr<kube::RoundApi> api_;
-  TypeFacts type_facts_;
-  RoundsDriver driver_;
-  TypeChecks type_checks_;
-  // Watches of their own: where Kueue is not there, or not well, all the rest goes on; and so do
-  // its queues where Kubeflow Trainer is not. After the objects that they write into.
+  GpuTypeSpeeds type_speeds_;
+  QueuePlanner planner_;
+  QueueController controller_;
+  // Watches of their own, so that without a healthy Kueue everything else goes on, and without
+  // Kubeflow Trainer Kueue's queues do. Declared after the stores that they write into.
   kube::Watches kueue_watches_;
   kube::Watches trainer_watches_;
   // The two below belong to the loop's thread.
-  bool current_ = false;  // Kueue's objects are known as they are
-  Instant decided_{};     // when somebody was last known to decide
+  bool current_ = false;  // Kueue's objects are
+  Instant decided_{};     // when a replica was last known to decide
   LeaderLoop loop_;
 };
 

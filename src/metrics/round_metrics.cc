@@ -55,7 +55,7 @@ class RoundMetrics::Impl {
 
 // A counter that began to exist with its first count would show no increase by it: all begin at 0.
 RoundMetrics::RoundMetrics() : impl_(std::make_unique<Impl>()) {
-  for (const char* what : {"band", "restored", "note", "status", "check"}) {
+  for (const char* what : {"band", "restored", "note", "status", "check", "workers"}) {
     for (const char* outcome : {"written", "outdated", "failed"})
       impl_->writes.Add({{"what", what}, {"outcome", outcome}});
   }

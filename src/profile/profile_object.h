@@ -68,4 +68,17 @@ struct KnownProfile {
   ResourceVector demand;  // with the profile's GPU count; nothing where there is no profile
 };
 
+// Looks up the cluster's TrainingProfiles.
+class ProfileIndex {
+ public:
+  virtual ~ProfileIndex() = default;
+
+  // Returns null if there is no profile of that name.
+  virtual std::shared_ptr<const KnownProfile> Find(const std::string& profile_namespace,
+                                                   const std::string& name) const = 0;
+  virtual std::vector<std::shared_ptr<const KnownProfile>> All() const = 0;
+  // Grows with every change.
+  virtual uint64_t version() const = 0;
+};
+
 }  // namespace synergy

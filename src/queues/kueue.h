@@ -18,6 +18,10 @@
 
 namespace synergy {
 
+// An annotation in a pod template, written by its author: if its pods are ended and started again,
+// the training goes on from its checkpoint, so it may lose its turn. "true" or absent.
+inline constexpr std::string_view kCheckpointAnnotation = "synergy.io/checkpoint";
+
 // The annotation synergy.io/rounds of a Workload, JSON by its members. It outlives our process.
 struct RoundNote {
   int64_t own = 0;      // the priority that the Workload had before

@@ -16,10 +16,8 @@
 
 namespace synergy::wire {
 
-// In a pod template, an annotation of its author's: the training goes on where it was when its pods
-// are ended and started again, so that it may lose its turn. "true" or nothing.
-inline constexpr std::string_view kCheckpointAnnotation = "synergy.io/checkpoint";
-// Likewise: by when it has to be done, as RFC 3339 has it ("2026-11-21T07:00:00Z").
+// An annotation in a pod template, written by its author: when the training has to be done, in
+// RFC 3339's form ("2026-11-21T07:00:00Z").
 inline constexpr std::string_view kDeadlineAnnotation = "synergy.io/deadline";
 // On Workloads, the controller's: RoundNote.
 inline constexpr std::string_view kRoundsAnnotation = "synergy.io/rounds";

@@ -1,4 +1,4 @@
-#include "controller/queues/elastic_jobs.h"
+#include "queues/planner/elastic_jobs.h"
 
 #include <chrono>
 #include <string>

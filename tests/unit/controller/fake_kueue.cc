@@ -57,7 +57,7 @@ Result<> FakeKueue::WriteWorkers(const QueuedJob& job, int64_t workers, std::sto
   changed.workers = workers;
   changed.resource_version += "+";
   objects_.jobs.Upsert(changed);
-  for (const auto& workload : objects_.workloads.All()) {
+  for (const auto& [key, workload] : objects_.workloads.Snapshot()) {
     if (workload->owner.uid != job.uid) continue;
     Workload other = *workload;
     if (workload->has_quota) {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "cluster/state/cluster_state.h"
-#include "controller/queues/round_queues.h"
+#include "controller/queues/queue_stores.h"
 #include "core/clock.h"
 #include "core/result.h"
 #include "kube/apis/round_api.h"
@@ -29,7 +29,7 @@ namespace synergy::controller {
 
 class FakeKueue final : public kube::RoundApi {
  public:
-  FakeKueue(RoundObjects& objects, ClusterState& state, const Clock& clock)
+  FakeKueue(QueueStores& objects, ClusterState& state, const Clock& clock)
       : objects_(objects), state_(state), clock_(clock) {}
 
   // Every write that was asked for, whether or not it failed.
@@ -63,7 +63,7 @@ class FakeKueue final : public kube::RoundApi {
  private:
   void Show(const Workload& workload, int64_t priority, const std::optional<RoundNote>& note);
 
-  RoundObjects& objects_;
+  QueueStores& objects_;
   ClusterState& state_;
   const Clock& clock_;
 };

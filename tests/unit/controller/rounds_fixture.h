@@ -15,7 +15,8 @@
 
 #include <gtest/gtest.h>
 
-#include "controller/queues/rounds_driver.h"
+#include "controller/cluster/profile_store.h"
+#include "controller/queues/queue_controller.h"
 #include "support/cluster_vocabulary.h"
 #include "support/fake_clock.h"
 #include "support/recorded_events.h"
@@ -129,30 +130,26 @@ class RoundsFixture : public ::testing::Test {
   synergy::testing::SilentLog log;
   ClusterState state;
   ProfileStore profiles{0.1};
-  RoundObjects objects;
+  QueueStores objects;
   FakeKueue kueue{objects, state, clock};
   synergy::testing::RecordedEvents events;
   metrics::RoundMetrics metrics;
   std::map<std::string, PodProgress> progress;  // by the pod's UID
   std::set<std::string> checkpointing;          // profiles
-  TypeFacts facts{state, profiles, [](Gpus gpus, const std::string&) {
-                    return std::optional(ResourceVector{gpus, Cores(4), GB(40)});
-                  }};
-  RoundsDriver driver{objects,
-                      kueue,
-                      events,
-                      [this](const std::string& uid) -> std::optional<PodProgress> {
-                        const auto found = progress.find(uid);
-                        if (found == progress.end()) return std::nullopt;
-                        return found->second;
-                      },
-                      [this](const std::string& profile_namespace, const std::string& name) {
-                        return checkpointing.contains(profile_namespace + "/" + name);
-                      },
-                      facts,
-                      clock,
-                      log.log,
-                      metrics};
+  GpuTypeSpeeds speeds{state, profiles, [](Gpus gpus, const std::string&) {
+                         return std::optional(ResourceVector{gpus, Cores(4), GB(40)});
+                       }};
+  QueuePlanner planner{[this](const std::string& uid) -> std::optional<PodProgress> {
+                         const auto found = progress.find(uid);
+                         if (found == progress.end()) return std::nullopt;
+                         return found->second;
+                       },
+                       [this](const std::string& profile_namespace, const std::string& name) {
+                         return checkpointing.contains(profile_namespace + "/" + name);
+                       },
+                       speeds};
+  QueueController driver{objects, planner, kueue,  events, QueueController::kPatience,
+                         clock,   log.log, metrics};
 
  private:
   void SetQuota(const std::string& name, bool has_quota) {

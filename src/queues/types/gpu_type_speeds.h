@@ -24,11 +24,11 @@
 
 #include "cluster/node_selection.h"
 #include "cluster/state/cluster_state.h"
-#include "controller/cluster/profile_store.h"
 #include "gavel/type_speeds.h"
+#include "profile/profile_object.h"
 #include "queues/kueue.h"
 
-namespace synergy::controller {
+namespace synergy {
 
 // GPUs of one product.
 struct ProductGpus {
@@ -38,13 +38,13 @@ struct ProductGpus {
   bool operator==(const ProductGpus&) const = default;
 };
 
-class TypeFacts {
+class GpuTypeSpeeds {
  public:
   // The fair share of a node of that product for a pod with so many GPUs; none: there is none.
   using FairShare = std::function<std::optional<ResourceVector>(Gpus, const std::string& product)>;
 
   // References outlive this.
-  TypeFacts(const ClusterState& state, const ProfileStore& profiles, FairShare fair_share)
+  GpuTypeSpeeds(const ClusterState& state, const ProfileIndex& profiles, FairShare fair_share)
       : state_(state), profiles_(profiles), fair_share_(std::move(fair_share)) {}
 
   // By product. `ours`: the UIDs of the pods among which the rest is divided. Nodes of several
@@ -80,11 +80,11 @@ class TypeFacts {
   const std::map<Kind, ByProduct>& Known() const;
 
   const ClusterState& state_;
-  const ProfileStore& profiles_;
+  const ProfileIndex& profiles_;
   FairShare fair_share_;
   std::map<Kind, ByProduct> learned_;
   mutable std::map<Kind, ByProduct> known_;  // until profiles or progress change
   mutable std::optional<uint64_t> known_version_;
 };
 
-}  // namespace synergy::controller
+}  // namespace synergy

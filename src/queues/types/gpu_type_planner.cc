@@ -1,4 +1,4 @@
-#include "controller/queues/type_turns.h"
+#include "queues/types/gpu_type_planner.h"
 
 #include <algorithm>
 #include <functional>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace synergy::controller {
+namespace synergy {
 namespace {
 
 // Of a job of which nobody knows how long it goes on.
@@ -37,25 +37,25 @@ std::optional<size_t> IndexOf(const std::vector<std::string>& types, const std::
 
 }  // namespace
 
-void TypeTurns::StartOver() {
+void GpuTypePlanner::StartOver() {
   policies_.clear();
   kept_.clear();
 }
 
-const TypeTurn* TypeTurns::Of(const std::string& uid) const {
+const GpuTypeTurn* GpuTypePlanner::Of(const std::string& uid) const {
   const auto found = kept_.find(uid);
   return found == kept_.end() || !found->second.decided ? nullptr : &found->second.turn;
 }
 
-void TypeTurns::Keep(const std::set<std::string>& policies) {
+void GpuTypePlanner::Keep(const std::set<std::string>& policies) {
   std::erase_if(policies_, [&](const auto& entry) { return !policies.contains(entry.first); });
   std::erase_if(kept_, [](const auto& entry) { return !entry.second.decided; });
   for (auto& [uid, kept] : kept_) kept.decided = false;
 }
 
-std::vector<std::string> TypeTurns::Order(const std::set<std::string>& products) const {
+std::vector<std::string> GpuTypePlanner::Order(const std::set<std::string>& products) const {
   const std::vector<std::string> types(products.begin(), products.end());
-  const std::vector<double> speeds = facts_.MeanSpeeds(types);
+  const std::vector<double> speeds = speeds_.MeanSpeeds(types);
   std::vector<size_t> order(types.size());
   for (size_t type = 0; type < order.size(); ++type) order[type] = type;
   std::stable_sort(order.begin(), order.end(),
@@ -65,14 +65,14 @@ std::vector<std::string> TypeTurns::Order(const std::set<std::string>& products)
   return ordered;
 }
 
-TypedJob TypeTurns::ToJob(const TypedWorkload& workload, const Rounds& rounds,
-                          const std::vector<std::string>& types, Moment at, Kept& kept) const {
+TypedJob GpuTypePlanner::ToJob(const TypedWorkload& workload, const Rounds& rounds,
+                               const std::vector<std::string>& types, Moment at, Kept& kept) const {
   const Workload& object = *workload.object;
   const RoundWorkload& described = workload.described;
   TypedJob job;
   job.name = object.uid;
   job.gpus = static_cast<double>(object.gpus.count());
-  const std::vector<TypeSpeed> speeds = facts_.SpeedsOf(object, types);
+  const std::vector<TypeSpeed> speeds = speeds_.SpeedsOf(object, types);
   for (const TypeSpeed& speed : speeds) job.throughput.push_back(speed.throughput);
   if (described.state == RoundState::kRuns) job.on = IndexOf(types, workload.on);
   // A job runs where it runs, whatever its profiles say.
@@ -95,9 +95,9 @@ TypedJob TypeTurns::ToJob(const TypedWorkload& workload, const Rounds& rounds,
   return job;
 }
 
-Result<> TypeTurns::Decide(const RoundPolicy& policy, const Rounds& rounds,
-                           std::span<const TypedWorkload> workloads,
-                           const std::set<std::string>& ours, bool begins, Moment at) {
+Result<> GpuTypePlanner::Decide(const RoundPolicy& policy, const Rounds& rounds,
+                                std::span<const TypedWorkload> workloads,
+                                const std::set<std::string>& ours, bool begins, Moment at) {
   Result<> divided = Divide(policy, rounds, workloads, ours, begins, at);
   if (divided) return divided;
   for (const TypedWorkload& workload : workloads) {
@@ -107,10 +107,10 @@ Result<> TypeTurns::Decide(const RoundPolicy& policy, const Rounds& rounds,
   return divided;
 }
 
-Result<> TypeTurns::Divide(const RoundPolicy& policy, const Rounds& rounds,
-                           std::span<const TypedWorkload> workloads,
-                           const std::set<std::string>& ours, bool begins, Moment at) {
-  gpus_ = facts_.Count(ours);
+Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
+                                std::span<const TypedWorkload> workloads,
+                                const std::set<std::string>& ours, bool begins, Moment at) {
+  gpus_ = speeds_.Count(ours);
   Divided& divided = policies_[policy.uid];
   std::set<std::string> products(divided.types.begin(), divided.types.end());
   for (const auto& [product, count] : gpus_) products.insert(product);
@@ -153,7 +153,7 @@ Result<> TypeTurns::Divide(const RoundPolicy& policy, const Rounds& rounds,
   });
   for (const TypedWorkload* const workload : in_order) {
     if (begins && workload->running && workload->rate)
-      facts_.Learn(*workload->object, workload->on, *workload->rate);
+      speeds_.Learn(*workload->object, workload->on, *workload->rate);
   }
   for (const TypedWorkload* const workload : in_order) {
     Kept& kept = kept_[workload->object->uid];
@@ -207,14 +207,14 @@ Result<> TypeTurns::Divide(const RoundPolicy& policy, const Rounds& rounds,
     std::map<std::string_view, const TypedJob*> by_name;
     for (const TypedJob& job : jobs) by_name.emplace(job.name, &job);
     for (const GavelPick& pick : *picks) {
-      TypeTurn& turn = kept_.at(pick.job).turn;
+      GpuTypeTurn& turn = kept_.at(pick.job).turn;
       turn.product = types[pick.type];
       turn.place = place++;
       const TypedJob& job = *by_name.at(pick.job);
       if (!job.stays) free[pick.type] -= job.gpus;
     }
     for (const TypedJob& job : jobs) {
-      TypeTurn& turn = kept_.at(job.name).turn;
+      GpuTypeTurn& turn = kept_.at(job.name).turn;
       if (turn.product.empty()) turn.place = place++;
       turn.missed = of_class->second.missed().contains(job.name);
     }
@@ -222,4 +222,4 @@ Result<> TypeTurns::Divide(const RoundPolicy& policy, const Rounds& rounds,
   return {};
 }
 
-}  // namespace synergy::controller
+}  // namespace synergy

@@ -1,4 +1,4 @@
-#include "controller/queues/type_facts.h"
+#include "queues/types/gpu_type_speeds.h"
 
 #include <memory>
 #include <string>
@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controller/cluster/profile_store.h"
 #include "support/cluster_vocabulary.h"
 
 namespace synergy::controller {
@@ -26,7 +27,7 @@ using ::testing::UnorderedElementsAre;
 
 constexpr Gpus kOne(1);
 
-class TypeFactsTest : public ::testing::Test {
+class GpuTypeSpeedsTest : public ::testing::Test {
  protected:
   // As `workload` runs on a GPU of that product.
   static ProfileObject Profile(const std::string& workload, const std::string& product,
@@ -75,19 +76,19 @@ class TypeFactsTest : public ::testing::Test {
   ClusterState state;
   ProfileStore profiles{0.1};
   // No node with that product is known.
-  TypeFacts facts{state, profiles, [](Gpus gpus, const std::string& product) {
-                    return product == "H100"
-                               ? std::nullopt
-                               : std::optional(ResourceVector{gpus, Cores(4), GB(40)});
-                  }};
+  GpuTypeSpeeds facts{state, profiles, [](Gpus gpus, const std::string& product) {
+                        return product == "H100"
+                                   ? std::nullopt
+                                   : std::optional(ResourceVector{gpus, Cores(4), GB(40)});
+                      }};
 };
 
-TEST_F(TypeFactsTest, WhereNothingIsKnownAllProductsAreAsOne) {
+TEST_F(GpuTypeSpeedsTest, WhereNothingIsKnownAllProductsAreAsOne) {
   EXPECT_EQ(Speeds(Job("a")), "V100 1?, P100 1?, K80 1?");
   EXPECT_THAT(facts.MeanSpeeds({"V100", "K80"}), ElementsAre(0, 0));
 }
 
-TEST_F(TypeFactsTest, OfProgressTheLastHalfCountsForAsMuchAsAllBefore) {
+TEST_F(GpuTypeSpeedsTest, OfProgressTheLastHalfCountsForAsMuchAsAllBefore) {
   facts.Learn(Job("a"), "V100", 10);
   EXPECT_EQ(Speeds(Job("a")), "V100 10, P100 10?, K80 10?");
   facts.Learn(Job("a"), "V100", 20);
@@ -97,13 +98,13 @@ TEST_F(TypeFactsTest, OfProgressTheLastHalfCountsForAsMuchAsAllBefore) {
   EXPECT_EQ(Speeds(Job("a")), "V100 10, P100 7?, K80 4");
 }
 
-TEST_F(TypeFactsTest, WhatTellsNothingIsNotLearnt) {
+TEST_F(GpuTypeSpeedsTest, WhatTellsNothingIsNotLearnt) {
   facts.Learn(Job("a"), "V100", 0);
   facts.Learn(Job("a"), "", 10);
   EXPECT_EQ(Speeds(Job("a")), "V100 1?, P100 1?, K80 1?");
 }
 
-TEST_F(TypeFactsTest, ProgressAndProfilesAreJoinedByTheProductsThatBothKnow) {
+TEST_F(GpuTypeSpeedsTest, ProgressAndProfilesAreJoinedByTheProductsThatBothKnow) {
   Know("a", {{"V100", 4}, {"P100", 2}, {"K80", 1}});
   EXPECT_EQ(Speeds(Job("a")), "V100 4, P100 2, K80 1");
   facts.Learn(Job("a"), "P100", 100);
@@ -113,7 +114,7 @@ TEST_F(TypeFactsTest, ProgressAndProfilesAreJoinedByTheProductsThatBothKnow) {
   EXPECT_EQ(Speeds(Job("a")), "V100 300, P100 100, K80 62.5");
 }
 
-TEST_F(TypeFactsTest, WithoutSuchAProductThoseCountThatKnowMore) {
+TEST_F(GpuTypeSpeedsTest, WithoutSuchAProductThoseCountThatKnowMore) {
   Know("a", {{"V100", 4}, {"P100", 2}});
   facts.Learn(Job("a"), "K80", 50);
   EXPECT_EQ(Speeds(Job("a")), "V100 4, P100 2, K80 3?");
@@ -122,7 +123,7 @@ TEST_F(TypeFactsTest, WithoutSuchAProductThoseCountThatKnowMore) {
   EXPECT_EQ(Speeds(Job("b"), {"V100", "K80"}), "V100 50?, K80 50");
 }
 
-TEST_F(TypeFactsTest, WhatWasMeasuredGoesBeforeWhatSomebodyWroteDown) {
+TEST_F(GpuTypeSpeedsTest, WhatWasMeasuredGoesBeforeWhatSomebodyWroteDown) {
   Know("a", {{"V100", 4}});
   profiles.Upsert(Measured(Profile("a", "V100", 6)));
   EXPECT_EQ(Speeds(Job("a"), {"V100"}), "V100 6");
@@ -132,7 +133,7 @@ TEST_F(TypeFactsTest, WhatWasMeasuredGoesBeforeWhatSomebodyWroteDown) {
   EXPECT_EQ(Speeds(Job("a"), {"V100"}), "V100 6");
 }
 
-TEST_F(TypeFactsTest, WhatNobodyHasSeenIsEstimatedByOthers) {
+TEST_F(GpuTypeSpeedsTest, WhatNobodyHasSeenIsEstimatedByOthers) {
   Know("b", {{"V100", 4}, {"P100", 2}, {"K80", 1}});
   Know("a", {{"V100", 8}});
   EXPECT_EQ(Speeds(Job("a")), "V100 8, P100 4?, K80 2?");
@@ -140,7 +141,7 @@ TEST_F(TypeFactsTest, WhatNobodyHasSeenIsEstimatedByOthers) {
   EXPECT_THAT(facts.MeanSpeeds({"V100", "P100", "K80"}), ElementsAre(1, 0.5, 0.25));
 }
 
-TEST_F(TypeFactsTest, AProfileOfOnePodOrOfOneGpuTellsWhichProductsAreFaster) {
+TEST_F(GpuTypeSpeedsTest, AProfileOfOnePodOrOfOneGpuTellsWhichProductsAreFaster) {
   Know("a", {{"V100", 4}, {"K80", 1}});
   EXPECT_EQ(Speeds(Job("a", 2, Gpus(4)), {"V100", "K80"}), "V100 4, K80 1");
   facts.Learn(Job("a", 2, Gpus(4)), "K80", 30);
@@ -148,20 +149,20 @@ TEST_F(TypeFactsTest, AProfileOfOnePodOrOfOneGpuTellsWhichProductsAreFaster) {
   EXPECT_EQ(Speeds(Job("a"), {"K80"}), "K80 1");
 }
 
-TEST_F(TypeFactsTest, ProfilesOfANamespaceAreItsOwn) {
+TEST_F(GpuTypeSpeedsTest, ProfilesOfANamespaceAreItsOwn) {
   Know("a", {{"V100", 4}, {"K80", 1}});
   Workload stranger = Job("a");
   stranger.workload_namespace = "others";
   EXPECT_EQ(Speeds(stranger, {"V100", "K80"}), "V100 1.6?, K80 0.4?");
 }
 
-TEST_F(TypeFactsTest, AProfileWithoutItsWorkloadOrProductOrNodesTellsNothing) {
+TEST_F(GpuTypeSpeedsTest, AProfileWithoutItsWorkloadOrProductOrNodesTellsNothing) {
   Know("", {{"V100", 4}});
   Know("a", {{"", 4}, {"H100", 9}});
   EXPECT_EQ(Speeds(Job("a"), {"V100", "H100"}), "V100 1?, H100 1?");
 }
 
-TEST_F(TypeFactsTest, WhatAUserNamesForbidsTheOthers) {
+TEST_F(GpuTypeSpeedsTest, WhatAUserNamesForbidsTheOthers) {
   Know("a", {{"V100", 4}, {"P100", 2}, {"K80", 1}});
   Workload job = Job("a");
   job.products = {"K80", "P100"};
@@ -170,7 +171,7 @@ TEST_F(TypeFactsTest, WhatAUserNamesForbidsTheOthers) {
   EXPECT_EQ(Speeds(job), "V100 0, P100 0, K80 0");
 }
 
-TEST_F(TypeFactsTest, ProductsOnWhoseNodesItMayNotRunAreForbidden) {
+TEST_F(GpuTypeSpeedsTest, ProductsOnWhoseNodesItMayNotRunAreForbidden) {
   Know("a", {{"V100", 4}, {"P100", 2}, {"K80", 1}});
   const auto add = [&](const std::string& name, const std::string& product, const char* pool) {
     Node node = MakeNode(name, {Gpus(4), Cores(16), GB(160)});
@@ -200,7 +201,7 @@ TEST_F(TypeFactsTest, ProductsOnWhoseNodesItMayNotRunAreForbidden) {
   EXPECT_EQ(Speeds(job), "V100 0, P100 2, K80 0");
 }
 
-TEST_F(TypeFactsTest, AProfileNamesItsWorkloadAndForbidsOtherProducts) {
+TEST_F(GpuTypeSpeedsTest, AProfileNamesItsWorkloadAndForbidsOtherProducts) {
   Know("a", {{"V100", 4}, {"P100", 2}});
   Workload job = Job("something else");
   job.profile = "a-P100";
@@ -211,7 +212,7 @@ TEST_F(TypeFactsTest, AProfileNamesItsWorkloadAndForbidsOtherProducts) {
   EXPECT_EQ(facts.ProductOfProfile(job), "");
 }
 
-TEST_F(TypeFactsTest, GpusAreCountedByProductAndThoseThatOthersHaveAreLeftOut) {
+TEST_F(GpuTypeSpeedsTest, GpusAreCountedByProductAndThoseThatOthersHaveAreLeftOut) {
   const auto add = [&](Node node, std::vector<std::string> products) {
     node.gpu_kinds.products = std::move(products);
     state.UpsertNode(std::move(node));

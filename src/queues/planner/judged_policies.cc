@@ -1,4 +1,4 @@
-#include "controller/queues/round_queues.h"
+#include "queues/planner/judged_policies.h"
 
 #include <algorithm>
 #include <set>
@@ -10,24 +10,23 @@
 #include "gavel/type_policies.h"
 #include "queues/type_check.h"
 
-namespace synergy::controller {
+namespace synergy {
 namespace {
 
 using QueueNames = std::set<std::string>;
 
-// Who else shares the cohort, and has priorities that are nothing to this policy.
-std::string StrangerInCohort(const RoundObjects& objects, const std::string& cohort,
-                             const QueueNames& own) {
-  std::string stranger;
-  for (const auto& queue : objects.cluster_queues.All()) {
-    const bool shares = queue->cohort == cohort && !own.contains(queue->name);
-    if (shares && (stranger.empty() || queue->name < stranger)) stranger = queue->name;
+// Returns the first queue of the cohort that is not in this policy, whose priorities the policy
+// does not set; empty if there is none.
+std::string ForeignQueue(const QueueObjects& objects, const std::string& cohort,
+                         const QueueNames& own) {
+  for (const auto& [name, queue] : objects.cluster_queues) {
+    if (queue->cohort == cohort && !own.contains(name)) return name;
   }
-  return stranger;
+  return {};
 }
 
-// What is against choosing GPU types for a queue of one flavor.
-std::string ProblemWithTypes(const RoundObjects& objects, const ClusterQueue& queue) {
+// Returns why GPU types cannot be chosen for a queue of one flavor; empty if they can.
+std::string ProblemWithTypes(const QueueObjects& objects, const ClusterQueue& queue) {
   const auto flavor = objects.flavors.Find(queue.flavors.front());
   if (flavor && !flavor->product.empty()) {
     return fmt::format(
@@ -45,7 +44,7 @@ std::string ProblemWithTypes(const RoundObjects& objects, const ClusterQueue& qu
       kTypeCheckController);
 }
 
-std::string ProblemOf(const RoundObjects& objects, const ClusterQueue& queue,
+std::string ProblemOf(const QueueObjects& objects, const ClusterQueue& queue,
                       const QueueNames& own) {
   if (queue.flavors.empty()) return "it has no quota of GPUs";
   if (queue.flavors.size() > 1)
@@ -69,10 +68,10 @@ std::string ProblemOf(const RoundObjects& objects, const ClusterQueue& queue,
            "band evict each other; set LowerPriority";
   }
   if (queue.cohort.empty()) return {};
-  const std::string stranger = StrangerInCohort(objects, queue.cohort, own);
-  if (!stranger.empty()) {
+  const std::string foreign = ForeignQueue(objects, queue.cohort, own);
+  if (!foreign.empty()) {
     return fmt::format("cohort {} has cluster queue {} too, which is not in this policy",
-                       queue.cohort, stranger);
+                       queue.cohort, foreign);
   }
   const auto cohort = objects.cohorts.Find(queue.cohort);
   if (cohort && !cohort->parent.empty()) {
@@ -81,7 +80,7 @@ std::string ProblemOf(const RoundObjects& objects, const ClusterQueue& queue,
   return {};
 }
 
-JudgedQueue Judge(const RoundObjects& objects, const std::string& name, const QueueNames& own,
+JudgedQueue Judge(const QueueObjects& objects, const std::string& name, const QueueNames& own,
                   bool chooses_types) {
   JudgedQueue judged;
   judged.queue = objects.cluster_queues.Find(name);
@@ -102,14 +101,9 @@ JudgedQueue Judge(const RoundObjects& objects, const std::string& name, const Qu
 
 }  // namespace
 
-uint64_t RoundObjects::version() const {
-  return policies.version() + workloads.version() + cluster_queues.version() +
-         local_queues.version() + flavors.version() + checks.version() + cohorts.version() +
-         pods.version() + jobs.version() + train_jobs.version();
-}
-
-std::vector<JudgedPolicy> JudgePolicies(const RoundObjects& objects) {
-  std::vector<std::shared_ptr<const RoundPolicy>> policies = objects.policies.All();
+std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects) {
+  std::vector<std::shared_ptr<const RoundPolicy>> policies;
+  for (const auto& [name, policy] : objects.policies) policies.push_back(policy);
   std::sort(policies.begin(), policies.end(), [](const auto& a, const auto& b) {
     return std::tie(a->created, a->name) < std::tie(b->created, b->name);
   });
@@ -164,4 +158,4 @@ std::vector<JudgedPolicy> JudgePolicies(const RoundObjects& objects) {
   return all;
 }
 
-}  // namespace synergy::controller
+}  // namespace synergy

@@ -1,9 +1,9 @@
-#include "controller/queues/type_facts.h"
+#include "queues/types/gpu_type_speeds.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace synergy::controller {
+namespace synergy {
 namespace {
 
 // Of a new rate, in the exponential average.
@@ -28,7 +28,7 @@ std::map<std::string, double> Join(const std::map<std::string, double>& profiles
 
 }  // namespace
 
-std::map<std::string, ProductGpus> TypeFacts::Count(const std::set<std::string>& ours) const {
+std::map<std::string, ProductGpus> GpuTypeSpeeds::Count(const std::set<std::string>& ours) const {
   std::map<std::string, ProductGpus> counts;
   const auto snapshot = state_.Snapshot();
   for (NodeIndex index = 0; index < snapshot->size(); ++index) {
@@ -46,7 +46,7 @@ std::map<std::string, ProductGpus> TypeFacts::Count(const std::set<std::string>&
   return counts;
 }
 
-std::string TypeFacts::ProductOf(std::string_view node) const {
+std::string GpuTypeSpeeds::ProductOf(std::string_view node) const {
   const auto snapshot = state_.Snapshot();
   const auto index = snapshot->Find(node);
   if (!index || !snapshot->node(*index).detail) return {};
@@ -54,7 +54,7 @@ std::string TypeFacts::ProductOf(std::string_view node) const {
   return products.size() == 1 ? products.front() : std::string();
 }
 
-std::set<std::string> TypeFacts::ProductsFor(const NodeSelection& selection) const {
+std::set<std::string> GpuTypeSpeeds::ProductsFor(const NodeSelection& selection) const {
   std::set<std::string> products;
   const auto snapshot = state_.Snapshot();
   for (NodeIndex index = 0; index < snapshot->size(); ++index) {
@@ -67,7 +67,7 @@ std::set<std::string> TypeFacts::ProductsFor(const NodeSelection& selection) con
   return products;
 }
 
-TypeFacts::Kind TypeFacts::KindOf(const Workload& workload) const {
+GpuTypeSpeeds::Kind GpuTypeSpeeds::KindOf(const Workload& workload) const {
   std::string alike = workload.alike;
   if (!workload.profile.empty()) {
     const auto known = profiles_.Find(workload.workload_namespace, workload.profile);
@@ -76,14 +76,14 @@ TypeFacts::Kind TypeFacts::KindOf(const Workload& workload) const {
   return {workload.workload_namespace, alike, workload.pod_gpus, workload.pods};
 }
 
-void TypeFacts::Learn(const Workload& workload, const std::string& product, double rate) {
+void GpuTypeSpeeds::Learn(const Workload& workload, const std::string& product, double rate) {
   if (product.empty() || rate <= 0) return;
   const auto [known, is_new] = learned_[KindOf(workload)].try_emplace(product, rate);
   if (!is_new) known->second += kWeightOfLast * (rate - known->second);
   known_version_.reset();
 }
 
-std::map<TypeFacts::Kind, TypeFacts::ByProduct> TypeFacts::FromProfiles() const {
+std::map<GpuTypeSpeeds::Kind, GpuTypeSpeeds::ByProduct> GpuTypeSpeeds::FromProfiles() const {
   std::map<Kind, ByProduct> kinds;
   for (const auto& known : profiles_.All()) {
     const ProfileObject& object = known->object;
@@ -104,7 +104,7 @@ std::map<TypeFacts::Kind, TypeFacts::ByProduct> TypeFacts::FromProfiles() const 
   return kinds;
 }
 
-const std::map<TypeFacts::Kind, TypeFacts::ByProduct>& TypeFacts::Known() const {
+const std::map<GpuTypeSpeeds::Kind, GpuTypeSpeeds::ByProduct>& GpuTypeSpeeds::Known() const {
   if (known_version_ == profiles_.version()) return known_;
   known_version_ = profiles_.version();
   known_ = FromProfiles();
@@ -112,7 +112,7 @@ const std::map<TypeFacts::Kind, TypeFacts::ByProduct>& TypeFacts::Known() const 
   return known_;
 }
 
-std::vector<double> TypeFacts::MeanSpeeds(const std::vector<std::string>& products) const {
+std::vector<double> GpuTypeSpeeds::MeanSpeeds(const std::vector<std::string>& products) const {
   std::vector<double> sums(products.size(), 0);
   std::vector<double> counts(products.size(), 0);
   for (const auto& [kind, speeds] : Known()) {
@@ -129,8 +129,8 @@ std::vector<double> TypeFacts::MeanSpeeds(const std::vector<std::string>& produc
   return sums;
 }
 
-std::vector<TypeSpeed> TypeFacts::SpeedsOf(const Workload& workload,
-                                           const std::vector<std::string>& products) const {
+std::vector<TypeSpeed> GpuTypeSpeeds::SpeedsOf(const Workload& workload,
+                                               const std::vector<std::string>& products) const {
   const std::map<Kind, ByProduct>& all = Known();
   const auto read = [&](const ByProduct& speeds) {
     KnownSpeeds known;
@@ -175,10 +175,10 @@ std::vector<TypeSpeed> TypeFacts::SpeedsOf(const Workload& workload,
   return speeds;
 }
 
-std::string TypeFacts::ProductOfProfile(const Workload& workload) const {
+std::string GpuTypeSpeeds::ProductOfProfile(const Workload& workload) const {
   if (workload.profile.empty()) return {};
   const auto known = profiles_.Find(workload.workload_namespace, workload.profile);
   return known ? known->object.training.gpu_product : std::string();
 }
 
-}  // namespace synergy::controller
+}  // namespace synergy

@@ -1,4 +1,4 @@
-#include "controller/queues/round_queues.h"
+#include "queues/planner/judged_policies.h"
 
 #include <string>
 #include <utility>
@@ -7,15 +7,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace synergy::controller {
+namespace synergy {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class RoundQueuesTest : public ::testing::Test {
+class JudgedPoliciesTest : public ::testing::Test {
  protected:
-  RoundQueuesTest() {
+  JudgedPoliciesTest() {
     objects.flavors.Upsert({.name = "gpus"});
     objects.cluster_queues.Upsert(Queue("a"));
     objects.policies.Upsert(Policy("las", {"a"}));
@@ -40,17 +40,17 @@ class RoundQueuesTest : public ::testing::Test {
     return JudgePolicies(objects).front().queues.at(queue.name);
   }
 
-  RoundObjects objects;
+  QueueObjects objects;
 };
 
-TEST_F(RoundQueuesTest, AQueueIsOrdered) {
+TEST_F(JudgedPoliciesTest, AQueueIsOrdered) {
   const JudgedQueue judged = Judged(Queue("a"));
   EXPECT_THAT(judged.problem, IsEmpty());
   EXPECT_THAT(judged.hint, IsEmpty());
   EXPECT_TRUE(JudgePolicies(objects).front().rounds);
 }
 
-TEST_F(RoundQueuesTest, WhatPriorityDoesNotTellIsRefused) {
+TEST_F(JudgedPoliciesTest, WhatPriorityDoesNotTellIsRefused) {
   ClusterQueue queue = Queue("a");
   queue.flavors = {};
   EXPECT_EQ(Judged(queue).problem, "it has no quota of GPUs");
@@ -76,7 +76,7 @@ TEST_F(RoundQueuesTest, WhatPriorityDoesNotTellIsRefused) {
   EXPECT_THAT(Judged(Queue("a")).problem, HasSubstr("flavor gpus has a topology"));
 }
 
-TEST_F(RoundQueuesTest, ACohortIsOrderedAsAWholeOrNotAtAll) {
+TEST_F(JudgedPoliciesTest, ACohortIsOrderedAsAWholeOrNotAtAll) {
   ClusterQueue shared = Queue("a");
   shared.cohort = "co";
   EXPECT_THAT(Judged(shared).problem, IsEmpty());
@@ -96,7 +96,7 @@ TEST_F(RoundQueuesTest, ACohortIsOrderedAsAWholeOrNotAtAll) {
   EXPECT_THAT(Judged(shared).problem, HasSubstr("cohort co is part of root"));
 }
 
-TEST_F(RoundQueuesTest, SaysWhereNobodyWillLoseATurn) {
+TEST_F(JudgedPoliciesTest, SaysWhereNobodyWillLoseATurn) {
   ClusterQueue queue = Queue("a");
   queue.preemption = "";
   const JudgedQueue judged = Judged(queue);
@@ -104,7 +104,7 @@ TEST_F(RoundQueuesTest, SaysWhereNobodyWillLoseATurn) {
   EXPECT_THAT(judged.hint, HasSubstr("nobody loses a turn"));
 }
 
-TEST_F(RoundQueuesTest, AQueueIsOfTheOlderPolicy) {
+TEST_F(JudgedPoliciesTest, AQueueIsOfTheOlderPolicy) {
   RoundPolicy later = Policy("earlier-by-name", {"a", "gone"});
   later.created += std::chrono::seconds(1);
   objects.policies.Upsert(later);
@@ -114,7 +114,7 @@ TEST_F(RoundQueuesTest, AQueueIsOfTheOlderPolicy) {
   EXPECT_EQ(judged[1].queues.at("gone").problem, "there is no such ClusterQueue");
 }
 
-TEST_F(RoundQueuesTest, APolicyThatMakesNoSenseOrdersNothing) {
+TEST_F(JudgedPoliciesTest, APolicyThatMakesNoSenseOrdersNothing) {
   RoundPolicy policy = Policy("las", {"a"});
   policy.settings.queues.limits = {2, 1};
   objects.policies.Upsert(policy);
@@ -123,7 +123,7 @@ TEST_F(RoundQueuesTest, APolicyThatMakesNoSenseOrdersNothing) {
   EXPECT_EQ(judged.problem, "spec.queueLimits: they have to be above zero and ascend");
 }
 
-TEST_F(RoundQueuesTest, OptimusNeedsTheRightToChangeJobs) {
+TEST_F(JudgedPoliciesTest, OptimusNeedsTheRightToChangeJobs) {
   RoundPolicy policy = Policy("las", {"a"});
   policy.settings.policy = "optimus";
   objects.policies.Upsert(policy);
@@ -136,4 +136,4 @@ TEST_F(RoundQueuesTest, OptimusNeedsTheRightToChangeJobs) {
 }
 
 }  // namespace
-}  // namespace synergy::controller
+}  // namespace synergy

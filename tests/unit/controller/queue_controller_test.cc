@@ -1,4 +1,4 @@
-#include "controller/queues/rounds_driver.h"
+#include "controller/queues/queue_controller.h"
 
 #include <chrono>
 #include <string>
@@ -23,16 +23,16 @@ using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-class RoundsDriverTest : public RoundsFixture {};
+class QueueControllerTest : public RoundsFixture {};
 
-TEST_F(RoundsDriverTest, ChangesOfBandAloneAreWritten) {
+TEST_F(QueueControllerTest, ChangesOfBandAloneAreWritten) {
   for (const char* name : {"a", "b", "c"}) Add(MakeWorkload(name));
   EXPECT_THAT(Step(), ElementsAre("a 0 -> 1", "c 0 -> -1"));
   EXPECT_EQ(Now("a").note->own, 0);
   EXPECT_THAT(StepFor(seconds(30)), IsEmpty());
 }
 
-TEST_F(RoundsDriverTest, TheLeastServedTakeTurns) {
+TEST_F(QueueControllerTest, TheLeastServedTakeTurns) {
   Add(MakeWorkload("a"));
   Add(MakeWorkload("b"));
   EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
@@ -52,7 +52,7 @@ TEST_F(RoundsDriverTest, TheLeastServedTakeTurns) {
   EXPECT_EQ(Now("b").OwnPriority(), 0);
 }
 
-TEST_F(RoundsDriverTest, WhoseTurnKueueOverlooksIsRaisedOnceMore) {
+TEST_F(QueueControllerTest, WhoseTurnKueueOverlooksIsRaisedOnceMore) {
   Add(MakeWorkload("a"));
   Step();
   Start("a");
@@ -75,7 +75,7 @@ TEST_F(RoundsDriverTest, WhoseTurnKueueOverlooksIsRaisedOnceMore) {
   EXPECT_THAT(StepFor(minutes(25)), Contains("b 2 -> 0"));
 }
 
-TEST_F(RoundsDriverTest, WhoWaitsForOneThatLeavesIsNotOverlooked) {
+TEST_F(QueueControllerTest, WhoWaitsForOneThatLeavesIsNotOverlooked) {
   Add(MakeWorkload("a"));
   Step();
   Start("a");
@@ -89,7 +89,7 @@ TEST_F(RoundsDriverTest, WhoWaitsForOneThatLeavesIsNotOverlooked) {
   EXPECT_EQ(Now("b").priority, 1);
 }
 
-TEST_F(RoundsDriverTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
+TEST_F(QueueControllerTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
   Workload two = MakeWorkload("a");
   two.pods = 2;
   two.gpus = Gpus(4);
@@ -115,7 +115,7 @@ TEST_F(RoundsDriverTest, ServiceIsWhatAllPodsRanAndOutlivesTheProcess) {
 }
 
 // Whose pods are whose is told by an annotation, and whoever owns a pod may take that away.
-TEST_F(RoundsDriverTest, AJobWhosePodsAreNotToBeSeenIsServedByItsQuota) {
+TEST_F(QueueControllerTest, AJobWhosePodsAreNotToBeSeenIsServedByItsQuota) {
   Add(MakeWorkload("a"));
   Step();
   Start("a");
@@ -124,7 +124,7 @@ TEST_F(RoundsDriverTest, AJobWhosePodsAreNotToBeSeenIsServedByItsQuota) {
   EXPECT_THAT(StepFor(seconds(300)), ElementsAre("a served 300"));
 }
 
-TEST_F(RoundsDriverTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
+TEST_F(QueueControllerTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
   ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
   Add(MakeWorkload("a"));
   Step();
@@ -141,7 +141,7 @@ TEST_F(RoundsDriverTest, WhoSaysForEverThatItIsNearlyDoneLosesItsTurn) {
   EXPECT_EQ(BandOf(Now("b")), Band::kRuns);
 }
 
-TEST_F(RoundsDriverTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
+TEST_F(QueueControllerTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
   Add(MakeWorkload("a"));
   Step();
   StepFor(seconds(100));
@@ -179,7 +179,7 @@ TEST_F(RoundsDriverTest, AWaitIsSplitByWhatKeptItAndOutlivesTheProcess) {
                         "delay=\"fragmentation\"} 39\n"));
 }
 
-TEST_F(RoundsDriverTest, WhatTheUserStoppedWaitsForNothing) {
+TEST_F(QueueControllerTest, WhatTheUserStoppedWaitsForNothing) {
   Workload stopped = MakeWorkload("a");
   stopped.active = false;
   Add(stopped);
@@ -190,7 +190,7 @@ TEST_F(RoundsDriverTest, WhatTheUserStoppedWaitsForNothing) {
   EXPECT_EQ(Now("a").note->fair_share_delay, 0);
 }
 
-TEST_F(RoundsDriverTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
+TEST_F(QueueControllerTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
   Add(MakeWorkload("b"));
   Workload other = MakeWorkload("c");
   other.workload_namespace = "others";
@@ -225,7 +225,7 @@ TEST_F(RoundsDriverTest, WhoLosesItsTurnIsToldToWhomAndWhatItLoses) {
   EXPECT_EQ(Now("a").note->lost_turns, 1U);
 }
 
-TEST_F(RoundsDriverTest, WhatALostTurnCostIsToldWhenTheJobGoesOn) {
+TEST_F(QueueControllerTest, WhatALostTurnCostIsToldWhenTheJobGoesOn) {
   Add(MakeWorkload("a"));
   Step();
   Start("a");
@@ -250,7 +250,7 @@ TEST_F(RoundsDriverTest, WhatALostTurnCostIsToldWhenTheJobGoesOn) {
   EXPECT_FALSE(Now("a").note->left_at);
 }
 
-TEST_F(RoundsDriverTest, IterationsOfEpochsAreNotCompared) {
+TEST_F(QueueControllerTest, IterationsOfEpochsAreNotCompared) {
   Add(MakeWorkload("a"));
   Step();
   Start("a");
@@ -262,7 +262,7 @@ TEST_F(RoundsDriverTest, IterationsOfEpochsAreNotCompared) {
   EXPECT_FALSE(Now("a").note->left_at);
 }
 
-TEST_F(RoundsDriverTest, NobodyLosesATurnThatIsNotTaken) {
+TEST_F(QueueControllerTest, NobodyLosesATurnThatIsNotTaken) {
   ChangeQueue([](ClusterQueue& queue) { queue.preemption = ""; });
   Add(MakeWorkload("a"));
   Add(MakeWorkload("b"));
@@ -274,7 +274,7 @@ TEST_F(RoundsDriverTest, NobodyLosesATurnThatIsNotTaken) {
   EXPECT_EQ(Now("a").note->lost_turns, 0U);
 }
 
-TEST_F(RoundsDriverTest, ALossThatCannotBeWrittenIsNone) {
+TEST_F(QueueControllerTest, ALossThatCannotBeWrittenIsNone) {
   Add(MakeWorkload("a"));
   Add(MakeWorkload("b"));
   Step();
@@ -288,7 +288,7 @@ TEST_F(RoundsDriverTest, ALossThatCannotBeWrittenIsNone) {
   EXPECT_THAT(events.lines(), SizeIs(1));
 }
 
-TEST_F(RoundsDriverTest, AJumpOfTheWallClockIsNoService) {
+TEST_F(QueueControllerTest, AJumpOfTheWallClockIsNoService) {
   Add(MakeWorkload("a"));
   Step();
   Start("a");
@@ -298,7 +298,7 @@ TEST_F(RoundsDriverTest, AJumpOfTheWallClockIsNoService) {
   EXPECT_THAT(StepFor(seconds(289)), ElementsAre("a served 300"));
 }
 
-TEST_F(RoundsDriverTest, WhoDoesNotCheckpointRunsToItsEnd) {
+TEST_F(QueueControllerTest, WhoDoesNotCheckpointRunsToItsEnd) {
   Workload stays = MakeWorkload("a");
   stays.may_lose_turn = false;
   Add(stays);
@@ -311,7 +311,7 @@ TEST_F(RoundsDriverTest, WhoDoesNotCheckpointRunsToItsEnd) {
   EXPECT_EQ(Now("b").priority, 0);
 }
 
-TEST_F(RoundsDriverTest, AProfileMaySayThatItsJobsCheckpoint) {
+TEST_F(QueueControllerTest, AProfileMaySayThatItsJobsCheckpoint) {
   for (const char* name : {"a", "b"}) {
     Workload asks = MakeWorkload(name);
     asks.may_lose_turn = false;
@@ -327,7 +327,7 @@ TEST_F(RoundsDriverTest, AProfileMaySayThatItsJobsCheckpoint) {
   EXPECT_EQ(BandOf(Now("b")), Band::kRuns);
 }
 
-TEST_F(RoundsDriverTest, PrioritiesComeBackWhenThePolicyGoes) {
+TEST_F(QueueControllerTest, PrioritiesComeBackWhenThePolicyGoes) {
   Add(MakeWorkload("a", 7));
   Add(MakeWorkload("b", 7));
   Add(MakeWorkload("c", 7));
@@ -342,7 +342,7 @@ TEST_F(RoundsDriverTest, PrioritiesComeBackWhenThePolicyGoes) {
   EXPECT_THAT(Step(), IsEmpty());
 }
 
-TEST_F(RoundsDriverTest, PrioritiesComeBackWhenTheQueueIsRefused) {
+TEST_F(QueueControllerTest, PrioritiesComeBackWhenTheQueueIsRefused) {
   Add(MakeWorkload("a", 7));
   Step();
   ChangeQueue([](ClusterQueue& queue) { queue.by_usage = true; });
@@ -355,7 +355,7 @@ TEST_F(RoundsDriverTest, PrioritiesComeBackWhenTheQueueIsRefused) {
               HasSubstr("cluster queue train: admissionScope"));
 }
 
-TEST_F(RoundsDriverTest, WhatSomebodyElseWritesIsTheWorkloadsOwnFromThenOn) {
+TEST_F(QueueControllerTest, WhatSomebodyElseWritesIsTheWorkloadsOwnFromThenOn) {
   Add(MakeWorkload("a", 7));
   Step();
   Workload changed = Now("a");
@@ -365,7 +365,7 @@ TEST_F(RoundsDriverTest, WhatSomebodyElseWritesIsTheWorkloadsOwnFromThenOn) {
   EXPECT_EQ(Now("a").note->own, 100);
 }
 
-TEST_F(RoundsDriverTest, WhatTheUserStoppedIsLeftAlone) {
+TEST_F(QueueControllerTest, WhatTheUserStoppedIsLeftAlone) {
   Workload stopped = MakeWorkload("a");
   stopped.active = false;
   Add(stopped);
@@ -374,7 +374,7 @@ TEST_F(RoundsDriverTest, WhatTheUserStoppedIsLeftAlone) {
   EXPECT_EQ(kueue.statuses.at("policy").queues.front().left_alone, 1);
 }
 
-TEST_F(RoundsDriverTest, WhatItHadUntilItsUserStoppedItIsWrittenDown) {
+TEST_F(QueueControllerTest, WhatItHadUntilItsUserStoppedItIsWrittenDown) {
   ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
   Add(MakeWorkload("a"));
   Step();
@@ -395,13 +395,13 @@ TEST_F(RoundsDriverTest, WhatItHadUntilItsUserStoppedItIsWrittenDown) {
   EXPECT_THAT(StepFor(seconds(5)), IsEmpty());
 }
 
-TEST_F(RoundsDriverTest, PrioritiesStayInTheirRange) {
+TEST_F(QueueControllerTest, PrioritiesStayInTheirRange) {
   Add(MakeWorkload("far", 1'000'000));
   Add(MakeWorkload("a"));
   EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
 }
 
-TEST_F(RoundsDriverTest, WorkloadsOfOtherQueuesAndWithoutGpusAreNotTouched) {
+TEST_F(QueueControllerTest, WorkloadsOfOtherQueuesAndWithoutGpusAreNotTouched) {
   Workload other = MakeWorkload("a");
   other.local_queue = "elsewhere";
   Add(other);
@@ -414,7 +414,7 @@ TEST_F(RoundsDriverTest, WorkloadsOfOtherQueuesAndWithoutGpusAreNotTouched) {
   EXPECT_THAT(Step(), IsEmpty());
 }
 
-TEST_F(RoundsDriverTest, NoMoreThanTwentyWritesASecond) {
+TEST_F(QueueControllerTest, NoMoreThanTwentyWritesASecond) {
   for (int number = 0; number < 100; ++number) Add(MakeWorkload(fmt::format("w{:02}", number)));
   EXPECT_THAT(Step(), SizeIs(20));
   EXPECT_EQ(Now("w00").priority, 1) << "whose turn it is first";
@@ -422,14 +422,14 @@ TEST_F(RoundsDriverTest, NoMoreThanTwentyWritesASecond) {
   EXPECT_THAT(StepFor(seconds(3)), SizeIs(19)) << "99: one is next as it is";
 }
 
-TEST_F(RoundsDriverTest, NothingIsWrittenTwiceOverTheSame) {
+TEST_F(QueueControllerTest, NothingIsWrittenTwiceOverTheSame) {
   kueue.shows = false;
   Add(MakeWorkload("a"));
   EXPECT_THAT(Step(), ElementsAre("a 0 -> 1"));
   EXPECT_THAT(StepFor(seconds(5)), IsEmpty());
 }
 
-TEST_F(RoundsDriverTest, WhatFailsIsTriedAgain) {
+TEST_F(QueueControllerTest, WhatFailsIsTriedAgain) {
   kueue.failure = Error{ErrorCode::kUnavailable, "away"};
   for (const char* name : {"a", "b", "c", "d", "e"}) Add(MakeWorkload(name));
   EXPECT_THAT(Step(), SizeIs(3)) << "and no longer than that for one step";
@@ -437,7 +437,7 @@ TEST_F(RoundsDriverTest, WhatFailsIsTriedAgain) {
   EXPECT_THAT(StepFor(seconds(1)), SizeIs(4));
 }
 
-TEST_F(RoundsDriverTest, ARoundThatDidNotBeginAtOnceGoesOnBeginning) {
+TEST_F(QueueControllerTest, ARoundThatDidNotBeginAtOnceGoesOnBeginning) {
   Add(MakeWorkload("a"));
   Add(MakeWorkload("b"));
   Step();
@@ -450,7 +450,7 @@ TEST_F(RoundsDriverTest, ARoundThatDidNotBeginAtOnceGoesOnBeginning) {
   EXPECT_THAT(StepFor(seconds(3)), ElementsAre("a 1 -> 0", "b 0 -> 1"));
 }
 
-TEST_F(RoundsDriverTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
+TEST_F(QueueControllerTest, TheRestIsKnownByProgressAndKeptWhileItWaits) {
   ChangePolicy([](RoundPolicy& policy) { policy.settings.policy = "srtf"; });
   Add(MakeWorkload("a"));
   Step();
@@ -577,7 +577,7 @@ TEST_F(TrainJobDriverTest, ASilenceCountsByWhatItRunsAndNotWhileNobodyListens) {
   EXPECT_EQ(Now("a").priority, 0);
 }
 
-TEST_F(RoundsDriverTest, TheStatusSaysWhoIsNext) {
+TEST_F(QueueControllerTest, TheStatusSaysWhoIsNext) {
   for (const char* name : {"a", "b", "c"}) Add(MakeWorkload(name));
   Step();
   const RoundPolicyStatus& status = kueue.statuses.at("policy");

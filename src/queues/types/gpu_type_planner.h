@@ -1,7 +1,7 @@
 #pragma once
 
 // On which GPU type each workload has its turn, for RoundPolicies that choose types
-// (docs/gavel.md): gavel/type_rounds.h decides, by what type_facts.h knows.
+// (docs/gavel.md): gavel/type_rounds.h decides, by what gpu_type_speeds.h knows.
 //
 // Classes of priority, which are the user's, go first: each is divided by itself, among the GPUs
 // that those above it leave.
@@ -21,14 +21,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "controller/queues/type_facts.h"
 #include "core/clock.h"
 #include "core/result.h"
 #include "gavel/type_rounds.h"
 #include "queues/round_policy.h"
 #include "queues/rounds.h"
+#include "queues/types/gpu_type_speeds.h"
 
-namespace synergy::controller {
+namespace synergy {
 
 // A workload as it is now.
 struct TypedWorkload {
@@ -39,7 +39,7 @@ struct TypedWorkload {
   std::optional<double> rate;  // iterations a second by its progress
 };
 
-struct TypeTurn {
+struct GpuTypeTurn {
   std::string product;  // where it has its turn in this round; empty: nowhere
   std::string on;       // where it runs; empty: it does not
   bool stays = false;   // it may not be evicted
@@ -48,9 +48,9 @@ struct TypeTurn {
   bool missed = false;  // its deadline cannot be kept
 };
 
-class TypeTurns {
+class GpuTypePlanner {
  public:
-  explicit TypeTurns(TypeFacts& facts) : facts_(facts) {}
+  explicit GpuTypePlanner(GpuTypeSpeeds& speeds) : speeds_(speeds) {}
 
   void StartOver();
 
@@ -63,7 +63,7 @@ class TypeTurns {
   void Keep(const std::set<std::string>& policies);
 
   // By the workload's UID; null: nobody has decided about it.
-  const TypeTurn* Of(const std::string& uid) const;
+  const GpuTypeTurn* Of(const std::string& uid) const;
   const std::map<std::string, ProductGpus>& gpus() const { return gpus_; }
 
  private:
@@ -75,7 +75,7 @@ class TypeTurns {
   struct Kept {
     std::optional<double> steps_left;  // in the unit of its speeds, times seconds
     std::optional<Instant> looked;
-    TypeTurn turn;
+    GpuTypeTurn turn;
     bool decided = false;  // since the last Keep()
   };
 
@@ -87,10 +87,10 @@ class TypeTurns {
   TypedJob ToJob(const TypedWorkload& workload, const Rounds& rounds,
                  const std::vector<std::string>& types, Moment at, Kept& kept) const;
 
-  TypeFacts& facts_;
+  GpuTypeSpeeds& speeds_;
   std::map<std::string, Divided> policies_;  // by UID
   std::unordered_map<std::string, Kept> kept_;
   std::map<std::string, ProductGpus> gpus_;
 };
 
-}  // namespace synergy::controller
+}  // namespace synergy

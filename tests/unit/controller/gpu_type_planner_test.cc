@@ -1,4 +1,4 @@
-#include "controller/queues/type_turns.h"
+#include "queues/types/gpu_type_planner.h"
 
 #include <memory>
 #include <string>
@@ -18,9 +18,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class TypeTurnsTest : public RoundsFixture {
+class GpuTypePlannerTest : public RoundsFixture {
  protected:
-  TypeTurnsTest() {
+  GpuTypePlannerTest() {
     ChangePolicy([](RoundPolicy& policy) {
       policy.settings.policy = "gavel-las";
       policy.settings.given_order = true;
@@ -58,7 +58,7 @@ class TypeTurnsTest : public RoundsFixture {
   std::vector<std::string> Turns() const {
     std::vector<std::string> texts;
     for (const TypedWorkload& workload : workloads) {
-      const TypeTurn* const turn = turns.Of(workload.object->uid);
+      const GpuTypeTurn* const turn = turns.Of(workload.object->uid);
       const std::string where =
           turn == nullptr ? "" : " " + (turn->product.empty() ? "nowhere" : turn->product);
       texts.push_back(workload.object->name + where);
@@ -67,10 +67,10 @@ class TypeTurnsTest : public RoundsFixture {
   }
 
   std::vector<TypedWorkload> workloads;
-  TypeTurns turns{facts};
+  GpuTypePlanner turns{speeds};
 };
 
-TEST_F(TypeTurnsTest, AHigherClassGoesFirst) {
+TEST_F(GpuTypePlannerTest, AHigherClassGoesFirst) {
   HaveThreeTypes();
   AddWaiting("a", "steep").described.own_priority = 1;
   AddWaiting("b", "steep");
@@ -84,7 +84,7 @@ TEST_F(TypeTurnsTest, AHigherClassGoesFirst) {
   EXPECT_LT(turns.Of("b")->place, turns.Of("a")->place);
 }
 
-TEST_F(TypeTurnsTest, OneThatIsLeftAloneKeepsItsGpuAndNothingIsDecidedAboutIt) {
+TEST_F(GpuTypePlannerTest, OneThatIsLeftAloneKeepsItsGpuAndNothingIsDecidedAboutIt) {
   HaveThreeTypes();
   AddRunning("a", "flat", "V100").described.left_alone = true;
   AddWaiting("b", "steep");
@@ -92,7 +92,7 @@ TEST_F(TypeTurnsTest, OneThatIsLeftAloneKeepsItsGpuAndNothingIsDecidedAboutIt) {
   EXPECT_THAT(Turns(), ElementsAre("a", "b P100"));
 }
 
-TEST_F(TypeTurnsTest, WhatWasDecidedCountsUntilTheNextDecisions) {
+TEST_F(GpuTypePlannerTest, WhatWasDecidedCountsUntilTheNextDecisions) {
   HaveThreeTypes();
   AddWaiting("a", "steep");
   ASSERT_TRUE(Decide());
@@ -103,7 +103,7 @@ TEST_F(TypeTurnsTest, WhatWasDecidedCountsUntilTheNextDecisions) {
   EXPECT_THAT(Turns(), ElementsAre("a V100"));
 }
 
-TEST_F(TypeTurnsTest, NobodyHasATurnWhereNoProductIsKnown) {
+TEST_F(GpuTypePlannerTest, NobodyHasATurnWhereNoProductIsKnown) {
   AddWaiting("a", "steep");
   const Result<> decided = Decide();
   ASSERT_FALSE(decided);
@@ -111,7 +111,7 @@ TEST_F(TypeTurnsTest, NobodyHasATurnWhereNoProductIsKnown) {
   EXPECT_THAT(Turns(), ElementsAre("a"));
 }
 
-TEST_F(TypeTurnsTest, APolicyThatGoesByCostNeedsAPriceOfEachProduct) {
+TEST_F(GpuTypePlannerTest, APolicyThatGoesByCostNeedsAPriceOfEachProduct) {
   HaveThreeTypes();
   AddWaiting("a", "steep");
   ASSERT_TRUE(Decide());
@@ -125,7 +125,7 @@ TEST_F(TypeTurnsTest, APolicyThatGoesByCostNeedsAPriceOfEachProduct) {
   EXPECT_THAT(Turns(), ElementsAre("a")) << "what was decided before is taken back";
 }
 
-TEST_F(TypeTurnsTest, ProgressIsLearntAsARoundBegins) {
+TEST_F(GpuTypePlannerTest, ProgressIsLearntAsARoundBegins) {
   HaveThreeTypes();
   AddRunning("a", "new", "K80").rate = 5;
   const auto estimated = ContainsRegex(R"(K80 [0-9.]+ \(estimate\))");

@@ -1,4 +1,4 @@
-#include "controller/queues/type_checks.h"
+#include "queues/planner/gpu_type_answers.h"
 
 #include <chrono>
 #include <map>
@@ -24,9 +24,9 @@ using ::testing::UnorderedElementsAre;
 
 constexpr char kCheck[] = "synergy-rounds";
 
-class TypeChecksTest : public RoundsFixture {
+class GpuTypeAnswersTest : public RoundsFixture {
  protected:
-  TypeChecksTest() {
+  GpuTypeAnswersTest() {
     HaveThreeTypes();
     objects.checks.Upsert({.name = kCheck, .controller = std::string(kTypeCheckController)});
     ChangeQueue([](ClusterQueue& queue) {
@@ -69,7 +69,7 @@ class TypeChecksTest : public RoundsFixture {
   std::vector<std::string> Lead() {
     kueue.answers.clear();
     driver.Step({});
-    checks.Step(&driver.turns(), clock.Now(), {});
+    driver.AnswerChecks(true, clock.Now(), {});
     return kueue.answers;
   }
   std::vector<std::string> LeadFor(Duration duration) {
@@ -78,14 +78,12 @@ class TypeChecksTest : public RoundsFixture {
   // As others do it, to whom somebody has led until `led`.
   std::vector<std::string> Follow(Instant led) {
     kueue.answers.clear();
-    checks.Step(nullptr, led, {});
+    driver.AnswerChecks(false, led, {});
     return kueue.answers;
   }
-
-  TypeChecks checks{objects, kueue, events, seconds(30), clock, log.log, metrics};
 };
 
-TEST_F(TypeChecksTest, EachStartsOnTheTypeOnWhichItIsWorthMost) {
+TEST_F(GpuTypeAnswersTest, EachStartsOnTheTypeOnWhichItIsWorthMost) {
   EXPECT_THAT(Lead(), IsEmpty()) << "the policy is there before the jobs";
   AddJob("a", "flat");
   AddJob("b", "steep");
@@ -96,14 +94,14 @@ TEST_F(TypeChecksTest, EachStartsOnTheTypeOnWhichItIsWorthMost) {
   EXPECT_THAT(LeadFor(seconds(900)), IsEmpty()) << "nobody moves for nothing";
 }
 
-TEST_F(TypeChecksTest, ATypeThatTheUserNamesIsTheOnlyOne) {
+TEST_F(GpuTypeAnswersTest, ATypeThatTheUserNamesIsTheOnlyOne) {
   AddJob("a", "steep");
   Change("a", [](Workload& workload) { workload.products = {"K80"}; });
   EXPECT_THAT(Lead(), ElementsAre("a Ready K80"));
   EXPECT_THAT(LeadFor(seconds(900)), IsEmpty());
 }
 
-TEST_F(TypeChecksTest, AJobMovesWhereThatPaysAsARoundBegins) {
+TEST_F(GpuTypeAnswersTest, AJobMovesWhereThatPaysAsARoundBegins) {
   AddJob("holder", "steep");
   Change("holder", [](Workload& workload) {
     workload.products = {"V100"};
@@ -122,7 +120,7 @@ TEST_F(TypeChecksTest, AJobMovesWhereThatPaysAsARoundBegins) {
                           "P100 2, K80 1; it goes on from its checkpoint"));
 }
 
-TEST_F(TypeChecksTest, WhoWaitsForItsTypeStartsWhenThereIsRoom) {
+TEST_F(GpuTypeAnswersTest, WhoWaitsForItsTypeStartsWhenThereIsRoom) {
   AddJob("a", "steep");
   AddJob("b", "steep");
   for (const char* name : {"a", "b"})
@@ -136,7 +134,7 @@ TEST_F(TypeChecksTest, WhoWaitsForItsTypeStartsWhenThereIsRoom) {
                           "their turn there; it goes on from its checkpoint later"));
 }
 
-TEST_F(TypeChecksTest, WhoLosesItsTurnAltogetherIsToldOnce) {
+TEST_F(GpuTypeAnswersTest, WhoLosesItsTurnAltogetherIsToldOnce) {
   AddJob("a", "steep");
   AddJob("b", "steep");
   for (const char* name : {"a", "b"})
@@ -147,7 +145,7 @@ TEST_F(TypeChecksTest, WhoLosesItsTurnAltogetherIsToldOnce) {
   EXPECT_THAT(events.lines(), ElementsAre(HasSubstr("SynergyTurnLost a: its turn goes to b")));
 }
 
-TEST_F(TypeChecksTest, WhatIsNotWrittenIsNotTold) {
+TEST_F(GpuTypeAnswersTest, WhatIsNotWrittenIsNotTold) {
   AddJob("holder", "steep");
   Change("holder", [](Workload& workload) { workload.products = {"V100"}; });
   Lead();
@@ -159,7 +157,7 @@ TEST_F(TypeChecksTest, WhatIsNotWrittenIsNotTold) {
   EXPECT_THAT(events.lines(), IsEmpty());
 }
 
-TEST_F(TypeChecksTest, WhatIsNotDecidedStartsAfterAWhile) {
+TEST_F(GpuTypeAnswersTest, WhatIsNotDecidedStartsAfterAWhile) {
   Follow(clock.Now());
   AddJob("a", "steep");
   const Instant led = clock.Now();
@@ -170,7 +168,7 @@ TEST_F(TypeChecksTest, WhatIsNotDecidedStartsAfterAWhile) {
   EXPECT_THAT(Follow(led), ElementsAre("a Ready "));
 }
 
-TEST_F(TypeChecksTest, WhoeverHasJustBegunHasNotHeardSilence) {
+TEST_F(GpuTypeAnswersTest, WhoeverHasJustBegunHasNotHeardSilence) {
   AddJob("a", "steep");
   clock.Advance(std::chrono::hours(1));
   EXPECT_THAT(Follow(Instant{}), IsEmpty());
@@ -178,13 +176,13 @@ TEST_F(TypeChecksTest, WhoeverHasJustBegunHasNotHeardSilence) {
   EXPECT_THAT(Follow(Instant{}), ElementsAre("a Ready "));
 }
 
-TEST_F(TypeChecksTest, OtherPoliciesKeepNobodyWaiting) {
+TEST_F(GpuTypeAnswersTest, OtherPoliciesKeepNobodyWaiting) {
   Use("las");
   AddJob("a", "steep");
   EXPECT_THAT(Follow(clock.Now()), ElementsAre("a Ready "));
 }
 
-TEST_F(TypeChecksTest, WhatAPolicyCannotDoWithoutIsSaidAndJobsStartAllTheSame) {
+TEST_F(GpuTypeAnswersTest, WhatAPolicyCannotDoWithoutIsSaidAndJobsStartAllTheSame) {
   Use("gavel-cost");
   AddJob("a", "steep");
   EXPECT_THAT(LeadFor(seconds(29)), IsEmpty());
@@ -192,7 +190,7 @@ TEST_F(TypeChecksTest, WhatAPolicyCannotDoWithoutIsSaidAndJobsStartAllTheSame) {
   EXPECT_THAT(LeadFor(seconds(2)), ElementsAre("a Ready "));
 }
 
-TEST_F(TypeChecksTest, ADeadlineThatCannotBeKeptIsSaid) {
+TEST_F(GpuTypeAnswersTest, ADeadlineThatCannotBeKeptIsSaid) {
   Use("gavel-cost");
   ChangePolicy(
       [](RoundPolicy& policy) { policy.prices = {{"V100", 4}, {"P100", 1.5}, {"K80", 0.5}}; });
@@ -215,13 +213,13 @@ TEST_F(TypeChecksTest, ADeadlineThatCannotBeKeptIsSaid) {
   EXPECT_THAT(Now("far").checks[0].message, Not(HasSubstr("deadline")));
 }
 
-TEST_F(TypeChecksTest, TheCheckIsSaidToBeAnsweredOnce) {
+TEST_F(GpuTypeAnswersTest, TheCheckIsSaidToBeAnsweredOnce) {
   Follow(clock.Now());
   Follow(clock.Now());
   EXPECT_THAT(kueue.activated, ElementsAre(kCheck));
 }
 
-TEST_F(TypeChecksTest, AnAnswerIsTakenBackWhereTheQuotaIsLost) {
+TEST_F(GpuTypeAnswersTest, AnAnswerIsTakenBackWhereTheQuotaIsLost) {
   AddJob("a", "steep");
   Lead();
   kueue.Stop(Now("a"));
@@ -234,7 +232,7 @@ TEST_F(TypeChecksTest, AnAnswerIsTakenBackWhereTheQuotaIsLost) {
   EXPECT_THAT(LeadFor(seconds(2)), ElementsAre("a Pending "));
 }
 
-TEST_F(TypeChecksTest, WhatHasChangedMeanwhileIsAnsweredAsItIsByThen) {
+TEST_F(GpuTypeAnswersTest, WhatHasChangedMeanwhileIsAnsweredAsItIsByThen) {
   AddJob("a", "steep");
   kueue.conflicts = true;
   EXPECT_THAT(Lead(), ElementsAre("a Ready V100"));
@@ -242,7 +240,7 @@ TEST_F(TypeChecksTest, WhatHasChangedMeanwhileIsAnsweredAsItIsByThen) {
   EXPECT_THAT(LeadFor(seconds(1)), ElementsAre("a Ready V100"));
 }
 
-TEST_F(TypeChecksTest, AnotherLeaderLeavesThoseThatRunWhereTheyAre) {
+TEST_F(GpuTypeAnswersTest, AnotherLeaderLeavesThoseThatRunWhereTheyAre) {
   AddJob("a", "flat");
   AddJob("b", "flat");
   Lead();
@@ -250,22 +248,23 @@ TEST_F(TypeChecksTest, AnotherLeaderLeavesThoseThatRunWhereTheyAre) {
   EXPECT_THAT(LeadFor(seconds(200)), IsEmpty());
 }
 
-TEST_F(TypeChecksTest, OneWithoutTheCheckIsRefused) {
+TEST_F(GpuTypeAnswersTest, OneWithoutTheCheckIsRefused) {
   ChangeQueue([](ClusterQueue& queue) { queue.checks.clear(); });
-  EXPECT_THAT(JudgePolicies(objects).front().queues.at("train").problem,
+  EXPECT_THAT(JudgePolicies(objects.Snapshot()).front().queues.at("train").problem,
               HasSubstr("add synergy-rounds to admissionChecksStrategy"));
   ChangeQueue([](ClusterQueue& queue) { queue.checks = {kCheck}; });
   objects.flavors.Upsert({.name = "gpus", .product = "V100"});
-  EXPECT_THAT(JudgePolicies(objects).front().queues.at("train").problem,
+  EXPECT_THAT(JudgePolicies(objects.Snapshot()).front().queues.at("train").problem,
               HasSubstr("flavor gpus names the GPU product V100"));
 }
 
-TEST_F(TypeChecksTest, OnePolicyAloneChoosesTypes) {
+TEST_F(GpuTypeAnswersTest, OnePolicyAloneChoosesTypes) {
   RoundPolicy second = *objects.policies.Find("policy");
   second.uid = second.name = "second";
   second.cluster_queues = {"other"};
   objects.policies.Upsert(second);
-  EXPECT_THAT(JudgePolicies(objects)[1].problem, HasSubstr("RoundPolicy policy chooses GPU types"));
+  EXPECT_THAT(JudgePolicies(objects.Snapshot())[1].problem,
+              HasSubstr("RoundPolicy policy chooses GPU types"));
 }
 
 }  // namespace

@@ -1,0 +1,249 @@
+#include "controller/queues/queue_controller.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "controller/queues/job_events.h"
+#include "core/wall_time.h"
+
+namespace synergy::controller {
+namespace {
+
+// Stop a step after this many failed writes: with the API server down, each takes seconds to fail.
+constexpr size_t kMostFailedWrites = 3;
+constexpr Duration kStatusInterval = std::chrono::seconds(5);
+constexpr Duration kSoonestStatus = std::chrono::seconds(1);
+
+WriteOutcome OutcomeOf(const Result<>& written) {
+  if (written) return WriteOutcome::kWritten;
+  if (IsOutdated(written)) return WriteOutcome::kOutdated;
+  const ErrorCode code = written.error().code;
+  const bool refused = code == ErrorCode::kDenied || code == ErrorCode::kInvalid;
+  return refused ? WriteOutcome::kRefused : WriteOutcome::kFailed;
+}
+
+std::string WordOf(WriteOutcome outcome) {
+  return outcome == WriteOutcome::kOutdated ? "outdated" : "failed";
+}
+
+}  // namespace
+
+QueueController::QueueController(const QueueStores& stores, QueuePlanner& planner,
+                                 kube::RoundApi& api, kube::EventRecorder& events,
+                                 Duration patience, const Clock& clock, Logger& log,
+                                 metrics::RoundMetrics& metrics)
+    : stores_(stores),
+      planner_(planner),
+      api_(api),
+      events_(events),
+      patience_(patience),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics) {}
+
+void QueueController::StartOver() {
+  planner_.StartOver();
+  workloads_written_.clear();
+  status_written_.clear();
+}
+
+void QueueController::Record(const JobNotice& notice) {
+  events_.Record(AboutJob(*notice.workload, notice.reason, notice.message));
+}
+
+void QueueController::Step(const std::stop_token& stop) {
+  const QueuePlan plan = planner_.Plan(stores_.Snapshot(), clock_.Present());
+  for (const JobNotice& notice : plan.notices) Record(notice);
+  std::map<std::string, metrics::RoundCounts> counts;
+  for (const PolicyStatusWrite& write : plan.statuses) {
+    for (const auto& queue : write.status.queues) {
+      if (queue.ready) counts[queue.name] = {queue.runs, queue.next, queue.waits};
+    }
+  }
+  metrics_.SetWorkloads(counts);
+  for (const auto& [queue, booked] : plan.delays) {
+    metrics_.CountDelay(queue, "fair_share", booked.fair_share.count());
+    metrics_.CountDelay(queue, "fragmentation", booked.fragmentation.count());
+  }
+  QueueOutcome outcome;
+  outcome.waiting_jobs = WriteJobs(plan.waiting_jobs, stop);
+  outcome.writes = WriteWorkloads(plan.writes, stop);
+  outcome.running_jobs.resize(plan.running_jobs.size());
+  if (AllBandsWritten(plan, outcome.writes))
+    outcome.running_jobs = WriteJobs(plan.running_jobs, stop);
+  planner_.OnResult(plan, outcome);
+  WriteStatuses(plan.statuses, stop);
+}
+
+std::vector<WriteOutcome> QueueController::WriteJobs(const std::vector<WorkersWrite>& writes,
+                                                     const std::stop_token& stop) {
+  std::vector<WriteOutcome> outcomes(writes.size(), WriteOutcome::kNotTried);
+  std::set<std::string_view> failing;  // queues
+  for (size_t index = 0; index < writes.size(); ++index) {
+    const WorkersWrite& write = writes[index];
+    const Instant now = clock_.Now();
+    if (stop.stop_requested() || write_rate_.Next() > now) break;
+    if (failing.contains(write.queue)) continue;
+    write_rate_.Spend(1, now);
+    const Result<> written = api_.WriteWorkers(*write.job, write.change.to, stop);
+    const WriteOutcome outcome = outcomes[index] = OutcomeOf(written);
+    metrics_.CountWrite("workers", written ? "written" : WordOf(outcome));
+    if (written) {
+      log_.Info("workers", {{"job", write.job->Key()},
+                            {"queue", write.queue},
+                            {"from", write.change.from},
+                            {"to", write.change.to},
+                            {"because", write.change.why}});
+      if (write.notice) Record(*write.notice);
+    } else if (outcome != WriteOutcome::kOutdated) {
+      log_.Warn("a job's workers cannot be changed",
+                {{"job", write.job->Key()}, {"error", written.error().message}});
+    }
+    if (outcome == WriteOutcome::kFailed) failing.insert(write.queue);
+  }
+  return outcomes;
+}
+
+WriteOutcome QueueController::WriteWorkload(const WorkloadWrite& write,
+                                            const std::stop_token& stop) {
+  const Workload& workload = *write.workload;
+  const bool is_note = write.kind == WorkloadWrite::Kind::kNote;
+  const Result<> written = is_note ? api_.WriteNote(workload, *write.note, stop)
+                                   : api_.WritePriority(workload, write.priority, write.note, stop);
+  const WriteOutcome outcome = OutcomeOf(written);
+  metrics_.CountWrite(is_note      ? "note"
+                      : write.note ? "band"
+                                   : "restored",
+                      written ? "written" : WordOf(outcome));
+  if (written && write.lost_turn) {
+    metrics_.CountLostTurn(write.queue);
+    Record(*write.lost_turn);
+  }
+  if (written && !is_note) {
+    log_.Info("priority", {{"workload", workload.Key()},
+                           {"from", workload.priority},
+                           {"to", write.priority},
+                           {"because", write.why}});
+  } else if (!written && outcome != WriteOutcome::kOutdated) {
+    log_.Warn("a workload's priority cannot be written",
+              {{"workload", workload.Key()}, {"error", written.error().message}});
+  }
+  return outcome;
+}
+
+std::vector<WriteOutcome> QueueController::WriteWorkloads(const std::vector<WorkloadWrite>& writes,
+                                                          const std::stop_token& stop) {
+  std::vector<WriteOutcome> outcomes(writes.size(), WriteOutcome::kNotTried);
+  Written written;
+  std::set<std::string_view> stuck;  // queues in which a running workload keeps its turn for now
+  size_t failed = 0;
+  for (size_t index = 0; index < writes.size(); ++index) {
+    const WorkloadWrite& write = writes[index];
+    const Workload& workload = *write.workload;
+    const auto last = workloads_written_.find(workload.uid);
+    if (last != workloads_written_.end() && last->second == workload.resource_version) {
+      outcomes[index] = WriteOutcome::kUnseen;
+      written.insert(*last);
+      continue;
+    }
+    if (write.kind == WorkloadWrite::Kind::kRaise && stuck.contains(write.queue)) continue;
+    const Instant now = clock_.Now();
+    if (stop.stop_requested() || failed == kMostFailedWrites || write_rate_.Next() > now) continue;
+    write_rate_.Spend(1, now);
+    const WriteOutcome outcome = outcomes[index] = WriteWorkload(write, stop);
+    if (outcome == WriteOutcome::kWritten) {
+      written.emplace(workload.uid, workload.resource_version);
+      continue;
+    }
+    if (write.kind == WorkloadWrite::Kind::kLower) stuck.insert(write.queue);
+    // An outdated workload comes again by the watch.
+    if (outcome != WriteOutcome::kOutdated) ++failed;
+  }
+  workloads_written_ = std::move(written);
+  return outcomes;
+}
+
+void QueueController::WriteStatuses(const std::vector<PolicyStatusWrite>& writes,
+                                    const std::stop_token& stop) {
+  for (const PolicyStatusWrite& write : writes) {
+    const RoundPolicy& policy = *write.policy;
+    RoundPolicyStatus status = write.status;
+    status.since = policy.status.since;
+    if (status == policy.status) continue;
+    const Instant now = clock_.Now();
+    const auto [last, is_first] = status_written_.try_emplace(policy.uid, now);
+    const bool soon = status.ready != policy.status.ready ||
+                      status.observed_generation != policy.status.observed_generation;
+    const Duration interval = soon ? kSoonestStatus : kStatusInterval;
+    if (!is_first && now - last->second < interval) continue;
+    last->second = now;
+    if (status.ready != policy.status.ready || status.since.empty())
+      status.since = ToTimeText(clock_.WallNow());
+    const Result<> written = api_.WriteStatus(policy, status, stop);
+    metrics_.CountWrite("status", written ? "written" : WordOf(OutcomeOf(written)));
+    if (!written && !IsOutdated(written)) {
+      log_.Warn("a round policy's status cannot be written",
+                {{"policy", policy.name}, {"error", written.error().message}});
+    }
+  }
+}
+
+void QueueController::AnswerChecks(bool decided_here, Instant decided,
+                                   const std::stop_token& stop) {
+  const QueueObjects objects = stores_.Snapshot();
+  Activate(objects, stop);
+  const Instant now = clock_.Now();
+  // A process that has just started has not seen a silence yet.
+  if (!first_look_) first_look_ = now;
+  const bool silent = now - std::max(decided, *first_look_) >= patience_;
+  const std::vector<TypeAnswer> answers = PlanTypeAnswers(
+      objects, decided_here ? &planner_.types() : nullptr, silent, patience_, clock_.WallNow());
+  Written written;
+  for (const TypeAnswer& answer : answers) {
+    const Workload& workload = *answer.workload;
+    const auto last = answers_written_.find(workload.uid);
+    if (last != answers_written_.end() && last->second == workload.resource_version)
+      written.insert(*last);
+  }
+  answers_written_ = std::move(written);
+  for (const TypeAnswer& answer : answers) Answer(answer, stop);
+}
+
+void QueueController::Activate(const QueueObjects& objects, const std::stop_token& stop) {
+  for (const auto& [name, check] : objects.checks) {
+    if (check->controller != kTypeCheckController || check->active) continue;
+    const Result<> written = api_.ActivateCheck(*check, clock_.WallNow(), stop);
+    metrics_.CountWrite("check", written ? "written" : "failed");
+    if (written) {
+      log_.Info("admission check is answered", {{"check", name}});
+    } else {
+      log_.Warn("an admission check's status cannot be written",
+                {{"check", name}, {"error", written.error().message}});
+    }
+  }
+}
+
+void QueueController::Answer(const TypeAnswer& answer, const std::stop_token& stop) {
+  const Workload& workload = *answer.workload;
+  const Instant now = clock_.Now();
+  const bool unseen = answers_written_.contains(workload.uid);
+  if (unseen || stop.stop_requested() || answer_rate_.Next() > now) return;
+  answer_rate_.Spend(1, now);
+  const Result<> written = api_.AnswerCheck(workload, answer.check, answer.answer, stop);
+  metrics_.CountWrite("check", written ? "written" : WordOf(OutcomeOf(written)));
+  if (!written && !IsOutdated(written)) {
+    log_.Warn("a workload's admission check cannot be written",
+              {{"workload", workload.Key()}, {"error", written.error().message}});
+  }
+  if (!written) return;
+  answers_written_[workload.uid] = workload.resource_version;
+  log_.Info("admission check", {{"workload", workload.Key()},
+                                {"answer", ToString(answer.answer.word)},
+                                {"product", answer.answer.product},
+                                {"because", answer.answer.message}});
+  if (answer.notice) Record(*answer.notice);
+}
+
+}  // namespace synergy::controller

@@ -1,0 +1,83 @@
+#pragma once
+
+// Carries out what the queue planner decides (queues/planner/queue_planner.h): takes a snapshot of
+// Kueue's objects, has it planned, writes the plan, and reports what came of each write. Answers
+// the admission check of GPU types in the same way (queues/planner/gpu_type_answers.h).
+//
+// Threading: one owner; the stores from any thread.
+// Failures: a write that failed is planned again with the next step. A Workload that has changed
+// since it was read refuses every write, so that nothing is written by an old snapshot, and a Retry
+// never meets an eviction by Kueue.
+
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "controller/cluster/patch_rate.h"
+#include "controller/queues/queue_stores.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "kube/apis/events.h"
+#include "kube/apis/round_api.h"
+#include "metrics/round_metrics.h"
+#include "queues/planner/gpu_type_answers.h"
+#include "queues/planner/queue_planner.h"
+
+namespace synergy::controller {
+
+class QueueController {
+ public:
+  // Writes a second of workloads and jobs, and as many of answers: each has Kueue look at the
+  // workload again.
+  static constexpr int64_t kWritesPerSecond = 20;
+  // Longest time for which a workload waits for its GPU type though no replica decides.
+  static constexpr Duration kPatience = std::chrono::seconds(30);
+
+  // All references outlive this.
+  QueueController(const QueueStores& stores, QueuePlanner& planner, kube::RoundApi& api,
+                  kube::EventRecorder& events, Duration patience, const Clock& clock, Logger& log,
+                  metrics::RoundMetrics& metrics);
+
+  // Begins again, by the notes: to be called on becoming the leader.
+  void StartOver();
+  // Decides and writes: to be called every second on the leader, while all objects are current.
+  void Step(const std::stop_token& stop);
+  // Answers admission checks: to be called every second on all replicas, while all objects are
+  // current. `decided_here`: Step() has just decided. `decided`: when any replica last did.
+  void AnswerChecks(bool decided_here, Instant decided, const std::stop_token& stop);
+
+ private:
+  // Resource versions over which objects were last written, by UID: nothing is written over the
+  // same one again, until the watch reports what was written.
+  using Written = std::unordered_map<std::string, std::string>;
+
+  std::vector<WriteOutcome> WriteJobs(const std::vector<WorkersWrite>& writes,
+                                      const std::stop_token& stop);
+  std::vector<WriteOutcome> WriteWorkloads(const std::vector<WorkloadWrite>& writes,
+                                           const std::stop_token& stop);
+  WriteOutcome WriteWorkload(const WorkloadWrite& write, const std::stop_token& stop);
+  void WriteStatuses(const std::vector<PolicyStatusWrite>& writes, const std::stop_token& stop);
+  void Activate(const QueueObjects& objects, const std::stop_token& stop);
+  void Answer(const TypeAnswer& answer, const std::stop_token& stop);
+  void Record(const JobNotice& notice);
+
+  const QueueStores& stores_;
+  QueuePlanner& planner_;
+  kube::RoundApi& api_;
+  kube::EventRecorder& events_;
+  const Duration patience_;
+  const Clock& clock_;
+  Logger& log_;
+  metrics::RoundMetrics& metrics_;
+  PatchRate write_rate_{kWritesPerSecond, kWritesPerSecond};
+  PatchRate answer_rate_{kWritesPerSecond, kWritesPerSecond};
+  Written workloads_written_;
+  Written answers_written_;
+  std::map<std::string, Instant> status_written_;  // by the policy's UID
+  std::optional<Instant> first_look_;              // at checks
+};
+
+}  // namespace synergy::controller

@@ -1,0 +1,75 @@
+#pragma once
+
+// Plans the number of workers of the Jobs in elastic queues (docs/optimus.md): records what is seen
+// of each job, decides its size as a round begins (queues/elastic_rounds.h), and returns the
+// changes that are due.
+//
+// A job that runs is suspended and given its new workers in one write; Kueue replaces its workload
+// and starts it. A job that waits is resized before it gets its place in the queue. Jobs of other
+// kinds keep their size.
+//
+// Threading: one owner. Pure.
+// Failures: a change that was not written is due again for a minute; a change that the API server
+// refused is not tried again before the next round. Records are lost with the process.
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/clock.h"
+#include "queues/elastic_rounds.h"
+#include "queues/planner/queued_workload.h"
+#include "queues/queue_objects.h"
+#include "queues/rounds.h"
+
+namespace synergy {
+
+// A change of the number of workers of a Job.
+struct WorkersWrite {
+  std::shared_ptr<const QueuedJob> job;
+  std::string queue;
+  WorkerChange change;
+  // For a job that runs: its service, which passes on to the workload that replaces the present
+  // one, and the event to record once the change is written.
+  std::optional<RoundService> service;
+  std::optional<JobNotice> notice;
+};
+
+class ElasticJobs {
+ public:
+  void StartOver();
+  // Sets `job` and `elastic` of a workload all of whose pods have run since `runs_since`; nullopt
+  // if they do not run. Appends an event if the job asks to be elastic and cannot be.
+  void Observe(const QueueObjects& objects, const ProfileCheckpoints& checkpoints,
+               const RoundSettings& settings, std::optional<WallTime> runs_since,
+               const ElasticSight& sight, WallTime now, QueuedWorkload& workload,
+               std::vector<JobNotice>& notices);
+  RoundDecision Decide(const RoundSettings& settings, Gpus quota, const QueuedWorkloads& queue,
+                       bool begins, WallTime now);
+  // Returns the changes that are due for workloads of that state; a job that shrinks comes before
+  // one that grows.
+  std::vector<WorkersWrite> Due(const std::string& name, const QueuedWorkloads& queue,
+                                RoundState state, WallTime now) const;
+  // Returns the UIDs of waiting workloads that do not have their new size yet. Their bands are not
+  // to be written until Kueue has seen it.
+  std::set<std::string> Sizing(const QueuedWorkloads& queue, WallTime now) const;
+  void OnWritten(const WorkersWrite& write);
+  void OnRefused(const WorkersWrite& write);
+  // Returns once the service of the workload that the job had before its workers were changed.
+  std::optional<RoundService> TakeCarried(const std::string& job);
+  // Forgets all jobs but `jobs`, the UIDs of those that have a workload in an elastic queue, and
+  // those of `objects`.
+  void ForgetOthers(const QueueObjects& objects, std::set<std::string> jobs);
+
+ private:
+  std::optional<WorkerChange> ChangeOf(const QueuedWorkload& workload, WallTime now) const;
+
+  ElasticRounds rounds_;
+  std::unordered_map<std::string, RoundService> carried_;  // by the job's UID
+  std::unordered_map<std::string, std::string> problems_;  // last reported ones, by the job's UID
+};
+
+}  // namespace synergy

@@ -1,0 +1,187 @@
+#include "queues/planner/gpu_type_answers.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "queues/planner/judged_policies.h"
+#include "queues/round_workload.h"
+
+namespace synergy {
+namespace {
+
+constexpr std::string_view kPending = "Pending";
+constexpr std::string_view kReady = "Ready";
+
+// A workload with its check and, on the leader, what was decided about it.
+struct Checked {
+  std::shared_ptr<const Workload> workload;
+  size_t check = 0;
+  const GpuTypeTurn* turn = nullptr;
+};
+
+// Returns the ClusterQueues whose policy chooses types, whether or not it can at present.
+std::set<std::string> QueuesWithTypes(const QueueObjects& objects) {
+  std::set<std::string> queues;
+  for (const JudgedPolicy& policy : JudgePolicies(objects)) {
+    if (!policy.policy->ChoosesTypes() || !policy.rounds) continue;
+    for (const auto& [name, queue] : policy.queues) {
+      if (queue.problem.empty()) queues.insert(name);
+    }
+  }
+  return queues;
+}
+
+// Returns by product the GPUs of admitted workloads whose pods have no node yet.
+std::map<std::string, int64_t> GpusOnTheirWay(const QueueObjects& objects) {
+  std::unordered_map<std::string, int64_t> placed;  // pods, by the workload's key
+  for (const auto& [uid, pod] : objects.pods) {
+    if (pod->has_gpus && pod->has_node) ++placed[pod->pod_namespace + "/" + pod->workload];
+  }
+  std::map<std::string, int64_t> gpus;
+  for (const auto& [key, workload] : objects.workloads) {
+    if (workload->finished || !workload->has_quota || workload->evicted) continue;
+    const auto check = OurCheck(objects, *workload);
+    if (!check || workload->checks[*check].state != kReady) continue;
+    const auto found = placed.find(key);
+    const int64_t there = found == placed.end() ? 0 : found->second;
+    const int64_t missing = workload->gpus.count() - there * workload->pod_gpus.count();
+    if (missing > 0) gpus[workload->checks[*check].product] += missing;
+  }
+  return gpus;
+}
+
+TypeAnswer Answer(const Checked& checked, CheckWord word, WallTime now, std::string message,
+                  std::string product = {}) {
+  return {checked.workload, checked.check, {word, std::move(product), std::move(message), now}, {}};
+}
+
+// Returns the answer that has a running workload evicted.
+TypeAnswer TakeType(const Checked& running, WallTime now) {
+  const GpuTypeTurn& turn = *running.turn;
+  std::string why = fmt::format("its turn on {} goes to others", turn.on);
+  std::string message = fmt::format(
+      "from {} to none: others have their turn there; it goes on from its checkpoint later",
+      turn.on);
+  if (!turn.product.empty()) {
+    why = fmt::format("its turn on {} is over and goes on on {}; speeds: {}", turn.on, turn.product,
+                      turn.speeds);
+    message = fmt::format("from {} to {}; speeds: {}; it goes on from its checkpoint", turn.on,
+                          turn.product, turn.speeds);
+  }
+  TypeAnswer answer = Answer(running, CheckWord::kRetry, now, std::move(why));
+  // A workload that has lost its band has an event about that already.
+  if (BandOf(*running.workload) == Band::kRuns)
+    answer.notice = {running.workload, "SynergyTypeChanged", std::move(message)};
+  return answer;
+}
+
+void SortByPlace(std::vector<Checked>& workloads) {
+  std::sort(workloads.begin(), workloads.end(),
+            [](const Checked& a, const Checked& b) { return a.turn->place < b.turn->place; });
+}
+
+// Admits held workloads to types that have room, and evicts started ones from types on which others
+// wait for room.
+void GiveTypes(const QueueObjects& objects, const GpuTypePlanner& types, std::vector<Checked> held,
+               std::vector<Checked> started, WallTime now, std::vector<TypeAnswer>& answers) {
+  SortByPlace(held);
+  SortByPlace(started);
+  std::map<std::string, int64_t> free;
+  for (const auto& [product, count] : types.gpus()) free[product] = count.free;
+  for (const auto& [product, gpus] : GpusOnTheirWay(objects)) free[product] -= gpus;
+  std::map<std::string, int64_t> wanted;
+  for (const Checked& waiting : held) {
+    const std::string& product = waiting.turn->product;
+    if (product.empty()) continue;
+    const int64_t gpus = waiting.workload->gpus.count();
+    if (free[product] < gpus) {
+      wanted[product] += gpus;
+      continue;
+    }
+    free[product] -= gpus;
+    answers.push_back(
+        Answer(waiting, CheckWord::kReady, now,
+               fmt::format("its turn is on {}; speeds: {}{}", product, waiting.turn->speeds,
+                           waiting.turn->missed ? "; its deadline is in danger" : ""),
+               product));
+  }
+  for (const Checked& running : started) {
+    const GpuTypeTurn& turn = *running.turn;
+    if (turn.on.empty() || turn.stays || turn.product.empty() || turn.product == turn.on) continue;
+    wanted[turn.on] -= running.workload->gpus.count();
+    answers.push_back(TakeType(running, now));
+  }
+  // A workload without a turn keeps GPUs that no other workload needs.
+  for (auto running = started.rbegin(); running != started.rend(); ++running) {
+    const GpuTypeTurn& turn = *running->turn;
+    if (turn.on.empty() || turn.stays || !turn.product.empty() || wanted[turn.on] <= 0) continue;
+    wanted[turn.on] -= running->workload->gpus.count();
+    answers.push_back(TakeType(*running, now));
+  }
+}
+
+}  // namespace
+
+std::optional<size_t> OurCheck(const QueueObjects& objects, const Workload& workload) {
+  for (size_t at = 0; at < workload.checks.size(); ++at) {
+    const auto check = objects.checks.Find(workload.checks[at].name);
+    if (check && check->controller == kTypeCheckController) return at;
+  }
+  return std::nullopt;
+}
+
+bool IsHeld(const QueueObjects& objects, const Workload& workload) {
+  const auto check = OurCheck(objects, workload);
+  return check && IsHeldBy(workload, workload.checks[*check]);
+}
+
+std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const GpuTypePlanner* types,
+                                        bool silent, Duration patience, WallTime now) {
+  const std::set<std::string> with_types = QueuesWithTypes(objects);
+  std::vector<TypeAnswer> answers;
+  std::vector<Checked> held;
+  std::vector<Checked> started;
+  for (const auto& [key, workload] : objects.workloads) {
+    if (workload->finished) continue;
+    const auto check = OurCheck(objects, *workload);
+    if (!check) continue;
+    const CheckState& state = workload->checks[*check];
+    Checked checked{workload, *check, types ? types->Of(workload->uid) : nullptr};
+    if (!workload->has_quota) {
+      // Kueue resets the answer when it evicts, but not if another eviction came before ours.
+      if (state.state != kPending && now - workload->quota_since >= kAfterEviction)
+        answers.push_back(Answer(checked, CheckWord::kPending, now, "it waits for its quota"));
+      continue;
+    }
+    if (workload->evicted) continue;
+    const auto local =
+        objects.local_queues.Find(workload->workload_namespace + "/" + workload->local_queue);
+    const bool typed =
+        local && with_types.contains(local->cluster_queue) && workload->gpus > Gpus(0);
+    if (state.state == kPending) {
+      if (!typed) {
+        answers.push_back(
+            Answer(checked, CheckWord::kReady, now, "no policy chooses GPU types in its queue"));
+      } else if (checked.turn != nullptr) {
+        held.push_back(std::move(checked));
+      } else if ((silent || types != nullptr) && now - state.since >= patience) {
+        answers.push_back(Answer(checked, CheckWord::kReady, now,
+                                 "nobody has said which GPU type it is to have: it takes any"));
+      }
+    } else if (state.state == kReady && checked.turn != nullptr) {
+      started.push_back(std::move(checked));
+    }
+  }
+  if (types != nullptr)
+    GiveTypes(objects, *types, std::move(held), std::move(started), now, answers);
+  return answers;
+}
+
+}  // namespace synergy

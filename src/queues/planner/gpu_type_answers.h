@@ -1,0 +1,48 @@
+#pragma once
+
+// Plans the answers to the admission check with which workloads wait for their GPU type
+// (queues/type_check.h, docs/gavel.md). The check fails closed: without an answer a workload does
+// not start. So
+//   * every replica admits a workload whose queue has no policy of GPU types, and, without a type,
+//     a workload about which no replica has decided for `patience`
+//   * every replica resets its answer when a workload has lost its quota
+//   * the leader, once it has decided, names the type on which a workload starts, as soon as that
+//     has room; and has a workload evicted (Retry) whose GPUs others need or which moves to another
+//     type
+//
+// Threading: pure.
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/clock.h"
+#include "queues/planner/queued_workload.h"
+#include "queues/queue_objects.h"
+#include "queues/type_check.h"
+#include "queues/types/gpu_type_planner.h"
+
+namespace synergy {
+
+// Returns the index of our check among the workload's checks; nullopt if it has none of ours.
+std::optional<size_t> OurCheck(const QueueObjects& objects, const Workload& workload);
+// Returns whether the workload has its quota and waits for its GPU type.
+bool IsHeld(const QueueObjects& objects, const Workload& workload);
+
+struct TypeAnswer {
+  std::shared_ptr<const Workload> workload;
+  size_t check = 0;  // index among the workload's checks
+  CheckAnswer answer;
+  std::optional<JobNotice> notice;  // to record once the answer is written
+};
+
+// Time after an eviction in which Kueue resets an answer itself, if it does.
+inline constexpr Duration kAfterEviction = std::chrono::seconds(3);
+
+// `types`: what has just been decided; null if this replica does not lead or could not decide.
+// `silent`: no replica has decided for `patience`.
+std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const GpuTypePlanner* types,
+                                        bool silent, Duration patience, WallTime now);
+
+}  // namespace synergy

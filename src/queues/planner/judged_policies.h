@@ -1,0 +1,38 @@
+#pragma once
+
+// Decides which ClusterQueues a RoundPolicy may order. A queue that priorities alone cannot order
+// is refused, with the reason.
+//
+// Threading: pure.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "queues/kueue.h"
+#include "queues/queue_objects.h"
+#include "queues/round_policy.h"
+#include "queues/rounds.h"
+
+namespace synergy {
+
+struct JudgedQueue {
+  std::shared_ptr<const ClusterQueue> queue;  // null if there is no queue of that name
+  std::string problem;                        // why the policy does not order it; empty: it does
+  std::string hint;                           // advice for a queue that is ordered
+};
+
+struct JudgedPolicy {
+  std::shared_ptr<const RoundPolicy> policy;
+  std::optional<Rounds> rounds;               // none if the policy has a problem
+  std::string problem;                        // of the whole policy, not of one queue
+  std::map<std::string, JudgedQueue> queues;  // by name
+};
+
+// Returns the policies in the order of their creation. If two policies name one queue, the older
+// one orders it.
+std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects);
+
+}  // namespace synergy

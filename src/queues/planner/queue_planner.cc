@@ -1,0 +1,401 @@
+#include "queues/planner/queue_planner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "queues/planner/gpu_type_answers.h"
+#include "queues/round_workload.h"
+
+namespace synergy {
+namespace {
+
+// Most workloads that an event names as those that the turn goes to.
+constexpr size_t kMostTakers = 3;
+constexpr size_t kMostUpNext = 5;
+// Longest time for which a round that could not be written begins again.
+constexpr Duration kLongestBeginning = std::chrono::minutes(1);
+// How long Kueue may take to make room for a workload that has its turn, before the turn counts as
+// overlooked.
+constexpr Duration kMostOverlooked = std::chrono::seconds(5);
+constexpr std::string_view kOverlooked = "it is its turn, and Kueue has not looked at it since";
+
+// Returns the name of `workload` in an event that users of `reader`'s namespace see. Jobs of other
+// namespaces have no names there.
+std::string NameFor(const Workload& reader, const Workload& workload) {
+  if (workload.workload_namespace != reader.workload_namespace)
+    return fmt::format("a job of namespace {}", workload.workload_namespace);
+  return workload.owner.name.empty() ? workload.name : workload.owner.name;
+}
+
+// Returns whether a workload that is to give way still runs, as Kueue has been told, and none
+// leaves yet.
+bool IsMadeRoom(const QueuedWorkloads& queue, const RoundDecision& decision) {
+  bool gives_way = false;
+  for (size_t index = 0; index < queue.size(); ++index) {
+    const RoundWorkload& workload = queue[index].round;
+    if (workload.state == RoundState::kLeaves) return false;
+    gives_way |= workload.state == RoundState::kRuns && workload.band != Band::kRuns &&
+                 decision.verdicts[index].band != Band::kRuns;
+  }
+  return gives_way;
+}
+
+WorkloadWrite::Kind KindOfChange(const RoundWorkload& workload, Band band) {
+  const bool runs = workload.state == RoundState::kRuns;
+  if (band == Band::kRuns)
+    return runs ? WorkloadWrite::Kind::kProtect : WorkloadWrite::Kind::kRaise;
+  if (workload.band != Band::kRuns) return WorkloadWrite::Kind::kSort;
+  return runs ? WorkloadWrite::Kind::kLower : WorkloadWrite::Kind::kWithdraw;
+}
+
+// Completes a status whose queues are filled in.
+void Conclude(const JudgedPolicy& judged, RoundPolicyStatus& status) {
+  status.observed_generation = judged.policy->generation;
+  const RoundPolicyStatus::Queue* refused = nullptr;
+  for (const auto& queue : status.queues) {
+    if (!queue.ready && refused == nullptr) refused = &queue;
+  }
+  status.ready = judged.rounds && refused == nullptr;
+  status.reason = !judged.rounds ? "Invalid" : status.ready ? "Ordered" : "QueueRefused";
+  status.message = judged.problem;
+  if (judged.rounds && refused != nullptr)
+    status.message = fmt::format("cluster queue {}: {}", refused->name, refused->message);
+}
+
+}  // namespace
+
+// What one call of Plan() works on.
+struct QueuePlanner::Pass {
+  const QueueObjects& objects;
+  Moment at;
+  QueuePlan plan;
+  std::vector<JudgedPolicy> policies;
+  std::map<std::string, QueuedWorkloads> queues;  // ordered ones, by ClusterQueue
+  std::unordered_map<std::string, ObservedPods> pods;
+  std::set<std::string> elastic_jobs;  // UIDs
+};
+
+bool AllBandsWritten(const QueuePlan& plan, const std::vector<WriteOutcome>& writes) {
+  for (size_t index = 0; index < plan.writes.size(); ++index) {
+    if (plan.writes[index].kind == WorkloadWrite::Kind::kNote) continue;
+    if (writes[index] != WriteOutcome::kWritten && writes[index] != WriteOutcome::kUnseen)
+      return false;
+  }
+  return true;
+}
+
+QueuePlanner::QueuePlanner(ProgressOf progress, ProfileCheckpoints checkpoints,
+                           GpuTypeSpeeds& speeds)
+    : progress_(std::move(progress)),
+      checkpoints_(std::move(checkpoints)),
+      speeds_(speeds),
+      types_(speeds) {}
+
+void QueuePlanner::StartOver() {
+  ledger_.StartOver();
+  elastic_.StartOver();
+  rounds_.clear();
+  types_.StartOver();
+}
+
+QueuePlan QueuePlanner::Plan(const QueueObjects& objects, Moment at) {
+  Pass pass{.objects = objects,
+            .at = at,
+            .plan = {},
+            .policies = JudgePolicies(objects),
+            .queues = {},
+            .pods = ObservePods(objects, progress_),
+            .elastic_jobs = {}};
+  Observe(pass);
+  planned_rounds_.clear();
+  planned_at_ = at.wall;
+  std::set<std::string> with_types;
+  for (const JudgedPolicy& policy : pass.policies) {
+    if (policy.policy->ChoosesTypes()) with_types.insert(policy.policy->uid);
+  }
+  types_.Keep(with_types);
+  for (JudgedPolicy& policy : pass.policies) PlanPolicy(pass, policy);
+  PlanWorkers(pass);
+  std::stable_sort(pass.plan.writes.begin(), pass.plan.writes.end(),
+                   [](const WorkloadWrite& a, const WorkloadWrite& b) { return a.kind < b.kind; });
+  return std::move(pass.plan);
+}
+
+void QueuePlanner::Observe(Pass& pass) {
+  std::map<std::string, const JudgedPolicy*> ordered;  // by ClusterQueue
+  for (const JudgedPolicy& policy : pass.policies) {
+    for (const auto& [name, queue] : policy.queues) {
+      if (policy.rounds && queue.problem.empty()) ordered.emplace(name, &policy);
+    }
+  }
+  ledger_.Begin();
+  for (const auto& [key, workload] : pass.objects.workloads) {
+    if (workload->finished) continue;
+    const auto local =
+        pass.objects.local_queues.Find(workload->workload_namespace + "/" + workload->local_queue);
+    const auto policy = local ? ordered.find(local->cluster_queue) : ordered.end();
+    if (policy != ordered.end() && workload->gpus > Gpus(0)) {
+      ObserveOrdered(pass, *policy->second, policy->first, workload);
+    } else if (workload->note) {
+      const auto kind = workload->has_quota ? WorkloadWrite::Kind::kRestoreRunning
+                                            : WorkloadWrite::Kind::kRestoreWaiting;
+      pass.plan.writes.push_back(
+          {kind, workload, workload->OwnPriority(), std::nullopt, "no policy orders its queue"});
+    }
+  }
+  elastic_.ForgetOthers(pass.objects, std::move(pass.elastic_jobs));
+  ledger_.Forget();
+}
+
+void QueuePlanner::ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const std::string& queue,
+                                  const std::shared_ptr<const Workload>& workload) {
+  static const ObservedPods kNoPods;
+  const auto own_pods = pass.pods.find(workload->Key());
+  const ObservedPods& pods = own_pods == pass.pods.end() ? kNoPods : own_pods->second;
+  const bool held = IsHeld(pass.objects, *workload);
+  // With another number of workers a job has another workload.
+  std::optional<RoundService> carried;
+  if (!ledger_.Knows(*workload) && !workload->note)
+    carried = elastic_.TakeCarried(workload->owner.uid);
+  const RoundDelays booked =
+      ledger_.Observe(pass.objects, *policy.rounds, *workload, pods, carried, held, pass.at);
+  RoundDelays& sum = pass.plan.delays[queue];
+  sum.fair_share += booked.fair_share;
+  sum.fragmentation += booked.fragmentation;
+  if (std::string loss = ledger_.TakeLoss(*workload, pods); !loss.empty())
+    pass.plan.notices.push_back({workload, "SynergyTurnBegan", std::move(loss)});
+
+  const WorkloadLedger::Account& account = ledger_.Of(*workload);
+  QueuedWorkload& queued = pass.queues[queue].emplace_back();
+  queued.object = workload;
+  queued.round = ToRoundWorkload(*policy.policy, *workload, account.service, pass.at.wall);
+  queued.round.may_lose_turn = workload->MayLoseTurn(checkpoints_);
+  if (policy.policy->ChoosesTypes() && held) queued.round.state = RoundState::kWaits;
+  if (!policy.rounds->IsElastic()) return;
+  queued.iteration = account.iteration;
+  const bool runs = account.doing == Rounds::Doing::kRan;
+  elastic_.Observe(pass.objects, checkpoints_, policy.rounds->settings(),
+                   runs ? std::optional(pods.counts.since) : std::nullopt, pods.sight, pass.at.wall,
+                   queued, pass.plan.notices);
+  pass.elastic_jobs.insert(queued.elastic.job);
+}
+
+void QueuePlanner::PlanPolicy(Pass& pass, JudgedPolicy& policy) {
+  const std::string& uid = policy.policy->uid;
+  bool begins = false;
+  if (policy.rounds) {
+    const WallTime round = policy.rounds->RoundAt(pass.at.wall);
+    const auto known = rounds_.find(uid);
+    begins = known != rounds_.end() && known->second != round;
+    planned_rounds_.emplace(uid, round);
+    if (policy.policy->ChoosesTypes()) ChooseTypes(pass, policy, begins);
+  }
+  RoundPolicyStatus& status =
+      pass.plan.statuses.emplace_back(PolicyStatusWrite{policy.policy, {}}).status;
+  for (const auto& [name, judged] : policy.queues) {
+    RoundPolicyStatus::Queue& queue = status.queues.emplace_back();
+    queue.name = name;
+    queue.ready = policy.rounds && judged.problem.empty();
+    queue.message = judged.problem.empty() ? judged.hint : judged.problem;
+    if (!queue.ready) continue;
+    queue.gpus = judged.queue->quota.count();
+    PlanQueue(pass, policy, name, begins, queue);
+  }
+  Conclude(policy, status);
+}
+
+void QueuePlanner::ChooseTypes(Pass& pass, JudgedPolicy& policy, bool begins) {
+  std::vector<TypedWorkload> workloads;
+  std::vector<RoundWorkload*> described;
+  std::set<std::string> ours;
+  for (const auto& [name, judged] : policy.queues) {
+    if (!judged.problem.empty()) continue;
+    for (QueuedWorkload& queued : pass.queues[name]) {
+      const Workload& object = *queued.object;
+      TypedWorkload& workload = workloads.emplace_back(TypedWorkload{queued.object, queued.round});
+      described.push_back(&queued.round);
+      workload.running = ledger_.Of(object).doing == Rounds::Doing::kRan;
+      const auto own = pass.pods.find(object.Key());
+      if (own != pass.pods.end()) {
+        ours.insert(own->second.uids.begin(), own->second.uids.end());
+        workload.rate = own->second.rate;
+        if (!own->second.node.empty()) workload.on = speeds_.ProductOf(own->second.node);
+      }
+      const auto check = OurCheck(pass.objects, object);
+      if (workload.on.empty() && check) workload.on = object.checks[*check].product;
+    }
+  }
+  const Result<> decided =
+      types_.Decide(*policy.policy, *policy.rounds, workloads, ours, begins, pass.at);
+  if (!decided) {
+    for (auto& [name, queue] : policy.queues) {
+      if (queue.problem.empty()) queue.problem = "spec." + decided.error().message;
+    }
+    return;
+  }
+  for (size_t index = 0; index < workloads.size(); ++index) {
+    if (const GpuTypeTurn* const turn = types_.Of(workloads[index].object->uid))
+      described[index]->place = turn->place;
+  }
+}
+
+void QueuePlanner::PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::string& name,
+                             bool begins, RoundPolicyStatus::Queue& status) {
+  const ClusterQueue& cluster_queue = *policy.queues.at(name).queue;
+  const QueuedWorkloads& queue = pass.queues[name];
+  const WallTime now = pass.at.wall;
+  const RoundDecision decision =
+      policy.rounds->IsElastic()
+          ? elastic_.Decide(policy.rounds->settings(), cluster_queue.quota, queue, begins, now)
+          : policy.rounds->Decide(cluster_queue.quota, RoundsOf(queue), begins, now);
+  for (const size_t index : decision.order) {
+    const bool waits = queue[index].round.state == RoundState::kWaits;
+    if (waits && status.up_next.size() < kMostUpNext)
+      status.up_next.push_back(queue[index].round.name);
+  }
+  const bool takes_turns = cluster_queue.TakesTurns();
+  const bool is_made_room = takes_turns && IsMadeRoom(queue, decision);
+  for (size_t index = 0; index < queue.size(); ++index) {
+    const auto& [workload, described, job, elastic, iteration] = queue[index];
+    const RoundVerdict& verdict = decision.verdicts[index];
+    const Band band = verdict.band;
+    RoundNote note = NoteOf(described.service, now);
+    note.own = described.own_priority;
+    note.written = workload->priority;
+    if (described.left_alone) {
+      ++status.left_alone;
+      // Otherwise what it had until its user stopped it would be lost with this process.
+      if (workload->note && ledger_.WantsNote(*workload)) {
+        pass.plan.writes.push_back(
+            {WorkloadWrite::Kind::kNote, workload, workload->priority, note, verdict.why});
+      }
+      continue;
+    }
+    ++(band == Band::kRuns ? status.runs : band == Band::kNext ? status.next : status.waits);
+    const bool could_start = is_made_room && !workload->has_quota && band == Band::kRuns &&
+                             described.band == Band::kRuns;
+    if (band == described.band) {
+      PlanSameBand(pass, *policy.policy, queue[index], verdict, could_start, name, note);
+      continue;
+    }
+    ledger_.Of(*workload).overlooked_since.reset();
+    note.written = PriorityOf(note.own, band);
+    const WorkloadWrite::Kind kind = KindOfChange(described, band);
+    std::optional<JobNotice> lost_turn;
+    if (kind == WorkloadWrite::Kind::kLower && takes_turns) {
+      ++note.lost_turns;
+      lost_turn = LostTurn(queue, decision, index, now);
+    }
+    pass.plan.writes.push_back(
+        {kind, workload, note.written, note, verdict.why, name, std::move(lost_turn)});
+  }
+}
+
+void QueuePlanner::PlanSameBand(Pass& pass, const RoundPolicy& policy,
+                                const QueuedWorkload& workload, const RoundVerdict& verdict,
+                                bool could_start, const std::string& queue, RoundNote note) {
+  const auto& object = workload.object;
+  const bool overlooked = IsOverlooked(*object, could_start, pass.at.now);
+  const std::optional<int64_t> again = RaisedAgain(*object);
+  if (overlooked && again && *again <= policy.most_priority) {
+    note.written = *again;
+    pass.plan.writes.push_back(
+        {WorkloadWrite::Kind::kRaise, object, *again, note, kOverlooked, queue});
+  } else if (ledger_.WantsNote(*object)) {
+    pass.plan.writes.push_back(
+        {WorkloadWrite::Kind::kNote, object, object->priority, note, verdict.why});
+  }
+}
+
+// Kueue 0.19 notes each shape of pods and priority that it could not admit, and looks at no
+// workload of that shape and priority until something else of the queue changes. A priority that
+// falls, of a workload that runs and has no class, is no such change.
+bool QueuePlanner::IsOverlooked(const Workload& workload, bool could_start, Instant now) {
+  std::optional<Instant>& since = ledger_.Of(workload).overlooked_since;
+  if (!could_start) {
+    since.reset();
+    return false;
+  }
+  if (!since) since = now;
+  return now - *since >= kMostOverlooked;
+}
+
+JobNotice QueuePlanner::LostTurn(const QueuedWorkloads& queue, const RoundDecision& decision,
+                                 size_t index, WallTime now) const {
+  const Workload& loser = *queue[index].object;
+  std::vector<std::string> takers;
+  size_t more = 0;
+  for (const size_t other : decision.order) {
+    const bool takes = decision.verdicts[other].band == Band::kRuns &&
+                       queue[other].round.state == RoundState::kWaits;
+    if (!takes) continue;
+    if (takers.size() < kMostTakers) {
+      takers.push_back(NameFor(loser, *queue[other].object));
+    } else {
+      ++more;
+    }
+  }
+  if (takers.empty()) takers.emplace_back("others");
+  const auto had = std::chrono::floor<std::chrono::seconds>(now - loser.quota_since);
+  std::string message = fmt::format("its turn goes to {}", fmt::join(takers, ", "));
+  if (more > 0) message += fmt::format(" and {} more", more);
+  message += fmt::format("; it had {} GPUs for {} s", loser.gpus.count(), had.count());
+  if (const auto& iteration = ledger_.Of(loser).iteration)
+    message += fmt::format(" and is at iteration {}", *iteration);
+  message += ", and goes on from its last checkpoint in its next turn";
+  return {queue[index].object, "SynergyTurnLost", std::move(message)};
+}
+
+// Waiting jobs get their new size before they get their place, and Kueue copies the size into their
+// workloads. Until it has, neither are their bands written nor is room made for them.
+void QueuePlanner::PlanWorkers(Pass& pass) {
+  QueuePlan& plan = pass.plan;
+  std::set<std::string> sizing;
+  const auto append = [](std::vector<WorkersWrite>& to, std::vector<WorkersWrite> from) {
+    std::move(from.begin(), from.end(), std::back_inserter(to));
+  };
+  for (const auto& [name, queue] : pass.queues) {
+    const std::set<std::string> uids = elastic_.Sizing(queue, pass.at.wall);
+    append(plan.waiting_jobs, elastic_.Due(name, queue, RoundState::kWaits, pass.at.wall));
+    if (uids.empty())
+      append(plan.running_jobs, elastic_.Due(name, queue, RoundState::kRuns, pass.at.wall));
+    sizing.insert(uids.begin(), uids.end());
+  }
+  std::erase_if(plan.writes,
+                [&](const WorkloadWrite& write) { return sizing.contains(write.workload->uid); });
+}
+
+void QueuePlanner::OnResult(const QueuePlan& plan, const QueueOutcome& outcome) {
+  for (size_t index = 0; index < plan.writes.size(); ++index) {
+    const WorkloadWrite& write = plan.writes[index];
+    if (outcome.writes[index] == WriteOutcome::kWritten && write.note &&
+        ledger_.Knows(*write.workload))
+      ledger_.Of(*write.workload).service.lost_turns = write.note->lost_turns;
+  }
+  const auto on_jobs = [this](const std::vector<WorkersWrite>& writes,
+                              const std::vector<WriteOutcome>& outcomes) {
+    for (size_t index = 0; index < writes.size(); ++index) {
+      if (outcomes[index] == WriteOutcome::kWritten) elastic_.OnWritten(writes[index]);
+      if (outcomes[index] == WriteOutcome::kRefused) elastic_.OnRefused(writes[index]);
+    }
+  };
+  on_jobs(plan.waiting_jobs, outcome.waiting_jobs);
+  on_jobs(plan.running_jobs, outcome.running_jobs);
+  // A round that has not begun everywhere begins again with the next plan, though not for long.
+  const bool all_written = AllBandsWritten(plan, outcome.writes);
+  for (auto& [uid, round] : planned_rounds_) {
+    const auto known = rounds_.find(uid);
+    const bool late = planned_at_ - round > kLongestBeginning;
+    if (known != rounds_.end() && !all_written && !late) round = known->second;
+  }
+  rounds_ = planned_rounds_;
+}
+
+}  // namespace synergy

@@ -1,0 +1,45 @@
+#pragma once
+
+// The workloads of a ClusterQueue that a RoundPolicy orders, as the planner's parts pass them on.
+//
+// Threading: values.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "queues/elastic_rounds.h"
+#include "queues/kueue.h"
+#include "queues/queued_job.h"
+#include "queues/rounds.h"
+
+namespace synergy {
+
+struct QueuedWorkload {
+  std::shared_ptr<const Workload> object;
+  RoundWorkload round;
+  // Set only in elastic queues.
+  std::shared_ptr<const QueuedJob> job;  // null if the owner is neither a Job nor a TrainJob
+  ElasticWorkload elastic;
+  std::optional<int64_t> iteration;  // that its log reported last, while it runs
+};
+
+using QueuedWorkloads = std::vector<QueuedWorkload>;
+
+inline std::vector<RoundWorkload> RoundsOf(const QueuedWorkloads& queue) {
+  std::vector<RoundWorkload> rounds;
+  rounds.reserve(queue.size());
+  for (const QueuedWorkload& workload : queue) rounds.push_back(workload.round);
+  return rounds;
+}
+
+// An event for the job of a workload.
+struct JobNotice {
+  std::shared_ptr<const Workload> workload;
+  std::string reason;
+  std::string message;
+};
+
+}  // namespace synergy

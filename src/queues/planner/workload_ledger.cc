@@ -1,0 +1,144 @@
+#include "queues/planner/workload_ledger.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace synergy {
+namespace {
+
+// Running time after which the service of a workload is written down.
+constexpr double kUnwrittenSeconds = 300;
+// Shortest finished wait worth recording; observations a second apart cannot measure a shorter one.
+constexpr Seconds kLeastDelay{1};
+
+}  // namespace
+
+std::unordered_map<std::string, ObservedPods> ObservePods(const QueueObjects& objects,
+                                                          const ProgressOf& progress) {
+  std::unordered_map<std::string, ObservedPods> all;
+  for (const auto& [uid, pod] : objects.pods) {
+    if (!pod->has_gpus || pod->workload.empty()) continue;
+    ObservedPods& pods = all[pod->pod_namespace + "/" + pod->workload];
+    pods.counts.Add(*pod);
+    pods.uids.push_back(uid);
+    if (pod->has_node) pods.node = pod->node;
+    if (!pod->running) continue;
+    const auto reported = progress(uid);
+    if (!reported) continue;
+    // nullopt compares less than any value.
+    pods.remaining = std::max(pods.remaining, reported->remaining);
+    if (reported->rate) pods.rate = pods.rate.value_or(0) + *reported->rate;
+    // A log that counts by epochs does not report the iteration of the whole run.
+    if (!reported->iteration || reported->epoch) continue;
+    ElasticSight& sight = pods.sight;
+    sight.rate = std::max(sight.rate, reported->rate);
+    // Often one pod reports for all.
+    if (!pods.iteration || *reported->iteration > *pods.iteration) {
+      sight.iteration = static_cast<double>(*reported->iteration);
+      if (reported->total) sight.total = static_cast<double>(*reported->total);
+      if (reported->loss) sight.loss = reported->loss;
+    }
+    pods.iteration = std::max(pods.iteration, reported->iteration);
+    const double began_at = static_cast<double>(*reported->iteration) - reported->iterations;
+    pods.began_at = std::max(pods.began_at, std::optional(began_at));
+  }
+  return all;
+}
+
+RoundDelays WorkloadLedger::Observe(const QueueObjects& objects, const Rounds& rounds,
+                                    const Workload& workload, const ObservedPods& pods,
+                                    const std::optional<RoundService>& carried, bool held,
+                                    Moment at) {
+  const auto [found, is_new] = entries_.try_emplace(workload.uid);
+  Entry& entry = found->second;
+  Account& account = entry.account;
+  RoundService& service = account.service;
+  entry.pass = pass_;
+  if (is_new) {
+    if (workload.note) service = ServiceOf(*workload.note);
+    entry.booked = workload.note ? workload.note->at : workload.created;
+    if (!workload.note && carried) service = *carried;
+  }
+  if (account.iteration && (!workload.has_quota || workload.evicted))
+    service.left_at = account.iteration;
+  account.doing = held ? Rounds::Doing::kWaited : DoingOf(workload, pods.counts, at.wall);
+  const bool runs = account.doing == Rounds::Doing::kRan;
+  Duration stretch = at.wall - std::max(entry.booked, DoingSince(workload, pods.counts, at.wall));
+  // The wall clock may jump.
+  if (entry.observed) stretch = std::min(stretch, at.now - *entry.observed);
+  const RoundDelays before = service.delays;
+  rounds.Book(service, workload.gpus, workload.created, account.doing, stretch, at.wall);
+  if (runs) ObserveRemaining(objects, entry, workload, pods, at.wall);
+  account.iteration = runs ? pods.iteration : std::nullopt;
+  entry.booked = at.wall;
+  entry.observed = at.now;
+  if (is_new) return {};
+  return {service.delays.fair_share - before.fair_share,
+          service.delays.fragmentation - before.fragmentation};
+}
+
+void WorkloadLedger::ObserveRemaining(const QueueObjects& objects, Entry& entry,
+                                      const Workload& workload, const ObservedPods& pods,
+                                      WallTime now) {
+  RoundService& service = entry.account.service;
+  const auto gpus = static_cast<double>(std::max<int64_t>(workload.gpus.count(), 1));
+  const Seconds ran(service.served / gpus);
+  const auto observe = [&](Seconds remaining) {
+    service.remaining = entry.belief.Hear(remaining, ran);
+    service.refuted = entry.belief.refuted();
+  };
+  if (pods.remaining) {
+    entry.trainer_reported.reset();
+    return observe(Seconds(*pods.remaining));
+  }
+  if (workload.owner.kind != "TrainJob" || !objects.knows_train_jobs) return;
+  const auto job = objects.train_jobs.Find(workload.workload_namespace + "/" + workload.owner.name);
+  const bool reports = job && job->uid == workload.owner.uid && job->told;
+  const WallTime since = std::max(pods.counts.since, workload.quota_since);
+  if (const auto reported = reports ? ToldAt(*job->told, since, now) : std::nullopt) {
+    const Seconds age = now - *reported;
+    entry.trainer_reported = ran - age;
+    observe(std::max(*job->told->remaining - age, Seconds(0)));
+  } else if (entry.trainer_reported && ran - *entry.trainer_reported > kLongestSilence) {
+    // Otherwise a job that reports "a minute", and then nothing, would go first forever.
+    service.remaining.reset();
+    service.refuted = true;
+  }
+}
+
+std::string WorkloadLedger::TakeLoss(const Workload& workload, const ObservedPods& pods) {
+  Account& account = Of(workload);
+  std::optional<int64_t>& left_at = account.service.left_at;
+  if (account.doing != Rounds::Doing::kRan || !left_at || !pods.began_at) return {};
+  const double again = std::max(static_cast<double>(*left_at) - *pods.began_at, 0.0);
+  std::string message = fmt::format(
+      "it goes on from iteration {:.0f}; when its last turn ended it was at {}: {:.0f} iterations "
+      "are done again",
+      *pods.began_at, *left_at, again);
+  left_at.reset();
+  return message;
+}
+
+bool WorkloadLedger::WantsNote(const Workload& workload) const {
+  const Account& account = Of(workload);
+  const RoundService& service = account.service;
+  const RoundService written = workload.note ? ServiceOf(*workload.note) : RoundService();
+  if (service.left_at != written.left_at) return true;
+  const RoundDelays& delays = service.delays;
+  if (account.doing != Rounds::Doing::kWaited &&
+      delays.fair_share - written.delays.fair_share >= kLeastDelay)
+    return true;
+  if (account.doing != Rounds::Doing::kUnplaced &&
+      delays.fragmentation - written.delays.fragmentation >= kLeastDelay)
+    return true;
+  const double unwritten = service.served - written.served;
+  if (account.doing != Rounds::Doing::kRan) return unwritten > 0;
+  return unwritten >= kUnwrittenSeconds * static_cast<double>(workload.gpus.count());
+}
+
+void WorkloadLedger::Forget() {
+  std::erase_if(entries_, [this](const auto& entry) { return entry.second.pass != pass_; });
+}
+
+}  // namespace synergy
