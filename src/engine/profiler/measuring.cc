@@ -34,7 +34,7 @@ constexpr size_t kChecks = 5;
 constexpr Duration kLeaveAlone = std::chrono::minutes(5);
 // ... and if they contradict what was already concluded: no probes for a while.
 constexpr Duration kLeaveAloneConcluded = std::chrono::hours(1);
-constexpr int32_t kSettledWindows = 3;  // windows that have to agree before it is believed again
+constexpr int32_t kSettledWindows = 3;  // windows that must agree before its points count again
 // From this GPU busy time on, more CPU makes no visible difference.
 constexpr double kAlwaysBusy = 0.95;
 constexpr std::string_view kNoCpu = "its CPU time cannot be read";
