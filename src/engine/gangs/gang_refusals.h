@@ -58,7 +58,7 @@ class GangRefusals {
     std::map<std::string, std::string> fellows;  // other members that may be the cause: uid to node
     bool forbids = true;                         // the pod must not go to the node
     bool in_doubt = false;
-    // pods of the shape on the node at that time; 0: nothing known about the shape
+    // Pods of the shape on the node at that time; 0: nothing known about the shape.
     size_t alike = 0;
   };
 

@@ -79,7 +79,7 @@ struct GangVerdict {
 // The current number of gangs in each state.
 struct GangCounts {
   size_t held = 0;     // places are held, but not all members are bound
-  size_t waiting = 0;  // filter calls came recently, but no places are held
+  size_t waiting = 0;  // members wait, and no places are held
   Duration oldest_held{};
   size_t waiting_binds = 0;
   size_t waiting_for_locality = 0;              // part of `waiting`: could run if spread further

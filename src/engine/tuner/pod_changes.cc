@@ -148,7 +148,7 @@ void RemindKubelet(Turn& turn, PodChange& change) {
   const Fungible& fungible = *change.pod->fungible;
   if (fungible.in_force.memory <= fungible.requested.memory) return;
   if (change.remind_kubelet == Instant{}) {
-    // the kubelet has just looked at it
+    // The kubelet has just looked at it.
     change.remind_kubelet = turn.at.now + turn.settings.remind_kubelet;
   } else if (turn.at.now >= change.remind_kubelet) {
     change.remind_kubelet = turn.at.now + turn.settings.remind_kubelet;

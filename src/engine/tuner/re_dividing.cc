@@ -211,7 +211,7 @@ void DivideNode(Turn& turn, const NodeState& node, Pass& pass) {
     turn.memory.due[name] = *next;
     turn.WakeAt(*next);
   }
-  // The rest of a quota changes without a change of the node.
+  // The remainder of a quota may change without any change of the node.
   if (sites.sites.front().tenancy.held_by_limits || sites.has_incomplete_gang) {
     turn.memory.divided.erase(name);
   } else {

@@ -198,7 +198,7 @@ struct TunerMemory {
   Instant next_round{};
   std::optional<Instant> look_anew;  // when a pod that could not be cut may be tried again
   Instant scheduler_seen{};          // when kube-scheduler last handled a waiting pod
-  // a decision was made, so kept places of a previous process have been taken over
+  // A decision was made, so kept places of a previous process have been taken over.
   bool begun = false;
 };
 
