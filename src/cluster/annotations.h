@@ -1,7 +1,7 @@
 #pragma once
 
-// The labels and annotations by which Synergy's programs, users and other tools understand each
-// other. docs/companion.md says what each of them means.
+// The labels and annotations that Synergy's programs exchange with each other, users and other
+// tools. docs/companion.md explains each of them.
 //
 // Threading: constants.
 
@@ -23,16 +23,17 @@ inline constexpr std::string_view kGangSize = "synergy.io/gang-size";       // p
 inline constexpr std::string_view kTensorSkew = "synergy.io/tensor-skew";   // pods: of a gang
 // On nodes: "true", a resize costs no container its devices there; "false", it may.
 inline constexpr std::string_view kDevicesSafe = "synergy.io/devices-safe";
-inline constexpr std::string_view kPrefix = "synergy.io/";  // a pod's label asks for management
+// A pod label with this prefix requests management.
+inline constexpr std::string_view kPrefix = "synergy.io/";
 
-// Kueue's, on pods that it manages one by one: it deletes them when their containers change.
+// Set by Kueue on pods that it manages one by one. It deletes them when their containers change.
 inline constexpr std::string_view kKueuePod = "kueue.x-k8s.io/managed";  // "true"
-// On the pods of every workload that Kueue has admitted.
+// Set by Kueue on the pods of every workload that it has admitted.
 inline constexpr std::string_view kKueuePodSet = "kueue.x-k8s.io/podset";
-// LimitRanger's, an annotation: what it has filled in.
+// An annotation of LimitRanger: what it has filled in.
 inline constexpr std::string_view kLimitRanger = "kubernetes.io/limit-ranger";
 
-// Annotations that people set: where a pod's progress is to be seen (docs/progress.md).
+// Annotations that users set: where to read a pod's progress (docs/progress.md).
 inline constexpr std::string_view kProgressPattern = "synergy.io/progress-pattern";
 inline constexpr std::string_view kProgressCounter = "synergy.io/progress-counter";
 inline constexpr std::string_view kProgressPort = "synergy.io/progress-port";
@@ -46,42 +47,42 @@ inline constexpr std::string_view kFairShare = "synergy.io/fair-share";
 inline constexpr std::string_view kFloor = "synergy.io/floor";
 inline constexpr std::string_view kOriginal = "synergy.io/original";  // the container's resources
 inline constexpr std::string_view kProfileGeneration = "synergy.io/profile-generation";
-// The amounts are placeholders, because of what it says; the controller writes others.
+// The amounts are placeholders, for the reason in its text; the controller replaces them.
 inline constexpr std::string_view kPlaceholder = "synergy.io/placeholder";
-// What its gang loses when it is spread, by its profile: a SpreadCost.
+// SpreadCost: the loss of the pod's gang when it is spread, by its profile.
 inline constexpr std::string_view kSpreadCost = "synergy.io/spread-cost";
-// What whoever created the pod has to be told, as lines.
+// Warnings for the creator of the pod, one per line.
 inline constexpr std::string_view kWarnings = "synergy.io/warnings";
-// The profile, the enforcement and the GPU product that were used are annotations of the labels'
-// names; so is the workload (below).
+// The profile, the enforcement and the GPU product that were used are annotations with the names of
+// the labels; so is the workload (below).
 
 // Annotations that the extender and the tuner write.
 inline constexpr std::string_view kChange = "synergy.io/change";   // ChangeRecord
 inline constexpr std::string_view kKeptPlace = "synergy.io/hold";  // Waiting::kept_node, kept_until
-// On a waiting pod: when there was room for it and kube-scheduler was reminded of that.
+// On a waiting pod: when there was room for it and kube-scheduler was reminded.
 inline constexpr std::string_view kRoomSeen = "synergy.io/room-seen";
 inline constexpr std::string_view kUnshrinkableUntil = "synergy.io/unshrinkable-until";
 // On a running pod: CpuProbe, which the agent of its node carries out (docs/profiling.md).
 inline constexpr std::string_view kProbe = "synergy.io/probe";
 
-// On a running pod, for good: an OOM kill has followed a change of its memory, which stays as it
-// is.
+// On a running pod, permanent: an OOM kill has followed a change of its memory, which is not
+// changed again.
 inline constexpr std::string_view kMemoryLetBe = "synergy.io/memory-let-be";
-// The node agent's: MemoryReading.
+// MemoryReading, written by the node agent.
 inline constexpr std::string_view kMemoryInUse = "synergy.io/memory-in-use";
-// The node agent's: DeviceReading.
+// DeviceReading, written by the node agent.
 inline constexpr std::string_view kDevices = "synergy.io/devices";
 
 // All annotations of pods that programs act on. The webhook removes or recomputes each of them when
-// a pod is created; after that an admission policy lets nobody else change them
+// a pod is created. After that an admission policy allows only Synergy to change them
 // (charts/synergy/templates/admission-policies.yaml).
 inline constexpr std::array kWrittenByPrograms = {
     kContainer,   kDemand,      kFairShare,   kFloor,    kOriginal,  kProfile,  kProfileGeneration,
     kEnforcement, kGpuProduct,  kPlaceholder, kChange,   kKeptPlace, kRoomSeen, kUnshrinkableUntil,
     kMemoryLetBe, kMemoryInUse, kDevices,     kWarnings, kWorkload,  kProbe,    kSpreadCost};
 
-// The field manager as which the extender and the tuner write pods: the API server notes in a pod's
-// metadata.managedFields who has set which amounts and annotations.
+// The field manager with which the extender and the tuner write pods. The API server records the
+// writer of each amount and annotation in a pod's metadata.managedFields.
 inline constexpr std::string_view kFieldManager = "synergy";
 
 }  // namespace synergy::annotations

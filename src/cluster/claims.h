@@ -1,17 +1,16 @@
 #pragma once
 
-// What a pod's annotations claim of a node's CPU, memory and GPUs beyond what the pod requests: the
-// place that is kept for a waiting pod, and the growth that is announced for a running one. Whoever
-// may patch pods can write such annotations, so a claim counts only
+// Claims of pods on a node's CPU, memory and GPUs beyond their requests: the place that is kept for
+// a waiting pod, and the growth that is announced for a running one. They are annotations, which
+// every user who may patch pods can write. So a claim counts only
 //
-//   on pods that Synergy manages   its scheduler's, with GPUs; of them those without scheduling
-//                                  gates that have not ended
-//   by Synergy's own hand          metadata.managedFields names its field manager as the writer; an
+//   on pods that Synergy manages   its scheduler's, with GPUs, not ended, without scheduling gates
+//   if Synergy wrote it            metadata.managedFields names its field manager as the writer; an
 //                                  admission policy of the chart keeps others from that name
-//   for a while                    ClaimRules::longest() after the API server has noted the write
-//   where it fits                  the pod with its claim is no larger than the node
+//   for a while                    ClaimRules::longest() after the API server recorded the write
+//   if it fits                     the pod with its claim is no larger than the node
 //
-// The reader of pods (wire/pods/claims.cc) sees to the first three, pod_records.h to the last. Pods
+// The reader of pods (wire/pods/claims.cc) checks the first three, pod_records.h the last. Pods
 // that Synergy does not manage are not changed either: they have no Fungible.
 //
 // Threading: values.

@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// What the node's label says; none where it says neither yes nor no.
+// Returns the value of the node's label; nullopt unless it is yes or no.
 std::optional<DeviceSafety> SafetyByLabel(const Labels& node) {
   const std::string_view value = FindLabel(node, annotations::kDevicesSafe).value_or("");
   if (value == "true") return DeviceSafety::kSafe;
@@ -25,7 +25,7 @@ bool IsLost(const Pod& pod) {
          pod.fungible->devices->safety == DeviceSafety::kLost;
 }
 
-// The worse, the later.
+// Later is worse.
 constexpr std::array kFromBestToWorst = {DeviceSafety::kSafe, DeviceSafety::kUnknown,
                                          DeviceSafety::kUnsafe, DeviceSafety::kLost};
 

@@ -1,18 +1,18 @@
 #pragma once
 
-// Whether a pod's CPU and memory may be changed while it runs, or whether that may cost it its
-// GPUs: devices that are not in a container's own specification may be gone after any resize
-// (docs/tuner.md). The one answer for all: the tuner changes only what may be changed, the
-// extender's preemption counts on no other surplus, and the command line says why.
+// Decides whether a pod's CPU and memory may be changed while it runs, or whether that may cost it
+// its GPUs: devices that are not in a container's own specification may be lost after any resize
+// (docs/tuner.md). All programs use this decision: the tuner changes only what may be changed, the
+// extender's preemption counts on no other surplus, and the command line shows the reason.
 //
-// Of these, the first that says anything counts:
+// The first of these with a result counts:
 //
-//   the node agent has seen a resize take a device away on that node    lost
-//   the node's label synergy.io/devices-safe                            safe or unsafe
-//   the node agent's word about the pod (annotation synergy.io/devices) safe, unsafe or unknown
-//   nobody says anything                                                unknown
+//   the node agent has seen a resize take a device away on that node      lost
+//   the node's label synergy.io/devices-safe                              safe or unsafe
+//   the node agent's report on the pod (annotation synergy.io/devices)    safe, unsafe or unknown
+//   none of these                                                         unknown
 //
-// A pod without GPUs has nothing to lose. At bind, and before, every pod may be sized.
+// A pod without GPUs has nothing to lose. At bind and before, every pod may be sized.
 //
 // Threading: pure.
 
@@ -25,15 +25,15 @@ namespace synergy {
 
 // `node`: the labels of the pod's node.
 DeviceSafety DeviceSafetyOf(const Pod& pod, const Labels& node);
-// The same with the reason, in words; none where the devices are safe by themselves.
+// The same with the reason, in words; no reason if the devices are safe on their own.
 DeviceReading DevicesOf(const Pod& pod, const Labels& node);
 
 inline bool MayResize(const Pod& pod, const Labels& node) {
   return DeviceSafetyOf(pod, node) == DeviceSafety::kSafe;
 }
 
-// The worst that is said of the running pods that Synergy manages on the node; where there is none,
-// what is known of the node itself.
+// Returns the worst result of the running pods on the node that Synergy manages; without any, what
+// is known of the node itself.
 DeviceSafety DeviceSafetyOf(const NodeDetail& node);
 
 }  // namespace synergy

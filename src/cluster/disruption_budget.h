@@ -1,6 +1,6 @@
 #pragma once
 
-// A PodDisruptionBudget, as far as pre-emption needs it. Values.
+// A PodDisruptionBudget, as far as preemption needs it. Values.
 
 #include <cstdint>
 #include <string>

@@ -67,8 +67,8 @@ Result<DeviceSafety> ParseDeviceSafety(std::string_view text) {
 }
 
 ResourceVector Fungible::WithinBounds(ResourceVector amounts) const {
-  // A request that reached a limit set by the user would make the pod Guaranteed, which a resize
-  // may not.
+  // A request equal to a limit set by the user would make the pod Guaranteed, and a resize must not
+  // change the QoS class.
   if (enforcement == Enforcement::kShared && cpu_limit)
     amounts.cpu = std::min(amounts.cpu, *cpu_limit - MilliCpu(1));
   amounts.cpu = Rounded(amounts.cpu);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What Synergy may change of a pod: the CPU and memory of the one container that has its GPUs, and
-// what has become of the changes so far. Read from the pod's annotations, spec and status.
+// The part of a pod that Synergy may change: the CPU and memory of the one container that has its
+// GPUs, and the state of the changes so far. Read from the pod's annotations, spec and status.
 //
 // All amounts are that container's; `gpus` in them counts its GPUs.
 //
@@ -18,22 +18,22 @@
 
 namespace synergy {
 
-// How an allocation is held against a container.
+// How an allocation is enforced on a container.
 enum class Enforcement : uint8_t {
-  kStrict,  // limits = requests = the allocation: what one leaves, nobody uses
-  kShared,  // no CPU limits: what one leaves goes to the others by their allocations
+  kStrict,  // limits = requests = the allocation: what one container leaves stays unused
+  kShared,  // no CPU limits: what one container leaves goes to the others, in proportion to theirs
 };
 
 std::string_view ToString(Enforcement enforcement);
 Result<Enforcement> ParseEnforcement(std::string_view text);
 
-// What of a pod is changed in one go: CPU and memory of one that runs are two resizes, because a
-// kubelet makes all of one or nothing.
+// A dimension that is changed on its own: CPU and memory of a running pod are two resizes, because
+// a kubelet makes all of one resize or nothing.
 enum class Dimension : uint8_t { kCpu, kMemory };
 
-// Whose pods are managed.
+// The pods that are managed.
 enum class Scope : uint8_t {
-  kOptIn,  // those that ask for it: by scheduler, by a label, or by their namespace's label
+  kOptIn,  // pods that opt in: by scheduler, by a label, or by their namespace's label
   kAll,    // all GPU pods
 };
 
@@ -52,24 +52,24 @@ std::string_view ToString(ChangeKind kind);
 Result<ChangeKind> ParseChangeKind(std::string_view text);
 
 // The last change. A growth is announced on the pod before it is made, so that the extender counts
-// what is going to be taken.
+// the room as taken.
 struct ChangeRecord {
   ChangeKind kind = ChangeKind::kAllocated;
   ResourceVector from;
   ResourceVector to;
   std::string why;
   WallTime at{};
-  // When an earlier change was one of memory.
+  // When memory was last changed before this change.
   std::optional<WallTime> memory_changed_before = std::nullopt;
 
-  // The last time that memory was changed, by this change or one before.
+  // Returns when memory was last changed, by this change or one before.
   std::optional<WallTime> MemoryChanged() const {
     return from.memory != to.memory ? at : memory_changed_before;
   }
   bool operator==(const ChangeRecord&) const = default;
 };
 
-// What the kubelet says of a resize.
+// State of a resize, as reported by the kubelet.
 enum class ResizeState : uint8_t {
   kNone,
   kInProgress,
@@ -80,16 +80,16 @@ enum class ResizeState : uint8_t {
 
 std::string_view ToString(ResizeState state);
 
-// What the node agent says of a running container's memory.
+// State of a running container's memory, as reported by the node agent.
 struct MemoryReading {
-  Bytes in_use;             // what cannot be taken from it: no page cache that can be given back
-  bool node_short = false;  // the node has hardly any memory left: nothing is to be taken there
+  Bytes in_use;  // what cannot be taken from it: excludes page cache that can be reclaimed
+  bool node_short = false;  // the node has hardly any memory left: nothing may be taken there
   WallTime at{};
 
   bool operator==(const MemoryReading&) const = default;
 };
 
-// Whether a container still has its devices when its CPU or memory is changed while it runs.
+// Whether a container keeps its devices when its CPU or memory is changed while it runs.
 enum class DeviceSafety : uint8_t {
   kUnknown,
   kSafe,
@@ -100,7 +100,7 @@ enum class DeviceSafety : uint8_t {
 std::string_view ToString(DeviceSafety safety);  // "unknown", "safe", "unsafe", "lost"
 Result<DeviceSafety> ParseDeviceSafety(std::string_view text);
 
-// A statement about that, with its reason.
+// A result with its reason.
 struct DeviceReading {
   DeviceSafety safety = DeviceSafety::kUnknown;
   std::string why;
@@ -108,8 +108,8 @@ struct DeviceReading {
   bool operator==(const DeviceReading&) const = default;
 };
 
-// A CPU quota that is on a running pod for a moment, so that it is seen how fast it is with less.
-// The agent of its node puts it there and takes it away, whoever dies meanwhile.
+// A temporary CPU quota on a running pod, to measure its speed with less. The agent of its node
+// sets it and removes it, even if the process that requested it dies.
 struct CpuProbe {
   MilliCpu cpu;
   WallTime until{};
@@ -117,15 +117,15 @@ struct CpuProbe {
   bool operator==(const CpuProbe&) const = default;
 };
 
-// The container's amounts as its author wrote them; what a LimitRange filled in counts as a
-// limit, and as no request.
+// The container's amounts as its author wrote them. Values that a LimitRange filled in count as
+// limits, but not as requests.
 struct WrittenAmounts {
   std::optional<MilliCpu> cpu_request;
   std::optional<MilliCpu> cpu_limit;
   std::optional<Bytes> memory_request;
   std::optional<Bytes> memory_limit;
 
-  // Limits that are the requests: with others like it the pod is Guaranteed.
+  // Whether limits equal requests: the pod is Guaranteed if its other containers are like this.
   bool IsGuaranteed() const {
     return cpu_limit && memory_limit && cpu_request == cpu_limit && memory_request == memory_limit;
   }
@@ -142,65 +142,66 @@ struct Fungible {
   ResourceVector demand;  // as admitted
   ResourceVector fair_share;
   WrittenAmounts written;
-  bool placeholder = false;  // its amounts are not known yet: it cannot be bound
-  ResourceVector beside;     // what the pod's other containers ask for, while it waits
-  // What the pod's init containers need beside its other containers. A node counts that much for
-  // this container as long as the pod is there.
+  bool placeholder = false;  // its amounts are unknown so far: it cannot be bound
+  ResourceVector beside;     // requests of the pod's other containers, while it waits
+  // Needs of the pod's init containers beside its other containers. A node counts at least this
+  // much for this container while the pod exists.
   ResourceVector init_peak;
   ResourceVector requested;           // spec
   std::optional<MilliCpu> cpu_limit;  // spec
   std::optional<Bytes> memory_limit;  // spec
   std::optional<Bytes> memory_limit_in_force;
-  // By the kubelet: what is in force, and what it has set aside. The spec's before it says so.
+  // Reported by the kubelet: what is in force, and what it has allocated. Equal to the spec until
+  // it reports.
   ResourceVector in_force;
   ResourceVector set_aside;
-  bool reported = false;  // the kubelet does say so
+  bool reported = false;  // the kubelet has reported them
   ResizeState resize = ResizeState::kNone;
   std::string resize_message;
   bool resized_by_us_alone = false;  // since it was created
   std::optional<ChangeRecord> change;
-  // An announced growth counts until then; the epoch: it does not (claims.h).
+  // An announced growth counts until then; the epoch: it does not count (claims.h).
   WallTime announced_until{};
   std::optional<WallTime> unshrinkable_until;
   std::optional<MemoryReading> memory_reading;
-  std::optional<DeviceReading> devices;  // by the node's agent; none: it has said nothing
-  // Memory was what ended one of the pod's containers last, or the pod itself.
+  std::optional<DeviceReading> devices;  // from the node's agent; nullopt: no report
+  // When a lack of memory ended one of the pod's containers last, or whether it evicted the pod.
   std::optional<WallTime> oom_killed;
   bool evicted_for_memory = false;
-  // Because of one of these, soon after a change: its memory is left as it is for good.
+  // Because of one of these soon after a change, its memory is never changed again.
   bool memory_let_be = false;
 
   std::optional<CpuProbe> probe;
 
   bool ProbedAt(WallTime now) const { return probe && now < probe->until; }
-  // What was announced, and is neither made nor contradicted yet.
+  // Whether a change is announced, and neither made nor contradicted yet.
   bool Announced() const { return change && requested == change->from && requested != change->to; }
-  // Returns what a node counts where the container asks for `amounts`.
+  // Returns what a node counts if the container requests `amounts`.
   ResourceVector Counted(const ResourceVector& amounts) const {
     return LargerOf(amounts, init_peak);
   }
-  // Returns what was announced that the pod will count beyond what it counts now, where that
-  // counts.
+  // Returns the announced growth of what the pod counts; nothing if the announcement does not
+  // count.
   ResourceVector AnnouncedGrowth() const {
     if (!Announced() || announced_until == WallTime{}) return {};
     return Counted(LargerOf(change->to, requested)) - Counted(requested);
   }
-  // Somebody else has changed the amounts.
+  // Whether a user or another controller has changed the amounts.
   bool ChangedByHand() const { return Unexplained() && !resized_by_us_alone; }
-  // One of us has changed them, and did not come to say so.
+  // Whether Synergy has changed the amounts and not recorded it.
   bool Unrecorded() const { return Unexplained() && resized_by_us_alone; }
-  // Whole CPUs were written and stay whole: a static CPU manager gives them to the pod alone.
+  // Whether whole CPUs were written and stay whole: a static CPU manager assigns them exclusively.
   bool WholeCpus() const {
     return enforcement == Enforcement::kStrict && written.IsGuaranteed() &&
            written.cpu_limit->count() % Cores(1).count() == 0;
   }
-  // `cpu`, rounded down where it has to be whole.
+  // Returns `cpu`, rounded down if it has to be whole.
   MilliCpu Rounded(MilliCpu cpu) const {
     return WholeCpus() ? cpu - MilliCpu(cpu.count() % Cores(1).count()) : cpu;
   }
-  // `amounts`, as far as what its author wrote lets the pod have them; not less than its floor.
+  // Clamps `amounts` to what its author's values allow, but not below its floor.
   ResourceVector WithinBounds(ResourceVector amounts) const;
-  // The kubelet does what the spec says.
+  // Whether the kubelet has put the spec in force.
   bool Settled() const { return in_force == requested && set_aside == requested; }
   bool operator==(const Fungible&) const = default;
 

@@ -18,16 +18,16 @@ constexpr std::string_view kKueueCount = "kueue.x-k8s.io/pod-group-total-count";
 
 constexpr std::string_view kFastAdmission = "kueue.x-k8s.io/pod-group-fast-admission";
 constexpr std::string_view kJobSet = "jobset.sigs.k8s.io/jobset-name";  // label
-// Annotations: a domain of nodes for each Job; found by the first pod's node, or by labels that the
-// nodes have had before.
+// Annotations that give each Job a domain of nodes of its own: the domain of its first pod's node,
+// or one that labels of the nodes define beforehand.
 constexpr std::string_view kExclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 constexpr std::string_view kByNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector";
 
-// Labels that say which pods belong together, best first.
+// Labels that define which pods belong together, best first.
 struct NamingLabel {
   std::string_view whole;
-  std::string_view part;  // label of the part that starts by itself; empty: there are no parts
-  std::string_view kind;  // of what is so named; empty: the name goes for all kinds
+  std::string_view part;  // label of the part that starts on its own; empty: there are no parts
+  std::string_view kind;  // of what is named; empty: the name applies to all kinds
 };
 constexpr std::string_view kTrainingOperator = "training.kubeflow.org/operator-name";  // label
 constexpr std::array<NamingLabel, 6> kNames = {
@@ -38,14 +38,14 @@ constexpr std::array<NamingLabel, 6> kNames = {
      {"training.kubeflow.org/job-name", "", "training"},
      {"batch.kubernetes.io/job-name", "", "job"}}};
 
-// "pytorchjob" of "pytorchjob-controller": jobs of two kinds may have one name.
+// Returns "pytorchjob" for "pytorchjob-controller": jobs of two kinds may have the same name.
 std::string_view KindOf(const NamingLabel& naming, const TextOfKey& label) {
   if (naming.whole != "training.kubeflow.org/job-name") return naming.kind;
   const std::string_view made_by = label(kTrainingOperator);
   return made_by.empty() ? naming.kind : made_by.substr(0, made_by.find('-'));
 }
 
-// What a label or an annotation may hold is cut for messages.
+// Shortens the value of a label or an annotation for messages.
 std::string Shown(std::string_view text) {
   constexpr size_t kMost = 40;
   return '"' + std::string(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "") + '"';
@@ -59,7 +59,7 @@ std::optional<int32_t> ParseSize(std::string_view text) {
   return size;
 }
 
-// A cost at which the gang waits for that, and for nothing else that is nearer.
+// Returns a cost with which the gang waits for this tier, and for no closer one.
 SpreadCost WithinOf(std::string_view tier) {
   if (tier == "node") return {.nodes = 0.1, .racks = 0.01, .tensor_skew = {}};
   if (tier == "rack") return {.nodes = 1, .racks = 0.01, .tensor_skew = {}};
@@ -139,7 +139,7 @@ std::shared_ptr<const Gang> RecogniseGang(std::string_view pod_namespace, const 
   if (gang.spread == SpreadCost{})
     gang.spread = ParseSpreadCost(annotation(annotations::kSpreadCost));
   if (gang.spread == SpreadCost{}) {
-    // Nothing said by admission: it was away, or knows no profile of the pod.
+    // Admission has written nothing: it was down, or has no profile of the pod.
     gang.spread = ParseSpreadCost("tensor-skew=" + std::string(label(annotations::kTensorSkew)));
   }
   return std::make_shared<const Gang>(std::move(gang));

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a gang is called by the labels of its pods (docs/gangs.md has the table).
+// The name of a gang from the labels of its pods (docs/gangs.md has the table).
 //
 // Threading: pure.
 
@@ -11,12 +11,13 @@
 
 namespace synergy {
 
-// A label of a gang's pods: "node" or "rack", what it waits for, whatever a profile says of it.
+// A label of a gang's pods: the tier that it waits for, "node" or "rack", regardless of any
+// profile.
 inline constexpr std::string_view kGangWithinLabel = "synergy.io/gang-within";
 
-// With the namespace: "team/bert"; empty where none of the labels names a gang.
+// Returns the name with the namespace, as in "team/bert"; empty if no label names a gang.
 std::string GangNameOf(std::string_view pod_namespace, const TextOfKey& label);
-// The label that has the name, or the first part of it; empty where none does.
+// Returns the label that has the name, or the first part of it; empty if none does.
 std::string_view GangLabelOf(const TextOfKey& label);
 
 }  // namespace synergy

@@ -1,7 +1,7 @@
 #pragma once
 
-// The least CPU and memory per GPU over a changing set of pods. A pod that asks for nothing in a
-// dimension does not say what pods need there.
+// The least CPU and memory per GPU over a changing set of pods. A pod that requests nothing in a
+// dimension does not count there.
 //
 // Threading: one owner at a time.
 
@@ -16,7 +16,7 @@ namespace synergy {
 
 class LeastPerGpu {
  public:
-  // `requests` have at least one GPU.
+  // REQUIRES: `requests` have at least one GPU.
   void Add(const ResourceVector& requests) {
     ++pods_;
     ResourceVector::ForEachDivided([&, amounts = amounts_.begin()](auto member) mutable {
@@ -25,7 +25,7 @@ class LeastPerGpu {
       ++amounts;
     });
   }
-  // What was added.
+  // REQUIRES: `requests` were added before.
   void Remove(const ResourceVector& requests) {
     --pods_;
     ResourceVector::ForEachDivided([&, amounts = amounts_.begin()](auto member) mutable {
@@ -35,7 +35,7 @@ class LeastPerGpu {
     });
   }
   bool empty() const { return pods_ == 0; }
-  // For one GPU; zero of an empty set.
+  // Returns the amounts for one GPU; zero for an empty set.
   ResourceVector Get() const {
     if (empty()) return {};
     return ResourceVector::Make(Gpus(1), [amounts = amounts_.begin()](auto) mutable {

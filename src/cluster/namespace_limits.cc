@@ -6,7 +6,7 @@
 namespace synergy {
 namespace {
 
-// The part of a quota that is always left to pods to come.
+// The part of a quota that is always left to future pods, as a divisor.
 constexpr int64_t kReservedPart = 4;
 
 template <class T>
@@ -69,7 +69,7 @@ void Narrow(AmountBounds& bounds, const AmountBounds& by) {
   bounds.most = LesserOf(bounds.most, by.most);
 }
 
-// What nobody has taken of a sum.
+// Returns the unused part of a sum.
 ResourceVector LeftOf(const QuotaSum& sum) {
   return ResourceVector::Make(Gpus(0), [&](auto dimension) {
     const auto hard = sum.hard.*dimension;
@@ -77,7 +77,7 @@ ResourceVector LeftOf(const QuotaSum& sum) {
   });
 }
 
-// What growth leaves of a sum; `like_it` is what another pod like the one that grows takes.
+// Returns what growth leaves of a sum. `like_it`: what another pod like the growing one takes.
 ResourceVector ReservedIn(const QuotaSum& sum, const ResourceVector& like_it) {
   return ResourceVector::Make(Gpus(0), [&](auto dimension) {
     using Amount = std::remove_cvref_t<decltype(like_it.*dimension)>;

@@ -1,10 +1,10 @@
 #pragma once
 
-// What a namespace's LimitRanges and ResourceQuotas say about the CPU and memory of its pods, and
-// what that leaves to Synergy: the API server refuses whatever goes beyond, at creation as at a
-// resize.
+// The LimitRanges and ResourceQuotas of a namespace for the CPU and memory of its pods, and what
+// they leave to Synergy: the API server refuses anything beyond them, when a pod is created and
+// when it is resized.
 //
-// A quota with scopes counts for every pod here: growth that is left out does no harm.
+// A quota with scopes counts for every pod here: a growth that is left out does no harm.
 //
 // Threading: values; a NamespaceLimits is immutable once shared.
 
@@ -20,17 +20,17 @@
 
 namespace synergy {
 
-// More than anything that is read, and so little that sums stay in range.
+// Larger than any value that is read, and small enough that sums do not overflow.
 inline constexpr int64_t kNoLimit = int64_t{1} << 60;
 inline constexpr ResourceVector kUnlimited{Gpus(kNoLimit), MilliCpu(kNoLimit), Bytes(kNoLimit)};
 
-// Within what a request has to stay.
+// The bounds of a request.
 struct AmountBounds {
   ResourceVector least;
   ResourceVector most = kUnlimited;
 
   bool operator==(const AmountBounds&) const = default;
-  // `amounts` as far as they may be had; the least goes first.
+  // Clamps `amounts` to the bounds; `least` wins.
   ResourceVector Clamp(const ResourceVector& amounts) const {
     return LargerOf(LesserOf(amounts, most), least);
   }
@@ -41,16 +41,16 @@ struct LimitRange {
   std::string pod_namespace;
   std::string name;
   AmountBounds container;
-  AmountBounds pod;  // of the sum of its containers
-  // There is a maxLimitRequestRatio, of containers or pods.
+  AmountBounds pod;  // for the sum of its containers
+  // There is a maxLimitRequestRatio, for containers or pods.
   bool cpu_ratio = false;
   bool memory_ratio = false;
 
   bool operator==(const LimitRange&) const = default;
 };
 
-// What there is of one of a quota's two sums, of requests or of limits; kNoLimit where it does not
-// say.
+// One of a quota's two sums, of requests or of limits; kNoLimit in dimensions that it does not
+// limit.
 struct QuotaSum {
   ResourceVector hard = kUnlimited;
   ResourceVector used;
@@ -75,11 +75,11 @@ struct ResourceQuota {
 
 class NamespaceLimits {
  public:
-  // Of the request of a container whose pod has `beside` besides it. `asks` is what the API server
-  // has taken, or is about to take: a ratio lets nothing be asked for below it.
+  // Returns the bounds of a container's request if the pod has `beside` besides it. `asks`: what
+  // the API server has accepted or is about to. If there is a ratio, no request may be below it.
   AmountBounds Bounds(const std::string& pod_namespace, const ResourceVector& beside,
                       const ResourceVector& asks) const;
-  // Whether a quota counts requests or limits of that dimension: of &ResourceVector::cpu, say.
+  // Whether a quota counts requests or limits of that dimension, such as &ResourceVector::cpu.
   template <class Amount>
   bool HasQuota(const std::string& pod_namespace, Amount ResourceVector::* dimension) const {
     const auto found = quotas_.find(pod_namespace);
@@ -90,17 +90,18 @@ class NamespaceLimits {
   }
   // Whether a quota counts BestEffort pods apart from others.
   bool HasQuotaByQos(const std::string& pod_namespace) const;
-  // The most that the pod's fungible container, which it must have, may be given by itself: within
-  // the limit ranges, and beside what growth leaves of each quota for pods to come, which is what
-  // another pod like it takes at its floor, and a quarter of the quota at least; up to its fair
-  // share it leaves nothing. Not less than it requests. `under_way` is what the namespace's pods
-  // are being given and the quota may not know.
+  // Returns the most that the pod's fungible container may be given on its own: within the limit
+  // ranges, and without what growth leaves of each quota for future pods. That is what another pod
+  // like it takes at its floor, and at least a quarter of the quota; growth up to the fair share
+  // leaves nothing. Never less than it requests. `under_way`: what the namespace's pods are being
+  // given that the quota may not include yet. REQUIRES: the pod has a fungible container.
   ResourceVector MostFor(const Pod& pod, const ResourceVector& under_way) const;
-  // What of `wanted` each of `count` pods like this one may be given, all of them the same.
+  // Returns the part of `wanted` that each of `count` pods like this one may be given, the same for
+  // all.
   ResourceVector MostForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
                              const ResourceVector& under_way) const;
 
-  // Whether anything has changed by it.
+  // Return whether anything has changed.
   bool Put(LimitRange range);
   bool Put(ResourceQuota quota);
   bool RemoveRange(const std::string& uid);
@@ -109,7 +110,7 @@ class NamespaceLimits {
   void ClearQuotas() { quotas_.clear(); }
 
   bool empty() const { return ranges_.empty() && quotas_.empty(); }
-  // Those that say something of CPU or memory, or of QoS classes.
+  // The number of those about CPU or memory, or about QoS classes.
   size_t ranges() const;
   size_t quotas() const;
 

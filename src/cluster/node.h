@@ -21,14 +21,14 @@ struct Taint {
   bool operator==(const Taint&) const = default;
 };
 
-// What is known of a node's GPUs beside how many can be had.
+// Properties of a node's GPUs besides the allocatable number.
 struct GpuKinds {
-  // status.capacity: more than can be had while some are ill, or while the device plugin is away.
+  // status.capacity: more than allocatable while some are unhealthy, or the device plugin is down.
   Gpus installed;
   std::vector<std::string> products;  // as the label nvidia.com/gpu.product spells them
-  int64_t most_per_numa_node = 0;     // GPUs that share one; 0: not known
+  int64_t most_per_numa_node = 0;     // GPUs on one NUMA node; 0: unknown
 
-  // Whether there may be GPUs of `product`: it is one of them, or nobody says what they are.
+  // Whether the node may have GPUs of `product`: it is one of them, or the products are unknown.
   bool MayHave(std::string_view product) const {
     return products.empty() ||
            std::find(products.begin(), products.end(), product) != products.end();
@@ -46,7 +46,7 @@ struct Node {
   bool unschedulable = false;
   bool deleting = false;
   bool short_of_memory = false;  // condition MemoryPressure
-  std::string boot_id;  // status.nodeInfo.bootID: another one after each start of the machine
+  std::string boot_id;           // status.nodeInfo.bootID: changes with each boot
 
   bool operator==(const Node&) const = default;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which nodes a pod may go to, by its own words: nodeSelector, required node affinity and
-// tolerations, as kube-scheduler's NodeAffinity and TaintToleration judge them.
+// Decides which nodes a pod's own nodeSelector, required node affinity and tolerations allow, as
+// kube-scheduler's NodeAffinity and TaintToleration do.
 //
 // Threading: pure functions of values.
 
@@ -20,12 +20,12 @@ struct NodeRequirement {
   std::string key;
   Operator op = Operator::kUnknown;
   std::vector<std::string> values;
-  bool is_field = false;  // of matchFields, whose one key is metadata.name
+  bool is_field = false;  // from matchFields, whose only key is metadata.name
 
   bool operator==(const NodeRequirement&) const = default;
 };
 
-// All of them have to hold; an empty term matches nothing.
+// All requirements have to hold; an empty term matches nothing.
 using NodeSelectorTerm = std::vector<NodeRequirement>;
 
 struct Toleration {
@@ -39,7 +39,7 @@ struct Toleration {
 
 struct NodeSelection {
   Labels node_selector;
-  // One of them has to match, if there is required node affinity at all.
+  // If there is required node affinity, one of the terms has to match.
   bool has_affinity = false;
   std::vector<NodeSelectorTerm> terms;
   std::vector<Toleration> tolerations;
@@ -47,7 +47,7 @@ struct NodeSelection {
   bool operator==(const NodeSelection&) const = default;
 };
 
-// Whether a pod that says `selection` may go to a node of this name, with these labels and taints.
+// Whether a pod with `selection` may go to a node with this name, these labels and taints.
 bool MayGoTo(const NodeSelection& selection, const std::string& node, const Labels& labels,
              const std::vector<Taint>& taints);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// By what a gang's pods keep off each other: host ports in common, required pod anti-affinity, and
-// topology spread that may not be broken. kube-scheduler judges all of it (NodePorts,
-// InterPodAffinity, PodTopologySpread); a plan that knows it is not refused.
+// Rules that keep the pods of a gang apart: shared host ports, required pod anti-affinity, and hard
+// topology spread. kube-scheduler enforces them (NodePorts, InterPodAffinity, PodTopologySpread); a
+// plan that respects them is not refused.
 //
 // Threading: values, immutable once shared.
 
@@ -22,8 +22,8 @@ struct HostPort {
   bool operator==(const HostPort&) const = default;
 };
 
-// Keeps the pod out of the domains where pods of its namespace are that `selector` matches, and
-// these out of its own. Nodes with the same value of the label `topology_key` are a domain.
+// Keeps the pod out of domains with pods of its namespace that `selector` matches, and these out of
+// its own. Nodes with the same value of the label `topology_key` are a domain.
 struct AntiAffinity {
   std::string topology_key;
   LabelSelector selector;
@@ -31,12 +31,12 @@ struct AntiAffinity {
   bool operator==(const AntiAffinity&) const = default;
 };
 
-// Keeps the pod out of domains that have `max_skew` more pods that `selector` matches than the one
-// that has the fewest.
+// Keeps the pod out of domains where `selector` matches `max_skew` more pods than in the domain
+// with the fewest.
 struct TopologySpread {
   std::string topology_key;
   int32_t max_skew = 1;
-  int32_t min_domains = 1;  // with fewer the fewest count as none
+  int32_t min_domains = 1;  // with fewer domains, the fewest count as none
   LabelSelector selector;
   // Whether only nodes count that the pod's node selector and affinity permit, or its tolerations.
   bool honors_affinity = true;
@@ -53,7 +53,7 @@ struct Separation {
   bool operator==(const Separation&) const = default;
 };
 
-// Whether pods of which these are said cannot be on one node, because of a port.
+// Whether pods with these rules cannot share a node because of a port.
 bool ShareAPort(const Separation& a, const Separation& b);
 
 }  // namespace synergy

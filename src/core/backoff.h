@@ -15,13 +15,13 @@ namespace synergy {
 
 class Backoff {
  public:
-  // A limit below the first step holds for that as well.
+  // A limit below the first step bounds that too.
   Backoff(Duration first, Duration limit, uint64_t seed)
       : first_(std::min(first, limit)), limit_(limit), step_(first_), random_(seed) {}
 
-  // How long to wait before the next try.
+  // Returns how long to wait before the next try.
   Duration Next();
-  // After a success: the next wait is short again.
+  // To be called after a success: the next wait is short again.
   void Reset() { step_ = first_; }
 
  private:

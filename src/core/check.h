@@ -1,8 +1,7 @@
 #pragma once
 
-// SYNERGY_CHECK(condition, "what must hold"): ends the process with file and line when a broken
-// invariant is found. A restart is cheap, a wrong bind is not. For our own invariants only, never
-// for input.
+// SYNERGY_CHECK(condition, "what must hold"): ends the process with file and line if an invariant
+// is broken. A restart is cheap, a wrong bind is not. Only for our own invariants, never for input.
 
 namespace synergy {
 

@@ -23,7 +23,7 @@ class RealClock final : public Clock {
     std::mutex mutex;
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
-    // The wait's own clock stands still while the machine is suspended.
+    // The clock of wait_for stops while the machine is suspended.
     while (!stop.stop_requested() && Now() < deadline)
       wake.wait_for(lock, stop, std::min<Duration>(deadline - Now(), kLongestWait),
                     [] { return false; });

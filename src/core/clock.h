@@ -1,6 +1,6 @@
 #pragma once
 
-// Time as the rest of the product sees it: handed in, so that tests and the simulator own it.
+// Time as an argument, so that tests and the simulator control it.
 //
 // Threading: a Clock may be used from any thread.
 
@@ -15,19 +15,19 @@ using Seconds = std::chrono::duration<double>;  // for rates and models, where f
 using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 using WallTime = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
-// One moment by both clocks: what a pure decision is told instead of asking.
+// One moment by both clocks, passed to pure decisions instead of a clock.
 struct Moment {
   Instant now;    // for deadlines and ages
-  WallTime wall;  // for what objects in the cluster say
+  WallTime wall;  // for times in objects of the cluster
 };
 
 class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Monotonic, and goes on while the machine is suspended. All deadlines and ages come from it.
+  // Monotonic, and continues while the machine is suspended. All deadlines and ages use it.
   virtual Instant Now() const = 0;
-  // For what people and other machines read; it may jump.
+  // For times that users and other machines read; it may jump.
   virtual WallTime WallNow() const = 0;
   Moment Present() const { return {Now(), WallNow()}; }
   // Returns true at `deadline`, false as soon as `stop` is requested.

@@ -11,13 +11,13 @@ namespace {
 
 constexpr int64_t kNanoPerUnit = 1'000'000'000;
 constexpr int64_t kNanoPerMilli = 1'000'000;
-// apimachinery's maxAllowed; it is applied to values with a binary suffix only.
+// apimachinery's maxAllowed; it only applies to values with a binary suffix.
 constexpr Int128 kBinaryCap = std::numeric_limits<int64_t>::max();
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsZero(char c) { return c == '0'; }
 
-// A quantity's text taken apart as parseQuantityString of k8s.io/apimachinery does it.
+// The parts of a quantity's text, split as parseQuantityString of k8s.io/apimachinery does.
 struct Parts {
   bool negative = false;
   bool any_digit = false;     // leading zeros count
@@ -37,7 +37,7 @@ bool IsSuffixLetter(char c) {
   return std::string_view("eEinumkKMGTP").find(c) != std::string_view::npos;
 }
 
-// None when something follows that can be no suffix. An empty number is allowed, and zero.
+// Returns nullopt if the rest cannot be a suffix. An empty number is allowed, and means zero.
 std::optional<Parts> Split(std::string_view text) {
   if (text.empty()) return std::nullopt;
   Parts parts;
@@ -82,12 +82,12 @@ std::optional<Unit> InterpretSuffix(std::string_view suffix) {
   }
   if (suffix.front() != 'e' && suffix.front() != 'E') return std::nullopt;
   std::string_view digits = suffix.substr(1);
-  // from_chars takes no plus sign.
+  // from_chars accepts no plus sign.
   if (digits.size() > 1 && digits.front() == '+' && IsDigit(digits[1])) digits.remove_prefix(1);
   int64_t exponent = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  // apimachinery cuts the exponent to 32 bits without a look, so 1e4294967296 is 1.
+  // apimachinery truncates the exponent to 32 bits without a check, so 1e4294967296 is 1.
   return Unit{10, static_cast<int32_t>(static_cast<uint64_t>(exponent))};
 }
 
@@ -95,11 +95,11 @@ Int128 AppendDigit(Int128 number, char digit) {
   return std::min<Int128>(number * 10 + (digit - '0'), ExactQuantity::kLimit);
 }
 
-// |whole.fraction| x 10^exponent in nano units, rounded up.
+// Returns |whole.fraction| x 10^exponent in nano units, rounded up.
 Int128 DecimalNano(const Parts& parts, int32_t exponent) {
   const int64_t digits = static_cast<int64_t>(parts.whole.size() + parts.fraction.size());
   const int64_t shift = int64_t{exponent} + 9 - static_cast<int64_t>(parts.fraction.size());
-  // The digits that stand for whole nano units; what comes after them can only round up.
+  // The digits of whole nano units; those after them can only round up.
   const int64_t kept = std::clamp<int64_t>(digits + shift, 0, digits);
   Int128 nano = 0;
   bool rest = false;
@@ -119,15 +119,15 @@ Int128 DecimalNano(const Parts& parts, int32_t exponent) {
   return rest ? nano + 1 : nano;
 }
 
-// |whole.fraction| x 2^exponent in nano units, rounded up and capped.
+// Returns |whole.fraction| x 2^exponent in nano units, rounded up and capped.
 Int128 BinaryNano(const Parts& parts, int32_t exponent) {
   const uint64_t factor = uint64_t{1} << exponent;
   Int128 units = 0;
   for (const char digit : parts.whole) units = AppendDigit(units, digit);
   units = std::min<Int128>(units, kBinaryCap) * static_cast<Int128>(factor);  // below 2^123
 
-  // Long multiplication from the last digit on. What is carried out at the front is whole units; it
-  // stays below `factor`, so that neither it nor a digit's product (10 x 2^60) overflows.
+  // Long multiplication from the last digit on. The final carry is whole units; it stays below
+  // `factor`, so neither it nor a digit's product (10 x 2^60) overflows.
   std::string fraction(parts.fraction);
   uint64_t carry = 0;
   for (auto digit = fraction.rbegin(); digit != fraction.rend(); ++digit) {
@@ -142,7 +142,7 @@ Int128 BinaryNano(const Parts& parts, int32_t exponent) {
   return std::min(units * kNanoPerUnit + DecimalNano(rest, 0), kBinaryCap * kNanoPerUnit);
 }
 
-// Whether apimachinery's ParseQuantity takes its short way, which ends in a scaled int64.
+// Whether apimachinery's ParseQuantity takes its fast path, which ends in a scaled int64.
 bool FitsScaledInt64(const Parts& parts, const Unit& unit) {
   constexpr int64_t kMaxDigits = 18;
   const int64_t whole = std::max<int64_t>(static_cast<int64_t>(parts.whole.size()), 1);
@@ -169,7 +169,7 @@ std::optional<ParsedQuantity> ParseExactQuantity(std::string_view text) {
   const std::optional<Unit> unit = InterpretSuffix(parts->suffix);
   if (!unit) return std::nullopt;
   const bool scaled_int64 = FitsScaledInt64(*parts, *unit);
-  // Only the short way lets a missing number pass as zero: "Ti" is a quantity, "Ei" is none.
+  // Only the fast path accepts a missing number as zero: "Ti" is a quantity, "Ei" is not.
   if (!scaled_int64 && !parts->any_digit) return std::nullopt;
   const Int128 magnitude =
       unit->base == 2 ? BinaryNano(*parts, unit->exponent) : DecimalNano(*parts, unit->exponent);

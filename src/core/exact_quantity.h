@@ -1,8 +1,8 @@
 #pragma once
 
-// A quantity before it is rounded to whole units. Sums and maxima inside one pod are taken of exact
-// quantities and rounded once, on the total (docs/accounting.md): two containers with 500m bytes
-// ask for one byte.
+// A quantity before it is rounded to whole units. Sums and maxima inside one pod use exact
+// quantities and are rounded once, on the total (docs/accounting.md): two containers with 500m
+// bytes request one byte.
 //
 // Threading: values.
 
@@ -15,7 +15,7 @@ namespace synergy {
 __extension__ using Int128 = __int128;
 
 // A number of 10^-9 units, the finest that Kubernetes keeps. Saturates far beyond what an int64 can
-// say in whole or milli units, so that no sum can wrap.
+// hold in whole or milli units, so that no sum can wrap.
 class ExactQuantity {
  public:
   static constexpr Int128 kLimit = static_cast<Int128>(1) << 100;
@@ -24,7 +24,7 @@ class ExactQuantity {
   constexpr explicit ExactQuantity(Int128 nano) : nano_(Clamp(nano)) {}
 
   constexpr Int128 nano() const { return nano_; }
-  // Rounded away from zero, and cut to the range of an int64.
+  // Rounded away from zero, and clamped to the range of an int64.
   int64_t ToUnits() const;
   int64_t ToMilli() const;
 
@@ -49,7 +49,7 @@ struct ParsedQuantity {
   bool arbitrary_decimal = false;
 };
 
-// None when `text` is no quantity.
+// Returns nullopt if `text` is not a quantity.
 std::optional<ParsedQuantity> ParseExactQuantity(std::string_view text);
 
 }  // namespace synergy

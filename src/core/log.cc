@@ -25,7 +25,7 @@ std::string_view LevelName(LogLevel level) {
   return "unknown";
 }
 
-// The bytes of the UTF-8 character that `text` starts with, 0 when it starts with none (RFC 3629:
+// Returns the length of the UTF-8 character at the start of `text`, 0 if there is none (RFC 3629:
 // no overlong forms, no surrogates, nothing above U+10FFFF).
 size_t LeadingCharacter(std::string_view text) {
   const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -47,7 +47,7 @@ size_t LeadingCharacter(std::string_view text) {
   return overlong || surrogate || too_high ? 0 : length;
 }
 
-// A JSON string, whatever the bytes: what is not UTF-8 becomes U+FFFD, one for each byte.
+// Appends a JSON string for any bytes: each byte that is not UTF-8 becomes U+FFFD.
 void AppendQuoted(fmt::memory_buffer& out, std::string_view text) {
   out.push_back('"');
   while (!text.empty()) {

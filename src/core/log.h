@@ -1,11 +1,7 @@
 #pragma once
 
-// Structured log lines: a message and fields, as key=value or JSON, one line each.
-//
-//   log.Info("pod bound", {{"pod", key}, {"node", node}});
-//
-// Threading: a Logger may be used from any thread; lines never mix. Secrets are never passed in:
-// there is no redaction here to rely on.
+// Threading: a Logger may be used from any thread; lines never mix. Never pass in secrets: there is
+// no redaction.
 
 #include <concepts>
 #include <initializer_list>
@@ -36,7 +32,7 @@ struct LogField {
   template <std::integral Number>
   LogField(std::string_view field_key, Number number)
       : key(field_key), value(std::to_string(number)), quoted(false) {}
-  // Infinity and not-a-number are written as strings: JSON has no such numbers.
+  // Infinity and NaN are written as strings: JSON has no such numbers.
   LogField(std::string_view field_key, double number);
 
   std::string_view key;
@@ -44,7 +40,7 @@ struct LogField {
   bool quoted;  // a string rather than a number or a truth value
 };
 
-// Where finished lines (with their newline) go. Write is called by one thread at a time.
+// Receives finished lines with their newline. Write is called by one thread at a time.
 class LogSink {
  public:
   virtual ~LogSink() = default;

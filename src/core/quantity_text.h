@@ -14,7 +14,7 @@ namespace synergy {
 
 std::string ToQuantityText(MilliCpu cpu);
 std::string ToQuantityText(Bytes bytes);
-// "cpu 1500m, memory 4Gi"; what is fungible, so without the GPUs.
+// Returns "cpu 1500m, memory 4Gi": the fungible amounts, without the GPUs.
 std::string DescribeCpuAndMemory(const ResourceVector& amounts);
 
 }  // namespace synergy

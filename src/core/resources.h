@@ -1,7 +1,7 @@
 #pragma once
 
-// What the scheduling algorithms divide: GPUs, CPU and memory (ResourceVector), and what they only
-// have to respect: every other resource name that a node may offer and a pod may ask for
+// The resources that scheduling algorithms divide, GPUs, CPU and memory (ResourceVector), and those
+// that they only respect: every other resource that a node may offer and a pod may request
 // (ScalarResources).
 //
 // Threading: values.
@@ -24,8 +24,9 @@ struct ResourceVector {
   MilliCpu cpu;
   Bytes memory;
 
-  // Calls `visit` with a pointer to each member that is divided among the GPUs. What goes dimension
-  // by dimension goes through here, so that a further one is a member and a line (docs/adr/0005).
+  // Calls `visit` with a pointer to each member that is divided among the GPUs. All code that works
+  // dimension by dimension uses this, so that another dimension takes one member and one line
+  // (docs/adr/0005).
   template <class Visit>
   static constexpr void ForEachDivided(Visit visit) {
     visit(&ResourceVector::cpu);
@@ -39,7 +40,8 @@ struct ResourceVector {
     ForEachDivided(visit);
   }
 
-  // So many GPUs, and amount(member) of each of what is divided: a bare number or a quantity.
+  // Returns a vector with `gpus` GPUs, and amount(member) for each divided member: a bare number or
+  // a quantity.
   template <class Amount>
   static constexpr ResourceVector Make(Gpus gpus, Amount amount) {
     ResourceVector made{.gpus = gpus};
@@ -62,8 +64,8 @@ struct ResourceVector {
   friend ResourceVector operator+(ResourceVector a, const ResourceVector& b) { return a += b; }
   friend ResourceVector operator-(ResourceVector a, const ResourceVector& b) { return a -= b; }
 
-  // Whether `free` holds this. A dimension that asks for nothing fits even where `free` is
-  // negative, as in kube-scheduler's NodeResourcesFit.
+  // Whether this fits into `free`. A dimension with no request fits even if `free` is negative, as
+  // in kube-scheduler's NodeResourcesFit.
   bool FitsWithin(const ResourceVector& free) const {
     bool fits = true;
     ForEach([&](auto member) {
@@ -76,7 +78,7 @@ struct ResourceVector {
 static_assert(sizeof(ResourceVector) == sizeof(int64_t) * (1 + ResourceVector::kDivided),
               "every member is visited");
 
-// Per dimension the lesser and the larger of both, with the GPUs of the first.
+// Return the lesser and the larger of each dimension, with the GPUs of the first.
 inline ResourceVector LesserOf(const ResourceVector& a, const ResourceVector& b) {
   return ResourceVector::Make(a.gpus, [&](auto member) { return std::min(a.*member, b.*member); });
 }
@@ -84,9 +86,9 @@ inline ResourceVector LargerOf(const ResourceVector& a, const ResourceVector& b)
   return ResourceVector::Make(a.gpus, [&](auto member) { return std::max(a.*member, b.*member); });
 }
 
-// The part of `amount`, which is there for `whole` GPUs, that `part` GPUs are due: amount x part /
-// whole, rounded down, with `part` GPUs. Exact for any amounts; what an int64 does not hold, where
-// `part` is more than `whole`, is cut to its bounds. Nothing beside the GPUs where `whole` is none.
+// Returns the part of `amount`, which is for `whole` GPUs, that `part` GPUs are due: amount x part
+// / whole, rounded down, with `part` GPUs. Exact for any amounts; clamped to the range of an int64
+// if `part` is more than `whole`. Returns only the GPUs if `whole` is 0.
 ResourceVector PartOf(const ResourceVector& amount, Gpus part, Gpus whole);
 
 // Amounts by resource name, sorted by name: ephemeral storage, huge pages and extended resources
@@ -95,13 +97,13 @@ class ScalarResources {
  public:
   using Entry = std::pair<std::string, int64_t>;
 
-  // The amount under `name`, 0 where there is none.
+  // Returns the amount under `name`; 0 if there is none.
   int64_t Get(std::string_view name) const;
   void Set(std::string_view name, int64_t amount);
   void Add(const ScalarResources& other);
-  // Entries that come to 0 are dropped, so that adding and subtracting the same leaves no trace.
+  // Drops entries that become 0, so that adding and subtracting the same leaves no trace.
   void Subtract(const ScalarResources& other);
-  // Per name the larger of both.
+  // Takes the larger of both for each name.
   void Max(const ScalarResources& other);
 
   bool empty() const { return entries_.empty(); }

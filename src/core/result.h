@@ -1,6 +1,6 @@
 #pragma once
 
-// A value or the reason why there is none. For faults only: that a pod does not fit is an answer,
+// A value or the reason why there is none. Only for faults: that a pod does not fit is a result,
 // not an Error.
 
 #include <string>
@@ -12,16 +12,16 @@
 namespace synergy {
 
 enum class ErrorCode {
-  kInvalid,      // the input is wrong; trying again changes nothing
-  kTooLarge,     // more than is taken at once: less may be asked for
-  kNotFound,     // what was named does not exist
-  kConflict,     // somebody else changed it first
+  kInvalid,      // the input is wrong: do not retry
+  kTooLarge,     // more than is accepted at once: request less
+  kNotFound,     // the named object does not exist
+  kConflict,     // something else changed it first
   kGone,         // the resourceVersion is too old: list again
   kDenied,       // no permission, or refused by an admission rule
-  kUnavailable,  // the other side cannot be reached or is not well: trying again may help
-  kOverloaded,   // refused unseen, for now: nothing was done, trying again later may help
-  kTimeout,      // no answer in time: whether it took effect is not known
-  kCancelled,    // we were told to stop
+  kUnavailable,  // the other side is unreachable or unhealthy: a retry may help
+  kOverloaded,   // refused unseen for now, and nothing was done: a later retry may help
+  kTimeout,      // no answer in time: unknown whether it took effect
+  kCancelled,    // we were asked to stop
 };
 
 std::string_view ToString(ErrorCode code);

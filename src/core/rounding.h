@@ -1,7 +1,7 @@
 #pragma once
 
-// Doubles that become whole numbers. A cast of what the type cannot hold is undefined, and gave
-// another answer on each kind of processor; these saturate, and what is not a number counts as 0.
+// Conversions of doubles to integers. A cast of a value that the type cannot hold is undefined, and
+// results differed between processors. These saturate, and NaN counts as 0.
 //
 // Threading: pure.
 
@@ -24,7 +24,7 @@ constexpr int64_t ToWhole(double number) {
 // To the nearest; halves away from zero.
 inline int64_t ToNearest(double number) { return ToWhole(std::round(number)); }
 
-// At most 146 years either way, so that a sum with a time of today holds.
+// Clamped to 146 years either way, so that the sum with a present time does not overflow.
 constexpr Duration ToDuration(Seconds seconds) {
   constexpr Duration kMost = Duration::max() / 2;
   const double nanoseconds = seconds.count() * 1e9;

@@ -1,9 +1,9 @@
 #pragma once
 
-// Quantities of what a node offers and a pod takes, each with its own type, so that cores and bytes
-// cannot be mixed up.
+// Quantities that nodes offer and pods take, each with its own type, so that cores and bytes cannot
+// be mixed up.
 //
-// Threading: values. Failures: none. Arithmetic wraps around as Go's does, so that taking away what
+// Threading: values. Failures: none. Arithmetic wraps around as Go's does, so that subtracting what
 // was added always restores the former sum, however absurd a request was.
 
 #include <compare>
@@ -28,7 +28,7 @@ class Quantity {
   constexpr Quantity() = default;
   constexpr explicit Quantity(int64_t count) : count_(count) {}
 
-  // The bare number, in the unit that the type's name says.
+  // The bare number, in the unit in the type's name.
   constexpr int64_t count() const { return count_; }
 
   constexpr auto operator<=>(const Quantity&) const = default;

@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-// Takes `digits` digits off the front of `text`.
+// Removes `digits` digits from the front of `text`.
 std::optional<int> TakeNumber(std::string_view& text, size_t digits) {
   int number = 0;
   if (text.size() < digits) return std::nullopt;
@@ -25,7 +25,7 @@ bool Take(std::string_view& text, char expected) {
   return true;
 }
 
-// The fraction of a second in nanoseconds; finer digits are dropped.
+// Removes the fraction of a second and returns it in nanoseconds; finer digits are dropped.
 std::optional<int64_t> TakeFraction(std::string_view& text) {
   if (!Take(text, '.')) return 0;
   int64_t fraction = 0;
@@ -83,7 +83,7 @@ std::optional<WallTime> ParseTime(std::string_view text) {
   const std::chrono::year_month_day date(std::chrono::year(*year),
                                          std::chrono::month(static_cast<unsigned>(*month)),
                                          std::chrono::day(static_cast<unsigned>(*day)));
-  // What a clock of 64 bits of nanoseconds can hold, with room to add to it.
+  // Years that 64 bits of nanoseconds can hold, with room for additions.
   if (!date.ok() || *year < 1700 || *year > 2200) return std::nullopt;
   return WallTime(std::chrono::sys_days(date).time_since_epoch() + std::chrono::hours(*hour) +
                   std::chrono::minutes(*minute) + std::chrono::seconds(*second) - *offset +

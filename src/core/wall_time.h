@@ -13,9 +13,9 @@
 
 namespace synergy {
 
-// With microseconds, which every time field of Kubernetes takes, MicroTime among them.
+// With microseconds, which every time field of Kubernetes accepts, including MicroTime.
 std::string ToTimeText(WallTime time);
-// With or without a fraction, with Z or an offset. None when `text` is no such time.
+// With or without a fraction, with Z or an offset. Returns nullopt if `text` is no such time.
 std::optional<WallTime> ParseTime(std::string_view text);
 
 }  // namespace synergy

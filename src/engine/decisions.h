@@ -1,10 +1,10 @@
 #pragma once
 
-// What the programs in the cluster have decided, each decision with everything that it read, so
-// that it can be made again from a recording and compared. A decision that read the cluster names
-// the version of its snapshot; cluster_journal.h has what led to that version.
+// The decisions of the programs in the cluster. Each comes with everything that it read, so that a
+// replay can make it again and compare. A decision that read the cluster names the version of its
+// snapshot; cluster_journal.h leads to that version.
 //
-// Threading: values. A journal says itself from which threads it may be told.
+// Threading: values. Each journal documents from which threads it may be called.
 
 #include <cstdint>
 #include <optional>
@@ -27,11 +27,11 @@ namespace synergy {
 
 namespace decision {
 
-// What kube-scheduler asked for one pod.
+// A request of kube-scheduler about one pod.
 struct Asked {
   Pod pod;                              // as read from the request
   std::vector<std::string> nodes;       // names
-  std::vector<Node> sent;               // those of them that the cluster was not known to have
+  std::vector<Node> sent;               // those of `nodes` that the cluster state did not know
   std::optional<NodeIndex> counted_on;  // by CountedAt() of candidates.h
 };
 
@@ -75,7 +75,7 @@ struct Preempt {
   std::vector<PreemptionVictims> chosen;
 };
 
-// What the tuner goes by from here on.
+// The tuner's settings from here on.
 struct TunerSet {
   TunerSettings settings;
 };
@@ -85,10 +85,10 @@ struct HeldProfile {
   std::string name;
   int64_t generation = 0;
   bool measured = false;                    // by Synergy
-  std::optional<TrainingProfile> training;  // none: it makes no sense
+  std::optional<TrainingProfile> training;  // nullopt: invalid
 };
 
-// All the profiles that there are from here on.
+// All profiles that exist from here on.
 struct ProfilesHeld {
   uint64_t book_version = 0;
   std::vector<HeldProfile> profiles;
@@ -100,11 +100,11 @@ struct TunerStartedOver {
 
 struct TunerDecided {
   uint64_t version = 0;
-  // How many news it heard before, in the order of the changes: the next ones after those of the
-  // decision before, or after a KeepNews.
+  // How many items of news the tuner took in before, in the order of the changes: the next ones
+  // after those of the previous decision, or after a KeepNews.
   uint64_t news = 0;
   Moment at;
-  uint64_t first = 0;  // the number of the first of them, those that follow have the next ones
+  uint64_t first = 0;  // the number of the first action; the others are numbered consecutively
   std::vector<TunerAction> actions;
   Instant wake{};
   bool round = false;

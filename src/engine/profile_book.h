@@ -1,7 +1,7 @@
 #pragma once
 
-// Where decisions find the profiles of pods: the watch's copy in the controller, the models' in the
-// simulator.
+// Looks up the profiles of pods for decisions: in the controller the watch's copy, in the simulator
+// those of the models.
 //
 // Threading: that of the caller.
 
@@ -17,8 +17,8 @@
 
 namespace synergy {
 
-// The profile of a pod of that many GPUs, and which generation of it; null: there is none, or it
-// makes no sense.
+// The profile of a pod with that number of GPUs, and its generation. Null if there is none, or if
+// it is invalid.
 struct TunedProfile {
   std::shared_ptr<const JobProfile> profile;
   int64_t generation = 0;
@@ -30,15 +30,14 @@ class ProfileBook {
   virtual ~ProfileBook() = default;
   virtual TunedProfile Find(const std::string& pod_namespace, const std::string& name,
                             Gpus gpus) const = 0;
-  // Differs after any profile has changed.
+  // Changes whenever a profile has changed.
   virtual uint64_t version() const = 0;
 };
 
-// Profiles as they are between two decisions: so that one decision never sees half a change. One
-// owner.
+// The profiles as of one decision, so that no decision sees half a change. One owner.
 class HeldProfiles final : public ProfileBook {
  public:
-  // By namespace and name. Those that make no sense are null.
+  // By namespace and name. Invalid profiles are null.
   using ByName = std::map<std::pair<std::string, std::string>, TunedProfile>;
 
   void Hold(ByName profiles, uint64_t version) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// The Gittins index of a job whose size nobody knows, from the sizes of past jobs (Gittins 1979;
-// for training jobs Tiresias, NSDI'19, section 3.2): the most that a further stretch of service may
-// bring in jobs finished per GPU-second. Sizes and service are in GPU-seconds.
+// The Gittins index of a job of unknown size, from the sizes of past jobs (Gittins 1979; for
+// training jobs Tiresias, NSDI'19, section 3.2): the most jobs finished per GPU-second that a
+// further stretch of service can bring. Sizes and service are in GPU-seconds.
 //
 // Threading: values; any number of readers.
 
@@ -14,14 +14,15 @@ namespace synergy {
 class SizeHistory {
  public:
   SizeHistory() = default;
-  // In any order.
+  // `sizes` may be in any order.
   explicit SizeHistory(std::vector<double> sizes);
 
   bool empty() const { return sizes_.empty(); }
 
-  // For a job that was served `attained` and will be served no further than `limit`:
+  // Returns the index of a job that was served `attained` and will be served no further than
+  // `limit`:
   //   max over D <= limit - attained of P(S - attained <= D) / E[min(S - attained, D)]
-  // for a size S above `attained`. 0 where no past job ended between the two.
+  // for a size S above `attained`. Returns 0 if no past job ended between the two.
   double Index(double attained, double limit = std::numeric_limits<double>::infinity()) const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// A training job, and the servers it runs on, as the round-based algorithms see them: the paper's
-// view, without Kubernetes.
+// A training job, and the servers it runs on, as the round-based algorithms see them: as in the
+// paper, without Kubernetes.
 //
 // Threading: values.
 
@@ -16,9 +16,9 @@
 
 namespace synergy {
 
-// Where a server stands in the list that a round was given.
+// The index of a server in the list that a round was given.
 using ServerIndex = uint32_t;
-// Where a job stands in the list that a round was given.
+// The index of a job in the list that a round was given.
 using JobIndex = uint32_t;
 
 struct Server {
@@ -27,7 +27,8 @@ struct Server {
   bool operator==(const Server&) const = default;
 };
 
-// What a job holds on one server. Most jobs have one share; a job that no server holds has several.
+// The share of one server that a job holds. Most jobs have one share; a job too large for one
+// server has several.
 struct Share {
   ServerIndex server = 0;
   ResourceVector amount;
@@ -36,22 +37,22 @@ struct Share {
 };
 
 struct Job {
-  uint64_t id = 0;  // orders jobs that are alike otherwise
+  uint64_t id = 0;  // tie-breaker among jobs that are otherwise alike
   Gpus gpus;
-  // What it can do with CPU and memory, all its GPUs together. Not owned. Jobs that share a profile
-  // are treated as alike.
+  // The job's speed with CPU and memory, for all its GPUs together. Not owned. Jobs that share a
+  // profile are treated as alike.
   const JobProfile* profile = nullptr;
   ResourceVector demand;       // the least with which it runs at its best
-  double fair_throughput = 1;  // the profile's throughput that `ideal` and `remaining` are told in
+  double fair_throughput = 1;  // the profile's throughput that `ideal` and `remaining` assume
 
   Seconds arrival{};
   Seconds ideal{};           // its whole running time at the fair share
-  Seconds first_part{};      // of that, its first iterations; zero: nobody asks for them
-  Seconds remaining{};       // of `ideal`
+  Seconds first_part{};      // part of `ideal` for its first iterations; zero: not needed
+  Seconds remaining{};       // part of `ideal`
   Seconds attained{};        // GPU-seconds held so far
-  QueuePlace place;          // of policies with queues, which keep it
+  QueuePlace place;          // kept by policies with queues
   std::vector<Share> holds;  // where it runs now; empty: it waits
-  Seconds lease_end{};       // while it runs and this lies ahead, it goes before all others
+  Seconds lease_end{};       // until then it goes before all others, if it runs
 
   bool Runs() const { return !holds.empty(); }
 };

@@ -21,7 +21,7 @@ constexpr std::array<PolicyName, 6> kNames = {{
     {"2d-gittins", "such queues, in each the highest Gittins index (--size-history)"},
 }};
 
-// Clocks that count rounds by adding up fractions are this exact.
+// Precision of clocks that count rounds by adding up fractions.
 constexpr Seconds kSlack{1e-6};
 
 void BookInQueues(Job& job, Seconds stretch, Seconds now, const ServiceQueues& queues) {
@@ -106,7 +106,7 @@ std::vector<JobIndex> Order(std::span<const Job> jobs, const Policy& policy, Sec
     const bool leased = job.Runs() && job.lease_end > now + kSlack;
     entries.push_back({leased, policy.Rank(job, now), job.arrival.count(), job.id, index});
   }
-  // Under a policy that keeps the order of arrival they come sorted.
+  // With a policy that keeps the order of arrival they are sorted already.
   if (!std::is_sorted(entries.begin(), entries.end())) std::sort(entries.begin(), entries.end());
   std::vector<JobIndex> order;
   order.reserve(entries.size());

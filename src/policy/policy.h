@@ -1,6 +1,7 @@
 #pragma once
 
-// Who goes first when not everybody can run. Times are in seconds, service in GPU-seconds.
+// Policies: the order in which jobs run when not all of them can. Times are in seconds, service in
+// GPU-seconds.
 //
 // Threading: policies hold no state of jobs; any number of threads.
 
@@ -17,7 +18,7 @@
 
 namespace synergy {
 
-// Compared from the first to the last; the lower goes first.
+// Compared from first to third; the lower rank goes first.
 struct PolicyRank {
   double first = 0;
   double second = 0;
@@ -30,12 +31,12 @@ class Policy {
  public:
   virtual ~Policy() = default;
 
-  // Depends on the job and the time alone.
+  // Depends only on the job and the time.
   virtual PolicyRank Rank(const Job& job, Seconds now) const = 0;
-  // Whether a job that runs may lose its turn to another one.
+  // Whether a running job may lose its turn to another one.
   virtual bool Preempts() const { return true; }
-  // Books the `stretch` up to `now`, in which the job ran if it Runs(), in what the policy keeps of
-  // it. Job::attained is not among that.
+  // Records the `stretch` up to `now`, in which the job ran if it Runs(), in the policy's fields of
+  // the job. Does not update Job::attained.
   virtual void Book(Job& /*job*/, Seconds /*stretch*/, Seconds /*now*/) const {}
 };
 
@@ -47,7 +48,7 @@ class Fifo final : public Policy {
 };
 
 // Shortest remaining time first, at the speed of the fair share, so that the order does not depend
-// on what somebody was given last.
+// on the latest allocation.
 class Srtf final : public Policy {
  public:
   PolicyRank Rank(const Job& job, Seconds now) const override;
@@ -59,15 +60,16 @@ class Las final : public Policy {
   PolicyRank Rank(const Job& job, Seconds now) const override;
 };
 
-// Finish-time fairness (Themis, NSDI'20): the larger the ratio of a job's finish time here, were it
-// to run from now on at its fair share, to that on a cluster of its own, the sooner it runs.
+// Finish-time fairness (Themis, NSDI'20): the larger the ratio of a job's finish time here, if it
+// ran from now on at its fair share, to that on a cluster of its own, the sooner it runs.
 class Ftf final : public Policy {
  public:
   PolicyRank Rank(const Job& job, Seconds now) const override;
 };
 
-// Discretised 2D-LAS (Tiresias, NSDI'19, section 3.2): by queue; in a queue jobs that run before
-// those that wait, then who entered it first. So nobody is preempted by one of the same queue.
+// Discretised 2D-LAS (Tiresias, NSDI'19, section 3.2): by queue; within a queue running jobs before
+// waiting ones, then by the time at which they entered it. So no job is preempted by one of the
+// same queue.
 class QueuedLas final : public Policy {
  public:
   explicit QueuedLas(ServiceQueues queues) : queues_(std::move(queues)) {}
@@ -79,8 +81,8 @@ class QueuedLas final : public Policy {
   ServiceQueues queues_;
 };
 
-// 2D-Gittins (likewise): by queue; in a queue the highest Gittins index up to the queue's limit,
-// then jobs that run before those that wait.
+// 2D-Gittins (Tiresias, NSDI'19, section 3.2): by queue; within a queue by the highest Gittins
+// index up to the queue's limit, then running jobs before waiting ones.
 class QueuedGittins final : public Policy {
  public:
   QueuedGittins(ServiceQueues queues, SizeHistory sizes)
@@ -96,7 +98,7 @@ class QueuedGittins final : public Policy {
 
 struct PolicyName {
   std::string_view name;
-  std::string_view meaning;  // one line, for people
+  std::string_view meaning;  // one line, for users
 };
 
 struct PolicyOptions {
@@ -105,12 +107,12 @@ struct PolicyOptions {
 };
 
 std::span<const PolicyName> PolicyNames();
-// By its name in lower case; the error lists the names.
+// Returns the policy with this name in lower case; the error lists the names.
 Result<std::unique_ptr<Policy>> MakePolicy(std::string_view name,
                                            const PolicyOptions& options = {});
 
-// The jobs in the policy's order: first those whose lease goes on; equal ranks go by arrival, then
-// by id, so the order is total.
+// Returns the jobs in the policy's order. Jobs with a current lease come first; equal ranks go by
+// arrival, then by id, so the order is total.
 std::vector<JobIndex> Order(std::span<const Job> jobs, const Policy& policy, Seconds now);
 
 }  // namespace synergy

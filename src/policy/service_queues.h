@@ -1,9 +1,9 @@
 #pragma once
 
-// Tiresias' queues (NSDI'19, section 3.2): a new job enters the first queue, and goes to the end of
-// the next one when the GPU-time that it has been served reaches the queue's limit. Promotion,
-// where asked for: a job that has waited `promote` times as long as it has run goes back to the
-// first queue, and both times count from zero.
+// Tiresias' queues (NSDI'19, section 3.2). A new job enters the first queue, and goes to the end of
+// the next one when its GPU-time reaches the queue's limit. With promotion, a job that has waited
+// `promote` times as long as it has run goes back to the first queue, and both times start again
+// from zero.
 //
 // Threading: values; pure functions.
 
@@ -17,16 +17,16 @@
 namespace synergy {
 
 struct ServiceQueues {
-  // In GPU-seconds, ascending. One queue more than limits: the last has none.
+  // In GPU-seconds, ascending. There is one queue more than limits: the last has none.
   std::vector<double> limits{3250, 7200};
   double promote = 0;  // 0: never
 };
 
-// Where a job stands in them.
+// The position of a job in the queues.
 struct QueuePlace {
   uint32_t queue = 0;
   Seconds served{};   // time run since it last entered the first queue
-  Seconds waited{};   // time waited since then, not counting what was before its first second
+  Seconds waited{};   // time waited since then, without the time before its first second
   Seconds entered{};  // when it entered its queue
 
   bool operator==(const QueuePlace&) const = default;
@@ -34,21 +34,21 @@ struct QueuePlace {
 
 double ServedGpuTime(const QueuePlace& place, Gpus gpus);
 
-// How long the job runs until it reaches its queue's limit, not above zero where it has: limit /
-// GPUs - time run. None in the last queue.
+// Returns how long the job runs until it reaches its queue's limit, limit / GPUs - time run; 0 or
+// less if it has. Returns nullopt in the last queue.
 std::optional<Seconds> UntilDemotion(const QueuePlace& place, Gpus gpus,
                                      const ServiceQueues& queues);
-// How long the job waits until it goes back to the first queue, not above zero where it may now.
-// None for jobs of the first queue, and without promotion.
+// Returns how long the job waits until it goes back to the first queue; 0 or less if it may now.
+// Returns nullopt for jobs of the first queue, and without promotion.
 std::optional<Seconds> UntilPromotion(const QueuePlace& place, const ServiceQueues& queues);
 
 void Demote(QueuePlace& place, Seconds now);
 void Promote(QueuePlace& place, Seconds now);
 
-// Books time that the job ran, up to `now`, and moves it down as far as that takes it. It counts as
-// having entered its queue at the moment when it reached the limit.
+// Records time that the job ran, up to `now`, and moves it down as far as that takes it. It counts
+// as having entered its queue at the moment when it reached the limit.
 void BookRun(QueuePlace& place, Gpus gpus, Seconds ran, Seconds now, const ServiceQueues& queues);
-// Books time that the job waited, up to `now`, and promotes it where that is enough.
+// Records time that the job waited, up to `now`, and promotes it if that is enough.
 void BookWait(QueuePlace& place, Seconds waited, Seconds now, const ServiceQueues& queues);
 
 }  // namespace synergy

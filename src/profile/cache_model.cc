@@ -22,7 +22,7 @@ double SamplesFromStorage(const CacheModel& model) {
          static_cast<double>(model.bytes_per_sample.count());
 }
 
-// What makes no sense; empty when nothing.
+// Describes what is invalid; empty if nothing is.
 std::string Fault(const CacheModel& model) {
   if (model.data_set <= Bytes(0)) return "the data set has no size";
   if (model.storage_bandwidth <= Bytes(0)) return "the storage has no bandwidth";
@@ -36,13 +36,13 @@ std::string Fault(const CacheModel& model) {
   return fmt::format("{} is more than {}", too_much, ToQuantityText(kMostOfModel));
 }
 
-// JobProfile cannot see these: the limit of storage hides them.
+// Checked here because the storage limit would hide these from JobProfile.
 std::string Fault(const CpuPoint& point) {
   const std::string fault = JobProfile::FaultOf(point.throughput);
   return fault.empty() ? "" : fmt::format("{} CPU: {}", ToQuantityText(point.cpu), fault);
 }
 
-// Nor these, once they are added up.
+// Checked here because JobProfile only sees the sums.
 std::string Fault(std::span<const Bytes> memories, Bytes process_memory) {
   if (process_memory < Bytes(0) || process_memory > kMostOfModel)
     return fmt::format("the process memory is negative or more than {}",
@@ -67,8 +67,7 @@ double StorageLimit(const CacheModel& model, Bytes memory) {
 Bytes EnoughMemory(const CacheModel& model, double throughput) {
   const double from_storage = SamplesFromStorage(model);
   if (throughput <= from_storage) return Bytes(1);
-  // StorageLimit() never falls as the memory rises, so the least amount that is enough is enclosed,
-  // digit for digit.
+  // StorageLimit() never falls as the memory rises, so bisection finds the least amount exactly.
   Bytes too_little(0);
   Bytes enough = model.data_set;
   while (enough - too_little > Bytes(1)) {
@@ -84,7 +83,7 @@ std::vector<Bytes> MemoryGrid(const CacheModel& model, std::span<const CpuPoint>
     memories.push_back(std::max(Bytes(model.data_set.count() >> i), Bytes(1)));
   for (const CpuPoint& point : points) {
     const Bytes enough = EnoughMemory(model, point.throughput);
-    // What needs less than the smallest amount needs no column of its own.
+    // Points that need less than the smallest amount need no column of their own.
     if (enough > Bytes(model.data_set.count() >> kHalves)) memories.push_back(enough);
   }
   std::sort(memories.begin(), memories.end());

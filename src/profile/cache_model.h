@@ -8,13 +8,13 @@
 //   throughput(c, m) = min(throughput(c, all in memory),
 //                          storage bandwidth / (bytes per sample x (1 - hit rate(m))))
 //
-// Throughput is in samples per second here, of the whole job; so are the data set, its storage
-// bandwidth and the memory.
+// Throughput is in samples per second. It and the data set, its storage bandwidth and the memory
+// are those of the whole job.
 //
-// The functions that return no Result ask for a model and throughputs that make sense: amounts
-// above zero, numbers.
+// REQUIRES, for functions that return no Result: amounts above zero and throughputs that are
+// numbers.
 //
-// Threading: pure. Failures: kInvalid with the amount that makes no sense.
+// Threading: pure. Failures: kInvalid, naming the invalid amount.
 
 #include <span>
 #include <vector>
@@ -41,19 +41,20 @@ struct CpuPoint {
   bool operator==(const CpuPoint&) const = default;
 };
 
-// What storage allows with `memory` for the cache; infinity where nothing is missed.
+// Returns the throughput that storage allows with `memory` for the cache; infinity if nothing is
+// missed.
 double StorageLimit(const CacheModel& model, Bytes memory);
 
-// The least memory with which storage does not slow a job down that could process `throughput`;
-// at least one byte.
+// Returns the least memory with which storage does not slow down a job that could process
+// `throughput`; at least one byte.
 Bytes EnoughMemory(const CacheModel& model, double throughput);
 
-// Memory amounts at which a profile by the model is worth knowing: enough for each point, and the
+// Returns the memory amounts worth having in a profile by the model: enough for each point, and the
 // data set halved four times. Between them JobProfile interpolates as the model does.
 std::vector<Bytes> MemoryGrid(const CacheModel& model, std::span<const CpuPoint> points);
 
-// A profile with the points' CPU amounts and the given amounts of memory for the cache;
-// MemoryGrid()'s, if there are none. `process_memory` comes on top of each.
+// Returns a profile with the points' CPU amounts and the given amounts of memory for the cache, or
+// those of MemoryGrid() if there are none. `process_memory` comes on top of each.
 Result<JobProfile> CalculateProfile(Gpus gpus, std::span<const CpuPoint> points,
                                     const CacheModel& model, std::span<const Bytes> memories,
                                     Bytes process_memory = Bytes(0));

@@ -21,7 +21,7 @@ constexpr MilliCpu kMostCpu = JobProfile::kMostCpu;
 constexpr Bytes kMostMemory = JobProfile::kMostMemory;
 constexpr Gpus kMostGpus = Gpus(1 << 20);
 
-// Sentences about points that are slower with more: enough to see what is wrong.
+// Most warnings about points that are slower with more: enough to see the problem.
 constexpr size_t kMostWarnings = 16;
 
 constexpr double kNotMeasured = -1;
@@ -32,7 +32,7 @@ std::string Describe(const Point& point) {
                      ToQuantityText(point.memory));
 }
 
-// What is wrong with the point by itself; empty when nothing is.
+// Describes what is wrong with the point on its own; empty if nothing is.
 std::string Fault(const Point& point) {
   if (point.cpu <= MilliCpu(0) || point.cpu > kMostCpu)
     return fmt::format("CPU must be above 0 and at most {}", ToQuantityText(kMostCpu));
@@ -61,7 +61,8 @@ double Part(auto amount, auto of) {
   return static_cast<double>(amount.count()) / static_cast<double>(of.count());
 }
 
-// Between two throughputs whose times per sample are interpolated; low <= high, 0 < part < 1.
+// Interpolates between two throughputs linearly in the time per sample. REQUIRES: low <= high, 0 <
+// part < 1.
 double BetweenTimes(double low, double high, double part) {
   if (low == high) return low;
   return std::clamp(low / (1 - part + part * (low / high)), low, high);
@@ -71,12 +72,12 @@ double BetweenThroughputs(double low, double high, double part) {
   return std::min(low + (high - low) * part, high);
 }
 
-// The grid while it is filled: measured cells, then the range that they leave the others, then
-// every cell. Each pass over the grid takes from its neighbours what they have seen, so that a
-// grid costs as much as it has cells, wherever the points lie.
+// Fills the grid: first measured cells, then the range that they leave for the others, then every
+// cell. Each pass over the grid takes over from neighbours what they have found, so the cost is in
+// proportion to the cells, wherever the points lie.
 class GridBuilder {
  public:
-  // All outlive this. Place() comes first, then Fill().
+  // REQUIRES: all arguments outlive this; Place() is called before Fill().
   GridBuilder(const std::vector<MilliCpu>& cpus, const std::vector<Bytes>& memories,
               const std::vector<Point>& points)
       : cpus_(cpus),
@@ -84,7 +85,7 @@ class GridBuilder {
         points_(points),
         point_at_(cpus.size() * memories.size(), kNoPoint) {}
 
-  // Puts each point into its cell; the first that comes to one that is taken, if any.
+  // Puts each point into its cell. Returns the first point whose cell is taken, if any.
   std::optional<size_t> Place() {
     for (size_t i = 0; i < points_.size(); ++i) {
       uint32_t& cell =
@@ -109,8 +110,8 @@ class GridBuilder {
         const size_t at = At(i, j);
         double cell = lower_[at];
         if (point_at_[at] == kNoPoint) cell = std::clamp(Estimate(i, j), lower_[at], upper[at]);
-        // Estimates differ in kind from cell to cell. `upper` never falls along the grid, so that
-        // this stays within it too, and leaves measured cells alone.
+        // Estimates differ in kind from cell to cell. Because `upper` never falls along the grid,
+        // this stays within it and does not change measured cells.
         if (i > 0) cell = std::max(cell, cells[At(i - 1, j)]);
         if (j > 0) cell = std::max(cell, cells[At(i, j - 1)]);
         cells[at] = cell;
@@ -119,7 +120,8 @@ class GridBuilder {
     return cells;
   }
 
-  // Of a filled grid: the fastest point with no more CPU and no more memory, if it is faster.
+  // Returns the fastest point with no more CPU and no more memory, if it is faster. REQUIRES: the
+  // grid is filled.
   const Point* FasterWithLess(const Point& point) const {
     const Point& fastest =
         points_[fastest_[At(IndexOf(cpus_, point.cpu), IndexOf(memories_, point.memory))]];
@@ -127,12 +129,12 @@ class GridBuilder {
   }
 
  private:
-  using Points = std::vector<uint32_t>;  // per cell one of the points, or kNoPoint
+  using Points = std::vector<uint32_t>;  // for each cell one of the points, or kNoPoint
 
   size_t At(size_t cpu, size_t memory) const { return cpu * memories_.size() + memory; }
 
-  // Per cell the point with the most `worth` of those with no more CPU, or with no less, and with
-  // no more memory, or with no less; the first of equal ones.
+  // Returns for each cell the point with the most `worth` among those with no more CPU (or no less)
+  // and no more memory (or no less); of equal ones the first.
   template <class Worth>
   Points Best(bool more_cpu, bool more_memory, Worth worth) const {
     Points best = point_at_;
@@ -155,8 +157,9 @@ class GridBuilder {
     return best;
   }
 
-  // Per cell the nearest measured one, itself among them, in each of the four directions; and, of
-  // the points in each of the four quarters, the one from which most is left in proportion.
+  // Finds for each cell the nearest measured cell (possibly itself) in each of the four directions,
+  // and in each of the four quadrants the point of which most is left when scaled down in
+  // proportion.
   void LookRound() {
     const size_t size = point_at_.size();
     for (Points* const side : {&less_cpu_, &more_cpu_, &less_memory_, &more_memory_})
@@ -182,7 +185,8 @@ class GridBuilder {
     by_both_ = Best(true, true, [&](const Point& p) { return p.throughput / cores(p) / bytes(p); });
   }
 
-  // Per cell the smallest that holds for a measured cell with no less of either.
+  // Returns for each cell the smallest value of a measured cell with no less CPU and no less
+  // memory.
   std::vector<double> Upper() const {
     std::vector<double> upper(point_at_.size());
     for (size_t i = cpus_.size(); i-- > 0;) {
@@ -219,7 +223,7 @@ class GridBuilder {
     return InProportion(at, cpus_[cpu], memories_[memory]);
   }
 
-  // The best that follows from one point by taking away in proportion.
+  // Returns the best that scaling down one point in proportion gives.
   double InProportion(size_t at, MilliCpu cpu, Bytes memory) const {
     double best = 0;
     for (const Points* const quarter : {&fastest_, &by_cpu_, &by_memory_, &by_both_}) {
@@ -234,14 +238,14 @@ class GridBuilder {
   const std::vector<MilliCpu>& cpus_;
   const std::vector<Bytes>& memories_;
   const std::vector<Point>& points_;
-  Points point_at_;  // measured there
+  Points point_at_;  // measured at the cell
   Points fastest_;   // with no more of either
   std::vector<double> lower_;
   Points less_cpu_, more_cpu_, less_memory_, more_memory_;  // cells
-  Points by_cpu_, by_memory_, by_both_;                     // with more of those
+  Points by_cpu_, by_memory_, by_both_;  // with more CPU, more memory, or more of both
 };
 
-// Where an amount lies among ascending ones.
+// The position of an amount among ascending ones.
 struct Position {
   size_t below = 0;
   double part = 0;   // of the way to the next; 0 on `below` itself
@@ -344,7 +348,7 @@ Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("a profile of {} GPUs cannot be scaled", one_gpu.gpus().count()));
   }
-  // Before they are multiplied: a product that wraps round could pass for an amount.
+  // Checked before multiplying: a product that overflows could look valid.
   if (gpus > Gpus(0) && (one_gpu.cpus().back().count() > kMostCpu.count() / gpus.count() ||
                          one_gpu.memories().back().count() > kMostMemory.count() / gpus.count())) {
     return Fail(ErrorCode::kInvalid,
@@ -361,7 +365,7 @@ Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus) {
   for (MilliCpu& cpu : scaled.cpus_) cpu = cpu * gpus.count();
   for (Bytes& memory : scaled.memories_) memory = memory * gpus.count();
   if (scaled.process_memory_) scaled.process_memory_ = *scaled.process_memory_ * gpus.count();
-  // They name the points of one GPU.
+  // Warnings name points of one GPU.
   scaled.warnings_.clear();
   return scaled;
 }

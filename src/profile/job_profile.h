@@ -3,8 +3,8 @@
 // How fast a training job runs with how much CPU and memory, at its GPU count: the sensitivity
 // matrix of Synergy (OSDI'22, section 3.1), and the demand that follows from it.
 //
-// Throughput is that of the whole job, in any unit: only its ratios matter. CPU and memory are the
-// whole job's too.
+// Throughput is in any unit: only ratios matter. Throughput, CPU and memory are those of the whole
+// job.
 //
 // Threading: immutable; may be read by many threads. A copy copies the grid.
 
@@ -33,29 +33,30 @@ class JobProfile {
     bool operator==(const Point&) const = default;
   };
 
-  // Cells that a grid may have.
+  // Most cells that a grid may have.
   static constexpr size_t kMaxCells = 1 << 14;
-  // Beyond any machine, and far from where doubles and products get inexact. Throughputs are 0, or
-  // within that of 1 either way: of ratios and sums of such none is infinite.
+  // Beyond any machine, and far below where doubles and products become inexact. Throughputs are 0
+  // or within this factor of 1 in either direction, so no ratio or sum of them is infinite.
   static constexpr MilliCpu kMostCpu = Cores(1 << 24);
   static constexpr Bytes kMostMemory = Bytes(int64_t{1} << 50);
   static constexpr double kMostThroughput = 1e18;
 
   // Points may lie anywhere and in any order; the grid has every CPU amount and every memory amount
   // that occurs in them. A cell that was not measured is interpolated along its row and its column
-  // where there are measured cells on both sides, and never leaves the range that monotony allows.
+  // if there are measured cells on both sides, and never leaves the range that monotonicity allows.
   //
-  // A job is taken to run no slower with more: where a measured point is slower than one with no
-  // more CPU and no more memory, the faster figure holds for both and warnings() names the two.
+  // More CPU or memory is assumed never to slow a job down: if a measured point is slower than one
+  // with no more CPU and no more memory, the faster figure applies to both and warnings() names the
+  // two.
   //
-  // kInvalid, with the point named: no GPU, no points, amounts that are not above zero or absurdly
-  // large, a throughput that is negative, absurdly large or small or not a number, the same amounts
-  // twice, no point above zero, more than kMaxCells.
+  // Returns kInvalid, naming the point, for: no GPU, no points, amounts that are not above zero or
+  // absurdly large, a throughput that is negative, absurdly large or small or not a number, the
+  // same amounts twice, no point above zero, more than kMaxCells.
   //
   // Takes n log n for n points and cells.
   static Result<JobProfile> Create(Gpus gpus, std::vector<Point> points);
 
-  // Says what is wrong with a throughput; empty when nothing is.
+  // Describes what is wrong with a throughput; empty if nothing is.
   static std::string FaultOf(double throughput);
 
   Gpus gpus() const { return gpus_; }
@@ -80,25 +81,24 @@ class JobProfile {
   // The last cell: with the largest CPU and memory amounts.
   double Best() const { return cells_.back(); }
 
-  // The smallest cell with at least (1 - tolerance) x Best(): of the least CPU amount with which
-  // some memory is enough, the least such memory. CPU comes first because it is what clusters run
-  // out of. 0 <= tolerance < 1. Where the best is above `most`, `most` stands for it.
+  // Returns the smallest cell with at least (1 - tolerance) x min(Best(), most): the least CPU
+  // amount with which some memory is enough, and the least such memory. CPU comes first because it
+  // is what clusters run out of. REQUIRES: 0 <= tolerance < 1.
   ResourceVector Demand(double tolerance,
                         double most = std::numeric_limits<double>::infinity()) const;
 
-  // The part of the job's memory that its processes need, in contrast to the cache for its data:
-  // the peak of anonymous and shared memory. None: not known, so that none of the memory may be
-  // given or taken.
+  // The part of the job's memory that its processes need, as opposed to the cache for its data: the
+  // peak of anonymous and shared memory. nullopt: unknown, so that no memory may be given or taken.
   std::optional<Bytes> process_memory() const { return process_memory_; }
-  // The same profile with that known.
+  // Returns the same profile with this process memory.
   JobProfile WithProcessMemory(Bytes process_memory) const;
 
-  // What a gang of such jobs loses when it is spread; what is not known is none.
+  // The loss of a gang of such jobs when it is spread. Unknown parts count as no loss.
   const SpreadCost& spread() const { return spread_; }
-  // The same profile with that said.
+  // Returns the same profile with this spread cost.
   JobProfile WithSpread(const SpreadCost& spread) const;
 
-  // What was doubtful about the points, in words, the first few; empty as a rule.
+  // The first few doubtful properties of the points, in words. Usually empty.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -115,23 +115,23 @@ class JobProfile {
   std::vector<std::string> warnings_;
 };
 
-// How many times its throughput with its fair share a job may claim to reach. Whoever writes a
-// profile decides by it who gets a node's spare CPU, so that a claim has to be bounded. The most
-// sensitive of the paper's ten models comes to 2.94 with three times its fair share of CPU.
+// How many times its throughput with its fair share a job may claim to reach. Claims have to be
+// bounded, because they decide which job gets a node's spare CPU. The most sensitive of the paper's
+// ten models reaches 2.94 with three times its fair share of CPU.
 inline constexpr double kDefaultMaxSpeedUp = 4;
 
-// The most throughput of `profile` that is believed.
+// Returns the most throughput that `profile` may claim.
 double BelievedThroughput(const JobProfile& profile, const ResourceVector& fair_share,
                           double max_speed_up);
 
-// The profile of a job with `gpus` GPUs from that of the same job with one: each GPU gets what the
-// one got, so amounts of CPU and memory (the process memory too) are multiplied and throughputs are
-// kept (they are per GPU then; ratios within a profile stay as they were). kInvalid: not a profile
-// of one GPU, no GPU, amounts that become absurdly large.
+// Scales the profile of a job with one GPU to the same job with `gpus` GPUs. Each GPU gets what the
+// one got, so amounts of CPU and memory (including the process memory) are multiplied and
+// throughputs are kept (they are then per GPU; ratios within a profile stay the same). kInvalid:
+// not a profile of one GPU, no GPU, amounts that become absurdly large.
 Result<JobProfile> Scaled(const JobProfile& one_gpu, Gpus gpus);
 
-// What `profile` says of a job with `gpus` GPUs: itself where it was measured with as many, scaled
-// where it was with one; null otherwise, and where there is no profile.
+// Returns `profile` for a job with `gpus` GPUs: itself if it was measured with that number, scaled
+// if it was measured with one. Returns null otherwise, and if there is no profile.
 std::shared_ptr<const JobProfile> ForGpus(std::shared_ptr<const JobProfile> profile, Gpus gpus);
 
 }  // namespace synergy

@@ -1,7 +1,7 @@
 #pragma once
 
-// How far the training of a running pod has come, and what CPU it took, as the agent of its node
-// measures it (docs/progress.md).
+// How far the training of a running pod has come and how much CPU it took, as measured by the agent
+// of its node (docs/progress.md).
 //
 // Threading: values.
 
@@ -15,34 +15,33 @@
 
 namespace synergy {
 
-// Of a container's control group, since it was made.
+// CPU use of a container's control group since it was created.
 struct CpuUse {
   Duration used{};
-  // Time in which a quota, of the container or of its pod, kept threads from running, summed over
-  // CPUs.
+  // Time in which a quota of the container or its pod kept threads from running, summed over CPUs.
   Duration throttled{};
-  // Time in which threads that could run waited for a CPU: with cgroup v2 that in which any of them
-  // did (PSI, `some`), else the sum over its threads, as far as they were seen. With v1, where it
-  // was tried, that in which a quota kept them from running is part of it. None: not known.
+  // Time in which runnable threads waited for a CPU. With cgroup v2: time in which any thread
+  // waited (PSI, `some`). Otherwise: the sum over its threads, as far as they were seen. With v1,
+  // as far as tested, this includes time in which a quota kept them from running. nullopt: unknown.
   std::optional<Duration> waited;
-  WallTime at{};  // when that was, by the node's clock
+  WallTime at{};  // when it was read, by the node's clock
 
   bool operator==(const CpuUse&) const = default;
 };
 
-// Of a container's memory and of what it reads.
+// Memory of a container, and what it reads.
 struct MemoryUse {
   // The peak of anonymous, shared and mapped memory since the agent first looked.
   Bytes process;
-  Bytes cache;  // page cache that is charged to it now, and not mapped
-  // Bytes, since the container began: what read calls returned, and what came from storage.
+  Bytes cache;  // page cache charged to it now, and not mapped
+  // Bytes since the container started: returned by read calls, and fetched from storage.
   double read = 0;
   double fetched = 0;
-  // Time in which any thread waited for storage (PSI, `some`); none: not known.
+  // Time in which any thread waited for storage (PSI, `some`); nullopt: unknown.
   std::optional<Duration> starved;
-  // Other pods of the node may read the same storage: whose cache it is nobody can say.
+  // Other pods of the node may read the same storage, so it is unknown which pod the cache serves.
   bool shared = false;
-  WallTime at{};  // when that was, by the node's clock
+  WallTime at{};  // when it was read, by the node's clock
 
   bool operator==(const MemoryUse&) const = default;
 };
@@ -50,19 +49,19 @@ struct MemoryUse {
 // The quota of a CpuProbe (cluster/fungible.h) that the agent keeps on the pod.
 struct ProbeReading {
   MilliCpu cpu;
-  WallTime since{};    // when it was put there
-  bool wiped = false;  // somebody else has changed it since then
+  WallTime since{};    // when it was set
+  bool wiped = false;  // something else has changed it since
 
   bool operator==(const ProbeReading&) const = default;
 };
 
-// For a pod that says nothing of its iterations: how long its GPUs were busy, the mean of all that
-// it has. The work of an iteration is constant, so busy time grows as iterations do; what an
-// iteration takes of it nobody knows.
+// For a pod that does not report iterations: how long its GPUs were busy, averaged over all of
+// them. The work of an iteration is constant, so busy time grows in step with iterations; how much
+// of it an iteration takes is unknown.
 struct BusyEstimate {
   double busy = 0;             // seconds since the agent first looked; never falls
   std::optional<double> rate;  // busy seconds per second, 0 to 1, over the last minute
-  WallTime at{};               // when that was, by the node's clock
+  WallTime at{};               // when it was read, by the node's clock
 
   bool operator==(const BusyEstimate&) const = default;
 };
@@ -72,10 +71,10 @@ struct PodProgress {
   std::string pod_namespace;
   std::string name;
   std::string container;
-  // Who says so: a format of log lines ("tqdm"), "pattern" for the user's own, "counter" for a
-  // Prometheus counter; empty: nothing of the pod tells.
+  // The source: a format of log lines ("tqdm"), "pattern" for the user's own, "counter" for a
+  // Prometheus counter. Empty: the pod reports no progress.
   std::string format;
-  // As the training prints them: of the whole run, or of an epoch where it counts by epochs.
+  // As the training prints them: of the whole run, or of one epoch if it counts by epochs.
   std::optional<int64_t> iteration;
   std::optional<int64_t> total;
   std::optional<double> epoch;
@@ -84,40 +83,40 @@ struct PodProgress {
   // by the clock.
   std::optional<double> rate;
   std::optional<double> overall_rate;
-  // Iterations done since the agent first looked; never falls. It starts anew with the agent.
+  // Iterations done since the agent first looked; never falls. Restarts from 0 with the agent.
   double iterations = 0;
-  // When the newest of them was said to be done.
+  // When the newest of them was reported.
   std::optional<WallTime> last;
-  // How long the training goes on at the present rate, where it says how much there is.
+  // Remaining time of the training at the present rate, if it reports its total.
   std::optional<Duration> remaining;
-  std::optional<CpuUse> cpu;  // none: the control group cannot be read
+  std::optional<CpuUse> cpu;  // nullopt: the control group cannot be read
   std::optional<ProbeReading> probe;
-  std::optional<MemoryUse> memory;  // none: nobody tells
-  // When its log said last that a checkpoint is being written, or has been; none: it never did.
+  std::optional<MemoryUse> memory;  // nullopt: unknown
+  // When its log last reported that a checkpoint is being or has been written; nullopt: never.
   std::optional<WallTime> checkpoint;
-  // Only where `format` is empty; none: nobody knows how busy the GPUs are.
+  // Set only if `format` is empty. nullopt: the GPUs' busy time is unknown.
   std::optional<BusyEstimate> estimate;
 
   bool operator==(const PodProgress&) const = default;
 };
 
-// All that an agent knows at one moment.
+// All reports of an agent at one moment.
 struct NodeProgress {
   std::string node;
-  WallTime since{};  // when the agent started: another one counts from the beginning
+  WallTime since{};  // when the agent started; a new agent counts from 0
   WallTime at{};     // when it looked
   std::vector<PodProgress> pods;
 
   bool operator==(const NodeProgress&) const = default;
 };
 
-// What the controller knows of it.
+// Progress of a pod as the controller received it.
 struct KnownProgress {
   PodProgress pod;
   std::string node;
-  WallTime since{};  // when the agent of the node started: it counts iterations from there
-  WallTime at{};     // when the controller heard it
-  Duration age{};    // how long ago that was when it was read
+  WallTime since{};  // when the node's agent started; iterations count from there
+  WallTime at{};     // when the controller received it
+  Duration age{};    // how old it was when it was read
 
   bool operator==(const KnownProgress&) const = default;
 };

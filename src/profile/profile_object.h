@@ -1,8 +1,8 @@
 #pragma once
 
-// A TrainingProfile as the API server has it: what somebody measured and wrote down, or what
-// Synergy has measured of a workload (profile/measured/measured_profile.h), what is wrong with it,
-// and what its status says so far.
+// A TrainingProfile as the API server has it: measurements written down by a user, or those that
+// Synergy made of a workload (profile/measured/measured_profile.h); the problems in it; and its
+// status.
 //
 // Threading: values; immutable once shared.
 
@@ -19,17 +19,17 @@
 
 namespace synergy {
 
-// The status subresource, in the words that it is written in.
+// The status subresource, in the texts in which it is written.
 struct ProfileStatus {
   int64_t observed_generation = 0;
   std::string demand_cpu;     // empty: none
-  std::string demand_memory;  // likewise
+  std::string demand_memory;  // empty: none
   std::string speed_up;       // throughput with the demand in units of that with the fair share
   std::string valid;          // of the condition Valid: "True", "False" or empty
   std::string reason;
   std::string message;
   std::string since;  // when `valid` became what it is
-  // Of the condition Contradicted: what was seen; empty: there is none.
+  // Message of the condition Contradicted: what was seen. Empty: no such condition.
   std::string contradiction = {};
   std::string contradicted_since = {};
 
@@ -43,21 +43,21 @@ struct ProfileObject {
   int64_t generation = 0;
   TrainingProfile training;
   std::optional<double> tolerance;  // instead of the controller's
-  std::string workload;             // spec.workload: whose speed it is; empty: not said
-  int32_t gang_size = 1;            // spec.gangSize: of the gangs whose speed it is
-  bool checkpoints = false;  // spec.checkpoints: a training goes on where it was when it is stopped
-  bool kept_by_us = false;   // the controller has made it, for what it measures
-  // status.measured, where the spec has no points: `profile` and the points of `training` are made
-  // of it. None: nothing was measured yet.
+  std::string workload;      // spec.workload: the workload that was measured; empty: not given
+  int32_t gang_size = 1;     // spec.gangSize: the size of the gangs that were measured
+  bool checkpoints = false;  // spec.checkpoints: a stopped training resumes where it was
+  bool kept_by_us = false;   // created by the controller for its own measurements
+  // status.measured, if the spec has no points: the source of `profile` and of the points of
+  // `training`. nullopt: nothing measured yet.
   std::optional<MeasuredProfile> measured;
-  // Null where `problems` is not empty, and where nothing was measured yet.
+  // Null if there are `problems`, or nothing was measured yet.
   std::shared_ptr<const JobProfile> profile;
   std::vector<std::string> problems;  // "spec.points[3].cpu: ..."
   ProfileStatus status;
 
   std::string Key() const { return profile_namespace + "/" + name; }
   bool IsMeasured() const { return measured.has_value(); }
-  // Which state of the points it is: the spec's generation, or the measurement's revision.
+  // Changes with the points: the spec's generation, or the measurement's revision.
   int64_t PointsGeneration() const { return measured ? measured->revision : generation; }
 };
 
@@ -65,7 +65,7 @@ struct ProfileObject {
 struct KnownProfile {
   ProfileObject object;
   double tolerance = 0;   // the object's own or the controller's
-  ResourceVector demand;  // with the profile's GPU count; nothing where there is no profile
+  ResourceVector demand;  // with the profile's GPU count; empty without a profile
 };
 
 // Looks up the cluster's TrainingProfiles.

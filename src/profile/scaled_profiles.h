@@ -1,7 +1,7 @@
 #pragma once
 
-// Profiles of one GPU scaled to others (ForGpus()), each made once: pods of a profile are looked at
-// again and again. What was made of a profile goes with it.
+// Caches profiles of one GPU scaled to other counts (ForGpus()), because the pods of a profile are
+// considered again and again. Scaled profiles are dropped together with their original.
 //
 // Threading: one owner at a time.
 
@@ -21,7 +21,7 @@ class ScaledProfiles {
                                          Gpus gpus);
 
  private:
-  // Pods of more GPU counts than nodes have get one that is not kept.
+  // Most GPU counts kept for a profile, more than nodes have. Others are scaled each time.
   static constexpr size_t kMostCounts = 16;
 
   using ByGpus = std::map<Gpus, std::shared_ptr<const JobProfile>>;

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a gang loses when it does not train on one node: said by a TrainingProfile (spreadSpeed,
-// tensorSkew) or by a pod's label. Speeds are relative to that on one node; the skew is Tiresias'
-// (NSDI'19, section 3.3): the part of a model's parameters that its largest tensor has.
+// The cost of spreading a gang over several nodes, from a TrainingProfile (spreadSpeed, tensorSkew)
+// or a pod's label. Speeds are relative to that on one node. The skew is Tiresias' (NSDI'19,
+// section 3.3): the part of a model's parameters that is in its largest tensor.
 //
 // Threading: values, pure functions.
 
@@ -20,9 +20,10 @@ struct SpreadCost {
   bool operator==(const SpreadCost&) const = default;
 };
 
-// "nodes=0.7,racks=0.5,tensor-skew=0.74": what is known, in the order above.
+// Returns "nodes=0.7,racks=0.5,tensor-skew=0.74": the known parts, in the order above.
 std::string ToText(const SpreadCost& cost);
-// Nothing of what is no such text, or not within 0 (exclusive for speeds) and 1.
+// Returns an empty cost for any other text, and for values not within 0 (exclusive for speeds) and
+// 1.
 SpreadCost ParseSpreadCost(std::string_view text);
 
 }  // namespace synergy

@@ -1,7 +1,7 @@
 #pragma once
 
-// What is known about the training of one model: for whom it was measured, and the measurements as
-// they were taken. A JobProfile is made of it.
+// Measurements of the training of one model, as they were taken, and the hardware they apply to. A
+// JobProfile is made from it.
 //
 // Threading: values.
 
@@ -17,7 +17,7 @@
 
 namespace synergy {
 
-// Measurements with everything in memory, and what the memory dimension is calculated from.
+// Measurements with everything in memory, and the model that gives the memory dimension.
 struct CachedMeasurements {
   CacheModel model;
   std::vector<CpuPoint> points;
@@ -30,10 +30,10 @@ struct TrainingProfile {
   std::string model;
   std::string gpu_product;  // as in the node label nvidia.com/gpu.product; empty: any
   Gpus gpus = Gpus(1);
-  // JobProfile::process_memory(). It is part of the points' memory, and comes on top of the cache
-  // that is calculated with.
+  // JobProfile::process_memory(). Part of the memory of `points`; on top of the calculated cache in
+  // `cached`.
   std::optional<Bytes> process_memory;
-  // Measured over CPU and memory, or `cached`: one of the two.
+  // Exactly one of them is set: `points` over CPU and memory, or `cached`.
   std::vector<JobProfile::Point> points;
   std::optional<CachedMeasurements> cached;
   SpreadCost spread;  // of gangs of such pods
@@ -41,7 +41,7 @@ struct TrainingProfile {
   bool operator==(const TrainingProfile&) const = default;
 };
 
-// kInvalid as JobProfile::Create and CalculateProfile say it.
+// Fails with kInvalid as JobProfile::Create and CalculateProfile do.
 Result<JobProfile> MakeJobProfile(const TrainingProfile& training);
 
 }  // namespace synergy

@@ -1,11 +1,11 @@
 #pragma once
 
-// Everything that happens to a ClusterState, in order, so that what a program saw can be gone
-// through again: a ClusterState to which the same changes are applied has the same snapshots and
-// the same versions at every step.
+// All changes of a ClusterState, in order, so that a replay can follow what a program saw: a
+// ClusterState to which the same changes are applied has the same snapshots and versions at every
+// step.
 //
-// Threading: a ClusterState tells its journal under its mutex, so one change at a time; the journal
-// must not call it back, and should be quick. Ownership: changes are values.
+// Threading: a ClusterState calls its journal under its mutex, so one change at a time. The journal
+// must not call back, and should be quick. Ownership: changes are values.
 
 #include <cstdint>
 #include <string>
@@ -24,7 +24,7 @@ namespace synergy {
 
 class ClusterState;
 
-// A call of the function of ClusterState with the same name, with its arguments.
+// Calls of the functions of ClusterState with the same names, with their arguments.
 namespace cluster_change {
 
 struct ReplaceNodes {
@@ -139,8 +139,8 @@ class ClusterJournal {
   virtual void Wrote(const ClusterChange& change) = 0;
 };
 
-// Makes the call. kConflict, with the call made, where it comes to another outcome or version: the
-// state is not as it was when the journal was written.
+// Makes the call. Returns kConflict, with the call made, if its outcome or version is different:
+// the state is not the one for which the journal was written.
 Result<> Apply(ClusterState& state, const ClusterChange& change);
 
 }  // namespace synergy

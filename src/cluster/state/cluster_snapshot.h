@@ -1,7 +1,7 @@
 #pragma once
 
-// The cluster at one moment: what every decision reads. Immutable, so that a decision needs no lock
-// and cannot see half a change. Made by ClusterState.
+// The cluster at one moment, which every decision reads. Immutable, so that a decision needs no
+// lock and cannot see half a change. Made by ClusterState.
 //
 // Threading: any number of readers.
 
@@ -26,21 +26,21 @@
 
 namespace synergy {
 
-// Where a node stands in a snapshot. Steady while the node exists; reused for another one after it
-// is gone.
+// The index of a node in a snapshot. Fixed while the node exists; reused for another one once it is
+// gone.
 using NodeIndex = uint32_t;
 
-// A node's kubelet has failed a pod with so many GPUs because it could not align what is free there
-// with NUMA nodes (TopologyAffinityError). Another one like it would fail, too, while nothing there
-// has become free.
+// A node's kubelet has failed a pod with this number of GPUs, because it could not align the free
+// ones with NUMA nodes (TopologyAffinityError). A similar pod would fail too until something on the
+// node becomes free.
 struct Misalignment {
   Gpus gpus;
-  WallTime until{};  // the kubelet may think otherwise by then
+  WallTime until{};  // the kubelet may decide otherwise after this time
 
   bool operator==(const Misalignment&) const = default;
 };
 
-// What is looked at for few nodes per decision, kept out of the way of what is looked at for all.
+// Properties that a decision reads for few nodes, kept apart from those that it reads for all.
 struct NodeDetail {
   std::string name;
   Labels labels;
@@ -48,19 +48,19 @@ struct NodeDetail {
   GpuKinds gpu_kinds;
   ScalarResources allocatable;
   ScalarResources requested;
-  std::vector<std::shared_ptr<const Pod>> pods;  // bound, assumed and expected ones, in no order
-  // Waiting pods that pre-emption has made room for here, and that are counted nowhere.
+  std::vector<std::shared_ptr<const Pod>> pods;  // bound, assumed and expected ones, unordered
+  // Waiting pods for which preemption has made room here. They count on no node.
   std::vector<std::shared_ptr<const Pod>> nominated;
   std::vector<Misalignment> misaligned;
-  std::string boot_id;  // another one after each start of the machine; empty: not known
+  std::string boot_id;  // changes with each boot; empty: unknown
 };
 
 struct NodeState {
   ResourceVector allocatable;
   ResourceVector requested;  // by the pods that are bound, assumed or expected here
-  ResourceVector wanted;     // by the same pods: their demand in place of what they were given
-  // The part of `requested` that belongs to pods that we do not size: those without GPUs, and GPU
-  // pods that others manage.
+  ResourceVector wanted;  // as `requested`, with the pods' demand instead of what they were given
+  // The part of `requested` that belongs to pods that Synergy does not size: those without GPUs,
+  // and GPU pods that others manage.
   ResourceVector of_others;
   int64_t pods_allowed = 0;
   int64_t pods = 0;
@@ -68,35 +68,35 @@ struct NodeState {
   bool unschedulable = false;
   bool deleting = false;
   bool short_of_memory = false;
-  bool misaligns = false;  // there are some in `detail`
-  uint64_t changed = 0;    // the version of the cluster in which this became as it is
+  bool misaligns = false;  // `detail` has misalignments
+  uint64_t changed = 0;    // the cluster's version in which this last changed
   std::shared_ptr<const NodeDetail> detail;
 
   ResourceVector Free() const { return allocatable - requested; }
-  // What would be free if everybody had its demand: what ranks a place for a newcomer. What was
-  // taken from a pod is not free, since it would be given back.
+  // Returns what would be free if every pod had its demand, which ranks places for new pods. What
+  // was taken from a pod does not count as free, since it would be given back.
   ResourceVector FreeOfDemand() const { return allocatable - wanted; }
-  // Whether new pods may come: only such nodes count as capacity.
+  // Whether new pods may come. Only such nodes count as capacity.
   bool Schedulable() const { return exists && !unschedulable && !deleting; }
 };
 
-// A node that nobody is known to be on.
+// Returns a node without pods.
 NodeState EmptyNode(Node node);
-// The node that `state`, in which one exists, was made of.
+// Returns the node that `state` was made from. REQUIRES: state.exists.
 Node NodeOf(const NodeState& state);
-// The pods of `state` on a node that is now as `node` says.
+// Returns the pods of `state` on `node`, a new version of the same node.
 NodeState WithNode(const NodeState& state, Node node);
-// The node as it would be without a pod that is counted there, or with one that is not.
+// Return the node without a pod that is counted there, or with one that is not.
 NodeState WithoutPod(const NodeState& node, const Pod& pod);
-// The same for a pod that may be counted there: as the node counts it.
+// The same for a pod that may or may not be counted there, with the amounts that the node counts.
 NodeState WithoutPod(const NodeState& node, const std::string& uid);
 NodeState WithPod(const NodeState& node, std::shared_ptr<const Pod> pod);
-// The node with the pods counted that are nominated to it: those of at least that priority, `but`
-// for one.
+// Returns the node with the pods counted that are nominated to it: those of at least that priority,
+// except `but`.
 NodeState WithNominated(const NodeState& node, const std::string& but = {},
                         int32_t least_priority = std::numeric_limits<int32_t>::min());
 
-// Name -> place. Absl's table, hidden so that nobody else depends on it.
+// Name to index. Hides Absl's table, so that no other code depends on it.
 class NodeNames {
  public:
   NodeNames();
@@ -115,11 +115,11 @@ class NodeNames {
   std::unique_ptr<Table> table_;
 };
 
-// Where the members of a gang (gang.h) are.
+// The nodes of a gang's members (gang.h).
 struct GangSites {
-  std::vector<NodeIndex> nodes;  // where any of them is counted; ascending, each once
-  size_t members = 0;            // all that exist and are not about to go
-  size_t waiting = 0;            // those of them with GPUs that the watch says are not bound
+  std::vector<NodeIndex> nodes;  // where members are counted; ascending, each once
+  size_t members = 0;            // all that exist and are not being deleted
+  size_t waiting = 0;            // members with GPUs that are not bound, as reported by the watch
 
   bool operator==(const GangSites&) const = default;
 };
@@ -129,7 +129,7 @@ class ClusterSnapshot {
  public:
   ClusterSnapshot();
 
-  // Every place, those of unknown or removed nodes included (`exists` is false there).
+  // The number of indices, including those of unknown or removed nodes (`exists` is false there).
   size_t size() const { return nodes_.size(); }
   const NodeState& node(NodeIndex index) const { return nodes_[index]; }
   std::optional<NodeIndex> Find(std::string_view name) const { return names_->Find(name); }
@@ -141,31 +141,31 @@ class ClusterSnapshot {
     for (size_t at = 0; at < sizeof(NodeState); at += kCacheLine) __builtin_prefetch(state + at);
   }
 
-  // What nodes have free of a resource that is not divided, by NodeIndex: what their states say, in
-  // one place. Null: nothing anywhere.
+  // Returns what nodes have free of a resource that is not divided, by NodeIndex: the same as in
+  // their states, in one place. Null if no node has any.
   const ScalarColumn* FreeOf(std::string_view resource) const { return scalars_->Find(resource); }
 
-  // Per dimension the largest allocatable of any node, at least 1: the unit in which leftovers of
-  // unlike dimensions add.
+  // For each dimension the largest allocatable of any node, at least 1: the unit in which leftovers
+  // of different dimensions are added.
   const ResourceVector& largest_node() const { return largest_node_; }
-  // Per GPU, the least CPU and the least memory that any GPU pod, waiting or running, asks for
-  // (gpus = 1); zero without such pods.
+  // The least CPU and the least memory per GPU that any GPU pod, waiting or running, requests (gpus
+  // = 1); zero without such pods.
   const ResourceVector& least_per_gpu() const { return least_per_gpu_; }
   const std::vector<DisruptionBudget>& disruption_budgets() const { return *budgets_; }
   const NamespaceLimits& limits() const { return *limits_; }
   std::shared_ptr<const NamespaceLimits> share_limits() const { return limits_; }
-  // What the pods of the namespace that are assumed are being given beyond what the API server has
-  // told us that they request; nothing where no namespace has a quota.
+  // Returns what assumed pods of the namespace are being given beyond the requests that the API
+  // server has reported; nothing if no namespace has a quota.
   ResourceVector BeingGiven(const std::string& pod_namespace) const;
-  // GPU pods that are neither bound nor placed by us, those with scheduling gates and those being
-  // deleted left out.
+  // The number of GPU pods that are neither bound nor placed by us, without those with scheduling
+  // gates and those being deleted.
   size_t waiting_gpu_pods() const { return waiting_gpu_pods_; }
-  // The newest resource version of a pod that the watch has brought: whatever was written of pods
-  // before that is in here.
+  // The newest resource version of a pod that the watch has reported: all writes of pods before
+  // that are in here.
   uint64_t pods_heard_until() const { return pods_heard_until_; }
-  // Null: nobody of it is known.
+  // Null: no pod of it is known.
   const GangSites* GangOf(std::string_view name) const { return gangs_->Find(name); }
-  // Those of its members that are counted on nodes, in no order.
+  // Returns the members that are counted on nodes, unordered.
   std::vector<std::shared_ptr<const Pod>> MembersOnNodes(std::string_view gang) const;
   // Grows with every change of the ClusterState.
   uint64_t version() const { return version_; }

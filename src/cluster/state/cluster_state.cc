@@ -24,7 +24,7 @@ void ClusterState::Change(Describe describe, Make make) {
 template <class Describe, class Make>
 void ClusterState::ChangeHeld(Describe describe, Make make) {
   std::optional<ClusterChange> written;
-  // Before, because what is told may be moved to where it is kept.
+  // Describe first, because make() may move the arguments.
   if (journal_ != nullptr) written = ClusterChange{describe()};
   make();
   Made(written);

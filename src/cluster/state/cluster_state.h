@@ -1,7 +1,7 @@
 #pragma once
 
-// The one mutable copy of the cluster: what the watches report, plus what we have decided and the
-// API server has not told us back yet. Decisions read Snapshot().
+// The one mutable copy of the cluster: what the watches report, plus our own decisions that the API
+// server has not reported back yet. Decisions read Snapshot().
 //
 // Where a pod's share is counted (its record in pod_records.h):
 //
@@ -13,20 +13,20 @@
 //      | Hold                                   | Assume
 //      +-------------------> held --------------+
 //
-// Back to held where a place is held, else to kept where the pod still names a kept place, else to
-// (none): an expectation at its deadline or in the way of another pod's Assume, and an assumed pod
-// at Forget. Back to kept or (none): a held place at its deadline or at Release. Back to (none): a
-// kept place at kept_until or when the pod names none, and every pod that is gone or terminal. From
-// everywhere to bound: the watch, which overrides all else.
+// Back to held if a place is held, otherwise to kept if the pod still names a kept place, otherwise
+// to (none): an expectation at its deadline or in the way of another pod's Assume, and an assumed
+// pod at Forget. Back to kept or (none): a held place at its deadline or at Release. Back to
+// (none): a kept place at kept_until or when the pod names none, and every pod that is gone or
+// terminal. From everywhere to bound: the watch, which overrides everything else.
 //
-// Expected: our ranking has said which node the pod will go to and kube-scheduler has taken it at
-// its word (it assumes the pod before it calls bind), so the next pod's ranking counts it there
-// already. Kept: the tuner keeps a place for it (Waiting::kept_node), which nobody else's bind can
-// take. Held: a gang has its places, all of them (Hold), and nobody else's bind can take one.
-// Assumed: we are binding it. Bound: the API server says so.
+// Expected: our ranking has recommended a node, and kube-scheduler has followed it (it assumes the
+// pod before it calls bind), so the next pod's ranking already counts it there. Kept: the tuner
+// keeps a place for it (Waiting::kept_node), which no other pod's bind can take. Held: a gang has
+// all its places (Hold), and no other pod's bind can take one. Assumed: we are binding it. Bound:
+// the API server has reported it.
 //
-// Threading: every member function may be called from any thread; none blocks on I/O.
-// Ownership: snapshots are shared and immutable. Failures: none but the outcomes described.
+// Threading: every member function may be called from any thread; none blocks on I/O. Ownership:
+// snapshots are shared and immutable. Failures: none but the outcomes described.
 
 #include <cstdint>
 #include <memory>
@@ -50,7 +50,7 @@ namespace synergy {
 class ClusterJournal;
 struct ClusterChange;
 
-// A snapshot, and what was heard of pods between the one before and it, in order.
+// A snapshot, and the news of pods between the previous one and this, in order.
 struct ClusterNews {
   std::shared_ptr<const ClusterSnapshot> snapshot;
   std::vector<PodNews> pods;
@@ -62,8 +62,8 @@ class ClusterState {
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 
-  // What the watches report. Replace* takes the whole truth: what is not in it is gone. That of
-  // pods may be large, and is taken in parts (pod_list.h), each with PutListedPods.
+  // Reports of the watches. Replace* takes the complete list: what is not in it is gone. The list
+  // of pods may be large, and is taken in parts (pod_list.h), each with PutListedPods.
   void ReplaceNodes(std::vector<Node> nodes);
   void UpsertNode(Node node);
   void RemoveNode(const std::string& name);
@@ -71,8 +71,8 @@ class ClusterState {
   void PutListedPods(std::vector<Pod> pods, uint64_t heard_until);
   void UpsertPod(Pod pod);
   void RemovePod(const std::string& uid);
-  // What the API server has answered about a single pod. Without effect where the watch was faster
-  // than the answer: on a pod that is not known any more, and on one that is known as it was later.
+  // An answer of the API server about a single pod. Ignored if the watch was faster: if the pod is
+  // no longer known, or known in a later state.
   void RefreshPod(Pod pod);
   void ReplaceDisruptionBudgets(std::vector<DisruptionBudget> budgets);
   void UpsertDisruptionBudget(DisruptionBudget budget);
@@ -84,101 +84,103 @@ class ClusterState {
   void UpsertResourceQuota(ResourceQuota quota);
   void RemoveResourceQuota(const std::string& uid);
 
-  // Counts `pod` on `node` until `deadline`, unless it is bound or assumed already, or has a place
-  // that is kept for it.
+  // Counts `pod` on `node` until `deadline`, unless it is bound or assumed already, or has a kept
+  // place.
   void Expect(const Pod& pod, NodeIndex node, Instant deadline);
-  // Where the pod is expected, kept a place for, or assumed. Whoever places it anew has to think
-  // that share away (WithoutPod).
+  // Returns where the pod is expected, assumed or has a kept or held place. A caller that places
+  // the pod again must ignore that share (WithoutPod).
   std::optional<Placement> FindPlacement(const std::string& uid) const;
 
-  // Counts the pod on `node` if it fits there now: of two pods racing for the last place exactly
-  // one gets it. Expectations of other pods that are in the way are dropped. A pod that is assumed
-  // already moves; where it does not fit it stays assumed at its former place, because a Binding
-  // may be on its way there. `deadline`: when Expired() begins to name it.
+  // Counts the pod on `node` if it fits there now: if two pods race for the last place, exactly one
+  // gets it. Expectations of other pods that are in the way are dropped. A pod that is already
+  // assumed moves; if it does not fit, it stays assumed at its former place, because a Binding may
+  // be under way. `deadline`: from when on Expired() names it.
   AssumeOutcome Assume(const Pod& pod, const std::string& node, Instant deadline);
-  // The pod was not bound after all. Without effect once the API server says that it is.
+  // Takes in that the pod was not bound after all. Ignored once the API server has reported it as
+  // bound.
   void Forget(const std::string& uid);
-  // Assumed pods past their deadline. They stay assumed: only somebody who has asked the API server
-  // may Forget them.
+  // Returns assumed pods past their deadline. They stay assumed: Forget them only after a request
+  // to the API server.
   std::vector<AssumedPod> Expired(Instant now) const;
-  // Assumed pods, and those with a kept or held place. Not those that are merely expected.
+  // Returns assumed pods, and those with a kept or held place; no expected ones.
   std::vector<HeldPlace> HeldPlaces() const;
-  // Holds these places for members of a gang, all or none, until `deadline` at most: none where one
-  // does not fit there now, or one of the pods is not known, bound or assumed. Places that were
-  // held for them before are given back.
+  // Holds these places for members of a gang until `deadline` at most, all or none: none if one
+  // does not fit there now, or one of the pods is unknown, bound or assumed. Releases places held
+  // for them before.
   bool Hold(const std::vector<GangPlace>& places, Instant deadline);
-  // Gives back what is held for these pods.
+  // Releases what is held for these pods.
   void Release(const std::vector<std::string>& uids);
-  // From now on the place of a GPU pod that is gone is held for the pod that replaces it, for
-  // `hold` at most, where others of its gang run (vacant_places.h). Hold() gives it to the
-  // replacement. Zero, as at the start: none is held.
+  // From now on holds the place of a GPU pod that is gone for its replacement, for at most `hold`,
+  // if others of its gang run (vacant_places.h). Hold() gives it to the replacement. Zero, the
+  // default, holds none.
   void HoldVacated(Duration hold);
-  // Somebody has asked the API server about a pod that left its place: another one will come for
-  // it (`is_awaited`), or it has done its work, and nothing is held for it.
+  // Takes in the API server's answer about a pod that left its place. `is_awaited`: a replacement
+  // will come. Otherwise the pod has completed, and nothing is held for it.
   void SettleVacant(const std::string& uid, bool is_awaited);
   std::vector<VacantPlace> VacantPlaces() const;
   std::vector<VacantPlace> VacantPlacesOf(const std::string& gang) const;
-  // The members of the gang of that name (gang.h) that have no scheduling gates, by uid.
+  // Returns the members of the gang (gang.h) without scheduling gates, by uid.
   std::vector<GangMember> GangMembers(const std::string& gang) const;
-  // Gives an assumed pod until `deadline`.
+  // Extends the deadline of an assumed pod.
   void Extend(const std::string& uid, Instant deadline);
-  // Drops expectations past their deadline, which cost nothing but a worse ranking, and places that
-  // were to be kept until `wall`, or held until `now`, or before. To be called every second or so.
+  // Drops expectations past their deadline (their only harm is a worse ranking), places kept until
+  // `wall` or earlier, and places held until `now` or earlier. To be called about once a second.
   void DropStaleExpectations(Instant now, WallTime wall);
 
-  // The pod as last seen by the watch, else as expected; null when unknown.
+  // Returns the pod as last seen by the watch, otherwise as expected; null if unknown.
   std::shared_ptr<const Pod> FindPod(const std::string& uid) const;
-  // As last seen: GPU pods that have no node, are not about to go and have no scheduling gates.
+  // Returns GPU pods as last seen that have no node, no scheduling gates, and are not being
+  // deleted.
   std::vector<std::shared_ptr<const Pod>> WaitingPods() const;
   size_t assumed_pods() const;
   size_t known_pods() const;
 
-  // Grows with every change; that of the next snapshot.
+  // The version of the next snapshot. Grows with every change.
   uint64_t version() const;
-  // The present state; the same pointer as long as nothing changes.
+  // Returns the present state; the same pointer while nothing changes.
   std::shared_ptr<const ClusterSnapshot> Snapshot() const;
 
-  // From now on what is heard of pods is kept for TakeNews, which one owner calls. The first news
-  // are all the pods that are known.
+  // From now on keeps news of pods for TakeNews, which one owner calls. The first news are all
+  // known pods.
   void KeepNews();
   ClusterNews TakeNews();
-  // They are kept no more.
+  // Stops keeping news.
   void DropNews();
 
-  // Tells `journal` of every call above that may change something, whether it did or not. To be
+  // Reports to `journal` every call above that may change something, whether it did or not. To be
   // called once, before the others; `journal` outlives them.
   void SetJournal(ClusterJournal* journal);
 
  private:
   friend class PodList;
 
-  // Whoever waits is the next: one that takes the mutex again and again does not pass it by.
+  // Fair: a thread that waits is next, even if another one takes the mutex again and again.
   std::unique_lock<std::mutex> Lock() const;
   // Under the mutex:
   void PutListed(std::vector<Pod> pods, uint64_t heard_until);
   void Remove(const std::string& uid);
-  // Calls make(), and tells the journal what describe() says it is.
+  // Calls make(), and reports describe() to the journal.
   template <class Describe, class Make>
   void Change(Describe describe, Make make);
   template <class Describe, class Make>
   void ChangeHeld(Describe describe, Make make);  // under the mutex
-  // To be called after every change, with what the journal is to be told; none without a journal.
+  // To be called after every change, with the change for the journal; nullopt without a journal.
   void Made(std::optional<ClusterChange>& written);
   void SetBudgets(std::vector<DisruptionBudget> budgets);
-  // Calls change(limits), which returns whether it has changed any.
+  // Calls change(limits), which returns whether it has changed anything.
   template <class ChangeThem>
   void ChangeLimits(ChangeThem change);
   std::shared_ptr<const ClusterSnapshot> MakeSnapshot() const;
 
-  mutable std::mutex turn_;   // to wait for the other
+  mutable std::mutex turn_;   // for the next thread to wait in
   mutable std::mutex mutex_;  // held for short and bounded work only
   ClusterVersion version_;
   mutable NodeLedger nodes_{version_};         // mutable: a snapshot shares it
-  mutable PodRecords pods_{nodes_, version_};  // mutable: likewise
+  mutable PodRecords pods_{nodes_, version_};  // mutable for the same reason
   std::shared_ptr<const std::vector<DisruptionBudget>> budgets_ =
       std::make_shared<const std::vector<DisruptionBudget>>();
   std::shared_ptr<const NamespaceLimits> limits_ = std::make_shared<const NamespaceLimits>();
-  // As long as nothing changes.
+  // Valid while nothing changes.
   mutable std::shared_ptr<const ClusterSnapshot> snapshot_;
   ClusterJournal* journal_ = nullptr;
 };

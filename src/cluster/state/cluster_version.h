@@ -1,6 +1,6 @@
 #pragma once
 
-// Which version of the cluster this is: the parts of ClusterState that change it count together.
+// The version of the cluster. All parts of ClusterState that change it share this counter.
 //
 // Threading: under ClusterState's mutex.
 
@@ -11,7 +11,7 @@ namespace synergy {
 class ClusterVersion {
  public:
   uint64_t present() const { return present_; }
-  // The one that the change under way leads to.
+  // The version to which the present change leads.
   uint64_t next() const { return present_ + 1; }
   void Advance() { ++present_; }
 

@@ -23,7 +23,7 @@ class CowArray {
   size_t size() const { return size_; }
   const T& operator[](size_t i) const { return chunks_[i / kChunkSize]->items[i % kChunkSize]; }
 
-  // The element for writing; the reference holds until the next Share().
+  // Returns the element for writing; the reference is valid until the next Share().
   T& Mutable(size_t i) {
     std::shared_ptr<Chunk>& chunk = chunks_[i / kChunkSize];
     if (chunk->epoch != epoch_) {
@@ -41,10 +41,10 @@ class CowArray {
     return Mutable(size_++);
   }
 
-  // A copy that later writes to this array do not touch.
+  // Returns a copy that later writes to this array do not affect.
   CowArray Share() {
-    // Chunks written so far now belong to the copy as well. Counting epochs rather than looking at
-    // use_count() keeps the check free of races with readers that let go of a copy.
+    // From now on these chunks belong to the copy too. Comparing epochs instead of use_count()
+    // avoids races with readers that release a copy.
     CowArray copy = *this;
     ++epoch_;
     return copy;

@@ -1,8 +1,8 @@
 #pragma once
 
 // A map by name whose copies share their entries until one is written, as cow_array.h does for
-// arrays: for what there are thousands of, of which few change between two snapshots. Entries lie
-// in shards by their names' hash; a write copies one shard, a shared copy costs a pointer for each.
+// arrays: for thousands of entries of which few change between two snapshots. Entries lie in shards
+// by the hash of their names; a write copies one shard, a shared copy costs one pointer per shard.
 //
 // Threading: the map itself has one owner at a time; what Share() returned is immutable and may be
 // read by any thread.
@@ -22,7 +22,7 @@ namespace synergy {
 template <class T>
 class CowMap {
  public:
-  // Null: there is none. Holds until the next write of that name's shard.
+  // Returns null if there is none. Valid until the next write to that name's shard.
   const T* Find(std::string_view name) const {
     const std::shared_ptr<Shard>& shard = shards_[PlaceOf(name)];
     if (!shard) return nullptr;
@@ -37,7 +37,7 @@ class CowMap {
     if (Find(name) != nullptr) Writable(name).entries.erase(name);
   }
 
-  // A copy that later writes to this map do not touch.
+  // Returns a copy that later writes to this map do not affect.
   CowMap Share() {
     CowMap copy = *this;
     ++epoch_;

@@ -83,7 +83,7 @@ bool Unresolvable(FitFailures failures, const Resources& requests, const NodeSta
       failures.Has(FitFailures::kMisaligned)) {
     return true;
   }
-  // An unknown node may become known; whether eviction helps there cannot be said.
+  // An unknown node may become known; whether eviction helps there is open.
   if (failures.Has(FitFailures::kUnknownNode)) return false;
   if (!requests.main.FitsWithin(node.allocatable)) return true;
   for (const auto& [name, amount] : requests.other.entries()) {

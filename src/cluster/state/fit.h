@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether a pod's requests fit on a node: the same answer as kube-scheduler's NodeResourcesFit
-// (docs/accounting.md), plus what makes a node no target at all.
+// Whether a pod's requests fit on a node: the same result as kube-scheduler's NodeResourcesFit
+// (docs/accounting.md), plus what rules out a node altogether.
 //
 // Threading: pure.
 
@@ -14,7 +14,7 @@
 
 namespace synergy {
 
-// Why a pod cannot go to a node, as a set of bits; empty when it can.
+// Why a pod cannot go to a node, as a set of bits; empty if it can.
 class FitFailures {
  public:
   enum Reason : uint16_t {
@@ -28,7 +28,7 @@ class FitFailures {
     kOther = 1 << 7,  // a resource of ScalarResources; DescribeFailures names it
     kGpuProduct = 1 << 8,
     kPlaceholder = 1 << 9,  // its amounts are not set yet
-    kMisaligned = 1 << 10,  // the node's kubelet has just failed one with as many GPUs
+    kMisaligned = 1 << 10,  // the node's kubelet has just failed a pod with that number of GPUs
   };
 
   void Add(Reason reason) { bits_ = static_cast<uint16_t>(bits_ | reason); }
@@ -46,27 +46,28 @@ class FitFailures {
   uint16_t bits_ = 0;
 };
 
-// Whether `pod` fits on `node` in what is free there, and the node takes new pods, this one in
+// Whether `pod` fits into what is free on `node`, and the node accepts new pods and this one in
 // particular.
 FitFailures CheckFit(const Pod& pod, const NodeState& node);
-// The same, where it is known already whether the node lacks a resource of ScalarResources.
+// The same if it is already known whether the node lacks a resource of ScalarResources.
 FitFailures CheckFit(const Pod& pod, const NodeState& node, bool lacks_scalars);
 
-// Returns whether the node takes new pods, and its labels, taints and the like allow `pod` there.
+// Whether the node accepts new pods, and its labels, taints and the like allow `pod` there.
 // REQUIRES: pod.waiting.
 bool MayGoTo(const Pod& pod, const NodeState& node);
 
-// Whether evicting pods from the node could never help: what fails is more than the node has, or no
-// resource at all.
+// Whether evicting pods from the node could never help: the pod needs more than the node has, or
+// fails for no resource at all.
 bool Unresolvable(FitFailures failures, const Resources& requests, const NodeState& node);
 
-// kube-scheduler's wording ("Insufficient cpu, Too many pods"), without figures so that equal
-// failures read equal on every node. `gpu_resource` is the managed resource's name.
+// Describes failures in kube-scheduler's words ("Insufficient cpu, Too many pods"), without
+// figures, so that equal failures read equal on every node. `gpu_resource` is the managed
+// resource's name.
 std::string DescribeFailures(FitFailures failures, const Resources& requests, const NodeState* node,
                              std::string_view gpu_resource);
 
-// How a refusal begins where a vacant place (vacant_places.h) is in the way; the key of the pod
-// that left it follows.
+// Start of the message if a vacant place (vacant_places.h) is in the way; the key of the pod that
+// left it follows.
 inline constexpr std::string_view kHeldForReplacement =
     "its room is held for the pod that replaces ";
 

@@ -1,4 +1,4 @@
-// What PodRecords does for gangs.
+// The part of PodRecords for gangs.
 
 #include <algorithm>
 #include <memory>
@@ -22,7 +22,7 @@ bool PodRecords::Hold(const std::vector<GangPlace>& places, Instant deadline) {
     Release(uids);
     return false;
   }
-  // What the members had before must not stand in each other's way.
+  // The previous places of the members must not be in each other's way.
   for (const GangPlace& place : places) {
     Record& record = records_.at(place.uid);
     record.held.reset();

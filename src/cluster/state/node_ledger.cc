@@ -97,7 +97,7 @@ void NodeLedger::DropMisalignments(WallTime now) {
     const NodeIndex place = *next++;
     const std::vector<Misalignment>& all = nodes_[place].detail->misaligned;
     const auto is_over = [now](const Misalignment& one) { return one.until <= now; };
-    // All of them at once, with the last: they are about what is free now.
+    // All of them at once, with the last to expire: they are about what is free now.
     if (std::all_of(all.begin(), all.end(), is_over)) DropMisalignments(place);
   }
 }

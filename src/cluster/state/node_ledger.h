@@ -1,7 +1,7 @@
 #pragma once
 
-// The nodes, each at its place, and what the pods that are counted there take: the part of
-// ClusterState that snapshots share.
+// The nodes, each at its index, and what the pods counted there take: the part of ClusterState that
+// snapshots share.
 //
 // Threading: under ClusterState's mutex. Ownership: what Share() and names() return is immutable
 // and may be kept. Failures: none.
@@ -27,7 +27,7 @@ class NodeLedger {
   // `version` outlives this.
   explicit NodeLedger(ClusterVersion& version) : version_(version) {}
 
-  // What the watch reports. Replace takes the whole truth: what is not in it is gone.
+  // Reports of the watch. Replace takes the complete list: what is not in it is gone.
   void Replace(std::vector<Node> nodes);
   void Put(Node node);
   void Remove(std::string_view name);
@@ -36,19 +36,20 @@ class NodeLedger {
   const NodeState& operator[](NodeIndex place) const { return nodes_[place]; }
   std::optional<NodeIndex> Find(std::string_view name) const { return names_->Find(name); }
 
-  // Counts the pod on the node that it names and says where that is. Pods may be heard of before
-  // their node.
+  // Counts the pod on the node that it names, and returns the node's index. Pods may be reported
+  // before their node.
   NodeIndex Count(const std::shared_ptr<const Pod>& pod);
-  // Takes a pod off that is counted at `place`. Both leave the version to the caller.
+  // Removes a pod that is counted at `place`. Neither function advances the version; the caller
+  // does.
   void Uncount(const Pod& pod, NodeIndex place);
   // The same for a waiting pod that is nominated to a node.
   NodeIndex Nominate(const std::shared_ptr<const Pod>& pod);
   void Denominate(const Pod& pod, NodeIndex place);
 
-  // What a node's kubelet could not align; a node that is not there is passed over.
+  // Records what a node's kubelet could not align. Ignored if the node does not exist.
   void Misalign(const std::string& node, const Misalignment& misalignment);
-  // Forgets what is over by then; of the node at `place` everything, because something has become
-  // free there.
+  // Drop what has expired by `now`, or everything at `place`, because something has become free
+  // there.
   void DropMisalignments(WallTime now);
   void DropMisalignments(NodeIndex place);
 
@@ -59,11 +60,11 @@ class NodeLedger {
   const ResourceVector& Largest();
 
  private:
-  // The node at `place`, about to become another one.
+  // Returns the node at `place` for a change.
   NodeState& Touch(NodeIndex place);
-  // To be called where what it has, or what is requested of it, may have changed.
+  // To be called if the node's allocatable or requested amounts may have changed.
   void UpdateScalars(NodeIndex place);
-  // The place of the node called `name`, made if need be.
+  // Returns the index of the node called `name`, creating it if needed.
   NodeIndex PlaceOf(const std::string& name);
   void ReleaseIfEmpty(NodeIndex place);
   void Remove(NodeIndex place);

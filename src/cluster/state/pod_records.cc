@@ -6,7 +6,7 @@
 namespace synergy {
 namespace {
 
-// How long a node is not tried again for pods that it could not align, though nothing has left it.
+// How long a node is not tried again for pods that it could not align if nothing has left it.
 constexpr Duration kMisalignmentLasts = std::chrono::minutes(5);
 
 bool Claims(const Pod& pod) {
@@ -14,7 +14,7 @@ bool Claims(const Pod& pod) {
          (pod.fungible && pod.fungible->AnnouncedGrowth() != ResourceVector{});
 }
 
-// Whether its amounts tell what pods need.
+// Whether its amounts show what pods need.
 bool IsSized(const Pod& pod) { return !pod.fungible || !pod.fungible->placeholder; }
 
 }  // namespace
@@ -26,7 +26,7 @@ void PodRecords::Put(Pod pod) {
 
 void PodRecords::PutListed(std::vector<Pod> pods, uint64_t heard_until) {
   for (Pod& pod : pods) Learn(std::move(pod));
-  // Not the larger of both: after a restore of the API server's store versions begin lower.
+  // Not the larger of both: after a restore of the API server's store, versions start lower.
   if (heard_until > 0) heard_until_ = heard_until;
 }
 
@@ -53,7 +53,7 @@ void PodRecords::Learn(Pod pod) {
   if (pod.terminal) {
     const bool is_news = Find(pod.uid) != nullptr;
     Remove(pod.uid);
-    // Once: what is heard of it later says nothing about what is free then.
+    // Only once: later reports of the pod say nothing about what is free then.
     if (pod.misaligned && is_news && pod.UsesGpus()) {
       nodes_.Misalign(pod.node, {pod.requests.main.gpus, wall_ + kMisalignmentLasts});
     }
@@ -64,7 +64,7 @@ void PodRecords::Learn(Pod pod) {
   if (!vacant_.empty()) vacant_.Drop(pod.uid);
   Record& record = records_[pod.uid];
   record.heard_in = list_;
-  // No pod ever leaves its node while it lives: such news is older than what we know.
+  // A pod never leaves its node while it lives, so such a report is older than what we have.
   if (pod.node.empty() && record.standing == Standing::kBound) return;
   LeaveGang(record);
   if (pod.gang) gangs_[pod.gang->name].insert(pod.uid);
@@ -80,10 +80,10 @@ void PodRecords::Learn(Pod pod) {
       record.standing == Standing::kKept || record.standing == Standing::kHeld) {
     SetBySight(record);
   } else {
-    // The watch is behind our own decision: the pod stays placed, with what is new about it.
+    // The watch is behind our own decision: the pod stays placed, with its new properties.
     auto placed = std::make_shared<Pod>(*record.seen);
     placed->node = record.pod->node;
-    // What it is being given counts until the watch says that it is bound with it.
+    // It counts what it is being given until the watch reports it as bound with that.
     if (record.standing == Standing::kAssumed) {
       placed->requests.main = LargerOf(placed->requests.main, record.pod->requests.main);
     }
@@ -127,7 +127,7 @@ void PodRecords::Refresh(Pod pod) {
 
 void PodRecords::Expect(const Pod& pod, NodeIndex node, Instant deadline) {
   const Record* record = Find(pod.uid);
-  // A kept place is a promise: for an expectation, which may come to nothing, others would take it.
+  // A kept place is certain. An expectation may fail, and meanwhile others could take the place.
   if (record != nullptr && record->standing != Standing::kWaiting &&
       record->standing != Standing::kExpected)
     return;
@@ -142,15 +142,15 @@ AssumeOutcome PodRecords::Assume(const Pod& pod, const std::string& node, Instan
   }
   const auto place = nodes_.Find(node);
   NodeState state = place ? nodes_[*place] : NodeState{};
-  // Its own earlier share must not stand in its way.
+  // Its own earlier share must not be in its way.
   if (record != nullptr && IsProvisional(*record) && record->place == place) {
     state = WithoutPod(state, *record->pod);
   }
   AssumeOutcome outcome;
   outcome.failures = CheckFit(pod, state);
   if (!outcome.failures.none() && place) {
-    // Nor must an expectation: kube-scheduler, which counts what it has assumed, would not have
-    // come here if it were still true.
+    // Nor must an expectation: kube-scheduler counts what it has assumed, and would not have come
+    // here if the expectation were still valid.
     const auto expected = ExpectedOn(*place, pod.uid);
     for (const auto& other : expected) state = WithoutPod(state, *other);
     outcome.failures = CheckFit(pod, state);
@@ -290,7 +290,7 @@ bool PodRecords::IsNominated(const Record& record) {
 
 bool PodRecords::TakesGpus(const Record& record) {
   const Pod& pod = *record.pod;
-  // One that a gate keeps back, or that leaves before it came, is after none.
+  // A gated pod, or one that is deleted before it was placed, waits for none.
   return pod.UsesGpus() && (record.standing != Standing::kWaiting || (!pod.gated && !pod.deleting));
 }
 
@@ -411,7 +411,7 @@ std::vector<std::shared_ptr<const Pod>> PodRecords::ExpectedOn(NodeIndex place,
                                                                const std::string& uid) const {
   std::vector<std::shared_ptr<const Pod>> expected;
   for (const auto& pod : nodes_[place].detail->pods) {
-    // A place that is vacant is counted there, and nobody's.
+    // A vacant place is counted there, but has no record.
     const Record* record = Find(pod->uid);
     if (pod->uid != uid && record != nullptr && record->standing == Standing::kExpected) {
       expected.push_back(pod);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What each node has free of the resources that are not divided (ScalarResources), a column for
-// each name that any node has offered: pods on fast networks ask for some of these, and a placement
+// The free amounts of each node of resources that are not divided (ScalarResources), one column for
+// each name that any node has offered. Pods on fast networks request some of these, and a placement
 // looks at every node.
 //
 // Threading: one owner at a time; what Share() returns is immutable. Failures: none.
@@ -21,7 +21,7 @@ namespace synergy {
 
 class ScalarColumn {
  public:
-  // By the node's place. Nothing, or less, where there is none.
+  // By the node's index. 0 or less if nothing is free.
   int64_t Free(size_t place) const { return place < free_.size() ? free_[place] : 0; }
 
  private:
@@ -31,10 +31,10 @@ class ScalarColumn {
 
 class ScalarColumns {
  public:
-  // The columns of one moment.
+  // The columns at one moment.
   class Shared {
    public:
-    // Null where no node has ever offered any: none is free anywhere.
+    // Returns null if no node has ever offered any: none is free anywhere.
     const ScalarColumn* Find(std::string_view name) const {
       const auto found = columns_.find(name);
       return found == columns_.end() ? nullptr : found->second.get();
@@ -45,18 +45,19 @@ class ScalarColumns {
     std::map<std::string, std::shared_ptr<const ScalarColumn>, std::less<>> columns_;
   };
 
-  // The node at `place` has that, and its pods have asked for that much of it.
+  // Sets what the node at `place` has, and what its pods request of it.
   void Update(size_t place, const ScalarResources& allocatable, const ScalarResources& requested);
   std::shared_ptr<const Shared> Share();
 
  private:
   struct Entry {
     ScalarColumn column;
-    std::shared_ptr<const ScalarColumn> shared;  // null: it has changed since
+    std::shared_ptr<const ScalarColumn> shared;  // null: the column has changed since
   };
 
   std::map<std::string, Entry, std::less<>> entries_;
-  std::shared_ptr<const Shared> shared_ = std::make_shared<const Shared>();  // null: likewise
+  // Null if a column has changed since.
+  std::shared_ptr<const Shared> shared_ = std::make_shared<const Shared>();
 };
 
 }  // namespace synergy

@@ -49,7 +49,7 @@ std::vector<VacantPlace> VacantPlaces::Limit(const std::string& gang, size_t mos
   std::vector<VacantPlace> left = Of(gang);
   std::stable_sort(left.begin(), left.end(),
                    [](const VacantPlace& a, const VacantPlace& b) { return a.until < b.until; });
-  // Those on the nodes go to the front, one for each.
+  // Moves places on the nodes to the front, one for each node.
   auto chosen = left.begin();
   for (const std::string& node : nodes) {
     const auto there = std::find_if(

@@ -1,12 +1,12 @@
 #pragma once
 
-// Places of members that a gang which runs has lost: each is counted on its node for the pod that
-// replaces the member, so that nobody else gets its GPUs, CPU and memory meanwhile.
+// Places of members that a running gang has lost. Each is counted on its node for the replacement
+// of the member, so that no other pod takes its GPUs, CPU and memory meanwhile.
 //
 // A place is vacant from the moment at which a bound GPU pod of a gang is gone while others of the
-// gang run, until its replacement has a place, the gang has none that run, or its time is over,
-// whichever is first. The watch does not tell whether the pod has failed or has done its work: a
-// place is unsettled until somebody who has asked the API server says which.
+// gang run, until its replacement has a place, no pod of the gang runs, or its time is over,
+// whichever is first. The watch does not report whether the pod has failed or completed, so a place
+// is unsettled until a request to the API server has found out.
 //
 // Threading: under ClusterState's mutex. Ownership: pods are shared and immutable. Failures: none.
 
@@ -25,7 +25,7 @@
 namespace synergy {
 
 struct VacantPlace {
-  // The pod that is gone, as it is counted: of no gang, and nothing of it may be changed.
+  // The pod that is gone, as counted: in no gang, and with nothing that may be changed.
   std::shared_ptr<const Pod> pod;
   std::string gang;
   Instant until{};
@@ -45,8 +45,8 @@ class VacantPlaces {
   void Settle(const std::string& uid);
   void Drop(const std::string& uid);
   void DropUntil(Instant now);
-  // Drops those of a gang that are more than `most`: one for each of `nodes` first, where there is
-  // one, then those whose time is over first. Returns what it has dropped.
+  // Drops places of a gang beyond `most`: first one on each of `nodes` that has any, then those
+  // that expire first. Returns the dropped ones.
   std::vector<VacantPlace> Limit(const std::string& gang, size_t most,
                                  const std::vector<std::string>& nodes = {});
 

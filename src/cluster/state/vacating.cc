@@ -1,4 +1,4 @@
-// What PodRecords does about members that a gang has lost (vacant_places.h).
+// The part of PodRecords for members that a gang has lost (vacant_places.h).
 
 #include <memory>
 #include <string>
@@ -43,7 +43,7 @@ std::vector<VacantPlace> PodRecords::LimitVacant(const Gang& gang,
       if (record.seen->deleting) continue;
       const bool has_gpus = record.seen->UsesGpus();
       any_runs |= has_gpus && record.standing == Standing::kBound;
-      // What has no GPU is there once it exists.
+      // A member without GPUs counts as placed once it exists.
       const bool is_placed = record.standing == Standing::kBound ||
                              record.standing == Standing::kAssumed ||
                              record.standing == Standing::kHeld;

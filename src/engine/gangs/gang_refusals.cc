@@ -9,8 +9,8 @@
 namespace synergy {
 namespace {
 
-// Another number when something else than the gang's own pods may make kube-scheduler judge the
-// node anew.
+// Changes when anything besides the gang's own pods may make kube-scheduler judge the node
+// differently.
 size_t Fingerprint(const ClusterSnapshot& snapshot, const std::string& name, const Gang& gang) {
   const auto place = snapshot.Find(name);
   if (!place || !snapshot.node(*place).exists) return 0;

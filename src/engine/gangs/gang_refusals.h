@@ -1,12 +1,12 @@
 #pragma once
 
-// Learns from kube-scheduler's refusals of a gang's members: reasons that the extender does not
-// see (volumes, other plugins). A refusal may have two causes, which cannot be told apart: the pod
-// itself, or the fellows that kube-scheduler counted when it refused. So both are kept: this pod
-// not on this node, and of its shape no more on the node than were there.
+// Keeps kube-scheduler's refusals of a gang's members. They reveal reasons that the extender cannot
+// see, such as volumes and other plugins. A refusal has one of two causes, which look the same: the
+// pod itself, or the other members that kube-scheduler counted when it refused. So both conclusions
+// are kept: this pod must not go to this node, and no more pods of its shape than were there.
 //
-// Each is kept as long as the node is as it was, and until kube-scheduler lets it be. When none of
-// the fellows that were counted is where it was, the one about the pod is in doubt.
+// Each refusal is kept while the node stays as it was, and until kube-scheduler allows it. Once
+// none of the counted members is where it was, the conclusion about the pod is in doubt.
 //
 // Threading: one owner.
 
@@ -24,7 +24,7 @@
 
 namespace synergy {
 
-// A member that kube-scheduler counts on a node, though it is not bound yet.
+// A member that kube-scheduler counts on a node although it is not bound yet.
 struct CountedMember {
   std::shared_ptr<const Pod> pod;
   std::string node;
@@ -37,16 +37,16 @@ class GangRefusals {
   bool AnyDoubts() const;
   void Clear() { refusals_.clear(); }
 
-  // kube-scheduler has not let the pod go to `node`, with these fellows counted.
+  // Records that kube-scheduler has refused the pod `node` while it counted these fellow members.
   void Learn(std::shared_ptr<const Pod> pod, const std::string& node,
              const std::vector<CountedMember>& fellows, const ClusterSnapshot& snapshot);
-  // It lets the pod go to `allowed`.
+  // Drops what contradicts that kube-scheduler allows the pod `allowed`.
   void Unlearn(const Pod& pod, const std::set<std::string_view>& allowed,
                const std::vector<CountedMember>& fellows);
-  // Drops what is of nodes that have changed, and finds out what is in doubt.
+  // Drops refusals of nodes that have changed, and marks those that are now in doubt.
   void Review(const std::vector<CountedMember>& members, const ClusterSnapshot& snapshot);
 
-  // `in_doubt`: also where that is.
+  // `in_doubt`: also counts refusals that are in doubt.
   bool Forbid(const std::string& uid, const std::string& node, bool in_doubt) const;
   std::vector<ShapeBound> Bounds(const ClusterSnapshot& snapshot) const;
 
@@ -55,10 +55,11 @@ class GangRefusals {
     std::shared_ptr<const Pod> pod;
     std::string node;
     size_t node_then = 0;
-    std::map<std::string, std::string> fellows;  // the nodes of those that may be why, by uid
-    bool forbids = true;                         // the pod there
+    std::map<std::string, std::string> fellows;  // other members that may be the cause: uid to node
+    bool forbids = true;                         // the pod must not go to the node
     bool in_doubt = false;
-    size_t alike = 0;  // on the node then; 0: nothing is known of the shape
+    // Pods of the shape on the node at that time; 0: nothing known about the shape.
+    size_t alike = 0;
   };
 
   std::vector<Refusal> refusals_;

@@ -21,12 +21,12 @@
 namespace synergy {
 namespace {
 
-// Of the server's 512 threads; the rest is for kube-scheduler's other calls.
+// Part of the server's 512 threads; the rest serve kube-scheduler's other calls.
 constexpr size_t kMostWaitingBinds = kMostGangMembers;
-// How long binds that wait no more may take until the watch has brought them.
+// How long after binds were let go the watch may take to report them.
 constexpr Duration kBeingBound = std::chrono::seconds(15);
-// How often it is asked who has Succeeded, and for how long a number goes: the members may all come
-// again, of another run.
+// How often to look up which members have Succeeded, and how long a count remains valid: a new run
+// may create all members again.
 constexpr Duration kBetweenAsks = std::chrono::seconds(30);
 constexpr Duration kSucceeded = std::chrono::seconds(5);
 constexpr std::string_view kStops = "the extender is being stopped";
@@ -52,7 +52,8 @@ bool MayGoByWords(const Pod& pod, const NodeState& node) {
   return MayGoTo(*pod.waiting->selection, detail.name, detail.labels, detail.taints);
 }
 
-// What is known of them: they are of one template, if of several, of one training.
+// The cost of spreading the gang, as known from any member: all are of one template or at least of
+// one training.
 SpreadCost SpreadOf(const std::vector<std::shared_ptr<const Pod>>& members) {
   for (const auto& member : members) {
     if (member->gang->spread != SpreadCost{}) return member->gang->spread;
@@ -60,7 +61,7 @@ SpreadCost SpreadOf(const std::vector<std::shared_ptr<const Pod>>& members) {
   return {};
 }
 
-// Of those that have GPUs and run.
+// Nodes of the running members with GPUs.
 std::vector<NodeIndex> NodesOfPlaced(const std::vector<GangMember>& members,
                                      const ClusterSnapshot& snapshot) {
   std::vector<NodeIndex> nodes;
@@ -71,7 +72,7 @@ std::vector<NodeIndex> NodesOfPlaced(const std::vector<GangMember>& members,
   return nodes;
 }
 
-// The same at each ask, so that it is one event.
+// The same text for each attempt, so that Kubernetes counts one event.
 std::string WaitsText(SpreadTier tier, WallTime until) {
   return fmt::format("{}{} until {}; after that it may be spread further", kWaitsForLocality,
                      ToString(tier), ToTimeText(std::chrono::ceil<std::chrono::seconds>(until)));
@@ -106,7 +107,7 @@ Gangs::Roll Gangs::Call(const Gang& gang, const Record& record) const {
                                       std::min(own.size, gang.size), std::max(own.size, gang.size));
     }
     if (!member.pod->UsesGpus()) {
-      // It is there, and kube-scheduler places it without us.
+      // It exists, and kube-scheduler places it without us.
       if (!member.placed) roll.launchers.push_back(member.pod);
     } else if (member.placed) {
       ++roll.running;
@@ -125,7 +126,7 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
   if (record.first_asked == Instant{}) record.first_asked = now;
   record.last_asked = now;
   record.waits_for_locality = false;
-  // kube-scheduler does not ask about a pod that it still has bound.
+  // kube-scheduler does not filter a pod that it still counts as bound.
   record.passed.erase(pod.uid);
   End(record, pod.uid, {ErrorCode::kConflict, "kube-scheduler has asked about the pod anew"});
   const Roll roll = Call(gang, record);
@@ -150,7 +151,8 @@ GangVerdict Gangs::Place(const Pod& pod, const AskedNodes& asked) {
     late.incomplete = others_may_be_done;
     return late;
   }
-  // The end of a rest is nothing that kube-scheduler would hear of.
+  // The end of a backoff does not wake kube-scheduler, so the answer is "not yet", which it
+  // retries.
   if (now < record.rests_until) return NotYet(gang.name, record.why_it_rests);
   const std::set<std::string_view> allowed = NamesOf(asked);
   Learn(pod, allowed, roll, record);
@@ -164,7 +166,8 @@ WallTime Gangs::FirstAsked(const Roll& roll, const Record& record) const {
   WallTime first = clock_.WallNow() - (clock_.Now() - record.first_asked);
   for (const auto& member : roll.to_place) {
     if (member->waiting == nullptr || member->waiting->since == WallTime{}) continue;
-    // What was written since then may be older than the ask: of a pod that was gated, say.
+    // Only if that was before this process began: a pod that was gated, say, may have been marked
+    // before the first filter call.
     if (member->waiting->since < began_) first = std::min(first, member->waiting->since);
   }
   return first;
@@ -251,7 +254,7 @@ GangTerms Gangs::TermsOf(const Pod& pod, const std::set<std::string_view>& allow
 
 Gangs::Planned Gangs::PlanHeeding(bool counted, const GangRefusals& refusals,
                                   const std::function<Planned(const Heed&)>& plan) {
-  // A bound for a shape may be wrong where a refusal meant one pod alone.
+  // The bound for a shape may be wrong: the refusal may have been about one pod only.
   Planned planned;
   for (const bool doubts : {true, false}) {
     if (!doubts && !refusals.AnyDoubts()) continue;
@@ -269,7 +272,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
   const std::string& name = pod.gang->name;
   const bool is_known = std::any_of(roll.to_place.begin(), roll.to_place.end(),
                                     [&](const auto& member) { return member->uid == pod.uid; });
-  // The watch is behind kube-scheduler, or a bind of it is in doubt.
+  // The watch is behind kube-scheduler, or the outcome of a bind is in doubt.
   if (!is_known) return NotYet(name, "the extender has not heard of the pod yet");
   const auto snapshot = state_.Snapshot();
   record.refusals.Review(Counted(roll, record), *snapshot);
@@ -297,7 +300,8 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
   if (local.waits_until) {
     Release(record);
     record.waits_for_locality = true;
-    // The end of the wait is nothing that kube-scheduler would hear of.
+    // The end of this wait does not wake kube-scheduler, so the answer is "not yet", which it
+    // retries.
     const WallTime until = first_asked + *local.waits_until;
     GangVerdict waits = NotYet(name, WaitsText(local.tier, until));
     waits.waits_for = until - clock_.WallNow();
@@ -311,7 +315,7 @@ GangVerdict Gangs::Plan(const Pod& pod, const std::set<std::string_view>& allowe
     return verdict;
   }
   if (heeds_nothing) {
-    // Everything else has been refused. That may be over, which one more try will show.
+    // All other nodes have been refused. The reason may be gone: one more try shows it.
     record.refusals.Clear();
     if (std::exchange(record.started_over, true)) {
       GiveUp(name, roll, record);
@@ -366,7 +370,7 @@ bool Gangs::Take(const Planned& planned, const Roll& roll, const ClusterSnapshot
 bool Gangs::Hold(const std::vector<GangPlace>& places, const Roll& roll,
                  const ClusterSnapshot& snapshot, Record& record) {
   state_.Release(std::exchange(record.launchers, {}));
-  // Longer than a gang is given, so that it is Look() that ends it and says so.
+  // Longer than the gang is given, so that Look() ends the hold and logs it.
   const Instant until = clock_.Now() + 2 * times_.hold;
   const std::vector<GangPlace> launchers = KnownPlaces(snapshot, roll.launchers);
   if (!launchers.empty()) {
@@ -407,7 +411,7 @@ Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::str
   LocalPlan local = PlanGangLocally(snapshot, roll.to_place, reserve_, terms, locality_,
                                     SpreadOf(roll.to_place), waited, beside, vacant);
   if (!local.plan.places.empty() || local.waits_until) return {std::move(local), {}, {}};
-  // What members of gangs of lower priority have left is not held against this one.
+  // Places that gangs of lower priority have left vacant do not block this one.
   const auto is_lower = [&](const Pod& left) {
     return std::all_of(roll.to_place.begin(), roll.to_place.end(),
                        [&](const auto& member) { return left.priority < member->priority; });
@@ -435,7 +439,7 @@ Gangs::Planned Gangs::PlanAround(const ClusterSnapshot& snapshot, const std::str
 std::vector<std::string> Gangs::GangsBelow(int32_t priority, const std::string& but) const {
   std::vector<std::pair<int32_t, std::string>> lower;
   for (const auto& [name, record] : records_) {
-    // Binds that wait no more are on their way.
+    // Gangs whose binds have been let go are about to run.
     if (name == but || record.places.empty() || !record.let_go.empty()) continue;
     int32_t most = std::numeric_limits<int32_t>::min();
     for (const auto& [uid, node] : record.places) {
@@ -506,7 +510,7 @@ std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
                             const ClusterSnapshot& snapshot) const {
   Gpus needed;
   for (const auto& member : roll.to_place) needed += member->requests.main.gpus;
-  // Those who are not there yet are taken to be like this one.
+  // Missing members are assumed to be like this one.
   const auto missing = static_cast<int64_t>(pod.gang->size) -
                        static_cast<int64_t>(roll.members.size() + roll.succeeded);
   if (roll.running == 0 && missing > 0) needed += pod.requests.main.gpus * missing;
@@ -517,7 +521,7 @@ std::string Gangs::TooLarge(const Pod& pod, const Roll& roll,
   for (NodeIndex node = 0; node < snapshot.size(); ++node) {
     if (takes_some(snapshot.node(node))) has += snapshot.node(node).allocatable.gpus;
   }
-  // Members that run keep what they have there.
+  // Running members keep their GPUs.
   for (const GangMember& member : roll.members) {
     const auto node = member.placed ? snapshot.Find(member.node) : std::nullopt;
     if (node && takes_some(snapshot.node(*node))) has -= member.pod->requests.main.gpus;
@@ -542,7 +546,7 @@ std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::st
   bind->uid = uid;
   bind->until = clock_.Now() + times_.wait;
   const auto pod = state_.FindPod(uid);
-  // kube-scheduler asks about a pod that names the GPU resource, be it with an amount of zero.
+  // kube-scheduler calls for every pod that names the GPU resource, even with an amount of zero.
   if (!pod || !pod->gang || !pod->UsesGpus()) {
     bind->outcome = GangBindOutcome();
     return bind;
@@ -576,7 +580,7 @@ std::shared_ptr<GangBind> Gangs::BeginBind(const std::string& uid, const std::st
 
 std::optional<GangBindOutcome> Gangs::OutcomeOf(GangBind& bind) {
   if (bind.outcome || clock_.Now() < bind.until) return bind.outcome;
-  // As long as a bind waits the gang has its record.
+  // The gang has its record while a bind waits.
   Record& record = records_.at(bind.gang);
   const std::string why =
       fmt::format("{} of {} members wait to be bound", record.binds.size(), record.places.size());
@@ -587,7 +591,7 @@ std::optional<GangBindOutcome> Gangs::OutcomeOf(GangBind& bind) {
 
 void Gangs::LetGo(Record& record, const Gang& gang) {
   if (record.binds.empty()) return;
-  // As it is now: a member may have gone since.
+  // Counts again: a member may have gone since.
   const Roll roll = Call(gang, record);
   const bool all_wait =
       std::all_of(roll.to_place.begin(), roll.to_place.end(), [&](const auto& member) {
@@ -675,7 +679,7 @@ void Gangs::Look() {
   std::erase_if(records_, [&](const auto& entry) {
     const auto& [name, record] = entry;
     if (!record.places.empty()) return false;
-    // Asked about just now, its pods may be on their way to us.
+    // If there was a filter call just now, the watch may be about to report its pods.
     return now - record.last_asked > times_.creation && state_.GangMembers(name).empty();
   });
 }
@@ -689,7 +693,7 @@ void Gangs::Look(const std::string& name, Record& record, Instant now) {
   if (roll.to_place.empty()) {
     if (roll.running > 0) log_.Info("gang is bound", {{"gang", name}, {"members", members.size()}});
     Release(record);
-    // The next time that somebody asks is a new beginning.
+    // The next filter call begins a new wait.
     record = Record{.last_asked = record.last_asked};
     return;
   }
@@ -700,7 +704,7 @@ void Gangs::Look(const std::string& name, Record& record, Instant now) {
     record.first_asked = now;
     return;
   }
-  // Members may have been bound by somebody else.
+  // Another scheduler may have bound members.
   LetGo(record, gang);
   if (!record.let_go.empty() && now - record.let_go_at < kBeingBound) return;
   if (now - record.held_since >= times_.hold) GiveUp(name, roll, record);

@@ -1,28 +1,29 @@
 #pragma once
 
-// Gangs as the extender places them: the places of all of a gang's members are found and held
-// before the first is told its node, and no member is bound before the binds of all of them wait at
-// the same moment. docs/gangs.md says what people see of it.
+// Places gangs for the extender. It finds and holds places for all members of a gang before it
+// answers the filter call of the first, and it binds no member before the bind calls of all of them
+// wait at the same time. docs/gangs.md describes what users see of it.
 //
-//   filter of a member  not all members are there    -> not yet; refused once they are late
+//   filter of a member  not all members exist        -> not yet; refused once they are late
 //                       they do not all fit          -> refused
 //                       they fit, too far apart      -> not yet, for a while (gang_locality.h)
-//                       they do                      -> their places are held; this one's node
-//   bind of a member    waits for the binds of the others; too long: an error, and kube-scheduler
-//                       tries it again. The places stay held. All members are given the same CPU
-//                       and memory
-//   Look()              gives back the places of a gang that lost a member, or of which not all
-//                       pods came within `hold`; such a gang rests before it is tried again
+//                       they fit                     -> all places are held; this one's node
+//   bind of a member    waits for the binds of the others. A timeout is an error, after which
+//                       kube-scheduler retries; the places stay held. All members are given the
+//                       same CPU and memory
+//   Look()              releases the places of a gang that lost a member, or whose pods did not all
+//                       arrive within `hold`; such a gang backs off before it is tried again
 //
-// That a member has passed the filter promises nothing: when its bind ends in an error
-// kube-scheduler counts it no more, and lets others go where it was. A member that kube-scheduler
-// keeps from its place is placed anew, beside those that it counts if that can be, else with all of
-// them (gang_refusals.h has what is learned from it). None of that lengthens the hold.
+// A member that passed the filter is not certain to be bound: when its bind fails, kube-scheduler
+// no longer counts it and may place other pods where it was. If kube-scheduler keeps a member from
+// its place, the member is placed again: beside the members that kube-scheduler counts if possible,
+// otherwise together with all of them (gang_refusals.h keeps what such refusals reveal). None of
+// this extends the hold.
 //
-// A gang of which a member runs (one has failed, say, or the extender was away) is not held up:
-// those who are there are placed together, around the others, and first where members have left
-// places vacant (cluster/state/vacant_places.h). All of this is in memory: after a restart members
-// that are bound count, the others are planned again.
+// A gang with a running member (because another one failed, or the extender was away) need not be
+// whole: the members that exist are placed together around the running ones, first in places that
+// members have left vacant (cluster/state/vacant_places.h). All state is in memory: after a restart
+// bound members count, and the others are planned again.
 //
 // Threading: one owner.
 
@@ -53,42 +54,42 @@
 namespace synergy {
 
 struct GangTimes {
-  // How long places are held for a gang whose pods do not all come to be bound.
+  // How long places are held for a gang whose pods do not all arrive to be bound.
   Duration hold = std::chrono::seconds(60);
-  // How long a bind waits for those of the other members: longer than kube-scheduler may leave one
-  // of them aside after an error (its backoff, 10 s).
+  // How long a bind waits for those of the other members. Longer than the backoff (10 s) after
+  // which kube-scheduler retries a member that failed.
   Duration wait = std::chrono::seconds(12);
-  // How long the members of a gang may take to be created before it is late: until then
-  // kube-scheduler is told to ask again soon.
+  // How long the members of a gang may take to be created before it counts as late. Until then
+  // kube-scheduler gets an answer that makes it retry soon.
   Duration creation = std::chrono::seconds(10);
 };
 
-// What a filter is to say of a pod of a gang.
+// The answer to a filter call for a pod of a gang.
 struct GangVerdict {
   enum class Kind { kPlaced, kNotYet, kRefused };
 
   Kind kind = Kind::kRefused;
-  std::string text;            // the node, or why not
-  bool short_of_room = false;  // refused for that: news of the cluster may help
-  bool incomplete = false;     // late members: others may have Succeeded
-  // Not yet, for that long: then it may be spread further.
+  std::string text;            // the node, or the reason
+  bool short_of_room = false;  // refused for that reason: a change of the cluster may help
+  bool incomplete = false;     // members are late; some may have Succeeded
+  // kNotYet: after this time the gang may be spread further.
   std::optional<Duration> waits_for = std::nullopt;
 };
 
-// What there is of gangs now.
+// The current number of gangs in each state.
 struct GangCounts {
-  size_t held = 0;     // have their places, and are not bound yet
-  size_t waiting = 0;  // asked for within the last while, and have no places
+  size_t held = 0;     // places are held, but not all members are bound
+  size_t waiting = 0;  // members wait, and no places are held
   Duration oldest_held{};
   size_t waiting_binds = 0;
-  size_t waiting_for_locality = 0;              // of `waiting`: could run, if spread further
-  std::array<uint64_t, kSpreadTiers> placed{};  // since the beginning, by tier
+  size_t waiting_for_locality = 0;              // part of `waiting`: could run if spread further
+  std::array<uint64_t, kSpreadTiers> placed{};  // since the start, by tier
 };
 
 // The amounts that all members of a gang are given (gang_allocation.h), or why a bind failed.
 using GangBindOutcome = Result<std::optional<ResourceVector>>;
 
-// A bind of a member, as long as it waits for those of the others.
+// A member's bind call that waits for those of the others.
 struct GangBind {
   std::string gang;
   std::string uid;
@@ -102,22 +103,22 @@ class Gangs {
   Gangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
         LocalityRules locality, const Clock& clock, Logger& log);
 
-  // For a pod of a gang; `asked`: where kube-scheduler lets it go.
+  // Places a pod of a gang. `asked`: the nodes that kube-scheduler allows.
   GangVerdict Place(const Pod& pod, const AskedNodes& asked);
-  // A bind to `node` begins. It has an outcome when the pod may be bound, or may not; at once, and
-  // without amounts, for one of no gang, or without GPUs. An earlier one of the pod ends with an
-  // error.
+  // Begins a bind to `node`. Its outcome is set once the pod may be bound, or the bind has failed.
+  // For a pod without a gang or without GPUs it is set at once, without amounts. An earlier bind of
+  // the same pod ends with an error.
   std::shared_ptr<GangBind> BeginBind(const std::string& uid, const std::string& node);
   std::optional<GangBindOutcome> OutcomeOf(GangBind& bind);
-  // Gives up the places of gangs of lower priority, of a gang all or none, if the pod fits on one
-  // of `asked` then; whether it did. For a pod that fits nowhere.
+  // Gives up the places of gangs of lower priority, whole gangs only, if the pod then fits on one
+  // of `asked`. Returns whether it did. For a pod that fits nowhere.
   bool YieldTo(const Pod& pod, const AskedNodes& asked);
-  // So many members have Succeeded, which goes for a few seconds, and as long as places are held
-  // then. Whether the gang is whole with them.
+  // Records that this number of members has Succeeded. That holds for a few seconds, and while
+  // places are held. Returns whether the gang is whole with them.
   bool LearnSucceeded(const Pod& pod, size_t members);
-  // To be called every second or so.
+  // Does the periodic work. To be called about once a second.
   void Look();
-  // Ends all binds that wait, and those that come.
+  // Ends all waiting binds, and fails those that come later.
   void Stop();
   GangCounts Count() const;
 
@@ -126,20 +127,20 @@ class Gangs {
   using Places = std::map<std::string, std::string>;
 
   struct Record {
-    Instant first_asked{};  // as long as it waits; none: nobody has since it was bound
+    Instant first_asked{};  // when the current wait began; zero: no filter call since it was bound
     Instant last_asked{};
-    Instant held_since{};          // when places were held, and none before
+    Instant held_since{};          // when the first places of this hold were taken
     Places places;                 // empty: nothing is held
-    std::set<std::string> passed;  // of them, those that kube-scheduler counts at their places
-    std::map<std::string, std::shared_ptr<GangBind>> binds;  // that wait, by uid
-    std::set<std::string> let_go;                            // uids: their binds wait no more
+    std::set<std::string> passed;  // members in `places` that kube-scheduler counts there
+    std::map<std::string, std::shared_ptr<GangBind>> binds;  // waiting binds, by uid
+    std::set<std::string> let_go;                            // uids whose binds no longer wait
     Instant let_go_at{};
-    std::vector<std::string> launchers;  // uids of those for which room is held beside them
-    // What all of them are given, found out when the first may be bound.
+    std::vector<std::string> launchers;  // uids of launchers for which room is held as well
+    // The amounts for all members, computed when the first may be bound.
     std::optional<std::optional<ResourceVector>> allocation;
     GangRefusals refusals;
-    // In this hold: what was learned has been given up; members that kube-scheduler counted have
-    // been moved, so that all are nearer together.
+    // In this hold: all known refusals have been dropped once; members that kube-scheduler counted
+    // have been moved once, to bring all nearer together.
     bool started_over = false;
     bool moved_nearer = false;
     Instant rests_until{};
@@ -154,85 +155,88 @@ class Gangs {
     std::vector<GangMember> members;
     std::vector<std::shared_ptr<const Pod>> to_place;   // with GPUs, neither bound nor being bound
     std::vector<std::shared_ptr<const Pod>> launchers;  // without GPUs, and not bound
-    size_t running = 0;  // those with GPUs that are bound, or being bound
+    size_t running = 0;  // members with GPUs that are bound or being bound
     std::string disagreement;
 
-    size_t succeeded = 0;  // as far as that has been asked
+    size_t succeeded = 0;  // as far as this has been looked up
 
     bool IsWhole(const Gang& gang) const {
       return running > 0 || members.size() == static_cast<size_t>(gang.size) ||
              (succeeded > 0 && members.size() + succeeded >= static_cast<size_t>(gang.size));
     }
   };
-  // A plan, and what has to be given up for it.
+  // A plan, and the places of other gangs that it needs.
   struct Planned {
     LocalPlan local;
-    std::vector<std::string> yielding;        // vacant places, by uid
-    std::vector<std::string> yielding_gangs;  // those that places are held for
+    std::vector<std::string> yielding;        // uids of vacant places
+    std::vector<std::string> yielding_gangs;  // gangs that hold places
 
-    // It neither goes anywhere nor waits for a better place.
+    // Whether it neither places the gang nor waits for a better place.
     bool IsNone() const { return local.plan.places.empty() && !local.waits_until; }
   };
-  // How far a plan heeds what is known of kube-scheduler.
+  // How far a plan respects what is known of kube-scheduler.
   struct Heed {
     bool counted = false;  // members that it counts stay where they are
-    bool pods = false;     // those go nowhere that it has kept them from
-    bool doubts = false;   // also where that is in doubt
-    bool shapes = false;   // nor do more of a shape go to a node
+    bool pods = false;     // no pod goes to a node that kube-scheduler has refused it
+    bool doubts = false;   // ... even if that refusal is in doubt
+    bool shapes = false;   // no more pods of a shape go to a node than its bound allows
   };
 
-  // When it was first asked about: before this began, by what kube-scheduler wrote on its pods.
+  // Returns when kube-scheduler first requested the gang: before this process began, from what
+  // kube-scheduler wrote on its pods.
   WallTime FirstAsked(const Roll& roll, const Record& record) const;
   Roll Call(const Gang& gang, const Record& record) const;
   GangVerdict PlaceHeld(const Pod& pod, const std::set<std::string_view>& allowed, Record& record);
-  // Learns from it that kube-scheduler lets the pod go to `allowed` alone, of the gang's nodes.
+  // Records that kube-scheduler allows the pod only `allowed` of the gang's nodes.
   void Learn(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
              Record& record) const;
   GangVerdict Plan(const Pod& pod, const std::set<std::string_view>& allowed, const Roll& roll,
                    Record& record);
-  // With all that is known, else with less of it; `plan` makes a plan.
+  // Calls `plan` with all constraints, then with fewer and fewer until it finds a plan.
   static Planned PlanHeeding(bool counted, const GangRefusals& refusals,
                              const std::function<Planned(const Heed&)>& plan);
   static GangTerms TermsOf(const Pod& pod, const std::set<std::string_view>& allowed,
                            const Roll& roll, const Record& record, const ClusterSnapshot& snapshot,
                            Heed heed);
-  // Whether it is for room, or for what members keep off each other, that kube-scheduler keeps the
-  // pod from the node now, with those on theirs that it counts.
+  // Whether the refusal has a visible reason: the node has no room for the pod, or the separation
+  // of members forbids it, with the counted members on their nodes.
   static bool KeptOff(const std::shared_ptr<const Pod>& pod, NodeIndex node,
                       const ClusterSnapshot& snapshot, const Roll& roll,
                       const std::vector<CountedMember>& counted);
-  // Members that kube-scheduler counts, though they are not bound.
+  // Members that kube-scheduler counts although they are not bound.
   std::vector<CountedMember> Counted(const Roll& roll, const Record& record) const;
-  // Holds what is planned; false where that is not free any more.
+  // Holds the planned places. Returns false if they are no longer free.
   bool Take(const Planned& planned, const Roll& roll, const ClusterSnapshot& snapshot,
             Record& record);
-  // Holds these places, with room for the launchers whose node is known if it has that.
+  // Holds these places, and room for the launchers whose node is known if there is enough.
   bool Hold(const std::vector<GangPlace>& places, const Roll& roll, const ClusterSnapshot& snapshot,
             Record& record);
-  // First in the places that its members have left vacant, else where it may go so long after its
-  // first ask; else also in those that gangs of lower priority have left.
+  // Plans the gang first in the places that its members have left vacant, then anywhere that is
+  // allowed after waiting for `waited`, then also in places that gangs of lower priority have left
+  // vacant or hold.
   Planned PlanAround(const ClusterSnapshot& snapshot, const std::string& gang, const Roll& roll,
                      const GangTerms& terms, Duration waited) const;
-  // Gangs for which places are held that yield to a pod of that priority: the lowest first.
+  // Gangs that hold places and yield to a pod of this priority, lowest first.
   std::vector<std::string> GangsBelow(int32_t priority, const std::string& but) const;
-  // Returns the fewest of `gangs` without which it `fits`; none: that is not enough.
+  // Returns the fewest of `gangs` that have to yield so that it `fits`; empty if all of them are
+  // not enough.
   static std::vector<std::string> Fewest(
       const std::vector<std::string>& gangs,
       const std::function<bool(const std::vector<std::string>&)>& fits);
   void Yield(const std::vector<std::string>& gangs, const std::string& to);
   std::set<std::string> HeldFor(const std::vector<std::string>& gangs) const;
-  // Why the gang could not run if the cluster were empty; empty: it could.
+  // Why the gang could not run even in an empty cluster; empty if it could.
   std::string TooLarge(const Pod& pod, const Roll& roll, const ClusterSnapshot& snapshot) const;
   std::string DescribeLack(const Roll& roll, const GangPlan& plan,
                            const ClusterSnapshot& snapshot) const;
-  // If all binds wait they wait no more.
+  // If all binds wait, lets them go on.
   void LetGo(Record& record, const Gang& gang);
   static void End(Record& record, const std::string& uid, Error error);
-  // How many binds wait, or are going to.
+  // How many binds wait or are about to.
   size_t ExpectedBinds() const;
-  // Gives the places back.
+  // Releases the places.
   void Release(Record& record);
-  // The same, and the gang is not tried again for a while.
+  // Releases the places, and backs off before the gang is tried again.
   void GiveUp(const std::string& name, const Roll& roll, Record& record);
   void Look(const std::string& name, Record& record, Instant now);
 

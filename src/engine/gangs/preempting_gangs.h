@@ -1,9 +1,9 @@
 #pragma once
 
-// Which gangs wait though others of lower priority run, and whom each of them would have to replace
-// (docs/gangs.md). kube-scheduler's own pre-emption looks at one pod at a time, so that it would
-// evict for a gang that cannot run even then; the extender tells it that this is of no use, and
-// somebody else looks at gangs as a whole: the controller.
+// Finds gangs that wait while gangs or pods of lower priority run, and the pods that each would
+// have to replace (docs/gangs.md). kube-scheduler's own preemption looks at one pod at a time, so
+// it would evict pods for a gang that cannot run even then. The extender therefore rejects such
+// evictions, and the controller preempts for gangs as a whole.
 //
 // Threading: pure.
 
@@ -27,15 +27,15 @@ namespace synergy {
 
 struct GangPreemptionRules {
   std::string scheduler_name = kDefaultSchedulerName;
-  // How long all of a gang's pods have to have been Unschedulable: until then room may come by
-  // itself, or by cuts.
+  // How long all pods of a gang must have been Unschedulable. Until then room may become free
+  // without evictions, or by cuts.
   Duration patience = std::chrono::seconds(10);
 };
 
-// Whether all of the gang's pods are there, or one with GPUs runs.
+// Whether all of the gang's pods exist, or one with GPUs runs.
 bool IsWhole(const ClusterSnapshot& snapshot, const Gang& gang);
 
-// One that may have others evicted.
+// A gang for which pods may be evicted.
 struct WaitingGang {
   std::string name;  // with the namespace
   int32_t priority = 0;
@@ -45,33 +45,35 @@ struct WaitingGang {
   bool operator==(const WaitingGang&) const = default;
 };
 
-// The highest priority first, of equals the one that has waited longest. `waiting`: the cluster's
-// GPU pods that have no node (ClusterState::WaitingPods). Left out is a gang
-//   * of which members do not exist yet, while none of it runs
-//   * with a member that is not Unschedulable by our scheduler, for `patience`
-//   * with a member that says preemptionPolicy: Never
-//   * than whose nobody's priority is lower who may be evicted
+// Returns the gangs to preempt for, highest priority first, and among equals the one that has
+// waited longest. `waiting`: the cluster's GPU pods without a node (ClusterState::WaitingPods).
+// Leaves out a gang
+//   * with members that do not exist yet, if none of it runs
+//   * with a member that our scheduler has not marked Unschedulable for `patience`
+//   * with a member that has preemptionPolicy: Never
+//   * if no pod of lower priority may be evicted
 std::vector<WaitingGang> GangsToPreemptFor(const ClusterSnapshot& snapshot,
                                            const std::vector<std::shared_ptr<const Pod>>& waiting,
                                            const GangPreemptionRules& rules, WallTime now);
 
-// Pods that Synergy manages, or without GPUs in a gang of such, and Kueue does not: its jobs would
-// keep their quota while their pods wait, and their queue has a pre-emption of its own.
+// Whether Synergy manages the pod, or it is a pod without GPUs in a managed gang, and Kueue does
+// not manage it: jobs of Kueue keep their quota while their pods wait, and its queues preempt on
+// their own.
 bool MayBeEvicted(const Pod& pod);
 
-// As SelectGangVictims(); kept free on every node: `headroom`.
+// As SelectGangVictims(), with `headroom` kept free on every node.
 std::optional<GangVictims> VictimsOf(const ClusterSnapshot& snapshot, const WaitingGang& gang,
                                      const ResourceVector& headroom, WallTime now);
 
-// Where a waiting pod is to go.
+// Planned node of a waiting pod.
 struct PlannedPlace {
   std::shared_ptr<const Pod> pod;
   std::string node;
 };
 
-// Whether `places`, all of one gang, have room beside `taken`, when the pods with the uids
-// `leaving` have left, and all that the gang need not wait for: who is about to go, what can be
-// cut, and what is kept for lower priorities.
+// Whether `places`, all of one gang, have room beside `taken` once the pods with the uids `leaving`
+// have left. Also counts as free what the gang need not wait for: pods that are being deleted, what
+// can be cut, and what is kept for lower priorities.
 bool FitBeside(const ClusterSnapshot& snapshot, const std::vector<PlannedPlace>& places,
                const std::vector<PlannedPlace>& taken, const std::set<std::string>& leaving,
                WallTime now);

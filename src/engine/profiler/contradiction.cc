@@ -16,19 +16,19 @@
 namespace synergy {
 namespace {
 
-// Windows of one amount of CPU that have to agree with what is said of it.
+// Windows of one amount of CPU that must agree before it is judged.
 constexpr size_t kWindows = 3;
-// Amounts that differ by less are one.
+// Amounts that differ by less count as the same.
 constexpr double kSameAmount = 0.1;
 constexpr size_t kMostAmounts = 16;
-// What is older is no longer compared: trainings have phases.
+// Older amounts are no longer compared: trainings have phases.
 constexpr Duration kFresh = std::chrono::hours(1);
 constexpr Duration kUnheard = std::chrono::minutes(10);
 constexpr Duration kTidyUp = std::chrono::minutes(1);
 constexpr size_t kMostKept = 64;   // samples
 constexpr double kCachesFill = 2;  // epochs, counted from 0 or from 1
 
-// Of jobs whose pods may wait for each other, though nothing says how many they are
+// Labels of jobs whose pods may wait for each other without a known number of pods
 // (cluster/gang.h).
 constexpr std::array<std::string_view, 5> kMembers = {
     "batch.kubernetes.io/job-completion-index",
@@ -49,7 +49,8 @@ bool CachesAreFull(const JobProfile& curve, const PodProgress& progress) {
   return progress.epoch ? *progress.epoch >= kCachesFill : curve.memories().size() == 1;
 }
 
-// An allocation at bind is what the container began with. After that nobody has noted it.
+// Returns the CPU that the container started with: an allocation at bind. After a later change it
+// is not recorded any more.
 MilliCpu BeganWith(const Pod& pod) {
   const auto& change = pod.fungible->change;
   if (!change) return AmountOf(pod);
@@ -111,7 +112,7 @@ void TakeIn(Compared& compared, const Seen& seen, Instant now) {
   if (seen.high) KeepLast(found->highs, *seen.high);
 }
 
-// The most forgiving reading of the last windows; none: too few.
+// Returns the most lenient range of the last windows; nullopt if there are too few.
 std::optional<UnitRange> RangeOf(const SeenAmount& amount) {
   if (amount.lows.size() < kWindows) return std::nullopt;
   const bool bounded = amount.highs.size() == kWindows;
@@ -129,7 +130,7 @@ std::string MessageOf(const SeenAmount& less, const SeenAmount& more) {
       less.rate, more.said / less.said);
 }
 
-// Two amounts that no unit fits. Whether any two could be compared is in `comparable`.
+// Returns two amounts that no unit fits. Sets `comparable` if any two could be compared.
 std::optional<std::pair<const SeenAmount*, const SeenAmount*>> FindApart(
     const std::vector<SeenAmount>& amounts, double drift, bool& comparable) {
   for (const SeenAmount& less : amounts) {
@@ -160,7 +161,7 @@ void Judge(const ProfilerSettings& settings, Compared& compared, Instant now) {
                       .message = apart ? MessageOf(*apart->first, *apart->second) : ""};
 }
 
-// One workload that contradicts it is enough.
+// One workload that contradicts the profile is enough.
 ProfileVerdict VerdictOf(const ContradictionMemory& memory, const ComparedKey& key,
                          int64_t generation) {
   ProfileVerdict all{.generation = generation};
@@ -186,7 +187,7 @@ void TidyUp(ContradictionMemory& memory, Instant now) {
   });
 }
 
-// The pod as it is now, with what was heard of it in these circumstances.
+// Returns the pod's entry, updated, with the samples since its circumstances last changed.
 ComparedPod& Take(const ProfilerSettings& settings, ContradictionMemory& memory,
                   const std::shared_ptr<const Pod>& pod, const GivenProfile& given) {
   ComparedPod& known = memory.pods[pod->uid];

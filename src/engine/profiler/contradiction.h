@@ -1,23 +1,23 @@
 #pragma once
 
-// Whether pods are as fast as the TrainingProfile says that somebody wrote for them. Such a profile
-// is never changed; its author is told.
+// Checks whether pods are as fast as a TrainingProfile written by a user claims. Such a profile is
+// never changed; its author is notified.
 //
 // A profile's throughput may be in any unit, so only ratios can be compared. A steady window of a
-// pod (profile/measured/rate_window.h) has a rate in iterations per second; divided by the
-// throughput that the profile has for the pod's CPU it is the profile's unit. What a pod could have
-// had is not always known: without a limit it lies between what it used and its node's CPU, and its
+// pod (profile/measured/rate_window.h) has a rate in iterations per second. Divided by the
+// profile's throughput for the pod's CPU it gives the profile's unit. What a pod could have used is
+// not always known: without a limit its CPU lies between what it used and its node's CPU, and its
 // memory between what it requests and the most in the profile. So a window gives a range for the
-// unit. A profile is contradicted where the ranges of two amounts of CPU are apart by more than
-// `drift`, for `drift_time`.
+// unit. A profile is contradicted if the ranges of two amounts of CPU are more than `drift` apart
+// for `drift_time`.
 //
-// Nothing is said
-//   * of a workload that was seen with one amount of CPU only
-//   * of more CPU than the container began with, where the pod has no use for it: its data workers
-//     may be too few
-//   * of a pod of a gang, or of another job with several, because the slowest of them sets the pace
-//   * of the first two epochs, in which caches fill; and where the log tells of no epochs, of a
-//     profile in which memory matters
+// There is no verdict
+//   * on a workload that was seen with only one amount of CPU
+//   * on more CPU than the container started with if the pod has no use for it: it may have too few
+//     data workers
+//   * on a pod of a gang, or of another job with several pods, because the slowest sets the pace
+//   * on the first two epochs, in which caches fill, or, if the log reports no epochs, on a profile
+//     in which memory matters
 //
 // Threading: pure; one owner of the memory.
 
@@ -41,7 +41,7 @@
 
 namespace synergy {
 
-// What somebody wrote.
+// A profile written by a user.
 struct GivenProfile {
   int64_t generation = 0;
   std::shared_ptr<const JobProfile> curve;
@@ -51,8 +51,8 @@ enum class Verdict : uint8_t { kUnknown, kFits, kContradicted };
 
 struct ProfileVerdict {
   Verdict verdict = Verdict::kUnknown;
-  int64_t generation = 0;  // of the profile that it is about
-  std::string message;     // kContradicted: what was seen, and what the profile says
+  int64_t generation = 0;  // of the profile judged
+  std::string message;     // kContradicted: what was seen, and what the profile claims
 
   bool operator==(const ProfileVerdict&) const = default;
 };
@@ -63,17 +63,17 @@ struct UnitRange {
   double high = 0;
 };
 
-// What was seen of a workload with one amount of CPU, in its last windows.
+// The last windows of a workload with one amount of CPU.
 struct SeenAmount {
   MilliCpu cpu;
   double rate = 0;
-  double said = 0;  // by the profile
+  double said = 0;  // the profile's claim
   std::vector<double> lows;
-  std::vector<double> highs;  // where the pod cannot have been faster with it
+  std::vector<double> highs;  // only from windows in which the pod could not have been faster
   Instant at{};
 };
 
-// A profile and who uses it: pods that do the same work in an iteration.
+// A profile and the pods that use it and do the same work in an iteration.
 struct ComparedKey {
   std::string profile_namespace;
   std::string profile;
@@ -111,9 +111,9 @@ class ContradictionFinder {
  public:
   explicit ContradictionFinder(ProfilerSettings settings) : settings_(settings) {}
 
-  // What the agent of the pod's node, which started at `since`, tells of a running managed pod with
-  // a given profile. `node_cpu` and `gpu_product` are the node's. The verdict about the profile,
-  // where this has changed it.
+  // Takes in a report of the agent of the pod's node, which started at `since`, about a running
+  // managed pod with a given profile. `node_cpu` and `gpu_product` are the node's. Returns the
+  // verdict about the profile if this has changed it.
   std::optional<ProfileVerdict> Hear(ContradictionMemory& memory,
                                      const std::shared_ptr<const Pod>& pod, MilliCpu node_cpu,
                                      const std::string& gpu_product, const GivenProfile& given,

@@ -13,7 +13,7 @@
 namespace synergy {
 namespace {
 
-// A head that has told nothing for so long is no head any more, where another member tells.
+// How long a head may report nothing before another member that reports replaces it.
 constexpr Duration kFallenSilent = std::chrono::minutes(2);
 
 bool AllAreThere(const GangRoll& gang) {
@@ -88,7 +88,7 @@ void End(ProfilerTurn& turn, GangRoll& gang) {
   gang.head.clear();
 }
 
-// From now on, and what lies `pause` behind what is known of it.
+// Drops the samples, and starts again `pause` after the last report.
 void BreakOffIn(WatchedPod& head, Duration pause) {
   BreakOff(head, head.last ? std::optional(*head.last + pause) : std::nullopt);
 }
@@ -118,7 +118,8 @@ void SeeMember(ProfilerTurn& turn, NodeIndex index, const std::shared_ptr<const 
     if (AllAreThere(gang)) Begin(turn, name, gang);
     return;
   }
-  const auto known = memory.pods.find(pod->uid);  // none: it has no GPUs, or others are not there
+  // Not found if it has no GPUs, or if other members are missing.
+  const auto known = memory.pods.find(pod->uid);
   if (known == memory.pods.end() || known->second.pod == pod) return;
   WatchedPod& watched = known->second;
   if (!SameAmounts(*watched.pod, *pod)) ForgetWindows(turn.settings, memory, watched);

@@ -1,13 +1,13 @@
 #pragma once
 
-// Gangs (cluster/gang.h), each measured as one: its pods wait for each other in every iteration, so
-// there is one speed, which the slowest sets.
+// Measures each gang (cluster/gang.h) as one: its pods wait for each other in every iteration, so
+// there is one speed, set by the slowest.
 //
-//   * The iterations are those that one pod's log tells, the *head's*. It is another's from then on
-//     when the head's has told nothing for minutes.
-//   * A sample has the CPU time of all members; a silent one's counts as well.
-//   * A gang counts from when all its pods run, and its GPU pods are alike: of one workload, each
-//     with as many GPUs of the same product. It ends with the first that goes.
+//   * The iterations are those in the log of one pod, the *head*. If the head's log has reported
+//     nothing for minutes, another pod becomes the head.
+//   * A sample has the CPU time of all members, also of those that report no progress.
+//   * A gang counts once all its pods run and its GPU pods are alike: of one workload, each with
+//     the same number of GPUs of the same product. It ends with the first pod that goes.
 //
 // Threading: pure.
 
@@ -22,26 +22,27 @@
 
 namespace synergy {
 
-// A pod of a gang is on that node; `key` is what it is to be measured as.
+// Takes in that a pod of a gang is on that node. `key`: what it is to be measured as.
 void SeeMember(ProfilerTurn& turn, NodeIndex index, const std::shared_ptr<const Pod>& pod,
                const std::optional<MeasurementKey>& key);
-// It is there no more. Not known, or known on another node: nothing.
+// Takes in that the pod has left the node. Does nothing if it is not known there.
 void LoseMember(ProfilerTurn& turn, NodeIndex index, const std::string& uid);
 
-// What is told of a member. True: it is the head, and has told how far the training has come.
+// Takes in a report about a member. Returns whether the member is the head and has reported its
+// progress.
 bool HearMember(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod,
                 const PodProgress& progress, Moment at);
-// The CPU time of the others, as it was told last; none: not known of all.
+// Returns the CPU time of the other members, as last reported; nullopt if any is unknown.
 std::optional<std::vector<CpuUse>> CpuOfOthers(const ProfilerMemory& memory,
                                                const WatchedPod& head);
 
-// The pod, or all of its gang whose head it is; the head is the first.
+// Visits the pod, and if it is the head of a gang, all other members after it.
 template <class Visit>
 void ForEachTogether(ProfilerMemory& memory, WatchedPod& head, const Visit& visit) {
   visit(head);
   for (const std::string& uid : head.others) visit(memory.pods.at(uid));
 }
-// Whether any of them is so.
+// Whether `says` holds for any of them.
 template <class Says>
 bool AnyTogether(const ProfilerMemory& memory, const WatchedPod& head, const Says& says) {
   if (says(head)) return true;
@@ -49,8 +50,8 @@ bool AnyTogether(const ProfilerMemory& memory, const WatchedPod& head, const Say
                      [&](const std::string& uid) { return says(memory.pods.at(uid)); });
 }
 
-// The pod may use another amount of CPU or memory now: what was seen of it, and of those that train
-// together with it, is over.
+// To be called when the pod may use another amount of CPU or memory: drops the windows of it and of
+// the pods that train together with it.
 void ForgetWindows(const ProfilerSettings& settings, ProfilerMemory& memory, WatchedPod& pod);
 
 }  // namespace synergy

@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-// A log that is flushed rarely tells of the first iterations when there have been many.
+// A rarely flushed log reports its first iterations when many have been done already.
 Duration LeftToWarmUp(const ProfilerSettings& settings, const PodProgress& progress) {
   if (!progress.rate || *progress.rate <= 0) return settings.warm_up;
   const Seconds trained(progress.iterations / *progress.rate);
@@ -17,12 +17,12 @@ Duration LeftToWarmUp(const ProfilerSettings& settings, const PodProgress& progr
   return settings.warm_up - ToDuration(trained);
 }
 
-// What is new in what the agent of the pod's node tells.
+// Takes in the report about a probe.
 void HearProbe(const ProfilerSettings& settings, WatchedPod& pod, const PodProgress& progress) {
   const auto same = [](const ProbeReading& a, const ProbeReading& b) {
     return a.cpu == b.cpu && a.since == b.since;
   };
-  // The last window still tells what the pod does without a probe.
+  // The last window still shows the pod without a probe.
   if (progress.probe && !(pod.probe && same(*pod.probe, *progress.probe))) {
     BreakOff(pod, progress.probe->since + settings.probe_lead);
   } else if (pod.probe && !progress.probe) {

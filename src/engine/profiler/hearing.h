@@ -1,6 +1,7 @@
 #pragma once
 
-// What an agent tells of one pod, and what of it counts (engine/profiler/profiler.h).
+// Takes in the reports of agents about a pod, and decides which parts count
+// (engine/profiler/profiler.h).
 //
 // Threading: pure.
 
@@ -12,19 +13,19 @@
 
 namespace synergy {
 
-// Whether the pod may use as much CPU and memory as it might before.
+// Whether the pod may still use the same CPU and memory.
 bool SameAmounts(const Pod& a, const Pod& b);
 
-// What the pod's GPU busy time says, as if it were iterations (BusyEstimate); none: nothing is
-// known of it, or there is better.
+// Returns the pod's GPU busy time as if it were iterations (BusyEstimate); nullopt if it is
+// unknown, or there is something better.
 std::optional<PodProgress> EstimatedProgress(const PodProgress& progress);
 
-// Whether samples of the pod count for its measurement, which is of one kind: iterations, or busy
-// time. Iterations go first, and what was estimated is forgotten.
+// Whether samples of the pod count for its measurement, which uses either iterations or busy time.
+// Iterations win: the first pod that reports them makes the measurement drop all estimates.
 bool Counts(ProfilerMemory& memory, const WatchedPod& pod);
 
-// Takes what is told into `pod`. None: nothing of it is new, or it does not count yet. The progress
-// has a format and a `last`.
+// Takes the report into `pod`. Returns nullopt if nothing is new, or nothing counts yet. REQUIRES:
+// the progress has a format and a `last`.
 std::optional<ProgressSample> Listen(const ProfilerSettings& settings, WatchedPod& pod,
                                      const PodProgress& progress, WallTime since);
 

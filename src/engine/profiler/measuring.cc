@@ -16,25 +16,26 @@
 namespace synergy {
 namespace {
 
-// Of a window: threads that wait for the CPU for longer are kept back.
+// A pod is CPU-bound if its threads wait for longer than this part of a window.
 constexpr double kWaited = 0.10;
-// Of what a pod could have: whoever uses less is not kept back by the CPU.
+// To be CPU-bound, a pod must use at least this part of what it could have: while its threads wait,
+// while a quota throttles it, with a quota in any case, and if its threads' waits are unknown.
 constexpr double kUsesMost = 0.8;
 constexpr double kUsesQuota = 0.7;
 constexpr double kUsesAll = 0.93;
-constexpr double kUsesAllUnseen = 0.9;  // where nobody says whether it waits
+constexpr double kUsesAllUnknown = 0.9;  // if the time its threads wait is unknown
 
 // Pods of a workload that are measured at a time.
 constexpr size_t kMeasuredAtOnce = 4;
-// A pod has more than any was measured with.
+// A pod has more CPU than any was measured with if it has this much more.
 constexpr double kUnexplored = 1.1;
 constexpr size_t kChecks = 5;
-// A training whose windows contradict each other.
-constexpr Duration kLetBe = std::chrono::minutes(5);
-// ... once they have contradicted what was concluded: no more probes for a while.
-constexpr Duration kLetBeConcluded = std::chrono::hours(1);
-constexpr int32_t kSettledWindows = 3;  // that agree, before it is believed again
-// Of GPU busy time: nobody sees what more CPU would do.
+// How long to leave a training alone if its windows contradict each other ...
+constexpr Duration kLeaveAlone = std::chrono::minutes(5);
+// ... and if they contradict what was already concluded: no probes for a while.
+constexpr Duration kLeaveAloneConcluded = std::chrono::hours(1);
+constexpr int32_t kSettledWindows = 3;  // windows that must agree before its points count again
+// From this GPU busy time on, more CPU makes no visible difference.
 constexpr double kAlwaysBusy = 0.95;
 constexpr std::string_view kNoCpu = "its CPU time cannot be read";
 
@@ -44,7 +45,7 @@ MilliCpu MostMeasured(const Measurement& measurement) {
   return measurement.points.empty() ? MilliCpu(0) : measurement.points.back().cpu;
 }
 
-// Of all that train together all have more.
+// For a gang: whether all members have more.
 bool IsUnexplored(const ProfilerMemory& memory, const Measurement& measurement,
                   const WatchedPod& pod) {
   if (!measurement.published || !HasGuessAbove(*measurement.published)) return false;
@@ -63,8 +64,8 @@ bool WantsACloseLook(const ProfilerTurn& turn, const Measurement& measurement,
   return pod.off_since && at.now - *pod.off_since >= settings.drift_time / 2;
 }
 
-// It is measured anew, as if nothing were known.
-void BeginAnew(ProfilerMemory& memory, Measurement& measurement) {
+// Starts the measurement over, as if nothing were known.
+void StartOver(ProfilerMemory& memory, Measurement& measurement) {
   measurement.drifted = true;
   measurement.points.clear();
   measurement.complete = measurement.confirmed = false;
@@ -73,16 +74,16 @@ void BeginAnew(ProfilerMemory& memory, Measurement& measurement) {
   measurement.probes = measurement.told = measurement.failures = 0;
 }
 
-// Nothing follows from what was seen, and it is left alone for a while.
-void LetBe(Measurement& measurement, Moment at) {
+// Draws no conclusion from the points, and leaves the training alone for a while.
+void LeaveAlone(Measurement& measurement, Moment at) {
   measurement.note = kUnsettledNote;
   measurement.points.clear();
   measurement.complete = measurement.confirmed = false;
   const bool concluded = at.now < measurement.on_trial_until;
-  measurement.let_be_until = at.now + (concluded ? kLetBeConcluded : kLetBe);
+  measurement.let_be_until = at.now + (concluded ? kLeaveAloneConcluded : kLeaveAlone);
 }
 
-// Throughput that what was published lets expect with that CPU; none where nothing was.
+// Returns the throughput that the published curve promises for that CPU; nullopt without one.
 std::optional<double> Expected(const ProfilerMemory& memory, const Measurement& measurement,
                                const WatchedPod& pod, MilliCpu cpu) {
   if (!measurement.curve) return std::nullopt;
@@ -95,23 +96,23 @@ std::optional<double> Expected(const ProfilerMemory& memory, const Measurement& 
   return expected;
 }
 
-// What was seen is not what the curve is of: the pod has fewer workers, or waits for storage, as
-// every one does in its first epoch, and so it is slower; or it is of a gang whose slowest pod is
-// not the one that needs most.
-bool HasAnExcuse(const Measurement& measurement, const WatchedPod& pod, const CurvePoint& seen,
+// Whether `seen` may differ from the curve for another reason: the pod has fewer workers; or it
+// waits for storage, as all do in their first epoch, and is slower; or it is of a gang whose
+// slowest pod is not the one that needs most.
+bool IsExplained(const Measurement& measurement, const WatchedPod& pod, const CurvePoint& seen,
                  double expected, double agreement) {
   return HasFewerWorkers(seen, measurement.points, agreement) ||
          NeedsLess(seen, measurement.points) ||
          (IsStarved(seen, pod) && seen.throughput < expected);
 }
 
-// What a settled window of a pod says of a workload that is known: `seen`, which as a point of the
-// curve is `point`.
+// Compares a settled window of a pod with the known curve. `seen`: the window; `point`: the same as
+// a point of the curve.
 void Compare(const ProfilerTurn& turn, Measurement& measurement, WatchedPod& pod,
              const CurvePoint& seen, const CurvePoint& point) {
   const auto expected = Expected(turn.memory, measurement, pod, seen.cpu);
   if (!expected) return;
-  if (HasAnExcuse(measurement, pod, seen, *expected, turn.settings.agreement)) {
+  if (IsExplained(measurement, pod, seen, *expected, turn.settings.agreement)) {
     pod.off_since.reset();
     return;
   }
@@ -128,7 +129,7 @@ void Compare(const ProfilerTurn& turn, Measurement& measurement, WatchedPod& pod
     return;
   }
   if (turn.at.now < measurement.on_trial_until) {
-    // Another speed at an amount that is known contradicts it; else there is more to be known.
+    // A different speed at a known amount contradicts the curve; anything else extends it.
     Add(measurement, point, turn.settings.agreement);
     measurement.complete = false;
     pod.off_since.reset();
@@ -136,25 +137,25 @@ void Compare(const ProfilerTurn& turn, Measurement& measurement, WatchedPod& pod
   }
   if (!pod.off_since) pod.off_since = turn.at.now;
   if (turn.at.now - *pod.off_since < turn.settings.drift_time) return;
-  BeginAnew(turn.memory, measurement);
+  StartOver(turn.memory, measurement);
   Add(measurement, point, turn.settings.agreement);
   pod.off_since.reset();
 }
 
-// One whose windows contradicted each other, or had no agreement.
+// Whether the windows of a workload that did not settle, or contradicted each other, agree again.
 bool SettledAgain(const Measurement& measurement) {
   return std::any_of(measurement.points.begin(), measurement.points.end(),
                      [](const CurvePoint& point) { return point.windows >= kSettledWindows; });
 }
 
-// What busy time says is less than what iterations say: the GPU may be busy with waiting.
+// Busy time proves less than iterations: the GPU may be busy waiting.
 void MarkEstimate(CurvePoint& point) {
   point.certainty = PointCertainty::kAtLeast;
   point.throughput = std::min(point.throughput, 1.0);
   if (point.throughput >= kAlwaysBusy) point.bound = false;
 }
 
-// Looks at the window of one pod.
+// Processes the window of one pod.
 void ReadPod(const ProfilerTurn& turn, Measurement& measurement, WatchedPod& pod) {
   const WindowRules rules{turn.settings.window, turn.settings.longest_window,
                           turn.settings.agreement};
@@ -189,7 +190,7 @@ void ReadPod(const ProfilerTurn& turn, Measurement& measurement, WatchedPod& pod
   }
 }
 
-// What two that train together were seen with at the same time.
+// Combines the points of two pods that train together, from the same time.
 CurvePoint Joined(const CurvePoint& a, const CurvePoint& b) {
   if (a.bound != b.bound) return a.bound ? a : b;
   const CurvePoint& less = b.cpu < a.cpu ? b : a;
@@ -202,7 +203,7 @@ CurvePoint Joined(const CurvePoint& a, const CurvePoint& b) {
   return both;
 }
 
-// What was used between two reports, at that speed; no CPU where no time lies between.
+// Returns the use between two reports, at that speed; no CPU if no time lies between them.
 WindowReading ReadStretch(const CpuUse& begin, const CpuUse& end, double rate) {
   WindowReading reading;
   reading.rate = rate;
@@ -222,7 +223,7 @@ bool IsBound(const WindowReading& reading, MilliCpu amount, bool by_quota) {
   const double all = InCores(amount);
   if (by_quota)
     return used >= kUsesAll * all || (reading.throttled > kThrottled && used >= kUsesQuota * all);
-  if (!reading.waited) return used >= kUsesAllUnseen * all;
+  if (!reading.waited) return used >= kUsesAllUnknown * all;
   return *reading.waited > kWaited && used >= kUsesMost * all;
 }
 
@@ -291,7 +292,7 @@ void Add(Measurement& measurement, const CurvePoint& point, double agreement) {
   if (SaysNothing(measurement.points, point)) return;
   AddOfMost(measurement.points, point, agreement);
   if (measurement.estimate) return;
-  // Busy workers need what they use. Who is as fast with much less was only busy waiting.
+  // Busy workers need what they use. If a pod with much less is as fast, they were busy waiting.
   const double best = BestOf(measurement.points);
   const bool spins = std::any_of(
       measurement.points.begin(), measurement.points.end(), [&](const CurvePoint& less) {
@@ -310,7 +311,7 @@ void CheckSpeed(const ProfilerSettings& settings, const ProfilerMemory& memory,
                 const Measurement& measurement, WatchedPod& pod, Moment at) {
   if (pod.samples.size() <= kChecks) return;
   pod.samples.erase(pod.samples.begin(), pod.samples.end() - kChecks - 1);
-  // The usual one of the stretches in between: a stall is in few of them.
+  // Takes the median of the stretches in between: a stall affects only few.
   std::array<std::pair<double, size_t>, kChecks> stretches;
   for (size_t i = 0; i < kChecks; ++i) {
     const ProgressSample& begin = pod.samples[i];
@@ -330,7 +331,7 @@ void CheckSpeed(const ProfilerSettings& settings, const ProfilerMemory& memory,
   const auto point = PointOf(memory, pod, readings);
   if (!point) return;
   const auto expected = Expected(memory, measurement, pod, point->cpu);
-  if (!expected || HasAnExcuse(measurement, pod, *point, *expected, settings.agreement) ||
+  if (!expected || IsExplained(measurement, pod, *point, *expected, settings.agreement) ||
       std::abs(rate - *expected) <= settings.drift * *expected) {
     pod.off_since.reset();
   } else if (!pod.off_since) {
@@ -339,7 +340,7 @@ void CheckSpeed(const ProfilerSettings& settings, const ProfilerMemory& memory,
 }
 
 void Measure(ProfilerTurn& turn, Measurement& measurement) {
-  // Who is looked at closely, and who no more.
+  // Choose the pods that are measured closely.
   for (const std::string& uid : measurement.pods) {
     WatchedPod& pod = turn.memory.pods.at(uid);
     const bool wanted = WantsACloseLook(turn, measurement, pod);
@@ -364,7 +365,8 @@ void Measure(ProfilerTurn& turn, Measurement& measurement) {
     ReadPod(turn, measurement, pod);
   }
   LearnMemory(turn.memory, measurement);
-  if (IsContradictory(measurement.points, turn.settings.agreement)) LetBe(measurement, turn.at);
+  if (IsContradictory(measurement.points, turn.settings.agreement))
+    LeaveAlone(measurement, turn.at);
   if (measurement.note == kUnsettledNote && SettledAgain(measurement)) measurement.note.clear();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// From windows of a workload's pods to points (engine/profiler/profiler.h).
+// Turns windows of a workload's pods into points (engine/profiler/profiler.h).
 //
 // Threading: pure.
 
@@ -14,42 +14,44 @@
 
 namespace synergy {
 
-// Of CPU, than another pod of its gang: by less they are alike.
+// A pod of a gang uses more CPU than another if its use is larger by this factor.
 inline constexpr double kUsesMore = 1.1;
-// Of a window: threads that a quota stops for longer are kept back by it.
+// A quota keeps a pod back if it stops the pod's threads for longer than this part of a window.
 inline constexpr double kThrottled = 0.05;
 
-// Whether the CPU kept a training back that could have `amount`, by a quota or not.
+// Whether the CPU keeps back a training that could have `amount`, by a quota or otherwise.
 bool IsBound(const WindowReading& reading, MilliCpu amount, bool by_quota);
-// What the pod may use: its limit, else what is its own.
+// Returns the CPU that the pod may use: its limit, otherwise its request.
 MilliCpu AmountOf(const Pod& pod);
 
-// The most that the pod could get of a node whose other GPUs are used.
+// Returns the most that the pod could get of a node whose other GPUs are in use.
 MilliCpu MostOf(const NodeState& node, const Pod& pod);
 
-// What a window without a probe says, as a point; none where its CPU time is not known.
+// Returns a window without a probe as a point; nullopt if its CPU time is unknown.
 std::optional<CurvePoint> PointOf(const WatchedPod& pod, const WindowReading& reading);
-// Likewise of all pods that train together, in their order: `windows` are of the same time.
+// The same for all pods that train together, in their order. REQUIRES: `windows` cover the same
+// time.
 //
-// Where the CPU keeps any of them back that one sets the pace, the one with least of it. Where none
-// is kept back all do with the least that any of them could have, and not with less than any uses.
+// If the CPU keeps any of the pods back, the one with the least CPU of those sets the pace.
+// Otherwise all of them do with the least that any of them could have, but at least with what each
+// one uses.
 std::optional<CurvePoint> PointOf(const ProfilerMemory& memory, const WatchedPod& head,
                                   std::span<const WindowReading> windows);
-// The same window of the head and of those that train together with it.
+// Returns the same window of the head and of the pods that train together with it.
 std::vector<WindowReading> ReadWindows(const std::vector<ProgressSample>& samples,
                                        const WindowRules& rules);
 
-// What an iteration takes, of a settled window with a probe or without.
+// Takes in what an iteration costs, from a settled window with or without a probe.
 void NoteCost(Measurement& measurement, const CurvePoint& point);
 
-// Adds it to what is known of the pods with most workers.
+// Adds the point to what is known of the pods with the most workers.
 void Add(Measurement& measurement, const CurvePoint& point, double agreement);
 
-// A pod that is only checked: is it off the curve?
+// Checks whether a pod that is not measured closely is off the curve.
 void CheckSpeed(const ProfilerSettings& settings, const ProfilerMemory& memory,
                 const Measurement& measurement, WatchedPod& pod, Moment at);
 
-// Looks at the windows of the pods that are measured.
+// Processes the windows of the pods that are measured.
 void Measure(ProfilerTurn& turn, Measurement& measurement);
 
 }  // namespace synergy

@@ -1,7 +1,8 @@
 #pragma once
 
-// Whether a process has suffered for want of memory soon after its pod's memory was changed: what
-// must not happen (docs/companion.md), and ends the changes of that pod's memory where it does.
+// Detects whether a process has suffered from a lack of memory soon after its pod's memory was
+// changed. This must not happen (docs/companion.md); if it does, that pod's memory is no longer
+// changed.
 //
 // Threading: pure.
 
@@ -20,8 +21,8 @@ std::string_view ToString(MemoryHarm harm);  // "oom_killed", "evicted"
 // Whether the pod's memory was changed at most `watch` ago.
 bool MemoryChangedWithin(const Pod& pod, WallTime now, Duration watch);
 
-// What happened to the pod at most `watch` after the last change of its memory. An eviction bears
-// no time: it is taken to have happened now.
+// Returns the harm to the pod at most `watch` after the last change of its memory. An eviction has
+// no time, and is assumed to have happened now.
 std::optional<MemoryHarm> HarmAfterChange(const Pod& pod, WallTime now, Duration watch);
 
 }  // namespace synergy

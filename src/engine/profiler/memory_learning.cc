@@ -7,7 +7,7 @@
 namespace synergy {
 namespace {
 
-// As if the CPU that it used were what kept it from being faster.
+// Makes the point look as if its CPU had been the limit.
 void CountAsBound(CurvePoint& point) {
   point.cpu = FromCores(point.used);
   point.bound = true;
@@ -25,7 +25,7 @@ void LearnMemory(const ProfilerMemory& memory, Measurement& measurement) {
   }
   if (was_known || !measurement.memory || measurement.memory->data_set <= Bytes(0)) return;
   for (CurvePoint& point : std::exchange(measurement.points, {})) {
-    // One that was recalled as a lower bound goes: it may have been one of storage.
+    // A recalled lower bound goes too: storage may have been the cause.
     if (point.starved || (point.certainty == PointCertainty::kAtLeast && point.used <= 0)) {
       CountAsBound(point);
       measurement.complete = measurement.confirmed = false;

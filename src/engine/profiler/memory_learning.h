@@ -1,6 +1,6 @@
 #pragma once
 
-// The part of the profiler that learns what memory does for a workload
+// The part of the profiler that finds out what memory does for a workload
 // (profile/measured/memory_study.h).
 //
 // Threading: as ProfilerTurn.
@@ -9,19 +9,20 @@
 
 namespace synergy {
 
-// What the pods of the measurement have shown by now. Once the memory is known, points of pods that
-// waited for storage say what CPU an iteration takes, and the storage's limit says the rest.
+// Takes in what the pods of the measurement have shown so far. Once the memory is known, points of
+// pods that waited for storage count for the CPU that an iteration takes, and the storage limit
+// covers the rest.
 void LearnMemory(const ProfilerMemory& memory, Measurement& measurement);
 
-// Whether storage, not the CPU, kept back a pod that was seen to do `point`.
+// Whether storage, not the CPU, kept back a pod at `point`.
 bool IsStarved(const CurvePoint& point, const WatchedPod& pod);
 
-// `point`, of a window of the pod, where it waited for storage: with the data in memory it may be
-// faster.
+// Marks `point`, from a window of the pod, if the pod waited for storage: with the data in memory
+// it may be faster.
 void MarkStarved(const Measurement& measurement, const WatchedPod& pod, CurvePoint& point);
 
-// Whether the point that was seen is a lower bound of what is known anyway. Lower bounds that it
-// shows to be too low are dropped.
+// Whether `seen` is a lower bound below what is known already. Drops lower bounds that it shows to
+// be too low.
 bool SaysNothing(CurvePoints& points, const CurvePoint& seen);
 
 }  // namespace synergy

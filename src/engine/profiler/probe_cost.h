@@ -1,7 +1,7 @@
 #pragma once
 
-// What probes cost: the iterations that a pod would have done without them, by the fastest that it
-// was ever seen, bounded by ProfilerSettings::most_loss.
+// The cost of probes: the iterations that a pod would have done without them, judged by its fastest
+// speed ever seen. ProfilerSettings::most_loss bounds it.
 //
 // Threading: pure.
 
@@ -13,27 +13,28 @@
 
 namespace synergy {
 
-// The agent's own bound, from when it sees the probe, is two minutes.
+// The agent's own bound is two minutes from when it sees the probe.
 inline constexpr Duration kLongestProbe = std::chrono::seconds(110);
-// The measurement's note where no more can be afforded.
+// The measurement's note if no further probe can be afforded.
 inline constexpr std::string_view kTooDearNote = "another probe would cost too much";
 
-// Iterations a second that a pod would do that did `best`, with `used` cores that it had need of
-// (RunningProbe), where an iteration takes `least_cost` CPU seconds.
+// Returns the iterations a second of an unprobed pod that did `best` with `used` cores that it
+// needed (RunningProbe), if an iteration takes `least_cost` CPU seconds.
 double AtBest(double best, double used, double least_cost);
-// Iterations.
+// Returns the lost iterations.
 double LostTo(const ProbeCost& cost, double least_cost);
 
-// What the running probe has cost by what is told by now ...
+// Returns what the running probe has cost up to the last report ...
 ProbeCost CostSoFar(const RunningProbe& probe, const WatchedPod& pod);
-// ... and what is not told until the quota is off, if that is asked for `later`: at the worst of
-// what was expected and what is seen.
+// ... and what it costs from then until the quota is off, if its end is requested `later` from now.
+// Assumes the worse of the expected and the observed rate.
 ProbeCost CostUntilItsEnd(const ProfilerTurn& turn, const RunningProbe& probe,
                           const WatchedPod& pod, Duration later = Duration::zero());
 
-// Iterations that probes may still cost, of a pod's hour as it has trained so far.
+// Returns the iterations that probes may still cost, based on an hour of the pod at its speed so
+// far.
 double Budget(const ProfilerTurn& turn, const Measurement& measurement, const WatchedPod& pod);
-// What is measured anew more than an hour after the first probe may cost as much again.
+// Grants a new budget if the measurement starts over more than an hour after its first probe.
 void CountHours(const ProfilerTurn& turn, Measurement& measurement);
 
 }  // namespace synergy

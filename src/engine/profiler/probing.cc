@@ -20,35 +20,35 @@
 namespace synergy {
 namespace {
 
-// Its end is asked for that long before it comes by itself.
+// A probe is ended this long before it would end by itself.
 constexpr Duration kLastMoment = std::chrono::seconds(2);
-// How long the agent may take to say that it has begun.
+// How long the agent may take to report that it has begun.
 constexpr Duration kPatience = std::chrono::seconds(45);
-// Until the first sample after that, and the last before the end, beyond the least time.
+// Time until the first sample after that, and from the last one to the end, beyond the least time.
 constexpr Duration kSlack = std::chrono::seconds(10);
-// Between two looks at a running one.
+// Interval of looks at a running probe.
 constexpr Duration kLook = std::chrono::seconds(4);
 constexpr Duration kTryAgain = std::chrono::seconds(30);
 constexpr int32_t kMostFailures = 3;
-// What a rate may differ by from what the CPU that was had is good for.
+// Largest difference between a rate and what the CPU used is good for.
 constexpr double kFits = 0.10;
-// Iterations beyond what that CPU is good for, for which nobody has batches prepared: two for each
+// Iterations beyond what that CPU is good for that cannot have been prepared: two batches for each
 // worker, of which there may be one for each core that was used.
 constexpr double kLeastQueue = 16;
 constexpr double kQueuePerCore = 2;
 constexpr int kQueueWindows = 3;
 constexpr double kHalf = 0.5;
 constexpr Duration kTrial = std::chrono::minutes(3);  // of what has been concluded
-constexpr double kLeaves = 1.15;                      // of what it uses: well more than that
+constexpr double kLeaves = 1.15;                      // times what it uses: well more than that
 
-bool SomebodyWaitsFor(const ProfilerTurn& turn, NodeIndex index) {
+bool IsWaitedFor(const ProfilerTurn& turn, NodeIndex index) {
   const NodeState& node = turn.cluster.node(index);
   return std::any_of(turn.memory.waiting.begin(), turn.memory.waiting.end(), [&](const auto& pod) {
     return pod->requests.main.gpus <= node.Free().gpus && MayGoTo(*pod, node);
   });
 }
 
-// Whether somebody changes the pod, or has changed it by hand.
+// Whether the pod is being changed, or has been changed by hand.
 bool IsBeingChanged(const Pod& pod) {
   const Fungible& fungible = *pod.fungible;
   return !fungible.Settled() || fungible.Announced() || fungible.ChangedByHand() ||
@@ -61,7 +61,7 @@ bool AnyProbed(const NodeState& node, WallTime now) {
   });
 }
 
-// Half of the floor at least, unless it leaves the pod well more than it uses.
+// At least half of the floor, unless it leaves the pod well more than it uses.
 bool IsLowEnough(const ProbePlan& plan, const WatchedPod& pod) {
   if (InCores(plan.cpu) >= kHalf * InCores(pod.pod->fungible->floor.cpu)) return true;
   return InCores(plan.cpu) >= kLeaves * pod.window->cpu.value_or(0);
@@ -78,7 +78,7 @@ bool MayNotBeProbed(const WatchedPod& pod) {
   return !pod.window || !pod.window->cpu || pod.probe || IsBeingChanged(*pod.pod);
 }
 
-// The last ones of all that train together, each of which has one.
+// Returns the last windows of all pods that train together. REQUIRES: each has one.
 std::vector<WindowReading> WindowsOf(ProfilerMemory& memory, WatchedPod& head) {
   std::vector<WindowReading> windows;
   ForEachTogether(memory, head, [&](const WatchedPod& pod) { windows.push_back(*pod.window); });
@@ -86,7 +86,7 @@ std::vector<WindowReading> WindowsOf(ProfilerMemory& memory, WatchedPod& head) {
 }
 
 struct ProbedPod {
-  ProbeRange range;  // as if all of its gang were probed
+  ProbeRange range;  // as if its whole gang were probed
   double scale = 1;  // RunningProbe::scale
 };
 
@@ -96,7 +96,7 @@ ProbedPod RangeOf(ProfilerMemory& memory, WatchedPod& head) {
     const MilliCpu amount = AmountOf(*pod.pod);
     const double used = *pod.window->cpu;
     const bool bound = IsBound(*pod.window, amount, pod.pod->fungible->cpu_limit.has_value());
-    // The one that is kept back sets the pace.
+    // The CPU-bound pod sets the pace.
     const bool first = !all || (bound && !all->bound) || (bound && used < all->used);
     if (first) {
       all = {.amount = amount, .used = used, .bound = bound};
@@ -112,20 +112,20 @@ ProbedPod RangeOf(ProfilerMemory& memory, WatchedPod& head) {
   return probed;
 }
 
-// The pod of the quietest node that may be probed now.
+// Chooses the pod on the quietest node that may be probed now.
 WatchedPod* Choose(ProfilerTurn& turn, Measurement& measurement) {
   WatchedPod* chosen = nullptr;
   double most_free = -1;
   for (const std::string& uid : measurement.closely) {
     WatchedPod& pod = turn.memory.pods.at(uid);
     if (AnyTogether(turn.memory, pod, MayNotBeProbed)) continue;
-    if (pod.memory.waits) continue;  // it would tell of its storage
+    if (pod.memory.waits) continue;  // the probe would measure its storage
     const auto point = PointOf(turn.memory, pod, WindowsOf(turn.memory, pod));
     if (point && HasFewerWorkers(*point, measurement.points, turn.settings.agreement)) continue;
     const NodeState& node = turn.cluster.node(pod.node);
     if (turn.memory.probed.contains(pod.node) || AnyProbed(node, turn.at.wall)) continue;
     const double free = InCores(node.Free().cpu) / std::max(InCores(node.allocatable.cpu), 1e-3);
-    if (free <= most_free || SomebodyWaitsFor(turn, pod.node)) continue;
+    if (free <= most_free || IsWaitedFor(turn, pod.node)) continue;
     most_free = std::max(free, 0.0);
     chosen = &pod;
   }
@@ -160,7 +160,7 @@ void End(ProfilerTurn& turn, Measurement& measurement, Outcome outcome, std::str
   DropProbe(turn.memory, measurement);
 }
 
-// What the window under the probe says; none: it does not count, or not yet.
+// Returns the result of the window under the probe; nullopt if it does not count, or not yet.
 std::optional<CurvePoint> Read(const ProfilerTurn& turn, const Measurement& measurement,
                                const WatchedPod& pod) {
   const ProfilerSettings& settings = turn.settings;
@@ -171,8 +171,8 @@ std::optional<CurvePoint> Read(const ProfilerTurn& turn, const Measurement& meas
   const RunningProbe& probe = *measurement.probe;
   const auto cost = CpuSecondsOf(measurement.points);
   if (reading.throttled > kThrottled && cost && *cost > 0) {
-    // Faster than its CPU is good for: it has less to do than was thought, or lives on batches
-    // prepared before, until they are used up.
+    // Faster than its CPU is good for: it has less to do than expected, or lives on batches that
+    // were prepared before.
     const double good_for = probe.scale * *reading.cpu / *cost;
     const double length = Seconds(reading.length).count();
     const bool long_enough = reading.length >= settings.probe_window * kQueueWindows &&
@@ -185,11 +185,11 @@ std::optional<CurvePoint> Read(const ProfilerTurn& turn, const Measurement& meas
                    .bound = IsBound(reading, probe.probe.cpu, true),
                    .quota = true,
                    .spread = reading.spread};
-  // A quota stops all threads for a part of each period, also the one that feeds the GPU. Without a
-  // limit nobody does that to the pod.
+  // A quota stops all threads for a part of each period, including the one that feeds the GPU. A
+  // pod without a limit is never stopped like that.
   const bool slower = cost && reading.rate < std::min(probe.best, InCores(point.cpu) / *cost) *
                                                  (1 - 2 * settings.agreement);
-  // Another of its gang that CPU keeps back: it is that one's speed.
+  // If the CPU keeps another pod of the gang back, the speed is that pod's.
   for (size_t i = 0; i < pod.others.size(); ++i) {
     const auto other = PointOf(turn.memory.pods.at(pod.others[i]), windows[i + 1]);
     if (!other || (!point.bound && other->bound)) return std::nullopt;
@@ -236,14 +236,14 @@ void BeginProbe(ProfilerTurn& turn, const MeasurementKey& key, Measurement& meas
   CountHours(turn, measurement);
   const double best = std::max(pod->window->rate, pod->fastest);
   const double used = range.bound ? range.used : 0;
-  // In proportion at worst: it may have less spare than the points let expect.
+  // In proportion at worst: the pod may have less to spare than the points suggest.
   const double worst = std::min(best * InCores(plan->cpu) / *pod->window->cpu, plan->expected);
   const double loss = std::max(AtBest(best, used, measurement.least_cost) - worst, 0.0);
-  // After one that has not settled none is expected to be short.
+  // After a probe that did not settle, the next is not expected to be short.
   const Duration least = measurement.failures > 0
                              ? kLongestProbe
                              : turn.settings.probe_lead + 2 * turn.settings.probe_window + kSlack;
-  // Its end is written with it: it costs no more whatever becomes of this process.
+  // Its end is written with it, so it costs no more than this even if this process dies.
   const double affordable = Budget(turn, measurement, *pod);
   if (loss * Seconds(least).count() > affordable) {
     measurement.note = kTooDearNote;
@@ -285,7 +285,7 @@ void FollowProbe(ProfilerTurn& turn, Measurement& measurement) {
   RunningProbe& probe = *measurement.probe;
   const WatchedPod& pod = turn.memory.pods.at(probe.uid);
   probe.pod = pod.pod;
-  if (SomebodyWaitsFor(turn, probe.node)) {
+  if (IsWaitedFor(turn, probe.node)) {
     End(turn, measurement, Outcome::kInterrupted, "a pod waits for the node");
     return;
   }
@@ -309,8 +309,8 @@ void FollowProbe(ProfilerTurn& turn, Measurement& measurement) {
     const double rate = point->throughput;
     NoteCost(measurement, *point);
     Add(measurement, *point, turn.settings.agreement);
-    // As fast with less: that holds however much further down it is so, as of one that waits
-    // busily.
+    // As fast with less CPU. That holds no matter how much further the pod could go down, as for
+    // one that waits busily.
     if (rate >= (1 - turn.settings.agreement) * BestOf(measurement.points) &&
         !IsCensored(measurement.points, turn.settings.agreement) &&
         Explain(measurement.points, turn.settings.agreement)) {
@@ -319,7 +319,7 @@ void FollowProbe(ProfilerTurn& turn, Measurement& measurement) {
     End(turn, measurement, Outcome::kTold, fmt::format("{:.3g} iterations a second", rate));
     return;
   }
-  // Until it is ended at the next look, and that is heard of.
+  // Until it is ended at the next look, and that has been reported.
   const double lost = LostTo(CostSoFar(probe, pod), measurement.least_cost) +
                       LostTo(CostUntilItsEnd(turn, probe, pod, kLook), measurement.least_cost);
   if (lost > Budget(turn, measurement, pod)) {

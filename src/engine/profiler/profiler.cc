@@ -13,17 +13,18 @@
 namespace synergy {
 namespace {
 
-constexpr Duration kLeastApart = std::chrono::seconds(1);    // samples of a pod that is measured
-constexpr Duration kChecksApart = std::chrono::seconds(30);  // ... and of another one
+// Between samples of a pod that is measured.
+constexpr Duration kLeastApart = std::chrono::seconds(1);
+constexpr Duration kChecksApart = std::chrono::seconds(30);  // ... of any other pod
 constexpr size_t kMostSamples = 128;
-// A measurement that waits for something is looked at again after that.
+// Interval of looks at a measurement that waits for something.
 constexpr Duration kLookAgain = std::chrono::seconds(2);
-// Whether what was published is still there.
+// Interval of checks that the published profile still exists.
 constexpr Duration kLookUp = std::chrono::minutes(1);
 constexpr Duration kProbeAgain = std::chrono::seconds(30);
 constexpr Duration kPublishAgain = std::chrono::seconds(10);
 
-// Which measurement the pod is part of; none: it is left alone.
+// Returns the measurement that the pod is part of; nullopt if it is left alone.
 std::optional<MeasurementKey> KeyOf(const Pod& pod, const NodeState& node) {
   if (!pod.fungible || pod.fungible->workload.empty() || pod.node.empty() || pod.waiting ||
       pod.deleting || pod.terminal || !pod.UsesGpus()) {
@@ -84,7 +85,7 @@ void SeeNode(ProfilerTurn& turn, NodeIndex index) {
     if (!key && !pod->gang) continue;
     now.push_back(pod->uid);
     if (pod->gang) {
-      // One that trained alone until now.
+      // It trained alone until now.
       const auto known = turn.memory.pods.find(pod->uid);
       if (known != turn.memory.pods.end() && known->second.gang.empty())
         Leave(turn.memory, pod->uid);
@@ -117,7 +118,7 @@ void SeeCluster(ProfilerTurn& turn) {
   turn.memory.seen = turn.cluster.version();
 }
 
-// Somebody has removed what was published: it is measured anew.
+// Whether the published profile was deleted, which makes its measurement start over.
 bool IsRemoved(const ProfilerTurn& turn, const MeasurementKey& key,
                const Measurement& measurement) {
   return measurement.published && !measurement.publishing &&
@@ -173,7 +174,7 @@ void Profiler::Hear(ProfilerMemory& memory, const PodProgress& progress, WallTim
   const auto found = memory.pods.find(progress.uid);
   if (found == memory.pods.end()) return;
   WatchedPod& pod = found->second;
-  // The GPUs of a gang are busy with waiting for each other.
+  // GPUs of a gang are busy with waiting for each other.
   const auto estimated = pod.gang.empty() ? EstimatedProgress(progress) : std::nullopt;
   Hear(memory, pod, estimated.value_or(progress), since, at, estimated.has_value());
 }
@@ -208,7 +209,7 @@ ProfilerDecision Profiler::Decide(const ClusterSnapshot& cluster, ProfilerMemory
   ProfilerTurn turn{settings_, book_, cluster, at, memory, decision};
   SeeCluster(turn);
   std::set<MeasurementKey> now = std::exchange(memory.news, {});
-  // As soon as somebody waits.
+  // A probe ends as soon as a pod waits for its node.
   for (const auto& [node, key] : memory.probed) now.insert(key);
   for (const auto& [when, key] : memory.due) {
     if (when > at.now) break;
@@ -221,7 +222,7 @@ ProfilerDecision Profiler::Decide(const ClusterSnapshot& cluster, ProfilerMemory
 
 void Profiler::Learn(ProfilerMemory& memory, const ProfilerAction& action, bool done,
                      Moment at) const {
-  if (action.kind == ProfilerActionKind::kEndProbe) return;  // it ends by itself, too
+  if (action.kind == ProfilerActionKind::kEndProbe) return;  // it also ends by itself
   if (action.kind == ProfilerActionKind::kPublish) {
     const MeasurementKey key{action.profile_namespace, action.measured.workload,
                              action.measured.gpus, action.measured.gpu_product,

@@ -1,10 +1,10 @@
 #pragma once
 
-// What the profiler remembers between decisions: a plain value. After a restart it begins anew;
-// what was published is in the MeasuredBook, and a probe ends by itself.
+// The state that the profiler keeps between decisions: a plain value. It starts empty after a
+// restart; what was published is in the MeasuredBook, and a probe ends by itself.
 //
-// Size: a few KiB for a pod that is being measured (a few of each workload at a time), and a
-// handful of samples for each other pod of a workload.
+// Size: a few KiB for a pod that is being measured (a few per workload at a time), and a handful of
+// samples for each other pod of a workload.
 //
 // Threading: one owner.
 
@@ -34,7 +34,8 @@
 
 namespace synergy {
 
-// What is measured together: gangs of a size, too, because more of them wait for each other longer.
+// Pods with the same key are measured together. Gangs of different sizes are apart: in larger ones
+// pods wait for each other longer.
 struct MeasurementKey {
   std::string profile_namespace;
   std::string workload;
@@ -45,67 +46,68 @@ struct MeasurementKey {
   auto operator<=>(const MeasurementKey&) const = default;
 };
 
-// A running pod of a workload whose profile is none of a user's.
+// A running pod of a workload without a profile written by a user.
 struct WatchedPod {
   std::shared_ptr<const Pod> pod;
   NodeIndex node = 0;
   MeasurementKey key;
-  // Of a gang (gang_members.h), whose name it is: the one whose log is listened to stands for all
-  // of them, and knows the uids of the others. What is said of samples is of that one.
+  // Its gang (gang_members.h) by name; empty for a single pod. The head, whose log counts, stands
+  // for all members and has the uids of the others. All about samples below applies to the head
+  // only.
   std::string gang;
   std::vector<std::string> others;
-  std::optional<CpuUse> cpu;  // as it was told last
+  std::optional<CpuUse> cpu;  // as last reported
 
-  // What its agent told last, and whether it can be gone on with.
+  // The agent's last report, from which the next one can continue.
   WallTime since{};
   std::string format;
-  bool estimates = false;  // what it tells is GPU busy time; its iterations are busy seconds
+  bool estimates = false;  // reports GPU busy time; its iterations are busy seconds
   double iterations = 0;
   std::optional<WallTime> last;
-  // The first that was told since it counts like that.
+  // The first report since iterations have been counted like this.
   double first_iterations = 0;
   WallTime first{};
   std::optional<ProbeReading> probe;
-  // Samples that the agent's clock puts before that do not count.
+  // Samples before this time, by the agent's clock, do not count.
   std::optional<WallTime> count_from;
 
   bool closely = false;                 // it is measured, not only checked
   std::vector<ProgressSample> samples;  // since the last break
-  // The last settled window without a probe, of what the pod has now.
+  // The last settled window without a probe, with the pod's current amounts.
   std::optional<WindowReading> window;
-  double fastest = 0;  // iterations a second of the fastest of those
+  double fastest = 0;  // iterations a second of the fastest of these windows
   MemoryStudy memory;
-  std::optional<Instant> off_since;  // its speed is not what the curve says
-  Instant news_at{};                 // when its iterations were seen to grow last
+  std::optional<Instant> off_since;  // since when its speed has not matched the curve
+  Instant news_at{};                 // when its iterations last grew
 
   bool TellsOfProgress() const { return last.has_value(); }
-  // Iterations a second over all that was told of it; 0: too little was.
+  // Iterations a second over all reports; 0 if there are too few.
   double MeanSpeed() const;
 };
 
-// A probe, from its order to its end.
+// A probe, from its request to its end.
 struct RunningProbe {
   std::string uid;
   std::shared_ptr<const Pod> pod;
   NodeIndex node = 0;
   CpuProbe probe;
   double expected = 0;  // throughput, at worst
-  double best = 0;      // ... and without the probe, as far as it was ever seen
-  double used = 0;      // cores that it used before and had need of; 0: of more than it needed
-  // What the one of its gang uses that sets the pace or, where none does, that uses most, by what
-  // the probed one uses: the quota stands for so much more.
+  double best = 0;      // fastest throughput ever seen without the probe
+  double used = 0;      // cores that it used before and needed; 0: it had more than it needed
+  // The CPU use of the gang member that sets the pace, or else of the one that uses most, divided
+  // by the use of the probed pod: the quota stands for this much more.
   double scale = 1;
   double queue = 0;  // iterations that may have been prepared before
   bool written = false;
   Instant begun{};
-  Instant give_up{};  // nobody has carried it out by then
-  // As the agent tells of it.
+  Instant give_up{};  // give up if the agent has not started it by then
+  // As reported by the agent.
   std::optional<WallTime> since;
-  double iterations = 0;  // at its begin
+  double iterations = 0;  // at its start
   std::optional<WallTime> begun_at;
 };
 
-// What a probe may have cost: how far a pod has come in so many seconds under it.
+// The possible cost of a probe: how far a pod has come in this number of seconds under it.
 struct ProbeCost {
   double best = 0;  // as in RunningProbe
   double used = 0;
@@ -116,56 +118,57 @@ struct ProbeCost {
 // One workload with one GPU count on one GPU product.
 struct Measurement {
   CurvePoints points;
-  std::optional<MeasuredMemory> memory;  // none: not known well enough
-  std::set<std::string> pods;            // uids; of a gang one
-  std::set<std::string> closely;         // of those that are measured
+  std::optional<MeasuredMemory> memory;  // nullopt: not known well enough
+  std::set<std::string> pods;            // uids; one pod for each gang
+  std::set<std::string> closely;         // uids of the pods that are measured
   std::optional<RunningProbe> probe;
-  MilliCpu node_cpu;  // the most that one of the pods could get; all of a gang
+  MilliCpu node_cpu;  // the most that any one of the pods could get; for a gang, that all could
   MilliCpu fair_share;
-  std::string node;       // where most was measured
+  std::string node;       // where most of it was measured
   bool complete = false;  // nothing more to probe
-  // Until then what is off the curve counts at once: what holds for moments only is no curve.
+  // Until then a speed off the curve counts at once: a curve that holds only for moments is none.
   Instant on_trial_until{};
   bool confirmed = false;
   bool drifted = false;
-  // Speeds are GPU busy seconds a second, for want of a pod that tells of iterations: never mixed
-  // with those, and given up as soon as one does.
+  // Speeds are GPU busy seconds a second, because no pod reports iterations. The two are never
+  // mixed, and these are dropped as soon as a pod reports iterations.
   bool estimate = false;
-  // Probes, those among them that have told something; since the workload was first measured, or
-  // has drifted.
+  // The number of probes, and of those with a result, since the workload was first measured or has
+  // drifted.
   int32_t probes = 0;
   int32_t told = 0;
-  // CPU seconds of an iteration in the settled window in which they were fewest: as cheap as it
-  // was ever seen to be, so that a phase in which it takes more is not taken for all that it does.
+  // CPU seconds of an iteration in the settled window in which they were fewest: the cheapest that
+  // it was ever seen. A phase in which it takes more is thus not mistaken for its full potential.
   double least_cost = std::numeric_limits<double>::infinity();
-  // The iterations that probes cost, at most: in the hour that began then, and before it.
+  // Upper bound of the iterations that probes cost: in the hour that began at `hour_from`, and
+  // before.
   std::vector<ProbeCost> costs;
   std::optional<Instant> hour_from;
   double lost_before = 0;
-  int32_t failures = 0;  // probes in a row that told nothing
+  int32_t failures = 0;  // probes in a row without a result
   Instant next_probe{};
-  Instant let_be_until{};  // its windows contradicted each other
+  Instant let_be_until{};  // because its windows contradicted each other
   Instant next_publish{};
   std::string note;
   std::optional<MeasuredProfile> published;
-  std::shared_ptr<const JobProfile> curve;  // of that
-  bool publishing = false;                  // asked for, and nobody knows yet what came
+  std::shared_ptr<const JobProfile> curve;  // of `published`
+  bool publishing = false;                  // requested, with no outcome yet
   std::optional<Instant> due;
 
-  // In this hour, by what is known now of how fast the pods would have been.
+  // The iterations lost in this hour, by the current estimate of how fast the pods would have been.
   double Lost() const;
 };
 
-// Who is there of a gang.
+// The members of a gang that run.
 struct GangRoll {
   struct Member {
     std::shared_ptr<const Pod> pod;
     NodeIndex node = 0;
-    std::optional<MeasurementKey> key;  // none: it has no GPUs, or is not to be measured
+    std::optional<MeasurementKey> key;  // nullopt: it has no GPUs, or is not to be measured
   };
 
   std::map<std::string, Member> there;  // by uid
-  std::string head;  // the one that stands for all; empty: not all are there, or not all alike
+  std::string head;  // stands for all; empty: some members are missing, or not alike
 };
 
 struct ProfilerMemory {

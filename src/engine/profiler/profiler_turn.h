@@ -1,6 +1,6 @@
 #pragma once
 
-// One decision of the profiler in the making: what its parts read, and where they write.
+// The working state of one decision of the profiler: what its parts read, and what they write to.
 //
 // Threading: one owner.
 
@@ -27,7 +27,7 @@ struct ProfilerTurn {
   void Do(ProfilerAction action) { decision.actions.push_back(std::move(action)); }
 };
 
-// The measurement is to be looked at again then.
+// Schedules the next look at the measurement.
 inline void LookAgain(ProfilerMemory& memory, const MeasurementKey& key, Measurement& measurement,
                       std::optional<Instant> when) {
   if (measurement.due) memory.due.erase({*measurement.due, key});
@@ -35,13 +35,13 @@ inline void LookAgain(ProfilerMemory& memory, const MeasurementKey& key, Measure
   if (when) memory.due.insert({*when, key});
 }
 
-// Of the TrainingProfile in which it is published.
+// Returns the name of the TrainingProfile in which it is published.
 inline std::string NameOf(const MeasurementKey& key) {
   return MeasuredName(key.workload, key.gpus, key.gpu_product, key.gang_size);
 }
 
-// What was told of the pod until now is of other circumstances: counting begins anew, with what the
-// node's clock puts after `from`.
+// Drops the pod's samples because its circumstances have changed. Counting starts again with
+// reports after `from`, by the node's clock.
 inline void BreakOff(WatchedPod& pod, std::optional<WallTime> from) {
   pod.samples.clear();
   if (from) pod.count_from = pod.count_from ? std::max(*pod.count_from, *from) : *from;

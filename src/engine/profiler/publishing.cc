@@ -21,7 +21,7 @@ std::shared_ptr<const JobProfile> CurveOf(const MeasuredProfile& measured) {
 // More than any training needs.
 constexpr Bytes kPlenty = Bytes(int64_t{1} << 50);
 
-// The most by which two curves differ at the amounts of either, as a fraction.
+// The largest difference between two curves at the amounts of either, as a fraction.
 double Difference(const JobProfile& a, const JobProfile& b) {
   double most = 0;
   for (const JobProfile* const profile : {&a, &b}) {
@@ -49,7 +49,8 @@ bool IsNews(const Measurement& known, const MeasuredProfile& now, const JobProfi
   return Difference(*known.curve, curve) > agreement;
 }
 
-// No GPU is busy for more than all of the time: no more CPU is thought to help an estimate.
+// A GPU cannot be busy for more than all of the time, so more CPU is not expected to help an
+// estimate.
 MilliCpu MostThatHelps(const Measurement& measurement) {
   if (!measurement.estimate || measurement.points.empty()) return measurement.node_cpu;
   const CurvePoint& most = measurement.points.back();
@@ -69,11 +70,11 @@ void Ask(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement
   turn.Do(std::move(action));
 }
 
-// What was published of it before is where it goes on.
+// Continues from what was published before.
 void Recall(Measurement& measurement, const MeasuredProfile& published, Instant now) {
   Published(measurement, published);
   measurement.probes = published.probes;
-  // Nobody knows when that was: as if it had been just now.
+  // The time of that is unknown; it counts as if it had just happened.
   if (published.lost_iterations > 0) {
     measurement.costs.push_back({.best = published.lost_iterations, .seconds = 1});
     measurement.hour_from = now;
@@ -143,7 +144,7 @@ void Publish(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measure
     return;
   }
   if (measurement.note == kUnsettledNote) {
-    // Nothing follows from it; what was published before says so.
+    // It allows no conclusion; mark what was published before.
     if (!measurement.published || measurement.published->note == measurement.note) return;
     MeasuredProfile marked = *measurement.published;
     marked.note = measurement.note;

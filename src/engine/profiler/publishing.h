@@ -1,7 +1,6 @@
 #pragma once
 
-// What is published of a workload, and what a new leader takes over of it
-// (engine/profiler/profiler.h).
+// Publishes the profile of a workload, and recalls it in a new leader (engine/profiler/profiler.h).
 //
 // Threading: pure.
 
@@ -12,18 +11,18 @@
 
 namespace synergy {
 
-// Nothing is published and no probe begun while that is so.
+// Nothing is published and no probe begins with this note.
 inline constexpr std::string_view kUnsettledNote = "its speed changes too much to be measured";
 
-// Its last point is a guess: it may gain from more than any pod was seen with.
+// Whether its last point is a guess: it may gain from more than any pod was seen with.
 bool HasGuessAbove(const MeasuredProfile& measured);
 
-// The measurement of that key; begun with what was published, where there is none.
+// Returns the measurement for `key`. A new one starts from what was published.
 Measurement& Recalled(ProfilerTurn& turn, const MeasurementKey& key);
-// It was published as `measured` now.
+// Takes in that it has been published as `measured`.
 void Published(Measurement& measurement, const MeasuredProfile& measured);
 
-// Publishes what is known where that is news.
+// Publishes what is known if it is news.
 void Publish(ProfilerTurn& turn, const MeasurementKey& key, Measurement& measurement);
 
 }  // namespace synergy

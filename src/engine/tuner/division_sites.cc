@@ -44,7 +44,7 @@ class SitesBuilder {
     return found->second;
   }
 
-  // Every member is there, and may be changed.
+  // Whether every member exists and may be changed.
   bool MayBeDivided(const std::string& gang) {
     const GangSites* const sites = cluster_.GangOf(gang);
     if (sites == nullptr || sites->waiting > 0) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which nodes are divided in one go: a node, and those on which gangs have members that have some
-// on this one, because all members of a gang are given the same.
+// Finds the nodes that have to be divided together: a node, and all nodes with members of the gangs
+// that have members on this one, because all members of a gang are given the same.
 //
 // Threading: pure.
 
@@ -16,34 +16,34 @@
 
 namespace synergy {
 
-// What is under way on a node.
+// State of a node.
 enum class NodeUse {
   kIdle,
-  kBusy,      // nothing of it can be divided now
-  kDividing,  // by a division: its end has to be awaited
+  kBusy,      // nothing there can be divided now
+  kDividing,  // a division is under way, whose end has to be awaited
 };
 
-// Pods of a gang that is not whole, of which a member cannot be changed now, or that has one on a
-// busy node, keep what they have.
+// The nodes to divide together. Pods of a gang keep what they have if the gang is not whole, if a
+// member cannot be changed now, or if a member is on a busy node.
 struct DivisionSites {
   struct Site {
     const NodeState* node = nullptr;
     Tenancy tenancy;
   };
   std::vector<Site> sites;         // the node itself first
-  std::vector<std::string> gangs;  // those that are divided; their numbers are their places here
-  bool has_to_wait = false;        // for what is being divided on another node: nothing else counts
-  // Of a gang there a pod waits: when it is gone no node has changed.
+  std::vector<std::string> gangs;  // gangs to divide; a gang's number is its index here
+  bool has_to_wait = false;        // for a division on another node; ignore all other members
+  // A gang here has a waiting pod. If that pod goes, no node changes.
   bool has_incomplete_gang = false;
 
-  // Of all sites, one after the other.
+  // The tenants of all sites, one site after the other.
   std::vector<Tenant> Tenants() const;
-  // New amounts for them, and what levelling alone makes of them (gang_division.h).
+  // Returns new amounts for the tenants, and what levelling alone makes of them (gang_division.h).
   std::vector<ResourceVector> Regrown(const ResourceVector& headroom) const;
   std::vector<ResourceVector> Levelled() const;
 };
 
-// `settled`: gangs that are not to be looked at again.
+// `settled`: gangs that are not to be considered again.
 DivisionSites SitesOf(const ClusterSnapshot& cluster, const NodeState& node,
                       const TenancyRules& rules, const std::set<std::string>& settled,
                       const std::function<NodeUse(const std::string&)>& use);

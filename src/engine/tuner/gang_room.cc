@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// Plans that are made to spare others, at most.
+// Most plans that are made to spare other pods.
 constexpr int kMostTries = 24;
 
 using Members = std::vector<std::shared_ptr<const Pod>>;
@@ -59,7 +59,7 @@ class GangRoomSearch {
     return PlanGangAsIf(snapshot_, members_, reserve_, terms_, all_, cut, OthersAsIf::kStay).places;
   }
 
-  // Returns the CPU and memory to be cut on each node where some has to be.
+  // Returns the CPU and memory to cut on each node that needs cuts.
   std::map<NodeIndex, ResourceVector> CutsFor(const std::vector<NodeIndex>& places) const {
     std::map<NodeIndex, ResourceVector> taken;
     for (size_t i = 0; i < members_.size(); ++i) taken[places[i]] += members_[i]->requests.main;
@@ -71,8 +71,8 @@ class GangRoomSearch {
     return cuts;
   }
 
-  // A plan fills node after node. Of nodes where that costs others something it takes as little as
-  // it can, the dearest first.
+  // Takes as few cuts as possible. A plan fills node after node; of nodes with cuts this takes as
+  // little as it can, most members first.
   void SpareOthers(std::vector<NodeIndex>& places) {
     std::vector<NodeIndex> dear;
     for (const auto& [node, lacking] : CutsFor(places)) dear.push_back(node);
@@ -103,7 +103,7 @@ class GangRoomSearch {
     }
   }
 
-  // The node when all have been cut that may be now.
+  // Returns the node with all its tenants cut as far as they may be now.
   NodeState AfterCuts(NodeIndex index) {
     NodeState node = snapshot_.node(index);
     if (!node.exists) return node;
@@ -118,7 +118,7 @@ class GangRoomSearch {
     return node;
   }
 
-  // Returns the CPU and memory that the node lacks for that much, beside pods that are nominated
+  // Returns the CPU and memory that the node lacks for `amounts`, with the pods that are nominated
   // there.
   ResourceVector Lacking(NodeIndex index, const ResourceVector& amounts) const {
     const NodeState& node = snapshot_.node(index);

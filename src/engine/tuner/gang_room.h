@@ -1,7 +1,7 @@
 #pragma once
 
-// Where room for all of a waiting gang's pods can be had by cuts: on how many nodes soever, and
-// all at once or not at all (docs/tuner.md).
+// Finds room for all pods of a waiting gang by cuts: on any number of nodes, for all pods or for
+// none (docs/tuner.md).
 //
 // Threading: pure.
 
@@ -22,13 +22,13 @@ namespace synergy {
 
 struct GangRoom {
   std::vector<NodeIndex> places;  // in the order of the members
-  // The nodes on which tenants have to be cut, each once; empty: there is room already.
+  // The nodes on which tenants have to be cut, each once. Empty if there is room already.
   std::vector<RoomPlan> cuts;
 };
 
-// For the members of a gang that have no node. `may_go`: beside what their own words allow. `but`:
-// pods that are thought away, by uid. None where no cuts above the floors make room for all of
-// them.
+// Finds room for the members of a gang that have no node. `may_go`: a condition in addition to the
+// pods' own selectors. `but`: uids of pods to ignore. Returns nullopt if no cuts above the floors
+// make room for all members.
 std::optional<GangRoom> RoomForGang(const ClusterSnapshot& snapshot,
                                     const std::vector<std::shared_ptr<const Pod>>& members,
                                     const ResourceVector& headroom, const TenancyRules& rules,

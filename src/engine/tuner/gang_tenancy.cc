@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// The throughput per GPU of a member that nobody changes here.
+// Returns the throughput per GPU of a member on another node, whose amounts are not changed here.
 double SpeedOf(const Pod& pod, const ResourceVector& needs, const TenancyRules& rules) {
   const Fungible& fungible = *pod.fungible;
   const TunedProfile known =

@@ -1,7 +1,8 @@
 #pragma once
 
-// What hangs on tenants that are members of gangs (InGang of allocation/tenant.h): how many GPUs
-// wait for the slowest, and how fast those are that are elsewhere.
+// Adds to tenants that are members of gangs what depends on the gang (InGang of
+// allocation/tenant.h): how many GPUs wait for the slowest member, and how fast the members on
+// other nodes are.
 //
 // Threading: pure.
 
@@ -15,19 +16,19 @@
 
 namespace synergy {
 
-// The gang's bound members of which something may be changed.
+// Returns the gang's bound members whose amounts may be changed.
 std::vector<std::shared_ptr<const Pod>> RunningMembers(const ClusterSnapshot& cluster,
                                                        const std::string& gang);
 
-// What the gang's least member has, for as many GPUs as the pod has; `members` are all, the pod
-// among them.
+// Returns what the gang's least member has, scaled to the pod's number of GPUs. `members`: all
+// members, including the pod.
 ResourceVector LeastOfGang(std::span<const std::shared_ptr<const Pod>> members, const Pod& pod);
 
-// The GPUs of all of them.
+// Returns the number of GPUs of all members.
 double GpusOfGang(std::span<const std::shared_ptr<const Pod>> members);
 
-// Makes the members of gangs among a node's tenants known as such. Without effect where the rules
-// know no cluster.
+// Marks those of a node's tenants that are members of gangs. Does nothing if `rules` has no
+// cluster.
 void JoinGangs(const TenancyRules& rules, Tenancy& tenancy);
 
 }  // namespace synergy

@@ -26,7 +26,7 @@
 namespace synergy {
 namespace {
 
-// What the pod would ask for at its floor, if it would count less then.
+// Returns the pod's requests at its floor, if these would be less than it requests now.
 std::optional<ResourceVector> LessThanItAsksFor(const Pod& pod) {
   if (!pod.fungible) return std::nullopt;
   const ResourceVector least =
@@ -42,9 +42,9 @@ bool Refuses(const Turn& turn, const NodeState& node, const WaitingPod& waiting)
          refusal->second.node == NodeMark::Of(node);
 }
 
-// The pod has had room on the node since then, and is not bound there: something keeps it away that
-// we do not see. Where kube-scheduler has given no sign of life meanwhile it may be that it is
-// away: then the others get their chance, and the node soon another one.
+// Remembers that the pod has had room on the node since `room_since` and is not bound there:
+// something that we cannot see keeps it away. If kube-scheduler has shown no activity meanwhile, it
+// may be down: then the pod tries other nodes first, and this node again soon.
 void RememberRefusal(Turn& turn, WaitingPod& waiting, const NodeState& node, Instant room_since) {
   auto& refused = waiting.refused;
   if (refused.size() >= kMostRefusals && !refused.contains(node.detail->name)) {
@@ -65,7 +65,7 @@ void RememberRefusal(Turn& turn, WaitingPod& waiting, const NodeState& node, Ins
   refused.insert_or_assign(node.detail->name, std::move(refusal));
 }
 
-// The place's time is over. Where it was one, that is remembered.
+// Remembers that kube-scheduler did not use the place in time, if the pod fits there.
 void RememberUnusedRoom(Turn& turn, const KeptPlace& place) {
   const auto waiting = turn.memory.waiting.find(place.pod->uid);
   const auto index = turn.cluster.Find(place.node);
@@ -75,7 +75,7 @@ void RememberUnusedRoom(Turn& turn, const KeptPlace& place) {
   RememberRefusal(turn, waiting->second, node, *place.room_since);
 }
 
-// A gang has all its places, or none.
+// A gang has all of its places, or none.
 void BreakPlaces(TunerMemory& memory, const Pod& pod) {
   if (!pod.gang) return;
   for (auto& [uid, place] : memory.places)
@@ -88,7 +88,7 @@ void EndPlace(Turn& turn, const std::string& uid, PlaceEnd end) {
   TunerAction action{.kind = TunerActionKind::kEndPlace, .pod = place.pod, .node = place.node};
   action.place_end = end;
   turn.Do(std::move(action));
-  // What was cut for the place may serve others.
+  // The room that was cut free may serve other pods.
   turn.memory.touched.insert(place.node);
   const std::shared_ptr<const Pod> pod = place.pod;
   turn.memory.places.erase(it);
@@ -97,7 +97,7 @@ void EndPlace(Turn& turn, const std::string& uid, PlaceEnd end) {
   turn.WakeAt(turn.at.now);
 }
 
-// To be called again and again while there is room for a pod that waits.
+// To be called repeatedly while there is room for a waiting pod.
 void RemindOfRoom(Turn& turn, WaitingPod& waiting) {
   const Instant now = turn.at.now;
   if (turn.memory.asked.contains(waiting.pod->uid)) return;
@@ -112,7 +112,7 @@ void RemindOfRoom(Turn& turn, WaitingPod& waiting) {
   turn.WakeAt(*waiting.next_reminder);
 }
 
-// The planned pod as it is now; null where somebody else has been at work there since.
+// Returns the planned pod as it is now; null if anything has changed it since.
 std::shared_ptr<const Pod> StillAsPlanned(const Turn& turn, const PlannedCut& cut) {
   const auto index = turn.cluster.Find(cut.pod->node);
   if (!index || turn.memory.changes.contains(cut.pod->uid)) return nullptr;
@@ -125,7 +125,8 @@ std::shared_ptr<const Pod> StillAsPlanned(const Turn& turn, const PlannedCut& cu
   return nullptr;
 }
 
-// The cuts of a place that stands on its pod now. Where a peer is not as it was, it is no place.
+// Requests the cuts for a place that has been written on its pod. If a peer has changed, the place
+// ends.
 void AskForCuts(Turn& turn, KeptPlace& place) {
   for (const PlannedCut& cut : std::exchange(place.planned, {})) {
     const std::shared_ptr<const Pod> pod = StillAsPlanned(turn, cut);
@@ -138,7 +139,7 @@ void AskForCuts(Turn& turn, KeptPlace& place) {
   }
 }
 
-// Gives up the place of a pod of lower priority, if that is all that is in the way.
+// Gives up the place of a pod of lower priority, if nothing else is in the way.
 void FreePlaceFor(Turn& turn, const Pod& pod) {
   for (const auto& [uid, place] : turn.memory.places) {
     const auto index = turn.cluster.Find(place.node);
@@ -153,7 +154,7 @@ void FreePlaceFor(Turn& turn, const Pod& pod) {
   }
 }
 
-// `cuts`: those that make the room; null: another's, or none.
+// `cuts`: the cuts that make the room; null: those of another member, or none.
 void KeepPlace(Turn& turn, const WaitingPod& waiting, NodeIndex index, const RoomPlan* cuts) {
   const std::string& node = turn.cluster.node(index).detail->name;
   KeptPlace place{.pod = waiting.pod, .node = node, .until = turn.at.now + turn.settings.keep};
@@ -172,13 +173,13 @@ void KeepPlace(Turn& turn, const WaitingPod& waiting, NodeIndex index, const Roo
 }
 
 enum class Attempt {
-  kMade,    // something is on its way for this pod
-  kRoom,    // there is room already, for this one or another of its kind
-  kNoRoom,  // nor for any other of its kind
-  kNotDue,  // nothing for this pod, which says nothing about another of its kind
+  kMade,    // something is under way for this pod
+  kRoom,    // there is room already, for this pod or another of its kind
+  kNoRoom,  // no room for any pod of its kind
+  kNotDue,  // nothing to do for this pod; another of its kind may still be due
 };
 
-// The pod has room where nobody needs to be cut.
+// Handles a pod that has room without any cut.
 Attempt UseRoom(Turn& turn, WaitingPod& waiting, const NodeState& node) {
   const Instant now = turn.at.now;
   const bool still =
@@ -186,7 +187,7 @@ Attempt UseRoom(Turn& turn, WaitingPod& waiting, const NodeState& node) {
   if (!still) waiting.room_since = now;
   waiting.room_on = node.detail->name;
   waiting.room_seen = now;
-  // kube-scheduler has had its time.
+  // kube-scheduler has had enough time.
   if (now - waiting.room_since >= turn.settings.patience) {
     RememberRefusal(turn, waiting, node, waiting.room_since);
     waiting.room_on.clear();
@@ -199,7 +200,7 @@ Attempt UseRoom(Turn& turn, WaitingPod& waiting, const NodeState& node) {
   return Attempt::kRoom;
 }
 
-// `taken`: nodes on which this decision keeps a place already; the snapshot does not know it.
+// `taken`: nodes on which this decision already keeps a place, unknown to the snapshot.
 Attempt MakeRoomFor(Turn& turn, const WaitingKind& kind, WaitingPod& waiting,
                     std::set<std::string>& taken) {
   const Instant now = turn.at.now;
@@ -208,12 +209,12 @@ Attempt MakeRoomFor(Turn& turn, const WaitingKind& kind, WaitingPod& waiting,
     turn.WakeAt(waiting.next_attempt);
     return Attempt::kNotDue;
   }
-  // Others pay for no pod that waits for something else. But a hint may be wrong, for a while.
+  // No pod is cut for one that waits for something else. But a hint may be wrong, so it expires.
   const bool may_cut =
       !waiting.unnamed_since || now >= *waiting.unnamed_since + turn.settings.unnamed;
   const std::optional<ResourceVector> least = LessThanItAsksFor(*waiting.pod);
   if (may_cut && least) {
-    // kube-scheduler has to have looked again before others pay.
+    // kube-scheduler must try the smaller pod before others are cut.
     waiting.next_attempt = now + turn.settings.look_again;
     Cut(turn, waiting.pod, *least, ChangeKind::kReclaimed,
         "it waits for CPU or memory and can do with less");
@@ -251,7 +252,7 @@ Attempt MakeRoomFor(Turn& turn, const WaitingKind& kind, WaitingPod& waiting,
   return Attempt::kMade;
 }
 
-// The first of the kind is tried, and where something was done for it the next.
+// Tries the first pod of the kind, and as long as something was done for it, the next.
 void MakeRoomForKind(Turn& turn, WaitingKind& kind, std::set<std::string>& taken) {
   if (kind.looked_at == turn.cluster.version()) return;
   if (turn.at.now < kind.next_look) {
@@ -282,7 +283,7 @@ void MakeRoomForKind(Turn& turn, WaitingKind& kind, std::set<std::string>& taken
   }
 }
 
-// With its last pod's time, by the least of their priorities.
+// The turn of a gang: the time when its last pod began to wait, and its lowest priority.
 WaitingKind::Turn TurnOf(const TunerMemory& memory, const std::string& name,
                          const GangInNeed& gang) {
   WaitingKind::Turn turn{std::numeric_limits<int64_t>::max(), Instant{}, name};
@@ -294,8 +295,8 @@ WaitingKind::Turn TurnOf(const TunerMemory& memory, const std::string& name,
   return turn;
 }
 
-// Returns the members that wait for room, by name; none where it is not the gang's turn: not all of
-// it is there, or waits, or something is on its way for it.
+// Returns the members that wait for room, by name. Returns none if it is not the gang's turn: it is
+// not whole, not all of it waits, or something is under way for it.
 std::vector<WaitingPod*> MembersInNeed(Turn& turn, const GangInNeed& gang) {
   TunerMemory& memory = turn.memory;
   std::vector<WaitingPod*> members;
@@ -317,7 +318,8 @@ std::vector<WaitingPod*> MembersInNeed(Turn& turn, const GangInNeed& gang) {
   return members;
 }
 
-// Since when others may pay for the gang: as for a single pod, by what is said of any member.
+// Returns from when on others may be cut for the gang. The rule for single pods, applied to the
+// messages of all members.
 Instant MayCutFrom(const Turn& turn, const std::vector<WaitingPod*>& members) {
   Instant from = Instant::max();
   for (const WaitingPod* member : members) {
@@ -327,7 +329,7 @@ Instant MayCutFrom(const Turn& turn, const std::vector<WaitingPod*>& members) {
   return from;
 }
 
-// Gives up places of pods of lower priority, if these are all that is in the way.
+// Gives up places of pods of lower priority, if nothing else is in the way.
 void FreePlacesFor(
     Turn& turn, const std::vector<std::shared_ptr<const Pod>>& members,
     const std::function<std::optional<GangRoom>(const std::set<std::string>& but)>& room_but) {
@@ -403,22 +405,22 @@ void MakeRoomForGang(Turn& turn, GangInNeed& gang, std::set<std::string>& taken)
     member.next_reminder.reset();
     member.reminders = 0;
     const NodeIndex node = room->places[i];
-    // The first on a node has its cuts.
+    // The first member on a node gets its cuts.
     const auto own = cuts.extract(node);
     KeepPlace(turn, member, node, own.empty() ? nullptr : own.mapped());
     taken.insert(turn.cluster.node(node).detail->name);
   }
 }
 
-// The state of a gang's places, taken together.
+// The combined state of a gang's places.
 struct GangPlaces {
   bool written = true;   // all of them
   bool cutting = false;  // for any of them
-  bool broken = false;   // one has come to nothing
+  bool broken = false;   // one of them has failed
 };
 using PlacesOfGangs = std::map<std::string_view, GangPlaces>;
 
-// The gang whose places these are; empty: a single pod's.
+// Returns the gang that the place belongs to; empty for a single pod.
 std::string_view GangOf(const KeptPlace& place) {
   return place.pod->gang ? std::string_view(place.pod->gang->name) : std::string_view();
 }
@@ -480,8 +482,8 @@ void AdvancePlaces(Turn& turn) {
     AskForCuts(turn, place);
     const bool cutting = all.cutting || IsCutting(turn.memory, place);
     if (!cutting && !place.room_since) place.room_since = turn.at.now;
-    // kube-scheduler has looked again, and it is not CPU or memory that the pod lacks. A gang that
-    // may have the room, and waits for nearer one, takes it in the end.
+    // kube-scheduler has retried, and the pod lacks neither CPU nor memory. A gang that may use the
+    // room but waits for a nearer one takes it in the end.
     const bool in_vain = !cutting && place.shortage_named && !NamesShortage(*place.pod) &&
                          !WaitsForLocality(*place.pod);
     if (turn.at.now >= place.until || in_vain) {
@@ -514,7 +516,7 @@ void MakeRoom(Turn& turn) {
   }
   if (turn.memory.look_anew) turn.WakeAt(*turn.memory.look_anew);
   std::set<std::string> taken;
-  // Turns across kinds: by the first of each, and gangs as wholes.
+  // Turns across kinds. A kind counts by its first pod, a gang as a whole.
   struct Next {
     WaitingKind::Turn turn;
     WaitingKind* kind = nullptr;

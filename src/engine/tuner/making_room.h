@@ -1,7 +1,7 @@
 #pragma once
 
-// The tuner's part that makes room for pods that wait for CPU or memory alone, keeps a place for
-// them meanwhile, and makes kube-scheduler look at room that it has not noticed.
+// The part of the tuner that makes room for pods that wait only for CPU or memory. It keeps a place
+// for them meanwhile, and makes kube-scheduler retry when it has not noticed room.
 //
 // Threading: pure.
 
@@ -9,16 +9,16 @@
 
 namespace synergy {
 
-// Whether kube-scheduler says that the waiting pod lacks CPU or memory on any node, in the words of
-// its own filter, which are the extender's too; or says nothing. A hint: words may change, and they
-// are about all nodes.
+// Whether kube-scheduler reports that the waiting pod lacks CPU or memory on any node, or reports
+// no reason. Looks for the texts of its own filter, which the extender uses too. Only a hint: texts
+// may change, and they are about all nodes.
 bool NamesShortage(const Pod& pod);
 
-// Looks after the places that are kept: cuts, reminders, ends.
+// Advances the kept places: cuts, reminders, ends.
 void AdvancePlaces(Turn& turn);
 void LearnOfPlace(TunerMemory& memory, const TunerAction& action, bool done);
 
-// For pods that wait without a place.
+// Makes room for pods that wait without a place.
 void MakeRoom(Turn& turn);
 
 }  // namespace synergy

@@ -14,19 +14,20 @@ namespace {
 
 using Phase = PodChange::Phase;
 
-// An announcement by a predecessor is not taken over before its own call can have come through.
+// How long an announcement of a previous process is left alone: its own call may still be under
+// way.
 constexpr Duration kGrace = std::chrono::seconds(5);
 
 bool IsCut(const ChangeRecord& change) { return LargerOf(change.from, change.to) == change.from; }
 
-// Whether a resize costs the pod no device; it waits, or runs on `node`.
+// Whether a resize costs the pod no device. It waits, or runs on `node`.
 bool KeepsDevices(const ClusterSnapshot& cluster, const Pod& pod, const std::string& node) {
   if (node.empty()) return true;
   const auto place = cluster.Find(node);
   return place && MayResize(pod, cluster.node(*place).detail->labels);
 }
 
-// Whether the node's pods, with what has been announced for them, have room.
+// Whether the node has room for its pods, including what has been announced for them.
 bool HasRoom(const ClusterSnapshot& cluster, const std::string& node) {
   const auto place = cluster.Find(node);
   if (!place || !cluster.node(*place).exists) return false;
@@ -52,8 +53,8 @@ TunerAction AboutChange(TunerActionKind kind, const PodChange& change) {
   return action;
 }
 
-// What was there before a predecessor's announcement nobody knows any more; no record at all would
-// read as amounts that nobody gave.
+// The record from before a previous process's announcement is lost. Without any record the amounts
+// would look as if they had been changed by hand, so one is made up.
 TunerAction Withdrawal(const PodChange& change, WallTime now) {
   TunerAction action = AboutChange(TunerActionKind::kWithdraw, change);
   const ResourceVector& kept = change.record.from;
@@ -79,7 +80,7 @@ TunerAction PuttingBack(const PodChange& change, ChangeFailure failure,
   return action;
 }
 
-// It has come about, or nothing more is to be done about it.
+// Ends a change that is in force, or that needs nothing more.
 void End(TunerMemory& memory, const std::string& uid) {
   const auto change = memory.changes.find(uid);
   if (!change->second.node.empty()) memory.touched.insert(change->second.node);
@@ -89,7 +90,7 @@ void End(TunerMemory& memory, const std::string& uid) {
 void GiveUp(const TunerSettings& settings, TunerMemory& memory, const std::string& uid,
             Instant now) {
   memory.resting[uid] = now + settings.round;
-  // Without that cut a place is no place.
+  // Without that cut the kept place has no room.
   for (auto& [waiting, place] : memory.places) {
     if (place.cuts.contains(uid)) place.until = now;
   }
@@ -97,7 +98,7 @@ void GiveUp(const TunerSettings& settings, TunerMemory& memory, const std::strin
     own->second.next_attempt = now + Doubled(settings.retry, own->second.attempts, settings.round);
     ++own->second.attempts;
   }
-  // There may be room now where there was none before, though no node has changed.
+  // Now there may be room although no node has changed.
   LookAnew(memory);
   End(memory, uid);
 }
@@ -117,8 +118,7 @@ void RememberInfeasible(Turn& turn, const PodChange& change) {
                                  turn.at.now + turn.settings.infeasible};
 }
 
-// What the kubelet says of a change that the API server has taken: an end, how it failed, or
-// neither yet.
+// The state of a change that the API server has accepted: in force, failed, or neither yet.
 struct Verdict {
   bool ended = false;
   std::optional<ChangeFailure> failure;
@@ -127,7 +127,8 @@ struct Verdict {
 Verdict Judge(const PodChange& change, bool late) {
   const Fungible& fungible = *change.pod->fungible;
   if (fungible.requested != change.record.to) {
-    // What we know may be old; anything else was somebody else's doing, which is respected.
+    // Our copy may be old. Any other amounts are the work of a user or another controller, and
+    // stay.
     return {.ended = fungible.requested != change.record.from || late};
   }
   if (change.pod->node.empty() || fungible.Settled()) return {.ended = true};
@@ -147,7 +148,8 @@ void RemindKubelet(Turn& turn, PodChange& change) {
   const Fungible& fungible = *change.pod->fungible;
   if (fungible.in_force.memory <= fungible.requested.memory) return;
   if (change.remind_kubelet == Instant{}) {
-    change.remind_kubelet = turn.at.now + turn.settings.remind_kubelet;  // it has just seen it
+    // The kubelet has just looked at it.
+    change.remind_kubelet = turn.at.now + turn.settings.remind_kubelet;
   } else if (turn.at.now >= change.remind_kubelet) {
     change.remind_kubelet = turn.at.now + turn.settings.remind_kubelet;
     TunerAction again = AboutChange(TunerActionKind::kRecord, change);
@@ -172,7 +174,7 @@ PodChange Begin(const Turn& turn, const std::shared_ptr<const Pod>& pod, const R
   return change;
 }
 
-// One dimension has what it was to have; now the other one.
+// Begins the second dimension's change, now that the first is in force.
 void GoOn(Turn& turn, const PodChange& change) {
   const std::shared_ptr<const Pod> pod = change.pod;
   const ResourceVector to = *change.then;
@@ -211,13 +213,14 @@ void AdvanceAnnounced(Turn& turn, const std::string& uid, PodChange& change) {
     return;
   }
   const bool waits = change.node.empty();
-  // What was bound, or grew, before the announcement may be news still on its way: after the API
-  // server was away, for seconds. The watch brings it before it brings the announcement.
+  // A pod that was bound or grew before the announcement may not have been reported yet; after an
+  // outage of the API server this takes seconds. The watch reports it before it reports the
+  // announcement.
   if (!waits && turn.cluster.pods_heard_until() < change.pod->resource_version) return;
-  // The kubelet may start a pod that was bound meanwhile with what it was bound with.
+  // The kubelet may start a pod that was bound meanwhile with the amounts of its bind.
   const bool bound = waits && !change.pod->node.empty();
   const bool by_others = change.pod->fungible->requested != change.record.from;
-  // What nobody counts any more is not to be taken either.
+  // Once the announcement no longer counts as taken, the room must not be used either.
   const bool counts = change.pod->fungible->announced_until > turn.at.wall;
   const bool keeps_devices = KeepsDevices(turn.cluster, *change.pod, change.node);
   if (!by_others && !bound && keeps_devices &&
@@ -302,7 +305,7 @@ void AdvanceChanges(Turn& turn) {
     switch (change.phase) {
       case Phase::kAnnouncing:
       case Phase::kResizing:
-        break;  // asked; the outcome decides
+        break;  // requested; the outcome decides
       case Phase::kAnnounced:
         AdvanceAnnounced(turn, uid, change);
         break;
@@ -323,7 +326,7 @@ void LearnOfChange(const TunerSettings& settings, TunerMemory& memory, const Tun
                            change.record.kind != ChangeKind::kGrown;
   if (action.kind == TunerActionKind::kAnnounce && done) {
     change.phase = Phase::kAnnounced;
-    // A waiting pod competes with nobody for what it gives.
+    // No other pod competes for what a waiting pod gives up.
     change.due = at.now + (change.node.empty() ? Duration::zero() : settings.settle);
   } else if (action.kind == TunerActionKind::kAnnounce) {
     GiveUp(settings, memory, uid, at.now);
@@ -333,7 +336,7 @@ void LearnOfChange(const TunerSettings& settings, TunerMemory& memory, const Tun
     if (running_cut) memory.next.push_back(AboutChange(TunerActionKind::kRecord, change));
   } else {
     TunerAction withdrawal = Withdrawal(change, at.wall);
-    // So that everybody sees that there is nothing to be had here, not only we.
+    // Marks the pod so that other processes do not count on room here either.
     if (running_cut) {
       withdrawal.unshrinkable_until = at.wall + settings.unshrinkable;
       RememberUnshrinkable(memory, settings, at.now);

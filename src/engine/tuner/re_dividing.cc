@@ -18,14 +18,14 @@
 namespace synergy {
 namespace {
 
-// Actions of one decision after which the other nodes are left to the next: what follows from
-// these, and who has begun to wait meanwhile, goes first.
+// After this number of actions a decision leaves the other nodes to the next one, so that what
+// follows from these actions, and pods that begin to wait meanwhile, go first.
 constexpr size_t kManyActions = 16;
-// Actions that are asked for and not done yet, after which nothing more is divided: what would be
-// decided now would be old when its turn comes.
+// With this number of actions requested and not done, nothing more is divided: a decision made now
+// would be out of date when its turn comes.
 constexpr size_t kManyAsked = 64;
 
-// What a division is worth, and whether it begins with cuts.
+// The value of a division, and whether it begins with cuts.
 struct Gain {
   bool worth_it = false;
   bool cuts = false;
@@ -49,8 +49,8 @@ Gain GainOf(const std::vector<Tenant>& tenants, const std::vector<ResourceVector
   return gain;
 }
 
-// Whether even all that each of them has a use for would not be worth a change. Spares most nodes
-// of a settled cluster the search.
+// Whether no change is worth it even if every tenant got all that it has a use for. Spares most
+// nodes of a settled cluster the search.
 bool NothingToGain(const std::vector<Tenant>& tenants, double least_gain) {
   std::vector<ResourceVector> amounts;
   amounts.reserve(tenants.size());
@@ -78,7 +78,8 @@ void Tell(Turn& turn, const NodeState& node) {
   }
 }
 
-// What is under way, and whoever is expected, is waited for: its end brings us back to the node.
+// Nodes with changes under way or kept places. They are divided when these end, which brings the
+// tuner back to them.
 class BusyNodes {
  public:
   explicit BusyNodes(const TunerMemory& memory) {
@@ -91,7 +92,7 @@ class BusyNodes {
     for (const auto& [uid, asked] : memory.asked) asked_.insert(asked.node);
   }
   bool WaitsForEnd(const std::string& node) const { return waited_for_.contains(node); }
-  // Of actions, which is told to the memory alone.
+  // Whether actions there have no outcome yet. Only the memory gets the outcome.
   bool WaitsForOutcome(const std::string& node) const { return asked_.contains(node); }
   NodeUse UseOf(const std::string& node) const {
     if (dividing_.contains(node) || asked_.contains(node)) return NodeUse::kDividing;
@@ -109,26 +110,27 @@ class BusyNodes {
   std::unordered_set<std::string_view> asked_;
 };
 
-// What a decision knows of nodes and gangs.
+// State of nodes and gangs during one decision.
 struct Pass {
   BusyNodes busy;
-  std::set<std::string> settled_gangs;  // nothing is to be gained by any change of theirs
+  std::set<std::string> settled_gangs;  // nothing to gain from changing these
 };
 
-// Whether this decision has come to its end, and the rest is left to the next ones.
+// Whether this decision has made enough actions, so that the rest is left to the next ones.
 bool HasEnough(const Turn& turn) {
   return turn.decision.actions.size() >= kManyActions ||
          turn.memory.actions_asked + turn.decision.actions.size() >= kManyAsked;
 }
 
-// What becomes of the tenants of all sites.
+// New amounts of the tenants of all sites.
 struct NewAmounts {
   std::vector<ResourceVector> amounts;
   bool cuts = false;    // it begins with cuts
-  bool levels = false;  // no more than that gangs' members are made equal
+  bool levels = false;  // only makes the members of gangs equal
 };
 
-// What is not worth a change for equality's sake alone: members with unlike GPUs are rounded.
+// Whether the difference is too small to change for equality's sake: amounts of members with
+// unequal GPUs are rounded.
 bool IsAboutTheSame(const std::vector<ResourceVector>& a, const std::vector<ResourceVector>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     if ((a[i].cpu - b[i].cpu).count() > a[i].cpu.count() / 100) return false;
@@ -137,7 +139,7 @@ bool IsAboutTheSame(const std::vector<ResourceVector>& a, const std::vector<Reso
   return true;
 }
 
-// None where nothing is worth a change.
+// Returns nullopt if no change is worth it.
 std::optional<NewAmounts> AmountsFor(const DivisionSites& sites, const TunerSettings& settings) {
   const std::vector<Tenant> tenants = sites.Tenants();
   if (!NothingToGain(tenants, settings.least_gain)) {
@@ -165,7 +167,7 @@ void Divide(Turn& turn, const DivisionSites& sites, const NewAmounts& planned, P
       if (amounts == tenant.current) continue;
       pass.busy.AddChanged(name);
       if (planned.cuts) {
-        // Growth comes when the cuts are in force.
+        // The growth follows once the cuts are in force.
         const ResourceVector less = LesserOf(amounts, tenant.current);
         if (less == tenant.current) continue;
         Cut(turn, tenancy.pods[i], less, ChangeKind::kDivided,
@@ -174,7 +176,7 @@ void Divide(Turn& turn, const DivisionSites& sites, const NewAmounts& planned, P
                            : fmt::format("worth more to others on node {}", name));
         continue;
       }
-      // Others of its namespace may have begun to grow in this decision.
+      // Other pods of its namespace may have begun to grow in this decision.
       ResourceVector to = LesserOf(amounts, MostAllowed(*tenancy.pods[i], turn.rules()));
       to.cpu = std::max(tenant.Step(to.cpu), tenant.current.cpu);
       if (to == tenant.current) continue;
@@ -209,7 +211,7 @@ void DivideNode(Turn& turn, const NodeState& node, Pass& pass) {
     turn.memory.due[name] = *next;
     turn.WakeAt(*next);
   }
-  // What a quota leaves changes without any change of the node.
+  // The remainder of a quota may change without any change of the node.
   if (sites.sites.front().tenancy.held_by_limits || sites.has_incomplete_gang) {
     turn.memory.divided.erase(name);
   } else {
@@ -222,7 +224,7 @@ void DivideNode(Turn& turn, const NodeState& node, Pass& pass) {
   }
 }
 
-// Nodes that are to be divided now, besides those of a round.
+// Returns the nodes to divide now, besides those of a round.
 std::set<std::string> TakeDue(Turn& turn) {
   std::set<std::string> nodes = std::exchange(turn.memory.touched, {});
   for (auto next = turn.memory.due.begin(); next != turn.memory.due.end();) {
@@ -237,7 +239,7 @@ std::set<std::string> TakeDue(Turn& turn) {
   return nodes;
 }
 
-// All nodes that have changed since nothing was to be gained there.
+// Divides all nodes that have changed since there was nothing to gain there.
 void DivideAll(Turn& turn, Pass& pass) {
   TunerMemory& memory = turn.memory;
   if (memory.divided_by != turn.profiles.version()) memory.divided.clear();
@@ -255,7 +257,7 @@ void DivideAll(Turn& turn, Pass& pass) {
   }
 }
 
-// What time has made invalid.
+// Drops entries that have expired.
 void Forget(Turn& turn) {
   std::erase_if(turn.memory.infeasible, [&turn](const auto& entry) {
     const auto node = turn.cluster.Find(entry.first.node);
@@ -272,7 +274,7 @@ void DivideNodes(Turn& turn) {
   if (round) {
     memory.next_round = turn.at.now + turn.settings.round;
     turn.decision.round = true;
-    // What time alone has changed is seen now at the latest.
+    // Changes that time alone has caused are noticed here at the latest.
     LookAnew(memory);
     Forget(turn);
     TakeOverUnfinished(turn);
@@ -289,7 +291,7 @@ void DivideNodes(Turn& turn) {
     if (node.exists && node.allocatable.gpus > Gpus(0)) DivideNode(turn, node, pass);
   }
   memory.touched.merge(nodes);
-  // Else what comes of the actions brings us back.
+  // Otherwise the outcomes of the actions bring the tuner back.
   if (!memory.touched.empty() && turn.decision.actions.size() >= kManyActions) {
     turn.WakeAt(turn.at.now);
   }

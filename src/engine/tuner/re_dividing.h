@@ -1,6 +1,7 @@
 #pragma once
 
-// The tuner's part that divides nodes again: every round, and whenever something there has ended.
+// The part of the tuner that divides nodes again: every round, and whenever a change there has
+// ended.
 //
 // Threading: pure.
 
@@ -8,7 +9,7 @@
 
 namespace synergy {
 
-// Begins a round where one is due.
+// Begins a round if one is due.
 void DivideNodes(Turn& turn);
 
 }  // namespace synergy

@@ -10,10 +10,10 @@
 namespace synergy {
 namespace {
 
-// How many nodes are looked at closely for one waiting pod: those where the least is lacking.
+// Number of nodes weighed closely for one waiting pod: those where the least is lacking.
 constexpr size_t kNodesToWeigh = 16;
 
-// What the pod lacks on the node; none where it is not CPU and memory alone that it lacks.
+// Returns what the pod lacks on the node; nullopt if it lacks anything besides CPU and memory.
 std::optional<ResourceVector> Lacking(const Pod& pod, const NodeState& node) {
   const FitFailures failures = CheckFit(pod, node);
   FitFailures scarce;
@@ -47,21 +47,21 @@ std::optional<RoomPlan> CheapestRoom(const ClusterSnapshot& snapshot, const Pod&
   struct Candidate {
     NodeIndex node;
     ResourceVector lacking;
-    double size;  // of what lacks, in parts of the largest node
+    double size;  // of what is lacking, in parts of the largest node
   };
   std::vector<Candidate> candidates;
   const ResourceVector& largest = snapshot.largest_node();
   for (NodeIndex index = 0; index < snapshot.size(); ++index) {
     const NodeState& node = snapshot.node(index);
-    // No place is kept for it, so it is counted nowhere.
+    // No place is kept for the pod, so it counts on no node.
     if (node.Free().gpus < pod.requests.main.gpus || !considers(node)) continue;
     if (!MayGoTo(pod, node)) continue;
-    // kube-scheduler counts those, too.
+    // kube-scheduler counts nominated pods too.
     const std::optional<ResourceVector> lacking =
         node.detail->nominated.empty() ? Lacking(pod, node)
                                        : Lacking(pod, WithNominated(node, pod.uid, pod.priority));
     if (!lacking) continue;
-    // It fits: kube-scheduler is about to find out, or waits for something that we cannot see.
+    // The pod fits: kube-scheduler is about to try it, or waits for something that we cannot see.
     if (*lacking == ResourceVector{}) return RoomPlan{.node = index};
     candidates.push_back(
         {index, *lacking,

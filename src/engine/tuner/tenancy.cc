@@ -14,10 +14,10 @@
 namespace synergy {
 namespace {
 
-// How long the node agent may take for its first word of a pod that was bound.
+// How long after a bind the node agent may take to report the pod's devices.
 constexpr Duration kTimeToLook = std::chrono::minutes(2);
 
-// Until when the pod has had its change of this round; none where it may be changed.
+// Returns the time until the pod may have its next change of a round; nullopt if it may be changed.
 std::optional<Duration> RestOfRound(const Pod& pod, const TenancyRules& rules) {
   const std::optional<ChangeRecord>& change = pod.fungible->change;
   if (!change || change->kind == ChangeKind::kAllocated) return std::nullopt;
@@ -26,14 +26,14 @@ std::optional<Duration> RestOfRound(const Pod& pod, const TenancyRules& rules) {
   return std::min(rest, rules.round);
 }
 
-// What of a growth that failed in this round is left; none where there was none.
+// Returns how long growth is still blocked because one failed in this round; nullopt if it is not.
 std::optional<Duration> Rest(const Pod& pod, const TenancyRules& rules) {
   const auto resting = rules.memory.resting.find(pod.uid);
   if (resting == rules.memory.resting.end() || resting->second <= rules.at.now) return std::nullopt;
   return resting->second - rules.at.now;
 }
 
-// A resize may wipe the quota of a probe, and would spoil what it measures.
+// Not while probed: a resize may wipe the probe's quota, and would spoil the measurement.
 bool MayChange(const Pod& pod, const NodeState& node, const TenancyRules& rules) {
   return pod.fungible && MayResize(pod, node.detail->labels) && !pod.waiting && !pod.deleting &&
          !pod.fungible->ChangedByHand() && IsSettled(pod) &&
@@ -41,7 +41,8 @@ bool MayChange(const Pod& pod, const NodeState& node, const TenancyRules& rules)
          !rules.memory.asked.contains(pod.uid);
 }
 
-// What the node's kubelet has said it never does to such a pod; none where it may be tried.
+// Returns the kubelet's report that it can never make this change to such a pod; null if it may be
+// tried.
 const Infeasible* FindInfeasible(const Pod& pod, const NodeState& node, Dimension dimension,
                                  const TenancyRules& rules) {
   const auto& known = rules.memory.infeasible;
@@ -51,7 +52,7 @@ const Infeasible* FindInfeasible(const Pod& pod, const NodeState& node, Dimensio
   return found->second.node == NodeMark::Of(node) ? &found->second : nullptr;
 }
 
-// What the tuner is giving to the namespace's pods and the API server need not know yet.
+// Returns what the tuner is giving to the namespace's pods and the API server may not know yet.
 ResourceVector BeingGiven(const std::string& pod_namespace, const TunerMemory& memory) {
   ResourceVector given;
   for (const auto& [uid, change] : memory.changes) {
@@ -77,18 +78,18 @@ Tenant TenantOf(const Pod& pod, const NodeState& node, const JobProfile* profile
   const ResourceVector demand =
       profile->Demand(0, BelievedThroughput(*profile, tenant.fair, rules.max_speed_up));
   tenant.most.cpu = demand.cpu;
-  // Else nobody knows what of the memory is cache.
+  // Without that it is not known which part of the memory is cache.
   if (profile->process_memory() && !fungible.memory_let_be) tenant.most.memory = demand.memory;
   tenant.most = fungible.WithinBounds(tenant.most);
   return tenant;
 }
 
-// Whether the node agent has had its say of the pod's devices, or the time for it.
-bool HasBeenHeardOf(const Fungible& fungible, WallTime now) {
+// Whether the node agent has reported the pod's devices, or its time to do so is over.
+bool IsReported(const Fungible& fungible, WallTime now) {
   return fungible.devices || (fungible.change && now - fungible.change->at > kTimeToLook);
 }
 
-// Whether that is less than the tenant has a use for.
+// Limits the tenant to `allowed`. Returns whether that is less than it has a use for.
 bool KeepWithin(const ResourceVector& allowed, Tenant& tenant) {
   const ResourceVector most = LesserOf(tenant.most, LargerOf(allowed, tenant.current));
   const bool held = most != tenant.most;
@@ -115,8 +116,8 @@ Tenancy TenancyOf(const NodeState& node, TenancyUse use, const TenancyRules& rul
   for (const auto& pod : node.detail->pods) {
     if (MayChange(*pod, node, rules)) pods.push_back(&pod);
   }
-  // The order in which the watch reported them must not matter, nor chance, as in a UID: where two
-  // are worth the same, a simulation has to come to the same.
+  // Sorted, so that neither the order of the watch nor the chance of a UID matters: among equals a
+  // simulation must always choose the same.
   std::sort(pods.begin(), pods.end(), [](const auto* a, const auto* b) {
     return std::tie((*a)->pod_namespace, (*a)->name, (*a)->uid) <
            std::tie((*b)->pod_namespace, (*b)->name, (*b)->uid);
@@ -185,7 +186,7 @@ std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod, con
                                DescribeCpuAndMemory(fungible.requested));
     return tell;
   }
-  if (!MayResize(*pod, node) && HasBeenHeardOf(fungible, now)) {
+  if (!MayResize(*pod, node) && IsReported(fungible, now)) {
     tell.respected = Respected::kDevices;
     tell.message = fmt::format(
         "keeps the CPU and memory that it was bound with, because a resize may cost it its GPUs: "

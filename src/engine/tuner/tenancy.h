@@ -1,7 +1,7 @@
 #pragma once
 
-// A node's pods whose CPU and memory may be changed now, and within what bounds: the node as the
-// algorithms of allocation/surplus.h see it.
+// Lists the pods of a node whose CPU and memory may be changed now, and their bounds, in the form
+// that the algorithms of allocation/surplus.h take.
 //
 // Threading: pure.
 
@@ -20,19 +20,19 @@
 
 namespace synergy {
 
-// The profiles that the tenants point to are kept alive here.
+// Keeps alive the profiles that the tenants point to.
 struct Tenancy {
   std::vector<std::shared_ptr<const Pod>> pods;
   std::vector<std::shared_ptr<const JobProfile>> profiles;
   std::vector<Tenant> tenants;
-  std::vector<bool> keeps;      // by tenant: it is not its time to be changed
-  bool held_by_limits = false;  // somebody would be given more if its namespace let it have it
+  std::vector<bool> keeps;      // by tenant: must not be changed yet
+  bool held_by_limits = false;  // a tenant would be given more if its namespace allowed it
 };
 
-// Why tenants are asked for.
+// The purpose of a tenancy.
 enum class TenancyUse {
-  kReclaim,  // a pod waits
-  kDivide,   // at most one change a pod and round; a pod without a profile keeps what it has
+  kReclaim,  // to make room for a waiting pod
+  kDivide,   // at most one change per pod and round; pods without a profile keep what they have
 };
 
 struct TenancyRules {
@@ -41,26 +41,28 @@ struct TenancyRules {
   Moment at;
   Duration round;
   double max_speed_up = kDefaultMaxSpeedUp;
-  const NamespaceLimits* limits = nullptr;   // null: there are none
-  const ClusterSnapshot* cluster = nullptr;  // for a gang's other members; null: there are none
+  const NamespaceLimits* limits = nullptr;   // null: no limits
+  const ClusterSnapshot* cluster = nullptr;  // for other members of gangs; null: leave gangs out
 };
 
-// The most that the namespace lets the pod be given now, beside what others there are being given.
+// Returns the most that the namespace allows for the pod now, given what its other pods are being
+// given.
 ResourceVector MostAllowed(const Pod& pod, const TenancyRules& rules);
 
-// The same of each of `count` pods like it, where they want that much.
+// The same for each of `count` pods like this one, if each wants `wanted`.
 ResourceVector MostAllowedForEach(const Pod& pod, const ResourceVector& wanted, size_t count,
                                   const TenancyRules& rules);
 
-// For a reclaim the tenants know what hangs on them in their gangs (gang_tenancy.h).
+// For a reclaim, tenants also carry what depends on their gangs (gang_tenancy.h).
 Tenancy TenancyOf(const NodeState& node, TenancyUse use, const TenancyRules& rules);
 
-// When the first pod of the node that cannot be changed now for reasons of time can be changed
-// again; none where there is no such pod.
+// Returns when the first pod of the node that is blocked from changes for a limited time can be
+// changed again; nullopt if no pod is.
 std::optional<Instant> NextChange(const NodeState& node, const TenancyRules& rules);
 
-// What people have to be told of the pod: that it is left alone, or served by other figures than it
-// was admitted with. None where there is nothing to tell. `node`: the labels of its node.
+// Returns a notice for the pod's owner: the pod is left alone, or is served by other figures than
+// it was admitted with. Returns nullopt if there is nothing to report. `node`: labels of the pod's
+// node.
 std::optional<TunerAction> WhatToTell(const std::shared_ptr<const Pod>& pod, const Labels& node,
                                       const ProfileBook& profiles, WallTime now);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the tuner asks to be done to pods: data, so that the controller can do
-// it through the API server and the simulator in simulated time.
+// The actions that the tuner requests for pods. They are data, so that the controller can carry
+// them out through the API server and the simulator in simulated time.
 //
 // Threading: values.
 
@@ -20,17 +20,17 @@ namespace synergy {
 // How a place that was kept for a waiting pod ended.
 enum class PlaceEnd : uint8_t {
   kBound,    // the pod has a node
-  kGivenUp,  // its time is over, a cut for it failed, or a pod of higher priority needs the place
+  kGivenUp,  // its time is over, a cut for it failed, or a pod of higher priority needs it
   kPodGone,
 };
 std::string_view ToString(PlaceEnd end);  // "bound", "given_up", "pod_gone"
 
-// Why a change did not come about.
+// Why a change failed.
 enum class ChangeFailure : uint8_t {
   kRefused,     // by the API server, or by the kubelet while it tried
-  kNoRoom,      // any more, when an announced growth was to be made
+  kNoRoom,      // when an announced growth was to be made
   kDeferred,    // by the kubelet
-  kInfeasible,  // by the kubelet or the API server, for good
+  kInfeasible,  // permanently, by the kubelet or the API server
   kTimeout,
 };
 std::string_view ToString(ChangeFailure failure);  // "refused", "no_room", "deferred", ...
@@ -43,13 +43,13 @@ std::string_view ToString(Respected reason);
 enum class TunerActionKind : uint8_t {
   kKeepPlace,  // write on the waiting pod that `node` is kept for it until `until`
   kEndPlace,   // remove that (not for kPodGone), and count `place_end`
-  kRemind,     // write on the waiting pod that there is room, so that kube-scheduler tries it again
+  kRemind,     // write on the waiting pod that there is room, so that kube-scheduler retries it
   kAnnounce,   // write `change` on the pod before it is made
-  kResize,     // ask for change.to
-  kRecord,     // write `change` on the pod after it was made; a repetition makes the kubelet look
-  kWithdraw,   // see what the API server says; if `change` is announced there, write `before`
-  kPutBack,    // write `change` (kUndone), then ask for change.to; counts `failure`
-               // (of both, only the dimensions in which change.to differs from change.from)
+  kResize,     // request change.to
+  kRecord,     // write `change` on the pod after it was made; repeated so that the kubelet looks
+  kWithdraw,   // read the pod from the API server; if it announces `change`, write `before`
+  kPutBack,    // write `change` (kUndone), then request change.to; counts `failure`
+               // (both writes only for the dimensions in which change.to and change.from differ)
   kTell,       // an event on the pod: `respected`, `message`
 };
 std::string_view ToString(TunerActionKind kind);  // for logs: "keep_place", ...
@@ -62,16 +62,16 @@ struct TunerAction {
   std::string node;
   WallTime until{};
   Duration waited{};  // since the pod was seen Unschedulable
-  double cost = 0;  // throughput that the place costs others, in units of a GPU's at its fair share
+  double cost = 0;  // throughput that the place costs others, in units of one GPU at its fair share
   PlaceEnd place_end = PlaceEnd::kBound;
 
   // kAnnounce, kResize, kRecord, kWithdraw, kPutBack
   ChangeRecord change;
   ChangeRecord before;  // kWithdraw
-  // Refuse the write if the pod has changed in any way since: it may have been bound, and the
-  // kubelet may start it with what it was bound with.
+  // Write only if the pod has not changed in any way since: it may have been bound, and the kubelet
+  // may start it with the amounts of its bind.
   bool unchanged = false;
-  // kWithdraw, kPutBack: the pod is not to be cut before.
+  // kWithdraw, kPutBack: the pod must not be cut before.
   std::optional<WallTime> unshrinkable_until;
   std::optional<ChangeFailure> failure;
 
@@ -80,8 +80,8 @@ struct TunerAction {
   std::string message;
 };
 
-// Whether somebody waits for what the action does, so that it goes before what only makes others
-// faster.
+// Whether a pod waits for the effect of the action. Such actions go before those that only make
+// other pods faster.
 bool IsUrgent(const TunerAction& action);
 
 }  // namespace synergy

@@ -1,6 +1,6 @@
 #pragma once
 
-// One decision of the tuner in the making: what its parts read, and where they write.
+// The working state of one decision of the tuner: what its parts read, and what they write to.
 //
 // Threading: one owner.
 
@@ -31,14 +31,14 @@ struct Turn {
   void WakeAt(Instant when) { decision.wake = std::min(decision.wake, when); }
 };
 
-// There may be room where there was none, though no node has changed.
+// Drops the notes that no node has room: there may be some although no node has changed.
 inline void LookAnew(TunerMemory& memory) {
   for (WaitingKind& kind : memory.kinds) kind.looked_at = 0;
   for (auto& [name, gang] : memory.gangs) gang.looked_at = 0;
   for (auto& [uid, waiting] : memory.waiting) waiting.looked_at = 0;
 }
 
-// `first` doubled with each of `count`, up to a round.
+// Returns `first`, doubled `count` times, at most `round`.
 inline Duration Doubled(Duration first, int count, Duration round) {
   return std::min<Duration>(first * (1 << std::min(count, 10)), round);
 }

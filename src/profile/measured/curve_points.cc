@@ -12,18 +12,18 @@
 namespace synergy {
 namespace {
 
-// Amounts closer than that are one.
+// Amounts closer than this count as one.
 constexpr double kSameAmount = 0.05;
 constexpr MilliCpu kLeastStep = MilliCpu(10);
-// A point is an average of no more windows than that, so that it follows.
+// A point averages at most this number of windows, so that it follows changes.
 constexpr int32_t kMostWindows = 8;
 constexpr size_t kMostPoints = 12;
 constexpr double kWhole = 0.03;
-// Busy cores by which one worker more shows.
+// Difference in busy cores from which one more worker is recognized.
 constexpr double kWorker = 0.5;
-// Of CPU for an iteration: two pods of a gang that differ by less are alike.
+// Two pods of a gang whose CPU per iteration differs by less are alike.
 constexpr double kNeedsMore = 1.2;
-// Of what measurements are expected to agree within.
+// Points contradict each other if they differ by this multiple of the expected agreement.
 constexpr double kContradicts = 3;
 
 }  // namespace
@@ -62,7 +62,7 @@ void AddPoint(CurvePoints& points, const CurvePoint& seen) {
     return SameAmount(point.cpu, seen.cpu) && point.quota == seen.quota;
   });
   if (near == points.end()) {
-    // One at the same amount that was seen otherwise says the same.
+    // Replaces points at the same amount that were seen in another way.
     std::erase_if(points, [&](const CurvePoint& point) { return SameAmount(point.cpu, seen.cpu); });
     points.push_back(seen);
   } else {
@@ -88,7 +88,7 @@ void AddPoint(CurvePoints& points, const CurvePoint& seen) {
   std::sort(points.begin(), points.end(),
             [](const CurvePoint& a, const CurvePoint& b) { return a.cpu < b.cpu; });
   if (points.size() <= kMostPoints) return;
-  // What its neighbours say as well goes.
+  // Drops the point that its neighbours predict best.
   size_t least = 1;
   double least_lost = std::numeric_limits<double>::infinity();
   for (size_t i = 1; i + 1 < points.size(); ++i) {
@@ -106,7 +106,7 @@ double BestOf(const CurvePoints& points) {
 }
 
 std::optional<double> CpuSecondsOf(const CurvePoints& points) {
-  // Where the CPU is what limits it all that it uses is needed.
+  // If the CPU is the limit, all that it uses is needed.
   for (const bool bound : {true, false}) {
     double sum = 0;
     double weight = 0;
@@ -136,7 +136,7 @@ bool IsWholeNumberOfCores(double used) {
 }
 
 bool HasFewerWorkers(const CurvePoint& seen, const CurvePoint& other, double agreement) {
-  // Where it is not known what they used, nothing is known of their workers.
+  // If their use is unknown, so are their workers.
   if (seen.bound || !IsWholeNumberOfCores(seen.used) || other.used <= 0) return false;
   return seen.throughput < other.throughput * (1 - agreement) && other.used - seen.used >= kWorker;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What to probe next, so that a curve is confirmed or corrected (docs/profiling.md).
+// Chooses the next probe that confirms or corrects a curve (docs/profiling.md).
 //
 // Threading: values, pure functions.
 
@@ -12,21 +12,21 @@
 
 namespace synergy {
 
-// Less is not asked of a kernel.
+// Smallest quota that is requested of a kernel.
 inline constexpr MilliCpu kLeastProbe = MilliCpu(20);
 
-// The pod that would be probed, as it is now.
+// The current state of the pod that would be probed.
 struct ProbeRange {
-  MilliCpu amount;  // what it has
+  MilliCpu amount;  // its present amount
   MilliCpu floor;
   double used = 0;     // cores
-  bool bound = false;  // it waits for CPU with that
+  bool bound = false;  // it waits for CPU with that amount
 };
 struct ProbePlan {
   MilliCpu cpu;
   double expected = 0;  // throughput
 };
-// None: the points are as sure as probes of this pod can make them.
+// Returns nullopt if probes of this pod cannot make the points any more certain.
 std::optional<ProbePlan> NextProbe(const CurvePoints& points, const ProbeRange& range,
                                    double agreement);
 

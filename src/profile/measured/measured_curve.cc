@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// So many times an amount has to be faster, or is no more than enough.
+// A flat curve is as fast with the largest amount divided by this.
 constexpr double kFlat = 1.2;
 
 bool Close(double a, double b, double agreement) {
@@ -46,8 +46,8 @@ std::optional<CurveModel> FitSerial(const CurvePoints& points) {
   return model;
 }
 
-// Linear up to the plateau. Several ways to tell what an iteration costs; the first that explains
-// all.
+// Fits a line up to the plateau. Tries several estimates of an iteration's cost, and returns the
+// first model that explains all points.
 std::optional<CurveModel> FitPlateau(const CurvePoints& points, double agreement) {
   const bool ends = IsFlat(points, agreement) ||
                     std::any_of(points.begin(), points.end(),
@@ -64,7 +64,7 @@ std::optional<CurveModel> FitPlateau(const CurvePoints& points, double agreement
     ++count;
   }
   if (count > 0) costs.push_back(sum / count);
-  // At most that, where nothing was seen but the plateau.
+  // An upper bound of the cost, if only the plateau was seen.
   const CurvePoint& least = points.front();
   if (least.quota && least.throughput >= model.best * (1 - agreement))
     costs.push_back(InCores(least.cpu) / least.throughput);
@@ -75,7 +75,7 @@ std::optional<CurveModel> FitPlateau(const CurvePoints& points, double agreement
   return std::nullopt;
 }
 
-// The points up to `most`, and there what those above it say.
+// Returns the points up to `most`, and at `most` what the points above it imply.
 CurvePoints Within(const CurvePoints& points, MilliCpu most) {
   if (most <= MilliCpu(0) || points.back().cpu <= most) return points;
   CurvePoints within;
@@ -129,7 +129,7 @@ std::optional<CurveModel> Explain(const CurvePoints& points, double agreement) {
 
 bool IsCensored(const CurvePoints& points, double agreement) {
   if (points.empty()) return false;
-  // What looks like busy workers is the parallel part of each iteration.
+  // With a serial part, the parallel part of each iteration only looks like busy workers.
   const auto model = Explain(points, agreement);
   if (model && model->kind == CurveModel::Kind::kSerial) return false;
   const double best = BestOf(points);
@@ -152,7 +152,7 @@ std::vector<MeasuredPoint> Claim(const CurvePoints& seen, const CurveClaimRules&
   const bool climbs = serial || (most.bound && !IsFlat(points, rules.agreement) &&
                                  most.throughput >= best * (1 - rules.agreement));
   if (climbs) {
-    // Upwards it is optimistic: where it is given more it is measured there.
+    // Guesses upwards are optimistic: a pod that is given more is measured there.
     if (InCores(rules.node) > 1.1 * InCores(most.cpu)) {
       const double guess =
           model ? model->At(rules.node) : most.throughput * InCores(rules.node) / InCores(most.cpu);
@@ -160,7 +160,7 @@ std::vector<MeasuredPoint> Claim(const CurvePoints& seen, const CurveClaimRules&
     }
     return claimed;
   }
-  // Between an amount that was too little and one that was more than enough lies what it used.
+  // The use lies between an amount that was too little and one that was more than enough.
   const auto cost = CpuSecondsOf(points);
   if (!cost || (!rules.estimate && IsCensored(points, rules.agreement)) || !model ||
       model->kind != CurveModel::Kind::kPlateau)
@@ -174,7 +174,7 @@ std::vector<MeasuredPoint> Claim(const CurvePoints& seen, const CurveClaimRules&
   if (above->used > 0 && InCores(knee) < kSameKnee * above->used) return claimed;
   const bool spins = IsWholeNumberOfCores(*cost * best) && !below;
   if (spins || SameAmount(knee, above->cpu) || knee > above->cpu) return claimed;
-  // Nobody is lowered below its fair share by what was not seen.
+  // Nothing unobserved lowers a pod below its fair share.
   if (knee < rules.fair_share && !(rules.confirmed && below && above->quota)) return claimed;
   const auto at = std::find_if(claimed.begin(), claimed.end(),
                                [&](const MeasuredPoint& point) { return point.cpu >= above->cpu; });

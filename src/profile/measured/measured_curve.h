@@ -1,7 +1,7 @@
 #pragma once
 
-// From what a training was seen to do with how much CPU to what it would do with any: which model
-// explains the points, and what may be published (docs/profiling.md).
+// Derives the speed with any amount of CPU from the observed points: finds the model that explains
+// the points, and what may be published (docs/profiling.md).
 //
 //   kPlateau   min(best, c / cpu_seconds)   preprocessing beside a GPU that sets the pace
 //   kSerial    1 / (a + b / c)              a part of each iteration that more CPU does not shorten
@@ -22,7 +22,7 @@ struct CurveModel {
   enum class Kind : uint8_t { kPlateau, kSerial };
 
   Kind kind = Kind::kPlateau;
-  double best = 0;         // kPlateau: infinity where no plateau was seen
+  double best = 0;         // kPlateau: infinity if no plateau was seen
   double cpu_seconds = 0;  // kPlateau
   double serial = 0;       // kSerial: a, in seconds
   double parallel = 0;     // kSerial: b, in CPU seconds
@@ -30,37 +30,39 @@ struct CurveModel {
   double At(MilliCpu cpu) const;
 };
 
-// The simplest model that is within `agreement` of all points; none: they are not explained, or
-// the model has as many parameters as there are points.
+// Returns the simplest model that is within `agreement` of all points; nullopt if none explains
+// them, or the model has as many parameters as there are points.
 std::optional<CurveModel> Explain(const CurvePoints& points, double agreement);
 
-// The mean of the points within `agreement` of the fastest.
+// Returns the mean of the points within `agreement` of the fastest.
 double Plateau(const CurvePoints& points, double agreement);
-// Whether some of its CPU less did not make it slower: what waits busily uses all that it has, and
-// is no faster for it.
+// Whether a clearly smaller amount of CPU did not make it slower. A training that waits busily uses
+// all that it has without being faster.
 bool IsFlat(const CurvePoints& points, double agreement);
 
-// What a knee is given beside the CPU that it was seen to need.
+// Margin of a knee over the CPU that was seen to be needed.
 inline constexpr double kKneeMargin = 1.05;
-// Of what is used at the best: a knee with its margin that lies lower contradicts it.
+// A knee contradicts the points if it lies, with its margin, below this part of what is used at the
+// best.
 inline constexpr double kSameKnee = 0.97;
 
 struct CurveClaimRules {
-  // The most that any pod of the workload could get beside others; 0: nothing is guessed. What was
-  // seen with more, for want of others, is claimed with that, so that no pod asks for it.
+  // The most that any pod of the workload could get beside others; 0: nothing is guessed. Points
+  // seen with more, because there were no others, are claimed for this amount, so that no pod
+  // requests more.
   MilliCpu node;
   MilliCpu fair_share;
   double agreement = 0;
   bool confirmed = false;
-  // Estimates are all lower bounds: what was used at the best is taken for enough, but for no more
-  // than what is above the fair share.
+  // All points are lower bounds. What was used at the best counts as enough, but only lowers what
+  // is above the fair share.
   bool estimate = false;
 };
-// The points that may be published: those that were seen, a guess above where the training waits
-// for CPU with the most that it was seen with, and the knee where the CPU that it used tells it.
+// Returns the points that may be published: the observed ones; a guess above them if the training
+// is CPU-bound with the most that was seen; and the knee if its CPU use reveals one.
 std::vector<MeasuredPoint> Claim(const CurvePoints& points, const CurveClaimRules& rules);
 
-// The best was seen with all workers busy: nobody knows what it does with more CPU.
+// Whether the best was seen with all workers busy, so that its speed with more CPU is unknown.
 bool IsCensored(const CurvePoints& points, double agreement);
 
 }  // namespace synergy

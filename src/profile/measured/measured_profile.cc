@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kCertainties = {"exact", "at least", "guess"};
 
-// The part of the name that people read; the rest is the GPU count, the product and a hash.
+// The readable part of the name; the rest is the GPU count, the product and a hash.
 constexpr size_t kMostOfWorkload = 150;
 constexpr size_t kMostOfProduct = 60;
 
-// Throughputs that differ by no more may be the same: repeated windows differ by so much.
+// Throughputs that differ by no more may be the same: repeated windows differ by as much.
 constexpr double kSame = 0.03;
 
 // FNV-1a: the same in every build and on every machine, because names outlive processes.
@@ -88,7 +88,7 @@ std::string MeasuredName(std::string_view workload, Gpus gpus, std::string_view 
   const bool alone = gang_size <= 1;
   if (!alone) name += fmt::format("-gang-of-{}", gang_size);
   if (!of_product.empty()) name += "-" + of_product;
-  // What stands before the GPU count has to be told from what stands behind it.
+  // The part before the GPU count must be distinguishable from the part after it.
   const bool is_clear = workload.find("gpu") == std::string_view::npos;
   const bool is_whole = of_workload == workload && of_product == gpu_product && !workload.empty();
   if (is_whole && is_clear && alone) return name;

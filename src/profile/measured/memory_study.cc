@@ -8,20 +8,20 @@
 namespace synergy {
 namespace {
 
-// Before that a pod starts, and its first windows are those of a cold cache.
+// Before that a pod starts up, and its first windows have a cold cache.
 constexpr Duration kWatched = std::chrono::minutes(5);
-// What raises the peak of its processes now and then has done so by then, though no line said so.
+// By then, the peak of its processes has been seen, even if no log line reported its cause.
 constexpr Duration kConfirmed = std::chrono::hours(1);
-// From the line that tells of a checkpoint until it is written; memory is read in between.
+// From the log line about a checkpoint until it is written; memory is read in between.
 constexpr Duration kCheckpointTakes = std::chrono::seconds(30);
 constexpr Duration kStudyWindow = std::chrono::seconds(30);
-// Of a window: whoever waits for storage for longer is held up by it.
+// A pod is held up by storage if it waits for it for longer than this part of a window.
 constexpr double kWaitsForStorage = 0.7;
-// Bytes a second below which nobody needs a cache: logs, code, checkpoints that are looked at.
+// With fewer bytes a second no pod needs a cache: logs, code, checkpoints that are read.
 constexpr double kHardlyReads = 1 << 20;
-// By how much what is missed may differ from what the model says, as a part of what is read.
+// Largest difference between the misses and those of the model, as a part of what is read.
 constexpr double kFitsModel = 0.1;
-// What a log says of epochs may be anything: beyond that no profile can be made of it.
+// Epochs in a log may be any number: beyond this no profile can be made.
 constexpr Bytes kMostLearnt = JobProfile::kMostMemory;
 
 double SecondsBetween(WallTime from, WallTime to) { return Seconds(to - from).count(); }
@@ -69,14 +69,14 @@ void Note(MemoryStudy& study, const PodProgress& progress) {
   if (!progress.memory) return;
   if (study.last && CountsAnew(*study.last, progress)) study = {};
   if (study.last && progress.memory->at == study.last->use.at) return;
-  // An agent that was started anew has not seen the peak.
+  // A restarted agent has not seen the peak.
   const Bytes peak = study.last ? study.last->use.process : Bytes(0);
   study.last = MemoryStudy::Mark{*progress.memory, progress.iterations};
   study.last->use.process = std::max(peak, study.last->use.process);
   study.shared |= progress.memory->shared;
   if (!study.first) study.first = study.last;
   if (!study.window) study.window = study.last;
-  // One of before says nothing of what was seen.
+  // A checkpoint from before reveals nothing about what was seen.
   if (!study.checkpoint && progress.checkpoint && *progress.checkpoint >= study.first->use.at)
     study.checkpoint = progress.checkpoint;
   NoteEpoch(study, progress);
@@ -97,7 +97,7 @@ std::optional<MeasuredMemory> MemoryOf(const MemoryStudy& study) {
       watched >= kConfirmed ||
       (study.checkpoint && study.last->use.at - *study.checkpoint >= kCheckpointTakes);
   const double read = to.read - from.read;
-  // Until its memory may be taken there is nothing to be said of one that needs no more.
+  // If it needs no cache, there is nothing to report until its memory may be taken.
   if (read / SecondsBetween(from.at, to.at) < kHardlyReads)
     return memory.confirmed ? std::optional(memory) : std::nullopt;
   if (!study.missed || !study.epochs_from || study.epochs_to->epoch <= study.epochs_from->epoch)

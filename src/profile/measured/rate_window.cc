@@ -7,17 +7,18 @@
 namespace synergy {
 namespace {
 
-// Shorter ones are joined, and such as hold so few iterations that one more or less shows.
+// Shorter intervals are joined, and so are those with so few iterations that one more or less
+// shows.
 constexpr double kShortest = 3;  // seconds
 constexpr double kFewIterations = 20;
-constexpr double kFewCount = 5;  // seconds: from there on
-// With fewer intervals each has to be long enough to be an average itself.
+constexpr double kFewCount = 5;  // seconds, from which few iterations do not matter
+// With fewer intervals than this, each has to be long enough to be an average by itself.
 constexpr size_t kFewest = 2;
 constexpr size_t kEnough = 4;
 constexpr double kLongEnough = 7;  // seconds
-constexpr double kAverage = 20;    // seconds: one is enough, as of a log that is flushed so rarely
+constexpr double kAverage = 20;    // seconds: one is enough, as from a rarely flushed log
 constexpr size_t kEnoughToTrim = 5;
-// From the usual rate, as a fraction; and how much of all the time may be as far off.
+// Distance from the usual rate, as a fraction; and the part of the time that may be as far off.
 constexpr double kFarOff = 0.25;
 constexpr double kMostOff = 0.45;
 
@@ -47,7 +48,7 @@ std::vector<Interval> Intervals(std::span<const ProgressSample> samples) {
   return intervals;
 }
 
-// By time: half of it was faster.
+// Median by time: half of the time was faster.
 double MedianRate(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(),
             [](const Interval& a, const Interval& b) { return a.rate() < b.rate(); });
@@ -65,7 +66,7 @@ double MedianRate(std::vector<Interval> intervals) {
 struct Sums {
   double seconds = 0;
   double iterations = 0;
-  double cpu_seconds = 0;  // by the clock that `used` goes by
+  double cpu_seconds = 0;  // by the clock of `used`
   double used = 0;
   double throttled = 0;
   double waited = 0;
@@ -75,7 +76,7 @@ struct Sums {
   double rate() const { return iterations / seconds; }
 };
 
-// Of the middle half by time, where there are enough to tell it from the rest.
+// Mean rate of the middle half by time, if there are enough intervals to separate it from the rest.
 double UsualRate(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(),
             [](const Interval& a, const Interval& b) { return a.rate() < b.rate(); });
@@ -158,7 +159,7 @@ WindowReading ReadFrom(std::span<const ProgressSample> samples, const WindowRule
   reading.state = WindowState::kSettled;
   reading.rate = UsualRate(kept);
   if (whole.has_cpu && whole.cpu_seconds > 0) {
-    // By what an iteration costs, so that both are of the same moments.
+    // Scaled by the cost of an iteration, so that rate and CPU refer to the same moments.
     reading.cpu = whole.used / whole.cpu_seconds * (reading.rate / whole.rate());
     reading.throttled = whole.throttled / whole.cpu_seconds;
     if (whole.has_waited) reading.waited = whole.waited / whole.cpu_seconds;
