@@ -2,8 +2,8 @@
 
 // Certificates that follow changes of their files. Private to this folder.
 //
-// Threading: Current() and Expiry() from any thread. Failures: if changed files cannot be used, the
-// previous content stays in use.
+// Threading: Current() and Expiry() from any thread.
+// Failures: if changed files cannot be used, the previous content stays in use.
 
 #include <functional>
 #include <memory>

@@ -7,8 +7,8 @@
 // Reads come from a buffer that lives as long as the connection. Small writes are collected until
 // the next read or Flush(), so that an answer's head and body leave as one packet.
 //
-// Threading: one owner at a time. Failures: once state() is not kOpen, nothing more is read or
-// written.
+// Threading: one owner at a time.
+// Failures: once state() is not kOpen, nothing more is read or written.
 
 #include <chrono>
 #include <cstddef>

@@ -4,9 +4,9 @@
 // was not renewed for its duration, by the local clock, and a leader that cannot renew in time
 // stops leading before another may start.
 //
-// Threading: one thread of its own, which makes all calls; IsLeader() from any thread. Failures:
-// every failure is retried; meanwhile a leader leads until its renewal is overdue. Destruction
-// releases the lease, so that a successor need not wait.
+// Threading: one thread of its own, which makes all calls; IsLeader() from any thread.
+// Failures: every failure is retried; meanwhile a leader leads until its renewal is overdue.
+// Destruction releases the lease, so that a successor need not wait.
 
 #include <chrono>
 #include <memory>

@@ -2,8 +2,9 @@
 
 // Lists all objects of one kind at one moment, page by page.
 //
-// Threading: from any thread. Failures: as in ApiClient; kGone if the server drops that moment
-// before the last page, kInvalid if a response is no list.
+// Threading: from any thread.
+// Failures: as in ApiClient; kGone if the server drops that moment before the last page, kInvalid
+// if a response is no list.
 
 #include <functional>
 #include <iterator>

@@ -13,8 +13,9 @@
 // means a new list.
 //
 // Threading: each reflector has one thread, which makes all calls of the ObjectStore; status() from
-// any thread. Failures: waits with backoff and jitter and continues until stopped. The status
-// counts every failure; the log has each unless it repeats the one before.
+// any thread.
+// Failures: waits with backoff and jitter and continues until stopped. The status counts every
+// failure; the log has each unless it repeats the one before.
 
 #include <cstdint>
 #include <memory>

@@ -4,8 +4,9 @@
 // counts for a while: a minute if positive, ten seconds if negative.
 //
 // Threading: from any thread. Ownership: the clock, the log, and what the judge refers to, outlive
-// the gate. Failures of Check(): the judge's, and kOverloaded if too many tokens are already under
-// review. Tokens are neither stored nor logged: answers are found by SHA-256.
+// the gate.
+// Failures of Check(): the judge's, and kOverloaded if too many tokens are already under review.
+// Tokens are neither stored nor logged: answers are found by SHA-256.
 
 #include <chrono>
 #include <cstddef>

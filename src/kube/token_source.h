@@ -3,8 +3,8 @@
 // The current bearer token: a fixed one, or the content of a file, which changes every hour or so
 // for service accounts. Private to this folder.
 //
-// Threading: from any thread. Failures: if the file can no longer be read, the last token stays in
-// use.
+// Threading: from any thread.
+// Failures: if the file can no longer be read, the last token stays in use.
 
 #include <memory>
 #include <mutex>

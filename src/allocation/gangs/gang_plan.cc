@@ -274,7 +274,7 @@ class GangPlanner {
   std::optional<MemberSeparation> separation_;
 };
 
-NodeState WithoutAnybody(const NodeState& node) {
+NodeState Emptied(const NodeState& node) {
   NodeState state = node;
   state.requested = state.wanted = state.of_others = {};
   state.pods = 0;
@@ -317,7 +317,7 @@ GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
                          const std::vector<std::shared_ptr<const Pod>>& members,
                          const ReserveRule& reserve, const GangTerms& terms,
                          std::span<const NodeIndex> nodes) {
-  const auto emptied = [&snapshot](NodeIndex node) { return WithoutAnybody(snapshot.node(node)); };
+  const auto emptied = [&snapshot](NodeIndex node) { return Emptied(snapshot.node(node)); };
   return GangPlanner(snapshot, members, reserve, terms, nodes, {}, emptied,
                      GangPlanner::Others::kNobody)
       .Plan();

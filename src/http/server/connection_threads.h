@@ -5,8 +5,8 @@
 // others. If some connections must wait, those whose address has the fewest in service go first, so
 // that one client with very many does not block the others. Private to this folder.
 //
-// Threading: Add() from one thread; the rest from any. Failures: if a thread cannot be started, its
-// connection waits for another one.
+// Threading: Add() from one thread; the rest from any.
+// Failures: if a thread cannot be started, its connection waits for another one.
 
 #include <condition_variable>
 #include <cstddef>

@@ -6,9 +6,10 @@
 // Threading: handlers run concurrently, one thread per connection. Handle() only before Start().
 // Start() returns once the port is bound; Stop() may be called from any thread, once; the
 // destructor stops a running server immediately. Both return when no handler runs any more, however
-// long that takes. Failures: neither a handler nor an error_response throws. The server itself
-// answers a body larger than the limit, or a broken request, and closes its connection. The first
-// Create() makes the whole process ignore SIGPIPE.
+// long that takes.
+// Failures: neither a handler nor an error_response throws. The server itself answers a body larger
+// than the limit, or a broken request, and closes its connection. The first Create() makes the
+// whole process ignore SIGPIPE.
 
 #include <chrono>
 #include <cstdint>

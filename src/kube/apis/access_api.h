@@ -3,8 +3,9 @@
 // Reviews of tokens, and of their owners' rights, by the API server. Tests replace it with answers
 // of their own.
 //
-// Threading: from any thread. Failures: as in ApiClient, without any part of a token. kDenied: the
-// program itself has no right to request reviews.
+// Threading: from any thread.
+// Failures: as in ApiClient, without any part of a token. kDenied: the program itself has no right
+// to request reviews.
 
 #include <memory>
 #include <optional>

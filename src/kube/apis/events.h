@@ -4,13 +4,13 @@
 // describe` shows. Best effort, as everywhere in Kubernetes: nothing may depend on an Event.
 //
 //   Record -> queue -> POST .../events                      the first time
-//                      PATCH of its count and lastTimestamp  if it was reported within the last 10
-//                      minutes
+//                      PATCH of its count and lastTimestamp  if repeated within 10 minutes
 //
 // Threading: Record() and dropped() from any thread; each recorder has one thread, which makes all
-// calls. Failures: a call that may work later is repeated with backoff, even if it may have taken
-// effect: both calls are idempotent. An event that is refused, or fails for minutes, is dropped,
-// counted and logged.
+// calls.
+// Failures: a call that may work later is repeated with backoff, even if it may have taken effect:
+// both calls are idempotent. An event that is refused, or fails for minutes, is dropped, counted
+// and logged.
 
 #include <cstddef>
 #include <cstdint>

@@ -3,8 +3,9 @@
 // Evictions of pods by the API that respects PodDisruptionBudgets (policy/v1). Tests replace it
 // with a cluster of their own.
 //
-// Threading: from any thread. Failures: as in ApiClient. kOverloaded if a budget forbids it;
-// kConflict if the name now belongs to another pod; kNotFound if the pod is gone.
+// Threading: from any thread.
+// Failures: as in ApiClient. kOverloaded if a budget forbids it; kConflict if the name now belongs
+// to another pod; kNotFound if the pod is gone.
 
 #include <memory>
 #include <stop_token>

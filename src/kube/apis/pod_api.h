@@ -2,9 +2,10 @@
 
 // Reads and writes of single pods on the API server. Tests replace it with a cluster of their own.
 //
-// Threading: from any thread. Failures: as in ApiClient. A call that ends with kTimeout, or with
-// kCancelled because of its `stop`, may have taken effect or may do so later; Get() shows.
-// kConflict if the name now belongs to another pod; kNotFound if the pod is gone.
+// Threading: from any thread.
+// Failures: as in ApiClient. A call that ends with kTimeout, or with kCancelled because of its
+// `stop`, may have taken effect or may do so later; Get() shows. kConflict if the name now belongs
+// to another pod; kNotFound if the pod is gone.
 
 #include <memory>
 #include <stop_token>

@@ -2,8 +2,9 @@
 
 // Writes of TrainingProfiles to the API server.
 //
-// Threading: from any thread. Failures: as in ApiClient; kConflict if the name now belongs to
-// another profile, kNotFound if the profile is gone.
+// Threading: from any thread.
+// Failures: as in ApiClient; kConflict if the name now belongs to another profile, kNotFound if the
+// profile is gone.
 
 #include <memory>
 #include <stop_token>

@@ -3,8 +3,9 @@
 // Writes of the controller about job queues to the API server. Tests replace it with a cluster of
 // their own.
 //
-// Threading: from any thread. Failures: as in ApiClient; kConflict if the object has changed since
-// it was read, or the name now belongs to another object; kNotFound if it is gone.
+// Threading: from any thread.
+// Failures: as in ApiClient; kConflict if the object has changed since it was read, or the name now
+// belongs to another object; kNotFound if it is gone.
 
 #include <cstdint>
 #include <memory>

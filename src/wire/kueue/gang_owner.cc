@@ -91,28 +91,28 @@ bool AsksForGpus(Value pod_template, std::string_view gpu_resource) {
 }
 
 // Summarizes what the template shows of whether the extender places its pods.
-std::string WhoPlaces(Value pod_template) {
-  std::string who(pod_template["spec"]["schedulerName"].text());
+std::string SchedulerKey(Value pod_template) {
+  std::string scheduler(pod_template["spec"]["schedulerName"].text());
   bool asks = false;
   pod_template["metadata"]["labels"].ForEachMember([&](std::string_view key, Value value) {
     asks |= key.starts_with(annotations::kPrefix);
-    if (key == annotations::kFungible) who += fmt::format(" {}", value.text());
+    if (key == annotations::kFungible) scheduler += fmt::format(" {}", value.text());
   });
-  return who + (asks ? " asks" : "");
+  return scheduler + (asks ? " asks" : "");
 }
 
 GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resource, bool masters) {
   GangSize gang;
   int64_t size = 0;
-  std::optional<std::string> who;
+  std::optional<std::string> scheduler;
   for (const char* type : {"Master", "Worker"}) {
     const Value spec = specs[type];
     if (!spec.IsObject() || (!masters && std::string_view(type) == "Master")) continue;
     const Value pod_template = spec["template"];
     if (!AsksForGpus(pod_template, gpu_resource)) continue;
     // Another scheduler places the rest, so no process would count the whole gang.
-    if (who && *who != WhoPlaces(pod_template)) return {};
-    who = WhoPlaces(pod_template);
+    if (scheduler && *scheduler != SchedulerKey(pod_template)) return {};
+    scheduler = SchedulerKey(pod_template);
     const auto replicas = spec["replicas"].absent() ? 1 : CountOf(spec["replicas"]);
     if (!replicas || *replicas < 0 || *replicas > kMostGangMembers) return {};
     size += *replicas;
@@ -123,7 +123,7 @@ GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resour
 }
 
 // Whether the pod itself, or Kueue, names its gang.
-bool SaysItself(const PodToAdmit& pod) {
+bool NamesItsGang(const PodToAdmit& pod) {
   constexpr std::array kWords = {annotations::kGangSize, annotations::kGang, kKueueGroupLabel};
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
     return FindLabel(pod.labels, word).has_value();
@@ -187,7 +187,7 @@ std::optional<GangOwner> FindJobSet(const PodToAdmit& pod) {
 
 std::optional<GangOwner> FindSchedulingGroup(const PodToAdmit& pod) {
   const std::string& group = pod.scheduling_group;
-  if (!IsName(group) || !IsName(pod.pod_namespace) || SaysItself(pod)) return std::nullopt;
+  if (!IsName(group) || !IsName(pod.pod_namespace) || NamesItsGang(pod)) return std::nullopt;
   GangOwner owner{.kind = GangOwnerKind::kSchedulingGroup, .label = LabelOf(group)};
   owner.gang = fmt::format("{}/{}", pod.pod_namespace, owner.label);
   owner.path = fmt::format("/apis/scheduling.k8s.io/v1beta1/namespaces/{}/podgroups/{}",
@@ -200,7 +200,7 @@ std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod) {
   const auto label = [&](std::string_view key) {
     return FindLabel(pod.labels, key).value_or(std::string_view());
   };
-  if (SaysItself(pod)) return std::nullopt;
+  if (NamesItsGang(pod)) return std::nullopt;
   GangOwner owner{.gang = GangNameOf(pod.pod_namespace, label)};
   if (owner.gang.empty() || !IsName(pod.pod_namespace)) return std::nullopt;
 
