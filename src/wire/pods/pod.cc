@@ -123,7 +123,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
       checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
   if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
   pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
-  // Other pods matter only for their owner and for what they take from their nodes.
+  // Other pods matter only for their scheduler and for what they take from their nodes.
   const bool placed_by_us = use == PodUse::kIncoming || pod.UsesGpus() || pod.gang != nullptr;
   if (pod.node.empty())
     pod.waiting = ReadWaiting(checked, metadata, spec, status, claims, placed_by_us);

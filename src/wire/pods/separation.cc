@@ -13,7 +13,8 @@ namespace synergy::wire {
 namespace {
 
 // Limits what is kept of a pod: terms of each kind, and requirements and values of a term's
-// selector. Trainings have fewer. A plan ignores the rest, and kube-scheduler's refusals show them.
+// selector. Trainings have fewer. A plan ignores the rest until kube-scheduler's refusals show
+// them.
 constexpr size_t kMostSeparations = 16;
 constexpr size_t kMostRequirements = 64;
 
