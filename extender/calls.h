@@ -1,6 +1,6 @@
 #pragma once
 
-// Calls of kube-scheduler: how long one may take, which belong to one decision, which wait for each
+// Calls of kube-scheduler: their deadlines, the calls of one decision, and calls that exclude each
 // other.
 //
 // Threading: from any thread.
@@ -19,11 +19,11 @@
 
 namespace synergy::extender {
 
-// A stop token that fires at a moment, for calls that must not take longer than until then. The
-// token may be used after the deadline's own end, too, which does not fire it.
+// A stop token that fires at a deadline, for calls that must not take longer. The token may outlive
+// the Deadline, whose end does not fire it.
 class Deadline {
  public:
-  // `clock` outlives this.
+  // `clock` outlives this object.
   Deadline(const Clock& clock, Duration within)
       : timer_([this, &clock, end = clock.Now() + within](const std::stop_token& ended) {
           if (clock.SleepUntil(end, ended)) source_.request_stop();
@@ -33,17 +33,17 @@ class Deadline {
 
  private:
   std::stop_source source_;
-  std::jthread timer_;  // last: it uses the rest
+  std::jthread timer_;  // last: it uses the other members
 };
 
-// A request id per decision about a pod: given at its filter call, found again at prioritize, bind
+// A request ID per decision about a pod: assigned at its filter call and reused at prioritize, bind
 // and preempt, so that the log lines of one decision can be read together.
 // Memory: the last 4096 pods.
 class DecisionIds {
  public:
-  // A new decision on the pod begins.
+  // Begins a new decision on the pod.
   std::string Begin(const std::string& pod_uid);
-  // The decision under way; "-" when none is known.
+  // The decision in progress; "-" if none is known.
   std::string Current(const std::string& pod_uid) const;
 
  private:
@@ -55,12 +55,11 @@ class DecisionIds {
   std::deque<std::string> order_;
 };
 
-// Lets one bind of a pod run at a time: kube-scheduler gives a slow one up and asks again while the
-// first is still under way.
-// Turns end before this does.
+// Allows one bind of a pod at a time: kube-scheduler gives up on a slow one and tries again while
+// the first is still running. Turns end before this object does.
 class BindTurns {
  public:
-  // Lasts as long as what is returned; null while another lasts.
+  // The turn lasts as long as the result; null while another lasts.
   std::shared_ptr<const void> Take(const std::string& uid) {
     const std::lock_guard lock(mutex_);
     if (!taken_.insert(uid).second) return nullptr;
@@ -72,7 +71,7 @@ class BindTurns {
 
  private:
   std::mutex mutex_;
-  std::set<std::string> taken_;  // pods' uids
+  std::set<std::string> taken_;  // UIDs of pods
 };
 
 }  // namespace synergy::extender

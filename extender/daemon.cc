@@ -37,11 +37,11 @@ namespace {
 
 using metrics::Verb;
 
-// Many times what a watch is behind another one, and little for a pod that waits anyway.
+// Many times the lag between two watches, and little for a pod that waits anyway.
 constexpr auto kWatchCatchUp = std::chrono::milliseconds(50);
 
-// kube-scheduler loses the reason of any status but 200, so the server's own refusals are answers
-// too on the verbs' paths.
+// kube-scheduler loses the reason of any status except 200, so on the verbs' paths the server's own
+// refusals are 200 answers, too.
 http::Response AnswerServerError(const http::Request& request, int status,
                                  std::string_view reason) {
   for (const Verb verb : metrics::kVerbs) {
@@ -124,7 +124,7 @@ class RunningDaemon final : public Daemon {
 
   Result<> Start() {
     if (const Result<> started = StartRecording(); !started) return started;
-    // Whoever binds nothing holds nothing.
+    // A program that binds nothing must not hold places either.
     if (!config_.shadow) state_.HoldVacated(config_.replacement_hold);
     extender_.SetCountSucceeded(AskForSucceeded(*client_, reader_, clock_, log_));
     watches_.Start("nodes", "/api/v1/nodes", node_store_);
@@ -240,12 +240,12 @@ class RunningDaemon final : public Daemon {
   SchedulerExtender extender_;
   Vacancies vacancies_;
   kube::PodStore pod_store_;
-  Shadow shadow_;  // in its place, in shadow mode
+  Shadow shadow_;  // replaces pod_store_ in shadow mode
   kube::NodeStore node_store_;
   kube::DisruptionBudgetStore budget_store_;
   kube::ResourceQuotaStore quota_store_;
   kube::Watches watches_;
-  std::atomic<bool> all_started_ = false;  // watches_ may be asked
+  std::atomic<bool> all_started_ = false;  // watches_ may be queried
   std::unique_ptr<kube::Health> health_;
   std::jthread settling_;
   bool stopped_ = false;

@@ -1,7 +1,6 @@
 #pragma once
 
-// The extender as a whole: watches, verbs, HTTP routes and the thread that settles doubtful binds,
-// put together.
+// The extender as a whole: watches, verbs, HTTP routes and the thread that settles doubtful binds.
 //
 // Threading: one owner.
 
@@ -25,9 +24,10 @@ class Daemon {
   virtual ~Daemon() = default;
 
   virtual uint16_t port() const = 0;
-  // Of httpListen; 0 without one.
+  // The port of httpListen; 0 without it.
   virtual uint16_t http_port() const = 0;
-  // Not ready first, then no new connections, then the calls under way get their time. Once.
+  // First reports not ready, then accepts no new connections, then lets the calls in progress
+  // finish. Call it once.
   virtual void Stop() = 0;
 };
 

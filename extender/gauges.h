@@ -1,6 +1,6 @@
 #pragma once
 
-// What a scrape reads from the cluster's state, and how long places have been held.
+// Reads the values of a scrape from the cluster's state, and how long places have been held.
 //
 // Threading: from any thread.
 
@@ -17,9 +17,9 @@
 
 namespace synergy::extender {
 
-// How long places have been held for pods that are not bound: a bind in doubt, or a place that the
-// tuner keeps, which lasts for long takes room from others.
-// To within the time between two looks.
+// How long places have been held for pods that are not bound. A bind in doubt, or a place that the
+// tuner keeps, takes room from other pods if it lasts for long. Accurate to the time between two
+// looks.
 class PlaceAges {
  public:
   struct Held {
@@ -27,13 +27,13 @@ class PlaceAges {
     Duration oldest{};
   };
 
-  // To be called every second or so with what is held then.
+  // Call it about every second with the places that are held then.
   void Look(const std::vector<HeldPlace>& held, Instant now);
   Held Of(HeldPlace::Kind kind, Instant now) const;
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::pair<std::string, HeldPlace::Kind>, Instant> since_;  // by uid
+  std::map<std::pair<std::string, HeldPlace::Kind>, Instant> since_;  // by UID
 };
 
 metrics::ClusterGauges ReadGauges(const ClusterState& state, const PlaceAges& ages,

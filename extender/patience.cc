@@ -3,7 +3,7 @@
 namespace synergy::extender {
 namespace {
 
-// Who has not asked for so long waits for something new, or is gone.
+// A pod without a request for this long waits for something new, or is gone.
 constexpr Duration kForgetAfter = std::chrono::minutes(10);
 
 }  // namespace

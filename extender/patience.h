@@ -1,6 +1,6 @@
 #pragma once
 
-// How long a pod is kept waiting for room that may come, before it is refused or evicts others.
+// How long to keep a pod waiting for room that may come, before it is refused or evicts others.
 //
 // Threading: from any thread.
 
@@ -15,12 +15,12 @@
 
 namespace synergy::extender {
 
-// When /filter may wait a moment and look again before it refuses every node. kube-scheduler may
-// have heard of a change a little before us (a pod that has ended, say, of which nothing told
-// before), and does not ask again before the next one; but all of its pods wait while it waits for
-// an answer.
+// When /filter may wait a moment and check again before it refuses every node. kube-scheduler may
+// have received a change a little earlier than the extender (such as the unannounced end of a pod),
+// and does not request again before the next change; but all of its pods wait for the answer
+// meanwhile.
 struct SecondLookTimes {
-  // From one to the next where room is known to be on its way, and where it is not.
+  // Time between two such checks if room is known to become free, and if it is not.
   Duration rest = std::chrono::milliseconds(200);
   Duration long_rest = std::chrono::milliseconds(500);
 };
@@ -29,20 +29,20 @@ class SecondLooks {
  public:
   explicit SecondLooks(SecondLookTimes times = {}) : times_(times) {}
 
-  // Whether to look again at what is known as `version` of the cluster; never twice at the same.
-  // `room_under_way` takes its time, so it is asked only where it matters.
+  // Whether to check again at `version` of the cluster; never twice at the same. `room_under_way`
+  // is slow, so it is called only if its result matters.
   bool Allow(uint64_t version, Instant now, const std::function<bool()>& room_under_way);
 
  private:
   const SecondLookTimes times_;
   std::mutex mutex_;
   std::optional<uint64_t> looked_at_;
-  Instant next_{};        // not before, whatever is on its way
-  Instant next_blind_{};  // not before, where nothing is
+  Instant next_{};        // not earlier, even if room is becoming free
+  Instant next_blind_{};  // not earlier, if no room is becoming free
 };
 
-// How long a pod is told to wait for the tuner instead of evicting others: the tuner may be down,
-// and nobody may wait for it for good.
+// How long a pod waits for the tuner instead of evicting others. Limited, because the tuner may be
+// down.
 class ReclaimPatience {
  public:
   explicit ReclaimPatience(Duration limit = std::chrono::seconds(30)) : limit_(limit) {}

@@ -41,7 +41,7 @@ class RequestedNodes final : public AskedNodes {
   const wire::ObjectReader& reader_;
 };
 
-// The texts of one answer: few and equal, so each is kept once.
+// The texts of one answer: few and often equal, so each is stored once.
 class Reasons {
  public:
   Reasons(const Resources& requests, std::string_view gpu_resource)
@@ -65,7 +65,7 @@ class Reasons {
   }
 
  private:
-  using Cause = std::pair<uint16_t, uint64_t>;  // of the failures, and of what is lacking
+  using Cause = std::pair<uint16_t, uint64_t>;  // bits of failures and of lacking resources
 
   const Resources& requests_;
   std::string_view gpu_;
@@ -210,11 +210,11 @@ std::string SchedulerExtender::Filter(std::string_view body) {
     }
     std::string text = fmt::format("{}{}, of gang {}", kHeldForReplacement,
                                    in_the_way.back().pod->Key(), in_the_way.back().gang);
-    // kube-scheduler would not hear that the place is given back; of an error it asks again soon.
+    // kube-scheduler would not notice the release of the place, but it retries soon after an error.
     if (!in_the_way.back().settled) return wire::WriteError(text);
     failed[i].reason = held_for.emplace_back(std::move(text));
   }
-  // With one node left kube-scheduler does not ask for scores: that node it is.
+  // With one node left, kube-scheduler skips the scores and takes that node.
   if (fitting.size() == 1 && last_fitting) Expect(args->pod, *last_fitting);
 
   const std::string id = ids_.Begin(args->pod.uid);
@@ -249,7 +249,7 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
   }
   if (verdict.short_of_room) {
     const std::vector<VacantPlace> vacant = state_.VacantPlaces();
-    // They may be given back within a second, of which kube-scheduler would not hear.
+    // They may be released within a second, which kube-scheduler would not notice.
     if (std::any_of(vacant.begin(), vacant.end(), [](const auto& place) { return !place.settled; }))
       verdict.kind = GangVerdict::Kind::kNotYet;
   }
@@ -257,7 +257,7 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
                           {"pod", args.pod.Key()},
                           {"gang", args.pod.gang->name},
                           {"verdict", verdict.text}});
-  // kube-scheduler asks again by itself, and evicts nobody for it.
+  // After an error kube-scheduler retries by itself, and evicts no pod.
   if (verdict.kind == GangVerdict::Kind::kNotYet) return wire::WriteError(verdict.text);
   const bool is_placed = verdict.kind == GangVerdict::Kind::kPlaced;
   std::vector<std::string_view> fitting;
@@ -266,7 +266,7 @@ std::string SchedulerExtender::FilterMember(const wire::ExtenderArgs& args) {
     if (is_placed && asked.Name(i) == verdict.text) {
       fitting.push_back(args.answers()[i]);
     } else {
-      // Nobody is to be evicted for one of a gang.
+      // No pod may be evicted for a single member of a gang.
       failed.push_back({args.spelled_names[i],
                         is_placed ? std::string_view("the gang's place is on another node")
                                   : std::string_view(verdict.text),
@@ -334,8 +334,8 @@ std::string SchedulerExtender::Preempt(std::string_view body) {
   const auto args = wire::ReadPreemptionArgs(body, reader_);
   if (!args) return Reject(Verb::kPreempt, args.error());
   if (const Result<> ready = Ready(); !ready) return Reject(Verb::kPreempt, ready.error());
-  // One of a gang is of no use alone. Where kube-scheduler's own filters have kept it from every
-  // node it was not asked about before, so this is where that is said.
+  // A member of a gang is of no use alone. If kube-scheduler's own filters rejected every node,
+  // there was no filter request, so the refusal happens here.
   if (args->pod.gang) return wire::WritePreemptionResult({});
   const auto snapshot = state_.Snapshot();
   std::optional<WallTime> reclaims_at;

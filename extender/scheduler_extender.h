@@ -1,10 +1,10 @@
 #pragma once
 
 // The extender's four verbs, text in and text out (k8s.io/kube-scheduler/extender/v1).
-// docs/extender.md says how each one decides.
+// docs/extender.md describes how each one decides.
 //
-// Threading: every verb from any thread, concurrently. None but Bind talks to the API server.
-// Failures: never thrown; an answer of {"Error": ...} says what is wrong with the request.
+// Threading: every verb from any thread, concurrently. Only Bind calls the API server.
+// Failures: never thrown; an answer of {"Error": ...} reports what is wrong with the request.
 
 #include <chrono>
 #include <functional>
@@ -30,22 +30,22 @@
 
 namespace synergy::extender {
 
-// What the extender has to know of the watches that keep its copy of the cluster.
+// Access to the watches that keep the extender's copy of the cluster.
 struct Watches {
-  // Whether everything has been listed, and no watch has broken off since: whatever is not known
-  // looks free.
+  // Whether everything has been listed, and no watch is broken: unknown pods make nodes look free.
   std::function<bool()> current = [] { return true; };
-  // Gives them a moment, where room is on its way: kube-scheduler may have heard of it before us.
+  // Gives the watches a moment while room is becoming free: kube-scheduler may have received the
+  // change earlier.
   std::function<void()> catch_up = [] {};
 };
 
 struct PlacementRules {
   ReserveRule reserve;
-  // How much worse a place may be than the best one, as Ranking::GivePoints() takes it, for the
-  // preferences of a pod that has some to decide.
+  // How much worse than the best a place may be, as in Ranking::GivePoints(), so that a pod's own
+  // preferences can decide.
   double slack = 0;
   std::chrono::milliseconds expect_timeout = std::chrono::seconds(3);
-  // Every node is as good as any other, and nothing is bound or evicted (shadow.h).
+  // Ranks all nodes equally, and neither binds nor evicts (shadow.h).
   bool shadow = false;
   GangTimes gangs;
   LocalityRules locality = {};
@@ -58,11 +58,11 @@ class SchedulerExtender {
                     PlacementRules rules, const Clock& clock, Logger& log,
                     metrics::ExtenderMetrics& metrics, Watches watches = {});
 
-  // Tells `journal` of every decision about a GPU pod, once the answer is made. To be called once,
-  // before the verbs; `journal`, which may be told from any thread, outlives them.
+  // Writes every decision about a GPU pod to `journal`, once the answer is made. Call it once,
+  // before the verbs; `journal` outlives them and is written from any thread.
   void SetJournal(DecisionJournal* journal) { journal_ = journal; }
 
-  // Tells how many of a gang have Succeeded, where a gang is not whole for long. To be called once,
+  // Sets how to count the Succeeded members of a gang that stays incomplete for long. Call it once,
   // before the verbs.
   void SetCountSucceeded(CountSucceeded count) { count_succeeded_ = std::move(count); }
 
@@ -71,16 +71,16 @@ class SchedulerExtender {
   std::string Bind(std::string_view body);
   std::string Preempt(std::string_view body);
 
-  // What is held for gangs, to be looked at every second or so.
+  // The places held for gangs; call Look() on it about every second.
   SharedGangs& gangs() { return gangs_; }
 
  private:
   std::string Reject(metrics::Verb verb, const Error& error);
-  // Whether a GPU pod may be placed by what is known.
+  // Whether GPU pods may be placed by the present copy of the cluster.
   Result<> Ready() const;
-  // Whether nothing is to be said about where the pod goes.
+  // Whether the extender leaves the choice of the node alone.
   bool LeavesAlone(const Pod& pod) const { return shadow_ || !pod.UsesGpus(); }
-  // The filter's answer for a pod of a gang.
+  // The filter's answer for a member of a gang.
   std::string FilterMember(const wire::ExtenderArgs& args);
   std::optional<NodeIndex> CountedOn(const ClusterSnapshot& snapshot, const std::string& uid) const;
   void Expect(const Pod& pod, NodeIndex node);

@@ -16,7 +16,7 @@
 namespace synergy::extender {
 namespace {
 
-// What kube-scheduler would ask about: the nodes that the pod may go to by its own words.
+// The nodes in kube-scheduler's request: those that the pod's spec allows.
 class PermittedNodes final : public AskedNodes {
  public:
   PermittedNodes(const ClusterSnapshot& snapshot, const NodeSelection& selection)
@@ -38,7 +38,7 @@ class PermittedNodes final : public AskedNodes {
   std::vector<NodeIndex> nodes_;
 };
 
-// The webhook has not seen the pod, so it is taken for one whose amounts may change.
+// The webhook has not processed the pod, so its amounts are taken to be changeable.
 Pod AsManaged(Pod pod) {
   if (pod.fungible) return pod;
   auto fungible = std::make_shared<Fungible>();
@@ -48,7 +48,7 @@ Pod AsManaged(Pod pod) {
   return pod;
 }
 
-// The free GPUs to which `pod` on that node leaves too little CPU or memory.
+// The number of free GPUs to which `pod` on that node leaves too little CPU or memory.
 Gpus StrandedBy(const Pod& pod, const NodeState& node, const ResourceVector& reserve_per_gpu) {
   const NodeState after = WithPod(node, std::make_shared<const Pod>(pod));
   return std::max(StrandedGpus(after, reserve_per_gpu) - StrandedGpus(node, reserve_per_gpu),

@@ -1,11 +1,10 @@
 #pragma once
 
-// Shadow mode: where Synergy would have put the GPU pods that others place, and with how much CPU
-// and memory. Logged and counted; nothing is written to the cluster.
+// Shadow mode: where Synergy would have put the GPU pods that other schedulers place, and with how
+// much CPU and memory. Logged and counted; nothing is written to the cluster.
 //
-// A pod is judged when the watch tells that it was bound, against the cluster as it was known the
-// moment before: so each choice is compared with one that was made in the same cluster, whatever
-// became of those before it.
+// A pod is judged when the watch reports that it was bound, against the cluster as it was known
+// just before. So both choices are compared in the same cluster, whatever happened to earlier ones.
 //
 // Threading: that of the pods' watch. Failures: none; a pod that cannot be judged is counted as
 // such.
@@ -22,10 +21,10 @@
 
 namespace synergy::extender {
 
-// Passes on what the watch of pods brings.
+// Passes on the objects of the watch of pods.
 class Shadow final : public kube::ObjectStore<Pod> {
  public:
-  // All references outlive this. `current`: whether every watch has brought all there is.
+  // All references outlive this object. `current`: whether every watch is up to date.
   Shadow(ClusterState& state, ReserveRule reserve, double slack, Logger& log,
          metrics::ExtenderMetrics& metrics, std::function<bool()> current);
 
@@ -38,7 +37,7 @@ class Shadow final : public kube::ObjectStore<Pod> {
 
   ClusterState& state_;
   const ReserveRule reserve_;
-  const double slack_;  // as PlacementRules has it
+  const double slack_;  // as in PlacementRules
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;
   const std::function<bool()> current_;

@@ -20,12 +20,12 @@ bool HasDemand(const Fungible& fungible) {
   return LargerOf(fungible.requested, fungible.demand) == fungible.requested;
 }
 
-// What the node has for those who come later.
+// Describes what the node has left for later pods.
 std::string Leftover(const NodeState& node) {
   const ResourceVector free = LargerOf(node.Free(), {});
   const int64_t gpus = node.Free().gpus.count();
   if (gpus <= 0) return "no GPU stays free there";
-  // In round figures: this is for people.
+  // In round figures, for human readers.
   const MilliCpu cpu(free.cpu.count() / gpus / 100 * 100);
   const int64_t unit = (free.memory.count() / gpus >= GiB(1).count() ? GiB(1) : MiB(1)).count();
   const Bytes memory(free.memory.count() / gpus / unit * unit);
@@ -52,8 +52,8 @@ Pod Allocations::Plan(const Pod& pod, const std::string& node, const ClusterSnap
 Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std::stop_token& stop) {
   if (!Changes(pod, planned)) return pod.resource_version;
   const ResourceVector& amounts = planned.fungible->requested;
-  // Refused where the pod has changed: of two binds, one after the other, the first's change may
-  // come through late.
+  // Refused if the pod has changed: of two binds, one after the other, the first's change may take
+  // effect late.
   const Result<Pod> resized =
       pods_.Resize(pod, amounts, kube::Precondition::kUnchanged, kube::Resized::kBoth, stop);
   if (resized && resized->fungible && resized->fungible->requested == amounts) {
@@ -71,7 +71,7 @@ Result<uint64_t> Allocations::Set(const Pod& pod, const Pod& planned, const std:
     return Fail(ErrorCode::kDenied, std::move(error.message));
   }
   metrics_.CountAllocation("failed");
-  // It may have been changed all the same.
+  // It may have been changed nevertheless.
   Undo(pod, planned, stop);
   return Fail(std::move(error));
 }
@@ -87,7 +87,7 @@ void Allocations::Undo(const Pod& pod, const Pod& planned, const std::stop_token
         pods_.Resize(*undone, before, kube::Precondition::kUnchanged, kube::Resized::kBoth, stop);
   }
   if (undone || undone.error().code == ErrorCode::kNotFound) return;
-  // The next bind starts from what the watch says; the tuner cuts a waiting pod to its floor.
+  // The next bind starts from the state of the watch; the tuner cuts a waiting pod to its floor.
   log_.Warn("allocation not put back", {{"pod", pod.Key()}, {"error", undone.error().message}});
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 
-// Sets a fungible pod's own CPU and memory before it is bound, so that its first second has what it
-// will keep: a resize of a pod that has no node yet is legal, and the container starts with it.
+// Sets a fungible pod's own CPU and memory before it is bound, so that from its first second it has
+// what it will keep: a pod without a node may be resized, and its container starts with the new
+// amounts.
 //
 // Threading: from any thread.
-// Failures: see Set(). Whatever the outcome, the pod's event says what was given, or why not.
+// Failures: see Set(). In any case, the pod's event reports what it was given, or why not.
 
 #include <cstdint>
 #include <optional>
@@ -25,35 +26,35 @@ namespace synergy::extender {
 
 class Allocations {
  public:
-  // All references outlive this.
+  // All references outlive this object.
   Allocations(kube::PodApi& pods, kube::EventRecorder& events, const Clock& clock, Logger& log,
               metrics::ExtenderMetrics& metrics, ReserveRule reserve);
 
-  // The pod as it should be on `node`; as it is, where nothing of it may be changed. `common`: as
-  // PlanAtBind() takes it.
+  // Returns the pod as it should be on `node`; unchanged if it may not be changed. `common`: as in
+  // PlanAtBind().
   Pod Plan(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot,
            const std::optional<ResourceVector>& common) const;
 
   const ReserveRule& reserve() const { return reserve_; }
 
-  // Makes the pod's requests those of `planned` and sees that they are. The resource version of the
-  // pod with which they are so. kDenied when a quota or a
-  // limit is against it: the pod can be bound as it is, and its event says so. Any other error is
-  // one of the bind, and what may have been changed is put back.
+  // Sets the pod's requests to those of `planned`, and checks them. Returns the resource version of
+  // the pod with these requests. kDenied if a quota or a limit forbids it: the pod can be bound as
+  // it is, and its event reports it. Any other error fails the bind, and a change that may have
+  // been made is undone.
   Result<uint64_t> Set(const Pod& pod, const Pod& planned, const std::stop_token& stop);
 
-  // After Set() and a bind that failed for good: as it was, unless it is on a node.
+  // After Set() and a bind that failed permanently: restores the pod, unless it is on a node.
   void Undo(const Pod& pod, const Pod& planned, const std::stop_token& stop);
 
-  // Why the pod gets what it gets on `node`, and what that leaves; empty for a pod of which nothing
-  // may be changed. `snapshot` counts it there already.
+  // Why the pod gets its amounts on `node`, and what that leaves; empty for a pod that may not be
+  // changed. REQUIRES: `snapshot` counts it there.
   static std::string Reason(const Pod& bound, const std::string& node,
                             const ClusterSnapshot& snapshot);
 
-  // What the Binding is to say of it; nothing for a pod of which nothing may be changed.
+  // The annotations for the Binding; none for a pod that may not be changed.
   kube::AnnotationChanges Describe(const Pod& pod, const Pod& bound, std::string why) const;
 
-  // After the bind: tells and counts.
+  // After the bind: records the event and the metrics.
   void Bound(const Pod& pod, const Pod& bound, const std::string& why);
 
  private:

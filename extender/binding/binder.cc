@@ -11,7 +11,7 @@
 namespace synergy::extender {
 namespace {
 
-// How long the watch may take to bring what the API server has answered, and how often is asked.
+// How long the watch may take to catch up with the API server, and how often to check.
 constexpr Duration kMostCatchUp = std::chrono::seconds(1);
 constexpr Duration kCatchUp = std::chrono::milliseconds(2);
 
@@ -64,7 +64,7 @@ Result<std::shared_ptr<const Pod>> Binder::Find(Attempt& attempt) {
   attempt.in_doubt = placement && placement->assumed_until;
   if (!attempt.in_doubt) {
     if (auto pod = state_.FindPod(args.pod_uid)) return pod;
-    // Neither the watch nor a filter call has told us of it.
+    // Neither the watch nor a filter call has reported it yet.
   }
   Result<Pod> found = pods_.Get(args.pod_namespace, args.pod_name, attempt.stop);
   if (!found) return Fail(Refuse(args, "unknown_pod", found.error()).error());
@@ -90,7 +90,7 @@ Result<> Binder::BindAsPlanned(const Attempt& attempt, const Pod& pod, Pod plann
   const wire::BindingArgs& args = attempt.args;
   AssumeOutcome outcome = Assume(attempt, planned);
   if (!outcome.assumed && !outcome.bound_to && pod.fungible) {
-    // Somebody was faster with what it was to get beyond its own requests.
+    // Another pod has taken the amounts beyond its own requests.
     planned = pod;
     outcome = Assume(attempt, planned);
   }
@@ -147,7 +147,7 @@ Result<> Binder::Send(const Attempt& attempt, const Pod& planned, uint64_t writt
                       const kube::AnnotationChanges& annotations) {
   const wire::BindingArgs& args = attempt.args;
   const kube::PodIdentity identity{args.pod_namespace, args.pod_name, args.pod_uid};
-  // Only as it was planned: what an earlier try has asked for may have come through since.
+  // Only as planned: an earlier try's resize may have taken effect since.
   Result<> sent = pods_.Bind(identity, args.node, annotations, written, attempt.stop);
   if (sent || sent.error().code != ErrorCode::kConflict) return sent;
   const Result<Pod> found = pods_.Get(args.pod_namespace, args.pod_name, attempt.stop);
@@ -210,7 +210,7 @@ std::optional<Result<>> Binder::Settle(const Attempt& attempt, const Error& erro
 }
 
 void Binder::Forget(const Attempt& attempt, std::string_view why) {
-  // What an earlier one has sent may still come through.
+  // An earlier bind may still take effect.
   if (attempt.in_doubt) return;
   state_.Forget(attempt.args.pod_uid);
   metrics_.CountForgotten(why);
@@ -239,7 +239,7 @@ void Binder::SettleExpired(const AssumedPod& assumed, Instant now) {
   if (!placement || !placement->assumed_until || *placement->assumed_until > now) return;
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
   if (!found && found.error().code != ErrorCode::kNotFound) {
-    // Blind: better to keep a place too long than to give it away twice.
+    // Unknown: better to keep a place too long than to give it to two pods.
     state_.Extend(pod.uid, now + times_.assume);
     log_.Warn("bound pod not confirmed and the API server does not say",
               {{"pod", pod.Key()}, {"error", found.error().message}});

@@ -1,22 +1,24 @@
 #pragma once
 
-// Binds pods: assume, set the pod's own allocation, POST the Binding, and find out what became of
-// it. One bind of a pod at a time, all of its calls within a deadline.
+// Binds pods: assumes the pod on its node, sets its own allocation, posts the Binding, and
+// determines the outcome. One bind of a pod at a time, all of its calls within a deadline.
 //
-//   another one under way -> error, nothing done
-//   an earlier one in doubt -> the API server is asked: bound: as it says; else only the same node
-//                            may be tried, since that Binding may still be on its way
-//   Assume fails          -> as it is, without an allocation; that fails too: error, nothing sent
-//   no allocation         -> refused by a quota or a limit: bound as it is; else forgotten, error
-//   the watch is behind   -> waited for, up to a second; no room then, or no news: undone, error
-//   2xx                   -> bound; the watch confirms
-//   a definite refusal    -> forgotten (if no earlier one is in doubt), error
-//   no certain answer     -> the API server is asked: on our node: bound; elsewhere, gone: counted
-//                            so, error; not bound or no answer: in doubt: error, and the place
-//                            stays assumed until it is settled
+//   another bind runs    -> error, nothing done
+//   an earlier in doubt  -> queries the API server: bound: accepts that; otherwise only the same
+//                           node may be tried, since that Binding may still take effect
+//   Assume fails         -> as it is, without an allocation; if that fails too: error, nothing
+//                           sent
+//   no allocation        -> refused by a quota or a limit: bound as it is; otherwise forgotten,
+//                           error
+//   the watch is behind  -> waits up to a second; no room then, or no events: undone, error
+//   2xx                  -> bound; the watch confirms
+//   a definite refusal   -> forgotten (if no earlier one is in doubt), error
+//   no certain answer    -> queries the API server: on our node: bound; elsewhere, or gone:
+//                           counted as such, error; not bound or no answer: in doubt: error, and
+//                           the place stays assumed until it is settled
 //
 // Threading: Bind and SettleExpired from any threads.
-// Failures: an Error's message is what kube-scheduler shows in the pod's event.
+// Failures: kube-scheduler shows an Error's message in the pod's event.
 
 #include <chrono>
 #include <memory>
@@ -38,8 +40,8 @@
 namespace synergy::extender {
 
 struct BinderTimes {
-  Duration bind = std::chrono::seconds(13);    // for all of a bind: below kube-scheduler's patience
-  Duration assume = std::chrono::seconds(30);  // until a bind in doubt is asked about
+  Duration bind = std::chrono::seconds(13);    // for all of a bind: below kube-scheduler's timeout
+  Duration assume = std::chrono::seconds(30);  // until a bind in doubt is checked
 };
 
 class Binder {
@@ -49,17 +51,17 @@ class Binder {
          Allocations& allocations, const Clock& clock, Logger& log,
          metrics::ExtenderMetrics& metrics, BinderTimes times);
 
-  // Tells `journal` with what each pod was planned, once it was tried. To be called once, before
-  // the others; `journal`, which may be told from any thread, outlives them.
+  // Makes Bind() write what it planned for each pod to `journal`, after the try. Call it once,
+  // before the others; `journal` outlives them and is written from any thread.
   void SetJournal(DecisionJournal* journal) { journal_ = journal; }
 
-  // `request_id` goes into the log lines; `waited`: what of the time for a bind has passed already;
-  // `common`: as PlanAtBind() of bind_allocation.h takes it.
+  // `request_id` goes into the log lines; `waited`: the part of the time for a bind that has
+  // already passed; `common`: as in PlanAtBind() of bind_allocation.h.
   Result<> Bind(const wire::BindingArgs& args, const std::string& request_id, Duration waited = {},
                 const std::optional<ResourceVector>& common = {});
 
-  // For every assumed pod past its deadline, asks the API server what became of it; drops stale
-  // expectations. To be called every second or so.
+  // Checks every assumed pod past its deadline with the API server; drops stale expectations. Call
+  // it about every second.
   void SettleExpired();
 
  private:
@@ -68,23 +70,23 @@ class Binder {
     const wire::BindingArgs& args;
     const std::string& request_id;
     std::stop_token stop;   // its deadline
-    bool in_doubt = false;  // what an earlier one has sent may still come through
+    bool in_doubt = false;  // an earlier bind may still take effect
   };
 
-  // The pod that is to be bound, as the API server has it where an earlier bind is in doubt.
+  // The pod to be bound, in the API server's state if an earlier bind is in doubt.
   Result<std::shared_ptr<const Pod>> Find(Attempt& attempt);
-  // With what is planned, or as it is where that is not to be had.
+  // Binds with the planned amounts, or as it is if those are not available.
   Result<> BindAsPlanned(const Attempt& attempt, const Pod& pod, Pod planned);
   AssumeOutcome Assume(const Attempt& attempt, const Pod& pod);
-  // Whether there is still room once the watch has brought what was known to the API server when
-  // the pod was `written` (its resource version): whatever the tuner has announced before counts,
-  // and for what `planned` has beyond `pod` whatever kube-scheduler has promised.
+  // Checks whether there is still room once the watch has caught up with the moment at which the
+  // pod was `written` (its resource version): growth that the tuner announced before counts, and
+  // for the amounts of `planned` beyond `pod` also the promises of kube-scheduler.
   Result<> LookAgain(const Attempt& attempt, const Pod& pod, const Pod& planned, uint64_t written);
   Result<> CatchUp(const Attempt& attempt, const Pod& planned, uint64_t written);
-  // The Binding of the pod as it was when `written`, or as it is now if that is still as planned.
+  // Posts the Binding of the pod as `written`, or of its present state if that is still as planned.
   Result<> Send(const Attempt& attempt, const Pod& planned, uint64_t written,
                 const kube::AnnotationChanges& annotations);
-  // What the API server says after a Binding whose fate is not known; none if it was not made.
+  // Determines the outcome of a Binding with an uncertain answer; none if it was not made.
   std::optional<Result<>> Settle(const Attempt& attempt, const Error& error);
   void Forget(const Attempt& attempt, std::string_view why);
   Result<> Refuse(const wire::BindingArgs& args, std::string_view outcome, Error error);

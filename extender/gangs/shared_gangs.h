@@ -1,7 +1,7 @@
 #pragma once
 
-// The gangs (engine/gangs/gangs.h) of which kube-scheduler's calls come beside each other, with the
-// look at them every second.
+// The gangs (engine/gangs/gangs.h) for concurrent calls of kube-scheduler, with a periodic check
+// every second.
 //
 // Threading: from any thread. Await blocks.
 
@@ -20,14 +20,14 @@ namespace synergy::extender {
 
 class SharedGangs {
  public:
-  // As of Gangs.
+  // The arguments are those of Gangs.
   SharedGangs(ClusterState& state, ReserveRule reserve, std::string gpu_resource, GangTimes times,
               LocalityRules locality, const Clock& clock, Logger& log);
 
   GangVerdict Place(const Pod& pod, const AskedNodes& asked);
-  // Returns when the pod may be bound to `node`, or may not.
+  // Blocks until the pod may, or may not, be bound to `node`.
   GangBindOutcome Await(const std::string& uid, const std::string& node);
-  // The same for whoever waits by other means.
+  // The same without blocking.
   std::shared_ptr<GangBind> BeginBind(const std::string& uid, const std::string& node);
   std::optional<GangBindOutcome> OutcomeOf(GangBind& bind);
   bool YieldTo(const Pod& pod, const AskedNodes& asked);

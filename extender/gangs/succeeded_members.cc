@@ -15,7 +15,8 @@ namespace {
 
 constexpr Duration kLongestAsk = std::chrono::seconds(2);
 
-// In a URL; of what keys and values of labels may have, only the slash has a meaning there.
+// Escapes text for a URL; of the characters in keys and values of labels, only the slash has a
+// meaning there.
 std::string Escape(std::string text) {
   for (size_t at = 0; (at = text.find('/', at)) != std::string::npos; at += 3)
     text.replace(at, 1, "%2F");

@@ -1,7 +1,8 @@
 #pragma once
 
-// How many members of a gang have Succeeded: they will not come again, and those that come are all
-// there will be. The watch knows only pods that live, so the API server is asked.
+// Counts the members of a gang that have Succeeded: they will not come again, and the others are
+// all that is left of the gang. The watch has only living pods, so the count comes from the API
+// server.
 //
 // Threading: from any thread; a call takes two seconds at most.
 
@@ -16,10 +17,10 @@
 
 namespace synergy::extender {
 
-// Counts those of that pod's gang.
+// Counts the Succeeded members of that pod's gang.
 using CountSucceeded = std::function<size_t(const Pod& pod)>;
 
-// 0 where the API server does not say. All outlive what is returned.
+// Counts 0 if the API server does not answer. The arguments outlive the result.
 CountSucceeded AskForSucceeded(kube::ApiClient& client, const wire::ObjectReader& reader,
                                const Clock& clock, Logger& log);
 

@@ -21,7 +21,7 @@ void Vacancies::Look() {
   const std::vector<VacantPlace> places = state_.VacantPlaces();
   std::map<std::string, VacantPlace> before = std::exchange(held_, {});
   if (places.empty() && before.empty()) return;
-  std::optional<Deadline> deadline;  // a thread of its own, which most looks need not have
+  std::optional<Deadline> deadline;  // starts a thread, which most looks do not need
   for (const VacantPlace& place : places) {
     before.erase(place.pod->uid);
     if (!place.settled && !deadline) deadline.emplace(clock_, kLongestLook);
@@ -34,7 +34,7 @@ bool Vacancies::Settle(const VacantPlace& place, const std::stop_token& stop) {
   const Pod& pod = *place.pod;
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name, stop);
   const bool is_gone = found ? found->uid != pod.uid : found.error().code == ErrorCode::kNotFound;
-  // Alive after all: the watch will say so.
+  // Still alive: the watch will report it.
   if (!is_gone && !(found && found->terminal)) return false;
   const bool has_succeeded = !is_gone && found->succeeded;
   state_.SettleVacant(pod.uid, !has_succeeded);

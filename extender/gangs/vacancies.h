@@ -1,12 +1,12 @@
 #pragma once
 
-// What becomes of the places that members of gangs have left vacant
-// (cluster/state/vacant_places.h). The watch says that a pod is gone, not why: the API server is
-// asked once about each. The place of one that has failed, or was deleted, stays held for its
-// replacement, which an event tells; that of one that has succeeded is given back.
+// Decides on places that members of gangs have left vacant (cluster/state/vacant_places.h). The
+// watch shows that a pod is gone, but not why, so the API server is queried once about each. The
+// place of a pod that has failed, or was deleted, stays held for its replacement, and an event
+// reports it; the place of a pod that has succeeded is released.
 //
-// Threading: one thread calls Look(); the functions are pure. Failures: where the API server does
-// not answer it is asked again at the next look, and the place is held no longer for it.
+// Threading: one thread calls Look(); the functions are pure. Failures: if the API server does not
+// answer, the query is repeated at the next look; the place is not held longer because of it.
 
 #include <map>
 #include <stop_token>
@@ -25,16 +25,16 @@ namespace synergy::extender {
 
 class Vacancies {
  public:
-  // All references outlive this.
+  // All references outlive this object.
   Vacancies(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
             const Clock& clock, Logger& log, metrics::ExtenderMetrics& metrics)
       : state_(state), pods_(pods), events_(events), clock_(clock), log_(log), metrics_(metrics) {}
 
-  // To be called every second or so. Talks to the API server, for two seconds at most.
+  // Call it about every second. Queries the API server, for two seconds at most.
   void Look();
 
  private:
-  // Whether the place is still held.
+  // Returns whether the place is still held.
   bool Settle(const VacantPlace& place, const std::stop_token& stop);
   void TellEnd(const VacantPlace& place);
   void Tell(const VacantPlace& place, std::string_view type, std::string message);
@@ -45,14 +45,14 @@ class Vacancies {
   const Clock& clock_;
   Logger& log_;
   metrics::ExtenderMetrics& metrics_;
-  std::map<std::string, VacantPlace> held_;  // by uid; settled, at the last look
+  std::map<std::string, VacantPlace> held_;  // by UID; settled, at the last look
 };
 
-// Places whose pods would have to come no more for `pod` to fit on the node, on which it does not
-// fit now: few, and of low priority first; none where that would not be enough.
+// Returns the places that would have to be released for `pod` to fit on the node, on which it does
+// not fit now: few, and of low priority first; none if that would not be enough.
 std::vector<VacantPlace> VacantInTheWay(const Pod& pod, const NodeState& node,
                                         std::vector<VacantPlace> places);
-// Whether the pod may have them: its priority is higher than that of all who left them.
+// Whether the pod may take the places: its priority is higher than that of all pods that left them.
 bool YieldTo(const Pod& pod, const std::vector<VacantPlace>& places);
 
 }  // namespace synergy::extender

@@ -13,7 +13,7 @@ namespace synergy {
 namespace {
 
 constexpr std::string_view kDefaultScheduler = "default-scheduler";
-// Kubernetes refuses a pod whose annotations exceed 256 KiB, and ours must not be what does it.
+// Kubernetes refuses a pod whose annotations exceed 256 KiB; ours must not cause that.
 constexpr size_t kMostAnnotationBytes = (size_t{256} << 10) - (size_t{16} << 10);
 
 bool Contains(const std::vector<std::string>& list, std::string_view name) {
@@ -27,7 +27,7 @@ bool AsksForIt(const PodToAdmit& pod, const AdmissionSettings& settings) {
          });
 }
 
-// Why the pod is none of our business, if it is none.
+// Returns why Synergy leaves the pod alone; none if it does not.
 std::optional<AdmissionOutcome> WhyNot(const PodToAdmit& pod,
                                        const AdmissionSurroundings& surroundings,
                                        const AdmissionSettings& settings) {
@@ -143,7 +143,7 @@ class Admission {
     return {AdmissionOutcome::kManaged, std::move(figures), std::move(warnings_)};
   }
 
-  // The pod's own label is read by the extender: it is only looked at here.
+  // Only checks the pod's own label, because the extender reads it.
   SpreadCost FindSpread(const JobProfile* profile) {
     const auto label = FindLabel(pod_.labels, annotations::kTensorSkew);
     if (label && !ParseSpreadCost("tensor-skew=" + std::string(*label)).tensor_skew) {
@@ -152,8 +152,8 @@ class Admission {
     return profile != nullptr ? profile->spread() : SpreadCost{};
   }
 
-  // Its fair share as many times as it is believed to gain by more CPU, as far as a node has the
-  // GPUs whose shares these would be.
+  // The largest fair share that the pod may come to have: of up to max_speed_up times its GPUs, as
+  // far as a node has that many.
   MilliCpu MostCpu(const SizingCase& sizing, const Sizes& sizes,
                    const std::string& gpu_product) const {
     MilliCpu most = sizes.fair_share.cpu;
@@ -167,20 +167,21 @@ class Admission {
     return std::max(std::min(most, allowed), sizes.floor.cpu);
   }
 
-  // Whose containers nobody may change later.
+  // Nothing may change the containers of such a pod later.
   bool IsKueues() const { return FindLabel(pod_.labels, annotations::kKueuePod) == "true"; }
 
   AmountBounds FindBounds(const GpuContainer& container, Enforcement enforcement) const {
     const WrittenAmounts& asks = container.asks;
-    // Where limits follow the requests, so do their sums.
+    // Under strict enforcement limits follow the requests, and so do their sums.
     const bool strict = enforcement == Enforcement::kStrict;
     return limits_->Bounds(
         pod_.pod_namespace, strict ? LargerOf(pod_.beside, pod_.beside_limits) : pod_.beside,
         {gpus_, asks.cpu_request.value_or(MilliCpu(0)), asks.memory_request.value_or(Bytes(0))});
   }
 
-  // What no quota refuses that takes the pod as it is. Nobody knows how much room a quota has when
-  // it is asked: other pods are being created. A resize may be refused, a pod may not.
+  // The most that no quota refuses if it accepts the pod as written. The room left in a quota is
+  // unknown here, because other pods are being created at the same time. A resize may be refused,
+  // but the pod must not be.
   ResourceVector CertainlyTaken(const GpuContainer& container) const {
     ResourceVector most = kUnlimited;
     if (pod_.exists) return most;
@@ -208,7 +209,7 @@ class Admission {
     return parse(common, "namespace").value_or(settings_.enforcement);
   }
 
-  // What the pod goes by; without a profile, the product alone.
+  // The profile to size the pod by; without one, only the GPU product.
   struct ProfileUse {
     std::shared_ptr<const JobProfile> profile;  // for the pod's GPUs
     double tolerance = 0;
@@ -220,8 +221,8 @@ class Admission {
     bool at_least_written = false;
   };
 
-  // What was measured of the pod's workload, if anything was; a warning where nothing will be. It
-  // never restricts where the pod may go.
+  // Returns the measurements of the pod's workload, if any; warns if it will not be measured. They
+  // never restrict where the pod may go.
   ProfileUse FindMeasured(const std::string& wanted) {
     const std::shared_ptr<const KnownProfile> known = surroundings_.FindMeasured(
         pod_.pod_namespace, WorkloadOf(pod_), gpus_, pod_.gang_size, wanted, pod_.selection);
@@ -251,7 +252,7 @@ class Admission {
             .at_least_written = object.IsMeasured() && object.measured->estimate};
   }
 
-  // The profile, if there is one that can be used; a warning says why not.
+  // Returns the profile if it is usable; otherwise a warning gives the reason.
   ProfileUse FindProfile() {
     const std::string wanted(FindLabel(pod_.labels, annotations::kGpuProduct).value_or(""));
     const auto without = [&](const std::string& why) {
@@ -262,7 +263,7 @@ class Admission {
     const std::string name =
         label ? std::string(*label)
               : surroundings_.NamespaceLabel(pod_.pod_namespace, annotations::kDefaultProfile);
-    // The label without a value asks for none.
+    // The label without a value requests no profile.
     if (name.empty() && !label) return FindMeasured(wanted);
     if (name.empty()) {
       return without(
@@ -361,7 +362,7 @@ bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
       return false;
     case AdmissionOutcome::kOptedOut:
       return pod.scheduler == settings.scheduler_name;
-    // Left as written, this one; the gang's others may not be, and they wait for it.
+    // This pod is left as written, but others of its gang may not be, and they wait for it.
     case AdmissionOutcome::kManaged:
     case AdmissionOutcome::kPodLevelResources:
     case AdmissionOutcome::kSeveralContainers:

@@ -1,7 +1,7 @@
 #pragma once
 
-// What becomes of a pod's CPU and memory when it is created: left as written, or set to the floor,
-// which is what it is guaranteed, with the figures that everybody goes by later
+// Decides on a pod's CPU and memory when it is created. They are left as written, or set to the
+// floor, which the pod is guaranteed, with the figures that all programs use later
 // (docs/companion.md).
 //
 // Threading: pure, as far as the Surroundings are.
@@ -27,7 +27,8 @@ struct AdmissionSettings {
   std::string gpu_resource = "nvidia.com/gpu";  // for messages
   std::string scheduler_name = kDefaultSchedulerName;
   Scope scope = Scope::kOptIn;
-  // Within the scope, pods of these schedulers become ours, and those that ask for ours by name.
+  // Within the scope, pods of these schedulers are moved to Synergy's, and so are those that name
+  // it.
   std::vector<std::string> managed_schedulers{"default-scheduler"};
   std::vector<std::string> excluded_namespaces{"kube-system"};
   Enforcement enforcement = Enforcement::kShared;
@@ -35,20 +36,20 @@ struct AdmissionSettings {
   bool profiling = false;  // workloads without a profile are measured while they train
 };
 
-// What is known of the cluster around the pod.
+// The cluster around the pod.
 class AdmissionSurroundings {
  public:
   virtual ~AdmissionSurroundings() = default;
   // Whether nodes, pods, namespaces and profiles have been listed.
   virtual bool Complete() const = 0;
-  // The namespace's label; empty where there is none.
+  // The namespace's label; empty if there is none.
   virtual std::string NamespaceLabel(const std::string& name, std::string_view key) const = 0;
-  // Null when there is none.
+  // Null if there is none.
   virtual std::shared_ptr<const KnownProfile> FindProfile(const std::string& profile_namespace,
                                                           const std::string& name) const = 0;
-  // What was measured of a workload with so many GPUs of `gpu_product`, in gangs of that size;
-  // where the product is empty, of the one that the pod can get. Null: nothing, or nobody knows
-  // which product it will be.
+  // The measurements of a workload with this number of GPUs of `gpu_product`, in gangs of that
+  // size; if the product is empty, of the product that the pod can get. Null if there are none, or
+  // the product is not determined yet.
   virtual std::shared_ptr<const KnownProfile> FindMeasured(
       const std::string& profile_namespace, const std::string& workload, Gpus gpus,
       int32_t gang_size, const std::string& gpu_product, const NodeSelection& selection) const = 0;
@@ -66,23 +67,23 @@ enum class AdmissionOutcome : uint8_t {
   kNoGpus,
   kOptedOut,           // label synergy.io/fungible: "false"
   kExcludedNamespace,  // by configuration
-  kNotAsked,           // out of scope: nobody asked for management
+  kNotAsked,           // out of scope: management was not requested
   kOtherScheduler,
-  kHasNode,            // bound by whoever created it
+  kHasNode,            // bound by its creator
   kStatic,             // the mirror of a static pod
   kPodLevelResources,  // spec.resources
   kSeveralContainers,  // with GPUs
   kQuotaByQos,         // the namespace's quotas count BestEffort pods apart, and the pod is one
-  kNoNode,             // none that it may go to has so many GPUs, and it cannot be sized later
-  kStarting,           // we do not know the cluster yet
+  kNoNode,             // no possible node has that number of GPUs, and it cannot be sized later
+  kStarting,           // the cluster is not known yet
   kFullAnnotations,    // no room for ours
 };
 inline constexpr size_t kAdmissionOutcomes = 13;
 
-// One of few fixed words: "managed", "no_gpus", ...
+// One of a few fixed words: "managed", "no_gpus", ...
 std::string_view ToString(AdmissionOutcome outcome);
 
-// For a container's GPUs.
+// Amounts for the container that has the GPUs.
 struct AdmissionFigures {
   size_t container = 0;  // in spec.containers
   std::string container_name;
@@ -90,14 +91,14 @@ struct AdmissionFigures {
   ResourceVector fair_share;
   ResourceVector floor;               // what it requests from now on
   std::optional<Bytes> memory_limit;  // to be added
-  // Where nobody knows how its speed depends on CPU: what it may come to have, for loaders.
+  // If it is unknown how its speed depends on CPU: the most that it may get, for data loaders.
   std::optional<MilliCpu> most_cpu;
-  // Why the floor is none yet, but a placeholder; empty: it is the floor.
+  // Why the floor is only a placeholder; empty: it is the floor.
   std::string placeholder;
   Enforcement enforcement = Enforcement::kShared;
   std::string profile;  // empty: none
   int64_t profile_generation = 0;
-  std::string gpu_product;  // that its GPUs have to be of; empty: any
+  std::string gpu_product;  // required product of its GPUs; empty: any
   std::string workload;     // WorkloadOf() the pod
   SpreadCost spread;        // of its gang, by the profile
 };
@@ -105,15 +106,15 @@ struct AdmissionFigures {
 struct AdmissionDecision {
   AdmissionOutcome outcome = AdmissionOutcome::kNoGpus;
   std::optional<AdmissionFigures> figures;  // kManaged
-  std::vector<std::string> warnings;        // for whoever creates the pod
-  int32_t gang_size = 0;  // to be written on the pod, because its owner says so; 0: none
-  // Likewise, beside the size: the gang's name, and within what it is to be; empty: nothing.
+  std::vector<std::string> warnings;        // for the creator of the pod
+  int32_t gang_size = 0;  // to be written on the pod, as its owner requires; 0: none
+  // Also to be written on the pod: the gang's name, and the bounds of the gang; empty: nothing.
   std::string gang_name = {};
   std::string gang_within = {};
 };
 
-// Whether a pod with this outcome is one that the extender may come to place, so that its gang
-// matters, and whose labels may be added to.
+// Whether the extender may come to place a pod with this outcome. Then its gang matters, and labels
+// may be added to it.
 bool MayJoinGang(const PodToAdmit& pod, AdmissionOutcome outcome,
                  const AdmissionSettings& settings);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What admission has to know of a pod that is about to be created, or that has been created with
+// The data that admission needs of a pod that is about to be created, or that was created with
 // placeholders.
 //
 // Threading: values.
@@ -17,20 +17,20 @@
 
 namespace synergy {
 
-// A container that asks for GPUs.
+// A container that requests GPUs.
 struct GpuContainer {
   size_t index = 0;  // in spec.containers
   std::string name;
   Gpus gpus;
   WrittenAmounts written;
-  WrittenAmounts asks = {};  // what the API server would take: with what a LimitRange has filled in
-  // What it runs, as far as its author says.
+  WrittenAmounts asks = {};  // after a LimitRange has filled in its defaults
+  // The program of the container, according to its author.
   std::string image = {};
   std::vector<std::string> command = {};
   std::vector<std::string> args = {};
 };
 
-// What has made a pod, as the pod says: its controlling owner. All empty where there is none.
+// The pod's controlling owner. All empty if there is none.
 struct PodOwner {
   std::string api_version;  // "batch/v1"
   std::string kind;         // "Job"
@@ -44,21 +44,21 @@ struct PodToAdmit {
   std::string scheduler;  // empty: Kubernetes' default
   Labels labels;
   std::string scheduling_group;  // spec.schedulingGroup.podGroupName; empty: none
-  bool has_subdomain = false;    // spec.subdomain: its like find it by name
+  bool has_subdomain = false;    // spec.subdomain: its peers find it by name
   int32_t gang_size = 1;         // pods of its gang (cluster/gang.h); 1: it trains alone
-  std::string why_no_gang = {};  // though it belongs to others (cluster/gang.h); empty: nothing
+  std::string why_no_gang = {};  // why it forms no gang with its peers (cluster/gang.h), or empty
   std::vector<GpuContainer> gpu_containers;  // of spec.containers
-  // What the pod asks for beside them: sidecars and overhead; no GPUs.
+  // Requests besides those containers: sidecars and overhead; no GPUs.
   ResourceVector beside;
-  ResourceVector beside_limits;   // of the same, as far as they have any
-  bool guaranteed_beside = true;  // the other containers, if any, keep it from no QoS class
-  bool best_effort = false;       // no container asks for CPU or memory, or limits it
+  ResourceVector beside_limits;   // limits of the same containers, as far as they have any
+  bool guaranteed_beside = true;  // the other containers do not keep it from being Guaranteed
+  bool best_effort = false;       // no container requests or limits CPU or memory
   NodeSelection selection;
   size_t annotation_bytes = 0;  // keys and values
-  bool exists = false;    // it has been created: what the API server refuses leaves it as it is
-  std::string workload;   // of one that exists: that which it was created with; may be empty
-  bool has_node = false;  // spec.nodeName is set already
-  bool mirror = false;    // stands for a static pod
+  bool exists = false;          // already created: a refusal of the API server leaves it as it is
+  std::string workload;         // if it exists: the one that it was created with; may be empty
+  bool has_node = false;        // spec.nodeName is already set
+  bool mirror = false;          // stands for a static pod
   bool pod_level_resources = false;  // spec.resources
 };
 

@@ -16,17 +16,17 @@ bool WritesWholeCpus(const SizingCase& sizing) {
   return sizing.guaranteed && WholeDown(*sizing.written.cpu_limit) == *sizing.written.cpu_limit;
 }
 
-// The most that the container may request, if its author set a limit.
+// The most that the container may request if its author set a limit.
 std::optional<MilliCpu> MostCpu(const SizingCase& sizing, bool by_profile) {
   const std::optional<MilliCpu>& limit = sizing.written.cpu_limit;
   if (!limit || sizing.enforcement == Enforcement::kStrict) return std::nullopt;
-  // Below it, or a resize would make the pod Guaranteed, which the API server refuses. What is not
-  // going to be resized stays as it was written.
+  // Below the limit, or a resize would make the pod Guaranteed, which the API server refuses. A
+  // container that will not be resized stays as written.
   const bool stays = !by_profile && sizing.written.cpu_request;
   return std::max(*limit - MilliCpu(stays ? 0 : 1), MilliCpu(0));
 }
 
-// `least`: of the floor by a profile.
+// `least`: the least CPU of a floor by profile.
 void SizeCpu(const SizingCase& sizing, const JobProfile* profile, const ResourceVector& wanted,
              MilliCpu least, Sizes& sizes) {
   MilliCpu fair = std::max(sizes.fair_share.cpu, least);
@@ -72,13 +72,13 @@ void SizeMemory(const SizingCase& sizing, const JobProfile* profile, const Resou
   }
 }
 
-// A limit is not added where it would be less than what was worked out.
+// Adds no limit that would be less than calculated.
 void LowerFloor(const ResourceVector& to, Sizes& sizes) {
   if (to.memory < sizes.floor.memory) sizes.memory_limit.reset();
   sizes.floor = to;
 }
 
-// What the namespace's limit ranges refuse nobody gets.
+// Clamps to the namespace's LimitRanges.
 void KeepWithin(const SizingCase& sizing, Sizes& sizes) {
   AmountBounds bounds = sizing.bounds;
   if (WritesWholeCpus(sizing)) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// How much CPU and memory a training container asks for: the rules by which what its author wrote,
-// its profile and its fair share come to a demand and a floor (docs/companion.md, The figures).
+// How much CPU and memory a training container requests: the rules by which its author's amounts,
+// its profile and its fair share become a demand and a floor (docs/companion.md, The figures).
 //
 // Threading: pure.
 
@@ -18,47 +18,48 @@ namespace synergy {
 
 struct SizingCase {
   WrittenAmounts written;
-  bool guaranteed = false;  // the pod is, by what was written
+  bool guaranteed = false;  // the pod as written is Guaranteed
   Enforcement enforcement = Enforcement::kShared;
   Gpus gpus;
-  ResourceVector beside;  // what the pod's other containers ask for
+  ResourceVector beside;  // requests of the pod's other containers
   AmountBounds bounds;    // of the request, by the namespace's limit ranges
 };
 
 struct Sizes {
   ResourceVector demand;
-  ResourceVector fair_share;  // what is left of it for the container
+  ResourceVector fair_share;  // the container's part of it
   ResourceVector floor;
   std::optional<Bytes> memory_limit;  // to be added to a container without one
-  bool placeholder = false;           // the floor is none yet
+  bool placeholder = false;           // the floor is not final yet
   std::vector<std::string> warnings;
 };
 
-// What a container asks for that has nothing to go by yet: less than any training container does
-// with, and enough for quotas and limit ranges to count.
+// The request of a container without any basis for a better one yet: less than any training
+// container needs, and enough for quotas and limit ranges to count.
 inline constexpr ResourceVector kPlaceholder{Gpus(0), MilliCpu(100), MiB(128)};
 
-// What a process needs is held with this much more: the next peak may be higher.
+// Adds a margin to a process's memory: the next peak may be higher.
 Bytes WithMargin(Bytes process_memory);
 
-// What of a profile is taken for worth having, and for true.
+// How far to trust a profile, and which gains are worth having.
 struct ProfileTrust {
   double tolerance = 0;  // how far below its best the demand may be, as a fraction
   double max_speed_up = kDefaultMaxSpeedUp;  // over its speed with the fair share
-  // Nobody knows that less CPU, or memory, than the fair share would do.
+  // It is not known whether less CPU, or memory, than the fair share would do.
   bool at_least_share = false;
   bool at_least_share_of_memory = false;
-  bool at_least_written = false;  // ... or less CPU than what was written
+  bool at_least_written = false;  // ... nor whether less CPU than written would
 };
 
 // `share` is the whole pod's; `profile` is for its GPUs, or null.
 Sizes Size(const SizingCase& sizing, const ResourceVector& share, const JobProfile* profile,
            const ProfileTrust& trust);
-// Where nobody knows the fair share yet: what was written, and small placeholders for the rest, or
-// for both dimensions' floors where there is a profile to go by.
+// Sizes a container whose fair share is not known yet: the amounts as written, and small
+// placeholders for the rest. The floor is a placeholder if an amount is not written, or if the
+// container has a profile.
 Sizes SizeWithoutShare(const SizingCase& sizing, bool has_profile);
 
-// Lowers the floor to `most` where it is above, but not below the bounds. Whether it was.
+// Lowers the floor to `most` if it is above, but not below the bounds. Returns whether it was.
 bool HoldBack(const SizingCase& sizing, const ResourceVector& most, Sizes& sizes);
 
 }  // namespace synergy

@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// FNV-1a, 64 bits. Lengths are part of what is hashed, so that {"a", "b"} is not {"ab"}.
+// FNV-1a, 64 bits. The hash includes lengths, so that {"a", "b"} differs from {"ab"}.
 class StableHash {
  public:
   void Add(std::string_view text) {

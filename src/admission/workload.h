@@ -1,13 +1,13 @@
 #pragma once
 
-// What pods that are alike have in common, so that what is measured of one holds for the others
-// (docs/profiling.md): the label synergy.io/workload where their author set it, else "w-" and 16
-// hexadecimal digits over the image, the command and the arguments of the container that has the
-// GPUs.
+// Identifies pods of the same kind, so that measurements of one hold for the others
+// (docs/profiling.md): the label synergy.io/workload if their author set it, otherwise "w-" and 16
+// hexadecimal digits, a hash of the image, the command and the arguments of the container that has
+// the GPUs.
 //
 // The digits are the same in every version and on every machine: they are parts of the names of
-// TrainingProfiles. Who can create pods in a namespace can also make two workloads of it collide;
-// profiles never leave their namespace.
+// TrainingProfiles. Users who can create pods in a namespace can also make two of its workloads
+// collide; profiles never leave their namespace.
 //
 // Threading: pure.
 
@@ -17,7 +17,8 @@
 
 namespace synergy {
 
-// At most 63 characters. Empty: the pod has no container with GPUs, or was created without one.
+// At most 63 characters. Empty: the pod has no container with GPUs, or was created without a
+// workload.
 std::string WorkloadOf(const PodToAdmit& pod);
 
 }  // namespace synergy

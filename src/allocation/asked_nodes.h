@@ -1,7 +1,7 @@
 #pragma once
 
-// The nodes that a placement is asked about, in an order that belongs to whoever asks: those of a
-// request, or of a recording of one.
+// The candidate nodes of a placement request, in the order of its source: a request to the
+// extender, or a recording of one.
 //
 // Threading: that of the caller.
 
@@ -18,9 +18,9 @@ class AskedNodes {
   virtual ~AskedNodes() = default;
 
   virtual size_t size() const = 0;
-  // Valid as long as this.
+  // The name is valid as long as this object.
   virtual std::string_view Name(size_t i) const = 0;
-  // The node as it came with the question: for one that the cluster is not known to have.
+  // The node as the request contained it, for a node that the cluster state lacks.
   virtual std::optional<Node> Sent(size_t i) const = 0;
 };
 

@@ -7,8 +7,8 @@
 namespace synergy {
 namespace {
 
-// What a GPU that stays free weighs against what is left beside it: enough to keep nodes whole for
-// jobs with many GPUs, little enough to let demands decide (docs/placement.md).
+// Weight of a GPU that stays free against the amounts left beside it: enough to keep nodes whole
+// for jobs with many GPUs, little enough to let demands decide (docs/placement.md).
 constexpr double kFreeGpuWeight = 0.25;
 
 }  // namespace
@@ -36,7 +36,8 @@ FitRank BestFitStep::Rank(const ResourceVector& free) const {
   ResourceVector::ForEachDivided([&, unit = units_.begin()](auto member) mutable {
     const int64_t need = (demand_.*member + reserve_per_gpu_.*member * left).count();
     const int64_t available = (free.*member).count();
-    // Overcommitted is no worse than full to a pod that needs nothing there: it fits all the same.
+    // If the pod needs nothing of a dimension, it fits on an overcommitted node as well as on a
+    // full one.
     const int64_t room = WrapSubtract(need > 0 ? available : std::max<int64_t>(available, 0), need);
     const double in_nodes = static_cast<double>(room) * *unit++;
     (room < 0 ? short_of : beside) += in_nodes;

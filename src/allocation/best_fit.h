@@ -1,12 +1,13 @@
 #pragma once
 
-// Where one pod should go: best fit over GPUs, CPU and memory, by demand.
+// Chooses a node for one pod: best fit over GPUs, CPU and memory, by demand.
 //
 // Sources: Synergy-Tune's placement step (OSDI'22, section 4.2: the server with the least free
-// resources that is just enough for the whole demand), and two changes of ours that
-// docs/placement.md explains and measures: a place should leave every GPU that stays free there the
-// least that any job needs (the reserve), and what is left beyond that is counted per GPU that
-// stays free, because that is how much a later job can get. With r the reserve per GPU, per node
+// resources that is just enough for the whole demand), and two changes of ours, which
+// docs/placement.md explains and measures. First, a placement should leave every GPU that stays
+// free the least that any job needs (the reserve). Second, what is left beyond that is counted per
+// GPU that stays free, because that is how much a later job can get. With r the reserve per GPU,
+// per node
 //
 //   left      = free GPUs - the pod's GPUs
 //   room[d]   = free[d] - demand[d] - r[d] x left                        d in {CPU, memory}
@@ -15,11 +16,11 @@
 //                                        + 0.25 x left / largest[GPU]
 //   kShort    otherwise:          cost = sum over d of max(0, -room[d]) / largest[d]
 //
-// and a little more where a pod's GPUs would be of several NUMA nodes, if that is known;
-// where largest[d] is the largest allocatable of any node, so that unlike dimensions add. The last
-// term of kRoom keeps whole nodes free for jobs with many GPUs. Of two nodes the better one is that
-// with the lower FitRank; equal ranks are ordered by node name. So the order is total, and depends
-// on the cluster alone.
+// and a little more if the pod's GPUs would span several NUMA nodes, as far as that is known.
+// largest[d] is the largest allocatable of any node, so that unlike dimensions can be added. The
+// last term of kRoom keeps whole nodes free for jobs with many GPUs. Of two nodes, the one with the
+// lower FitRank is better; equal ranks are ordered by node name. So the order is total, and depends
+// on the cluster only.
 //
 // Threading: pure; a BestFit may be read by many threads.
 
@@ -37,8 +38,8 @@
 namespace synergy {
 
 enum class FitTier : uint8_t {
-  kRoom,   // the whole demand, and every GPU left free keeps its reserve
-  kShort,  // less: the pod, its neighbours or those who come later lack something
+  kRoom,   // the whole demand fits, and every GPU left free keeps its reserve
+  kShort,  // it does not: the pod, its neighbors or later pods lack something
 };
 
 inline constexpr size_t kFitTiers = 2;
@@ -50,23 +51,23 @@ struct FitRank {
   auto operator<=>(const FitRank&) const = default;
 };
 
-// How much CPU and memory is kept: for every GPU that stays free, and on every node.
+// The CPU and memory to keep free: for every GPU that stays free, and on every node.
 struct ReserveRule {
-  // Per GPU (gpus = 1); none: the least that any GPU pod of the cluster asks for, dimension by
+  // Per GPU (gpus = 1); none: the least that any GPU pod of the cluster requests, in each
   // dimension, but no more than the largest node has per GPU.
   std::optional<ResourceVector> per_gpu;
-  // For pods without GPUs that come later (agents, DaemonSets); gpus = 0.
+  // For later pods without GPUs (agents, DaemonSets); gpus = 0.
   ResourceVector headroom;
 };
 
-// The step by which every placement is made: a pod's by the extender, a job's in a round.
+// The step behind every placement: of a pod by the extender, of a job in a round.
 class BestFitStep {
  public:
   // `largest` is the unit of each dimension.
   BestFitStep(const ResourceVector& demand, const ResourceVector& reserve_per_gpu,
               const ResourceVector& largest);
 
-  // For a place with GPUs enough.
+  // REQUIRES: the node has enough GPUs.
   FitRank Rank(const ResourceVector& free) const;
 
  private:
@@ -80,7 +81,7 @@ class BestFit {
  public:
   BestFit(const Pod& pod, const ClusterSnapshot& snapshot, const ReserveRule& reserve);
 
-  // For a node on which the pod's requests fit (CheckFit).
+  // REQUIRES: the pod's requests fit on the node (CheckFit).
   FitRank Rank(const NodeState& node) const {
     FitRank rank = step_.Rank(node.FreeOfDemand() - headroom_);
     if (gpus_ > 1 && SpansNumaNodes(*node.detail)) rank.cost += kSpanningCost;
@@ -88,7 +89,7 @@ class BestFit {
   }
 
  private:
-  // What it weighs that a pod's GPUs cannot all be of one NUMA node: less than any GPU left over.
+  // Cost of GPUs that span NUMA nodes: less than that of any GPU left over.
   static constexpr double kSpanningCost = 0.02;
 
   bool SpansNumaNodes(const NodeDetail& node) const {
@@ -101,11 +102,11 @@ class BestFit {
   int64_t gpus_;
 };
 
-// CPU and memory that every GPU pod may count on, per GPU, under `rule`.
+// The CPU and memory per GPU that every GPU pod may count on, under `rule`.
 ResourceVector ReservePerGpu(const ClusterSnapshot& snapshot, const ReserveRule& rule);
 
-// GPUs that are free on the node but lack the CPU or the memory that any pod would need beside
-// them.
+// Number of GPUs that are free on the node but lack the CPU or memory that any pod would need
+// beside them.
 Gpus StrandedGpus(const NodeState& node, const ResourceVector& reserve_per_gpu);
 
 }  // namespace synergy

@@ -1,9 +1,8 @@
 #pragma once
 
-// What a pod is given of a node's CPU and memory when it is bound there (docs/tuner.md): its
-// whole demand where that is free, else as much of it as is free beside the reserve of the GPUs
-// that stay free and the node's headroom, and never less than it asks for. Nobody else is cut for
-// it.
+// The CPU and memory of a node that a pod gets when it is bound there (docs/tuner.md): its whole
+// demand if that is free; otherwise as much as is free beside the node's headroom and the reserve
+// of the GPUs that stay free, but never less than its requests. No other pod is cut for it.
 //
 // Threading: pure.
 
@@ -17,25 +16,25 @@
 
 namespace synergy {
 
-// What stays free beside so many GPUs.
+// The reserve of `free` GPUs.
 ResourceVector ReservedOf(Gpus free, const ResourceVector& per_gpu);
 
-// For a pod that fits on `node` and is not counted there. The amounts are those of its fungible
-// container, which it must have.
+// REQUIRES: the pod fits on `node`, is not counted there, and has a fungible container, whose
+// amounts these are.
 ResourceVector AllocationAtBind(const Pod& pod, const NodeState& node,
                                 const ResourceVector& reserve_per_gpu);
 
-// The same of a pod that is one of several, where `left` is what the node has free for it beside
-// its requests, and `reserved` what of that stays free if not all have their whole demand.
+// The same for one of several pods. `left`: the free amounts of the node for it beyond its
+// requests; `reserved`: the part of that to keep free if not all pods get their whole demand.
 ResourceVector GivenWithin(const Fungible& fungible, const ResourceVector& left,
                            const ResourceVector& reserved);
 
-// The pod as it counts once its fungible container asks for `amounts`.
+// Returns the pod with its fungible container requesting `amounts`.
 Pod WithAllocation(Pod pod, const ResourceVector& amounts);
 
-// The pod as it is to be bound to the node of that name; as it is, where nothing of it may be
-// changed or there is no such node. Where it is counted there already, that share is its own.
-// `common`: what all members of its gang are given (gang_allocation.h), for `common->gpus`.
+// Returns the pod as it is to be bound to the node of that name; unchanged if it may not be changed
+// or there is no such node. If it is counted there already, that share is its own. `common`: the
+// amounts of all members of its gang (gang_allocation.h), for `common->gpus`.
 Pod PlanAtBind(const Pod& pod, const std::string& node, const ClusterSnapshot& snapshot,
                const ReserveRule& reserve, const std::optional<ResourceVector>& common = {});
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// The nodes that a placement is asked about, as the snapshot knows them, with the pod's own earlier
-// share thought away: it must not stand in its own way when kube-scheduler places it anew.
+// The candidate nodes of a placement, from the snapshot, without the pod's own earlier share: it
+// must not block itself when kube-scheduler places it again.
 //
-// Threading: one call, one Candidates; it keeps the snapshot and the question alive only by
-// reference.
+// Threading: one call, one Candidates. Ownership: it references the snapshot and the nodes, which
+// outlive it.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,26 +19,26 @@
 
 namespace synergy {
 
-// Where `snapshot` counts the pod, if that is at `place`: a placement may be younger than the
-// snapshot, and only what is counted can be thought away.
+// Returns `place` if `snapshot` counts the pod there: a placement may be younger than the snapshot,
+// and only a counted pod can be removed from a node.
 std::optional<NodeIndex> CountedAt(const ClusterSnapshot& snapshot, std::optional<NodeIndex> place,
                                    const std::string& uid);
 
 class Candidates {
  public:
-  // `counted_on`: as CountedAt() says.
+  // `counted_on`: from CountedAt().
   Candidates(const ClusterSnapshot& snapshot, const Pod& pod, std::optional<NodeIndex> counted_on,
              const AskedNodes& asked);
 
   struct Candidate {
     const NodeState* state = nullptr;  // valid until the next Judge()
-    std::optional<NodeIndex> index;    // none: known from the question alone, or not at all
+    std::optional<NodeIndex> index;    // none: known only from the request, or not at all
     FitFailures failures = {};         // none: the pod can go there
-    // Which entries of the pod's requests.other the node has too little of, as bits; none where
-    // that was not looked at one by one.
+    // The entries of the pod's requests.other of which the node has too little, as bits; none if
+    // they were not checked one by one.
     std::optional<uint64_t> lacking = {};
   };
-  // The i-th node of the question.
+  // Judges the i-th node of the request.
   Candidate Judge(size_t i);
   size_t size() const { return places_.size(); }
 
@@ -55,7 +55,7 @@ class Candidates {
   const ClusterSnapshot& snapshot_;
   const Pod& pod_;
   const AskedNodes& asked_;
-  std::vector<std::optional<NodeIndex>> places_;  // by position in the question
+  std::vector<std::optional<NodeIndex>> places_;  // by position in the request
   std::vector<Scalar> scalars_;
   bool by_columns_ = true;  // the bits suffice
   std::optional<NodeIndex> counted_on_;

@@ -6,10 +6,10 @@
 namespace synergy {
 namespace {
 
-// Of what the emptiest node has left.
+// Fraction of what the emptiest node has left.
 constexpr double kFilled = 0.5;
 
-// Which part of a node's whole share others have left, in the scarcer dimension.
+// The part of a node's whole share that other pods have left, in the scarcer dimension.
 double PartLeft(const ResourceVector& share, const ResourceVector& whole) {
   double part = 1;
   ResourceVector::ForEachDivided([&](auto member) {

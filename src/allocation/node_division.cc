@@ -9,7 +9,7 @@
 namespace synergy {
 namespace {
 
-// CPU amounts that are tried between the least and the most that a pod may have.
+// Number of CPU amounts to try between the least and the most that a pod may have.
 constexpr int64_t kCpuSteps = 12;
 constexpr int64_t kLeastCpuStep = 10;  // thousandths of a core
 
@@ -25,7 +25,7 @@ struct Tried {
   std::vector<Bytes> memories;
 };
 
-// Amounts within the range, those `also` that are in it among them.
+// Returns amounts within the range, including those of `also` that are in it.
 Tried ToTry(const Tenant& tenant, const Range& range, std::span<const ResourceVector> also) {
   Tried tried{{range.least.cpu, range.most.cpu}, {range.least.memory, range.most.memory}};
   for (const ResourceVector& amounts : also) {
@@ -52,7 +52,7 @@ std::vector<DivisionChoice> Choices(const Tenant& tenant, const Range& range) {
 
   std::vector<DivisionChoice> choices;
   for (const MilliCpu cpu : tried.cpus) {
-    // More memory than the last one that helped is not worth having.
+    // Skip more memory than the last amount that helped.
     double best = -1;
     for (const Bytes memory : tried.memories) {
       const ResourceVector amounts{tenant.current.gpus, cpu, memory};
@@ -66,7 +66,7 @@ std::vector<DivisionChoice> Choices(const Tenant& tenant, const Range& range) {
   return choices;
 }
 
-// Tenants that are given the same: one that trains alone, or those of a gang.
+// Tenants that get the same: one that trains alone, or those of a gang.
 using Party = std::vector<size_t>;
 
 std::vector<Party> PartiesOf(std::span<const Tenant> tenants) {
@@ -86,10 +86,10 @@ std::vector<Party> PartiesOf(std::span<const Tenant> tenants) {
   return parties;
 }
 
-// What a party may have: a choice, and what its tenants have with it.
+// The choices of a party, and the amounts of its tenants with each.
 struct PartyChoices {
   std::vector<DivisionChoice> choices;
-  std::vector<std::vector<ResourceVector>> amounts;  // of a gang's
+  std::vector<std::vector<ResourceVector>> amounts;  // for gangs
 };
 
 PartyChoices GangChoices(std::span<const Tenant> tenants, std::span<const Range> ranges,

@@ -1,7 +1,7 @@
 #pragma once
 
-// A node's CPU and memory divided among its tenants: the knapsack of re_division.h with what each
-// tenant may have as choices. Private to this folder; surplus.h and gang_division.h say when.
+// Divides a node's CPU and memory among its tenants: the knapsack of re_division.h over the amounts
+// that each tenant may have. Private to this folder; surplus.h and gang_division.h use it.
 //
 // Threading: pure.
 
@@ -14,34 +14,34 @@
 
 namespace synergy {
 
-// What a change has to be worth at least, so that equal divisions change nothing.
+// Least gain that is worth a change, so that equal divisions change nothing.
 inline constexpr double kLeastGain = 1e-6;
 
-// What a tenant may have.
+// The bounds of a tenant's amounts.
 struct Range {
   ResourceVector least;
   ResourceVector most;
 };
 
-// `common`, which is for `common.gpus`, for the tenant's GPUs, as far as it may have that.
+// The tenant's part of `common`, which is for `common.gpus`, clamped to its range.
 ResourceVector Part(const Tenant& tenant, const Range& range, const ResourceVector& common);
 
-// What members of a gang may have in common, for the GPUs of the first: amounts to be tried. What
-// they have now is not among them where they have unequal parts of it.
+// Returns common amounts to try for members of a gang, for the GPUs of the first. If the members
+// have unequal parts now, their present amounts are not among them.
 std::vector<ResourceVector> CommonAmounts(std::span<const Tenant* const> members,
                                           std::span<const Range> ranges);
 
-// The best division of what the tenants have and `spare` (negative: less than they have); none
-// where not even the least fits. Tenants of one gang are given the same, per GPU.
+// Returns the best division of the tenants' amounts and `spare` (negative: less than they have);
+// none if not even the least fits. Tenants of one gang get the same, per GPU.
 std::optional<std::vector<ResourceVector>> DivideAgain(std::span<const Tenant> tenants,
                                                        std::span<const Range> ranges,
                                                        const ResourceVector& spare);
 
-// Steps cut more than was asked for: the rest goes back to those who were cut.
+// Steps may cut more than requested: returns the rest to the tenants that were cut.
 void GiveBack(std::span<const Tenant> tenants, const ResourceVector& lacking,
               std::vector<ResourceVector>& amounts);
 
-// Steps leave something over: it goes to whom it helps most, of those who train alone.
+// Steps may leave CPU over: gives it to the tenants that it helps most, gangs excluded.
 void GiveRest(std::span<const Tenant> tenants, std::span<const Range> ranges,
               const ResourceVector& spare, std::vector<ResourceVector>& amounts);
 

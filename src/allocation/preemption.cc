@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// The node as it would be if `pod` had never been expected or assumed there.
+// Returns the node without `pod`, if that is expected or assumed there.
 NodeState WithoutOwnShare(const NodeState& node, const Pod& pod) {
   for (const auto& other : node.detail->pods) {
     if (other->uid == pod.uid) return WithoutPod(node, *other);
@@ -35,7 +35,7 @@ int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
   violating.assign(pods.size(), false);
   int64_t violations = 0;
   for (size_t i = 0; i < pods.size(); ++i) {
-    // To kube-scheduler's pre-emption a pod without labels is nobody's, and an empty selector
+    // In kube-scheduler's pre-emption no budget covers a pod without labels, and an empty selector
     // selects nothing.
     if (pods[i]->labels.empty()) continue;
     for (size_t b = 0; b < budgets.size(); ++b) {
@@ -60,12 +60,12 @@ std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod&
   if (!counted.exists) return std::nullopt;
   NodeState state = WithoutOwnShare(counted, pod);
   if (reclaims_at) {
-    // Where it fits now, a cut may have made the room since kube-scheduler looked.
+    // If it fits now, a cut may have made the room since kube-scheduler checked.
     if (CheckFit(pod, state).none()) {
       if (HasFungible(state)) return std::nullopt;
     } else {
       state = WithoutSurplus(state, *reclaims_at);
-      // Cuts that are under way count as well.
+      // Cuts in progress count as well.
       if (MayFitSoon(pod, state)) return std::nullopt;
     }
   }
@@ -76,7 +76,7 @@ std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod&
   }
   if (victims.pods.empty()) return std::nullopt;
 
-  // Reprieved in this order: high priority first, ties by name so that the answer repeats.
+  // Reprieved in this order: high priority first, ties by name so that the result is reproducible.
   auto& pods = victims.pods;
   std::sort(pods.begin(), pods.end(), [](const auto& a, const auto& b) {
     return a->priority != b->priority ? a->priority > b->priority : a->Key() < b->Key();

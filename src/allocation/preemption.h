@@ -1,11 +1,11 @@
 #pragma once
 
-// Which pods a pod of higher priority should replace on a node.
+// Chooses the pods that a pod of higher priority should replace on a node.
 //
-// kube-scheduler proposes victims from its own filters; we keep of them only those that the
-// resources make necessary, in the order in which kube-scheduler itself reprieves
-// (pkg/scheduler/framework/plugins/defaultpreemption): pods whose eviction would violate a
-// PodDisruptionBudget first, then those of high priority.
+// kube-scheduler proposes victims from its own filters. Of these, only the ones that resources
+// require are kept, in the order in which kube-scheduler itself reprieves
+// (pkg/scheduler/framework/plugins/defaultpreemption): first pods whose eviction would violate a
+// PodDisruptionBudget, then those of high priority.
 //
 // Threading: pure.
 
@@ -27,13 +27,13 @@ struct Victims {
   int64_t disruption_budget_violations = 0;
 };
 
-// The least of `proposed` (uids) whose leaving lets `pod` onto the node. None when not even all of
-// them are enough, when none of them is there any more, or when reclaiming alone makes the room: no
-// pod is to be evicted for CPU or memory that can be had. If the pod fits as things are, something
-// other than resources is in its way, which we cannot judge: then all of the proposed victims are
-// kept. `reclaims_at`: the moment at which the tuner is counted on to take surplus (surplus.h);
-// none: it is not. While it is, there is no answer either for a node with fungible pods where the
-// pod fits: a cut may have made the room since kube-scheduler looked.
+// Returns the fewest of `proposed` (UIDs) whose eviction lets `pod` onto the node. None if all of
+// them are not enough, if none of them is still there, or if reclaiming makes the room: no pod is
+// evicted for CPU or memory that can be reclaimed. If the pod fits now, something other than
+// resources blocks it, which cannot be judged here: then all proposed victims are kept.
+// `reclaims_at`: the time at which the tuner is expected to take surplus (surplus.h); none: it is
+// not. If it is, the result is also none for a node with fungible pods on which the pod fits: a cut
+// may have made the room since kube-scheduler checked.
 std::optional<Victims> SelectVictims(const ClusterSnapshot& snapshot, const Pod& pod,
                                      NodeIndex node, const std::vector<std::string>& proposed,
                                      std::optional<WallTime> reclaims_at = std::nullopt);
@@ -42,14 +42,13 @@ struct NodeVictims {
   std::string node;
   Victims victims;
 };
-// The same for every node of `proposed`; those without victims, and those that are not known, are
-// left out.
+// The same for every node of `proposed`, without those that have no victims or are unknown.
 std::vector<NodeVictims> SelectVictimsByNode(
     const ClusterSnapshot& snapshot, const Pod& pod,
     const std::vector<std::pair<std::string, std::vector<std::string>>>& proposed,
     std::optional<WallTime> reclaims_at);
 
-// How many of `pods` would be evicted against their PodDisruptionBudget, taken in order; sets
+// How many of `pods` would be evicted against their PodDisruptionBudget, in this order; sets
 // `violating[i]`.
 int64_t CountBudgetViolations(const std::vector<DisruptionBudget>& budgets,
                               const std::vector<std::shared_ptr<const Pod>>& pods,

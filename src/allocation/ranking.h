@@ -1,11 +1,10 @@
 #pragma once
 
-// The ranks of the nodes that one placement is asked about, and the points that kube-scheduler is
-// told.
+// The ranks of the candidate nodes of one placement, and the points for kube-scheduler.
 //
-// Points: 10 for the best node alone, so that it wins whatever kube-scheduler's own scores are
-// (docs/adr/0003-points.md); for the others five points a tier, in order of cost. Nodes that
-// were not added keep the points they have.
+// Points: 10 for the best node only, so that it wins whatever kube-scheduler's own scores are
+// (docs/adr/0003-points.md); for the others five points a tier, in order of cost. Nodes that were
+// not added keep their points.
 //
 // Threading: one call, one Ranking.
 
@@ -26,18 +25,18 @@ class Ranking {
  public:
   static constexpr int kMostPoints = 10;
 
-  // `asked` outlives this.
+  // `asked` outlives this object.
   explicit Ranking(const AskedNodes& asked) : asked_(asked) { entries_.reserve(asked.size()); }
 
-  // `position` is the node's place in the question; equal ranks are ordered by name.
+  // `position`: the node's index in the request. Equal ranks are ordered by name.
   void Add(size_t position, FitRank rank, std::optional<NodeIndex> node);
 
   size_t size() const { return entries_.size(); }
   std::optional<NodeIndex> best_node() const { return best_node_; }
   std::string_view best_name() const { return entries_.empty() ? "" : asked_.Name(best_.position); }
 
-  // Nodes of the best one's tier whose cost is at most `slack` above its cost get 10 points, too:
-  // among them kube-scheduler's own scores decide.
+  // Nodes of the best one's tier whose cost is at most `slack` above its cost get 10 points, too;
+  // kube-scheduler's own scores decide among them.
   void GivePoints(std::span<uint8_t> points, double slack = 0) const;
   // Whether there are several such nodes.
   bool LeavesTheChoice(double slack) const;
@@ -62,7 +61,7 @@ class Ranking {
   Range costs_[kFitTiers];
 };
 
-// Those nodes of the question to which the pod can go; `counted_on`: as CountedAt() says.
+// Ranks the nodes of the request that the pod can go to; `counted_on`: from CountedAt().
 Ranking RankNodes(const ClusterSnapshot& snapshot, const Pod& pod,
                   std::optional<NodeIndex> counted_on, const AskedNodes& asked,
                   const ReserveRule& reserve);

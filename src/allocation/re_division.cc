@@ -11,10 +11,10 @@
 namespace synergy {
 namespace {
 
-// Values are sums of ratios near 1; what differs by less is equal.
+// Values are sums of ratios near 1; smaller differences count as equal.
 constexpr double kEqual = 1e-9;
 
-// A division of the first so many jobs.
+// A division among the first jobs only.
 struct Partial {
   int64_t cpu = 0;
   int64_t memory = 0;
@@ -23,7 +23,7 @@ struct Partial {
   uint32_t choice = 0;
 };
 
-// Prices of a whole server's CPU and memory, in value, and what the jobs gain at them.
+// Prices of a whole server's CPU and memory, in units of value.
 struct Prices {
   double cpu = 0;
   double memory = 0;
@@ -40,7 +40,7 @@ class Search {
         memory_unit_(1.0 / static_cast<double>(std::max<int64_t>(memory_, 1))),
         max_partial_(max_partial),
         order_(jobs.size()) {
-    // Those with nothing to choose first: they only take room away.
+    // Jobs without a choice first: they only take room.
     std::iota(order_.begin(), order_.end(), size_t{0});
     std::stable_sort(order_.begin(), order_.end(),
                      [&](size_t a, size_t b) { return jobs_[a].size() < jobs_[b].size(); });
@@ -80,8 +80,8 @@ class Search {
     return *best;
   }
 
-  // Minimises the Lagrangian dual, one price after the other: its slope in a price is what is left
-  // of that resource when every job takes what pays best.
+  // Minimizes the Lagrangian dual, one price after the other: its slope in a price is the amount of
+  // that resource that is left when every job takes what pays best.
   void FindPrices() {
     const auto left = [&](bool of_cpu) {
       double used = 0;
@@ -113,8 +113,8 @@ class Search {
     }
   }
 
-  // A division to start from: the cheapest choices, then the upgrade that pays best, again and
-  // again.
+  // Finds a division to start from: the cheapest choices, then repeatedly the upgrade that pays
+  // best.
   void FindStart() {
     std::vector<size_t> chosen(jobs_.size());
     int64_t cpu = 0;
@@ -172,7 +172,7 @@ class Search {
     }
   }
 
-  // No completion of this division of the first `at` jobs is worth more.
+  // An upper bound for every completion of this division of the first `at` jobs.
   double Bound(const Partial& partial, size_t at) const {
     return partial.value + rests_[at] +
            prices_.cpu * static_cast<double>(cpu_ - partial.cpu) * cpu_unit_ +
@@ -197,7 +197,8 @@ class Search {
     return next;
   }
 
-  // Those for which no other takes no more of both and is worth as much.
+  // Keeps the divisions that no other dominates: one that takes no more of both and is worth as
+  // much.
   static std::vector<Partial> Undominated(std::vector<Partial> partials) {
     std::sort(partials.begin(), partials.end(), [](const Partial& a, const Partial& b) {
       if (a.cpu != b.cpu) return a.cpu < b.cpu;
@@ -205,7 +206,8 @@ class Search {
       return a.value > b.value;
     });
     std::vector<Partial> kept;
-    // Memory -> the most value with so much, both ascending, of those seen (so with no more CPU).
+    // Memory -> the most value with that much, both ascending, of the divisions seen (so with no
+    // more CPU).
     std::map<int64_t, double> stairs;
     for (const Partial& partial : partials) {
       auto above = stairs.upper_bound(partial.memory);
@@ -217,7 +219,7 @@ class Search {
     return kept;
   }
 
-  // Goes on with the most promising where there are too many, and remembers what that may cost.
+  // Keeps the most promising if there are too many, and records what that may cost.
   void Limit(size_t at) {
     std::vector<Partial>& layer = layers_.back();
     if (layer.size() <= max_partial_) return;
@@ -236,7 +238,7 @@ class Search {
     const auto best =
         std::max_element(last.begin(), last.end(),
                          [](const Partial& a, const Partial& b) { return a.value < b.value; });
-    // The search leaves out what does not beat the start.
+    // The search leaves out divisions that do not beat the start.
     if (best == last.end() || (start_ && start_->value >= best->value)) {
       Division found = start_.value_or(Division{});
       found.bound = std::max(found.value, dropped_bound_);

@@ -5,7 +5,7 @@
 namespace synergy {
 namespace {
 
-// What the kubelet gives back of a container that it is making smaller.
+// The amounts that the kubelet releases by a shrinking resize in progress.
 ResourceVector BeingCut(const Pod& pod) {
   if (!pod.fungible || !pod.fungible->reported) return {};
   const Fungible& fungible = *pod.fungible;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Room that is on its way: what a node will have free once pods that are being deleted are gone and
-// resizes have been made.
+// Room that is about to become free on a node: by pods that are being deleted and by resizes in
+// progress.
 //
 // Threading: pure.
 
@@ -10,8 +10,8 @@
 
 namespace synergy {
 
-// Whether `pod`, which does not fit on `node` now, will fit once what is known to be under way
-// there has come to its end, or may, because the node itself is new to us.
+// Whether `pod`, which does not fit on `node` now, will fit once the known changes there are
+// complete, or may, because the node itself is not known yet.
 bool MayFitSoon(const Pod& pod, const NodeState& node);
 
 }  // namespace synergy

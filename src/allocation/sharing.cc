@@ -11,7 +11,7 @@ std::vector<MilliCpu> ShareCpu(std::span<const CpuUser> users, MilliCpu cpu) {
   std::vector<size_t> order(users.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto weight = [&](size_t user) { return std::max(users[user].weight, 1e-6); };
-  // Who is satisfied with the least per weight is served first; what is left goes to the rest.
+  // The user that needs the least per weight is served first; the rest share what is left.
   const auto satisfied_at = [&](size_t user) {
     return static_cast<double>(users[user].most.count()) / weight(user);
   };

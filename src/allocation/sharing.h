@@ -1,7 +1,7 @@
 #pragma once
 
-// How CPU that several jobs may use is shared among them at run time: the kernel's weighted max-min
-// fairness (cgroup v2 cpu.weight, from the pods' CPU requests), each job up to what it can use.
+// How jobs share CPU at run time: the kernel's weighted max-min fairness (cgroup v2 cpu.weight,
+// from the pods' CPU requests), each job up to what it can use.
 //
 // Threading: pure functions.
 
@@ -15,15 +15,15 @@ namespace synergy {
 
 // One user of the CPU.
 struct CpuUser {
-  double weight = 0;  // its CPU request; 0 gets what nobody else wants
+  double weight = 0;  // its CPU request; 0 gets only what the others leave
   MilliCpu most;      // what it can use
 };
 
-// How much each gets of `cpu`. Nobody gets more than its `most`; what one leaves goes to the others
-// by their weights.
+// How much of `cpu` each user gets, at most its `most`. What one leaves goes to the others by their
+// weights.
 std::vector<MilliCpu> ShareCpu(std::span<const CpuUser> users, MilliCpu cpu);
 
-// The least CPU with which a job runs as fast as it can with `memory`.
+// The least CPU with which a job reaches its full speed with `memory`.
 MilliCpu UsefulCpu(const JobProfile& profile, Bytes memory);
 
 }  // namespace synergy

@@ -8,13 +8,13 @@ namespace {
 
 double GpusOf(const Tenant& tenant) { return static_cast<double>(tenant.current.gpus.count()); }
 
-// What the tenant's throughput is measured in.
+// The unit of the tenant's throughput.
 double UnitOf(const Tenant& tenant) {
   const double fair = tenant.profile->ThroughputAt(tenant.fair.cpu, tenant.fair.memory);
   return fair > 0 ? fair : tenant.profile->Best();
 }
 
-// Of all the tenant's GPUs, of what its profile is believed.
+// The credible throughput of all the tenant's GPUs.
 double InUnits(const Tenant& tenant, const ResourceVector& amounts, double unit) {
   const double claimed = tenant.profile->ThroughputAt(amounts.cpu, amounts.memory) / unit;
   return GpusOf(tenant) * std::min(claimed, tenant.max_speed_up);

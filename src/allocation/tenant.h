@@ -1,7 +1,7 @@
 #pragma once
 
-// A pod with GPUs as those see it who divide a node's CPU and memory: what it has, within what
-// bounds that may be changed, and how fast it is with how much.
+// A pod with GPUs, for the division of a node's CPU and memory: its amounts, the bounds within
+// which they may change, and its speed at each amount.
 //
 // Threading: pure.
 
@@ -16,30 +16,31 @@
 
 namespace synergy {
 
-// What makes a tenant one of a gang (cluster/gang.h). Its members are all as fast, per GPU, as the
-// slowest of them: what one has beyond that is worth nothing, and what is taken from one slows all.
+// A tenant's membership in a gang (cluster/gang.h). All members are as fast, per GPU, as the
+// slowest of them: an advantage of one member is worth nothing, and a cut of one slows all.
 struct InGang {
-  size_t number = 0;  // tenants with the same one are of one gang
-  double gpus = 0;    // of all members, wherever they are
-  // What its least member has, for this one's GPUs. Without a profile that is what it makes use of.
+  size_t number = 0;  // the same for all tenants of one gang
+  double gpus = 0;    // of all members, on any node
+  // The amounts of the gang's least member, for this one's GPUs. Without a profile, the tenant can
+  // use no more.
   ResourceVector needs;
-  // The throughput per GPU of the slowest of those that are not among the tenants.
+  // The throughput per GPU of the slowest member that is not among the tenants.
   double elsewhere = std::numeric_limits<double>::infinity();
 };
 
-// least = current = most: it keeps what it has.
+// If least = current = most, it keeps its amounts.
 struct Tenant {
   const JobProfile* profile = nullptr;  // not owned; null: its speed is taken to follow its amounts
   ResourceVector current;
-  ResourceVector least;     // it is not cut below this; within `current`
-  ResourceVector most;      // more is of no use to it
+  ResourceVector least;     // not cut below this; within `current`
+  ResourceVector most;      // it cannot use more
   ResourceVector fair;      // its fair share: the unit of its throughput
   bool whole_cpus = false;  // its CPU changes by whole cores
-  // A profile that claims more of that unit is not believed.
+  // A profile's claim beyond this multiple of the unit is cut to it.
   double max_speed_up = std::numeric_limits<double>::infinity();
   std::optional<InGang> gang;  // none: it trains alone
 
-  // `cpu`, rounded down to what it may be changed by.
+  // `cpu`, rounded down to the step by which it may change.
   MilliCpu Step(MilliCpu cpu) const {
     return whole_cpus ? cpu - MilliCpu(cpu.count() % Cores(1).count()) : cpu;
   }
@@ -47,21 +48,21 @@ struct Tenant {
 
 std::vector<ResourceVector> CurrentOf(std::span<const Tenant> tenants);
 
-// GPUs x throughput with `amounts` / throughput with the fair share, of a tenant that waits for
-// nobody. Without a profile the scarcer of CPU and memory, in units of what the pod has now, stands
-// for the throughput: nobody takes from it what costs others less.
+// GPUs x throughput with `amounts` / throughput with the fair share, for a tenant that does not
+// wait for a gang. Without a profile, the scarcer of CPU and memory, in units of the pod's present
+// amounts, stands for the throughput, so that it is cut only if others cost more.
 double NormalizedThroughput(const Tenant& tenant, const ResourceVector& amounts);
 
-// The same of all tenants, each with its amounts, where of a gang the slowest decides. Those that
-// are here stand for those that are elsewhere, too.
+// The same for all tenants, each with its amounts; the slowest member determines a gang. Members
+// here also stand for those elsewhere.
 std::vector<double> ThroughputsOf(std::span<const Tenant> tenants,
                                   std::span<const ResourceVector> amounts);
 double TotalThroughput(std::span<const Tenant> tenants, std::span<const ResourceVector> amounts);
 
-// NormalizedThroughput() of many amounts.
+// NormalizedThroughput() for many amounts.
 class Throughputs {
  public:
-  explicit Throughputs(const Tenant& tenant);  // outlives this
+  explicit Throughputs(const Tenant& tenant);  // outlives this object
 
   double At(const ResourceVector& amounts) const;
 

@@ -11,9 +11,9 @@
 namespace synergy::http {
 namespace {
 
-// Which file stands behind a name just now, so that a change is seen without reading it: a mounted
-// secret changes by another inode behind the same name. Equal as long as the file is; "missing"
-// where there is none.
+// Identifies the present file behind a name, so that a change is noticed without reading it: a
+// mounted secret changes by a new inode behind the same name. Unchanged as long as the file is;
+// "missing" if there is none.
 std::string FileIdentity(const std::string& file) {
   struct stat status{};
   if (::stat(file.c_str(), &status) != 0) return "missing";
@@ -21,8 +21,8 @@ std::string FileIdentity(const std::string& file) {
                      status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-// What a file holds now. As it was, where it has no name, cannot be read, or is empty: without an
-// authority of its own a client would trust all of the system's.
+// Reads a file again. Leaves `pem` unchanged if the file has no name, cannot be read, or is empty:
+// without its own authority a client would trust all of the system's.
 void ReadAgain(const std::string& file, std::string& pem) {
   if (file.empty()) return;
   std::ifstream in(file, std::ios::binary);
@@ -42,7 +42,7 @@ Result<std::unique_ptr<ServerCertificate>> ServerCertificate::Load(ServerTls tls
                                                                    OnProblem on_problem) {
   std::unique_ptr<ServerCertificate> certificate(
       new ServerCertificate(std::move(tls), std::move(on_problem)));
-  // Before the files are read: a change while they are must be seen later.
+  // Before the files are read, so that a change during the read is noticed later.
   certificate->seen_ = certificate->Identity();
   Result<TlsContext> context = MakeServerContext(certificate->tls_);
   if (!context) return Fail(context.error());
@@ -55,8 +55,8 @@ TlsContext ServerCertificate::Current() {
   std::string identity = Identity();
   if (identity != seen_) {
     seen_ = std::move(identity);
-    // One file may have been written and the other not yet: then this fails now, and the other
-    // one's change brings us here again.
+    // Perhaps only one of the two files is written yet. Then this fails now, and the change of the
+    // other triggers it again.
     Result<TlsContext> context = MakeServerContext(tls_);
     if (context) {
       context_ = std::move(*context);
@@ -92,7 +92,7 @@ TlsContext ClientCertificates::Current() {
     ReadAgain(now.ca_file, now.ca_pem);
     ReadAgain(now.certificate_file, now.certificate_pem);
     ReadAgain(now.key_file, now.key_pem);
-    // Of a certificate and its key one may have been written and the other not yet.
+    // Perhaps only one of certificate and key is written yet.
     if (Result<TlsContext> context = MakeClientContext(now)) {
       tls_ = std::move(now);
       context_ = *std::move(context);

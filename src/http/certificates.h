@@ -1,9 +1,9 @@
 #pragma once
 
-// Certificates that follow the files that they came from. Private to this folder.
+// Certificates that follow changes of their files. Private to this folder.
 //
 // Threading: Current() and Expiry() from any thread.
-// Failures: changed files that cannot be used leave what was read before in use.
+// Failures: if changed files cannot be used, the previous content stays in use.
 
 #include <functional>
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace synergy::http {
 
-// A server's certificate, and whose clients' it takes. Changed files that cannot be used are
+// A server's certificate, and the authority of its clients. Changed files that cannot be used are
 // reported, once per change.
 class ServerCertificate {
  public:
@@ -28,10 +28,10 @@ class ServerCertificate {
 
   static Result<std::unique_ptr<ServerCertificate>> Load(ServerTls tls, OnProblem on_problem);
 
-  // For the next connection. Looks at the files each time, which costs less than a thousandth of a
-  // handshake and needs no thread of its own.
+  // The context for the next connection. Checks the files each time, which costs less than a
+  // thousandth of a handshake and needs no thread.
   TlsContext Current();
-  // When the certificate that the next connection gets ends.
+  // When the certificate for the next connection expires.
   std::optional<WallTime> Expiry() { return ExpiryOf(Current()); }
 
  private:
@@ -48,13 +48,13 @@ class ServerCertificate {
   TlsContext context_;
 };
 
-// Whom a client trusts and what it shows of itself. Changed files that cannot be used are tried
-// again at their next change.
+// The authority that a client trusts and the certificate that it presents. Changed files that
+// cannot be used are read again at their next change.
 class ClientCertificates {
  public:
   static Result<std::unique_ptr<ClientCertificates>> Load(ClientTls tls);
 
-  // For the next connection.
+  // The context for the next connection.
   TlsContext Current();
 
  private:

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 constexpr size_t kBufferSize = size_t{32} << 10;
 constexpr size_t kCollectedWrites = size_t{16} << 10;
 
-// How long, and how much, Linger() reads what the peer was about to send.
+// Limits on how long, and how much, Linger() reads of what the peer is still sending.
 constexpr milliseconds kLingerSilence{1000};
 constexpr milliseconds kLingerLimit{10000};
 constexpr size_t kLingerBytes = size_t{512} << 20;
@@ -28,7 +28,7 @@ Channel::Channel(Fd socket)
     : socket_(std::move(socket)), buffer_(std::make_unique_for_overwrite<char[]>(kBufferSize)) {}
 
 Channel::~Channel() {
-  // Tells the peer that the stream is complete; what it answers does not matter.
+  // Signals to the peer that the stream is complete; its answer does not matter.
   if (tls_ != nullptr && (state_ == State::kOpen || state_ == State::kEnded))
     ::SSL_shutdown(tls_.get());
   ::ERR_clear_error();
@@ -191,8 +191,8 @@ bool Channel::Write(const char* data, size_t size) {
     unsent_.append(data, size);
     return state_ == State::kOpen;
   }
-  // The head goes together with as much of the body as one packet's worth, the rest from where it
-  // lies.
+  // Sends the head together with one packet's worth of the body, and the rest of the body without a
+  // copy.
   const size_t with_head = std::min(size, kCollectedWrites - unsent_.size());
   unsent_.append(data, with_head);
   return Flush() && Send(data + with_head, size - with_head);
@@ -259,9 +259,8 @@ bool Channel::Idle() {
   if (state_ != State::kOpen || !unsent_.empty() || buffer_begin_ < buffer_end_) return false;
   char byte;
   if (tls_ == nullptr) return ::recv(socket_.get(), &byte, 1, MSG_PEEK) < 0 && errno == EAGAIN;
-  // What lies in the socket may be TLS's own, session tickets above all, which says nothing about
-  // the stream. Looking at the socket alone would not see the end of a TLS stream either: that is
-  // data too.
+  // The data in the socket may be TLS's own, above all session tickets, which says nothing about
+  // the stream. Nor does the socket alone show the end of a TLS stream, which is data too.
   size_t got = 0;
   ::ERR_clear_error();
   return TlsStep(::SSL_peek_ex(tls_.get(), &byte, 1, &got)) == Step::kWantRead;

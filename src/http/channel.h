@@ -1,10 +1,10 @@
 #pragma once
 
-// A byte stream over a socket, plain or TLS, that knows why it failed: the library's own streams
-// only say "error", and whether a request may have been processed hangs on the reason. Private to
-// this folder.
+// A byte stream over a socket, plain or TLS, that keeps the reason for a failure: the library's own
+// streams only report "error", but whether a request may have been processed depends on the reason.
+// Private to this folder.
 //
-// Reads come from a buffer that lives as long as the connection; small writes are collected until
+// Reads come from a buffer that lives as long as the connection. Small writes are collected until
 // the next read or Flush(), so that an answer's head and body leave as one packet.
 //
 // Threading: one owner at a time.
@@ -28,10 +28,10 @@ class Channel {
  public:
   enum class State {
     kOpen,
-    kEnded,   // the peer closed it in good order
+    kEnded,   // the peer closed it properly
     kBroken,  // reset, or not TLS
-    kSilent,  // nothing for as long as the silence limit, or not all by the deadline
-    kWoken,   // the wake event came
+    kSilent,  // silent beyond the silence limit, or incomplete at the deadline
+    kWoken,   // the wake event was signalled
   };
 
   explicit Channel(Fd socket);
@@ -39,40 +39,40 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // How long a read or write may wait, and what cuts the wait short (-1: nothing).
+  // Sets how long a read or write may wait, and the event that interrupts the wait (-1: none).
   void SetWaits(std::chrono::milliseconds silence_limit, int wake_fd);
-  // When reads and writes end, however much has come by then.
+  // Sets when reads and writes end, however much data has arrived.
   void SetDeadline(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
 
-  // The handshakes, within the silence limit. The client verifies the server's certificate for
-  // `server_name`.
+  // Performs the handshake, within the silence limit. The client verifies the server's certificate
+  // for `server_name`.
   Result<> AcceptTls(const TlsContext& context);
   Result<> ConnectTls(const TlsContext& context, const std::string& server_name, bool verify);
 
-  // At least one byte; 0 at the end; -1 on failure.
+  // Returns the number of bytes read, at least one; 0 at the end; -1 on failure.
   ssize_t Read(char* data, size_t size);
   bool Write(const char* data, size_t size);
   bool Flush();
 
-  // Reads fail after that many more bytes, with the stream still open. The library bounds neither
-  // heads nor what stands between chunks: whoever reads sets the limit anew with every piece of a
-  // body that comes, so that it never hits a body.
+  // Makes reads fail after this many more bytes, with the stream still open. The library bounds
+  // neither heads nor the lines between chunks. The reader of a body sets the limit again with
+  // every piece, so that it never cuts a body.
   void LimitReads(size_t bytes) { read_limit_ = bytes; }
   bool read_limit_reached() const { return read_limit_ == 0; }
 
-  // Waits for the next request: true when there is something to read, be it the end.
+  // Waits for the next request. True if there is something to read, even if it is the end.
   bool AwaitData(std::chrono::milliseconds timeout, int wake_fd);
-  // Whether a connection that was idle may be used again: nothing came that nobody asked for, and
-  // it was not closed.
+  // Whether an idle connection may be used again: it was not closed, and no unrequested data
+  // arrived.
   bool Idle();
 
-  // Ends the stream so that the peer still gets what was written last: closing a socket with unread
-  // data in it would destroy that. Reads on for a while.
+  // Ends the stream so that the peer still receives what was written last: closing a socket with
+  // unread data would destroy that. Continues to read for a while.
   void Linger();
 
   State state() const { return state_; }
   const std::string& problem() const { return problem_; }
-  // Whether anything was read since ResetCounts(), whether all that was written has left.
+  // Whether anything was read since ResetCounts(), and whether all written data has been sent.
   bool received() const { return received_; }
   bool all_sent() const { return !send_failed_ && unsent_.empty(); }
   void ResetCounts();
@@ -82,7 +82,7 @@ class Channel {
   int fd() const { return socket_.get(); }
 
  private:
-  // One attempt of an operation: kDone, or what it has to wait for, or the end.
+  // The result of one attempt: done, the event to wait for, or failed.
   enum class Step { kDone, kWantRead, kWantWrite, kFailed };
 
   Step TryRead(char* data, size_t size, size_t* got);

@@ -15,9 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A kept-open connection that was not used for longer is not used again: servers close idle ones
-// (Go's API server after 90 s), and a request that crosses with that may or may not have been acted
-// on.
+// Longest idle time of a connection that is used again. Servers close idle ones (Go's API server
+// after 90 s), and a request that crosses with that may or may not have taken effect.
 constexpr std::chrono::seconds kReusedWithin{30};
 
 bool IsRepeatable(const ClientRequest& request) {
@@ -32,7 +31,7 @@ bool IsLine(std::string_view text, unsigned char lowest) {
   return true;
 }
 
-// Line ends and spaces would change what the server reads.
+// Line ends and spaces would change how the server reads the request.
 Result<> Check(const ClientRequest& request) {
   if (request.method.empty() || !IsLine(request.method, 'A'))
     return Fail(ErrorCode::kInvalid, "not an HTTP method");
@@ -127,7 +126,7 @@ class PooledClient final : public Client {
     return std::move(outcome.response);
   }
 
-  // The connection used last: the others may grow old and be closed.
+  // Takes the connection used last: the others may grow old and be closed.
   std::unique_ptr<ClientConnection> Take() {
     std::vector<Idle> ended;  // closed outside the lock
     const std::lock_guard lock(mutex_);

@@ -16,11 +16,11 @@
 namespace synergy::http {
 namespace {
 
-// Of an answer, and of what stands between chunks. The library takes any length, and matches the
+// Longest head of an answer, or text between chunks. The library takes any length, and matches the
 // first line with a std::regex whose recursion overflows the stack at about 50 kB.
 constexpr size_t kLongestResponseHead = size_t{16} << 10;
 
-// An answer as it comes in.
+// An answer under construction.
 struct Answer {
   ClientResponse response;
   const ClientConnection::OnData* on_data;
@@ -51,10 +51,9 @@ std::optional<std::chrono::seconds> RetryAfter(const httplib::Response& response
 }
 
 // The library's client without its sockets: it writes requests and reads answers. Its own
-// connecting and its own streams are not used. They hold the lock that stop() needs while they
-// connect, forget a stop() that comes too early, take an ended TLS connection for a live one, show
-// the client's certificate before the server's is verified, and call every failure after that
-// "Read".
+// connections and streams are not used. They hold the lock that stop() needs while they connect,
+// ignore a stop() that comes too early, take an ended TLS connection for a live one, present the
+// client's certificate before the server's is verified, and report every later failure as "Read".
 class LibraryConnection final : public ClientConnection, private httplib::ClientImpl {
  public:
   LibraryConnection(const Target& target, std::unique_ptr<Channel> channel, int library_socket)
@@ -65,7 +64,7 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
     set_keep_alive(true);
     set_url_encode(false);
     set_decompress(false);
-    // Looked at and closed by the library when it sees fit; reads and writes go through the
+    // The library examines and closes it at its discretion; reads and writes go through the
     // channel.
     socket_.sock = library_socket;
   }
@@ -147,9 +146,9 @@ class LibraryConnection final : public ClientConnection, private httplib::Client
                         channel_->problem())};
   }
 
-  // What the library does to its sockets.
+  // The library's hooks for its sockets.
 
-  // It found the connection ended before it sent anything.
+  // Called if the library found the connection ended before it sent anything.
   bool create_and_connect_socket(Socket&, httplib::Error& error) override {
     never_tried_ = true;
     error = httplib::Error::Connection;

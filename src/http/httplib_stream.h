@@ -1,6 +1,7 @@
 #pragma once
 
-// A Channel as the stream that cpp-httplib reads requests and answers from. Private to this folder.
+// Makes a Channel a stream from which cpp-httplib reads requests and answers. Private to this
+// folder.
 //
 // Threading: as the channel's. The channel outlives the stream.
 

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // A client that opens many connections at once must not wait for SYN retransmissions: the library's
-// own backlog of 5 costs the sixth of them a second.
+// own backlog of 5 costs the sixth connection a second.
 constexpr int kBacklog = 1024;
 
 milliseconds Left(Clock::time_point deadline) {
@@ -60,7 +60,7 @@ Fd Open(const addrinfo& address) {
 bool BindAndListen(int fd, const addrinfo& address) {
   const int on = 1;
   const int off = 0;
-  // Not SO_REUSEPORT, the library's default: with it, two servers share a port without noticing.
+  // Without SO_REUSEPORT, the library's default, with which two servers share a port unnoticed.
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   if (address.ai_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
   return ::bind(fd, address.ai_addr, address.ai_addrlen) == 0 && ::listen(fd, kBacklog) == 0;
@@ -101,7 +101,7 @@ Result<Fd> Listen(const std::string& host, uint16_t port) {
   Result<Addresses> addresses = LookUp(host, port, AI_PASSIVE);
   if (!addresses) return Fail(addresses.error());
   int error = 0;
-  // For all addresses IPv6 comes first: such a socket takes IPv4 as well.
+  // For all addresses, IPv6 comes first: such a socket accepts IPv4 as well.
   for (const bool v6 : {true, false}) {
     for (const addrinfo* address = addresses->get(); address != nullptr;
          address = address->ai_next) {
@@ -133,7 +133,7 @@ std::string PeerAddress(const Fd& socket) {
                     0, NI_NUMERICHOST) != 0) {
     return {};
   }
-  // An IPv4 client of a socket for both.
+  // An IPv4 client of a dual-stack socket.
   constexpr std::string_view kMapped = "::ffff:";
   const std::string_view name = text;
   return std::string(name.starts_with(kMapped) ? name.substr(kMapped.size()) : name);
@@ -159,7 +159,7 @@ Result<Fd> ConnectToAny(const addrinfo* addresses, milliseconds timeout, int wak
   for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) ++left;
   std::string problem = "no address";
   for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) {
-    // One that nothing comes back from leaves the others their part of the time.
+    // An address that does not answer leaves the others their part of the time.
     const milliseconds part = Left(deadline) / left--;
     Fd fd = Open(*address);
     if (!fd.valid()) {

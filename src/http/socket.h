@@ -1,9 +1,9 @@
 #pragma once
 
-// Sockets and the descriptors next to them. Private to this folder.
+// Sockets and related descriptors. Private to this folder.
 //
-// Threading: an Fd has one owner; a WakeEvent may be signalled and waited for by any thread.
-// Everything is non-blocking and closed on exec; waiting is done in WaitFor alone.
+// Threading: an Fd has one owner; a WakeEvent may be signalled and waited for by any thread. All
+// descriptors are non-blocking and closed on exec; only WaitFor() waits.
 
 #include <chrono>
 #include <cstdint>
@@ -36,7 +36,7 @@ class Fd {
   int fd_ = -1;
 };
 
-// Something that threads in WaitFor() can be woken with, all at once and for good.
+// Wakes all threads in WaitFor(), permanently.
 class WakeEvent {
  public:
   WakeEvent();
@@ -51,7 +51,7 @@ class WakeEvent {
 class StopEvent {
  public:
   explicit StopEvent(const std::stop_token& stop);
-  // -1 when the token can never be stopped.
+  // -1 if the token can never be stopped.
   int fd() const { return event_ ? event_->fd() : -1; }
 
  private:
@@ -66,25 +66,25 @@ class StopEvent {
 
 enum class Ready { kYes, kTimeout, kWoken };
 
-// Waits until `fd` is readable (or writable), broken connections included. `wake_fd` may be -1.
-// When both are ready, the answer is kYes only if `data_first`.
+// Waits until `fd` is readable (or writable), broken connections included. `wake_fd` may be -1. If
+// both are ready, the result is kYes only if `data_first`.
 Ready WaitFor(int fd, bool writable, std::chrono::milliseconds timeout, int wake_fd,
               bool data_first = false);
 
-// A listening socket. An empty host means all addresses.
+// Returns a listening socket. An empty host means all addresses.
 Result<Fd> Listen(const std::string& host, uint16_t port);
 uint16_t LocalPort(const Fd& socket);
-// The address of the other end, without its port; empty where there is none.
+// The address of the other end, without its port; empty if there is none.
 std::string PeerAddress(const Fd& socket);
-// Whether an address as PeerAddress() writes it is of this machine alone.
+// Whether an address from PeerAddress() belongs to this machine only.
 bool IsLoopback(const std::string& address);
 
-// A connection with TCP_NODELAY. The name's look-up cannot be interrupted; all else ends within
+// Connects with TCP_NODELAY. The look-up of the name cannot be interrupted; the rest ends within
 // `timeout` or on `wake_fd`.
 Result<Fd> Connect(const std::string& host, uint16_t port, std::chrono::milliseconds timeout,
                    int wake_fd);
-// The same to the first of a list of addresses that takes it; each has an equal part of the time
-// that is left.
+// Connects to the first of several addresses that accepts; each gets an equal part of the remaining
+// time.
 Result<Fd> ConnectToAny(const addrinfo* addresses, std::chrono::milliseconds timeout, int wake_fd);
 
 void SetNoDelay(int fd);

@@ -13,7 +13,7 @@
 namespace synergy::http {
 namespace {
 
-// Without it OpenSSL would ask for an encrypted key's pass phrase on the terminal.
+// Otherwise OpenSSL would request the pass phrase of an encrypted key on the terminal.
 int NoPassPhrase(char*, int, int, void*) { return 0; }
 
 struct BioDeleter {
@@ -76,7 +76,7 @@ Result<> Trust(SSL_CTX* context, const std::string& ca_pem) {
   return {};
 }
 
-// The certificate and those between it and the authority.
+// Uses the certificate and the intermediate ones.
 Result<> UseCertificate(SSL_CTX* context, const std::string& pem) {
   const Bio bio(::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   const Certificate own = ReadCertificate(bio.get());
@@ -99,8 +99,8 @@ Result<> UseKey(SSL_CTX* context, const std::string& pem) {
   return {};
 }
 
-// Refuses everybody but the client of that name. A name is one of the certificate's DNS names: what
-// stands in its subject is not for machines, and a wildcard names nobody.
+// Refuses all clients except the one of that name. Only the certificate's DNS names count: the
+// subject is not for machines, and a wildcard identifies no client.
 Result<> RequireClient(SSL_CTX* context, const ServerTls& tls) {
   if (::SSL_CTX_load_verify_file(context, tls.client_ca_file.c_str()) != 1) {
     return Fail(ErrorCode::kInvalid,
@@ -120,16 +120,16 @@ Result<> UseFiles(SSL_CTX* context, const ServerTls& tls) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("certificate {}: {}", tls.certificate_file, TlsProblem()));
   }
-  // It also checks that the key is the certificate's.
+  // This also checks that the key belongs to the certificate.
   if (::SSL_CTX_use_PrivateKey_file(context, tls.key_file.c_str(), SSL_FILETYPE_PEM) != 1)
     return Fail(ErrorCode::kInvalid, fmt::format("key {}: {}", tls.key_file, TlsProblem()));
   return {};
 }
 
-// Outlives every process.
+// Longer than any process runs.
 constexpr long kOwnValidity = 10L * 365 * 86400;
 
-// A certificate for nobody's name, signed by itself.
+// Uses a self-signed certificate without a host name.
 Result<> UseOwn(SSL_CTX* context) {
   const Key key(::EVP_EC_gen("P-256"));
   const Certificate certificate(::X509_new());
@@ -164,7 +164,7 @@ void TlsSessionDeleter::operator()(ssl_st* session) const { ::SSL_free(session);
 Result<TlsContext> MakeServerContext(const ServerTls& tls) {
   TlsContext context = MakeContext(::TLS_server_method());
   if (context == nullptr) return Invalid("TLS");
-  // Nobody resumes sessions here: kube-scheduler's and the kubelet's clients keep their connections
+  // Clients here never resume sessions: kube-scheduler's and the kubelet's keep their connections
   // open instead.
   ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   ::SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
@@ -194,7 +194,7 @@ Result<TlsContext> MakeClientContext(const ClientTls& tls) {
   }
   TlsContext context = MakeContext(::TLS_client_method());
   if (context == nullptr) return Invalid("TLS");
-  // Whoever keeps thousands of connections open keeps no buffers for those that are idle.
+  // A process with thousands of open connections must not keep buffers for the idle ones.
   ::SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
   if (!tls.skip_verify) {
     ::SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
@@ -228,7 +228,7 @@ bool ExpectServer(ssl_st* session, const std::string& name, bool verify) {
 
 std::string TlsProblem() {
   std::string text;
-  // The last is the nearest to what the caller did; the first, the cause.
+  // The last error is the nearest to the caller's operation; the first is the cause.
   while (const unsigned long error = ::ERR_get_error()) {
     char line[256];
     const char* reason = ::ERR_reason_error_string(error);

@@ -3,7 +3,7 @@
 // OpenSSL as this folder uses it. Private to this folder.
 //
 // Threading: a TlsContext is shared by any number of connections; a TlsSession belongs to its
-// connection. TlsProblem() speaks of the calling thread's last failure.
+// connection. TlsProblem() is about the last failure of the calling thread.
 
 #include <memory>
 #include <optional>
@@ -25,27 +25,27 @@ struct TlsSessionDeleter {
 };
 using TlsSession = std::unique_ptr<ssl_st, TlsSessionDeleter>;
 
-// What a server shows, and whom it serves.
+// The certificate that a server presents, and the clients that it serves.
 struct ServerTls {
-  std::string certificate_file;  // both or neither: a certificate that is made for the context
+  std::string certificate_file;  // both or neither: a generated certificate
   std::string key_file;
-  // Both or neither: clients have a certificate of this authority, for this DNS name.
+  // Both or neither: clients need a certificate of this authority for this DNS name.
   std::string client_ca_file;
   std::string client_name;
 };
 
 Result<TlsContext> MakeServerContext(const ServerTls& tls);
-// When the context's own certificate ends; none where it has none.
+// When the context's own certificate expires; none if it has none.
 std::optional<WallTime> ExpiryOf(const TlsContext& context);
 Result<TlsContext> MakeClientContext(const ClientTls& tls);
 
-// Null when memory ran out.
+// Null if out of memory.
 TlsSession MakeSession(const TlsContext& context, int fd);
 // Makes a client's session accept only a certificate for `name` (a DNS name or an IP address), and
-// ask for it by SNI.
+// request it by SNI.
 bool ExpectServer(ssl_st* session, const std::string& name, bool verify);
 
-// What OpenSSL says went wrong, and forgets it.
+// Returns OpenSSL's errors, and clears them.
 std::string TlsProblem();
 
 }  // namespace synergy::http

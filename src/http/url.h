@@ -1,6 +1,6 @@
 #pragma once
 
-// "https://host:port/prefix" in parts. Private to this folder.
+// The parts of "https://host:port/prefix". Private to this folder.
 //
 // Threading: pure.
 
@@ -15,9 +15,9 @@ struct BaseUrl {
   bool tls = false;
   std::string host;  // without brackets
   uint16_t port = 0;
-  std::string prefix;  // "" or "/prefix", without a slash at its end
+  std::string prefix;  // "" or "/prefix", without a trailing slash
 
-  // As it stands in a Host header.
+  // The text for a Host header.
   std::string HostAndPort() const;
 };
 

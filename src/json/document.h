@@ -1,10 +1,10 @@
 #pragma once
 
-// Parsed JSON text, read only. RapidJSON is hidden behind it.
+// Parsed JSON text, read only. Hides RapidJSON.
 //
-// Differences from a plain JSON parser are what Go's encoding/json does with the same text: the
-// last of equal keys counts, and malformed UTF-8 or half a surrogate pair becomes U+FFFD. Numbers
-// keep their spelling, because a quantity may be written as one and a double would round it.
+// It differs from a plain JSON parser where Go's encoding/json does: the last of equal keys counts,
+// and malformed UTF-8 or half a surrogate pair becomes U+FFFD. Numbers keep their spelling, because
+// a quantity may be written as a number and a double would round it.
 //
 // Threading: immutable. Ownership: a Value and every string_view taken from it are valid as long as
 // their Document.
@@ -23,17 +23,17 @@ namespace synergy::json {
 
 class Value;
 
-// Limits what is read of an object that may be anybody's. The rest takes no memory.
+// Limits what is read of an untrusted object. The rest takes no memory.
 struct ReadRules {
-  // Of an object that is the member `of` of another one only `member` is read of what is an object
-  // or a list; the others read as empty.
+  // In an object that is the member `of` of another, only `member` is read among the members that
+  // are objects or lists; the others read as empty.
   struct OnlyMember {
     std::string_view of;
     std::string_view member;
   };
   std::span<const OnlyMember> only = {};
-  // So many values, keys among them. Beyond that an object is cut(): only what is below members of
-  // these names alone is read of it, and of that so many values.
+  // Most values that are read, keys included. An object with more is cut(): only values below
+  // members with the names in `vital` are read, at most `most_vital_values`.
   size_t most_values = std::numeric_limits<size_t>::max();
   std::span<const std::string_view> vital = {};
   size_t most_vital_values = std::numeric_limits<size_t>::max();
@@ -41,12 +41,12 @@ struct ReadRules {
 
 class Document {
  public:
-  // What is nested deeper, which nobody here asks for, is passed over: the innermost of so many
-  // levels reads as empty.
+  // Deeper values, which are never needed here, are skipped: the innermost of this many levels
+  // reads as empty.
   static constexpr int kDeepest = 64;
 
-  // kInvalid, with the position, when `text` is not JSON. The depth of the text has no influence on
-  // the stack, nor on the memory that is taken.
+  // kInvalid, with the position, if `text` is not JSON. The depth of the text affects neither the
+  // stack nor the memory used.
   static Result<Document> Parse(std::string_view text, const ReadRules& rules = {});
 
   Value root() const;
@@ -59,8 +59,9 @@ class Document {
 
   enum class Kind : uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
 
-  // All values in the order of the text. An array's elements, an object's keys and values, follow
-  // it; `extent` counts them with everything below, so that it leads to what comes next.
+  // All values in the order of the text. An array is followed by its elements, an object by its
+  // keys and values; `extent` counts them with everything below, so that it leads to the next
+  // entry.
   struct Entry {
     const char* text = nullptr;  // kString, kNumber
     uint32_t extent = 0;         // kString, kNumber: size of the text; kBool: the value
@@ -72,13 +73,13 @@ class Document {
   bool cut_ = false;
 };
 
-// A value in a document, or the place where one is missing.
+// A value in a document, or a missing one.
 class Value {
  public:
   Value() = default;
 
   bool missing() const { return entry_ == nullptr; }
-  // Missing or null: to Kubernetes the same.
+  // Missing or null: the same for Kubernetes.
   bool absent() const { return missing() || entry_->kind == Document::Kind::kNull; }
   bool IsBool() const { return Is(Document::Kind::kBool); }
   bool IsNumber() const { return Is(Document::Kind::kNumber); }
@@ -88,23 +89,23 @@ class Value {
   // "a number", "an array", ...
   std::string_view DescribeKind() const;
 
-  // What a bool holds; false for others.
+  // The value of a bool; false for others.
   bool truth() const { return IsBool() && entry_->extent != 0; }
-  // What a string holds, or how a number is spelled; empty for others.
+  // The content of a string, or the spelling of a number; empty for others.
   std::string_view text() const {
     return IsString() || IsNumber() ? std::string_view(entry_->text, entry_->extent)
                                     : std::string_view();
   }
-  // An object's member; missing where there is none or this is no object.
+  // A member of an object; missing if there is none or this is no object.
   Value operator[](std::string_view key) const;
 
-  // Calls visit(key, value) or visit(value) for each; for none when this is no object or array.
+  // Calls visit(key, value) or visit(value) for each; does nothing if this is no object or array.
   template <class Visit>
   void ForEachMember(Visit visit) const;
   template <class Visit>
   void ForEachElement(Visit visit) const;
 
-  // How `inner`, a value below this one, is reached from here ("spec.containers[2].name").
+  // The path from here to `inner`, a value below this one: "spec.containers[2].name".
   std::string PathTo(Value inner) const;
 
  private:
@@ -141,7 +142,7 @@ void Value::ForEachElement(Visit visit) const {
   }
 }
 
-// `name` as a step of a path: ".name", or ["na/me"] where it would not read well.
+// Appends `name` as a step of a path: ".name", or ["na/me"] if that would be hard to read.
 void AppendPathStep(std::string& path, std::string_view name);
 
 }  // namespace synergy::json

@@ -10,7 +10,7 @@
 namespace synergy::json {
 namespace {
 
-// More would tell nobody anything, and finding paths takes time.
+// More would help no reader, and finding paths takes time.
 constexpr size_t kMostFindings = 8;
 
 template <class Number>
@@ -21,8 +21,8 @@ std::optional<Number> ParseWholeNumber(std::string_view text) {
   return number;
 }
 
-// A quantity's text without the spaces around it. apimachinery trims the string as it stands in the
-// JSON text, where other white space is escaped and hence an error.
+// Strips the spaces around a quantity. apimachinery trims the raw JSON text, where other white
+// space is escaped and hence an error.
 std::string_view WithoutSpaces(std::string_view text) {
   const size_t first = text.find_first_not_of(' ');
   if (first == std::string_view::npos) return {};

@@ -1,8 +1,8 @@
 #pragma once
 
-// Checked access to the fields of one object. What has the wrong type or value is recorded with its
-// path and reads as the zero value, so that the rest of the object can still be used; what is
-// absent reads as the zero value in silence, as in Go.
+// Checked access to the fields of one object. A wrong type or value is recorded with its path and
+// reads as the zero value, so that the rest of the object can still be used; an absent field
+// silently reads as the zero value, as in Go.
 //
 // Threading: one owner at a time.
 
@@ -29,31 +29,31 @@ class FieldReader {
   // A decimal number in a string, as in a resourceVersion.
   uint64_t NumberInText(Value value);
   ExactQuantity Amount(Value value);
-  // `value` itself where it has the type, else missing.
+  // Returns `value` if it has the type; otherwise a missing one.
   Value Object(Value value);
   Value Array(Value value);
 
-  // Records `what` for the place `where`, or for the member `key` that `where` lacks.
+  // Records `what` for the value `where`, or for the member `key` that `where` lacks.
   void Report(Value where, std::string_view what);
   void ReportMissing(Value where, std::string_view key);
-  // Takes over what was found in a document that is itself the text of `where`.
+  // Takes over the findings in a document that is itself the text of `where`.
   void Adopt(Value where, const FieldReader& inner);
 
-  // Of the whole object: that it holds more than is kept of any.
+  // Records that the whole object exceeds a limit.
   void TooMuch(std::string what) {
     if (too_much_.empty()) too_much_ = std::move(what);
   }
-  // What that is; empty when it is not so.
+  // The limit exceeded; empty if none.
   const std::string& too_much() const { return too_much_; }
 
   bool ok() const { return count_ == 0; }
-  // How much was found so far.
+  // Number of findings so far.
   size_t count() const { return count_; }
   // "path: what" for the first few.
   const std::vector<std::string>& findings() const { return findings_; }
 
  private:
-  // Counts a finding; false when there are enough to tell already.
+  // Counts a finding; false if enough are recorded already.
   bool Count();
   void Add(std::string path, std::string_view what);
 

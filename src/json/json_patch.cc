@@ -92,7 +92,7 @@ void JsonPatch::Prepend(const Path& array, std::string json) {
   At(array).elements.push_back(std::move(json));
 }
 
-// As deep as the longest path.
+// Recurses as deep as the longest path.
 // NOLINTNEXTLINE(misc-no-recursion)
 std::string JsonPatch::Make(const Edit& edit) {
   if (edit.value) return *edit.value;

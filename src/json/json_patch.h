@@ -1,7 +1,7 @@
 #pragma once
 
-// A JSON Patch (RFC 6902) that brings a parsed document to what is wanted of it: only operations
-// that change something, and parents that are missing are made first.
+// A JSON Patch (RFC 6902) that brings a parsed document to a desired state. It contains only
+// operations that change something, and adds missing parents first.
 //
 //   JsonPatch patch(pod);
 //   patch.SetText({"metadata", "annotations", "a/b"}, "x");
@@ -22,22 +22,22 @@ namespace synergy::json {
 
 class JsonPatch {
  public:
-  // Keys, and positions in arrays as decimal numbers. No element of an array that is not there.
-  // What is set stays set, whether or not it was removed before.
+  // Keys, and positions in arrays as decimal numbers. REQUIRES: array elements exist. A value that
+  // is set stays set, whether or not it was removed before.
   using Path = std::vector<std::string>;
 
   explicit JsonPatch(Value root) : root_(root) {}
 
-  // `json` is the value's text. Without effect where a string that is wanted stands already; for
-  // other values it is the caller who knows whether they differ.
+  // `json` is the value's text. No effect if the same string is already there; for other values the
+  // caller must know whether they differ.
   void Set(const Path& path, std::string json);
   void SetText(const Path& path, std::string_view text);
-  // Without effect where there is nothing.
+  // No effect if there is nothing to remove.
   void Remove(const Path& path);
-  // Before the elements of the array, in the order of the calls.
+  // Inserts before the elements of the array, in the order of the calls.
   void Prepend(const Path& array, std::string json);
 
-  // "[]" when nothing is to be changed.
+  // "[]" if nothing changes.
   std::string Write() const;
 
  private:
@@ -52,7 +52,7 @@ class JsonPatch {
   Value Find(const Path& path) const;
   static void WriteEdit(const Edit& edit, Value value, const std::string& pointer,
                         std::string& out);
-  // What the edit makes where there is nothing yet; empty when it makes nothing.
+  // Returns the value that the edit creates where there is none; empty if it creates nothing.
   static std::string Make(const Edit& edit);
 
   Value root_;

@@ -26,7 +26,7 @@ Result<Document> ListReader::Read(std::string text, std::string_view list, const
   text.append(TapeBuilder::kPadding, '\0');
   char* const begin = text.data();
   Scanner scanner(std::string_view(begin, size));
-  // What is no object has no list in it.
+  // Only an object can contain a list.
   if (!scanner.Take('{')) return Document::Parse(std::string_view(begin, size));
 
   std::string rest = "{";
@@ -60,7 +60,7 @@ Result<Document> ListReader::Read(std::string text, std::string_view list, const
       scanner.Pass(*read);
       on_item(Value(entries.data()), builder.cut());
     }
-    // It stands for itself, so that commas are counted.
+    // A placeholder for the member, so that commas are checked.
     if (rest.size() > 1) rest += ',';
     rest += R"("":null)";
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The objects of a list one after the other: the memory in which one is read serves the next.
+// Reads the objects of a list one after the other, and reuses the memory of each for the next.
 //
 // Threading: pure.
 
@@ -17,7 +17,8 @@ class ListReader {
  public:
   // Calls on_item(element, cut) for each element of the array that is the member `list` of the
   // object in `text`; the element lives as long as the call. Returns the object without that array.
-  // kInvalid, with the position, where `text` is not JSON: some elements may have been told of.
+  // kInvalid, with the position, if `text` is not JSON; on_item may have been called for some
+  // elements.
   static Result<Document> Read(std::string text, std::string_view list, const ReadRules& rules,
                                const std::function<void(Value, bool)>& on_item);
 };

@@ -9,7 +9,7 @@
 namespace synergy::json {
 namespace {
 
-// The first of the characters, or `end`. Node objects of megabytes are passed over with this.
+// Returns the first of the characters, or `end`. Skips Node objects of megabytes.
 template <char... kWanted>
 const char* FindAny(const char* at, const char* end) {
 #ifdef __SSE2__
@@ -25,7 +25,7 @@ const char* FindAny(const char* at, const char* end) {
   return at;
 }
 
-// Past the string that begins at `at`; null where it does not end.
+// Returns the position after the string that begins at `at`; null if it does not end.
 const char* PastString(const char* at, const char* end) {
   ++at;
   while (true) {
@@ -40,8 +40,8 @@ const char* PastString(const char* at, const char* end) {
 }  // namespace
 
 const char* FindClosing(const char* at, const char* end, size_t depth) {
-  // Which kind of bracket is open at each depth, innermost in the lowest bit: 1 for a brace. What
-  // was open before is not known.
+  // The kind of bracket that is open at each depth, innermost in the lowest bit: 1 for a brace.
+  // Brackets opened earlier are unknown.
   unsigned long long braces = 0;
   size_t known = 0;
   while (true) {

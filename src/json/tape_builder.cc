@@ -20,7 +20,7 @@ Result<size_t> TapeBuilder::Read(const char* begin, char* at, char* end) {
   rapidjson::Reader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, *this);
   if (full_) {
-    // What has been read so far is a value; the rest of its text is passed over.
+    // Everything read so far is a value; skip the rest of its text.
     const char* const closing = FindClosing(stream.src_, end, static_cast<size_t>(depth_));
     while (depth_ > 0) Close();
     if (closing == end) return Fail(ErrorCode::kInvalid, "not JSON: an object does not end");
@@ -101,7 +101,7 @@ bool TapeBuilder::IsUnread() const {
 }
 
 bool TapeBuilder::PassOver() {
-  // RapidJSON takes the character under the cursor next, and then wants what closes it.
+  // RapidJSON next takes the character under the cursor, and then expects the closing bracket.
   const char* const closing = FindClosing(stream_->src_, end_, 0);
   if (closing == end_) return false;
   stream_->src_ += closing - 1 - stream_->src_;

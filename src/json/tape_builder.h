@@ -17,20 +17,21 @@
 
 namespace synergy::json {
 
-// Receives RapidJSON's events. Its names and types are the library's.
+// Receives RapidJSON's events. The names and types are the library's.
 class TapeBuilder {
  public:
-  // Zeros behind the text: the library looks for its end in blocks of 16 bytes.
+  // Zeros after the text: the library looks for its end in blocks of 16 bytes.
   static constexpr size_t kPadding = 16;
 
   TapeBuilder(const ReadRules& rules, std::vector<Document::Entry>& entries)
       : rules_(rules), entries_(entries) {}
 
-  // Reads the one value at `at`, of well-formed UTF-8 without halves of surrogate pairs, in place:
-  // how much text it took. Messages count positions from `begin`; at `end` the padding begins.
+  // Reads the value at `at` in place; returns the size of its text. REQUIRES: well-formed UTF-8
+  // without halves of surrogate pairs. Messages count positions from `begin`; the padding begins at
+  // `end`.
   Result<size_t> Read(const char* begin, char* at, char* end);
 
-  // There was more than the rules let be read of it.
+  // The value exceeded the limits of the rules.
   bool cut() const { return cut_; }
 
   bool Null() { return Add({nullptr, 0, Kind::kNull}); }
@@ -51,7 +52,7 @@ class TapeBuilder {
   bool EndObject(rapidjson::SizeType /*members*/) { return Close(); }
   bool EndArray(rapidjson::SizeType /*elements*/) { return Close(); }
 
-  // Numbers arrive as RawNumber; the library wants these all the same.
+  // Numbers arrive as RawNumber; the library still requires these.
   bool Int(int /*number*/) { return false; }
   bool Uint(unsigned /*number*/) { return false; }
   bool Int64(int64_t /*number*/) { return false; }
@@ -70,7 +71,7 @@ class TapeBuilder {
   bool Close();
 
   bool IsNearLimit() const { return entries_.size() + 1 >= rules_.most_values; }
-  // Whether the next one has an entry. A member's value has one where its key has.
+  // Whether the next value gets an entry. A member's value gets one if its key did.
   bool MayAdd(bool is_key);
   void Cut();
   bool IsInObject() const {
@@ -80,7 +81,7 @@ class TapeBuilder {
   std::string_view NameOfNext() const;
   std::string_view NameAt(int depth) const;
   bool IsVital(std::string_view name) const;
-  // Whether by the rules nothing is read of the container that begins now.
+  // Whether the rules leave the container that begins now unread.
   bool IsUnread() const;
   // Moves the cursor to the end of the container that begins there.
   bool PassOver();
@@ -92,8 +93,8 @@ class TapeBuilder {
   size_t open_[Document::kDeepest] = {};
   bool vital_[Document::kDeepest] = {};  // once it is cut
   int depth_ = 0;
-  bool passed_over_ = false;  // the container that begins now: what ends next is not open_
-  bool adding_ = true;        // what MayAdd() has said last
+  bool passed_over_ = false;  // this container is skipped: the next end is none of open_
+  bool adding_ = true;        // the last result of MayAdd()
   bool cut_ = false;
   bool full_ = false;  // nothing more is read
 };

@@ -17,7 +17,7 @@ unsigned char ByteAt(std::string_view text, size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
 }
 
-// Bytes of the well-formed sequence that starts at `i`, 0 when there is none (Unicode, table 3-7).
+// Returns the length of the well-formed sequence at `i`, 0 if there is none (Unicode, table 3-7).
 size_t SequenceLength(std::string_view text, size_t i) {
   const unsigned char first = ByteAt(text, i);
   const unsigned char second = ByteAt(text, i + 1);
@@ -40,7 +40,8 @@ size_t SequenceLength(std::string_view text, size_t i) {
   return 0;
 }
 
-// The end of the run of ASCII that starts at `i`: nearly all of what an API server sends.
+// Returns the end of the run of ASCII that starts at `i`: nearly everything that an API server
+// sends.
 size_t SkipAscii(std::string_view text, size_t i) {
   constexpr uint64_t kHighBits = 0x8080808080808080;
   uint64_t block = 0;
@@ -52,7 +53,8 @@ size_t SkipAscii(std::string_view text, size_t i) {
   return i;
 }
 
-// Where the first malformed byte at or after `i` stands, the text's size without one.
+// Returns the position of the first malformed byte at or after `i`, the text's size if there is
+// none.
 size_t FindMalformed(std::string_view text, size_t i) {
   for (i = SkipAscii(text, i); i < text.size(); i = SkipAscii(text, i)) {
     const size_t length = SequenceLength(text, i);
@@ -62,7 +64,7 @@ size_t FindMalformed(std::string_view text, size_t i) {
   return text.size();
 }
 
-// The code unit of the escape \uXXXX at `text`, which ends at `end`.
+// Returns the code unit of the escape \uXXXX at `text`, which ends at `end`.
 std::optional<unsigned> EscapedUnit(const char* text, const char* end) {
   constexpr int kDigits = 4;
   if (end - text < 2 + kDigits || text[0] != '\\' || text[1] != 'u') return std::nullopt;
@@ -142,7 +144,7 @@ void AppendJsonString(std::string& out, std::string_view text) {
   out += '"';
   const size_t start = out.size();
   for (size_t i = 0; i < text.size();) {
-    // Runs without anything to escape go over in one piece.
+    // Copies runs without anything to escape in one piece.
     size_t end = i;
     while (end < text.size() && text[end] != '"' && text[end] != '\\' &&
            static_cast<unsigned char>(text[end]) >= 0x20) {

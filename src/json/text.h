@@ -1,7 +1,6 @@
 #pragma once
 
-// Text that need not be well-formed UTF-8: how it is repaired on the way in and shortened in
-// messages.
+// Text that may be malformed UTF-8: repairs it on input and shortens it in messages.
 //
 // Threading: pure.
 
@@ -10,19 +9,19 @@
 
 namespace synergy::json {
 
-// Appends `text` with every byte that is not part of well-formed UTF-8 replaced by U+FFFD, as Go's
+// Appends `text`, with every byte that is not part of well-formed UTF-8 replaced by U+FFFD, as Go's
 // encoding/json does.
 void AppendRepairedUtf8(std::string& out, std::string_view text);
 bool IsUtf8(std::string_view text);
 
-// JSON text in place: an escaped half of a surrogate pair without its other half becomes U+FFFD, as
-// in Go's encoding/json. Nothing else is looked at.
+// Repairs JSON text in place: an escaped half of a surrogate pair without its other half becomes
+// U+FFFD, as in Go's encoding/json. Checks nothing else.
 void RepairEscapedSurrogates(char* text, size_t size);
 
-// `text` in quotes for a message, cut when it is long.
+// Returns `text` in quotes for a message, cut if it is long.
 std::string Quoted(std::string_view text);
 
-// `text` as a JSON string with its quotes, appended to `out`; invalid UTF-8 becomes U+FFFD.
+// Appends `text` to `out` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
 void AppendJsonString(std::string& out, std::string_view text);
 
 }  // namespace synergy::json

@@ -4,7 +4,7 @@
 
 namespace synergy::json {
 
-// No deeper than Document::kDeepest.
+// Recurses no deeper than Document::kDeepest.
 // NOLINTNEXTLINE(misc-no-recursion)
 void AppendValue(std::string& out, Value value) {
   if (value.missing()) return;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A parsed value as JSON text again, without spaces.
+// Writes a parsed value as JSON text, without spaces.
 //
 // Threading: pure.
 
@@ -10,7 +10,7 @@
 
 namespace synergy::json {
 
-// Nothing is appended for a missing value. Numbers keep their spelling.
+// Appends nothing for a missing value. Numbers keep their spelling.
 void AppendValue(std::string& out, Value value);
 
 }  // namespace synergy::json

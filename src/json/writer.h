@@ -9,7 +9,7 @@
 //   out.EndObject();
 //   out.Take();  // {"name":"n1"}
 //
-// Threading: one owner. The caller sees to it that keys, values and ends make sense together.
+// Threading: one owner. REQUIRES: the caller's keys, values and ends form valid JSON.
 
 #include <cstdint>
 #include <string>
@@ -27,10 +27,10 @@ class Writer {
   void Key(std::string_view key);
   void Text(std::string_view text);
   void Integer(int64_t value);
-  // Null where the value is not finite: JSON has no word for it.
+  // Writes null if the value is not finite, which JSON cannot express.
   void Number(double value);
   void Truth(bool value);
-  // A value that is JSON text already.
+  // Writes a value that is JSON text already.
   void Raw(std::string_view json);
 
   std::string Take() { return std::exchange(out_, {}); }

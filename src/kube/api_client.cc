@@ -15,19 +15,19 @@ namespace synergy::kube {
 namespace {
 
 constexpr size_t kLongestLine = size_t{32} << 20;
-// Binding is what runs in parallel: as many at once keep their connections.
+// Bindings run in parallel: this many at once keep their connections.
 constexpr size_t kIdleConnections = 32;
 constexpr size_t kShownOfAnUnknownAnswer = 200;
 constexpr std::chrono::seconds kLongestRetryAfter{5};
 
-// "POST /api/v1/...", without the query: it may be long, and says nothing that the caller does not
-// know.
+// Returns "POST /api/v1/...". Leaves out the query, which may be long and tells the caller nothing
+// new.
 std::string Describe(const http::ClientRequest& request) {
   return fmt::format("{} {}", request.method,
                      std::string_view(request.path).substr(0, request.path.find('?')));
 }
 
-// The server has too much to do, and says when it may have less.
+// The server is overloaded and states when to retry.
 bool MayBeSentAgain(const http::ClientResponse& response) {
   return response.status == 429 && response.retry_after &&
          *response.retry_after <= kLongestRetryAfter;
@@ -40,7 +40,7 @@ Error ToError(const http::ClientRequest& request, const http::ClientResponse& re
     text = status->reason.empty() ? status->message
                                   : fmt::format("{}: {}", status->reason, status->message);
   } else {
-    // From a proxy, for instance: its first words tell it apart.
+    // From a proxy, for instance: the first words identify it.
     text = response.body.substr(0, kShownOfAnUnknownAnswer);
   }
   return {wire::ToErrorCode(response.status, status),

@@ -3,12 +3,12 @@
 // Calls to the API server. Status codes become ErrorCodes, and the server's own message goes into
 // the Error.
 //
-// Threading: from any thread. No call is retried here, what may be repeated is the caller's to
-// know, but for one that was refused with a Retry-After of a few seconds: nothing was done then,
-// and it is sent again after that time, a few times. Failures: as http::Client says, kTimeout above
-// all for whatever may have been acted on; of statuses, 404 kNotFound, 409 kConflict, 410 kGone,
-// 401 and 403 kDenied, 429 kOverloaded, 5xx kUnavailable (504 kTimeout), all others kInvalid.
-// Messages never contain the token or a query.
+// Threading: from any thread. A call is not retried here, because only the caller knows whether it
+// may be repeated. The exception is a call refused with a Retry-After of a few seconds: it had no
+// effect, so it is sent again after that time, a few times. Failures: as in http::Client, above all
+// kTimeout for any request that may have taken effect. By status: 404 kNotFound, 409 kConflict, 410
+// kGone, 401 and 403 kDenied, 429 kOverloaded, 5xx kUnavailable (504 kTimeout), all others
+// kInvalid. Messages never contain the token or a query.
 
 #include <chrono>
 #include <cstddef>
@@ -28,12 +28,12 @@ namespace synergy::kube {
 struct ApiClientOptions {
   std::string user_agent = "synergy";
   std::chrono::milliseconds request_timeout{10000};
-  // The API server takes objects of 3 MiB, and writes some characters as six.
+  // The API server takes objects of 3 MiB and may write one character as six.
   size_t largest_answer = size_t{32} << 20;
-  // Of a call that is refused with a Retry-After: 1: none is sent again.
+  // Tries of a call that is refused with a Retry-After; 1: no retry.
   int most_tries = 4;
-  // Asked before a write is sent again, in whose time somebody else may have begun to act: false
-  // ends it with the refusal. Null: it is sent again.
+  // Called before a write is sent again, because another process may have begun to act in the
+  // meantime. If it returns false, the call ends with the refusal. Null: always sent again.
   std::function<bool()> may_repeat_writes = nullptr;
 };
 
@@ -45,9 +45,9 @@ class ApiClient {
                                                    ApiClientOptions options = {});
   virtual ~ApiClient() = default;
 
-  // The answer's body. kTooLarge: it is more than is taken.
+  // Returns the body of the response. kTooLarge: it exceeds the limit.
   virtual Result<std::string> Get(const std::string& path, std::stop_token stop = {}) = 0;
-  // The same with further headers, which no message contains.
+  // The same with further headers, which appear in no message.
   virtual Result<std::string> GetWith(const std::string& path, const Headers& headers,
                                       std::stop_token stop = {}) = 0;
   virtual Result<std::string> Post(const std::string& path, const std::string& json,
@@ -56,9 +56,9 @@ class ApiClient {
                                     const std::string& json, std::stop_token stop = {}) = 0;
   virtual Result<std::string> Delete(const std::string& path, const std::string& json,
                                      std::stop_token stop = {}) = 0;
-  // One call of `on_line` with nothing as soon as the server has taken the watch, then one per line
-  // of the answer, without its newline; false ends it. Lines are limited to 32 MiB: a longer one
-  // ends it with kInvalid.
+  // Calls `on_line` with an empty line as soon as the server has accepted the watch, then once per
+  // line of the response, without its newline; `on_line` returns false to end the watch. A line
+  // longer than 32 MiB ends it with kInvalid.
   virtual Result<> Watch(const std::string& path, std::chrono::milliseconds silence_limit,
                          const std::function<bool(std::string_view)>& on_line,
                          std::stop_token stop) = 0;

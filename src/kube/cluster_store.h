@@ -1,8 +1,8 @@
 #pragma once
 
-// What the watches report goes into ClusterState: one adapter per kind of object.
+// Stores what the watches report in ClusterState: one adapter per kind of object.
 //
-// Threading: as ObjectStore; ClusterState takes care of itself.
+// Threading: as ObjectStore; ClusterState is thread-safe.
 
 #include <optional>
 #include <utility>

@@ -37,7 +37,7 @@ class LeaseElection final : public LeaderElection {
       const Instant asked = clock_.Now();
       const Result<bool> mine = Try(stop);
       if (mine && *mine) {
-        // Counted from before the call: others count from when they see the renewal.
+        // Counted from before the call: other replicas count from when they see the renewal.
         leads_until_ = (asked + options_.renew_deadline).time_since_epoch().count();
         led_last_ = asked.time_since_epoch().count();
       } else if (mine) {
@@ -53,7 +53,7 @@ class LeaseElection final : public LeaderElection {
     GiveUp();
   }
 
-  // Whether the lease is ours now.
+  // Whether this process now holds the lease.
   Result<bool> Try(const std::stop_token& stop) {
     const Result<std::string> answer = client_.Get(path_, stop);
     if (!answer && answer.error().code == ErrorCode::kNotFound) {
@@ -83,8 +83,8 @@ class LeaseElection final : public LeaderElection {
     return Fail(taken.error());
   }
 
-  // Whether its holder has not renewed it for as long as it lasts, by our clock: those of others
-  // may be wrong.
+  // Whether the holder has not renewed the lease for its duration, by the local clock: the clocks
+  // of other replicas may be wrong.
   bool IsOverdue(const wire::Lease& lease) {
     const std::string seen = lease.holder + " " + lease.renewed;
     const Instant now = clock_.Now();
@@ -115,9 +115,9 @@ class LeaseElection final : public LeaderElection {
   const std::string folder_;
   const std::string path_;
   std::atomic<Instant::rep> leads_until_{0};  // nanoseconds of the clock
-  std::atomic<Instant::rep> led_last_{0};     // likewise
+  std::atomic<Instant::rep> led_last_{0};     // same unit
 
-  // The thread's own.
+  // Used only by the thread.
   std::string seen_;
   Instant seen_at_{};
 

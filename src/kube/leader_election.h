@@ -1,12 +1,12 @@
 #pragma once
 
-// One leader among replicas, by a Lease, as client-go's leader election does it: a lease that was
-// not renewed for its duration, by our own clock, is anybody's; who cannot renew in time stops
-// leading before others may start.
+// Elects one leader among replicas by a Lease, like client-go: any replica may take a lease that
+// was not renewed for its duration, by the local clock, and a leader that cannot renew in time
+// stops leading before another may start.
 //
 // Threading: one thread of its own, which makes all calls; IsLeader() from any thread.
-// Failures: whatever goes wrong is tried again; meanwhile a leader leads until its renewal is
-// overdue. The lease is given up on destruction, so that a successor need not wait.
+// Failures: every failure is retried; meanwhile a leader leads until its renewal is overdue.
+// Destruction releases the lease, so that a successor need not wait.
 
 #include <chrono>
 #include <memory>
@@ -29,13 +29,13 @@ struct LeaderElectionOptions {
 
 class LeaderElection {
  public:
-  // All references outlive this.
+  // All references outlive this object.
   static std::unique_ptr<LeaderElection> Start(ApiClient& client, const Clock& clock, Logger& log,
                                                LeaderElectionOptions options);
   virtual ~LeaderElection() = default;
 
   virtual bool IsLeader() const = 0;
-  // When somebody, we or another one, was last known to lead; the clock's beginning: never.
+  // When any replica, this one included, was last known to lead; the clock's beginning: never.
   virtual Instant LedLast() const = 0;
 };
 

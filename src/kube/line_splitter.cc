@@ -16,7 +16,7 @@ bool LineSplitter::Add(std::string_view piece,
       return true;
     }
     piece.remove_prefix(end + 1);
-    // Most lines come in one piece, and need no copy.
+    // Most lines come in one piece and need no copy.
     if (begun_.empty()) {
       if (!part.empty() && !on_line(part)) return false;
       continue;

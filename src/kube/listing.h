@@ -1,10 +1,10 @@
 #pragma once
 
-// Everything of one kind that the API server has at one moment, page by page.
+// Lists all objects of one kind at one moment, page by page.
 //
 // Threading: from any thread.
-// Failures: as ApiClient says; kGone when the server has forgotten that moment before the last
-// page, kInvalid when an answer is no list.
+// Failures: as in ApiClient; kGone if the server drops that moment before the last page, kInvalid
+// if a response is no list.
 
 #include <functional>
 #include <iterator>
@@ -20,7 +20,7 @@
 namespace synergy::kube {
 
 // The field selector of pods that take something from a node, or may yet: not the terminal ones,
-// which kube-scheduler leaves out in the same way.
+// which kube-scheduler also leaves out.
 inline constexpr char kLivingPods[] = "status.phase!=Succeeded,status.phase!=Failed";
 
 struct ListRequest {
@@ -30,12 +30,12 @@ struct ListRequest {
   std::string label_selector = {};  // "app.kubernetes.io/component=node-agent"
 };
 
-// "&fieldSelector=...&labelSelector=...", or what of it is not empty.
+// Returns "&fieldSelector=...&labelSelector=...", without the empty ones.
 std::string Selectors(const std::string& fields, const std::string& labels);
 
-// The page that follows the one with this token, which is empty for the first. `page_size`, which
-// begins as the request's, is how many objects are asked for: fewer, by halves, where an answer is
-// larger than the client takes, and as many as before again after that.
+// Returns the page that follows the one with this token, which is empty for the first. `page_size`,
+// initially the request's, is the number of objects to request. It is halved while a response
+// exceeds the client's limit, and doubled again afterwards.
 Result<std::string> GetPage(ApiClient& client, const ListRequest& request,
                             const std::string& continue_token, int& page_size,
                             const std::stop_token& stop = {});
@@ -48,7 +48,7 @@ struct Listing {
   std::vector<wire::UnreadObject<T>> unread;
 };
 
-// `on_page` is called after each page.
+// Calls `on_page` after each page.
 template <class T>
 Result<Listing<T>> ListAll(ApiClient& client, const wire::ObjectReader& reader,
                            const ListRequest& request, const std::stop_token& stop = {},
@@ -60,7 +60,7 @@ Result<Listing<T>> ListAll(ApiClient& client, const wire::ObjectReader& reader,
   std::string continue_token;
   int page_size = request.page_size;
   do {
-    // When a later page is refused as too old (410), the pages before it are of no use either.
+    // If a later page is refused as too old (410), the pages before it are useless, too.
     Result<std::string> answer = GetPage(client, request, continue_token, page_size, stop);
     if (!answer) return Fail(answer.error());
     Result<wire::ListPage<T>> page = reader.ReadList<T>(*std::move(answer));

@@ -9,8 +9,8 @@
 
 namespace synergy::kube {
 
-// `text` as it may stand in a path's segment or a query's value: everything but letters, digits and
-// -._~ escaped (RFC 3986, section 2.1).
+// Escapes `text` for a path segment or a query value: everything except letters, digits and -._~
+// (RFC 3986, section 2.1).
 std::string Escape(std::string_view text);
 
 }  // namespace synergy::kube

@@ -21,10 +21,11 @@
 namespace synergy::kube {
 namespace {
 
-// A failure that goes on is logged again after so long.
+// A continuing failure is logged again after this time.
 constexpr Duration kLogAgainAfter = std::chrono::minutes(1);
 
-// Since Kubernetes 1.35 resource versions of one kind of object are numbers that grow (KEP-5504).
+// Since Kubernetes 1.35, the resource versions of one kind of object are growing numbers
+// (KEP-5504).
 std::optional<uint64_t> ParseVersion(const std::string& text) {
   uint64_t version = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
@@ -53,9 +54,8 @@ class ListWatch final : public Reflector<T> {
   }
 
  private:
-  // How a list or a watch came out. Only a watch that brought something, or lasted, counts as
-  // progress: a server whose lists are fine and whose watches are not must not be asked for one
-  // list after the other.
+  // The outcome of a list or a watch. Only a watch that brought something, or lasted, counts as
+  // progress: if a server's lists work and its watches do not, it must not be flooded with lists.
   struct Outcome {
     std::optional<Error> failure;
     bool progress = false;
@@ -124,13 +124,13 @@ class ListWatch final : public Reflector<T> {
         stop);
     if (!outcome.failure && !ended) {
       outcome.failure = ended.error();
-      // Too old, or not to be had at all: to ask for the same once more would end the same way.
+      // Too old, or not available at all: the same request would fail again.
       list_again =
           ended.error().code == ErrorCode::kGone || ended.error().code == ErrorCode::kInvalid;
     }
     needs_list_ = list_again;
     if (outcome.failure) return Broken(*std::move(outcome.failure), outcome.progress);
-    // Also a quiet one that lasted as long as it was asked to.
+    // A quiet watch that lasted as long as requested is progress, too.
     outcome.progress |= clock_.Now() - start >= options_.watch_timeout / 2;
     Contact([](ReflectorStatus& status) { status.watching = false; });
     return outcome;
@@ -143,7 +143,8 @@ class ListWatch final : public Reflector<T> {
     return {std::move(failure), progress};
   }
 
-  // Why no watch can go on from what was seen last; whether that takes a list is in needs_list_.
+  // Returns why no watch can continue from the last version seen; sets needs_list_ if that takes a
+  // new list.
   std::optional<Error> CheckHistory(const std::stop_token& stop) {
     Result<std::string> answer = client_.Get(options_.path + "?limit=1", stop);
     if (!answer) return answer.error();
@@ -168,15 +169,15 @@ class ListWatch final : public Reflector<T> {
       return Error{ErrorCode::kInvalid, "unreadable event: " + event.error().message};
     }
     if (event->type == Type::kError) {
-      // An overloaded server can go on later from where it was; after anything else the history is
-      // in doubt.
+      // An overloaded server can continue later from the same version; after any other error the
+      // history is in doubt.
       *list_again = event->error.code != ErrorCode::kUnavailable &&
                     event->error.code != ErrorCode::kOverloaded &&
                     event->error.code != ErrorCode::kTimeout;
       return event->error;
     }
     const bool bookmark = event->type == Type::kBookmark;
-    // A bookmark may repeat the version of the event before it. Anything else that is not newer
+    // A bookmark may repeat the version of the event before it. Any other event that is not newer
     // comes from a server with another history (restored from a backup, or behind) and would take
     // the copy back in time.
     if (event->resource_version < version_ || (event->resource_version == version_ && !bookmark)) {
@@ -196,10 +197,10 @@ class ListWatch final : public Reflector<T> {
     return std::nullopt;
   }
 
-  // What an unread pod takes from its node is known all the same.
+  // The amounts that an unread pod takes from its node are still known.
   static constexpr bool kIsAccounted = std::is_same_v<T, Pod>;
 
-  // An object that is not read stays as it was.
+  // Keeps the previous state of an object that is not read.
   void TakeUnread(Listing<T>& listing) {
     const std::set<std::string> before = std::exchange(unread_, {});
     for (wire::UnreadObject<T>& unread : listing.unread) {
@@ -255,7 +256,7 @@ class ListWatch final : public Reflector<T> {
       const std::lock_guard lock(mutex_);
       status_.problems += problems.size();
     }
-    // The same object comes again with every change of its status.
+    // The same object is repeated with every change of its status.
     if (problems.front() == last_problem_) return;
     last_problem_ = problems.front();
     log_.Warn(
@@ -288,7 +289,7 @@ class ListWatch final : public Reflector<T> {
   mutable std::mutex mutex_;
   ReflectorStatus status_;
 
-  // The thread's own.
+  // Used only by the thread.
   Backoff backoff_;
   bool needs_list_ = true;
   uint64_t version_ = 0;  // seen last
@@ -297,7 +298,7 @@ class ListWatch final : public Reflector<T> {
   std::string last_failure_;
   Instant last_failure_logged_{};
   std::string last_problem_;
-  std::set<std::string> unread_;  // names of the objects that are not read as they are now
+  std::set<std::string> unread_;  // names of the objects whose present state is not read
 
   std::jthread thread_;
 };

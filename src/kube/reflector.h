@@ -1,20 +1,21 @@
 #pragma once
 
-// Keeps a copy of one kind of object true: a paginated list, then a watch from there, again and
-// again.
+// Keeps a copy of one kind of object up to date: a paginated list, then a watch from there, in a
+// loop.
 //
 //   list (limit 500, continue) -> Replace -> watch (bookmarks) -> Upsert/Remove ...
 //        ^                                    |   ends or breaks: again from the last version seen
 //        +-- 410 Gone, or history runs back --+
 //
-// An API server whose store was restored from a backup says nothing of it: it takes a watch from a
-// version of the future, and keeps silent until its versions have caught up. So before a watch is
-// opened again the server is asked for its present version; a lower one than seen means a new list.
+// An API server whose store was restored from a backup does not report it: it accepts a watch from
+// a version of the future, and stays silent until its versions have caught up. Therefore the
+// reflector reads the server's present version before it reopens a watch; a version lower than seen
+// means a new list.
 //
-// Threading: one thread of its own per reflector, which makes all calls of the ObjectStore;
-// status() from any thread.
-// Failures: waits with backoff and jitter and goes on until stopped. Each is counted in the
-// status; it is logged when it is not the one before again.
+// Threading: each reflector has one thread, which makes all calls of the ObjectStore; status() from
+// any thread.
+// Failures: waits with backoff and jitter and continues until stopped. The status counts every
+// failure; the log has each unless it repeats the one before.
 
 #include <cstdint>
 #include <memory>
@@ -35,7 +36,7 @@
 
 namespace synergy::kube {
 
-// Where a reflector puts what it sees.
+// The destination of the objects that a reflector reads.
 template <class T>
 class ObjectStore {
  public:
@@ -43,23 +44,23 @@ class ObjectStore {
   virtual void Replace(std::vector<T> all) = 0;
   virtual void Upsert(T object) = 0;
   virtual void Remove(const T& object) = 0;
-  // The same object as it was brought last; none where it is not known, or the store does not keep
-  // it. For one that cannot be read any more, which a list would take away.
+  // Returns the object as last stored; none if it is unknown or the store does not keep it. For an
+  // object that can no longer be read, which a new list would otherwise remove.
   virtual std::optional<T> Last(const T& /*object*/) const { return std::nullopt; }
 };
 
 struct ReflectorStatus {
   bool synced = false;     // one whole list has been stored
   bool watching = false;   // a watch is open now
-  bool broken = false;     // the last one failed, and none has been opened since
-  Instant last_contact{};  // when the server last gave a sign of life: a list, a watch's start,
+  bool broken = false;     // the last watch failed, and none has been opened since
+  Instant last_contact{};  // last response of the server: a list, or a watch's start,
                            // event, bookmark or regular end
   uint64_t lists = 0;
   uint64_t watch_restarts = 0;  // watches opened after the first
   uint64_t errors = 0;
   uint64_t events = 0;
   uint64_t problems = 0;  // fields that could not be read
-  uint64_t unread = 0;    // objects that are there now and are not read (wire::UnreadObject)
+  uint64_t unread = 0;    // present objects that are not read (wire::UnreadObject)
 };
 
 struct ReflectorOptions {
@@ -67,18 +68,18 @@ struct ReflectorOptions {
   std::string field_selector;  // "status.phase!=Succeeded,status.phase!=Failed"
   std::string label_selector;  // "app.kubernetes.io/component=node-agent"
   int page_size = 500;
-  // How long the server is asked to keep a watch open. Short, because a watch that is opened again
-  // proves that the copy is fresh, which a silent one does not.
+  // How long the server is requested to keep a watch open. Short, because a reopened watch proves
+  // that the copy is fresh, whereas a silent one does not.
   std::chrono::seconds watch_timeout{45};
-  // How much longer than that a watch may be silent before the server is taken for dead.
+  // A watch that is silent for this much longer than its timeout is taken for dead.
   std::chrono::milliseconds silence_margin{15000};
   Duration first_backoff = std::chrono::milliseconds(200);
   Duration backoff_limit = std::chrono::seconds(5);
   uint64_t seed = 1;  // of the jitter
 };
 
-// Of a watch that shows thrice within `staleness_limit` that it is alive: a silent one proves
-// nothing, one that ends in time and is opened again does.
+// Options of a watch that proves three times within `staleness_limit` that it is alive: a silent
+// watch proves nothing, but one that ends in time and is reopened does.
 ReflectorOptions WatchWithin(std::chrono::milliseconds staleness_limit, std::string path,
                              std::string field_selector, uint64_t seed);
 

@@ -104,7 +104,7 @@ void TokenGate::Kept::Keep(const std::string& hash, const Answer& answer, size_t
 void TokenGate::Kept::ForgetOldest() {
   const auto& [end, hash] = ends_.front();
   const auto found = by_hash_.find(hash);
-  // Not where there was a newer answer since.
+  // Keep a newer answer.
   if (found != by_hash_.end() && found->second.end == end) by_hash_.erase(found);
   ends_.pop_front();
 }

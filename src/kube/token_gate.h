@@ -1,12 +1,12 @@
 #pragma once
 
-// Lets requests in by their bearer tokens. The API server is asked once per token, and its answer
-// counts for a while: a minute where it was yes, ten seconds where it was no.
+// Admits requests by their bearer tokens. The API server reviews each token once, and its answer
+// counts for a while: a minute if positive, ten seconds if negative.
 //
 // Threading: from any thread. Ownership: the clock, the log, and what the judge refers to, outlive
 // the gate.
-// Failures of Check(): as the judge says, and kOverloaded when too many are being judged already.
-// No token is kept or told: answers are found by SHA-256.
+// Failures of Check(): the judge's, and kOverloaded if too many tokens are already under review.
+// Tokens are neither stored nor logged: answers are found by SHA-256.
 
 #include <chrono>
 #include <cstddef>
@@ -28,15 +28,15 @@ namespace synergy::kube {
 
 enum class Access {
   kAllowed,
-  kUnknown,    // the token is nobody's
-  kForbidden,  // the token is of somebody who may not
+  kUnknown,    // the token is invalid
+  kForbidden,  // the token's owner lacks the right
 };
 
 using Judge = std::function<Result<Access>(const std::string& token)>;
 
-// Lets in one user, by tokens that are meant for `audience`.
+// Admits one user, by tokens that are meant for `audience`.
 Judge JudgeByUser(AccessApi& api, std::string user, std::string audience);
-// Lets in who may `get` that path, by tokens for the API server.
+// Admits users that may `get` that path, by tokens for the API server.
 Judge JudgeByPath(AccessApi& api, std::string path);
 
 class TokenGate {
@@ -44,13 +44,13 @@ class TokenGate {
   struct Limits {
     Duration keep_allowed = std::chrono::minutes(1);
     Duration keep_refused = std::chrono::seconds(10);
-    // For how much longer a yes counts while there is no other answer.
+    // How much longer a positive answer counts while no newer one can be had.
     Duration forgive = Duration::zero();
-    // Bounds each of both kinds of answers; beyond it the oldest is forgotten.
+    // Bounds each of both kinds of answers; beyond it the oldest is dropped.
     size_t most_kept = 1024;
-    // Tokens that the API server is asked about at once.
+    // Tokens under review by the API server at once.
     size_t most_at_once = 8;
-    // A longer token is nobody's.
+    // A longer token is invalid.
     size_t longest = size_t{16} << 10;
   };
 
@@ -58,18 +58,18 @@ class TokenGate {
   TokenGate(Judge judge, const Clock& clock, Logger& log)
       : TokenGate(std::move(judge), clock, log, Limits()) {}
 
-  // No token: kUnknown.
+  // An empty token gives kUnknown.
   Result<Access> Check(const std::string& token);
-  // Answers that are kept.
+  // Number of stored answers.
   size_t kept() const;
 
  private:
   struct Answer {
     Access access = Access::kUnknown;
     Instant fresh_until;
-    Instant end;  // it is kept until then
+    Instant end;  // it is dropped then
   };
-  // Answers of one kind, which are kept equally long: the oldest ends first.
+  // Answers of one kind, with equal lifetimes: the oldest ends first.
   class Kept {
    public:
     std::optional<Answer> Find(const std::string& hash, Instant now);
@@ -89,22 +89,22 @@ class TokenGate {
   Logger& log_;
   const Limits limits_;
   mutable std::mutex mutex_;
-  // Two, so that whoever tries many tokens makes none forgotten that is good.
+  // Separate, so that a client that tries many tokens does not displace good ones.
   Kept allowed_;
   Kept refused_;
   size_t judging_ = 0;
-  bool failing_ = false;  // the last review
+  bool failing_ = false;  // the last review failed
 };
 
-// The token of a request's header `Authorization: Bearer TOKEN`; empty: it has none.
+// The token of a request's header `Authorization: Bearer TOKEN`; empty if there is none.
 std::string BearerToken(const http::Request& request);
 
-// 401, 403 or 503 with what is wrong, and with `cure` where the request could be made otherwise;
+// 401, 403 or 503 with the problem, and with `cure` if the request could be made in another way;
 // none: it is allowed.
 std::optional<http::Response> RefusalOf(const Result<Access>& access, const std::string& cure);
 
-// Lets in who may `get` /metrics, and for an hour more while the API server does not answer: alerts
-// need the figures of that time. All that it is given outlives it.
+// Admits users that may `get` /metrics, and for an hour longer while the API server does not
+// answer: alerts need the metrics of that time. All arguments outlive the result.
 std::function<std::optional<http::Response>(const http::Request&)> GuardMetrics(ApiClient& client,
                                                                                 const Clock& clock,
                                                                                 Logger& log);

@@ -1,10 +1,10 @@
 #pragma once
 
-// The bearer token of the moment: a fixed one, or a file's content, which service accounts see
-// change every hour or so. Private to this folder.
+// The current bearer token: a fixed one, or the content of a file, which changes every hour or so
+// for service accounts. Private to this folder.
 //
 // Threading: from any thread.
-// Failures: a file that cannot be read any more leaves the last token in use.
+// Failures: if the file can no longer be read, the last token stays in use.
 
 #include <memory>
 #include <mutex>
@@ -20,13 +20,13 @@ class TokenSource {
   static Result<std::unique_ptr<TokenSource>> Create(std::string token, std::string file);
 
   std::string Token();
-  // The server refused the token: the file is read again even if it looks the same.
+  // Call it when the server refused the token: reads the file again even if it looks unchanged.
   void Refused();
 
  private:
   TokenSource(std::string token, std::string file);
 
-  // Reads the file if it is another one than `seen_`.
+  // Reads the file if it differs from `seen_`.
   Result<> Refresh();
 
   const std::string file_;

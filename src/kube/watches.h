@@ -1,7 +1,8 @@
 #pragma once
 
-// The watches of a program: each keeps a copy of one kind of object, none staler than a limit; and
-// whether the program may be asked: its copies are whole and fresh, and it is not on its way out.
+// The watches of a program: each keeps a copy of one kind of object, none staler than a limit.
+// Health reports whether the program is ready: its copies are complete and fresh, and it is not
+// shutting down.
 //
 // Threading: Start() and Stop() by one thread, before and after all other calls; the others, the
 // functions in resources() and Health, from any.
@@ -33,7 +34,7 @@ class Health {
   Health(std::vector<WatchedResource> resources, const Clock& clock,
          std::chrono::milliseconds staleness_limit);
 
-  // Empty when ready, else why not.
+  // Why the program is not ready; empty if it is.
   std::string NotReadyReason() const;
   void ShutDown() { stopping_ = true; }
 
@@ -46,18 +47,18 @@ class Health {
 
 class Watches {
  public:
-  // All references outlive this.
+  // All references outlive this object.
   Watches(ApiClient& client, wire::ObjectReader reader, std::chrono::milliseconds staleness_limit,
           const Clock& clock, Logger& log);
 
-  // `name` is what health and metrics call the kind; `store` outlives this, or Stop().
+  // `name` names the kind in health and metrics; `store` outlives this object, or Stop().
   template <class T>
   void Start(std::string name, std::string path, ObjectStore<T>& store,
              std::string field_selector = {}, std::string label_selector = {}) {
     ReflectorOptions options = WatchWithin(staleness_limit_, std::move(path),
                                            std::move(field_selector), seed_ + reflectors_.size());
     options.label_selector = std::move(label_selector);
-    // Until a broken one is open again the copy is old, and little can be decided by it.
+    // Until a broken watch is open again, the copy is old and few decisions can be based on it.
     options.backoff_limit = std::chrono::seconds(1);
     std::shared_ptr<const Reflector<T>> reflector =
         Reflector<T>::Start(client_, reader_, store, clock_, log_, std::move(options));
@@ -66,11 +67,11 @@ class Watches {
   }
   void Stop() { reflectors_.clear(); }
 
-  // Each has stored one whole list.
+  // Whether each watch has stored one whole list.
   bool Complete() const;
-  // Complete, and none has broken off: what has happened since then is unknown until it goes on.
+  // Complete, and no watch is broken: changes since a break are unknown until the watch continues.
   bool Current() const;
-  // In the order in which they were started.
+  // In the order of Start().
   const std::vector<WatchedResource>& resources() const { return resources_; }
 
  private:
@@ -79,7 +80,7 @@ class Watches {
   const std::chrono::milliseconds staleness_limit_;
   const Clock& clock_;
   Logger& log_;
-  const uint64_t seed_;  // of their jitter
+  const uint64_t seed_;  // of the jitter
   std::vector<std::shared_ptr<const void>> reflectors_;
   std::vector<WatchedResource> resources_;
 };

@@ -23,19 +23,19 @@
 namespace synergy::wire {
 namespace {
 
-// Amounts for which JobProfile has no use are refused there, with the point named; this keeps them
-// from wrapping before.
+// JobProfile refuses unusable amounts and names the point; this bound keeps them from overflowing
+// before.
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMostCount = std::numeric_limits<int32_t>::max();
-// As the CustomResourceDefinition has it, which a review does not go through.
+// Same as in the CustomResourceDefinition, which does not apply to a review.
 constexpr size_t kMostPoints = 1024;
 constexpr size_t kMostMemories = 64;
 
-// The label by which we know those that we have made.
+// The label on profiles that the controller creates.
 constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
 constexpr std::string_view kUs = "synergy-controller";
 
-// None, and a finding, for what is no number that can be calculated with.
+// None, and a finding, for a value that is not a finite number.
 std::optional<double> ReadNumber(FieldReader& fields, Value value) {
   const std::string_view text = value.text();
   double number = 0;
@@ -50,7 +50,7 @@ std::optional<double> ReadNumber(FieldReader& fields, Value value) {
   return number;
 }
 
-// Calls visit(element) for each of the array's, or reports that there are too many. How many.
+// Calls visit(element) for each element, or reports that there are too many. Returns their number.
 template <class Visit>
 size_t ForEachOf(FieldReader& fields, Value array, size_t most, Visit visit) {
   size_t count = 0;
@@ -125,7 +125,7 @@ class SpecReader {
     return tolerance;
   }
 
-  // From 0 to 1, and above 0 for a speed; none, and a finding, otherwise.
+  // From 0 to 1, and above 0 for a speed; otherwise none, and a finding.
   std::optional<double> ReadPart(Value value, bool is_speed) {
     if (value.absent()) return std::nullopt;
     const std::optional<double> part = ReadNumber(fields_, value);
@@ -149,7 +149,7 @@ class SpecReader {
     return spread;
   }
 
-  // More than zero; none, and a finding, otherwise.
+  // More than zero; otherwise none, and a finding.
   std::optional<ExactQuantity> ReadAmount(Value value) {
     const size_t before = fields_.count();
     const ExactQuantity amount = fields_.Amount(value);
@@ -296,11 +296,11 @@ MeasuredProfile ReadMeasured(FieldReader& fields, Value status, const ProfileObj
   return measured;
 }
 
-// For an object without points of its own.
+// REQUIRES: the object has no points of its own.
 void TakeMeasured(Value root, ProfileObject& object) {
   const Value status = root["status"];
   if (!object.problems.empty() || status["measured"].absent()) return;
-  // What somebody has made of its spec since then is another workload, or another GPU.
+  // If its spec has been edited since, the measurements belong to another workload or another GPU.
   if (object.name != MeasuredName(object.workload, object.training.gpus,
                                   object.training.gpu_product, object.gang_size)) {
     object.problems.emplace_back(
@@ -316,7 +316,7 @@ void TakeMeasured(Value root, ProfileObject& object) {
     object.problems.push_back("status.measured.points: " + profile.error().message);
     return;
   }
-  // What spreading costs is in the spec, if it is known.
+  // The cost of spreading is in the spec, if known.
   *profile = profile->WithSpread(object.training.spread);
   TrainingProfile training = TrainingOf(measured);
   object.training.points = std::move(training.points);
@@ -326,7 +326,7 @@ void TakeMeasured(Value root, ProfileObject& object) {
   object.measured = std::move(measured);
 }
 
-// What nobody but a controller writes, so what is odd there counts as absent.
+// Reads the status, which only a controller writes; odd values count as absent.
 ProfileStatus ReadProfileStatus(Value status) {
   FieldReader fields(status);
   ProfileStatus read;
@@ -356,7 +356,7 @@ void AppendTextOrNull(std::string& out, std::string_view text) {
   }
 }
 
-// What is not known any more has to go.
+// null removes a value that is no longer known.
 void AppendMemory(std::string& out, const std::optional<MeasuredMemory>& memory) {
   if (!memory) {
     out += "null";
@@ -475,7 +475,7 @@ std::string WriteMeasured(const std::string& uid, const MeasuredProfile& measure
                     ToQuantityText(point.cpu), point.throughput, ToString(point.certainty),
                     point.windows, point.spread);
   }
-  // What is not known any more has to go.
+  // null removes a value that is no longer known.
   out += R"(],"cpuSeconds":)";
   out += measured.cpu_seconds ? fmt::format("{}", *measured.cpu_seconds) : "null";
   out += fmt::format(R"(,"confirmed":{},"drifted":{},"censored":{},"estimate":{},"probes":{},)"

@@ -11,7 +11,7 @@ namespace {
 
 using Members = std::vector<std::shared_ptr<const Pod>>;
 
-// The node as it is without those members, and what it has beside their requests.
+// Returns what the node has beyond the requests of those members.
 ResourceVector LeftBeside(const NodeState& node, const Members& members,
                           const ReserveRule& reserve) {
   NodeState there = node;
@@ -24,7 +24,7 @@ ResourceVector LeftBeside(const NodeState& node, const Members& members,
   return there.Free() - reserve.headroom - requests;
 }
 
-// What each of the members is given of their node, as the namespace lets all of them have it.
+// Gives each of the members its part of their node, within what the namespace allows all of them.
 void GiveOnNode(const ResourceVector& left, const ResourceVector& reserved, const Members& members,
                 const ClusterSnapshot& snapshot, size_t coming, Members& planned) {
   Gpus gpus;

@@ -1,9 +1,8 @@
 #pragma once
 
-// What the members of a gang are given when they are bound: all the same, per GPU, because the
-// slowest decides how fast the gang is. It is the least of what their nodes have to give
-// (bind_allocation.h), where each node gives to all members that come to it, and of what those have
-// that run already.
+// The amounts that the members of a gang get when they are bound: the same for all, per GPU,
+// because the slowest member determines the speed of the gang. They are the least of what each node
+// can give to all members that come to it (bind_allocation.h), and of what running members have.
 //
 // Threading: pure.
 
@@ -16,8 +15,8 @@
 
 namespace synergy {
 
-// For a gang whose members are all counted where they are to be; the amounts are for `gpus` of
-// them. None where nothing may be changed of any member.
+// REQUIRES: all members of the gang are counted at their places. The amounts are for `gpus` of
+// them. None if no member may be changed.
 std::optional<ResourceVector> AllocationOfGang(const ClusterSnapshot& snapshot,
                                                const std::string& gang, const ReserveRule& reserve);
 

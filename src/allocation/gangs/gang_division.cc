@@ -14,9 +14,9 @@
 namespace synergy {
 namespace {
 
-// How often each gang gets its turn at most. As a rule nothing is gained from the third on.
+// Most turns of each gang. As a rule, nothing is gained from the third on.
 constexpr int kTurns = 6;
-// Amounts that are tried of each gang: of one alone, and of two that may exchange theirs.
+// Amounts to try for each gang: for one gang, and for two that may exchange theirs.
 constexpr size_t kAllAmounts = 512;
 constexpr size_t kFewAmounts = 9;
 
@@ -55,7 +55,7 @@ class GangDivider {
     return amounts;
   }
 
-  // Each gang's members at the least that any of them has in `amounts`.
+  // Lowers each gang's members to the least that any of them has in `amounts`.
   NodeAmounts Levelled(NodeAmounts amounts) const {
     for (const auto& [number, gang] : gangs_) Give(gang, LeastOf(gang, amounts), amounts);
     return amounts;
@@ -86,7 +86,7 @@ class GangDivider {
   };
   struct NodeSums {
     ResourceVector spare;
-    double alone = 0;  // the throughput of those who train alone
+    double alone = 0;  // the throughput of tenants without a gang
   };
 
   const Tenant& TenantAt(const Member& member) const {
@@ -141,8 +141,8 @@ class GangDivider {
     return total;
   }
 
-  // The node's others divided with its gangs' members as they are now to be; none where those do
-  // not fit.
+  // Divides the node among its other tenants, with its gangs' members at their new amounts; none if
+  // those do not fit.
   std::optional<std::vector<ResourceVector>> DivideRest(size_t node) const {
     std::vector<Range> ranges = ranges_[node];
     for (size_t i = 0; i < ranges.size(); ++i) {
@@ -154,11 +154,11 @@ class GangDivider {
     return DivideAgain(apart_[node], ranges, sums_[node].spare);
   }
 
-  // What all are given when gang after gang takes what is best for all.
+  // The amounts of all tenants after each gang in turn has taken what is best overall.
   NodeAmounts Together() {
     NodeAmounts amounts = Present();
     for (size_t node = 0; node < nodes_.size(); ++node) {
-      // What they have fits, and the least that one has does so all the more.
+      // Their present amounts fit, and so does the least that any member has.
       if (auto divided = DivideRest(node)) amounts[node] = *std::move(divided);
       sums_[node].alone = Alone(node, amounts[node]);
     }
@@ -171,7 +171,7 @@ class GangDivider {
     return amounts;
   }
 
-  // What one gives another gang on the same node.
+  // Exchanges amounts between two gangs on the same node.
   bool ImproveTwo(NodeAmounts& amounts) {
     bool improved = false;
     for (auto one = gangs_.begin(); one != gangs_.end(); ++one) {
@@ -185,7 +185,7 @@ class GangDivider {
     return improved;
   }
 
-  // What is best for all of what one or two gangs may be given.
+  // The best amounts found for one or two gangs.
   struct Found {
     double total = 0;
     std::vector<ResourceVector> commons;
@@ -210,7 +210,7 @@ class GangDivider {
     return !found.amounts.empty();
   }
 
-  // The gangs from `next` on are given all that they may; the others have what is worth that much.
+  // Tries all amounts of the gangs from `next` on; `worth` is the throughput of those before.
   void Try(const std::vector<GangOfNodes*>& gangs, size_t next, double worth, size_t most_amounts,
            const std::set<size_t>& nodes, Found& found) {
     if (next < gangs.size()) {
@@ -245,7 +245,7 @@ class GangDivider {
     double worth = 0;
     for (const ResourceVector& common : CommonAmounts(tenants, ranges)) {
       const double now = WorthOf(gang, common);
-      // More memory than the last one that helped is not worth having.
+      // Skip more memory than the last amount that helped.
       const bool in_vain =
           !useful.empty() && useful.back().cpu == common.cpu && now <= worth + kLeastGain;
       if (in_vain) continue;
@@ -260,7 +260,7 @@ class GangDivider {
     return some;
   }
 
-  // What the steps have left over.
+  // Gives out what the steps have left over.
   void GiveRests(NodeAmounts& amounts) const {
     for (const auto& [number, gang] : gangs_) {
       const ResourceVector has = LeastOf(gang, amounts);

@@ -1,14 +1,13 @@
 #pragma once
 
-// Re-division of several nodes at once, which gangs hold together: all members of a gang are given
-// the same, per GPU, and are as fast as the slowest of them.
+// Re-division of several nodes at once that share gangs: all members of a gang get the same, per
+// GPU, and are as fast as the slowest of them.
 //
-// A gang's amounts are tried one after the other; with each, everybody else on its nodes is divided
-// again, node by node (surplus.h). Gang after gang, until none of them can do better alone, nor two
-// that meet on a node by an exchange. With one gang that finds the best there is, of the amounts
-// that are tried; with several it may miss it. It never comes to less than dividing each node by
-// itself, its members as if they trained alone, and taking the least that a gang's members are
-// given: that is tried, too.
+// For each of a gang's possible amounts, the other tenants of its nodes are divided again, node by
+// node (surplus.h). Gang after gang, until no gang can improve by itself, nor two gangs that share
+// a node by an exchange. For one gang this finds the best of the amounts tried; for several it may
+// miss it. The result is never worse than to divide each node by itself, as if its members trained
+// alone, and then to take the least that a gang's members get: that is tried, too.
 //
 // Threading: pure.
 
@@ -21,18 +20,19 @@
 namespace synergy {
 
 struct DividedNode {
-  std::span<const Tenant> tenants;  // of all nodes, those with the same `gang` are of one
-  ResourceVector spare;             // what is free beside what they have
+  std::span<const Tenant> tenants;  // on all nodes, tenants with the same `gang` belong together
+  ResourceVector spare;             // free amounts beyond the tenants'
 };
 
-// Node by node and tenant by tenant.
+// By node and tenant.
 using NodeAmounts = std::vector<std::vector<ResourceVector>>;
 
-// New amounts with the most throughput in all. A member whose bounds do not let it have what the
-// others have is given what is nearest to it.
+// Returns new amounts with the most total throughput. A member whose bounds do not allow the common
+// amounts gets what is nearest to them.
 NodeAmounts RegrowTogether(std::span<const DividedNode> nodes);
 
-// The same tenants with each gang's members at what its least has, and everybody else as it is.
+// Returns the amounts with each gang's members lowered to their least, and all other tenants
+// unchanged.
 NodeAmounts Levelled(std::span<const DividedNode> nodes);
 
 }  // namespace synergy

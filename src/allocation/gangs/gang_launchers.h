@@ -1,7 +1,7 @@
 #pragma once
 
-// Where members of a gang that have no GPUs (an MPIJob's launcher, a driver) have to go, as far as
-// that is known before kube-scheduler has placed them: it does that without asking us.
+// Where members of a gang without GPUs (an MPIJob's launcher, a driver) must go, as far as that is
+// known before kube-scheduler has placed them: it does that without the extender.
 //
 // Threading: pure.
 
@@ -14,8 +14,8 @@
 
 namespace synergy {
 
-// Of pods that are not bound: where each is nominated to, or the only node that its own words let
-// it go to. Those that may go to several, or to none, are left out.
+// For pods that are not bound: the nominated node of each, or the only node that its spec allows.
+// Omits pods that may go to several nodes or to none.
 std::vector<GangPlace> KnownPlaces(const ClusterSnapshot& snapshot,
                                    const std::vector<std::shared_ptr<const Pod>>& pods);
 

@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// The nodes of each rack by its name.
+// The nodes of each rack by the rack's name.
 using Racks = std::map<std::string_view, std::vector<NodeIndex>>;
 
 std::string_view RackOf(const ClusterSnapshot& snapshot, NodeIndex node, const std::string& label) {
@@ -52,7 +52,7 @@ class LocalPlanner {
 
   LocalPlan Plan(const LocalityWaits& waits, Duration waited) {
     GangPlan anywhere = PlanGang(snapshot_, members_, reserve_, terms_, but_);
-    // Where nothing has room for it, that is what it waits for.
+    // Without room anywhere, the gang waits for room, not for locality.
     if (anywhere.places.empty()) return {.plan = std::move(anywhere), .waits_until = {}};
     Duration ends{};
     if (waits.node > Duration::zero()) {
@@ -76,7 +76,7 @@ class LocalPlanner {
   }
 
   LocalPlan PlanBeside(std::span<const NodeIndex> beside) {
-    // A node is as often there as members run on it.
+    // `beside` repeats a node for each member that runs on it.
     const std::set<NodeIndex> once(beside.begin(), beside.end());
     const std::vector<NodeIndex> nodes(once.begin(), once.end());
     GangPlan plan = PlanGangAmong(snapshot_, members_, reserve_, terms_, nodes, but_);
@@ -112,7 +112,7 @@ class LocalPlanner {
     return {std::move(plan), tier, {}};
   }
 
-  // As few nodes as can be; of racks with as many, the one with the fewest free GPUs, so that the
+  // Uses as few nodes as possible; among such racks the one with the fewest free GPUs, so that the
   // others stay whole.
   GangPlan PlanInARack() {
     GangPlan best;
@@ -130,7 +130,7 @@ class LocalPlanner {
     return best;
   }
 
-  // If nobody else were there.
+  // Whether some node could hold all members if it were empty.
   bool SomeNodeHoldsAll() const {
     for (NodeIndex node = 0; node < snapshot_.size(); ++node) {
       if (Holds(std::span(&node, 1))) return true;
@@ -177,7 +177,7 @@ LocalityWaits WaitsOf(const LocalityRules& rules, const SpreadCost& cost) {
   LocalityWaits waits{rules.node_wait, rules.rack_wait};
   if (cost.nodes) {
     if (*cost.nodes >= rules.least_speed) waits.node = {};
-    // Of the speed within a rack.
+    // Relative to the speed within a rack.
     if (cost.racks.value_or(*cost.nodes) >= rules.least_speed * *cost.nodes) waits.rack = {};
   } else if (cost.tensor_skew && *cost.tensor_skew <= rules.most_skew) {
     waits = {};

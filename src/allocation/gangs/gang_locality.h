@@ -1,13 +1,14 @@
 #pragma once
 
-// How near each other a gang's members have to be, and how long it waits for that: for one node,
-// then for one rack, then it goes anywhere (Philly, ATC'19, section 2.3). Whom spreading costs
-// nothing does not wait: what it costs is said by a speed, else by Tiresias' skew (NSDI'19, section
-// 3.3), else it is taken to cost something. In a tier the gang goes where gang_plan.h puts it.
+// How near each other a gang's members should be, and how long the gang waits for that: first for
+// one node, then for one rack, then it may go anywhere (Philly, ATC'19, section 2.3). A gang that
+// loses nothing when spread does not wait. Its loss is given by a speed, otherwise by Tiresias'
+// skew (NSDI'19, section 3.3); without either, it is assumed to lose something. Within a tier,
+// gang_plan.h chooses the places.
 //
-// A tier that cannot hold the gang even with nobody there is not waited for, nor is one whose wait
-// is zero. The waits follow each other, from the gang's first ask: whatever it waited for
-// meanwhile, room at all included.
+// The gang does not wait for a tier that cannot hold it even if empty, nor for one whose wait is
+// zero. The waits follow each other, from the gang's first request, whatever else it waited for
+// meanwhile, even for room.
 //
 // Threading: pure.
 
@@ -32,18 +33,17 @@ std::string_view ToString(SpreadTier tier);  // "node", "rack", "anywhere"
 
 struct LocalityRules {
   Duration node_wait = std::chrono::seconds(30);
-  Duration rack_wait = std::chrono::seconds(30);  // after the other
-  // Of nodes: those with the same value of this label are in one rack, or block. Empty: nobody
-  // knows of racks.
+  Duration rack_wait = std::chrono::seconds(30);  // after node_wait
+  // Nodes with the same value of this label are in one rack, or block. Empty: racks are not known.
   std::string rack_label;
-  // Of the speed nearer together: who has as much when spread loses nothing.
+  // Relative to the speed nearer together: a gang that keeps this much when spread loses nothing.
   double least_speed = 0.95;
-  // Above it a gang of which only the skew is known loses something. The models that Tiresias
+  // Above it, a gang of which only the skew is known loses something. The models that Tiresias
   // measured have at most 0.14, or at least 0.61.
   double most_skew = 0.35;
 };
 
-// How long each tier is sought; zero: not at all.
+// How long to wait for each tier; zero: not at all.
 struct LocalityWaits {
   Duration node{};
   Duration rack{};
@@ -53,16 +53,17 @@ struct LocalityWaits {
 LocalityWaits WaitsOf(const LocalityRules& rules, const SpreadCost& cost);
 
 struct LocalPlan {
-  // Without places though `waits_until` is said: it could go somewhere, and waits for better.
+  // No places but a `waits_until`: the gang could go somewhere, and waits for a better plan.
   GangPlan plan;
-  // Of the places; without any, what it waits for. kRack only where racks are known.
+  // The tier of the places or, without places, the tier that the gang waits for. kRack only if
+  // racks are known.
   SpreadTier tier = SpreadTier::kAnywhere;
-  std::optional<Duration> waits_until;  // since its first ask
+  std::optional<Duration> waits_until;  // since the gang's first request
 };
 
-// For members as PlanGang() takes them, so long after their gang's first ask. `beside`: the node
-// of each member that runs already; the others go to these nodes, or racks, if they can, and wait
-// for nothing. `but`: pods that are thought away, by uid.
+// Plans for members as in PlanGang(), this long after their gang's first request. `beside`: the
+// node of each member that already runs; the others go to these nodes, or racks, if they can, and
+// do not wait. `but`: UIDs of pods to ignore.
 LocalPlan PlanGangLocally(const ClusterSnapshot& snapshot,
                           const std::vector<std::shared_ptr<const Pod>>& members,
                           const ReserveRule& reserve, const GangTerms& terms,
@@ -70,7 +71,7 @@ LocalPlan PlanGangLocally(const ClusterSnapshot& snapshot,
                           std::span<const NodeIndex> beside = {},
                           const std::set<std::string>& but = {});
 
-// How far apart nodes are; kAnywhere where one has no such label, or there is none.
+// How far apart nodes are; kAnywhere if one lacks the label, or there are no nodes.
 SpreadTier TierOf(const ClusterSnapshot& snapshot, std::span<const NodeIndex> nodes,
                   const std::string& rack_label);
 

@@ -21,7 +21,7 @@ namespace {
 
 bool IsPlaceholder(const Pod& pod) { return pod.fungible != nullptr && pod.fungible->placeholder; }
 
-// Members that ask for the same fit on the same nodes.
+// Members with the same requests fit on the same nodes.
 bool AskForTheSame(const Pod& a, const Pod& b) {
   return a.requests == b.requests && a.gpu_product == b.gpu_product &&
          a.tolerates_unschedulable == b.tolerates_unschedulable &&
@@ -70,9 +70,9 @@ class GangPlanner {
  private:
   struct Entry {
     GangSite site;
-    std::vector<size_t> members;  // that have their places there
+    std::vector<size_t> members;  // with their places there
   };
-  // What of those who wait a node takes.
+  // The waiting members that a node takes.
   struct Batch {
     Entry* entry = nullptr;
     std::vector<size_t> taken;
@@ -80,7 +80,7 @@ class GangPlanner {
     NodeState filled;
   };
 
-  // Without them, and with whoever has been promised room there.
+  // Returns the node without the members, and with the pods that are nominated to it.
   NodeState AsMembersFindIt(const NodeState& node) const {
     NodeState state = node;
     for (const auto& pod : node.detail->pods) {
@@ -92,7 +92,7 @@ class GangPlanner {
     return state;
   }
 
-  // As a rule all are of one shape.
+  // As a rule all members are of one shape.
   size_t ShapeOf(const Pod& pod) {
     const auto known = std::find_if(shapes_.begin(), shapes_.end(),
                                     [&](const Pod* shape) { return AskForTheSame(*shape, pod); });
@@ -101,7 +101,7 @@ class GangPlanner {
     return shapes_.size() - 1;
   }
 
-  // Finds out to whom it is open; whether there are any.
+  // Finds the members that the node is open to. Returns whether there are any.
   bool Opens(GangSite& site) {
     std::vector<bool> fits(shapes_.size());
     for (size_t shape = 0; shape < shapes_.size(); ++shape) {
@@ -132,7 +132,7 @@ class GangPlanner {
     return order;
   }
 
-  // As many as it can; what it has put anywhere is taken away again.
+  // Places as many members as possible, and then removes them again.
   GangPlan Fill(std::vector<size_t> waiting) {
     GangPlan plan;
     std::vector<NodeState> before;
@@ -206,7 +206,7 @@ class GangPlanner {
     });
   }
 
-  // Of two nodes that take as many GPUs.
+  // Compares two nodes that take the same number of GPUs.
   bool Better(const Batch& a, const Batch& b) const {
     const FitRank rank_a = Rank(a);
     const FitRank rank_b = Rank(b);
@@ -226,7 +226,7 @@ class GangPlanner {
   }
 
   // Whether another order may do better: members that are alike, and may go to the same nodes, have
-  // only one. Nor is there a plan for one that may go nowhere, or with too few GPUs.
+  // only one. There is no plan if a member may go nowhere, or with too few GPUs.
   bool MayHelpToSearch() const {
     if (nodes_.size() < 2) return false;
     if (*std::min_element(places_open_.begin(), places_open_.end()) == 0) return false;
@@ -250,7 +250,7 @@ class GangPlanner {
       const auto found = filled.find(node);
       const FitFailures failures = CheckFit(
           *members_[member], found == filled.end() ? snapshot_.node(node) : *found->second);
-      // It has room: the others keep it off.
+      // It has room, but the pod must keep apart from others there.
       if (failures.none()) continue;
       if (plan.lacking && std::popcount(plan.lacking->bits()) <= std::popcount(failures.bits())) {
         continue;
@@ -265,16 +265,16 @@ class GangPlanner {
   const ReserveRule& reserve_;
   const GangTerms& terms_;
   const std::span<const NodeIndex> among_;
-  std::set<std::string> uids_;      // of pods that are thought away
+  std::set<std::string> uids_;      // of pods to ignore
   std::vector<const Pod*> shapes_;  // one of each
   std::vector<size_t> shape_of_;    // by member
   int32_t priority_ = std::numeric_limits<int32_t>::max();
-  std::vector<size_t> places_open_;  // by member: to how many nodes it may go
+  std::vector<size_t> places_open_;  // by member: number of nodes that it may go to
   std::vector<Entry> nodes_;
   std::optional<MemberSeparation> separation_;
 };
 
-NodeState WithoutAnybody(const NodeState& node) {
+NodeState Emptied(const NodeState& node) {
   NodeState state = node;
   state.requested = state.wanted = state.of_others = {};
   state.pods = 0;
@@ -317,7 +317,7 @@ GangPlan PlanGangOnEmpty(const ClusterSnapshot& snapshot,
                          const std::vector<std::shared_ptr<const Pod>>& members,
                          const ReserveRule& reserve, const GangTerms& terms,
                          std::span<const NodeIndex> nodes) {
-  const auto emptied = [&snapshot](NodeIndex node) { return WithoutAnybody(snapshot.node(node)); };
+  const auto emptied = [&snapshot](NodeIndex node) { return Emptied(snapshot.node(node)); };
   return GangPlanner(snapshot, members, reserve, terms, nodes, {}, emptied,
                      GangPlanner::Others::kNobody)
       .Plan();

@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// A step looks at one member on one node.
+// A step tries one member on one node.
 constexpr int kMostMoves = 20'000;
 constexpr int kMostTrials = 20'000;
 
@@ -57,7 +57,7 @@ class PlaceSearch {
     for (size_t site = 0; site < sites_.size(); ++site) {
       if (seen_[site] || !sites_[site].open_to[member]) continue;
       seen_[site] = true;
-      // One on another node may be in the way, too: in the same domain.
+      // A member on another node of the same domain may be in the way, too.
       for (const size_t other : order_) {
         const std::optional<size_t> had = at_[other];
         if (!had || (separation_.empty() && *had != site)) continue;

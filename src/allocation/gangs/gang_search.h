@@ -1,9 +1,9 @@
 #pragma once
 
-// Looks for places where filling node after node found none (gang_plan.h): members that are in the
-// way of others are moved. First by augmenting paths, as for a matching in a bipartite graph: a
-// member takes another one's place if that one finds a place in turn. Then by trying everything, as
-// far as a fixed number of steps goes: small gangs are found a plan whenever there is one.
+// Looks for places if filling node after node found none (gang_plan.h): moves members that are in
+// the way of others. First by augmenting paths, as for a matching in a bipartite graph: a member
+// takes another's place if that one finds a place in turn. Then by exhaustive search, up to a fixed
+// number of steps: for small gangs that finds a plan whenever there is one.
 //
 // Threading: pure.
 
@@ -23,15 +23,15 @@ namespace synergy {
 struct GangSite {
   NodeIndex node = 0;
   NodeState state;
-  std::vector<bool> open_to;  // by member: it may go there, for what is not resources
+  std::vector<bool> open_to;  // by member: it may go there, resources aside
 };
 
-// The amounts alone: who is on the node does not matter to a plan.
+// Changes only the amounts: a plan does not depend on which pods are on the node.
 NodeState WithAmounts(NodeState state, const Pod& pod);
 NodeState WithoutAmounts(NodeState state, const Pod& pod);
 
-// The places of all members, or none. `order`: of the members, in which they are tried.
-// `separation`: without any of them put anywhere; it is left so.
+// Returns the places of all members, or none. `order`: the order in which members are tried.
+// `separation`: REQUIRES: no member is put anywhere; restored on return.
 std::vector<NodeIndex> SearchPlaces(const std::vector<std::shared_ptr<const Pod>>& members,
                                     const std::vector<size_t>& order, std::vector<GangSite> sites,
                                     const std::vector<ShapeBound>& bounds,

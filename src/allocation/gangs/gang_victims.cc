@@ -18,12 +18,13 @@
 namespace synergy {
 namespace {
 
-// Each time somebody is left out whom a budget protects.
+// Each try excludes victims that a budget protects.
 constexpr int kMostTries = 8;
-// Of so few each is tried on all nodes whether it can stay, of more on those that the gang goes to.
+// Up to this number, each victim is tested on all nodes for whether it can stay; beyond it, only on
+// the nodes that the gang goes to.
 constexpr size_t kFewVictims = 32;
 
-// Who leaves together.
+// Pods that are evicted together.
 struct Unit {
   std::vector<std::shared_ptr<const Pod>> pods;
   std::vector<NodeIndex> nodes;  // of the pods
@@ -39,7 +40,7 @@ struct Unit {
 };
 using Units = std::vector<const Unit*>;
 
-// The amounts alone: who is on the node does not matter to a plan.
+// Changes only the amounts: a plan does not depend on which pods are on the node.
 void Leave(NodeState& node, const Pod& pod) {
   node.requested -= pod.requests.main;
   node.wanted -= pod.PlanningDemand();
@@ -86,7 +87,8 @@ class VictimSearch {
   }
 
  private:
-  // Without whoever is about to go, places that are kept for lower priorities, and what can be cut.
+  // Returns the node without pods that are being deleted, places kept for lower priorities, and
+  // surplus.
   NodeState Soon(const NodeState& node, WallTime now) const {
     if (!node.exists) return node;
     NodeState state = node;
@@ -103,7 +105,7 @@ class VictimSearch {
     for (const NodeIndex node : all_) {
       if (!nodes_[node].exists) continue;
       for (const auto& pod : nodes_[node].detail->pods) {
-        // A place that is kept, held or expected is nobody's who trains.
+        // No running pod has a place that is kept, held or expected.
         if (pod->waiting || IsOwn(*pod)) continue;
         const bool of_gang = pod->gang && pod->gang->problem.empty();
         if (!of_gang && !pod->UsesGpus()) continue;
@@ -120,7 +122,7 @@ class VictimSearch {
     return units;
   }
 
-  // One of the same gang, which runs already.
+  // A pod of the same gang that already runs.
   bool IsOwn(const Pod& pod) const {
     const auto& own = members_.front()->gang;
     return pod.gang && own && pod.gang->name == own->name;
@@ -134,7 +136,7 @@ class VictimSearch {
     unit.pods.push_back(pod);
   }
 
-  // Who is to leave first comes first.
+  // Sorts the units by the order of eviction.
   static Units InOrder(const std::vector<Unit>& units) {
     Units order;
     for (const Unit& unit : units) {
@@ -143,13 +145,14 @@ class VictimSearch {
     const auto key = [](const Unit* unit) {
       return std::tuple(unit->priority, !unit->broken, unit->gpus);
     };
-    // By node then, as they were collected, so that whole nodes become free.
+    // The sort is stable: equal units stay in the order of their nodes, so that whole nodes become
+    // free.
     std::stable_sort(order.begin(), order.end(),
                      [&key](const Unit* a, const Unit* b) { return key(a) < key(b); });
     return order;
   }
 
-  // The places of the members when those have left; empty: they do not all fit.
+  // Returns the places of the members once the units have left; empty: they do not all fit.
   std::vector<NodeIndex> Plan(std::span<const Unit* const> leaving,
                               std::span<const NodeIndex> among) const {
     std::map<NodeIndex, NodeState> changed;
@@ -171,13 +174,13 @@ class VictimSearch {
     Units victims;
     std::vector<NodeIndex> places;
   };
-  // Of candidates in order: as few of the first as are enough, and of those only whoever is in the
-  // way on the nodes that the gang goes to. None: all of them are not enough.
+  // Chooses as few of the first candidates as are enough, and of these only the ones in the way on
+  // the nodes that the gang goes to. None: all candidates are not enough.
   std::optional<Choice> Least(std::span<const Unit* const> candidates) const {
     Choice choice;
     choice.places = Plan(candidates, all_);
     if (choice.places.empty()) return std::nullopt;
-    size_t too_few = 0;  // without anybody's leaving it does not fit
+    size_t too_few = 0;  // without evictions it does not fit
     size_t enough = candidates.size();
     while (enough - too_few > 1) {
       const size_t middle = too_few + (enough - too_few) / 2;
@@ -237,7 +240,7 @@ class VictimSearch {
   const MayGo& may_go_;
   const MayEvict& may_evict_;
   std::vector<NodeIndex> all_;
-  std::vector<NodeState> nodes_;  // as they will be soon
+  std::vector<NodeState> nodes_;  // their state soon
   int32_t priority_ = std::numeric_limits<int32_t>::max();
 };
 

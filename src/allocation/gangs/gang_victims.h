@@ -1,19 +1,19 @@
 #pragma once
 
-// Whom a gang of higher priority replaces, so that all of its members get places: gangs as a whole,
-// and pods that train alone. The rules are those of kube-scheduler's pre-emption, for all members
-// at once (pkg/scheduler/framework/plugins/defaultpreemption):
+// Chooses the pods that a gang of higher priority replaces, so that all of its members get places:
+// gangs as a whole, and pods that train alone. The rules are those of kube-scheduler's pre-emption,
+// for all members at once (pkg/scheduler/framework/plugins/defaultpreemption):
 //
-//   nobody of the gang's priority or a higher one; of the others those of the lowest priority first
-//   nobody whose leaving is not needed: whoever can stay stays, of the highest priority first
-//   nobody for CPU or memory that can be had by cuts (surplus.h), or for room that comes anyway, or
-//   that is kept for pods of lower priority that wait
+//   no pod of the gang's priority or a higher one; of the others, the lowest priority first
+//   no pod that need not leave: a pod that can stay does, the highest priority first
+//   no pod for CPU or memory that cuts can provide (surplus.h), or for room that becomes free
+//   anyway, or that is kept for waiting pods of lower priority
 //
-// and beside them
+// and in addition
 //
 //   no gang in part: all of its pods that have a node, or none
-//   nobody against a PodDisruptionBudget: the Eviction API would refuse it half way
-//   among equals those that are broken already first (a member is missing), then those with the
+//   no pod against a PodDisruptionBudget: the Eviction API would refuse it half way
+//   among equals first those that are already broken (a member is missing), then those with the
 //   fewest GPUs
 //
 // Threading: pure.
@@ -32,16 +32,16 @@
 namespace synergy {
 
 struct GangVictims {
-  // Empty: the gang fits without anybody else's leaving, at once or soon.
+  // Empty: the gang fits without evictions, now or soon.
   std::vector<std::shared_ptr<const Pod>> pods;
-  std::vector<NodeIndex> places;  // in the order of the members, when they have left
+  std::vector<NodeIndex> places;  // in the order of the members, once the pods have left
 };
 
-// Whether a pod with GPUs, as its gang's others, may be evicted at all. Priority apart.
+// Whether a pod with GPUs, or another of its gang, may be evicted at all, priority aside.
 using MayEvict = std::function<bool(const Pod& pod)>;
 
-// For the members of one gang that are not bound; others of it are not evicted for them. None where
-// it does not help to evict anybody. `now`: for what can be cut.
+// For the members of one gang that are not bound; others of it are not evicted for them. None if
+// evictions do not help. `now`: the time for which surplus is computed.
 std::optional<GangVictims> SelectGangVictims(const ClusterSnapshot& snapshot,
                                              const std::vector<std::shared_ptr<const Pod>>& members,
                                              const ReserveRule& reserve, const MayGo& may_go,

@@ -9,14 +9,14 @@
 namespace synergy {
 namespace {
 
-// As many as unlike members of one gang have, and more. What further members say is not known.
+// More than the unlike members of one gang have. Rules of further members are ignored.
 constexpr size_t kMostRules = 64;
 
 bool HasPorts(const Pod& pod) {
   return pod.separation != nullptr && !pod.separation->host_ports.empty();
 }
 
-// Whether the node is one of those among which the pods of the constraint are spread.
+// Whether the constraint spreads its pods over the node, too.
 bool IsLookedAt(const Pod& pod, const TopologySpread& spread, const NodeState& node) {
   if (pod.waiting == nullptr || pod.waiting->selection == nullptr) return true;
   const NodeSelection& said = *pod.waiting->selection;
@@ -122,7 +122,7 @@ void MemberSeparation::AddSpread(size_t member, const TopologySpread& spread) {
   std::vector<bool> counts(snapshot_.size());
   for (NodeIndex node = 0; node < snapshot_.size(); ++node) {
     counts[node] = snapshot_.node(node).exists && IsLookedAt(pod, spread, snapshot_.node(node));
-    // A node has to have the labels of all of the pod's constraints.
+    // A node must have the labels of all of the pod's constraints.
     for (const TopologySpread& other : pod.separation->spread) {
       if (counts[node] && topologies_[TopologyOf(other.topology_key)].domain_of[node] < 0)
         counts[node] = false;
@@ -164,8 +164,8 @@ void MemberSeparation::CountThose(Others others) {
     for (const auto& pod : snapshot_.node(node).detail->pods) {
       const bool is_fellow =
           gang != nullptr && pod->gang != nullptr && pod->gang->name == gang->name;
-      // Places of other gangs count: kube-scheduler would let some of either go there, and none
-      // whole.
+      // Places of other gangs count: otherwise kube-scheduler would let some members of each go
+      // there, and neither gang would be whole.
       if (is_fellow || but_.contains(pod->uid)) continue;
       CountOne(*pod, node, false);
     }
@@ -253,7 +253,7 @@ bool MemberSeparation::SpreadMayHold(size_t more) const {
       most = std::max(most, rule.matching[domain]);
     }
     if (!any) return true;
-    // All domains have to come to that, or the domain with the most has too many.
+    // All domains must reach that number, or the fullest domain has too many.
     const int32_t least = most - rule.spread.max_skew;
     if (least > 0 && domains < rule.spread.min_domains) return false;
     int64_t needed = 0;

@@ -1,10 +1,10 @@
 #pragma once
 
-// Where a gang's members may be beside each other, by what they keep off each other
-// (cluster/separation.h): as kube-scheduler will judge it when it comes to each of them.
+// Where a gang's members may be beside each other by their rules of separation
+// (cluster/separation.h), as kube-scheduler will judge each of them.
 //
-// Spread depends on the order in which members come. Where it holds for all of them in the end,
-// some order leads there: always into the domain that has the fewest (Allows()).
+// Spread depends on the order in which members come. If it holds for all of them in the end, some
+// order leads there: always into the domain that has the fewest (Allows()).
 //
 // Threading: one owner.
 
@@ -25,25 +25,25 @@ namespace synergy {
 
 class MemberSeparation {
  public:
-  // The pods that members find on the nodes.
+  // The pods to consider on the nodes.
   enum class Others : uint8_t {
-    kAll,      // everybody that is known
-    kFellows,  // those of the gang that run
+    kAll,      // all known pods
+    kFellows,  // running members of the gang
     kNobody,
   };
 
-  // Both outlive this. `but`: uids of pods that are thought away, the members among them.
+  // The arguments outlive this object. `but`: UIDs of pods to ignore, the members among them.
   MemberSeparation(const ClusterSnapshot& snapshot,
                    const std::vector<std::shared_ptr<const Pod>>& members,
                    const std::set<std::string>& but, Others others);
 
-  // Whether no member keeps off anybody.
+  // Whether no member has a rule of separation.
   bool empty() const { return is_empty_; }
-  // Whether the member may come next, with those there that have been put somewhere.
+  // Whether the member may come next, beside those already put somewhere.
   bool Allows(size_t member, NodeIndex node) const;
-  // The same whatever spread says now.
+  // The same without the present state of spread.
   bool AllowsInTheEnd(size_t member, NodeIndex node) const;
-  // Whether spread is as it has to be, or may become so with that many members more.
+  // Whether spread holds, or may hold with that many more members.
   bool SpreadMayHold(size_t more) const;
   void Put(size_t member, NodeIndex node);
   void Take(size_t member, NodeIndex node);
@@ -58,19 +58,19 @@ class MemberSeparation {
   struct Rule {
     size_t topology = 0;
     LabelSelector selector;
-    std::vector<bool> says;     // by member, that it keeps off
+    std::vector<bool> says;     // by member: it has the rule
     std::vector<bool> matches;  // by member
   };
   struct AffinityRule : Rule {
-    std::vector<int32_t> saying;    // by domain, how many are there
+    std::vector<int32_t> saying;    // by domain, number of pods there
     std::vector<int32_t> matching;  // the same
   };
   struct SpreadRule : Rule {
     TopologySpread spread;
-    std::vector<bool> counts;         // by node: those that are looked at
+    std::vector<bool> counts;         // by node: considered for the spread
     std::vector<bool> domain_counts;  // by domain: those with such a node
     std::vector<int32_t> matching;    // by domain
-    std::vector<int32_t> of_members;  // by domain: those that say so and have been put there
+    std::vector<int32_t> of_members;  // by domain: members with the rule that have been put there
 
     int32_t Fewest() const;
   };
@@ -78,7 +78,7 @@ class MemberSeparation {
   size_t TopologyOf(const std::string& key);
   int32_t DomainOf(const Rule& rule, NodeIndex node) const;
   void AddRules();
-  // A member before it that says the same, and may go to the same nodes.
+  // An earlier member with the same rules that may go to the same nodes.
   std::optional<size_t> SayingTheSame(size_t member) const;
   void AddSpread(size_t member, const TopologySpread& spread);
   void CountThose(Others others);

@@ -15,7 +15,7 @@ std::optional<BodyBudget::Share> BodyBudget::Take(size_t bytes,
   waiting_.erase(turn);
   if (free) free_ -= bytes;
   lock.unlock();
-  // The next may have its turn, whatever became of this one.
+  // Lets the next request try, whatever the result of this one.
   changed_.notify_all();
   if (!free) return std::nullopt;
   return std::optional<Share>(std::in_place, *this, bytes);

@@ -1,6 +1,6 @@
 #pragma once
 
-// How much memory the bodies of requests may take together. Private to this folder.
+// Limits the memory for the bodies of all requests together. Private to this folder.
 //
 // Threading: from any thread.
 
@@ -16,7 +16,7 @@ namespace synergy::http {
 
 class BodyBudget {
  public:
-  // Bytes that are taken until it ends. Outlived by its budget.
+  // Bytes that are reserved for its lifetime. The budget outlives it.
   class Share {
    public:
     Share(BodyBudget& budget, size_t bytes) : budget_(&budget), bytes_(bytes) {}
@@ -38,8 +38,8 @@ class BodyBudget {
 
   explicit BodyBudget(size_t bytes) : whole_(bytes), free_(bytes) {}
 
-  // Waits until so many bytes, or the whole, are free, in the order of the calls. None: they were
-  // not in time.
+  // Waits until this many bytes, or the whole budget if that is less, are free, in the order of the
+  // calls. None: they were not free in time.
   std::optional<Share> Take(size_t bytes, std::chrono::steady_clock::time_point until);
 
  private:

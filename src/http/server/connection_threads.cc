@@ -16,7 +16,7 @@ ConnectionThreads::Added ConnectionThreads::Add(Fd connection, Address address) 
   const std::lock_guard lock(mutex_);
   if (finishing_) return Added::kClosed;
   if (free_threads_ <= queue_.size() && !StartThread()) {
-    // Without any thread nobody would ever come for the connection.
+    // Without any thread, the connection would never be served.
     if (threads_.empty()) return Added::kClosed;
     if (queue_.size() - free_threads_ >= most_waiting_ && !TakePlace(address))
       return Added::kClosed;
@@ -41,7 +41,8 @@ size_t ConnectionThreads::Has(const Address& address) const {
                                       }));
 }
 
-// Closes the newest that waits of the address with most connections; not where that is `address`.
+// Closes the newest waiting connection of the address with most connections. Fails unless that
+// address has more than `address` would have.
 bool ConnectionThreads::TakePlace(const Address& address) {
   auto newest = queue_.end();
   size_t most = Has(address) + 1;
@@ -69,7 +70,7 @@ ConnectionThreads::Crowd ConnectionThreads::crowd() const {
   return crowd;
 }
 
-// Not where the limit, or the system's, is reached.
+// Fails if the limit, or the system's, is reached.
 bool ConnectionThreads::StartThread() {
   if (threads_.size() >= limit_) return false;
   try {
@@ -105,7 +106,7 @@ void ConnectionThreads::Run() {
   }
 }
 
-// Those of equal right in the order in which they came.
+// Connections of equal rank are served in the order of their arrival.
 ConnectionThreads::Queue::iterator ConnectionThreads::Next() {
   return std::min_element(queue_.begin(), queue_.end(),
                           [this](const Pending& one, const Pending& other) {

@@ -13,30 +13,31 @@
 namespace synergy::http {
 namespace {
 
-// The library bounds one line of a head, after having read it, and never their number; nor the
-// line before a chunk.
+// The library bounds one line of a head only after reading it, and bounds neither the number of
+// lines nor the line before a chunk.
 constexpr size_t kLongestRequestHead = size_t{64} << 10;
-// What is reserved for a body before any of it has come; the whole length only once that much has.
+// Bytes reserved for a body before any of it has come; the whole length is reserved once this much
+// has.
 constexpr size_t kReservedOnTrust = size_t{1} << 20;
 
-// What the head says about the body.
+// The head's information about the body.
 struct Body {
   bool valid = true;
   bool present = false;
   std::optional<uint64_t> length;  // none: chunked
 };
 
-// One request under way. The library's callbacks do not say on which connection they are called; as
-// a connection has a thread, the thread knows.
+// One request in progress. The library's callbacks do not report their connection; since each
+// connection has a thread, a thread-local variable holds it.
 struct Exchange {
   Channel& channel;
   const std::function<void(bool)>& on_handler;
   const Handler* handler = nullptr;
   Body body;
   std::chrono::steady_clock::time_point deadline{};  // of the transfer
-  // The whole head has been read, so `body` says whether more is to come.
+  // The whole head has been read, so `body` shows whether more is to come.
   bool head_read = false;
-  // By a handler or by Refuse(), so that the library's error hook leaves it alone.
+  // By a handler or by Refuse(): the library's error hook must not touch the answer.
   bool answered = false;
   bool close = false;
   bool unread_body = false;
@@ -51,7 +52,7 @@ Body ReadBodyHeaders(const httplib::Request& request) {
     std::string encoding = request.get_header_value("Transfer-Encoding");
     std::transform(encoding.begin(), encoding.end(), encoding.begin(),
                    [](unsigned char c) { return std::tolower(c); });
-    // A length next to it is how requests are smuggled past a proxy (RFC 9112, section 6.1).
+    // A length beside it is how requests are smuggled past a proxy (RFC 9112, section 6.1).
     body.valid = encodings == 1 && lengths == 0 && encoding == "chunked";
     body.present = true;
     return body;
@@ -67,8 +68,8 @@ Body ReadBodyHeaders(const httplib::Request& request) {
   return body;
 }
 
-// Those whose bodies the library reads, and reads whole: it leaves a DELETE's chunks to be taken
-// for the next request.
+// Methods whose bodies the library reads completely: it would take a DELETE's chunks for the next
+// request.
 constexpr bool MayHaveBody(std::string_view method) {
   return method == "POST" || method == "PUT" || method == "PATCH";
 }
@@ -77,7 +78,7 @@ Request ToRequest(const httplib::Request& from, std::string_view content_type,
                   std::string_view body) {
   Request request;
   request.method = from.method;
-  // Empty where the request line could not be read; whoever answers may count on the slash.
+  // Empty if the request line could not be read; handlers may rely on the slash.
   request.path = from.path.empty() ? std::string_view("/") : from.path;
   const std::string_view target = from.target;
   if (const size_t mark = target.find('?'); mark != std::string_view::npos)
@@ -98,7 +99,7 @@ void Fill(Response from, httplib::Response& to) {
   if (from.status == 401) to.set_header("WWW-Authenticate", "Bearer");
 }
 
-// As a pattern that matches only this text.
+// Returns a pattern that matches only this text.
 std::string Literally(std::string_view text) {
   std::string pattern;
   for (const char c : text) {
@@ -110,11 +111,10 @@ std::string Literally(std::string_view text) {
 
 }  // namespace
 
-// The library's server without its sockets: process_request() is what reads, parses, routes and
-// writes. Its own listening and its own threads are not used. They accept with a backlog of 5,
-// share the port with whoever asks for it too, stop for good when accept() fails once, look at
-// every idle connection a hundred times a second, and on stop() wait until each of them has timed
-// out.
+// The library's server without its sockets: process_request() reads, parses, routes and writes. Its
+// own listening and threads are not used. They accept with a backlog of 5, share the port with any
+// process that requests it, stop permanently when accept() fails once, poll every idle connection a
+// hundred times a second, and on stop() wait until each of them has timed out.
 class Exchanges::Library final : private httplib::Server {
  public:
   explicit Library(Exchanges::Options options)
@@ -152,8 +152,8 @@ class Exchanges::Library final : private httplib::Server {
                              const httplib::ContentReader& reader) {
       AnswerWithBody(request, response, reader);
     };
-    // Those of MayHaveBody(). Anything that would match every path costs stack by
-    // the path's length.
+    // The methods of MayHaveBody(). A pattern that matches every path would use stack in proportion
+    // to the path's length.
     if (method == "POST") Post(Literally(path), HandlerWithContentReader(read));
     if (method == "PUT") Put(Literally(path), HandlerWithContentReader(read));
     if (method == "PATCH") Patch(Literally(path), HandlerWithContentReader(read));
@@ -169,8 +169,8 @@ class Exchanges::Library final : private httplib::Server {
     bool closed = false;
     const bool served =
         process_request(*stream, /*close_connection=*/false, closed, [](httplib::Request& request) {
-          // Compressing what goes to the next process costs more than sending it, and part of an
-          // answer is none.
+          // Compressing an answer for a nearby process costs more than sending it, and partial
+          // answers are not supported.
           request.headers.erase("Accept-Encoding");
           request.headers.erase("Range");
           request.ranges.clear();
@@ -182,8 +182,7 @@ class Exchanges::Library final : private httplib::Server {
   }
 
  private:
-  // Answers in place of a handler. When there may be more of the request to come, the connection
-  // ends.
+  // Answers in place of a handler. If more of the request may follow, closes the connection.
   void Refuse(const httplib::Request& request, int status, std::string_view reason,
               httplib::Response& response) {
     current->answered = true;
@@ -195,7 +194,7 @@ class Exchanges::Library final : private httplib::Server {
     }
   }
 
-  // Whether the request may go on, judged by its head.
+  // Whether the request may continue, judged by its head.
   bool Accept(const httplib::Request& request, httplib::Response& response) {
     Exchange& exchange = *current;
     exchange.body = ReadBodyHeaders(request);
@@ -220,7 +219,7 @@ class Exchanges::Library final : private httplib::Server {
       return false;
     }
     if (request.is_multipart_form_data()) {
-      Refuse(request, 415, "forms are not taken here", response);  // the library takes them apart
+      Refuse(request, 415, "forms are not taken here", response);  // the library would parse them
       return false;
     }
     if (exchange.body.length.value_or(0) > options_.max_body_bytes) {
@@ -230,7 +229,7 @@ class Exchanges::Library final : private httplib::Server {
     return true;
   }
 
-  // True when the request is answered; otherwise the library goes on to AnswerWithBody().
+  // True if the request is answered; otherwise the library continues with AnswerWithBody().
   bool OnHead(const httplib::Request& request, httplib::Response& response) {
     current->channel.LimitReads(kLongestRequestHead);
     if (!Accept(request, response)) return true;
@@ -243,7 +242,7 @@ class Exchanges::Library final : private httplib::Server {
   void AnswerWithBody(const httplib::Request& request, httplib::Response& response,
                       const httplib::ContentReader& reader) {
     std::optional<BodyBudget::Share> share;
-    // Chunks may come to any length.
+    // Chunks may add up to any length.
     const uint64_t most = current->body.length.value_or(options_.max_body_bytes);
     if (most > kSmallBody) {
       share = bodies_.Take(most, current->deadline);
@@ -283,13 +282,13 @@ class Exchanges::Library final : private httplib::Server {
     SetDeadline();
   }
 
-  // For a request to come in, or its answer to be taken.
+  // Sets the deadline for receiving a request or sending its answer.
   void SetDeadline() {
     current->deadline = std::chrono::steady_clock::now() + options_.transfer_timeout;
     current->channel.SetDeadline(current->deadline);
   }
 
-  // The library's last word on the headers is ours: always a length, never chunks.
+  // Overrides the library's headers: always a length, never chunks.
   void Finish(httplib::Response& response) {
     for (const char* name : {"Content-Length", "Keep-Alive", "Accept-Ranges", "EXCEPTION_WHAT"}) {
       response.headers.erase(name);

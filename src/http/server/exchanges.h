@@ -1,7 +1,7 @@
 #pragma once
 
-// Requests and answers on one connection: cpp-httplib reads and writes them, this decides what is
-// read and what is answered. Private to this folder.
+// Requests and answers on one connection: cpp-httplib reads and writes them, this class decides
+// what is read and answered. Private to this folder.
 //
 // Threading: Handle() before the first ServeOne(); ServeOne() from any number of threads, one
 // channel each.
@@ -25,7 +25,7 @@ class Exchanges {
     size_t max_bodies_bytes = 0;  // as in ServerOptions
     ErrorResponse error_response;
     std::chrono::milliseconds transfer_timeout{};  // as in ServerOptions
-    // Whether an answer that is about to be written should be its connection's last.
+    // Whether the answer that is about to be written should be the last of its connection.
     std::function<bool()> closing;
   };
 
@@ -39,8 +39,8 @@ class Exchanges {
     kClose,
     kLinger,  // close, but the client may still be sending: see Channel::Linger()
   };
-  // Reads one request, has it handled and writes the answer. `on_handler` is told when a handler
-  // begins (true) and ends: in between nobody waits for the client.
+  // Reads one request, passes it to its handler and writes the answer. Calls `on_handler` when a
+  // handler begins (true) and ends: in between, the server does not wait for the client.
   Next ServeOne(Channel& channel, const std::function<void(bool)>& on_handler);
 
  private:

@@ -27,9 +27,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// After a failed accept(): out of descriptors or memory, which passes.
+// Pause after a failed accept(): out of descriptors or memory, which passes.
 constexpr milliseconds kAcceptPause{50};
-// How often those are looked at that keep others waiting, and how long each may do so.
+// How often to check the connections that make others wait, and how long each may do so.
 constexpr milliseconds kLookAround{100};
 constexpr milliseconds kWaitedFor{1000};
 
@@ -74,7 +74,7 @@ class RealServer final : public Server {
  private:
   enum class Phase : uint8_t {
     kIdle,      // between requests
-    kTransfer,  // the client sends, or takes an answer
+    kTransfer,  // the client sends, or receives an answer
     kHandler,
     kClosing,
   };
@@ -125,7 +125,7 @@ void RealServer::AcceptLoop() {
     Fd connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!connection.valid()) {
       const int error = errno;
-      // These are about one connection, not about us.
+      // These errors are about one connection, not about the server.
       if (error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO) continue;
       if (!failing) Report(fmt::format("connections cannot be accepted: {}", ErrnoText(error)));
       failing = true;
@@ -152,10 +152,10 @@ void RealServer::MakeRoom() {
   ::shutdown(place->fd, SHUT_RDWR);
 }
 
-// Chooses the connection to close. If the address with most connections has more than the address
-// that waits would have, it loses one: that which has been idle for longest, which its client is
-// least likely to be using just now, or the newest. Otherwise an address with no fewer loses one:
-// that which has been idle for longest, or that of the slowest client.
+// Chooses the connection to close. If the address with most connections has more than the waiting
+// address would have, it loses one: the one that has been idle for longest, which its client is
+// least likely to be using, or the newest. Otherwise an address with no fewer loses one: the one
+// that has been idle for longest, or that of the slowest client.
 RealServer::Place RealServer::ToClose() {
   const ConnectionThreads::Crowd crowd = threads_.crowd();
   const auto first = [&](Phase phase, size_t least, auto before) {
@@ -200,14 +200,14 @@ void RealServer::Serve(Fd socket, const std::string& address) {
   }
   channel.SetWaits(options_.read_timeout, stop_.fd());
   if (certificate_ == nullptr || channel.AcceptTls(certificate_->Current())) {
-    // From here on only a wait between requests ends when the server stops, a request may go on.
+    // From here on, a stop of the server ends only a wait between requests; a request may continue.
     channel.SetWaits(options_.read_timeout, -1);
     ServeRequests(channel, place);
   } else if (options_.on_failed_handshake && !stopping_) {
     options_.on_failed_handshake();
   }
   {
-    // Before the channel closes its descriptor, whose number may then be another connection's.
+    // Before the channel closes its descriptor, whose number another connection may then get.
     const std::lock_guard lock(mutex_);
     connections_.erase(place);
   }
@@ -219,11 +219,12 @@ void RealServer::ServeRequests(Channel& channel, Place place) {
     Enter(begins ? Phase::kHandler : Phase::kTransfer, place);
   };
   for (;;) {
-    // What has waited for a thread has sent its request already, and must not be taken for idle.
+    // A connection that has waited for a thread has already sent its request, and must not be taken
+    // for idle.
     if (!channel.AwaitData(milliseconds(0), -1)) {
       // A new connection may be idle for as long as a used one: Go's client opens some in advance.
       Enter(Phase::kIdle, place);
-      // Whoever came while this connection was still busy found none to close.
+      // Connections that came while this one was still busy found none to close.
       if (threads_.waiting() > 0) MakeRoom();
       if (!channel.AwaitData(options_.keep_alive_timeout, stop_.fd())) return;
     }

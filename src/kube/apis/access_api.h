@@ -1,11 +1,11 @@
 #pragma once
 
-// Reviews of tokens, and of what their owners may do, by the API server: the seam at which tests
-// put answers of their own.
+// Reviews of tokens, and of their owners' rights, by the API server. Tests replace it with answers
+// of their own.
 //
 // Threading: from any thread.
-// Failures: as ApiClient says, without any part of a token. kDenied: the program itself may not
-// ask.
+// Failures: as in ApiClient, without any part of a token. kDenied: the program itself has no right
+// to request reviews.
 
 #include <memory>
 #include <optional>
@@ -21,14 +21,14 @@ class AccessApi {
  public:
   virtual ~AccessApi() = default;
 
-  // None: it is nobody's, or not meant for `audience`; empty: for the API server.
+  // None: the token is invalid or not meant for `audience`; empty: the API server.
   virtual Result<std::optional<wire::TokenUser>> ReviewToken(const std::string& token,
                                                              const std::string& audience) = 0;
-  // A path that is no resource's, "/metrics".
+  // `path`: a non-resource path, "/metrics".
   virtual Result<bool> MayGet(const wire::TokenUser& user, const std::string& path) = 0;
 };
 
-// The client outlives it.
+// The client outlives the result.
 std::unique_ptr<AccessApi> MakeAccessApi(ApiClient& client);
 
 }  // namespace synergy::kube

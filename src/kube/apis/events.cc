@@ -26,20 +26,20 @@ namespace synergy::kube {
 namespace {
 
 constexpr Duration kSameEventFor = std::chrono::minutes(10);
-// As long as an API server may take to come back before what happened meanwhile stops mattering.
+// Tries last as long as an outage of the API server after which the event still matters.
 constexpr int kMostEventTries = 12;
 constexpr Duration kFirstBackoff = std::chrono::milliseconds(200);
 constexpr Duration kBackoffLimit = std::chrono::seconds(30);
 constexpr std::chrono::seconds kDrainFor{1};
-// Of what was said, for finding out that it is said again.
+// Number of sent events to remember, to detect repetitions.
 constexpr size_t kMostRemembered = 4096;
-// What the API server takes.
+// The API server's limits.
 constexpr size_t kLongestMessage = 1024;
 constexpr size_t kLongestReason = 128;
 constexpr size_t kLongestName = 253;
 constexpr size_t kSuffix = 17;  // of an Event's name, after the pod's: a dot and 16 digits
 
-// The first `most` bytes without half a character at the end.
+// Returns the first `most` bytes, without a partial character at the end.
 std::string Cut(std::string text, size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
@@ -47,7 +47,8 @@ std::string Cut(std::string text, size_t most) {
   return text;
 }
 
-// The beginning of a pod's name with room for the suffix; it may not end in a dot or a dash.
+// Returns the beginning of a pod's name, with room for the suffix; it may not end in a dot or a
+// dash.
 std::string_view NameForEvent(std::string_view pod_name) {
   pod_name = pod_name.substr(0, kLongestName - kSuffix);
   while (!pod_name.empty() && (pod_name.back() == '.' || pod_name.back() == '-'))
@@ -55,7 +56,7 @@ std::string_view NameForEvent(std::string_view pod_name) {
   return pod_name;
 }
 
-// Two records with one key say the same of the same pod.
+// Two records with one key are the same message about the same pod.
 std::string KeyOf(const EventRecord& event) {
   std::string key;
   for (const std::string* part : {&event.pod_namespace, &event.pod_name, &event.pod_uid,
@@ -66,7 +67,7 @@ std::string KeyOf(const EventRecord& event) {
   return key;
 }
 
-// ... are about the same pod, for the same reason.
+// Two records with one key are about the same pod for the same reason.
 std::string ReasonKeyOf(const EventRecord& event) {
   return event.pod_uid + '\0' + event.type + '\0' + event.reason;
 }
@@ -81,7 +82,7 @@ class QueuedEventRecorder final : public EventRecorder {
         component_(std::move(component)),
         instance_(std::move(instance)),
         queue_limit_(std::max<size_t>(queue_limit, 1)),
-        // Another start of the same program, and another replica, use other names.
+        // Another start of the same program and another replica use other names.
         names_(static_cast<uint64_t>(clock.WallNow().time_since_epoch().count()) ^
                std::hash<std::string>{}(component_ + '\0' + instance_)),
         backoff_(kFirstBackoff, kBackoffLimit, names_.Next()),
@@ -91,7 +92,7 @@ class QueuedEventRecorder final : public EventRecorder {
     {
       std::unique_lock lock(mutex_);
       draining_ = true;
-      // A wait between two tries would be most of the second.
+      // A wait between two tries would take most of the second.
       waiting_.request_stop();
       changed_.notify_all();
       done_.wait_for(lock, kDrainFor, [this] { return finished_; });
@@ -113,8 +114,8 @@ class QueuedEventRecorder final : public EventRecorder {
       return;
     }
     if (queue_.size() >= queue_limit_ / 2) {
-      // The API server is slower than we are: the same of the same pod becomes one event, with what
-      // was said last.
+      // The API server is slower than this program: merge events with the same reason about the
+      // same pod, and keep the latest message.
       if (const auto like = by_reason_.find(ReasonKeyOf(event)); like != by_reason_.end()) {
         Pending& pending = *like->second;
         const auto told = queued_.extract(pending.key);
@@ -152,12 +153,12 @@ class QueuedEventRecorder final : public EventRecorder {
     WallTime last;
     Instant when;  // `last` on the clock that does not jump
   };
-  // What the API server has of a key.
+  // The state of a key on the API server.
   struct Sent {
     std::string name;
     uint64_t count = 0;
     WallTime first;
-    Instant when;  // last said
+    Instant when;  // last recorded
   };
 
   void Run(const std::stop_token& stop) {
@@ -201,7 +202,7 @@ class QueuedEventRecorder final : public EventRecorder {
     for (int tries = 1;; ++tries) {
       const Result<std::string> answer =
           exists ? Repeat(pending, next, stop) : Create(pending, next, stop);
-      // An earlier try took effect, and nobody told us.
+      // An earlier try took effect, but its response was lost.
       const bool made_before =
           !exists && tries > 1 && !answer && answer.error().code == ErrorCode::kConflict;
       if (answer || made_before) {
@@ -212,7 +213,7 @@ class QueuedEventRecorder final : public EventRecorder {
       }
       const ErrorCode code = answer.error().code;
       if (exists && code == ErrorCode::kNotFound) {
-        // The API server forgets events after an hour or so, and anybody may delete them.
+        // The API server deletes events after an hour or so, and any client may delete them.
         exists = false;
         next.name = NewName(pending.event);
         continue;
@@ -252,7 +253,7 @@ class QueuedEventRecorder final : public EventRecorder {
     return fmt::format("{}.{:016x}", NameForEvent(event.pod_name), names_.Next());
   }
 
-  // What was said too long ago to be counted up, and the oldest of what is too much.
+  // Drops entries too old to be counted up, and the oldest ones beyond the limit.
   void ForgetBefore(Instant now) {
     std::erase_if(sent_,
                   [&](const auto& entry) { return now - entry.second.when >= kSameEventFor; });
@@ -263,11 +264,11 @@ class QueuedEventRecorder final : public EventRecorder {
     }
   }
 
-  // False when there is no time for another try.
+  // False if there is no time for another try.
   bool Wait() { return clock_.SleepFor(backoff_.Next(), waiting_.get_token()); }
 
   void Report(const EventRecord& event, const Error& error) {
-    // One line for a failure that goes on: the counter has the rest.
+    // Log a continuing failure once; the counter has the rest.
     if (error.message == last_failure_) return;
     last_failure_ = error.message;
     log_.Warn("an event could not be written", {{"namespace", event.pod_namespace},
@@ -295,7 +296,7 @@ class QueuedEventRecorder final : public EventRecorder {
   bool finished_ = false;
   std::stop_source waiting_;  // stopped: no more waits between tries
 
-  // The thread's own.
+  // Used only by the thread.
   Random names_;
   Backoff backoff_;
   std::map<std::string, Sent> sent_;  // by key
@@ -319,7 +320,7 @@ std::unique_ptr<EventRecorder> EventRecorder::Start(ApiClient& client, const Clo
 
 std::string InstanceName() {
   std::array<char, 256> name{};
-  // Room for the terminator, which a name that was cut lacks.
+  // Leaves room for the terminator, which a truncated name lacks.
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
   return name.data();
 }

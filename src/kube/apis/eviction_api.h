@@ -1,11 +1,11 @@
 #pragma once
 
-// Evictions of pods, by the API that keeps PodDisruptionBudgets (policy/v1): the seam at which
-// tests put a cluster of their own.
+// Evictions of pods by the API that respects PodDisruptionBudgets (policy/v1). Tests replace it
+// with a cluster of their own.
 //
 // Threading: from any thread.
-// Failures: as ApiClient says. kOverloaded when a budget is against it; kConflict when the pod of
-// that name is another one by now; kNotFound when it is gone.
+// Failures: as in ApiClient. kOverloaded if a budget forbids it; kConflict if the name now belongs
+// to another pod; kNotFound if the pod is gone.
 
 #include <memory>
 #include <stop_token>
@@ -20,13 +20,13 @@ class EvictionApi {
  public:
   virtual ~EvictionApi() = default;
 
-  // Whether it would be allowed as things are; nothing is done.
+  // Whether the eviction would be allowed now; does nothing.
   virtual Result<> TryEvict(const PodIdentity& pod, std::stop_token stop) = 0;
-  // The pod has its grace period from then on.
+  // Starts the pod's grace period.
   virtual Result<> Evict(const PodIdentity& pod, std::stop_token stop) = 0;
 };
 
-// The client outlives it.
+// The client outlives the result.
 std::unique_ptr<EvictionApi> MakeEvictionApi(ApiClient& client);
 
 }  // namespace synergy::kube

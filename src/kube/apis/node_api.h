@@ -1,8 +1,8 @@
 #pragma once
 
-// What the device plugin reads and writes of its own Node.
+// The parts of its own Node that the device plugin reads and writes.
 //
-// Threading: from any thread. Failures: as ApiClient says.
+// Threading: from any thread. Failures: as in ApiClient.
 
 #include <memory>
 #include <stop_token>
@@ -20,12 +20,12 @@ class NodeApi {
   virtual ~NodeApi() = default;
 
   virtual Result<wire::NodeGpuMetadata> ReadGpus(const std::string& node, std::stop_token stop) = 0;
-  // Labels and the annotation synergy.io/gpu-inventory at once; nothing else is touched.
+  // Writes the labels and the annotation synergy.io/gpu-inventory in one request, and nothing else.
   virtual Result<> WriteGpus(const std::string& node, const NodeLabelChange& labels,
                              const std::string& gpu_inventory, std::stop_token stop) = 0;
 };
 
-// The client outlives it.
+// The client outlives the result.
 std::unique_ptr<NodeApi> MakeNodeApi(ApiClient& client);
 
 }  // namespace synergy::kube

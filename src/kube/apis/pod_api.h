@@ -1,12 +1,11 @@
 #pragma once
 
-// What the programs ask the API server, and tell it, about single pods: the seam at which tests put
-// a cluster of their own.
+// Reads and writes of single pods on the API server. Tests replace it with a cluster of their own.
 //
 // Threading: from any thread.
-// Failures: as ApiClient says. A call that ends with kTimeout, or with kCancelled because of its
-// `stop`, may have taken effect, or take it later; Get tells.
-// kConflict when the pod of that name is another one by now; kNotFound when it is gone.
+// Failures: as in ApiClient. A call that ends with kTimeout, or with kCancelled because of its
+// `stop`, may have taken effect or may do so later; Get() shows. kConflict if the name now belongs
+// to another pod; kNotFound if the pod is gone.
 
 #include <memory>
 #include <stop_token>
@@ -21,7 +20,7 @@
 
 namespace synergy::kube {
 
-// Which pod is meant.
+// Identifies a pod.
 struct PodIdentity {
   std::string pod_namespace;
   std::string name;
@@ -32,10 +31,10 @@ inline PodIdentity IdentityOf(const Pod& pod) { return {pod.pod_namespace, pod.n
 using wire::AnnotationChanges;
 using wire::Resized;
 
-// When a write is refused with kConflict.
+// The condition under which a write is refused with kConflict.
 enum class Precondition {
-  kSamePod,    // if the pod of that name is another one by now
-  kUnchanged,  // also if it has changed in any way after it was read (optimistic locking)
+  kSamePod,    // if the name now belongs to another pod
+  kUnchanged,  // also if the pod has changed in any way since it was read (optimistic locking)
 };
 
 // "/api/v1/namespaces/team/pods/train-0"
@@ -45,33 +44,33 @@ class PodApi {
  public:
   virtual ~PodApi() = default;
 
-  // With its requests as they count on a node.
+  // Returns the pod with its requests as they count on a node.
   virtual Result<Pod> Get(const std::string& pod_namespace, const std::string& name,
                           std::stop_token stop = {}) = 0;
-  // kConflict also when the pod is bound already, or has changed after the resource version
-  // `unchanged_since`, unless that is 0. `annotations` are set with it, at once.
+  // kConflict also if the pod is already bound, or has changed since the resource version
+  // `unchanged_since`, unless that is 0. The binding also sets the `annotations`.
   virtual Result<> Bind(const PodIdentity& pod, const std::string& node,
                         const AnnotationChanges& annotations, uint64_t unchanged_since = 0,
                         std::stop_token stop = {}) = 0;
-  // Asks for `amounts`, or the one of them that `resized` says, in place of what the pod's fungible
-  // container requests, as the field manager of annotations.h; gives the pod as it is then. kDenied
-  // or kInvalid when a quota, a limit range or a rule of resizing is against it. `pod.fungible` is
-  // not null.
+  // Replaces the requests of the pod's fungible container with `amounts`, or the one of them that
+  // `resized` names, as the field manager of annotations.h. Returns the changed pod. kDenied or
+  // kInvalid if a quota, a limit range or a rule of resizing forbids it. REQUIRES: `pod.fungible`
+  // is not null.
   virtual Result<Pod> Resize(const Pod& pod, const ResourceVector& amounts,
                              Precondition precondition = Precondition::kSamePod,
                              Resized resized = Resized::kBoth, std::stop_token stop = {}) = 0;
-  // As the same field manager.
+  // Writes as the same field manager.
   virtual Result<Pod> Annotate(const Pod& pod, const AnnotationChanges& changes,
                                Precondition precondition = Precondition::kSamePod,
                                std::stop_token stop = {}) = 0;
 };
 
-// Over HTTP. The client outlives it.
+// Over HTTP. The client outlives the result.
 std::unique_ptr<PodApi> MakePodApi(ApiClient& client, wire::ObjectReader reader);
 
-// Annotates a pod by way of its status, with no right to change anything but that: of the pod's
-// spec, its owners and its deletion the API server takes nothing there, of its metadata it does
-// (tried). As the field manager that the client's user agent says.
+// Annotates a pod through its status subresource, which needs no other right: there the API server
+// ignores changes of the pod's spec, its owners and its deletion, but not of its metadata (tried).
+// The field manager is the client's user agent.
 Result<> AnnotateByStatus(ApiClient& client, const PodIdentity& pod,
                           const AnnotationChanges& changes, const std::stop_token& stop);
 

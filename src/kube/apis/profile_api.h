@@ -1,10 +1,10 @@
 #pragma once
 
-// What the programs tell the API server about TrainingProfiles.
+// Writes of TrainingProfiles to the API server.
 //
 // Threading: from any thread.
-// Failures: as ApiClient says; kConflict when the profile of that name is another one by now,
-// kNotFound when it is gone.
+// Failures: as in ApiClient; kConflict if the name now belongs to another profile, kNotFound if the
+// profile is gone.
 
 #include <memory>
 #include <stop_token>
@@ -26,7 +26,7 @@ class ProfileApi {
   virtual Result<> WriteStatus(const ProfileObject& object, const ProfileStatus& status,
                                std::stop_token stop) = 0;
 
-  // Those that the controller measures. kConflict where there is one of that name already.
+  // For profiles that the controller measures. kConflict if the name is taken.
   virtual Result<ProfileObject> Create(const std::string& profile_namespace,
                                        const MeasuredProfile& measured, std::stop_token stop) = 0;
   virtual Result<> WriteMeasured(const ProfileObject& object, const MeasuredProfile& measured,
@@ -34,7 +34,7 @@ class ProfileApi {
   virtual Result<> Delete(const ProfileObject& object, std::stop_token stop) = 0;
 };
 
-// The client outlives it.
+// The client outlives the result.
 std::unique_ptr<ProfileApi> MakeProfileApi(ApiClient& client);
 
 }  // namespace synergy::kube

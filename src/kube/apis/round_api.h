@@ -1,11 +1,11 @@
 #pragma once
 
-// What the controller tells the API server about whose turn it is: the seam at which tests put a
-// cluster of their own.
+// Writes of the controller about job queues to the API server. Tests replace it with a cluster of
+// their own.
 //
 // Threading: from any thread.
-// Failures: as ApiClient says; kConflict when the object has changed since it was read, or the one
-// of that name is another one by now, kNotFound when it is gone.
+// Failures: as in ApiClient; kConflict if the object has changed since it was read, or the name now
+// belongs to another object; kNotFound if it is gone.
 
 #include <cstdint>
 #include <memory>
@@ -23,7 +23,7 @@
 namespace synergy::kube {
 
 inline constexpr std::string_view kRoundPoliciesPath = "/apis/synergy.io/v1alpha1/roundpolicies";
-// Of Kueue's kinds, each before its plural name.
+// Prefix of the paths of Kueue's kinds, which end in the plural name.
 inline constexpr std::string_view kKueuePath = "/apis/kueue.x-k8s.io/v1beta2/";
 inline constexpr std::string_view kJobsPath = "/apis/batch/v1/jobs";
 inline constexpr std::string_view kTrainJobsPath = "/apis/trainer.kubeflow.org/v1alpha1/trainjobs";
@@ -32,14 +32,14 @@ class RoundApi {
  public:
   virtual ~RoundApi() = default;
 
-  // As wire::WritePriority() and wire::WriteNote().
+  // See wire::WritePriority() and wire::WriteNote().
   virtual Result<> WritePriority(const Workload& workload, int64_t priority,
                                  const std::optional<RoundNote>& note, std::stop_token stop) = 0;
   virtual Result<> WriteNote(const Workload& workload, const RoundNote& note,
                              std::stop_token stop) = 0;
-  // As wire::WriteWorkers().
+  // See wire::WriteWorkers().
   virtual Result<> WriteWorkers(const QueuedJob& job, int64_t workers, std::stop_token stop) = 0;
-  // As those of wire/kueue/type_check.h.
+  // See wire/kueue/type_check.h.
   virtual Result<> AnswerCheck(const Workload& workload, size_t check, const CheckAnswer& answer,
                                std::stop_token stop) = 0;
   virtual Result<> ActivateCheck(const QueuePart& check, WallTime at, std::stop_token stop) = 0;
@@ -47,7 +47,7 @@ class RoundApi {
                                std::stop_token stop) = 0;
 };
 
-// The client outlives it.
+// The client outlives the result.
 std::unique_ptr<RoundApi> MakeRoundApi(ApiClient& client);
 
 }  // namespace synergy::kube

@@ -1,7 +1,7 @@
 #pragma once
 
-// The parts of admission that speak JSON: what a pod says before it is created, and what is to be
-// changed of it. Private to this folder.
+// The JSON side of admission: reads the pod that is about to be created and writes the patch for
+// it. Private to this folder.
 //
 // Threading: pure.
 
@@ -15,17 +15,18 @@
 
 namespace synergy::wire {
 
-// `pod_namespace`: where the pod is being created; a pod's own word for it may be missing.
+// `pod_namespace`: the namespace of the request; the pod's own metadata may lack it.
 PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namespace,
                           std::string_view gpu_resource);
 
-// For kManaged.
+// Patches a pod whose outcome is kManaged.
 void SetFigures(JsonPatch& patch, Value pod, const AdmissionFigures& figures,
                 const AdmissionSettings& settings);
-// For those whom the answer's warnings do not reach: whoever creates pods by a Job.
-// After SetFigures() or RemoveClaims(), which take away those that others wrote.
+// Records the warnings as an annotation, for users who never see the answer's warnings: those whose
+// pods a Job creates. Call it after SetFigures() or RemoveClaims(), which remove such annotations
+// by others.
 void SetWarnings(JsonPatch& patch, const std::vector<std::string>& warnings);
-// Takes away what would pass for our words about a pod that is left as written.
+// Removes annotations that would pass for Synergy's own from a pod that is left as written.
 void RemoveClaims(JsonPatch& patch, Value pod);
 
 }  // namespace synergy::wire

@@ -18,10 +18,12 @@ namespace {
 constexpr std::string_view kVersion = "admission.k8s.io/v1";
 constexpr std::string_view kGroup = "admission.k8s.io/";
 
-// What kubectl can show without cutting it; kube-apiserver passes on 4096 bytes in all.
+// Longest message that kubectl shows without cutting it; kube-apiserver passes on 4096 bytes in
+// all.
 constexpr size_t kMostWarningBytes = 1024;
 
-// As of an object that is watched (objects.cc); the identity of the review comes before it.
+// The same limits as for a watched object (objects.cc). The identity of the review precedes the
+// object.
 constexpr std::string_view kVital[] = {"request"};
 constexpr ReadRules kRules{.only = {},
                            .most_values = size_t{1} << 16,
@@ -52,7 +54,7 @@ Result<Envelope> ReadEnvelope(std::string_view text) {
   envelope.request = root["request"];
   envelope.head.api_version = version;
   if (const Value uid = envelope.request["uid"]; uid.IsString()) envelope.head.uid = uid.text();
-  // An answer without it is no answer.
+  // Without a UID there can be no answer.
   if (envelope.head.uid.empty()) return Fail(ErrorCode::kInvalid, "request.uid: is missing");
   envelope.object = envelope.request["object"];
   if (version != kVersion) {
@@ -92,7 +94,7 @@ Result<PodReview> PodReview::Read(std::string_view text, std::string_view gpu_re
   const Value request = state->envelope.request;
   if (state->envelope.problem.empty() &&
       (request["operation"].text() != "CREATE" || !request["subResource"].text().empty())) {
-    // A running pod's amounts are not ours to set here.
+    // The amounts of a running pod are not set here.
     state->envelope.problem_kind = "operation";
     state->envelope.problem = fmt::format("operation {} is not the creation of a pod",
                                           Quoted(request["operation"].text()));
@@ -121,7 +123,7 @@ std::string PodReview::WritePatch(const AdmissionDecision& decision,
   } else if (decision.outcome != AdmissionOutcome::kExcludedNamespace) {
     RemoveClaims(patch, pod);
   }
-  // Nothing is added where there is no room, or nothing to be told.
+  // Add no warnings to a pod of an excluded namespace, or where the annotations are full.
   const bool silent = decision.outcome == AdmissionOutcome::kExcludedNamespace ||
                       decision.outcome == AdmissionOutcome::kFullAnnotations;
   if (!silent) SetWarnings(patch, decision.warnings);

@@ -1,11 +1,11 @@
 #pragma once
 
-// AdmissionReview (admission.k8s.io/v1): what the API server asks about an object that is being
-// created or changed, and the answers.
+// AdmissionReview (admission.k8s.io/v1): the API server's request about an object that is being
+// created or changed, and the response.
 //
-// Threading: pure; a review is immutable. Failures: kInvalid where the text is no review that could
-// be answered at all. Everything else that is wrong with one is told by the review itself, so that
-// its object can be let through.
+// Threading: pure; a review is immutable. Failures: kInvalid if the text is no review that could be
+// answered at all. The review itself reports every other problem with it, so that its object can be
+// let through.
 
 #include <memory>
 #include <optional>
@@ -20,7 +20,7 @@
 
 namespace synergy::wire {
 
-// What an answer repeats.
+// The fields that the response repeats.
 struct ReviewHead {
   std::string api_version;
   std::string uid;
@@ -31,15 +31,15 @@ class PodReview {
   static Result<PodReview> Read(std::string_view text, std::string_view gpu_resource);
 
   const ReviewHead& head() const;
-  // Empty where the pod can be judged; else why not: "admission.k8s.io/v1beta1 ...", "object: is
-  // missing", "object.spec.containers: must be an array, not a string".
+  // Why the pod cannot be judged: "admission.k8s.io/v1beta1 ...", "object: is missing",
+  // "object.spec.containers: must be an array, not a string". Empty if it can.
   const std::string& problem() const;
-  // One of few fixed words for it: "version", "operation", "object".
+  // The problem as one of a few fixed words: "version", "operation", "object".
   std::string_view problem_kind() const;
-  // Not when there is a problem.
+  // REQUIRES: no problem.
   const PodToAdmit& pod() const;
-  // The JSON Patch that makes the pod what was decided, "[]" where it is that already. A pod that
-  // is left as written loses what would pass for our words about it.
+  // Returns the JSON Patch that carries out the decision, "[]" if nothing has to change. A pod that
+  // is left as written loses the annotations that would pass for Synergy's own.
   std::string WritePatch(const AdmissionDecision& decision,
                          const AdmissionSettings& settings) const;
 

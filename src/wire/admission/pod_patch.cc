@@ -18,7 +18,7 @@
 namespace synergy::wire {
 namespace {
 
-// Of the container's resources as they were written; more would be no use to anybody.
+// Longest copy of the container's original resources; a longer one is cut down to CPU and memory.
 constexpr size_t kMostOriginalBytes = 4096;
 
 JsonPatch::Path Annotation(std::string_view key) {
@@ -34,7 +34,7 @@ Value ElementAt(Value array, size_t wanted) {
   return found;
 }
 
-// How "cpu" and "memory" of a resource list are set.
+// Sets "cpu" and "memory" of a resource list.
 class AmountSetter {
  public:
   AmountSetter(JsonPatch& patch, Value resources, JsonPatch::Path path)
@@ -49,7 +49,7 @@ class AmountSetter {
   }
 
  private:
-  // The same amount in other words ("1" for "1000m") stays.
+  // Keeps the same amount in other words ("1" for "1000m").
   void Set(const char* list, const char* name, const std::string& text, ExactQuantity amount) {
     FieldReader fields(resources_);
     const Value present = resources_[list][name];
@@ -64,7 +64,7 @@ class AmountSetter {
   JsonPatch::Path path_;
 };
 
-// What the container asked for before anybody of us touched it.
+// Returns the container's resources as they were before Synergy changed them.
 std::string OriginalResources(Value annotations, Value resources) {
   if (ReadOriginal(annotations, resources))
     return std::string(annotations[annotations::kOriginal].text());
@@ -102,9 +102,10 @@ void SetAnnotations(JsonPatch& patch, Value annotations, Value resources,
   }
 }
 
-// So that data loaders can be sized by what the container has; by the most that it may get where
-// its speed is still to be measured, because a loader sized by its first cores would gain nothing
-// from others. Before the user's own variables, which may refer to these.
+// Adds variables by which data loaders can be sized. They hold what the container has. If its speed
+// is still to be measured, they hold the most that it may get, because a loader sized by its first
+// cores would gain nothing from more. They come before the user's own variables, which may refer to
+// these.
 void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
                   std::optional<MilliCpu> most_cpu) {
   const auto has = [env](std::string_view name) {
@@ -130,8 +131,8 @@ void AddVariables(JsonPatch& patch, Value env, const JsonPatch::Path& container,
   }
 }
 
-// CPU and memory change without a restart, and a pod that is never restarted could not be resized
-// otherwise.
+// Makes CPU and memory change without a restart. Otherwise a pod that is never restarted could not
+// be resized.
 void SetResizePolicy(JsonPatch& patch, Value policies, const JsonPatch::Path& container) {
   bool cpu = false;
   bool memory = false;

@@ -13,8 +13,8 @@
 namespace synergy::wire {
 namespace {
 
-// The API server wants requests and limits of an extended resource to be equal, and fills in the
-// one from the other.
+// Takes the larger of request and limit: the API server requires them to be equal for an extended
+// resource, and fills in a missing one from the other.
 Gpus ReadGpus(FieldReader& fields, Value resources, std::string_view gpu_resource) {
   const auto amount = [&](const char* list) {
     return ToBytes(fields.Amount(fields.Object(resources[list])[gpu_resource]), kLargestRequest)
@@ -23,7 +23,7 @@ Gpus ReadGpus(FieldReader& fields, Value resources, std::string_view gpu_resourc
   return Gpus(std::max(amount("requests"), amount("limits")));
 }
 
-// Those of the containers that run beside the one of that name.
+// Sums the limits of the containers that run beside the named one.
 ResourceVector ReadLimitsBeside(FieldReader& fields, Value spec, std::string_view name) {
   ResourceVector limits;
   const auto add = [&](Value container) {
@@ -42,7 +42,7 @@ ResourceVector ReadLimitsBeside(FieldReader& fields, Value spec, std::string_vie
   return limits;
 }
 
-// Whether that is the QoS class that Kubernetes gives the pod as it is.
+// Whether Kubernetes gives the unchanged pod this QoS class.
 bool ReadIsBestEffort(FieldReader& fields, Value spec) {
   bool none = true;
   for (const char* list : {"containers", "initContainers"}) {
@@ -120,7 +120,7 @@ PodToAdmit ReadPodToAdmit(FieldReader& fields, Value pod, std::string pod_namesp
     }
     ++index;
   });
-  // Only of use to GPU pods, and the most work.
+  // Only GPU pods need these, and they are the most work.
   if (!to_admit.gpu_containers.empty()) {
     to_admit.selection = ReadNodeSelection(fields, spec);
     const Beside beside = ReadBeside(fields, spec, to_admit.gpu_containers.front().name);

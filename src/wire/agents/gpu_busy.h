@@ -1,7 +1,7 @@
 #pragma once
 
-// The file in which synergy-device-plugin tells synergy-node-agent how long the GPUs of containers
-// have been busy, in JSON.
+// The JSON file through which synergy-device-plugin reports to synergy-node-agent how long the GPUs
+// of containers have been busy.
 //
 // Threading: pure. Strings are UTF-8.
 
@@ -14,11 +14,11 @@
 
 namespace synergy::wire {
 
-// The longest that is read: a node has some hundred containers with GPUs at most.
+// Longest text that is read. A node has some hundred containers with GPUs at most.
 inline constexpr size_t kLongestNodeBusy = size_t{256} << 10;
 
 std::string WriteNodeBusy(const NodeBusy& busy);
-// kInvalid, with the path to what is wrong. What a newer version has added is passed over.
+// kInvalid, with the path to what is wrong. Ignores what a newer version has added.
 Result<NodeBusy> ReadNodeBusy(std::string_view text);
 
 }  // namespace synergy::wire

@@ -1,6 +1,6 @@
 #pragma once
 
-// The answer of a node agent's /progress, in JSON: what it knows of the progress of its pods.
+// The response of a node agent's /progress in JSON: the progress of the pods on its node.
 //
 // Threading: pure. Strings are UTF-8.
 
@@ -12,11 +12,11 @@
 
 namespace synergy::wire {
 
-// The longest answer that is read: far more than the pods of a node need.
+// Longest response that is read, far more than the pods of a node need.
 inline constexpr size_t kLongestNodeProgress = size_t{1} << 20;
 
 std::string WriteNodeProgress(const NodeProgress& progress);
-// kInvalid, with the path to what is wrong. What a newer version has added is passed over.
+// kInvalid, with the path to what is wrong. Ignores what a newer version has added.
 Result<NodeProgress> ReadNodeProgress(std::string_view text);
 
 }  // namespace synergy::wire

@@ -1,6 +1,6 @@
 #pragma once
 
-// The members of a pod's progress, for whoever tells of it. Private to this folder.
+// The JSON members of a pod's progress, shared by all texts that report it. Private to this folder.
 //
 // Threading: pure.
 

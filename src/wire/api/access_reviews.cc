@@ -9,7 +9,7 @@
 namespace synergy::wire {
 namespace {
 
-// The parser's words may quote the text, which has a secret.
+// Drops the parser's message, which may quote the text and with it a secret.
 Result<Document> ParseSecret(std::string_view text) {
   Result<Document> document = Document::Parse(text);
   if (!document) return Fail(ErrorCode::kInvalid, "the answer is not JSON");
@@ -53,7 +53,7 @@ Result<std::optional<TokenUser>> ReadTokenReview(std::string_view text, std::str
   FieldReader fields(root);
   const Value status = fields.Object(fields.Object(root)["status"]);
   const bool authenticated = fields.Truth(status["authenticated"]);
-  // An authenticator that knows no audiences names none, and has not looked at them.
+  // An authenticator that does not support audiences returns none, and has not checked them.
   bool meant = audience.empty();
   fields.Array(status["audiences"]).ForEachElement([&](Value one) {
     meant = meant || fields.Text(one) == audience;

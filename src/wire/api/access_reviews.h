@@ -1,8 +1,8 @@
 #pragma once
 
-// Questions to the API server about tokens and rights: TokenReview (authentication.k8s.io/v1),
-// SubjectAccessReview (authorization.k8s.io/v1), and TokenRequest, by which a service account's
-// token is made.
+// Requests to the API server about tokens and rights: TokenReview (authentication.k8s.io/v1),
+// SubjectAccessReview (authorization.k8s.io/v1), and TokenRequest, which issues a token for a
+// service account.
 //
 // Threading: pure. Failures: kInvalid, without any part of a token.
 
@@ -15,7 +15,7 @@
 
 namespace synergy::wire {
 
-// The owner of a token, as the API server tells it.
+// The owner of a token, as the API server reports it.
 struct TokenUser {
   std::string name;  // "system:serviceaccount:team:trainer"
   std::string uid;
@@ -23,12 +23,12 @@ struct TokenUser {
   std::string extra;
 };
 
-// `audience`: whom the token has to be meant for; empty: the API server.
+// `audience`: the audience that the token must be meant for; empty: the API server.
 std::string WriteTokenReview(std::string_view token, std::string_view audience);
-// None: it is nobody's, or not meant for that audience.
+// None if the token is invalid or not meant for that audience.
 Result<std::optional<TokenUser>> ReadTokenReview(std::string_view text, std::string_view audience);
 
-// Whether `user` may `get` that path, which is no resource's.
+// Whether `user` may `get` that non-resource path.
 std::string WritePathReview(const TokenUser& user, std::string_view path);
 Result<bool> ReadPathReview(std::string_view text);
 

@@ -17,7 +17,7 @@ std::string WriteExecInfo(const std::string& api_version, bool interactive) {
 
 Result<ExecCredential> ReadExecCredential(std::string_view text) {
   const Result<Document> document = Document::Parse(text);
-  // The parser's words may quote the text, which is a secret.
+  // Drop the parser's message, which may quote the text, a secret.
   if (!document) return Fail(ErrorCode::kInvalid, "is not JSON");
   const Value root = document->root();
   FieldReader fields(root);

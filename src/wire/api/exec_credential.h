@@ -1,7 +1,7 @@
 #pragma once
 
-// What a credential plugin is told, and what it answers (client-go's credential plugins,
-// client.authentication.k8s.io/v1, v1beta1).
+// Input and output of credential plugins (client-go's, client.authentication.k8s.io/v1 and
+// v1beta1).
 //
 // Threading: pure. Failures: kInvalid, without any part of a secret.
 
@@ -21,7 +21,7 @@ struct ExecCredential {
 // The content of the environment variable KUBERNETES_EXEC_INFO.
 std::string WriteExecInfo(const std::string& api_version, bool interactive);
 
-// What the plugin printed; it has a token, or a certificate with its key.
+// Reads what the plugin printed: a token, or a certificate with its key.
 Result<ExecCredential> ReadExecCredential(std::string_view text);
 
 }  // namespace synergy::wire

@@ -1,6 +1,6 @@
 #pragma once
 
-// coordination.k8s.io/v1 Lease: who leads, and until when.
+// coordination.k8s.io/v1 Lease: which process leads, and until when.
 //
 // Threading: pure.
 
@@ -13,7 +13,7 @@
 namespace synergy::wire {
 
 struct Lease {
-  std::string holder;  // empty: nobody
+  std::string holder;  // empty: no leader
   std::chrono::seconds duration{0};
   std::string renewed;           // renewTime as written: it only matters whether it changes
   std::string resource_version;  // of the object read
@@ -22,8 +22,9 @@ struct Lease {
 
 Result<Lease> ReadLease(std::string_view text);
 
-// The body that makes it (POST), and the merge patch that changes it, which the API server refuses
-// (409) when somebody has changed it since `seen`. An empty holder gives the lease up.
+// The body that creates the Lease (POST), and the merge patch that changes it. The API server
+// refuses the patch (409) if the Lease has changed since `seen`. An empty holder releases the
+// Lease.
 std::string WriteNewLease(const std::string& name, const std::string& holder,
                           std::chrono::seconds duration, WallTime now);
 std::string WriteLeaseChange(const Lease& seen, const std::string& holder,

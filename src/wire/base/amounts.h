@@ -1,6 +1,6 @@
 #pragma once
 
-// CPU and memory as they stand in our annotations: {"cpu":"1500m","memory":"4Gi"}. Private to this
+// CPU and memory as in Synergy's annotations: {"cpu":"1500m","memory":"4Gi"}. Private to this
 // folder.
 //
 // Threading: pure.
@@ -13,10 +13,10 @@
 
 namespace synergy::wire {
 
-// Of an object that has `cpu`, `memory` or both; what is absent is 0. None, and a finding, for
+// Reads an object with `cpu`, `memory` or both; an absent one is 0. None, and a finding, for
 // anything else.
 std::optional<ResourceVector> ReadAmounts(FieldReader& fields, Value object);
-// Of an annotation whose text is such an object; none, without a finding, where there is no
+// Reads an annotation whose text is such an object. None, without a finding, if there is no
 // annotation.
 std::optional<ResourceVector> ReadAmountsAnnotation(FieldReader& fields, Value annotation);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The words of the JSON engine that this folder uses everywhere, without their prefix. Private to
+// The names of the JSON engine that this folder uses everywhere, without their prefix. Private to
 // this folder.
 //
 // Threading: declarations.

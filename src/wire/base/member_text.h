@@ -1,8 +1,9 @@
 #pragma once
 
-// Values as JSON by their members. Members(each, value), declared beside the types of a folder,
-// calls each(name, member) for every member of `value`. A member that is empty, zero or false is
-// left out, and reads as that. Times are whole nanoseconds. Private to this folder.
+// Writes and reads values as JSON objects, member by member. Members(each, value), declared beside
+// the types of a folder, calls each(name, member) for every member of `value`. A member that is
+// empty, zero or false is left out, and reads as that. Times are whole nanoseconds. Private to this
+// folder.
 //
 // Threading: one owner.
 
@@ -38,7 +39,7 @@ namespace synergy::wire {
 template <class Value, class T>
 concept Like = std::same_as<std::remove_const_t<Value>, T>;
 
-// The words of an enumeration, in the order of its values.
+// The names of an enumeration's values, in their order.
 template <class Enum>
 inline constexpr std::array<std::string_view, 0> kWords;
 class MemberWriter {
@@ -74,7 +75,8 @@ class MemberWriter {
   void Write(int32_t number) { out_.Integer(number); }
   void Write(uint32_t number) { out_.Integer(number); }
   void Write(int64_t number) { out_.Integer(number); }
-  // Larger than a JSON number may be: Kubernetes has a resourceVersion as text for that too.
+  // A JSON number may be too small for it. Kubernetes writes resourceVersion as text for the same
+  // reason.
   void Write(uint64_t number) { out_.Text(fmt::to_string(number)); }
   void Write(double number) { out_.Number(number); }
   void Write(Duration duration) { out_.Integer(duration.count()); }
@@ -211,7 +213,7 @@ class MemberReader {
   Value object_;
 };
 
-// A value as an object of its own.
+// Writes a value as a JSON object.
 template <class T>
 std::string WriteMembers(const T& value) {
   Writer out;
@@ -221,7 +223,7 @@ std::string WriteMembers(const T& value) {
   out.EndObject();
   return out.Take();
 }
-// kInvalid, with the path to what is wrong. Members that it does not know are passed over.
+// kInvalid, with the path to what is wrong. Ignores unknown members.
 template <class T>
 Result<T> ReadMembers(std::string_view text) {
   const Result<Document> document = Document::Parse(text);
@@ -234,7 +236,7 @@ Result<T> ReadMembers(std::string_view text) {
   return value;
 }
 
-// The alternative of that number, without a value.
+// Returns the variant with that alternative, value-initialized.
 template <class Variant, size_t... kAlternative>
 Variant MakeAlternative(size_t which, std::index_sequence<kAlternative...>) {
   Variant made;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of metadata that all kinds share, from a parsed document. Private to this folder.
+// Reads the parts of metadata that all kinds share. Private to this folder.
 //
 // Threading: pure.
 
@@ -20,7 +20,7 @@ bool ReadDeleting(FieldReader& fields, Value metadata);
 // Returns the pod's gang, by its labels and annotations; null for a pod that trains alone.
 std::shared_ptr<const Gang> ReadGang(std::string_view pod_namespace, Value labels,
                                      Value annotations);
-// As WhyNoGang() of cluster/gang.h.
+// See WhyNoGang() of cluster/gang.h.
 std::string ReadWhyNoGang(Value labels, Value annotations);
 
 }  // namespace synergy::wire

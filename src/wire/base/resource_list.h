@@ -1,6 +1,6 @@
 #pragma once
 
-// v1.ResourceList: exact quantities by resource name, and how kube-scheduler turns one into whole
+// v1.ResourceList: exact quantities by resource name, and how kube-scheduler rounds them to whole
 // numbers (docs/accounting.md). Private to this folder.
 //
 // Threading: values. Ownership: names point into the document that the list was read from.
@@ -15,8 +15,8 @@
 
 namespace synergy::wire {
 
-// Larger amounts are read as these, so that neither the sum over the pods of a node nor what is
-// free there leaves an int64, whatever a single object claims.
+// Larger amounts are cut to these, so that neither the sum over the pods of a node nor the free
+// amount overflows an int64, whatever a single object claims.
 inline constexpr int64_t kLargestRequest = int64_t{1} << 55;      // 32 PiB; 255 of them add up
 inline constexpr int64_t kLargestAllocatable = int64_t{1} << 60;  // 1 EiB
 
@@ -25,19 +25,19 @@ class ResourceList {
   static ResourceList Read(FieldReader& fields, Value object);
 
   void Set(std::string_view name, ExactQuantity amount) { amounts_[name] = amount; }
-  // Per name; a name that only one side has keeps its amount, also a negative one.
+  // Both work per name; a name that only one side has keeps its amount, even a negative one.
   void Add(const ResourceList& other);
   void Max(const ResourceList& other);
 
   const std::map<std::string_view, ExactQuantity>& amounts() const { return amounts_; }
-  // kube-scheduler's Resource: names that it does not count are dropped, `gpu_resource` becomes
-  // `main.gpus`. Amounts are cut to +-`largest`.
+  // Converts to kube-scheduler's Resource: drops names that it does not count; `gpu_resource`
+  // becomes `main.gpus`. Amounts are cut to +-`largest`.
   Resources ToResources(std::string_view gpu_resource, int64_t largest) const;
-  // The amount under `name` in whole units, 0 where there is none, likewise.
+  // The amount under `name` in whole units, cut to +-`largest`; 0 if there is none.
   int64_t Units(std::string_view name, int64_t largest) const;
 
  private:
-  // Two or three in practice, but nothing keeps a user from asking for tens of thousands.
+  // Two or three in practice, but a user may request tens of thousands.
   std::map<std::string_view, ExactQuantity> amounts_;
 };
 

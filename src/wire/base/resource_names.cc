@@ -27,7 +27,7 @@ bool IsDnsSubdomain(std::string_view name) {
   }
 }
 
-// The part after the slash of validation.IsQualifiedName.
+// The part of validation.IsQualifiedName after the slash.
 bool IsQualifiedNamePart(std::string_view name) {
   constexpr size_t kLongest = 63;
   return !name.empty() && name.size() <= kLongest && IsAlphanumeric(name.front()) &&

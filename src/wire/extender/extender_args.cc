@@ -1,5 +1,5 @@
-// ExtenderArgs is the hot path's input: up to 15,000 names, or 93 MB of whole nodes. It is scanned
-// once, without building a tree; only the pod is then read as an object.
+// ExtenderArgs is the input of the hot path: up to 15,000 names, or 93 MB of whole nodes. The body
+// is scanned once, without building a tree; only the pod is then read as an object.
 
 #include <utility>
 
@@ -11,7 +11,7 @@
 namespace synergy::wire {
 namespace {
 
-// Reads what it expects and remembers the first thing that is otherwise.
+// Reads the expected members and keeps the first deviation.
 class ArgsReader {
  public:
   ArgsReader(std::string_view body, ExtenderArgs& args) : scanner_(body), args_(args) {}
@@ -66,7 +66,7 @@ class ArgsReader {
     });
   }
 
-  // Only metadata.name is looked at.
+  // Reads metadata.name only.
   bool ReadNode() {
     const size_t index = args_.size();
     if (scanner_.Peek() != '{')
@@ -98,7 +98,8 @@ class ArgsReader {
     return true;
   }
 
-  // An object's members: visit(key) has to take the value. Keys with escapes are none of ours.
+  // Reads an object: visit(key) must take the value. Keys with escapes are not among the expected
+  // ones.
   template <class Visit>
   bool Members(std::string_view path, Visit visit) {
     if (!scanner_.Take('{')) {
@@ -127,7 +128,7 @@ class ArgsReader {
   }
 
   bool Skip() { return !scanner_.TakeValue().empty() || Broken(); }
-  // Go writes null for what is not set.
+  // Go writes null for an unset field.
   bool NullOrWrong(std::string_view field) {
     return scanner_.TakeValue() == "null" || Wrong(fmt::format("{} is of a wrong type", field));
   }

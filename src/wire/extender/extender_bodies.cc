@@ -23,7 +23,7 @@ std::string RequiredText(FieldReader& fields, Value object, std::string_view key
   return text;
 }
 
-// Whole pods name their uid in metadata, MetaPods in UID.
+// Whole pods have their UID in metadata, MetaPods in UID.
 std::vector<std::string> ReadVictimUids(FieldReader& fields, Value victims, bool whole_pods) {
   std::vector<std::string> uids;
   fields.Array(victims["Pods"]).ForEachElement([&](Value pod) {

@@ -3,8 +3,8 @@
 // The messages between kube-scheduler and its extender (k8s.io/kube-scheduler/extender/v1): Go
 // field names, no JSON tags.
 //
-// Threading: pure. Input: text of any size, nested however deep. The views in what is read point
-// into the body (or into the message itself), which has to outlive them.
+// Threading: pure. Input: text of any size and any depth. The views in a message point into the
+// body, or into the message itself, which must outlive them.
 
 #include <cstdint>
 #include <span>
@@ -25,14 +25,14 @@ namespace synergy::wire {
 struct ExtenderArgs {
   Pod pod;
   bool whole_nodes = false;
-  // The names of the nodes asked about, in order, as they are spelled in the body, with their
-  // quotes: so they go back into the answer.
+  // The node names of the request, in order, exactly as spelled in the body, with their quotes. The
+  // answer repeats them in this form.
   std::vector<std::string_view> spelled_names;
   std::vector<std::string_view> node_objects;       // whole_nodes: the text of each
-  std::unordered_map<size_t, std::string> escaped;  // what the names spelled with escapes mean
+  std::unordered_map<size_t, std::string> escaped;  // names spelled with escapes, unescaped
 
   size_t size() const { return spelled_names.size(); }
-  // What of each node goes back to kube-scheduler.
+  // The text by which the answer refers to each node.
   const std::vector<std::string_view>& answers() const {
     return whole_nodes ? node_objects : spelled_names;
   }
@@ -48,11 +48,11 @@ Result<ExtenderArgs> ReadExtenderArgs(std::string_view body, const ObjectReader&
 struct FailedNode {
   std::string_view spelled_name;
   std::string_view reason;
-  bool unresolvable = false;  // no eviction there would help
+  bool unresolvable = false;  // evicting pods there would not help
 };
 
-// ExtenderFilterResult. `fitting`: the spelled names of the nodes that are left, or with
-// `whole_nodes` their objects' texts: kube-scheduler goes on with the objects that it gets back.
+// ExtenderFilterResult. `fitting`: the spelled names of the remaining nodes or, with `whole_nodes`,
+// the texts of their objects: kube-scheduler continues with the objects that it gets back.
 std::string WriteFilterResult(bool whole_nodes, std::span<const std::string_view> fitting,
                               std::span<const FailedNode> failed);
 
@@ -70,7 +70,7 @@ struct BindingArgs {
 };
 Result<BindingArgs> ReadBindingArgs(std::string_view body);
 
-// ExtenderPreemptionArgs, victims by uid, whichever of its two forms was sent.
+// ExtenderPreemptionArgs in either of its two forms. Victims are UIDs.
 struct PreemptionArgs {
   Pod pod;
   std::vector<std::pair<std::string, std::vector<std::string>>> victims_by_node;
@@ -85,7 +85,7 @@ struct NodeVictims {
 // ExtenderPreemptionResult.
 std::string WritePreemptionResult(std::span<const NodeVictims> nodes);
 
-// {"Error": message}: for filter and bind, whose answers have that field. Empty: no error.
+// {"Error": message}, for filter and bind, whose answers have that field. Empty: no error.
 std::string WriteError(std::string_view message);
 
 }  // namespace synergy::wire

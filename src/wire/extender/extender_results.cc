@@ -4,7 +4,7 @@
 namespace synergy::wire {
 namespace {
 
-// What follows a host, by its points.
+// The text that follows a host, by its points.
 constexpr std::string_view kScores[kMostPoints + 1] = {
     R"(,"Score":0})", R"(,"Score":1})", R"(,"Score":2})",  R"(,"Score":3})",
     R"(,"Score":4})", R"(,"Score":5})", R"(,"Score":6})",  R"(,"Score":7})",

@@ -1,6 +1,6 @@
 #pragma once
 
-// A snapshot as JSON for people who look for the reason of a decision: every node with what it
+// A snapshot as JSON, for people who look for the reason of a decision: every node with what it
 // offers, what is taken and by which pods. CPU in thousandths of a core, memory in bytes.
 //
 // Threading: pure.

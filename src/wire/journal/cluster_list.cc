@@ -13,8 +13,9 @@
 namespace synergy::wire {
 namespace {
 
-// What is kept of an object: a path's last step with all that is below it. Steps have spaces
-// between them, since names have dots; lists are gone through; * ends a step that begins so.
+// Paths of the members to keep. The last step of a path is kept with everything below it. Spaces
+// separate steps, because names contain dots. A path passes through the elements of lists. A
+// trailing * matches any rest of a name.
 using Paths = std::span<const std::string_view>;
 
 constexpr std::array<std::string_view, 9> kOfNodes = {
@@ -135,7 +136,7 @@ void WriteKept(Writer& out, Value value, Paths paths) {
     out.EndArray();
     return;
   }
-  // No object where there should be one: whoever reads it says so.
+  // Keep a value that should have been an object: the reader reports it.
   if (!value.IsObject()) return WriteWhole(out, value);
   out.BeginObject();
   value.ForEachMember(
@@ -152,7 +153,7 @@ std::string Describe(std::string_view kind, Value object) {
                      name.empty() ? "without a name" : name);
 }
 
-// `read(fields, object)`, where nothing may be wrong.
+// Appends `read(fields, object)`; fails on any finding.
 template <class T, class Read>
 Result<> AddObject(std::vector<T>& all, std::string_view kind, Value object, bool needs_uid,
                    Read read) {

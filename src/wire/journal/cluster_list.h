@@ -2,7 +2,7 @@
 
 // A whole cluster as one Kubernetes List in JSON, as `kubectl get nodes,pods,... -A -o json` prints
 // it: nodes, pods, training profiles and namespaces, in any order. Objects of other kinds are
-// passed over.
+// ignored.
 //
 // Threading: pure; a writer has one owner.
 
@@ -27,21 +27,21 @@ struct ClusterList {
   std::vector<Namespace> namespaces;
 };
 
-// kInvalid names the object, the field and what is wrong with it. What is wrong with a profile is
-// in its own problems.
+// kInvalid names the object, the field and what is wrong with it. Problems of a profile are in its
+// own `problems`.
 Result<ClusterList> ReadClusterList(std::string_view text, const PodRules& rules);
 
 enum class ClusterKind { kNode, kPod, kTrainingProfile, kNamespace };
 
-// Makes such a List of the API server's answers. Of an object only what ReadClusterList() reads is
-// kept: no environment, no commands, no volumes, no annotations but ours, and of managedFields who
-// has resized a pod and who wrote our annotations.
+// Builds such a List from the API server's responses. Keeps only what ReadClusterList() reads of an
+// object: no environment, no commands, no volumes and no annotations except Synergy's. Of
+// managedFields it keeps only the managers that resized a pod or wrote Synergy's annotations.
 class ClusterListWriter {
  public:
   ClusterListWriter();
 
-  // A page of a list of that kind; the token of the next one, empty after the last. kInvalid where
-  // the text is no list.
+  // Adds a page of a list of that kind. Returns the token of the next page, empty after the last.
+  // kInvalid if the text is no list.
   Result<std::string> AddPage(ClusterKind kind, std::string_view page);
   std::string Take();
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The members of decisions, with their names in a recording's text, as journal_members.h has those
-// of the cluster. Private to this folder.
+// The members of decisions and their names in a recording, as in journal_members.h for the cluster.
+// Private to this folder.
 //
 // Threading: pure.
 

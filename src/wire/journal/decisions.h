@@ -1,8 +1,8 @@
 #pragma once
 
-// A DecisionJournal as text, in the manner of journal.h: one decision, one line of JSON.
+// A DecisionJournal as text, like journal.h: one decision, one line of JSON.
 //
-// Threading: pure. Strings are UTF-8, as everything that came from the API server is.
+// Threading: pure. Strings are UTF-8, like everything from the API server.
 
 #include <string>
 #include <string_view>
@@ -15,11 +15,11 @@ namespace synergy::wire {
 // "Filter", "TunerDecided", ...
 std::string_view NameOf(const Decision& decision);
 
-// Without an end of line. Equal decisions have equal lines, and others have others.
+// Writes no newline. Lines are equal exactly if the decisions are.
 std::string WriteDecisionLine(const Decision& decision);
 
-// kInvalid, with the path to what is wrong, for anything that WriteDecisionLine() does not write;
-// members that it does not know are left out of account.
+// kInvalid, with the path to what is wrong, for anything that WriteDecisionLine() does not write.
+// Ignores unknown members.
 Result<Decision> ReadDecisionLine(std::string_view line);
 
 }  // namespace synergy::wire

@@ -3,7 +3,7 @@
 // A ClusterJournal as text: one change, one line of JSON. Times are whole nanoseconds, CPU is in
 // thousandths of a core, memory in bytes, all exact; what is empty, zero or false is left out.
 //
-// Threading: pure. Strings are UTF-8, as everything that came from the API server is.
+// Threading: pure. Strings are UTF-8, like everything from the API server.
 
 #include <string>
 #include <string_view>
@@ -13,11 +13,11 @@
 
 namespace synergy::wire {
 
-// Without an end of line.
+// Writes no newline.
 std::string WriteJournalLine(const ClusterChange& change);
 
-// kInvalid, with the path to what is wrong, for anything that WriteJournalLine() does not write;
-// members that it does not know are left out of account.
+// kInvalid, with the path to what is wrong, for anything that WriteJournalLine() does not write.
+// Ignores unknown members.
 Result<ClusterChange> ReadJournalLine(std::string_view line);
 
 }  // namespace synergy::wire

@@ -1,10 +1,10 @@
 #pragma once
 
-// The members of everything that a journal says of a cluster, with their names in its text: said
-// once, for the writing and for the reading. Private to this folder.
+// The members of everything that a journal records of a cluster, and their names in its text.
+// Writer and reader share them. Private to this folder.
 //
-// Members(each, value) calls each(name, member) for every member of `value`. A member that is new
-// in a struct does not compile here until it has its name.
+// Members(each, value) calls each(name, member) for every member of `value`. A new member of a
+// struct does not compile here until it has a name.
 //
 // Threading: pure.
 

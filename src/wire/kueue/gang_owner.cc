@@ -37,8 +37,7 @@ constexpr std::array<KnownOwner, 4> kKnownOwners = {
      {"kubeflow.org/v1", "MPIJob", "mpijobs", GangOwnerKind::kMpiJob},
      {"kubeflow.org/v2beta1", "MPIJob", "mpijobs", GangOwnerKind::kMpiJob}}};
 
-// Whoever creates a pod writes its owner and its labels: a name that is none must not become
-// another path.
+// The creator of a pod chooses its owner and labels. An invalid name must not lead to another path.
 bool IsName(std::string_view name) {
   const auto is_allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
@@ -54,7 +53,7 @@ std::optional<int64_t> CountIn(std::string_view text) {
   return count;
 }
 
-// A number, not a string of digits.
+// Reads a number, but not a string of digits.
 std::optional<int64_t> CountOf(Value value) {
   if (value.IsString()) return std::nullopt;
   return CountIn(value.text());
@@ -62,7 +61,7 @@ std::optional<int64_t> CountOf(Value value) {
 
 bool IsPositive(Value value) { return CountOf(value).value_or(0) > 0; }
 
-// 1 where it is no gang, or one that nobody would place.
+// Returns 1 for a size that makes no gang, or one too large to place.
 int32_t Within(int64_t size) {
   return size > 1 && size <= kMostGangMembers ? static_cast<int32_t>(size) : 1;
 }
@@ -91,29 +90,29 @@ bool AsksForGpus(Value pod_template, std::string_view gpu_resource) {
   return asks;
 }
 
-// What decides whether pods of this template come to the extender, as far as the template says it.
-std::string WhoPlaces(Value pod_template) {
-  std::string who(pod_template["spec"]["schedulerName"].text());
+// Summarizes what the template shows of whether the extender places its pods.
+std::string SchedulerKey(Value pod_template) {
+  std::string scheduler(pod_template["spec"]["schedulerName"].text());
   bool asks = false;
   pod_template["metadata"]["labels"].ForEachMember([&](std::string_view key, Value value) {
     asks |= key.starts_with(annotations::kPrefix);
-    if (key == annotations::kFungible) who += fmt::format(" {}", value.text());
+    if (key == annotations::kFungible) scheduler += fmt::format(" {}", value.text());
   });
-  return who + (asks ? " asks" : "");
+  return scheduler + (asks ? " asks" : "");
 }
 
 GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resource, bool masters) {
   GangSize gang;
   int64_t size = 0;
-  std::optional<std::string> who;
+  std::optional<std::string> scheduler;
   for (const char* type : {"Master", "Worker"}) {
     const Value spec = specs[type];
     if (!spec.IsObject() || (!masters && std::string_view(type) == "Master")) continue;
     const Value pod_template = spec["template"];
     if (!AsksForGpus(pod_template, gpu_resource)) continue;
-    // The rest is placed by others: nobody would count it.
-    if (who && *who != WhoPlaces(pod_template)) return {};
-    who = WhoPlaces(pod_template);
+    // Another scheduler places the rest, so no process would count the whole gang.
+    if (scheduler && *scheduler != SchedulerKey(pod_template)) return {};
+    scheduler = SchedulerKey(pod_template);
     const auto replicas = spec["replicas"].absent() ? 1 : CountOf(spec["replicas"]);
     if (!replicas || *replicas < 0 || *replicas > kMostGangMembers) return {};
     size += *replicas;
@@ -123,16 +122,16 @@ GangSize SizeByReplicas(Value specs, Value statuses, std::string_view gpu_resour
   return gang;
 }
 
-// The pod says itself of which gang it is, or Kueue does.
-bool SaysItself(const PodToAdmit& pod) {
+// Whether the pod itself, or Kueue, names its gang.
+bool NamesItsGang(const PodToAdmit& pod) {
   constexpr std::array kWords = {annotations::kGangSize, annotations::kGang, kKueueGroupLabel};
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
     return FindLabel(pod.labels, word).has_value();
   });
 }
 
-// A label's value has 63 characters at most, and the object's name may have more: such a name is
-// cut, and a hash of it (FNV-1a) keeps it apart from others.
+// A label's value has 63 characters at most, but an object's name may have more. A longer name is
+// cut and gets a hash (FNV-1a) that keeps it apart from others.
 std::string LabelOf(std::string_view name) {
   constexpr size_t kMost = 63;
   if (name.size() <= kMost) return std::string(name);
@@ -157,7 +156,7 @@ GangSize SizeBySchedulingGroup(Value spec) {
 GangSize SizeByStages(Value spec, std::string_view gang) {
   const bool in_order = spec["startupPolicy"]["startupPolicyOrder"].text() == "InOrder";
   std::set<std::string, std::less<>>
-      waited_for;  // replicated jobs of the gang, and who waits for those
+      waited_for;  // replicated jobs of the gang, and those that wait for them
   bool staged = false;
   spec["replicatedJobs"].ForEachElement([&](Value job) {
     const Value pod_labels = job["template"]["spec"]["template"]["metadata"]["labels"];
@@ -188,7 +187,7 @@ std::optional<GangOwner> FindJobSet(const PodToAdmit& pod) {
 
 std::optional<GangOwner> FindSchedulingGroup(const PodToAdmit& pod) {
   const std::string& group = pod.scheduling_group;
-  if (!IsName(group) || !IsName(pod.pod_namespace) || SaysItself(pod)) return std::nullopt;
+  if (!IsName(group) || !IsName(pod.pod_namespace) || NamesItsGang(pod)) return std::nullopt;
   GangOwner owner{.kind = GangOwnerKind::kSchedulingGroup, .label = LabelOf(group)};
   owner.gang = fmt::format("{}/{}", pod.pod_namespace, owner.label);
   owner.path = fmt::format("/apis/scheduling.k8s.io/v1beta1/namespaces/{}/podgroups/{}",
@@ -201,7 +200,7 @@ std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod) {
   const auto label = [&](std::string_view key) {
     return FindLabel(pod.labels, key).value_or(std::string_view());
   };
-  if (SaysItself(pod)) return std::nullopt;
+  if (NamesItsGang(pod)) return std::nullopt;
   GangOwner owner{.gang = GangNameOf(pod.pod_namespace, label)};
   if (owner.gang.empty() || !IsName(pod.pod_namespace)) return std::nullopt;
 
@@ -212,7 +211,7 @@ std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod) {
   const std::string_view group = label(kPodGroupLabel);
   const bool is_kubeflows = known != kKnownOwners.end() && known->means != GangOwnerKind::kJob;
   if (!group.empty() && !is_kubeflows) {
-    // A group of several replicated jobs has stages, of which it says nothing.
+    // A group of several replicated jobs may start in stages, which the PodGroup does not show.
     if (!IsName(group) || !label(kJobSetLabel).empty()) return std::nullopt;
     owner.kind = GangOwnerKind::kPodGroup;
     owner.path = fmt::format("/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{}/podgroups/{}",
@@ -221,7 +220,7 @@ std::optional<GangOwner> FindGangOwner(const PodToAdmit& pod) {
     return owner;
   }
   if (known == kKnownOwners.end() || !IsName(pod.owner.name)) return std::nullopt;
-  // Nearly all Jobs: nobody has to be asked.
+  // True for nearly all Jobs: no request is needed.
   const bool may_be_one = pod.has_subdomain && !label(kIndexLabel).empty();
   if (known->means == GangOwnerKind::kJob && !may_be_one) return std::nullopt;
   if (is_kubeflows) {
@@ -247,7 +246,7 @@ Result<GangSize> ReadGangSize(std::string_view text, const GangOwner& owner,
   if (!document) return Fail(document.error());
   const Value root = document->root();
   if (!root.IsObject()) return Fail(ErrorCode::kInvalid, "not an object");
-  // Another one of that name: the pod's is gone.
+  // A namesake: the pod's own owner is gone.
   if (!owner.uid.empty() && root["metadata"]["uid"].text() != owner.uid) return GangSize();
   const Value spec = root["spec"];
   const Value status = root["status"];

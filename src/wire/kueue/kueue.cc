@@ -42,14 +42,14 @@ void Members(auto& each, Like<RoundNote> auto& note) {
 
 namespace {
 
-// Of jobs that have spec.suspend, or the like, by which Kueue ends their pods and starts them
-// again. Plain pods and groups of them it deletes.
+// Kinds with spec.suspend or the like, by which Kueue stops a job's pods and starts them again.
+// Kueue deletes plain pods and groups of pods instead.
 constexpr std::array<std::string_view, 12> kSuspended = {
     "AppWrapper", "JAXJob",           "Job",   "JobSet",   "MPIJob",    "PaddleJob", "PyTorchJob",
     "RayJob",     "SparkApplication", "TFJob", "TrainJob", "XGBoostJob"};
 
 constexpr int64_t kMostPods = std::numeric_limits<int32_t>::max();
-// More than that is written there by nobody who means it.
+// Longer than any note that Synergy writes.
 constexpr size_t kLongestNote = 4096;
 
 int64_t GpusOfContainer(FieldReader& fields, Value container, std::string_view gpu_resource) {
@@ -57,7 +57,7 @@ int64_t GpusOfContainer(FieldReader& fields, Value container, std::string_view g
   const auto of = [&](const char* key) {
     return ResourceList::Read(fields, resources[key]).Units(gpu_resource, kLargestRequest);
   };
-  // What a container does not request it requests as much as its limit of.
+  // A missing request defaults to the limit.
   const Value requested = fields.Object(resources["requests"])[gpu_resource];
   return requested.absent() ? of("limits") : of("requests");
 }
@@ -97,7 +97,7 @@ void ReadConditions(FieldReader& fields, Value status, Workload& workload) {
   });
 }
 
-// By the name of a pod set.
+// Counts by the name of the pod set.
 std::map<std::string_view, int64_t> ReadCounts(FieldReader& fields, Value list) {
   std::map<std::string_view, int64_t> counts;
   fields.Array(list).ForEachElement([&](Value entry) {
@@ -108,7 +108,7 @@ std::map<std::string_view, int64_t> ReadCounts(FieldReader& fields, Value list) 
   return counts;
 }
 
-// That of one more template: what both allow.
+// Restricts the workload to the products that this template allows too.
 void Allow(std::vector<std::string> products, Workload& workload) {
   if (!workload.products) {
     workload.products = std::move(products);
@@ -119,7 +119,7 @@ void Allow(std::vector<std::string> products, Workload& workload) {
   });
 }
 
-// Where its pods may go. Taints count for nothing: Kueue adds the tolerations of flavors.
+// Reads where the pods may go. Ignores taints: Kueue adds the tolerations of flavors.
 void ReadWhere(FieldReader& fields, Value labels, Value spec, Workload& workload) {
   const std::string_view product = fields.Text(fields.Object(labels)[annotations::kGpuProduct]);
   if (!product.empty()) Allow({std::string(product)}, workload);
@@ -128,7 +128,8 @@ void ReadWhere(FieldReader& fields, Value labels, Value spec, Workload& workload
   if (selection != NodeSelection()) workload.selections.push_back(std::move(selection));
 }
 
-// Of the container with GPUs, as admission sees that of the pod (admission/workload.h).
+// The workload of the container with GPUs, as admission derives it from the pod
+// (admission/workload.h).
 std::string ReadAlike(FieldReader& fields, Value metadata, Value spec,
                       std::string_view gpu_resource) {
   const std::string_view label =
@@ -151,7 +152,7 @@ std::string ReadAlike(FieldReader& fields, Value metadata, Value spec,
   return WorkloadOf(pod);
 }
 
-// Of a pod set with GPUs: which GPUs it may have, what it is like, and by when it has to be done.
+// Reads the needs of a pod set with GPUs: the GPUs that it may have, its workload and its deadline.
 void ReadTypeNeeds(FieldReader& fields, std::string_view name, Value metadata, Value spec,
                    int64_t gpus, std::string_view gpu_resource, Workload& workload) {
   if (workload.gpu_sets.empty()) {
@@ -161,7 +162,7 @@ void ReadTypeNeeds(FieldReader& fields, std::string_view name, Value metadata, V
   }
   workload.gpu_sets.emplace_back(name);
   ReadWhere(fields, metadata["labels"], spec, workload);
-  // What is no time counts as none: the user wrote it, and nobody here can tell.
+  // A malformed time counts as none: nothing here could report it to the user who wrote it.
   const auto deadline =
       ParseTime(fields.Text(fields.Object(metadata["annotations"])[kDeadlineAnnotation]));
   if (deadline && (!workload.deadline || *deadline < *workload.deadline))
@@ -201,7 +202,8 @@ void ReadPodSets(FieldReader& fields, Value spec, Value status, std::string_view
     if (const auto back = reclaimed.find(name); back != reclaimed.end())
       count = std::max<int64_t>(count - back->second, 0);
     workload.pods += count;
-    // Neither wraps, however many sets there are: the API server takes eight.
+    // Neither product nor sum can overflow, however many sets there are: the API server accepts
+    // eight.
     workload.gpus += Gpus(std::min(gpus, kMostPods)) * count;
     const Value metadata = fields.Object(pod["metadata"]);
     ReadTypeNeeds(fields, name, metadata, fields.Object(pod["spec"]), gpus, gpu_resource, workload);

@@ -27,7 +27,7 @@ std::optional<T> ToNumber(std::string_view text) {
   return number;
 }
 
-// What the annotations say; the problem, if there is one.
+// Reads the annotations. Returns the problem, empty if there is none.
 std::string ReadBounds(FieldReader& fields, Value annotations, QueuedJob& job) {
   const auto read = [&](std::string_view name, int64_t& out) -> std::string {
     const Value value = annotations[name];
@@ -87,7 +87,7 @@ void ReadJob(FieldReader& fields, Value spec, Value status, QueuedJob& job) {
     job.succeeded = fields.Integer(done, 0, kMost);
 }
 
-// A number that makes no sense is as none.
+// A number that makes no sense counts as none.
 std::optional<int64_t> ReadCount(Value value, int64_t most) {
   const auto number = value.IsNumber() ? ToNumber<int64_t>(value.text()) : std::nullopt;
   return number && *number >= 0 && *number <= most ? number : std::nullopt;
@@ -121,7 +121,7 @@ QueuedJob Kind<QueuedJob>::Read(FieldReader& fields, Value object, const PodRule
   job.job_namespace = ReadText(fields, metadata["namespace"]);
   job.name = ReadText(fields, metadata["name"]);
   job.resource_version = ReadText(fields, metadata["resourceVersion"]);
-  // Lists of the API server do not name the kind; a TrainJob cannot be without its runtime.
+  // Lists of the API server do not name the kind. A TrainJob always has a runtime.
   const bool is_train_job = !spec["runtimeRef"].absent();
   if (is_train_job) {
     job.told = ReadTrainerStatus(status["trainerStatus"]);

@@ -28,7 +28,7 @@ void Members(auto& each, Like<RoundPolicyStatus::Queue> auto& queue) {
 
 namespace {
 
-// Of the policies that choose GPU types.
+// Prefix of the policies that choose GPU types.
 constexpr std::string_view kTypePolicyPrefix = "gavel-";
 
 constexpr int64_t kLongestSeconds = int64_t{366} * 24 * 3600;
@@ -53,7 +53,7 @@ void ReadNumbers(FieldReader& fields, Value list, std::vector<double>& out) {
       [&](Value number) { out.push_back(ReadAmount(fields, number)); });
 }
 
-// What nobody but a controller writes, so what is odd there counts as absent.
+// Reads the status, which only a controller writes; odd values count as absent.
 RoundPolicyStatus ReadRoundPolicyStatus(Value value) {
   FieldReader fields(value);
   RoundPolicyStatus status;

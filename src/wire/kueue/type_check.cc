@@ -9,7 +9,8 @@
 namespace synergy::wire {
 namespace {
 
-// Of what Kueue evicts at our word. With none at all it would be back before it has gone.
+// Requeue delay of a workload that Kueue evicts on our request. Without a delay it would be back
+// before it has gone.
 constexpr int64_t kRequeueAfterSeconds = 1;
 
 void AppendOperation(Writer& out, std::string_view kind, const std::string& path,

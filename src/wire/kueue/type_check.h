@@ -1,6 +1,6 @@
 #pragma once
 
-// Writes answers of the admission check by which jobs wait for their GPU type
+// Writes the answers of the admission check at which jobs wait for their GPU type
 // (queues/type_check.h; kueue.x-k8s.io/v1beta2).
 //
 // Threading: pure.
@@ -14,13 +14,13 @@
 
 namespace synergy::wire {
 
-// Body of PATCH workloads/{name}/status as application/json-patch+json. `check`: the place of ours
-// in Workload::checks. Refused (409) when the Workload has changed in any way since it was read:
-// Kueue writes there too, and an answer to what is no longer so would keep a job out for good.
+// Body of PATCH workloads/{name}/status as application/json-patch+json. `check`: the index of ours
+// in Workload::checks. Refused (409) if the Workload has changed in any way since it was read:
+// Kueue writes there too, and an outdated answer would block a job permanently.
 std::string WriteCheckAnswer(const Workload& workload, size_t check, const CheckAnswer& answer);
 
-// Body of PATCH admissionchecks/{name}/status as application/merge-patch+json: that somebody
-// answers it. Without that Kueue admits nothing.
+// Body of PATCH admissionchecks/{name}/status as application/merge-patch+json: marks the check as
+// active. Until then Kueue admits nothing.
 std::string WriteCheckActive(const QueuePart& check, WallTime at);
 
 }  // namespace synergy::wire

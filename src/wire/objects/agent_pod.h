@@ -1,6 +1,6 @@
 #pragma once
 
-// A pod as whoever calls it sees it: where it runs and whether it answers.
+// A pod as its HTTP clients see it: where it runs and whether it is ready.
 //
 // Threading: values. Read by ObjectReader (objects.h).
 
@@ -12,7 +12,7 @@ struct AgentPod {
   std::string uid;
   std::string node;     // empty: none yet
   std::string address;  // status.podIP; empty: none yet
-  bool ready = false;   // and not leaving
+  bool ready = false;   // and not being deleted
 };
 
 }  // namespace synergy::wire

@@ -1,7 +1,8 @@
 #pragma once
 
-// The health of a pod's devices, as the kubelet tells it (status.containerStatuses[].
-// allocatedResourcesStatus, feature gate ResourceHealthStatus, on from Kubernetes 1.36 on).
+// The health of a pod's devices, as the kubelet reports it
+// (status.containerStatuses[].allocatedResourcesStatus, feature gate ResourceHealthStatus, on by
+// default since Kubernetes 1.36).
 //
 // Threading: values; pure.
 
@@ -14,7 +15,7 @@ namespace synergy::wire {
 // A device that is not healthy.
 struct UnhealthyDevice {
   std::string container;
-  std::string resource;  // "nvidia.com/gpu"; of a claim "claim:NAME/REQUEST"
+  std::string resource;  // "nvidia.com/gpu"; for a claim "claim:NAME/REQUEST"
   std::string id;
   std::string health;   // the kubelet's word: "Unhealthy", "Unknown", or one of newer kubelets
   std::string message;  // the driver's own; empty: none
@@ -22,7 +23,7 @@ struct UnhealthyDevice {
   bool operator==(const UnhealthyDevice&) const = default;
 };
 
-// Reads those of the pod in this text, in its order. Passes over what makes no sense.
+// Reads the unhealthy devices of the pod in this text, in its order. Ignores what makes no sense.
 std::vector<UnhealthyDevice> ReadUnhealthyDevices(std::string_view pod);
 
 }  // namespace synergy::wire

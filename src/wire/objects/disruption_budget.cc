@@ -32,8 +32,8 @@ std::optional<Operator> ParseOperator(std::string_view text) {
   return it->second;
 }
 
-// Of a selector, and of pods whose eviction is under way: each pre-emption goes through all of
-// them.
+// Most expressions and values of a selector, and most pods under eviction, that are read of a
+// budget: each pre-emption goes through all of them.
 constexpr size_t kMostOfBudget = 1000;
 
 Requirement ReadRequirement(FieldReader& fields, Value expression, size_t& asked) {
@@ -60,7 +60,7 @@ Requirement ReadRequirement(FieldReader& fields, Value expression, size_t& asked
   return requirement;
 }
 
-// A requirement that no labels meet.
+// Returns a requirement that no labels meet.
 Requirement Nothing() { return Requirement{std::string(), Operator::kIn, {}}; }
 
 }  // namespace

@@ -30,7 +30,7 @@ void AppendField(std::string& out, std::string_view before, std::string_view val
   AppendJsonString(out, value);
 }
 
-// The first of the times that is there and makes sense.
+// The first of the times that is present and valid.
 WallTime ReadTime(FieldReader& fields, std::initializer_list<Value> values) {
   for (const Value& value : values) {
     if (const auto time = ParseTime(fields.Text(value))) return *time;
@@ -61,7 +61,7 @@ EventAboutPod Kind<EventAboutPod>::Read(FieldReader& fields, Value object, const
   event.component = ReadText(fields, fields.Object(object["source"])["component"]);
   if (event.component.empty()) event.component = ReadText(fields, object["reportingComponent"]);
   event.instance = ReadText(fields, object["reportingInstance"]);
-  // Who writes through events.k8s.io has other fields for the same.
+  // Clients of events.k8s.io use other fields for the same values.
   event.first = ReadTime(
       fields, {object["firstTimestamp"], object["eventTime"], metadata["creationTimestamp"]});
   event.last = ReadTime(fields, {series["lastObservedTime"], object["lastTimestamp"],

@@ -19,19 +19,19 @@ struct EventAboutPod {
   std::string type;  // "Normal" or "Warning"
   std::string reason;
   std::string message;
-  std::string component;  // who says it: "synergy-controller"
-  std::string instance;   // which of them
+  std::string component;  // the reporter: "synergy-controller"
+  std::string instance;   // its instance
   WallTime first;
   WallTime last;
   uint64_t count = 1;
-  // "Node": pod_name is the node's, pod_namespace "default", for nodes have none.
+  // "Node": pod_name is the node's; pod_namespace is "default", because nodes have no namespace.
   std::string kind = "Pod";
   std::string api_version = "v1";  // of that kind
 };
 
 // The body of POST /api/v1/namespaces/{pod_namespace}/events.
 std::string WriteEventAboutPod(const EventAboutPod& event);
-// The merge patch by which an Event that is there already says that it happened again.
+// The merge patch that records another occurrence in an existing Event.
 std::string WriteRepeatedEvent(uint64_t count, WallTime last);
 
 }  // namespace synergy::wire

@@ -22,7 +22,7 @@ std::string Quote(std::string_view text) {
   return out;
 }
 
-// Members of an object, with commas where they belong.
+// Writes the members of an object, with commas between them.
 class ObjectWriter {
  public:
   explicit ObjectWriter(std::string& out) : out_(out) { out_ += '{'; }
@@ -86,7 +86,7 @@ void WriteGpuFields(ObjectWriter& object, const Gpu& gpu) {
     object.Raw("mig", List(gpu.mig_devices, [](const MigDevice& d) { return ToJson(d); }));
 }
 
-// [a, b, path, NVLinks] of the pairs whose link is not the one that their NUMA nodes suggest.
+// [a, b, path, NVLinks] for each pair whose link differs from what its NUMA nodes suggest.
 std::string LinksToJson(const GpuInventory& inventory) {
   const GpuInventory plain(inventory.gpus());
   std::string out = "[";
@@ -189,7 +189,7 @@ Result<NodeGpus> ReadGpuInventory(std::string_view text) {
   }
   FieldReader fields(document->root());
   const Value root = fields.Object(document->root());
-  // The meaning of what is there changes with the version; what is added does not change it.
+  // A new version changes the meaning of present members. Additions do not need one.
   fields.Integer(root["version"], kVersion, kVersion);
   if (root["version"].absent()) fields.ReportMissing(root, "version");
   std::vector<Gpu> list;

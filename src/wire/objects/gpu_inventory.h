@@ -1,6 +1,6 @@
 #pragma once
 
-// The node annotation synergy.io/gpu-inventory: which GPUs a node has, where they sit, how they are
+// The node annotation synergy.io/gpu-inventory: the GPUs of a node, where they sit, how they are
 // linked and which are healthy. synergy-device-plugin writes it, the extender reads it.
 //
 // Threading: pure. Failures: reading never trusts the text; its size, depth and counts are bounded.
@@ -19,35 +19,35 @@
 namespace synergy::wire {
 
 inline constexpr std::string_view kGpuInventoryAnnotation = "synergy.io/gpu-inventory";
-// Of all annotations of an object together, the API server accepts 256 KiB.
+// Longest annotation. The API server accepts 256 KiB for all annotations of an object together.
 inline constexpr size_t kLongestGpuInventory = size_t{200} << 10;
 
 struct NodeGpus {
   GpuInventory inventory;
   std::vector<GpuHealth> health;          // of each GPU
-  std::vector<std::string> owned_labels;  // of the node, written by the device plugin
+  std::vector<std::string> owned_labels;  // labels of the node that the device plugin wrote
 
   bool operator==(const NodeGpus&) const = default;
 };
 
-// The same text for the same value. Reasons are left out: they change more often than anybody who
-// schedules needs to know.
+// Equal values give equal text. Reasons are left out: they change more often than scheduling needs.
 std::string WriteGpuInventory(const NodeGpus& gpus);
-// kInvalid, naming the field. What a newer version has added is passed over.
+// kInvalid, naming the field. Ignores what a newer version has added.
 Result<NodeGpus> ReadGpuInventory(std::string_view text);
 
-// What a program that places pods reads of a Node object.
+// The parts of a Node object that a program that places pods reads.
 struct NodeGpuMetadata {
   NodeLabels labels;
   std::string gpu_inventory;  // the annotation's text; empty without one
 };
 Result<NodeGpuMetadata> ReadNodeGpuMetadata(std::string_view node);
 
-// A JSON merge patch of a Node: labels, and the annotation.
+// A JSON merge patch of a Node: its labels and the annotation.
 std::string WriteNodeGpuPatch(const NodeLabelChange& labels, std::string_view gpu_inventory);
 
-// For people and scripts: everything that the plugin knows and would tell the kubelet.
-// `unreachable` are GPUs of which there is no more than the driver's index, with why.
+// A report for people and scripts: everything that the plugin knows and would report to the
+// kubelet. `unreachable`: driver indices of the GPUs of which nothing else is known, with the
+// reason.
 std::string WriteGpuReport(const GpuInventory& inventory, const Advertisement& advertisement,
                            const std::map<unsigned, std::string>& unreachable = {});
 
@@ -57,7 +57,7 @@ struct CdiDevice {
   std::vector<std::string> device_nodes;
 };
 std::string WriteCdiSpec(std::string_view kind, const std::vector<CdiDevice>& devices);
-// That somebody else's specification `text` is of the same kind as ours and has all its devices.
+// Checks that another program's specification `text` has the same kind as ours and all its devices.
 Result<> CheckCdiSpec(std::string_view text, std::string_view ours);
 
 }  // namespace synergy::wire

@@ -1,6 +1,6 @@
 #pragma once
 
-// Lists and watches of one kind of objects. A source that reads a kind specialises Kind for it and
+// Lists and watches of one kind of objects. A source that reads a kind specializes Kind for it and
 // instantiates ReadList() and ReadWatchEvent() of ObjectReader, whose definitions are here. Private
 // to this folder.
 //
@@ -24,19 +24,19 @@
 
 namespace synergy::wire {
 
-// A specialisation has
-//   kName              what messages call an object of the kind
-//   Read(fields, object, rules)   the object; reports to `fields` what cannot be read
+// A specialization has
+//   kName              the name of the kind in messages
+//   Read(fields, object, rules)   returns the object; reports to `fields` what cannot be read
 template <class T>
 struct Kind;
 
-// Limits what is read of an object, and of managedFields reads only who wrote which annotation.
+// Limits what is read of an object. Of managedFields, only the manager of each annotation is read.
 extern const ReadRules kObjectRules;
 
 // Fails unless `text` is one JSON object.
 Result<Document> ParseObject(std::string_view text, const ReadRules& rules = {});
 
-// Reports a missing name, and a missing UID where `needs_uid`: the API server's objects have both.
+// Reports a missing name, and a missing UID if `needs_uid`: the API server's objects have both.
 void CheckIdentity(FieldReader& fields, Value object, bool needs_uid);
 
 // Returns "pod default/train-1".
@@ -48,7 +48,8 @@ void MoveFindings(std::vector<std::string>& problems, const FieldReader& fields,
 
 std::optional<WatchEventType> ParseWatchEventType(std::string_view text);
 
-// An object in a list or an event, whatever is wrong with it, and what of it was too much to read.
+// An object in a list or an event, whatever is wrong with it, and which part of it exceeds the
+// limits.
 template <class T>
 struct ReadObject {
   T object;
@@ -62,7 +63,7 @@ ReadObject<T> ReadOneOf(std::vector<std::string>& problems, Value object, bool c
   CheckIdentity(fields, object, !std::is_same_v<T, Node>);
   ReadObject<T> read{Kind<T>::Read(fields, object, rules), fields.too_much()};
   if (cut) read.too_much = fmt::format("more than {} values", kObjectRules.most_values);
-  // What is left of one that was cut is not what its author wrote.
+  // Do not report problems of a cut object: its author did not write it that way.
   if (read.too_much.empty() && !fields.ok()) MoveFindings(problems, fields, Kind<T>::kName, object);
   if constexpr (std::is_same_v<T, Pod>) {
     if (!read.too_much.empty()) read.object = AccountedOnly(std::move(read.object));

@@ -20,14 +20,14 @@ std::optional<Bytes> Read(FieldReader& fields, Value amount, Bytes) {
   return ToBytes(fields.Amount(amount), kLargestRequest);
 }
 
-// CPU and memory of a list; what it does not name stays as it is in `amounts`.
+// Reads CPU and memory of a list; an absent one leaves `amounts` as it is.
 void ReadInto(FieldReader& fields, Value list, ResourceVector& amounts) {
   list = fields.Object(list);
   amounts.cpu = Read(fields, list["cpu"], amounts.cpu).value_or(amounts.cpu);
   amounts.memory = Read(fields, list["memory"], amounts.memory).value_or(amounts.memory);
 }
 
-// One key of a quota; a list may have several for the same.
+// Reads one key of a quota. Several keys may bound the same sum; the lowest counts.
 template <class Amount>
 void ReadSum(FieldReader& fields, Value hard, Value used, const char* key,
              Amount ResourceVector::* dimension, QuotaSum& sum) {

@@ -14,15 +14,15 @@ namespace synergy::wire {
 
 namespace {
 
-// GPU feature discovery says in the label, after the product, that its GPUs are offered in parts.
+// GPU feature discovery appends to the product in the label if a node offers its GPUs in parts.
 bool IsPartOf(std::string_view labelled, std::string_view product) {
   if (!labelled.starts_with(product)) return false;
   labelled.remove_prefix(product.size());
   return labelled.starts_with("-MIG-") || labelled == "-SHARED";
 }
 
-// By the device plugin's annotation; without one, or with one that makes no sense, by the label
-// that GPU feature discovery sets too. Pods name a product as the label does.
+// Reads the device plugin's annotation or, without a valid one, the label that GPU feature
+// discovery also sets. Pods name a product as the label does.
 GpuKinds ReadGpuKinds(FieldReader& fields, Value annotation, Value label) {
   GpuKinds kinds;
   if (!annotation.absent()) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// One object of each kind, from a parsed document. What cannot be read is recorded in `fields`.
-// Private to this folder.
+// Readers of one object of each kind, from a parsed document. They record in `fields` what cannot
+// be read. Private to this folder.
 //
 // Threading: pure.
 
@@ -23,63 +23,64 @@
 namespace synergy::wire {
 
 Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules& rules);
-// Of a pod that is not read: what it takes from which node, and no more. Nothing of it is changed,
-// it is of no gang, and no place is sought for it.
+// Reduces a pod that is not fully read to what it takes from which node. It is never changed,
+// belongs to no gang, and no place is sought for it.
 Pod AccountedOnly(Pod pod);
 Node ReadNodeObject(FieldReader& fields, Value object, std::string_view gpu_resource);
 Namespace ReadNamespaceObject(FieldReader& fields, Value object);
-// What is wrong with the profile is in its own problems: whoever wrote it has to be told.
+// Problems of the profile are in its own `problems`, because its author needs to see them.
 ProfileObject ReadProfileObject(Value object);
 
-// What a pod takes from its node, by kube-scheduler's formula.
+// The requests that count against the pod's node, by kube-scheduler's formula.
 Resources ReadPodRequests(FieldReader& fields, Value spec, Value status, PodUse use,
                           std::string_view gpu_resource);
 
-// What its init containers need beside what its containers but that one ask for (CPU and memory).
+// The CPU and memory that its init containers need beyond the requests of all containers except
+// `container`.
 ResourceVector ReadInitPeak(FieldReader& fields, Value spec, Value status, PodUse use,
                             std::string_view container);
 
-// What the annotations, the spec and the status say of a pod that Synergy may change; null for
-// others. `claims` are null where none is believed.
+// Reads the annotations, spec and status of a pod that Synergy may change; null for others. Without
+// `claims`, no claim is trusted.
 std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata, Value spec,
                                              Value status, PodUse use, const ClaimRules* claims,
                                              std::string_view gpu_resource);
-// `placed_by_us`: where it may go is of use, and why it waits.
+// `placed_by_us`: also read where the pod may go and why it waits.
 std::shared_ptr<const Waiting> ReadWaiting(FieldReader& fields, Value metadata, Value spec,
                                            Value status, const ClaimRules* claims,
                                            bool placed_by_us);
 // Whether Synergy manages the pod (cluster/claims.h).
 bool IsManaged(const Resources& requests, Value spec, const ClaimRules& rules);
-// When Synergy wrote the annotation, as the API server has noted it; none where others did, or
-// where it is not there. Writes by a subresource do not count: what a resize says of annotations is
-// noted, and never done.
+// When Synergy wrote the annotation, as the API server recorded it. None if the annotation is
+// absent or another client wrote it. Writes to a subresource do not count: the API server records
+// the annotations of a resize, but does not apply them.
 std::optional<WallTime> WrittenBySynergy(Value metadata, std::string_view annotation);
-// Until when what this annotation claims counts; none where it does not.
+// Returns until when the claim in this annotation counts; none if it does not.
 std::optional<WallTime> ClaimedUntil(Value metadata, std::string_view annotation,
                                      const ClaimRules& rules);
 // The CPU and memory of a container's `resources`.
 WrittenAmounts ReadAmountsOf(FieldReader& fields, Value resources);
-// The `resources` that the container had before anybody of us touched it, from its annotation; none
-// where it does not ask for exactly what another annotation calls its floor: then it was not us.
+// The `resources` that the container had before Synergy changed it, from its annotation. None if
+// the container's requests differ from the floor annotation: then Synergy did not write them.
 std::optional<Document> ReadOriginal(Value annotations, Value resources);
-// The containers beside the one of that name, and what is added for the pod.
+// The containers except the named one, and the pod's overhead.
 struct Beside {
   ResourceVector requests;
   bool guaranteed = true;  // all have limits that are their requests
 };
 Beside ReadBeside(FieldReader& fields, Value spec, std::string_view container);
-// What of `written` is no LimitRange's default.
+// Removes the defaults of a LimitRange from `written`.
 WrittenAmounts WithoutDefaults(FieldReader& fields, Value annotations, WrittenAmounts written,
                                std::string_view container);
-// What the author of a pod that is being created wrote.
+// The amounts that the author of a pod under creation wrote.
 WrittenAmounts ReadWrittenAmounts(FieldReader& fields, Value annotations, Value resources,
                                   std::string_view container);
 NodeSelection ReadNodeSelection(FieldReader& fields, Value spec);
-// A missing selector selects nothing, and neither does one that cannot be read: so kube-scheduler
-// has it.
+// A missing selector selects nothing, and neither does one that cannot be read, as in
+// kube-scheduler.
 LabelSelector ReadLabelSelector(FieldReader& fields, Value selector);
-// By what the pod keeps off others of its namespace; null: by nothing. Antiaffinity to pods of
-// namespaces that are chosen by their labels is left out.
+// The rules that keep the pod apart from others of its namespace; null: none. Ignores anti-affinity
+// to pods of namespaces that are selected by labels.
 std::shared_ptr<const Separation> ReadSeparation(FieldReader& fields, Value spec, const Pod& pod);
 
 std::optional<Status> ReadStatusObject(Value object);

@@ -12,7 +12,7 @@
 namespace synergy::wire {
 namespace {
 
-// `read(fields, object)` on the one object in `text`, where nothing may be wrong.
+// Returns `read(fields, object)` of the one object in `text`; fails on any finding.
 template <class Read>
 auto ReadSingle(std::string_view text, Read read)
     -> Result<decltype(read(std::declval<FieldReader&>(), Value()))> {
@@ -28,10 +28,10 @@ auto ReadSingle(std::string_view text, Read read)
   return object;
 }
 
-// The only part of managedFields that is read tells which manager wrote which annotation.
+// The only parts of managedFields that are read: which manager wrote which annotation.
 constexpr ReadRules::OnlyMember kOnly[] = {{"fieldsV1", "f:metadata"},
                                            {"f:metadata", "f:annotations"}};
-// An object has a few thousand values. Where one has more than the limit, only its identity and a
+// An object has a few thousand values. Of one with more than the limit, only the identity and a
 // pod's amounts are read.
 constexpr std::string_view kVital[] = {"object",
                                        "metadata",
@@ -62,7 +62,7 @@ Result<Document> ParseObject(std::string_view text, const ReadRules& rules) {
   return document;
 }
 
-// An object that the API server says it has, so it must be possible to tell it from others.
+// The object comes from the API server, so it must have an identity.
 void CheckIdentity(FieldReader& fields, Value object, bool needs_uid) {
   const Value metadata = object["metadata"];
   if (metadata.absent()) return fields.ReportMissing(object, "metadata");

@@ -1,13 +1,14 @@
 #pragma once
 
-// Kubernetes API objects as JSON text -> the cluster folder's values, and back where we write some.
+// Kubernetes API objects as JSON text -> the cluster folder's values, and back for those that we
+// write.
 //
-// Threading: an ObjectReader is immutable; every function may be called from any thread. What is
-// nested deeper than 64 levels is passed over. Lists are read object by object, and no more of an
-// object than it may need (UnreadObject). Fields are read as kube-scheduler reads
-// them (docs/accounting.md), with two exceptions. A quantity that an int64 cannot hold is saturated
-// where Kubernetes wraps, and a pod's amounts are cut to 2^55 and a node's to 2^60, so that sums
-// stay in range. A pod's demand below its requests is raised to them.
+// Threading: an ObjectReader is immutable; every function may be called from any thread. Values
+// nested deeper than 64 levels are ignored. Lists are read object by object, and each object only
+// up to a limit (UnreadObject). Fields are read as kube-scheduler reads them (docs/accounting.md),
+// with two exceptions. A quantity that an int64 cannot hold is saturated, whereas Kubernetes wraps;
+// and a pod's amounts are cut to 2^55 and a node's to 2^60, so that sums stay in range. A pod's
+// demand below its requests is raised to them.
 
 #include <optional>
 #include <string>
@@ -27,8 +28,8 @@
 
 namespace synergy::wire {
 
-// One with more in it than anybody means: so much is not read, whoever wrote it. What could be told
-// of it all the same is its identity, and of a Pod what it takes from which node.
+// An object beyond any sensible size, which is not read in full. Still available are its identity
+// and, for a Pod, what it takes from which node.
 template <class T>
 struct UnreadObject {
   T object;
@@ -42,8 +43,8 @@ struct ListPage {
   std::vector<UnreadObject<T>> unread;
   std::string resource_version;
   std::string continue_token;  // empty on the last page
-  // What could not be read, with the object and the path. It counts as 0, or as absent; a pod
-  // without a UID and an object without a name are delivered too.
+  // Fields that could not be read, with the object and the path. They count as 0 or as absent; a
+  // pod without a UID and an object without a name are delivered too.
   std::vector<std::string> problems;
 };
 
@@ -53,46 +54,47 @@ template <class T>
 struct WatchEvent {
   WatchEventType type = WatchEventType::kError;
   T object;                       // empty in a bookmark and in an error
-  uint64_t resource_version = 0;  // of the object; all that a bookmark has
-  Error error;                    // kError: what the server says (kGone: list again)
+  uint64_t resource_version = 0;  // of the object; a bookmark has nothing else
+  Error error;                    // kError: the server's error (kGone: list again)
   std::vector<std::string> problems;
   std::string name;        // of the object: "pod default/train-1"
   std::string why_unread;  // the object is an UnreadObject's; empty: it was read
 };
 
-// What a pod's requests are read for.
+// The purpose for which a pod's requests are read.
 enum class PodUse {
   kIncoming,   // a pod to be placed: its spec alone
   kAccounted,  // a pod that may be on a node: also what its status says is allocated and in force
 };
 
-// What pods are read by.
+// The settings for reading pods.
 struct PodRules {
   std::string gpu_resource;
-  ClaimRules claims;  // which annotations count for others
+  ClaimRules claims;  // how to treat annotations that count for other pods
 };
 
 class ObjectReader {
  public:
   // `gpu_resource` is the managed resource ("nvidia.com/gpu"), which becomes ResourceVector::gpus
-  // of pods and nodes. Without one, as for readers of other kinds, no GPUs are counted.
+  // of pods and nodes. If it is empty, as for readers of other kinds, no GPUs are counted.
   ObjectReader() = default;
   explicit ObjectReader(std::string gpu_resource, ClaimRules claims = {});
 
   const std::string& gpu_resource() const { return rules_.gpu_resource; }
   const PodRules& pod_rules() const { return rules_; }
 
-  // A single object. Errors name the field and what is wrong with it; absent fields are empty.
+  // Reads a single object. Errors name the field and what is wrong with it; absent fields are
+  // empty.
   Result<Pod> ReadPod(std::string_view text, PodUse use) const;
   Result<Node> ReadNode(std::string_view text) const;
 
-  // T is a Pod, which is read as kAccounted, a Node, a DisruptionBudget, a ResizeStatus,
-  // an AgentPod, a Namespace, a ProfileObject, which is delivered with what is wrong with it, one
-  // of kueue.h, a QueuedJob, a RoundPolicy, or, in lists, an EventAboutPod. Fails
-  // only when the text is no list: with the reason that a metav1.Status gives, where it is one.
+  // T is a Pod (read as kAccounted), a Node, a DisruptionBudget, a ResizeStatus, an AgentPod, a
+  // Namespace, a ProfileObject (delivered with its problems), one of kueue.h, a QueuedJob, a
+  // RoundPolicy or, in lists, an EventAboutPod. Fails only if the text is no list, with the reason
+  // of the metav1.Status if it is one.
   template <class T>
   Result<ListPage<T>> ReadList(std::string text) const;
-  // One line of a watch.
+  // Reads one line of a watch.
   template <class T>
   Result<WatchEvent<T>> ReadWatchEvent(std::string_view text) const;
 
@@ -100,7 +102,7 @@ class ObjectReader {
   PodRules rules_;
 };
 
-// metav1.Status, the API server's answer to what it refuses.
+// metav1.Status, the API server's answer to a request that it refuses.
 struct Status {
   int code = 0;
   std::string reason;
@@ -109,7 +111,7 @@ struct Status {
 };
 // None when the text is not a Status.
 std::optional<Status> ReadStatus(std::string_view text);
-// The meaning of a refusal with this HTTP status; `status` where the API server gives one.
+// The meaning of a refusal with this HTTP status; `status` if the API server sent one.
 ErrorCode ToErrorCode(int http_status, const std::optional<Status>& status = std::nullopt);
 
 }  // namespace synergy::wire

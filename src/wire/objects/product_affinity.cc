@@ -14,7 +14,7 @@ using json::AppendValue;
 using json::JsonPatch;
 using json::Value;
 
-// Each of an author's terms becomes two.
+// Each of the author's terms becomes two.
 constexpr size_t kMostTerms = 32;
 
 bool NamesProduct(Value term) {
@@ -30,12 +30,12 @@ size_t Count(Value array) {
   return count;
 }
 
-// The terms as they go into a list.
+// The terms of the new list.
 class Terms {
  public:
   void Add(Value term) { AppendValue(Begin(), term); }
 
-  // The term, with another expression.
+  // Adds the term with one more expression.
   void Add(Value term, std::string_view expression) {
     std::string& out = Begin();
     out += R"({"matchExpressions":[)";
@@ -84,7 +84,7 @@ void SetProductAffinity(JsonPatch& patch, Value spec, std::string_view product) 
     terms.Add(Value(), not_said);
   }
   present.ForEachElement([&](Value term) {
-    // One without any condition is true of no node.
+    // A term without conditions matches no node.
     const bool empty = Count(term["matchExpressions"]) + Count(term["matchFields"]) == 0;
     if (empty || NamesProduct(term)) {
       terms.Add(term);

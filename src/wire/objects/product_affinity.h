@@ -1,7 +1,7 @@
 #pragma once
 
-// Keeps a pod off nodes whose GPUs are of another product, by a node affinity: kube-scheduler then
-// does not ask about them, and a cluster autoscaler knows which nodes to add.
+// Keeps a pod off nodes whose GPUs are of another product, by a node affinity. kube-scheduler then
+// does not consider those nodes, and a cluster autoscaler can tell which nodes to add.
 //
 // Threading: pure.
 
@@ -14,8 +14,8 @@ namespace synergy::wire {
 
 inline constexpr std::string_view kProductLabel = "nvidia.com/gpu.product";
 
-// Nodes without the label stay: what they have is said by their GPU inventory, or by nobody. What
-// the pod's author has said of the label stays as well.
+// Nodes without the label remain candidates: only their GPU inventory, if any, shows what they
+// have. Conditions of the pod's author about the label remain, too.
 void SetProductAffinity(json::JsonPatch& patch, json::Value spec, std::string_view product);
 
 }  // namespace synergy::wire

@@ -26,7 +26,7 @@ QosClass ParseQosClass(std::string_view text) {
   return QosClass::kBestEffort;
 }
 
-// Of a v1.ResourceRequirements.
+// `resources`: a v1.ResourceRequirements.
 std::optional<Bytes> ReadMemoryLimit(FieldReader& fields, Value resources) {
   const Value limit = fields.Object(fields.Object(resources)["limits"])["memory"];
   if (limit.absent()) return std::nullopt;
@@ -68,7 +68,7 @@ void ReadConditions(FieldReader& fields, Value list, ResizeStatus& pod) {
   });
 }
 
-// The node's own, which is no data set.
+// Directories of the node's own system, which hold no data set.
 bool IsOfTheSystem(std::string_view path) {
   for (const std::string_view folder :
        {"/dev", "/etc", "/lib", "/proc", "/run", "/sys", "/usr", "/var/run"}) {
@@ -97,7 +97,7 @@ std::vector<std::string> ReadStorage(FieldReader& fields, Value volumes,
   return storage;
 }
 
-// What its author wrote; nothing of it makes the pod unreadable.
+// The pod's author wrote these; errors in them do not make the pod unreadable.
 ResizeStatus::ProgressSource ReadProgressSource(FieldReader& fields, Value annotations) {
   ResizeStatus::ProgressSource source;
   source.pattern = ReadText(fields, annotations[annotations::kProgressPattern]);
@@ -141,7 +141,7 @@ ResizeStatus Kind<ResizeStatus>::Read(FieldReader& fields, Value object, const P
   ReadStatuses(fields, status["containerStatuses"], pod.containers);
   ReadStatuses(fields, status["initContainerStatuses"], pod.containers);
   ReadConditions(fields, status["conditions"], pod);
-  // Whoever may write a pod may write nonsense there.
+  // A user who may write a pod may write nonsense there.
   FieldReader lenient(object);
   if (metadata["labels"]["synergy.io/fungible"].text() != "false") {
     pod.fungible = ReadFungible(lenient, metadata, spec, status, PodUse::kAccounted, nullptr, "");
@@ -150,7 +150,7 @@ ResizeStatus Kind<ResizeStatus>::Read(FieldReader& fields, Value object, const P
       ReadPodRequests(lenient, spec, status, PodUse::kIncoming, rules.gpu_resource);
   pod.has_share = pod.fungible && IsManaged(requests, spec, rules.claims);
   pod.progress = ReadProgressSource(lenient, annotations);
-  // Of a pod in the node's own network a port may be anybody's.
+  // On the host network, another pod may own the port.
   if (!lenient.Truth(spec["hostNetwork"])) pod.ip = ReadText(lenient, status["podIP"]);
   pod.storage = ReadStorage(lenient, spec["volumes"], pod.pod_namespace);
   return pod;

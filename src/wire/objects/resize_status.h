@@ -1,7 +1,7 @@
 #pragma once
 
-// A pod as the node agent sees it: whose memory limits are being changed and how far the kubelet
-// has come, and where its progress is to be seen.
+// A pod as the node agent sees it: the memory limits that are being changed, how far the kubelet
+// has come, and where to read the pod's progress.
 //
 // Threading: values. Read by ObjectReader (objects.h).
 
@@ -21,15 +21,15 @@ enum class QosClass : uint8_t { kGuaranteed, kBurstable, kBestEffort };
 struct ResizeStatus {
   struct Container {
     std::string name;
-    std::string id;                     // "containerd://90d9..."; empty: it has not been started
-    std::optional<Bytes> memory_limit;  // asked for (spec); none: no limit
+    std::string id;                     // "containerd://90d9..."; empty: not started yet
+    std::optional<Bytes> memory_limit;  // of the spec; none: no limit
     std::optional<Bytes> memory_limit_in_force;
   };
-  // Where the pod's author says that its progress is to be seen.
+  // Where to read the pod's progress, according to its author.
   struct ProgressSource {
     std::string pattern;           // of log lines, a regular expression; empty: the shipped ones
     std::string counter;           // of a Prometheus endpoint; empty: none
-    std::optional<uint16_t> port;  // of that endpoint; none: not said, or no port
+    std::optional<uint16_t> port;  // of that endpoint; none: not given or invalid
     std::string path = "/metrics";
 
     bool operator==(const ProgressSource&) const = default;
@@ -49,18 +49,18 @@ struct ResizeStatus {
   // Synergy divides its CPU and memory: it has the annotation synergy.io/profile or
   // synergy.io/demand.
   bool managed = false;
-  // Others of the node may pay for its memory: it is one of our scheduler's, with GPUs. Anybody who
-  // creates pods can write the annotations.
+  // Other pods of the node may give up memory for it: it has GPUs and our schedulerName. The
+  // annotations do not suffice, because any user who creates pods can write them.
   bool has_share = false;
   bool terminal = false;
   bool deleting = false;
-  // Containers, and of the init containers those that go on running beside them.
+  // The containers, and the init containers that keep running beside them.
   std::vector<Container> containers;
-  std::optional<Condition> resize_in_progress;  // the kubelet has taken the change on
-  std::optional<Condition> resize_pending;      // it does not, now or ever
-  std::shared_ptr<const Fungible> fungible;     // null: nothing of the pod may be changed
+  std::optional<Condition> resize_in_progress;  // the kubelet has accepted the change
+  std::optional<Condition> resize_pending;      // the kubelet defers or refuses it
+  std::shared_ptr<const Fungible> fungible;     // null: Synergy may not change the pod
   ProgressSource progress;
-  std::string ip;  // empty: it has none, or the node's
+  std::string ip;  // empty: none, or the node's
   // Storage that other pods of the node may read, too: "claim team/data", "/mnt/data".
   std::vector<std::string> storage;
 

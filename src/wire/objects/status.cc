@@ -9,7 +9,7 @@ namespace synergy::wire {
 
 std::optional<Status> ReadStatusObject(Value object) {
   if (object["kind"].text() != "Status") return std::nullopt;
-  // A refusal is worth having even when parts of it are odd.
+  // A refusal is useful even if parts of it are odd.
   FieldReader fields(object);
   Status status;
   status.code =
@@ -17,7 +17,7 @@ std::optional<Status> ReadStatusObject(Value object) {
   status.reason = ReadText(fields, object["reason"]);
   status.message = ReadText(fields, object["message"]);
   fields.Array(fields.Object(object["details"])["causes"]).ForEachElement([&](Value cause) {
-    // Kubernetes 1.36 and newer, of resizes.
+    // Kubernetes 1.36 and newer, for resizes.
     const std::string_view type = fields.Text(fields.Object(cause)["reason"]);
     status.never_fits |= type == "NodeCapacity" || type == "UnsupportedPlatform";
   });

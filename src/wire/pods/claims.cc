@@ -11,7 +11,7 @@
 namespace synergy::wire {
 
 std::optional<WallTime> WrittenBySynergy(Value metadata, std::string_view annotation) {
-  // Most pods have none, and managedFields are long.
+  // Most pods lack the annotation, and managedFields are long.
   if (metadata["annotations"][annotation].absent()) return std::nullopt;
   const std::string field = "f:" + std::string(annotation);
   std::optional<WallTime> written;

@@ -13,7 +13,7 @@
 namespace synergy::wire {
 namespace {
 
-// No more of a reason is kept.
+// Longest reason that is kept.
 constexpr size_t kLongestReason = 256;
 
 Value FindByName(FieldReader& fields, Value list, std::string_view name) {
@@ -24,7 +24,7 @@ Value FindByName(FieldReader& fields, Value list, std::string_view name) {
   return found;
 }
 
-// The CPU and memory of a ResourceList; `otherwise` where it has none.
+// The CPU and memory of a ResourceList; `otherwise` for an absent one.
 ResourceVector ReadCpuAndMemory(FieldReader& fields, Value list, const ResourceVector& otherwise) {
   const ResourceList amounts = ResourceList::Read(fields, list);
   ResourceVector read = otherwise;
@@ -37,9 +37,9 @@ ResourceVector ReadCpuAndMemory(FieldReader& fields, Value list, const ResourceV
   return read;
 }
 
-// What one of Synergy's programs has written into an annotation, as JSON: `read` makes it of the
-// text's root, or nothing where something is missing. None, and a finding, for what nobody of us
-// wrote.
+// Reads the JSON that one of Synergy's programs wrote into an annotation. `read` converts the root
+// of the text, or returns nothing if something is missing. None, and a finding, for a text that is
+// not Synergy's.
 template <class Written, class Read>
 std::optional<Written> ReadWrittenByUs(FieldReader& fields, Value annotation, std::string_view what,
                                        Read read) {
@@ -94,8 +94,8 @@ std::optional<CpuProbe> ReadProbe(FieldReader& fields, Value root) {
   return CpuProbe{cpu, *until};
 }
 
-// Whether and when the kernel killed one of the containers for want of memory. A child's end that
-// the container has outlived is not to be seen here.
+// Reads whether and when the kernel OOM-killed one of the containers. The status does not show the
+// end of a child process that the container outlived.
 void ReadOomKills(FieldReader& fields, Value statuses, Fungible& fungible) {
   fields.Array(statuses).ForEachElement([&](Value container) {
     container = fields.Object(container);
@@ -114,7 +114,7 @@ bool EvictedForMemory(FieldReader& fields, Value status) {
          fields.Text(status["message"]).find("low on resource: memory") != std::string_view::npos;
 }
 
-// The container's amounts before we touched them. What is broken there says nothing.
+// The container's amounts before Synergy changed them. A broken annotation counts as none.
 WrittenAmounts ReadWritten(FieldReader& fields, Value annotations, std::string_view container) {
   const std::string_view text = fields.Text(annotations[annotations::kOriginal]);
   if (text.empty()) return {};
@@ -125,7 +125,7 @@ WrittenAmounts ReadWritten(FieldReader& fields, Value annotations, std::string_v
   return inner.ok() ? WithoutDefaults(fields, annotations, written, container) : WrittenAmounts();
 }
 
-// What the conditions PodResizePending and PodResizeInProgress say.
+// Reads the conditions PodResizePending and PodResizeInProgress.
 void ReadResize(FieldReader& fields, Value status, Fungible& fungible) {
   fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
     condition = fields.Object(condition);
@@ -143,7 +143,7 @@ void ReadResize(FieldReader& fields, Value status, Fungible& fungible) {
   });
 }
 
-// A manager's entry goes when others have set all that it had set.
+// A manager's entry disappears once others have set all fields that it had set.
 bool ResizedByUsAlone(FieldReader& fields, Value managed_fields) {
   bool ours = false;
   bool others = false;
@@ -238,7 +238,7 @@ std::shared_ptr<const Fungible> ReadFungible(FieldReader& fields, Value metadata
     fungible->announced_until =
         ClaimedUntil(metadata, annotations::kChange, *claims).value_or(WallTime{});
   }
-  // It slows a pod down: nobody else's counts.
+  // A probe slows a pod down, so only Synergy's own counts.
   if (WrittenBySynergy(metadata, annotations::kProbe)) {
     fungible->probe = ReadWrittenByUs<CpuProbe>(fields, annotations[annotations::kProbe],
                                                 "is not a probe that Synergy wrote", ReadProbe);

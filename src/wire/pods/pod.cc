@@ -16,11 +16,12 @@
 namespace synergy::wire {
 namespace {
 
-// A day: what is longer is no time that anything waits for.
+// A day; nothing waits longer than that.
 constexpr std::chrono::seconds kLongestGrace = std::chrono::hours(24);
 
-// Whether the taint that cordons a node, node.kubernetes.io/unschedulable:NoSchedule with an empty
-// value, is tolerated (v1helper.TolerationsTolerateTaint).
+// Whether the pod tolerates the taint that cordons a node,
+// node.kubernetes.io/unschedulable:NoSchedule with an empty value
+// (v1helper.TolerationsTolerateTaint).
 bool ToleratesUnschedulable(FieldReader& fields, Value tolerations) {
   bool tolerates = false;
   fields.Array(tolerations).ForEachElement([&](Value toleration) {
@@ -37,8 +38,8 @@ bool ToleratesUnschedulable(FieldReader& fields, Value tolerations) {
   return tolerates;
 }
 
-// The whole pod's demand, at least what it requests. The annotation is about the container that
-// has the GPUs, where one is named, and about the pod otherwise.
+// The whole pod's demand, at least its requests. The annotation is about the container that has the
+// GPUs if one is named, otherwise about the pod.
 std::optional<ResourceVector> ReadDemand(FieldReader& fields, Value annotations,
                                          const ResourceVector& requests, const Fungible* fungible) {
   std::optional<ResourceVector> demand =
@@ -55,7 +56,7 @@ constexpr std::string_view kBadDemand =
     "the annotation synergy.io/demand is ignored: it is not of the form "
     R"({"cpu": "4", "memory": "8Gi"})";
 
-// What the webhook writes at most (SetWarnings()); whoever writes more there is not told all of it.
+// The most that the webhook writes (SetWarnings()). More than that, from another client, is cut.
 constexpr size_t kMostLines = 16;
 constexpr size_t kMostOfLines = 2048;
 
@@ -79,7 +80,7 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   const Value status = fields.Object(object["status"]);
   Pod pod;
   pod.uid = ReadText(fields, metadata["uid"]);
-  // Whoever watches is told of one that is not a number by the event.
+  // The watch event reports a version that is not a number.
   pod.resource_version = FieldReader(object).NumberInText(metadata["resourceVersion"]);
   pod.pod_namespace = ReadText(fields, metadata["namespace"]);
   pod.name = ReadText(fields, metadata["name"]);
@@ -101,16 +102,17 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
   pod.misaligned = phase == "Failed" && fields.Text(status["reason"]) == "TopologyAffinityError";
   pod.requests = ReadPodRequests(fields, spec, status, use, gpu_resource);
   const Value annotations = fields.Object(metadata["annotations"]);
-  // Whoever may write a pod may write nonsense there, which must not keep it from being placed.
+  // A user who may write a pod may write nonsense there, which must not keep the pod from being
+  // placed.
   FieldReader lenient(object);
   FieldReader& checked = use == PodUse::kIncoming ? lenient : fields;
   const bool managed = IsManaged(pod.requests, spec, rules.claims);
   // kube-scheduler sends no managedFields with an incoming pod.
   const bool may_claim = managed && use == PodUse::kAccounted && !pod.gated && !pod.terminal;
   const ClaimRules* const claims = may_claim ? &rules.claims : nullptr;
-  // Of a pod that others manage, or that opted out, nothing is changed whatever its annotations
-  // say. One that Kueue manages by itself keeps what it was admitted with: Kueue deletes those
-  // whose containers change.
+  // A pod that others manage, or that opted out, is never changed, whatever its annotations say. A
+  // pod that Kueue manages directly keeps what it was admitted with: Kueue deletes a pod whose
+  // containers change.
   const Value labels = metadata["labels"];
   const bool by_kueue = labels[annotations::kKueuePod].text() == "true";
   if (managed && labels[annotations::kFungible].text() != "false" && !by_kueue) {
@@ -121,14 +123,14 @@ Pod ReadPodObject(FieldReader& fields, Value object, PodUse use, const PodRules&
       checked.Text(labelled.absent() ? annotations[annotations::kGpuProduct] : labelled);
   if (pod.fungible) pod.requests.main += pod.fungible->AnnouncedGrowth();
   pod.gang = ReadGang(pod.pod_namespace, labels, annotations);
-  // Of others only what they take from their nodes, and whose they are, is of use.
+  // Other pods matter only for their scheduler and for what they take from their nodes.
   const bool placed_by_us = use == PodUse::kIncoming || pod.UsesGpus() || pod.gang != nullptr;
   if (pod.node.empty())
     pod.waiting = ReadWaiting(checked, metadata, spec, status, claims, placed_by_us);
   if (!placed_by_us) return pod;
-  // A plan of the gang has to know it, also of members that run already.
+  // A plan of the gang needs it, also for members that already run.
   if (pod.gang) pod.separation = ReadSeparation(lenient, spec, pod);
-  // What is never changed has no use for more.
+  // A pod that is never changed cannot use more.
   pod.warnings = ReadLines(checked, annotations[annotations::kWarnings]);
   if (pod.fungible || !by_kueue) {
     pod.demand = ReadDemand(checked, annotations, pod.requests.main, pod.fungible.get());
@@ -151,7 +153,7 @@ Pod AccountedOnly(Pod pod) {
   accounted.succeeded = pod.succeeded;
   accounted.deleting = pod.deleting;
   if (pod.waiting) {
-    // What it asks of nodes is not known, so that no place is sought for it.
+    // Its conditions on nodes are unknown, so no place is sought for it.
     accounted.gated = true;
     auto waiting = std::make_shared<Waiting>();
     waiting->scheduler = pod.waiting->scheduler;

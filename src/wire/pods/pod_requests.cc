@@ -11,8 +11,7 @@
 namespace synergy::wire {
 namespace {
 
-// The resources in a status, a container's or the pod's. Absent where it says nothing,
-// which is not the same as an empty list.
+// The resources in the status of a container or the pod. An absent list differs from an empty one.
 struct Reported {
   bool has_resources = false;             // status.resources is there
   std::optional<ResourceList> in_force;   // status.resources.requests
@@ -31,7 +30,7 @@ Reported ReadReported(FieldReader& fields, Value status) {
           .allocated = ReadListIfThere(fields, status["allocatedResources"])};
 }
 
-// By container name. Kubernetes refuses two of one name.
+// By container name. Kubernetes refuses duplicate names.
 using ReportedByName = std::map<std::string_view, Reported>;
 
 void ReadReported(FieldReader& fields, Value statuses, ReportedByName& by_name) {
@@ -41,7 +40,7 @@ void ReadReported(FieldReader& fields, Value statuses, ReportedByName& by_name) 
   });
 }
 
-// Whether the kubelet says that the resize asked for can never happen here.
+// Whether the kubelet reports that the requested resize can never happen here.
 bool IsResizeInfeasible(FieldReader& fields, Value status) {
   std::optional<bool> infeasible;
   fields.Array(status["conditions"]).ForEachElement([&](Value condition) {
@@ -83,7 +82,7 @@ struct ContainerRequests {
   bool sidecar = false;
 };
 
-// Which amounts of a container are added up.
+// Selects the amounts of a container to add up.
 using Amounts = ResourceList (*)(const ContainerRequests&, const Reported*, bool infeasible);
 
 ResourceList OfSpec(const ContainerRequests& container, const Reported*, bool) {
@@ -154,8 +153,8 @@ class Containers {
     return sum;
   }
 
-  // Kubernetes 1.37 takes the largest of three sums; the pod's own report goes before those of its
-  // containers.
+  // Kubernetes 1.37 takes the largest of three sums; the pod's own report takes precedence over
+  // those of its containers.
   ResourceList LargestSum() const {
     const Reported& pod = reported_.pod;
     const bool pod_reports = pod.in_force && pod.allocated;
@@ -182,7 +181,7 @@ class Containers {
   std::vector<ContainerRequests> containers_;
 };
 
-// Keeps those of a list that may be said of a pod as a whole.
+// Keeps the resources that may be set for a pod as a whole.
 ResourceList OfPodLevel(const ResourceList& list) {
   ResourceList pod_level;
   for (const auto& [name, amount] : list.amounts()) {
@@ -196,7 +195,7 @@ ResourceList Replaced(ResourceList total, const ResourceList& pod_level) {
   return total;
 }
 
-// Those of the amounts whose names the other list has, too.
+// Keeps the amounts whose names the other list has, too.
 ResourceList Among(const ResourceList& list, const ResourceList& names) {
   ResourceList among;
   for (const auto& [name, amount] : list.amounts()) {
@@ -219,8 +218,8 @@ ResourceList LargestOfAllVersions(FieldReader& fields, Value spec, const PodRepo
     in_effect = OfPodLevel(Largest(reported.infeasible ? ResourceList() : pod_level,
                                    reported.pod.in_force, reported.pod.allocated));
   }
-  // 1.35 replaces what the spec names by what it says, 1.36 by what is in effect of these names,
-  // 1.37 whatever is in effect.
+  // 1.35 replaces the amounts that the spec names with the spec's, 1.36 with those in effect under
+  // these names, 1.37 with everything in effect.
   ResourceList before = pod_level;
   before.Max(Among(in_effect, pod_level));
   ResourceList largest = Replaced(by_container, before);
@@ -228,7 +227,7 @@ ResourceList LargestOfAllVersions(FieldReader& fields, Value spec, const PodRepo
   return largest;
 }
 
-// A negative request, which validation refuses, counts as none for a pod to be placed.
+// A negative request, which validation refuses, counts as 0 for a pod to be placed.
 void RaiseToZero(Resources& resources) {
   ResourceVector& main = resources.main;
   main.gpus = std::max(main.gpus, Gpus(0));

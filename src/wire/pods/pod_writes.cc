@@ -29,7 +29,7 @@ void AppendAnnotations(std::string& out, const AnnotationChanges& changes) {
   out += '}';
 }
 
-// The API server holds both against the pod that it has.
+// The API server compares both with the stored pod.
 std::string Identity(const std::string& uid, uint64_t resource_version) {
   std::string out = R"("uid":)";
   AppendJsonString(out, uid);
@@ -37,9 +37,9 @@ std::string Identity(const std::string& uid, uint64_t resource_version) {
   return out;
 }
 
-// A limit in force is never lowered: memory cannot be taken from a process. One that is not in
-// force yet, because the kubelet has set the growth aside, may be. Before the container runs a
-// limit that is the request stays that, or the pod's QoS class would change.
+// Never lowers a limit in force: memory cannot be taken from a process. A limit may be lowered if
+// it is not in force yet, because the kubelet has deferred the growth. Before the container runs, a
+// limit that equals the request must keep doing so, or the pod's QoS class would change.
 Bytes MemoryLimit(const Fungible& fungible, Bytes request) {
   const Bytes limit = *fungible.memory_limit;
   if (fungible.enforcement == Enforcement::kShared) return std::max(request, limit);

@@ -12,12 +12,13 @@
 namespace synergy::wire {
 namespace {
 
-// Limits what is kept of a pod: terms of each kind, and requirements with values of a term's
-// selector. Trainings have fewer. A plan does not know the others, and learns from refusals.
+// Limits what is kept of a pod: terms of each kind, and requirements and values of a term's
+// selector. Trainings have fewer. A plan ignores the rest until kube-scheduler's refusals show
+// them.
 constexpr size_t kMostSeparations = 16;
 constexpr size_t kMostRequirements = 64;
 
-// Adds it where it is not too much.
+// Adds the term unless the limits are exceeded.
 template <class Term>
 void Keep(Term term, std::vector<Term>& terms) {
   size_t asked = 0;
@@ -40,7 +41,7 @@ void ReadHostPorts(FieldReader& fields, Value container, std::vector<HostPort>& 
   });
 }
 
-// Whether the term is about pods of the namespace, as far as namespaces are named.
+// Whether the term applies to pods of the namespace, as far as namespaces are named.
 bool IsAbout(FieldReader& fields, Value term, const std::string& pod_namespace) {
   const Value selector = fields.Object(term["namespaceSelector"]);
   bool any = false;

@@ -26,7 +26,7 @@ NodeRequirement::Operator ParseOperator(std::string_view text) {
   return Operator::kUnknown;
 }
 
-// Of what a pod asks of nodes: each pass of a plan goes through all of it.
+// Most conditions on nodes that are read of a pod: each pass of a plan goes through all of them.
 constexpr size_t kMostAsked = 1000;
 
 void ReadRequirements(FieldReader& fields, Value list, bool is_field, size_t& asked,
@@ -44,7 +44,7 @@ void ReadRequirements(FieldReader& fields, Value list, bool is_field, size_t& as
   });
 }
 
-// Whether some of the nodes where the pod may go are better for it, by what its author says.
+// Whether the pod's author prefers some of the possible nodes.
 bool ReadPrefers(FieldReader& fields, Value spec) {
   bool prefers = false;
   const Value affinity = fields.Object(spec["affinity"]);

@@ -14,8 +14,8 @@
 namespace synergy::wire {
 namespace {
 
-// What LimitRanger says that it has filled in of a container's requests: "LimitRanger plugin set:
-// cpu, memory request for container train; cpu limit for container train".
+// Whether LimitRanger reports that it filled in this request of the container: "LimitRanger plugin
+// set: cpu, memory request for container train; cpu limit for container train".
 bool IsFilledIn(std::string_view said, std::string_view resource, std::string_view container) {
   const std::string end = fmt::format(" request for container {}", container);
   if (const size_t begin = said.find(": "); begin != std::string_view::npos)
