@@ -2,8 +2,8 @@
 
 // The objects of one kind as a watch reports them, by their Key().
 //
-// Threading: from any thread; a watch writes, everybody reads. What All() and Find() give is
-// immutable and stays as it is when the object changes.
+// Threading: from any thread; a watch writes, all threads read. The results of All() and Find() are
+// immutable and do not follow later changes of the object.
 
 #include <cstdint>
 #include <memory>
@@ -50,7 +50,7 @@ class KeyedStore final : public kube::ObjectStore<T> {
     return known ? std::optional<T>(*known) : std::nullopt;
   }
 
-  // In no order.
+  // Returns all objects, in no order.
   std::vector<Shared> All() const {
     const std::lock_guard lock(mutex_);
     std::vector<Shared> all;
@@ -58,13 +58,13 @@ class KeyedStore final : public kube::ObjectStore<T> {
     for (const auto& [key, object] : objects_) all.push_back(object);
     return all;
   }
-  // Null: there is none.
+  // Returns null if there is no such object.
   Shared Find(const std::string& key) const {
     const std::lock_guard lock(mutex_);
     const auto found = objects_.find(key);
     return found == objects_.end() ? nullptr : found->second;
   }
-  // Grows with every change.
+  // Increases with every change.
   uint64_t version() const {
     const std::lock_guard lock(mutex_);
     return version_;

@@ -14,7 +14,17 @@ import sys
 import tree
 
 # Folders in which nothing may be found.
-CLEAN = ()
+CLEAN = (
+    "controller/admission/",
+    "controller/cluster/",
+    "controller/daemon.",
+    "controller/main.cc",
+    "controller/preemption/",
+    "controller/profiles/",
+    "controller/profiling/",
+    "controller/progress/",
+    "controller/tuner/",
+)
 # Of a block of a line of its own: a genitive, a relative clause or a conjunction without a main clause. "What a pod holds: ..." is one too.
 FRAGMENT = re.compile(r"(?:Of|What|Whatever|Who|Whoever|Whose|Whom|Which|That|Those|Nobody|Somebody|Else|Likewise|Thus|So|"
                       r"(?:Within|After|Above|Below|Beyond|By|For|To|In|From|At|On) (?:which|what|whom)|(?:Until|Since|Up to) when|"
