@@ -5,8 +5,9 @@
 // was created after them. A waiting pod uses no resources, so it may be resized at once; the
 // extender does not bind a pod with placeholders.
 //
-// Threading: one owner. Failures: if a quota or limit range refuses an amount, the pod does not get
-// that amount but counts as sized. A failed write is logged and retried at the next call.
+// Threading: one owner.
+// Failures: if a quota or limit range refuses an amount, the pod does not get that amount but
+// counts as sized. A failed write is logged and retried at the next call.
 
 #include <cstdint>
 #include <optional>

@@ -3,12 +3,14 @@
 // Runs a task on only one of several replicas: while this replica is the leader and sees everything
 // that the task needs, starts over once, then steps repeatedly. A replica that becomes the leader
 // again starts over, because another one has been at work meanwhile.
+//
 //   Start -> wait -> may_act? -> start_over or rest, if that has changed -> step -> every_look
 //             ^                                                                         |
 //             +-------------------------------------------------------------------------+
 //
 // Threading: one thread, which makes all calls; Start(), Stop() and the destructor by one owner;
-// Waker::Wake() from any thread. Failures: a step handles its own; the loop goes on.
+// Waker::Wake() from any thread.
+// Failures: a step handles its own; the loop goes on.
 
 #include <condition_variable>
 #include <functional>

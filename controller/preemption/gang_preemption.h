@@ -2,6 +2,7 @@
 
 // Evicts gangs and pods of lower priority for a waiting gang (engine/gangs/preempting_gangs.h
 // chooses the victims). An attempt has these phases:
+//
 //   places   reserve a place for each member, recorded on the member's pod, so that no other pod
 //            takes the room
 //   trial    dry-run the eviction of all victims: if one would be refused, evict none
@@ -17,10 +18,10 @@
 // A gang for which pods were evicted in vain, or could not be evicted, backs off before the next
 // attempt; the backoff doubles each time.
 //
-// Threading: one owner. Failures: a failed reservation or eviction ends the attempt. After a crash
-// or a change of leader the reservations expire, and the new leader starts from the cluster's
-// state. If a gang was evicted only in part, its other members run on, as after any loss of a
-// member.
+// Threading: one owner.
+// Failures: a failed reservation or eviction ends the attempt. After a crash or a change of leader
+// the reservations expire, and the new leader starts from the cluster's state. If a gang was
+// evicted only in part, its other members run on, as after any loss of a member.
 
 #include <chrono>
 #include <cstddef>

@@ -3,7 +3,8 @@
 // Deletes measured profiles of workloads that have not run for long, so that profiles do not pile
 // up with every new image. Deletes only profiles that the controller has created, one at a time.
 //
-// Threading: one owner. Failures: a failed deletion is logged and retried later.
+// Threading: one owner.
+// Failures: a failed deletion is logged and retried later.
 
 #include <stop_token>
 

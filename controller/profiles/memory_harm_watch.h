@@ -8,8 +8,9 @@
 // The watch's last copy of a failed pod predates its failure. So when a pod goes by itself soon
 // after a change, this reads from the API server how it ended.
 //
-// Threading: one owner. Failures: a failed call is retried with the next Act(), until the watching
-// time after the change is over.
+// Threading: one owner.
+// Failures: a failed call is retried with the next Act(), until the watching time after the change
+// is over.
 
 #include <functional>
 #include <map>

@@ -7,7 +7,8 @@
 //
 // A profile that a user has written takes precedence: such pods are left alone.
 //
-// Threading: one owner. Failures: a failed write is logged and retried at the next call.
+// Threading: one owner.
+// Failures: a failed write is logged and retried at the next call.
 
 #include <cstddef>
 #include <cstdint>

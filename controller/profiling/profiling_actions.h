@@ -4,8 +4,8 @@
 // metrics, log lines. Decides nothing. The node agent that carries out a probe reports it to users
 // (nodeagent/probes/prober.h).
 //
-// Threading: one owner. Failures: a failed action is logged and counted, and reported to the
-// caller.
+// Threading: one owner.
+// Failures: a failed action is logged and counted, and reported to the caller.
 
 #include <functional>
 #include <stop_token>

@@ -3,9 +3,9 @@
 // Drives the profiler (engine/profiler/profiler.h) in the cluster: feeds it what node agents
 // report, calls for its decision, carries out the actions and reports their outcomes to it.
 //
-// Threading: one owner. Failures: the profiler handles failed actions; they cost nothing but time.
-// The next leader starts measuring from scratch; published profiles stay, and a probe ends by
-// itself.
+// Threading: one owner.
+// Failures: the profiler handles failed actions; they cost nothing but time. The next leader starts
+// measuring from scratch; published profiles stay, and a probe ends by itself.
 
 #include <functional>
 #include <map>

@@ -3,8 +3,8 @@
 // Carries out the tuner's decisions (engine/tuner/tuner.h): calls of the API server, events,
 // metrics, log lines. Decides nothing.
 //
-// Threading: from any thread, but only one action per pod at a time. Failures: a failed action is
-// logged and counted, and reported to the caller.
+// Threading: from any thread, but only one action per pod at a time.
+// Failures: a failed action is logged and counted, and reported to the caller.
 
 #include <functional>
 #include <string_view>

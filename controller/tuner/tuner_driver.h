@@ -4,8 +4,9 @@
 // decision, carries out the actions and reports their outcomes to it, until there is nothing more
 // to do.
 //
-// Threading: one owner. Failures: the tuner handles failed actions. All state that matters is on
-// the pods, so that a successor continues from there.
+// Threading: one owner.
+// Failures: the tuner handles failed actions. All state that matters is on the pods, so that a
+// successor continues from there.
 
 #include <cstdint>
 #include <map>

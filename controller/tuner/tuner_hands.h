@@ -2,10 +2,11 @@
 
 // Carries out the tuner's actions in the background: several at a time, urgent ones first, each
 // pod's in the order of Ask(), and with a limited rate of PATCHes to protect the API server.
+//
 //   Ask -> queue -> a thread of its own -> TunerActions -> TakeOutcomes
 //
-// Threading: one owner; threads of its own, one for each action that may be under way. Failures: a
-// failed action is an outcome. No action begins while `may_act` returns false.
+// Threading: one owner; threads of its own, one for each action that may be under way.
+// Failures: a failed action is an outcome. No action begins while `may_act` returns false.
 
 #include <cstddef>
 #include <cstdint>

@@ -24,6 +24,14 @@ CLEAN = (
     "controller/profiling/",
     "controller/progress/",
     "controller/tuner/",
+    "deviceplugin/",
+    "nodeagent/",
+    "src/config/",
+    "src/daemon/",
+    "src/inventory/",
+    "src/metrics/",
+    "src/progress/",
+    "src/record/",
 )
 # Of a block of a line of its own: a genitive, a relative clause or a conjunction without a main clause. "What a pod holds: ..." is one too.
 FRAGMENT = re.compile(r"(?:Of|What|Whatever|Who|Whoever|Whose|Whom|Which|That|Those|Nobody|Somebody|Else|Likewise|Thus|So|"
