@@ -37,7 +37,7 @@ struct GangWord {
   int32_t size = 1;          // 1: no gang
   bool overrules = false;    // the size on the pod itself must be ignored
   std::string name = {};     // of the gang, if the pod needs it as a label; otherwise empty
-  std::string within = {};   // topology domain that must contain the gang (wire/kueue/gang_owner.h)
+  std::string within = {};   // requested topology domain of the gang (wire/kueue/gang_owner.h)
   std::string warning = {};  // for the pod's creator; empty: none
 };
 

@@ -9,8 +9,8 @@
 //
 // A pod of the Guaranteed class has no folder for its class above it.
 //
-// Threading: from any thread. Failures: kNotFound if there is no such group, as soon as a container
-// has ended; kInvalid for a UID that could lead to another folder.
+// Threading: from any thread. Failures: kNotFound if there is no such group, for instance because
+// the container has ended; kInvalid for a UID that could lead to another folder.
 
 #include <string>
 #include <string_view>

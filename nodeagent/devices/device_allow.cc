@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Major numbers that Linux assigns (Documentation/admin-guide/devices.txt).
+// Device numbers that Linux assigns (Documentation/admin-guide/devices.txt).
 constexpr int kNvidia = 195;
 constexpr int kNvidiaControl = 255;  // /dev/nvidiactl
 constexpr int kNvidiaModeset = 254;

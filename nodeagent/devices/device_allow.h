@@ -6,7 +6,7 @@
 // change of the scope and on each daemon-reload.
 //
 // Threading: from any thread.
-// Failures: kNotFound if there is no such group, as soon as a container has ended.
+// Failures: kNotFound if there is no such group, for instance because the container has ended.
 
 #include <memory>
 #include <set>

@@ -43,7 +43,7 @@ class CacheKeeper {
               CacheRules rules);
   ~CacheKeeper();
 
-  // Looks once at every pod. Returns after how long to look again.
+  // Looks once at every pod. Returns the delay until the next look.
   Duration Step(const std::stop_token& stop);
 
   size_t kept_pods() const;

@@ -3,8 +3,8 @@
 // The memory of pods and containers, by their control groups: the interface to the kernel.
 //
 // Threading: from any thread; a MemoryGroup by one at a time.
-// Failures: kNotFound if there is no such group, as soon as a container has ended; kDenied,
-// kInvalid if the kernel refuses.
+// Failures: kNotFound if there is no such group, for instance because the container has
+// ended; kDenied, kInvalid if the kernel refuses.
 
 #include <memory>
 #include <stop_token>

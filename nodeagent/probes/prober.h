@@ -38,7 +38,7 @@ class Prober {
   Prober(const NodePods& pods, CpuQuotas& quotas, QuotaWriter& writer, const Clock& clock,
          Logger& log, kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics);
 
-  // Looks once at the pods and at the quota. Returns after how long to look again.
+  // Looks once at the pods and at the quota. Returns the delay until the next look.
   Duration Step();
 
   // Returns the running probe, by uid.
