@@ -33,7 +33,7 @@
 namespace synergy::controller {
 namespace {
 
-// Holds the events of a round in which a large cluster is divided again; a few MB.
+// Room for the events of a round in which a large cluster is divided again; a few MB.
 constexpr size_t kQueuedEvents = 20000;
 
 struct AllMetrics {
@@ -45,7 +45,7 @@ struct AllMetrics {
   metrics::RoundMetrics rounds;
 };
 
-// The parts that a wrong setting lets fail: a file, an address. Made before any thread starts.
+// The parts that fail on a wrong setting (a file, an address). Made before any thread starts.
 struct Opened {
   ApiClients clients;
   std::unique_ptr<AllMetrics> metrics;
@@ -124,7 +124,7 @@ class RunningDaemon final : public Daemon {
 
   Result<> Start() {
     if (const Result<> opened = progress_.Open(); !opened) return opened;
-    // The watches first: all that follows asks whether they are complete, or ready.
+    // The watches first: all other parts check whether they are complete or ready.
     cluster_.Start(tuner_.nodes(), tuner_.pods(), progress_.agents());
     opened_.metrics->controller.SetGauges([this] { return ReadGauges(); });
     AddProbes();
@@ -135,8 +135,8 @@ class RunningDaemon final : public Daemon {
     profiling_.Start();
     queues_.Start();
     preemption_.Start();
-    // The servers last, and that of the probes behind the others: a replica that says that it is
-    // ready answers reviews.
+    // The servers last, and the probes' after the others: a replica that reports ready must already
+    // answer reviews.
     if (const Result<> started = opened_.webhook_server->Start(); !started) return started;
     if (const Result<> started = progress_.Serve(); !started) return started;
     return opened_.http_server->Start();
@@ -147,14 +147,14 @@ class RunningDaemon final : public Daemon {
 
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
-    // Not ready first, so that no new requests come, and nothing is begun (Leadership::MayAct());
-    // then the requests under way get their time.
+    // Turn not ready first, so that no new requests arrive and no new action begins
+    // (Leadership::MayAct()); then let the requests under way finish.
     cluster_.ShutDown();
     opened_.webhook_server->Stop(config_.shutdown_grace);
     opened_.http_server->Stop(config_.shutdown_grace);
     progress_.Stop();
-    // Then the threads that write, while the watches that they act by go on. The election, of which
-    // they ask whether to write, ends behind them: with `leadership_`, which is declared above.
+    // Then the threads that write, while the watches that they depend on still run. They check the
+    // election before each write; it ends after them, with `leadership_`, declared above.
     profiling_.Stop();
     tuner_.Stop();
     profiles_.Stop();
@@ -193,7 +193,7 @@ class RunningDaemon final : public Daemon {
     return gauges;
   }
 
-  // Each part uses those above it alone: they are made in this order, and end in the reverse.
+  // Each member uses only those above it: they are made in this order and destroyed in reverse.
   const config::ControllerConfig config_;
   const Clock& clock_;
   Logger& log_;
@@ -214,7 +214,7 @@ class RunningDaemon final : public Daemon {
   bool stopped_ = false;
 };
 
-// In a pod, the folder of the service account's token tells the namespace too.
+// In a pod, the folder of the service account's token also contains the namespace.
 std::string OwnNamespace(const config::ControllerConfig& config,
                          const config::ClusterAccess& access) {
   if (!config.own_namespace.empty()) return config.own_namespace;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Puts the controller together: makes what all its units share, makes the units, starts and stops
-// them; serves the webhook over HTTPS, and health and metrics over HTTP.
+// Assembles the controller: makes what all units share, makes the units, starts and stops them.
+// Serves the webhook over HTTPS, and health and metrics over HTTP.
 //
 // Threading: one owner.
 
@@ -26,7 +26,8 @@ class Daemon {
 
   virtual uint16_t webhook_port() const = 0;
   virtual uint16_t http_port() const = 0;
-  // Not ready first, then no new connections, then the calls under way get their time. Once.
+  // First turns not ready, then accepts no new connections, then waits for the calls under way.
+  // Call it once.
   virtual void Stop() = 0;
 };
 

@@ -32,14 +32,14 @@
 namespace synergy::deviceplugin {
 namespace {
 
-// An NVML call that takes longer hangs: a restart is the only cure.
+// An NVML call that takes longer hangs; only a restart cures it.
 constexpr Duration kLongestLook = std::chrono::seconds(60);
 constexpr std::chrono::milliseconds kShutdownGrace{1000};
 constexpr Duration kBusyInterval = std::chrono::seconds(1);
 constexpr size_t kMostHttpConnections = 16;
 constexpr size_t kLargestRequest = 64 << 10;
 
-// kNotFound when NVML is missing and the configuration says not to wait for it.
+// kNotFound: NVML is missing and the configuration says not to wait for it.
 Result<std::unique_ptr<DeviceSource>> MakeSource(const config::DevicePluginConfig& config,
                                                  const Clock& clock) {
   const bool file = config.source == config::GpuSource::kFile ||
@@ -129,7 +129,7 @@ class RunningDaemon final : public Daemon {
       access_ = config.access;
     }
     if (publisher_) publisher_->SetLabels(config.node_labels);
-    // The same devices under another rule of access: told here, for the monitor sees no change.
+    // Publish here: if only the rule of access differs, the monitor sees no change.
     Publish();
     monitor_.SetRules(ToMonitorRules(config));
   }
@@ -152,7 +152,7 @@ class RunningDaemon final : public Daemon {
     return hangs ? "looking at the GPUs hangs" : "";
   }
 
-  // The latest picture, whoever calls: the monitor's thread, or the owner's.
+  // Publishes the latest picture. Called by the monitor's thread and by the owner.
   void Publish() {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<const Picture> picture = monitor_.picture();
@@ -172,13 +172,13 @@ class RunningDaemon final : public Daemon {
     if (publisher_) publisher_->Publish(std::move(picture));
   }
 
-  // Somebody may have removed or changed the file.
+  // Restores the file if a user or another program has removed or changed it.
   void KeepCdi() {
     const std::lock_guard lock(mutex_);
     if (const std::shared_ptr<const Picture> picture = monitor_.picture()) WriteCdi(*picture);
   }
 
-  // With the mutex held.
+  // REQUIRES: the mutex is held.
   void WriteCdi(const Picture& picture) {
     if (access_.kind != ContainerAccessKind::kCdi) return;
     const Result<> written = cdi_.Write(picture.inventory);
@@ -188,7 +188,7 @@ class RunningDaemon final : public Daemon {
     cdi_problem_ = problem;
   }
 
-  // On the Node, where people look first.
+  // Records the event on the Node, where people look first.
   void Tell(const GpuNews& news) {
     if (!events_) return;
     events_->Record(kube::AboutNode(config_.node_name, news.bad ? "Warning" : "Normal", news.reason,

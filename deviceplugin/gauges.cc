@@ -30,7 +30,7 @@ void AddDevices(const Picture& picture, metrics::DeviceGauges& gauges) {
   for (const auto& [resource, devices] : picture.advertisement.resources) {
     for (const GpuDevice& device : devices) {
       const std::string& product = picture.inventory.gpus()[device.gpu].product;
-      // Both, so that a count that fell to nothing is a zero and not a gap.
+      // Count both, so that a count that falls to zero is reported as zero instead of missing.
       counts[{resource, product, true}] += device.health.healthy ? 1 : 0;
       counts[{resource, product, false}] += device.health.healthy ? 0 : 1;
     }
@@ -39,7 +39,7 @@ void AddDevices(const Picture& picture, metrics::DeviceGauges& gauges) {
     gauges.devices.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), count});
 }
 
-// Of every device that may be given out: its GPU's position, and whether it is only a part of it.
+// A device that may be given out: its GPU's position, and whether it is only a part of that GPU.
 struct DevicePlace {
   size_t gpu = 0;
   bool is_part = false;

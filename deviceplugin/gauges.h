@@ -1,6 +1,6 @@
 #pragma once
 
-// What a scrape reads of the device plugin's state.
+// Reads the gauges of the device plugin for a scrape.
 //
 // Threading: from any thread.
 

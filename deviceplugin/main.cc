@@ -1,4 +1,4 @@
-// synergy-device-plugin: tells the kubelet, Prometheus and the extender of a node's GPUs. See
+// synergy-device-plugin: reports a node's GPUs to the kubelet, Prometheus and the extender. See
 // docs/device-plugin.md.
 
 #include <cstdio>

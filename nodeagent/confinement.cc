@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Rights of newer kernels, by the version of Landlock that has them.
+// Rights that later Landlock versions added, with that version.
 constexpr uint64_t kRefer = uint64_t{1} << 13;     // 2
 constexpr uint64_t kTruncate = uint64_t{1} << 14;  // 3
 constexpr uint64_t kWrites = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
@@ -47,7 +47,7 @@ Error SystemError(ErrorCode code, const std::string& what) {
   return {code, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
-// 0: there is none.
+// Returns 0 if there is none.
 int64_t LandlockVersion() {
   const int64_t version =
       syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -78,7 +78,7 @@ Result<> ConfineWrites(const std::vector<std::string>& folders) {
   rights.handled_access_fs = kWrites;
   if (version >= 2) rights.handled_access_fs |= kRefer;
   if (version >= 3) rights.handled_access_fs |= kTruncate;
-  // The first member alone: a kernel refuses what it does not know.
+  // Pass only the first member: a kernel rejects members that it does not know.
   const Descriptor ruleset(
       syscall(SYS_landlock_create_ruleset, &rights, sizeof rights.handled_access_fs, 0));
   if (ruleset.get() < 0) return Fail(SystemError(ErrorCode::kUnavailable, "Landlock"));

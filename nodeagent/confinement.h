@@ -1,13 +1,13 @@
 #pragma once
 
-// Takes from this process, and from those that it starts, the right to write any file but those of
-// the pods' control groups and of a state folder: by Landlock (Linux 5.13). An agent that is taken
-// over can neither stop nor move other processes of its node by their control groups.
+// Denies this process and its children the right to write any files except those of the pods'
+// control groups and of a state folder, by Landlock (Linux 5.13). A compromised agent can then
+// neither stop nor move other processes of its node through their control groups.
 //
-// To be called once, before there are other threads. It denies looking into processes outside
-// (/proc/PID/io and the like), too, whatever the capabilities.
+// Call it once, before other threads exist. It also denies inspection of processes outside
+// (/proc/PID/io and the like), whatever the capabilities.
 //
-// Failures: kUnavailable where the kernel has no Landlock; nothing is taken then.
+// Failures: kUnavailable if the kernel has no Landlock; then no right is removed.
 
 #include <string>
 #include <vector>
@@ -16,11 +16,11 @@
 
 namespace synergy::nodeagent {
 
-// The folders of all pods in all hierarchies of control groups that are there.
+// Returns the folders that contain all pods, in all mounted hierarchies of control groups.
 std::vector<std::string> FoldersOfPods(const std::string& cgroup_folder,
                                        const std::string& kubelet_cgroup_root);
 
-// All of them exist.
+// REQUIRES: all folders exist.
 Result<> ConfineWrites(const std::vector<std::string>& folders);
 
 }  // namespace synergy::nodeagent

@@ -45,7 +45,7 @@ constexpr Duration kLogInterval = std::chrono::seconds(1);
 constexpr Duration kCounterInterval = std::chrono::seconds(10);
 
 kube::ReflectorOptions WatchOf(const config::NodeAgentConfig& config, const Clock& clock) {
-  // One node's, whatever the size of the cluster.
+  // Watch only one node's pods, whatever the size of the cluster.
   return kube::WatchWithin(config.staleness_limit, "/api/v1/pods",
                            fmt::format("spec.nodeName={},{}", config.node_name, kube::kLivingPods),
                            static_cast<uint64_t>(clock.WallNow().time_since_epoch().count()));
@@ -57,7 +57,7 @@ Result<NodeMemory> ReadNodeMemory() {
   return ParseNodeMemory(*text);
 }
 
-// The watch's news for two.
+// Forwards the watch's news to two stores.
 class BothStores final : public kube::ObjectStore<wire::ResizeStatus> {
  public:
   using Store = kube::ObjectStore<wire::ResizeStatus>;
@@ -156,7 +156,7 @@ class RunningDaemon final : public Daemon {
       counting_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(kCounterInterval, stop)) progress_.ReadCounters(stop);
       });
-      // What nobody measures is not slowed down.
+      // Probes slow pods down, so run them only if progress is measured.
       probing_ = std::jthread([this](const std::stop_token& stop) {
         while (clock_.SleepFor(prober_.Step(), stop)) {
         }

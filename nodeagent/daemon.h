@@ -1,7 +1,7 @@
 #pragma once
 
-// The node agent as a whole: the watch of its node's pods, the thread that looks after their
-// memory, and HTTP, put together.
+// Assembles the node agent: the watch of its node's pods, the thread that manages their memory, and
+// HTTP.
 //
 // Threading: one owner.
 
@@ -27,7 +27,7 @@ class Daemon {
   virtual ~Daemon() = default;
 
   virtual uint16_t port() const = 0;
-  // Nothing is released any more; events that wait get a second. Once.
+  // Stops all releases; pending events get a second. Call it once.
   virtual void Stop() = 0;
 };
 

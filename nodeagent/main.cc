@@ -18,10 +18,10 @@
 
 namespace {
 
-// After its own grace: events that still wait are sent for a second.
+// Added to the daemon's own grace time: pending events are sent for up to a second.
 constexpr std::chrono::seconds kLastWords{3};
 
-// Before there are threads, and for the guardian as well.
+// Runs before there are threads, so that it also binds the guardian.
 void Confine(const synergy::config::NodeAgentConfig& config, synergy::Logger& log) {
   if (!config.confine_writes) return;
   std::error_code error;

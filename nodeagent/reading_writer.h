@@ -1,11 +1,11 @@
 #pragma once
 
-// Writes on pods how much memory they have in use, and whether their devices outlast a resize,
-// without making its caller wait.
+// Writes on pods, without blocking the caller, how much memory they use and whether their devices
+// survive a resize.
 //
 // Threading: Write() from any thread; one thread of its own, which makes the calls.
-// Failures: tried again every two seconds while nothing newer is to be said; what the API server
-// refuses is dropped. Either is counted and logged.
+// Failures: retried every two seconds until there is a newer reading; a write that the API server
+// rejects is dropped. Both are counted and logged.
 
 #include <condition_variable>
 #include <map>
@@ -28,7 +28,7 @@ namespace synergy::nodeagent {
 class ReadingWriter {
  public:
   virtual ~ReadingWriter() = default;
-  // In place of an earlier one of the pod that has not been written yet.
+  // Replaces an earlier reading of the pod that has not been written yet.
   virtual void Write(const kube::PodIdentity& pod, const MemoryReading& reading) = 0;
   virtual void Write(const kube::PodIdentity& pod, const DeviceReading& reading) = 0;
 };
@@ -52,7 +52,7 @@ class ApiReadingWriter final : public ReadingWriter {
 
   void Put(Item item);
   void Run(const std::stop_token& stop);
-  // Whether it is done with.
+  // Returns whether no retry is needed.
   bool Send(const Item& item, const std::stop_token& stop);
 
   kube::ApiClient& client_;

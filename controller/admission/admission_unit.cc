@@ -11,7 +11,7 @@
 namespace synergy::controller {
 namespace {
 
-// How often waiting pods are looked at that have no amounts yet, where something has changed.
+// How often to look for waiting pods without amounts, if anything has changed.
 constexpr Duration kSizing = std::chrono::milliseconds(250);
 
 AdmissionSettings ToAdmissionSettings(const config::ControllerConfig& config) {

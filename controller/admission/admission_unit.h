@@ -1,7 +1,7 @@
 #pragma once
 
-// Answers admission reviews, with the sizes of gangs; on the leader, gives amounts to pods that
-// admission could not size, and tells by events what admission had to say of a pod.
+// Answers admission reviews, including gang sizes. On the leader, also gives amounts to pods that
+// admission could not size, and reports admission's warnings as events on the pods.
 //
 // Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
 
@@ -28,23 +28,23 @@
 
 namespace synergy::controller {
 
-// Returns a server for reviews, not started yet. kInvalid: an address, or files, that cannot be
-// used. `metrics` and `log` outlive it.
+// Returns a server for reviews, not started yet. kInvalid: an unusable address or unusable files.
+// `metrics` and `log` outlive it.
 Result<std::unique_ptr<http::Server>> MakeWebhookServer(const config::ControllerConfig& config,
                                                         metrics::ControllerMetrics& metrics,
                                                         Logger& log);
 
 class AdmissionUnit {
  public:
-  // Adds its routes to `server`, which serves only while this lives. `quick_client` answers within
-  // the time that a review has. All references outlive this.
+  // Adds its routes to `server`, which may serve only while this object lives. `quick_client` must
+  // answer within a review's deadline. All references outlive this.
   AdmissionUnit(const config::ControllerConfig& config, WatchedCluster& cluster,
                 kube::ApiClient& quick_client, kube::PodApi& pod_api, kube::EventRecorder& events,
                 const Leadership& leadership, http::Server& server, const Clock& clock, Logger& log,
                 metrics::ControllerMetrics& metrics);
 
   const AdmissionSettings& settings() const { return settings_; }
-  // Returns a store that passes on to the cluster's pods what the watch reports.
+  // Returns a store that forwards what the watch reports to the cluster's pods.
   kube::ObjectStore<Pod>& pods() { return telling_pods_; }
 
   void Start() { sizing_.Start(); }

@@ -104,8 +104,8 @@ GangOwners::Answer GangOwners::Ask(const wire::GangOwner& owner) {
     unreadable_.erase(found);
   }
   if (const auto found = answers_.find(key); found != answers_.end()) {
-    // Whoever asks gets an answer in time, and so do those who wait for it. References into the
-    // map last as long as the entry, and one that is not done is not forgotten.
+    // A read is bounded in time, and so is waiting for it. References into the map stay valid as
+    // long as the entry does, and an entry whose read is under way is never forgotten.
     const Answer& answer = found->second;
     if (!answer.done) {
       Answer mine;
@@ -125,7 +125,7 @@ GangOwners::Answer GangOwners::Ask(const wire::GangOwner& owner) {
   lock.unlock();
   Answer answer = Read(owner);
   lock.lock();
-  // Its pods were given that size here.
+  // The pods that it has begun with got that size here.
   if (before.size == answer.gang.size && !before.begun) answer.gang.begun = false;
   if (!answer.failure.empty()) unreadable_[owner.gang] = answer.until;
   answers_[key] = answer;

@@ -1,17 +1,20 @@
 #pragma once
 
-// How large the gang of a pod is that is being created, where its owner has to be asked
-// (wire/kueue/gang_owner.h): one read for all pods of an owner that come together, bounded in time.
+// Determines the gang size of a pod under creation if it has to be read from the pod's owner
+// (wire/kueue/gang_owner.h): one read, bounded in time, serves all pods of an owner that arrive
+// together.
 //
-// An owner's word goes for two seconds: a suspended Job may be changed before it goes on. Where it
-// cannot be read, the size that living members of the gang have goes, else the pods that come in
-// the next minute are all no gang: half of them with a size would wait for the others for good.
+// A size that was read is valid for two seconds, because a suspended Job may be changed before it
+// is resumed. If the owner cannot be read, the size that living members of the gang carry counts.
+// Without living members, pods that arrive within the next minute belong to no gang: if only half
+// of them had a size, that half would wait forever for the others.
 //
-// Pods of before (another version, a controller that was away) carry no size. So an owner that has
-// pods, none of which is known to carry that size, gets no gang any more. Kubernetes' PodGroups do
-// not say whether they have pods: there the living members that are known count alone.
+// Pods created earlier (by another version, or while the controller was down) carry no size. So if
+// an owner has pods already and none of them is known to carry its size, its new pods get no gang.
+// Kubernetes' PodGroups do not report whether they have pods; for them only the known living
+// members count.
 //
-// Threading: from any thread; each may wait for one read.
+// Threading: from any thread; each call may wait for one read.
 
 #include <condition_variable>
 #include <cstddef>
@@ -32,20 +35,20 @@ namespace synergy::controller {
 
 struct GangWord {
   int32_t size = 1;          // 1: no gang
-  bool overrules = false;    // the pod says another size, which is not to count
-  std::string name = {};     // of the gang, where the pod needs it as a label; else empty
-  std::string within = {};   // what the gang has to be within (wire/kueue/gang_owner.h)
-  std::string warning = {};  // for whoever creates the pod; empty: nothing
+  bool overrules = false;    // the size on the pod itself must be ignored
+  std::string name = {};     // of the gang, if the pod needs it as a label; otherwise empty
+  std::string within = {};   // requested topology domain of the gang (wire/kueue/gang_owner.h)
+  std::string warning = {};  // for the pod's creator; empty: none
 };
 
 class GangOwners {
  public:
   static constexpr Duration kGood = std::chrono::seconds(2);
   static constexpr Duration kFailed = std::chrono::seconds(60);
-  static constexpr Duration kRemembered = std::chrono::minutes(10);  // what an owner said last
+  static constexpr Duration kRemembered = std::chrono::minutes(10);  // an owner's last answer
   static constexpr size_t kMostKept = 4096;
 
-  // All outlive this. `client` answers within the time that a review has.
+  // All outlive this. `client` must answer within a review's deadline.
   GangOwners(kube::ApiClient& client, const ClusterState& state, std::string gpu_resource,
              const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics);
 
@@ -54,7 +57,7 @@ class GangOwners {
  private:
   struct Answer {
     bool done = false;
-    bool missing = false;  // there is no such object
+    bool missing = false;  // the object does not exist
     wire::GangSize gang;
     std::string failure;  // empty: none
     Instant until{};
@@ -63,12 +66,12 @@ class GangOwners {
   GangWord SizeByOwner(const PodToAdmit& pod);
   static GangWord InStages(const wire::GangOwner& set);
   GangWord SizeByGroup(const wire::GangOwner& group, const wire::GangSize& gang) const;
-  // After a read of that owner that failed.
+  // Answers after a failed read of `owner`.
   GangWord WithoutRead(const wire::GangOwner& owner, const std::string& failure) const;
   Answer Ask(const wire::GangOwner& owner);
   Answer Read(const wire::GangOwner& owner);
   void Forget(Instant now);
-  // That living members carry; 1: none do.
+  // Returns the size that living members carry, 1 if there are none.
   int32_t SizeOfMembers(const std::string& gang) const;
 
   kube::ApiClient& client_;
@@ -81,7 +84,7 @@ class GangOwners {
   std::mutex mutex_;
   std::condition_variable answered_;
   std::map<std::string, Answer> answers_;      // by path, uid, replicas and gang
-  std::map<std::string, Instant> unreadable_;  // gangs, until when
+  std::map<std::string, Instant> unreadable_;  // gangs, and until when not to read
 };
 
 }  // namespace synergy::controller

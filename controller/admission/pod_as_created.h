@@ -1,7 +1,7 @@
 #pragma once
 
-// Admission again, of a pod that is there already: as it was when it was created, as far as sizes
-// go.
+// Restores, as far as sizing needs it, the form that an existing pod had at its creation, so that
+// admission can decide about it again.
 //
 // Threading: pure.
 
@@ -12,7 +12,7 @@
 
 namespace synergy::controller {
 
-// `pod.fungible` is not null. `scheduler` is Synergy's, whose pod it is.
+// REQUIRES: `pod.fungible` is not null. `scheduler`: the name of Synergy's scheduler.
 PodToAdmit AsCreated(const Pod& pod, const std::string& scheduler);
 
 }  // namespace synergy::controller

@@ -11,7 +11,7 @@
 namespace synergy::controller {
 namespace {
 
-// Whoever is in scope when it is created stays there.
+// A pod that was in scope at its creation stays in scope.
 AdmissionSettings WithAnyScope(AdmissionSettings settings) {
   settings.scope = Scope::kAll;
   return settings;
@@ -61,7 +61,7 @@ bool PodSizer::SizeOne(const Pod& pod) {
       Admit(AsCreated(pod, settings_.scheduler_name), surroundings_, settings_);
   if (!decision.figures || !decision.figures->placeholder.empty()) return true;
   const AdmissionFigures& figures = *decision.figures;
-  // One without placeholders may be on its way to a node already, where more might not fit.
+  // A pod without placeholders may already be on its way to a node, where more might not fit.
   if (!pod.fungible->placeholder &&
       (figures.profile.empty() || !figures.floor.FitsWithin(pod.fungible->requested))) {
     return true;
@@ -85,7 +85,7 @@ Result<Pod> PodSizer::Resize(const Pod& pod, const ResourceVector& floor) {
 
 bool PodSizer::Write(const Pod& pod, AdmissionFigures figures) {
   const auto failed = [&](const Error& error) {
-    // It has changed meanwhile, and is looked at again.
+    // The pod has changed meanwhile; the next call looks at it again.
     if (error.code == ErrorCode::kConflict) return false;
     log_.Warn("pod not sized", {{"pod", pod.Key()}, {"error", error.message}});
     return error.code == ErrorCode::kNotFound;
@@ -95,7 +95,7 @@ bool PodSizer::Write(const Pod& pod, AdmissionFigures figures) {
   if (!resized->fungible) return false;
   figures.floor = resized->fungible->requested;
   figures.demand = LargerOf(figures.demand, figures.floor);
-  // The mark goes last: until then nobody binds the pod.
+  // The mark is written last: the extender does not bind the pod before.
   const Result<Pod> sized =
       pods_.Annotate(*resized, wire::FiguresOf(figures), kube::Precondition::kUnchanged);
   if (!sized) return failed(sized.error());

@@ -1,13 +1,13 @@
 #pragma once
 
-// Gives pods that wait what admission could not give them: those with placeholders, because there
-// was no node for them yet or because a quota might have refused more, and those whose profile came
-// after them. A pod that waits competes with nobody, so that it may be resized at once; the
-// extender binds no placeholder.
+// Gives waiting pods the amounts that admission could not give them: pods with placeholders,
+// because no suitable node existed yet or a quota might have refused more, and pods whose profile
+// was created after them. A waiting pod uses no resources, so it may be resized at once; the
+// extender does not bind a pod with placeholders.
 //
 // Threading: one owner.
-// Failures: what a quota or a limit range refuses the pod does not get, and is sized all the same;
-// what cannot be written is logged, and tried again at the next call.
+// Failures: if a quota or limit range refuses an amount, the pod does not get that amount but
+// counts as sized. A failed write is logged and retried at the next call.
 
 #include <cstdint>
 #include <optional>
@@ -22,20 +22,20 @@ namespace synergy::controller {
 
 class PodSizer {
  public:
-  // All references outlive this. What the API server answers goes into `state`.
+  // All references outlive this. The API server's answers go into `state`.
   PodSizer(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
            ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events, Logger& log);
 
-  // Sizes whoever can be sized now. Cheap while neither the cluster nor the profiles change, which
-  // `profiles_version` tells.
+  // Sizes all pods that can be sized now. Cheap while neither the cluster nor the profiles
+  // (`profiles_version`) change.
   void SizeAll(uint64_t profiles_version);
 
  private:
-  // Whether nothing is left to be tried again.
+  // Returns false if the pod must be tried again.
   bool SizeOne(const Pod& pod);
   bool Write(const Pod& pod, AdmissionFigures figures);
-  // As much of it as the namespace's quotas and limit ranges let it have: both, one of CPU and
-  // memory, or nothing, with an event.
+  // Resizes to as much of `floor` as the namespace's quotas and limit ranges allow: both CPU and
+  // memory, one of them, or neither; with an event for what was refused.
   Result<Pod> Resize(const Pod& pod, const ResourceVector& floor);
 
   const AdmissionSettings settings_;
@@ -44,8 +44,8 @@ class PodSizer {
   kube::PodApi& pods_;
   kube::EventRecorder& events_;
   Logger& log_;
-  std::optional<uint64_t> seen_;           // the cluster's version when nothing was left to be done
-  std::optional<uint64_t> profiles_seen_;  // likewise
+  std::optional<uint64_t> seen_;           // the cluster's version when all was done
+  std::optional<uint64_t> profiles_seen_;  // the profiles' version then
 };
 
 }  // namespace synergy::controller

@@ -1,9 +1,9 @@
 #pragma once
 
-// Tells people what admission had to say of a pod, as events on it: whoever creates pods by a Job
-// never sees a webhook's warnings. Sits between the watch and the store of pods.
+// Reports admission's warnings as events on the pods: users who create pods through a Job never see
+// a webhook's warnings. Sits between the watch and the store of pods.
 //
-// Threading: as kube::ObjectStore. Best effort, as all events.
+// Threading: as kube::ObjectStore. Best effort, like all events.
 
 #include <functional>
 #include <optional>
@@ -20,7 +20,7 @@ namespace synergy::controller {
 
 class WarningTeller final : public kube::ObjectStore<Pod> {
  public:
-  // `store` and `events` outlive this. `may_tell`: one of several replicas does.
+  // `store` and `events` outlive this. `may_tell`: true on only one of several replicas.
   WarningTeller(kube::ObjectStore<Pod>& store, kube::EventRecorder& events,
                 std::function<bool()> may_tell)
       : store_(store), events_(events), may_tell_(std::move(may_tell)) {}
@@ -41,7 +41,7 @@ class WarningTeller final : public kube::ObjectStore<Pod> {
   std::optional<Pod> Last(const Pod& pod) const override { return store_.Last(pod); }
 
  private:
-  // Those that have a node were told of before.
+  // Skips pods that have a node: their warnings were reported before.
   void Tell(const Pod& pod) {
     if (pod.warnings.empty() || !pod.node.empty() || told_.contains(pod.uid) || !may_tell_())
       return;

@@ -44,7 +44,7 @@ AdmissionDecision Webhook::Decide(PodToAdmit pod) {
   if (!MayJoinGang(pod, decision.outcome, settings_)) return decision;
   GangWord word = gangs_.SizeFor(pod);
   if (word.size > 1 || word.overrules) {
-    // What was measured of its workload was measured of gangs of a size.
+    // Admit again: measured profiles apply to one gang size only.
     pod.gang_size = word.size;
     decision = Admit(pod, surroundings_, settings_);
     decision.gang_size = word.size;
@@ -105,7 +105,7 @@ http::Response Webhook::ReviewProfile(const http::Request& request) {
     answer.message = fmt::format("{}", fmt::join(review->object.problems, "; "));
   } else {
     metrics_.CountProfileReview("valid");
-    // One that is to be measured has none yet.
+    // A profile that has yet to be measured has none.
     if (const auto& profile = review->object.profile) {
       for (const std::string& warning : profile->warnings())
         answer.warnings.push_back("spec.points: " + warning);

@@ -1,9 +1,9 @@
 #pragma once
 
-// The answers to admission reviews: pods that are created, and TrainingProfiles that are written.
-// Whatever goes wrong, a pod is let through as it is.
+// Answers admission reviews of pods that are created and of TrainingProfiles that are written. On
+// any failure the pod is admitted unchanged.
 //
-// Threading: from any thread; nothing is kept between reviews but what GangOwners keeps.
+// Threading: from any thread; keeps no state between reviews except in GangOwners.
 
 #include "admission/admission.h"
 #include "controller/admission/gang_owners.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// The clients of the API server, each for another kind of call.
+// Clients of the API server, one for each kind of call.
 //
 // Threading: as kube::ApiClient.
 
@@ -16,11 +16,11 @@ namespace synergy::controller {
 
 struct ApiClients {
   std::unique_ptr<kube::ApiClient> any;
-  // Makes the writes of the leader alone: before a refused one is repeated, `election` is asked.
+  // Makes only the leader's writes: checks `election` before it repeats a refused one.
   std::unique_ptr<kube::ApiClient> acting;
   // Makes reads that a review waits for.
   std::unique_ptr<kube::ApiClient> quick;
-  // Null: not yet known. Threads that write by `acting` end before the election does.
+  // Null: not yet known. All threads that write through `acting` end before the election does.
   std::shared_ptr<std::atomic<const kube::LeaderElection*>> election =
       std::make_shared<std::atomic<const kube::LeaderElection*>>(nullptr);
 };

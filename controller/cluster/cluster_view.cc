@@ -7,7 +7,7 @@
 namespace synergy::controller {
 namespace {
 
-// The one product of all GPUs that a pod may get; none: there are several, or none is there.
+// Returns the one product of all GPUs that a pod may get; none if there are several, or no GPUs.
 std::optional<std::string> OnlyProduct(const ClusterSnapshot& cluster,
                                        const NodeSelection& selection) {
   std::optional<std::string> only;
@@ -33,7 +33,7 @@ std::shared_ptr<const KnownProfile> ClusterView::FindMeasured(
   const auto measured = profiles_.Measured(profile_namespace, workload, gpus, gang_size);
   if (gpu_product.empty() && measured.size() == 1) return measured.front();
   if (measured.empty()) return nullptr;
-  // Only where the answer matters: it takes a look at every node.
+  // Found only if needed, because it visits every node.
   const std::optional<std::string> product =
       gpu_product.empty() ? OnlyProduct(*state_.Snapshot(), selection) : gpu_product;
   for (const auto& known : measured) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What admission sees of the cluster: the watches' copies of it.
+// The cluster as admission sees it, from the caches that the watches fill.
 //
 // Threading: from any thread.
 
@@ -20,7 +20,7 @@ namespace synergy::controller {
 
 class ClusterView final : public AdmissionSurroundings {
  public:
-  // All outlive this. `complete`: whether everything has been listed once.
+  // All outlive this. `complete` returns whether every resource has been listed once.
   ClusterView(const ClusterState& state, const ProfileStore& profiles,
               const NamespaceStore& namespaces, FairShareCache& fair_shares,
               std::function<bool()> complete)

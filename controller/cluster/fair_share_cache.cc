@@ -24,7 +24,7 @@ std::optional<ResourceVector> FairShareCache::Find(const NodeSelection& selectio
         return it->share;
     }
   }
-  // Not under the lock: it may take a millisecond.
+  // Without the lock: this may take a millisecond.
   const auto share = Calculate(*snapshot, key);
   Remember({std::move(key), share, snapshot->version(), now, now});
   return share;

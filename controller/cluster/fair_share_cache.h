@@ -1,9 +1,8 @@
 #pragma once
 
-// LeastFairShare() of the cluster, remembered by what pods say of the nodes that they may go to:
-// pods come in herds that are alike, and GPU pods that come and go do not change fair shares. What
-// is remembered may be as old as kMostAge; that there is no node at all is not remembered beyond
-// the next change.
+// Caches LeastFairShare() of the cluster by the pods' node constraints: pods arrive in herds of
+// identical ones, and GPU pods that come and go do not change fair shares. A cached share may be
+// kMostAge old; "no node at all" is not kept beyond the next change of the cluster.
 //
 // Threading: from any thread.
 
@@ -26,15 +25,16 @@ class FairShareCache {
  public:
   static constexpr Duration kMostAge = std::chrono::seconds(2);
 
-  // Both outlive this. No share is larger than that of nodes that have `least_pool` for each GPU,
-  // in the dimensions where that is something: nodes that an autoscaler could make are not seen.
+  // Both outlive this. A share never exceeds that of nodes with `least_pool` per GPU, in the
+  // dimensions in which it is not zero: nodes that an autoscaler could create are not visible.
   FairShareCache(const ClusterState& state, const Clock& clock, ResourceVector headroom = {},
                  ResourceVector least_pool = {})
       : state_(state), clock_(clock), headroom_(headroom), least_pool_(least_pool) {}
 
   std::optional<ResourceVector> Find(const NodeSelection& selection, Gpus gpus,
                                      const std::string& gpu_product);
-  // Calculates anew what was asked for lately, so that Find() need not: more often than kMostAge.
+  // Recalculates the shares requested lately, so that Find() need not. Call it more often than
+  // every kMostAge.
   void Refresh();
 
  private:
@@ -48,10 +48,10 @@ class FairShareCache {
   struct Entry {
     Key key;
     std::optional<ResourceVector> share;
-    // Of which cluster. The snapshot itself would keep all that has changed since, to be freed at
-    // once when the entry goes.
+    // The cluster's version. Holding the snapshot itself would keep alive all objects changed
+    // since, and free them all at once with the entry.
     uint64_t version = 0;
-    Instant at;  // when that was the present one
+    Instant at;  // when that version was last the current one
     Instant asked;
   };
   static constexpr size_t kMostEntries = 64;

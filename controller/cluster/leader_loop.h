@@ -1,16 +1,16 @@
 #pragma once
 
-// Runs what one replica of several does: while this replica is the leader and sees everything that
-// the task needs, starts over once, then steps again and again. A replica that leads anew starts
-// over, because another one has been at work meanwhile.
+// Runs a task on only one of several replicas: while this replica is the leader and sees everything
+// that the task needs, starts over once, then steps repeatedly. A replica that becomes the leader
+// again starts over, because another one has been at work meanwhile.
 //
-//   Start -> wait -> may_act? -> start_over or rest, where that has changed -> step -> every_look
-//             ^                                                                            |
-//             +----------------------------------------------------------------------------+
+//   Start -> wait -> may_act? -> start_over or rest, if that has changed -> step -> every_look
+//             ^                                                                         |
+//             +-------------------------------------------------------------------------+
 //
 // Threading: one thread, which makes all calls; Start(), Stop() and the destructor by one owner;
 // Waker::Wake() from any thread.
-// Failures: a step deals with its own; the loop goes on.
+// Failures: a step handles its own; the loop goes on.
 
 #include <condition_variable>
 #include <functional>
@@ -25,7 +25,7 @@ namespace synergy::controller {
 // Ends the waits of a LeaderLoop early.
 class Waker {
  public:
-  // Ends the wait under way, else the next one.
+  // Ends the current wait, or the next one if none is under way.
   void Wake();
   // Blocks until Wake(), for `most`, or until `stop` is requested. Returns whether it was woken.
   bool Await(Duration most, const std::stop_token& stop);
@@ -39,11 +39,12 @@ class Waker {
 struct LeaderTask {
   // Returns whether this replica is the leader and sees everything that the task needs.
   std::function<bool()> may_act;
-  // Runs before the first step after a time in which this replica might not act.
+  // Runs before the first step, and before the first step after a time in which this replica might
+  // not act.
   std::function<void()> start_over = [] {};
-  // Runs when this replica, which has acted, may not act any more; not at the end of the loop.
+  // Runs when this replica, which has acted, may no longer act; not at the end of the loop.
   std::function<void()> rest = [] {};
-  // Returns whether a step is due though nothing has woken the loop; only with a Waker.
+  // Returns whether a step is due although nothing has woken the loop; used only with a Waker.
   std::function<bool()> due = [] { return false; };
   std::function<void(const std::stop_token&)> step;
   // Runs after each look, on the leader (`acts`) and on the other replicas.
@@ -53,10 +54,11 @@ struct LeaderTask {
 
 class LeaderLoop {
  public:
-  // Looks, and steps, every `period` of `clock`, which outlives this as all that `task` refers to.
+  // Looks, and steps, every `period` of `clock`. `clock` and all that `task` refers to outlive
+  // this.
   LeaderLoop(LeaderTask task, Duration period, const Clock& clock);
-  // Looks every `period`, and when `waker`, which outlives this, is woken. Steps when it was woken,
-  // when the task is due, and after starting over.
+  // Looks every `period`, and when `waker`, which outlives this, is woken. Steps when woken, when
+  // the task is due, and after starting over.
   LeaderLoop(LeaderTask task, Duration period, Waker& waker);
 
   void Start();

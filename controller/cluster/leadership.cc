@@ -15,7 +15,7 @@ std::unique_ptr<kube::LeaderElection> StartElection(const config::ControllerConf
   kube::LeaderElectionOptions options;
   options.lease_namespace = config.own_namespace;
   options.name = config.lease_name;
-  // A process that starts again is another one.
+  // A restarted process counts as another candidate.
   options.identity =
       fmt::format("{}_{}", kube::InstanceName(), clock.WallNow().time_since_epoch().count());
   return kube::LeaderElection::Start(client, clock, log, std::move(options));
@@ -37,8 +37,7 @@ Leadership::Leadership(const config::ControllerConfig& config, const ApiClients&
 bool Leadership::MayAct() const {
   const bool leads = IsLeader();
   metrics_.SetLeader(leads);
-  // Pods that are not seen any more, or would not be rewritten on their way in, are not changed
-  // either.
+  // A replica that does not see pods, or cannot mutate new ones, must not change them either.
   if (!leads || !cluster_.NotReadyReason().empty()) return false;
   const auto expiry = webhook_server_.CertificateExpiry();
   return !expiry || *expiry > clock_.WallNow();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Says whether this replica may change the cluster: the leader election, and whether what it knows
-// is fresh and its webhook of use.
+// Decides whether this replica may change the cluster: it must be the elected leader, see fresh
+// data, and have a webhook that can serve.
 //
 // Threading: from any thread; MayAct() after WatchedCluster::Start().
 
@@ -20,17 +20,18 @@ namespace synergy::controller {
 
 class Leadership {
  public:
-  // Enters the election, of which `clients.acting` hears. All references outlive this. The
-  // destructor leaves the election: all threads that write by `clients.acting` end before.
+  // Enters the election and makes it known to `clients.acting`. All references outlive this. The
+  // destructor leaves the election: all threads that write through `clients.acting` must end
+  // before.
   Leadership(const config::ControllerConfig& config, const ApiClients& clients,
              const WatchedCluster& cluster, const http::Server& webhook_server, const Clock& clock,
              Logger& log, metrics::TunerMetrics& metrics);
 
   bool IsLeader() const { return election_->IsLeader(); }
-  // Returns when any replica was last known to lead; the clock's beginning: never.
+  // Returns when any replica was last known to lead; the clock's epoch if never.
   Instant LedLast() const { return election_->LedLast(); }
-  // Returns whether this replica leads, is ready, and has a certificate that is valid; tells the
-  // metrics whether it leads.
+  // Returns whether this replica leads, is ready, and has a valid certificate. Also sets the leader
+  // gauge.
   bool MayAct() const;
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
 
-// What the cluster's namespaces say about their pods.
+// The labels of the cluster's namespaces.
 //
-// Threading: from any thread; a watch writes, everybody reads.
+// Threading: from any thread; a watch writes, all threads read.
 
 #include <cstddef>
 #include <map>
@@ -22,7 +22,7 @@ class NamespaceStore final : public kube::ObjectStore<Namespace> {
   void Upsert(Namespace object) override;
   void Remove(const Namespace& object) override;
 
-  // Empty where there is no such namespace, or label.
+  // Returns an empty string if there is no such namespace or label.
   std::string Label(const std::string& name, std::string_view key) const;
   size_t size() const;
 

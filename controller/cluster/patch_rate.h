@@ -1,7 +1,6 @@
 #pragma once
 
-// When the next PATCHes may be sent, so that there are no more than so many a second, but for a few
-// after a quiet moment: a token bucket.
+// Limits the rate of PATCHes, with a small burst after a quiet moment: a token bucket.
 //
 // Threading: one owner.
 
@@ -19,9 +18,9 @@ class PatchRate {
       : interval_(Duration(std::chrono::seconds(1)) / std::max<int64_t>(per_second, 1)),
         ahead_(interval_ * static_cast<int64_t>(burst > 0 ? burst - 1 : 0)) {}
 
-  // When something may be sent; not after `now`: at once.
+  // Returns when the next PATCH may be sent; at or before `now` means at once.
   Instant Next() const { return next_ - ahead_; }
-  // So many are sent.
+  // Records that `patches` are being sent.
   void Spend(size_t patches, Instant now) {
     next_ = std::max(next_, now) + interval_ * static_cast<int64_t>(patches);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a scrape reads of GPU pods: what each has, wants and is due, what that brings, and why pods
-// wait.
+// Reads the gauges of GPU pods for a scrape: each pod's allocation, demand, fair share and
+// speed-up, and why pods wait.
 //
 // Threading: from any thread.
 
@@ -19,17 +19,17 @@
 
 namespace synergy::controller {
 
-// The pods with a node that are under Synergy's management. `max_speed_up`: how many times the
-// throughput with its fair share a profile is believed.
+// Returns the managed pods that have a node. `max_speed_up`: profiles that promise more than this
+// multiple of the throughput at the fair share are capped to it.
 std::vector<metrics::PodGauge> ReadPodGauges(const ClusterSnapshot& snapshot,
                                              const ProfileBook& profiles, double max_speed_up);
 
-// As metrics::ControllerGauges::devices.
+// Returns the devices as in metrics::ControllerGauges::devices.
 std::map<std::pair<std::string, std::string>, uint64_t> ReadDeviceGauges(
     const ClusterSnapshot& snapshot);
 
-// Why kube-scheduler says that a GPU pod waits, in one of the words of metrics::kWaitingReasons:
-// what is scarcest first, so that a pod counts once.
+// Maps kube-scheduler's reason for a waiting GPU pod to one of metrics::kWaitingReasons; the
+// scarcest resource first, so that each pod counts once.
 std::string_view WaitingReason(const Pod& pod, const std::string& gpu_resource);
 
 }  // namespace synergy::controller

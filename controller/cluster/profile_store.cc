@@ -12,7 +12,7 @@ bool SamePoints(const ProfileObject& a, const ProfileObject& b) {
 
 std::shared_ptr<const KnownProfile> ProfileStore::Know(ProfileObject object) const {
   auto known = std::make_shared<KnownProfile>();
-  // What is made of the points stays, as long as they do.
+  // Keep the profile derived from the points as long as the points stay the same.
   const auto before = Find(object.profile_namespace, object.name);
   if (before != nullptr && SamePoints(before->object, object))
     object.profile = before->object.profile;

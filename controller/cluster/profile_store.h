@@ -1,9 +1,9 @@
 #pragma once
 
-// The cluster's TrainingProfiles, with what follows from them.
+// The cluster's TrainingProfiles, with the data derived from them.
 //
-// Threading: from any thread; a watch writes, everybody reads. What Find() gives is immutable and
-// stays as it is when the profile changes.
+// Threading: from any thread; a watch writes, all threads read. The results of Find() are immutable
+// and do not follow later changes of the profile.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace synergy::controller {
 
 class ProfileStore final : public kube::ObjectStore<ProfileObject>, public ProfileIndex {
  public:
-  // `tolerance` of profiles that have none of their own.
+  // `tolerance`: for profiles without their own.
   explicit ProfileStore(double tolerance) : tolerance_(tolerance) {}
 
   void Replace(std::vector<ProfileObject> all) override;
@@ -34,18 +34,18 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
   void Remove(const ProfileObject& object) override;
   std::optional<ProfileObject> Last(const ProfileObject& object) const override;
 
-  // Null when there is none of that name.
+  // Returns null if there is no profile of that name.
   std::shared_ptr<const KnownProfile> Find(const std::string& profile_namespace,
                                            const std::string& name) const override;
   std::vector<std::shared_ptr<const KnownProfile>> All() const override;
-  // What was measured of a workload with so many GPUs, in gangs of that size; each of another
-  // product, in their order.
+  // Returns the measured profiles of a workload for this number of GPUs and this gang size: one per
+  // GPU product, in the products' order.
   std::vector<std::shared_ptr<const KnownProfile>> Measured(const std::string& profile_namespace,
                                                             const std::string& workload, Gpus gpus,
                                                             int32_t gang_size) const;
-  // Whether anything was measured of any workload.
+  // Returns whether there is a measured profile of any workload.
   bool AnyMeasured() const;
-  // ForGpus() of what a profile of the store says, made once.
+  // Returns ForGpus() of a profile of the store, computed once.
   std::shared_ptr<const JobProfile> Scaled(const std::shared_ptr<const JobProfile>& profile,
                                            Gpus gpus) const;
   uint64_t version() const override;
@@ -53,7 +53,7 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
   struct Counts {
     size_t valid = 0;
     size_t invalid = 0;
-    // Of the valid ones, what was measured.
+    // The measured ones among the valid ones.
     size_t confirmed = 0;
     size_t estimated = 0;
     size_t drifted = 0;
@@ -63,25 +63,25 @@ class ProfileStore final : public kube::ObjectStore<ProfileObject>, public Profi
  private:
   using Key = std::pair<std::string, std::string>;  // namespace, name
 
-  // Namespace, workload, GPUs, size of the gang; and by product.
+  // Namespace, workload, GPUs, gang size; ByProduct adds the GPU product.
   using MeasuredKey = std::tuple<std::string, std::string, Gpus, int32_t>;
   using ByProduct = std::map<std::string, std::shared_ptr<const KnownProfile>>;
 
   static MeasuredKey MeasuredKeyOf(const ProfileObject& object);
   std::shared_ptr<const KnownProfile> Know(ProfileObject object) const;
-  // With the mutex held.
+  // REQUIRES: the mutex is held.
   void Keep(Key key, std::shared_ptr<const KnownProfile> known);
   void Forget(const Key& key);
 
   const double tolerance_;
   mutable std::mutex mutex_;
   std::map<Key, std::shared_ptr<const KnownProfile>> profiles_;
-  std::map<MeasuredKey, ByProduct> measured_;  // of those, what was measured
+  std::map<MeasuredKey, ByProduct> measured_;  // the measured ones among profiles_
   uint64_t version_ = 0;
   mutable ScaledProfiles scaled_;
 };
 
-// Those that the controller has published, as the profiler asks for them.
+// The measured profiles that the controller has published, in the form that the profiler reads.
 class StoredMeasurements final : public MeasuredBook {
  public:
   // `store` outlives this.
@@ -94,7 +94,7 @@ class StoredMeasurements final : public MeasuredBook {
   const ProfileStore& store_;
 };
 
-// The same profiles as the tuner asks for them: by a pod's GPUs.
+// The same profiles in the form that the tuner reads: by a pod's GPUs.
 class StoredProfiles final : public ProfileBook {
  public:
   // `store` outlives this.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Passes on what a watch reports, and wakes somebody who has to look at it.
+// Forwards what a watch reports to a store, then calls `wake`, which wakes the store's reader.
 //
 // Threading: as kube::ObjectStore; `wake` is called from the watch's thread.
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// Keeps the cluster as this replica sees it: the watches that all parts need, the stores that they
-// feed, and what follows from these. The stores are empty until Start().
+// Keeps this replica's view of the cluster: the watches that all units need, the stores that they
+// fill, and the data derived from these. The stores are empty until Start().
 //
 // Threading: Start(), ShutDown() and Stop() by one owner; NotReadyReason(), Complete() and
-// AddGauges() from any thread between Start() and Stop(); the stores as they say themselves.
+// AddGauges() from any thread between Start() and Stop(); the stores as their headers state.
 
 #include <cstddef>
 #include <memory>
@@ -32,7 +32,7 @@ namespace synergy::controller {
 
 class WatchedCluster {
  public:
-  // Tells `journal` of each change; null: none. All that it refers to outlives this.
+  // `journal` gets each change; null: none. All references outlive this.
   WatchedCluster(const config::ControllerConfig& config, kube::ApiClient& client,
                  const wire::ObjectReader& reader, ClusterJournal* journal, const Clock& clock,
                  Logger& log);
@@ -42,24 +42,24 @@ class WatchedCluster {
   const ProfileStore& profiles() const { return profiles_; }
   const ClusterView& view() const { return view_; }
   FairShareCache& fair_shares() { return fair_shares_; }
-  // Return stores that take what is watched into state().
+  // Return the stores through which watched objects enter state().
   kube::ObjectStore<Pod>& pods() { return pod_store_; }
   kube::ObjectStore<Node>& nodes() { return node_store_; }
 
-  // Starts the watches, and keeps fair shares fresh. `nodes` and `pods` pass on to nodes() and
-  // pods(); `agents` hears of the node agents, with progress.enabled. All three outlive Stop().
+  // Starts the watches, and keeps fair shares fresh. `nodes` and `pods` must forward to nodes() and
+  // pods(); `agents` gets the node agents if progress.enabled. All three outlive Stop().
   void Start(kube::ObjectStore<Node>& nodes, kube::ObjectStore<Pod>& pods,
              kube::ObjectStore<wire::AgentPod>& agents);
-  // Makes the replica not ready for good.
+  // Makes the replica permanently not ready.
   void ShutDown();
   // Ends all threads.
   void Stop();
 
-  // Returns why the cluster is not seen; empty: it is.
+  // Returns why the view of the cluster is unusable; empty if it is usable.
   std::string NotReadyReason() const { return health_->NotReadyReason(); }
-  // Returns whether everything has been listed once.
+  // Returns whether every resource has been listed once.
   bool Complete() const { return watches_.Complete(); }
-  // Adds what is known of caches, pods, profiles and readiness. `agents`: how many are known.
+  // Adds the gauges of caches, pods, profiles and readiness. `agents`: number of known node agents.
   void AddGauges(metrics::ControllerGauges& gauges, size_t agents) const;
 
  private:
@@ -74,7 +74,7 @@ class WatchedCluster {
   kube::NodeStore node_store_;
   kube::LimitRangeStore range_store_;
   kube::ResourceQuotaStore quota_store_;
-  // After the stores that they write into.
+  // After the stores that they write to.
   kube::Watches watches_;
   const ClusterView view_;
   std::unique_ptr<kube::Health> health_;  // null before Start()

@@ -110,8 +110,8 @@ void GangPreemption::Look(const std::stop_token& stop) {
       if (Claim(*snapshot, gang, *victims, nodes, stop) && !victims->pods.empty())
         return Begin(*snapshot, gang, *victims, std::move(nodes), stop);
     }
-    // One in each step, which is dear in a large cluster: all have their turn before it comes
-    // again.
+    // Only one gang per step, because this is expensive in a large cluster. Every other gang has
+    // its turn before this one comes again.
     const auto others = std::chrono::seconds(gangs.size());
     look.until = now + std::max<Duration>(settings_.look_again, others);
     return;
@@ -214,7 +214,7 @@ Result<> GangPreemption::TryAll(const GangVictims& victims, const std::stop_toke
     if (stop.stop_requested() || !may_act_())
       return Fail(ErrorCode::kCancelled, "somebody else acts now");
     const Result<> tried = evictions_.TryEvict(kube::IdentityOf(*pod), stop);
-    // One that is gone needs no eviction.
+    // A pod that is gone needs no eviction.
     if (!tried && tried.error().code != ErrorCode::kNotFound &&
         tried.error().code != ErrorCode::kConflict) {
       return tried;
@@ -290,8 +290,9 @@ void GangPreemption::Finish(const Attempt& attempt, const Ended& ended,
     in_vain_.erase(InWhoseName(attempt.gang));
     return;
   }
-  // Where it was refused, nobody was evicted: others of the namespace may fare better. Nor was it
-  // in vain where a higher priority has the room.
+  // If an eviction was refused, no pod has left, and other gangs of the namespace may succeed. If a
+  // higher priority took the room, the evictions were not in vain. In both cases only this gang
+  // backs off.
   const bool is_own_rest = end == End::kRefused || end == End::kYielded;
   Rest& rest = is_own_rest ? looks_[attempt.gang.name] : in_vain_[InWhoseName(attempt.gang)];
   rest.until = clock_.Now() + std::min<Duration>(settings_.rest * (1 << std::min(rest.times, 10)),
@@ -311,7 +312,7 @@ void GangPreemption::GiveUpPlaces(const Attempt& attempt, const std::stop_token&
     if (stop.stop_requested() || !may_act_()) return;
     const Result<Pod> given = pods_.Annotate(*pod, {{annotations::kKeptPlace, std::nullopt}},
                                              kube::Precondition::kSamePod, stop);
-    if (given) state_.RefreshPod(*given);  // else the place ends by itself
+    if (given) state_.RefreshPod(*given);  // otherwise the reservation expires
   }
 }
 

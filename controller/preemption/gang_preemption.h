@@ -1,25 +1,27 @@
 #pragma once
 
-// Evicts gangs and pods of lower priority for a gang that waits (engine/gangs/preempting_gangs.h
-// says whom):
+// Evicts gangs and pods of lower priority for a waiting gang (engine/gangs/preempting_gangs.h
+// chooses the victims). An attempt has these phases:
 //
-//   places   are kept for all of its members, on their own pods, so that nobody else takes the room
-//   trial    all victims are evicted on trial: where one would be refused, none is evicted
-//   eviction of all of them, by the Eviction API; who is refused now is asked again
-//   leaving  until the last of them is gone, at most `leave`
-//   binding  for `keep`; then the places are given up, bound or not
+//   places   reserve a place for each member, recorded on the member's pod, so that no other pod
+//            takes the room
+//   trial    dry-run the eviction of all victims: if one would be refused, evict none
+//   eviction of all victims by the Eviction API; a refused one is tried again
+//   leaving  wait until the last victim is gone, at most `leave`
+//   binding  for `keep`; then the reservations end, bound or not
 //
-// Several gangs at once, as long as they have no node in common: none waits for the grace periods
-// of another's victims. Where they have one, a gang of higher priority gets its places there, and
-// the other's attempt ends unless it has room beside them; else it waits.
+// Several gangs preempt at once as long as they have no node in common, so that none waits for the
+// grace periods of another's victims. If they have one, a gang of higher priority gets its places
+// there, and the other's attempt ends unless its places fit beside them; a gang of equal or lower
+// priority waits.
 //
-// A gang for which others were evicted in vain, or could not be, rests before the next time, twice
-// as long after each.
+// A gang for which pods were evicted in vain, or could not be evicted, backs off before the next
+// attempt; the backoff doubles each time.
 //
 // Threading: one owner.
-// Failures: what is not kept or evicted ends the attempt. After a crash, or where somebody else
-// leads meanwhile, the places end by themselves, and whoever leads next looks anew; of a gang that
-// was evicted in part the rest runs on, as after any loss of a member.
+// Failures: a failed reservation or eviction ends the attempt. After a crash or a change of leader
+// the reservations expire, and the new leader starts from the cluster's state. If a gang was
+// evicted only in part, its other members run on, as after any loss of a member.
 
 #include <chrono>
 #include <cstddef>
@@ -51,12 +53,12 @@ namespace synergy::controller {
 struct GangPreemptionSettings {
   GangPreemptionRules rules;
   ResourceVector headroom;
-  // How long places are kept for a gang that has room, as for a single pod.
+  // How long places stay reserved for a gang that has room, as for a single pod.
   Duration keep = kDefaultHold;
-  // How soon a gang is looked at again for which nobody was to be evicted.
+  // How soon to look again at a gang for which there was nothing to evict.
   Duration look_again = std::chrono::seconds(10);
-  // How long victims may take to leave: so long, or their own grace periods and as long as a place
-  // is kept, whichever is longer, but no longer than `most_leave`.
+  // How long victims may take to leave: this long, or their own grace periods plus `keep`,
+  // whichever is longer, but no longer than `most_leave`.
   Duration leave = std::chrono::minutes(10);
   Duration most_leave = std::chrono::hours(1);
   Duration rest = std::chrono::minutes(1);
@@ -65,15 +67,15 @@ struct GangPreemptionSettings {
 
 class GangPreemption {
  public:
-  // All references outlive this. `may_act` is asked before each call.
+  // All references outlive this. `may_act` is checked before each call.
   GangPreemption(GangPreemptionSettings settings, ClusterState& state, kube::PodApi& pods,
                  kube::EvictionApi& evictions, kube::EventRecorder& events,
                  std::function<bool()> may_act, const Clock& clock, Logger& log,
                  metrics::ControllerMetrics& metrics);
 
-  // Forgets what was under way: to be called on becoming the leader.
+  // Forgets the attempts under way. Call it on becoming the leader.
   void StartOver();
-  // Does what is to be done now: to be called every second or so while the cluster can be seen.
+  // Does what is due now. Call it about every second while the cluster can be seen.
   void Step(const std::stop_token& stop);
 
  private:
@@ -81,13 +83,13 @@ class GangPreemption {
     WaitingGang gang;
     std::vector<PlannedPlace> members;
     std::set<std::string> nodes;                      // of the members' places and of the victims
-    std::vector<std::shared_ptr<const Pod>> asked;    // not gone yet, as far as is known
-    std::vector<std::shared_ptr<const Pod>> refused;  // to be asked again
+    std::vector<std::shared_ptr<const Pod>> asked;    // not known to be gone
+    std::vector<std::shared_ptr<const Pod>> refused;  // to be evicted again
     size_t victims = 0;
     Instant began{};
     Duration leave{};                     // how long the victims may take
-    Instant renewed{};                    // the places
-    std::optional<Instant> room_since{};  // the last of them is gone
+    Instant renewed{};                    // the reservations
+    std::optional<Instant> room_since{};  // since the last victim is gone
   };
   struct Rest {
     Instant until{};
@@ -103,22 +105,22 @@ class GangPreemption {
   };
 
   void Look(const std::stop_token& stop);
-  // How the attempt has ended; none: it goes on.
+  // Returns how the attempt has ended; none if it goes on.
   std::optional<Ended> Advance(Attempt& attempt, const std::stop_token& stop);
-  // Whether nobody of its priority or a higher one is at work on these nodes; then whoever is gives
-  // way, unless there is room for both.
+  // Returns whether no attempt of the same or a higher priority uses these nodes. If so, ends the
+  // attempts of lower priority there, unless there is room for both.
   bool Claim(const ClusterSnapshot& snapshot, const WaitingGang& gang, const GangVictims& victims,
              const std::set<std::string>& nodes, const std::stop_token& stop);
-  // The places of its members that wait still.
+  // Returns the places of the members that still wait.
   std::vector<PlannedPlace> NotBound(const Attempt& attempt) const;
-  // `snapshot`: the one that the victims were chosen in.
+  // `snapshot`: the one in which the victims were chosen.
   void Begin(const ClusterSnapshot& snapshot, const WaitingGang& gang, const GangVictims& victims,
              std::set<std::string> nodes, const std::stop_token& stop);
-  // Whether all of them are kept, until `keep` from now.
+  // Returns whether all places are reserved, until `keep` from now.
   bool KeepPlaces(Attempt& attempt, const std::stop_token& stop);
-  // An error where one would be refused.
+  // Returns an error if the eviction of any victim would be refused.
   Result<> TryAll(const GangVictims& victims, const std::stop_token& stop);
-  // Who is refused is left in `refused`.
+  // Moves the refused victims to `refused`.
   void EvictAll(Attempt& attempt, const std::stop_token& stop);
   void GiveUpPlaces(const Attempt& attempt, const std::stop_token& stop);
   void Finish(const Attempt& attempt, const Ended& ended, const std::stop_token& stop);
@@ -135,9 +137,9 @@ class GangPreemption {
   Logger& log_;
   metrics::ControllerMetrics& metrics_;
   std::vector<Attempt> attempts_;
-  Rests looks_;  // when next to look for victims, by the gang's name
-  // Attempts that came to nothing, by namespace and priority: a gang that is made anew has another
-  // name, and those that it has had evicted come back.
+  Rests looks_;  // when to look for victims again, by the gang's name
+  // Failed attempts, by namespace and priority: a gang that is created again has another name, and
+  // the pods evicted for it come back.
   Rests in_vain_;
 };
 

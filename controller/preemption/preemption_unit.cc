@@ -5,7 +5,7 @@
 namespace synergy::controller {
 namespace {
 
-// How often it is looked whether somebody is to be evicted for a gang.
+// How often to look for gangs that need preemption.
 constexpr Duration kPreempting = std::chrono::seconds(1);
 
 GangPreemptionSettings ToPreemptionSettings(const config::ControllerConfig& config) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Evicts for gangs of higher priority: watches disruption budgets, and runs GangPreemption while
-// this replica leads and sees them.
+// Preempts for gangs of higher priority: watches disruption budgets, and runs GangPreemption while
+// this replica leads and sees the budgets.
 //
 // Threading: the constructor, Start() and Stop() by one owner; one thread of its own, and the
 // watch's.
@@ -34,9 +34,9 @@ class PreemptionUnit {
                  kube::EventRecorder& events, const Leadership& leadership, const Clock& clock,
                  Logger& log, metrics::ControllerMetrics& metrics);
 
-  // With gangPreemption.enabled.
+  // Does nothing without gangPreemption.enabled.
   void Start();
-  // Ends the thread that acts by the watch before that.
+  // Ends the acting thread first, then the watch.
   void Stop();
 
  private:
@@ -44,8 +44,8 @@ class PreemptionUnit {
   const std::unique_ptr<kube::EvictionApi> eviction_api_;
   GangPreemption preemption_;
   kube::DisruptionBudgetStore budget_store_;
-  // A watch of its own: where nobody may see the budgets, nobody is evicted, and all the rest goes
-  // on. After the store that it writes into.
+  // A separate watch: if the controller may not read the budgets, it evicts no pods, and everything
+  // else goes on. After the store that it writes to.
   kube::Watches budget_watches_;
   LeaderLoop loop_;
 };

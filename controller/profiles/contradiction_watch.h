@@ -1,10 +1,10 @@
 #pragma once
 
-// Compares pods with the TrainingProfiles that somebody wrote for them
-// (engine/profiler/contradiction.h), and remembers what has come of it. Whoever's profile is
-// contradicted is told by an event on the pod; the profile's status says so too (status_writer.h).
+// Compares pods with the TrainingProfiles that users wrote for them
+// (engine/profiler/contradiction.h) and keeps the verdicts. A contradiction is reported by an event
+// on the pod and in the profile's status (status_writer.h).
 //
-// Threading: Hear() and StartOver() from one thread; the rest from any.
+// Threading: Of() and version() from any thread; the rest from one.
 
 #include <cstdint>
 #include <map>
@@ -30,16 +30,17 @@ class ContradictionWatch {
                      kube::EventRecorder& events, Logger& log)
       : finder_(settings), profiles_(profiles), events_(events), log_(log) {}
 
-  // Begins anew: what is known no more is kUnknown.
+  // Discards all verdicts: every profile is kUnknown again.
   void StartOver();
-  // What was told of a pod of that node. Pods whose profile is measured, or missing, are left out.
+  // Takes in progress reported for a pod of that node. Ignores pods whose profile is measured or
+  // missing.
   void Hear(const std::shared_ptr<const Pod>& pod, const NodeState& node,
             const KnownProgress& progress, Moment at);
 
-  // kUnknown also where what is known is about another generation.
+  // Returns kUnknown also if the verdict is about another generation.
   ProfileVerdict Of(const std::string& profile_namespace, const std::string& name,
                     int64_t generation) const;
-  // Grows with every change.
+  // Increases with every change.
   uint64_t version() const;
 
  private:

@@ -1,10 +1,10 @@
 #pragma once
 
-// Deletes what was measured of workloads that nobody has run for long, so that profiles do not
-// pile up with every new image: only what the controller has made itself, one at a time.
+// Deletes measured profiles of workloads that have not run for long, so that profiles do not pile
+// up with every new image. Deletes only profiles that the controller has created, one at a time.
 //
 // Threading: one owner.
-// Failures: what cannot be deleted is logged, and tried again later.
+// Failures: a failed deletion is logged and retried later.
 
 #include <stop_token>
 
@@ -18,16 +18,16 @@ namespace synergy::controller {
 
 class MeasuredKeeper {
  public:
-  // All references outlive this. `keep`: since the last change of what was measured.
+  // All references outlive this. `keep`: time since the last change of the measured profile.
   MeasuredKeeper(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& state,
                  const Clock& clock, Logger& log, Duration keep)
       : api_(api), profiles_(profiles), state_(state), clock_(clock), log_(log), keep_(keep) {}
 
-  // Often: looks once a minute, and deletes one at most.
+  // Call it often: looks once a minute, and deletes at most one profile.
   void DeleteOneIfDue(const std::stop_token& stop);
 
  private:
-  // Whether a pod, running or waiting, is of the workload.
+  // Returns whether a running or waiting pod belongs to the workload.
   bool InUse(const ProfileObject& object) const;
 
   kube::ProfileApi& api_;

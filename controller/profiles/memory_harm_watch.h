@@ -1,15 +1,16 @@
 #pragma once
 
-// Looks for pods that were OOM killed, or evicted for memory, soon after a change of their memory
-// (engine/profiler/memory_harm.h): counts them, says so on the pod, and has the pod's memory left
-// as it is for good (annotation synergy.io/memory-let-be, which outlives this process).
+// Detects pods that were OOM killed, or evicted for memory, soon after a change of their memory
+// (engine/profiler/memory_harm.h). Counts them, reports each with an event on the pod, and stops
+// all further changes of the pod's memory (annotation synergy.io/memory-let-be, which outlives this
+// process).
 //
-// A pod that has failed leaves the watch as it was before: so of one that goes by itself soon after
-// a change the API server is asked how it ended.
+// The watch's last copy of a failed pod predates its failure. So when a pod goes by itself soon
+// after a change, this reads from the API server how it ended.
 //
 // Threading: one owner.
-// Failures: what the API server does not take is tried again with the next Act(), until the time to
-// watch for it is over.
+// Failures: a failed call is retried with the next Act(), until the watching time after the change
+// is over.
 
 #include <functional>
 #include <map>
@@ -28,16 +29,16 @@ namespace synergy::controller {
 
 class MemoryHarmWatch {
  public:
-  // All references outlive this. `may_act`: whether this process leads, asked before each call.
-  // `watch`: how long after a change.
+  // All references outlive this. `may_act`: whether this process leads; checked before each call.
+  // `watch`: how long to watch after a change.
   MemoryHarmWatch(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
                   std::function<bool()> may_act, const Clock& clock, Logger& log,
                   metrics::TunerMetrics& metrics, Duration watch);
 
   void Hear(const PodNews& news);
-  // Makes the calls that are due, while it leads.
+  // Makes the calls that are due, while this process leads.
   void Act();
-  // Whether there is something left to try again.
+  // Returns whether a call must be retried.
   bool pending() const { return !suspects_.empty(); }
 
  private:
@@ -46,7 +47,7 @@ class MemoryHarmWatch {
     bool gone = false;
   };
 
-  // Whether there is nothing more to do about it.
+  // Returns whether the suspect needs no further call.
   bool LookAt(const Suspect& suspect);
   bool LetBe(const Pod& pod, MemoryHarm harm);
   void Tell(const Pod& pod, MemoryHarm harm);

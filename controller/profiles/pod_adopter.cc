@@ -16,8 +16,8 @@
 namespace synergy::controller {
 namespace {
 
-// The cluster as admission sees it, but for what is certain of a pod that runs: the GPUs that it
-// has, and the share that it was admitted with.
+// The cluster as admission sees it, except for two facts that are certain for a running pod: the
+// GPUs that it has, and the share that it was admitted with.
 class AroundRunningPod final : public AdmissionSurroundings {
  public:
   AroundRunningPod(const AdmissionSurroundings& cluster, const Fungible& fungible,
@@ -93,7 +93,7 @@ void PodAdopter::AdoptAll(const std::stop_token& stop) {
     for (NodeIndex index = 0; index < cluster->size(); ++index) {
       const NodeDetail& node = *cluster->node(index).detail;
       const std::vector<std::string>& products = node.gpu_kinds.products;
-      // Nobody knows which of several a pod has got.
+      // With several products on the node, there is no way to find out which the pod has got.
       if (!cluster->node(index).exists || products.size() > 1) continue;
       for (const auto& pod : node.pods) {
         if (!MayBeAdopted(*pod)) continue;
@@ -105,7 +105,7 @@ void PodAdopter::AdoptAll(const std::stop_token& stop) {
       }
     }
   }
-  // What was written has made another version of the cluster.
+  // The writes have made a new version of the cluster.
   if (written > 0) return;
   seen_ = version;
   profiles_seen_ = profiles_version;
@@ -119,12 +119,12 @@ std::optional<AdmissionFigures> PodAdopter::FiguresFor(const Pod& pod,
   std::shared_ptr<const KnownProfile> known = OfProduct(measured, product);
   if (!fungible.profile.empty()) {
     const auto present = profiles_.Find(pod.pod_namespace, fungible.profile);
-    // One that somebody has written, or one of which nobody knows any more what it was.
+    // A profile that a user has written, or a deleted one, which may have been such.
     const bool same = known != nullptr && known->object.name == fungible.profile;
     if (!same && (present == nullptr || !present->object.IsMeasured())) return std::nullopt;
     if (same && known->object.PointsGeneration() == fungible.profile_generation)
       return std::nullopt;
-    // Its author has named it, measured or not.
+    // Its author has named the profile, measured or not.
     if (FindLabel(pod.labels, annotations::kProfile) == fungible.profile && !same)
       return std::nullopt;
   } else if (known == nullptr) {
@@ -134,7 +134,7 @@ std::optional<AdmissionFigures> PodAdopter::FiguresFor(const Pod& pod,
   AdmissionDecision decision = Admit(AsCreated(pod, settings_.scheduler_name), around, settings_);
   if (!decision.figures || !decision.figures->placeholder.empty()) return std::nullopt;
   AdmissionFigures figures = *std::move(decision.figures);
-  // One that was written meanwhile is for pods that are created from now on.
+  // A profile written meanwhile applies only to pods created from now on.
   if (!figures.profile.empty()) {
     const auto used = profiles_.Find(pod.pod_namespace, figures.profile);
     if (used == nullptr || !used->object.IsMeasured()) return std::nullopt;
@@ -143,7 +143,7 @@ std::optional<AdmissionFigures> PodAdopter::FiguresFor(const Pod& pod,
       figures.profile_generation == fungible.profile_generation) {
     return std::nullopt;
   }
-  // Nothing is measured of the memory, and nobody's floor is above what it has.
+  // Memory is not measured, and a floor must not exceed what the pod has.
   figures.floor = {fungible.floor.gpus, std::min(figures.floor.cpu, fungible.requested.cpu),
                    fungible.floor.memory};
   figures.demand = {fungible.demand.gpus, std::max(figures.demand.cpu, figures.floor.cpu),
@@ -157,7 +157,7 @@ bool PodAdopter::Write(const Pod& pod, const AdmissionFigures& figures,
   const Result<Pod> answer =
       pods_.Annotate(pod, wire::ProfileOf(figures), kube::Precondition::kUnchanged, stop);
   if (!answer) {
-    // It has changed meanwhile, or is gone: the watch will say so.
+    // The pod has changed meanwhile or is gone: the watch will report it.
     const bool passing =
         answer.error().code == ErrorCode::kConflict || answer.error().code == ErrorCode::kNotFound;
     if (!passing) {

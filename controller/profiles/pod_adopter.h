@@ -1,14 +1,14 @@
 #pragma once
 
-// Gives running pods what was measured of their workload while they, or others like them, trained:
-// the profile, and by it demand and floor, as annotations. No pod is resized by it; the tuner
-// divides the node again. A pod whose node has another GPU product than its measured profile is
-// for loses that.
+// Gives running pods the profile that was measured of their workload while they, or pods like them,
+// trained, and the demand and floor that follow from it, as annotations. This resizes no pod; the
+// tuner divides the node again. A pod loses a measured profile that is for another GPU product than
+// its node has.
 //
-// A profile that somebody has written goes before: such pods are left alone.
+// A profile that a user has written takes precedence: such pods are left alone.
 //
 // Threading: one owner.
-// Failures: what cannot be written is logged, and tried again at the next call.
+// Failures: a failed write is logged and retried at the next call.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,22 +28,22 @@ namespace synergy::controller {
 
 class PodAdopter {
  public:
-  // Of one call; the rest comes with the next.
+  // Per call; the next call does the rest.
   static constexpr size_t kMostAtOnce = 20;
 
-  // All references outlive this. What the API server answers goes into `state`. `may_act` is asked
+  // All references outlive this. The API server's answers go into `state`. `may_act` is checked
   // before each call.
   PodAdopter(AdmissionSettings settings, const AdmissionSurroundings& surroundings,
              const ProfileStore& profiles, ClusterState& state, kube::PodApi& pods,
              kube::EventRecorder& events, std::function<bool()> may_act, Logger& log);
 
-  // Cheap while neither the cluster nor the profiles change, and where nothing was measured.
+  // Cheap while neither the cluster nor the profiles change, and if there are no measured profiles.
   void AdoptAll(const std::stop_token& stop = {});
 
  private:
-  // What is to be written on the pod; none: nothing.
+  // Returns the figures to write on the pod; none if there are none to write.
   std::optional<AdmissionFigures> FiguresFor(const Pod& pod, const std::string& product) const;
-  // Whether nothing is left to be tried again.
+  // Returns false if the pod must be tried again.
   bool Write(const Pod& pod, const AdmissionFigures& figures, const std::stop_token& stop);
 
   const AdmissionSettings settings_;
@@ -54,8 +54,8 @@ class PodAdopter {
   kube::EventRecorder& events_;
   const std::function<bool()> may_act_;
   Logger& log_;
-  std::optional<uint64_t> seen_;           // the cluster's version when nothing was left to be done
-  std::optional<uint64_t> profiles_seen_;  // likewise
+  std::optional<uint64_t> seen_;           // the cluster's version when all was done
+  std::optional<uint64_t> profiles_seen_;  // the profiles' version then
 };
 
 }  // namespace synergy::controller

@@ -1,6 +1,6 @@
 #pragma once
 
-// The settings of the profiler, by which profiles that somebody wrote are compared with pods, too.
+// The profiler's settings, which also apply when pods are compared with profiles that users wrote.
 //
 // Threading: pure.
 

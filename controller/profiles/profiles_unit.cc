@@ -7,7 +7,7 @@
 namespace synergy::controller {
 namespace {
 
-// How often it is looked whether a status is to be written.
+// How often to check whether a status must be written.
 constexpr Duration kStatuses = std::chrono::milliseconds(500);
 
 }  // namespace

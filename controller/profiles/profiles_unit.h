@@ -1,6 +1,6 @@
 #pragma once
 
-// Writes the statuses of TrainingProfiles, with whether pods contradict them.
+// Writes the statuses of TrainingProfiles, including whether pods contradict them.
 //
 // Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
 
@@ -26,7 +26,7 @@ class ProfilesUnit {
                const Leadership& leadership, const Clock& clock, Logger& log,
                metrics::ControllerMetrics& metrics);
 
-  // Returns the part that is to hear of pods that have profiles.
+  // Returns the part that takes in the progress of pods that have profiles.
   ContradictionWatch& contradictions() { return contradictions_; }
 
   void Start() { writing_.Start(); }

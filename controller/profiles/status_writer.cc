@@ -17,7 +17,7 @@ namespace {
 constexpr Duration kRefresh = std::chrono::minutes(1);
 constexpr Duration kRetry = std::chrono::seconds(5);
 
-// With two digits, and as JSON spells it when it has read it.
+// With two digits, but spelled as JSON spells the number after reading it.
 std::string RatioText(double ratio) {
   std::string text = fmt::format("{:.2f}", ratio);
   while (text.back() == '0') text.pop_back();
@@ -64,7 +64,7 @@ bool StatusWriter::WriteAll(const std::stop_token& stop) {
       status.contradicted_since = ToTimeText(clock_.WallNow());
     const Result<> written = api_.WriteStatus(object, status, stop);
     metrics_.CountStatusWrite(written ? "written" : "failed");
-    // One that is gone, or another one by now, comes again by the watch.
+    // A profile that is gone or has changed meanwhile comes again through the watch.
     if (written || written.error().code == ErrorCode::kNotFound ||
         written.error().code == ErrorCode::kConflict) {
       continue;
@@ -82,7 +82,7 @@ void StatusWriter::DescribeContradiction(const ProfileObject& object, ProfileSta
       contradictions_ != nullptr
           ? contradictions_->Of(object.profile_namespace, object.name, object.generation)
           : ProfileVerdict();
-  // Who has seen nothing leaves what another one saw.
+  // A replica without observations keeps those of another one.
   const bool still = object.status.observed_generation == object.generation;
   if (still) status.contradicted_since = object.status.contradicted_since;
   if (seen.verdict == Verdict::kContradicted) {
@@ -115,7 +115,7 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
   status.reason = object.measured ? "Measured" : "Usable";
   status.message = fmt::format("{}", fmt::join(object.profile->warnings(), "; "));
   if (object.measured && !object.measured->note.empty()) status.message = object.measured->note;
-  // Of the nodes that it is for, whoever may go there.
+  // Over all nodes that it applies to, regardless of which pods may run there.
   const auto fair = LeastFairShare(*cluster_.Snapshot(), nullptr, object.profile->gpus(),
                                    object.training.gpu_product, headroom_);
   ResourceVector demand = profile.demand;
@@ -135,7 +135,7 @@ ProfileStatus StatusWriter::Describe(const KnownProfile& profile) const {
     }
   }
   status.demand_cpu = ToQuantityText(demand.cpu);
-  // The memory is not measured.
+  // Memory is not measured.
   if (!object.measured) status.demand_memory = ToQuantityText(demand.memory);
   return status;
 }

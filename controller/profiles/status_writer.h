@@ -1,10 +1,10 @@
 #pragma once
 
-// Writes into each TrainingProfile's status what we make of it. Only where it says something else
-// so far, so that several of us agree after one write.
+// Writes our evaluation of each TrainingProfile into its status. Writes only if the status differs,
+// so that several replicas agree after one write.
 //
-// Threading: one owner at a time. Failures: a status that cannot be written is counted and logged,
-// and tried again with the next call.
+// Threading: one owner at a time. Failures: a failed write is counted and logged, and retried with
+// the next call.
 
 #include <optional>
 #include <stop_token>
@@ -22,23 +22,23 @@ namespace synergy::controller {
 
 class StatusWriter {
  public:
-  // `contradictions`: what is seen of pods that have profiles; null: nothing. All outlive this.
+  // `contradictions`: what pods show about their profiles; null: nothing. All outlive this.
   StatusWriter(kube::ProfileApi& api, const ProfileStore& profiles, const ClusterState& cluster,
                const Clock& clock, Logger& log, metrics::ControllerMetrics& metrics,
                ResourceVector headroom = {}, double max_speed_up = kDefaultMaxSpeedUp,
                const ContradictionWatch* contradictions = nullptr);
 
-  // Often: looks at the profiles when one has changed, or a verdict about one, when something is
-  // still to be written, and once a minute, because the fair share that a speed-up is told against
-  // follows the cluster.
+  // Call it often: checks the profiles when one or its verdict has changed, when a status still has
+  // to be written, and once a minute, because the fair share that speed-ups are relative to follows
+  // the cluster.
   void WriteIfDue(const std::stop_token& stop);
-  // False when one could not be written.
+  // Returns false if a status could not be written.
   bool WriteAll(const std::stop_token& stop);
 
  private:
-  // What the condition Contradicted should be.
+  // Sets the condition Contradicted in `status`.
   void DescribeContradiction(const ProfileObject& object, ProfileStatus& status) const;
-  // What the status should be. Times are left as they are.
+  // Returns the status to write. Leaves times as they are.
   ProfileStatus Describe(const KnownProfile& profile) const;
 
   kube::ProfileApi& api_;
@@ -50,8 +50,8 @@ class StatusWriter {
   const ResourceVector headroom_;
   const double max_speed_up_;
   const ContradictionWatch* const contradictions_;
-  std::optional<uint64_t> version_;  // of the profiles, when all were last written
-  uint64_t verdicts_ = 0;            // likewise
+  std::optional<uint64_t> version_;  // the profiles' when all were last written
+  uint64_t verdicts_ = 0;            // the verdicts' version then
   Instant next_{};
 };
 

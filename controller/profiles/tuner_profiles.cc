@@ -5,7 +5,7 @@
 namespace synergy::controller {
 
 std::optional<decision::ProfilesHeld> TunerProfiles::Hold() {
-  // Before they are read: what changes in between is then taken over next time.
+  // Read the version before the profiles: a change in between is then picked up next time.
   const uint64_t version = store_.version();
   if (version_ == version) return std::nullopt;
   version_ = version;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The profiles that the tuner goes by: those of the store, taken over between its decisions.
+// The tuner's profiles: a copy of the store's, refreshed between its decisions.
 //
 // Threading: one owner; the store may be written meanwhile.
 
@@ -19,8 +19,8 @@ class TunerProfiles final : public ProfileBook {
   // `store` outlives this.
   explicit TunerProfiles(const ProfileStore& store) : store_(store) {}
 
-  // Takes over what the store has now: to be called before each decision. The profiles for a
-  // journal, where there may be others than before.
+  // Copies the store's profiles. Call it before each decision. Returns the profiles for a journal
+  // if they may have changed.
   std::optional<decision::ProfilesHeld> Hold();
 
   TunedProfile Find(const std::string& pod_namespace, const std::string& name,
@@ -32,7 +32,7 @@ class TunerProfiles final : public ProfileBook {
  private:
   const ProfileStore& store_;
   HeldProfiles held_;
-  std::optional<uint64_t> version_;  // none: nothing was held yet
+  std::optional<uint64_t> version_;  // none: nothing copied yet
 };
 
 }  // namespace synergy::controller

@@ -66,7 +66,7 @@ bool ProfilingActions::EndProbe(const Pod& pod, const std::stop_token& stop) {
     log_.Info("probe ended", {{"pod", pod.Key()}});
     return true;
   }
-  // With the pod it is over too.
+  // A probe ends with its pod.
   if (answer.error().code == ErrorCode::kNotFound || answer.error().code == ErrorCode::kConflict)
     return true;
   log_.Warn("probe not ended", {{"pod", pod.Key()}, {"error", answer.error().message}});
@@ -100,7 +100,7 @@ Result<> ProfilingActions::Write(const ProfilerAction& action, const std::string
     if (!known->object.kept_by_us)
       return Fail(ErrorCode::kDenied, "somebody else has made a TrainingProfile of that name");
     Result<> written = profile_api_.WriteMeasured(known->object, action.measured, stop);
-    // Our copy may be behind: it is gone, or made anew.
+    // Our copy may be outdated: the profile is gone, or was created again.
     if (written || written.error().code != ErrorCode::kNotFound) return written;
   }
   const Result<ProfileObject> made =

@@ -1,11 +1,11 @@
 #pragma once
 
-// Carries out what the profiler has decided (engine/profiler/profiler.h): calls of the API server,
-// metrics, log lines. Nothing is decided here. Who carries a probe out tells people of it
+// Carries out the profiler's decisions (engine/profiler/profiler.h): calls of the API server,
+// metrics, log lines. Decides nothing. The node agent that carries out a probe reports it to users
 // (nodeagent/probes/prober.h).
 //
 // Threading: one owner.
-// Failures: an action that fails is logged and counted, and its caller told.
+// Failures: a failed action is logged and counted, and reported to the caller.
 
 #include <functional>
 #include <stop_token>
@@ -22,16 +22,16 @@ namespace synergy::controller {
 
 class ProfilingActions {
  public:
-  // All references outlive this. What the API server answers about pods goes into `state`.
-  // `may_act` is asked before each call.
+  // All references outlive this. The API server's answers about pods go into `state`. `may_act` is
+  // checked before each call.
   ProfilingActions(ClusterState& state, const ProfileStore& profiles, kube::PodApi& pods,
                    kube::ProfileApi& profile_api, Logger& log, metrics::ProfilingMetrics& metrics,
                    std::function<bool()> may_act);
 
-  // Whether the API server has taken it.
+  // Returns whether the API server has accepted the action.
   bool Do(const ProfilerAction& action, const std::stop_token& stop);
-  // Takes the annotation of a probe from the pod. One that has ended by itself is no more than in
-  // the way of whoever reads the pod.
+  // Removes a probe's annotation from the pod. Once a probe has ended by itself, its annotation
+  // only distracts readers of the pod.
   bool EndProbe(const Pod& pod, const std::stop_token& stop);
 
  private:

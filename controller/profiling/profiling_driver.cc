@@ -10,12 +10,13 @@
 namespace synergy::controller {
 namespace {
 
-// After the last reason for it: longer than between two looks at a node that is not watched.
+// How long a node stays watched after the last reason for it; longer than the interval between two
+// queries of a node that is not watched.
 constexpr Duration kWatch = std::chrono::seconds(15);
-// Of one step: the API server may be away, and each call then takes seconds.
+// Stop a step after this many failed actions: with the API server down, each takes seconds to fail.
 constexpr size_t kMostFailures = 5;
 constexpr Duration kCleanUp = std::chrono::seconds(10);
-// The profiler ends its probes itself, as a rule.
+// Grace time, because the profiler normally ends its probes itself.
 constexpr Duration kLeftOver = std::chrono::seconds(5);
 
 struct FoundPod {

@@ -1,11 +1,11 @@
 #pragma once
 
-// Drives the profiler (engine/profiler/profiler.h) in the cluster: lets it hear what node agents
-// tell, has it decide, has the actions carried out and tells it what came of them.
+// Drives the profiler (engine/profiler/profiler.h) in the cluster: feeds it what node agents
+// report, calls for its decision, carries out the actions and reports their outcomes to it.
 //
 // Threading: one owner.
-// Failures: an action that fails is the profiler's to deal with: nothing is lost but time. Whoever
-// leads next begins to measure anew; what was published stays, and a probe ends by itself.
+// Failures: the profiler handles failed actions; they cost nothing but time. The next leader starts
+// measuring from scratch; published profiles stay, and a probe ends by itself.
 
 #include <functional>
 #include <map>
@@ -24,32 +24,32 @@ namespace synergy::controller {
 
 class ProfilingDriver {
  public:
-  // Actions of one step: a node agent's word is not to wait for long behind them. What is beyond is
-  // told the profiler as not done.
+  // Actions per step, so that node agents' reports do not wait long behind them. Those beyond are
+  // reported to the profiler as not done.
   static constexpr size_t kMostActions = 50;
-  // Nodes whose agents are asked more often.
+  // Nodes whose agents are queried more often.
   static constexpr size_t kMostWatched = 64;
 
-  // All references outlive this. `watch_closely` is told of which nodes news is wanted soon.
-  // `contradictions` hears of pods too.
+  // All references outlive this. `watch_closely` gets the nodes whose news is needed soon.
+  // `contradictions` gets the progress of pods with profiles.
   ProfilingDriver(const Profiler& profiler, ClusterState& state, ProgressBook& progress,
                   ProfilingActions& actions, ContradictionWatch& contradictions, const Clock& clock,
                   std::function<void(std::set<std::string>)> watch_closely);
 
-  // Begins anew, because somebody else has been at work meanwhile: to be called on becoming the
+  // Forgets all state, because another replica has been at work meanwhile. Call it on becoming the
   // leader.
   void StartOver();
-  // From now on nothing is heard or decided here, until StartOver.
+  // Takes in and decides nothing until StartOver().
   void Rest();
 
-  // Does what is to be done now: to be called every few seconds.
+  // Does what is due now. Call it every few seconds.
   void Step(const std::stop_token& stop);
 
  private:
-  // For the next moments.
+  // Watches the node closely for the next kWatch.
   void Watch(const std::string& node, Instant now);
   void TellWatched(Instant now);
-  // Takes away what probes that are over have left on pods, now and then.
+  // Removes, from time to time, the annotations that finished probes have left on pods.
   void CleanUp(const ClusterSnapshot& cluster, const std::stop_token& stop);
 
   const Profiler& profiler_;

@@ -1,8 +1,8 @@
 #pragma once
 
 // Runs live profiling: steps every two seconds while this replica leads and sees the cluster. Each
-// step measures (profiling_driver.h), gives running pods what was measured (pod_adopter.h), and
-// deletes what nobody uses any more (measured_keeper.h).
+// step measures (profiling_driver.h), gives running pods the measured profiles (pod_adopter.h), and
+// deletes profiles no longer used (measured_keeper.h).
 //
 // Threading: the constructor, Start() and Stop() by one owner; one thread of its own.
 
@@ -37,7 +37,8 @@ class ProfilingUnit {
                 const Leadership& leadership, const Clock& clock, Logger& log,
                 metrics::ProfilingMetrics& metrics);
 
-  // With profiling.enabled and progress.enabled; says so in the log where only the latter is not.
+  // Does nothing unless both profiling.enabled and progress.enabled are set; logs it if only the
+  // latter is missing.
   void Start();
   void Stop() { loop_.Stop(); }
 

@@ -66,7 +66,7 @@ std::optional<Agent> AgentDirectory::TakeDue() {
 void AgentDirectory::Done(Agent agent) {
   const std::lock_guard lock(mutex_);
   const auto known = agents_.find(agent.uid);
-  // Gone meanwhile, or somewhere else and waiting for its turn there.
+  // The agent is gone, or has a new address and waits for its turn there.
   if (known == agents_.end() || known->second.agent.address != agent.address) return;
   const bool closely = agent.failures == 0 && watched_.contains(agent.node);
   Duration pause = closely ? short_interval_ : interval_;
@@ -85,7 +85,7 @@ void AgentDirectory::WatchClosely(std::set<std::string> nodes) {
   for (auto& [uid, entry] : agents_) {
     const std::string& node = entry.agent.node;
     if (!nodes.contains(node) || watched_.contains(node) || entry.due <= soon) continue;
-    // One that is being asked now, or that does not answer, goes its way.
+    // Skip an agent that does not answer or is being queried.
     if (entry.agent.failures > 0 || waiting_.erase({entry.due, uid}) == 0) continue;
     entry.due = soon;
     waiting_.insert({soon, uid});

@@ -1,9 +1,9 @@
 #pragma once
 
-// The node agents, and when each is asked next. A ready pod of them is asked once an interval, at a
-// time of its own, so that all of them are spread over it. One that does not answer is asked less
-// often, up to once a minute: those that are gone must not hold up the others. Those of a few nodes
-// may be asked more often, for a while.
+// Lists the node agents and when to query each next. A ready agent is queried once an interval, at
+// its own offset, which spreads the queries over the interval. The interval doubles for an agent
+// that does not answer, up to a minute, so that dead agents do not hold up the others. The agents
+// of a few nodes may be queried more often for a while.
 //
 // Threading: from any thread; a watch writes.
 
@@ -30,7 +30,7 @@ struct Agent {
   std::string uid;  // its pod's
   std::string node;
   std::string address;
-  std::shared_ptr<http::Client> client;  // null: not called yet
+  std::shared_ptr<http::Client> client;  // null: not queried yet
   int failures = 0;                      // in a row
 };
 
@@ -40,7 +40,7 @@ class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
   AgentDirectory(const Clock& clock, Duration interval)
       : clock_(clock), interval_(interval), short_interval_(std::min(interval, kShortInterval)) {}
 
-  // The only nodes whose agents are asked every kShortInterval from now on.
+  // How often the agents of the `nodes` of WatchClosely() are queried from then on, and no others'.
   static constexpr Duration kShortInterval = std::chrono::seconds(2);
   void WatchClosely(std::set<std::string> nodes);
 
@@ -48,9 +48,10 @@ class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
   void Upsert(wire::AgentPod pod) override;
   void Remove(const wire::AgentPod& pod) override;
 
-  // The one that is due for longest; nobody else gets it until Done(). None: none is due.
+  // Returns the agent that is due for longest, none if none is due. No other caller gets that agent
+  // until Done().
   std::optional<Agent> TakeDue();
-  // It has been asked: what its `client` and its `failures` are from now on.
+  // Returns the queried agent, with its new `client` and `failures`.
   void Done(Agent agent);
 
   size_t size() const;
@@ -69,7 +70,7 @@ class AgentDirectory final : public kube::ObjectStore<wire::AgentPod> {
   const Duration short_interval_;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> agents_;                // by uid
-  std::set<std::pair<Instant, std::string>> waiting_;  // due, uid; without those being asked
+  std::set<std::pair<Instant, std::string>> waiting_;  // due, uid; without those being queried
   std::set<std::string> watched_;                      // nodes
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What of a node agent's word is believed: that it is about managed pods of its own node. Whoever
-// holds the certificate of one node's agent can say nothing of other nodes' pods.
+// Filters what a node agent reports: only its own node's managed pods count. An attacker with the
+// certificate of one node's agent can report nothing about other nodes' pods.
 //
 // Threading: pure.
 
@@ -15,12 +15,12 @@
 namespace synergy::controller {
 
 struct BelievedProgress {
-  std::vector<PodProgress> pods;  // with the names that the API server gives them
+  std::vector<PodProgress> pods;  // with names from the API server
   size_t not_here = 0;            // dropped: no such pod on the node
   size_t not_managed = 0;         // dropped: Synergy does not manage it
 };
 
-// `node`: where the agent's pod runs, by the API server.
+// `node`: where the agent's pod runs according to the API server.
 BelievedProgress Believe(std::vector<PodProgress> told, const std::string& node,
                          const ClusterSnapshot& cluster);
 

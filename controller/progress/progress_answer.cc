@@ -9,7 +9,8 @@
 namespace synergy::controller {
 namespace {
 
-// "a" of "namespace=a"; empty without it. A namespace's name has nothing to be escaped.
+// Returns "a" from "namespace=a", an empty string if there is none. A namespace's name needs no
+// unescaping.
 std::string NamespaceOf(std::string_view query) {
   constexpr std::string_view kKey = "namespace=";
   while (!query.empty()) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// The answers to GET /progress and GET /progress?namespace=NS: what the book has, in JSON
-// (wire/agents/cluster_progress.h). One is made at a time, and all who ask the same within a second
-// get that one.
+// Answers GET /progress and GET /progress?namespace=NS with the contents of the book, in JSON
+// (wire/agents/cluster_progress.h). Makes one answer at a time; all equal requests within a second
+// share it.
 //
 // Threading: from any thread. Ownership: book and clock outlive it.
 

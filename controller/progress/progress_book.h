@@ -1,6 +1,6 @@
 #pragma once
 
-// How far the cluster's pods are, as their node agents told last. It is kept for two minutes.
+// The latest progress of the cluster's pods as their node agents reported it, kept for two minutes.
 //
 // Threading: from any thread.
 
@@ -23,18 +23,20 @@ class ProgressBook {
  public:
   static constexpr Duration kLongest = std::chrono::minutes(2);
 
-  // What the agent of a node, which started at `since`, tells of its pods.
+  // Takes in what a node's agent, which started at `since`, reports about its pods.
   void Hear(const std::string& node, WallTime since, std::vector<PodProgress> pods, Moment now);
-  // None: nothing was heard of it, or too long ago.
+  // Returns none if nothing was reported, or too long ago.
   std::optional<KnownProgress> Of(const std::string& uid, Instant now) const;
-  // Of one namespace, or of all where that is empty; by namespace and name.
+  // Returns the progress in one namespace, or in all if `pod_namespace` is empty; by namespace and
+  // name.
   ClusterProgress Read(const std::string& pod_namespace, Instant now) const;
-  // What is too old, and pods that are not on their node any more.
+  // Drops entries that are too old, and those of pods that have left their node.
   void Forget(const ClusterSnapshot& cluster, Instant now);
 
-  // From now on it is noted of whom something was heard, for TakeNews(); or no more.
+  // Turns the record of updated pods for TakeNews() on or off, and clears it.
   void KeepNews(bool keep);
-  // What was heard since the last time, of each pod the latest. None of it is older than the book.
+  // Returns the latest progress of each pod updated since the last call, unless it is no longer in
+  // the book.
   std::vector<KnownProgress> TakeNews(Instant now);
 
   struct Extent {

@@ -12,7 +12,7 @@
 namespace synergy::controller {
 namespace {
 
-// How often a thread looks whether an agent is due, and old figures are forgotten.
+// How often a thread checks whether an agent is due, and how often old figures are dropped.
 constexpr Duration kLook = std::chrono::milliseconds(250);
 constexpr Duration kForget = std::chrono::seconds(5);
 
@@ -37,7 +37,7 @@ std::string_view Outcome(const Error& error) {
 
 Result<std::unique_ptr<http::Client>> MakeClient(const PullSettings& settings, size_t kept) {
   http::ClientOptions options;
-  options.base_url = UrlOf("127.0.0.1", settings.port);  // of nobody: each agent's is made from it
+  options.base_url = UrlOf("127.0.0.1", settings.port);  // placeholder for each agent's
   options.tls = settings.tls;
   options.connect_timeout = options.read_timeout = settings.timeout;
   options.transfer_timeout = 2 * settings.timeout;
@@ -101,7 +101,7 @@ void ProgressPuller::Pull(Agent agent, const std::stop_token& stop) {
   const Result<> asked = Ask(agent, stop);
   if (stop.stop_requested()) return;
   metrics_.CountProgressPull(asked ? "ok" : Outcome(asked.error()));
-  // Its last figures stay until they are too old.
+  // Its last figures stay in the book until they are too old.
   if (!asked && agent.failures == 0) {
     log_.Warn("a node agent does not tell the progress of its pods",
               {{"node", agent.node}, {"error", asked.error().message}});

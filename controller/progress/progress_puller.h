@@ -1,7 +1,8 @@
 #pragma once
 
-// Asks the node agents how far their pods are, and writes it into the book. Every replica of the
-// controller does, so that each can answer and the next leader knows at once (docs/progress.md).
+// Queries the node agents for their pods' progress and writes it into the book. Every replica does
+// this, so that each can answer requests and the next leader has the data at once
+// (docs/progress.md).
 //
 // Threading: Start() and the destructor by one owner; PullDue() from any thread.
 
@@ -26,10 +27,10 @@ namespace synergy::controller {
 
 struct PullSettings {
   uint16_t port = 0;
-  http::ClientTls tls;  // whose certificates agents have, and what they are shown
+  http::ClientTls tls;  // the authority for agents, and our certificate
   size_t threads = 8;
-  std::chrono::milliseconds timeout{2000};  // for a connection, and of silence; twice that for all
-  // With more agents than this, each is called anew every time: connections take descriptors.
+  std::chrono::milliseconds timeout{2000};  // to connect, and without data; twice that in all
+  // With more agents than this, each query opens a new connection: connections take descriptors.
   size_t kept_connections = 10000;
 };
 
@@ -43,7 +44,7 @@ class ProgressPuller {
                                                         const PullSettings& settings);
 
   void Start();
-  // Asks all that are due, one after the other.
+  // Queries all agents that are due, one after the other.
   void PullDue(const std::stop_token& stop);
 
  private:
@@ -53,7 +54,7 @@ class ProgressPuller {
                  std::unique_ptr<http::Client> closing);
 
   void Pull(Agent agent, const std::stop_token& stop);
-  // Error: why nothing was learnt.
+  // Returns an error if no progress could be read.
   Result<> Ask(Agent& agent, const std::stop_token& stop);
 
   AgentDirectory& agents_;
@@ -63,7 +64,7 @@ class ProgressPuller {
   const Clock& clock_;
   Logger& log_;
   const PullSettings settings_;
-  // From which those for each agent are made: one keeps its connection, the other closes it.
+  // Templates for the agents' clients: one keeps its connection, the other closes it.
   const std::unique_ptr<http::Client> keeping_;
   const std::unique_ptr<http::Client> closing_;
   std::vector<std::jthread> threads_;

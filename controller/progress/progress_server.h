@@ -1,7 +1,7 @@
 #pragma once
 
-// GET /progress: how far the cluster's pods are, over TLS, for the reader's service account alone
-// (docs/progress.md). Its tokens come in the header of wire::kProgressTokenHeader.
+// Serves GET /progress, the progress of the cluster's pods, over TLS and only to the reader's
+// service account (docs/progress.md). Tokens arrive in the header wire::kProgressTokenHeader.
 //
 // Threading: as http::Server. The destructor ends it, once no answer is under way.
 
@@ -23,11 +23,12 @@ namespace synergy::controller {
 
 class ProgressServer {
  public:
-  // Connections at once, and with them answers that are held: of 40000 pods one has some 20 MB.
+  // Limits concurrent connections and so the answers in memory: one for 40000 pods takes some 20
+  // MB.
   static constexpr size_t kMostConnections = 8;
 
-  // By the settings of `progress`, with the certificate of the webhook; all but the settings
-  // outlive it. kInvalid: an address, or files, that cannot be used.
+  // Uses the settings of `progress` and the certificate of the webhook; all arguments except the
+  // settings outlive it. kInvalid: an unusable address or unusable files.
   static Result<std::unique_ptr<ProgressServer>> Start(const config::ControllerConfig& config,
                                                        ProgressAnswers& answers,
                                                        kube::ApiClient& client, const Clock& clock,

@@ -9,7 +9,7 @@
 namespace synergy::controller {
 namespace {
 
-// Both certificates and the authority are read again when they change.
+// Both certificates and the authority are read again when their files change.
 Result<PullSettings> ToPullSettings(const config::ControllerConfig& config) {
   PullSettings settings;
   settings.port = static_cast<uint16_t>(config.progress.port);
@@ -25,7 +25,7 @@ Result<PullSettings> ToPullSettings(const config::ControllerConfig& config) {
     if (!read) return Fail(read.error());
     *text = *std::move(read);
   }
-  // The other half is for those who ask the controller.
+  // The other half is for the controller's own clients.
   settings.kept_connections = daemon::RaiseDescriptorLimit() / 2;
   return settings;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// Asks the node agents how far pods are, keeps it, and serves it: on all replicas, whichever leads.
+// Queries the node agents for the progress of pods, keeps it, and serves it: on every replica,
+// leader or not.
 //
 // Threading: the constructor, Open(), Start(), Serve() and Stop() by one owner; threads of
 // ProgressPuller and ProgressServer.
@@ -32,13 +33,13 @@ class ProgressUnit {
   AgentDirectory& agents() { return agents_; }
   ProgressBook& book() { return book_; }
 
-  // Reads the certificates for node agents, with progress.enabled. kInvalid: they cannot be used.
+  // Reads the certificates for node agents if progress.enabled. kInvalid: they cannot be used.
   Result<> Open();
-  // Begins to ask node agents, after an Open() that has succeeded.
+  // Starts to query node agents if Open() has read certificates.
   void Start();
-  // Begins to answer, with progress.listen.
+  // Starts to serve if progress.listen is set.
   Result<> Serve();
-  // Ends the answers first, then the questions.
+  // Stops the server first, then the queries.
   void Stop();
 
  private:

@@ -28,7 +28,7 @@ std::string_view EventReason(ChangeKind kind) {
   return "Synergy";
 }
 
-// So that what somebody else does to the other dimension meanwhile stays.
+// Resizes only what changes, so that a concurrent change of the other dimension stays.
 kube::Resized ResizedBy(const ChangeRecord& change) {
   if (change.from.memory == change.to.memory && change.from.cpu != change.to.cpu) {
     return kube::Resized::kCpu;
@@ -43,10 +43,10 @@ kube::Precondition ConditionOf(const TunerAction& action) {
   return action.unchanged ? kube::Precondition::kUnchanged : kube::Precondition::kSamePod;
 }
 
-// How often a resize is sent before which the pod is written to by others.
+// How often to send a resize while other writers keep changing the pod.
 constexpr int kMostResizes = 3;
 
-// Whether the pod asks for these amounts, in the dimensions that the change is about.
+// Returns whether the pod requests these amounts, in the dimensions that the change affects.
 bool AsksFor(const Pod& pod, const ResourceVector& amounts, const ChangeRecord& change) {
   const ResourceVector& requested = pod.fungible->requested;
   const kube::Resized resized = ResizedBy(change);
@@ -110,11 +110,11 @@ Result<Pod> TunerActions::ResizeFrom(const Pod& pod, const ChangeRecord& change)
     Result<Pod> answer = ResizeUnchanged(seen, change);
     if (answer || answer.error().code != ErrorCode::kConflict || resizes == kMostResizes)
       return answer;
-    // Most writes to a pod leave its amounts alone.
+    // Retry: most writes to a pod do not touch its amounts.
     Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
     if (!found) return found;
     if (found->uid != pod.uid || !found->fungible) return answer;
-    // A call that was sent twice may have come through the first time.
+    // A call that was sent twice may have succeeded the first time.
     if (AsksFor(*found, change.to, change)) return found;
     seen = *std::move(found);
   }
@@ -184,7 +184,7 @@ bool TunerActions::Resize(const TunerAction& action) {
 bool TunerActions::Withdraw(const TunerAction& action) {
   const Pod& pod = *action.pod;
   if (action.failure) metrics_.CountFailure(ToString(*action.failure));
-  // A resize that got no answer may have been made all the same, and our copy may be behind.
+  // A resize without an answer may have succeeded, and our copy may be outdated.
   const Result<Pod> found = pods_.Get(pod.pod_namespace, pod.name);
   if (!Took(found, pod, "announced change not withdrawn")) return false;
   if (found->uid != pod.uid || !found->fungible) return true;

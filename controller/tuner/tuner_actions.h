@@ -1,10 +1,10 @@
 #pragma once
 
-// Carries out what the tuner has decided (engine/tuner/tuner.h): calls of the API server, events,
-// metrics, log lines. Nothing is decided here.
+// Carries out the tuner's decisions (engine/tuner/tuner.h): calls of the API server, events,
+// metrics, log lines. Decides nothing.
 //
-// Threading: from any thread, but one action of a pod at a time.
-// Failures: an action that fails is logged and counted, and its caller told.
+// Threading: from any thread, but only one action per pod at a time.
+// Failures: a failed action is logged and counted, and reported to the caller.
 
 #include <functional>
 #include <string_view>
@@ -21,13 +21,13 @@ namespace synergy::controller {
 
 class TunerActions {
  public:
-  // All references outlive this. What the API server answers goes into `state`. `may_act` is asked
+  // All references outlive this. The API server's answers go into `state`. `may_act` is checked
   // before each call.
   TunerActions(ClusterState& state, kube::PodApi& pods, kube::EventRecorder& events,
                const Clock& clock, Logger& log, metrics::TunerMetrics& metrics,
                std::function<bool()> may_act);
 
-  // Whether the API server has taken it.
+  // Returns whether the API server has accepted the action.
   bool Do(const TunerAction& action);
 
  private:
@@ -40,15 +40,15 @@ class TunerActions {
   bool PutBack(const TunerAction& action);
   bool Tell(const TunerAction& action);
 
-  // The calls; none is made where we may not act any more.
+  // The calls; none is made if this process may no longer act.
   Result<Pod> Annotate(const Pod& pod, const kube::AnnotationChanges& changes,
                        kube::Precondition precondition = kube::Precondition::kSamePod);
-  // Refused with kConflict if anything of the pod has changed since.
+  // Refused with kConflict if anything in the pod has changed since.
   Result<Pod> ResizeUnchanged(const Pod& pod, const ChangeRecord& change);
-  // Refused with kConflict if the pod does not ask for `change.from` any more.
+  // Refused with kConflict if the pod no longer requests `change.from`.
   Result<Pod> ResizeFrom(const Pod& pod, const ChangeRecord& change);
 
-  // Takes over the answer; a failure is logged in the words `failed`.
+  // Takes over the answer; logs a failure with the message `failed`.
   bool Took(const Result<Pod>& answer, const Pod& pod, std::string_view failed);
   void TellOfChange(const TunerAction& action);
 

@@ -7,9 +7,9 @@
 namespace synergy::controller {
 namespace {
 
-// Decisions of one Step(): whoever stops the tuner has to get a word in.
+// Limits the decisions of one Step(), so that a request to stop the tuner is noticed.
 constexpr int kMostDecisions = 100;
-// After a failure to say what has happened to a pod.
+// Retry interval after a failure to report what has happened to a pod.
 constexpr Duration kTryAgain = std::chrono::seconds(5);
 
 }  // namespace
@@ -54,8 +54,8 @@ void TunerDriver::LookForHarm() {
 
 bool TunerDriver::LearnOutcomes() {
   for (const ActionOutcome& outcome : hands_.TakeOutcomes()) {
-    // Whoever leads now has to find the cluster as we left it; what the memory takes for asked was
-    // not.
+    // The new leader must find the cluster as we left it. Our memory counts actions as requested
+    // that were not.
     if (outcome.kept_from) {
       interrupted_ = true;
       return false;

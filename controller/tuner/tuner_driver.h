@@ -1,11 +1,12 @@
 #pragma once
 
-// Drives the tuner (engine/tuner/tuner.h) in the cluster: hears the news, has it decide, has the
-// actions carried out and feeds back what came of them, until there is nothing more to do.
+// Drives the tuner (engine/tuner/tuner.h) in the cluster: feeds it the news, calls for its
+// decision, carries out the actions and reports their outcomes to it, until there is nothing more
+// to do.
 //
 // Threading: one owner.
-// Failures: an action that fails is the tuner's to deal with. All state that matters is on the
-// pods, so that a successor goes on from there.
+// Failures: the tuner handles failed actions. All state that matters is on the pods, so that a
+// successor continues from there.
 
 #include <cstdint>
 #include <map>
@@ -21,11 +22,11 @@
 
 namespace synergy::controller {
 
-// The parts that not every driver has; null: it has none.
+// Optional parts; null: absent.
 struct TunerDriverParts {
-  TunerProfiles* profiles = nullptr;   // the tuner's, held still for each decision
-  MemoryHarmWatch* harm = nullptr;     // hears all news, too, and acts
-  DecisionJournal* journal = nullptr;  // told of every decision and of what came of it
+  TunerProfiles* profiles = nullptr;   // copied before each decision
+  MemoryHarmWatch* harm = nullptr;     // also gets all news, and acts
+  DecisionJournal* journal = nullptr;  // gets every decision and outcome
 };
 
 class TunerDriver {
@@ -34,21 +35,20 @@ class TunerDriver {
   TunerDriver(const Tuner& tuner, ClusterState& state, TunerHands& hands, const Clock& clock,
               metrics::TunerMetrics& metrics, TunerDriverParts parts = {});
 
-  // Looks at everything anew, because somebody else has been at work meanwhile: to be called on
+  // Reads the whole cluster again, because another replica has been at work meanwhile. Call it on
   // becoming the leader.
   void StartOver();
-  // From now on nothing is decided here, until StartOver.
+  // Decides nothing until StartOver().
   void Rest();
 
-  // Does what is to be done now. To be called when something was heard, when an action has come to
-  // its end, and when wake() comes.
+  // Does what is due now. Call it on news, when an action has ended, and at the time of wake().
   void Step();
   Instant wake() const { return wake_; }
 
  private:
-  // False when an action was kept from us.
+  // Returns false if an action was not carried out because this process may no longer act.
   bool LearnOutcomes();
-  // Whether there may be more to do.
+  // Returns whether there may be more to do.
   bool DecideAndDo();
   void LookForHarm();
   void Tell(const Decision& decision) {
@@ -62,10 +62,10 @@ class TunerDriver {
   metrics::TunerMetrics& metrics_;
   const TunerDriverParts parts_;
   TunerMemory memory_;
-  std::map<uint64_t, TunerAction> asked_;  // by number: of what nobody has told us the outcome
+  std::map<uint64_t, TunerAction> asked_;  // by number; outcome not yet known
   uint64_t next_number_ = 0;
   Instant wake_{};
-  bool interrupted_ = false;  // not all actions of a decision were carried out
+  bool interrupted_ = false;  // some actions of a decision were not tried
 };
 
 }  // namespace synergy::controller

@@ -36,7 +36,7 @@ ActionOutcome CarryOut(TunerActions& actions, const std::function<bool()>& may_a
   outcome.kept_from = !may_act();
   if (!outcome.kept_from) {
     outcome.done = actions.Do(action);
-    // Between two calls of one action.
+    // True if the right to act was lost between two calls of the action.
     outcome.kept_from = !outcome.done && !may_act();
   }
   outcome.at = clock.Present();
@@ -110,12 +110,12 @@ class ThreadedHands final : public TunerHands {
     uint64_t number = 0;
     TunerAction action;
   };
-  // A pod's actions.
+  // The queue of one pod's actions.
   struct Line {
     std::deque<Asked> waiting;
     bool at_work = false;  // one of them is under way
   };
-  // Urgent ones first, then in order. A pod's line is urgent where anything in it is.
+  // Urgent ones first, then in order. A pod's line is urgent if any action in it is.
   using Turn = std::tuple<bool, uint64_t, std::string>;
 
   static Turn TurnOf(const std::string& uid, const Line& line) {
@@ -133,7 +133,7 @@ class ThreadedHands final : public TunerHands {
       Line& line = lines_.at(uid);
       const size_t patches = PatchesOf(line.waiting.front().action);
       if (patches > 0 && rate_.Next() > clock_.Now()) {
-        // Whoever is more urgent may come meanwhile.
+        // A more urgent action may arrive meanwhile.
         changed_.wait_for(lock, stop, rate_.Next() - clock_.Now(), [] { return false; });
         continue;
       }
@@ -175,7 +175,7 @@ class ThreadedHands final : public TunerHands {
   std::condition_variable_any changed_;
   PatchRate rate_;
   std::map<std::string, Line> lines_;  // by the pod's uid; none without an action
-  std::set<Turn> ready_;               // of the pods of which none is under way
+  std::set<Turn> ready_;               // of pods without an action under way
   std::vector<ActionOutcome> outcomes_;
   uint64_t generation_ = 0;  // grows with each Abandon
   std::vector<std::jthread> threads_;

@@ -1,13 +1,12 @@
 #pragma once
 
-// Carries out actions of the tuner while it goes on: several at a time, those first for which
-// somebody waits, each pod's in the order in which they were asked for, and no more PATCHes a
-// second than the API server is to be troubled with.
+// Carries out the tuner's actions in the background: several at a time, urgent ones first, each
+// pod's in the order of Ask(), and with a limited rate of PATCHes to protect the API server.
 //
 //   Ask -> queue -> a thread of its own -> TunerActions -> TakeOutcomes
 //
-// Threading: one owner; threads of its own, as many as actions may be under way.
-// Failures: an action that fails is an outcome. Nothing is begun while `may_act` says no.
+// Threading: one owner; threads of its own, one for each action that may be under way.
+// Failures: a failed action is an outcome. No action begins while `may_act` returns false.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,11 +20,11 @@
 
 namespace synergy::controller {
 
-// What came of an action.
+// The outcome of an action.
 struct ActionOutcome {
   uint64_t number = 0;
-  bool done = false;       // the API server has taken it
-  bool kept_from = false;  // it was not tried, or not to the end, because we may not act any more
+  bool done = false;       // the API server has accepted it
+  bool kept_from = false;  // not tried, or not to the end, because we may no longer act
   Moment at;
 };
 
@@ -34,9 +33,9 @@ class TunerHands {
   virtual ~TunerHands() = default;
 
   virtual void Ask(uint64_t number, const TunerAction& action) = 0;
-  // In the order in which they came about.
+  // Returns outcomes in the order in which they occurred.
   virtual std::vector<ActionOutcome> TakeOutcomes() = 0;
-  // What has not begun is dropped, and of what has nothing is told any more.
+  // Drops all actions that have not begun, and the outcomes of all others.
   virtual void Abandon() = 0;
 };
 
@@ -50,7 +49,7 @@ std::unique_ptr<TunerHands> MakeTunerHands(TunerActions& actions, std::function<
                                            std::function<void()> on_outcome, const Clock& clock,
                                            HandsSettings settings);
 
-// One that carries out everything within Ask, at any rate.
+// Carries out each action within Ask(), without a rate limit.
 std::unique_ptr<TunerHands> MakeSerialHands(TunerActions& actions, std::function<bool()> may_act,
                                             const Clock& clock);
 

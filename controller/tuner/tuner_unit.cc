@@ -65,7 +65,7 @@ void TunerUnit::Start() {
 }
 
 void TunerUnit::Stop() {
-  // The driver, which asks the hands, before them.
+  // The driver first: it uses the hands.
   loop_.Stop();
   hands_.reset();
 }

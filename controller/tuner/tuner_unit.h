@@ -1,7 +1,6 @@
 #pragma once
 
-// Runs the tuner: woken by the watches, on the leader alone, at rest while the cluster cannot be
-// seen.
+// Runs the tuner: only on the leader, woken by the watches, idle while the cluster cannot be seen.
 //
 // Threading: the constructor, Start() and Stop() by one owner; a thread that decides, and those of
 // TunerHands.
@@ -30,26 +29,26 @@
 
 namespace synergy::controller {
 
-// Returns what a loop does that is woken by news: steps the driver, also when its wake() has come.
-// All references outlive the task.
+// Returns the task of a loop woken by news: it steps the driver, also when its wake() is due. All
+// references outlive the task.
 LeaderTask TuningTask(TunerDriver& driver, std::function<bool()> may_act, const Clock& clock);
-// The period of that loop: how often it is asked who leads, where nothing is heard.
+// The period of that loop: how often it checks the leadership without news.
 inline constexpr Duration kTuningLook = std::chrono::milliseconds(100);
 
 class TunerUnit {
  public:
-  // `pods` are those that pods() passes on to. Tells `journal` of all decisions; null: none. All
-  // that it refers to outlives this.
+  // `pods` is the store to which pods() forwards. `journal` gets all decisions; null: none. All
+  // references outlive this.
   TunerUnit(const config::ControllerConfig& config, WatchedCluster& cluster,
             kube::ObjectStore<Pod>& pods, kube::PodApi& pod_api, kube::EventRecorder& events,
             const Leadership& leadership, DecisionJournal* journal, const Clock& clock, Logger& log,
             metrics::TunerMetrics& metrics);
 
-  // Return stores that pass on what the watches report, and wake the tuner.
+  // Return stores that forward what the watches report, and wake the tuner.
   kube::ObjectStore<Pod>& pods() { return waking_pods_; }
   kube::ObjectStore<Node>& nodes() { return waking_nodes_; }
 
-  // With tuner.enabled.
+  // Does nothing without tuner.enabled.
   void Start();
   void Stop();
 

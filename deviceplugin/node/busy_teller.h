@@ -1,13 +1,13 @@
 #pragma once
 
-// Tells the node agent beside it how long the GPUs of each container have been busy: it looks at
-// them once a second, and writes a file every other time (wire/agents/gpu_busy.h). The file is
-// replaced as a whole, so that nobody ever reads half of it, and is old when this process is gone:
-// its reader goes by its time.
+// Reports to the node agent on the same node how long the GPUs of each container have been busy.
+// Reads the GPUs' utilization once a second, and writes a file every other time
+// (wire/agents/gpu_busy.h). The file is replaced as a whole, so that a reader never sees half of
+// it. Its timestamp shows readers when it is outdated because this process has ended.
 //
 // Threading: Step by one thread.
-// Failures: who has which GPU is not known: nothing is written. A file that cannot be written is
-// logged when the reason is new, and tried again.
+// Failures: if the owners of the GPUs are unknown, nothing is written. A failed write is logged if
+// its reason is new, and retried.
 
 #include <functional>
 #include <map>
@@ -26,14 +26,14 @@ namespace synergy::deviceplugin {
 class BusyTeller {
  public:
   using ReadUse = std::function<std::map<std::string, DeviceUse>()>;
-  // Of the GPUs alone that this program has given out.
+  // Returns the owners of only those GPUs that this program has given out.
   using ReadOwners = std::function<Result<std::vector<DeviceOwner>>()>;
 
   // `clock` and `log` outlive this.
   BusyTeller(std::string file, ReadUse read_use, ReadOwners read_owners, const Clock& clock,
              Logger& log);
 
-  // One look.
+  // Reads the utilization once.
   void Step();
 
  private:
@@ -47,8 +47,8 @@ class BusyTeller {
   std::string problem_;
 };
 
-// What is known of each container. One with a GPU of which nothing is known, as of a part of a GPU
-// (MIG), is left out.
+// Returns the busy times of all containers. A container is left out if one of its GPUs is unknown,
+// for instance because it is a part of a GPU (MIG).
 NodeBusy ToNodeBusy(const BusyMeter& meter, const std::vector<DeviceOwner>& owners, WallTime at);
 
 }  // namespace synergy::deviceplugin

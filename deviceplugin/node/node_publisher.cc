@@ -55,7 +55,7 @@ void NodePublisher::Run(const std::stop_token& stop) {
     bool labels = true;
     {
       std::unique_lock lock(mutex_);
-      // A change is not for the retry's patience: it waits as well.
+      // While a retry is pending, changes wait for it as well.
       changed_.wait_for(lock, stop, wait, [&] { return problem.empty() && version_ != done; });
       if (stop.stop_requested()) return;
       picture = picture_;
@@ -85,10 +85,10 @@ Result<bool> NodePublisher::Settle(const Picture& picture, bool labels,
   const auto node = api_.ReadGpus(options_.node, stop);
   if (!node) return Fail(node.error());
   wire::NodeGpus gpus;
-  // An annotation that cannot be read is written anew; whose the labels are is not known then.
+  // Without a readable annotation it is unknown which labels are ours; it is written again.
   NodeLabels written;
   if (const auto before = wire::ReadGpuInventory(node->gpu_inventory)) {
-    // Labels and annotation are written at once: the inventory of then tells the labels' values.
+    // Labels and annotation are written together, so that inventory determines the labels' values.
     NodeLabels of_then = DesiredNodeLabels(before->inventory);
     for (const std::string& name : before->owned_labels)
       if (const auto label = of_then.find(name); label != of_then.end()) written.insert(*label);

@@ -1,11 +1,11 @@
 #pragma once
 
-// Keeps the own Node's labels and its annotation synergy.io/gpu-inventory true: patched when what
-// they say differs, and only then. The Node is read before each patch and at long intervals, so
-// that labels of others are left alone and lost ones come back.
+// Keeps the own Node's labels and its annotation synergy.io/gpu-inventory up to date, with a patch
+// only if they differ. Reads the Node before each patch and at long intervals, so that other
+// writers' labels are left alone and lost ones are restored.
 //
 // Threading: a thread of its own; Publish from any thread.
-// Failures: logged when the message changes, tried again after 1 to 60 s.
+// Failures: logged if the message changes, and retried after 1 to 60 s.
 
 #include <chrono>
 #include <condition_variable>
@@ -25,7 +25,7 @@ namespace synergy::deviceplugin {
 
 struct NodePublisherOptions {
   std::string node;
-  bool labels = true;  // false: ours are taken away
+  bool labels = true;  // false: ours are removed
   std::chrono::milliseconds verify_interval{600000};
 };
 
@@ -41,7 +41,7 @@ class NodePublisher {
 
  private:
   void Run(const std::stop_token& stop);
-  // True when the Node had to be patched.
+  // Returns whether the Node had to be patched.
   Result<bool> Settle(const Picture& picture, bool labels, const std::stop_token& stop);
 
   kube::NodeApi& api_;

@@ -1,12 +1,12 @@
 #pragma once
 
-// The CDI specification that container runtimes look our device names up in. NVIDIA's own program
-// (nvidia-ctk) writes a complete one, with the driver's libraries and hooks. Where it is not there,
-// ours has the device nodes alone.
+// Writes the CDI specification in which container runtimes look up our device names. NVIDIA's
+// nvidia-ctk generates a complete one, with the driver's libraries and hooks. Without it, ours
+// contains only the device nodes.
 //
-// Threading: one owner at a time. Ownership: the file stays when the object goes, because the pods
-// that have its devices may start again.
-// Failures: kUnavailable when the folder or file cannot be written.
+// Threading: one owner at a time. Ownership: the file outlives the object, because pods that use
+// its devices may be restarted.
+// Failures: kUnavailable if the folder or file cannot be written.
 
 #include <string>
 #include <vector>
@@ -19,16 +19,16 @@ namespace synergy::deviceplugin {
 
 class CdiFile {
  public:
-  // "synergy.io/gpu" in /var/run/cdi: /var/run/cdi/synergy.io-gpu.json. `command` is nvidia-ctk
-  // with what comes before its arguments; empty: none. `log` outlives the object.
+  // "synergy.io/gpu" in /var/run/cdi is the file /var/run/cdi/synergy.io-gpu.json. `command` is
+  // nvidia-ctk with the words before its arguments; empty: none. `log` outlives the object.
   CdiFile(const std::string& folder, std::string kind, std::vector<std::string> command,
           Logger& log);
 
-  // Replaces the file at once, if it says something else or is not there.
+  // Replaces the file atomically if its content differs or it is missing.
   Result<> Write(const GpuInventory& inventory);
 
  private:
-  // `plain` made complete, where that is possible.
+  // Returns `plain` completed by `command`, if possible.
   std::string Complete(const std::string& plain) const;
 
   const std::string folder_;
@@ -37,7 +37,7 @@ class CdiFile {
   const std::vector<std::string> command_;
   Logger& log_;
   std::string plain_;  // our own specification
-  std::string text_;   // what the file has to say, for it
+  std::string text_;   // the file's content for it
 };
 
 }  // namespace synergy::deviceplugin

@@ -1,8 +1,8 @@
 #pragma once
 
-// Runs another program for what it prints.
+// Runs another program and captures its output.
 //
-// Threading: any; the caller waits.
+// Threading: any; blocks the caller.
 
 #include <chrono>
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace synergy::deviceplugin {
 
-// What `command` writes to its standard output; its standard error is ours. The program is looked
-// for in $PATH. kNotFound where there is none; kUnavailable when it fails, writes more than 4 MiB
-// or takes longer than `longest`, when it is killed.
+// Returns what `command` writes to its standard output; its standard error is ours. The program is
+// looked up in $PATH. kNotFound: there is none; kUnavailable: it fails, writes more than 4 MiB, or
+// takes longer than `longest` (it is then killed).
 Result<std::string> RunCommand(const std::vector<std::string>& command,
                                std::chrono::milliseconds longest);
 

@@ -25,11 +25,11 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstRetry{100};
 constexpr milliseconds kLongestRetry{500};
-// The watch tells sooner; this is for what a watch can miss.
+// Fallback for what the folder watch may miss.
 constexpr milliseconds kRegularLook{1000};
-// How long the kubelet has to open its stream after it has answered. A starved one takes seconds.
+// How long the kubelet may take to open its stream after its answer. A starved one takes seconds.
 constexpr milliseconds kStreamGrace{10'000};
-// How long a stream that ended right after the registration keeps us from the next one.
+// How long to wait before the next registration if the stream ended right after the last one.
 constexpr milliseconds kPause{1000};
 constexpr milliseconds kRegisterTimeout{5000};
 constexpr milliseconds kKubeletGrace{500};
@@ -44,14 +44,14 @@ std::string SocketPrefix(std::string resource) {
   return "synergy-" + resource;
 }
 
-// Another one each time.
+// Returns another name each time.
 std::string SocketName(const std::string& resource) {
   std::random_device random;
   return fmt::format("{}-{:08x}{}", SocketPrefix(resource), static_cast<uint32_t>(random()),
                      kSuffix);
 }
 
-// Whether a process listens there.
+// Returns whether a process listens on the socket.
 bool IsServed(const std::string& path) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   if (path.size() >= sizeof(address.sun_path)) return false;
@@ -155,7 +155,7 @@ Result<> KubeletEndpoint::Settle(const std::stop_token& stop) {
   return {};
 }
 
-// Or may still become so.
+// Returns true also while the kubelet may still open its stream.
 bool KubeletEndpoint::IsRegistered() const {
   if (!registered_at_) return false;
   if (service_->streams() > 0) return true;
@@ -193,7 +193,7 @@ Result<> KubeletEndpoint::Serve() {
   registered_at_.reset();
   const std::lock_guard lock(mutex_);
   service_ = std::move(service);
-  // What came meanwhile.
+  // Pick up an offer published meanwhile.
   service_->Publish(offer_);
   return {};
 }
@@ -212,7 +212,7 @@ void KubeletEndpoint::StopServing() {
 
 Result<> KubeletEndpoint::Register(const std::stop_token& stop) {
   grpc::ChannelArguments arguments;
-  // Else a channel may wait out the backoff of an earlier one to a kubelet that was not there.
+  // Otherwise a channel may wait out the backoff of an earlier one to a kubelet that was down.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   const auto channel = grpc::CreateCustomChannel("unix:" + folder_ + "/kubelet.sock",
                                                  grpc::InsecureChannelCredentials(), arguments);

@@ -1,20 +1,20 @@
 #pragma once
 
-// One resource towards the kubelet: serves the plugin's socket and registers it, again and again,
+// Offers one resource to the kubelet: serves the plugin's socket and registers it, repeatedly,
 // whatever happens to the kubelet, the sockets and the stream.
 //
 //   our socket is gone, or the kubelet knows its name and has no stream -> serve under a new name
-//   kubelet.sock is there, and not registered since we serve -> register
+//   kubelet.sock exists, and we have not registered since we serve -> register
 //
-// A name is registered once: kubelets from 1.37 on keep plugins by the path of their socket, and
-// may refuse a path that they had before until they are restarted ("already connected"). The
-// kubelet takes the devices for unhealthy while no stream is open, so a live stream is never put at
-// risk: it is registered again only when there is none. Before it registers, the old server has
-// ended: older kubelets close a newer stream with the end of an earlier one. Where that still
-// happens, the newer one's end makes us register once more.
+// Each name is registered only once: kubelets from 1.37 on identify plugins by their socket's path,
+// and may refuse a known path until they are restarted ("already connected"). The kubelet considers
+// the devices unhealthy while no stream is open, so a live stream is never put at risk: the plugin
+// registers again only if there is none. The old server ends before that, because older kubelets
+// close a newer stream when an earlier one ends. If that still happens, the end of the newer stream
+// triggers another registration.
 //
 // Threading: a thread of its own; the methods from any thread.
-// Failures: logged when the message changes, and tried again after 0.1 to 0.5 s.
+// Failures: logged if the message changes, and retried after 0.1 to 0.5 s.
 
 #include <memory>
 #include <mutex>
@@ -41,22 +41,22 @@ class KubeletEndpoint {
   ~KubeletEndpoint();
 
   void Publish(std::shared_ptr<const Offer> offer);
-  // Registered, and the kubelet listens.
+  // Returns whether the resource is registered and the kubelet has a stream or may still open it.
   bool registered() const;
 
  private:
-  // Which file a path names: another one after it was made anew.
+  // Identifies the file behind a path; differs after the file is created again.
   struct FileIdentity {
     uint64_t device = 0;
     uint64_t inode = 0;
-    int64_t modified = 0;  // an inode's number may be given to the next file
+    int64_t modified = 0;  // an inode's number may be reused by the next file
 
     bool operator==(const FileIdentity&) const = default;
   };
 
   static std::optional<FileIdentity> Identify(const std::string& path);
   void Run(const std::stop_token& stop);
-  // One look at everything, and what it calls for. An Error is what keeps us from being registered.
+  // Checks everything once and does what is due. An Error is what prevents the registration.
   Result<> Settle(const std::stop_token& stop);
   Result<> Serve();
   void StopServing();
@@ -74,7 +74,7 @@ class KubeletEndpoint {
   std::shared_ptr<const Offer> offer_;
   std::unique_ptr<PluginService> service_;  // changed by the thread only
 
-  // The thread's own.
+  // Used only by the thread.
   std::unique_ptr<grpc::Server> server_;
   std::string socket_;  // its name in the folder
   bool known_ = false;  // the kubelet may know this name

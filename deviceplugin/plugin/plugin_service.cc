@@ -24,7 +24,7 @@ v1beta1::ListAndWatchResponse ToList(const Offer& offer) {
   return list;
 }
 
-// Reasons are not part of what the kubelet is told.
+// Ignores reasons, which the kubelet does not get.
 bool HaveSameList(const Offer& a, const Offer& b) {
   return std::equal(a.devices.begin(), a.devices.end(), b.devices.begin(), b.devices.end(),
                     [](const GpuDevice& x, const GpuDevice& y) {
@@ -79,8 +79,9 @@ grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const grp
 
 }  // namespace
 
-// One ListAndWatch call. At most one list is on its way; of those that come meanwhile, the last
-// follows. gRPC is never called with the mutex held: its callbacks may come at once.
+// One ListAndWatch call. At most one list is being sent; of the lists that arrive meanwhile, only
+// the last follows. gRPC is never called with the mutex held, because its callbacks may come at
+// once.
 class PluginService::Stream final : public grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse> {
  public:
   explicit Stream(PluginService& service) : service_(service) {}

@@ -1,13 +1,14 @@
 #pragma once
 
-// The device plugin service of one resource, as the kubelet calls it.
+// The device plugin service of one resource, which the kubelet calls.
 //
 // Threading: gRPC calls it from threads of its own; no handler blocks. Publish, streams and
 // EndStreams from any thread.
 // Ownership: one service per gRPC server; it outlives the server.
-// Failures: a call for devices that cannot be given is answered with NOT_FOUND (not known),
-// FAILED_PRECONDITION (unhealthy) or INVALID_ARGUMENT; the message says which and why. A preference
-// that cannot be given is an empty answer, because the kubelet would fail the pod for an error.
+// Failures: a call for devices that cannot be given is answered with NOT_FOUND (unknown),
+// FAILED_PRECONDITION (unhealthy) or INVALID_ARGUMENT; the message names the device and the reason.
+// A preference that cannot be given is an empty answer, because on an error the kubelet would fail
+// the pod.
 
 #include <functional>
 #include <memory>
@@ -28,7 +29,7 @@
 
 namespace synergy::deviceplugin {
 
-// What the kubelet is offered under one resource name. Immutable once shared.
+// The devices that the kubelet is offered under one resource name. Immutable once shared.
 struct Offer {
   std::shared_ptr<const GpuInventory> inventory;
   std::vector<GpuDevice> devices;
@@ -37,19 +38,19 @@ struct Offer {
 
 class PluginService final : public v1beta1::DevicePlugin::CallbackService {
  public:
-  // `on_streams` is called, from any thread, when a ListAndWatch stream began or ended.
+  // `on_streams` is called, from any thread, when a ListAndWatch stream has begun or ended.
   PluginService(std::string resource, std::shared_ptr<const Offer> offer,
                 std::function<void()> on_streams, const Clock& clock, Logger& log,
                 metrics::DeviceMetrics& metrics);
   ~PluginService() override;
 
-  // Open streams are told if the list of devices is another one.
+  // Sends the new list to open streams if it differs.
   void Publish(const std::shared_ptr<const Offer>& offer);
-  // How many streams are open.
+  // Returns the number of open streams.
   size_t streams() const;
-  // Whether there has been any.
+  // Returns whether there has been any stream.
   bool had_streams() const;
-  // In good order; a server that shuts down waits for that.
+  // Ends the streams regularly; a server that shuts down waits for that.
   void EndStreams();
 
   grpc::ServerUnaryReactor* GetDevicePluginOptions(grpc::CallbackServerContext* context,
@@ -72,7 +73,7 @@ class PluginService final : public v1beta1::DevicePlugin::CallbackService {
 
   std::shared_ptr<const Offer> offer() const;
   void Forget(const Stream* stream);
-  // Refusals come as fast as somebody asks: one line a second is enough.
+  // Logs one line a second at most, because each of many requests may be refused.
   void LogRefusal(const Error& error);
 
   const std::string resource_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTimeout{500};
 constexpr Duration kFresh = std::chrono::seconds(1);
-// A node has hundreds of pods, an entry some hundred bytes.
+// A node has hundreds of pods, and an entry some hundred bytes.
 constexpr int kLargestAnswer = 16 << 20;
 
 }  // namespace
@@ -27,7 +27,7 @@ Result<std::vector<DeviceOwner>> PodResources::List() {
   if (asked_ != Instant{} && clock_.Now() - asked_ < kFresh) return last_;
   last_ = Ask();
   asked_ = clock_.Now();
-  // A channel remembers a kubelet that was not there, and waits longer each time.
+  // Drop the channel: its backoff grows with each failed attempt to reach the kubelet.
   if (!last_) channel_.reset();
   return last_;
 }

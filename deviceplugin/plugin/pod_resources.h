@@ -1,10 +1,10 @@
 #pragma once
 
-// Which pod has which device, as the kubelet's pod resources API says.
+// Reads from the kubelet's pod resources API which pod has which device.
 //
-// Threading: from any thread. The kubelet is asked at most once a second; who comes in between gets
-// the last answer.
-// Failures: kUnavailable when the kubelet does not answer in half a second.
+// Threading: from any thread. Queries the kubelet at most once a second; callers in between get the
+// last answer.
+// Failures: kUnavailable if the kubelet does not answer within half a second.
 
 #include <memory>
 #include <mutex>
@@ -33,7 +33,7 @@ class PodResources {
   PodResources(std::string socket, const Clock& clock);
   ~PodResources();
 
-  // Of all resources of the node.
+  // Returns the owners of all resources of the node.
   Result<std::vector<DeviceOwner>> List();
 
  private:

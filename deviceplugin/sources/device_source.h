@@ -1,10 +1,10 @@
 #pragma once
 
-// Where the node's GPUs are seen: NVML, or a file.
+// A source of the node's GPUs: NVML, or a file.
 //
 // Threading: Read and Wait by one thread; ReadUse and Wake from any.
-// Failures: kUnavailable when the GPUs cannot be used (the driver is gone); any other code when it
-// cannot be told what they are just now, and what was read before still holds.
+// Failures: kUnavailable if the GPUs cannot be used (the driver is gone); any other code if they
+// cannot be read just now, and the last reading still holds.
 
 #include <chrono>
 #include <cstdint>
@@ -25,19 +25,20 @@ namespace synergy::deviceplugin {
 struct Reading {
   GpuInventory inventory;
   std::map<std::string, GpuProbe> probes;  // by UUID
-  // GPUs that the driver counts and nobody knows, for they were dead from the start: why, by index.
+  // GPUs that the driver counts but that were dead from the start, so that only the failure is
+  // known, by index.
   std::map<unsigned, std::string> unreachable;
-  // GPUs whose Xids the driver does not report: why, by UUID.
+  // Why the driver does not report a GPU's Xids, by UUID.
   std::map<std::string, std::string> without_events;
 };
 
 struct XidEvent {
-  std::string uuid;  // empty: of some GPU, it is not known which
+  std::string uuid;  // empty: of some unknown GPU
   uint64_t xid = 0;
-  std::vector<std::string> mig_uuids;  // of these parts of the GPU alone; empty: of all of it
+  std::vector<std::string> mig_uuids;  // affects only these parts of the GPU; empty: all of it
 };
 
-// What a GPU is doing; without a value where the driver does not say.
+// A GPU's present load. Members have no value if the driver does not report it.
 struct DeviceUse {
   std::optional<double> utilization;  // 0 to 1
   std::optional<Bytes> memory_used;
@@ -50,7 +51,8 @@ class DeviceSource {
   virtual ~DeviceSource() = default;
 
   virtual Result<Reading> Read() = 0;
-  // Until something may have changed, Wake() was called or `longest` is over. What happened.
+  // Blocks until something may have changed, Wake() was called, or `longest` is over. Returns the
+  // Xids that occurred.
   virtual std::vector<XidEvent> Wait(std::chrono::milliseconds longest,
                                      const std::stop_token& stop) = 0;
   virtual void Wake() = 0;

@@ -1,9 +1,9 @@
 #pragma once
 
-// GPUs as an inventory file tells them (config/inventory_file.h). An edit is seen within moments.
+// Reads GPUs from an inventory file (config/inventory_file.h). Notices an edit within moments.
 //
-// Threading, failures: as DeviceSource says. A file that cannot be read or is wrong is an error
-// that says so; it never takes devices away.
+// Threading, failures: as DeviceSource says. A file that is unreadable or invalid is a descriptive
+// error; it never removes devices.
 
 #include <atomic>
 #include <cstdint>
@@ -25,7 +25,7 @@ class FileSource final : public DeviceSource {
   std::map<std::string, DeviceUse> ReadUse() override { return {}; }
 
  private:
-  // Which content the file has, without reading it.
+  // Identifies the file's content without reading it.
   struct Version {
     uint64_t device = 0;
     uint64_t inode = 0;

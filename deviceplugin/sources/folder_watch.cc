@@ -14,7 +14,7 @@
 namespace synergy::deviceplugin {
 namespace {
 
-// A kubelet of an earlier mount, a volume that is exchanged: what the folder's own end looks like.
+// Events for the end of the folder itself: a kubelet's earlier mount, an exchanged volume.
 constexpr uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT;
 constexpr uint32_t kWatched = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE |
                               IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;

@@ -1,10 +1,10 @@
 #pragma once
 
-// Waits until something changes in a folder, or somebody wakes the one who waits.
+// Waits until something changes in a folder, or another thread calls Wake().
 //
 // Threading: Wait by one thread, Wake from any.
-// Failures: a folder that is not there, or cannot be watched, is looked for again at each Wait;
-// meanwhile only the time limit and Wake end it.
+// Failures: each Wait looks again for a folder that does not exist or cannot be watched; until it
+// is found only the time limit and Wake end the wait.
 
 #include <chrono>
 #include <string>
@@ -18,14 +18,14 @@ class FolderWatch {
   FolderWatch(const FolderWatch&) = delete;
   FolderWatch& operator=(const FolderWatch&) = delete;
 
-  // True when something was created, deleted, renamed or written in the folder, or the folder
-  // itself went or came.
+  // Returns true if something was created, deleted, renamed or written in the folder, or the folder
+  // itself appeared or disappeared.
   bool Wait(std::chrono::milliseconds longest);
-  // The Wait() of now, or the next one, returns at once.
+  // Makes the present Wait(), or the next one, return at once.
   void Wake();
 
  private:
-  // True when the folder is watched only from now on.
+  // Returns true if the watch has begun only now.
   bool Begin();
   bool TakeEvents();
 

@@ -16,7 +16,7 @@ std::vector<std::string> ResourcesOf(const Picture* picture) {
   return names;
 }
 
-// What may be wrong with a GPU, and the words for its beginning and its end.
+// The kinds of problems of a GPU, and the words for their beginning and end.
 enum class Problem { kUnhealthy, kUnreachable, kWithoutEvents, kLeftOut };
 struct Words {
   const char* reason;
@@ -49,7 +49,7 @@ Words EndOf(Problem problem) {
   return {"", ""};
 }
 
-// Why, by problem and GPU.
+// Reasons by problem and GPU.
 using Problems = std::map<std::pair<Problem, std::string>, std::string>;
 
 Problems ProblemsOf(const Picture& picture) {
@@ -58,7 +58,7 @@ Problems ProblemsOf(const Picture& picture) {
   for (size_t i = 0; i < gpus.size(); ++i)
     if (!picture.health[i].healthy)
       problems[{Problem::kUnhealthy, gpus[i].uuid}] = picture.health[i].reason;
-  // Parts that are unhealthy on their own.
+  // Parts that are unhealthy while their GPU is healthy.
   for (const auto& [resource, devices] : picture.advertisement.resources)
     for (const GpuDevice& device : devices)
       if (!device.health.healthy && picture.health[device.gpu].healthy)
@@ -149,7 +149,7 @@ void InventoryMonitor::Look() {
     next->unreachable = reading->unreachable;
     next->without_events = reading->without_events;
     for (const auto& [uuid, probe] : reading->probes) judge_.SeeProbe(uuid, probe, now);
-    // What the driver says of a GPU holds for its parts.
+    // A GPU's probe also applies to its parts.
     for (const Gpu& gpu : next->inventory.gpus()) {
       const auto probe = reading->probes.find(gpu.uuid);
       if (probe == reading->probes.end()) continue;
@@ -199,7 +199,8 @@ void InventoryMonitor::SeeEvents(const std::vector<XidEvent>& events) {
     } else if (!event.uuid.empty()) {
       judge_.SeeXid(event.uuid, event.xid, now);
     } else if (known) {
-      // Of some GPU: better one too few for a while than one too many.
+      // The Xid's GPU is unknown, so it counts for all: one GPU too few for a while is better than
+      // one too many.
       for (const Gpu& gpu : known->inventory.gpus()) judge_.SeeXid(gpu.uuid, event.xid, now);
     }
   }

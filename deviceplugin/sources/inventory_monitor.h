@@ -1,10 +1,9 @@
 #pragma once
 
-// Looks at the GPUs again and again, judges their health and tells when what is to be known of them
-// has changed.
+// Reads the GPUs periodically, judges their health, and reports changes.
 //
 // Threading: a thread of its own reads and calls back; everything else from any thread.
-// Failures: a source that fails is logged when its message changes, and tried again.
+// Failures: a source's failure is logged if its message changes, and retried.
 
 #include <chrono>
 #include <functional>
@@ -25,10 +24,10 @@
 
 namespace synergy::deviceplugin {
 
-// All that is known at one moment. Immutable once shared.
+// The state of all GPUs at one moment. Immutable once shared.
 struct Picture {
   GpuInventory inventory;
-  std::vector<GpuHealth> health;  // of each GPU
+  std::vector<GpuHealth> health;  // for each GPU
   Advertisement advertisement;
   std::map<unsigned, std::string> unreachable;        // as Reading has it
   std::map<std::string, std::string> without_events;  // as Reading has it
@@ -36,10 +35,10 @@ struct Picture {
   bool operator==(const Picture&) const = default;
 };
 
-// Something of a GPU that has begun, changed or ended.
+// A problem of a GPU that has begun, changed or ended.
 struct GpuNews {
   bool bad = true;
-  std::string reason;   // of an event: "SynergyGpuUnhealthy"
+  std::string reason;   // for an event: "SynergyGpuUnhealthy"
   std::string message;  // "GPU GPU-0 is unhealthy: Xid 79: the GPU needs a reset"
 };
 
@@ -49,7 +48,7 @@ struct MonitorRules {
   std::chrono::milliseconds probe_interval{5000};
 };
 
-// All by the monitor's thread; what is empty is not called.
+// Called by the monitor's thread, except empty ones.
 struct MonitorCallbacks {
   std::function<void(std::shared_ptr<const Picture>)> on_change;
   std::function<void(const GpuNews&)> on_news;
@@ -58,7 +57,7 @@ struct MonitorCallbacks {
 
 class InventoryMonitor {
  public:
-  // References outlive the monitor. Nothing happens before Start().
+  // References outlive the monitor. It does nothing before Start().
   InventoryMonitor(std::unique_ptr<DeviceSource> source, MonitorRules rules,
                    MonitorCallbacks callbacks, const Clock& clock, Logger& log,
                    metrics::DeviceMetrics& metrics);
@@ -66,15 +65,15 @@ class InventoryMonitor {
 
   void Start();
   void Stop();
-  // From the next look on, which happens at once.
+  // Applies from the next look on, which happens at once.
   void SetRules(MonitorRules rules);
 
-  // None before the first look that succeeded.
+  // Returns null before the first successful look.
   std::shared_ptr<const Picture> picture() const;
   std::map<std::string, DeviceUse> ReadUse() { return source_->ReadUse(); }
-  // Empty when the last look succeeded.
+  // Returns an empty string if the last look succeeded.
   std::string source_error() const;
-  // When the last look ended: an NVML call that hangs shows here.
+  // Returns when the last look ended, which reveals an NVML call that hangs.
   Instant last_look() const;
 
  private:
@@ -96,7 +95,7 @@ class InventoryMonitor {
   std::string source_error_ = "the GPUs have not been looked at yet";
   Instant last_look_;
 
-  // The thread's own.
+  // Used only by the thread.
   GpuHealthJudge judge_;
   std::jthread thread_;
 };

@@ -6,7 +6,7 @@
 namespace synergy::deviceplugin::nvml {
 namespace {
 
-// `names` are tried in turn: a newer version of a function is another name.
+// Tries `names` in turn: each version of a function has its own name.
 template <class Function>
 bool Find(void* library, Function& function, std::initializer_list<const char*> names) {
   function = nullptr;
@@ -19,7 +19,7 @@ bool Find(void* library, Function& function, std::initializer_list<const char*> 
   return false;
 }
 
-// What dlopen says may be long; its end repeats the library's name.
+// dlerror() may return a long text, which ends with the library's name.
 std::string LoadError() {
   const char* error = dlerror();
   return error == nullptr ? "unknown error" : error;

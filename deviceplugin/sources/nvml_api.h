@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of NVML's C interface that we use, as its documentation gives it: names, numbers and
-// layouts are NVIDIA's binary interface, which is stable. Nothing of NVIDIA's is needed to build.
+// The part of NVML's C interface that we use, after its documentation: names, numbers and layouts
+// are NVIDIA's stable binary interface. The build needs no files of NVIDIA's.
 //
 // NvmlApi is the table of the functions found in one library. Functions that only newer drivers
 // have may be null; the others never are.
@@ -28,7 +28,7 @@ struct EventSetHandle;
 using Device = DeviceHandle*;
 using EventSet = EventSetHandle*;
 
-inline constexpr unsigned kTextSize = 96;  // of every text that we ask for
+inline constexpr unsigned kTextSize = 96;  // for every text that we read
 
 struct PciInfo {
   char bus_id_legacy[16];
@@ -54,8 +54,8 @@ struct Utilization {
 struct EventData {
   Device device;
   unsigned long long type;
-  unsigned long long data;  // of an Xid event: the Xid
-  // In MIG mode: whose the Xid is; kNoInstance where it is not one's alone.
+  unsigned long long data;  // for an Xid event: the Xid
+  // In MIG mode, the instance that the Xid belongs to; kNoInstance if it is not specific to one.
   unsigned gpu_instance;
   unsigned compute_instance;
 };
@@ -90,7 +90,7 @@ inline constexpr int kEccVolatile = 0;
 inline constexpr int kTemperatureGpu = 0;
 inline constexpr int kEnabled = 1;
 inline constexpr unsigned kMaxNvLinks = 18;
-inline constexpr int kRemoteSwitch = 2;  // what is at the other end of an NVLink
+inline constexpr int kRemoteSwitch = 2;  // the type of the device at the other end of an NVLink
 
 // nvmlGpuTopologyLevel_t
 inline constexpr int kTopologyInternal = 0;
@@ -101,14 +101,14 @@ inline constexpr int kTopologyNode = 40;
 
 class NvmlApi {
  public:
-  // kNotFound when there is no such library; kInvalid when it lacks a function that all drivers
-  // since 2018 have.
+  // kNotFound: there is no such library; kInvalid: it lacks a function that all drivers since 2018
+  // have.
   static Result<std::unique_ptr<NvmlApi>> Load(const std::string& library);
   ~NvmlApi();
   NvmlApi(const NvmlApi&) = delete;
   NvmlApi& operator=(const NvmlApi&) = delete;
 
-  // "GPU is lost (15)".
+  // Returns "GPU is lost (15)".
   std::string Explain(Return code) const;
 
   Return (*Init)();
@@ -136,7 +136,7 @@ class NvmlApi {
   Return (*EventSetWait)(EventSet, EventData*, unsigned);  // milliseconds
   Return (*DeviceRegisterEvents)(Device, unsigned long long, EventSet);
   Return (*DeviceGetSupportedEventTypes)(Device, unsigned long long*);
-  // Null where the driver is too old.
+  // Null if the driver is too old.
   Return (*DeviceGetNvLinkRemoteDeviceType)(Device, unsigned, int*);
   Return (*DeviceGetRemappedRows)(Device, unsigned*, unsigned*, unsigned*, unsigned*);
   Return (*DeviceGetRetiredPagesPendingStatus)(Device, int*);

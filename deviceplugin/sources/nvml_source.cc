@@ -21,12 +21,13 @@ namespace {
 using nvml::NvmlApi;
 using std::chrono::milliseconds;
 
-// NVML's wait cannot be woken: how long a stop or a wake may take.
+// The longest uninterrupted wait: NVML's wait cannot be woken, so a stop or a wake may take this
+// long.
 constexpr milliseconds kSlice{200};
-// After an event set that fails at once, or without one.
+// Pause after an event set that fails at once, or without one.
 constexpr milliseconds kWithoutEvents{1000};
 constexpr size_t kMostEventsAtOnce = 64;
-// Between two sessions that are begun for the sake of a GPU that is not well.
+// Pause between sessions that are opened because a GPU is not well.
 constexpr Duration kFirstPause = std::chrono::seconds(5);
 constexpr Duration kLongestPause = std::chrono::minutes(5);
 
@@ -35,12 +36,12 @@ constexpr std::string_view kMigMark = " MIG ";
 constexpr const char* kSharedNodes[] = {"nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
                                         "nvidia-modeset"};
 
-// Codes that say something of the question, not of the GPU.
+// Returns whether the code reports no problem of the GPU, but at most one of the query.
 bool SaysNothingBad(nvml::Return code) {
   return code == nvml::kSuccess || code == nvml::kNotSupported || code == kNoPermission;
 }
 
-// What `ask` writes as text; empty when it fails.
+// Returns the text that `ask` writes; empty if it fails.
 template <class Ask>
 std::string Text(Ask ask) {
   std::array<char, nvml::kTextSize> buffer{};
@@ -48,7 +49,7 @@ std::string Text(Ask ask) {
   return {buffer.data(), strnlen(buffer.data(), buffer.size())};
 }
 
-// As the kernel writes it.
+// Formats the id as the kernel does.
 std::string ToPciId(const nvml::PciInfo& pci) {
   return fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
 }
@@ -112,7 +113,7 @@ class NvmlSource::Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // MIG may be changed at any time; everything else of a GPU stays as it is.
+  // Reads MIG again, which may change at any time; everything else of a GPU is constant.
   Reading Read() const {
     std::vector<Gpu> gpus = inventory_.gpus();
     for (size_t i = 0; i < gpus.size(); ++i) ReadMig(handles_[i], gpus[i]);
@@ -130,7 +131,7 @@ class NvmlSource::Session {
     return reading;
   }
 
-  // NVML's, by UUID.
+  // Returns NVML's indices, by UUID.
   const std::map<std::string, unsigned>& indices() const { return indices_; }
 
   std::map<std::string, DeviceUse> ReadUse() const {
@@ -158,7 +159,7 @@ class NvmlSource::Session {
 
   bool has_events() const { return events_ != nullptr; }
 
-  // False when the wait was cut short by a failure.
+  // Returns false if a failure cut the wait short.
   bool WaitForEvent(milliseconds longest, std::vector<XidEvent>& events, bool& any) const {
     milliseconds wait = longest;
     while (events.size() < kMostEventsAtOnce) {
@@ -180,7 +181,7 @@ class NvmlSource::Session {
     return Text([&](char* out, unsigned size) { return api_->DeviceGetUuid(device, out, size); });
   }
 
-  // The parts of a GPU in MIG mode; none where it is not.
+  // Returns the parts of a GPU in MIG mode; none if it is not in that mode.
   std::vector<nvml::Device> PartsOf(nvml::Device gpu) const {
     std::vector<nvml::Device> parts;
     unsigned most = 0;
@@ -211,7 +212,7 @@ class NvmlSource::Session {
     return instances;
   }
 
-  // The parts that an event is of; none when it is of the whole GPU.
+  // Returns the parts that an event affects; none if it affects the whole GPU.
   std::vector<std::string> MigUuidsOf(const nvml::EventData& event) const {
     std::vector<std::string> uuids;
     if (event.gpu_instance == nvml::kNoInstance || !IsInMigMode(event.device).value_or(false))
@@ -234,7 +235,7 @@ class NvmlSource::Session {
     for (unsigned i = 0; i < count && gpus.size() < kMostGpusOfNode; ++i) {
       nvml::Device handle = nullptr;
       std::array<char, nvml::kTextSize> uuid{};
-      // One that is lost has no handle or does not answer: NvmlSource remembers it.
+      // A lost GPU has no handle or does not answer; NvmlSource remembers it.
       nvml::Return code = api_->DeviceGetHandleByIndex(i, &handle);
       if (code == nvml::kSuccess) code = api_->DeviceGetUuid(handle, uuid.data(), nvml::kTextSize);
       if (code != nvml::kSuccess) {
@@ -287,7 +288,7 @@ class NvmlSource::Session {
     return gpu;
   }
 
-  // None where the GPU knows no MIG.
+  // Returns none if the GPU does not support MIG.
   std::optional<bool> IsInMigMode(nvml::Device handle) const {
     unsigned current = 0;
     unsigned pending = 0;
@@ -322,8 +323,8 @@ class NvmlSource::Session {
     }
   }
 
-  // The capability files that a container needs for a part, beside the GPU's own file. Empty when
-  // the driver does not tell them.
+  // Returns the capability files that a container needs for a part, in addition to the GPU's own
+  // file. Empty if the driver does not list them.
   std::vector<std::string> NodesOf(nvml::Device handle, nvml::Device part) const {
     unsigned gpu = 0;
     const std::optional<Instances> instances = InstancesOf(part);
@@ -339,7 +340,7 @@ class NvmlSource::Session {
                     compute_instance->second)};
   }
 
-  // Read once: the numbers of all possible instances never change.
+  // Reads the file once: the numbers of all possible instances never change.
   const std::map<std::string, unsigned>& MigMinors() const {
     if (mig_minors_.empty()) {
       std::ifstream file(options_.mig_minors);
@@ -444,7 +445,7 @@ class NvmlSource::Session {
     }
   }
 
-  // Why the GPU's Xids will not be heard of; empty when they will.
+  // Returns why the GPU's Xids will not be reported; empty if they will.
   std::string RegisterForEvents(nvml::Device handle) const {
     unsigned long long supported = 0;
     nvml::Return code = api_->DeviceGetSupportedEventTypes(handle, &supported);
@@ -492,7 +493,7 @@ void NvmlSource::Close() {
 }
 
 Result<Reading> NvmlSource::Read() {
-  // A GPU that was lost answers only to handles that were taken after it came back.
+  // A GPU that was lost answers only to handles acquired after it came back.
   const bool anew = std::exchange(start_anew_, false);
   if (anew && clock_.Now() >= next_session_) {
     Close();
@@ -569,7 +570,7 @@ std::vector<XidEvent> NvmlSource::Wait(milliseconds longest, const std::stop_tok
         if (any) break;
         continue;
       }
-      // An event set breaks with its GPU or driver; looking at them tells more.
+      // An event set breaks with its GPU or driver, so read the GPUs again.
       start_anew_ = true;
       clock_.SleepFor(std::min(left, kWithoutEvents), stop);
       break;

@@ -1,12 +1,12 @@
 #pragma once
 
-// GPUs as NVIDIA's driver tells them (NVML), with its event set for Xids.
+// Reads GPUs from NVIDIA's driver (NVML), and Xids from its event set.
 //
 // Threading: as DeviceSource says; NVML itself may be called from any thread.
-// Failures: without the library or the driver every Read is kUnavailable and tries anew. A GPU that
-// was seen once and is not there any more stays, with a fault that says so, until the program ends:
-// its UUID may come back. For the sake of a GPU that is not well a new session is begun, at once
-// and then less and less often, because what happens to the others meanwhile is missed.
+// Failures: without the library or the driver every Read is kUnavailable and tries again. A GPU
+// that disappears stays in the readings, with a descriptive fault, until the program ends: its UUID
+// may come back. A GPU that is not well triggers a new session, at first at once and then at
+// growing intervals, because a new session misses events of the other GPUs.
 
 #include <atomic>
 #include <map>
@@ -24,10 +24,10 @@ namespace synergy::deviceplugin {
 
 struct NvmlOptions {
   std::string library = "libnvidia-ml.so.1";
-  // Where the kernel tells of PCI devices' NUMA nodes, and where device files are.
+  // Where the kernel lists PCI devices with their NUMA nodes, and where device files are.
   std::string pci_folder = "/sys/bus/pci/devices";
   std::string device_folder = "/dev";
-  // Where the driver tells which files of device_folder/nvidia-caps are a MIG device's.
+  // Where the driver lists which files of device_folder/nvidia-caps belong to a MIG device.
   std::string mig_minors = "/proc/driver/nvidia-caps/mig-minors";
 };
 
@@ -43,10 +43,10 @@ class NvmlSource final : public DeviceSource {
   std::map<std::string, DeviceUse> ReadUse() override;
 
  private:
-  // One nvmlInit, its event set and all that was learned through it.
+  // One nvmlInit, its event set, and all that was read through it.
   class Session;
 
-  // The present session, or a new one.
+  // Returns the present session, or a new one.
   Result<std::shared_ptr<Session>> Open();
   void Close();
 
@@ -57,14 +57,14 @@ class NvmlSource final : public DeviceSource {
   std::mutex mutex_;
   std::shared_ptr<Session> session_;
 
-  // `reading`, and the GPUs that were there before.
+  // Returns `reading` with the GPUs that have disappeared.
   Reading WithMissing(Reading reading);
 
-  // The reading thread's own.
+  // Used only by the reading thread.
   GpuInventory known_;
-  std::map<std::string, unsigned> indices_;  // NVML's, of the GPUs that are known
-  std::set<std::string> unwell_;             // of them, at the last look
-  bool start_anew_ = false;                  // something failed that a new session may cure
+  std::map<std::string, unsigned> indices_;  // NVML's, of the known GPUs
+  std::set<std::string> unwell_;             // known GPUs, at the last look
+  bool start_anew_ = false;                  // a new session may cure a failure
   Backoff between_sessions_;
   Instant next_session_{};
 };

@@ -13,7 +13,7 @@ constexpr Duration kLeast = std::chrono::seconds(10);
 
 bool BusyTime::Hear(const ContainerBusy& told, WallTime at) {
   if (!minute_.empty() && at <= minute_.back().at) return false;
-  // Another count: the plugin has begun anew, or the container has other GPUs.
+  // Otherwise the count has restarted: the plugin was restarted, or the container has other GPUs.
   const bool goes_on =
       last_ && !minute_.empty() && last_->since == told.since && last_->seconds <= told.seconds;
   if (goes_on) {

@@ -1,7 +1,6 @@
 #pragma once
 
-// From the busy time of a container's GPUs, as it is told again and again, to an estimate of its
-// progress.
+// Estimates a container's progress from repeated readings of its GPUs' busy time.
 //
 // Threading: one owner. Pure.
 
@@ -15,28 +14,29 @@
 
 namespace synergy::nodeagent {
 
-// Of a file that is older nothing is told.
+// Older busy files are ignored.
 inline constexpr Duration kLongestBusyAge = std::chrono::seconds(10);
 
 class BusyTime {
  public:
-  // What is told of the container at that moment. False: it is not new.
+  // Takes in a reading for that moment. Returns false if it is not new.
   bool Hear(const ContainerBusy& told, WallTime at);
-  // None until a GPU was seen busy. The rate is over the last minute, of ten seconds at least.
+  // Returns none until a GPU was seen busy. The rate covers the last minute, but at least ten
+  // seconds.
   std::optional<BusyEstimate> Estimate() const;
 
  private:
   struct Told {
     WallTime at{};
-    double busy = 0;  // since it was heard of first
+    double busy = 0;  // since the first reading
   };
 
   std::optional<ContainerBusy> last_;
-  std::deque<Told> minute_;  // of one count without a gap, ascending
+  std::deque<Told> minute_;  // readings of one count without a gap, ascending
   double busy_ = 0;
 };
 
-// What is told of the container; null: nothing.
+// Returns the container's reading, null if there is none.
 const ContainerBusy* FindBusy(const NodeBusy& busy, const std::string& pod_namespace,
                               const std::string& pod, const std::string& container);
 

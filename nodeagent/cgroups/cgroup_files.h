@@ -1,10 +1,10 @@
 #pragma once
 
-// Small files of control groups, and other files of containers.
+// Reads and writes small files of control groups, and opens other files of containers.
 //
 // Threading: from any thread.
-// Failures: kNotFound when the file, or the group meanwhile, is not there; kDenied without the
-// right; kUnavailable otherwise. Messages name the file.
+// Failures: kNotFound if the file does not exist, or its group has gone meanwhile; kDenied without
+// permission; kUnavailable otherwise. Messages name the file.
 
 #include <string>
 
@@ -16,24 +16,24 @@
 
 namespace synergy::nodeagent {
 
-// At most 64 KiB.
+// Reads at most 64 KiB.
 Result<std::string> ReadCgroupFile(const std::string& file);
 
-// What write() said, for callers to whom EAGAIN and EINTR mean something.
+// The result of write(), for callers that treat EAGAIN and EINTR specially.
 struct Written {
   bool done = false;
   int error = 0;  // errno when not done
 };
 Result<Written> WriteCgroupFile(const std::string& file, const std::string& text);
 
-// The failure that errno stands for.
+// Converts errno to an error.
 Error CgroupError(const std::string& file, int error);
 
-// A file that is open for as long as this object lives. A symbolic link is not followed: it could
-// lead out of the folder that was meant. One owner.
+// A file that stays open as long as this object lives. Symbolic links are not followed: they could
+// lead out of the intended folder. One owner.
 class OpenFile {
  public:
-  // `mode`: of a file that is made.
+  // `mode`: of a file that is created.
   OpenFile(const std::string& file, int flags, mode_t mode = 0)
       : fd_(::open(file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode)) {}
   ~OpenFile() {
@@ -42,7 +42,7 @@ class OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
-  int fd() const { return fd_; }  // negative: not opened, and errno says why
+  int fd() const { return fd_; }  // negative: not opened; see errno
 
  private:
   const int fd_;

@@ -39,7 +39,7 @@ std::vector<std::string> Names(std::string_view kubelet_cgroup_root, wire::QosCl
   return names;
 }
 
-// systemd takes a dash for a step, so those in names become underscores.
+// systemd separates levels by dashes, so dashes in names become underscores.
 std::string SystemdPath(const std::vector<std::string>& names) {
   std::string path;
   std::string slice;
@@ -51,7 +51,7 @@ std::string SystemdPath(const std::vector<std::string>& names) {
   return path;
 }
 
-// As each of the two drivers has it.
+// Returns the path under each of the two drivers.
 std::vector<std::string> PathsOf(const std::vector<std::string>& names) {
   std::string cgroupfs;
   for (const std::string& name : names) cgroupfs += "/" + name;
@@ -76,7 +76,7 @@ bool IsContainerFolder(std::string_view folder, std::string_view container_id) {
   const size_t scheme = container_id.find(kScheme);
   if (scheme != std::string_view::npos) container_id.remove_prefix(scheme + kScheme.size());
   if (!IsPlain(container_id, "")) return false;
-  // CRI-O's monitor of a container, crio-conmon-ID.scope, may be in the pod's folder, too.
+  // Exact names only: the pod's folder may also contain CRI-O's monitor, crio-conmon-ID.scope.
   constexpr std::string_view kRuntimes[] = {"", "cri-containerd-", "crio-", "docker-"};
   return std::any_of(std::begin(kRuntimes), std::end(kRuntimes), [&](std::string_view runtime) {
     const std::string name = fmt::format("{}{}", runtime, container_id);

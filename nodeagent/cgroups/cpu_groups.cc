@@ -26,7 +26,7 @@ std::optional<int64_t> ToNumber(std::string_view text) {
   return number;
 }
 
-// What follows `name`, which begins a line or stands after a space.
+// Returns the number after `name`, which must begin a line or follow a space.
 std::optional<int64_t> Find(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     if (at == 0 || text[at - 1] == '\n' || text[at - 1] == ' ')
@@ -39,8 +39,8 @@ Error Invalid(std::string_view file, std::string_view text) {
   return {ErrorCode::kInvalid, fmt::format("{} says \"{}\"", file, text.substr(0, 100))};
 }
 
-// What the pod's quota has kept its container from: the kernel counts that in the pod's group
-// alone.
+// Returns the time for which the pod's quota has throttled its container: the kernel counts it only
+// in the pod's group.
 int64_t ThrottledAbove(const std::string& container_folder, std::string_view name) {
   const Result<std::string> stat =
       ReadCgroupFile(fs::path(container_folder).parent_path().string() + "/cpu.stat");
@@ -69,7 +69,7 @@ class V2CpuGroups final : public CpuGroups {
   const CgroupFolders folders_;
 };
 
-// Two hierarchies, which are the same one on most machines.
+// The hierarchies cpuacct and cpu, which are one and the same on most machines.
 class V1CpuGroups final : public CpuGroups {
  public:
   V1CpuGroups(const std::string& cgroup_folder, const std::string& kubelet_cgroup_root)
@@ -107,7 +107,7 @@ Result<CpuUse> ParseCpuUseV2(std::string_view stat, std::string_view pressure) {
   const auto used = Find(stat, "usage_usec ");
   if (!used) return Fail(Invalid("cpu.stat", stat));
   CpuUse use{.used = microseconds(*used)};
-  // Without the CPU controller there is no quota, and no line about it.
+  // Without the CPU controller there is neither a quota nor this line.
   use.throttled = microseconds(Find(stat, "throttled_usec ").value_or(0));
   if (pressure.starts_with("some ")) {
     if (const auto waited = Find(pressure.substr(0, pressure.find('\n')), "total="))

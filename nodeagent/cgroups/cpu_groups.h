@@ -1,10 +1,9 @@
 #pragma once
 
-// The CPU time of containers, from their control groups. The seam between what is decided and the
-// kernel.
+// Reads the CPU time of containers from their control groups: the interface to the kernel.
 //
 // Threading: from any thread.
-// Failures: kNotFound when there is no such group; kInvalid for what cannot be understood.
+// Failures: kNotFound if there is no such group; kInvalid for files that cannot be parsed.
 
 #include <memory>
 #include <string>
@@ -23,13 +22,13 @@ class CpuGroups {
                               const wire::ResizeStatus::Container& container) = 0;
 };
 
-// The machine's. kNotFound when no CPU controller is there.
+// Returns the machine's groups. kNotFound: no CPU controller is mounted.
 Result<std::unique_ptr<CpuGroups>> FindCpuGroups(std::string cgroup_folder,
                                                  std::string kubelet_cgroup_root);
 
-// cpu.stat and cpu.pressure (empty where the kernel has none).
+// Parses cpu.stat and cpu.pressure (empty if the kernel has none).
 Result<CpuUse> ParseCpuUseV2(std::string_view stat, std::string_view pressure);
-// cpuacct.usage and cpu.stat.
+// Parses cpuacct.usage and cpu.stat.
 Result<CpuUse> ParseCpuUseV1(std::string_view usage, std::string_view stat);
 
 }  // namespace synergy::nodeagent

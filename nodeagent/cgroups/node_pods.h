@@ -1,7 +1,6 @@
 #pragma once
 
-// The pods of the node, as the watch has brought them, for those that look at all of them now and
-// then.
+// The node's pods as the watch reports them, for the threads that visit all pods periodically.
 //
 // Threading: Replace, Upsert and Remove by one thread (the watch's), the rest by any.
 
@@ -31,7 +30,7 @@ class NodePods final : public kube::ObjectStore<wire::ResizeStatus> {
   std::optional<wire::ResizeStatus> Last(const wire::ResizeStatus& pod) const override;
 
   std::vector<PodPointer> All() const;
-  // The probes that were on pods when the watch first brought them all, by uid; none before that.
+  // Returns the probes that pods had when the watch first listed them, by uid; none before that.
   std::optional<std::map<std::string, CpuProbe>> FirstProbes() const;
 
  private:
@@ -40,14 +39,14 @@ class NodePods final : public kube::ObjectStore<wire::ResizeStatus> {
   std::optional<std::map<std::string, CpuProbe>> first_probes_;
 };
 
-// What Synergy asks to be probed of the pod; null: nothing.
+// Returns the probe that Synergy requests for the pod; null if none.
 const CpuProbe* ProbeOf(const wire::ResizeStatus& pod);
 
-// The container of the pod whose CPU and memory Synergy manages, while it runs; null: none.
+// Returns the running container of the pod whose CPU and memory Synergy manages; null if none.
 const wire::ResizeStatus::Container* TrainingContainer(const wire::ResizeStatus& pod);
 
-// Whose cache is whose nobody can say where several pods of the node read the same storage: the
-// kernel charges it to who read it first.
+// Finds pods that read storage which other pods of the node also read. Their page cache cannot be
+// attributed, because the kernel charges it to the first reader.
 class SharedStorage {
  public:
   // The pods outlive it.

@@ -15,7 +15,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// The number at the beginning of `text`, which goes on behind it and what parts it from the next.
+// Removes and returns the number at the beginning of `text`, with the separator after it.
 std::optional<int64_t> TakeNumber(std::string_view& text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -62,7 +62,7 @@ std::optional<Duration> WaitedTimes::OfThread(int64_t thread) const {
   const Result<std::string> text =
       ReadCgroupFile(fmt::format("{}/{}/schedstat", proc_folder_, thread));
   if (!text) return std::nullopt;
-  // Nanoseconds on a CPU, and waiting for one.
+  // Nanoseconds on a CPU, then nanoseconds waiting for one.
   std::string_view rest = *text;
   if (!TakeNumber(rest)) return std::nullopt;
   const auto waited = TakeNumber(rest);

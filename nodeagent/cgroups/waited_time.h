@@ -1,10 +1,10 @@
 #pragma once
 
-// How long the threads of control groups v1 have waited for a CPU, where the kernel has no count of
-// a group's: the sum over its threads of what /proc says of each (schedstat). A thread that ends
-// takes its count with it; what was seen of it stays in the sum.
+// Measures how long the threads of a cgroup v1 group have waited for a CPU. The kernel keeps no
+// such count for the group, so this sums over its threads (/proc/TID/schedstat). The count of a
+// thread disappears when it ends; what was seen of it stays in the sum.
 //
-// It needs the host's process ids: an agent that has its own sees none of the others.
+// Requires the host's PID namespace: in its own, the agent does not see other processes.
 //
 // Threading: from any thread.
 
@@ -20,21 +20,21 @@
 
 namespace synergy::nodeagent {
 
-// Threads of a group beyond which there is no sum: each is a file to be read.
+// Limit of threads in a group, because each takes one file read; beyond it there is no sum.
 inline constexpr size_t kMostThreads = 512;
 
 class WaitedTimes {
  public:
   explicit WaitedTimes(std::string proc_folder) : proc_folder_(std::move(proc_folder)) {}
 
-  // Of the group in `folder`, never less than before; none where no thread of it can be seen, or
-  // too many.
+  // Returns the sum for the group in `folder`, never less than before; none if no thread is visible
+  // or there are too many.
   std::optional<Duration> Of(const std::string& folder);
 
  private:
   struct Group {
     Duration sum{};
-    std::map<int64_t, Duration> threads;  // by id: those that were there last
+    std::map<int64_t, Duration> threads;  // by id, as of the last look
   };
 
   std::optional<Duration> OfThread(int64_t thread) const;

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Linux's own numbers (Documentation/admin-guide/devices.txt).
+// Device numbers that Linux assigns (Documentation/admin-guide/devices.txt).
 constexpr int kNvidia = 195;
 constexpr int kNvidiaControl = 255;  // /dev/nvidiactl
 constexpr int kNvidiaModeset = 254;
@@ -44,7 +44,7 @@ std::vector<std::string_view> Split(std::string_view text, std::string_view sepa
   }
 }
 
-// DeviceAllow of a unit, as far as it is about reading and writing character devices.
+// DeviceAllow of a unit, limited to reading and writing character devices.
 class Allowed {
  public:
   void Clear() { *this = {}; }
@@ -84,7 +84,7 @@ class Allowed {
   std::set<std::pair<int, int>> devices_;
 };
 
-// The values of a unit's files, as systemd reads them: an empty one takes back those before.
+// Reads the values of a unit's files as systemd does: an empty value clears those before it.
 Allowed ReadAllowed(std::span<const std::string> unit_files) {
   constexpr std::string_view kKey = "DeviceAllow=";
   Allowed allowed;
@@ -98,7 +98,7 @@ Allowed ReadAllowed(std::span<const std::string> unit_files) {
   return allowed;
 }
 
-// The unit's own file and those beside it, in systemd's order.
+// Returns the paths of the unit's own file and its drop-ins, in systemd's order.
 std::vector<std::string> UnitFiles(const std::string& folder, const std::string& unit) {
   std::vector<std::string> names;
   std::error_code error;

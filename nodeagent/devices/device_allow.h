@@ -1,12 +1,12 @@
 #pragma once
 
-// Whether a running container's GPUs outlast a resize of it, by what is known of its control group
-// (docs/tuner.md). A device that runc was not told of, as one that NVIDIA's toolkit gives in its
-// legacy mode, is gone once systemd applies the scope's own list of devices, which it does with
-// each change of the scope and with each daemon-reload.
+// Judges from its control group whether a running container's GPUs survive a resize
+// (docs/tuner.md). A device that runc does not know, such as one injected by NVIDIA's toolkit in
+// its legacy mode, is lost when systemd applies the scope's own device list. It does so on each
+// change of the scope and on each daemon-reload.
 //
 // Threading: from any thread.
-// Failures: kNotFound when there is no such group, which is so as soon as a container has ended.
+// Failures: kNotFound if there is no such group, for instance because the container has ended.
 
 #include <memory>
 #include <set>
@@ -27,17 +27,17 @@ class DeviceGroups {
                                      const wire::ResizeStatus::Container& container) = 0;
 };
 
-// The machine's. `unit_folder` is where systemd has the files of transient units.
+// Returns the machine's groups. `unit_folder` is where systemd keeps the files of transient units.
 std::unique_ptr<DeviceGroups> FindDeviceGroups(const std::string& cgroup_folder,
                                                std::string kubelet_cgroup_root,
                                                std::string unit_folder);
 
-// The numbers of GPUs' character devices that differ from machine to machine.
+// The major numbers of GPU devices that differ between machines.
 struct GpuMajors {
   std::set<int> nvidia_uvm;  // none: the driver has not made it yet
   std::set<int> kfd;         // AMD's
 };
-// Reads the text of /proc/devices.
+// Parses the text of /proc/devices.
 GpuMajors ParseGpuMajors(std::string_view proc_devices);
 
 // Judges the scope whose unit files have these texts, in systemd's order.

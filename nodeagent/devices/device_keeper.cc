@@ -7,7 +7,8 @@ namespace synergy::nodeagent {
 namespace {
 
 constexpr Duration kInterval = std::chrono::seconds(1);
-// After that what is not known is looked for again, and what the pod does not say is said again.
+// After this time, unknown readings are read again, and readings missing on the pod are written
+// again.
 constexpr Duration kTryAgain = std::chrono::seconds(10);
 
 }  // namespace

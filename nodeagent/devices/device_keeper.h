@@ -1,10 +1,10 @@
 #pragma once
 
-// Has written on the managed pods of the node whether their GPUs outlast a resize
-// (device_allow.h): nobody resizes a running pod before.
+// Records on the node's managed pods whether their GPUs survive a resize (device_allow.h). A
+// running pod is not resized before that.
 //
 // Threading: one owner.
-// Failures: what cannot be read yet is read again; nothing is said of it.
+// Failures: what cannot be read yet is read again; until then nothing is recorded.
 
 #include <map>
 #include <optional>
@@ -24,7 +24,7 @@ class DeviceKeeper {
   DeviceKeeper(const NodePods& pods, DeviceGroups& groups, ReadingWriter& writer,
                const Clock& clock, Logger& log);
 
-  // Looks once at every pod; says after how long to look again.
+  // Looks once at every pod. Returns the delay until the next look.
   Duration Step();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// The file in which synergy-device-plugin tells how long the GPUs of containers were busy
+// Reads the file in which synergy-device-plugin reports how long the GPUs of containers were busy
 // (wire/agents/gpu_busy.h).
 //
 // Threading: any.
@@ -12,8 +12,8 @@
 
 namespace synergy::nodeagent {
 
-// kNotFound: there is none. kInvalid: it is no such file, or too large. A pipe or a link is not
-// followed, so that nobody waits for it.
+// kNotFound: there is no file. kInvalid: it is malformed or too large. Pipes and links are not
+// opened, so that the read cannot block.
 Result<NodeBusy> ReadGpuBusyFile(const std::string& file);
 
 }  // namespace synergy::nodeagent

@@ -1,11 +1,11 @@
 #pragma once
 
-// Keeps the page cache of the pods that Synergy manages to their shares (cache_policy.h), and has
-// written on them how much memory they have in use (memory_reading.h). Nothing of it outlasts this
-// process: no limit is set, no threshold, only cache that is dropped at once.
+// Limits the page cache of managed pods to their shares (cache_policy.h), and records on the pods
+// how much memory they use (memory_reading.h). No effect outlasts this process: it sets no limits
+// or thresholds, and only drops cache.
 //
 // Threading: Step by one thread, the rest by any.
-// Failures: what cannot be read or dropped is counted, logged when it is new, and tried again.
+// Failures: what cannot be read or dropped is counted, logged if it is new, and retried.
 
 #include <cstddef>
 #include <functional>
@@ -43,7 +43,7 @@ class CacheKeeper {
               CacheRules rules);
   ~CacheKeeper();
 
-  // Looks once at every pod; says after how long to look again.
+  // Looks once at every pod. Returns the delay until the next look.
   Duration Step(const std::stop_token& stop);
 
   size_t kept_pods() const;
@@ -54,9 +54,9 @@ class CacheKeeper {
   struct Look;
 
   void ForgetOthers(const std::vector<PodPointer>& pods);
-  // None where there is nothing to be seen.
+  // Returns none if the container's memory cannot be read.
   std::optional<MemorySample> SampleOf(Kept& kept, const wire::ResizeStatus& pod);
-  // Whether anything was dropped.
+  // Returns whether anything was dropped.
   bool Drop(Kept& kept, const wire::ResizeStatus& pod, Bytes amount, const std::stop_token& stop);
   void Report(Kept& kept, const wire::ResizeStatus& pod, std::string_view reason,
               const Error& error);
@@ -74,7 +74,7 @@ class CacheKeeper {
   size_t kept_pods_ = 0;
   bool node_short_ = false;
 
-  // The stepping thread's own.
+  // Used only by the stepping thread.
   std::map<std::string, Kept> kept_;  // by uid
 };
 

@@ -7,7 +7,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// Less above a share is not worth the while.
+// A smaller excess over the share is not worth dropping.
 constexpr Bytes kSlack = MiB(16);
 constexpr int64_t kSlackPart = 64;
 
@@ -15,14 +15,15 @@ constexpr Bytes kFirstStep = MiB(16);
 constexpr Bytes kSmallestStep = MiB(4);
 constexpr int64_t kSmallestPart = 1024;
 constexpr Bytes kLargestStep = MiB(512);
-// The part of the time in which a process of the container may wait for memory.
+// Pause if processes of the container wait for memory for more than this part of the time.
 constexpr double kMostStalled = 0.02;
 constexpr Duration kFirstPause = std::chrono::seconds(1);
 constexpr Duration kLongestPause = std::chrono::seconds(30);
-// After so much time without a wait the next pause is a short one again.
+// After this time without a wait, the next pause is a short one again.
 constexpr Duration kCalm = std::chrono::seconds(60);
 
-// Kept free beside what others lack, so that nobody has to wait for the kernel to find memory.
+// Returns the memory to keep free beyond what containers lack, so that no process waits for the
+// kernel to find memory.
 Bytes Reserve(const NodeMemory& node) { return std::min(Bytes(node.total.count() / 50), GiB(1)); }
 
 Bytes SmallestStep(const MemorySample& sample) {
@@ -101,7 +102,7 @@ void CachePace::Judge(const MemorySample& sample, Instant now) {
 
 Bytes CachePace::Next(const MemorySample& sample, Bytes wanted, bool urgent, Instant now) {
   if (!last_) step_ = kFirstStep;
-  // One pause for one wait: what is measured during it is not judged again and again.
+  // One pause per wait: what is measured during the pause is not judged again.
   if (now >= paused_until_) Judge(sample, now);
   const Bytes read =
       last_ ? std::max(sample.cache - (last_->cache - dropped_), Bytes(0)) : Bytes(0);

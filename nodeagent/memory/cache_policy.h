@@ -1,20 +1,20 @@
 #pragma once
 
-// How much page cache containers are to give back, and how fast: what senpai (Meta) does, held
-// against shares. A container's share is its memory request.
+// Decides how much page cache containers must give back, and how fast: the method of senpai (Meta),
+// applied to shares. A container's share is its memory request.
 //
-//   WantedDrops    per node: who has more than its share, and whether somebody needs it
+//   WantedDrops    per node: which containers exceed their share, and whether others need memory
 //   CachePace      per container: in which steps, so that no process suffers
 //
 //                    calm                 a process waited for memory, or nothing was found
 //     larger steps ---------> dropping ----------------------------------------> pausing, longer
-//                              ^   | cache that was dropped is read again           | each time
+//                              ^   | dropped cache is read again                     | each time
 //                              |   v                                                |
 //                              smaller steps <--------------------------------------+ time over
 //
-// Cache misses are what a small share costs, so they make the steps small but do not end them;
-// waiting for memory does. What has been read since the last look may go besides: who reads more
-// than its share holds misses all the time, and would grow for ever.
+// Cache misses are the cost of a small share, so they shrink the steps but do not end them; waiting
+// for memory does. Each step may additionally drop what was read since the last look: a container
+// that reads more than its share holds misses all the time, and would otherwise grow forever.
 //
 // Threading: pure; a CachePace has one owner.
 
@@ -33,30 +33,31 @@ struct ShareUse {
   Bytes share;
   Bytes usage;
   Bytes cache;          // that can be dropped
-  bool strict = false;  // never more than its share, even where nobody needs it
+  bool strict = false;  // never exceeds its share, even if no container needs the memory
 };
 
-// What is to be dropped of each. Memory that nobody needs is left to whoever reads: those above
-// their shares give back, by how far they are above, only as much as those below theirs still lack,
-// and a reserve of the node's. All of it where the node is short of memory; never more than the
-// cache above the share.
+// Returns what to drop from each container. Spare memory stays with its readers: containers above
+// their shares give back, in proportion to their excess, only what those below theirs still lack,
+// plus a reserve of the node's. If the node is short of memory they give back all of it; in no case
+// more than the cache above the share.
 std::vector<Bytes> WantedDrops(std::span<const ShareUse> uses, const NodeMemory& node,
                                bool node_short);
 
-// Whether evictions are near: what the kubelet counts as available comes close to the amount at
-// which it begins to evict.
+// Returns whether evictions are near: the memory that the kubelet counts as available is close to
+// its eviction threshold.
 bool IsShort(const NodeMemory& node, Bytes eviction_threshold);
 
 class CachePace {
  public:
-  // What is to be dropped now of what is wanted. `urgent`: the node is short of memory, and what
-  // is above a share goes before anything else does.
+  // Returns how much of `wanted` to drop now. `urgent`: the node is short of memory, and what
+  // exceeds a share must go first.
   Bytes Next(const MemorySample& sample, Bytes wanted, bool urgent, Instant now);
-  // So much of it was dropped; not `all`: the kernel found no more, however hard it looked.
+  // Records that `amount` was dropped. `all` false: the kernel found no more, however hard it
+  // tried.
   void Dropped(Bytes amount, bool all, Instant now);
 
   enum class Brake : uint8_t { kNone, kPressure, kRefaults, kInVain };
-  // What holds it back.
+  // Returns what slows it down.
   Brake brake() const { return brake_; }
 
  private:

@@ -17,8 +17,8 @@
 namespace synergy::nodeagent {
 namespace {
 
-// A process that ends is in no sum until it is waited for: at once, as a rule. What is still
-// missing after so many looks will not come back.
+// Between its end and its parent's wait, normally at once, a process is in no sum. Counts still
+// missing after this many looks are lost.
 constexpr int kGivenUp = 3;
 
 std::optional<double> CountAfter(std::string_view text, std::string_view name) {
@@ -31,8 +31,8 @@ std::optional<double> CountAfter(std::string_view text, std::string_view name) {
   return static_cast<double>(count);
 }
 
-// The processes, eldest first; none where one has no id here, which is so where the agent has
-// process ids of its own.
+// Returns the processes, eldest first; none if one has no id here, because the agent has a PID
+// namespace of its own.
 std::optional<std::vector<int64_t>> ProcessesOf(const std::string& folder) {
   const Result<std::string> text = ReadCgroupFile(folder + "/cgroup.procs");
   if (!text) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<std::vector<int64_t>> ProcessesOf(const std::string& folder) {
     rest.remove_prefix(static_cast<size_t>(end - rest.data()));
     while (rest.starts_with('\n')) rest.remove_prefix(1);
   }
-  // A parent that is read before its children is not counted with what they leave to it meanwhile.
+  // Parents first: what children pass to a parent after it was read is then not counted twice.
   std::sort(processes.begin(), processes.end());
   if (processes.empty() || processes.size() > kMostProcesses) return std::nullopt;
   return processes;
@@ -68,7 +68,7 @@ std::optional<ReadTotals> GroupReads::Sum(const std::string& folder) const {
   bool any = false;
   for (const int64_t process : *processes) {
     const Result<std::string> text = ReadCgroupFile(fmt::format("{}/{}/io", proc_folder_, process));
-    // One that has ended meanwhile is nobody's fault.
+    // A process that has ended meanwhile is no failure.
     if (!text && text.error().code == ErrorCode::kDenied) return std::nullopt;
     const auto reads = text ? ParseProcessReads(*text) : std::nullopt;
     if (!reads) continue;
@@ -104,7 +104,7 @@ std::optional<synergy::MemoryUse> KernelDataUse::Read(
     const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) {
   const Result<std::string> folder = folders_.OfContainer(pod, container);
   if (!folder) return std::nullopt;
-  // First: without the right to see reads nothing else is worth a look.
+  // First, because without permission to see reads the rest is not needed.
   const auto reads = reads_.Of(*folder);
   if (!reads) return std::nullopt;
   const Result<std::unique_ptr<MemoryGroup>> group = groups_.OfContainer(pod, container);
@@ -113,7 +113,7 @@ std::optional<synergy::MemoryUse> KernelDataUse::Read(
   if (!sample) return std::nullopt;
   const Result<std::string> pressure = ReadCgroupFile(*folder + "/io.pressure");
   synergy::MemoryUse use;
-  // What is mapped, programs and data, is not dropped, and so is not fungible.
+  // Mapped memory (programs and data) is not dropped, so it is not fungible.
   use.process = sample->use.held + sample->mapped;
   use.cache = sample->cache;
   use.read = reads->read;

@@ -1,13 +1,13 @@
 #pragma once
 
-// What a training does with memory and with what it reads, as the profiler takes it
-// (profile/measured/memory_study.h): the memory of its container's control group, what the read
-// calls of its processes returned, and what of that came from storage.
+// Reads how a training uses memory and its input, for the profiler
+// (profile/measured/memory_study.h): the memory of its container's control group, the bytes that
+// its processes' read calls returned, and how many of these came from storage.
 //
-// The kernel counts reads for each process (/proc/PID/io: rchar, read_bytes), and for no group. A
-// process that ends leaves its counts to the one that waits for it, so the living ones have them
-// all. It takes the host's process ids and the capabilities SYS_PTRACE and DAC_READ_SEARCH, else
-// nothing is told (docs/node-agent.md).
+// The kernel counts reads per process (/proc/PID/io: rchar, read_bytes), not per group. A process
+// that ends passes its counts to the process that waits for it, so the living ones have them all.
+// Requires the host's PID namespace and the capabilities SYS_PTRACE and DAC_READ_SEARCH; otherwise
+// there are no readings (docs/node-agent.md).
 //
 // Threading: from any thread.
 
@@ -26,30 +26,30 @@
 
 namespace synergy::nodeagent {
 
-// Processes of a group beyond which nothing is told of their reads: each is a file to be read.
+// Limit of processes in a group, because each takes one file read; beyond it there are no readings.
 inline constexpr size_t kMostProcesses = 512;
 
 struct ReadTotals {
-  double read = 0;     // bytes that read calls returned, of files and of all else
+  double read = 0;     // bytes that read calls returned, from files and all other sources
   double fetched = 0;  // bytes that came from storage
 };
-// The text of /proc/PID/io; none: it is odd.
+// Parses the text of /proc/PID/io; none if it is malformed.
 std::optional<ReadTotals> ParseProcessReads(std::string_view io);
 
-// What the processes of control groups have read.
+// Sums what the processes of control groups have read.
 class GroupReads {
  public:
   explicit GroupReads(std::string proc_folder) : proc_folder_(std::move(proc_folder)) {}
 
-  // Of the group in `folder`, never less than before; none where its processes cannot be seen or
-  // may not be read, or where they are too many.
+  // Returns the totals of the group in `folder`, never less than before; none if its processes are
+  // invisible, unreadable, or too many.
   std::optional<ReadTotals> Of(const std::string& folder);
 
  private:
   struct Group {
     ReadTotals told;
-    ReadTotals lost;  // of processes that nobody has waited for
-    int behind = 0;   // looks in a row that came to less than was told
+    ReadTotals lost;  // of processes that were never waited for
+    int behind = 0;   // looks in a row with less than the last totals
   };
 
   std::optional<ReadTotals> Sum(const std::string& folder) const;
@@ -63,12 +63,12 @@ class DataUse {
  public:
   virtual ~DataUse() = default;
 
-  // By now, without `at` and `shared`. None: something of it cannot be seen.
+  // Returns the use so far, without `at` and `shared`; none if any part of it cannot be read.
   virtual std::optional<synergy::MemoryUse> Read(
       const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) = 0;
 };
 
-// By the kernel. `hierarchy`: where the memory controller is mounted.
+// Reads from the kernel. `hierarchy`: mount point of the memory controller.
 class KernelDataUse final : public DataUse {
  public:
   KernelDataUse(MemoryGroups& groups, std::string hierarchy, std::string kubelet_cgroup_root,

@@ -48,7 +48,7 @@ class KernelMemoryGroups final : public MemoryGroups {
 std::string MemoryHierarchy(const std::string& cgroup_folder) {
   std::error_code error;
   const std::string v1 = cgroup_folder + "/memory";
-  // Where both are mounted (systemd's hybrid), the memory controller is in one of them only.
+  // If both are mounted (systemd's hybrid), the memory controller is in only one of them.
   return fs::exists(v1 + "/memory.usage_in_bytes", error) ? v1 : cgroup_folder;
 }
 

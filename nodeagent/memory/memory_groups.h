@@ -1,11 +1,10 @@
 #pragma once
 
-// The memory of a pod and of its containers, as control groups. The seam between what is decided
-// and the kernel.
+// The memory of pods and containers, by their control groups: the interface to the kernel.
 //
 // Threading: from any thread; a MemoryGroup by one at a time.
-// Failures: kNotFound when there is no such group, which is so as soon as a container has ended;
-// kDenied, kInvalid for what the kernel refuses.
+// Failures: kNotFound if there is no such group, for instance because the container has
+// ended; kDenied, kInvalid if the kernel refuses.
 
 #include <memory>
 #include <stop_token>
@@ -22,15 +21,15 @@ class MemoryGroup {
   virtual ~MemoryGroup() = default;
 
   virtual Result<MemoryUse> Read() = 0;
-  // What the kernel enforces now.
+  // Returns the limit in force.
   virtual Result<Bytes> Limit() = 0;
   virtual Result<MemorySample> Sample() = 0;
-  // Has the kernel drop `amount` of this group's page cache, the least recently used first, in one
-  // go: small amounts. Never anonymous memory. False when it could not find so much. kInvalid where
-  // the kernel cannot do that.
+  // Drops `amount` of this group's page cache at once, the least recently used first, never
+  // anonymous memory; for small amounts. Returns false if the kernel could not find that much.
+  // kInvalid: the kernel cannot do this.
   virtual Result<bool> Drop(Bytes amount) = 0;
-  // Has the kernel give page cache of this group back, the least recently used first, until its
-  // usage is at most `target`, there is no more to give, or `stop`. What is left tells.
+  // Releases page cache of this group, the least recently used first, until its usage is at most
+  // `target`, there is no more to release, or `stop`. Read() shows the result.
   virtual Result<> Release(Bytes target, const std::stop_token& stop) = 0;
 };
 
@@ -43,11 +42,12 @@ class MemoryGroups {
       const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) = 0;
 };
 
-// Where the memory controller is mounted below `cgroup_folder`: with v1 a hierarchy of its own.
+// Returns the mount point of the memory controller below `cgroup_folder`; v1 has one hierarchy per
+// controller.
 std::string MemoryHierarchy(const std::string& cgroup_folder);
 
-// The machine's. `cgroup_folder` is where its control groups are seen ("/sys/fs/cgroup").
-// kNotFound when no memory controller is there.
+// Returns the machine's groups. `cgroup_folder` is where its control groups are mounted
+// ("/sys/fs/cgroup"). kNotFound: no memory controller is mounted.
 Result<std::unique_ptr<MemoryGroups>> FindMemoryGroups(std::string cgroup_folder,
                                                        std::string kubelet_cgroup_root);
 

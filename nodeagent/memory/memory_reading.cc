@@ -8,15 +8,15 @@ namespace synergy::nodeagent {
 namespace {
 
 constexpr Duration kPeakOf = std::chrono::minutes(1);
-// Between two that rise, however fast memory grows.
+// Least time between two rising reports, however fast memory grows.
 constexpr Duration kAfterRise = std::chrono::seconds(2);
 constexpr Duration kAfterFall = std::chrono::minutes(1);
-// Readings are taken for fresh for ten minutes (allocation/surplus.h).
+// Readers consider reports fresh for ten minutes (allocation/surplus.h).
 constexpr Duration kRefresh = std::chrono::minutes(4);
-// Fallen by a fifth is worth telling.
+// A fall to this part of the last report is worth another one.
 constexpr double kFallen = 0.8;
 
-// Up, by a sixteenth at most or 8 MiB, so that small rises need not be told.
+// Rounds up, by at most a sixteenth or 8 MiB, so that small rises need no report.
 Bytes Rounded(Bytes amount) {
   const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(amount.count())));
   const int64_t unit = std::max(power / 16, MiB(8).count());
@@ -47,7 +47,7 @@ Bytes MemoryTold::Peak(Bytes in_use, WallTime now) {
 std::optional<MemoryReading> MemoryTold::Next(const Fungible& fungible, Bytes in_use,
                                               bool node_short, WallTime now) {
   const bool first = peaks_[newest_].begin == WallTime{};
-  // What a predecessor saw is a peak of ours.
+  // A predecessor's report counts as a peak.
   const bool inherited = first && told_ && told_->at <= now && now - told_->at < kPeakOf * 10;
   const Bytes peak = Peak(inherited ? std::max(in_use, told_->in_use) : in_use, now);
   if (fungible.requested.memory <= fungible.floor.memory) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<MemoryReading> MemoryTold::Next(const Fungible& fungible, Bytes in
   const auto due = [&] {
     if (!told_ || told_->node_short != node_short) return true;
     const Duration age = now - told_->at;
-    if (age < Duration::zero()) return true;  // a clock was put back
+    if (age < Duration::zero()) return true;  // the clock was set back
     if (peak > told_->in_use) return age >= kAfterRise;
     const auto fallen = static_cast<double>(told_->in_use.count()) * kFallen;
     if (static_cast<double>(reading.in_use.count()) < fallen) return age >= kAfterFall;

@@ -1,9 +1,9 @@
 #pragma once
 
-// What the tuner is told of a pod's memory (annotation synergy.io/memory-in-use), and when: the
-// most that was in use in the last minutes, at once when that rises above what was told, seldom
-// when it falls, and now and then so that it is known to be fresh. Of pods that have no memory
-// above their floor nothing is told: nothing could be taken from them.
+// Decides when to report a pod's memory use to the tuner (annotation synergy.io/memory-in-use), and
+// what: the peak of the last minutes, at once when it rises above the reported one, rarely when it
+// falls, and periodically to show that it is fresh. Pods without memory above their floor get no
+// report: the tuner could take none from them.
 //
 // Threading: pure; one owner.
 
@@ -18,10 +18,10 @@ namespace synergy::nodeagent {
 
 class MemoryTold {
  public:
-  // `told`: what the pod says already. A predecessor's is believed until it has grown old.
+  // `told`: the pod's present annotation. A predecessor's report counts until it is too old.
   explicit MemoryTold(const std::optional<MemoryReading>& told) : told_(told) {}
 
-  // A look at the pod; what is to be written now, if anything.
+  // Takes in a look at the pod. Returns the report to write now, if any.
   std::optional<MemoryReading> Next(const Fungible& fungible, Bytes in_use, bool node_short,
                                     WallTime now);
 
@@ -34,7 +34,7 @@ class MemoryTold {
   };
 
   std::optional<MemoryReading> told_;
-  std::array<Peaked, 10> peaks_{};  // one a minute
+  std::array<Peaked, 10> peaks_{};  // one per minute
   size_t newest_ = 0;
 };
 

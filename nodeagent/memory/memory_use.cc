@@ -13,7 +13,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// cgroup v1 writes the largest number of whole pages where there is no limit.
+// cgroup v1 writes the largest number of whole pages if there is no limit.
 constexpr int64_t kNoLimitV1 = std::numeric_limits<int64_t>::max() / 65536 * 65536;
 
 std::optional<int64_t> ParseCount(std::string_view text) {
@@ -29,7 +29,7 @@ tl::unexpected<Error> NoNumber(std::string_view what, std::string_view text) {
               fmt::format("{}: \"{}\" is not a number", what, text.substr(0, 60)));
 }
 
-// The value of a line "name value" of memory.stat.
+// Returns the value of a line "name value" of memory.stat.
 std::optional<int64_t> Stat(std::string_view stat, std::string_view name) {
   while (!stat.empty()) {
     const std::string_view line = stat.substr(0, stat.find('\n'));
@@ -51,10 +51,10 @@ Result<Bytes> Sum(std::string_view stat, std::initializer_list<std::string_view>
   return sum;
 }
 
-// Pages are 4 KiB where there are GPUs; on others the count is too low by a factor.
+// Machines with GPUs have pages of 4 KiB; with larger pages the count is too low by that factor.
 constexpr int64_t kPage = 4096;
 
-// The value of a line "name:   123 kB" of /proc/meminfo.
+// Returns the value of a line "name:   123 kB" of /proc/meminfo.
 std::optional<Bytes> Kilobytes(std::string_view meminfo, std::string_view name) {
   while (!meminfo.empty()) {
     std::string_view line = meminfo.substr(0, meminfo.find('\n'));
@@ -96,11 +96,11 @@ Result<MemorySample> ParseMemorySampleV2(std::string_view usage, std::string_vie
   }
   MemorySample sample;
   sample.use = *use;
-  // Shared memory may be mapped, too, and is held already: better too much.
+  // Mapped shared memory is also part of `held`; counting it twice errs on the safe side.
   sample.mapped = std::min(*mapped, *listed);
   sample.cache = std::max(*listed - sample.mapped - *unwritten, Bytes(0));
   sample.working_set = std::max(use->usage - *inactive, Bytes(0));
-  // One count for all before Linux 5.9.
+  // Before Linux 5.9 there is one count for all.
   const auto refaults = Stat(stat, "workingset_refault_file");
   sample.refaulted = Bytes(refaults.value_or(Stat(stat, "workingset_refault").value_or(0)) * kPage);
   sample.stalled = ParseSomeStalled(pressure);
@@ -152,7 +152,7 @@ Result<MemoryUse> ParseMemoryUseV2(std::string_view usage, std::string_view stat
   if (!used) return NoNumber("memory.current", usage);
   const Result<Bytes> held = Sum(stat, {"anon", "shmem"});
   if (!held) return Fail(held.error());
-  // Since Linux 5.18; what of it can be given back with the page cache is not held.
+  // Since Linux 5.18. The part that can be released with the page cache is not held.
   const int64_t kernel = Stat(stat, "kernel").value_or(0);
   const int64_t reclaimable = Stat(stat, "slab_reclaimable").value_or(0);
   return MemoryUse{Bytes(*used), *held + Bytes(std::max<int64_t>(kernel - reclaimable, 0))};

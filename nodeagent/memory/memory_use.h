@@ -1,6 +1,6 @@
 #pragma once
 
-// What a control group's memory is used for, from the kernel's own words.
+// Parses what the kernel reports about a control group's memory use.
 //
 // Threading: pure.
 
@@ -15,30 +15,30 @@
 namespace synergy::nodeagent {
 
 struct MemoryUse {
-  Bytes usage;  // as the kubelet counts it: page cache too
-  // The part that cannot be given back: anonymous and shared memory, the kernel's own.
+  Bytes usage;  // as the kubelet counts it, including page cache
+  // The part that cannot be released: anonymous memory, shared memory, the kernel's own.
   Bytes held;
 };
 
-// A look at a container's memory, with what tells whether its processes suffer.
+// A sample of a container's memory, with the signs of whether its processes suffer.
 struct MemorySample {
   MemoryUse use;
   Bytes cache;        // page cache that the kernel can drop at once: neither mapped nor dirty
-  Bytes mapped;       // page cache that is mapped: programs, libraries, mapped data
-  Bytes working_set;  // as the kubelet counts it: all but cache that nobody has used twice
-  Bytes refaulted;    // since the group was made: read again after it was dropped
-  std::optional<Duration> stalled;     // likewise: time in which a process waited for memory (PSI)
+  Bytes mapped;       // mapped page cache: programs, libraries, data
+  Bytes working_set;  // as the kubelet counts it: all but cache that was used only once
+  Bytes refaulted;    // since the group exists: read again after it was dropped
+  std::optional<Duration> stalled;     // also: time in which a process waited (PSI)
   bool cache_can_be_released = false;  // and nothing but cache
 
-  // What cannot be taken from the container.
+  // Returns the memory that cannot be taken from the container.
   Bytes InUse() const { return cache_can_be_released ? use.held + mapped : working_set; }
 };
 
-// Of a control group's file about pressure: since it was made, time in which any of its threads
-// waited (PSI, `some`). None: it does not say so.
+// Parses a group's pressure file: the time since the group exists in which any of its threads
+// waited (PSI, `some`). Returns none if the file does not contain it.
 std::optional<Duration> ParseSomeStalled(std::string_view pressure);
 
-// `pressure` is memory.pressure; empty where the kernel has none.
+// `pressure` is the text of memory.pressure; empty if the kernel has none.
 Result<MemorySample> ParseMemorySampleV2(std::string_view usage, std::string_view stat,
                                          std::string_view pressure);
 Result<MemorySample> ParseMemorySampleV1(std::string_view usage, std::string_view stat,
@@ -50,17 +50,17 @@ struct NodeMemory {
   Bytes free;
   Bytes available;  // as the kubelet counts it for evictions (memory.available)
 };
-// /proc/meminfo.
+// Parses /proc/meminfo.
 Result<NodeMemory> ParseNodeMemory(std::string_view meminfo);
 
 // `usage` is memory.usage_in_bytes, `stat` memory.stat, `kernel` memory.kmem.usage_in_bytes (empty
-// on kernels that have no such file).
+// if the kernel has no such file).
 Result<MemoryUse> ParseMemoryUseV1(std::string_view usage, std::string_view stat,
                                    std::string_view kernel);
-// memory.current and memory.stat.
+// Parses memory.current and memory.stat.
 Result<MemoryUse> ParseMemoryUseV2(std::string_view usage, std::string_view stat);
 
-// A limit's file, of either version; the largest amount there is where there is no limit.
+// Parses a limit's file of either version; kNoMemoryLimit if there is no limit.
 Result<Bytes> ParseMemoryLimit(std::string_view text);
 inline constexpr Bytes kNoMemoryLimit = Bytes(INT64_MAX);
 

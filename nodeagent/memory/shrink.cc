@@ -24,7 +24,7 @@ std::optional<Shrink> ShrinkOf(const wire::ResizeStatus& pod) {
 }
 
 Bytes MarginRule::Of(Bytes limit) const {
-  // Divided first: the limit may be anything.
+  // Divide first: the limit may be of any size.
   return std::min(Bytes(limit.count() / 100 * percent), most);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a pod's status says about memory limits that are on their way down.
+// Finds memory limits in a pod's status that are about to shrink.
 //
 // Threading: pure.
 
@@ -22,23 +22,24 @@ struct Shrink {
   };
 
   std::vector<Step> containers;  // never empty
-  // By how much all of the pod's limits come to less, those that grow included.
+  // The decrease of the sum of the pod's limits, net of those that grow.
   Bytes pod_by;
 };
 
-// None unless Synergy manages the pod, the kubelet has taken the change on (PodResizeInProgress,
-// and it is not Deferred or Infeasible), and a running container's limit is below the one in force.
+// Returns none unless Synergy manages the pod, the kubelet has accepted the change
+// (PodResizeInProgress, and it is not Deferred or Infeasible), and a running container's limit is
+// below the one in force.
 //
-// The kubelet's first look never succeeds while page cache fills the limit, but the condition has
-// its reason Error only after the second look, 11 to 24 s later (measured): so that is not waited
-// for.
+// The kubelet's first check never succeeds while page cache fills the limit. But the condition's
+// reason becomes Error only after the second check, 11 to 24 s later (measured), so this does not
+// wait for that.
 std::optional<Shrink> ShrinkOf(const wire::ResizeStatus& pod);
 
 struct MarginRule {
   int64_t percent = 10;
   Bytes most = MiB(64);
 
-  // What is to stay free below `limit`.
+  // Returns how much must stay free below `limit`.
   Bytes Of(Bytes limit) const;
 };
 

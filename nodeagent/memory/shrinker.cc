@@ -8,16 +8,16 @@
 namespace synergy::nodeagent {
 namespace {
 
-// Between two looks at a pod that cannot be helped now.
+// Interval between two looks at a pod that cannot shrink now.
 constexpr Duration kLookAgain = std::chrono::seconds(1);
-// Releases in a row that did not bring the usage below the limit, before it is said.
+// Releases in a row that leave the usage above the limit, before this is reported.
 constexpr int kMostInVain = 5;
 
 double InSeconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
 
-// A control group and the limit that it is to get.
+// A control group and its future limit.
 struct Shrinker::Target {
   std::string name;  // "container train", "the pod"
   Bytes limit;
@@ -123,7 +123,7 @@ void Shrinker::Take(wire::ResizeStatus pod) {
   std::optional<Shrink> shrink = ShrinkOf(pod);
   if (const auto known = works_.find(pod.uid); known != works_.end()) {
     const bool same_request = known->second.pod.generation == pod.generation;
-    if (shrink && same_request) return;  // the text of its condition, most of all
+    if (shrink && same_request) return;  // mostly a new message in its condition
     End(known->second, !shrink && same_request ? "completed" : "withdrawn");
     works_.erase(known);
   }
@@ -156,7 +156,7 @@ void Shrinker::LookAt(Work& work, const std::stop_token& stop) {
   }
   const Result<std::string> why_not = BringDown(work, stop);
   if (!why_not) {
-    // A container that was started again has another group.
+    // A restarted container has another group.
     work.targets.clear();
     work.next_look = now + kLookAgain;
     return Report(work, "release_failed", why_not.error());
@@ -191,7 +191,8 @@ Result<std::string> Shrinker::BringDown(Work& work, const std::stop_token& stop)
       return fmt::format("{} of {} are in use that cannot be given back, and {} is to stay free",
                          DescribeBytes(use->held), target.name, DescribeBytes(margin));
     }
-    // Once it was down, not for every page that comes back.
+    // Once the memory was down, half the margin suffices: do not react to every page that comes
+    // back.
     const Bytes allowed = target.limit - (work.below_since ? Bytes(margin.count() / 2) : margin);
     if (use->usage <= allowed) continue;
     const Instant begin = clock_.Now();

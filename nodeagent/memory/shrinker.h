@@ -1,6 +1,6 @@
 #pragma once
 
-// Brings the memory of pods below their new limits and keeps it there until the kubelet has taken
+// Brings the memory of pods below their new limits and keeps it there until the kubelet has applied
 // them.
 //
 //                     fits                      the kubelet's status has it
@@ -9,15 +9,15 @@
 //    does not  v   | fits again       +---------> given up  (until the pod's spec changes)
 //             stuck: looked at again once a second
 //
-// From anywhere: withdrawn, when the pod's spec asks for it no more or the pod is gone.
+// From any state: withdrawn, if the pod's spec no longer requests the shrink or the pod is gone.
 //
-// The kubelet judges by usage figures of its own that are up to 20 s old, one of the pod and one of
-// each container, and looks again after 10 to 15 s or when the pod object changes (measured): a
-// release alone would be undone by the next samples that the pod reads.
+// The kubelet judges by its own usage figures, up to 20 s old, for the pod and each container. It
+// checks again after 10 to 15 s or when the pod object changes (measured). After a single release,
+// the next samples that the training reads would fill the cache again before that.
 //
 // Threading: Replace, Upsert and Remove by one thread (the watch's), AwaitWork and Step by one
 // other, the rest by any.
-// Failures: what cannot be read or released is counted, logged when it is new, and tried again.
+// Failures: what cannot be read or released is counted, logged if it is new, and retried.
 
 #include <condition_variable>
 #include <cstddef>
@@ -58,9 +58,9 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
   void Upsert(wire::ResizeStatus pod) override;
   void Remove(const wire::ResizeStatus& pod) override;
 
-  // Waits until Step has something to do; false when told to stop.
+  // Blocks until Step has something to do; returns false if `stop` is requested.
   bool AwaitWork(const std::stop_token& stop);
-  // Takes in what the watch has brought and looks once at each shrink.
+  // Takes in the watch's news and looks once at each shrink.
   void Step(const std::stop_token& stop);
 
   size_t watched_pods() const;
@@ -77,7 +77,7 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
   void Forget(const std::string& uid);
   void LookAt(Work& work, const std::stop_token& stop);
   Result<> Open(Work& work);
-  // Nothing when the memory is below all limits now; else why it is not.
+  // Returns an empty string if the memory is below all limits now, otherwise the reason.
   Result<std::string> BringDown(Work& work, const std::stop_token& stop);
   void Below(Work& work);
   void SetStuck(Work& work, const std::string& why);
@@ -98,7 +98,7 @@ class Shrinker final : public kube::ObjectStore<wire::ResizeStatus> {
   std::vector<Change> changes_;    // not taken in yet
   size_t in_progress_ = 0;
 
-  // The stepping thread's own.
+  // Used only by the stepping thread.
   std::map<std::string, Work> works_;  // by UID
 };
 

@@ -14,21 +14,21 @@
 namespace synergy::nodeagent {
 namespace {
 
-// The kernel gives back some 2 GB/s here: 0.5 MB between two looks.
+// The kernel releases some 2 GB/s here: 0.5 MB between two looks.
 constexpr std::chrono::microseconds kLook{200};
 
 void TakeSignal() {
   static const bool taken = [] {
     struct sigaction action{};
-    // Without SA_RESTART: the write has to end.
+    // Without SA_RESTART: the write must return.
     action.sa_handler = [](int) {};
     return sigaction(SIGUSR1, &action, nullptr) == 0;
   }();
   static_cast<void>(taken);
 }
 
-// Interrupts the thread that made it, again and again, once `enough`: a signal that comes before
-// the system call has begun is lost.
+// Interrupts the thread that created it, repeatedly, once `enough` returns true: a signal that
+// comes before the system call has begun is lost.
 class Interrupter {
  public:
   template <class Enough>
@@ -60,7 +60,7 @@ Result<MemoryUse> V1MemoryGroup::Read() {
   if (!usage) return Fail(usage.error());
   const Result<std::string> stat = ReadCgroupFile(folder_ + "/memory.stat");
   if (!stat) return Fail(stat.error());
-  // Kernels may be built without this count.
+  // Not every kernel is built with this count.
   const Result<std::string> kernel = ReadCgroupFile(folder_ + "/memory.kmem.usage_in_bytes");
   return ParseMemoryUseV1(*usage, *stat, kernel ? *kernel : "");
 }
@@ -93,14 +93,14 @@ Result<> V1MemoryGroup::Release(Bytes target, const std::stop_token& stop) {
   const Interrupter interrupter([&] {
     if (stop.stop_requested()) return true;
     const Result<std::string> text = ReadCgroupFile(usage);
-    // Without a way to know, better too little.
+    // If the usage cannot be read, release too little rather than too much.
     if (!text) return true;
     const Result<Bytes> now = ParseMemoryLimit(*text);
     return !now || *now <= target;
   });
   const Result<Written> written = WriteCgroupFile(file, "0");
   if (!written) return Fail(written.error());
-  // EBUSY: what was left could not be given back.
+  // EBUSY: the rest could not be released.
   if (!written->done && written->error != EINTR && written->error != EBUSY)
     return Fail(CgroupError(file, written->error));
   return {};

@@ -13,7 +13,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// In steps, so that a stop is heeded and nothing is taken that has gone by itself meanwhile.
+// In steps, so that a stop is noticed, and memory that is freed meanwhile is not reclaimed on top.
 constexpr Bytes kStep = MiB(64);
 // Steps in a row that brought nothing.
 constexpr int kMostReclaimsInVain = 3;
@@ -39,7 +39,7 @@ Result<MemorySample> V2MemoryGroup::Sample() {
   if (!usage) return Fail(usage.error());
   const Result<std::string> stat = ReadCgroupFile(folder_ + "/memory.stat");
   if (!stat) return Fail(stat.error());
-  // Kernels may be built, or booted, without it.
+  // Not every kernel is built, or booted, with it.
   const Result<std::string> pressure = ReadCgroupFile(folder_ + "/memory.pressure");
   Result<MemorySample> sample = ParseMemorySampleV2(*usage, *stat, pressure ? *pressure : "");
   if (!sample) return sample;
@@ -53,7 +53,7 @@ bool V2MemoryGroup::MaySwap() const {
   const Result<std::string> most = ReadCgroupFile(folder_ + "/memory.swap.max");
   if (most && *most == "0\n") return false;
   const Result<std::string> swaps = ReadCgroupFile(proc_folder_ + "/swaps");
-  // A heading, and a line for each.
+  // A heading, and a line for each swap area.
   return swaps && std::count(swaps->begin(), swaps->end(), '\n') > 1;
 }
 
@@ -63,7 +63,7 @@ Result<bool> V2MemoryGroup::Drop(Bytes amount) {
   const Result<Written> written = WriteCgroupFile(
       file, fmt::format("{}{}", amount.count(), spare_anonymous ? " swappiness=0" : ""));
   if (!written) return Fail(written.error());
-  // EAGAIN: less was given back than asked for.
+  // EAGAIN: less was released than requested.
   if (written->done || written->error == EINTR) return true;
   if (written->error == EAGAIN) return false;
   refused_ = spare_anonymous && written->error == EINVAL;

@@ -1,8 +1,8 @@
 #pragma once
 
-// cgroup v2: memory.reclaim takes a number of bytes (Linux 5.19). Without swap only page cache can
-// go; with it the kernel is told to leave anonymous memory alone (swappiness=0, Linux 6.9), and
-// where it does not know that nothing is reclaimed. Private to memory_groups.cc and its tests.
+// cgroup v2: memory.reclaim takes a number of bytes (Linux 5.19). Without swap it can release only
+// page cache. With swap, swappiness=0 makes the kernel spare anonymous memory (Linux 6.9); if the
+// kernel does not support that, nothing is reclaimed. Private to memory_groups.cc and its tests.
 
 #include <string>
 #include <utility>
@@ -13,7 +13,7 @@ namespace synergy::nodeagent {
 
 class V2MemoryGroup final : public MemoryGroup {
  public:
-  // `proc_folder` is where /proc is seen.
+  // `proc_folder` is where /proc is mounted.
   V2MemoryGroup(std::string folder, std::string proc_folder)
       : folder_(std::move(folder)), proc_folder_(std::move(proc_folder)) {}
 
@@ -28,7 +28,7 @@ class V2MemoryGroup final : public MemoryGroup {
 
   const std::string folder_;
   const std::string proc_folder_;
-  bool refused_ = false;  // the kernel cannot leave anonymous memory alone
+  bool refused_ = false;  // the kernel cannot spare anonymous memory
 };
 
 }  // namespace synergy::nodeagent

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kLeastQuota = 1000;  // microseconds: the kernel's
+constexpr int64_t kLeastQuota = 1000;  // microseconds; the kernel's minimum
 
 std::string_view Trimmed(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
@@ -31,7 +31,7 @@ std::optional<int64_t> WholeNumber(std::string_view text) {
   return number;
 }
 
-// In microseconds; negative for `present`: no quota.
+// Returns microseconds. `present` negative: no quota.
 Result<int64_t> QuotaOf(MilliCpu cpu, int64_t present, int64_t period) {
   const int64_t quota = cpu.count() * period / 1000;
   if (quota < kLeastQuota) {

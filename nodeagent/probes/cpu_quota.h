@@ -1,19 +1,17 @@
 #pragma once
 
-// Where a CPU quota has to be written so that a pod has no more than so much for a moment, and
-// what.
+// Plans a temporary CPU quota for a pod: which file to write, and what.
 //
 //   v2  cpu.max of the pod
-//   v1  cpu.cfs_quota_us of the pod; of its training container where any container of the pod has a
-//       quota of its own. There the kernel refuses a group a quota that is smaller than one below
-//       it
+//   v1  cpu.cfs_quota_us of the pod; that of its training container if any container of the pod has
+//       its own quota, because the kernel refuses a group a smaller quota than a group below it has
 //
-// The period stays as it is (100 ms, unless the kubelet's cpuCFSQuotaPeriod says otherwise), so
-// that one write does it and one undoes it.
+// The period stays as it is (100 ms, unless the kubelet's cpuCFSQuotaPeriod differs), so that one
+// write sets the quota and one restores it.
 //
 // Threading: from any thread.
-// Failures: kNotFound when there is no such group; kInvalid for an amount that cannot be: less than
-// 1 ms of a period, or no less than what the group has already.
+// Failures: kNotFound if there is no such group; kInvalid for an impossible amount: less than 1 ms
+// of a period, or no less than the group's present quota.
 
 #include <memory>
 #include <string>
@@ -27,7 +25,7 @@ namespace synergy::nodeagent {
 
 struct QuotaPlan {
   std::string file;
-  std::string text;  // also what the file then says
+  std::string text;  // also the file's content afterwards
 };
 
 class CpuQuotas {
@@ -35,17 +33,17 @@ class CpuQuotas {
   virtual ~CpuQuotas() = default;
   virtual Result<QuotaPlan> Plan(const wire::ResizeStatus& pod,
                                  const wire::ResizeStatus::Container& training, MilliCpu cpu) = 0;
-  // What a plan's file says now.
+  // Returns the present content of a plan's file.
   virtual Result<std::string> Read(const std::string& file) = 0;
 };
 
-// The machine's. kNotFound when no CPU controller is there.
+// Returns the machine's quotas. kNotFound: no CPU controller is mounted.
 Result<std::unique_ptr<CpuQuotas>> FindCpuQuotas(std::string cgroup_folder,
                                                  std::string kubelet_cgroup_root);
 
-// The text for `cpu`, where the file says `present`: "max 100000" or "40000 100000".
+// Returns the text for `cpu`, given the file's present content: "max 100000" or "40000 100000".
 Result<std::string> QuotaTextV2(MilliCpu cpu, std::string_view present);
-// Likewise of cpu.cfs_quota_us: "-1" or "40000"; `period` is what cpu.cfs_period_us says.
+// The same for cpu.cfs_quota_us: "-1" or "40000"; `period` is the content of cpu.cfs_period_us.
 Result<std::string> QuotaTextV1(MilliCpu cpu, std::string_view present, std::string_view period);
 
 }  // namespace synergy::nodeagent

@@ -32,12 +32,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How long the agent waits for an answer, and the guardian at its end for quotas that it cannot
-// restore.
+// How long the agent waits for an answer, and how long the guardian at its end retries quotas that
+// it cannot restore.
 constexpr seconds kPatience{5};
 constexpr seconds kRetry{1};
 
-// One program writes and reads these, so they go as they are in memory.
+// The same program writes and reads these, so they are sent as they are in memory.
 struct Request {
   uint64_t number = 0;
   bool begin = false;
@@ -52,7 +52,7 @@ struct Reply {
   std::array<char, 512> message{};
 };
 
-// Cut where it is too long, which is never so for what is checked before; ends with a zero.
+// Copies `text` with a final zero, truncated if it is too long, which callers rule out.
 template <size_t kSize>
 void Put(std::array<char, kSize>& out, std::string_view text) {
   std::copy_n(text.begin(), std::min(text.size(), kSize - 1), out.begin());
@@ -97,7 +97,7 @@ class GuardianClient final : public QuotaWriter {
     const Result<uint64_t> number = Send(begin, file, text, longest);
     if (!number) return Fail(number.error());
     Result<> done = Hear(*number);
-    // It may come to it later.
+    // The guardian may still carry it out later.
     if (begin && !done && done.error().code == ErrorCode::kTimeout)
       static_cast<void>(Send(false, file, "", {}));
     return done;
@@ -124,7 +124,7 @@ class GuardianClient final : public QuotaWriter {
         return Fail(ErrorCode::kTimeout, "the guardian does not answer");
       if (count < 0) return Fail(SystemError("the guardian"));
       if (count != sizeof reply) return Fail(ErrorCode::kUnavailable, "the guardian is gone");
-      // Answers that came too late are passed over.
+      // Skip answers that come too late.
     } while (reply.number != number);
     if (reply.done) return {};
     return Fail(reply.code, reply.message.data());
@@ -156,7 +156,7 @@ class Guardian {
         killed_at_.reset();
       }
     }
-    // What is left then is restored by the next one.
+    // The next guardian restores what is left then.
     for (const Instant end = Now() + kPatience;;) {
       table_.EndAll(Now());
       table_.Step(Now());
@@ -169,7 +169,7 @@ class Guardian {
   static Instant Now() { return SystemClock().Now(); }
   static void Sleep(milliseconds time) { ::poll(nullptr, 0, static_cast<int>(time.count())); }
 
-  // From whoever was here before.
+  // Takes over from the previous guardian.
   void TakeOver() {
     const Result<> locked = files_.Lock();
     Result<std::vector<KeptQuota>> left = locked ? files_.Load() : Fail(locked.error());
@@ -182,7 +182,7 @@ class Guardian {
     }
   }
 
-  // Until there is something to do.
+  // Blocks until there is something to do.
   void Await() {
     std::optional<Instant> next = table_.Next();
     const auto consider = [&next](Instant at) { next = std::min(next.value_or(at), at); };
@@ -210,7 +210,7 @@ class Guardian {
     table_.EndAll(Now());
   }
 
-  // The first process of a container is the parent of whatever has lost its own.
+  // The first process of a container also becomes the parent of orphans.
   void Reap() {
     int status = 0;
     for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -224,7 +224,7 @@ class Guardian {
     Request request;
     const ssize_t count = ::recv(socket_.fd(), &request, sizeof request, MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    // Its end is heard of by a signal.
+    // The agent's end is reported by SIGCHLD.
     if (count != sizeof request) return socket_.Close();
     request.file.back() = 0;
     request.text.back() = 0;
@@ -254,7 +254,7 @@ class Guardian {
   bool owns_ = false;      // the records
   std::string not_owned_;  // why not
   bool stopping_ = false;
-  std::optional<Instant> killed_at_;  // when the agent is to be killed
+  std::optional<Instant> killed_at_;  // when to kill the agent
   std::optional<int> status_;         // the agent's, once it has ended
 };
 
@@ -284,11 +284,11 @@ int RunGuarded(const GuardianRules& rules, Logger& log,
   }
   if (child > 0) {
     childs.Close();
-    // Whoever reads the log may go away.
+    // The reader of the log may disappear.
     std::signal(SIGPIPE, SIG_IGN);
     return Guardian(rules, log, child, std::move(ours), signals.fd()).Run();
   }
-  // Without a guardian the agent is not to go on, and it may be gone already.
+  // The agent must not go on without a guardian, which may be gone already.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != guardian) return EXIT_FAILURE;
   ours.Close();

@@ -1,16 +1,17 @@
 #pragma once
 
-// A process that puts CPU quotas on control groups for a moment and takes them away again, whatever
-// becomes of the agent: the agent is its child. It has no threads and speaks to nobody else.
+// A process that sets temporary CPU quotas on control groups and restores them, whatever happens to
+// the agent, which is its child. It has no threads and communicates only with the agent.
 //
 //   RunGuarded ---- fork ----> the agent: QuotaWriter, a socket to its parent
 //       |
-//       the guardian: a quota is restored when its time is over (at most two minutes), on End, when
-//       the agent ends however it does, on SIGTERM, and by the next guardian where this one is
-//       killed: its records lie in the state folder (quota_files.h). The agent does not outlive it.
+//       the guardian: restores a quota when its time is over (at most two minutes), on End, when
+//       the agent ends for whatever reason, and on SIGTERM. If the guardian is killed, the next one
+//       does so: its records are in the state folder (quota_files.h). The agent does not outlive
+//       it.
 //
 // Threading: RunGuarded by the main thread before there is any other.
-// Failures: without a state folder there are no quotas, and all else works; kUnavailable then.
+// Failures: without a state folder there are no quotas (kUnavailable), and all else works.
 
 #include <functional>
 #include <string>
@@ -28,25 +29,25 @@ class QuotaWriter {
  public:
   virtual ~QuotaWriter() = default;
 
-  // Has `text` written to a control group's file of its quota, for `longest` at most. kConflict
-  // where such a quota is there already; kTimeout when there was no answer in time: then it is
-  // taken away again, should it come.
+  // Writes `text` to a control group's quota file, for `longest` at most. kConflict: the file
+  // already has a temporary quota. kTimeout: there was no answer in time; if the quota is written
+  // late, it is restored at once.
   virtual Result<> Begin(const std::string& file, const std::string& text, Duration longest) = 0;
-  // Has what was there before written again, unless somebody else has changed it since. kNotFound
-  // when that has been done already; kUnavailable when it has not been possible yet: it is tried
-  // again.
+  // Restores the previous quota, unless another process has changed it since. kNotFound: already
+  // restored. kUnavailable: not possible yet; the guardian retries.
   virtual Result<> End(const std::string& file) = 0;
 };
 
 struct GuardianRules {
   std::string cgroup_folder;
   std::string state_folder;
-  // From SIGTERM until the agent is killed that has not ended by itself.
+  // From SIGTERM until the agent is killed if it has not ended by itself.
   Duration stop_grace{};
 };
 
-// Runs `agent` in a child process; returns its exit status in both processes, 128 and the signal's
-// number where one has ended it. SIGTERM and SIGINT are passed on. 1 when there can be no child.
+// Runs `agent` in a child process and returns its exit status in both processes: 128 plus the
+// signal's number if a signal has ended it, 1 if there can be no child. Passes SIGTERM and SIGINT
+// on.
 int RunGuarded(const GuardianRules& rules, Logger& log,
                const std::function<int(QuotaWriter&)>& agent);
 

@@ -13,10 +13,10 @@ namespace synergy::nodeagent {
 namespace {
 
 constexpr Duration kInterval = std::chrono::seconds(1);
-// The guardian ends a probe by so much later: where both live this one does.
+// The guardian ends a probe this much later: while both run, this process does it.
 constexpr Duration kMargin = std::chrono::seconds(5);
 
-// The container whose speed is to be seen; null: nothing of the pod is to be probed.
+// Returns the container whose speed is measured; null if the pod must not be probed.
 const wire::ResizeStatus::Container* ProbedContainer(const wire::ResizeStatus& pod) {
   return pod.managed && !pod.deleting ? TrainingContainer(pod) : nullptr;
 }
@@ -90,13 +90,13 @@ void Prober::LookAtQuota(Running& running) {
 
 void Prober::End(std::string_view outcome) {
   const Running ended = *std::exchange(running_, std::nullopt);
-  // Since the last look, too. A group that is gone has nothing to say.
+  // Check for changes since the last look. A group that is gone proves nothing.
   const Result<std::string> text = quotas_.Read(ended.plan.file);
   if (ended.reading.wiped || (text && *text != ended.plan.text)) outcome = "wiped";
   metrics_.CountProbe(outcome);
   log_.Info("probe ended", {{"pod", ended.pod->Key()}, {"outcome", outcome}});
   const Result<> restored = writer_.End(ended.plan.file);
-  // The guardian was first.
+  // kNotFound: the guardian was first.
   if (restored || restored.error().code == ErrorCode::kNotFound) return;
   metrics_.CountError("quota_not_restored");
   log_.Error("the quota of a probe is still there",

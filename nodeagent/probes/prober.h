@@ -1,19 +1,19 @@
 #pragma once
 
-// Carries out the probes that the controller asks for (the annotation synergy.io/probe; docs/
-// profiling.md): a pod of the node gets a CPU quota for a moment, so that it is seen how fast it
-// trains with less. One at a time on a node.
+// Carries out the probes that the controller requests (the annotation synergy.io/probe;
+// docs/profiling.md): a pod of the node gets a temporary CPU quota, which shows how fast it trains
+// with less CPU. One probe at a time per node.
 //
-//   annotation seen --> begun --> its time is over                                    done
-//        |                +-----> the annotation or the container is another, or gone ended_early
-//        |                +-----> either, and somebody, as a resize, rewrote the quota wiped
-//        +--> another one is under way, or it cannot be                               refused
+//   annotation seen --> begun --> its time is over                                      done
+//        |                +-----> annotation or container changed or gone               ended_early
+//        |                +-----> either, but the quota was rewritten, as by a resize   wiped
+//        +--> another probe is under way, or this one is impossible                     refused
 //
-// What is on pods when the agent starts is not begun: an earlier agent may have died of it, and
-// half a probe says nothing.
+// Probes that pods already have when the agent starts are not begun: an earlier agent may have died
+// of them, and half a probe proves nothing.
 //
 // Threading: Step by one thread, Readings by any.
-// Failures: the guardian takes a quota away that this process does not come to end (guardian.h).
+// Failures: the guardian restores a quota if this process does not come to it (guardian.h).
 
 #include <map>
 #include <mutex>
@@ -38,10 +38,10 @@ class Prober {
   Prober(const NodePods& pods, CpuQuotas& quotas, QuotaWriter& writer, const Clock& clock,
          Logger& log, kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics);
 
-  // Looks once at the pods and at the quota; says after how long to look again.
+  // Looks once at the pods and at the quota. Returns the delay until the next look.
   Duration Step();
 
-  // By uid.
+  // Returns the running probe, by uid.
   std::map<std::string, ProbeReading> Readings() const;
 
  private:
@@ -70,10 +70,10 @@ class Prober {
   kube::EventRecorder& events_;
   metrics::NodeAgentMetrics& metrics_;
 
-  // The stepping thread's own.
+  // Used only by the stepping thread.
   bool begun_ = false;  // the pods have been listed once
   std::optional<Running> running_;
-  std::map<std::string, CpuProbe> passed_;  // by uid: what is not begun any more
+  std::map<std::string, CpuProbe> passed_;  // by uid: must not begin any more
 
   mutable std::mutex mutex_;
   std::map<std::string, ProbeReading> readings_;  // by uid

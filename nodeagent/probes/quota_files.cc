@@ -49,7 +49,7 @@ std::string WriteQuotaRecords(std::span<const KeptQuota> quotas) {
 
 std::vector<KeptQuota> ParseQuotaRecords(std::string_view text) {
   std::vector<KeptQuota> quotas;
-  // What has no end of its line was not written whole.
+  // A last line without its end was not written completely.
   for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
     if (auto quota = ParseLine(text.substr(0, end))) quotas.push_back(*std::move(quota));
     text.remove_prefix(end + 1);

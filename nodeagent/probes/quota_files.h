@@ -1,11 +1,11 @@
 #pragma once
 
-// The quota files of control groups, and the records of those that are there for a moment: the file
-// FOLDER/quotas, a line for each, which is replaced as a whole.
+// The quota files of control groups, and the records of temporary quotas: the file FOLDER/quotas,
+// with a line for each, which is always replaced as a whole.
 //
 // Threading: one owner.
-// Failures: as cgroup_files.h says. Only files that are named cpu.max or cpu.cfs_quota_us and lie
-// under the folder of control groups are touched, whoever asks for others: kInvalid.
+// Failures: as cgroup_files.h says. Touches only files named cpu.max or cpu.cfs_quota_us below the
+// folder of control groups; kInvalid for any other.
 
 #include <cstdint>
 #include <memory>
@@ -26,10 +26,10 @@ class CgroupQuotaFiles final : public QuotaFiles {
   CgroupQuotaFiles(std::string cgroup_folder, std::string state_folder)
       : cgroup_folder_(std::move(cgroup_folder)), state_folder_(std::move(state_folder)) {}
 
-  // Makes the state folder where there is none, and takes it for this process alone, for as long as
-  // it lives. kConflict while another one has it.
+  // Creates the state folder if necessary, and locks it for this process as long as it lives.
+  // kConflict: another process holds the lock.
   Result<> Lock();
-  // What was saved last; after Lock().
+  // Returns the records saved last. REQUIRES: Lock() has succeeded.
   Result<std::vector<KeptQuota>> Load() const;
 
   Result<uint64_t> FolderOf(const std::string& file) override;
@@ -45,9 +45,9 @@ class CgroupQuotaFiles final : public QuotaFiles {
   std::unique_ptr<OpenFile> lock_;
 };
 
-// INODE, FORMER, WRITTEN and FILE with tabs between them.
+// Formats lines of INODE, FORMER, WRITTEN and FILE, separated by tabs.
 std::string WriteQuotaRecords(std::span<const KeptQuota> quotas);
-// Lines that are none are left out.
+// Skips malformed lines.
 std::vector<KeptQuota> ParseQuotaRecords(std::string_view text);
 
 }  // namespace synergy::nodeagent

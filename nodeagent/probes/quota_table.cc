@@ -10,7 +10,7 @@ namespace synergy::nodeagent {
 namespace {
 
 constexpr Duration kRetryAfter = std::chrono::seconds(1);
-// Of failures to restore one quota, those of which the log tells: the first and each so many.
+// When a quota cannot be restored, log the first failure and then every 60th.
 constexpr int kToldFailures = 60;
 
 }  // namespace
@@ -36,7 +36,7 @@ Result<> QuotaTable::Begin(const std::string& file, const std::string& text, Dur
     if (done) return {};
   }
   entries_.pop_back();
-  // A record of what was not written is dropped when it is read.
+  // A record of a quota that was not written is dropped when it is read.
   static_cast<void>(Save());
   return done;
 }

@@ -1,11 +1,11 @@
 #pragma once
 
-// The CPU quotas that are on control groups for a moment, and how each of them goes away again:
+// The temporary CPU quotas on control groups, and how each of them is removed again:
 //
 //            recorded, then written            its time is over, End, EndAll, or a new start
 //   Begin -------------------------> kept ----------------------------------------------> due
 //                                                                                          |
-//     the group is gone, or is another one; somebody else has rewritten it: left alone     |
+//     the group is gone or replaced, or the quota was rewritten by others: left alone      |
 //   dropped <------------------------------------------------------------------------------+
 //   dropped <---- the former quota is written again ---------------------------------------+
 //   due <-------- the kernel refuses that: again after a second ---------------------------+
@@ -26,29 +26,30 @@
 
 namespace synergy::nodeagent {
 
-// How long a quota stays at most, whatever was asked for.
+// The longest time that a quota stays, whatever was requested.
 inline constexpr Duration kLongestQuota = std::chrono::minutes(2);
 
 struct KeptQuota {
   std::string file;     // "/sys/fs/cgroup/cpu/kubepods/pod1-2/cpu.cfs_quota_us"
-  uint64_t folder = 0;  // the inode of the control group's folder: another one is another group
-  std::string former;   // what it said before
+  uint64_t folder = 0;  // inode of the group's folder: tells groups of the same name apart
+  std::string former;   // the file's previous content
   std::string written;
 
   bool operator==(const KeptQuota&) const = default;
 };
 
-// The machine, as the table sees it. Failures: kNotFound where there is no such group.
+// The machine as the table sees it.
+// Failures: kNotFound if there is no such group.
 class QuotaFiles {
  public:
   virtual ~QuotaFiles() = default;
 
-  // The inode of the folder that the file is in.
+  // Returns the inode of the folder that contains the file.
   virtual Result<uint64_t> FolderOf(const std::string& file) = 0;
-  // Without the end of its line.
+  // Returns the content without the newline.
   virtual Result<std::string> Read(const std::string& file) = 0;
   virtual Result<> Write(const std::string& file, const std::string& text) = 0;
-  // Keeps the records, these and no others, beyond the end of this process.
+  // Saves exactly these records, so that they outlast this process.
   virtual Result<> Save(std::span<const KeptQuota> quotas) = 0;
 };
 
@@ -57,19 +58,19 @@ class QuotaTable {
   // Both outlive the table.
   QuotaTable(QuotaFiles& files, Logger& log) : files_(files), log_(log) {}
 
-  // Takes over what an earlier process has left: all of it is due.
+  // Takes over the records of an earlier process; all of them are due.
   void Adopt(std::vector<KeptQuota> left, Instant now);
-  // kConflict where the table has the file already.
+  // kConflict: the table already has the file.
   Result<> Begin(const std::string& file, const std::string& text, Duration longest, Instant now);
-  // Restores it now. kNotFound when the table does not have it, as after its time; kUnavailable
-  // when it has to be tried again.
+  // Restores the quota now. kNotFound: the table does not have it, for instance because its time
+  // was over; kUnavailable: it must be retried.
   Result<> End(const std::string& file, Instant now);
-  // From now on all is due.
+  // Makes all quotas due.
   void EndAll(Instant now);
   // Restores what is due.
   void Step(Instant now);
 
-  // When there is something to do next; none: never.
+  // Returns when there is something to do next; none: never.
   std::optional<Instant> Next() const;
   bool empty() const { return entries_.empty(); }
 
@@ -80,7 +81,7 @@ class QuotaTable {
     int failures = 0;
   };
 
-  // Whether nothing is left to do.
+  // Returns whether nothing is left to do.
   bool Settle(Entry& entry, Instant now);
   bool Failed(Entry& entry, const Error& error, Instant now);
   Result<> Save();

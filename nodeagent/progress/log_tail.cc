@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr off_t kFirst = off_t{256} << 10;
 constexpr off_t kMostAtOnce = off_t{1} << 20;
 
-// N of "N.log"; -1 for other names.
+// Returns N of "N.log"; -1 for other names.
 int NumberOf(std::string_view name) {
   constexpr std::string_view kEnd = ".log";
   if (!name.ends_with(kEnd)) return -1;
@@ -32,7 +32,7 @@ int NumberOf(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() ? number : -1;
 }
 
-// Whether there is a file; a link is one, whatever there is behind it.
+// Returns whether there is a file; a link counts as one, whatever its target.
 bool Exists(const std::string& path, struct stat& status) {
   return ::lstat(path.c_str(), &status) == 0;
 }
@@ -72,7 +72,7 @@ Result<size_t> LogTail::Read(const OnText& on_text) {
   if (exists && file_.inode == 0) {
     file_.inode = now.st_ino;
     if (!begun_ && now.st_size > kFirst) SkipTo(now.st_size - kFirst);
-    if (!begun_) skipped_ = 0;  // what was written before we came is not missed
+    if (!begun_) skipped_ = 0;  // text from before the first call is not missed
     begun_ = true;
   } else if (!exists || now.st_ino != file_.inode) {
     const Result<size_t> rest = ReadRotated(on_text);
@@ -87,7 +87,7 @@ Result<size_t> LogTail::Read(const OnText& on_text) {
     if (!more) return more;
     return read + *more;
   }
-  // A container that has started again writes the next one.
+  // A restarted container writes to the next file.
   struct stat next{};
   if (read == 0 && (!exists || Exists(PathOf(file_.number + 1), next))) {
     const int newest = NewestNumber();
@@ -107,7 +107,7 @@ Result<size_t> LogTail::ReadRotated(const OnText& on_text) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
     const std::string name = entry.path().filename().string();
-    // What the kubelet compresses later is a file of its own, and may have the old one's inode.
+    // Skip the kubelet's compressed copies: each is a new file and may have the old one's inode.
     if (!name.starts_with(prefix) || name.ends_with(".gz") || name.ends_with(".tmp")) continue;
     struct stat rotated{};
     if (!Exists(entry.path(), rotated) || rotated.st_ino != file_.inode) continue;
@@ -122,7 +122,7 @@ Result<size_t> LogTail::ReadOn(const std::string& path, const OnText& on_text) {
   if (file.fd() < 0 || ::fstat(file.fd(), &now) != 0) return Fail(CgroupError(path, errno));
   if (!S_ISREG(now.st_mode))
     return Fail(ErrorCode::kUnavailable, fmt::format("{} is no plain file", path));
-  if (now.st_size < file_.offset) {  // somebody has emptied it
+  if (now.st_size < file_.offset) {  // the file was truncated
     file_.offset = 0;
     mid_line_ = false;
   }

@@ -1,12 +1,13 @@
 #pragma once
 
-// What a container writes to its log, from the files that its runtime writes and the kubelet
-// rotates: FOLDER/N.log, N counting the container's restarts, and FOLDER/N.log.TIME once rotated.
+// Reads a container's log from the files that its runtime writes and the kubelet rotates:
+// FOLDER/N.log, where N counts the container's restarts, and FOLDER/N.log.TIME after rotation.
 //
-// A log that is a link is not read: whoever may write there could have other files read. Docker's
-// json-file logs are links out of the kubelet's folder, where the agent cannot see.
+// A log that is a link is not read: a process that may write there could redirect the agent to
+// other files. Docker's json-file logs are links out of the kubelet's folder, where the agent
+// cannot see.
 //
-// No file stays open between two calls: a file that is deleted gives its disk space back at once.
+// No file stays open between two calls, so that a deleted file frees its disk space at once.
 //
 // Threading: one owner.
 
@@ -25,20 +26,20 @@ namespace synergy::nodeagent {
 
 class LogTail {
  public:
-  // Pieces of the log in order. Every piece but one that goes on where the last one ended begins
-  // with a line.
+  // Gets pieces of the log in order. Each piece begins with a line, unless it continues the piece
+  // before.
   using OnText = std::function<void(std::string_view)>;
 
-  // `folder`: the container's ("/var/log/pods/team_train-0_1-2/train"), which need not exist yet.
+  // `folder`: the container's ("/var/log/pods/team_train-0_1-2/train"); it need not exist yet.
   explicit LogTail(std::string folder) : folder_(std::move(folder)) {}
 
-  // What was written since the last call; at the first one the last quarter of a MiB. Of a log that
-  // grows by more than a MiB between two calls the middle is passed over.
-  // How many bytes there were. kNotFound: no log; kInvalid: it is a link, and the error says where
-  // to; kDenied, kUnavailable: it cannot be read.
+  // Reads what was written since the last call; at the first one the last quarter of a MiB. If the
+  // log has grown by more than a MiB between two calls, skips the middle. Returns the number of
+  // bytes delivered. kNotFound: no log; kInvalid: it is a link (the error contains its target);
+  // kDenied, kUnavailable: it cannot be read.
   Result<size_t> Read(const OnText& on_text);
 
-  // Bytes that were passed over.
+  // Returns the number of bytes skipped.
   uint64_t skipped() const { return skipped_; }
 
  private:
@@ -58,7 +59,7 @@ class LogTail {
   const std::string folder_;
   File file_{.number = -1, .inode = 0, .offset = 0};
   bool begun_ = false;
-  bool mid_line_ = false;  // what comes next is the rest of a line that was passed over
+  bool mid_line_ = false;  // next is the rest of a line that was skipped
   uint64_t skipped_ = 0;
 };
 

@@ -14,7 +14,7 @@
 namespace synergy::nodeagent {
 namespace {
 
-// What stands behind the labels, which may hold anything in quotes.
+// Returns the text after the labels, which may contain anything in quotes.
 std::string_view AfterLabels(std::string_view rest) {
   if (!rest.starts_with('{')) return rest;
   bool quoted = false;

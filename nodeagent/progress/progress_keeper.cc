@@ -26,20 +26,20 @@
 namespace synergy::nodeagent {
 namespace {
 
-// How often the CPU time of a pod is read that says nothing new.
+// How often to read the CPU time of a pod without new progress.
 constexpr Duration kCpuInterval = std::chrono::seconds(10);
-// What is done with memory is learnt from hours.
+// How often to read memory use; the profiler evaluates hours of it.
 constexpr Duration kMemoryInterval = std::chrono::seconds(10);
-// Text after which the CPU time is looked at.
+// Amount of text after which the CPU time is checked.
 constexpr size_t kPiece = size_t{4} << 10;
-// A pod that is passed over for so long is told so.
+// A pod that is skipped for this long gets an event.
 constexpr Duration kLongDebt = std::chrono::seconds(1);
-// How many counters are asked at once.
+// How many counters to read concurrently.
 constexpr size_t kAskedAtOnce = 16;
-// Beyond these a counter is not one of iterations, and a double does not count any more.
+// Above this a counter cannot be one of iterations, and doubles lose whole numbers.
 constexpr double kMostCounted = 1e15;
 
-// Time is counted by the clock on the wall; what lies so far ahead is not worth a sum.
+// Limit of remaining time in wall-clock seconds; a longer estimate means nothing.
 constexpr double kMostSeconds = 1e8;
 
 std::optional<Duration> Remaining(const std::optional<int64_t>& iteration,
@@ -69,7 +69,7 @@ struct ProgressKeeper::Told {
   Instant cpu_read{};
   std::optional<Instant> memory_read;
   std::string memory_of;           // the container's id
-  std::set<std::string> failures;  // of which somebody was told
+  std::set<std::string> failures;  // already reported
 
   Told(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container) {
     progress.uid = pod.uid;
@@ -84,8 +84,8 @@ struct ProgressKeeper::Followed {
   const std::string pattern;
   LogTail tail;
   LogProgress log;
-  BusyTime busy{};  // as long as the log says nothing
-  Duration debt{};  // CPU time that it has had beyond its share of the looks
+  BusyTime busy{};  // used as long as the log has no progress
+  Duration debt{};  // CPU time used beyond its share of the looks
 };
 
 struct ProgressKeeper::Counted {
@@ -146,7 +146,7 @@ void ProgressKeeper::FollowLogs() {
                  true);
         }
       }
-      // As the kubelet names its folders.
+      // The kubelet's names of folders.
       LogTail tail(std::filesystem::path(sources_.log_folder) /
                    fmt::format("{}_{}_{}", pod->pod_namespace, pod->name, pod->uid) /
                    container->name);
@@ -183,7 +183,7 @@ void ProgressKeeper::Follow(const wire::ResizeStatus& pod,
     progress.iterations = static_cast<double>(now.counted);
     progress.last = now.last_training;
     progress.remaining = Remaining(now.iteration, now.total, now.rate);
-    // Its memory is at its peak now.
+    // At a checkpoint memory is at its peak.
     if (now.checkpoint != progress.checkpoint) followed.told.memory_read.reset();
     progress.checkpoint = now.checkpoint;
   }
@@ -224,7 +224,7 @@ Result<size_t> ProgressKeeper::ReadLog(const wire::ResizeStatus& pod, Followed& 
 }
 
 void ProgressKeeper::ReportLog(const wire::ResizeStatus& pod, Told& told, const Error& error) {
-  if (error.code == ErrorCode::kNotFound) return;  // it has just been started
+  if (error.code == ErrorCode::kNotFound) return;  // the container has just been started
   if (error.code != ErrorCode::kInvalid)
     return Report(pod, told, "log_unreadable", error.message, false);
   Report(pod, told, "log_elsewhere",
@@ -324,7 +324,7 @@ void ProgressKeeper::Count(const wire::ResizeStatus& pod,
   const WallTime now = clock_.WallNow();
   PodProgress& progress = counted.told.progress;
   if (!counted.last) counted.first_at = now;
-  // What falls has begun anew, at nothing.
+  // A counter that falls was restarted at zero.
   const double before = counted.last.value_or(*value);
   progress.iterations += *value >= before ? *value - before : *value;
   counted.last = *value;

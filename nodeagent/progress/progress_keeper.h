@@ -1,15 +1,15 @@
 #pragma once
 
-// Measures how far the trainings of the node's managed pods have come: from their containers' logs
-// (progress/log_progress.h), or from a counter that a pod serves and names by annotation. For one
-// whose log says nothing, how busy its GPUs are, as an estimate. Beside it the CPU time that they
-// took, read when progress was, and what they do with memory.
+// Measures the progress of the node's managed trainings: from their containers' logs
+// (progress/log_progress.h), or from a counter that a pod serves and names in an annotation. If the
+// log contains no progress, estimates it from how busy the GPUs are. Also reads the CPU time they
+// used, together with the progress, and their memory use.
 //
 // Threading: FollowLogs by one thread, ReadCounters by one other, Report by any.
-// Failures: what cannot be read is counted, logged when it is new, and tried again; what the pod's
-// author can mend is an event on the pod. A pod whose log takes more CPU time than kMostCpu at a
-// look is passed over until its share of later looks has made up for it, and what it writes
-// meanwhile is lost. Counters are asked at once, and have kMostWait to answer.
+// Failures: what cannot be read is counted, logged if it is new, and retried; a problem that the
+// pod's author can mend becomes an event on the pod. A pod whose log takes more CPU time than
+// kMostCpu in one look is skipped until its share of later looks has made up for it, and what it
+// writes meanwhile is lost. Counters are read concurrently, and have kMostWait to answer.
 
 #include <chrono>
 #include <functional>
@@ -34,7 +34,7 @@
 
 namespace synergy::nodeagent {
 
-// Where the keeper learns what pods do.
+// The keeper's sources of data about pods.
 struct ProgressSources {
   CpuGroups& cpu;
   DataUse& data;
@@ -43,10 +43,10 @@ struct ProgressSources {
   std::function<Result<std::string>(const std::string& ip, uint16_t port, const std::string& path,
                                     const std::stop_token& stop)>
       read_page;
-  // What the device plugin tells of the GPUs (nodeagent/devices/gpu_busy_file.h); kNotFound:
-  // nothing.
+  // Reads the device plugin's report on the GPUs (nodeagent/devices/gpu_busy_file.h); kNotFound:
+  // there is none.
   std::function<Result<NodeBusy>()> read_busy;
-  // CPU time that the calling thread has used.
+  // Returns the CPU time that the calling thread has used.
   std::function<Duration()> cpu_time = UsedByThisThread;
 
   static Duration UsedByThisThread();
@@ -62,11 +62,11 @@ class ProgressKeeper {
                  kube::EventRecorder& events, metrics::NodeAgentMetrics& metrics);
   ~ProgressKeeper();
 
-  // One look at each pod's log, or counter.
+  // Look once at each pod's log or counter.
   void FollowLogs();
   void ReadCounters(const std::stop_token& stop);
 
-  // `probes`: those that are under way, by uid.
+  // `probes`: those under way, by uid.
   NodeProgress Report(std::string node,
                       const std::map<std::string, ProbeReading>& probes = {}) const;
 
@@ -75,26 +75,26 @@ class ProgressKeeper {
   struct Followed;
   struct Counted;
 
-  // Its log could not be read.
+  // Reports that the pod's log could not be read.
   void ReportLog(const wire::ResizeStatus& pod, Told& told, const Error& error);
   void Follow(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
               const std::optional<NodeBusy>& busy, Followed& followed);
-  // None: nothing is known, or it is old.
+  // Returns none if there is no report or it is too old.
   std::optional<NodeBusy> ReadFreshBusy();
-  // The text of the pod's log, as long as it has CPU time left.
+  // Reads the pod's log, as long as it has CPU time left.
   Result<size_t> ReadLog(const wire::ResizeStatus& pod, Followed& followed);
-  // The pages of those that name a counter and have an address, by uid.
+  // GETs the pages of the pods that name a counter and have an address, by uid.
   std::map<std::string, Result<std::string>> ReadPages(const std::vector<PodPointer>& pods,
                                                        const std::stop_token& stop) const;
-  // `page`: null where none was asked for.
+  // `page`: null if none was requested.
   void Count(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
              const Result<std::string>* page, Counted& counted);
   void ReadCpu(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
                Told& told);
-  // Of one that tells of its progress, now and then.
+  // Reads the memory use periodically if the pod reports progress.
   void ReadMemory(const wire::ResizeStatus& pod, const wire::ResizeStatus::Container& container,
                   const SharedStorage& shared, Told& told);
-  // `pods_fault`: its author can mend it.
+  // `pods_fault`: the pod's author can mend it.
   void Report(const wire::ResizeStatus& pod, Told& told, std::string_view reason,
               const std::string& message, bool pods_fault);
   template <class Kept>
@@ -108,7 +108,7 @@ class ProgressKeeper {
   metrics::NodeAgentMetrics& metrics_;
   const WallTime since_;
 
-  // Each thread's own, by uid.
+  // Each used only by its thread, by uid.
   std::map<std::string, Followed> followed_;
   std::map<std::string, Counted> counted_;
   std::string busy_problem_;  // of the thread that follows logs

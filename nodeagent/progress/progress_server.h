@@ -1,7 +1,7 @@
 #pragma once
 
-// Tells synergy-controller, and nobody else, how far the node's pods are: GET /progress, over TLS
-// with certificates on both sides (docs/progress.md).
+// Serves the progress of the node's pods only to synergy-controller: GET /progress, over TLS with
+// certificates on both sides (docs/progress.md).
 //
 // Threading: one owner. `read` is called from the server's threads, several at a time.
 
@@ -19,7 +19,7 @@ namespace synergy::nodeagent {
 
 class ProgressServer {
  public:
-  // On config.progress_listen. `log`, and what `read` uses, outlive the server.
+  // Listens on config.progress_listen. `log`, and what `read` uses, outlive the server.
   static Result<std::unique_ptr<ProgressServer>> Start(const config::NodeAgentConfig& config,
                                                        std::function<NodeProgress()> read,
                                                        Logger& log);

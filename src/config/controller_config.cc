@@ -39,7 +39,7 @@ YamlField Progress(ControllerConfig::Progress& progress) {
   };
 }
 
-// An agent ends a probe that lasts longer than two minutes.
+// Agents end a probe after two minutes.
 constexpr std::chrono::milliseconds kLongestProbe = std::chrono::minutes(2);
 
 YamlField Profiling(ControllerConfig::Profiling& profiling) {

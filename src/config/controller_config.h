@@ -1,8 +1,8 @@
 #pragma once
 
-// The YAML file of synergy-controller, read as strictly as extender_config.h says.
+// The YAML file of synergy-controller, read as strictly as extender_config.h describes.
 //
-// Threading: pure but for reading the file.
+// Threading: pure, except for reading the file.
 
 #include <chrono>
 #include <cstdint>
@@ -20,125 +20,128 @@
 namespace synergy::config {
 
 struct ControllerConfig {
-  // Admission reviews, over TLS.
+  // Address for admission reviews, over TLS.
   std::string listen = ":9443";
-  std::string tls_certificate_file;  // both
+  std::string tls_certificate_file;  // both are required
   std::string tls_key_file;
-  // Both or neither: who asks for a review has to show a certificate that this authority has signed
-  // for this DNS name, as the API server does where it is told to.
+  // Both or neither: clients must show a certificate that this authority has signed for this DNS
+  // name, as the API server does if it is configured to.
   std::string webhook_client_ca_file;
   std::string webhook_client_name;
-  // /healthz, /readyz and /metrics, without TLS unless metrics_authorization.
+  // Address of /healthz, /readyz and /metrics, without TLS unless metrics_authorization.
   std::string http_listen = "127.0.0.1:8889";
-  // /metrics takes a token of an account that may get it (docs/security.md), over TLS.
+  // Requires for /metrics a token of an authorized account (docs/security.md), over TLS.
   bool metrics_authorization = false;
   std::string gpu_resource = "nvidia.com/gpu";
-  // What pods that are admitted are given to.
+  // The scheduler that admitted pods are assigned to.
   std::string scheduler_name = kDefaultSchedulerName;
   Scope scope = Scope::kOptIn;
-  // Kept free on every node for pods without GPUs that come later; the extender's is the same.
+  // Kept free on every node for later pods without GPUs; must equal the extender's.
   ResourceVector node_headroom = kDefaultHeadroom;
-  // What every node pool has for each GPU, those that an autoscaler could make included. Nothing:
-  // as much as the nodes that are there.
+  // The least that every node pool has per GPU, including pools that an autoscaler could create.
+  // Zero: as much as the existing nodes have.
   ResourceVector least_pool_per_gpu;
-  // Within the scope, whose pods are taken over, beside those that ask for scheduler_name.
+  // Schedulers whose pods are taken over within the scope, in addition to scheduler_name.
   std::vector<std::string> managed_schedulers{"default-scheduler"};
   std::vector<std::string> excluded_namespaces{"kube-system"};
-  // The controller's own; empty: that of the service account, where there is one.
+  // The controller's own namespace; empty: the service account's, if there is one.
   std::string own_namespace;
-  // Of pods that neither their own labels nor their namespace's say anything about.
+  // For pods without a setting in their own labels or their namespace's.
   Enforcement enforcement = Enforcement::kShared;
-  // How far below its best a job may be with its demand, unless its profile says: 0 is at its best.
+  // How far below its maximum throughput a job's demand may keep it, unless its profile has its own
+  // tolerance; 0: at its maximum.
   double tolerance = 0;
-  // How many times its fair share's throughput a profile is believed.
+  // Profiles count as promising at most this multiple of the throughput at the fair share.
   double max_speed_up = kDefaultMaxSpeedUp;
   // Whether running pods are changed, and how eagerly (docs/tuner.md).
   struct Tuner {
     bool enabled = true;
     std::chrono::milliseconds round{300000};
-    // By how much, in percent, a node's throughput or a single pod's has to rise.
+    // Least gain, in percent, of a node's or a single pod's throughput for a change.
     int64_t least_gain_percent = 5;
-    // How long a place is kept for a waiting pod.
+    // How long a place stays reserved for a waiting pod.
     std::chrono::milliseconds hold = kDefaultHold;
-    // Between the announcement of a growth and the growth.
+    // Delay between the announcement of a growth and the growth.
     std::chrono::milliseconds settle{1000};
-    // How long the kubelet may take for a change before it is put back.
+    // How long the kubelet may take for a change before it is reverted.
     std::chrono::milliseconds patience{30000};
-    // How long a pod whose cut was put back is not cut again.
+    // How long a pod is not cut again after a cut was reverted.
     std::chrono::milliseconds unshrinkable{600000};
-    // For how long after a change of a pod's memory an OOM kill or an eviction is held to follow
-    // from it.
+    // How long after a change of a pod's memory an OOM kill or an eviction is attributed to it.
     std::chrono::milliseconds memory_watch{600000};
-    // PATCHes of pods, at most: how many a second, and how many at a time.
+    // Limits of PATCHes of pods: per second, and concurrently.
     int64_t patches_per_second = 50;
     int64_t patches_at_once = 8;
   } tuner;
-  // How far running pods are, as the node agents of own_namespace tell (docs/progress.md).
+  // The progress of running pods, reported by the node agents of own_namespace (docs/progress.md).
   struct Progress {
     bool enabled = false;
-    // Between two questions to an agent.
+    // Interval between queries of one agent.
     std::chrono::milliseconds interval{10000};
     int64_t port = 9412;
-    // The pods of agents, by labels: "app.kubernetes.io/component=node-agent".
+    // Labels of the agents' pods: "app.kubernetes.io/component=node-agent".
     std::string agents;
-    // Whom an agent's certificate has to name, and whose it is. The controller shows its own.
+    // The name and the authority that an agent's certificate must have. The controller shows its
+    // own certificate.
     std::string server_name;
     std::string ca_file;
-    // Where GET /progress tells of it, over TLS with the webhook's certificate; empty: nowhere. It
-    // takes a token of the service account `reader` in own_namespace.
+    // Address for GET /progress, over TLS with the webhook's certificate; empty: not served. It
+    // requires a token of the service account `reader` in own_namespace.
     std::string listen;
     std::string reader = "synergy-controller-progress";
   } progress;
-  // Workloads without a profile are measured while they train (docs/profiling.md). Needs progress:
-  // without it there is nothing to measure by.
+  // Measures workloads without a profile while they train (docs/profiling.md). Requires progress,
+  // which the measurements are based on.
   struct Profiling {
     bool enabled = true;
-    // How long what was measured of a workload stays after its last run and its last change.
+    // How long a measured profile is kept after the workload's last run and the profile's last
+    // change.
     std::chrono::milliseconds keep = std::chrono::hours(720);
-    // Of a pod's progress that is not counted.
+    // How long the beginning of a pod's progress is ignored.
     std::chrono::milliseconds warm_up{20000};
-    // The least time that is measured, without a probe and with one.
+    // Least time of a measurement, without a probe and with one.
     std::chrono::milliseconds window{30000};
     std::chrono::milliseconds probe_window{12000};
-    // How long a probe lasts before it is measured.
+    // How long a probe lasts before its measurement begins.
     std::chrono::milliseconds probe_lead{8000};
-    // What probes may cost of a workload's first hour.
+    // Limit of the loss through probes, as a part of a workload's first hour.
     double most_loss_percent = 2;
     int64_t probes_at_once = 32;
-    // How far off what was measured a pod has to be, and for how long, to be measured again.
+    // How far a pod must deviate from its measured profile, and for how long, to be measured again.
     int64_t drift_percent = 15;
     std::chrono::milliseconds drift_time{300000};
 
     bool On(const Progress& progress) const { return enabled && progress.enabled; }
   } profiling;
-  // Whether others are evicted for gangs of higher priority, and how long these wait before that
+  // Whether pods are evicted for gangs of higher priority, and how long such a gang waits first
   // (docs/gangs.md).
   struct GangPreemption {
     bool enabled = true;
     std::chrono::milliseconds patience{10000};
   } gang_preemption;
-  // Whether Kueue is there, whose queues RoundPolicies may order (docs/queues.md).
+  // Whether Kueue is installed, whose queues RoundPolicies may order (docs/queues.md).
   bool kueue_enabled = false;
-  // Whether it may change the workers of Jobs in those queues (docs/optimus.md).
+  // Whether the controller may change the number of workers of Jobs in those queues
+  // (docs/optimus.md).
   bool kueue_elastic = false;
-  // Whether TrainJobs are asked how long they still need, where their logs do not tell
+  // Whether TrainJobs are queried for their remaining time if their logs do not contain it
   // (docs/progress.md).
   bool kueue_train_job_progress = false;
-  // How long a job with quota waits for somebody to say its GPU type; then it takes any
+  // How long a job with quota waits for its GPU type to be chosen; after that it takes any
   // (docs/gavel.md).
   std::chrono::milliseconds type_patience{30000};
-  // The Lease, in own_namespace, by which one replica of several changes pods.
+  // The Lease in own_namespace that elects the one replica that changes pods.
   std::string lease_name = "synergy-controller";
-  // Silence of the API server after which /readyz says no.
+  // /readyz fails after this long without a message from the API server.
   std::chrono::milliseconds staleness_limit{120000};
-  // From SIGTERM to the end, at most.
+  // Limit from SIGTERM to the end.
   std::chrono::milliseconds shutdown_grace{10000};
-  // The largest review. The API server takes no request of more than 3 MiB, and writes some
-  // characters of it as six bytes.
+  // Limit of a review's size. The API server accepts requests up to 3 MiB, and encodes some of
+  // their characters in six bytes.
   int64_t max_body_bytes = int64_t{20} << 20;
-  // Where everything that is decided is written down for `synergy replay`; empty: nowhere.
+  // File for the record of all decisions, for `synergy replay`; empty: none.
   std::string record_file;
-  // The file's size at which that ends.
+  // Size of the file at which recording ends.
   Bytes record_limit = GiB(1);
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;

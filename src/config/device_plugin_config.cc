@@ -17,7 +17,7 @@ constexpr size_t kMostRules = 64;
 constexpr size_t kMostXids = 256;
 constexpr int64_t kHighestXid = 1'000'000;
 
-// "wait" or "exit".
+// Parses "wait" or "exit".
 YamlField Missing(bool& wait) {
   return [&wait](const YAML::Node& node, const std::string& field) {
     const std::string text = Scalar(node, field);

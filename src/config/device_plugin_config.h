@@ -1,8 +1,9 @@
 #pragma once
 
-// synergy-device-plugin's YAML file; docs/device-plugin.md says what each field is for.
+// synergy-device-plugin's YAML file; docs/device-plugin.md describes each field.
 //
-// Threading: pure but for reading the file. Failures: kInvalid with file, line and field.
+// Threading: pure, except for reading the file.
+// Failures: kInvalid with file, line and field.
 
 #include <chrono>
 #include <string>
@@ -17,9 +18,9 @@
 
 namespace synergy::config {
 
-// Where the GPUs are seen.
+// The source of GPUs.
 enum class GpuSource {
-  kAuto,  // the inventory file if one is named, else NVML
+  kAuto,  // the inventory file if there is one, otherwise NVML
   kNvml,
   kFile,
 };
@@ -36,21 +37,21 @@ struct DevicePluginConfig {
   AdvertisementRules advertisement;
   ContainerAccessRules access;
   std::string cdi_folder = "/var/run/cdi";
-  // What writes a complete specification; where there is no such program, we write our own.
+  // The program that generates a complete specification; without it, we write our own.
   std::vector<std::string> cdi_command = {"nvidia-ctk"};
   GpuHealthRules health;
   std::chrono::milliseconds probe_interval{5000};
   std::string plugin_folder = "/var/lib/kubelet/device-plugins";
   std::string pod_resources_socket = "/var/lib/kubelet/pod-resources/kubelet.sock";
   std::string listen = "0.0.0.0:9410";
-  // /metrics takes a token of an account that may get it (docs/security.md); `listen` has TLS then.
-  // Needs node_name: without it there is no API server to ask.
+  // Requires for /metrics a token of an authorized account (docs/security.md); `listen` then uses
+  // TLS. Needs node_name, without which there is no API server to check tokens with.
   bool metrics_authorization = false;
-  // Where the node agent is told how long GPUs were busy; empty: it is not told.
+  // File that reports to the node agent how long GPUs were busy; empty: none.
   std::string gpu_busy_file;
   std::string node_name;  // empty: nothing is written to the Node
   bool node_labels = true;
-  // The Node is read again, in case somebody else has changed what we wrote.
+  // Interval to read the Node again, in case another client has changed what we wrote.
   std::chrono::milliseconds node_verify_interval{600000};
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
@@ -61,7 +62,7 @@ Result<DevicePluginConfig> LoadDevicePluginConfig(const std::string& file);
 Result<DevicePluginConfig> ParseDevicePluginConfig(const std::string& yaml,
                                                    const std::string& name);
 
-// What cannot be together, whether it came from the file or from flags.
+// Returns an error for settings that exclude each other, whether from the file or from flags.
 Result<> Check(const DevicePluginConfig& config);
 
 }  // namespace synergy::config

@@ -11,7 +11,7 @@
 namespace synergy::config {
 namespace {
 
-// "auto", or amounts.
+// Parses "auto" or amounts.
 YamlField Reserve(std::optional<ResourceVector>& out) {
   return [&out](const YAML::Node& node, const std::string& field) {
     out.reset();
@@ -22,7 +22,7 @@ YamlField Reserve(std::optional<ResourceVector>& out) {
   };
 }
 
-// 0s, or a duration: what is not waited for is not sought.
+// Parses 0s or a duration. 0s: do not wait.
 YamlField Wait(std::chrono::milliseconds& out) {
   return [&out](const YAML::Node& node, const std::string& field) {
     out = {};

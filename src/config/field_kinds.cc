@@ -110,7 +110,7 @@ YamlField GpuResource(std::string& out) {
 }
 
 YamlField Hold(std::chrono::milliseconds& out) {
-  // The API server notes the times of writes, by which claims end, in whole seconds.
+  // Claims end by the times of writes, which the API server records in whole seconds.
   return Duration(out, {.least = std::chrono::seconds(10)});
 }
 

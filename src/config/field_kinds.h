@@ -1,7 +1,7 @@
 #pragma once
 
-// Kinds of fields, for Fields: each puts what is read into the variable that it was made with,
-// which has to outlive it. Private to this folder: yaml-cpp shows.
+// Kinds of fields for Fields: each stores its value in the variable it was made with, which must
+// outlive it. Private to this folder, because they expose yaml-cpp.
 //
 // Threading: pure. Failures: as yaml_fields.h.
 
@@ -21,25 +21,25 @@ namespace synergy::config {
 
 YamlField Text(std::string& out);
 YamlField NotEmpty(std::string& out);
-// A list, none of them empty.
+// A list without empty elements.
 YamlField Texts(std::vector<std::string>& out);
 YamlField Truth(bool& out);
 YamlField WholeNumber(int64_t& out, int64_t least, int64_t most);
-// At least `least` and below `end`.
+// From `least` up to, but not including, `end`.
 YamlField Number(double& out, double least, double end);
 YamlField Size(Bytes& out);
-// cpu and memory; what is not named stays as it is.
+// cpu and memory; an absent one leaves its amount unchanged.
 YamlField Amounts(ResourceVector& out);
 YamlField Section(Fields fields);
 
-// Beside those of ToDuration().
+// In addition to the limits of ToDuration().
 struct DurationLimits {
   std::chrono::seconds least{0};
   std::chrono::seconds most = std::chrono::hours(24);
 };
 YamlField Duration(std::chrono::milliseconds& out, DurationLimits limits = {});
 
-// What `parse` makes of a text; its error is the field's.
+// Stores the result of `parse`; its error becomes the field's.
 template <class Parse, class Out>
 YamlField Parsed(Parse parse, Out& out) {
   return [parse, &out](const YAML::Node& node, const std::string& field) {
@@ -49,20 +49,20 @@ YamlField Parsed(Parse parse, Out& out) {
   };
 }
 
-// Fields that the files of several programs have, with the same limits in all of them.
+// Fields that several programs' files share, with the same limits in all.
 
-// Where a server listens, as ParseListenAddress() takes it.
+// A server's address, in the form of ParseListenAddress().
 YamlField Address(std::string& out);
-// The same, or nothing.
+// The same, or an empty string.
 YamlField AddressOrNone(std::string& out);
 // certificateFile and keyFile.
 YamlField Tls(std::string& certificate_file, std::string& key_file);
 // An extended resource.
 YamlField GpuResource(std::string& out);
-// How long the tuner keeps a place for a waiting pod.
+// How long the tuner reserves a place for a waiting pod.
 YamlField Hold(std::chrono::milliseconds& out);
 YamlField StalenessLimit(std::chrono::milliseconds& out);
-// Of a request.
+// Limit of a request's body.
 YamlField MaxBodySize(int64_t& bytes);
 YamlField Log(LogLevel& level, LogFormat& format);
 

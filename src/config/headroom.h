@@ -1,6 +1,6 @@
 #pragma once
 
-// CPU and memory kept free on every GPU node for pods without GPUs that come later.
+// CPU and memory kept free on every GPU node for later pods without GPUs.
 //
 // Threading: constants.
 
@@ -8,7 +8,7 @@
 
 namespace synergy::config {
 
-// The agents of one more DaemonSet or two (docs/companion.md, Headroom).
+// Enough for the agents of one or two more DaemonSets (docs/companion.md, Headroom).
 inline constexpr ResourceVector kDefaultHeadroom{Gpus(0), MilliCpu(500), GiB(1)};
 
 }  // namespace synergy::config

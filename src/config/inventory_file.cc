@@ -27,7 +27,7 @@ std::string ShortText(const YAML::Node& node, const std::string& field) {
   return text;
 }
 
-// What the kubelet takes as a device's id, and a log or a label can show.
+// Returns a device id that the kubelet accepts and that fits in a log or a label.
 std::string Id(const YAML::Node& node, const std::string& field) {
   std::string id = Scalar(node, field);
   constexpr const char* kAllowed =

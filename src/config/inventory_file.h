@@ -1,7 +1,7 @@
 #pragma once
 
-// GPUs from a YAML file: for tests, simulations and machines whose driver cannot be asked. What it
-// says may be edited while the device plugin runs, health above all.
+// Reads GPUs from a YAML file: for tests, simulations, and machines whose driver cannot report
+// them. The file may be edited while the device plugin runs, mostly to change health.
 //
 //   driverVersion: "550.54"              # optional, like all but uuid and product
 //   sharedDeviceNodes: [/dev/nvidiactl]  # needed by every container with a GPU
@@ -14,14 +14,15 @@
 //     pciId: "0000:3b:00.0"
 //     computeCapability: "8.0"
 //     deviceNodes: [/dev/nvidia0]
-//     unhealthy: fan broken              # why; absent or empty: healthy
-//     migDevices:                        # there: in MIG mode; nodes beside the GPU's
+//     unhealthy: fan broken              # the reason; absent or empty: healthy
+//     migDevices:                        # present: in MIG mode; nodes beyond the GPU's
 //     - {uuid: MIG-0, profile: 1g.10gb, memory: 10Gi, deviceNodes: [/dev/nvidia-caps/nvidia-cap3]}
 //   links:                               # exceptions from the above
 //   - {between: [GPU-0, GPU-1], path: single-switch, nvlinks: 0}
 //
-// Threading: pure but for reading the file. Failures: kInvalid with file, line and field;
-// kNotFound when the file cannot be read. Counts and lengths are bounded.
+// Threading: pure, except for reading the file.
+// Failures: kInvalid with file, line and field; kNotFound if the file cannot be read. Counts and
+// lengths are bounded.
 
 #include <map>
 #include <string>
@@ -33,7 +34,7 @@ namespace synergy::config {
 
 struct InventoryFile {
   GpuInventory inventory;
-  std::map<std::string, std::string> unhealthy;  // UUID -> why
+  std::map<std::string, std::string> unhealthy;  // UUID -> reason
 
   bool operator==(const InventoryFile&) const = default;
 };

@@ -17,13 +17,13 @@
 namespace synergy::config {
 namespace {
 
-// What is wrong with the file, where in it first.
+// The problem in the file, beginning with the place.
 struct KubeconfigProblem {
   std::string text;
 };
 
 std::string ReadFile(const std::string& file) {
-  // Opening a folder works, reading it does not.
+  // Opening a folder succeeds, but reading it does not.
   std::error_code ignored;
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file, ignored)) {
@@ -44,7 +44,7 @@ std::optional<uint32_t> Base64Digit(char c) {
   return std::nullopt;
 }
 
-// RFC 4648, section 4, with the line ends that some tools put in; none when it is anything else.
+// RFC 4648, section 4, also with line breaks, which some tools insert; none if it is anything else.
 std::optional<std::string> DecodeBase64(std::string_view text) {
   std::string bytes;
   uint32_t bits = 0;
@@ -66,7 +66,7 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
   return bytes;
 }
 
-// A map of the file, with the words that errors name it by: users "admin".
+// A map of the file, with its name for errors: users "admin".
 class KubeconfigSection {
  public:
   KubeconfigSection(const YAML::Node& node, std::string where, std::filesystem::path folder)
@@ -80,7 +80,7 @@ class KubeconfigSection {
     throw KubeconfigProblem{fmt::format("{}: {}: {}", where_, field, what)};
   }
 
-  // Empty where there is none.
+  // Returns an empty string if the field is absent.
   std::string Text(const char* field) const {
     if (!Has(field)) return {};
     if (!node_[field].IsScalar()) Reject(field, "is not a single value");
@@ -94,13 +94,13 @@ class KubeconfigSection {
     return text == "true";
   }
 
-  // A file's name, made absolute the way kubectl does.
+  // Returns a file's name, made absolute as in kubectl.
   std::string FileName(const char* field) const {
     const std::string name = Text(field);
     return name.empty() ? name : (folder_ / name).string();
   }
 
-  // A list of single values.
+  // Returns a list of single values.
   std::vector<std::string> Texts(const char* field) const {
     std::vector<std::string> texts;
     if (!Has(field)) return texts;
@@ -116,7 +116,7 @@ class KubeconfigSection {
     return {node_[field], fmt::format("{}: {}", where_, field), folder_};
   }
 
-  // A list of {name: ..., value: ...}.
+  // Returns a list of {name: ..., value: ...}.
   std::vector<std::pair<std::string, std::string>> Pairs(const char* field) const {
     std::vector<std::pair<std::string, std::string>> pairs;
     if (!Has(field)) return pairs;
@@ -128,7 +128,8 @@ class KubeconfigSection {
     return pairs;
   }
 
-  // The content of `field`-data, or else of the file that `field` names, which `file` becomes.
+  // Returns the content of `field`-data. Without it, returns that of the file that `field` names,
+  // and sets `file` to its name.
   std::string Content(const std::string& field, std::string& file) const {
     const std::string data_field = field + "-data";
     if (const std::string data = Text(data_field.c_str()); !data.empty()) {
@@ -156,7 +157,7 @@ struct LoadedFile {
   std::filesystem::path folder;
 };
 
-// The entry of `list` called `name`: lists of {name: ..., <field>: {...}}. None without one.
+// Finds the entry `name` in `list`, a list of {name: ..., <field>: {...}}; none if there is none.
 std::optional<KubeconfigSection> FindIn(const LoadedFile& file, const char* list, const char* field,
                                         const std::string& name) {
   const YAML::Node& root = file.root;
@@ -174,7 +175,7 @@ std::optional<KubeconfigSection> FindIn(const LoadedFile& file, const char* list
   return std::nullopt;
 }
 
-// That of the first file that has it.
+// Returns the entry of the first file that has it.
 KubeconfigSection Find(const std::vector<LoadedFile>& files, const char* list, const char* field,
                        const std::string& name) {
   for (const LoadedFile& file : files) {
@@ -210,7 +211,7 @@ void ReadPlugin(const KubeconfigSection& exec, CredentialPlugin& plugin) {
   }
   plugin.command = exec.Text("command");
   if (plugin.command.empty()) exec.Reject("command", "is missing");
-  // A path, unlike a name to be looked for, is relative to the kubeconfig.
+  // A path, unlike a bare name for $PATH, is relative to the kubeconfig.
   if (plugin.command.find('/') != std::string::npos) plugin.command = exec.FileName("command");
   plugin.arguments = exec.Texts("args");
   plugin.environment = exec.Pairs("env");
@@ -222,7 +223,7 @@ void ReadUser(const KubeconfigSection& user, bool plugins, ClusterAccess& access
   for (const char* field : {"auth-provider", "username", "password"}) {
     if (user.Has(field)) user.Reject(field, kOtherCredentials);
   }
-  // Leaving them out would mean acting as somebody else.
+  // Ignoring them would mean acting as another user.
   for (const char* field : {"as", "as-uid", "as-groups", "as-user-extra"}) {
     if (user.Has(field)) user.Reject(field, "impersonation is not supported");
   }
@@ -232,7 +233,7 @@ void ReadUser(const KubeconfigSection& user, bool plugins, ClusterAccess& access
     user.Reject(access.key_pem.empty() ? "client-key" : "client-certificate",
                 "is missing, the other one is there");
   }
-  // As in client-go, the file counts where both are given.
+  // As in client-go, the file takes precedence if both are given.
   access.token_file = user.FileName("tokenFile");
   if (access.token_file.empty()) access.token = user.Text("token");
   if (user.Has("exec")) ReadPlugin(user.Inner("exec"), access.plugin);

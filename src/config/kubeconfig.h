@@ -1,8 +1,8 @@
 #pragma once
 
-// How to reach an API server: from a kubeconfig file or from inside a pod.
+// Finds the access to an API server: from a kubeconfig file or from inside a pod.
 //
-// Threading: pure but for reading the files named. Errors name the file and the field.
+// Threading: pure, except for reading the files named. Errors name the file and the field.
 
 #include <string>
 #include <utility>
@@ -16,7 +16,7 @@ struct CredentialPlugin {
   std::string api_version;  // "client.authentication.k8s.io/v1"
   std::string command;
   std::vector<std::string> arguments;
-  std::vector<std::pair<std::string, std::string>> environment;  // beside what is there
+  std::vector<std::pair<std::string, std::string>> environment;  // added to the present one
   std::string install_hint;
 };
 
@@ -25,35 +25,36 @@ struct ClusterAccess {
   std::string ca_pem;           // empty: the system's authorities
   std::string certificate_pem;  // both or neither
   std::string key_pem;
-  // The files that these came from, which may change; empty for what stands in the kubeconfig.
+  // The files of these values, which may change; empty for values inside the kubeconfig.
   std::string ca_file;
   std::string certificate_file;
   std::string key_file;
   std::string token;       // at most one of token and token_file
-  std::string token_file;  // read again as it changes (service account tokens rotate)
+  std::string token_file;  // read again when it changes (service account tokens rotate)
   std::string tls_server_name;
   bool skip_verify = false;
-  std::string default_namespace;  // the context's; empty: none is set
-  // A program that hands out credentials, as clouds' command lines do (client-go's credential
-  // plugins); empty command: none. Whoever cannot run it must not connect.
+  std::string default_namespace;  // the context's; empty: not set
+  // A program that provides credentials, such as a cloud's command line (client-go's credential
+  // plugins); empty command: none. A program that cannot run it must not connect.
   CredentialPlugin plugin;
 };
 
-// The current context of a kubeconfig, or `context` if not empty. Relative file names are relative
-// to the kubeconfig. Credential plugins are refused: servers have credentials of their own.
+// Reads the current context of a kubeconfig, or `context` if not empty. Relative file names are
+// relative to the kubeconfig. Refuses credential plugins: servers have credentials of their own.
 Result<ClusterAccess> LoadKubeconfig(const std::string& file, const std::string& context = {});
 
-// As kubectl finds it: of several files each entry is taken from the first that has it, and those
-// that do not exist are passed over.
+// Merges kubeconfigs as kubectl does: takes each entry from the first file that has it, and skips
+// files that do not exist.
 Result<ClusterAccess> LoadKubeconfigs(const std::vector<std::string>& files,
                                       const std::string& context = {});
 
-// What a pod is given: KUBERNETES_SERVICE_HOST/PORT (passed in) and the service account's folder.
+// Returns a pod's access: from KUBERNETES_SERVICE_HOST/PORT (passed in) and the service account's
+// folder.
 Result<ClusterAccess> InClusterAccess(
     const std::string& host, const std::string& port,
     const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-// That of `kubeconfig`, and without one that of the pod that we run in, by its environment.
+// Returns the access of `kubeconfig`, or without one that of our own pod, from its environment.
 Result<ClusterAccess> FindClusterAccess(const std::string& kubeconfig, const std::string& context);
 
 }  // namespace synergy::config

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a server listens.
+// The address that a server listens on.
 //
 // Threading: pure.
 
@@ -16,7 +16,7 @@ struct ListenAddress {
   uint16_t port = 0;
 };
 
-// "127.0.0.1:8888", "[::1]:8888", ":8888" (all addresses). kInvalid for anything else.
+// Parses "127.0.0.1:8888", "[::1]:8888", ":8888" (all addresses). kInvalid for anything else.
 Result<ListenAddress> ParseListenAddress(const std::string& text);
 
 }  // namespace synergy::config

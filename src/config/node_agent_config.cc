@@ -12,7 +12,7 @@
 namespace synergy::config {
 namespace {
 
-// Without a slash at its end, so that paths can be put after it.
+// Removes a final slash, so that paths can be appended.
 YamlField Folder(std::string& out) {
   return [&out](const YAML::Node& node, const std::string& field) {
     out = Scalar(node, field);

@@ -1,9 +1,9 @@
 #pragma once
 
-// synergy-node-agent's YAML file; docs/node-agent.md says what each field is for.
+// synergy-node-agent's YAML file; docs/node-agent.md describes each field.
 //
-// Threading: pure but for reading the file. Failures: kInvalid with file, line and field; kNotFound
-// where there is no file.
+// Threading: pure, except for reading the file.
+// Failures: kInvalid with file, line and field; kNotFound if there is no file.
 
 #include <chrono>
 #include <cstdint>
@@ -18,47 +18,50 @@ namespace synergy::config {
 
 struct NodeAgentConfig {
   std::string listen = "0.0.0.0:9411";
-  // /metrics takes a token of an account that may get it (docs/security.md); `listen` has TLS then.
+  // Requires for /metrics a token of an authorized account (docs/security.md); `listen` then uses
+  // TLS.
   bool metrics_authorization = false;
-  // Where the progress of the node's pods is told, over TLS; empty: nowhere. Then the certificate
-  // is shown there, and only the client of that name is told, by a certificate of that authority.
+  // Address that serves the progress of the node's pods over TLS; empty: not served. It uses the
+  // certificate below, and answers only the client of that name, with a certificate of that
+  // authority.
   std::string progress_listen;
   std::string tls_certificate_file;
   std::string tls_key_file;
   std::string client_ca_file;
   std::string client_name;
-  std::string node_name;  // whose pods; empty: given by flag or environment
-  // Which pods are managed: those of this scheduler that ask for this.
+  std::string node_name;  // the node of the pods; empty: from flag or environment
+  // Managed pods are those of this scheduler that request this resource.
   std::string scheduler_name = kDefaultSchedulerName;
   std::string gpu_resource = "nvidia.com/gpu";
   std::string cgroup_folder = "/sys/fs/cgroup";
   std::string kubelet_cgroup_root = "/";  // the kubelet's cgroupRoot
-  // Whether the agent gives up the right to write other files than pods' control groups and its
-  // state. It cannot see then what processes read.
+  // Whether the agent gives up the right to write any files except pods' control groups and its
+  // state. It then cannot see what processes read.
   bool confine_writes = true;
-  // Kept free below the new limit: a part of it, in percent, and no more than so much.
+  // Memory kept free below the new limit: a percentage of it, with a maximum.
   int64_t margin_percent = 10;
   Bytes margin_most = MiB(64);
-  // While a shrink is under way: how often its memory is looked at.
+  // How often to look at memory while a shrink is under way.
   std::chrono::milliseconds check_interval{20};
-  // Whether page cache is kept to the pods' shares, and what they have in use is told.
+  // Whether to limit page cache to the pods' shares, and to report the pods' memory use.
   bool keep_cache = true;
-  // Whether the progress of trainings is measured, and where the kubelet keeps the logs of pods.
+  // Whether to measure the progress of trainings, and where the kubelet keeps pods' logs.
   bool measure_progress = true;
   std::string pod_log_folder = "/var/log/pods";
-  // Where the device plugin of the node tells how busy GPUs are (its gpuBusyFile); empty: nowhere.
+  // File in which the node's device plugin reports how busy GPUs are (its gpuBusyFile); empty:
+  // none.
   std::string gpu_busy_file;
-  // Where it is kept which pods have a CPU quota for a moment: it outlives the agent's container.
+  // Folder for the record of temporary CPU quotas: it outlives the agent's container.
   std::string state_folder = "/run/synergy-node-agent";
-  // Where systemd has the files of transient units, those of containers among them.
+  // Folder in which systemd keeps the files of transient units, including containers'.
   std::string transient_unit_folder = "/run/systemd/transient";
   // The kubelet's evictionHard of memory.available.
   Bytes eviction_threshold = MiB(100);
-  // How long the memory is kept below the new limit for a kubelet that does not take it.
+  // How long memory is kept below the new limit for a kubelet that does not apply it.
   std::chrono::milliseconds give_up_after{90000};
-  // Silence of the API server after which /readyz says no.
+  // /readyz fails after this long without a message from the API server.
   std::chrono::milliseconds staleness_limit{120000};
-  // From SIGTERM to the end, at most.
+  // Limit from SIGTERM to the end.
   std::chrono::milliseconds shutdown_grace{5000};
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;

@@ -48,7 +48,7 @@ double ToThroughput(const YAML::Node& node, const std::string& field) {
   return number;
 }
 
-// From 0 to 1, and above 0 for a speed.
+// Parses a number from 0 to 1; a speed must be above 0.
 YamlField Part(std::optional<double>& out, bool is_speed) {
   return [&out, is_speed](const YAML::Node& node, const std::string& field) {
     const double number = ToThroughput(node, field);
@@ -89,7 +89,7 @@ void ForEach(const YAML::Node& list, const std::string& field, const auto& read)
   for (size_t i = 0; i < list.size(); ++i) read(list[i], fmt::format("{}[{}]", field, i));
 }
 
-// A point as written, before it is known whether points have a memory.
+// A point as written, before it is known whether points have memory.
 struct WrittenPoint {
   YAML::Node node;
   std::string field;
@@ -112,7 +112,7 @@ WrittenPoint ReadPoint(const YAML::Node& node, const std::string& field) {
   return {node, field, *cpu, memory, *throughput};
 }
 
-// The parts of the cache model; all or none.
+// The parameters of the cache model; all or none.
 struct WrittenCache {
   std::optional<Bytes> data_set;
   std::optional<Bytes> storage_bandwidth;

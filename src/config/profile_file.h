@@ -1,11 +1,11 @@
 #pragma once
 
-// Training profiles as a file, in YAML or JSON (which YAML includes):
+// Training profiles in a file, in YAML or JSON (which YAML includes):
 //
 //   profiles:
 //     - model: resnet50                  # measured over CPU and memory
-//       gpuProduct: NVIDIA-A100-SXM4-80GB  # as the label nvidia.com/gpu.product; any, if absent
-//       gpus: 1                          # 1, if absent
+//       gpuProduct: NVIDIA-A100-SXM4-80GB  # as in label nvidia.com/gpu.product; absent: any
+//       gpus: 1                          # absent: 1
 //       points:
 //         - {cpu: 3, memory: 62.5G, throughput: 1.0}
 //         - {cpu: 4500m, memory: 64Gi, throughput: 1.15}
@@ -16,15 +16,15 @@
 //       datasetSize: 140Gi
 //       storageBandwidth: 500M           # bytes per second
 //       bytesPerSample: 110k
-//       memories: [20Gi, 60Gi]           # chosen to fit the model of the cache, if absent
+//       memories: [20Gi, 60Gi]           # absent: chosen to fit the model of the cache
 //       spreadSpeed: {nodes: 0.7, racks: 0.5}  # of a gang, relative to one node
-//       tensorSkew: 0.61                 # Tiresias', where that is not known
+//       tensorSkew: 0.61                 # Tiresias', if that is unknown
 //
-// Amounts are Kubernetes quantities, those of the whole job, and rounded up to thousandths of a
-// core and to bytes.
+// Amounts are Kubernetes quantities for the whole job, rounded up to thousandths of a core and to
+// bytes.
 //
-// Threading: pure but for reading the file.
-// Failures: kInvalid with file, line, column and field; kNotFound where there is no file.
+// Threading: pure, except for reading the file.
+// Failures: kInvalid with file, line, column and field; kNotFound if there is no file.
 
 #include <string>
 #include <vector>
@@ -41,7 +41,7 @@ struct ProfileFile {
     JobProfile profile;        // as it is used
   };
 
-  std::vector<Entry> entries;  // never empty; one for a model, GPU product and GPU count
+  std::vector<Entry> entries;  // never empty; one per model, GPU product and GPU count
   // Points that are slower with more CPU or memory, with file, line, column and field.
   std::vector<std::string> warnings;
 };

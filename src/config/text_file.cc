@@ -11,7 +11,7 @@ namespace synergy::config {
 
 Result<std::string> ReadTextFile(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  // A folder opens like a file but gives nothing.
+  // A folder opens like a file but cannot be read.
   std::error_code unknown;
   if (!in || std::filesystem::is_directory(file, unknown))
     return Fail(ErrorCode::kNotFound, fmt::format("{}: cannot be read", file));

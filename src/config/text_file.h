@@ -1,6 +1,6 @@
 #pragma once
 
-// Files as text.
+// Reads and writes whole text files.
 //
 // Threading: any.
 
@@ -11,10 +11,10 @@
 
 namespace synergy::config {
 
-// kNotFound, naming the file, where it cannot be read.
+// kNotFound, with the file's name: it cannot be read.
 Result<std::string> ReadTextFile(const std::string& file);
 
-// What `parse(text, file)` makes of the file's text: a Result.
+// Returns `parse(text, file)` of the file's text, a Result.
 template <class Parse>
 auto ParseTextFile(const std::string& file, Parse parse) -> decltype(parse(file, file)) {
   const Result<std::string> text = ReadTextFile(file);
@@ -22,9 +22,9 @@ auto ParseTextFile(const std::string& file, Parse parse) -> decltype(parse(file,
   return parse(*text, file);
 }
 
-// Replaces the file as a whole: who reads it finds all of the former text, or all of the new one.
-// One writer of a file. Makes its folder, too. kUnavailable, naming the file, where it cannot be
-// written.
+// Replaces the file atomically: a reader sees either the former text or the new one, complete. Only
+// one writer per file. Creates its folder if necessary. kUnavailable, with the file's name: it
+// cannot be written.
 Result<> WriteWholeFile(const std::string& file, std::string_view text);
 
 }  // namespace synergy::config

@@ -7,7 +7,7 @@
 namespace synergy::config {
 
 Problem ProblemAt(const YAML::Mark& mark, const std::string& text) {
-  // An empty document has no place.
+  // An empty document has no position.
   return {std::max(mark.line, 0) + 1, std::max(mark.column, 0) + 1, text};
 }
 

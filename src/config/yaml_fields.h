@@ -1,9 +1,10 @@
 #pragma once
 
-// Strict reading of YAML maps, for what reads files: yaml-cpp shows.
+// Strict reading of YAML maps, for the readers of files. Exposes yaml-cpp.
 //
-// Threading: pure. Failures: a thrown Problem (or one of yaml-cpp's exceptions), which the readers'
-// own functions turn into an Error.
+// Threading: pure.
+// Failures: a thrown Problem (or one of yaml-cpp's exceptions), which the readers' own functions
+// turn into an Error.
 
 #include <functional>
 #include <map>
@@ -16,7 +17,7 @@
 
 namespace synergy::config {
 
-// What is wrong, and where; both count from 1.
+// A problem and its place; line and column count from 1.
 struct Problem {
   int line;
   int column;
@@ -28,16 +29,16 @@ Problem ProblemAt(const YAML::Mark& mark, const std::string& text);
 
 std::string Scalar(const YAML::Node& node, const std::string& field);
 
-// What is done with a field's value; the second argument is the field's full name.
+// Handles a field's value; the second argument is the field's full name.
 using YamlField = std::function<void(const YAML::Node&, const std::string&)>;
-// By name.
+// Fields by name.
 using Fields = std::map<std::string, YamlField>;
 
-// Every entry of `map` by its field. Nothing at all is a map without fields. `prefix` is put before
-// names: "log.".
+// Passes every entry of `map` to its field. An empty document is a map without entries. `prefix`
+// goes before names: "log.".
 void ReadFields(const YAML::Node& map, const std::string& prefix, const Fields& fields);
 
-// What `read` makes of a whole file's text; `name` stands for the file in errors.
+// Returns what `read` returns for a whole file's text; `name` stands for the file in errors.
 template <class Read>
 auto ParseFile(const std::string& yaml, const std::string& name, Read read)
     -> Result<decltype(read(YAML::Node()))> {

@@ -9,7 +9,7 @@
 namespace synergy::config {
 namespace {
 
-// A whole number followed by one of the units.
+// Parses a whole number followed by one of the units.
 int64_t WithUnit(const YAML::Node& node, const std::string& field,
                  const std::map<std::string, int64_t>& units) {
   const std::string text = Scalar(node, field);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Single values of YAML files with their units. Private to this folder: yaml-cpp shows.
+// Single values of YAML files with their units. Private to this folder, because they expose
+// yaml-cpp.
 //
 // Threading: pure. Failures: as yaml_fields.h.
 
@@ -15,10 +16,10 @@
 
 namespace synergy::config {
 
-// No wait of ours makes sense beyond that, and a deadline must not overflow the clock.
+// No wait in this program needs to be longer, and a deadline must not overflow the clock.
 inline constexpr std::chrono::hours kLongestWait{24};
 
-// "250ms", "3s", "5m", "1h": more than zero.
+// "250ms", "3s", "5m", "1h"; more than zero.
 std::chrono::milliseconds ToDuration(const YAML::Node& node, const std::string& field,
                                      std::chrono::hours most = kLongestWait);
 // "1024", "160Mi", "2G".

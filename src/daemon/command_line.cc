@@ -79,7 +79,7 @@ Result<> CommandLine::Reread() {
   return {};
 }
 
-// What the flags said is the same every time, so that only the first time can fail.
+// Flags are the same every time, so only the first call can fail.
 void CommandLine::ApplyFlags() { app_.parse(argc_, argv_); }
 
 Result<config::ClusterAccess> CommandLine::FindCluster() const {

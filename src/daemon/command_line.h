@@ -1,10 +1,11 @@
 #pragma once
 
-// The command line of a program that runs on: a configuration file, flags that win over it, and
-// what every such program has (--config, --log-level, --log-format, --check-health, --version).
-// CLI11 is behind it.
+// The command line of a long-running program: a configuration file, flags that override it, and the
+// flags that every such program has (--config, --log-level, --log-format, --check-health,
+// --version). Based on CLI11.
 //
-// Threading: the main thread. Failures of usage are told on standard error.
+// Threading: the main thread.
+// Failures: usage errors are reported on standard error.
 
 #include <functional>
 #include <optional>
@@ -21,7 +22,7 @@ namespace synergy::daemon {
 
 constexpr int kUsageError = 2;
 
-// Where the program answers GET /healthz.
+// The address at which the program answers GET /healthz.
 struct HealthAddress {
   std::string listen;  // as in the configuration
   bool tls = false;
@@ -30,7 +31,7 @@ struct HealthAddress {
 struct Usage {
   std::string program;
   std::string description;
-  std::string config_page;  // that describes the configuration file
+  std::string config_page;  // page that describes the configuration file
   std::string example;      // arguments
 };
 
@@ -41,7 +42,7 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  // The file's settings, where one is named, are read with `load` before the flags are applied.
+  // If --config names a file, reads its settings with `load` before the flags are applied.
   template <class Config>
   void SetConfig(Config& config, Result<Config> (*load)(const std::string& file)) {
     load_ = [&config, load](const std::string& file) -> Result<> {
@@ -53,12 +54,12 @@ class CommandLine {
     AddLog(config.log_level, config.log_format);
   }
 
-  // --NAME TEXT, taken as it is.
+  // --NAME TEXT, stored unchanged.
   void Add(const std::string& name, std::string& out, const std::string& help);
-  // The same; the environment's `variable` stands in for the flag.
+  // The same; without the flag, the environment's `variable` counts.
   void AddWithVariable(const std::string& name, const std::string& variable, std::string& out,
                        const std::string& help);
-  // --NAME TEXT, which `parse` makes a value of or refuses.
+  // --NAME TEXT, converted or refused by `parse`.
   template <class Out, class Parse>
   void Add(const std::string& name, Out& out, Parse parse, const std::string& help) {
     app_.add_option(
@@ -72,24 +73,24 @@ class CommandLine {
             help)
         ->type_name("TEXT");
   }
-  // --NAME, which makes it true.
+  // --NAME, which sets `out` to true.
   void AddSwitch(const std::string& name, bool& out, const std::string& help);
-  // --tls-cert-file and --tls-private-key-file, which belong together.
+  // --tls-cert-file and --tls-private-key-file, which require each other.
   void AddTls(std::string& certificate_file, std::string& key_file);
   // --metrics-authorization.
   void AddMetricsAuthorization(bool& out);
   // --kubeconfig and --context, for FindCluster().
   void AddCluster();
 
-  // Nothing, when the program is to go on: else all that was asked for is done, or what is wrong
-  // has been said, and this is the exit status. `health` is where the same flags make the program
-  // answer.
+  // Returns nothing if the program should go on. Otherwise everything requested is done, or the
+  // error is reported, and this is the exit status. `health`: the address at which the program,
+  // given the same flags, answers.
   std::optional<int> Parse(int argc, const char* const* argv,
                            const std::function<HealthAddress()>& health);
-  // The file and the flags once more, into the same variables.
+  // Applies the file and the flags again, to the same variables.
   Result<> Reread();
   Result<config::ClusterAccess> FindCluster() const;
-  // Says what is wrong; the exit status for it.
+  // Reports the error and returns `status`.
   int Refuse(const Error& error, int status = kUsageError) const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// A program from its start to its end: SIGTERM or SIGINT, which end it in order; and how
-// much it may have open.
+// Runs a program from its start to its regular end by SIGTERM or SIGINT, and raises its limit of
+// open files.
 //
 // Threading: the main thread, before any other; RaiseDescriptorLimit: from any.
 
@@ -16,7 +16,7 @@
 
 namespace synergy::daemon {
 
-// Blocks the signals in this thread and those that it starts, so that Wait() alone receives them.
+// Blocks the signals in this thread and those it starts, so that only Wait() receives them.
 class Signals {
  public:
   explicit Signals(bool with_hangup);
@@ -26,9 +26,9 @@ class Signals {
   sigset_t signals_;
 };
 
-// `start(log)` gives a Result of a pointer to what has Stop(). The exit status: 1 when it does not
-// start, which the log tells. `reload(program, log)` is called for each SIGHUP; without it that
-// signal is not caught.
+// `start(log)` returns a Result of a pointer to an object with Stop(). Returns the exit status: 1
+// if the start fails, with the reason in the log. `reload(program, log)` is called for each SIGHUP;
+// without it that signal is not caught.
 template <class Start, class Reload>
 int Run(LogLevel level, LogFormat format, Start start, Reload reload) {
   constexpr bool kReloads = !std::is_same_v<Reload, std::nullptr_t>;
@@ -53,8 +53,8 @@ int Run(LogLevel level, LogFormat format, Start start) {
   return Run(level, format, std::move(start), nullptr);
 }
 
-// Raises the limit of open files and connections as far as it may be (many container runtimes start
-// processes with 1024, for the sake of programs that use select()), and says what it is now.
+// Raises the limit of open files and connections to its maximum, and returns the new limit. Many
+// container runtimes start processes with 1024, for programs that use select().
 size_t RaiseDescriptorLimit();
 
 }  // namespace synergy::daemon

@@ -19,15 +19,15 @@ const std::string& ResourceOf(const AdvertisementRules& rules, const std::string
   return rules.resource;
 }
 
-// As NVIDIA's device plugin calls it: "+" may not stand in a resource's name.
+// Named as in NVIDIA's device plugin: a resource's name may not contain "+".
 std::string MigResource(const std::string& profile) {
   std::string name = "nvidia.com/mig-" + profile;
   std::replace(name.begin(), name.end(), '+', '.');
   return name;
 }
 
-// With the strategy "single" the devices of a resource are to be alike: which have MIG devices of
-// which profiles, or whole GPUs ("").
+// Collects, for each resource, the profiles of its MIG devices ("" for a whole GPU): with the
+// strategy "single" all devices of a resource must be alike.
 std::map<std::string, std::set<std::string>> ProfilesOf(const GpuInventory& inventory,
                                                         const AdvertisementRules& rules) {
   std::map<std::string, std::set<std::string>> profiles;
@@ -39,7 +39,7 @@ std::map<std::string, std::set<std::string>> ProfilesOf(const GpuInventory& inve
   return profiles;
 }
 
-// Why the parts of a GPU are not offered; empty where they are.
+// Returns why the parts of a GPU are not advertised; empty if they are.
 std::string_view WhyLeftOut(const Gpu& gpu, MigStrategy strategy,
                             const std::set<std::string>& profiles) {
   if (strategy == MigStrategy::kNone) return "in MIG mode, and the MIG strategy is none";
@@ -74,7 +74,7 @@ Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules&
                         const std::vector<std::string>& known) {
   Advertisement advertisement;
   for (const std::string& resource : known) advertisement.resources[resource];
-  // Without any GPU the default resource is there, with nothing.
+  // Without any GPU, advertise the default resource with no devices.
   if (rules.rules.empty()) advertisement.resources[rules.resource];
   const auto profiles = ProfilesOf(inventory, rules);
   for (size_t i = 0; i < inventory.gpus().size(); ++i) {
@@ -112,7 +112,7 @@ bool MatchesPattern(std::string_view pattern, std::string_view text) {
       ++p;
       ++t;
     } else if (star != std::string_view::npos) {
-      // The last star takes one more.
+      // Let the last star match one more character.
       p = star + 1;
       t = ++after_star;
     } else {

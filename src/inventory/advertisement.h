@@ -1,7 +1,7 @@
 #pragma once
 
-// What a node's GPUs are called towards the kubelet: which resource names it hears of, and which
-// devices each has.
+// Decides how a node's GPUs are advertised to the kubelet: under which resource names, and which
+// devices each resource has.
 //
 // Threading: pure.
 
@@ -17,7 +17,7 @@
 
 namespace synergy {
 
-// What becomes of GPUs in MIG mode, in the words of NVIDIA's device plugin.
+// How GPUs in MIG mode are advertised; named as in NVIDIA's device plugin.
 enum class MigStrategy {
   kNone,    // left out
   kSingle,  // their parts are devices of the GPU resource
@@ -27,13 +27,13 @@ std::string_view ToString(MigStrategy strategy);
 Result<MigStrategy> ParseMigStrategy(std::string_view text);
 
 struct GpuResourceRule {
-  std::string product;   // a pattern with * and ?, of a product's name
+  std::string product;   // a pattern with * and ?, for a product's name
   std::string resource;  // "nvidia.com/a100"
 };
 
 struct AdvertisementRules {
-  std::string resource = "nvidia.com/gpu";  // of what no rule matches
-  std::vector<GpuResourceRule> rules;       // the first that matches counts
+  std::string resource = "nvidia.com/gpu";  // if no rule matches
+  std::vector<GpuResourceRule> rules;       // the first match counts
   MigStrategy mig_strategy = MigStrategy::kNone;
 };
 
@@ -47,16 +47,16 @@ struct GpuDevice {
 };
 
 struct Advertisement {
-  // By resource. A resource that lost its last device stays with none, as long as it is in
-  // `known`: the kubelet has to hear of it.
+  // By resource. A resource in `known` that has lost its last device stays, with an empty list,
+  // because the kubelet must be informed.
   std::map<std::string, std::vector<GpuDevice>, std::less<>> resources;
-  // GPUs that are in MIG mode and left out: why, by UUID.
+  // Why a GPU in MIG mode is left out, by UUID.
   std::map<std::string, std::string> left_out;
 
   bool operator==(const Advertisement&) const = default;
 };
 
-// `health` is asked about GPUs and MIG devices; a part is no better than its GPU. `known` are the
+// `health` is called for GPUs and MIG devices; a part is no healthier than its GPU. `known`: the
 // resources that were advertised before.
 Advertisement Advertise(const GpuInventory& inventory, const AdvertisementRules& rules,
                         const std::function<GpuHealth(std::string_view uuid)>& health,

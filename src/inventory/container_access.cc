@@ -9,12 +9,12 @@
 namespace synergy {
 namespace {
 
-// Ids come from outside: a message shows no more of one than a real id has.
+// Truncates an id for messages: ids come from outside and may be longer than any real one.
 std::string_view Shown(const std::string& id) {
   return std::string_view(id).substr(0, kLongestDeviceId);
 }
 
-// None when the device is the whole GPU.
+// Returns null if the device is the whole GPU.
 const MigDevice* FindPart(const Gpu& gpu, const std::string& id) {
   const auto part = std::find_if(gpu.mig_devices.begin(), gpu.mig_devices.end(),
                                  [&](const MigDevice& other) { return other.uuid == id; });
@@ -66,7 +66,7 @@ Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
   }
   if (rules.kind == ContainerAccessKind::kDeviceNodes)
     AppendMissing(access.device_nodes, inventory.shared_device_nodes);
-  // With CDI, NVIDIA's runtime is told to keep out, should it be there as well.
+  // With CDI, "void" keeps NVIDIA's runtime from interfering if it is installed as well.
   access.environment[rules.variable] = rules.kind == ContainerAccessKind::kCdi ? "void" : list;
   return access;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a container is told and given so that it sees its devices and no others.
+// Grants a container access to its devices and no others.
 //
 // Threading: pure.
 
@@ -15,7 +15,7 @@
 
 namespace synergy {
 
-// How a container is given its devices.
+// How a container gets access to its devices.
 enum class ContainerAccessKind {
   kEnvironment,  // a variable that NVIDIA's container runtime reads
   kDeviceNodes,  // /dev/nvidia0 and others, and the variable
@@ -35,8 +35,8 @@ struct ContainerAccess {
   std::vector<std::string> cdi_names;
 };
 
-// kNotFound for an id that is not one of `devices`, kUnavailable for one that is not healthy,
-// kInvalid for none or for one that is asked for twice.
+// kNotFound: an id is not one of `devices`; kUnavailable: a device is unhealthy; kInvalid: no ids,
+// or one requested twice.
 Result<ContainerAccess> GrantAccess(const GpuInventory& inventory,
                                     std::span<const GpuDevice> devices,
                                     std::span<const std::string> ids,

@@ -58,7 +58,7 @@ std::optional<ComputeCapability> ParseComputeCapability(std::string_view text) {
 
 int Worth(const GpuLink& link) {
   if (link.nvlinks > 0) return kNvLinkWorth * link.nvlinks;
-  // PCIe 3.0 with 16 lanes, less what each hop takes: what counts is the order.
+  // PCIe 3.0 with 16 lanes, less a loss for each hop: only the order matters.
   switch (link.path) {
     case PciPath::kSystem:
       return 6;

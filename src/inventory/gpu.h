@@ -1,9 +1,9 @@
 #pragma once
 
-// The GPUs of one node: what they are, where they sit and how they are linked.
+// The GPUs of one node: their properties, positions and links.
 //
-// Threading: values. Ownership: an Inventory holds everything by value; a Link's place in it is
-// given by the GPUs' positions.
+// Threading: values. Ownership: an Inventory holds everything by value; a Link is addressed by the
+// positions of its two GPUs.
 
 #include <cstdint>
 #include <optional>
@@ -16,11 +16,11 @@
 
 namespace synergy {
 
-// Without a known NUMA node.
+// The NUMA node is unknown.
 inline constexpr int kNoNuma = -1;
 // The kubelet refuses longer device ids (its device manager keeps them in label-sized names).
 inline constexpr size_t kLongestDeviceId = 63;
-// More than any machine has, so that an inventory from outside has a bounded cost.
+// More than any machine has; bounds the cost of an inventory from outside.
 inline constexpr size_t kMostGpusOfNode = 64;
 inline constexpr size_t kMostMigDevicesPerGpu = 16;
 
@@ -46,7 +46,7 @@ struct GpuLink {
   bool operator==(const GpuLink&) const = default;
 };
 
-// About what the link carries each way, in GB/s: what preferred allocation adds up.
+// Returns roughly the link's bandwidth in each direction in GB/s, which preferred allocation sums.
 int Worth(const GpuLink& link);
 
 // A part of a GPU in MIG mode.
@@ -54,7 +54,7 @@ struct MigDevice {
   std::string uuid;
   std::string profile;  // "1g.5gb"
   Bytes memory;
-  std::vector<std::string> device_nodes;  // beside the GPU's: "/dev/nvidia-caps/nvidia-cap12"
+  std::vector<std::string> device_nodes;  // beyond the GPU's: "/dev/nvidia-caps/nvidia-cap12"
 
   bool operator==(const MigDevice&) const = default;
 };
@@ -65,18 +65,18 @@ struct ComputeCapability {
 
   bool operator==(const ComputeCapability&) const = default;
 };
-// "8.0"; none where the text is not of that form.
+// Format "8.0"; Parse returns none for any other form.
 std::string ToText(const ComputeCapability& capability);
 std::optional<ComputeCapability> ParseComputeCapability(std::string_view text);
 
 struct Gpu {
   std::string uuid;
-  std::string product;  // as the driver calls it: "NVIDIA A100-SXM4-80GB"
+  std::string product;  // the driver's name for it: "NVIDIA A100-SXM4-80GB"
   Bytes memory;
   int numa_node = kNoNuma;
-  std::string pci_id;  // "0000:3b:00.0", empty when not known
+  std::string pci_id;  // "0000:3b:00.0"; empty if unknown
   std::optional<ComputeCapability> compute_capability;
-  std::vector<std::string> device_nodes;  // of this GPU alone: "/dev/nvidia0"
+  std::vector<std::string> device_nodes;  // only of this GPU: "/dev/nvidia0"
   bool mig_capable = false;
   bool mig_enabled = false;
   std::vector<MigDevice> mig_devices;
@@ -87,17 +87,17 @@ struct Gpu {
 class GpuInventory {
  public:
   GpuInventory() = default;
-  // Every pair starts with the path that the NUMA nodes suggest.
+  // Gives every pair the path that the NUMA nodes suggest.
   explicit GpuInventory(std::vector<Gpu> gpus);
 
   const std::vector<Gpu>& gpus() const { return gpus_; }
   const GpuLink& link(size_t a, size_t b) const { return links_[a * gpus_.size() + b]; }
-  // Both ways.
+  // Sets the link in both directions.
   void SetLink(size_t a, size_t b, const GpuLink& link);
-  // The position of the GPU with this UUID.
+  // Returns the position of the GPU with this UUID.
   std::optional<size_t> Find(std::string_view uuid) const;
 
-  std::string driver_version;  // empty when not known
+  std::string driver_version;  // empty if unknown
   std::string cuda_version;    // "12.4"
   // Needed by every container with a GPU: "/dev/nvidiactl".
   std::vector<std::string> shared_device_nodes;

@@ -7,7 +7,7 @@
 namespace synergy {
 namespace {
 
-// The driver's figure is of the last second or less: it says nothing of a long time.
+// The driver's figure covers the last second or less, so it does not represent a long time.
 constexpr Duration kLongestStep = std::chrono::seconds(5);
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
 
-// How long GPUs have been busy, counted from their utilization, and what synergy-device-plugin
-// tells synergy-node-agent of it: where a training says nothing of its iterations, the busy time of
-// its GPUs is an estimate of its progress, because the work of an iteration is constant
+// Measures how long GPUs have been busy from their utilization, in the form that
+// synergy-device-plugin reports to synergy-node-agent. If a training reports no iterations, the
+// busy time of its GPUs is an estimate of its progress, because an iteration's work is constant
 // (docs/progress.md).
 //
 // Threading: values; one owner of a meter.
@@ -16,7 +16,7 @@
 
 namespace synergy {
 
-// Of GPUs whose utilization is looked at again and again.
+// Accumulates the busy time of GPUs from periodic readings of their utilization.
 class BusyMeter {
  public:
   struct Busy {
@@ -24,10 +24,10 @@ class BusyMeter {
     WallTime since{};
   };
 
-  // One look: the part of the last moments in which a GPU was busy, 0 to 1, by UUID. A GPU of which
-  // nothing is known, or at which nobody looked for more than five seconds, is counted anew.
+  // Takes in a reading: the part of the last moments in which each GPU was busy, 0 to 1, by UUID.
+  // Restarts the count of a GPU that is missing or was not read for more than five seconds.
   void Add(const std::map<std::string, std::optional<double>>& utilizations, Moment at);
-  // None: nothing is known of the GPU.
+  // Returns none if nothing is known of the GPU.
   std::optional<Busy> Of(const std::string& uuid) const;
 
  private:
@@ -39,14 +39,14 @@ struct ContainerBusy {
   std::string pod_namespace;
   std::string pod;
   std::string container;
-  // Seconds in which its GPUs were busy, the mean of all that it has, since that moment.
+  // Busy seconds since that moment, as the mean over the container's GPUs.
   double seconds = 0;
   WallTime since{};
 
   bool operator==(const ContainerBusy&) const = default;
 };
 
-// All that is known of a node's containers at one moment.
+// The busy times of a node's containers at one moment.
 struct NodeBusy {
   WallTime at{};
   std::vector<ContainerBusy> containers;

@@ -1,22 +1,22 @@
 #pragma once
 
-// Whether a GPU may be given out, from what is seen of it over time. Every cause has an end:
+// Decides from observations over time whether a GPU may be given out. Every cause has an end:
 //
 //   cause                                   ends
 //   the probe fails (lost, driver gone,     with the first probe that succeeds
 //     marked in the inventory file)
-//   the driver asks for a reset or another  when it asks no longer
+//   the driver requests a reset or another  when it no longer requests it
 //     recovery action
-//   a memory repair failed                  when the driver says so no longer: another GPU
+//   a memory repair failed                  when the driver no longer reports it: another GPU
 //   a memory repair is pending (row         when the driver reports that it is done, which takes
 //     remapping, page retirement)             a reset
-//   an Xid that needs a reset (xid.h)       never by time: the GPU was away, or the driver tells
-//                                             recovery actions, and asks for none when none came
-//                                             for the quiet period
+//   an Xid that needs a reset (xid.h)       never by time alone: the GPU was away, or the driver
+//                                             reports recovery actions, requests none, and no
+//                                             such Xid came for the quiet period
 //   another Xid that is not ignored         when none came for the quiet period
 //   uncorrectable ECC errors were added     when none came for the quiet period
 //
-// Threading: one owner. Pure: time is handed in.
+// Threading: one owner. Pure: time is passed in.
 
 #include <cstdint>
 #include <map>
@@ -36,12 +36,12 @@ struct GpuHealthRules {
   Duration quiet_period = std::chrono::minutes(1);
 };
 
-// What one look at a GPU found.
+// The result of one look at a GPU.
 struct GpuProbe {
-  std::string fault;    // empty when it answered; else why it is of no use
-  bool absent = false;  // the fault is that the driver counts it no longer
-  // What the driver wants done before the GPU is used again: "a reset of the GPU"; empty: nothing.
-  // Without a value where it does not say.
+  std::string fault;    // empty if it answered, otherwise why it is unusable
+  bool absent = false;  // the fault: the driver no longer counts it
+  // The action that the driver requests before the GPU is used again: "a reset of the GPU"; empty:
+  // nothing. No value if it does not report this.
   std::optional<std::string> recovery_action;
   bool repair_pending = false;
   bool repair_failed = false;
@@ -59,13 +59,13 @@ class GpuHealthJudge {
  public:
   explicit GpuHealthJudge(GpuHealthRules rules) : rules_(std::move(rules)) {}
 
-  // From now on; what was seen before is judged anew.
+  // Applies from now on; earlier observations are judged again.
   void SetRules(GpuHealthRules rules) { rules_ = std::move(rules); }
 
   void SeeProbe(const std::string& uuid, const GpuProbe& probe, Instant now);
   void SeeXid(const std::string& uuid, uint64_t xid, Instant now);
 
-  // A GPU of which nothing was seen is healthy.
+  // A GPU without observations is healthy.
   GpuHealth Judge(std::string_view uuid, Instant now) const;
 
  private:

@@ -50,7 +50,7 @@ NodeLabels DesiredNodeLabels(const GpuInventory& inventory) {
 NodeLabelChange PlanNodeLabels(const NodeLabels& desired, const NodeLabels& present,
                                const NodeLabels& written) {
   NodeLabelChange plan;
-  // With another value than we gave it, somebody has taken the label over.
+  // A label whose value is not the one that we wrote belongs to its new writer.
   const auto is_ours = [&](const auto& label) {
     const auto ours = written.find(label.first);
     return ours != written.end() && ours->second == label.second;

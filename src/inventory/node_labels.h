@@ -1,7 +1,7 @@
 #pragma once
 
-// Labels of the own Node, in the names of NVIDIA's GPU feature discovery, and which of them are
-// ours to write: a label that somebody else has set, before us or after, stays as it is.
+// The own Node's labels, named as in NVIDIA's GPU feature discovery, and which of them we own: a
+// label that another program or a user has set, before us or after, stays as it is.
 //
 // Threading: pure.
 
@@ -17,17 +17,17 @@ namespace synergy {
 
 using NodeLabels = std::map<std::string, std::string, std::less<>>;
 
-// "NVIDIA A100-SXM4-80GB" -> "NVIDIA-A100-SXM4-80GB": what a label's value may hold.
+// Converts to a valid label value: "NVIDIA A100-SXM4-80GB" -> "NVIDIA-A100-SXM4-80GB".
 std::string ToLabelValue(std::string_view text);
 
-// What the labels should be. Those of one product are of the first GPU; a node with several has
-// them all the same, as GPU feature discovery does it.
+// Returns the labels to set. A node with several products gets the labels of its first GPU's
+// product, as in GPU feature discovery.
 NodeLabels DesiredNodeLabels(const GpuInventory& inventory);
 
 struct NodeLabelChange {
-  // To set, or to remove where there is no value.
+  // Labels to set, or to remove if there is no value.
   std::map<std::string, std::optional<std::string>, std::less<>> changes;
-  // Names that are ours from now on, in order.
+  // Names of the labels that we own from now on, in order.
   std::vector<std::string> owned;
 };
 

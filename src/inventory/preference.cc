@@ -27,7 +27,7 @@ void ForEachBit(Mask mask, Visit visit) {
   for (; mask != 0; mask &= mask - 1) visit(static_cast<size_t>(std::countr_zero(mask)));
 }
 
-// Greater is better, member by member.
+// Greater is better, compared member by member.
 struct Quality {
   int numa_nodes_less = 0;
   int chosen_worth = 0;
@@ -55,7 +55,8 @@ class Candidates {
 
   size_t size() const { return size_; }
 
-  // None when it is no better than `best` already by what is found first; most choices fall there.
+  // Returns none if the choice is not better than `best`. Most choices fail already by the first
+  // members, which are cheap.
   std::optional<Quality> Judge(Mask chosen, const Quality& best) const {
     Quality quality;
     const Mask left = FirstBits(size_) & ~chosen;
@@ -71,7 +72,7 @@ class Candidates {
       return std::nullopt;
     }
     quality.left_worth = WorthAmong(left);
-    // Of two different sets the one with the lowest position that the other lacks.
+    // Prefer the set that has the lowest position not in both sets.
     ForEachBit(chosen, [&](size_t i) { quality.lower_first |= Bit(kMostCandidates - 1 - i); });
     if (quality <= best) return std::nullopt;
     return quality;
@@ -166,7 +167,8 @@ Result<std::vector<std::string>> PreferDevices(const GpuInventory& inventory,
   std::vector<std::string> ids;
   if (size == 0) return ids;
   if (candidates.size() > kMostCandidates) {
-    // Parts of many GPUs in MIG mode, which have no links: the required ones, then by position.
+    // Only parts of many GPUs in MIG mode, which have no links: first the required ones, then by
+    // position.
     std::stable_partition(candidates.begin(), candidates.end(), is_needed);
     for (size_t i = 0; i < size; ++i) ids.push_back(candidates[i]->id);
     return ids;

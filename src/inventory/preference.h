@@ -1,6 +1,6 @@
 #pragma once
 
-// Which devices a container should get when the kubelet lets us choose.
+// Chooses devices for a container if the kubelet allows a choice.
 //
 // A choice is better by, in this order:
 //   1. fewer NUMA nodes,
@@ -9,7 +9,7 @@
 //      of what stays free on each),
 //   4. more link worth among what stays free,
 //   5. lower positions, so that the answer is always the same.
-// Exact for up to 16 candidates, where every choice is looked at; beyond that grown one by one
+// Exact for up to 16 candidates, where every choice is evaluated. For more, choices grow one by one
 // from every start, by the same order.
 //
 // Threading: pure.
@@ -26,8 +26,8 @@ namespace synergy {
 
 inline constexpr size_t kMostExactCandidates = 16;
 
-// `size` ids out of `available`, all of `required` among them, in the devices' order. kInvalid when
-// that is impossible or an id is not one of `devices`.
+// Returns `size` ids from `available`, including all of `required`, in the devices' order.
+// kInvalid: impossible, or an id is not one of `devices`.
 Result<std::vector<std::string>> PreferDevices(const GpuInventory& inventory,
                                                std::span<const GpuDevice> devices,
                                                std::span<const std::string> available,

@@ -11,18 +11,18 @@ struct Entry {
   XidKind kind;
 };
 
-// By the immediate actions of NVIDIA's Xid catalog
-// (https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html): what it answers with a
-// reset of the GPU or a restart of the machine needs a reset.
+// From the immediate actions in NVIDIA's Xid catalog
+// (https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html): Xids for which it
+// prescribes a reset of the GPU or a restart of the machine need a reset.
 //
-// For 63 and 94 it does not: the page or row that failed is out of use only after the next reset,
-// and a driver that knows of recovery actions tells when that has time. These entries are for the
-// drivers that do not. 109 may need a reset as well; those that know of it say so themselves.
+// Exceptions are 63 and 94: the failed page or row is out of use only after the next reset, and a
+// driver with recovery actions reports when to do that. These entries are for drivers without. 109
+// may need a reset as well; drivers that can detect this request it themselves.
 constexpr Entry kXids[] = {
     {13, XidKind::kHarmless},     // graphics engine exception, by an application
     {31, XidKind::kHarmless},     // memory page fault, by an application
     {43, XidKind::kHarmless},     // an application's channel was reset
-    {45, XidKind::kHarmless},     // an application was removed, for an error told before
+    {45, XidKind::kHarmless},     // an application was removed, for an earlier error
     {46, XidKind::kNeedsReset},   // the GPU stopped processing
     {48, XidKind::kNeedsReset},   // double bit ECC error
     {62, XidKind::kNeedsReset},   // halt of the internal micro-controller

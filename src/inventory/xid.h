@@ -1,6 +1,6 @@
 #pragma once
 
-// What an Xid says of its GPU. An Xid is the number of an error that NVIDIA's driver reports.
+// Classifies Xids. An Xid is the number of an error that NVIDIA's driver reports about a GPU.
 //
 // Threading: pure.
 
@@ -11,13 +11,13 @@ namespace synergy {
 
 enum class XidKind {
   kHarmless,    // the GPU is as good as before
-  kPassing,     // the GPU may be used again when none came for a while
-  kNeedsReset,  // the GPU is of no use until it was reset or replaced
+  kPassing,     // the GPU may be used again after a quiet period
+  kNeedsReset,  // the GPU is unusable until it is reset or replaced
 };
-// kPassing where the table (xid.cc) has no entry.
+// Returns kPassing if the table (xid.cc) has no entry.
 XidKind KindOf(uint64_t xid);
 
-// All of the kind kHarmless.
+// Returns all Xids of the kind kHarmless.
 const std::set<uint64_t>& HarmlessXids();
 
 }  // namespace synergy

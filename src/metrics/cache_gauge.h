@@ -1,6 +1,6 @@
 #pragma once
 
-// How fresh a program's copy of one kind of object is, as a scrape reads it.
+// The freshness of a program's cache of one kind of object, read at a scrape.
 //
 // Threading: values.
 

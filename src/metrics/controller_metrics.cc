@@ -17,7 +17,7 @@ namespace {
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-// From a fiftieth of a millisecond to the time that the API server waits.
+// From a fiftieth of a millisecond to the API server's timeout.
 const prometheus::Histogram::BucketBoundaries kReviewBuckets = {
     0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1, 3};
 
@@ -168,7 +168,7 @@ class ControllerMetrics::Impl {
 
 ControllerMetrics::ControllerMetrics(std::string gpu_resource)
     : impl_(std::make_unique<Impl>(std::move(gpu_resource))) {
-  // One that began to exist with its first count would show no increase by it.
+  // Start each counter at 0: one that appears with its first count would show no increase.
   for (const char* outcome : {"bound", "in_vain", "refused", "gang_gone", "yielded"})
     impl_->gang_preemptions.Add({{"outcome", outcome}});
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Every metric of synergy-controller. Names, labels and units are in controller_metrics.cc and
-// nowhere else; docs/metrics.md lists them for people.
+// Every metric of synergy-controller. Names, labels and units are only in controller_metrics.cc;
+// docs/metrics.md lists them for people.
 //
 // Threading: from any thread. Recording is a few atomic operations.
 
@@ -21,7 +21,7 @@
 
 namespace synergy::metrics {
 
-// What is read at the moment of a scrape rather than counted as it happens.
+// Read at each scrape, not counted as it happens.
 struct PodGauge {
   std::string pod_namespace;
   std::string pod;
@@ -29,7 +29,7 @@ struct PodGauge {
   ResourceVector allocated;
   ResourceVector demand;
   ResourceVector fair_share;
-  std::optional<double> speed_up;  // throughput in units of that with the fair share, by a profile
+  std::optional<double> speed_up;  // by a profile: multiple of the throughput at fair share
 };
 
 // Why GPU pods wait.
@@ -37,45 +37,45 @@ inline constexpr std::string_view kWaitingReasons[] = {"gpus", "cpu", "memory", 
                                                        "not_tried"};
 
 struct ControllerGauges {
-  std::vector<PodGauge> pods;  // those that are managed
-  // Managed pods that run, by node and by whether a resize costs them their devices ("safe", ...).
+  std::vector<PodGauge> pods;  // managed ones
+  // Managed pods that run, by node and by whether they lose their devices in a resize ("safe",
+  // ...).
   std::map<std::pair<std::string, std::string>, uint64_t> devices;
   std::map<std::string, uint64_t, std::less<>> waiting_pods;  // by reason
   std::vector<CacheGauge> caches;
   uint64_t valid_profiles = 0;
   uint64_t invalid_profiles = 0;
   std::optional<WallTime> certificate_expiry;
-  size_t progress_pods = 0;  // whose progress is known
+  size_t progress_pods = 0;  // with known progress
   Duration oldest_progress{};
   bool ready = false;
 };
 
 class ControllerMetrics {
  public:
-  // `gpu_resource` is what the managed resource is called in labels.
+  // `gpu_resource`: name of the managed resource in labels.
   explicit ControllerMetrics(std::string gpu_resource = "nvidia.com/gpu");
   ~ControllerMetrics();
 
-  // One review answered after `duration`. `outcome` is one of few fixed words.
+  // Counts a review answered after `duration`. `outcome` is one of few fixed words.
   void CountPodReview(std::string_view outcome, Duration duration);
   // "valid", "invalid" or "unreadable".
   void CountProfileReview(std::string_view outcome);
-  // What could not be read as it should be: "json", "version", "object", "content_type",
-  // "too_large" ...
+  // Counts malformed input: "json", "version", "object", "content_type", "too_large" ...
   void CountBadInput(std::string_view kind);
   // "written", "failed".
   void CountStatusWrite(std::string_view outcome);
 
-  // Of objects that say how large a gang is: "read", "missing", "failed".
+  // Counts reads of objects that determine a gang's size: "read", "missing", "failed".
   void CountGangRead(std::string_view outcome);
-  // How it ended that others were to be evicted for a gang: "bound", "in_vain", "refused",
-  // "gang_gone", "yielded".
+  // Counts the outcome of a preemption for a gang: "bound", "in_vain", "refused", "gang_gone",
+  // "yielded".
   void CountGangPreemption(std::string_view outcome);
   void CountEvictedForGang();
 
   // "ok"; "unreachable", "timeout", "refused", "unreadable".
   void CountProgressPull(std::string_view outcome);
-  // Of what a node agent told: "not_here", "not_managed".
+  // Counts pods dropped from a node agent's report: "not_here", "not_managed".
   void CountProgressDropped(std::string_view reason, size_t pods);
 
   // Called at each scrape; set before the first.

@@ -19,7 +19,7 @@ using prometheus::MetricType;
 
 using LabelPairs = std::vector<std::pair<std::string, std::string>>;
 
-// From what our own work takes to the kubelet's patience.
+// From the duration of our own work to the kubelet's timeout.
 const prometheus::Histogram::BucketBoundaries kKubeletCallBuckets = {
     0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.1, 1};
 
@@ -54,7 +54,7 @@ class GaugeFamily {
   MetricFamily family_;
 };
 
-// What is said of a node's GPUs names the node: a scrape's own labels name the plugin's pod.
+// Adds the node to the labels of its GPUs' metrics: a scrape's own labels name the plugin's pod.
 LabelPairs OfNode(const std::string& node, LabelPairs labels = {}) {
   if (!node.empty()) labels.insert(labels.begin(), {"node", node});
   return labels;

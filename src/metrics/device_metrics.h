@@ -1,7 +1,7 @@
 #pragma once
 
-// Every metric of synergy-device-plugin. Names, labels and units are in device_metrics.cc and
-// nowhere else; docs/metrics.md lists them for people.
+// Every metric of synergy-device-plugin. Names, labels and units are only in device_metrics.cc;
+// docs/metrics.md lists them for people.
 //
 // Threading: from any thread. Recording is a few atomic operations.
 
@@ -18,7 +18,7 @@
 
 namespace synergy::metrics {
 
-// What is read at the moment of a scrape rather than counted as it happens.
+// Read at each scrape, not counted as it happens.
 struct DeviceGauges {
   struct Gpu {
     std::string uuid;
@@ -26,7 +26,7 @@ struct DeviceGauges {
     std::string pci_id;
     bool healthy = true;
     Bytes memory;
-    // Without a value where the driver does not say.
+    // No value if the driver does not report it.
     std::optional<double> utilization;  // 0 to 1
     std::optional<Bytes> memory_used;
     std::optional<double> temperature;  // degrees Celsius
@@ -45,7 +45,7 @@ struct DeviceGauges {
     std::string pod_namespace;
     std::string pod;
     std::string container;
-    // Without a value where the driver does not say.
+    // No value if the driver does not report it.
     std::optional<double> utilization;  // 0 to 1
     std::optional<Bytes> memory_used;
   };
@@ -57,25 +57,25 @@ struct DeviceGauges {
   std::vector<Gpu> gpus;
   std::vector<Devices> devices;  // as advertised, counted by product and health
   std::vector<Resource> resources;
-  std::optional<std::vector<Allocated>> allocated;  // none: the kubelet did not say
+  std::optional<std::vector<Allocated>> allocated;  // none: the kubelet did not report it
   uint64_t left_out = 0;                            // GPUs in MIG mode that are not advertised
-  uint64_t unreachable = 0;                         // GPUs that nobody knows more of than that
-  uint64_t without_events = 0;                      // GPUs whose Xids are not heard of
+  uint64_t unreachable = 0;                         // GPUs of which only their failure is known
+  uint64_t without_events = 0;                      // GPUs whose Xids are not reported
   bool source_ok = false;
   bool ready = false;
 };
 
 class DeviceMetrics {
  public:
-  // Of this node; empty where its name is not known.
+  // `node`: this node's name; empty if unknown.
   explicit DeviceMetrics(const std::string& node = {});
   ~DeviceMetrics();
 
-  // `outcome` is one of few fixed words from here on.
+  // `outcome` is one of few fixed words, here and below.
   void CountRegistration(const std::string& resource, std::string_view outcome);
   void CountAllocate(const std::string& resource, std::string_view outcome, Duration duration);
   void CountPreferred(const std::string& resource, std::string_view outcome, Duration duration);
-  // The list of a resource's devices was sent to the kubelet.
+  // Counts a list of a resource's devices that was sent to the kubelet.
   void CountListSent(const std::string& resource);
   void CountXid(const std::string& uuid, uint64_t xid);
   void CountSourceError();

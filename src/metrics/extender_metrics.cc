@@ -18,11 +18,11 @@ namespace {
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-// From a tenth of a millisecond to kube-scheduler's default time-out.
+// From a tenth of a millisecond to kube-scheduler's default timeout.
 const prometheus::Histogram::BucketBoundaries kSchedulerCallBuckets = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 
-// The families that are read from the cluster's state at each scrape.
+// The families read from the cluster's state at each scrape.
 class ClusterFamilies {
  public:
   explicit ClusterFamilies(const std::string& gpu_resource) : gpu_(gpu_resource) {}

@@ -1,7 +1,7 @@
 #pragma once
 
-// Every metric of synergy-extender. Names, labels and units are in extender_metrics.cc and nowhere
-// else; docs/metrics.md lists them for people.
+// Every metric of synergy-extender. Names, labels and units are only in extender_metrics.cc;
+// docs/metrics.md lists them for people.
 //
 // Threading: from any thread. Recording is a few atomic operations.
 
@@ -22,7 +22,7 @@ enum class Verb { kFilter, kPrioritize, kBind, kPreempt };
 inline constexpr Verb kVerbs[] = {Verb::kFilter, Verb::kPrioritize, Verb::kBind, Verb::kPreempt};
 std::string_view ToString(Verb verb);
 
-// What is read at the moment of a scrape rather than counted as it happens.
+// Read at each scrape, not counted as it happens.
 struct ClusterGauges {
   struct NodeGauge {
     std::string node;
@@ -31,10 +31,10 @@ struct ClusterGauges {
     Gpus stranded;
   };
 
-  std::vector<NodeGauge> nodes;  // those with GPUs
+  std::vector<NodeGauge> nodes;  // nodes with GPUs
   std::vector<CacheGauge> caches;
   uint64_t assumed_pods = 0;
-  Duration oldest_assumed{};  // how long ago it was assumed
+  Duration oldest_assumed{};  // age
   uint64_t kept_places = 0;
   Duration oldest_kept{};
   uint64_t waiting_connections = 0;
@@ -44,41 +44,42 @@ struct ClusterGauges {
   Duration oldest_held_gang{};
   uint64_t waiting_binds = 0;
   uint64_t gangs_waiting_for_locality = 0;
-  std::array<uint64_t, 3> gangs_placed{};  // so far: within a node, a rack, anywhere
+  std::array<uint64_t, 3> gangs_placed{};  // in total: within a node, within a rack, anywhere
   uint64_t vacant_places = 0;
   bool ready = false;
 };
 
 class ExtenderMetrics {
  public:
-  // `gpu_resource` is what the managed resource is called in labels.
+  // `gpu_resource`: name of the managed resource in labels.
   explicit ExtenderMetrics(const std::string& gpu_resource);
   ~ExtenderMetrics();
 
-  // One call answered after `duration`, whatever the answer.
+  // Counts a call answered after `duration`, whatever the answer.
   void CountCall(Verb verb, Duration duration);
-  // A call answered with an error. `reason` is one of few fixed words.
+  // Counts a call answered with an error. `reason` is one of few fixed words.
   void CountError(Verb verb, std::string_view reason);
-  // How a bind ended: "bound", "conflict", "no_fit" ...
+  // Counts the outcome of a bind: "bound", "conflict", "no_fit" ...
   void CountBind(std::string_view outcome);
-  // What a fungible pod was given at its bind: "demand", "part" of it, "unchanged" (what it asked
-  // for), "refused" by a quota or a limit, "failed".
+  // Counts what a fungible pod got at its bind: "demand", "part" of it, "unchanged" (its request),
+  // "refused" by a quota or a limit, "failed".
   void CountAllocation(std::string_view outcome);
-  // An assumed place given back: "bind_failed", "not_bound", "pod_gone".
+  // Counts assumed places that were given back: "bind_failed", "not_bound", "pod_gone".
   void CountForgotten(std::string_view reason);
 
-  // A filter that waited and looked again before it refused every node: "found_room", "in_vain".
+  // Counts filters that waited and retried before they refused every node: "found_room", "in_vain".
   void CountSecondLook(std::string_view outcome);
 
-  // Of a place that a running gang's member has left: "held" for its replacement, or not because
-  // the pod has "succeeded"; one that was held: "filled", "expired", "gang_ended", or "yielded" to
-  // a pod of higher priority.
+  // Counts places that members of a running gang have left: "held" for a replacement, or
+  // "succeeded" if the pod has and needs none; and how a held place ended: "filled", "expired",
+  // "gang_ended", or "yielded" to a pod of higher priority.
   void CountVacantPlace(std::string_view outcome);
 
-  // Of a GPU pod that somebody else has bound: "yes", "as_good" (another node that is worth as
-  // much), "no", "nowhere" (it fits on no node), "unjudged" (not seen before it was bound).
+  // Counts, for GPU pods that another scheduler has bound, whether Synergy agrees: "yes", "as_good"
+  // (another node that is worth as much), "no", "nowhere" (it fits on no node), "unjudged" (not
+  // seen before it was bound).
   void CountShadowChoice(std::string_view agrees);
-  // GPUs that a choice by "synergy" or by the "scheduler" would leave, or leaves, unusable.
+  // Counts GPUs that the choice of "synergy" or of the "scheduler" would make, or makes, unusable.
   void CountShadowStranded(std::string_view by, Gpus gpus);
 
   // Called at each scrape; set before the first.

@@ -1,6 +1,7 @@
 #pragma once
 
-// Metric families that are made anew at each scrape. Private to this folder: prometheus-cpp shows.
+// Helpers for metric families that are rebuilt at each scrape. Private to this folder, because they
+// expose prometheus-cpp.
 //
 // Threading: one owner at a time.
 
@@ -35,7 +36,7 @@ class FamilyBuilder {
 // synergy_cache_*
 void AddCacheFamilies(const std::vector<CacheGauge>& caches,
                       std::vector<prometheus::MetricFamily>& families);
-// A single value without labels.
+// Adds a single value without labels.
 void AddGauge(std::string name, std::string help, double value,
               std::vector<prometheus::MetricFamily>& families);
 // synergy_build_info

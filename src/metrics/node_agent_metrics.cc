@@ -23,7 +23,7 @@ double Seconds(Duration duration) { return std::chrono::duration<double>(duratio
 
 const prometheus::Histogram::BucketBoundaries kReleaseBuckets = {
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
-// The kubelet looks again after 10 to 15 s, at figures that may be 20 s old.
+// The kubelet checks again after 10 to 15 s, by figures that may be 20 s old.
 const prometheus::Histogram::BucketBoundaries kShrinkBuckets = {1,  2,  5,  10, 15,
                                                                 20, 30, 45, 60, 120};
 
@@ -40,7 +40,7 @@ MetricFamily Single(std::string name, std::string help, MetricType type, double 
   return family;
 }
 
-// One metric for each pod that has a value.
+// Returns one metric for each pod that has a value.
 template <class ValueOf>
 MetricFamily OfPods(std::string name, std::string help, MetricType type,
                     const std::vector<PodProgressGauge>& pods, ValueOf value_of) {

@@ -17,7 +17,7 @@
 
 namespace synergy::metrics {
 
-// How far a pod's training has come.
+// The progress of a pod's training.
 struct PodProgressGauge {
   std::string pod_namespace;
   std::string pod;
@@ -27,8 +27,8 @@ struct PodProgressGauge {
   std::optional<double> rate;
   std::optional<Duration> remaining;
   std::optional<double> done;  // part of the training, or of its epoch
-  // Where the agent may see it: the peak of the processes' memory, the page cache, what read calls
-  // returned, what came from storage, and how long a thread waited for that (none: not known).
+  // If the agent can read it: the peak of the processes' memory, the page cache, bytes returned by
+  // read calls, bytes from storage, and how long a thread waited for those (none: unknown).
   struct Memory {
     Bytes process;
     Bytes cache;
@@ -39,7 +39,7 @@ struct PodProgressGauge {
   std::optional<Memory> memory = std::nullopt;
 };
 
-// Of a pod that says nothing of its iterations.
+// For a pod that reports no iterations.
 struct PodBusyCounter {
   std::string pod_namespace;
   std::string pod;
@@ -50,14 +50,14 @@ struct PodBusyCounter {
 // Read at each scrape.
 struct NodeAgentGauges {
   uint64_t watched_pods = 0;         // on the node
-  uint64_t shrinks_in_progress = 0;  // whose memory is being kept down
-  uint64_t kept_pods = 0;            // whose page cache is kept to their shares
+  uint64_t shrinks_in_progress = 0;  // with memory being kept down
+  uint64_t kept_pods = 0;            // with page cache being limited to their shares
   bool node_short = false;
-  std::vector<PodProgressGauge> progress;  // of pods that tell
-  std::vector<PodBusyCounter> busy;        // of those that do not
+  std::vector<PodProgressGauge> progress;  // of pods that report it
+  std::vector<PodBusyCounter> busy;        // of pods that do not
   uint64_t dropped_events = 0;
   bool synced = false;
-  Duration staleness{};  // since the API server's last sign of life
+  Duration staleness{};  // since the last message from the API server
   uint64_t watch_errors = 0;
   bool ready = false;
 };
@@ -67,18 +67,18 @@ class NodeAgentMetrics {
   NodeAgentMetrics();
   ~NodeAgentMetrics();
 
-  // Page cache given back to the kernel, and how long that took.
+  // Counts page cache given back to the kernel, and the time that took.
   void CountRelease(Bytes released, Duration duration);
-  // How a shrink ended, `duration` after it was seen first: "completed", "withdrawn", "stuck",
-  // "given_up".
+  // Counts the outcome of a shrink, `duration` after it was first seen: "completed", "withdrawn",
+  // "stuck", "given_up".
   void CountShrink(std::string_view outcome, Duration duration);
-  // Page cache above shares that was dropped.
+  // Counts dropped page cache above shares.
   void CountDrop(Bytes dropped);
-  // What held dropping back: "pressure", "refaults", "in_vain".
+  // Counts why dropping was slowed down: "pressure", "refaults", "in_vain".
   void CountBrake(std::string_view reason);
-  // A pod was told how much memory it has in use: "written", "failed".
+  // Counts writes of a pod's memory use on the pod: "written", "failed".
   void CountReading(std::string_view outcome);
-  // How a probe ended: "done", "ended_early", "wiped", "refused".
+  // Counts the outcome of a probe: "done", "ended_early", "wiped", "refused".
   void CountProbe(std::string_view outcome);
   // `reason` is one of few fixed words.
   void CountError(std::string_view reason);

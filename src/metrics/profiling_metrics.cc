@@ -28,7 +28,7 @@ class ProfilingMetrics::Impl {
           .Register(registry);
 };
 
-// A counter that began to exist with its first count would show no increase by it: all begin at 0.
+// Starts all counters at 0: one that appears with its first count would show no increase.
 ProfilingMetrics::ProfilingMetrics() : impl_(std::make_unique<Impl>()) {
   for (const char* outcome : {"begun", "ended", "failed"})
     impl_->probes.Add({{"outcome", outcome}});

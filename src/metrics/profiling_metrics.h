@@ -1,7 +1,7 @@
 #pragma once
 
-// Every metric of live profiling. Names, labels and units are in profiling_metrics.cc and nowhere
-// else; docs/metrics.md lists them for people.
+// Every metric of live profiling. Names, labels and units are only in profiling_metrics.cc;
+// docs/metrics.md lists them for people.
 //
 // Threading: from any thread.
 
@@ -17,12 +17,13 @@ class ProfilingMetrics {
   ProfilingMetrics();
   ~ProfilingMetrics();
 
-  // What was done about a probe: "begun", "ended" (taken from the pod), "failed" (the API server
-  // did not take it).
+  // Counts actions on probes: "begun", "ended" (removed from the pod), "failed" (the API server
+  // rejected it).
   void CountProbe(std::string_view outcome);
-  // A measured profile: "published", "failed".
+  // Counts measured profiles: "published", "failed".
   void CountPublished(std::string_view outcome);
-  // Measured profiles that there are: confirmed by probes, estimated by progress alone, drifted.
+  // Sets the numbers of measured profiles: confirmed by probes, estimated only from progress,
+  // drifted.
   void SetMeasurements(size_t confirmed, size_t estimated, size_t drifted);
 
   // The text exposition format (version 0.0.4).

@@ -40,7 +40,7 @@ class RoundMetrics::Impl {
           .Help("Turns that were taken from workloads that ran.")
           .Register(registry);
   std::mutex mutex;
-  std::set<std::string> queues;  // that have series
+  std::set<std::string> queues;  // with series
 
   prometheus::Gauge& Workloads(const std::string& queue, const char* band) {
     return workloads.Add({{"cluster_queue", queue}, {"band", band}});
@@ -53,7 +53,7 @@ class RoundMetrics::Impl {
   }
 };
 
-// A counter that began to exist with its first count would show no increase by it: all begin at 0.
+// Starts all counters at 0: one that appears with its first count would show no increase.
 RoundMetrics::RoundMetrics() : impl_(std::make_unique<Impl>()) {
   for (const char* what : {"band", "restored", "note", "status", "check", "workers"}) {
     for (const char* outcome : {"written", "outdated", "failed"})

@@ -1,7 +1,7 @@
 #pragma once
 
-// Every metric of rounds in Kueue's queues. Names, labels and units are in round_metrics.cc and
-// nowhere else; docs/metrics.md lists them for people.
+// Every metric of rounds in Kueue's queues. Names, labels and units are only in round_metrics.cc;
+// docs/metrics.md lists them for people.
 //
 // Threading: from any thread.
 
@@ -25,15 +25,15 @@ class RoundMetrics {
   RoundMetrics();
   ~RoundMetrics();
 
-  // What was written: "band" and "restored" (priorities of workloads), "note" (what one has had),
-  // "status" (of a policy), "workers" (of a job), "check" (an admission check's answers); and its
-  // outcome: "written", "outdated" (it had changed by then), "failed".
+  // Counts writes. `what`: "band" and "restored" (priorities of workloads), "note" (what a workload
+  // has had), "status" (of a policy), "workers" (of a job), "check" (an admission check's answers).
+  // `outcome`: "written", "outdated" (the object had changed meanwhile), "failed".
   void CountWrite(std::string_view what, std::string_view outcome);
-  // How long a workload of the ClusterQueue waited: what kept it is "fair_share" or
+  // Counts how long a workload of the ClusterQueue waited. `delay`, its cause: "fair_share" or
   // "fragmentation".
   void CountDelay(const std::string& queue, std::string_view delay, double seconds);
   void CountLostTurn(const std::string& queue);
-  // Of all ClusterQueues that are ordered, by name. What was counted of others goes.
+  // Sets the counts of all ordered ClusterQueues, by name. Drops the series of all others.
   void SetWorkloads(const std::map<std::string, RoundCounts>& queues);
 
   // The text exposition format (version 0.0.4).

@@ -60,7 +60,7 @@ class TunerMetrics::Impl {
           .Add({}, kDelayBuckets);
 };
 
-// A counter that began to exist with its first count would show no increase by it: all begin at 0.
+// Starts all counters at 0: one that appears with its first count would show no increase.
 TunerMetrics::TunerMetrics() : impl_(std::make_unique<Impl>()) {
   for (const char* kind : {"Reclaimed", "Grown", "Divided", "Undone"})
     impl_->changes.Add({{"kind", kind}});

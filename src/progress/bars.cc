@@ -11,11 +11,12 @@ namespace synergy {
 namespace {
 
 constexpr int64_t kBarMemory = 512 << 10;
-// What stands before a bar on its line and is not its description: a warning without an end, say.
+// Limit for the text before a bar; more is not its description but, say, a warning without a
+// newline.
 constexpr size_t kLongestDescription = 160;
 
-// " 45%|####5     | 450/1000 [00:12<00:15, 35.20it/s, loss=0.5]"; Lightning leaves out the
-// percentage where it knows no total.
+// " 45%|####5     | 450/1000 [00:12<00:15, 35.20it/s, loss=0.5]"; Lightning omits the percentage if
+// it does not know the total.
 const Expression& WithTotal() {
   static const Expression expression(
       R"((?:\d+%)?\|[^|]*\| *(?P<iteration>\d[\d.]*[kMGT]?)/(?P<total>\d[\d.]*[kMGT]?|\?) )"
@@ -33,8 +34,8 @@ const Expression& WithoutTotal() {
   return expression;
 }
 
-// Of rich: "Epoch 3  45% ━━━━╸━━━ 450/1000 [ 0:00:12 < 0:00:15 , 35 it/s ]" as tqdm.rich draws it,
-// "Epoch 2/9 ━━━━ 450/938 0:00:12 • 0:00:14 35.20it/s v_num: 0.000" as Lightning does; and of
+// Matches rich: "Epoch 3  45% ━━━━╸━━━ 450/1000 [ 0:00:12 < 0:00:15 , 35 it/s ]" as tqdm.rich draws
+// it, "Epoch 2/9 ━━━━ 450/938 0:00:12 • 0:00:14 35.20it/s v_num: 0.000" as Lightning does; and
 // Ultralytics: "1/100  2.61G  1.142  640: 45% ━━━━╸──── 45/100 4.5it/s 10.2s<12.1s".
 const Expression& OfLines() {
   static const Expression expression(
@@ -44,7 +45,7 @@ const Expression& OfLines() {
       false, kBarMemory);
   return expression;
 }
-// Matches rich's own columns, which tell no rate: "Epoch 3 ━━━━ 100% 1000/1000 0:00:40".
+// Matches rich's own columns, which contain no rate: "Epoch 3 ━━━━ 100% 1000/1000 0:00:40".
 const Expression& OfColumns() {
   static const Expression expression(
       R"((?:\xe2[\x94\x95][\x80-\xbf]){2,} +(?:(?:\d+%|[-\d]+(?::[-\d]+)+|\xe2\x80\xa2) +)*)"
@@ -52,7 +53,7 @@ const Expression& OfColumns() {
       false, kBarMemory);
   return expression;
 }
-constexpr std::string_view kLine = "\xe2\x94";  // of "━" and "─": each such bar has one of them
+constexpr std::string_view kLine = "\xe2\x94";  // of "━" and "─": every such bar contains one
 
 bool FindBar(std::string_view text, Expression::Match& match) {
   if (text.find(" [") != std::string_view::npos &&
@@ -63,7 +64,7 @@ bool FindBar(std::string_view text, Expression::Match& match) {
          (OfLines().Find(text, match) || OfColumns().Find(text, match));
 }
 
-// What is counted is no iteration: bytes, files, rows of a data set that is made ready.
+// Returns whether the unit is not iterations: bytes, files, rows of a data set being prepared.
 bool IsOtherUnit(std::string_view unit) {
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   while (unit.ends_with(' ')) unit.remove_suffix(1);
@@ -74,7 +75,7 @@ bool IsOtherUnit(std::string_view unit) {
     return std::find(kUnits.begin(), kUnits.end(), name) != kUnits.end();
   };
   if (among(unit)) return true;
-  // With a prefix: "MB", "kiB", "k examples".
+  // Units with a prefix: "MB", "kiB", "k examples".
   constexpr std::string_view kPrefixes = "kKMGT";
   return unit.size() > 1 && kPrefixes.find(unit.front()) != std::string_view::npos &&
          among(unit.substr(1));
@@ -85,7 +86,8 @@ double Multiplier(std::string_view unit) {
   return unit.front() == 'k' ? 1e3 : unit.front() == 'M' ? 1e6 : unit.front() == 'G' ? 1e9 : 1;
 }
 
-// Where the description says so, or what is printed behind: Lightning's logger has a version.
+// Recognises the framework by the description or the text after the bar: Lightning's logger prints
+// a version.
 std::string_view FormatOf(std::string_view description, std::string_view rest) {
   const bool lightning = rest.find("v_num") != std::string_view::npos ||
                          description.find("DataLoader ") != std::string_view::npos ||
@@ -118,7 +120,7 @@ std::optional<ProgressLine> ReadBar(std::string_view text) {
   line.format = FormatOf(description, rest);
   line.kind = IsOtherUnit(unit) ? LineKind::kOther : KindOf(description);
   if (line.rate) {
-    // "1.53s/it" is the time of one.
+    // "1.53s/it" is the time per iteration.
     if (unit == "s" && match[Expression::kPer] != "s") {
       line.rate = 1 / *line.rate;
     } else {

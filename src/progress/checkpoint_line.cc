@@ -9,11 +9,11 @@
 namespace synergy {
 namespace {
 
-// One of them is in every such line, and in few others.
+// Every such line contains one of these, and few other lines do.
 constexpr std::array<std::string_view, 5> kCheckpointWords = {
     "heckpoint", "ing model", "aved model", "napshot saved", " state to "};
 
-// Of an expression with what is kept to match it fast; one that needs more is slower.
+// Memory of an expression and its matching cache; one that needs more is slower.
 constexpr int64_t kCheckpointMemory = 1 << 20;
 
 re2::RE2::Options Caseless() {
@@ -25,7 +25,7 @@ re2::RE2::Options Caseless() {
   return options;
 }
 
-// What stands before it, what is done, and what stands behind.
+// Groups: the text before, the action, and the text after.
 const re2::RE2& Written() {
   static const re2::RE2 expression(
       R"((.*?)()"
@@ -47,7 +47,7 @@ const re2::RE2& Written() {
   return expression;
 }
 
-// Before it or within: something else is done with one, or it is not done.
+// Text before or within the action that means another action on a checkpoint, or none.
 const re2::RE2& IsDenied() {
   static const re2::RE2 expression(
       R"(\b(?:load|loaded|loading|restor\w*|resum\w*|found|find|deleting|removing|converting|)"
@@ -56,7 +56,7 @@ const re2::RE2& IsDenied() {
   return expression;
 }
 
-// Behind it: a setting.
+// Text after it that shows a setting.
 const re2::RE2& IsSetting() {
   static const re2::RE2 expression(
       R"(^:? *(?:is |are )?(?:every|each|interval|frequency|strategy|enabled|disabled|skipped|)"

@@ -1,7 +1,7 @@
 #pragma once
 
-// Lines by which a training says that it writes a checkpoint, or has written one. docs/progress.md
-// lists samples. A line may tell of progress besides: what a logger prints stands behind a bar.
+// Recognises lines in which a training reports that it writes, or has written, a checkpoint.
+// docs/progress.md lists samples. A line may also contain progress: a logger's text follows a bar.
 //
 // Threading: pure; from any number of threads. Cost: as patterns.h.
 
@@ -9,7 +9,7 @@
 
 namespace synergy {
 
-// Not where one is read, looked for, deleted or only announced.
+// Returns false for lines about a checkpoint that is read, looked for, deleted, or only announced.
 bool TellsOfCheckpoint(std::string_view text);
 
 }  // namespace synergy

@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-// Longer than "TIME stdout F " ever is.
+// Longer than any "TIME stdout F ".
 constexpr size_t kLongestHead = 80;
 // A pod's name and a container's.
 constexpr size_t kLongestPrefix = 330;
@@ -16,7 +16,7 @@ constexpr char kEscape = '\x1b';
 constexpr char kBell = '\a';
 constexpr char kBackspace = '\b';
 
-// Takes the next word of `text` and the space behind it.
+// Removes and returns the next word of `text`, with the space after it.
 std::string_view TakeWord(std::string_view& text) {
   const size_t end = std::min(text.find(' '), text.size());
   const std::string_view word = text.substr(0, end);
@@ -24,7 +24,8 @@ std::string_view TakeWord(std::string_view& text) {
   return word;
 }
 
-// "2026-11-21 07:05:03,250 ..." or "[2026-11-21T07:05:03.250] ...", as logging libraries write it.
+// Parses "2026-11-21 07:05:03,250 ..." or "[2026-11-21T07:05:03.250] ...", as written by logging
+// libraries.
 std::optional<WallTime> ReadTime(std::string_view text) {
   constexpr size_t kSeconds = sizeof("2026-11-21 07:05:03") - 1;
   if (text.starts_with('[')) text.remove_prefix(1);
@@ -40,8 +41,8 @@ std::optional<WallTime> ReadTime(std::string_view text) {
   return ParseTime(time + "Z");
 }
 
-// Also behind what says whose line it is: "[pod/train-0/main] " of kubectl, "[rank0]: ", "main-1 |
-// ".
+// Also skips a prefix that names the line's origin: "[pod/train-0/main] " from kubectl, "[rank0]:
+// ", "main-1 | ".
 std::optional<WallTime> ReadOwnTime(std::string_view text) {
   if (const std::optional<WallTime> time = ReadTime(text)) return time;
   const char last = text.front() == '[' ? ']' : text.front() == '(' ? ')' : '|';
@@ -52,7 +53,7 @@ std::optional<WallTime> ReadOwnTime(std::string_view text) {
   return ReadTime(text);
 }
 
-// Takes one escape sequence, whole or what there is of it; returns its last byte.
+// Removes one escape sequence, complete or not; returns its last byte.
 char TakeEscape(std::string_view& text) {
   text.remove_prefix(1);
   if (text.empty()) return 0;
@@ -72,7 +73,7 @@ char TakeEscape(std::string_view& text) {
   return 0;
 }
 
-// To another line, or to this one's beginning.
+// Returns whether the sequence moves the cursor to another line or to the beginning of this one.
 bool MovesCursor(char final) {
   return std::string_view("ABEFGHf").find(final) != std::string_view::npos && final != 0;
 }
@@ -154,12 +155,12 @@ void ContainerLog::Add(std::string_view bytes, bool ends, const OnLine& on_line)
     const size_t end = bytes.find('\r');
     const bool whole = ends || end != std::string_view::npos;
     const std::string_view part = bytes.substr(0, end);
-    // Most lines come in one piece, and need no copy.
+    // Most lines arrive in one piece and need no copy.
     if (whole && begun.text.empty()) {
       Emit(part.substr(0, kLongest), time_, on_line);
     } else {
       begun.text.append(part.substr(0, kLongest - begun.text.size()));
-      // A bar's update ends when the next one begins, maybe minutes later.
+      // A bar's update ends when the next one begins, perhaps minutes later.
       if (!part.empty()) begun.time = time_;
       if (whole) {
         Emit(begun.text, begun.time, on_line);

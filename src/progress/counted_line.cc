@@ -12,11 +12,11 @@ namespace synergy {
 namespace {
 
 constexpr int64_t kCountedMemory = 512 << 10;
-// KindOf looks at no more of a line.
+// KindOf gets no more of a line than this.
 constexpr size_t kLongestBefore = 256;
 
-// A name, what sets it apart from its number, the number, and what is to come where that stands
-// beside. The name is no part of a longer one ("max_steps", "eval/step").
+// Matches a name, its separator, the number, and optionally the total after it. The name must not
+// be part of a longer one ("max_steps", "eval/step").
 Expression Counted(std::string_view name) {
   return {
       fmt::format(R"re((?i)(?:^|[\s"'([{{,;|:>])(?:train(?:ing)?[_/ ])?{}["']?\s*[=:#]?\s*[\[(]?)re"
@@ -26,7 +26,7 @@ Expression Counted(std::string_view name) {
       false, kCountedMemory};
 }
 
-// The training's own number before an epoch's.
+// The training's own number takes precedence over an epoch's.
 const Expression& Global() {
   static const Expression expression = Counted("global[_ ]?step");
   return expression;
@@ -36,7 +36,7 @@ const Expression& Any() {
   return expression;
 }
 
-// "max_steps": 1000 somewhere else on the line.
+// "max_steps": 1000 anywhere else on the line.
 const Expression& Total() {
   static const Expression expression(
       R"((?i)\b(?:max|total|num)_(?:train(?:ing)?_)?(?:steps|iter(?:ation)?s)["']?\s*[=:]\s*(?P<total>\d+))",
@@ -44,7 +44,7 @@ const Expression& Total() {
   return expression;
 }
 
-// Refuses lines of no training: {"mode": "val", ...}, or a server's.
+// Matches lines of other activities, which are refused: {"mode": "val", ...}, or a server's.
 const Expression& Other() {
   static const Expression expression(
       R"((?i)\b(?:mode|phase|split|stage|type|event|set|job|msg|message)["']?\s*[=:]\s*["']?)"
@@ -53,7 +53,7 @@ const Expression& Other() {
   return expression;
 }
 
-// Nothing but the count is there, behind what a logger puts in front.
+// Returns whether the line consists only of the count, after a logger's prefix.
 bool IsAlone(std::string_view before, std::string_view behind) {
   before = before.substr(0, before.find_last_not_of(" \t\"'([{") + 1);
   return behind.find_first_not_of(" \t\"')]}.") == std::string_view::npos &&

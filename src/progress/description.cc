@@ -36,7 +36,7 @@ bool IsOther(std::string_view word) {
       "shards", "save",   "scan",     "convert",  "fetch",   "preprocess", "benchmark",
       "export", "verify", "copy",     "cache",    "prompts"};
   if (Among(word, kWords)) return true;
-  // "Tokenizing", "Extracting": what is done, and is no training.
+  // "Tokenizing", "Extracting": activities other than training.
   return word.size() > 4 && word.ends_with("ing") && word != "running" && word != "string" &&
          word != "remaining" && word != "during";
 }
@@ -49,19 +49,19 @@ Activity ActivityOf(std::string_view word) {
   return IsOther(word) ? Activity::kOther : Activity::kNone;
 }
 
-// Says what is done; "val" and "test" may as well name what a value belongs to.
+// Returns whether the word is an activity; "val" and "test" may also name the source of a value.
 bool IsVerb(std::string_view word) {
   return word.ends_with("ing") || word.starts_with("validat") || word.starts_with("evaluat") ||
          word.starts_with("predict");
 }
 
-// A value that is no number: "loss=nan".
+// Recognises a value that is not a number: "loss=nan".
 bool IsNoNumber(std::string_view word) {
   constexpr std::array<std::string_view, 6> kWords = {"nan", "inf", "none", "null", "na", "n/a"};
   return Among(word, kWords);
 }
 
-// A word in lower case, of what is long its beginning: no word here is as long.
+// A word in lower case, cut off after the length of the longest word here.
 class Lower {
  public:
   explicit Lower(std::string_view word) : size_(std::min(word.size(), text_.size())) {
@@ -80,8 +80,8 @@ bool IsName(char c) { return IsLetter(c) || IsDigit(c) || IsOneOf(c, "_-/.@"); }
 
 enum class Token { kEnd, kName, kNumber, kMark };
 
-// Cuts a text into names ("Epoch", "val_loss", "pod/train-0/main"), numbers with their units
-// ("9e-05", "3/10", "93%"), and single marks. Spaces are left out.
+// Splits a text into names ("Epoch", "val_loss", "pod/train-0/main"), numbers with their units
+// ("9e-05", "3/10", "93%"), and single marks. Skips spaces.
 class Tokens {
  public:
   explicit Tokens(std::string_view text) : text_(text) {}
@@ -97,10 +97,10 @@ class Tokens {
     return Token::kMark;
   }
   std::string_view text() const { return text_.substr(begin_, at_ - begin_); }
-  // The character behind the token, and the one before; 0: there is none.
+  // Return the character after the token and the one before it; 0 if there is none.
   char behind() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   char before() const { return begin_ > 0 ? text_[begin_ - 1] : '\0'; }
-  // Passes over all up to one of `marks`.
+  // Skips everything up to one of `marks`.
   void SkipTo(std::string_view marks) {
     at_ = std::min(text_.find_first_of(marks, at_), text_.size());
   }
@@ -126,7 +126,7 @@ class Tokens {
   size_t at_ = 0;
 };
 
-// The word that a name is, without a number behind it ("mAP50"); empty: it is more than one.
+// Returns the word in a name, without a final number ("mAP50"); empty if it is several words.
 std::string_view WordIn(std::string_view name) {
   while (!name.empty() && IsDigit(name.back())) name.remove_suffix(1);
   const bool word =
@@ -134,7 +134,7 @@ std::string_view WordIn(std::string_view name) {
   return word ? name : std::string_view();
 }
 
-// "pre-processing" is a kind of processing; all else with a hyphen is a name: "test-job".
+// "pre-processing" is a kind of processing; any other word with a hyphen is a name: "test-job".
 std::string_view WithoutPrefix(std::string_view name) {
   constexpr std::array<std::string_view, 5> kPrefixes = {"pre", "post", "re", "fine", "de"};
   const size_t hyphen = name.find('-');
@@ -155,15 +155,15 @@ Value ValueOf(std::string_view number) {
   return number.substr(end) == "." || number.substr(end) == "-" ? Value::kCount : Value::kMeasure;
 }
 
-// Words with the value behind them, where there is one: "Epoch 5", "test acc 0.93", "[val]". The
-// first of its words that is an activity is its own.
+// Words with the value after them, if there is one: "Epoch 5", "test acc 0.93", "[val]". The first
+// word that is an activity decides the item's.
 struct Item {
   size_t words = 0;
   Activity activity = Activity::kNone;
-  bool verb = false;      // what names it is one
-  bool first = false;     // and is the first word
+  bool verb = false;      // the activity's word is a verb
+  bool first = false;     // it is the item's first word
   bool epoch = false;     // a word is "epoch"
-  bool assigned = false;  // "=" or ":" stands before the value
+  bool assigned = false;  // "=" or ":" precedes the value
 
   void Add(std::string_view name) {
     const Lower lower(WordIn(WithoutPrefix(name)));
@@ -179,8 +179,8 @@ struct Item {
 
 class Activities {
  public:
-  // "Fetching 20" does something; "best val acc 0.81" is only a value's name. The first item of a
-  // description says more than others.
+  // "Fetching 20" is an activity; "best val acc 0.81" is only a value's name. The first item of a
+  // description carries more weight than the others.
   void Add(const Item& item, Value value) {
     if (item.words == 0) return;
     const bool head = !std::exchange(begun_, true);
@@ -196,7 +196,7 @@ class Activities {
   }
 
   LineKind Kind() const {
-    // A bar of "Epoch 5" stays one while it says that something is saved or loaded.
+    // A bar of "Epoch 5" remains training while it reports that something is saved or loaded.
     if (other_ && !epoch_) return LineKind::kOther;
     return first_ == Activity::kEvaluation ? LineKind::kEvaluation : LineKind::kTraining;
   }
@@ -320,7 +320,7 @@ uint64_t SourceOf(std::string_view format, std::string_view description, int64_t
   uint64_t hash = 14695981039346656037U;  // FNV-1a
   const auto add = [&hash](uint64_t byte) { hash = (hash ^ byte) * 1099511628211U; };
   for (const char c : format) add(static_cast<unsigned char>(c));
-  // Without numbers: one bar for every epoch is one source, whatever it has learnt.
+  // Without numbers: one bar per epoch is one source, whatever its loss.
   Tokens tokens(description);
   for (Token token = tokens.Next(); token != Token::kEnd; token = tokens.Next()) {
     if (token != Token::kName || IsNoNumber(Lower(tokens.text()).text())) continue;

@@ -1,8 +1,8 @@
 #pragma once
 
-// A regular expression whose named groups are members of a ProgressLine: iteration, total, epoch,
-// loss, elapsed and rate (iterations per second); seconds and milliseconds are per iteration.
-// Private to this folder.
+// A regular expression whose named groups become members of a ProgressLine: iteration, total,
+// epoch, loss, elapsed and rate (iterations per second); seconds and milliseconds are per
+// iteration. Private to this folder.
 //
 // Threading: pure.
 
@@ -33,25 +33,25 @@ class Expression {
     kPer,
     kGroups
   };
-  using Match = std::array<std::string_view, kGroups>;  // empty: not there
+  using Match = std::array<std::string_view, kGroups>;  // empty: absent
 
-  // `most_memory`, in bytes, of the expression and of what is kept to match it fast.
+  // `most_memory`: bytes for the expression and its matching cache.
   Expression(std::string_view expression, bool utf8, int64_t most_memory);
 
-  // What is wrong with it; empty: nothing.
+  // Returns the error in the expression; empty if there is none.
   const std::string& error() const { return regex_.error(); }
   bool Has(Group group) const { return number_[group] >= 0; }
   int steps() const { return regex_.ProgramSize(); }
   bool Find(std::string_view text, Match& match) const;
-  // False where the iteration is there and no number.
+  // Returns false if the iteration is present but not a number.
   static bool Fill(const Match& match, ProgressLine& line);
 
  private:
   static constexpr int kMostGroups = 16;
 
   re2::RE2 regex_;
-  std::array<int, kGroups> number_{};  // of the group in the expression; -1: not there
-  int groups_ = 0;                     // to ask for
+  std::array<int, kGroups> number_{};  // of the group in the expression; -1: absent
+  int groups_ = 0;                     // number of groups to match
 };
 
 }  // namespace synergy

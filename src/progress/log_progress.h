@@ -1,8 +1,8 @@
 #pragma once
 
-// The bytes of a training's log -> its progress: container_log.h, patterns.h and progress_meter.h
-// one after the other, and checkpoint_line.h beside. One for each container; a log that was rotated
-// is fed on as one.
+// Turns the bytes of a training's log into its progress: container_log.h, patterns.h and
+// progress_meter.h in turn, and checkpoint_line.h. One object per container; a rotated log is fed
+// as one.
 //
 // Threading: one owner. Memory: below 24 KiB, however long the log and its lines are.
 
@@ -17,12 +17,12 @@ namespace synergy {
 
 class LogProgress {
  public:
-  // With a pattern of the user's own the shipped ones only tell what is evaluation.
+  // If the user has an own pattern, the shipped ones only identify evaluation.
   explicit LogProgress(ContainerLog::Form form = ContainerLog::Form::kUnknown,
                        std::optional<OwnPattern> own = std::nullopt);
 
   void Feed(std::string_view bytes);
-  void End();  // the last line may have no end
+  void End();  // the last line may have no newline
   TrainingProgress Current() const;
 
  private:

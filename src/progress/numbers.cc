@@ -12,7 +12,7 @@
 namespace synergy {
 namespace {
 
-// What a suffix stands for; 0: none.
+// Returns the factor of a suffix; 0 if it is none.
 double Multiplier(char suffix) {
   switch (suffix) {
     case 'k':
@@ -28,7 +28,7 @@ double Multiplier(char suffix) {
   }
 }
 
-// The number that `text` begins with.
+// Parses the number at the beginning of `text`.
 std::optional<double> Leading(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -36,7 +36,8 @@ std::optional<double> Leading(std::string_view text) {
   return number;
 }
 
-// With a decimal comma, too, which has a digit on both sides; a comma of a list has none behind.
+// Also accepts a decimal comma, which has a digit on both sides; a comma in a list has none after
+// it.
 std::optional<double> LeadingWithComma(std::string_view text) {
   const size_t whole = std::min(text.find_first_not_of("-0123456789"), text.size());
   if (whole == 0 || whole + 1 >= text.size() || text[whole] != ',' || !IsDigit(text[whole + 1])) {
@@ -47,7 +48,7 @@ std::optional<double> LeadingWithComma(std::string_view text) {
   return Leading(number);
 }
 
-// The word that ends where `text` ends: letters and underscores, or the one before a space.
+// Returns whether `text` ends with a word for evaluation, ignoring spaces and underscores after it.
 bool EndsWithEvaluation(std::string_view text) {
   while (text.ends_with('_') || text.ends_with(' ')) text.remove_suffix(1);
   constexpr std::array<std::string_view, 6> kWords = {"val",        "eval", "valid",
@@ -76,7 +77,7 @@ std::optional<int64_t> ReadCount(std::string_view text) {
     text.remove_suffix(1);
   }
   const std::optional<double> number = ReadNumber(text);
-  // More than any training does; sums of many fit an int64_t.
+  // More than any training counts; sums of many fit an int64_t.
   constexpr double kMost = 1e12;
   if (!number || *number < 0 || *number * multiplier > kMost) return std::nullopt;
   return ToNearest(*number * multiplier);
@@ -104,7 +105,7 @@ std::optional<double> FindLoss(std::string_view text) {
     if (EndsWithEvaluation(text.substr(0, at - 1))) continue;
     std::string_view rest = text.substr(at + 3);
     if (!rest.empty() && (IsLetter(rest.front()) || rest.front() == '_')) continue;
-    // Quotes of a dict, a colon or an equals sign, spaces.
+    // Skip a dict's quotes, a colon or an equals sign, and spaces.
     rest.remove_prefix(std::min(rest.find_first_not_of("'\":= \t"), rest.size()));
     if (const std::optional<double> loss = LeadingWithComma(rest)) return loss;
   }
@@ -114,7 +115,7 @@ std::optional<double> FindLoss(std::string_view text) {
 std::optional<double> FindEpoch(std::string_view text) {
   const size_t at = text.find("poch");
   if (at == std::string_view::npos) {
-    // "1/100  2.61G  1.142": Ultralytics puts it in front.
+    // "1/100  2.61G  1.142": Ultralytics begins the line with the epoch.
     const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
     const size_t total = std::min(text.find_first_not_of("0123456789", digits + 1), text.size());
     if (digits == 0 || text.substr(digits, 1) != "/" || total == digits + 1 ||

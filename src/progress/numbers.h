@@ -1,8 +1,8 @@
 #pragma once
 
-// Numbers and letters as training programs print them. Private to this folder.
+// Parses numbers and letters as training programs print them. Private to this folder.
 //
-// Threading: pure. Absent: the text is no number, or none that is finite.
+// Threading: pure. Functions return none if the text is not a finite number.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace synergy {
 
-// Of ASCII, whatever the locale.
+// ASCII only, whatever the locale.
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -22,9 +22,9 @@ std::optional<double> ReadNumber(std::string_view text);
 std::optional<int64_t> ReadCount(std::string_view text);
 // "05:12", "1:05:12".
 std::optional<Duration> ReadElapsed(std::string_view text);
-// What follows "loss" in `text`, the training's rather than a validation's.
+// Returns the number after "loss" in `text`, the training's rather than a validation's.
 std::optional<double> FindLoss(std::string_view text);
-// "Epoch 3", "epoch: [3/10]", "Epoch=3", "'epoch': 0.5", "3/10  2.61G" at the beginning.
+// Parses "Epoch 3", "epoch: [3/10]", "Epoch=3", "'epoch': 0.5", or "3/10  2.61G" at the beginning.
 std::optional<double> FindEpoch(std::string_view text);
 
 }  // namespace synergy

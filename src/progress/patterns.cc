@@ -16,24 +16,24 @@
 namespace synergy {
 namespace {
 
-// Of an expression with what is kept to match it fast; one that needs more is slower.
+// Memory of an expression and its matching cache; one that needs more is slower.
 constexpr int64_t kPatternMemory = 256 << 10;
-// Steps of RE2's program for an expression of a pod's author: the time for a line grows with them.
+// Limit of steps in RE2's program for a pod author's expression: the time per line grows with them.
 constexpr int kMostSteps = 2000;
 
-// One print statement. To add one: a row here, and its sample in patterns_test.cc and
-// docs/progress.md.
+// The pattern of one print statement. To add one: a row here, and its sample in patterns_test.cc
+// and docs/progress.md.
 struct Pattern {
   std::string_view format;
   LineKind kind;
-  std::string_view word;  // every such line has it
+  std::string_view word;  // every such line contains it
   const char* expression;
 };
 
 constexpr auto kTraining = LineKind::kTraining;
 constexpr auto kEvaluation = LineKind::kEvaluation;
 
-// The first one that is found counts.
+// The first match counts.
 constexpr std::array kPatterns = {
     // PaddleNLP's Trainer, as dicts and as texts.
     Pattern{
@@ -48,14 +48,14 @@ constexpr std::array kPatterns = {
             R"((?i)epoch[:=]? *\[?(?P<epoch>\d+)(?:/\d+)?[\], ]*)"
             R"(\[?(?:(?:iters?|global_step|train step)[:=] *)?\[? *(?P<iteration>\d+))"
             R"((?:/(?P<total>\d+))?\b.*batch_cost[:=] *(?P<seconds>[\d.]+))"},
-    // Hugging Face's Trainer prints dicts, since its version 5 of texts.
+    // Hugging Face's Trainer prints dicts of numbers, and from version 5 on of texts.
     Pattern{"huggingface", kEvaluation, "'eval_runtime'",
             R"('eval_runtime'(?:.*'epoch': '?(?P<epoch>[\d.]+))?)"},
     Pattern{"huggingface", LineKind::kEnd, "'train_runtime'",
             R"('train_steps_per_second': '?(?P<rate>[\d.]+))"},
     Pattern{"huggingface", kTraining,
             "'epoch': ", R"(\{'.*'learning_rate': .*'epoch': '?(?P<epoch>[\d.]+))"},
-    // Before DeepSpeed: Megatron-DeepSpeed prints both.
+    // Before DeepSpeed, because Megatron-DeepSpeed prints both.
     Pattern{"megatron", kTraining, "elapsed time per iteration",
             R"(iteration +(?P<iteration>\d+)/ *(?P<total>\d+) \|)"
             R"(.*elapsed time per iteration \(ms\): (?P<milliseconds>[\d.]+))"},
@@ -78,7 +78,7 @@ constexpr std::array kPatterns = {
     Pattern{"torchtitan", kTraining, "tps: ", R"(\bstep: +(?P<iteration>\d+) +loss: .* tps: )"},
     Pattern{"maxtext", kTraining, "completed step: ",
             R"(\bcompleted step: (?P<iteration>\d+), seconds: (?P<seconds>[\d.]+))"},
-    // In one line with its own figures verl tells those of a validation, alone or behind.
+    // verl prints a validation's figures in the same line as its own, or on a line without others.
     Pattern{"verl", kEvaluation, "step:", R"(\bstep:\d+ - val[-/_])"},
     Pattern{"verl", kTraining, "step:",
             R"(\bstep:(?P<iteration>\d+) - [a-z_]+/[^ ]+:[^ ]+)"
@@ -95,7 +95,7 @@ constexpr std::array kPatterns = {
             R"( *(?P<total>\d+)\].* time: (?P<seconds>[\d.]+))"},
     Pattern{"mmengine", kEvaluation, "(val) ", R"((?:Epoch|Iter)\(val\) +\[)"},
     Pattern{"mmengine", kEvaluation, "(test) ", R"((?:Epoch|Iter)\(test\) +\[)"},
-    // Before its version 2.
+    // Before version 2.
     Pattern{"mmengine", kTraining, "]\tlr: ",
             R"((?:Epoch \[(?P<epoch>\d+)\]|Iter )\[ *(?P<iteration>\d+)/(?P<total>\d+)\]\tlr: )"
             R"(.* time: (?P<seconds>[\d.]+))"},
@@ -103,10 +103,10 @@ constexpr std::array kPatterns = {
             R"(train_inner \| epoch (?P<epoch>\d+): +(?P<iteration>\d+) / +(?P<total>\d+) )"
             R"((?:.* ups=(?P<rate>[\d.]+))?)"},
     Pattern{"fairseq", kEvaluation, "valid on", R"(epoch \d+ \| valid on '[^']*' subset)"},
-    // A word too many, "Train Epoch", tells it from timm's.
+    // The additional word "Train Epoch" distinguishes it from timm's.
     Pattern{"pytorch", kTraining, "Train Epoch: ",
             R"(Train Epoch: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) \()"},
-    // Where it draws no bar: what a ModelCheckpoint with `verbose` tells.
+    // Without a bar: lines of a ModelCheckpoint with `verbose`.
     Pattern{"lightning", kTraining, "step ",
             R"(\bEpoch (?P<epoch>\d+), (?:global )?step (?P<iteration>\d+): )"
             R"('?[^ ]+ (?:reached [-\d.]+ \(best|was not in top))"},
@@ -116,7 +116,7 @@ constexpr std::array kPatterns = {
             R"(epoch +(?P<epoch>\d+) \| +(?P<iteration>\d+)/ *(?P<total>\d+) batches \|)"
             R"(.*ms/batch +(?P<milliseconds>[\d.]+))"},
     Pattern{"pytorch", kEvaluation, "end of epoch", R"(end of epoch +\d+ \|.* valid loss)"},
-    // What many write by hand.
+    // Common in users' own print statements.
     Pattern{"pytorch", kEvaluation, "Epoch",
             R"((?i)\b(?:val|valid|validation|eval|evaluation|test)[^a-z]{1,4}Epoch:? \[?\d+)"},
     Pattern{
@@ -126,21 +126,21 @@ constexpr std::array kPatterns = {
     Pattern{"timm", kTraining, "Train: ",
             R"(Train: (?P<epoch>\d+) \[ *(?P<iteration>\d+)/(?P<total>\d+) +\( *\d+%\)\])"
             R"((?:.*Time: (?P<seconds>[\d.]+)s)?)"},
-    // Of the reference scripts, and of the ImageNet example.
+    // The reference scripts, and the ImageNet example.
     Pattern{"torchvision", kTraining, "Epoch: [",
             R"(Epoch: \[(?P<epoch>\d+)\] +\[ *(?P<iteration>\d+)/(?P<total>\d+)\] +eta:)"
             R"((?:.* time: (?P<seconds>[\d.]+))?)"},
     Pattern{"torchvision", kTraining, "Epoch: [",
             R"(Epoch: \[(?P<epoch>\d+)\]\[ *(?P<iteration>\d+)/(?P<total>\d+)\]\s+)"
             R"(Time +(?P<seconds>[\d.]+))"},
-    // torchvision's has an estimate of what is left, timm's has none.
+    // torchvision's lines contain an estimate of the remaining time, timm's do not.
     Pattern{"torchvision", kEvaluation, "Test",
             R"(Test[^\[/]{0,24}\[ *\d+/\d+\](?: +eta:|\s+Time  ))"},
     Pattern{"timm", kEvaluation, "Test", R"(Test[^\[/]{0,24}\[ *\d+/\d+\])"},
 };
 
 // Keras: "938/1875 [====>....] - ETA: 3s - loss: 0.3", "1875/1875 [====] - 4s 2ms/step - loss:
-// 0.3", since its version 3 "938/1875 ━━━━ 3s 3ms/step - loss: 0.3", and with a line for each epoch
+// 0.3", from version 3 on "938/1875 ━━━━ 3s 3ms/step - loss: 0.3", and with a line for each epoch
 // "1875/1875 - 3s - 2ms/step - loss: 0.3".
 constexpr std::string_view kKerasRemaining = "ETA: ";
 constexpr const char* kKerasRunning = R"((?P<iteration>\d+)/(?P<total>\d+) +\[[=>.]+\] - ETA: )";
@@ -148,12 +148,13 @@ constexpr std::string_view kKerasStep = "/step";
 constexpr const char* kKerasTimed =
     R"((?P<iteration>\d+)/(?P<total>\d+|Unknown) +(?:\[[=>.]+\] -|(?:\xe2\x94\x81)+|-)? *)"
     R"([\d:]+[a-z]* (?:.*- )?(?P<rate>\d+)(?P<unit>us|ms|s|min|h)/step)";
-// What stands above the bars of an epoch.
+// The line above the bars of an epoch.
 constexpr const char* kEpochHeading = R"(^(?:.*[>\]:] )?Epoch (?P<epoch>\d+)/\d+ *$)";
 
 Expression Compile(const char* expression) { return Expression(expression, false, kPatternMemory); }
 
-// Whether a line has any of the patterns' words: most have none, and this is all that they cost.
+// Matches a line that has any of the patterns' words. Most lines have none, and cost no more than
+// this.
 const re2::RE2& AnyWord() {
   static const re2::RE2 expression = [] {
     std::string words = fmt::format(R"( \[|\xe2\x94|Epoch \d|{}|{}|{})", kCountedWords,
@@ -171,7 +172,7 @@ bool Contains(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-// Seconds in Keras' words for them.
+// Returns the seconds in Keras' unit of time.
 double SecondsIn(std::string_view unit) {
   if (unit == "us") return 1e-6;
   if (unit == "ms") return 1e-3;
@@ -207,7 +208,7 @@ std::optional<ProgressLine> ReadHeading(std::string_view text) {
 
 std::optional<ProgressLine> ReadPrinted(std::string_view text) {
   static const std::deque<Expression> expressions = [] {
-    std::deque<Expression> compiled;  // they do not move
+    std::deque<Expression> compiled;  // a deque does not move its elements
     for (const Pattern& pattern : kPatterns) {
       compiled.emplace_back(pattern.expression, false, kPatternMemory);
     }
@@ -243,7 +244,7 @@ OwnPattern::OwnPattern(std::shared_ptr<const Expression> expression)
     : expression_(std::move(expression)) {}
 
 Result<OwnPattern> OwnPattern::Parse(std::string_view expression) {
-  // Other languages write (?<name>...), RE2 of this version (?P<name>...) only.
+  // Other languages write (?<name>...), but this version of RE2 accepts only (?P<name>...).
   std::string text(expression);
   for (size_t at = text.find("(?<"); at != std::string::npos; at = text.find("(?<", at)) {
     text.insert(at + 2, "P");

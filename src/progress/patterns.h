@@ -1,10 +1,10 @@
 #pragma once
 
-// The lines that training programs print, by shipped patterns and by a pattern of the user's own.
-// docs/progress.md lists them with a sample line each.
+// Recognises the lines that training programs print, by shipped patterns and by a user's own
+// pattern. docs/progress.md lists them with a sample line each.
 //
 // Threading: pure; from any number of threads. Cost: a line without any of the patterns' words is
-// gone through once. Time is linear in the line's length, whatever the pattern (RE2).
+// scanned once. Time is linear in the line's length, whatever the pattern (RE2).
 
 #include <memory>
 #include <optional>
@@ -17,17 +17,18 @@ namespace synergy {
 
 class Expression;
 
-// Absent: `text` says nothing of progress.
+// Returns none if `text` contains no progress.
 std::optional<ProgressLine> ReadProgressLine(std::string_view text);
 
-// A regular expression (RE2's syntax) with the named groups iteration (needed), total, epoch, rate
-// (iterations per second) and loss. Copies share it.
+// A regular expression (RE2's syntax) with the named groups iteration (required), total, epoch,
+// rate (iterations per second) and loss. Copies share it.
 class OwnPattern {
  public:
-  // kInvalid says what is wrong with the expression, and what would be right.
+  // kInvalid: the message explains the error in the expression, and how to mend it.
   static Result<OwnPattern> Parse(std::string_view expression);
 
-  // Format "pattern"; absent where the expression is not found, or its iteration is no number.
+  // Returns the format "pattern"; none if the expression does not match, or its iteration is not a
+  // number.
   std::optional<ProgressLine> Read(std::string_view text) const;
 
  private:

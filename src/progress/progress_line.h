@@ -1,6 +1,6 @@
 #pragma once
 
-// What one line of a log says of a training's progress.
+// The progress that one line of a log contains.
 
 #include <cstdint>
 #include <optional>
@@ -13,21 +13,21 @@ namespace synergy {
 enum class LineKind {
   kTraining,
   kEvaluation,  // validation, test or prediction: work, but no training
-  kOther,       // something else that counts: a download, a data set made ready
-  kEnd,         // the training says that it has ended
+  kOther,       // another count: a download, a data set being prepared
+  kEnd,         // the training reports its end
 };
 
 struct ProgressLine {
-  std::string_view format;  // a name that stays: "tqdm", "keras"
+  std::string_view format;  // a literal: "tqdm", "keras"
   LineKind kind = LineKind::kTraining;
-  // Lines of one bar, or of one print statement, have the same; bars beside it another one.
+  // The same for lines of one bar or one print statement; different for bars beside it.
   uint64_t source = 0;
-  // As printed; what the line does not say is absent.
+  // As printed; absent if the line does not contain it.
   std::optional<int64_t> iteration;
   std::optional<int64_t> total;
   std::optional<double> epoch;
   std::optional<double> rate;       // iterations per second
-  std::optional<Duration> elapsed;  // since the bar began
+  std::optional<Duration> elapsed;  // since the start of the bar
   std::optional<double> loss;
 };
 

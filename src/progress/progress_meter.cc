@@ -10,14 +10,14 @@ namespace synergy {
 namespace {
 
 constexpr Duration kRateWindow = std::chrono::minutes(1);
-constexpr Duration kLeastClock = std::chrono::seconds(2);  // bars tell whole seconds
-// Advances after which a count that fell is a restart, and no process that lags behind.
+constexpr Duration kLeastClock = std::chrono::seconds(2);  // bars show whole seconds
+// A count that fell is a restart, not a process that lags behind, after this many advances.
 constexpr int64_t kRestart = 3;
-// Advances after which the bar inside another one is the training.
+// A bar inside another one is the training after this many advances.
 constexpr int64_t kInside = 2;
-// Times as many lines as the training's own, after which another bar is the training.
+// Another bar is the training if it has this many times as many lines as the training's own.
 constexpr int64_t kGivenUp = 10;
-// Times the usual step that a count advances from line to line, where none is missing.
+// A count with no line missing advances by at most this many times its usual step.
 constexpr int64_t kNear = 4;
 
 }  // namespace
@@ -32,10 +32,10 @@ void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> tim
   NoteFormat(line);
   if (IsEvaluation(line)) {
     last_track_ = kTracks;
-    // Hugging Face's results stand below the bar of their evaluation.
+    // Hugging Face prints results below the bar of their evaluation.
     if (line.format == "huggingface" && HasMain()) {
       const uint64_t source = last_source_;
-      // And where that is all there was, nothing was trained.
+      // If there was no other bar, nothing was trained.
       if (source == Main().source && Main().Complete() && !known) Forget();
       if (!HasMain() || source != Main().source) AddEvaluation(source);
     }
@@ -64,7 +64,7 @@ void ProgressMeter::Add(const ProgressLine& printed, std::optional<WallTime> tim
 TrainingProgress ProgressMeter::Current() const {
   TrainingProgress current = progress_;
   if (current.format.empty()) return {};
-  // Of a bar's own clock, in whole seconds, only where nothing better is known.
+  // A rate from a bar's own clock, in whole seconds, is the last resort.
   if (first_time_) current.rate = meter_.Rate();
   if (!current.rate) current.rate = PrintedRate();
   if (!current.rate) current.rate = meter_.Rate();
@@ -82,14 +82,14 @@ TrainingProgress ProgressMeter::Current() const {
   return current;
 }
 
-// All but the count, which never falls.
+// Forgets all but the count, which never falls.
 void ProgressMeter::Forget() {
   const int64_t counted = progress_.counted;
   *this = {};
   progress_.counted = first_counted_ = counted;
 }
 
-// Hugging Face and Lightning draw tqdm's bars; other lines of theirs give them away.
+// Hugging Face and Lightning draw tqdm's bars; their other lines identify them.
 void ProgressMeter::NoteFormat(const ProgressLine& line) {
   if (line.format == "huggingface" || line.format == "lightning") bars_ = line.format;
   if (line.kind != LineKind::kTraining && line.kind != LineKind::kEnd) return;
@@ -100,14 +100,14 @@ void ProgressMeter::NoteFormat(const ProgressLine& line) {
 bool ProgressMeter::IsEvaluation(const ProgressLine& line) const {
   if (line.kind == LineKind::kEvaluation || line.kind == LineKind::kOther) return true;
   if (line.iteration && IsKnownEvaluation(line.source)) return true;
-  // Keras prints a heading before each epoch of a training, and none before an evaluation.
+  // Keras prints a heading before each epoch of a training, but none before an evaluation.
   return line.format == "keras" && heading_ && !new_heading_ && HasMain() && Main().total &&
          Main().iteration == Main().total &&
          (line.source != Main().source || line.iteration <= Main().iteration);
 }
 
-// A bar that began and ended while the training stood still, before it went on, is evaluation: also
-// when it comes again after the training.
+// A bar that began and ended while the training stood still, before the training went on, is
+// evaluation, also if it appears again after the training.
 void ProgressMeter::NoteInner() {
   if (Main().advances < kInside) return;
   for (const Track& track : tracks_) {
@@ -128,9 +128,9 @@ void ProgressMeter::AddEvaluation(uint64_t source) {
   if (!IsKnownEvaluation(source)) evaluations_[evaluation_count_++ % kSources] = source;
 }
 
-// A bar's description may change from line to line, and the bar goes on: its length is the same,
-// and neither its count nor its clock fell. Its line then counts as one of the bar, whatever it
-// says.
+// A bar may change its description from line to line. It is the same bar if its length is the same,
+// and neither its count nor its clock fell. The line then counts as one of that bar, whatever its
+// description.
 ProgressLine ProgressMeter::Continued(ProgressLine line) const {
   if (!line.iteration || *line.iteration == 0 || !line.total || !line.elapsed || !HasMain() ||
       IsKnownEvaluation(line.source)) {
@@ -152,7 +152,7 @@ ProgressLine ProgressMeter::Continued(ProgressLine line) const {
     }
     consider(Main());
   }
-  // What is called an evaluation, only in the midst of the training's bar.
+  // A line described as evaluation may continue only the training's bar, and only in its midst.
   if (last_track_ < kTracks &&
       (line.kind == LineKind::kTraining ||
        (last_track_ == main_ && !Main().Complete() && Main().IsNear(*line.iteration)))) {
@@ -186,7 +186,7 @@ void ProgressMeter::AddIteration(const ProgressLine& line, int64_t iteration,
 
 void ProgressMeter::BeginEpoch(const ProgressLine& line, int64_t iteration) {
   const Track ended = Main();
-  // What was left of the last epoch was done, though no line says so.
+  // The rest of the last epoch was done, although no line states it.
   progress_.counted += std::max<int64_t>(ended.total.value_or(0) - ended.iteration, 0) + iteration;
   last_track_ = main_ = NewTrack(line, iteration);
   Main().step = ended.step;
@@ -195,7 +195,8 @@ void ProgressMeter::BeginEpoch(const ProgressLine& line, int64_t iteration) {
   meter_.Break(std::nullopt);
 }
 
-// The count began anew because the epoch ended, not because the training was started again.
+// Returns whether the count restarted because the epoch ended, not because the training was
+// restarted.
 bool ProgressMeter::BeginsEpoch(const ProgressLine& line, int64_t iteration) const {
   const Track& main = Main();
   if (line.source != main.source) return false;
@@ -211,28 +212,29 @@ bool ProgressMeter::BeginsEpoch(const ProgressLine& line, int64_t iteration) con
   return early && iteration < main.iteration && main.Complete();
 }
 
-// The epoch grew, and the count went on: it counts all epochs, or it is the epochs' own ("Epoch 7"
-// of a bar at 7 of 100).
+// Returns whether the count went on although the epoch grew: it counts over all epochs, or it is
+// the count of epochs itself ("Epoch 7" of a bar at 7 of 100).
 bool ProgressMeter::GoesOn(const ProgressLine& line, int64_t iteration) const {
   const Track& main = Main();
   if (iteration < main.iteration || (iteration == main.iteration && main.Complete())) return false;
   if (line.elapsed && main.elapsed) return *line.elapsed >= *main.elapsed;
-  // A line that tells no length counts on and on.
+  // A line without a length counts on indefinitely.
   const auto advance = static_cast<double>(iteration - main.iteration);
   return !main.total || *line.epoch - *printed_epoch_ == advance ||
          *line.epoch != std::floor(*line.epoch) ||
          (main.lines > 1 && !main.Complete() && main.IsNear(iteration));
 }
 
-// Another line about the same iterations: of another process, or of the program beside its bar.
+// Returns whether the track is about the same iterations: from another process, or from the program
+// besides its bar.
 bool ProgressMeter::IsSameCount(const Track& other) const {
   const Track& main = Main();
   return (!main.total || !other.total || main.total == other.total) &&
          (main.IsNear(other.iteration) || other.IsNear(main.iteration));
 }
 
-// The training's track, unless the iteration fell or another one fits much better: a process that
-// lags behind goes on with its own last epoch.
+// Returns the training's track, unless the iteration fell or another track fits much better: a
+// process that lags behind continues its own last epoch.
 size_t ProgressMeter::FindTrack(const ProgressLine& line, int64_t iteration) {
   const auto fits = [&](const Track& track) {
     return track.lines > 0 && track.source == line.source && track.iteration <= iteration;
@@ -249,7 +251,7 @@ size_t ProgressMeter::FindTrack(const ProgressLine& line, int64_t iteration) {
   return best == kTracks ? NewTrack(line, iteration) : best;
 }
 
-// In the place of the one that was silent longest.
+// Replaces the track that was silent longest.
 size_t ProgressMeter::NewTrack(const ProgressLine& line, int64_t iteration) {
   size_t oldest = main_ == 0 ? 1 : 0;
   for (size_t i = 0; i < kTracks; ++i) {
@@ -278,15 +280,15 @@ void ProgressMeter::Advance(Track& track, const ProgressLine& line, int64_t iter
   track.last_line = lines_;
 }
 
-// Whether the training's track has ended for good, or never was the training's.
+// Returns whether the training's track has ended for good, or never was the training's.
 bool ProgressMeter::TakesOver(const Track& other) const {
   const Track& main = Main();
   if (other.source == main.source) return other.run >= kRestart;
-  // A bar of epochs does not advance while the one inside it does.
+  // A bar of epochs does not advance while the bar inside it does.
   if (main.advances < kInside) return other.run >= kInside;
-  // Hugging Face evaluates with a bar that has no description, within the training or after it.
+  // Hugging Face evaluates with a bar without a description, during the training or after it.
   if (main.Complete() && bars_ != "huggingface") return other.advances > 0;
-  // Evaluation inside the training; or else the training was given up long ago.
+  // Evaluation inside the training, unless the training was given up long ago.
   return !ended_ && other.run > kGivenUp * main.lines;
 }
 
@@ -297,7 +299,7 @@ void ProgressMeter::TakeOver(size_t number) {
     if (main.advances < kInside && main.total && !IsSameCount(other)) {
       progress_.epoch = static_cast<double>(main.iteration);
     }
-    // Two bars take turns, and neither says what it is: one that is shorter than the training's.
+    // If two unnamed bars alternate, the shorter one is evaluation.
     if (before_ && before_->source == other.source && main.total && other.total &&
         *main.total < *other.total) {
       AddEvaluation(main.source);
@@ -325,7 +327,7 @@ void ProgressMeter::AddOther(size_t number, const ProgressLine& line,
     meter_.Break(time);
   } else if (other.run > 0 && !line.epoch && bars_ != "huggingface" && other.total &&
              other.total != Main().total) {
-    // A bar of epochs; one of the same length is another process's.
+    // A bar of epochs. A bar of the same length would be another process's.
     progress_.epoch = static_cast<double>(other.iteration);
   }
 }
@@ -345,10 +347,10 @@ void ProgressMeter::AddTraining(const ProgressLine& line, std::optional<WallTime
     printed_epoch_ = line.epoch;
   }
   if (time) {
-    // Lines with one time are one point: what the first ones did was done before it.
+    // Lines with the same time are one point: the work of the first ones was done before it.
     if (!first_time_) {
       first_time_ = time;
-      meter_ = {};  // the bars' own clock has nothing to do with it
+      meter_ = {};  // the bars' own clock is unrelated to it
     }
     if (time == first_time_) first_counted_ = progress_.counted;
     progress_.last_training = time;
@@ -366,7 +368,7 @@ void ProgressMeter::KeepRate(double rate) {
   rates_[rate_count_++ % kRates] = {clock_base_ + elapsed_, rate};
 }
 
-// The median: a bar's own average is off for a while after an evaluation or a checkpoint.
+// The median, because a bar's own average is wrong for a while after an evaluation or a checkpoint.
 std::optional<double> ProgressMeter::PrintedRate() const {
   std::vector<double> rates;
   for (size_t i = 0; i < std::min(rate_count_, kRates); ++i) {

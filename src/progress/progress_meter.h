@@ -1,9 +1,9 @@
 #pragma once
 
-// Lines that tell of progress, in their order -> how far the training is, and how fast.
+// Turns lines with progress, in order, into a training's position and speed.
 //
 // Several bars and several processes may write into one log. Lines of one source whose iteration
-// does not fall are a track. One track is the training's; others are processes that print the same
+// does not fall form a track. One track is the training's; others are processes that print the same
 // iterations, a bar of epochs around it, evaluation inside it, or the training after a restart.
 // progress_meter.cc has the rules.
 //
@@ -21,28 +21,29 @@
 
 namespace synergy {
 
-// How far a training has come, by its log.
+// The progress of a training according to its log.
 struct TrainingProgress {
-  std::string_view format;  // a name that stays; empty: nothing was recognised
-  // Of the newest training line, as printed: where bars begin anew with every epoch, iteration and
+  std::string_view format;  // a literal; empty: nothing was recognised
+  // From the newest training line, as printed: if bars restart with every epoch, iteration and
   // total are the epoch's.
   std::optional<int64_t> iteration;
   std::optional<int64_t> total;
   std::optional<double> epoch;
   std::optional<double> loss;
-  // Iterations per second over the last minute of training, by the times of the lines, else by what
-  // they say. Evaluation and stalls are left out (rate_meter.h).
+  // Iterations per second over the last minute of training, from the times of the lines, otherwise
+  // from their printed rates. Excludes evaluation and stalls (rate_meter.h).
   std::optional<double> rate;
-  // From the first training line to the last by the clock, with all that came between.
+  // Iterations per second by the clock from the first training line to the last, including all
+  // breaks.
   std::optional<double> overall_rate;
-  // Iterations since the first training line: goes on over epochs and restarts, never falls.
+  // Iterations since the first training line: continues over epochs and restarts, never falls.
   int64_t counted = 0;
-  // Of the newest training line; absent where the log has no times.
+  // Time of the newest training line; absent if the log has no times.
   std::optional<WallTime> last_training;
-  // When the newest line was printed by which the training writes a checkpoint (checkpoint_line.h);
-  // absent where the log has no times, or none.
+  // Time of the newest line that reports a checkpoint (checkpoint_line.h); absent if the log has no
+  // times or no such line.
   std::optional<WallTime> checkpoint;
-  // An evaluation line is the newest.
+  // The newest line is one of evaluation.
   bool evaluating = false;
 };
 
@@ -59,9 +60,9 @@ class ProgressMeter {
     std::optional<Duration> elapsed;  // by its bar's clock
     int64_t lines = 0;
     int64_t last_line = 0;  // its number among all training lines
-    int64_t advances = 0;   // that no line of another source came between
-    int64_t step = 0;       // the usual advance from line to line, rather more than less
-    // Since the training's track said something.
+    int64_t advances = 0;   // not interrupted by a line of another source
+    int64_t step = 0;       // usual advance from line to line, rather too high
+    // Since the last line of the training's track.
     int64_t run = 0;        // advances
     int64_t run_start = 0;  // the iteration before the first
     bool Complete() const { return total && iteration + step >= *total; }
@@ -98,24 +99,24 @@ class ProgressMeter {
 
   TrainingProgress progress_;
   std::array<Track, kTracks> tracks_;
-  size_t main_ = kTracks;  // the training's track, where there is one
+  size_t main_ = kTracks;  // the training's track, if there is one
   int64_t lines_ = 0;      // training lines with an iteration
   uint64_t last_source_ = 0;
-  size_t last_track_ = kTracks;          // of the line before, where it was a training's
-  std::string_view bars_;                // what bars without a name of their own belong to
-  std::optional<double> printed_epoch_;  // by the training's own lines
+  size_t last_track_ = kTracks;          // of the previous line if it was a training's
+  std::string_view bars_;                // format of bars without a name of their own
+  std::optional<double> printed_epoch_;  // from the training's own lines
   std::optional<double> heading_;        // "Epoch 3/10"
   bool new_heading_ = false;
   bool ended_ = false;
-  // Sources that turned out to be evaluation, though no line of theirs says so.
+  // Sources found to be evaluation, although none of their lines states it.
   std::array<uint64_t, kSources> evaluations_{};
   size_t evaluation_count_ = 0;
-  std::optional<Track> before_;  // the last of the source that was the training's before this one
+  std::optional<Track> before_;  // last track of the source that was the training's before
 
   RateMeter meter_;
   std::optional<WallTime> first_time_;
   int64_t first_counted_ = 0;
-  // Where lines have no times: how long the bars ran.
+  // For lines without times: how long the bars ran.
   Duration clock_base_{};
   Duration elapsed_{};
   std::optional<Duration> first_clock_;

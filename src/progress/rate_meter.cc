@@ -8,10 +8,10 @@ namespace synergy {
 namespace {
 
 constexpr Duration kWindow = std::chrono::minutes(1);
-// Of a stretch that is kept alone: a minute of them fits the ring.
+// Least length of a kept stretch, so that a minute of them fits in the ring.
 constexpr Duration kShortest = std::chrono::milliseconds(250);
 constexpr double kLeastLost = 1.0;  // seconds that a stall loses
-// To know what is usual, also from before the window.
+// Numbers of stretches, also from before the window, that determine what is usual.
 constexpr size_t kFewest = 4;
 constexpr size_t kEnough = 32;
 constexpr double kBurst = 8;  // iterations
@@ -24,14 +24,14 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
-// Seconds per iteration: the usual ones, and from where on they are a stall's.
+// Seconds per iteration: the usual value, and the limit above which it is a stall.
 struct Usual {
   double median = 0;
   double most = 0;
 };
 
-// Some stretches may be stalls, and are not looked at: one in nine, so that the bursts of a data
-// loader with up to eight workers are usual; one in five where a stretch holds a whole burst.
+// Ignores the slowest stretches, which may be stalls: one in nine, so that the bursts of a data
+// loader with up to eight workers are usual; one in five if a stretch contains a whole burst.
 std::optional<Usual> FindUsual(std::vector<double> per_iteration, double iterations) {
   const size_t n = per_iteration.size();
   if (n < kFewest) return std::nullopt;
@@ -68,7 +68,7 @@ void RateMeter::Add(WallTime time, int64_t done) {
 
 void RateMeter::Break(std::optional<WallTime> time) {
   broken_after_ = true;
-  // Which of the two came first is known, but not when: the whole stretch is in doubt.
+  // The order of the two is known, but not their times, so the whole stretch is in doubt.
   if (present_ && time == present_->time) broken_ = true;
 }
 

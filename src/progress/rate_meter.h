@@ -1,14 +1,14 @@
 #pragma once
 
-// Iterations per second from how far a training was and when.
+// Computes iterations per second from the position of a training over time.
 //
-// A stretch is the time between two training lines that follow each other. `Rate` is iterations by
-// time over the stretches of the last minute, without those that were broken (`Break`: evaluation,
-// or a count that began anew) and without stalls: stretches whose time per iteration is far above
-// the usual one and that lost at least a second by it, such as a checkpoint that is written. What
+// A stretch is the time between two successive training lines. `Rate` is iterations by time over
+// the stretches of the last minute, without broken ones (`Break`: evaluation, or a count that
+// restarted) and without stalls. A stall is a stretch, such as the writing of a checkpoint, whose
+// time per iteration is far above the usual one and which lost at least a second by it. What
 // happens in every few stretches is usual: data loaders deliver in bursts.
 //
-// Lines with one time are one point: a container runtime stamps what it reads, and may read a
+// Lines with the same time are one point: a container runtime stamps what it reads, and may read a
 // hundred updates of a bar at once.
 //
 // Threading: one owner. Memory: 6 KiB.
@@ -28,11 +28,11 @@ class RateMeter {
   // `done` iterations were done at `time`; never less than before. A time before the last one
   // breaks the stretch.
   void Add(WallTime time, int64_t done);
-  // What lies between the last Add and the next one is not training alone. `time`: of the line
-  // that says so, where it has one.
+  // Marks the time between the last Add and the next one as not only training. `time`: that of the
+  // line that shows it, if it has one.
   void Break(std::optional<WallTime> time);
 
-  // Absent before the first whole stretch.
+  // Returns none before the first whole stretch.
   std::optional<double> Rate() const;
 
  private:
@@ -52,13 +52,13 @@ class RateMeter {
   void Keep();
   std::vector<Stretch> Stretches() const;
 
-  std::optional<Point> last_;        // where the open stretch begins
-  std::optional<Point> present_;     // where it ends; lines with the same time may come yet
+  std::optional<Point> last_;        // the beginning of the open stretch
+  std::optional<Point> present_;     // its end; more lines with the same time may follow
   bool broken_ = false;              // between the two
   bool broken_after_ = false;        // after present_
-  Stretch growing_;                  // stretches too short to be kept one by one
+  Stretch growing_;                  // stretches too short to be kept individually
   std::array<Stretch, kKept> kept_;  // a ring
-  size_t count_ = 0;                 // ever kept
+  size_t count_ = 0;                 // total number kept
 };
 
 }  // namespace synergy

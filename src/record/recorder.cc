@@ -34,7 +34,7 @@ Result<std::unique_ptr<Recorder>> Recorder::Open(const std::string& file, Bytes 
   const auto size = static_cast<uint64_t>(status.st_size);
   std::unique_ptr<Recorder> recorder(
       new Recorder(opened, size, static_cast<uint64_t>(limit.count()), log));
-  // A run that was killed may have left half a line.
+  // A killed run may have left half a line.
   const std::string_view separator = size == 0 ? "" : "\n";
   recorder->Append(fmt::format(R"({}{{"recording":"{}","version":"{}","commit":"{}"}})", separator,
                                program, Version(), Commit()));

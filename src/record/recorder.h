@@ -1,12 +1,12 @@
 #pragma once
 
-// A program's recording: everything that happens to its ClusterState and every decision that it
-// makes, a line of JSON each (wire/journal/journal.h, wire/journal/decisions.h), in one file.
-// replay.h goes through it again. Each run of the program begins with a line that names it.
+// Records a program in one file: every change of its ClusterState and every decision, one line of
+// JSON each (wire/journal/journal.h, wire/journal/decisions.h). replay.h replays it. Each run of
+// the program begins with a line that names it.
 //
 // Threading: from any thread; lines never mix, and those of one thread, and of one ClusterState,
-// stand in the order in which they were told.
-// Failures: when the file has its full size, or cannot be written, that is logged once and the
+// are in the order in which they were recorded.
+// Failures: when the file reaches its limit or cannot be written, this is logged once and the
 // recording ends; the program goes on.
 
 #include <cstdint>
@@ -25,7 +25,8 @@ namespace synergy::record {
 
 class Recorder final : public ClusterJournal, public DecisionJournal {
  public:
-  // Adds to `file`, which nobody else may read, until it has `limit` bytes. `log` outlives this.
+  // Appends to `file`, which no other user may read, until it has `limit` bytes. `log` outlives
+  // this.
   static Result<std::unique_ptr<Recorder>> Open(const std::string& file, Bytes limit,
                                                 std::string_view program, Logger& log);
   ~Recorder() override;

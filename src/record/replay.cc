@@ -22,11 +22,11 @@ struct Line {
 
 struct RecordedDecision {
   Line line;
-  uint64_t version = 0;  // of the cluster on which it is made
+  uint64_t version = 0;  // of the cluster on which it was made
   Decision decision;
 };
 
-// The lines of one run; decisions in the order of what they read.
+// The lines of one run; decisions in the order of the versions they were made on.
 struct Run {
   std::vector<Line> changes;
   std::vector<RecordedDecision> decisions;
@@ -36,7 +36,8 @@ Error At(const Line& line, const Error& error) {
   return {ErrorCode::kInvalid, fmt::format("line {}: {}", line.number, error.message)};
 }
 
-// The version that a decision names; none for what only one of its kind reads, in its order.
+// Returns the version that a decision names; none for records that only the tuner reads, in their
+// order.
 std::optional<uint64_t> VersionOf(const Decision& decision) {
   return std::visit(
       [](const auto& made) -> std::optional<uint64_t> {
@@ -48,8 +49,8 @@ std::optional<uint64_t> VersionOf(const Decision& decision) {
 
 bool IsCompared(const Decision& decision) { return VersionOf(decision).has_value(); }
 
-// A decision is written when it is made, so that younger changes may stand before it, and those of
-// two threads in any order. The tuner's stand in their own order.
+// Sorts decisions by version: a decision is written after it is made, so newer changes may precede
+// it, and decisions of two threads may be in any order. The tuner's stay in their own order.
 Result<Run> Sort(const std::vector<Line>& lines) {
   Run run;
   uint64_t tuner_version = 0;
@@ -121,7 +122,7 @@ class Replayer {
 };
 
 Result<> ReplayRun(std::vector<Line>& lines, ReplayReport& report) {
-  // What a killed program did not come to finish.
+  // Drop a line that a killed program did not finish.
   if (!lines.empty() && !wire::ReadDecisionLine(lines.back().text) &&
       !wire::ReadJournalLine(lines.back().text)) {
     lines.pop_back();

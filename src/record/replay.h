@@ -1,6 +1,6 @@
 #pragma once
 
-// Goes through a recording again, and finds out whether every decision comes out as it did.
+// Replays a recording, and checks whether every decision comes out the same.
 //
 // Threading: pure.
 
@@ -15,9 +15,9 @@
 namespace synergy::record {
 
 struct Difference {
-  size_t line = 0;  // of the recording, from 1
+  size_t line = 0;  // in the recording, from 1
   std::string recorded;
-  std::string replayed;  // or what went wrong
+  std::string replayed;  // or the error
 };
 
 struct ReplayReport {
@@ -27,8 +27,8 @@ struct ReplayReport {
     uint64_t same = 0;
     uint64_t different = 0;
   };
-  // "Filter", "Prioritize", "Bind", "Preempt" and "TunerDecided", and "Change": those of the
-  // cluster, which are to lead to the same version, and an Assume to the same outcome.
+  // By kind: "Filter", "Prioritize", "Bind", "Preempt", "TunerDecided", and "Change" for changes of
+  // the cluster, which must lead to the same version (and an Assume to the same outcome).
   std::map<std::string, Count> counts;
   std::vector<Difference> differences;  // the first ones
   uint64_t runs = 0;
@@ -36,8 +36,8 @@ struct ReplayReport {
   bool same() const { return differences.empty(); }
 };
 
-// The runs in `text`, each for itself. A line that a killed program did not finish is left out.
-// kInvalid, with the line: this is no recording.
+// Replays each run in `text` separately. Ignores a last line that a killed program did not finish.
+// kInvalid, with the line: this is not a recording.
 Result<ReplayReport> Replay(std::string_view text);
 
 }  // namespace synergy::record

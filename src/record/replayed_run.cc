@@ -135,7 +135,8 @@ Decision ReplayedRun::Again(decision::TunerDecided recorded) {
 }
 
 Decision ReplayedRun::Again(decision::TunerLearned recorded) {
-  // A decision that came out shorter than it was has been told of already.
+  // The action is unknown if its decision came out shorter than recorded, which is already
+  // reported.
   if (const auto asked = asked_.extract(recorded.action); !asked.empty()) {
     tuner_->Learn(memory_, asked.mapped(), recorded.done, recorded.at);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// One run of a program, gone through again: the same changes of a ClusterState, and each decision
-// made anew by the functions by which the program made it. Private to this folder.
+// Replays one run of a program: applies the same changes to a ClusterState, and makes each decision
+// again with the program's own functions. Private to this folder.
 //
 // Threading: one owner.
 
@@ -25,8 +25,8 @@ class ReplayedRun {
  public:
   // kConflict as Apply() of cluster_journal.h.
   Result<> Change(const ClusterChange& change);
-  // The decision that is made of what `recorded` read, on the cluster as it is now. What is no
-  // decision of its own is taken in, and comes back as it is.
+  // Makes the decision again from what `recorded` read, on the present cluster. Records that are
+  // not decisions of their own are taken in and returned unchanged.
   Decision Decide(const Decision& recorded);
 
  private:
@@ -44,8 +44,8 @@ class ReplayedRun {
   HeldProfiles profiles_;
   std::optional<Tuner> tuner_{std::in_place, TunerSettings{}, profiles_};
   TunerMemory memory_;
-  std::deque<PodNews> news_;               // that the tuner has not heard yet
-  std::map<uint64_t, TunerAction> asked_;  // by number: of which it has not learned yet
+  std::deque<PodNews> news_;               // not yet passed to the tuner
+  std::map<uint64_t, TunerAction> asked_;  // by number; outcome not yet replayed
 };
 
 }  // namespace synergy::record
