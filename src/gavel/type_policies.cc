@@ -9,38 +9,38 @@
 namespace synergy {
 namespace {
 
-constexpr std::string_view kPrefix = "gavel-";
-constexpr std::string_view kAgnosticEnd = "-agnostic";
-
-constexpr std::array<TypePolicyName, 8> kTypePolicyNames = {{
-    {"gavel-fifo", "who came first, on the fastest type that has room"},
-    {"gavel-sjf", "who can end soonest, on the fastest type that has room"},
-    {"gavel-las", "equal shares of what each would get on all types in turn"},
-    {"gavel-water-filling", "the same, and what the worst-off cannot use is shared likewise"},
-    {"gavel-ftf", "worst finish time against that with a part of the cluster least"},
-    {"gavel-makespan", "the end of the last job soonest"},
-    {"gavel-throughput", "the most work in total"},
-    {"gavel-cost", "the most work for its price"},
-}};
-
-struct Forms {
-  TypePolicy agnostic;
-  TypePolicy aware;
-};
-
-// As kTypePolicyNames.
-constexpr std::array<Forms, 8> kForms = {{
-    {{.program = "fifo", .whole_types = true, .fifo = true},
+constexpr std::array<TypePolicyName, 8> kPolicies = {{
+    {"gavel-fifo",
+     "first come, first served, on the fastest type that has room",
+     {.program = "fifo", .whole_types = true, .fifo = true},
      {.program = "fifo_perf", .whole_types = true, .fifo = true}},
-    {{.program = "shortest_job_first", .whole_types = true},
+    {"gavel-sjf",
+     "shortest job first, on the fastest type that has room",
+     {.program = "shortest_job_first", .whole_types = true},
      {.program = "shortest_job_first_perf", .whole_types = true}},
-    {{.program = "max_min_fairness"}, {.program = "max_min_fairness_perf"}},
-    {{.program = "max_min_fairness_water_filling"},
+    {"gavel-las",
+     "equal shares of what each would get on all types in turn",
+     {.program = "max_min_fairness"},
+     {.program = "max_min_fairness_perf"}},
+    {"gavel-water-filling",
+     "the same, and what the worst-off cannot use is shared in the same way",
+     {.program = "max_min_fairness_water_filling"},
      {.program = "max_min_fairness_water_filling_perf"}},
-    {{.program = "finish_time_fairness"}, {.program = "finish_time_fairness_perf"}},
-    {{.program = "min_total_duration"}, {.program = "min_total_duration_perf"}},
-    {{.program = "max_sum_throughput"}, {.program = "max_sum_throughput_perf"}},
-    {{.program = "max_sum_throughput_normalized_by_cost",
+    {"gavel-ftf",
+     "worst finish time against that with a part of the cluster least",
+     {.program = "finish_time_fairness"},
+     {.program = "finish_time_fairness_perf"}},
+    {"gavel-makespan",
+     "the end of the last job soonest",
+     {.program = "min_total_duration"},
+     {.program = "min_total_duration_perf"}},
+    {"gavel-throughput",
+     "the most work in total",
+     {.program = "max_sum_throughput"},
+     {.program = "max_sum_throughput_perf"}},
+    {"gavel-cost",
+     "the most work for its price",
+     {.program = "max_sum_throughput_normalized_by_cost",
       .with_deadlines = "max_sum_throughput_normalized_by_cost_SLOs",
       .by_cost = true},
      {.program = "max_sum_throughput_normalized_by_cost_perf",
@@ -50,23 +50,26 @@ constexpr std::array<Forms, 8> kForms = {{
 
 }  // namespace
 
-std::span<const TypePolicyName> TypePolicyNames() { return kTypePolicyNames; }
+std::span<const TypePolicyName> TypePolicyNames() { return kPolicies; }
 
-bool IsTypePolicy(std::string_view name) { return name.starts_with(kPrefix); }
+bool IsTypePolicy(std::string_view name) { return name.starts_with(kTypePolicyPrefix); }
+
+std::string TypePolicyOf(std::string_view order, bool aware) {
+  return fmt::format("{}{}{}", kTypePolicyPrefix, order, aware ? "" : kAgnosticEnd);
+}
 
 Result<TypePolicy> ParseTypePolicy(std::string_view name) {
   const bool aware = !name.ends_with(kAgnosticEnd);
   std::string_view plain = name;
   if (!aware) plain.remove_suffix(kAgnosticEnd.size());
   std::vector<std::string_view> names;
-  for (size_t at = 0; at < kTypePolicyNames.size(); ++at) {
-    if (kTypePolicyNames.at(at).name != plain) {
-      names.push_back(kTypePolicyNames.at(at).name);
-      continue;
+  for (const TypePolicyName& known : kPolicies) {
+    if (known.name == plain) {
+      TypePolicy policy = aware ? known.with_speeds : known.agnostic;
+      policy.aware = aware;
+      return policy;
     }
-    TypePolicy policy = aware ? kForms.at(at).aware : kForms.at(at).agnostic;
-    policy.aware = aware;
-    return policy;
+    names.push_back(known.name);
   }
   return Fail(ErrorCode::kInvalid,
               fmt::format("no policy '{}' of GPU types: one of {}, each also with -agnostic", name,

@@ -12,13 +12,25 @@
 namespace synergy {
 namespace {
 
-constexpr std::array<PolicyName, 6> kNames = {{
-    {"fifo", "who came first"},
-    {"srtf", "least remaining time at the fair share"},
-    {"las", "least GPU-time so far"},
-    {"ftf", "worst finish time against that on a cluster of its own"},
-    {"2d-las", "queues by GPU-time so far (--queue-limits), each in order of entry"},
-    {"2d-gittins", "such queues, in each the highest Gittins index (--size-history)"},
+using Made = std::unique_ptr<const Policy>;
+
+constexpr std::array<PolicyName, 6> kPolicies = {{
+    {"fifo", "first come, first served", false,
+     [](const PolicyOptions&) -> Made { return std::make_unique<Fifo>(); }},
+    {"srtf", "least remaining time at the fair share", true,
+     [](const PolicyOptions&) -> Made { return std::make_unique<Srtf>(); }},
+    {"las", "least GPU-time so far", false,
+     [](const PolicyOptions&) -> Made { return std::make_unique<Las>(); }},
+    {"ftf", "worst finish time against that on a cluster of its own", true,
+     [](const PolicyOptions&) -> Made { return std::make_unique<Ftf>(); }},
+    {"2d-las", "queues by GPU-time so far, each in order of entry", false,
+     [](const PolicyOptions& options) -> Made {
+       return std::make_unique<QueuedLas>(options.queues);
+     }},
+    {"2d-gittins", "the queues of 2d-las, each by the highest Gittins index", false,
+     [](const PolicyOptions& options) -> Made {
+       return std::make_unique<QueuedGittins>(options.queues, options.sizes);
+     }},
 }};
 
 // Precision of clocks that count rounds by adding up fractions.
@@ -69,19 +81,19 @@ void QueuedGittins::Book(Job& job, Seconds stretch, Seconds now) const {
   BookInQueues(job, stretch, now, queues_);
 }
 
-std::span<const PolicyName> PolicyNames() { return kNames; }
+std::span<const PolicyName> PolicyNames() { return kPolicies; }
 
-Result<std::unique_ptr<Policy>> MakePolicy(std::string_view name, const PolicyOptions& options) {
-  if (name == "fifo") return std::make_unique<Fifo>();
-  if (name == "srtf") return std::make_unique<Srtf>();
-  if (name == "las") return std::make_unique<Las>();
-  if (name == "ftf") return std::make_unique<Ftf>();
-  if (name == "2d-las") return std::make_unique<QueuedLas>(options.queues);
-  if (name == "2d-gittins") {
-    return std::make_unique<QueuedGittins>(options.queues, options.sizes);
-  }
+const PolicyName* FindPolicy(std::string_view name) {
+  const auto found = std::find_if(kPolicies.begin(), kPolicies.end(),
+                                  [&](const PolicyName& known) { return known.name == name; });
+  return found == kPolicies.end() ? nullptr : &*found;
+}
+
+Result<std::unique_ptr<const Policy>> MakePolicy(std::string_view name,
+                                                 const PolicyOptions& options) {
+  if (const PolicyName* const found = FindPolicy(name)) return found->make(options);
   std::vector<std::string_view> names;
-  for (const PolicyName& known : kNames) names.push_back(known.name);
+  for (const PolicyName& known : kPolicies) names.push_back(known.name);
   return Fail(ErrorCode::kInvalid,
               fmt::format("no policy '{}': one of {}", name, fmt::join(names, ", ")));
 }

@@ -96,20 +96,25 @@ class QueuedGittins final : public Policy {
   SizeHistory sizes_;
 };
 
-struct PolicyName {
-  std::string_view name;
-  std::string_view meaning;  // one line, for users
-};
-
 struct PolicyOptions {
   ServiceQueues queues;  // of 2d-las and 2d-gittins
   SizeHistory sizes;     // of 2d-gittins
 };
 
+struct PolicyName {
+  std::string_view name;
+  std::string_view meaning;   // one line, for users
+  bool by_remaining = false;  // needs the remaining times of jobs
+  std::unique_ptr<const Policy> (*make)(const PolicyOptions&);
+};
+
+// Returns the table of all policies. A new policy is a row here and a class above.
 std::span<const PolicyName> PolicyNames();
+// Returns null if there is no policy of that name.
+const PolicyName* FindPolicy(std::string_view name);
 // Returns the policy with this name in lower case; the error lists the names.
-Result<std::unique_ptr<Policy>> MakePolicy(std::string_view name,
-                                           const PolicyOptions& options = {});
+Result<std::unique_ptr<const Policy>> MakePolicy(std::string_view name,
+                                                 const PolicyOptions& options = {});
 
 // Returns the jobs in the policy's order. Jobs with a current lease come first; equal ranks go by
 // arrival, then by id, so the order is total.
