@@ -190,7 +190,7 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
   std::optional<Rounds> rounds;
   if (policy != nullptr) {
     view.round_policy = policy->name;
-    view.policy = policy->settings.policy;
+    view.settings = policy->settings;
     view.chooses_types = policy->ChoosesTypes();
     view.problem = ProblemOf(*policy, name);
     if (auto made = Rounds::Make(policy->settings); made && view.problem.empty())
@@ -291,7 +291,9 @@ Tree ToTree(const QueueView& view) {
   for (const QueuedView& one : view.workloads) workloads.push_back(ToTree(one));
   return Tree::Members{{"name", view.name},
                        {"roundPolicy", view.round_policy},
-                       {"policy", view.policy},
+                       {"policy", view.round_policy.empty() ? "" : view.settings.policy},
+                       {"gpuTypes", std::string(ToString(view.settings.gpu_types))},
+                       {"workers", view.settings.elastic ? "Elastic" : "Fixed"},
                        {"problem", view.problem},
                        {"gpus", view.quota ? Tree(view.quota->count()) : Tree()},
                        {"running", static_cast<int64_t>(view.running)},
@@ -301,9 +303,9 @@ Tree ToTree(const QueueView& view) {
 
 std::string HeadLine(const QueueView& view) {
   std::string line = fmt::format("Queue {}: ", view.name);
-  line += view.round_policy.empty()
-              ? "no RoundPolicy orders it"
-              : fmt::format("{} by RoundPolicy {}", view.policy, view.round_policy);
+  line += view.round_policy.empty() ? "no RoundPolicy orders it"
+                                    : fmt::format("{} by RoundPolicy {}",
+                                                  DescribePolicy(view.settings), view.round_policy);
   if (view.quota) line += fmt::format(", {} GPUs", view.quota->count());
   return line;
 }

@@ -49,7 +49,7 @@ struct QueuedView {
 struct QueueView {
   std::string name;
   std::string round_policy;    // that names it; empty: none
-  std::string policy;          // "las"
+  RoundSettings settings;      // of that policy
   std::string problem;         // why it is not ordered all the same
   bool chooses_types = false;  // its policy does
   std::optional<Gpus> quota;   // none: the ClusterQueue is not there, or may not be seen

@@ -23,7 +23,7 @@ constexpr std::array<TypePolicyName, 8> kPolicies = {{
      {.program = "max_min_fairness"},
      {.program = "max_min_fairness_perf"}},
     {"gavel-water-filling",
-     "the same, and what the worst-off cannot use is shared in the same way",
+     "shares as of las, and what the worst-off cannot use is shared in the same way",
      {.program = "max_min_fairness_water_filling"},
      {.program = "max_min_fairness_water_filling_perf"}},
     {"gavel-ftf",

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/clock.h"
@@ -35,7 +36,8 @@ struct RoundPolicyStatus {
   bool ready = false;
   std::string reason;
   std::string message;
-  std::string since;  // when `ready` became what it is
+  std::string warning;  // a former name in the spec; empty: none
+  std::string since;    // when `ready` became what it is
   std::vector<Queue> queues;
 
   bool operator==(const RoundPolicyStatus&) const = default;
@@ -48,6 +50,8 @@ struct RoundPolicy {
   WallTime created{};
   std::vector<std::string> cluster_queues;
   RoundSettings settings;
+  // The former name by which spec.policy calls the policy ("gavel-las"); empty: the present one.
+  std::string former_name;
   // Priorities that may be written: workloads whose bands would leave them are left alone.
   int64_t least_priority = -1'000'000;
   int64_t most_priority = 1'000'000;
@@ -56,8 +60,15 @@ struct RoundPolicy {
   RoundPolicyStatus status;
 
   const std::string& Key() const { return name; }
-  // A policy of Gavel's, which says on which GPU type a job has its turn (gavel/type_policies.h).
-  bool ChoosesTypes() const { return settings.given_order; }
+  bool ChoosesTypes() const { return settings.gpu_types != GpuTypes::kNone; }
 };
+
+// Replaces a former name of a policy by the fields that mean the same: "gavel-las-agnostic" by las
+// with gpuTypes: Ignore, "optimus" by fifo with workers: Elastic. Other names stay.
+void ResolveFormerName(RoundPolicy& policy);
+
+std::string_view ToString(GpuTypes types);  // as spec.gpuTypes spells it; empty for kNone
+// Returns "las, gpuTypes: Aware", for users.
+std::string DescribePolicy(const RoundSettings& settings);
 
 }  // namespace synergy

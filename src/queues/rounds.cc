@@ -26,6 +26,16 @@ constexpr std::string_view kDivided = "as workers were divided when the round be
 
 Seconds SinceEpoch(WallTime time) { return time.time_since_epoch(); }
 
+Result<std::unique_ptr<const Policy>> MakeOrder(const RoundSettings& settings) {
+  // In an elastic queue jobs go by arrival; the gains decide only how many workers each gets.
+  if (settings.elastic) return std::make_unique<const Fifo>();
+  // An order that is handed in preempts and keeps no queues, as this does.
+  if (settings.gpu_types != GpuTypes::kNone) return std::make_unique<const Las>();
+  auto policy = MakePolicy(settings.policy, {settings.queues, SizeHistory(settings.sizes)});
+  if (!policy) return Fail(ErrorCode::kInvalid, "policy: " + policy.error().message);
+  return policy;
+}
+
 }  // namespace
 
 std::string_view ToString(Band band) {
@@ -64,7 +74,8 @@ struct Rounds::Entry {
 Rounds::Rounds(RoundSettings settings, std::unique_ptr<const Policy> policy)
     : settings_(std::move(settings)),
       policy_(std::move(policy)),
-      by_remaining_(settings_.policy == "srtf" || settings_.policy == "ftf") {}
+      by_remaining_(settings_.gpu_types == GpuTypes::kNone && !settings_.elastic &&
+                    FindPolicy(settings_.policy)->by_remaining) {}
 
 Result<Rounds> Rounds::Make(RoundSettings settings) {
   const std::vector<double>& limits = settings.queues.limits;
@@ -76,11 +87,7 @@ Result<Rounds> Rounds::Make(RoundSettings settings) {
     return Fail(ErrorCode::kInvalid, "round: it has to be a second at least");
   if (settings.least_run < Duration(0) || settings.restart_cost < Duration(0))
     return Fail(ErrorCode::kInvalid, "leastRun, restartCost: they must not be negative");
-  // Of an elastic queue, who came first goes first: what gains decide is who gets how much. Whoever
-  // gives an order takes turns away, and keeps no queues.
-  const bool elastic = settings.policy == kElasticPolicy;
-  const std::string order = elastic ? "fifo" : settings.given_order ? "las" : settings.policy;
-  auto policy = MakePolicy(order, {settings.queues, SizeHistory(settings.sizes)});
+  auto policy = MakeOrder(settings);
   if (!policy) return Fail(policy.error());
   return Rounds(std::move(settings), *std::move(policy));
 }
@@ -153,7 +160,7 @@ Rounds::Entry Rounds::Rank(const RoundWorkload& workload, size_t index, bool beg
   entry.gives_way = entry.kept.empty();
   entry.turn_unused = !entry.gives_way && workload.state != RoundState::kRuns;
   entry.unknown = by_remaining_ && !workload.service.remaining;
-  if (settings_.given_order) {
+  if (settings_.gpu_types != GpuTypes::kNone) {
     entry.rank.first = workload.place.value_or(std::numeric_limits<double>::infinity());
   } else if (!entry.unknown) {
     entry.rank = policy_->Rank(ToJob(workload), SinceEpoch(now));

@@ -40,14 +40,20 @@ namespace synergy {
 enum class Band : uint8_t { kWaits, kNext, kRuns };
 std::string_view ToString(Band band);
 
-// Whose jobs have more or fewer workers from round to round (elastic_rounds.h).
-inline constexpr std::string_view kElasticPolicy = "optimus";
+// Whether the policy also chooses the GPU type on which a job has its turn.
+enum class GpuTypes : uint8_t {
+  kNone,    // it does not
+  kIgnore,  // it does, as if all types were equally fast
+  kAware,   // it does, by the speeds of each job
+};
 
 struct RoundSettings {
-  std::string policy = "las";  // one of PolicyNames(), or kElasticPolicy, unless `given_order`
-  // Who goes first is for somebody else to say (RoundWorkload::place); the policy is but a name.
-  bool given_order = false;
-  ServiceQueues queues;       // of 2d-las and 2d-gittins
+  // A policy of policy/policy.h; with GPU types one of gavel/type_policies.h, whose order is handed
+  // in as RoundWorkload::place.
+  std::string policy = "las";
+  GpuTypes gpu_types = GpuTypes::kNone;
+  bool elastic = false;  // jobs have more or fewer workers from round to round (elastic_rounds.h)
+  ServiceQueues queues;  // of 2d-las and 2d-gittins
   std::vector<double> sizes;  // of 2d-gittins: GPU-seconds of jobs that have ended
   Duration round = std::chrono::minutes(5);
   Duration least_run = std::chrono::minutes(5);
@@ -142,7 +148,7 @@ class Rounds {
   std::string_view Keeps(const RoundWorkload& workload, bool begins, WallTime now) const;
 
   const RoundSettings& settings() const { return settings_; }
-  bool IsElastic() const { return settings_.policy == kElasticPolicy; }
+  bool IsElastic() const { return settings_.elastic; }
 
  private:
   struct Entry;

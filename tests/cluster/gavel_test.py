@@ -80,9 +80,9 @@ class GavelTest(queues.QueueTest):
             cls.cluster.patch("node", node["metadata"]["name"], {"metadata": {"labels": {PRODUCT: "T4"}}})
             cls.addClassCleanup(cls.cluster.patch, "node", node["metadata"]["name"], {"metadata": {"labels": {PRODUCT: None}}})
 
-    def follow(self, policy="gavel-las", queue="typed", **spec):
+    def follow(self, policy="las", queue="typed", **spec):
         item = queues.round_policy(queue, policy, ROUND)
-        item["spec"] |= spec
+        item["spec"] |= {"gpuTypes": "Aware"} | spec
         self.create(item)
 
     def end(self, name):
@@ -214,8 +214,25 @@ class GavelTest(queues.QueueTest):
         self.assertEqual((status[0]["status"], status[0]["reason"]), ("False", "QueueRefused"))
         self.assertRegex(status[0]["message"], re.escape("flavor v100s names the GPU product V100"))
 
+    def test_former_names_work_and_combinations_without_a_meaning_are_refused(self):
+        self.create(queues.round_policy("typed", "gavel-las", ROUND))
+
+        def conditions():
+            status = self.cluster.get("roundpolicy", "typed").get("status", {})
+            return {condition["type"]: condition for condition in status.get("conditions", [])}
+        former = wait_for("the present name to be told", lambda: conditions().get("Deprecated"))
+        self.assertIn("policy: las, gpuTypes: Aware", former["message"])
+        self.assertEqual(conditions()["Ready"]["status"], "True")
+        for spec, why in (({"policy": "srtf", "gpuTypes": "Aware"}, "only for the policies fifo, las"),
+                          ({"policy": "makespan"}, "this policy needs gpuTypes"),
+                          ({"policy": "las", "workers": "Elastic"}, "Elastic is only for the policy fifo"),
+                          ({"policy": "fifo", "gpuTypes": "Ignore", "workers": "Elastic"}, "Elastic goes without gpuTypes")):
+            self.assertIn(why, self.cluster.complaint("PATCH", "roundpolicy", "typed", {"spec": spec}))
+        self.cluster.patch("roundpolicy", "typed", {"spec": {"policy": "las", "gpuTypes": "Aware"}})
+        wait_for("the condition to be gone", lambda: "Deprecated" not in conditions())
+
     def test_what_a_policy_by_cost_needs_is_named(self):
-        self.follow("gavel-cost", prices={"V100": 1})
+        self.follow("cost", prices={"V100": 1})
         status = wait_for("its status", lambda: self.cluster.get("roundpolicy", "typed").get("status", {}).get("conditions"))
         self.assertEqual(status[0]["status"], "False")
         self.assertRegex(status[0]["message"], r"spec\.prices: (P100|K80) has none")
@@ -247,7 +264,7 @@ class GavelTest(queues.QueueTest):
         self.create(due(training("far", "steep"), hours=15), due(training("near", "steep"), minutes=65),
                     due(training("lost", "steep", **on("K80")), minutes=30))
         wait_for("all to be queued", lambda: len(self.told("queue", "typed")[0]["workloads"]) == 3)
-        self.follow("gavel-cost", prices={"V100": 4, "P100": 1.5, "K80": 0.5, "T4": 1})
+        self.follow("cost", prices={"V100": 4, "P100": 1.5, "K80": 0.5, "T4": 1})
         wait_for("the queue to be ordered", lambda: self.cluster.get("roundpolicy", "typed").get("status", {}).get("queues", [{}])[0].get("ready"))
         self.hold("None")
         self.have(near="V100", far="K80", lost="K80")

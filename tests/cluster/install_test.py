@@ -478,7 +478,7 @@ class InstallTest(unittest.TestCase):
             return collections.Counter(item["metadata"]["labels"]["job-name"] for item in self.cluster.get("pods", labelSelector="job-name")["items"]
                                        if item["status"]["phase"] == "Running" and not item["metadata"].get("deletionTimestamp"))
 
-        self.cluster.create(*queues.of_turns("elastic", GPUS), queues.round_policy("elastic", "optimus", ROUND), job("wide", GPUS))
+        self.cluster.create(*queues.of_turns("elastic", GPUS), queues.round_policy("elastic", "fifo", ROUND, workers="Elastic"), job("wide", GPUS))
         wait_for("it to run", lambda: running() == {"wide": GPUS})
         self.cluster.create(job("late", 1))
         wait_for("both to run", lambda: running() == {"wide": GPUS - 1, "late": 1})

@@ -77,7 +77,7 @@ def run(cluster, number, way, round_seconds):
     ended = threading.Event()
     equal = threading.Thread(target=share_equally, args=(cluster, round_seconds, ended))
     if way == "optimus":
-        cluster.create(queues.round_policy(QUEUE, "optimus", round_seconds, least=round_seconds // 2, cost=RESTART))
+        cluster.create(queues.round_policy(QUEUE, "fifo", round_seconds, least=round_seconds // 2, cost=RESTART, workers="Elastic"))
     time.sleep(round_seconds - time.time() % round_seconds + 2)
     with elastic.Watcher(cluster, QUEUE) as watcher:
         for name in FIRST:

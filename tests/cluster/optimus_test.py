@@ -56,7 +56,7 @@ class OptimusTest(queues.QueueTest):
         wait_for(f"workers {expected}", lambda: self.running() == expected, 90)
 
     def test_one_that_arrives_gets_workers_of_those_that_run_within_the_quota_and_who_was_stopped_stays_so(self):
-        self.order("simulated", "optimus")
+        self.order("simulated", "fifo", workers="Elastic")
         self.create(endless("a", 2), endless("b", 2))
         self.await_workers(a=2, b=2)
         self.create(endless("stopped", 3))
@@ -80,7 +80,7 @@ class OptimusTest(queues.QueueTest):
         self.assertEqual({name: self.workload(name)["spec"]["priority"] for name in "abc"}, dict.fromkeys("abc", 1))
 
     def test_what_a_user_makes_of_a_job_stays_and_kueue_goes_on_while_nobody_decides(self):
-        self.order("simulated", "optimus")
+        self.order("simulated", "fifo", workers="Elastic")
         self.create(endless("a", 2))
         self.await_workers(a=2)
         self.begin_round("simulated")
@@ -118,7 +118,7 @@ class OptimusTest(queues.QueueTest):
     def test_who_is_near_the_loss_that_it_wants_gives_workers_to_who_is_far_from_it(self):
         """Both count to the same number of iterations, and are as fast; their logs tell the same losses."""
         folder = self.folder("losses")
-        self.create(queues.round_policy("real", "optimus", REAL_ROUND), *(elastic.training(name, "real", 2, 1_000_000, folder, STEP, half_loss=200, loss=loss)
+        self.create(queues.round_policy("real", "fifo", REAL_ROUND, workers="Elastic"), *(elastic.training(name, "real", 2, 1_000_000, folder, STEP, half_loss=200, loss=loss)
                     for name, loss in (("near", 0.1), ("far", 0.001))))
         self.await_workers(near=1, far=3)
 
@@ -126,7 +126,7 @@ class OptimusTest(queues.QueueTest):
         folder = self.folder("checkpoints")
         work = {"a": 100, "b": 100, "c": 30}
         with elastic.Watcher(self.cluster, "real") as watcher:
-            self.create(queues.round_policy("real", "optimus", REAL_ROUND, cost=RESTART), *(training(name, work[name], folder) for name in "ab"))
+            self.create(queues.round_policy("real", "fifo", REAL_ROUND, cost=RESTART, workers="Elastic"), *(training(name, work[name], folder) for name in "ab"))
             wait_for("both to grow", lambda: min(self.running().get(name, 0) for name in "ab") >= 2, 90)
             self.create(training("c", work["c"], folder))
             times = wait_for("all to finish", lambda: turns.all_completed(self.cluster, "abc"), 420)

@@ -52,10 +52,10 @@ CHECK = "synergy-rounds"
 CHECKED = {"admissionChecksStrategy": {"admissionChecks": [{"name": CHECK}]}}
 
 
-def round_policy(name, order, seconds, least=1, cost=1):
+def round_policy(name, order, seconds, least=1, cost=1, **spec):
     """Of the queue of that name."""
     return {"apiVersion": "synergy.io/v1alpha1", "kind": "RoundPolicy", "metadata": {"name": name},
-            "spec": {"clusterQueues": [name], "policy": order, "roundSeconds": seconds, "leastRunSeconds": least, "restartCostSeconds": cost}}
+            "spec": {"clusterQueues": [name], "policy": order, "roundSeconds": seconds, "leastRunSeconds": least, "restartCostSeconds": cost} | spec}
 
 
 CONTROLLER = "synergy-controller"

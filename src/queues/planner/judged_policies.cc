@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "gavel/type_policies.h"
+#include "queues/planner/policy_forms.h"
 #include "queues/type_check.h"
 
 namespace synergy {
@@ -31,7 +31,7 @@ std::string ProblemWithTypes(const QueueObjects& objects, const ClusterQueue& qu
   if (flavor && !flavor->product.empty()) {
     return fmt::format(
         "flavor {} names the GPU product {} (nodeLabels), so there is no type to choose: take that "
-        "label away, or choose a policy that is not Gavel's",
+        "label away, or take gpuTypes away from the RoundPolicy",
         flavor->name, flavor->product);
   }
   for (const std::string& name : queue.checks) {
@@ -114,21 +114,25 @@ std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects) {
     JudgedPolicy& judged = all.emplace_back();
     judged.policy = policy;
     Result<Rounds> rounds = Rounds::Make(policy->settings);
-    if (!rounds) judged.problem = "spec." + rounds.error().message;
+    const Result<> form = CheckForm(policy->settings);
+    if (!form) {
+      judged.problem = "spec." + form.error().message;
+    } else if (!rounds) {
+      judged.problem = "spec." + rounds.error().message;
+    }
     if (rounds && rounds->IsElastic() && !objects.elastic) {
       judged.problem =
-          "spec.policy: optimus changes the workers of Jobs, which the controller has no right to; "
+          "spec.workers: Elastic changes the workers of Jobs, which the controller has no right "
+          "to; "
           "install the chart with kueue.elastic=true, or take another policy";
     }
     if (policy->least_priority > policy->most_priority)
       judged.problem = "spec.priorities: least is above most";
     if (policy->ChoosesTypes()) {
-      const auto known = ParseTypePolicy(policy->settings.policy);
-      if (!known) judged.problem = "spec.policy: " + known.error().message;
       // All GPUs with a product are divided, so only one can.
       if (judged.problem.empty() && !chooses_types.empty()) {
         judged.problem = fmt::format(
-            "spec.policy: RoundPolicy {} chooses GPU types already; only "
+            "spec.gpuTypes: RoundPolicy {} chooses GPU types already; only "
             "one may, for all of its queues together",
             chooses_types);
       }

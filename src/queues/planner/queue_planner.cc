@@ -65,6 +65,10 @@ void Conclude(const JudgedPolicy& judged, RoundPolicyStatus& status) {
   status.ready = judged.rounds && refused == nullptr;
   status.reason = !judged.rounds ? "Invalid" : status.ready ? "Ordered" : "QueueRefused";
   status.message = judged.problem;
+  if (const std::string& former = judged.policy->former_name; !former.empty()) {
+    status.warning = fmt::format("policy {} is now called: policy: {}", former,
+                                 DescribePolicy(judged.policy->settings));
+  }
   if (judged.rounds && refused != nullptr)
     status.message = fmt::format("cluster queue {}: {}", refused->name, refused->message);
 }

@@ -131,7 +131,9 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
     if (price == policy.prices.end()) break;
     prices.push_back(price->second);
   }
-  const auto parsed = ParseTypePolicy(policy.settings.policy);
+  const std::string name =
+      TypePolicyOf(policy.settings.policy, policy.settings.gpu_types == GpuTypes::kAware);
+  const auto parsed = ParseTypePolicy(name);
   if (!parsed) return Fail(ErrorCode::kInvalid, "policy: " + parsed.error().message);
   if (parsed->by_cost && prices.size() < types.size()) {
     return Fail(ErrorCode::kInvalid, fmt::format("prices: {} has none, and policy {} goes by cost",
@@ -183,7 +185,7 @@ Result<> GpuTypePlanner::Divide(const RoundPolicy& policy, const Rounds& rounds,
     auto of_class = divided.classes.find(priority);
     if (of_class == divided.classes.end()) {
       auto made = TypeRounds::Create(
-          policy.settings.policy, types,
+          name, types,
           {.round = round, .restart_cost = Seconds(policy.settings.restart_cost).count()});
       if (!made) return Fail(made.error());
       of_class = divided.classes.emplace(priority, *std::move(made)).first;

@@ -28,8 +28,9 @@ void Members(auto& each, Like<RoundPolicyStatus::Queue> auto& queue) {
 
 namespace {
 
-// Prefix of the policies that choose GPU types.
-constexpr std::string_view kTypePolicyPrefix = "gavel-";
+// Types of conditions.
+constexpr std::string_view kReady = "Ready";
+constexpr std::string_view kDeprecated = "Deprecated";
 
 constexpr int64_t kLongestSeconds = int64_t{366} * 24 * 3600;
 
@@ -60,7 +61,8 @@ RoundPolicyStatus ReadRoundPolicyStatus(Value value) {
   status.observed_generation =
       fields.Integer(value["observedGeneration"], 0, std::numeric_limits<int64_t>::max());
   value["conditions"].ForEachElement([&](Value condition) {
-    if (condition["type"].text() != "Ready") return;
+    if (condition["type"].text() == kDeprecated) status.warning = condition["message"].text();
+    if (condition["type"].text() != kReady) return;
     status.ready = condition["status"].text() == "True";
     status.reason = condition["reason"].text();
     status.message = condition["message"].text();
@@ -71,6 +73,41 @@ RoundPolicyStatus ReadRoundPolicyStatus(Value value) {
     Members(members, status.queues.emplace_back());
   });
   return status;
+}
+
+GpuTypes ReadGpuTypes(FieldReader& fields, Value value) {
+  if (value.absent()) return GpuTypes::kNone;
+  const std::string_view word = fields.Text(value);
+  for (const GpuTypes types : {GpuTypes::kIgnore, GpuTypes::kAware}) {
+    if (word == ToString(types)) return types;
+  }
+  fields.Report(value, "must be Ignore or Aware");
+  return GpuTypes::kNone;
+}
+
+bool ReadElastic(FieldReader& fields, Value value) {
+  if (value.absent()) return false;
+  const std::string_view word = fields.Text(value);
+  if (word != "Elastic" && word != "Fixed") fields.Report(value, "must be Fixed or Elastic");
+  return word == "Elastic";
+}
+
+void WriteCondition(Writer& out, const RoundPolicyStatus& status, std::string_view type,
+                    bool is_true, std::string_view reason, std::string_view message) {
+  out.BeginObject();
+  const std::pair<std::string_view, std::string_view> words[] = {
+      {"type", type},
+      {"status", is_true ? "True" : "False"},
+      {"reason", reason},
+      {"message", message},
+      {"lastTransitionTime", status.since}};
+  for (const auto& [key, text] : words) {
+    out.Key(key);
+    out.Text(text);
+  }
+  out.Key("observedGeneration");
+  out.Integer(status.observed_generation);
+  out.EndObject();
 }
 
 }  // namespace
@@ -95,7 +132,9 @@ RoundPolicy Kind<RoundPolicy>::Read(FieldReader& fields, Value object, const Pod
   });
   RoundSettings& settings = policy.settings;
   if (const Value name = spec["policy"]; !name.absent()) settings.policy = ReadText(fields, name);
-  settings.given_order = settings.policy.starts_with(kTypePolicyPrefix);
+  settings.gpu_types = ReadGpuTypes(fields, spec["gpuTypes"]);
+  settings.elastic = ReadElastic(fields, spec["workers"]);
+  ResolveFormerName(policy);
   ReadSeconds(fields, spec["roundSeconds"], 1, settings.round);
   ReadSeconds(fields, spec["leastRunSeconds"], 0, settings.least_run);
   ReadSeconds(fields, spec["restartCostSeconds"], 0, settings.restart_cost);
@@ -133,20 +172,9 @@ std::string WriteRoundPolicyStatus(const RoundPolicy& policy, const RoundPolicyS
   out.Integer(status.observed_generation);
   out.Key("conditions");
   out.BeginArray();
-  out.BeginObject();
-  const std::pair<std::string_view, std::string_view> words[] = {
-      {"type", "Ready"},
-      {"status", status.ready ? "True" : "False"},
-      {"reason", status.reason},
-      {"message", status.message},
-      {"lastTransitionTime", status.since}};
-  for (const auto& [key, text] : words) {
-    out.Key(key);
-    out.Text(text);
-  }
-  out.Key("observedGeneration");
-  out.Integer(status.observed_generation);
-  out.EndObject();
+  WriteCondition(out, status, kReady, status.ready, status.reason, status.message);
+  if (!status.warning.empty())
+    WriteCondition(out, status, kDeprecated, true, "FormerName", status.warning);
   out.EndArray();
   out.Key("queues");
   out.BeginArray();

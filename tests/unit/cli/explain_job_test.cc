@@ -54,8 +54,8 @@ TEST(ExplainJobTest, AJobThatWaitsHasItsPlaceAndTheReason) {
 
 TEST(ExplainJobTest, AJobWithAGpuTypeSaysWhichAndWhy) {
   QueueFacts facts = MakeQueue();
-  facts.policies[0].settings.policy = "gavel-las";
-  facts.policies[0].settings.given_order = true;
+  facts.policies[0].settings.policy = "las";
+  facts.policies[0].settings.gpu_types = GpuTypes::kAware;
   facts.workloads[0].checks = {{"synergy-rounds", "Pending", "", "", {}}};
   facts.workloads[1].checks = {{"synergy-rounds", "Ready", "K80", "its turn is on K80", {}}};
   EXPECT_THAT(ToText(Explained(facts, "a"), kQueueNow),

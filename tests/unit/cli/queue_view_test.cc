@@ -98,8 +98,8 @@ TEST(QueueViewTest, WhereNobodyOrdersItIsKueuesOrder) {
 
 TEST(QueueViewTest, WherePoliciesChooseTypesItIsSaidOnWhichAndWhoWaitsForOne) {
   QueueFacts facts = MakeQueue();
-  facts.policies[0].settings.policy = "gavel-las";
-  facts.policies[0].settings.given_order = true;
+  facts.policies[0].settings.policy = "las";
+  facts.policies[0].settings.gpu_types = GpuTypes::kAware;
   facts.policies[0].status.queues[0].up_next = {"team/job-held-12ab", "team/job-b-12ab"};
   facts.workloads.push_back(MakeRunning("held"));
   facts.workloads.push_back(MakeWorkload("last"));

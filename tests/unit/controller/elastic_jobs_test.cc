@@ -29,7 +29,8 @@ class ElasticJobsTest : public RoundsFixture {
     objects.elastic = true;
     ChangeQueue([](ClusterQueue& queue) { queue.quota = Gpus(4); });
     ChangePolicy([](RoundPolicy& policy) {
-      policy.settings.policy = "optimus";
+      policy.settings.policy = "fifo";
+      policy.settings.elastic = true;
       policy.settings.least_run = seconds(60);
     });
   }

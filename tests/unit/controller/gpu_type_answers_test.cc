@@ -33,13 +33,13 @@ class GpuTypeAnswersTest : public RoundsFixture {
       queue.quota = Gpus(3);
       queue.checks = {kCheck};
     });
-    Use("gavel-las");
+    Use("las");
   }
 
-  void Use(const std::string& name) {
+  void Use(const std::string& name, GpuTypes types = GpuTypes::kAware) {
     ChangePolicy([&](RoundPolicy& policy) {
       policy.settings.policy = name;
-      policy.settings.given_order = name.starts_with("gavel-");
+      policy.settings.gpu_types = types;
       policy.settings.least_run = seconds(10);
       policy.settings.restart_cost = seconds(30);
     });
@@ -177,13 +177,13 @@ TEST_F(GpuTypeAnswersTest, WhoeverHasJustBegunHasNotHeardSilence) {
 }
 
 TEST_F(GpuTypeAnswersTest, OtherPoliciesKeepNobodyWaiting) {
-  Use("las");
+  Use("las", GpuTypes::kNone);
   AddJob("a", "steep");
   EXPECT_THAT(Follow(clock.Now()), ElementsAre("a Ready "));
 }
 
 TEST_F(GpuTypeAnswersTest, WhatAPolicyCannotDoWithoutIsSaidAndJobsStartAllTheSame) {
-  Use("gavel-cost");
+  Use("cost");
   AddJob("a", "steep");
   EXPECT_THAT(LeadFor(seconds(29)), IsEmpty());
   EXPECT_THAT(kueue.statuses.at("policy").queues.at(0).message, HasSubstr("spec.prices: "));
@@ -191,7 +191,7 @@ TEST_F(GpuTypeAnswersTest, WhatAPolicyCannotDoWithoutIsSaidAndJobsStartAllTheSam
 }
 
 TEST_F(GpuTypeAnswersTest, ADeadlineThatCannotBeKeptIsSaid) {
-  Use("gavel-cost");
+  Use("cost");
   ChangePolicy(
       [](RoundPolicy& policy) { policy.prices = {{"V100", 4}, {"P100", 1.5}, {"K80", 0.5}}; });
   AddJob("far", "steep");

@@ -22,8 +22,8 @@ class GpuTypePlannerTest : public RoundsFixture {
  protected:
   GpuTypePlannerTest() {
     ChangePolicy([](RoundPolicy& policy) {
-      policy.settings.policy = "gavel-las";
-      policy.settings.given_order = true;
+      policy.settings.policy = "las";
+      policy.settings.gpu_types = GpuTypes::kAware;
     });
   }
 
@@ -116,12 +116,12 @@ TEST_F(GpuTypePlannerTest, APolicyThatGoesByCostNeedsAPriceOfEachProduct) {
   AddWaiting("a", "steep");
   ASSERT_TRUE(Decide());
   ChangePolicy([](RoundPolicy& policy) {
-    policy.settings.policy = "gavel-cost";
+    policy.settings.policy = "cost";
     policy.prices = {{"V100", 4}, {"P100", 1.5}};
   });
   const Result<> decided = Decide();
   ASSERT_FALSE(decided);
-  EXPECT_EQ(decided.error().message, "prices: K80 has none, and policy gavel-cost goes by cost");
+  EXPECT_EQ(decided.error().message, "prices: K80 has none, and policy cost goes by cost");
   EXPECT_THAT(Turns(), ElementsAre("a")) << "what was decided before is taken back";
 }
 

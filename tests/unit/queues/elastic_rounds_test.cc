@@ -20,7 +20,8 @@ constexpr WallTime kFirstMoment{Duration(std::chrono::hours(500'000))};
 class ElasticRoundsTest : public ::testing::Test {
  protected:
   ElasticRoundsTest() {
-    settings.policy = kElasticPolicy;
+    settings.policy = "fifo";
+    settings.elastic = true;
     settings.restart_cost = seconds(10);
   }
 

@@ -125,7 +125,8 @@ TEST_F(JudgedPoliciesTest, APolicyThatMakesNoSenseOrdersNothing) {
 
 TEST_F(JudgedPoliciesTest, OptimusNeedsTheRightToChangeJobs) {
   RoundPolicy policy = Policy("las", {"a"});
-  policy.settings.policy = "optimus";
+  policy.settings.policy = "fifo";
+  policy.settings.elastic = true;
   objects.policies.Upsert(policy);
   const JudgedPolicy judged = JudgePolicies(objects).front();
   EXPECT_THAT(judged.problem, HasSubstr("install the chart with kueue.elastic=true"));

@@ -68,7 +68,7 @@ TEST(Rounds, TheLeastServedTakeTurns) {
 }
 
 TEST(Rounds, AnOrderThatIsGivenGoesBeforeWhatTheyHaveHad) {
-  const Rounds rounds = Made("gavel-las", {.given_order = true});
+  const Rounds rounds = Made("las", {.gpu_types = GpuTypes::kAware});
   const auto at = [](RoundWorkload workload, double place) {
     workload.place = place;
     return workload;
@@ -334,7 +334,7 @@ TEST(Rounds, SaysWhatIsWrongWithSettings) {
 TEST(Rounds, OfTheElasticPolicyTellBandsAsTheyAre) {
   RoundWorkload waits = Pending("b");
   waits.band = Band::kWaits;
-  EXPECT_EQ(Bands(Made("optimus"), 1, {waits, Pending("c"), Admitted("a", 2)}),
+  EXPECT_EQ(Bands(Made("fifo", {.elastic = true}), 1, {waits, Pending("c"), Admitted("a", 2)}),
             (std::vector<std::string>{"a: runs", "c: next", "b: waits"}));
 }
 

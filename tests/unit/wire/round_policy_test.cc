@@ -1,6 +1,7 @@
 #include "wire/kueue/round_policy.h"
 
 #include <chrono>
+#include <map>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -56,9 +57,37 @@ TEST(RoundPolicies, HaveDefaults) {
   EXPECT_THAT(settings.queues.limits, ElementsAre(3250, 7200));
 }
 
-TEST(RoundPolicies, OfGavelsChooseTypesAndMayHavePrices) {
+TEST(RoundPolicies, MayChooseTypesOrWorkers) {
+  const auto read = [](const std::string& spec) {
+    return ReadPolicies("\"spec\":{" + spec + "}").items.front().settings;
+  };
+  EXPECT_EQ(DescribePolicy(read(R"("policy":"las","gpuTypes":"Aware")")), "las, gpuTypes: Aware");
+  EXPECT_EQ(DescribePolicy(read(R"("policy":"las","gpuTypes":"Ignore","workers":"Fixed")")),
+            "las, gpuTypes: Ignore");
+  EXPECT_EQ(DescribePolicy(read(R"("policy":"fifo","workers":"Elastic")")),
+            "fifo, workers: Elastic");
+  EXPECT_THAT(ReadPolicies(R"("spec":{"gpuTypes":"Some","workers":"Many"})").problems,
+              ElementsAre("round policy las: spec.gpuTypes: must be Ignore or Aware",
+                          "round policy las: spec.workers: must be Fixed or Elastic"));
+}
+
+TEST(RoundPolicies, FormerNamesMeanTheSame) {
+  for (const auto& [former, present] : std::map<std::string, std::string>{
+           {"gavel-las", "las, gpuTypes: Aware"},
+           {"gavel-water-filling-agnostic", "water-filling, gpuTypes: Ignore"},
+           {"optimus", "fifo, workers: Elastic"}}) {
+    const RoundPolicy policy =
+        ReadPolicies(R"("spec":{"policy":")" + former + R"("})").items.front();
+    EXPECT_EQ(DescribePolicy(policy.settings), present);
+    EXPECT_EQ(policy.former_name, former);
+  }
+  EXPECT_EQ(ReadPolicies(R"("spec":{"policy":"srtf"})").items.front().former_name, "");
+}
+
+TEST(RoundPolicies, OfTypesMayHavePrices) {
   const RoundPolicy typed =
-      ReadPolicies(R"("spec":{"policy":"gavel-cost","prices":{"V100":2.5,"K80":0.45}})")
+      ReadPolicies(
+          R"("spec":{"policy":"cost","gpuTypes":"Aware","prices":{"V100":2.5,"K80":0.45}})")
           .items.front();
   EXPECT_TRUE(typed.ChoosesTypes());
   EXPECT_THAT(typed.prices, ElementsAre(std::pair<const std::string, double>("K80", 0.45),
@@ -83,6 +112,7 @@ TEST(RoundPolicies, TakeAStatusAndGiveItBack) {
   status.ready = true;
   status.reason = "Ordered";
   status.since = "2026-11-21T07:00:00Z";
+  status.warning = "policy gavel-las is now called: policy: las, gpuTypes: Aware";
   status.queues.push_back({.name = "a", .ready = true, .gpus = 8, .runs = 2, .up_next = {"t/x"}});
   status.queues.push_back({.name = "b", .message = "there is no such ClusterQueue"});
   const std::string body = WriteRoundPolicyStatus(policy, status);

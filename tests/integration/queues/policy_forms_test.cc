@@ -1,0 +1,175 @@
+// The RoundPolicy's fields in the CRD and in docs/queues.md must be those of the table of policies.
+// With SYNERGY_UPDATE=1 this writes them; scripts/chart.sh then renders the CRD.
+
+#include "queues/planner/policy_forms.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace synergy {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> Words(const std::function<bool(const PolicyForm&)>& is_one) {
+  std::vector<std::string> words;
+  for (const PolicyForm& form : PolicyForms()) {
+    if (is_one(form)) words.push_back(form.policy);
+  }
+  return words;
+}
+
+std::vector<std::string> FormerNames() {
+  std::vector<std::string> names = {"optimus"};
+  for (const PolicyForm& form : PolicyForms()) {
+    if (!form.with_types) continue;
+    names.push_back("gavel-" + form.policy);
+    names.push_back("gavel-" + form.policy + "-agnostic");
+  }
+  return names;
+}
+
+std::string Quoted(const std::vector<std::string>& words) {
+  return fmt::format("[''{}'']", fmt::join(words, "'',''"));
+}
+
+std::string Fields() {
+  const std::string indent(14, ' ');
+  std::string text = indent + "policy:\n";
+  text += indent + "  type: string\n";
+  text += indent + "  description: >-\n";
+  text += indent + "    The order of jobs.\n";
+  for (const PolicyForm& form : PolicyForms()) {
+    const std::string& meaning = form.alone ? form.meaning : form.with_types_meaning;
+    text += fmt::format("{}    {}: {}{}.\n", indent, form.policy, meaning,
+                        form.alone ? "" : "; with gpuTypes only");
+  }
+  text += indent + "    Names with gavel- before them, and optimus, are former ones.\n";
+  text += indent + "  enum:\n";
+  std::vector<std::string> words = Words([](const auto&) { return true; });
+  for (const std::string& name : FormerNames()) words.push_back(name);
+  for (const std::string& word : words) text += fmt::format("{}  - {}\n", indent, word);
+  text += indent + "  default: las\n";
+  text += indent + "gpuTypes:\n";
+  text += indent + "  type: string\n";
+  text += indent + "  description: >-\n";
+  text +=
+      indent + "    The policy also chooses on which GPU product a job runs, in queues with the\n";
+  text += indent +
+          "    admission check synergy-rounds. Aware: by the speeds of each job. Ignore: as if\n";
+  text += indent + "    all products were equally fast.\n";
+  text += indent + "  enum: [Ignore, Aware]\n";
+  text += indent + "workers:\n";
+  text += indent + "  type: string\n";
+  text += indent + "  description: >-\n";
+  text +=
+      indent +
+      "    Elastic: Jobs that are elastic get the workers by which they gain most, if the chart\n";
+  text += indent + "    is installed with kueue.elastic=true. Fixed if absent.\n";
+  text += indent + "  enum: [Fixed, Elastic]\n";
+  return text;
+}
+
+std::string Rules() {
+  const std::string indent(12, ' ');
+  const auto rule = [&](const std::string& expression, const char* field,
+                        const std::string& message) {
+    return fmt::format("{0}- rule: '{1}'\n{0}  fieldPath: .{2}\n{0}  message: {3}\n", indent,
+                       expression, field, message);
+  };
+  const auto with_types = Words([](const auto& form) { return form.with_types; });
+  const auto elastic = Words([](const auto& form) { return form.elastic; });
+  const auto needs_types = Words([](const auto& form) { return !form.alone; });
+  return rule("!has(self.gpuTypes) || self.policy in " + Quoted(with_types), "gpuTypes",
+              fmt::format("only for the policies {}", fmt::join(with_types, ", "))) +
+         rule("has(self.gpuTypes) || !(self.policy in " + Quoted(needs_types) + ")", "policy",
+              "this policy needs gpuTypes") +
+         rule(
+             "!has(self.workers) || self.workers == ''Fixed'' || self.policy in " + Quoted(elastic),
+             "workers",
+             fmt::format("Elastic is only for the policy {}", fmt::join(elastic, ", "))) +
+         rule("!has(self.gpuTypes) || !has(self.workers) || self.workers == ''Fixed''", "workers",
+              "Elastic goes without gpuTypes");
+}
+
+std::string Table() {
+  std::string text =
+      "| `policy` | order of jobs | with `gpuTypes` | with `workers: Elastic` | needs |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  for (const PolicyForm& form : PolicyForms()) {
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", form.policy,
+                        form.alone ? form.meaning : "only with `gpuTypes`",
+                        form.with_types ? form.with_types_meaning : "no",
+                        form.elastic ? "yes" : "no", form.needs);
+  }
+  return text;
+}
+
+// Compares the lines between two markers of a file with `expected`.
+void Check(const std::string& name, const std::string& begin, const std::string& end,
+           const std::string& expected) {
+  const std::string path = std::string(std::getenv("SYNERGY_ROOT")) + "/" + name;
+  std::string text = Read(path);
+  const size_t from = text.find(begin);
+  ASSERT_NE(from, std::string::npos) << name << ": " << begin;
+  const size_t first = text.find('\n', from) + 1;
+  const size_t marker = text.find(end, first);
+  ASSERT_NE(marker, std::string::npos) << name << ": " << end;
+  const size_t last = text.rfind('\n', marker) + 1;
+  if (std::getenv("SYNERGY_UPDATE") != nullptr) {
+    std::ofstream(path) << text.replace(first, last - first, expected);
+    return;
+  }
+  EXPECT_EQ(text.substr(first, last - first), expected)
+      << name << ": run build/release/tests/policy_forms_test with SYNERGY_UPDATE=1, then "
+      << "scripts/chart.sh";
+}
+
+constexpr char kCrd[] = "charts/synergy/crds/roundpolicies.yaml";
+
+TEST(PolicyForms, TheCrdHasItsFields) {
+  Check(kCrd, "# BEGIN policies,", "# END policies", Fields());
+}
+
+TEST(PolicyForms, TheCrdRefusesOtherCombinations) {
+  Check(kCrd, "# BEGIN policy rules,", "# END policy rules", Rules());
+}
+
+TEST(PolicyForms, TheDocsHaveItsTable) {
+  Check("docs/queues.md", "<!-- BEGIN policies,", "<!-- END policies", Table());
+}
+
+TEST(PolicyForms, EachValidCombinationPassesAndAllOthersAreRefused) {
+  for (const PolicyForm& form : PolicyForms()) {
+    for (const GpuTypes types : {GpuTypes::kNone, GpuTypes::kIgnore, GpuTypes::kAware}) {
+      for (const bool elastic : {false, true}) {
+        const bool typed = types != GpuTypes::kNone;
+        const bool valid = elastic ? form.elastic && !typed : typed ? form.with_types : form.alone;
+        const RoundSettings settings{.policy = form.policy, .gpu_types = types, .elastic = elastic};
+        EXPECT_EQ(CheckForm(settings).has_value(), valid) << form.policy;
+        EXPECT_TRUE(!valid || Rounds::Make(settings).has_value()) << form.policy;
+      }
+    }
+  }
+  EXPECT_THAT(CheckForm({.policy = "luck"}).error().message,
+              HasSubstr("policy: no policy 'luck': one of fifo, srtf, las"));
+  EXPECT_THAT(CheckForm({.policy = "sjf"}).error().message, HasSubstr("without gpuTypes: one of "));
+}
+
+}  // namespace
+}  // namespace synergy
