@@ -125,7 +125,7 @@ std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects) {
     if (policy->ChoosesTypes()) {
       const auto known = ParseTypePolicy(policy->settings.policy);
       if (!known) judged.problem = "spec.policy: " + known.error().message;
-      // All GPUs with a product are divided, so only one can.
+      // Such a policy divides all GPUs that have a product, so there can be only one.
       if (judged.problem.empty() && !chooses_types.empty()) {
         judged.problem = fmt::format(
             "spec.policy: RoundPolicy {} chooses GPU types already; only "
