@@ -88,7 +88,7 @@ MapObjects GangsOf(const std::vector<Pod>& pods, const ClusterSnapshot& cluster)
   for (const Pod& pod : pods) {
     if (!pod.gang) continue;
     const std::string key = GangKey(pod);
-    // A member whose labels have a problem stands for the gang, because its problem stops it.
+    // A member with a problem in its labels represents the gang, which it cannot join with that.
     if (gangs.contains(key) && pod.gang->problem.empty()) continue;
     gangs[key] = ToMapObject(View(*pod.gang, &cluster));
   }

@@ -127,7 +127,7 @@ struct ClusterQueue {
   bool by_usage = false;             // admissionScope: its order is not by priority
 
   const std::string& Key() const { return name; }
-  // If not, no workload of the queue is suspended for another one.
+  // Returns whether a workload of the queue may be suspended for another one.
   bool TakesTurns() const { return preemption == "LowerPriority"; }
 };
 

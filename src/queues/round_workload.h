@@ -43,8 +43,8 @@ struct WorkloadPods {
 // in time. Does not count the backoff of one second after an answer of our own admission checks.
 bool InBackoff(const Workload& workload, WallTime now);
 
-// A workload that has had its quota for this long counts as running, whatever its pods report. Pods
-// name their workload in an annotation, which their owner may remove.
+// A workload that has had its quota for this long at `now` counts as running, unless a pod has no
+// node. Its pods need not be known: they name it in an annotation, which their owner may remove.
 inline constexpr Duration kMostStart = std::chrono::minutes(5);
 Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
 // Returns since when, as far as the objects show that. Never earlier than the true time.

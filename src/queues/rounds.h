@@ -71,7 +71,7 @@ struct RoundService {
   QueuePlace place;   // of policies with queues
   // How long it still needs to run, by its own progress; nullopt: not known.
   std::optional<Seconds> remaining;
-  bool refuted = false;  // what it reports as that has proved wrong (remaining_belief.h)
+  bool refuted = false;  // its report of that has proved wrong (remaining_belief.h)
   RoundDelays delays;
   uint32_t lost_turns = 0;
   // The iteration at which it was last suspended; nullopt: not known, or it has resumed since then.
@@ -91,8 +91,8 @@ struct RoundWorkload {
   RoundState state = RoundState::kWaits;
   // It can be suspended, and resumes where it was.
   bool may_lose_turn = false;
-  // Stopped by its user, or with a priority outside of the policy's range. It keeps the GPUs that
-  // it runs with, and gets no band.
+  // Stopped by its user, in backoff, or with a priority outside of the policy's range. It keeps the
+  // GPUs that it runs with, and gets no band.
   bool left_alone = false;
   Gpus gpus;
   int64_t own_priority = 0;  // of its class

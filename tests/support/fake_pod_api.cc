@@ -63,7 +63,7 @@ Pod ReadAnnotated(const kube::AnnotationChanges& annotations) {
 }
 
 // Returns what the container takes from its node: while a resize is in progress, the most of the
-// requested, reserved and current amounts.
+// requested amounts, those set aside and those in force.
 ResourceVector Counted(const Fungible& fungible) {
   const ResourceVector held = LargerOf(fungible.in_force, fungible.set_aside);
   const ResourceVector counted =
