@@ -17,7 +17,8 @@
 namespace synergy::cli {
 namespace {
 
-// As kubectl looks for it: the option, KUBECONFIG, ~/.kube/config, and in a pod its own account.
+// Looks in the same order as kubectl: the option, KUBECONFIG, ~/.kube/config, and in a pod its
+// service account.
 Result<config::ClusterAccess> FindAccess(const std::string& option, const std::string& context) {
   if (!option.empty()) return config::LoadKubeconfigs({option}, context);
   const char* variable = std::getenv("KUBECONFIG");

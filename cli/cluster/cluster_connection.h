@@ -1,6 +1,6 @@
 #pragma once
 
-// The cluster that a command asks, with the user's own kubeconfig and rights.
+// Connects a command to the cluster, with the user's own kubeconfig and rights.
 //
 // Threading: values; one caller at a time.
 
@@ -17,7 +17,7 @@
 
 namespace synergy::cli {
 
-// As written on the command line.
+// Values of the command line.
 struct ClusterArguments {
   std::string kubeconfig;
   std::string context;
@@ -26,23 +26,23 @@ struct ClusterArguments {
   std::string scheduler_name = ClaimRules().scheduler_name;
 };
 
-// What its pods are read by.
+// Returns the rules for reading pods.
 wire::PodRules RulesOf(const ClusterArguments& arguments);
 
-// --namespace, --kubeconfig, --context, --gpu-resource and --scheduler-name; parsing fills
-// `arguments`, which has to stay where it is.
+// Adds --namespace, --kubeconfig, --context, --gpu-resource and --scheduler-name. Parsing fills
+// `arguments`, which has to outlive `command`.
 void AddClusterOptions(CLI::App& command, ClusterArguments& arguments);
 
-// --synergy-namespace and --synergy-service; likewise.
+// Adds --synergy-namespace and --synergy-service, in the same way.
 void AddControllerOptions(CLI::App& command, ControllerAddress& controller);
 
 struct Connection {
   std::unique_ptr<kube::ApiClient> client;
   wire::ObjectReader reader;
-  std::string pod_namespace;  // --namespace, else the context's, else "default"
+  std::string pod_namespace;  // --namespace, or the context's, or "default"
 };
 
-// kInvalid: there is no kubeconfig, or it makes no sense.
+// Fails with kInvalid if there is no kubeconfig, or it is malformed.
 Result<Connection> Connect(const ClusterArguments& arguments);
 
 }  // namespace synergy::cli

@@ -1,10 +1,10 @@
 #pragma once
 
-// What the commands read from the API server, with the user's own rights: what those do not allow
-// is left out and said in `notes`.
+// Reads from the API server what the commands show, with the user's own rights. What those do not
+// allow is left out and named in `notes`.
 //
 // Threading: values; the functions make calls one after the other.
-// Failures: as kube::ApiClient says, for what a command cannot do without.
+// Failures: as kube::ApiClient, for objects that a command needs.
 
 #include <map>
 #include <memory>
@@ -30,7 +30,8 @@ class Profiles {
   explicit Profiles(std::vector<ProfileObject> objects);
 
   const ProfileObject* Find(const std::string& profile_namespace, const std::string& name) const;
-  // That which the pod was admitted with, for the pod's GPUs; null: none, or it makes no sense.
+  // Returns the profile that the pod was admitted with, for the pod's GPUs; null if it has none, or
+  // the profile is malformed.
   std::shared_ptr<const JobProfile> Of(const Pod& pod) const;
   const std::map<std::pair<std::string, std::string>, ProfileObject>& all() const { return all_; }
 
@@ -41,8 +42,8 @@ class Profiles {
 struct PodFacts {
   Pod pod;
   std::vector<wire::UnhealthyDevice> unhealthy_devices;
-  Profiles profiles;                               // the pod's namespace's
-  std::vector<wire::EventAboutPod> events;         // about it, the oldest first
+  Profiles profiles;                               // of the pod's namespace
+  std::vector<wire::EventAboutPod> events;         // the oldest first
   std::shared_ptr<const ClusterSnapshot> cluster;  // null: not allowed to see
   ProgressFacts progress;
   std::vector<std::string> notes;
@@ -51,7 +52,7 @@ struct PodFacts {
 struct ClusterFacts {
   std::vector<Pod> pods;  // with GPUs, by namespace and name
   Profiles profiles;
-  std::shared_ptr<const ClusterSnapshot> cluster;  // null: not asked for
+  std::shared_ptr<const ClusterSnapshot> cluster;  // null: not requested
   ProgressFacts progress;
   std::vector<std::string> notes;
 };
@@ -63,12 +64,12 @@ class FactsReader {
       : client_(client), reader_(reader) {}
 
   Result<PodFacts> ReadPod(const std::string& pod_namespace, const std::string& name);
-  // Of one namespace, or of all where it is empty.
+  // Reads one namespace, or all if it is empty.
   Result<ClusterFacts> ReadPods(const std::string& pod_namespace);
-  // With all nodes and all that is on them.
+  // Reads also all nodes and the pods on them.
   Result<ClusterFacts> ReadCluster();
   Result<Profiles> ReadProfiles(const std::string& profile_namespace);
-  // About the object of that UID, the oldest first.
+  // Returns the events about the object of that UID, the oldest first.
   Result<std::vector<wire::EventAboutPod>> ReadEvents(const std::string& object_namespace,
                                                       const std::string& uid);
 

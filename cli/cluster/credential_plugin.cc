@@ -36,7 +36,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Ours, with what the kubeconfig says in place of what has the same name.
+// Returns our environment, in which the kubeconfig's variables replace those of the same name.
 std::vector<std::string> Environment(const CredentialPlugin& plugin) {
   auto added = plugin.environment;
   added.emplace_back("KUBERNETES_EXEC_INFO",
@@ -78,7 +78,7 @@ struct Pipe {
   bool open = false;
 };
 
-// All that comes until the other end closes; none when that takes too long or there is too much.
+// Reads until the other end closes. Returns nullopt if that takes too long, or there is too much.
 std::optional<std::string> ReadAll(int from) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   std::string text;

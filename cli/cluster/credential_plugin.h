@@ -1,17 +1,16 @@
 #pragma once
 
-// Runs the program by which a kubeconfig gets credentials, as kubectl does
-// (client.authentication.k8s.io).
+// Runs the credential plugin of a kubeconfig, as kubectl does (client.authentication.k8s.io).
 //
-// Threading: one caller at a time. Failures: kUnavailable when it cannot be run, takes longer than
-// a minute, or fails (what it says goes to the terminal); kInvalid when its answer makes no sense.
+// Threading: one caller at a time. Failures: kUnavailable if it cannot be run, takes longer than a
+// minute, or fails (its messages go to the terminal); kInvalid if its answer is malformed.
 
 #include "config/kubeconfig.h"
 #include "core/result.h"
 
 namespace synergy::cli {
 
-// `access` with what its plugin gives; unchanged if it has none.
+// Returns `access` with the credentials of its plugin; unchanged if it has none.
 Result<config::ClusterAccess> WithCredentials(config::ClusterAccess access);
 
 }  // namespace synergy::cli

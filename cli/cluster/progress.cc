@@ -17,7 +17,7 @@ namespace {
 
 constexpr Duration kOld = std::chrono::minutes(2);
 
-// The least that the API server gives, and for how much of it the same token is used.
+// The shortest validity that the API server grants, and how long a token is reused.
 constexpr std::chrono::seconds kTokenValidity{600};
 constexpr Duration kTokenUse = kTokenValidity / 2;
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// How far pods are, as synergy-controller knows it from the node agents: asked through the API
-// server's proxy for services, with a token of the controller's reader, both by the user's own
-// rights. And how it is shown.
+// Reads the progress of pods from synergy-controller, which has it from the node agents, and
+// formats it. Requests go through the API server's service proxy, with a token of the controller's
+// reader; the user needs rights for both.
 //
 // Threading: values; a ProgressReader has one owner.
 
@@ -18,7 +18,7 @@
 
 namespace synergy::cli {
 
-// Which Synergy is asked.
+// The controller that requests go to.
 struct ControllerAddress {
   std::string controller_namespace = "synergy-system";
   std::string service = "synergy-controller";
@@ -27,23 +27,24 @@ struct ControllerAddress {
 struct ProgressFacts {
   std::map<std::string, KnownProgress> by_uid;
   std::string note;    // why there is nothing, and what helps; empty: Synergy has answered
-  bool lasts = false;  // who asks again is told the same: it is not there, or not allowed
+  bool lasts = false;  // a retry is useless: the service does not exist, or access is denied
 
-  // None: nothing is known of the pod.
+  // Returns nullopt if nothing is known of the pod.
   std::optional<KnownProgress> Of(const std::string& uid) const;
 };
 
 class ProgressReader {
  public:
-  // All outlive it.
+  // All outlive this.
   ProgressReader(kube::ApiClient& client, const ControllerAddress& controller, const Clock& clock)
       : client_(client), controller_(controller), clock_(clock) {}
 
-  // Reads those of one namespace, or of all where it is empty.
+  // Reads the pods of one namespace, or of all if it is empty.
   ProgressFacts Read(const std::string& pod_namespace);
 
  private:
-  // Gets one of the account that is called like the service, with "-progress" behind it.
+  // Returns a token of the service account that is named like the service with the suffix
+  // "-progress".
   Result<std::string> Token();
   Result<std::string> Ask(const std::string& pod_namespace);
 
@@ -54,15 +55,15 @@ class ProgressReader {
   Instant asked_;      // for token_
 };
 
-// Iterations a second, or busy seconds a second where the training does not tell.
+// Iterations per second, or busy seconds per second if the training does not report iterations.
 struct ShownRate {
   double amount = 0;
   bool busy = false;
 };
 std::optional<ShownRate> RateOf(const PodProgress& pod);
-// What is done of what the training says there is, 0 to 1; none where it does not say.
+// Returns the completed part of the training, 0 to 1; nullopt if it does not report that.
 std::optional<double> PartDone(const PodProgress& pod);
-// For how long the training has said nothing, where that is more than two minutes.
+// Returns for how long the training has reported nothing; nullopt up to two minutes.
 std::optional<Duration> Silence(const KnownProgress& known);
 
 // Columns; "-" for what is not known.
@@ -70,7 +71,7 @@ std::string RateText(
     const std::optional<KnownProgress>& known);  // "12.3/s", "12.3/s 5m ago", "~0.83 busy"
 std::string DoneText(const std::optional<KnownProgress>& known);  // "37 %"
 std::string LeftText(const std::optional<KnownProgress>& known);  // "51s"
-// A line: "iteration 370 of 1000 (37 %), 12.3 a second, 51s left, loss 0.25 (tqdm)".
+// Returns a line: "iteration 370 of 1000 (37 %), 12.3 a second, 51s left, loss 0.25 (tqdm)".
 std::string ProgressText(const KnownProgress& known);
 Tree ToTree(const KnownProgress& known);
 

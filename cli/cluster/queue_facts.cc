@@ -16,7 +16,7 @@
 namespace synergy::cli {
 namespace {
 
-// "/apis/x/v1/" and "workloads", of one namespace or, where it is empty, of all.
+// Joins "/apis/x/v1/" and "workloads", for one namespace, or for all if it is empty.
 std::string PathOf(std::string_view group, std::string_view plural,
                    const std::string& object_namespace = {}) {
   if (object_namespace.empty()) return fmt::format("{}{}", group, plural);

@@ -1,10 +1,10 @@
 #pragma once
 
-// What is read of Kueue's queues and of what orders them, with the user's own rights: what those do
-// not allow is left out and said in `notes`.
+// Reads Kueue's queues and the RoundPolicies that order them, with the user's own rights. What
+// those do not allow is left out and named in `notes`.
 //
-// Threading: values; the function makes calls one after the other.
-// Failures: as kube::ApiClient says, for the workloads, without which there is nothing to tell.
+// Threading: values; the functions make calls one after the other.
+// Failures: as kube::ApiClient, for the workloads, without which there is nothing to show.
 
 #include <optional>
 #include <string>
@@ -25,18 +25,19 @@ struct QueueFacts {
   std::vector<LocalQueue> local_queues;
   std::vector<Workload> workloads;
   std::vector<QueuedPod> pods;
-  bool all_namespaces = true;  // false: workloads of one only, so that nobody's place is known
+  bool all_namespaces = true;  // false: workloads of only one, so no place in a queue is known
   std::vector<std::string> notes;
 };
 
-// Of all namespaces, or of `own_namespace` where no more may be seen.
+// Reads all namespaces, or only `own_namespace` if the user may not see the others.
 Result<QueueFacts> ReadQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
                               const std::string& own_namespace);
-// What RoundPolicies order: where there is none, or none may be seen, nothing else is read.
+// Reads the queues that RoundPolicies order. If there is no policy, or none that the user may see,
+// it reads nothing else.
 Result<QueueFacts> ReadOrderedQueues(kube::ApiClient& client, const wire::ObjectReader& reader,
                                      const std::string& own_namespace);
 
-// Reads the TrainJob that a Workload is of; none: it is of something else, or gone.
+// Reads the TrainJob that owns a Workload; nullopt if the owner is of another kind, or gone.
 Result<std::optional<QueuedJob>> ReadTrainJob(kube::ApiClient& client,
                                               const wire::ObjectReader& reader,
                                               const Workload& workload);

@@ -15,7 +15,7 @@ std::string JsonText(std::string_view text) {
 
 std::string Count(Gpus gpus) { return std::to_string(gpus.count()); }
 
-// In cores and bytes.
+// Writes cores and bytes.
 void WriteDivided(json::Writer& out, const ResourceVector& amounts) {
   out.Key("cpu");
   out.Number(static_cast<double>(amounts.cpu.count()) / 1000);
@@ -41,7 +41,7 @@ std::string AllAmounts(const ResourceVector& amounts) {
   return out.Take();
 }
 
-// The members' values are JSON text.
+// Joins the members, whose values are JSON text.
 std::string Json(const MapObject& object) {
   json::Writer out;
   out.BeginObject();

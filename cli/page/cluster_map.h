@@ -1,7 +1,7 @@
 #pragma once
 
-// The map of a cluster that the page shows: nodes, the GPU pods on them and those that wait, at one
-// time; and what changes of it. docs/page.md has the schema.
+// The map of a cluster that the page shows, and its changes: nodes, the GPU pods on them and those
+// that wait, at one time. docs/page.md has the schema.
 //
 // Threading: values; one owner of a recorder.
 
@@ -17,57 +17,56 @@
 
 namespace synergy::cli {
 
-// A node, a pod, a gang: its members by name, each as JSON text, so that whatever a member is, it
-// is compared and sent in one way.
+// The members of a node, a pod or a gang, by name. Each is JSON text, so that members of all types
+// are compared and sent in the same way.
 using MapObject = std::map<std::string, std::string>;
 using MapObjects = std::map<std::string, MapObject>;  // by key
 
-// Sets a member; an empty text, or none, is not there.
+// Set a member. An empty text, or no number, is left out.
 void SetText(MapObject& object, const char* member, std::string_view text);
 void SetNumber(MapObject& object, const char* member, std::optional<double> number);
 
 struct MapNode {
   std::string group;  // zone and rack; empty: not known
   ResourceVector allocatable;
-  ResourceVector others;  // what pods without GPUs ask for
+  ResourceVector others;  // requests of pods without GPUs
   bool schedulable = true;
 };
 
 struct MapPod {
   PodView view;
   std::string job;              // of a simulation; empty: none
-  std::optional<double> since;  // waits since then, in seconds on the document's clock
-  std::string why;              // it waits, in kube-scheduler's words; empty: it says nothing
+  std::optional<double> since;  // when its wait began, in seconds on the document's clock
+  std::string why;              // why it waits, from kube-scheduler; empty: not reported
   std::string gang;             // its key among the map's gangs; empty: none
   std::optional<MapProgress> progress;
 };
 
 MapObject ToMapObject(const MapNode& node);
-// Fair share and demand where both are known; an allocation where it has a node.
+// Includes fair share and demand if both are known, and the allocation if the pod has a node.
 MapObject ToMapObject(const MapPod& pod);
 
-// Keeps the map as it is now, and what has changed since somebody was told.
+// Keeps the present map, and its changes since the last patch.
 class MapRecorder {
  public:
-  // Pods have a key of their own that never changes: two may have the same name one after the
-  // other.
+  // Pods have keys that never change and are never reused, unlike their names.
   void SetNode(const std::string& name, MapObject node) {
     kinds_["nodes"].Set(name, std::move(node));
   }
   void SetPod(const std::string& key, MapObject pod) { kinds_["pods"].Set(key, std::move(pod)); }
-  // Without effect for one that is not there.
+  // Without effect if it does not exist.
   void RemoveNode(const std::string& name) { kinds_["nodes"].Remove(name); }
   void RemovePod(const std::string& key) { kinds_["pods"].Remove(key); }
 
-  // These are all that there are of a kind: "nodes", "pods", "gangs", ...
+  // Replaces all objects of a kind: "nodes", "pods", "gangs", ...
   void Replace(const std::string& kind, MapObjects objects) {
     kinds_[kind].Replace(std::move(objects));
   }
 
-  // {"nodes":{NAME:{...}},"pods":{KEY:{...}}}, and what else there is.
+  // Returns {"nodes":{NAME:{...}},"pods":{KEY:{...}}}, and the other kinds if there are any.
   std::string State() const;
-  // From the state at the last call, or an empty one, to the present one: a JSON Merge Patch (RFC
-  // 7386). Empty text: they are the same.
+  // Returns a JSON Merge Patch (RFC 7386) from the state at the last call, or the empty state, to
+  // the present one; an empty text if they are the same.
   std::string TakePatch();
 
  private:
@@ -78,14 +77,14 @@ class MapRecorder {
     void Replace(MapObjects objects);
     bool empty() const { return now_.empty(); }
     std::string State() const;
-    // None where nothing has changed.
+    // Returns nullopt if nothing has changed.
     std::optional<std::string> TakePatch();
 
    private:
     void Touch(const std::string& key);
 
     MapObjects now_;
-    // What was touched since the last patch, as it was then; none: it was not there.
+    // Objects touched since the last patch, in their state then; nullopt: did not exist.
     std::map<std::string, std::optional<MapObject>> before_;
   };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The map of a cluster that is read again and again, for pages that ask what has changed since they
-// asked last.
+// The map of a cluster that is read repeatedly, for pages that request the changes since their last
+// request.
 //
 // Threading: one owner.
 
@@ -23,26 +23,27 @@ namespace synergy::cli {
 
 class LiveMap {
  public:
-  // How far pods are, and the queues: shown from the next update on. `now`: when they were read.
+  // Set the progress of pods, and the queues, which the next update shows. `now`: when they were
+  // read.
   void SetProgress(const ProgressFacts& facts, WallTime now);
   void SetQueues(const QueueFacts& facts, WallTime now);
-  // `facts` with the cluster.
+  // REQUIRES: `facts` include the cluster.
   void Update(const ClusterFacts& facts, WallTime now);
 
-  // {"version":3,"patches":[...]} from a version that an answer named; {"version":3,"state":{...}}
-  // for who has none, or one that is too old.
+  // Returns {"version":3,"patches":[...]} from the version of an earlier answer, or
+  // {"version":3,"state":{...}} if there is none, or it is too old.
   std::string Since(std::optional<uint64_t> version) const;
 
  private:
-  // About five minutes of a page that asks every three seconds.
+  // About five minutes for a page that refreshes every three seconds.
   static constexpr size_t kRemembered = 100;
 
   MapRecorder map_;
-  std::map<std::string, MapProgress> progress_;  // as it was told, by the pod's uid
+  std::map<std::string, MapProgress> progress_;  // as last sent, by the pod's UID
   std::string progress_note_;
   std::vector<std::string> queue_notes_;
   uint64_t version_ = 0;
-  std::deque<std::string> patches_;  // the last one led to version_
+  std::deque<std::string> patches_;  // the last one leads to version_
 };
 
 }  // namespace synergy::cli

@@ -40,7 +40,7 @@ MapObject ToMapObject(const QueueView& queue) {
   return object;
 }
 
-// The one at this place of its queue.
+// `order`: its position in its queue.
 MapObject ToMapObject(const QueuedView& one, const std::string& queue, size_t order) {
   MapObject object{{"order", std::to_string(order)}, {"gpus", std::to_string(one.gpus.count())}};
   SetText(object, "queue", queue);
@@ -88,7 +88,7 @@ MapObjects GangsOf(const std::vector<Pod>& pods, const ClusterSnapshot& cluster)
   for (const Pod& pod : pods) {
     if (!pod.gang) continue;
     const std::string key = GangKey(pod);
-    // What is wrong with the words of one of them keeps it from the others.
+    // A member with a problem in its labels represents the gang, which it cannot join with that.
     if (gangs.contains(key) && pod.gang->problem.empty()) continue;
     gangs[key] = ToMapObject(View(*pod.gang, &cluster));
   }

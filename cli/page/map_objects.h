@@ -1,6 +1,6 @@
 #pragma once
 
-// Nodes, gangs and queues as the page shows them.
+// Converts nodes, gangs and queues for the page.
 //
 // Threading: pure.
 
@@ -15,18 +15,18 @@
 
 namespace synergy::cli {
 
-// The nodes with GPUs, by name. A node's group is what its labels topology.kubernetes.io/zone and
-// topology.kubernetes.io/rack say.
+// Returns the nodes with GPUs, by name. A node's group comes from its labels
+// topology.kubernetes.io/zone and topology.kubernetes.io/rack.
 std::map<std::string, MapNode> NodesOf(const ClusterSnapshot& cluster);
 
-// The pod's gang among those of the page: its name, or the pod's own where the labels have none;
-// empty: it trains alone.
+// Returns the key of the pod's gang on the page: the gang's name, or the pod's own if the labels
+// have none; empty if the pod trains alone.
 std::string GangKey(const Pod& pod);
 
-// By key, of the pods that have one.
+// Returns the gangs of the pods, by key.
 MapObjects GangsOf(const std::vector<Pod>& pods, const ClusterSnapshot& cluster);
 
-// Queues: what `synergy queue` tells, in its words.
+// Queues, in the words of `synergy queue`.
 struct MapQueues {
   MapObjects queues;     // by name
   MapObjects workloads;  // by "NAMESPACE/WORKLOAD"

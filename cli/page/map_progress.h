@@ -1,7 +1,7 @@
 #pragma once
 
-// How far a pod is, as the page is told: by times of the clock, in steps that a reader sees, so
-// that a training which goes on as it was foreseen to changes little of what is sent.
+// A pod's progress as it is sent to the page: as times of the clock, and in visible steps, so that
+// a training that proceeds as predicted changes little of what is sent.
 //
 // Threading: pure.
 
@@ -16,15 +16,15 @@ namespace synergy::cli {
 struct MapProgress {
   std::optional<ShownRate> rate;
   std::optional<double> done;    // 0 to 1, in hundredths
-  std::optional<double> ends;    // if it goes on so; none where it has fallen silent
-  std::optional<double> silent;  // it has said nothing since then, more than two minutes ago
+  std::optional<double> ends;    // predicted end; none if it has fallen silent
+  std::optional<double> silent;  // last report, if that is more than two minutes ago
 };
 
 // `now`: when `known` was read.
 MapProgress ProgressOnMap(const KnownProgress& known, WallTime now);
 
-// Nobody needs to be told the second after the first: rates, and what is left, are 2 % apart at
-// most.
+// Returns whether `progress` need not be sent after `told`: the rates, and the times left, differ
+// by at most 2 %.
 bool Alike(const MapProgress& told, const MapProgress& progress, WallTime now);
 
 }  // namespace synergy::cli

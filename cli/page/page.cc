@@ -12,7 +12,7 @@
 namespace synergy::cli {
 namespace {
 
-// Where the page's data go.
+// Placeholder for the page's data.
 constexpr std::string_view kDataMark = "{{data}}";
 
 std::string NameOf(const RunResult& run, bool with_workload) {
@@ -79,7 +79,7 @@ void WriteRun(json::Writer& out, const StartingCluster& start, const RunResult& 
   out.EndObject();
 }
 
-// In a script element only `<` could end it; in JSON it stands in strings alone.
+// Escapes `<`, which alone could end a script element, and which JSON has only in strings.
 std::string WithoutTags(std::string_view json) {
   std::string text;
   text.reserve(json.size());

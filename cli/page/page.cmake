@@ -1,7 +1,7 @@
-# The page is part of the program: HTML with its style and script in it. Its policy names the hashes of both, so that a
-# browser runs nothing else.
+# Embeds the page in the program: HTML with its style and script in it. Its Content-Security-Policy names the hashes of
+# both, so that a browser runs nothing else.
 
-# synergy_content_hash(variable text): as a Content-Security-Policy has it, sha256-BASE64.
+# synergy_content_hash(variable text): sets the hash for a Content-Security-Policy, sha256-BASE64.
 function(synergy_content_hash variable text)
   set(letters ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
   string(SHA256 hash "${text}")
@@ -19,7 +19,7 @@ function(synergy_content_hash variable text)
   set(${variable} "sha256-${base64}=" PARENT_SCOPE)
 endfunction()
 
-# Put together in this order.
+# Concatenated in this order.
 set(SYNERGY_PAGE_SCRIPTS words.js timeline.js boxes.js details.js tables.js run_view.js player.js cluster.js page.js)
 list(TRANSFORM SYNERGY_PAGE_SCRIPTS PREPEND page/web/)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS page/web/page.html page/web/page.css ${SYNERGY_PAGE_SCRIPTS})

@@ -1,7 +1,7 @@
 #pragma once
 
-// The page to look at: one file of HTML with its style, script and data in it, which needs nothing
-// from the network. Its sources are in cli/page/web; docs/page.md says what it shows.
+// Builds the page: one HTML file that contains its style, script and data, and loads nothing from
+// the network. Its sources are in cli/page/web; docs/page.md describes it.
 //
 // Threading: pure.
 
@@ -13,10 +13,11 @@
 
 namespace synergy::cli {
 
-// With the cluster as it is now, which it asks its server for (cli/page/ui_server.h).
+// Returns the page that shows the live cluster, which it requests from its server
+// (cli/page/ui_server.h).
 std::string ClusterPage();
 
-// Of runs that began with `start` and kept their changes.
+// Returns the page with runs that began with `start` and recorded their changes.
 std::string SimulationPage(const StartingCluster& start, std::span<const RunResult> runs);
 
 }  // namespace synergy::cli

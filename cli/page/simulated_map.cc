@@ -59,11 +59,11 @@ class RunMapper {
 
  private:
   struct Place {
-    Gpus gpus;  // that its pods have
+    Gpus gpus;  // of its pods
     std::optional<Seconds> waits_since;
   };
 
-  // Moments that differ by less are one: times are sums of fractions.
+  // Times that differ by less are the same moment; they are sums of fractions.
   static constexpr Seconds kMoment{1e-6};
 
   void Tell() {
@@ -82,7 +82,7 @@ class RunMapper {
     pods_.insert_or_assign(key, std::move(pod));
   }
 
-  // So many of the job's GPUs.
+  // Returns a pod of the job with this part of its GPUs.
   MapPod PodOf(size_t job, std::string name, Gpus gpus) const {
     const Gpus all = run_.job_gpus[job];
     MapPod pod{.job = JobName(run_.jobs[job])};
@@ -99,7 +99,7 @@ class RunMapper {
     return finished && *finished - now_ <= kMoment;
   }
 
-  // Shows what the job still waits for, if it does.
+  // Shows the GPUs that the job still waits for, if any.
   void Wait(size_t job) {
     Place& place = places_[job];
     const Gpus missing = run_.job_gpus[job] - place.gpus;
@@ -160,8 +160,8 @@ class RunMapper {
   }
 
   const RunResult& run_;
-  std::unordered_map<uint64_t, size_t> jobs_;  // where they stand in the run, by id
-  std::vector<Place> places_;                  // as the run's jobs
+  std::unordered_map<uint64_t, size_t> jobs_;  // index in the run, by the job's id
+  std::vector<Place> places_;                  // by the same index
   std::unordered_map<std::string, MapPod> pods_;
   MapRecorder map_;
   Seconds now_{};

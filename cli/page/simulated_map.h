@@ -1,6 +1,6 @@
 #pragma once
 
-// A simulated run as the page shows it: the map at its beginning, and every change of it.
+// Converts a simulated run for the page: the map at its beginning, and every change.
 //
 // Threading: pure.
 
@@ -25,8 +25,8 @@ struct SimulatedMap {
 // "job-7"
 std::string JobName(const JobTimes& job);
 
-// `run` began with `start` and kept its changes. Jobs that wait are shown as one pod each, named
-// after the job, with the GPUs that it has not got.
+// REQUIRES: `run` began with `start` and recorded its changes. A job that waits is shown as one
+// pod, named after the job, with the GPUs that the job lacks.
 SimulatedMap MapOfRun(const StartingCluster& start, const RunResult& run);
 
 }  // namespace synergy::cli

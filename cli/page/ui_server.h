@@ -1,10 +1,10 @@
 #pragma once
 
-// The page with the cluster as it is now, served to the user's own browser: read-only, on the
-// loopback interface, under a path that only who was told it knows, since other users of the
-// machine can reach the port, and other sites can be made to seem to be on it.
+// Serves the page with the live cluster to the user's own browser: read-only, on the loopback
+// interface, under a secret path, because other users of the machine can reach the port, and other
+// sites can pretend to be on it (DNS rebinding).
 //
-// Threading: Answer() from any thread; calls of the API server are made one after the other.
+// Threading: requests from any thread; calls of the API server are made one after the other.
 
 #include <functional>
 #include <mutex>
@@ -21,9 +21,10 @@ namespace synergy::cli {
 
 class UiServer {
  public:
-  // The cluster is read at most so often, and only when a page asks.
+  // Shortest interval between reads of the cluster, which happen only when a page requests them.
   static constexpr std::chrono::seconds kRefresh{2};
-  // Progress and queues: node agents are asked every ten seconds, and rounds are longer.
+  // The same for progress and queues: node agents are polled every ten seconds, and rounds are
+  // longer.
   static constexpr std::chrono::seconds kSlowRefresh{5};
 
   // `clock` outlives this.
@@ -42,12 +43,12 @@ class UiServer {
   const Connection connection_;
   const ControllerAddress controller_;
   const Clock& clock_;
-  std::mutex mutex_;  // of all below, and of the connection
+  std::mutex mutex_;  // guards all below, and the connection
   ProgressReader progress_;
   LiveMap map_;
   std::optional<Instant> read_;
   std::optional<Instant> slowly_read_;
-  // It is not there, or may not be seen: asked for again when a page is opened.
+  // It does not exist, or may not be seen; tried again when a page is opened.
   bool no_progress_ = false;
   bool no_queues_ = false;
 };

@@ -14,7 +14,7 @@
 namespace synergy::cli {
 namespace {
 
-// Some thirty thousand years, in seconds.
+// About thirty thousand years, in seconds.
 constexpr double kLongest = 1e12;
 
 struct Amount {

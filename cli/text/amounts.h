@@ -1,8 +1,8 @@
 #pragma once
 
-// What people write on the command line, durations and sizes, and how sizes are shown to them.
+// Parses durations and sizes of the command line, and formats them for people.
 //
-// Threading: pure. Failures: kInvalid, with what it may be.
+// Threading: pure. Failures: kInvalid, with the valid forms.
 
 #include <string>
 #include <string_view>
@@ -13,15 +13,15 @@
 
 namespace synergy::cli {
 
-// "10ms", "300s", "5m", "1.5h", "2d".
+// Parses "10ms", "300s", "5m", "1.5h", "2d".
 Result<Seconds> ParseDuration(std::string_view text);
-// "500GB", "500G", "500Gi", "500000000000".
+// Parses "500GB", "500G", "500Gi", "500000000000".
 Result<Bytes> ParseSize(std::string_view text);
 
-// As a quantity where that is short ("62500M", "4Gi"), else rounded ("31.4Gi").
+// Returns a quantity if that is short ("62500M", "4Gi"), otherwise a rounded one ("31.4Gi").
 std::string ToReadableText(Bytes size);
 
-// In one unit: "90s", "45m", "30h", "9d". Nothing is less than "0s".
+// Formats in one unit: "90s", "45m", "30h", "9d". Negative durations are "0s".
 std::string ToShortText(Duration duration);
 std::string ToShortText(Seconds seconds);
 

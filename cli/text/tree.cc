@@ -9,7 +9,7 @@
 
 namespace synergy::cli {
 
-// Both notations are indented alike; they differ in what stands around and between the parts.
+// Both notations have the same indentation, and differ in brackets and separators.
 class TreeWriter {
  public:
   explicit TreeWriter(bool yaml) : yaml_(yaml) {}
@@ -18,7 +18,7 @@ class TreeWriter {
     if (const auto* list = std::get_if<Tree::List>(&tree.value_)) {
       WriteParts(*list, depth, "[]", [&](const Tree& element) {
         if (yaml_) out_ += "- ";
-        // In YAML what is inside begins on the dash's own line, one step further in.
+        // In YAML the element begins on the line of its dash, indented by one step.
         Write(element, depth + 1);
       });
     } else if (const auto* members = std::get_if<Tree::Members>(&tree.value_)) {
@@ -72,7 +72,7 @@ class TreeWriter {
     } else if (const auto* integer = std::get_if<int64_t>(&tree.value_)) {
       out_ += fmt::format("{}", *integer);
     } else if (const auto* number = std::get_if<double>(&tree.value_)) {
-      // Neither notation has a word for them that every reader knows.
+      // Neither notation can express infinity or NaN for every reader.
       out_ += std::isfinite(*number) ? fmt::format("{}", *number) : "null";
     } else if (const auto* text = std::get_if<std::string>(&tree.value_)) {
       WriteText(*text);
@@ -81,7 +81,7 @@ class TreeWriter {
     }
   }
 
-  // A JSON string is one of YAML too; in YAML plain words need no quotes.
+  // A JSON string is also a YAML string; in YAML plain words need no quotes.
   void WriteText(const std::string& text) {
     if (yaml_ && Plain(text)) {
       out_ += text;
@@ -94,7 +94,7 @@ class TreeWriter {
     constexpr std::string_view kLetters =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/";
     if (text.empty() || text.find_first_not_of(kLetters) != std::string_view::npos) return false;
-    // What begins with a letter and is none of YAML's words cannot be taken for a number.
+    // A text that begins with a letter and is not a keyword of YAML cannot be taken for a number.
     const char first = text.front();
     const bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
     for (const std::string_view word :

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a command found out, as a tree: said once, printed as JSON or as YAML.
+// The result of a command as a tree, which is printed as JSON or as YAML.
 //
 // Threading: values.
 
@@ -21,7 +21,7 @@ class Tree {
 
   // Null.
   Tree() = default;
-  // Implicit, so that a tree can be written down as it will look.
+  // Implicit, so that an initializer looks like the tree.
   // NOLINTBEGIN(google-explicit-constructor)
   Tree(bool value) : value_(value) {}
   Tree(int64_t value) : value_(value) {}
@@ -31,7 +31,7 @@ class Tree {
   Tree(const char* value) : value_(std::string(value)) {}
   Tree(List value) : value_(std::move(value)) {}
   Tree(Members value) : value_(std::move(value)) {}
-  // Null where there is none.
+  // Null if there is no value.
   template <class T>
   Tree(const std::optional<T>& value) : Tree(value ? Tree(*value) : Tree()) {}
   // NOLINTEND(google-explicit-constructor)
@@ -41,7 +41,7 @@ class Tree {
   std::variant<std::monostate, bool, int64_t, double, std::string, List, Members> value_;
 };
 
-// One object or value and a newline, indented by two spaces.
+// Return one object or value and a newline, indented by two spaces.
 std::string ToJson(const Tree& tree);
 std::string ToYaml(const Tree& tree);
 

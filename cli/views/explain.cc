@@ -73,7 +73,7 @@ void RemarkOnUnmanaged(const Pod& pod, std::vector<std::string>& remarks) {
   }
 }
 
-// Why a pod that names no profile has none that was measured either.
+// Returns why a pod without a named profile does not have a measured one either.
 std::string WhyUnmeasured(const std::optional<KnownProgress>& progress) {
   if (progress && progress->pod.estimate) {
     return fmt::format(
@@ -146,7 +146,7 @@ void RemarkOnChanges(const Fungible& fungible, WallTime now, std::vector<std::st
   }
 }
 
-// Why nothing of a pod that runs is changed, where that might cost it its GPUs.
+// Adds why a running pod is not resized, if a resize might cost it its GPUs.
 void RemarkOnDevices(const Pod& pod, const ClusterSnapshot* cluster,
                      std::vector<std::string>& remarks) {
   if (pod.node.empty()) return;
@@ -201,8 +201,8 @@ Tree DevicesTree(const std::vector<wire::UnhealthyDevice>& devices) {
   return list;
 }
 
-// Whose room is held; the extender's words, among kube-scheduler's. Only the extender knows of
-// vacant places: the nodes look as if their room were free.
+// Adds which pod's place is held, from the extender's text in kube-scheduler's message. Only the
+// extender knows of vacant places; on the nodes their room looks free.
 void RemarkOnVacantPlaces(const Waits& waits, std::vector<std::string>& remarks) {
   const size_t found = waits.message.find(kHeldForReplacement);
   if (found == std::string::npos) return;

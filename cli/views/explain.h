@@ -1,6 +1,6 @@
 #pragma once
 
-// `synergy explain pod`: why a pod is where it is, with what, and what it waits for.
+// `synergy explain pod`: why a pod is where it is, what it has, and what it waits for.
 //
 // Threading: pure.
 
@@ -17,28 +17,28 @@
 
 namespace synergy::cli {
 
-// Nodes that are alike in what keeps a pod from them.
+// Nodes that are ruled out for a pod by the same reason.
 struct NodeObstacle {
   std::string reason;  // in kube-scheduler's words
   size_t nodes = 0;
 };
 
-// A node as it looks to a waiting pod.
+// A node from the point of view of a waiting pod.
 struct NodeVerdict {
   std::string node;
   ResourceVector free;
-  std::string reason;  // why not; empty: there is room
+  std::string reason;  // why the pod does not fit; empty: there is room
 };
 
-// What a pod without a node waits for.
+// The state of a pod that waits for a node.
 struct Waits {
   std::string scheduler;
   std::string since;                    // RFC 3339; empty: not known
-  std::string message;                  // kube-scheduler's own
-  std::string kept_on;                  // the node that the tuner keeps a place on; empty: none
-  std::vector<NodeObstacle> obstacles;  // those of most nodes first
-  size_t nodes_with_room = 0;           // kube-scheduler has yet to look, or knows another reason
-  size_t nodes_by_reclaim = 0;     // CPU and memory would suffice if all gave back their surplus
+  std::string message;                  // from kube-scheduler
+  std::string kept_on;                  // the node where the tuner keeps a place; empty: none
+  std::vector<NodeObstacle> obstacles;  // by number of nodes, the most first
+  size_t nodes_with_room = 0;           // kube-scheduler has yet to look, or has another reason
+  size_t nodes_by_reclaim = 0;     // CPU and memory would suffice if pods returned their surplus
   std::vector<NodeVerdict> nodes;  // all of them, by name
 };
 
@@ -46,21 +46,21 @@ struct Explanation {
   PodView pod;
   std::optional<std::string> enforcement;
   int64_t profile_generation = 0;
-  std::optional<std::string> measured;     // how sure the profile is, where Synergy has measured it
-  std::optional<ResourceVector> in_force;  // by the kubelet
-  std::string resize_message;              // likewise
+  std::optional<std::string> measured;     // confidence of a profile that Synergy has measured
+  std::optional<ResourceVector> in_force;  // reported by the kubelet
+  std::string resize_message;              // reported by the kubelet
   std::optional<ChangeRecord> change;
   std::optional<NodeView> node;
-  std::vector<wire::UnhealthyDevice> unhealthy_devices;  // that the kubelet does not call healthy
+  std::vector<wire::UnhealthyDevice> unhealthy_devices;  // not reported healthy by the kubelet
   std::optional<GangView> gang;
   std::optional<Waits> waits;
   std::vector<wire::EventAboutPod> events;  // Synergy's and the scheduler's, the oldest first
-  std::vector<std::string> remarks;         // what a reader should know or do
+  std::vector<std::string> remarks;         // advice for the user
 };
 
 Explanation Explain(const PodFacts& facts, WallTime now);
 
-// `each_node`: what a pod waits for is told node by node.
+// `each_node`: lists every node with the reason why the pod does not fit.
 Tree ToTree(const Explanation& explanation, bool each_node = false);
 std::string ToText(const Explanation& explanation, WallTime now, bool each_node = false);
 

@@ -131,7 +131,7 @@ JobExplanation ExplainJob(const QueueFacts& facts, const Workload& workload,
   if (!queue.empty()) explanation.queue = ViewQueue(facts, queue, now);
   explanation.job = ViewEnded(workload);
   if (workload.finished) return explanation;
-  // Without GPUs it has no place among those that have some.
+  // A workload without GPUs is not in the queue's view, and keeps this state.
   explanation.job.state = workload.has_quota ? "starts" : "waits";
   for (const QueuedView& one : explanation.queue.workloads) {
     const bool is_it =

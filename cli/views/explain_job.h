@@ -1,7 +1,7 @@
 #pragma once
 
-// `synergy explain job`: whether a job in a queue of Kueue's runs or waits and why, its place in
-// the order, what it has had and what it has waited for.
+// `synergy explain job`: whether a job in one of Kueue's queues runs or waits and why, its place in
+// the order, its service, and what it has waited for.
 //
 // Threading: pure.
 
@@ -22,18 +22,19 @@ namespace synergy::cli {
 struct JobExplanation {
   QueuedView job;
   std::string local_queue;
-  QueueView queue;                          // without a name: not known
-  std::optional<TrainerStatus> told;        // a TrainJob's own word, as it told it
+  QueueView queue;                          // its name is empty if it is not known
+  std::optional<TrainerStatus> told;        // unchecked report of a TrainJob
   std::vector<wire::EventAboutPod> events;  // Synergy's and Kueue's, the oldest first
-  std::vector<std::string> remarks;         // what a reader should know or do
+  std::vector<std::string> remarks;         // advice for the user
 };
 
-// The Workload of the job of that name, of whatever kind, or the Workload of that name; one that
-// has ended only where there is no other. kNotFound: there is none; kInvalid: there are several.
+// Finds the Workload of the job of that name and any kind, or the Workload of that name; an ended
+// one only if there is no other. Fails with kNotFound if there is none, with kInvalid if there are
+// several.
 Result<const Workload*> FindJob(const QueueFacts& facts, const std::string& job_namespace,
                                 const std::string& name);
 
-// `workload` is one of the facts'; `events` are about it and its job.
+// REQUIRES: `workload` is in `facts`. `events`: about it and its job.
 JobExplanation ExplainJob(const QueueFacts& facts, const Workload& workload,
                           std::vector<wire::EventAboutPod> events, WallTime now);
 

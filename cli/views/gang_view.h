@@ -1,7 +1,7 @@
 #pragma once
 
-// A pod's gang as `synergy explain pod` shows it: who is there, where, with what, and what it waits
-// for.
+// A pod's gang in `synergy explain pod`: which members exist, where they are, what they have, and
+// what the gang waits for.
 //
 // Threading: pure.
 
@@ -19,14 +19,14 @@ namespace synergy::cli {
 
 struct GangView {
   std::string name;
-  std::string problem;  // with the pod's labels; nothing else is known then
-  size_t size = 0;      // as its labels say
-  // Without a view of the cluster nothing more is known.
+  std::string problem;  // with the pod's labels; then nothing else is known
+  size_t size = 0;      // by its labels
+  // Known only with a view of the cluster.
   struct Members {
     size_t there = 0;
     std::map<std::string, size_t> running;  // GPU pods, by node
     size_t waiting = 0;                     // GPU pods without a node
-    // What each of those that run has, at least and at most; none where Synergy sizes none of them.
+    // The least and the most that a running member has; nullopt if Synergy sizes none of them.
     std::optional<ResourceVector> least;
     std::optional<ResourceVector> most;
   };
@@ -34,7 +34,8 @@ struct GangView {
 };
 
 size_t RunningOf(const GangView::Members& members);
-// "it waits for 3 more pods to be created"; empty: for nothing, or nobody knows.
+// Returns "it waits for 3 more pods to be created"; empty if it waits for nothing, or that is not
+// known.
 std::string WaitText(const GangView& gang);
 
 // `cluster` may be null.

@@ -1,6 +1,6 @@
 #pragma once
 
-// One GPU pod as the commands show it: what it has, what it may count on, what it could use; and
+// One GPU pod in the commands' output: what it has, what it is guaranteed, what it could use; and
 // its events.
 //
 // Threading: pure.
@@ -20,7 +20,7 @@ namespace synergy::cli {
 
 // Throughput by the profile, in the profile's unit.
 struct Speed {
-  double now = 0;   // at least: with enforcement `shared` idle CPU comes on top
+  double now = 0;   // a lower bound: with enforcement `shared` idle CPU comes on top
   double fair = 0;  // with the fair share; 0: not known
   double best = 0;
 
@@ -35,27 +35,27 @@ struct PodView {
   Gpus gpus;
   std::string profile;  // empty: none
   ResourceVector allocated;
-  // Of a pod that Synergy may change.
+  // Set for a pod that Synergy may change.
   std::optional<ResourceVector> floor;
   std::optional<ResourceVector> fair_share;
   std::optional<ResourceVector> demand;
   ResourceVector surplus;      // what may be taken from it (allocation/surplus.h)
-  std::optional<Speed> speed;  // of one with a node and a profile
+  std::optional<Speed> speed;  // set for a pod with a node and a profile
   std::optional<KnownProgress> progress;
 };
 
-// `cluster`: where its node is; null: not known.
+// `cluster`: null if it is not known.
 PodView View(const Pod& pod, const ClusterSnapshot* cluster, const Profiles& profiles,
              WallTime now);
 
 Tree ToTree(const ResourceVector& amounts);  // {"cpu": "1500m", "memory": "4Gi"}
 Tree ToTree(const PodView& view);
 
-// "-" where there is none.
+// Returns "-" if there is none.
 std::string SpeedText(const std::optional<Speed>& speed);
 
 Tree ToTree(const std::vector<wire::EventAboutPod>& events);
-// A heading and a line for each; nothing where there are none.
+// Returns a heading and a line for each event; nothing if there are none.
 std::string EventsText(const std::vector<wire::EventAboutPod>& events, WallTime now);
 
 }  // namespace synergy::cli

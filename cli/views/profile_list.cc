@@ -17,7 +17,7 @@ namespace synergy::cli {
 namespace {
 
 constexpr double kBarWidth = 50;
-// Of what a pod's label can name.
+// Longest value of a pod's label.
 constexpr size_t kLongestName = 63;
 
 const std::string& ModelOf(const ProfileObject& object) {
@@ -30,7 +30,7 @@ std::string Bar(double throughput, double best) {
   return std::string(static_cast<size_t>(ToNearest(kBarWidth * throughput / best)), '#');
 }
 
-// Who says so: somebody who wrote it down, or Synergy.
+// Returns "given" if a user wrote the profile, "measured" if Synergy did.
 std::string_view SourceOf(const ProfileObject& object) {
   const bool measured = object.measured || (object.profile == nullptr && object.problems.empty() &&
                                             !object.workload.empty());
@@ -278,7 +278,7 @@ Result<Tree> ToManifest(const ProfileObject& object) {
   const bool seen = std::any_of(
       measured.points.begin(), measured.points.end(),
       [](const MeasuredPoint& point) { return point.certainty != PointCertainty::kGuess; });
-  // A user's profile is taken at its word: what is not sure is not said.
+  // Synergy trusts a user's profile, so it gets only what is certain.
   const MeasuredMemory* const memory =
       measured.memory && measured.memory->confirmed ? &*measured.memory : nullptr;
   const bool cached =
@@ -287,7 +287,7 @@ Result<Tree> ToManifest(const ProfileObject& object) {
   for (const MeasuredPoint& point : measured.points) {
     if (seen && point.certainty == PointCertainty::kGuess) continue;
     Tree::Members members{{"cpu", ToQuantityText(point.cpu)}};
-    // Without processMemory no memory of the pod changes hands, whatever is said here.
+    // Without processMemory the pod's memory is never changed, whatever this is.
     if (!cached) {
       members.emplace_back("memory",
                            memory ? ToQuantityText(memory->process + memory->data_set) : "1Mi");
@@ -295,7 +295,7 @@ Result<Tree> ToManifest(const ProfileObject& object) {
     members.emplace_back("throughput", point.throughput);
     points.emplace_back(std::move(members));
   }
-  // It is not to be the same object.
+  // Another name, so that it does not become the same object.
   constexpr std::string_view kMeasured = "measured-";
   const std::string_view of = object.name;
   std::string name =

@@ -1,7 +1,7 @@
 #pragma once
 
-// `synergy profiles`: which there are, whether somebody wrote them or Synergy measured them, and
-// how one's throughput depends on CPU and memory.
+// `synergy profiles`: lists the profiles and whether a user wrote or Synergy measured each, and
+// shows how a profile's throughput depends on CPU and memory.
 //
 // Threading: pure.
 
@@ -19,15 +19,15 @@ Tree ToTree(const Profiles& profiles);
 std::string ProfileTable(const Profiles& profiles, bool with_namespace, WallTime now);
 
 Tree ToTree(const ProfileObject& object);
-// Bars: by CPU with the most memory, by memory with the most CPU.
+// Draws bars: by CPU with the most memory, and by memory with the most CPU.
 std::string ProfileText(const ProfileObject& object, WallTime now);
 
-// How sure what was measured is: "confirmed" by probes, "estimated" by progress alone, "drifted".
+// Returns the confidence: "confirmed" by probes, "estimated" only from progress, or "drifted".
 std::string_view ConfidenceOf(const MeasuredProfile& measured);
 
-// What was measured as a TrainingProfile of a user's, whose name fits into a pod's label: the API
-// server takes it as it is. Points that nobody has seen are left out. kInvalid: nothing was
-// measured of it.
+// Returns a measured profile as a user's TrainingProfile, ready for the API server, with a name
+// that fits into a pod's label. Leaves out points that are only guesses, if there are others. Fails
+// with kInvalid if nothing was measured.
 Result<Tree> ToManifest(const ProfileObject& object);
 
 }  // namespace synergy::cli

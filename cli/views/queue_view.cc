@@ -24,7 +24,7 @@ struct PodsOf {
   std::vector<std::string> unplaced;
 };
 
-// By the key of their workload.
+// Returns the pods by the key of their workload.
 std::map<std::string, PodsOf> PodsByWorkload(const QueueFacts& facts) {
   std::map<std::string, PodsOf> pods;
   for (const QueuedPod& pod : facts.pods) {
@@ -35,7 +35,7 @@ std::map<std::string, PodsOf> PodsByWorkload(const QueueFacts& facts) {
   return pods;
 }
 
-// By which it is given its GPU type; null: it is not.
+// Returns the check with which the workload gets its GPU type; null if it has none.
 const CheckState* TypeCheckOf(const Workload& workload) {
   for (const CheckState& check : workload.checks) {
     if (check.name == kTypeCheckName || !check.product.empty()) return &check;
@@ -49,7 +49,7 @@ Doing StageOf(const Workload& workload, const WorkloadPods& pods, WallTime now) 
                                                         : DoingOf(workload, pods, now);
 }
 
-// Which GPU type it has been given, or what it waits for.
+// Adds the workload's GPU type, or what it waits for.
 void TellType(const Workload& workload, QueuedView& view) {
   const CheckState* const check = TypeCheckOf(workload);
   if (check == nullptr || workload.finished) return;
@@ -80,7 +80,7 @@ std::string_view StateWord(const Workload& workload, const WorkloadPods& pods, W
   return workload.evicted ? "leaves" : "starts";
 }
 
-// By its note, and by what it has done since then.
+// Returns the service from its note, and from what it has done since then.
 RoundService ServiceAt(const Rounds& rounds, const Workload& workload, const WorkloadPods& pods,
                        WallTime now) {
   RoundService service;
@@ -92,7 +92,7 @@ RoundService ServiceAt(const Rounds& rounds, const Workload& workload, const Wor
   return service;
 }
 
-// The older of two has the queue that both name.
+// Returns the policy that orders the queue. If two name it, that is the older one.
 const RoundPolicy* PolicyOf(const QueueFacts& facts, const std::string& queue) {
   const RoundPolicy* first = nullptr;
   for (const RoundPolicy& policy : facts.policies) {
@@ -104,7 +104,7 @@ const RoundPolicy* PolicyOf(const QueueFacts& facts, const std::string& queue) {
   return first;
 }
 
-// Why the controller does not order the queue; empty: it does.
+// Returns why the controller does not order the queue; empty if it does.
 std::string ProblemOf(const RoundPolicy& policy, const std::string& queue) {
   for (const auto& status : policy.status.queues) {
     if (status.name == queue) return status.ready ? "" : status.message;
@@ -112,7 +112,8 @@ std::string ProblemOf(const RoundPolicy& policy, const std::string& queue) {
   return "synergy-controller has not looked at its policy yet";
 }
 
-// Its place among those that wait, as the controller has written it of the first of them.
+// Returns its place among those that wait, which the controller writes into the status for the
+// first of them.
 std::optional<size_t> PlaceOf(const RoundPolicy& policy, const std::string& queue,
                               const Workload& workload) {
   for (const auto& status : policy.status.queues) {
@@ -136,12 +137,12 @@ QueuedView ViewWorkload(const Workload& workload, std::optional<Band> band) {
   return view;
 }
 
-// Not so where it has its quota, but waits for its GPU type.
+// A workload that has its quota but waits for its GPU type has no GPUs.
 bool HasGpus(const Workload& workload, const QueuedView& view) {
   return workload.has_quota && view.state != "waits";
 }
 
-// As Kueue has them when nobody orders them for it, and who has a place by that.
+// Returns Kueue's own order, in which workloads with a place go before the others that wait.
 std::vector<size_t> InOrderOfPriority(const std::vector<const Workload*>& workloads,
                                       const std::vector<QueuedView>& views) {
   std::vector<size_t> order(workloads.size());
@@ -218,15 +219,15 @@ QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime n
     described.push_back(ToRoundWorkload(*policy, workload, *one.service, now));
   }
 
-  // Who would have its turn among some alone, or of how much nobody knows, tells nothing. Where GPU
-  // types are chosen the order is the controller's.
+  // Without all workloads and the quota a decision would mean nothing. If the policy chooses GPU
+  // types, the order comes from the controller.
   const bool decides = rounds && facts.all_namespaces && view.quota && !view.chooses_types;
   std::vector<size_t> order = InOrderOfPriority(workloads, views);
   if (decides) {
     RoundDecision decision = rounds->Decide(*view.quota, described, false, now);
     for (size_t index = 0; index < views.size(); ++index)
       views[index].why = WhyText(decision.verdicts[index], *views[index].band);
-    // Those that are left alone have no place in it.
+    // The decision's order does not have the workloads that are left alone.
     std::erase_if(order, [&](size_t index) { return !described[index].left_alone; });
     std::swap(order, decision.order);
     order.insert(order.end(), decision.order.begin(), decision.order.end());

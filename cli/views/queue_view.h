@@ -1,7 +1,8 @@
 #pragma once
 
-// `synergy queue`: who runs in a queue of Kueue's, who is next and why, in order; decided from the
-// cluster's objects by the function that the controller decides by (queues/rounds.h).
+// `synergy queue`: which workloads of one of Kueue's queues run, which are next and why, in order.
+// Computed from the cluster's objects with the same function that the controller uses
+// (queues/rounds.h).
 //
 // Threading: pure.
 
@@ -25,20 +26,20 @@ struct QueuedView {
   std::string workload_namespace;
   std::string workload;
   std::string kind;  // of its job: "Job"; empty: it has none
-  std::string job;   // the job's name, else the workload's
+  std::string job;   // the job's name, or the workload's if it has none
   // "runs", "starts" (its pods do not all run yet), "unplaced" (some have no node), "leaves" (they
   // are being ended), "waits", "stopped" by its user, "ended"
   std::string_view state;
   Gpus gpus;
-  // None: no RoundPolicy orders its queue, or none that the user may see.
+  // nullopt: no RoundPolicy orders its queue, or none that the user may see.
   std::optional<Band> band;
-  std::string why;              // it is in that band
+  std::string why;              // why it is in that band
   std::optional<size_t> place;  // among those that wait, from 1
-  // What it has had and how long it has waited; none: nobody counts.
+  // Its service and its waits; nullopt: not counted.
   std::optional<RoundService> service;
   std::vector<std::string> unplaced;  // its pods without a node
-  // Where an admission check gives it its GPU type: the type, or none, and why it has that or what
-  // it waits for.
+  // If an admission check chooses its GPU type: the type, empty if it has none, and why it has that
+  // or what it waits for.
   std::string product;
   std::string product_why;
 
@@ -48,25 +49,26 @@ struct QueuedView {
 
 struct QueueView {
   std::string name;
-  std::string round_policy;    // that names it; empty: none
+  std::string round_policy;    // the one that names it; empty: none
   RoundSettings settings;      // of that policy
-  std::string problem;         // why it is not ordered all the same
-  bool chooses_types = false;  // its policy does
-  std::optional<Gpus> quota;   // none: the ClusterQueue is not there, or may not be seen
+  std::string problem;         // why it is not ordered although a policy names it
+  bool chooses_types = false;  // whether its policy does
+  std::optional<Gpus> quota;   // nullopt: no such ClusterQueue, or the user may not see it
   size_t running = 0;
   size_t waiting = 0;
-  std::vector<QueuedView> workloads;  // with GPUs, in order: who runs, then who is next
+  std::vector<QueuedView> workloads;  // with GPUs, in order: those that run, then those that wait
 };
 
-// Also where the user may not see ClusterQueues, and one is named by another object.
+// Returns whether a ClusterQueue of that name is known, or a LocalQueue names it, for users who may
+// not see ClusterQueues.
 bool HasQueue(const QueueFacts& facts, const std::string& name);
-// A ClusterQueue; one that is not there is empty.
+// Returns the view of a ClusterQueue; an empty one if there is no such queue.
 QueueView ViewQueue(const QueueFacts& facts, const std::string& name, WallTime now);
-// Those that a RoundPolicy names, by name.
+// Returns the queues that a RoundPolicy names, by name.
 std::vector<QueueView> ViewOrderedQueues(const QueueFacts& facts, WallTime now);
-// A workload that has ended, which is in no queue any more.
+// Returns the view of a workload that has ended and is no longer in a queue.
 QueuedView ViewEnded(const Workload& workload);
-// The name of its ClusterQueue; empty: not known.
+// Returns the name of its ClusterQueue; empty if it is not known.
 std::string QueueOf(const QueueFacts& facts, const Workload& workload);
 
 Tree ToTree(const QueuedView& view);

@@ -1,6 +1,6 @@
 #pragma once
 
-// `synergy top`: who has how much, per node and per pod.
+// `synergy top`: the resources of each node and each pod.
 //
 // Threading: pure.
 
@@ -19,16 +19,17 @@ struct NodeView {
   size_t gpu_pods = 0;
   ResourceVector allocatable;
   ResourceVector allocated;
-  ResourceVector demand;   // what is allocated, with each pod's demand in place of its own
+  ResourceVector demand;   // as `allocated`, with the demand of each pod that has one
   ResourceVector surplus;  // the part of `allocated` that is above the owners' floors
-  // Whether resizes there cost no pod its GPUs; only where it is kSafe are running pods resized.
+  // Whether pods keep their GPUs when they are resized there; only with kSafe are running pods
+  // resized.
   DeviceSafety devices = DeviceSafety::kUnknown;
   std::optional<double> part_of_best;  // of the throughput of its pods with profiles, by GPUs
 };
 
 NodeView View(const NodeState& node, const Profiles& profiles, WallTime now);
 
-// Nodes with GPUs, by name.
+// Return the nodes with GPUs and the GPU pods, by name.
 std::vector<NodeView> ViewNodes(const ClusterFacts& facts, WallTime now);
 std::vector<PodView> ViewPods(const ClusterFacts& facts, WallTime now);
 

@@ -158,7 +158,7 @@ std::vector<WriteOutcome> QueueController::WriteWorkloads(const std::vector<Work
       continue;
     }
     if (write.kind == WorkloadWrite::Kind::kLower) stuck.insert(write.queue);
-    // An outdated workload comes again by the watch.
+    // The watch delivers an outdated workload again.
     if (outcome != WriteOutcome::kOutdated) ++failed;
   }
   workloads_written_ = std::move(written);
@@ -195,7 +195,7 @@ void QueueController::AnswerChecks(bool decided_here, Instant decided,
   const QueueObjects objects = stores_.Snapshot();
   Activate(objects, stop);
   const Instant now = clock_.Now();
-  // A process that has just started has not seen a silence yet.
+  // Silence counts from this process's first call on.
   if (!first_look_) first_look_ = now;
   const bool silent = now - std::max(decided, *first_look_) >= patience_;
   const std::vector<TypeAnswer> answers = PlanTypeAnswers(

@@ -1,13 +1,13 @@
 #pragma once
 
-// Carries out what the queue planner decides (queues/planner/queue_planner.h): takes a snapshot of
-// Kueue's objects, has it planned, writes the plan, and reports what came of each write. Answers
-// the admission check of GPU types in the same way (queues/planner/gpu_type_answers.h).
+// Carries out the decisions of the queue planner (queues/planner/queue_planner.h): passes it a
+// snapshot of Kueue's objects, writes its plan, and reports the outcome of each write. Answers the
+// admission check of GPU types in the same way (queues/planner/gpu_type_answers.h).
 //
 // Threading: one owner; the stores from any thread.
-// Failures: a write that failed is planned again with the next step. A Workload that has changed
-// since it was read refuses every write, so that nothing is written by an old snapshot, and a Retry
-// never meets an eviction by Kueue.
+// Failures: a failed write is planned again with the next step. Writes carry the resource version
+// and fail if the Workload has changed since it was read, so no old snapshot decides, and a Retry
+// never coincides with an eviction by Kueue.
 
 #include <map>
 #include <optional>
@@ -30,10 +30,10 @@ namespace synergy::controller {
 
 class QueueController {
  public:
-  // Writes a second of workloads and jobs, and as many of answers: each has Kueue look at the
-  // workload again.
+  // Most writes of workloads and jobs per second, and most answers per second. Each write makes
+  // Kueue process the workload again.
   static constexpr int64_t kWritesPerSecond = 20;
-  // Longest time for which a workload waits for its GPU type though no replica decides.
+  // Longest time for which a workload waits for its GPU type if no replica decides.
   static constexpr Duration kPatience = std::chrono::seconds(30);
 
   // All references outlive this.
@@ -41,17 +41,17 @@ class QueueController {
                   kube::EventRecorder& events, Duration patience, const Clock& clock, Logger& log,
                   metrics::RoundMetrics& metrics);
 
-  // Begins again, by the notes: to be called on becoming the leader.
+  // Begins again from the notes. To be called on becoming the leader.
   void StartOver();
-  // Decides and writes: to be called every second on the leader, while all objects are current.
+  // Decides and writes. To be called every second on the leader, while all objects are current.
   void Step(const std::stop_token& stop);
-  // Answers admission checks: to be called every second on all replicas, while all objects are
-  // current. `decided_here`: Step() has just decided. `decided`: when any replica last did.
+  // Answers admission checks. To be called every second on all replicas, while all objects are
+  // current. `decided_here`: Step() has just decided. `decided`: when any replica last decided.
   void AnswerChecks(bool decided_here, Instant decided, const std::stop_token& stop);
 
  private:
-  // Resource versions over which objects were last written, by UID: nothing is written over the
-  // same one again, until the watch reports what was written.
+  // Resource versions over which objects were last written, by UID. An object is not written over
+  // the same version again until the watch has reported the write.
   using Written = std::unordered_map<std::string, std::string>;
 
   std::vector<WriteOutcome> WriteJobs(const std::vector<WorkersWrite>& writes,
@@ -77,7 +77,7 @@ class QueueController {
   Written workloads_written_;
   Written answers_written_;
   std::map<std::string, Instant> status_written_;  // by the policy's UID
-  std::optional<Instant> first_look_;              // at checks
+  std::optional<Instant> first_look_;              // first call of AnswerChecks()
 };
 
 }  // namespace synergy::controller

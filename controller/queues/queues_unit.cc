@@ -96,7 +96,7 @@ void QueuesUnit::StartWatches() {
   }
 }
 
-// Returns whether this replica may decide whose turn it is.
+// Returns whether this replica may plan rounds.
 bool QueuesUnit::LookAtQueues() {
   current_ = kueue_watches_.Current();
   stores_.knows_train_jobs = trainer_watches_.Current();

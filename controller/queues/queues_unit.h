@@ -1,8 +1,8 @@
 #pragma once
 
-// Runs rounds in Kueue's queues: watches Kueue's objects, decides on the leader whose turn it is,
-// and answers the admission check of GPU types on all replicas, because an unanswered check stops
-// the queue.
+// Runs rounds in Kueue's queues: watches Kueue's objects, plans the rounds on the leader, and
+// answers the admission check of GPU types on all replicas, because an unanswered check stops the
+// queue.
 //
 // Threading: the constructor, Start() and Stop() by one owner; one thread of its own, and the
 // watches'.
@@ -40,9 +40,9 @@ class QueuesUnit {
              const Leadership& leadership, const Clock& clock, Logger& log,
              metrics::RoundMetrics& metrics);
 
-  // With kueue.enabled.
+  // Does nothing unless kueue.enabled.
   void Start();
-  // Ends the thread that acts by the watches before these.
+  // Stops the loop before the watches that it reads.
   void Stop();
 
  private:
@@ -59,12 +59,12 @@ class QueuesUnit {
   GpuTypeSpeeds type_speeds_;
   QueuePlanner planner_;
   QueueController controller_;
-  // Watches of their own, so that without a healthy Kueue everything else goes on, and without
-  // Kubeflow Trainer Kueue's queues do. Declared after the stores that they write into.
+  // Separate watches, so that everything else works without a healthy Kueue, and Kueue's queues
+  // without Kubeflow Trainer. Declared after the stores that they write into.
   kube::Watches kueue_watches_;
   kube::Watches trainer_watches_;
   // The two below belong to the loop's thread.
-  bool current_ = false;  // Kueue's objects are
+  bool current_ = false;  // whether Kueue's objects are
   Instant decided_{};     // when a replica was last known to decide
   LeaderLoop loop_;
 };

@@ -10,21 +10,22 @@
 namespace synergy {
 namespace {
 
-// Of a column's length: what is shorter once the others' part is taken away is rounding.
+// A column of which less than this part of its length is left without the others depends on them.
 constexpr double kDependent = 1e-10;
 
 double Dot(std::span<const double> a, std::span<const double> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-// Takes the part along `unit` away from `vector`; says how long it was.
+// Subtracts from `vector` its projection on `unit`, and returns the length of that.
 double TakeAway(std::span<const double> unit, std::vector<double>& vector) {
   const double length = Dot(unit, vector);
   for (size_t row = 0; row < vector.size(); ++row) vector[row] -= length * unit[row];
   return length;
 }
 
-// Without bounds, over `chosen` columns alone; none where they depend on each other.
+// Solves without bounds over the `chosen` columns only. Returns nullopt if they are linearly
+// dependent.
 std::optional<LeastSquares> Solve(std::span<const std::vector<double>> columns,
                                   std::span<const size_t> chosen, std::span<const double> target) {
   const size_t size = chosen.size();

@@ -1,10 +1,10 @@
 #pragma once
 
-// Linear least squares with unknowns that are not negative (Lawson and Hanson, "Solving Least
-// Squares Problems", chapter 23), for a handful of unknowns. The solution is the unbounded one over
-// those columns that it does not leave at 0, so every set of columns is solved (by orthogonal
-// columns, modified Gram-Schmidt) and the best one without a negative value is taken. With at most
-// kMostUnknowns that is as quick as an active-set method, and there is nothing that could cycle.
+// Non-negative linear least squares (Lawson and Hanson, "Solving Least Squares Problems", chapter
+// 23) for a handful of unknowns. The solution equals the unbounded one over the columns whose
+// unknowns are not 0. So every set of columns is solved (modified Gram-Schmidt), and the best
+// solution without a negative value is taken. With at most kMostUnknowns this is as fast as an
+// active-set method, and cannot cycle.
 //
 // Threading: pure.
 
@@ -18,12 +18,12 @@ inline constexpr size_t kMostUnknowns = 8;
 
 struct LeastSquares {
   std::vector<double> x;        // per column
-  double sum_of_squares = 0.0;  // of what is left over
+  double sum_of_squares = 0.0;  // of the residuals
 };
 
-// The x >= 0 with the least sum over the rows of (sum_j columns[j][row] x_j - target[row])^2. Every
-// column is as long as `target`; at most kMostUnknowns. A column that others make up, or that is 0
-// everywhere, gets 0.
+// Returns the x >= 0 that minimizes the sum over the rows of (sum_j columns[j][row] x_j -
+// target[row])^2. A column that depends on others, or is 0 everywhere, gets 0.
+// REQUIRES: at most kMostUnknowns columns, each as long as `target`.
 LeastSquares NonNegativeLeastSquares(std::span<const std::vector<double>> columns,
                                      std::span<const double> target);
 

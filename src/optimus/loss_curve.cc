@@ -15,11 +15,11 @@ constexpr size_t kNeighbours = 3;  // on each side
 constexpr size_t kLeastPoints = 3;
 constexpr size_t kSegments = 3;
 constexpr double kSegmentFactor = 4;
-// Of convergence.
+// A loss has converged once kEpochs epochs lower it by less than kGain; searched up to kMostEpochs.
 constexpr double kEpochs = 10;
 constexpr double kGain = 0.05;
 constexpr double kMostEpochs = 1e9;
-// Of the search for ratio = b / a, in powers of ten and with the last epoch as 1.
+// Search for ratio = b / a: range in powers of ten, where the last epoch is 1, and steps.
 constexpr double kLeastRatio = -6;
 constexpr double kMostRatio = 4;
 constexpr int kSteps = 60;
@@ -29,8 +29,8 @@ struct Scaled {
   std::vector<double> epochs;   // the last is 1
   std::vector<double> weights;  // of differences, not of their squares
   std::vector<double> target;   // weighted losses, of which the greatest is 1
-  double epoch = 1;             // the units
-  double loss = 1;
+  double epoch = 1;             // unit of `epochs`
+  double loss = 1;              // unit of `target`
 };
 
 Scaled Scale(std::span<const LossPoint> points) {
@@ -48,7 +48,7 @@ Scaled Scale(std::span<const LossPoint> points) {
   return scaled;
 }
 
-// l = x0 (1 + ratio) / (k + ratio) + x1.
+// Fits l = x0 (1 + ratio) / (k + ratio) + x1.
 LeastSquares FitAt(const Scaled& scaled, double ratio) {
   std::array<std::vector<double>, 2> columns;
   for (size_t i = 0; i < scaled.epochs.size(); ++i) {
@@ -72,7 +72,7 @@ double BestRatio(const Scaled& scaled) {
       best = power;
     }
   }
-  // Golden section.
+  // Golden-section search.
   constexpr double kGolden = 0.6180339887498949;
   double low = best - kStep;
   double high = best + kStep;
@@ -133,7 +133,7 @@ std::optional<double> EpochOfLoss(const LossCurve& curve, double loss) {
 }
 
 double EpochOfConvergence(const LossCurve& curve) {
-  // The logarithm of the curve is convex: what ten epochs bring, of the loss, only ever falls.
+  // The logarithm of the curve is convex, so the part of the loss that ten epochs gain only falls.
   const auto converged = [&](double epoch) {
     const double before = curve.At(epoch - kEpochs);
     return before - curve.At(epoch) < kGain * before;

@@ -1,11 +1,11 @@
 #pragma once
 
-// How a training's loss falls, fitted while it falls (Peng et al., "Optimus: An Efficient Dynamic
-// Resource Scheduler for Deep Learning Clusters", EuroSys'18, section 3.1):
+// The curve of a training's falling loss, fitted while it trains (Peng et al., "Optimus: An
+// Efficient Dynamic Resource Scheduler for Deep Learning Clusters", EuroSys'18, section 3.1):
 //
 //   l(k) = 1 / (a k + b) + c,   a, b, c >= 0, k in epochs
 //
-// From it follows how many epochs a job still needs.
+// The curve predicts how many epochs the training still needs.
 //
 // Threading: pure.
 
@@ -30,28 +30,30 @@ struct LossCurve {
   double At(double epoch) const { return 1 / (a * epoch + b) + c; }
 };
 
-// Without points that are no finite numbers, and without those that lie off: further above the
-// highest or below the lowest of up to three points before and three after than these lie apart. A
-// curve that falls stays within its neighbours, so that only noise and accidents are judged; the
-// first point may lie above all others, the last one below. `points` by epoch, as below.
+// Returns the points without those that are not finite, and without outliers. A point is an outlier
+// if it lies further above the highest or below the lowest of its neighbours, three before and
+// three after, than these lie apart. Points of a falling curve lie within their neighbours, so only
+// noise is removed; the first point may lie above all others, the last one below.
+// REQUIRES: `points` are in order of epochs, here and below.
 std::vector<LossPoint> WithoutOutliers(std::span<const LossPoint> points);
 
-// The curve nearest to the points without outliers, by squares of the differences in loss. Later
-// points say more about what is to come: the second third weighs 4 times as much as the first, the
-// last 16 times (per difference, as the authors' program has it). Losses are divided by the
-// greatest and epochs by the last, so that units do not matter. For each b/a the curve is linear in
-// 1/a and c (least_squares.h), so only that ratio is searched for. None for fewer than three
-// points, and where the loss does not fall.
+// Fits the curve to the points without outliers, by least squares of the differences in loss. Later
+// points predict better: differences in the second third weigh 4 times as much as in the first, in
+// the last third 16 times, as in the authors' program. Losses are divided by the greatest and
+// epochs by the last, so units do not matter. For a given b/a the curve is linear in 1/a and c
+// (least_squares.h), so only that ratio is searched for. Returns nullopt for fewer than three
+// points, or if the loss does not fall.
 std::optional<LossCurve> FitLoss(std::span<const LossPoint> points);
 
-// When the curve comes down to `loss`; none: never.
+// Returns the epoch at which the curve comes down to `loss`; nullopt if it never does.
 std::optional<double> EpochOfLoss(const LossCurve& curve, double loss);
 
-// The first whole epoch at which the ten epochs before it brought less than 5 % of the loss.
+// Returns the first whole epoch at which the last ten epochs lowered the loss by less than 5 %.
 double EpochOfConvergence(const LossCurve& curve);
 
-// Epochs that are left after `done`, by the curve: to the loss `wanted`, or, where none is or the
-// curve never comes down to it, to convergence. At least one: who has not ended has work left.
+// Returns the epochs left after `done` by the curve: until the loss is `wanted`, or until
+// convergence if no loss is wanted or the curve never reaches it. At least 1, because a job that
+// has not ended has work left.
 double EpochsLeft(const LossCurve& curve, double done, std::optional<double> wanted);
 
 }  // namespace synergy

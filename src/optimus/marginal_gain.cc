@@ -9,13 +9,13 @@
 namespace synergy {
 namespace {
 
-// A task more for a job.
+// One more task for a job.
 struct Offer {
   double gain = 0;
   size_t job = 0;
   bool server = false;
 
-  // The better is the greater.
+  // The better offer is the greater one.
   bool operator<(const Offer& other) const {
     return std::tuple(gain, other.job) < std::tuple(other.gain, job);
   }
@@ -62,7 +62,7 @@ class Division {
     MakeOffer(job);
   }
 
-  // The amount of the dominant resource.
+  // Returns the task's amount of its dominant resource.
   double Dominant(std::span<const double> task) const {
     size_t dominant = 0;
     for (size_t i = 1; i < task.size(); ++i) {

@@ -1,16 +1,16 @@
 #pragma once
 
-// Who gets how many workers (Optimus, EuroSys'18, section 4.1): one by one, each to the job whose
-// remaining time Q / f falls most by it, for what it takes:
+// Divides a cluster among elastic jobs (Optimus, EuroSys'18, section 4.1). Workers are given one by
+// one, each to the job whose remaining time Q / f falls most by it, relative to what it takes:
 //
 //   gain = (Q / f(p, w) - Q / f(p, w + 1)) / D
 //
-// and alike for a parameter server; D is the amount of the task's dominant resource, the one of
-// which it takes the largest part of the cluster, in that resource's unit.
+// The same holds for a parameter server. D is the amount of the task's dominant resource, of which
+// it takes the largest part of the cluster, in that resource's unit.
 //
-// Where all take as much of one resource and remaining times are convex in the workers, as
-// all-reduce's are, the sum of remaining times is the least there is among those that give every
-// job its least. Else it is a heuristic.
+// If all tasks take the same amount of one resource, and remaining times are convex in the workers,
+// as all-reduce's are, the result has the least sum of remaining times of all divisions that give
+// every job its least. Otherwise it is a heuristic.
 //
 // Threading: pure.
 
@@ -23,20 +23,20 @@
 namespace synergy {
 
 struct ElasticJob {
-  double work_left = 0;             // Q, in the unit whose rate `speed` tells
-  std::optional<SpeedCurve> speed;  // none: not known yet; the job gets its least
-  // Of one task, per resource of the cluster; at least one amount above 0.
+  double work_left = 0;             // Q, in the unit of which `speed` is the rate
+  std::optional<SpeedCurve> speed;  // nullopt: not known yet; the job gets its least
+  // Needs of one task, per resource of the cluster; at least one amount above 0.
   std::vector<double> worker;
-  std::vector<double> server;  // empty: the job has none
-  int least_workers = 1;       // with as many servers, if it has any
+  std::vector<double> server;  // empty: the job has no servers
+  int least_workers = 1;       // with the same number of servers, if it has any
   int most_workers = 1;
 };
 
-// Per job, in the order given, which is that of arrival. First every job gets its least, if that
-// fits; one that it does not fit gets nothing. Then the greatest gain is served again and again
-// (ties: a server before a worker, then by arrival), until the greatest is below 0 or does not fit.
-// Nothing smaller is put in its place then. `capacity`: of each resource, above 0, in an order that
-// decides between equal parts.
+// Returns the tasks of each job. `jobs` are in order of arrival. First every job gets its least, or
+// nothing if that does not fit. Then the task with the greatest gain is added, again and again
+// (ties: a server before a worker, then by arrival), until the greatest gain is below 0 or its task
+// does not fit. A smaller task does not take its place. `capacity`: of each resource, above 0; of
+// equal parts, the resource that comes first is dominant.
 std::vector<Tasks> ServeGains(std::span<const ElasticJob> jobs, std::span<const double> capacity);
 
 }  // namespace synergy

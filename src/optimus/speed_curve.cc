@@ -10,7 +10,7 @@
 namespace synergy {
 namespace {
 
-// What the factors are multiplied by in the sum below the fraction.
+// Returns the terms of the denominator, each of which is multiplied by its factor.
 std::vector<double> Terms(SpeedForm form, double batch, const Tasks& tasks) {
   const double w = tasks.workers;
   const double p = tasks.servers;
@@ -25,7 +25,7 @@ std::vector<double> Terms(SpeedForm form, double batch, const Tasks& tasks) {
   return {};
 }
 
-// What stands above it.
+// Returns the numerator.
 double Above(SpeedForm form, const Tasks& tasks) {
   return form == SpeedForm::kAsynchronous ? tasks.workers : 1;
 }
@@ -48,7 +48,7 @@ std::optional<SpeedCurve> FitSpeed(SpeedForm form, double batch,
     if (!(point.speed > 0) || !std::isfinite(point.speed)) continue;
     const bool servers = form != SpeedForm::kAllReduce;
     seen.emplace(servers ? point.tasks.servers : 0, point.tasks.workers);
-    // Row times speed: 1 where the curve goes through the point.
+    // The row times the speed is 1 if the curve goes through the point.
     const std::vector<double> terms = Terms(form, batch, point.tasks);
     for (size_t j = 0; j < terms.size(); ++j) {
       columns[j].push_back(terms[j] * point.speed / Above(form, point.tasks));

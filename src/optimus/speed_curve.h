@@ -1,11 +1,11 @@
 #pragma once
 
-// How fast a training is with so many workers and parameter servers, fitted from where it has run
-// (Optimus, EuroSys'18, section 3.2). With p servers, w workers, all of a step's batch M:
+// The speed of a training by its numbers of workers and parameter servers, fitted to measurements
+// (Optimus, EuroSys'18, section 3.2). With p servers, w workers and a step's whole batch M:
 //
 //   synchronous    f = 1 / (a M/w + b + c w/p + d w + e p)
 //   asynchronous   f = w / (a + b w/p + c w + d p)
-//   all-reduce     f = 1 / (a M/w + b + d w): synchronous, where no servers are
+//   all-reduce     f = 1 / (a M/w + b + d w), synchronous without servers
 //
 // in steps per second, with factors >= 0.
 //
@@ -20,9 +20,9 @@ namespace synergy {
 
 enum class SpeedForm { kSynchronous, kAsynchronous, kAllReduce };
 
-// Of training a job's tasks.
+// The tasks of one job.
 struct Tasks {
-  int servers = 0;  // at least 1, but with kAllReduce, where they do not count
+  int servers = 0;  // at least 1; ignored with kAllReduce
   int workers = 0;  // at least 1
 
   bool operator==(const Tasks&) const = default;
@@ -35,19 +35,19 @@ struct SpeedPoint {
 
 struct SpeedCurve {
   SpeedForm form = SpeedForm::kAllReduce;
-  double batch = 1;             // M; asynchronous: does not count
+  double batch = 1;             // M; ignored with kAsynchronous
   std::vector<double> factors;  // in the order of the form
 
   double At(const Tasks& tasks) const;
 };
 
-// How many factors a form has.
+// Returns the number of factors of a form.
 size_t FactorsOf(SpeedForm form);
 
-// The factors with the least squares of relative errors of 1 / f (least_squares.h): in this form
-// the function is linear, and a measurement's error is in proportion to it. None for fewer points
-// at different numbers of tasks than the form has factors; points that are not above 0 do not
-// count.
+// Fits the factors by least squares of the relative errors of 1 / f (least_squares.h): 1 / f is
+// linear in the factors, and measurement errors are proportional to it. Ignores points that are not
+// above 0. Returns nullopt if the points have fewer different numbers of tasks than the form has
+// factors.
 std::optional<SpeedCurve> FitSpeed(SpeedForm form, double batch,
                                    std::span<const SpeedPoint> points);
 

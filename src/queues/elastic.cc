@@ -23,7 +23,7 @@ constexpr std::string_view kWhyShrinks = "its workers save more time elsewhere";
 constexpr std::string_view kWhyOneSize = "it has one size";
 constexpr std::string_view kWhyNoRoom = "the least of those before it leaves no room";
 
-// One way to divide the GPUs: workers of each task.
+// Number of workers of each task: one way to divide the GPUs.
 using WorkerCounts = std::vector<int>;
 
 bool IsKnownTask(const ElasticTask& task) { return task.speed && task.work; }
@@ -32,7 +32,8 @@ double TimeLeftWith(const ElasticTask& task, int workers) {
   return *task.work / task.speed->At({.servers = 0, .workers = workers});
 }
 
-// Seconds that it is done sooner with so many workers, without the restart; 0: not known.
+// Returns by how many seconds it ends sooner with `workers`, not counting the restart; 0 if that is
+// not known.
 double TimeSaved(const ElasticTask& task, int workers) {
   if (!IsKnownTask(task) || task.now == 0 || workers == 0) return 0;
   return TimeLeftWith(task, task.now) - TimeLeftWith(task, workers);
@@ -53,13 +54,13 @@ class WorkerDivider {
   }
 
   WorkerCounts Divide() const {
-    WorkerCounts anew = Paying(false);
+    WorkerCounts fresh = Paying(false);
     WorkerCounts grown = Paying(true);
     const auto running = [](const WorkerCounts& division) {
       return division.size() - static_cast<size_t>(std::count(division.begin(), division.end(), 0));
     };
-    const bool more_run = running(anew) > running(grown);
-    return more_run || Worth(anew) > Worth(grown) ? anew : grown;
+    const bool more_run = running(fresh) > running(grown);
+    return more_run || Worth(fresh) > Worth(grown) ? fresh : grown;
   }
 
  private:
@@ -67,8 +68,8 @@ class WorkerDivider {
     return task.now > 0 && (task.stays || task.to_its_end);
   }
 
-  // Serves the gains, without growth that does not pay: whoever would grow for too little stays as
-  // it is, and the gains are served again.
+  // Serves the gains without growth that does not pay: a task that would grow for too little keeps
+  // its size, and the gains are served again.
   WorkerCounts Paying(bool keep) const {
     std::vector<bool> pinned(tasks_.size());
     for (size_t index = 0; index < tasks_.size(); ++index) pinned[index] = IsFixed(tasks_[index]);
@@ -85,7 +86,7 @@ class WorkerDivider {
     }
   }
 
-  // `keep`: nobody who runs gets fewer than it has.
+  // `keep`: no running task gets fewer workers than it has.
   WorkerCounts Serve(bool keep, const std::vector<bool>& pinned) const {
     WorkerCounts division(tasks_.size());
     Gpus left = quota_;
@@ -93,7 +94,7 @@ class WorkerDivider {
     for (const size_t index : order_) {
       const ElasticTask& task = tasks_[index];
       if (IsFixed(task)) {
-        // It runs, whatever the quota has become.
+        // It goes on running, even if the quota has shrunk.
         division[index] = task.now;
         left -= task.worker * task.now;
       } else {
@@ -118,7 +119,7 @@ class WorkerDivider {
       division[served[place]] = given[place].workers;
       left -= tasks_[served[place]].worker * given[place].workers;
     }
-    // What nobody has a use for.
+    // Gives GPUs that no gain has claimed to tasks that are not known.
     for (const size_t index : served) {
       const ElasticTask& task = tasks_[index];
       if (IsKnownTask(task) || division[index] == 0) continue;
@@ -128,7 +129,7 @@ class WorkerDivider {
     return division;
   }
 
-  // Seconds that are saved by it, with what its restarts cost.
+  // Returns the seconds that the division saves, net of restarts.
   double Worth(const WorkerCounts& division) const {
     double worth = 0;
     for (size_t index = 0; index < tasks_.size(); ++index) {
@@ -187,7 +188,7 @@ void ElasticRecord::SeeSpeed(int workers, double rate) {
 void ElasticRecord::SeeLoss(double iteration, double loss) {
   if (!std::isfinite(iteration) || !std::isfinite(loss) || iteration < 0 || loss <= 0) return;
   const size_t count = losses_.size();
-  // As far from the last as those are from each other.
+  // The next loss has to be as far from the last as the last two are from each other.
   const double distance = count < 2 ? 0 : losses_[count - 1].epoch - losses_[count - 2].epoch;
   if (count > 0 && iteration <= losses_.back().epoch) return;
   if (count > kMostLosses / 2 && iteration < losses_.back().epoch + distance) return;
@@ -206,7 +207,7 @@ std::optional<SpeedCurve> ElasticRecord::Speed() const {
   std::vector<std::vector<double>> columns(speeds_.size());
   std::vector<double> target;
   for (const SpeedPoint& point : speeds_) {
-    // Of relative errors of 1 / f, as FitSpeed().
+    // Least squares of the relative errors of 1 / f, as in FitSpeed().
     columns.front().push_back(point.speed / point.tasks.workers);
     if (columns.size() > 1) columns[1].push_back(point.speed);
     target.push_back(1);

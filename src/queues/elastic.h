@@ -1,18 +1,20 @@
 #pragma once
 
-// How many workers each elastic training of a queue has (Optimus, EuroSys'18, section 4; the gains
-// are optimus/marginal_gain.h), where every change of one that runs ends all of its workers and
-// starts them again from their checkpoint. Who is not elastic is a training of one size.
+// Divides a queue's GPUs among its trainings by number of workers (Optimus, EuroSys'18, section 4;
+// the gains are those of optimus/marginal_gain.h). To change the workers of a running training, all
+// of them are ended and started again from their checkpoint. A training that is not elastic has one
+// size.
 //
-//   * First everybody gets its least: those that cannot be suspended, then by class, then those
-//     that have GPUs already, then by arrival. Who does not fit is passed over, and waits.
-//   * Then the gains decide. Two divisions are compared: all GPUs divided anew, and what is free
-//     added to what runs. The first one is taken where it lets more trainings run, or where it
-//     saves more time, restarts counted.
-//   * Nobody grows for less time than a restart costs it.
+//   * First every training gets its least number of workers: those that cannot be suspended, then
+//     by class, then those that have GPUs already, then by arrival. A training that does not fit is
+//     passed over, and waits.
+//   * Then the gains decide. Two divisions are compared: all GPUs divided from scratch, and the
+//     free GPUs added to what runs. The first is taken if it lets more trainings run, or if it
+//     saves more time, net of restarts.
+//   * No training grows if that saves it less time than a restart costs.
 //
-// Of a training whose speed or whose work is not known nothing can be gained: it keeps what it has,
-// or starts with what it asks for, as long as nobody else has a use for that, and is not grown.
+// A training whose speed or remaining work is not known has no gain. It keeps what it has, or
+// starts with what it asks for, as long as no other training can use that, and does not grow.
 //
 // Threading: pure.
 
@@ -31,15 +33,15 @@
 namespace synergy {
 
 struct ElasticTask {
-  std::string name;  // orders those that are equal otherwise
+  std::string name;  // breaks ties
   int least = 1;     // workers
   int most = 1;
   int now = 0;                 // 0: it waits
-  int asks = 0;                // what its author wrote: of one that waits and is not known
+  int asks = 0;                // as its author wrote; used if it waits and its speed is not known
   Gpus worker{1};              // GPUs of each
   bool stays = false;          // runs, and is not to be changed now
   bool to_its_end = false;     // runs, and cannot be suspended: it goes before all others
-  std::optional<double> work;  // what is left, in the unit whose rate `speed` tells
+  std::optional<double> work;  // left to do, in the unit of which `speed` is the rate
   std::optional<SpeedCurve> speed;
   int64_t priority = 0;  // of its class
   WallTime created{};
@@ -51,11 +53,12 @@ struct ElasticVerdict {
   std::string_view why;
 };
 
-// Of each task. Never more GPUs together than `quota`, but for tasks that stay or run to their end.
+// Returns a verdict for each task. Together they need no more GPUs than `quota`, except for tasks
+// that stay or run to their end.
 std::vector<ElasticVerdict> DivideWorkers(std::span<const ElasticTask> tasks, Gpus quota,
                                           Seconds restart_cost);
 
-// What was seen of a training: enough to fit its curves, and little enough to be kept with it.
+// Observations of a training: enough to fit its curves, few enough to keep for every job.
 class ElasticRecord {
  public:
   static constexpr size_t kMostLosses = 32;
@@ -63,19 +66,20 @@ class ElasticRecord {
   ElasticRecord() = default;
   ElasticRecord(std::vector<SpeedPoint> speeds, std::vector<LossPoint> losses);
 
-  // The latest of a number of workers counts. `rate`: iterations per second, above 0.
+  // Replaces the last rate for this number of workers. `rate`: iterations per second, above 0.
   void SeeSpeed(int workers, double rate);
-  // In ascending order of iterations; others are passed over. When there are too many, every
-  // second one goes, and further ones count at twice the distance.
+  // Takes losses in ascending order of iterations and ignores others. Once there are too many,
+  // every second one is dropped, and later ones are taken at twice the distance.
   void SeeLoss(double iteration, double loss);
 
-  // All-reduce's curve (speed_curve.h). With fewer numbers of workers than it has factors: the
-  // batch's factor alone, as if the workers cost nothing, and with two of them the constant part
-  // too. So a training that was seen with few is taken for better than it is, is given more, and is
-  // seen with those. None: it was never seen.
+  // Returns the curve of all-reduce (speed_curve.h); nullopt if no rate was recorded. If fewer
+  // numbers of workers were observed than the curve has factors, only the batch's factor is fitted,
+  // as if workers cost nothing, and with two numbers the constant factor also. This overestimates
+  // the training, so that it gets more workers and is observed with those.
   std::optional<SpeedCurve> Speed() const;
-  // Iterations that are left after `done`: until the loss is `wanted`, where that is said and the
-  // curve comes down to it, else until `total`. At least one. None: nobody knows.
+  // Returns the iterations left after `done`, at least 1: until the loss is `wanted`, if that is
+  // given and the curve comes down to it, otherwise until `total`. Returns nullopt if neither is
+  // known.
   std::optional<double> WorkLeft(double done, std::optional<double> total,
                                  std::optional<double> wanted) const;
 

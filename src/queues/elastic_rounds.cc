@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kNewAndRuns = "it has come since the round began, and there is room";
 constexpr std::string_view kNewAndWaits = "workers are divided when the next round begins";
 
-// GPUs of one worker, as the decision counts them.
+// Returns the GPUs of one worker, as the decision counts workers.
 Gpus WorkerOf(const RoundWorkload& workload, const ElasticWorkload& elastic) {
   return Gpus(workload.gpus.count() / std::max(elastic.workers, 1));
 }
@@ -60,7 +60,7 @@ RoundDecision ElasticRounds::Decide(const RoundSettings& settings, Gpus quota,
                                     std::span<const ElasticWorkload> elastic, bool begins,
                                     WallTime now) {
   Gpus left = quota;
-  std::vector<size_t> own;  // those that are not left alone
+  std::vector<size_t> own;  // workloads that are not left alone
   RoundDecision decision;
   decision.verdicts.resize(workloads.size());
   for (size_t index = 0; index < workloads.size(); ++index) {

@@ -1,16 +1,18 @@
 #pragma once
 
-// Rounds of a queue whose jobs are elastic (`policy: optimus`, docs/optimus.md): what is learnt of
-// each while it trains, with how many workers each is to run, decided as a round begins
-// (elastic.h), and the bands that follow from it (rounds.h):
+// Rounds of a queue whose jobs are elastic (`policy: optimus`, docs/optimus.md). Records what each
+// job reports while it trains, decides as a round begins how many workers each gets (elastic.h),
+// and derives the bands from that (rounds.h):
 //
-//   runs   who has workers by the last decision; who has come since then and runs beside them
-//   next   who runs and is to give way
-//   waits  the others. While a job's workers are changed its quota is free for a moment, and
-//          whoever takes it then has to give it back: so nobody who has no place waits with more
-//          than that
+//   runs   workloads with workers by the last decision, and workloads that have come since then and
+//          run beside them
+//   next   running workloads that are to give way
+//   waits  the others. While the workers of a job are changed, its quota is free for a moment, and
+//   a
+//          workload that took it would have to give it back. So a waiting workload without a place
+//          never has a higher band
 //
-// Between rounds nothing is decided anew.
+// The numbers of workers stay as decided until the next round.
 //
 // Threading: one owner. Pure: the time is handed in.
 
@@ -29,28 +31,28 @@
 
 namespace synergy {
 
-// Of a workload, beside what rounds know of it.
+// A workload's part that RoundWorkload does not have.
 struct ElasticWorkload {
-  // Of the job that it is of: when the number of workers changes, the workload is another one.
+  // UID of the owning job. Stable, unlike the Workload, which is replaced on every resize.
   std::string job;
-  // Pods; of a job that has one size all of them count as one.
+  // Number of pods. All pods of a job of one size count as one worker.
   int workers = 1;
   int least = 1;
   int most = 1;
-  // It is not to be changed, though it runs: some of its workers are done.
+  // It runs, but must not be changed, for example because some of its workers are done.
   bool stays = false;
   std::optional<double> target_loss;
 };
 
-// What a training that runs tells, with as many workers as it has.
+// The report of a running training, with its present number of workers.
 struct ElasticSight {
   std::optional<double> rate;       // iterations per second
-  std::optional<double> iteration;  // that it is at
-  std::optional<double> total;      // that it counts to
+  std::optional<double> iteration;  // the present one
+  std::optional<double> total;      // the last one
   std::optional<double> loss;       // at that iteration
 };
 
-// Another number of workers.
+// A change of the number of workers.
 struct WorkerChange {
   int from = 0;
   int to = 0;
@@ -59,22 +61,21 @@ struct WorkerChange {
 
 class ElasticRounds {
  public:
-  // Within which a decision is carried out, or not at all: it grows old.
+  // A decision that is not carried out within this time is dropped as outdated.
   static constexpr Duration kLongest = std::chrono::minutes(1);
 
   void See(const std::string& job, int workers, const ElasticSight& sight);
-  // `workloads` and `elastic` are of the same workloads, in the same order. `begins`: the first
-  // decision of a round. A job that is in none of the queues that it is called for is forgotten by
-  // Forget().
+  // REQUIRES: `workloads` and `elastic` describe the same workloads in the same order. `begins`:
+  // this is the first decision of a round. Jobs are remembered until Forget().
   RoundDecision Decide(const RoundSettings& settings, Gpus quota,
                        std::span<const RoundWorkload> workloads,
                        std::span<const ElasticWorkload> elastic, bool begins, WallTime now);
-  // Of a job that has so many workers now. None: they stay, are changed already, or somebody else
-  // has changed them since the decision, which then counts no more.
+  // Returns the due change of a job that has `workers` now; nullopt if its workers stay, have been
+  // changed already, or were changed by another client since the decision, which is then void.
   std::optional<WorkerChange> ChangeOf(const std::string& job, int workers, WallTime now) const;
-  // It is carried out: no other one comes in this round.
+  // Marks the job's change as carried out. No other one follows in this round.
   void Changed(const std::string& job);
-  // All jobs but these.
+  // Forgets all jobs except these.
   void Forget(const std::set<std::string>& but);
 
  private:

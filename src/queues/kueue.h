@@ -1,6 +1,7 @@
 #pragma once
 
-// Kueue's objects as decisions about its queues need them (docs/queues.md). wire/kueue reads them.
+// The fields of Kueue's objects on which decisions about its queues depend (docs/queues.md).
+// wire/kueue reads them.
 //
 // Threading: values; pure.
 
@@ -18,14 +19,15 @@
 
 namespace synergy {
 
-// An annotation in a pod template, written by its author: if its pods are ended and started again,
-// the training goes on from its checkpoint, so it may lose its turn. "true" or absent.
+// Annotation of a pod template, set by its author: a training whose pods are restarted resumes from
+// its checkpoint, so it may lose its turn. "true" or absent.
 inline constexpr std::string_view kCheckpointAnnotation = "synergy.io/checkpoint";
 
-// The annotation synergy.io/rounds of a Workload, JSON by its members. It outlives our process.
+// The annotation synergy.io/rounds of a Workload, as JSON with these members. It outlives our
+// process.
 struct RoundNote {
-  int64_t own = 0;      // the priority that the Workload had before
-  int64_t written = 0;  // the one that we wrote
+  int64_t own = 0;      // the Workload's original priority
+  int64_t written = 0;  // the priority that we wrote
   double served = 0;    // RoundService, in seconds and GPU-seconds
   uint32_t queue = 0;
   double queue_served = 0;
@@ -36,15 +38,15 @@ struct RoundNote {
   double fragmentation_delay = 0;
   uint32_t lost_turns = 0;
   std::optional<int64_t> left_at;
-  WallTime at{};  // until when `served` counts
+  WallTime at{};  // `served` counts up to this time
 
   bool operator==(const RoundNote&) const = default;
 };
 RoundService ServiceOf(const RoundNote& note);
-// Of what is kept of a workload, with the priorities 0.
+// Leaves both priorities 0.
 RoundNote NoteOf(const RoundService& service, WallTime at);
 
-// The job that a Workload is of: its controlling owner; empty where there is none.
+// The job that a Workload belongs to: its controlling owner. Empty if it has none.
 struct WorkloadOwner {
   std::string api_version;  // "batch/v1"
   std::string kind;         // "Job"
@@ -52,15 +54,16 @@ struct WorkloadOwner {
   std::string uid;
 };
 
-// Whether the TrainingProfile of that namespace and name says that its trainings checkpoint.
+// Returns whether the TrainingProfile of that namespace and name declares that its trainings write
+// checkpoints.
 using ProfileCheckpoints =
     std::function<bool(const std::string& profile_namespace, const std::string& name)>;
 
-// What an admission check says of a Workload.
+// The state of one admission check of a Workload.
 struct CheckState {
   std::string name;
   std::string state;    // "Pending", "Ready", "Retry" or "Rejected"
-  std::string product;  // that it names in a node selector; empty: none
+  std::string product;  // in the node selector that it adds; empty: none
   std::string message;
   WallTime since{};
 };
@@ -72,8 +75,8 @@ struct Workload {
   std::string resource_version;
   WorkloadOwner owner;
   std::string local_queue;
-  // The pods that have GPUs, which all have to run, and what they have together. Pods whose place
-  // Kueue has taken back already (reclaimablePods) do not count.
+  // The pods with GPUs, all of which have to run, and their GPUs in total. Pods whose quota Kueue
+  // has already reclaimed (reclaimablePods) do not count.
   int64_t pods = 0;
   Gpus gpus;
   int64_t priority = 0;
@@ -81,35 +84,36 @@ struct Workload {
   bool has_quota = false;  // condition QuotaReserved
   bool evicted = false;    // condition Evicted
   bool finished = false;   // condition Finished
-  // Its owner is of a kind that Kueue suspends, and each pod template with GPUs says that its
-  // training goes on where it was (annotation synergy.io/checkpoint: "true").
+  // Kueue can suspend owners of this kind, and each pod template with GPUs declares that its
+  // training resumes where it was (annotation synergy.io/checkpoint: "true").
   bool may_lose_turn = false;
-  // The profiles of templates that do not say so, nor the contrary. Empty where their word would
-  // change nothing.
+  // The profiles of templates without that annotation, which decide then. Empty if they cannot
+  // change the answer.
   std::vector<std::string> profiles_to_ask;
   WallTime created{};
   WallTime quota_since{};          // when `has_quota` became what it is
-  WallTime requeue_at{};           // Kueue does not admit it before (status.requeueState)
-  std::optional<RoundNote> note;   // none also where it makes no sense
+  WallTime requeue_at{};           // Kueue does not admit it before this (status.requeueState)
+  std::optional<RoundNote> note;   // nullopt also if it is malformed
   std::vector<CheckState> checks;  // in the order of status.admissionChecks
-  // Of its pod sets with GPUs: their names; of the first its profile (label synergy.io/profile),
-  // what is alike in pods that are (admission/workload.h), and the GPUs of a pod.
+  // The names of its pod sets with GPUs. From the first of these: its profile (label
+  // synergy.io/profile), the key that pods of the same workload share (admission/workload.h), and
+  // the GPUs of a pod.
   std::vector<std::string> gpu_sets;
   std::string profile;
   std::string alike;
   Gpus pod_gpus;
-  // GPU products that all of their templates allow by the label synergy.io/gpu-product; none: any.
+  // GPU products that all of these templates allow (label synergy.io/gpu-product); nullopt: any.
   std::optional<std::vector<std::string>> products;
-  // The nodes that their templates allow by node selector and required node affinity, of those that
-  // have any. Without tolerations.
+  // The node selectors and required node affinities of these templates, one entry for each template
+  // that has any. Without tolerations.
   std::vector<NodeSelection> selections;
-  // The earliest that one of them names (annotation synergy.io/deadline); none: no matter.
+  // The earliest deadline of these templates (annotation synergy.io/deadline); nullopt: none.
   std::optional<WallTime> deadline;
 
   std::string Key() const { return workload_namespace + "/" + name; }
-  // `may_lose_turn`, or the profiles say it.
+  // Returns `may_lose_turn`, or whether all of `profiles_to_ask` checkpoint if there are any.
   bool MayLoseTurn(const ProfileCheckpoints& checkpoints) const;
-  // What it would be without us: what we wrote is not its own, whatever else stands there is.
+  // Returns its priority without us. A priority that we did not write is its own.
   int64_t OwnPriority() const { return note && note->written == priority ? note->own : priority; }
 };
 
@@ -120,10 +124,10 @@ struct ClusterQueue {
   std::vector<std::string> flavors;  // that have GPUs
   std::vector<std::string> checks;   // its admission checks
   std::string preemption;            // withinClusterQueue; empty: Never
-  bool by_usage = false;             // admissionScope: who goes first is not told by priority
+  bool by_usage = false;             // admissionScope: its order is not by priority
 
   const std::string& Key() const { return name; }
-  // Else nobody is suspended for another one of the queue.
+  // Returns whether a workload of the queue may be suspended for another one.
   bool TakesTurns() const { return preemption == "LowerPriority"; }
 };
 
@@ -135,7 +139,7 @@ struct LocalQueue {
   std::string Key() const { return queue_namespace + "/" + name; }
 };
 
-// A ResourceFlavor, an AdmissionCheck or a Cohort: what of them is against rounds.
+// A ResourceFlavor, an AdmissionCheck or a Cohort: the fields that can rule out rounds.
 struct QueuePart {
   std::string name;
   std::string topology;    // of a flavor
@@ -153,12 +157,12 @@ struct QueuedPod {
   std::string uid;
   std::string pod_namespace;
   std::string name;
-  std::string workload;  // its name; empty: not known
+  std::string workload;  // the Workload's name; empty: not known
   bool has_gpus = false;
   bool has_node = false;
   std::string node;      // its name
   bool running = false;  // and not being deleted
-  WallTime since{};      // when the last of its containers began to run
+  WallTime since{};      // when the last of its containers started
 
   const std::string& Key() const { return uid; }
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// Kueue's objects, and those that belong to them, as they are at one moment.
+// A snapshot of Kueue's objects and of those that belong to them.
 //
 // Threading: values. A copy shares its objects, which are immutable; any thread may read it.
 
@@ -66,9 +66,9 @@ struct QueueObjects {
   ObjectMap<QueuedPod> pods;
   // Empty unless `elastic`.
   ObjectMap<QueuedJob> jobs;
-  // Empty unless the controller reads how far TrainJobs are.
+  // Empty unless the controller reads the progress of TrainJobs.
   ObjectMap<QueuedJob> train_jobs;
-  // The TrainJobs are current. Kubeflow Trainer may be away.
+  // `train_jobs` is current. Kubeflow Trainer need not be installed.
   bool knows_train_jobs = false;
   // The controller may change the number of workers of Jobs.
   bool elastic = false;

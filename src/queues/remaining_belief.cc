@@ -7,7 +7,7 @@ namespace synergy {
 namespace {
 
 constexpr Seconds kMostOverdue = std::chrono::minutes(10);
-// Else what is said could be halved for ever.
+// Shortest time that a report counts as. Without it reports could be halved forever.
 constexpr Seconds kLeastSaid{1};
 
 }  // namespace

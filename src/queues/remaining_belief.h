@@ -1,10 +1,11 @@
 #pragma once
 
-// Whether a job is believed how long it still needs. It tells that itself, by its log: whoever says
-// "a minute" for ever would go first, and never lose its turn. So what it tells is held against the
-// time that it has run since. It is refuted when it has run for twice as long as it said, and ten
-// minutes more, and does not say half as much yet; believed again when it does. A job that finds
-// out that it needs longer, twice as long as it ever said, starts anew.
+// Decides whether to trust a job's own report of how long it still needs. The report comes from its
+// log, and a job that reports "a minute" forever would always go first and never lose its turn. So
+// each report is compared with how long the job has run since. A report is refuted once the job has
+// run for twice as long as reported plus ten minutes and does not report half as much yet; the job
+// is trusted again once it does. A job that reports at least twice as much as ever before starts
+// over.
 //
 // Threading: a value.
 
@@ -16,15 +17,14 @@ namespace synergy {
 
 class RemainingBelief {
  public:
-  // Returns what is believed of `told`; none where it is refuted. `ran`: how long it has run in
-  // all.
+  // Returns `told`, or nullopt if it is refuted. `ran`: how long the job has run in all.
   std::optional<Seconds> Hear(Seconds told, Seconds ran);
   bool refuted() const { return refuted_; }
 
  private:
-  std::optional<Seconds> said_;  // what is held against it
-  Seconds said_at_{};            // by what it had run then
-  Seconds most_{};               // that it has ever said
+  std::optional<Seconds> said_;  // the report that is being checked
+  Seconds said_at_{};            // how long the job had run when it came
+  Seconds most_{};               // the longest report so far
   bool refuted_ = false;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// RoundPolicies (synergy.io/v1alpha1, cluster-scoped; docs/queues.md): whose turn it is in some of
-// Kueue's ClusterQueues.
+// RoundPolicies (synergy.io/v1alpha1, cluster-scoped; docs/queues.md): each decides which workloads
+// have their turn in some of Kueue's ClusterQueues.
 //
 // Threading: values; pure.
 
@@ -16,18 +16,18 @@
 
 namespace synergy {
 
-// The status, in the words that it is written in.
+// The status, as it is written to the object.
 struct RoundPolicyStatus {
   struct Queue {
     std::string name;
     bool ready = false;
-    std::string message;  // why not; or what is to be known
+    std::string message;  // why it is not ready, or advice
     int64_t gpus = 0;     // its quota
     int64_t runs = 0;     // workloads in each band
     int64_t next = 0;
     int64_t waits = 0;
     int64_t left_alone = 0;
-    std::vector<std::string> up_next;  // the first that have no GPUs yet
+    std::vector<std::string> up_next;  // the first workloads in order that have no GPUs yet
 
     bool operator==(const Queue&) const = default;
   };
@@ -52,10 +52,10 @@ struct RoundPolicy {
   RoundSettings settings;
   // The former name by which spec.policy calls the policy ("gavel-las"); empty: the present one.
   std::string former_name;
-  // Priorities that may be written: workloads whose bands would leave them are left alone.
+  // Range of priorities that may be written. A workload whose bands would leave it is left alone.
   int64_t least_priority = -1'000'000;
   int64_t most_priority = 1'000'000;
-  // Of a GPU and hour, by product: for policies of GPU types that go by cost.
+  // Price of a GPU-hour, by product. For policies of GPU types that go by cost.
   std::map<std::string, double> prices;
   RoundPolicyStatus status;
 

@@ -1,11 +1,11 @@
 #pragma once
 
-// A Workload of Kueue as rounds see it (queues/rounds.h): the same for whoever decides whose
-// turn it is and for whoever explains it.
+// Translates a Workload of Kueue for rounds (queues/rounds.h). The controller, which decides whose
+// turn it is, and the command line, which explains it, share this.
 //
-//   own + 2   runs, raised once more for a Kueue that has not looked at it
+//   own + 2   runs, raised once more because Kueue has not looked at it
 //   own + 1   runs
-//   own       next; also what nobody has written anything about yet
+//   own       next; also workloads to which nothing has been written yet
 //   own - 1   waits
 //
 // Threading: pure.
@@ -23,9 +23,11 @@
 namespace synergy {
 
 int64_t PriorityOf(int64_t own, Band band);
-// A priority of the band `kRuns` that it has not had yet; none: it has had both.
+// Returns the higher priority of the band `kRuns` for a workload that has the lower one; nullopt
+// for others.
 std::optional<int64_t> RaisedAgain(const Workload& workload);
-// What somebody wrote into the priority is its own from then on, and so the band in the middle.
+// Returns the present band. A priority that another client wrote is its own from then on, which
+// means kNext.
 Band BandOf(const Workload& workload);
 
 // The GPU pods of a workload.
@@ -37,27 +39,26 @@ struct WorkloadPods {
   void Add(const QueuedPod& pod);
 };
 
-// Kueue has put it back and does not admit it for a while yet: after it was not ready in time, say.
-// An answer of our own admission checks keeps it from its queue for a second only, which is no such
-// while.
+// Returns whether Kueue has requeued it with a backoff, for example because its pods were not ready
+// in time. Does not count the backoff of one second after an answer of our own admission checks.
 bool InBackoff(const Workload& workload, WallTime now);
 
-// Which pods are a workload's is told by an annotation of theirs, which their owner may take away.
-// By `now` one that has had its quota for kMostStart has its GPUs, whatever its pods say.
+// A workload that has had its quota for this long at `now` counts as running, unless a pod has no
+// node. Its pods need not be known: they name it in an annotation, which their owner may remove.
 inline constexpr Duration kMostStart = std::chrono::minutes(5);
 Rounds::Doing DoingOf(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
-// Since when, as far as the objects tell: never before what they tell of.
+// Returns since when, as far as the objects show that. Never earlier than the true time.
 WallTime DoingSince(const Workload& workload, const WorkloadPods& pods, WallTime now = {});
 
-// A training's word on itself counts for so long, by what it has run since then.
+// Longest running time for which a training's last report about itself counts.
 inline constexpr Duration kLongestSilence = std::chrono::minutes(30);
-// A clock that is further ahead than that tells no age.
+// A report is ignored if its clock is further ahead than this.
 inline constexpr Duration kMostAhead = std::chrono::minutes(1);
-// Tells when a job that runs since `since` said how long it still needs; none: it has not, in this
-// run, or not lately, or at a time to come.
+// Returns when a job that has run since `since` reported how long it still needs; nullopt if it has
+// not in this run, or not lately, or if the time of its report lies ahead.
 std::optional<WallTime> ToldAt(const TrainerStatus& told, WallTime since, WallTime now);
 
-// `service`: what it has had so far. What is in backoff is left alone.
+// `service`: what it has been served so far. A workload in backoff is left alone.
 RoundWorkload ToRoundWorkload(const RoundPolicy& policy, const Workload& workload,
                               const RoundService& service, WallTime now);
 

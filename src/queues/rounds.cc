@@ -50,18 +50,18 @@ std::string_view ToString(Band band) {
   return "?";
 }
 
-// What the order goes by, from the first to the last; the lower goes first.
+// Sort key; the first members weigh most, and the lower goes first.
 struct Rounds::Entry {
   bool may_lose_turn = true;  // of those that run
   int64_t class_behind = 0;
   bool gives_way = true;
-  bool turn_unused = false;  // keeps a turn without running; nobody who runs gives way
+  bool turn_unused = false;  // keeps a turn without running: behind those that run
   bool unknown = false;
   PolicyRank rank;
   WallTime created;
   const std::string* name = nullptr;
   size_t index = 0;
-  std::string_view kept;  // why
+  std::string_view kept;  // why it keeps its turn; empty: it does not
 
   bool operator<(const Entry& other) const {
     return std::tie(may_lose_turn, class_behind, gives_way, turn_unused, unknown, rank, created,
@@ -131,7 +131,7 @@ std::string_view Rounds::Keeps(const RoundWorkload& workload, bool begins, WallT
   return {};
 }
 
-// One that runs has what a restart costs ahead of the others.
+// Puts a running workload ahead of the others by what a restart costs.
 Job Rounds::ToJob(const RoundWorkload& workload) const {
   const RoundService& service = workload.service;
   const Seconds cost = settings_.restart_cost;
@@ -219,8 +219,8 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
     decision.verdicts[entry.index] = {Band::kRuns, entry.kept.empty() ? kTurn : entry.kept};
     return true;
   };
-  // Who had its turn and has no room any more goes by the policy's order, as it will in the next
-  // decision; that may change who else has room.
+  // A workload that had its turn and no longer fits is ranked by the policy again, as it will be in
+  // the next decision. That may change which others fit.
   auto rest = entries.begin();
   for (bool again = true; again;) {
     std::sort(entries.begin(), entries.end());
@@ -233,7 +233,7 @@ RoundDecision Rounds::Decide(Gpus quota, std::span<const RoundWorkload> workload
       again = true;
     }
   }
-  // What kept somebody its turn so far has no say in what comes next.
+  // For the band kNext it does not matter why a workload kept its turn so far.
   for (auto entry = rest; entry != entries.end(); ++entry) {
     entry->gives_way = true;
     entry->turn_unused = false;

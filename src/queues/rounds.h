@@ -1,24 +1,26 @@
 #pragma once
 
-// Who is to run in a queue with a quota of GPUs, round after round (docs/queues.md). The policies
-// of policy/policy.h say who goes first; this makes three bands of it, by which somebody else's
-// queue (Kueue's ClusterQueue) can be driven through priorities alone:
+// Decides in rounds which workloads of a queue with a quota of GPUs run (docs/queues.md). The
+// policies of policy/policy.h order the workloads. Rounds turns that order into three bands, so
+// that a queue with its own scheduler (Kueue's ClusterQueue) can be driven by priorities alone:
 //
-//   runs   those that the quota holds, in the policy's order; one that does not fit is passed over,
-//          but under fifo, where it stops those that wait behind it
-//   next   whoever runs without being one of them, so that it loses its place to one of the band
-//          above alone, and who takes what becomes free: as much as the quota again
+//   runs   the workloads that fit into the quota, in the policy's order. A workload that does not
+//          fit is passed over; under fifo it also holds back those that wait behind it
+//   next   running workloads that are not in the first band, so that only workloads of that band
+//          can take their place; and the waiting workloads that get GPUs as they become free, up to
+//          the quota once more
 //   waits  the others
 //
-// Classes of priority, which are the user's, go before the policy's order. What runs is not made to
+// The users' priority classes go before the policy's order. A running workload does not have to
 // give way
-//   * if it cannot be suspended, or does not say that it checkpoints: it runs to its end
-//   * within its round, and before it has run for `least_run`
-//   * for less than a restart costs: when it needs no longer than that, or would be ahead of the
-//     other one but for that
-//   * because nobody knows how long it needs, unless what it told has been refuted
+//   * if it cannot be suspended, or does not declare that it checkpoints: it runs to its end
+//   * during its round, and before it has run for `least_run`
+//   * for less than a restart costs: if it needs no longer than that, or if the cost of its restart
+//     puts it ahead of the other workload
+//   * under a policy that orders by remaining time, if its own is not known, unless its reports
+//     have been refuted
 //
-// Threading: immutable; any number of threads. Pure: what is kept of a workload (RoundService) is
+// Threading: immutable; any number of threads. Pure: the state of a workload (RoundService) is
 // handed in and out.
 
 #include <cstdint>
@@ -60,25 +62,25 @@ struct RoundSettings {
   Duration restart_cost = std::chrono::minutes(1);
 };
 
-// How long a workload has waited, by what kept it (Philly, ATC'19, section 3.1). What starts, ends
-// or is stopped by its user waits for nothing.
+// How long a workload has waited, by cause (Philly, ATC'19, section 3.1). A workload that starts,
+// ends or is stopped by its user does not wait.
 struct RoundDelays {
   Seconds fair_share{};     // its queue's quota was used up, or it was not its turn
-  Seconds fragmentation{};  // it had its quota, and its pods found no nodes
+  Seconds fragmentation{};  // it had its quota, but no node for some of its pods
 
   bool operator==(const RoundDelays&) const = default;
 };
 
-// What a workload has had; kept over restarts of everything.
+// The service of a workload so far. It survives restarts of the workload and of this process.
 struct RoundService {
   double served = 0;  // GPU-seconds in which all of its pods ran
   QueuePlace place;   // of policies with queues
-  // How long it would still run, by its own progress; none: not known.
+  // How long it still needs to run, by its own progress; nullopt: not known.
   std::optional<Seconds> remaining;
-  bool refuted = false;  // what it tells of that (remaining_belief.h): not known, by its own fault
+  bool refuted = false;  // its report of that has proved wrong (remaining_belief.h)
   RoundDelays delays;
   uint32_t lost_turns = 0;
-  // The iteration at which it was last suspended; none: not known, or it has gone on since then.
+  // The iteration at which it was last suspended; nullopt: not known, or it has resumed since then.
   std::optional<int64_t> left_at;
 
   bool operator==(const RoundService&) const = default;
@@ -91,20 +93,20 @@ enum class RoundState : uint8_t {
 };
 
 struct RoundWorkload {
-  std::string name;  // "team/train": orders those that are equal otherwise
+  std::string name;  // "team/train"; breaks ties
   RoundState state = RoundState::kWaits;
-  // It can be suspended, and goes on where it was.
+  // It can be suspended, and resumes where it was.
   bool may_lose_turn = false;
-  // Stopped by its user, or of a class outside of what the policy may use: it has the GPUs that it
-  // runs with, and is given no band.
+  // Stopped by its user, in backoff, or with a priority outside of the policy's range. It keeps the
+  // GPUs that it runs with, and gets no band.
   bool left_alone = false;
   Gpus gpus;
-  int64_t own_priority = 0;  // that of its class
-  Band band = Band::kNext;   // which one it has
+  int64_t own_priority = 0;  // of its class
+  Band band = Band::kNext;   // its present one
   WallTime created{};
   WallTime started{};  // kRuns: when it got its quota
   RoundService service;
-  // In an order that is given: the lower goes first; none: after all that have one.
+  // With `given_order`: the lower goes first; nullopt: after all workloads that have a place.
   std::optional<double> place;
 };
 
@@ -117,16 +119,17 @@ struct RoundVerdict {
 };
 
 struct RoundDecision {
-  std::vector<RoundVerdict> verdicts;  // of each workload; the present band where it is left alone
-  std::vector<size_t> order;           // of all that are not left alone: who runs, then the rest
+  std::vector<RoundVerdict> verdicts;  // of each workload; its present band if it is left alone
+  std::vector<size_t> order;           // of all that are not left alone: band kRuns, then the rest
 };
 
 class Rounds {
  public:
-  // kInvalid: no such policy, queue limits that do not ascend, or times that are no use.
+  // Fails with kInvalid for an unknown policy, queue limits that do not ascend, or unusable times.
   static Result<Rounds> Make(RoundSettings settings);
 
-  // Rounds begin at multiples of their length by the wall clock, whoever decides.
+  // Returns the begin of the round at `now`. Rounds begin at multiples of their length by the wall
+  // clock, the same for every replica.
   WallTime RoundAt(WallTime now) const;
 
   enum class Doing : uint8_t {
@@ -135,16 +138,16 @@ class Rounds {
     kUnplaced,  // had its quota, and pods without a node
     kNeither,
   };
-  // Books the `stretch` up to `now`, and what that does to its place in queues.
+  // Books the `stretch` up to `now`, and its effect on the workload's place in the policy's queues.
   void Book(RoundService& service, Gpus gpus, WallTime created, Doing doing, Duration stretch,
             WallTime now) const;
 
-  // `begins`: the first decision of a round. In all others, who has its turn keeps it. Of the
-  // elastic policy it tells the bands that there are: ElasticRounds decides them.
+  // `begins`: this is the first decision of a round. In all others a workload that has its turn
+  // keeps it. Under the elastic policy this returns the present bands: ElasticRounds decides them.
   RoundDecision Decide(Gpus quota, std::span<const RoundWorkload> workloads, bool begins,
                        WallTime now) const;
 
-  // Why one that runs, or has its turn, keeps it for now; empty: it does not.
+  // Returns why a workload that runs, or has its turn, keeps it for now; empty if it does not.
   std::string_view Keeps(const RoundWorkload& workload, bool begins, WallTime now) const;
 
   const RoundSettings& settings() const { return settings_; }

@@ -1,10 +1,10 @@
 #pragma once
 
-// The admission check by which a job waits for its GPU type, and is given it (docs/gavel.md):
+// The admission check with which a job waits for its GPU type, and gets it (docs/gavel.md):
 //
-//   Pending   it waits for its turn on a type
-//   Ready     it starts, on the type that a node selector names, or on any
-//   Retry     it is evicted, and comes back as Pending after a second
+//   Pending   the job waits for its turn on a type
+//   Ready     the job starts, on the type in the check's node selector, or on any if it has none
+//   Retry     Kueue evicts the job, which comes back as Pending after a second
 //
 // Threading: pure.
 
@@ -20,10 +20,10 @@ namespace synergy {
 // spec.controllerName of AdmissionChecks that are ours.
 inline constexpr std::string_view kTypeCheckController = "synergy.io/rounds";
 
-// How the chart names it.
+// The name of the check in the chart.
 inline constexpr std::string_view kTypeCheckName = "synergy-rounds";
 
-// It has its quota, and waits for this one of its checks.
+// Returns whether the workload has its quota and waits for this check.
 bool IsHeldBy(const Workload& workload, const CheckState& check);
 
 enum class CheckWord : uint8_t { kPending, kReady, kRetry };

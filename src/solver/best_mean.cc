@@ -8,7 +8,7 @@
 namespace synergy {
 namespace {
 
-constexpr double kNothingToGain = 1e-13;  // of the greatest value
+constexpr double kNothingToGain = 1e-13;  // relative to the greatest value
 constexpr double kNoPivot = 1e-11;        // entries of the inverse's columns are about 1
 constexpr int kMostSteps = 2000;
 constexpr int kBlandAfter = 200;  // steps in one solve
@@ -17,7 +17,7 @@ constexpr int kBlandAfter = 200;  // steps in one solve
 
 BestMean::BestMean(size_t limits)
     : rows_(limits + 1), basis_(rows_), inside_(limits, true), prices_(limits, 0) {
-  for (size_t row = 0; row < rows_; ++row) basis_[row] = row;  // the last: the first plan
+  for (size_t row = 0; row < rows_; ++row) basis_[row] = row;  // the last one is the first plan
 }
 
 void BestMean::Add(double value, std::span<const double> usage) {
@@ -36,7 +36,7 @@ double BestMean::EntryOf(size_t column, size_t row) const {
   return row == limits ? 1 : usages_[(column - limits) * limits + row];
 }
 
-// By Gauss and Jordan, of basis and unit matrix side by side.
+// Gauss-Jordan elimination of the basis next to the identity matrix.
 bool BestMean::Invert() {
   const size_t width = 2 * rows_;
   std::vector<double> both(rows_ * width, 0);

@@ -1,14 +1,15 @@
 #pragma once
 
-// The best mean of plans that stays within limits, a linear program with many variables and few
-// rows (the master of Dantzig and Wolfe, "Decomposition Principle for Linear Programs", 1960):
+// Finds the best weighted mean of plans within limits, a linear program with many variables and few
+// rows (the master problem of Dantzig and Wolfe, "Decomposition Principle for Linear Programs",
+// 1960):
 //
-//   greatest  sum of value_k y_k
+//   maximize  sum of value_k y_k
 //   with      sum of usage_kj y_k <= 1  for every limit j,    sum of y_k = 1,    y_k >= 0
 //
-// Plans join, and each time the revised simplex method goes on from where it ended. With few rows
-// the inverse of the basis is a small square, and a step costs about a microsecond; a general
-// solver takes many times as long to begin.
+// Plans are added over time, and each solve continues the revised simplex method from the last one.
+// With few rows the inverse of the basis is a small matrix, and a step takes about a microsecond; a
+// general solver takes many times as long to start.
 //
 // Threading: one owner.
 
@@ -22,30 +23,31 @@ class BestMean {
  public:
   explicit BestMean(size_t limits);
 
-  // `usage` per limit, as part of it. The first plan stays within all limits; later ones need not.
+  // `usage`: of each limit, as a fraction of it. The first plan has to stay within all limits.
   void Add(double value, std::span<const double> usage);
 
-  // Some plan is there. False where rounding kept it from an end.
+  // Returns false if rounding errors kept it from finishing.
+  // REQUIRES: at least one plan.
   bool Solve();
 
-  // Of the last solve.
+  // Results of the last solve.
   double value() const { return value_; }
   const std::vector<double>& weights() const { return weights_; }  // y, by plan
   const std::vector<double>& prices() const { return prices_; }    // per limit, 0 or more
-  // What a plan has to be worth more than, after its usage is paid for, to make the mean better.
+  // A plan improves the mean if its value, less the price of its usage, exceeds this.
   double own_price() const { return own_price_; }
 
  private:
-  // Columns: what is left of each limit, then the plans. Of these, one is in the basis for each
-  // row: the limits, then the sum.
+  // Columns: a slack variable for each limit, then the plans. Rows: the limits, then the sum. The
+  // basis has one column for each row.
   double CostOf(size_t column) const;
   double EntryOf(size_t column, size_t row) const;
   bool Invert();
   void Price();
-  // The column that makes the mean better; `columns()` for none. By Bland's rule the first, which
-  // never goes in circles, else the one with the most to gain.
+  // Returns a column that improves the mean; `columns()` if there is none. With Bland's rule, which
+  // never cycles, it is the first one; otherwise the one with the greatest gain.
   size_t Entering(bool bland) const;
-  // Takes it into the basis; false where nothing has to leave for it.
+  // Brings the column into the basis. Returns false if no column has to leave for it.
   bool Pivot(size_t entering, bool bland);
   size_t columns() const { return rows_ - 1 + values_.size(); }
 

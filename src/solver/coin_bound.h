@@ -1,6 +1,6 @@
 #pragma once
 
-// Bounds as the COIN-OR libraries take them. Private to this folder.
+// Converts bounds for the COIN-OR libraries. Private to this folder.
 
 #include <cmath>
 
@@ -8,7 +8,7 @@
 
 namespace synergy {
 
-// COIN-OR has a number for infinity.
+// COIN-OR represents infinity by a finite number.
 inline double ToCoin(double bound) {
   return std::isinf(bound) ? std::copysign(COIN_DBL_MAX, bound) : bound;
 }

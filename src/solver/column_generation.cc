@@ -10,9 +10,10 @@
 namespace synergy {
 namespace {
 
-// The solver's own tolerance of what a variable would bring.
+// The solver's own tolerance for the gain of a variable.
 constexpr double kNoGain = 1e-7;
-// So many variables of a row join at a time: those that bring most, and not all of the same rows.
+// Most variables of one row that are added at a time, those with the greatest gains first. Keeps
+// them from all being of the same rows.
 constexpr int kPerRow = 4;
 
 class Generator {
@@ -36,7 +37,7 @@ class Generator {
 
   SolveStatus Solve(const SolveLimits& limits) { return restricted_.Solve(limits); }
 
-  // Whether any variable would help; then those that would help most are added.
+  // Adds the variables that help most. Returns false if no variable would help.
   bool Grow() {
     const std::vector<double> prices = restricted_.Prices();
     std::vector<std::pair<double, size_t>> losses;
@@ -70,7 +71,7 @@ class Generator {
   }
 
  private:
-  // Of one unit of the variable.
+  // Returns the gain of one unit of the variable.
   double Gain(size_t variable, const std::vector<double>& prices) const {
     double gain = program_.variables[variable].objective;
     for (const auto& [row, coefficient] : entries_[variable]) gain -= prices[row] * coefficient;
@@ -80,11 +81,11 @@ class Generator {
   const Program& program_;
   std::vector<std::vector<GrowingProgram::Entry>> entries_;  // per variable
   std::vector<bool> inside_;
-  std::vector<size_t> order_;  // in which they were added
+  std::vector<size_t> order_;  // variables in the order in which they were added
   GrowingProgram restricted_;
 };
 
-// None: to be solved as a whole.
+// Returns nullopt if the program has to be solved as a whole.
 std::optional<Solution> Generate(const Program& program, const std::vector<bool>& start,
                                  const SolveLimits& limits) {
   Generator generator(program);

@@ -1,9 +1,10 @@
 #pragma once
 
-// Solves a linear program that has many more variables than rows: with some of its variables, then
-// with those too that would make it better at the prices of its rows, until there are none. What it
-// ends with is an optimum of the whole, for no variable that was left out would help (Gilmore and
-// Gomory, "A Linear Programming Approach to the Cutting-Stock Problem", 1961).
+// Solves a linear program that has many more variables than rows, by column generation (Gilmore and
+// Gomory, "A Linear Programming Approach to the Cutting-Stock Problem", 1961). It solves the
+// program with some of its variables, and adds those that would improve it at the prices of its
+// rows, until there are none. The result is an optimum of the whole program, because no variable
+// that was left out would help.
 //
 // Threading: any. Failures: as Solve (solve.h).
 
@@ -15,9 +16,9 @@
 
 namespace synergy {
 
-// `limits` hold for each of its steps. `start`: per variable, whether it is among the first; 0 lies
-// within the bounds of the others. Where the first have no solution, or some variable is an
-// integer, the program is solved as it is.
+// `limits` hold for each step. `start`: per variable, whether it is in the first step. If the first
+// step has no solution, or some variable is an integer, the program is solved as a whole.
+// REQUIRES: 0 lies within the bounds of the variables that are not in `start`.
 Result<Solution> SolveByColumns(const Program& program, const std::vector<bool>& start,
                                 const SolveLimits& limits);
 

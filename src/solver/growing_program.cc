@@ -12,13 +12,13 @@
 namespace synergy {
 namespace {
 
-// Of CLP.
+// Status codes of CLP.
 constexpr int kOptimal = 0;
 constexpr int kInfeasible = 1;
 
 }  // namespace
 
-// The program for CLP, always to be minimized.
+// The program in CLP's form, always minimized.
 struct GrowingProgram::Simplex {
   ClpSimplex model;
 };
@@ -29,7 +29,8 @@ GrowingProgram::GrowingProgram(Sense sense, std::span<const Row> rows)
       simplex_(std::make_unique<Simplex>()) {
   ClpSimplex& model = simplex_->model;
   model.setLogLevel(0);
-  // Tolerances hold in the program's own units: scaled, a variable that helps may seem not to.
+  // Keeps tolerances in the program's own units. With scaling, a variable that helps may seem not
+  // to.
   model.scaling(0);
   model.resize(static_cast<int>(rows.size()), 0);
   for (size_t row = 0; row < rows.size(); ++row) {
@@ -49,7 +50,7 @@ void GrowingProgram::Add(const Variable& variable, std::span<const Entry> entrie
   }
   model.addColumn(static_cast<int>(rows.size()), rows.data(), coefficients.data(),
                   ToCoin(variable.lower), ToCoin(variable.upper), sign_ * variable.objective);
-  // CLP takes one that joins a solved program for free.
+  // CLP treats a variable that is added to a solved program as free.
   if (model.statusExists()) {
     model.setColumnStatus(model.numberColumns() - 1, std::isinf(variable.lower)
                                                          ? ClpSimplex::isFree

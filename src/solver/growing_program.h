@@ -1,7 +1,7 @@
 #pragma once
 
-// A linear program that variables join, solved again and again: each time the simplex method of
-// COIN-OR's CLP goes on from where it ended.
+// A linear program that is solved repeatedly while variables are added. Each solve continues from
+// the last one, with the simplex method of COIN-OR's CLP.
 //
 // Threading: one owner.
 
@@ -22,20 +22,22 @@ class GrowingProgram {
     double coefficient = 0;
   };
 
-  // Of the rows only the bounds count.
+  // Uses only the bounds of the rows.
   GrowingProgram(Sense sense, std::span<const Row> rows);
   ~GrowingProgram();
   GrowingProgram(const GrowingProgram&) = delete;
   GrowingProgram& operator=(const GrowingProgram&) = delete;
 
-  // No integer; each row at most once; figures as Validate (program.h) wants them.
+  // REQUIRES: not an integer variable; each row at most once; numbers that Validate (program.h)
+  // accepts.
   void Add(const Variable& variable, std::span<const Entry> entries);
 
-  // kOptimal, kInfeasible, or kUnknown for a time limit, a missing bound or numerical difficulties.
+  // Returns kOptimal, kInfeasible, or kUnknown after a time limit, for a missing bound or for
+  // numerical difficulties.
   SolveStatus Solve(const SolveLimits& limits);
 
-  // Of the last optimum. Values are in the order in which the variables joined, prices as those of
-  // a Solution.
+  // Results of the last optimum. Values are in the order in which the variables were added, prices
+  // as in Solution.
   std::vector<double> Values() const;
   std::vector<double> Prices() const;
 

@@ -18,7 +18,7 @@ std::string BoundsFault(double lower, double upper) {
   return "";
 }
 
-// `scale`: the size of what was added up to get `value`.
+// `scale`: the size of the terms that were summed up to `value`.
 bool IsWithin(double value, double lower, double upper, double scale) {
   const double tolerance = kTolerance * std::max(scale, 1.0);
   return value >= lower - tolerance && value <= upper + tolerance;
@@ -28,7 +28,7 @@ class RowCheck {
  public:
   explicit RowCheck(size_t variables) : last_row_(variables, 0) {}
 
-  // Rows in order, the first being number 1.
+  // To be called with rows in order; the first is number 1.
   std::string Fault(const Row& row, size_t number) {
     if (std::string fault = BoundsFault(row.lower, row.upper); !fault.empty()) return fault;
     for (const Term& term : row.terms) {
@@ -44,7 +44,7 @@ class RowCheck {
   }
 
  private:
-  std::vector<size_t> last_row_;  // in which each variable was seen
+  std::vector<size_t> last_row_;  // the last row with each variable
 };
 
 }  // namespace

@@ -1,14 +1,14 @@
 #pragma once
 
-// A linear program, with integer variables or without, as plain data:
+// A linear or mixed-integer program as plain data:
 //
-//   least or greatest  sum of objective[i] x[i]
-//   with               row lower    <= sum of coefficient x[variable] <= row upper
-//                      lower[i]     <= x[i]                           <= upper[i],  some x[i]
-//                      integer
+//   minimize or maximize  sum of objective[i] x[i]
+//   with                  row lower  <= sum of coefficient x[variable] <= row upper
+//                         lower[i]   <= x[i]                           <= upper[i],
+//                         some x[i] integer
 //
-// The solver calculates in doubles and takes a row to hold within about a millionth: choose units
-// (cores, GB) in which coefficients and bounds are neither tiny nor huge.
+// The solver calculates in doubles and accepts a row that holds within about a millionth. Choose
+// units (cores, GB) in which coefficients and bounds are neither tiny nor huge.
 //
 // Threading: values.
 
@@ -50,15 +50,15 @@ struct Program {
   std::vector<Row> rows;
 };
 
-// kInvalid with the variable or row, by its position: a figure that is no number, a lower bound
-// above its upper bound, a coefficient that is not finite, a variable that does not exist or comes
-// twice in one row.
+// Fails with kInvalid and the position of the variable or row: for a value that is not a number, a
+// lower bound above its upper bound, a coefficient that is not finite, or a variable that does not
+// exist or comes twice in one row.
 Result<> Validate(const Program& program);
 
 double Objective(const Program& program, std::span<const double> values);
 
-// The first thing that `values` break by more than the solver's tolerance, in words; empty when
-// they are a solution.
+// Returns, in words, the first bound that `values` violate by more than the solver's tolerance;
+// empty if they are a solution.
 std::string Violation(const Program& program, std::span<const double> values);
 
 }  // namespace synergy

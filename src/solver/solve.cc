@@ -24,15 +24,15 @@ namespace {
 
 constexpr double kSmallestObjective = 1e-9;
 constexpr double kIntegerTolerance = 1e-9;
-// By how much of the largest objective coefficient a solution has to be better than the last.
+// Least improvement of a solution over the last one, relative to the largest objective coefficient.
 constexpr double kImprovement = 1e-9;
 
-// Of CLP and of CBC.
+// Status codes of CLP and CBC.
 constexpr int kStoppedByLimit = 3;
 constexpr int kAbandoned = 2;
 constexpr int kStoppedOnGap = 2;
 
-// CBC and CGL keep variables of their own that two searches would share (doingDoneBranch, for one).
+// CBC and CGL have global variables that two searches would share (doingDoneBranch, for example).
 std::mutex& LibraryMutex() {
   static std::mutex mutex;
   return mutex;
@@ -54,7 +54,7 @@ struct Bounds {
   double upper;
 };
 
-// CBC takes the bounds of integer variables for integers.
+// CBC assumes that bounds of integer variables are integers.
 Bounds BoundsOf(const Variable& variable) {
   if (!variable.integer) return {variable.lower, variable.upper};
   return {std::ceil(variable.lower - kIntegerTolerance),
@@ -66,7 +66,7 @@ bool LeavesNothing(const Variable& variable) {
   return bounds.lower > bounds.upper;
 }
 
-// The program for CLP, always to be minimized.
+// Loads the program into CLP, always to be minimized.
 void Load(const Program& program, OsiClpSolverInterface& solver) {
   const double sign = program.sense == Sense::kMaximize ? -1 : 1;
   const int columns = static_cast<int>(program.variables.size());
@@ -110,7 +110,7 @@ Result<Solution> Without(SolveStatus status) {
   return solution;
 }
 
-// `bound` is of the minimized objective.
+// `bound`: of the minimized objective.
 Result<Solution> With(SolveStatus status, const Program& program, const double* values,
                       double bound, double proven_gap) {
   Solution solution;
@@ -129,8 +129,8 @@ Result<Solution> With(SolveStatus status, const Program& program, const double* 
   solution.objective = Objective(program, solution.values);
   const double sign = program.sense == Sense::kMaximize ? -1 : 1;
   const double size = std::max(std::abs(solution.objective), kSmallestObjective);
-  // CBC stops looking where no more than the allowed gap is to be gained, and does not count that
-  // in its bound.
+  // CBC stops searching once no more than the allowed gap can be gained, and does not count that
+  // gap in its bound.
   const double allowance = proven_gap * size;
   const double least = std::min(bound, sign * solution.objective - allowance);
   solution.bound = sign * least;
@@ -146,8 +146,8 @@ tl::unexpected<Error> GaveUp() {
   return Fail(ErrorCode::kUnavailable, "the solver gave up for numerical difficulties");
 }
 
-// Solves without regard to integers. A solution is left in `solver`; without one, this is the
-// answer.
+// Solves without regard to integers. Leaves a solution in `solver` and returns nullopt, or returns
+// the final answer if there is no solution.
 std::optional<Result<Solution>> Relax(OsiClpSolverInterface& solver, const Deadline& deadline) {
   ClpSimplex& simplex = *solver.getModelPtr();
   simplex.setMaximumWallSeconds(deadline.Left());

@@ -1,16 +1,16 @@
 #pragma once
 
-// Solves linear and mixed-integer programs, with proof: branch and cut by COIN-OR's CBC, the
-// simplex method of CLP beneath it.
+// Solves linear and mixed-integer programs to proven optimality or a proven gap, with branch and
+// cut by COIN-OR's CBC on top of the simplex method of CLP.
 //
-// The same program gives the same solution again, unless the time limit was what ended it.
+// The same program gives the same solution every time, unless the time limit ended the search.
 //
-// Threading: any; the library has state of its own, so that one program is solved at a time in the
-// process and others wait. Their time limit starts after the wait. A search that a limit ends leaks
-// some kilobytes (CBC 2.10).
-// Failures: kInvalid for a program that makes no sense (Validate), has no bound to its objective or
-// is scaled so badly that the solution does not hold; kUnavailable when the library gave up. That a
-// program has no solution is an answer.
+// Threading: any. The library has global state, so the process solves one program at a time and
+// other calls wait. Their time limit starts after the wait. A search that a limit ends leaks some
+// kilobytes (CBC 2.10).
+// Failures: kInvalid for a program that Validate() refuses, that is unbounded, or that is scaled so
+// badly that the solution does not hold; kUnavailable if the library gave up. A program without a
+// solution is not a failure.
 
 #include <chrono>
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace synergy {
 struct SolveLimits {
   std::chrono::milliseconds time{10'000};               // by the wall clock
   int64_t nodes = std::numeric_limits<int32_t>::max();  // of the search tree; repeats exactly
-  double relative_gap = 0;  // between solution and bound, with which a solution is good enough
+  double relative_gap = 0;  // a solution within this of the bound is good enough
 };
 
 enum class SolveStatus {
@@ -37,14 +37,14 @@ enum class SolveStatus {
 
 struct Solution {
   SolveStatus status = SolveStatus::kUnknown;
-  // The rest is set for kOptimal and kFeasible only. Integer variables are integers exactly.
+  // The rest is set only for kOptimal and kFeasible. Integer variables are exact integers.
   std::vector<double> values;
   double objective = 0;
-  double bound = 0;  // no solution is better than that
+  double bound = 0;  // no solution is better than this
   // |bound - objective| / max(|objective|, 1e-9): how much better another solution could be.
   double relative_gap = 0;
-  // Per row, without integer variables only: by how much the objective grows with the row's bound
-  // that holds it.
+  // Per row, only without integer variables: how fast the objective grows with the row's binding
+  // bound.
   std::vector<double> prices;
 };
 

@@ -1,4 +1,4 @@
-// Any text as ExtenderArgs: the names that the scanner finds are those that a parser finds.
+// Reads any text as ExtenderArgs: the scanner has to find the same names as a parser.
 
 #include <algorithm>
 #include <cstddef>
@@ -39,8 +39,8 @@ bool HasEscapedKeys(std::string_view text) {
   return false;
 }
 
-// Whether Go's encoding/json could have written it: there every key comes once and is plain. Of
-// others the scanner says nothing.
+// Returns whether Go's encoding/json could have written the text, with every key once and without
+// escapes. The scanner makes no promise about other texts.
 bool IsFromGo(std::string_view text, Value body) {
   bool equal = HasEqualKeys(body) || HasEqualKeys(body["Nodes"]);
   body["Nodes"]["items"].ForEachElement(
@@ -67,7 +67,7 @@ void CheckText(std::string_view text) {
   for (size_t i = 0; i < args->size(); ++i) names.emplace_back(args->Name(i));
   SYNERGY_CHECK(args->answers().size() == names.size(), "there is an answer for each node");
   const Result<Document> document = Document::Parse(text);
-  // What is skipped is checked for its brackets only.
+  // The scanner checks only the brackets of parts that it skips.
   if (!document) return;
   const std::string answer = WriteFilterResult(args->whole_nodes, args->answers(), {});
   SYNERGY_CHECK(Document::Parse(answer).has_value(), "an answer to JSON is JSON");
@@ -75,7 +75,7 @@ void CheckText(std::string_view text) {
   SYNERGY_CHECK(names == NamesIn(document->root()), "the names are those of a parser");
   for (size_t i = 0; args->whole_nodes && i < names.size(); ++i) {
     const Result<Document> node = Document::Parse(args->node_objects[i]);
-    // By itself it is less deep, so that more of it is checked.
+    // On its own the node is less deep, so more of it is checked.
     SYNERGY_CHECK(!node || node->root()["metadata"]["name"].text() == names[i],
                   "a node's text is its object");
   }

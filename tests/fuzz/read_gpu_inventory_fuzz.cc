@@ -1,5 +1,5 @@
-// Any text as a Node's annotation synergy.io/gpu-inventory: anybody who may patch nodes can write
-// it.
+// Reads any text as a Node's annotation synergy.io/gpu-inventory, which every client that may patch
+// nodes can write.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Any lines as a journal: what can be read is written as it was read, and what it says happened may
-// happen to a cluster.
+// Reads any lines as a journal: changes that can be read are written back unchanged, and can be
+// applied to a cluster.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ void CheckLine(std::string_view line, ClusterState& state) {
   const std::string written = WriteJournalLine(*change);
   const Result<ClusterChange> again = ReadJournalLine(written);
   SYNERGY_CHECK(again && WriteJournalLine(*again) == written, "what is written is read as it was");
-  // Whether it is told to be in conflict is the input's affair.
+  // The input may be in conflict with the state or not.
   static_cast<void>(Apply(state, *change));
   state.Snapshot();
 }

@@ -1,4 +1,4 @@
-// Any text as a user's own pattern, a newline, and the line that it is tried on.
+// Takes any text as a user's own pattern, a newline, and the line that the pattern is applied to.
 
 #include <cstddef>
 #include <cstdint>

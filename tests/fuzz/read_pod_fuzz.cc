@@ -1,4 +1,4 @@
-// Any text as every kind of object that is read from the API server or from kube-scheduler.
+// Reads any text as each kind of object that comes from the API server or from kube-scheduler.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Any bytes as a training's log: what is read does not depend on how they are cut.
+// Reads any bytes as a training's log: the result does not depend on how they are split.
 
 #include <algorithm>
 #include <cmath>

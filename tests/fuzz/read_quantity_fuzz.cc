@@ -1,4 +1,4 @@
-// Any text as a quantity.
+// Reads any text as a quantity.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
-// Runs a fuzzer over each file of the folders that are named, and over texts made from these: a
-// corpus as an ordinary test, on machines without libFuzzer too.
+// Runs a fuzzer over each file in the given folders, and over mutations of these files. It makes a
+// corpus an ordinary test, also on machines without libFuzzer.
 //
-//   --mutations N   how many texts are made (0), always the same ones
-//   --seed N        other ones (1)
+//   --mutations N   number of mutations (0), always the same ones
+//   --seed N        seed for other ones (1)
 //
-// Says at the end how much CPU time a text took at most. What ends the process is the file that was
-// named last, or the text in PROGRAM-failed-input.
+// Reports at the end the most CPU time that a text took. If the process ends early, the cause is
+// the file that was named last, or the text in PROGRAM-failed-input.
 
 #include <algorithm>
 #include <cstddef>
@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
-// Larger ones are cut: what takes long shows in them as well.
+// Larger texts are cut; these are long enough to show what is slow.
 constexpr size_t kLargestText = size_t{64} << 10;
 constexpr std::string_view kWords[] = {"9223372036854775807",
                                        "-9223372036854775808",
@@ -54,7 +54,8 @@ double CpuSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// A copy of exact size, so that a sanitizer sees each read beyond the end.
+// Runs the fuzzer on a copy of exact size, so that a sanitizer detects each read beyond the end.
+// Returns the CPU time in seconds.
 double Try(std::string_view text) {
   const std::vector<uint8_t> exact(text.begin(), text.end());
   const double before = CpuSeconds();
@@ -107,7 +108,7 @@ class Mutator {
         Replace(text, at);
     }
   }
-  // A number, or a text, by another.
+  // Replaces a number, or a text, by another one.
   void Replace(std::string& text, size_t at) {
     const size_t begin = text.find_first_of("0123456789\"", at);
     if (begin == std::string::npos) return;

@@ -1,4 +1,4 @@
-// Any text under the scanner: what it cuts out of JSON is what a parser finds there.
+// Scans any text: the values that the scanner cuts out of JSON are those that a parser finds.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace synergy::json {
 namespace {
 
-// Every string, and from every other place the value that begins there.
+// Reads every string, and at every other position the value that begins there.
 void Walk(std::string_view text) {
   Scanner scanner(text);
   while (scanner.Peek() != '\0') {

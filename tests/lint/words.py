@@ -14,11 +14,11 @@ import sys
 import tree
 
 # Folders in which nothing may be found.
-CLEAN = ("controller/admission/", "controller/cluster/", "controller/daemon.", "controller/main.cc", "controller/preemption/",
-         "controller/profiles/", "controller/profiling/", "controller/progress/", "controller/tuner/", "deviceplugin/",
-         "extender/", "nodeagent/", "src/admission/", "src/allocation/", "src/cluster/", "src/config/", "src/core/",
-         "src/daemon/", "src/engine/", "src/http/", "src/inventory/", "src/json/", "src/kube/", "src/metrics/", "src/policy/",
-         "src/profile/", "src/progress/", "src/record/", "src/wire/")
+CLEAN = ("cli/cluster/", "cli/page/", "cli/text/", "cli/views/", "controller/", "deviceplugin/", "extender/",
+         "nodeagent/", "src/admission/", "src/allocation/", "src/cluster/", "src/config/", "src/core/", "src/daemon/",
+         "src/engine/", "src/http/", "src/inventory/", "src/json/", "src/kube/", "src/metrics/", "src/optimus/",
+         "src/policy/", "src/profile/", "src/progress/", "src/queues/", "src/record/", "src/solver/", "src/wire/",
+         "tests/fuzz/", "tests/support/")
 # Of a block of a line of its own: a genitive, a relative clause or a conjunction without a main clause. "What a pod holds: ..." is one too.
 FRAGMENT = re.compile(r"(?:Of|What|Whatever|Who|Whoever|Whose|Whom|Which|That|Those|Nobody|Somebody|Else|Likewise|Thus|So|"
                       r"(?:Within|After|Above|Below|Beyond|By|For|To|In|From|At|On) (?:which|what|whom)|(?:Until|Since|Up to) when|"

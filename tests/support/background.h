@@ -1,7 +1,8 @@
 #pragma once
 
-// A thread that plays the other side while the test goes on; joined at its end. Not a std::jthread:
-// g++ 12 takes the stop state of one that nobody stops for uninitialized under -O1 with sanitizers.
+// A thread that plays the other side while the test runs, joined by the destructor. Not a
+// std::jthread: under -O1 with sanitizers g++ 12 warns that the stop state of a jthread that is
+// never stopped is uninitialized.
 //
 // Threading: one owner.
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// A program under test as a process of its own.
+// Runs a program under test as a child process.
 //
-// Threading: one owner. It is killed with this object, unless it was waited for.
+// Threading: one owner. The destructor kills the process, unless Wait() has returned.
 
 #include <chrono>
 #include <functional>
@@ -22,10 +22,10 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Standard output and error so far.
+  // Returns standard output and error so far.
   std::string Output() const;
   void Signal(int signal);
-  // The exit status; -1 after a signal.
+  // Returns the exit status; -1 after a signal.
   int Wait();
 
  private:
@@ -33,7 +33,7 @@ class ChildProcess {
   pid_t pid_ = -1;
 };
 
-// Polls, because a process offers nothing to wait on; false after 30 seconds.
+// Polls `check`, because a process offers nothing to wait on. Returns false after 30 seconds.
 bool Eventually(const std::function<bool()>& check);
 
 }  // namespace synergy::testing

@@ -1,6 +1,6 @@
 #pragma once
 
-// Nodes, pods and questions about a snapshot in few words, for tests.
+// Short functions for tests that make nodes and pods, and look into a snapshot.
 
 #include <cstdint>
 #include <cstdio>
@@ -27,7 +27,7 @@ inline Node MakeNode(std::string name, const ResourceVector& allocatable, int64_
   return node;
 }
 
-// The name doubles as uid.
+// The name is also the UID.
 inline Pod MakePod(std::string name, const ResourceVector& requests) {
   Pod pod;
   pod.uid = name;
@@ -37,12 +37,12 @@ inline Pod MakePod(std::string name, const ResourceVector& requests) {
   return pod;
 }
 
-// A pod that wants GPUs and next to nothing else.
+// Makes a pod that requests GPUs, with one core and 1 GiB each.
 inline Pod MakeGpuPod(std::string name, int64_t gpus) {
   return MakePod(std::move(name), {Gpus(gpus), Cores(gpus), GiB(gpus)});
 }
 
-// The same pod, changed in one respect.
+// Return a copy of the pod with one change.
 inline Pod OnNode(Pod pod, std::string node) {
   pod.node = std::move(node);
   return pod;
@@ -51,7 +51,7 @@ inline Pod Finished(Pod pod) {
   pod.terminal = true;
   return pod;
 }
-// The watch has brought everything up to that resource version, of a pod that nobody knows.
+// Brings the state up to that resource version, with an event of an otherwise unknown pod.
 inline void HearUntil(ClusterState& state, uint64_t version) {
   Pod ended = Finished(MakePod("ended", {}));
   ended.resource_version = version;
@@ -78,7 +78,7 @@ inline Node Cordoned(Node node) {
   return node;
 }
 
-// The node of that name; the test ends here when there is no place for it.
+// Returns the index of the node of that name; aborts the test if there is none.
 inline NodeIndex PlaceOf(const ClusterSnapshot& snapshot, std::string_view name) {
   const auto place = snapshot.Find(name);
   if (!place) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// An API server that holds pods, nodes and some other kinds, lists them page by page, streams
-// their changes and binds pods, and that can be told to misbehave in every way that a real one may.
+// A fake API server with pods, nodes and some other kinds. It lists them page by page, streams
+// their changes and binds pods. Tests can make it misbehave in every way that a real one may.
 //
 //   FakeApiServer server;
 //   server.SetNodes({{.name = "n1"}});
@@ -10,8 +10,7 @@
 //   server.FailNext("POST", "/binding", 500);
 //   EXPECT_EQ(server.bindings().front().node, "n1");
 //
-// Threading: every method from any thread. Wait... methods give up after two minutes and return
-// false.
+// Threading: every method from any thread. The Wait... methods return false after two minutes.
 
 #include <condition_variable>
 #include <cstdint>
@@ -40,26 +39,26 @@ struct FakeBinding {
 
 class FakeApiServer {
  public:
-  // Refuses connections until Start() when not `started`.
+  // Unless `started`, connections are refused until Start().
   explicit FakeApiServer(const std::optional<FakeTls>& tls = {}, bool started = true);
   ~FakeApiServer();
   FakeApiServer(const FakeApiServer&) = delete;
   FakeApiServer& operator=(const FakeApiServer&) = delete;
 
-  // Without any credentials.
+  // Returns access without credentials.
   config::ClusterAccess access() const;
 
-  // Down: every connection is cut and new ones are refused. Up: with the objects it had, on the
+  // Stop() cuts every connection and refuses new ones. Start() resumes with the same objects on the
   // same port.
   void Stop();
   void Start();
 
-  // What is there, replaced without events: the beginning of a test, or what a watch has missed.
+  // Replace all objects without events: to begin a test, or for changes that a watch misses.
   void SetPods(const std::vector<FakePod>& pods);
   void SetNodes(const std::vector<FakeNode>& nodes);
   void SetDisruptionBudgets(const std::vector<FakeDisruptionBudget>& budgets);
 
-  // Changes, which open watches are told.
+  // Make changes, and send them to open watches.
   void PutPod(const FakePod& pod);
   void RemovePod(const std::string& key);
   void PutNode(const FakeNode& node);
@@ -68,60 +67,59 @@ class FakeApiServer {
   void PutNamespace(const FakeNamespace& name_space);
   void PutTrainingProfile(const FakeTrainingProfile& profile);
 
-  // Sets the answer to each GET or POST of this path, for kinds that this server does not know
-  // otherwise.
+  // Sets the answer to each GET or POST of this path, for kinds that this server does not support.
   void PutText(const std::string& path, const std::string& json);
 
-  // The version of the last change.
+  // Returns the version of the last change.
   uint64_t version() const;
   std::optional<FakePod> pod(const std::string& key) const;
 
-  // Names of the Events that were created, as namespace/name; their bodies are in requests().
+  // Returns the created Events, as namespace/name; their bodies are in requests().
   std::vector<std::string> event_names() const;
-  // As after an hour.
+  // Drops all Events, as the API server does after an hour.
   void ForgetEvents();
 
-  // Who holds the one Lease that this server keeps; empty: nobody.
+  // Returns the holder of the only Lease of this server; empty if there is none.
   std::string lease_holder() const;
 
-  // `resource` is "pods", "nodes", "poddisruptionbudgets", "namespaces" or "trainingprofiles" from
-  // here on.
+  // In the following, `resource` is "pods", "nodes", "poddisruptionbudgets", "namespaces" or
+  // "trainingprofiles".
 
-  // A line to the open watches, whatever it is, and nothing else changes.
+  // Sends any line to the open watches, and changes nothing else.
   void SendLine(const std::string& resource, const std::string& line);
-  // With a version that is newer than anything before.
+  // Sends a bookmark with a version that is newer than all before.
   void SendBookmark(const std::string& resource);
-  // Open watches end in good order, or with their connection, or with half a line and then the
-  // connection.
+  // End open watches properly, or by closing their connection, or by closing it after half a line.
   void EndWatches();
   void BreakWatches();
   void BreakWatchesInALine();
-  // Watches from before now are refused as too old.
+  // Refuses watches from versions before now as too old.
   void ForgetHistory();
-  // The next change has the version after this one, as when the store is restored from a backup.
-  // Open watches are not told.
+  // Sets back the version, as when the store is restored from a backup: the next change gets the
+  // version after this one. Open watches do not notice.
   void RestoreVersion(uint64_t version);
-  // Lists that have been begun cannot be continued.
+  // Makes it impossible to continue lists that have begun.
   void ForgetContinueTokens();
-  // Open watches stay silent from now on and do not end, as when the machine behind the address is
-  // gone.
+  // Open watches stay silent from now on and do not end, as if the machine behind the address had
+  // vanished.
   void FallSilent();
 
-  // What happens to the next requests whose method is `method` and whose path, query included,
-  // contains `part`.
+  // Fails the next requests whose method is `method` and whose path, query included, contains
+  // `part`. The functions below select requests in the same way.
   void FailNext(const std::string& method, const std::string& part, int status, int times = 1);
-  // With 429 and Retry-After.
+  // Answers with 429 and Retry-After.
   void OverloadNext(const std::string& method, const std::string& part, int retry_after_seconds,
                     int times);
-  // The connection is cut when the request has come: before or after it was carried out.
+  // Cuts the connection after receiving the request, before or after carrying it out.
   void DropNext(const std::string& method, const std::string& part, bool carried_out);
   void IgnoreNext(const std::string& method, const std::string& part);
 
-  // What was asked, the oldest first. The query is part of the path here.
+  // Returns the requests whose path contains `part`, the oldest first. Here the path includes the
+  // query.
   std::vector<FakeRequest> requests(std::string_view part = {}) const;
   std::vector<FakeBinding> bindings() const;
   bool WaitForRequests(std::string_view part, size_t count) const;
-  // So many watches of the resource are open.
+  // Waits until exactly `count` watches of the resource are open.
   bool WaitForWatches(const std::string& resource, size_t count) const;
 
  private:
@@ -139,8 +137,7 @@ class FakeApiServer {
     std::string kind;
     std::map<std::string, Object> objects;
     std::vector<Event> history;
-    std::map<std::string, std::vector<std::string>>
-        pages;  // by continue token: what is left of a list
+    std::map<std::string, std::vector<std::string>> pages;  // by continue token: the rest of a list
   };
   struct Watch {
     enum class End { kNone, kRegular, kBreak, kBreakInALine };
@@ -164,10 +161,10 @@ class FakeApiServer {
 
   void AcceptLoop();
   void Serve(FakeConnection& connection);
-  // False when the connection is to be closed.
+  // Returns false if the connection has to be closed.
   bool Answer(FakeConnection& connection, const FakeRequest& request);
   std::optional<Trouble> TakeTrouble(const FakeRequest& request);
-  // Body and status of everything but watches.
+  // Returns status and body of the answer to every request except a watch.
   std::pair<int, std::string> Carry(const FakeRequest& request);
   std::pair<int, std::string> List(Resource& resource, const FakeRequest& request);
   std::pair<int, std::string> Bind(const std::string& key, const std::string& body);
@@ -182,7 +179,7 @@ class FakeApiServer {
   void Change(const Lock& lock, const std::string& resource, const std::string& key,
               std::optional<Object> object);
   void EndWatches(Watch::End end);
-  // Adds `line` to the open watches of the resource, or what `line` makes of each.
+  // Adds to each open watch of the resource the line that `line` returns for it.
   void Tell(const Lock& lock, const std::string& resource,
             const std::function<std::string(const Watch&)>& line);
   static std::string LineFor(const Watch& watch, const Event& event);
@@ -206,7 +203,7 @@ class FakeApiServer {
     std::string renewed;
     uint64_t version = 0;
   };
-  std::optional<Lease> lease_;  // the one that there may be
+  std::optional<Lease> lease_;  // the only one that can exist
   std::list<FakeConnection*> connections_;
   std::vector<std::thread> threads_;
   std::thread accepting_;

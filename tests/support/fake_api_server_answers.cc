@@ -1,4 +1,4 @@
-// What the fake API server does with requests.
+// The part of the fake API server that answers requests.
 
 #include <algorithm>
 #include <chrono>
@@ -14,10 +14,10 @@
 namespace synergy::testing {
 namespace {
 
-// How long a silent watch goes without looking up.
+// A silent watch checks its state after this time.
 constexpr std::chrono::seconds kSilence{10};
 
-// "a=1&b=2" -> the value of `name`, escapes resolved.
+// Returns the value of `name` in a query like "a=1&b=2", with escapes resolved.
 std::string QueryValue(const std::string& query, const std::string& name) {
   const std::string padded = "&" + query;
   const size_t start = padded.find("&" + name + "=");
@@ -36,7 +36,7 @@ std::string QueryValue(const std::string& query, const std::string& name) {
   return value;
 }
 
-// The first string called `name` after `after`, in JSON that we know to be simple.
+// Returns the first string with the key `name` after the key `after`, in simple JSON.
 std::string JsonString(const std::string& json, const std::string& after, const std::string& name) {
   const size_t from = json.find("\"" + after + "\"");
   const size_t key = from == std::string::npos ? from : json.find("\"" + name + "\":\"", from);
@@ -45,7 +45,7 @@ std::string JsonString(const std::string& json, const std::string& after, const 
   return json.substr(begin, json.find('"', begin) - begin);
 }
 
-// "/api/v1/namespaces/n/pods/p/binding" -> "n/p"; empty for any other path.
+// Returns "n/p" for "/api/v1/namespaces/n/pods/p/binding"; empty for any other path.
 std::string PodKey(const std::string& path) {
   constexpr std::string_view kStart = "/api/v1/namespaces/";
   if (path.compare(0, kStart.size(), kStart) != 0) return {};
@@ -56,8 +56,8 @@ std::string PodKey(const std::string& path) {
          path.substr(name, path.find('/', name) - name);
 }
 
-// What keys of objects begin with in a list of one namespace ("/api/v1/namespaces/n/pods": "n/");
-// empty for lists of all.
+// Returns the common prefix of keys in a list of one namespace ("n/" for
+// "/api/v1/namespaces/n/pods"); empty for a list of all namespaces.
 std::string NamespacePrefix(const std::string& path) {
   constexpr std::string_view kPart = "/namespaces/";
   const size_t start = path.find(kPart);
@@ -165,7 +165,7 @@ std::pair<int, std::string> FakeApiServer::List(Resource& resource, const FakeRe
   for (size_t i = 0; i < count; ++i) items += (i == 0 ? "" : ",") + left[i];
   std::string token;
   if (count < left.size()) {
-    // With characters that a query must escape.
+    // Has characters that a query must escape.
     token = fmt::format("{}+/={}", version_, left.size() - count);
     resource.pages[token] = {left.begin() + static_cast<std::ptrdiff_t>(count), left.end()};
   }

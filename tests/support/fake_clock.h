@@ -38,7 +38,7 @@ class FakeClock final : public Clock {
     return !stop.stop_requested();
   }
 
-  // Both clocks go on by `by`, and whoever slept until then wakes.
+  // Advances both clocks, and wakes the threads whose deadlines have come.
   void Advance(Duration by) {
     const std::lock_guard lock(mutex_);
     now_ += by;
@@ -46,19 +46,19 @@ class FakeClock final : public Clock {
     changed_.notify_all();
   }
 
-  // What people's clocks show, as after a correction: Now() takes no notice.
+  // Sets only the wall clock, as a correction does. Now() does not change.
   void SetWall(WallTime wall) {
     const std::lock_guard lock(mutex_);
     wall_ = wall;
   }
 
-  // Returns when `count` threads sleep, so that the Advance() that follows reaches all of them.
+  // Blocks until `count` threads sleep, so that the next Advance() reaches all of them.
   void AwaitSleepers(size_t count) const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return Asleep() >= count; });
   }
 
-  // How long the first sleeper to wake has still to sleep. Waits until there is one.
+  // Blocks until a thread sleeps. Returns how long it is until the first sleeper wakes.
   Duration AwaitNextWake() const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return Asleep() > 0; });
@@ -66,7 +66,7 @@ class FakeClock final : public Clock {
   }
 
  private:
-  // Threads past their deadline are awake, even where they have not run yet.
+  // Threads past their deadline are awake, even if they have not run yet.
   size_t Asleep() const {
     return static_cast<size_t>(std::distance(sleepers_.upper_bound(now_), sleepers_.end()));
   }
@@ -74,7 +74,7 @@ class FakeClock final : public Clock {
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
   mutable std::multiset<Instant> sleepers_;
-  // Not zero, so that a forgotten initialisation shows.
+  // Not zero, so that a forgotten initialization shows.
   Instant now_{std::chrono::hours(1)};
   WallTime wall_{std::chrono::sys_days{std::chrono::year{2026} / 1 / 2}};
 };

@@ -48,7 +48,7 @@ std::shared_ptr<SSL_CTX> MakeContext(const FakeTls& tls) {
   return context;
 }
 
-// A socket on a port of 127.0.0.1 that several sockets of ours may be bound to.
+// Returns a socket on a port of 127.0.0.1 to which we may bind several sockets.
 int BindTo(uint16_t port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;

@@ -1,11 +1,11 @@
 #pragma once
 
-// The server's end of connections, byte by byte: what tests of clients and the fake API server are
-// built on. It shares no code with src/http, so that a mistake there is not made here as well.
+// The server's end of connections, byte by byte. Tests of clients and the fake API server are built
+// on it. It shares no code with src/http, so that it does not repeat a mistake there.
 //
-// Threading: Accept() by one thread; Close() and everything of a FakeConnection but its Shutdown()
-// likewise; Shutdown() by any. Everything blocks until there is something to do or the connection
-// is shut down.
+// Threading: Accept() by one thread; Close() by one thread; a FakeConnection by one thread, except
+// Shutdown(), which any thread may call. Calls block until there is something to do, or the
+// connection is shut down.
 
 #include <chrono>
 #include <cstdint>
@@ -34,19 +34,19 @@ class FakeConnection {
   FakeConnection(const FakeConnection&) = delete;
   FakeConnection& operator=(const FakeConnection&) = delete;
 
-  // False: the handshake failed.
+  // Returns false if the handshake failed.
   bool Handshake();
-  // Without its line end; none at the end.
+  // Returns a line without its line end; nullopt at the end of the connection.
   std::optional<std::string> ReadLine();
   std::optional<std::string> Read(size_t size);
   bool Write(std::string_view bytes);
-  // Waits for the client to end the connection, or to send something that nobody expects: true.
-  // False when `wake_fd` (an eventfd, which is emptied) or the time comes first.
+  // Waits until the client ends the connection, or sends something unexpected, and returns true.
+  // Returns false if `wake_fd` (an eventfd, which is emptied) or the timeout comes first.
   bool WaitForEnd(int wake_fd, std::chrono::milliseconds timeout);
-  // Ends both directions; a thread that reads or writes returns. Unlike the destructor, for any
-  // thread.
+  // Ends both directions, so that a thread that reads or writes returns. Unlike the destructor, any
+  // thread may call it.
   void Shutdown();
-  // Makes the destructor reset the connection instead of closing it in good order.
+  // Makes the destructor reset the connection instead of closing it properly.
   void ResetOnClose();
 
  private:
@@ -60,17 +60,17 @@ class FakeConnection {
 
 class FakeListener {
  public:
-  // On a free port of 127.0.0.1, open unless said otherwise.
+  // Takes a free port of 127.0.0.1.
   explicit FakeListener(const std::optional<FakeTls>& tls = {}, bool open = true);
   ~FakeListener();
 
   uint16_t port() const { return port_; }
   // "http://127.0.0.1:1234"
   std::string url() const;
-  // The next connection; null after Close().
+  // Returns the next connection; null after Close().
   std::unique_ptr<FakeConnection> Accept();
-  // No more connections: they are refused until Open(). The port stays ours. Open() only when no
-  // Accept() is under way.
+  // Refuses connections until Open(), and keeps the port.
+  // REQUIRES: no Accept() is under way when Open() is called.
   void Close();
   void Open();
 
@@ -89,9 +89,9 @@ struct FakeRequest {
   std::string body;
 };
 
-// None when the connection ended.
+// Returns nullopt if the connection has ended.
 std::optional<FakeRequest> ReadRequest(FakeConnection& connection);
-// `headers`: more of them, each with its line end.
+// `headers`: additional ones, each with its line end.
 std::string HttpAnswer(int status, std::string_view body, std::string_view headers = {});
 
 }  // namespace synergy::testing

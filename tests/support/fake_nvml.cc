@@ -1,6 +1,6 @@
 // libfake-nvml.so: the functions of NVIDIA's library that the device plugin calls, answered from a
-// FakeNvml. Without a test that says otherwise: four A100 in two pairs with four NVLinks each, as
-// busy as the environment's SYNERGY_FAKE_NVML_UTILIZATION says, in percent.
+// FakeNvml. By default it has four A100 in two pairs with four NVLinks each, with the utilization
+// of the environment's SYNERGY_FAKE_NVML_UTILIZATION, in percent.
 
 #include "support/fake_nvml.h"
 
@@ -17,7 +17,7 @@ using synergy::testing::FakeMigPart;
 using synergy::testing::FakeNvml;
 using synergy::testing::FakeNvmlGpu;
 
-// The binary interface, as NVIDIA's documentation gives it.
+// The binary interface in NVIDIA's documentation.
 static_assert(sizeof(PciInfo) == 68 && sizeof(Memory) == 24 && sizeof(Utilization) == 8 &&
               sizeof(EventData) == 32 && sizeof(FieldValue) == 40);
 
@@ -59,7 +59,7 @@ PciInfo PciOf(unsigned bus) {
   return pci;
 }
 
-// Calls `answer` with the GPU, unless it is to fail.
+// Calls `answer` with the GPU, unless its calls have to fail.
 template <class Answer>
 Return Ask(Device device, Answer answer) {
   const std::lock_guard lock(State().mutex);
@@ -314,6 +314,6 @@ Return nvmlEventSetWait_v2(EventSet /*set*/, EventData* data, unsigned milliseco
 }  // extern "C"
 
 namespace {
-// A process that only loads the library finds it set up.
+// Sets the library up for a process that only loads it.
 [[maybe_unused]] const bool kReady = (FakeNvmlReset(), true);
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
-// What libfake-nvml.so pretends: a stand-in for NVIDIA's libnvidia-ml.so.1 where no GPU is at hand.
-// It is loaded as the real one is; fake_nvml_library.h is the test's side of it.
+// The state of libfake-nvml.so, a stand-in for NVIDIA's libnvidia-ml.so.1 on machines without GPUs.
+// It is loaded like the real library; tests control it through fake_nvml_library.h.
 //
 // Threading: guarded by `mutex`.
 
@@ -18,7 +18,7 @@ namespace synergy::testing {
 
 struct FakeNvLink {
   bool to_switch = false;
-  size_t gpu = 0;  // else
+  size_t gpu = 0;  // if not `to_switch`
 };
 
 struct FakeMigPart {
@@ -36,10 +36,10 @@ struct FakeNvmlGpu {
   unsigned long long memory_used = 0;
   unsigned bus = 0;
   unsigned minor = 0;
-  int result = 0;      // of everything that is asked of it
-  bool listed = true;  // false: no handle can be had
+  int result = 0;      // of every call about it
+  bool listed = true;  // false: there is no handle for it
   std::optional<unsigned long long> ecc_errors;
-  std::optional<unsigned> recovery_action;  // none: the field is not known
+  std::optional<unsigned> recovery_action;  // nullopt: the field is not supported
   bool remap_pending = false;
   bool remap_failed = false;
   bool pages_pending = false;
@@ -66,7 +66,7 @@ struct FakeNvml {
   std::mutex mutex;
   std::condition_variable changed;
   int init_result = 0;
-  int wait_result = 0;  // of the event set's wait, when not 0
+  int wait_result = 0;  // of the event set's wait, if not 0
   int sessions = 0;     // nvmlInit calls so far
   std::vector<FakeNvmlGpu> gpus;
   std::deque<FakeNvmlEvent> events;

@@ -1,6 +1,6 @@
 #pragma once
 
-// libfake-nvml.so, loaded by a test that tells it what to say.
+// Loads libfake-nvml.so into a test, which controls its answers.
 //
 // Threading: from any thread.
 
@@ -14,7 +14,7 @@
 
 namespace synergy::testing {
 
-// The library, held so that its state outlives the sessions of the code under test.
+// Keeps the library loaded, so that its state outlives the sessions of the code under test.
 class FakeNvmlLibrary {
  public:
   FakeNvmlLibrary() : handle_(dlopen(SYNERGY_FAKE_NVML, RTLD_NOW)) {
@@ -30,7 +30,7 @@ class FakeNvmlLibrary {
 
   static std::string path() { return SYNERGY_FAKE_NVML; }
 
-  // Changes what it says, in one step.
+  // Changes the library's state atomically.
   template <class Change>
   void Set(Change change) {
     const std::lock_guard lock(state_->mutex);

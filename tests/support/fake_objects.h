@@ -1,8 +1,8 @@
 #pragma once
 
-// Kubernetes objects in few words, written out as the API server writes them.
+// Short descriptions of Kubernetes objects, and their JSON as the API server writes it.
 //
-// Threading: values. Fields that end in `_json` are put in as they are.
+// Threading: values. Fields that end in `_json` are inserted unchanged.
 
 #include <cstdint>
 #include <string>
@@ -66,9 +66,9 @@ std::string ToJson(const FakeDisruptionBudget& budget, uint64_t version);
 std::string ToJson(const FakeNamespace& name_space, uint64_t version);
 std::string ToJson(const FakeTrainingProfile& profile, uint64_t version);
 
-// One line of a watch, without its newline.
+// Returns one line of a watch, without its newline.
 std::string EventLine(const std::string& type, const std::string& object_json);
-// metav1.Status
+// Returns a metav1.Status.
 std::string StatusJson(int code, const std::string& reason, const std::string& message);
 
 }  // namespace synergy::testing

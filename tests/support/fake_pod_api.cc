@@ -17,7 +17,7 @@
 namespace synergy::testing {
 namespace {
 
-// Whether it counts is not asked here.
+// Reads the probe without judging whether it counts.
 std::optional<CpuProbe> ReadProbe(const std::optional<std::string>& text) {
   const auto document = json::Document::Parse(text.value_or("{}"));
   const auto cpu = ParseExactQuantity(document->root()["cpu"].text());
@@ -26,8 +26,7 @@ std::optional<CpuProbe> ReadProbe(const std::optional<std::string>& text) {
   return CpuProbe{MilliCpu(cpu->exact.ToMilli()), *until};
 }
 
-// A fungible pod that has these annotations, written by Synergy, and nothing else, read as any pod
-// is.
+// Returns a fungible pod with only these annotations, written by Synergy, read like any other pod.
 Pod ReadAnnotated(const kube::AnnotationChanges& annotations) {
   constexpr std::string_view kAmounts = R"({"cpu":"1","memory":"1"})";
   json::Writer out;
@@ -63,8 +62,8 @@ Pod ReadAnnotated(const kube::AnnotationChanges& annotations) {
   return *pod;
 }
 
-// What the container takes from its node: while a resize is under way the most of what is asked
-// for, set aside and in force.
+// Returns what the container takes from its node: while a resize is in progress, the most of the
+// requested amounts, those set aside and those in force.
 ResourceVector Counted(const Fungible& fungible) {
   const ResourceVector held = LargerOf(fungible.in_force, fungible.set_aside);
   const ResourceVector counted =
@@ -90,7 +89,7 @@ void SetRequested(Fungible& fungible, const ResourceVector& amounts) {
   }
   if (fungible.memory_limit)
     fungible.memory_limit = std::max(*fungible.memory_limit, amounts.memory);
-  // The field manager takes over what others had set.
+  // Our field manager takes over fields that others had set.
   fungible.resized_by_us_alone = true;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The pods of an API server that is all memory, behind kube::PodApi.
+// A kube::PodApi that keeps its pods in memory.
 //
 //   FakePodApi api;
 //   api.Put(MakePod("a", ...));
@@ -8,11 +8,11 @@
 //   tuner.Step();
 //   EXPECT_THAT(api.calls(), ElementsAre("resize a cpu 2, memory 4Gi", "annotate a ..."));
 //
-// A pod is kept as what wire makes of it, and reads after each write as it would read from the API
-// server: what annotations mean, what a resize under way takes from its node, a version that grows.
-// A pod has one container. Names are unique whatever the namespace.
+// It keeps each pod as wire reads it. After a write the pod reads as it would from the API server,
+// including the effects of annotations, what a resize in progress takes from its node, and a
+// growing version. A pod has one container. Names are unique across namespaces.
 //
-// Threading: from any thread, but for setting the hooks.
+// Threading: from any thread, except setting the hooks.
 
 #include <functional>
 #include <map>
@@ -31,38 +31,38 @@ namespace synergy::testing {
 
 class FakePodApi final : public kube::PodApi {
  public:
-  // What a call is refused with before anything of it is done. Calls are told as in calls(), and
-  // reads as "get a". May change pods.
+  // Called before each call; an error refuses it. `call` is as in calls(); reads are "get a". May
+  // change pods.
   std::function<Result<>(std::string_view call)> before_call = [](std::string_view) {
     return Result<>();
   };
-  // Heard after each change that a call made, with the pod as it is then; an error is what the
-  // caller hears in place of the answer. May change pods: the answer is the one of before.
+  // Called after each change by a call, with the changed pod; an error replaces the answer. May
+  // change pods, which does not affect the answer.
   std::function<Result<>(const Pod& pod)> after_change = [](const Pod&) { return Result<>(); };
 
-  // From now on calls that begin so are refused; those of before are refused no more.
+  // Refuses calls with this beginning from now on. Replaces the previous refusal.
   void Refuse(std::string beginning, Error error);
   void RefuseNothing();
 
-  // In place of a namesake. A fungible pod's requests and demand are what its container's say.
+  // Adds the pod, or replaces the one of that name. A fungible pod's requests and demand are
+  // derived from its container.
   void Put(Pod pod);
   void Remove(const std::string& name);
 
-  // What somebody else does: the user, the kubelet, another program.
+  // Makes a change of another client: the user, the kubelet, another program.
   void Change(const std::string& name, const std::function<void(Pod& pod)>& change);
-  // Of a fungible pod.
+  // The same for the fungible part of a pod.
   void ChangeFungible(const std::string& name, const std::function<void(Fungible&)>& change);
-  // The kubelet has started the pod and does what its spec says.
+  // Acts as the kubelet: starts the pod and puts the amounts of its spec in force.
   void SettleOnNode(const std::string& name);
 
-  // The test ends here when there is no such pod.
+  // Aborts the test if there is no such pod.
   Pod pod(const std::string& name) const;
-  // None where it was never written, or was removed.
+  // Returns nullopt if it was never written, or was removed.
   std::optional<std::string> annotation(const std::string& name, std::string_view key) const;
-  // The writes that were asked for, in order: "bind a n1", "resize a cpu 2, memory 4Gi" (of one
-  // dimension "resize a cpu 2"),
-  // "annotate a synergy.io/change, synergy.io/hold-" (a removed key ends in a dash), with the
-  // reason where one has failed: "bind a n1: denied".
+  // Returns the requested writes, in order: "bind a n1", "resize a cpu 2, memory 4Gi" (of one
+  // dimension "resize a cpu 2"), "annotate a synergy.io/change, synergy.io/hold-" (a removed key
+  // ends in a dash). A failed one ends with the reason: "bind a n1: denied".
   std::vector<std::string> calls() const;
 
   Result<Pod> Get(const std::string& pod_namespace, const std::string& name,

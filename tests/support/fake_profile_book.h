@@ -1,6 +1,6 @@
 #pragma once
 
-// Profiles by name, the same for any namespace and number of GPUs.
+// A ProfileBook with profiles by name, the same for all namespaces and numbers of GPUs.
 
 #include <map>
 #include <memory>

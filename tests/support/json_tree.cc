@@ -31,7 +31,7 @@ JsonTree ToTree(json::Value value) {
   return tree;
 }
 
-// Takes the first step off the pointer.
+// Removes and returns the first step of the pointer.
 std::string TakeStep(std::string_view& pointer) {
   if (pointer.starts_with('/')) pointer.remove_prefix(1);
   const size_t end = pointer.find('/');

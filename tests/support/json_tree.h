@@ -1,9 +1,9 @@
 #pragma once
 
-// JSON that can be changed, and JSON Patch (RFC 6902) applied to it as the API server does it, to
-// see what a patch comes to.
+// Mutable JSON, to which JSON Patch (RFC 6902) is applied as the API server does it, to check the
+// result of a patch.
 //
-// Threading: values. Failures: a patch that cannot be applied gives an error, as it would there.
+// Threading: values. Failures: a patch that cannot be applied gives an error, as on the API server.
 
 #include <map>
 #include <string>
@@ -18,13 +18,14 @@ struct JsonTree {
   enum class Kind { kNull, kOther, kString, kArray, kObject };
 
   Kind kind = Kind::kNull;
-  std::string text;  // kString: what it holds; kOther: a number or a truth value as it is spelled
+  std::string text;  // kString: its value; kOther: the spelling of a number or a truth value
   std::vector<JsonTree> elements;
   std::map<std::string, JsonTree> members;
 
   bool operator==(const JsonTree&) const = default;
 
-  // A missing place is null. Steps are separated by "/"; "~1" stands for one in a key.
+  // Returns the value at a JSON Pointer: steps are separated by "/", and "~1" is a slash in a key.
+  // Returns null if there is none.
   const JsonTree& At(std::string_view pointer) const;
   std::string Write() const;
 };

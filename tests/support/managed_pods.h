@@ -1,7 +1,7 @@
 #pragma once
 
-// Pods of one GPU under Synergy's management, sensitive to CPU or not, and their profiles: what the
-// tests of the tuner are told with. On a node of 4 GPUs, 12 cores and 64 GiB 3 cores are fair.
+// Pods with one GPU that Synergy manages, sensitive to CPU or not, and their profiles, for tests of
+// the tuner. On a node with 4 GPUs, 12 cores and 64 GiB the fair share is 3 cores.
 
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@ inline Node NodeOfFour(std::string name) {
   return MakeNode(std::move(name), {Gpus(4), Cores(12), GiB(64)});
 }
 
-// "sensitive" and "insensitive".
+// Returns the profiles "sensitive" and "insensitive".
 inline FakeProfileBook TwoProfiles() {
   FakeProfileBook book;
   book.profiles["sensitive"] = std::make_shared<const JobProfile>(*JobProfile::Create(
@@ -31,7 +31,7 @@ inline FakeProfileBook TwoProfiles() {
   return book;
 }
 
-// A pod that runs on `node`, or waits and is Unschedulable where that is empty.
+// Returns a pod that runs on `node`, or that waits and is Unschedulable if `node` is empty.
 inline Pod ManagedPod(const std::string& name, const std::string& node, int64_t cores,
                       const std::string& profile = "sensitive") {
   Fungible fungible;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a pod goes when every node of the cluster is asked about, as /prioritize has it.
+// Places a pod as /prioritize does when it is called with every node of the cluster.
 
 #include <optional>
 #include <string_view>
@@ -26,7 +26,7 @@ class AllNodes final : public AskedNodes {
   const ClusterSnapshot& snapshot_;
 };
 
-// The best node of all for the pod, none when it fits nowhere.
+// Returns the best node for the pod; nullopt if it fits nowhere.
 inline std::optional<NodeIndex> PlaceOne(const ClusterSnapshot& snapshot, const Pod& pod,
                                          const ReserveRule& reserve) {
   return RankNodes(snapshot, pod, std::nullopt, AllNodes(snapshot), reserve).best_node();

@@ -1,8 +1,8 @@
 #pragma once
 
-// A TCP connection to a server under test, for everything that a decent HTTP client does not do.
+// A TCP connection to a server under test, for everything that a proper HTTP client never does.
 //
-// Threading: one owner at a time. Reads give up after ten seconds, so that a failing test ends.
+// Threading: one owner at a time. Reads time out after ten seconds, so that a failing test ends.
 
 #include <cstdint>
 #include <string>
@@ -12,26 +12,26 @@ namespace synergy::testing {
 
 class RawConnection {
  public:
-  // `host`: the last part of the address 127.9.0.N that it comes from; 0: from 127.0.0.1.
+  // `host`: the N of its source address 127.9.0.N; 0: 127.0.0.1.
   explicit RawConnection(uint16_t port, uint8_t host = 0);
   ~RawConnection();
   RawConnection(RawConnection&& other) noexcept;
   RawConnection& operator=(RawConnection&&) = delete;
 
-  // False when the server closed the connection.
+  // Returns false if the server has closed the connection.
   bool Send(std::string_view bytes);
   // Sends no more, but still reads.
   void FinishSending();
 
-  // One answer, head and body, by its Content-Length; what came so far when the connection ended.
+  // Returns one answer, head and body, by its Content-Length; a part of it if the connection ended.
   std::string ReadAnswer();
-  // Everything until the server closes the connection.
+  // Returns everything until the server closes the connection.
   std::string ReadToEnd();
-  // Whether the server closes the connection within ten seconds without sending anything more.
+  // Returns whether the server closes the connection within ten seconds without sending more.
   bool IsClosed();
 
  private:
-  // False at the end or after ten seconds.
+  // Returns false at the end, or after ten seconds.
   bool ReadMore();
 
   int fd_;
@@ -39,7 +39,7 @@ class RawConnection {
   std::string read_;
 };
 
-// The body of an answer as ReadAnswer() returns it.
+// Returns the body of an answer from ReadAnswer().
 std::string BodyOf(const std::string& answer);
 
 }  // namespace synergy::testing

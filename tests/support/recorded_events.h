@@ -1,6 +1,6 @@
 #pragma once
 
-// Events that are kept instead of sent, for code under test that tells people what it does.
+// Keeps events instead of sending them, for tests of code that records events.
 //
 //   EXPECT_THAT(events.reasons(), ElementsAre("SynergyGrown a"));
 //   EXPECT_THAT(events.lines(), Contains(HasSubstr("SynergyGrown a: cpu 3")));

@@ -1,9 +1,9 @@
 #pragma once
 
-// The sensitivity matrices of the paper's authors: jobs of one GPU on servers with 8 GPUs, 24 CPUs
-// and 500 GB, throughput relative to the fair share (tests/data/synergy).
+// Reads the sensitivity matrices of the paper's authors: jobs with one GPU on servers with 8 GPUs,
+// 24 CPUs and 500 GB, throughput relative to the fair share (tests/data/synergy).
 //
-// Threading: pure but for reading the file. Failures: end the process.
+// Threading: pure, except for reading the file. Failures: end the process.
 
 #include <map>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace synergy::testing {
 
-// By model.
+// Returns the profiles by model.
 std::map<std::string, JobProfile> ReferenceProfiles();
 
 }  // namespace synergy::testing

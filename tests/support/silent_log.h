@@ -1,6 +1,6 @@
 #pragma once
 
-// A logger for code under test whose lines nobody reads.
+// A logger for code under test that discards its lines.
 
 #include <string_view>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// A folder of a test's own, removed with everything in it.
+// A folder for one test, which the destructor removes with everything in it.
 //
-// Threading: values inside are immutable; files belong to the test.
+// Threading: immutable; the files belong to the test.
 
 #include <filesystem>
 #include <string>
@@ -18,8 +18,8 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   std::string Path(const std::string& name) const { return (path_ / name).string(); }
-  // Writes the file as a mounted secret is changed: under another name first, so that it is
-  // replaced at once. Returns its full name.
+  // Writes the file the way a mounted secret is updated: under another name first, so that it is
+  // replaced atomically. Returns its full name.
   std::string Write(const std::string& name, std::string_view content) const;
 
  private:

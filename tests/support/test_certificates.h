@@ -1,8 +1,8 @@
 #pragma once
 
-// Certificates made on the spot, so that no test carries one that expires.
+// Makes certificates at run time, so that no test contains one that expires.
 //
-// Threading: values, but for the authority: one owner at a time.
+// Threading: values, except the authority: one owner at a time.
 
 #include <memory>
 #include <string>
@@ -25,8 +25,8 @@ class TestAuthority {
 
   const std::string& certificate_pem() const { return certificate_pem_; }
 
-  // Signed by this authority. `alternative_names` as OpenSSL writes them: "DNS:localhost",
-  // "IP:127.0.0.1".
+  // Returns a certificate signed by this authority. `alternative_names` in OpenSSL's notation:
+  // "DNS:localhost", "IP:127.0.0.1".
   TestCertificate Issue(const std::string& common_name,
                         const std::vector<std::string>& alternative_names = {
                             "IP:127.0.0.1", "DNS:localhost"}) const;

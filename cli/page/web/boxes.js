@@ -1,4 +1,4 @@
-// Elements of the page. Text comes in as text alone: nothing is ever read as HTML.
+// Elements of the page. Text is always inserted as text, never parsed as HTML.
 
 function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
@@ -14,7 +14,7 @@ function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-// These in this order, without touching those that stand where they should: focus stays.
+// Arranges the elements in this order without moving those that are in place, so that focus stays.
 function arrange(list, elements) {
   const focused = document.activeElement;
   const wanted = new Set(elements);
@@ -31,13 +31,13 @@ function arrange(list, elements) {
 
 const percent = (part) => `${(100 * Math.min(Math.max(part, 0), 1)).toFixed(2)}%`;
 
-// What of a node is taken, pod by pod: one element with a gradient.
+// Shows what each pod takes of a node: one element with a gradient.
 function fillBar(bar, parts, whole) {
   const stops = [];
   let from = 0;
   for (const { amount, kind } of parts) {
     const to = from + amount / Math.max(whole, 1e-9);
-    // A hair's breadth apart, so that pods can be told from each other.
+    // Gaps of one pixel, so that pods can be distinguished.
     stops.push(`var(--${kind}) ${percent(from)} calc(${percent(to)} - 1px)`, `var(--gap) calc(${percent(to)} - 1px) ${percent(to)}`);
     from = to;
   }
@@ -45,7 +45,7 @@ function fillBar(bar, parts, whole) {
   bar.style.backgroundImage = `linear-gradient(to right, ${stops.join(", ")})`;
 }
 
-// A pod's allocation in units of its fair share, up to three of them, as wide as the whole bar.
+// Width of the bar in fair shares of the pod.
 const SHARES = 3;
 
 function fillBullet(bullet, pod, member) {
@@ -54,7 +54,7 @@ function fillBullet(bullet, pod, member) {
   bullet.style.setProperty("--demand", percent(pod.demand[member] / share / SHARES));
 }
 
-// So that the members of a gang are found.
+// Marks the button with the pod's gang, so that the gang's members can be found.
 function setGang(button, pod) {
   if (pod.gang) button.dataset.gang = pod.gang;
   else delete button.dataset.gang;
@@ -91,7 +91,7 @@ class PodBox {
     fillBullet(this.memory, pod, "memory");
   }
 
-  // What changes as time goes by.
+  // Updates what changes with time.
   tick(time) {
     const text = progressText(this.pod, time);
     this.progress.hidden = text === "";
@@ -101,7 +101,7 @@ class PodBox {
 
 const sameParts = (a, b) => a.length === b.length && a.every((one, at) => one === b[at]);
 
-// A node: what is taken of it, and who is there.
+// A node: what is taken of it, and its pods.
 class NodeBox {
   constructor(name) {
     this.title = make("h4", { textContent: name });

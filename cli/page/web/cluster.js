@@ -1,4 +1,4 @@
-// The cluster as it is now, asked for again and again: after the first answer, what has changed.
+// The live cluster, refreshed repeatedly. After the first answer only changes are requested.
 
 const REFRESH = 3000; // ms
 

@@ -1,4 +1,4 @@
-// The dialog about one pod. The browser keeps focus in it, and gives it back afterwards.
+// The dialog about one pod. The browser keeps focus in it, and restores focus afterwards.
 
 class Details {
   constructor() {
@@ -8,7 +8,7 @@ class Details {
     this.text = document.getElementById("details-text");
   }
 
-  // `facts`: [term, text]; one without a text is left out.
+  // `facts`: [term, text]; entries without a text are left out.
   show(name, facts) {
     setText(this.name, name);
     this.text.hidden = true;
@@ -19,7 +19,7 @@ class Details {
     this.dialog.showModal();
   }
 
-  // What is told of the pod besides comes later; too late if another is shown by then.
+  // Returns a function that shows a text that arrives later, unless another pod is shown by then.
   expectText() {
     const shown = {};
     this.shown = shown;
@@ -44,7 +44,7 @@ function podFacts(pod, time) {
   ];
 }
 
-// What is told of a gang, and of a job in a queue.
+// Texts about a gang, and about a job in a queue.
 function gangText(key, gang, members) {
   return gang ? [key, membersText(gang), whyGangWaits(gang, members)].filter(Boolean).join("; ") : "";
 }

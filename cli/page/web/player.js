@@ -3,7 +3,7 @@
 const PLAY_SECONDS = 60; // for the whole run
 
 class Player {
-  // `timelines()`: those that are shown; `draw(time)`.
+  // `timelines()`: returns those that are shown; `draw(time)`: draws them.
   constructor(timelines, draw) {
     this.timelines = timelines;
     this.draw = draw;
@@ -22,7 +22,7 @@ class Player {
     return Number(this.slider.value);
   }
 
-  // From the first change of a run to the last one.
+  // Sets the range of the slider: from the first change of a run to the last one.
   stretch() {
     const { time } = this;
     const begin = Math.min(...this.timelines().map((timeline) => timeline.begin));

@@ -1,8 +1,8 @@
-// One run, or the cluster: how much is taken, who waits, and the nodes in groups that fold.
+// One run, or the cluster: totals, waiting jobs, and the nodes in groups that fold.
 
 const GROUP_SIZE = 64; // nodes
 
-// Nodes by zone and rack; large groups in parts, so that what is unfolded stays small.
+// Groups nodes by zone and rack, and splits large groups, so that an unfolded one stays small.
 function groupsOf(nodes) {
   const byGroup = new Map();
   for (const name of [...nodes.keys()].sort()) {
@@ -62,13 +62,13 @@ function totalsText({ taken, all }) {
   return `${taken.gpus} of ${countText(all.gpus, "GPU", "GPUs")}, ${part("cpu")} of the CPU, ${part("memory")} of the memory allocated`;
 }
 
-// Those of one profile side by side.
+// Sorts pods so that those of one profile are side by side.
 function inOrder(pods = new Map()) {
   const rank = ([key, pod]) => [pod.profile ?? "", pod.name, key].join("\n");
   return [...pods].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-// The oldest first.
+// Sorts pods by the begin of their wait, the longest wait first.
 function bySince(pods) {
   return [...pods].sort(([a, one], [b, other]) => (one.since ?? 0) - (other.since ?? 0) || (a < b ? -1 : 1));
 }
@@ -106,7 +106,7 @@ class GroupView {
   }
 }
 
-// Where the arrow keys lead from a pod's button.
+// Returns the button that an arrow key leads to from a pod's button.
 function neighbour(buttons, button, key) {
   const at = buttons.indexOf(button);
   switch (key) {
@@ -130,7 +130,7 @@ function neighbour(buttons, button, key) {
 }
 
 class RunView {
-  // `heading`: an element; `onPod(key)`, `onWorkload(key)`: somebody asks for more about it.
+  // `heading`: an element; `onPod(key)`, `onWorkload(key)`: the user requests its details.
   constructor(heading, { onPod, onWorkload }, redraw) {
     this.redraw = redraw;
     this.figures = make("p", { className: "figures" });
@@ -156,13 +156,13 @@ class RunView {
     this.map.addEventListener("focusin", (event) => this.keep(event.target));
   }
 
-  // Its members are marked until another gang is chosen, or none.
+  // Marks the gang's members until another gang is chosen, or none.
   choose(gang) {
     this.chosen = gang;
     this.redraw();
   }
 
-  // The chosen gang, if it is still there, and how many of its members are on each node.
+  // Returns the chosen gang, if it still exists, and how many of its members are on each node.
   chosenOn(map) {
     const on = new Map();
     if (!map.gangs.has(this.chosen)) this.chosen = undefined;
@@ -189,7 +189,7 @@ class RunView {
     return [...this.map.querySelectorAll("details[open]:not([hidden]) button.pod")];
   }
 
-  // One of the pods is what Tab leads to: the one that had the focus last.
+  // Tab leads to only one of the pods, the one that had the focus last.
   keep(button) {
     if (!button.matches("button.pod")) return;
     if (this.current) this.current.tabIndex = -1;
@@ -206,8 +206,8 @@ class RunView {
     this.map.replaceChildren(...this.groups.map((group) => group.element));
   }
 
-  // `wanted`: what the user looks for, in lower case; empty: everything. Returns how much of that
-  // there is.
+  // `wanted`: what the user looks for, in lower case; empty: everything. Returns how many nodes and
+  // waiting pods match.
   draw(map, time, wanted) {
     this.makeGroups(map);
     const has = (text) => text?.toLowerCase().includes(wanted);

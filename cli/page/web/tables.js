@@ -1,10 +1,10 @@
-// Tables that fold: who waits, gangs, queues.
+// Tables that fold: waiting jobs, gangs, queues.
 
 const MOST_ROWS = 200;
 
-// A row for each of some objects by key; of many the first ones.
+// A row for each object, by key; only the first MOST_ROWS.
 class KeyedTable {
-  // `head`: its columns; `Row`: what is made of a key, with an `element`.
+  // `head`: the columns; `Row`: the class of a row, made from a key, with an `element`.
   constructor(className, head, Row) {
     this.Row = Row;
     this.summary = make("summary");
@@ -77,7 +77,7 @@ class WaitingTable extends KeyedTable {
 
 const GANG_HEAD = ["Gang", "Members", "Nodes", "Waits for"];
 
-// Where its members are: "2 on n1, 1 on n2".
+// Returns where the members are: "2 on n1, 1 on n2".
 function placesText(members) {
   const counts = new Map();
   for (const pod of members.values()) {
@@ -86,7 +86,7 @@ function placesText(members) {
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([node, count]) => `${count} on ${node}`).join(", ");
 }
 
-// In the words of who counts its members, and of who places them.
+// Joins the reasons of Synergy, which counts the members, and of their scheduler.
 function whyGangWaits(gang, members) {
   const told = [...members.values()].find((pod) => !pod.node && pod.why)?.why;
   return [gang.problem, gang.waits, told].filter(Boolean).join("; ");
@@ -109,7 +109,7 @@ class GangTable extends KeyedTable {
     super("gangs", GANG_HEAD, GangRow);
   }
 
-  // Those that wait come first.
+  // Shows gangs that wait first.
   show(map, chosen, isShown) {
     const rank = ([key, gang]) => `${gang.problem || gang.waits ? 0 : 1}${key}`;
     const gangs = [...map.gangs].filter(([key]) => isShown(key)).sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
@@ -146,7 +146,7 @@ class QueueTable extends KeyedTable {
   }
 }
 
-// Gangs and queues, where there are any.
+// Gangs and queues, if there are any.
 class MoreTables {
   constructor() {
     this.element = make("div");
@@ -154,7 +154,7 @@ class MoreTables {
     this.queues = new Map();
   }
 
-  // `has(text)`: whether it is looked for.
+  // `has(text)`: whether the text matches the user's search.
   draw(map, chosen, has) {
     const tables = [];
     if (map.gangs.size > 0) {

@@ -1,6 +1,6 @@
-// A cluster's map at one time, and how it changes: docs/page.md has the format.
+// A cluster's map at one time, and its changes. docs/page.md has the format.
 
-// JSON Merge Patch (RFC 7386) of one object; the old one stays as it is.
+// Applies a JSON Merge Patch (RFC 7386) to a copy of the object.
 function merged(object, patch) {
   const result = { ...object };
   for (const [member, value] of Object.entries(patch)) {
@@ -12,7 +12,7 @@ function merged(object, patch) {
 }
 
 // Nodes and pods by key, the pods of each node and of each gang, and those that wait; gangs, queues
-// and their workloads by key. What changes becomes a new object, so that who draws sees it at once.
+// and their workloads by key. A change replaces the object, so that views detect it by identity.
 class ClusterMap {
   constructor(state) {
     this.nodes = new Map();
@@ -28,7 +28,7 @@ class ClusterMap {
     this.patch(state);
   }
 
-  // Returns what takes it back.
+  // Applies a patch, and returns what takeBack() needs to undo it.
   patch({ nodes = {}, pods = {}, ...others }) {
     const before = { nodes: [], pods: [] };
     for (const [name, change] of Object.entries(nodes)) {
@@ -41,7 +41,7 @@ class ClusterMap {
       before.pods.push([key, old]);
       this.setPod(key, change === null ? undefined : merged(old, change));
     }
-    // These are of the cluster as it is now: nobody goes back.
+    // Only the live cluster has these, and it never goes back in time.
     for (const [kind, objects] of Object.entries(others)) {
       for (const [key, change] of Object.entries(objects)) {
         if (change === null) this[kind]?.delete(key);
@@ -87,12 +87,12 @@ class ClusterMap {
   }
 }
 
-// Goes to any time of a run, forwards by its changes, backwards by what takes them back.
+// Goes to any time of a run: forwards by applying its changes, backwards by undoing them.
 class Timeline {
   constructor(run) {
     this.changes = run.changes; // [time, patch]
     this.map = new ClusterMap(run.state);
-    this.before = []; // for each change that was made
+    this.before = []; // undo data of each applied change
   }
 
   get begin() {
@@ -103,7 +103,7 @@ class Timeline {
     return this.changes.length > 0 ? this.changes[this.changes.length - 1][0] : 0;
   }
 
-  // How many changes there are until then, that moment included.
+  // Returns the number of changes up to and including that time.
   changesUntil(time) {
     let low = 0;
     let high = this.changes.length;
@@ -115,7 +115,7 @@ class Timeline {
     return low;
   }
 
-  // The times of the changes next to this one; undefined where there is none.
+  // Return the times of the neighbouring changes; undefined if there is none.
   nextChange(time) {
     return this.changes[this.changesUntil(time)]?.[0];
   }

@@ -1,8 +1,8 @@
-// How amounts, times and pods are worded.
+// Texts for amounts, times and pods.
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-// At most so many digits behind the point, and no more than it needs.
+// Rounds to at most that number of decimal places, without trailing zeros.
 function short(value, digits) {
   return String(Number(value.toFixed(digits)));
 }
@@ -21,7 +21,7 @@ function cpuText(cores) {
   return short(cores, cores < 10 ? 2 : 1);
 }
 
-// The two largest units that say something: "1 d 3 h", "12 s".
+// Formats in at most two units, the largest ones: "1 d 3 h", "12 s".
 function durationText(seconds) {
   if (seconds < 60) return `${short(Math.max(seconds, 0), seconds < 10 ? 1 : 0)} s`;
   const minutes = Math.floor(seconds / 60);
@@ -31,7 +31,7 @@ function durationText(seconds) {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-// In one unit, as the command line has it: "90s", "45m", "30h", "9d".
+// Formats in one unit, like the command line: "90s", "45m", "30h", "9d".
 function shortText(seconds) {
   const whole = Math.max(Math.floor(seconds), 0);
   if (whole < 120) return `${whole}s`;
@@ -66,7 +66,7 @@ function amountText(pod, member, text) {
   return `${allocated}, fair share ${text(pod.fairShare[member])}, demand ${text(pod.demand[member])}`;
 }
 
-// "12.3/s, 37 %, 51s left", or as much of it as the training tells.
+// "12.3/s, 37 %, 51s left", or the part of it that the training reports.
 function progressText(pod, time) {
   const parts = [];
   if (pod.rate !== undefined) parts.push(`${Number(pod.rate.toPrecision(3))}/s`);
@@ -83,7 +83,7 @@ function membersText(gang) {
   return `${gang.there} of ${countText(gang.size, "member is", "members are")} there, ${gang.running} run`;
 }
 
-// What it waits for, by what is free: for a pod of which its scheduler says nothing.
+// Returns why a pod waits. If its scheduler reports nothing, that follows from the free GPUs.
 function whyItWaits(pod, totals) {
   if (pod.why) return pod.why;
   const asked = countText(pod.gpus, "GPU", "GPUs");

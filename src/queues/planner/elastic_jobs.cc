@@ -11,7 +11,7 @@
 namespace synergy {
 namespace {
 
-// Longest time for which the speed of a training is ignored after its start: it begins slowly.
+// Longest time after a start for which a training's speed is ignored, because it begins slowly.
 constexpr Duration kLongestSettling = std::chrono::seconds(30);
 
 std::shared_ptr<const QueuedJob> JobOf(const QueueObjects& objects, const Workload& workload) {

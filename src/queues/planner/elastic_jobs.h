@@ -1,12 +1,12 @@
 #pragma once
 
-// Plans the number of workers of the Jobs in elastic queues (docs/optimus.md): records what is seen
+// Plans the number of workers of the Jobs in elastic queues (docs/optimus.md): records the progress
 // of each job, decides its size as a round begins (queues/elastic_rounds.h), and returns the
 // changes that are due.
 //
-// A job that runs is suspended and given its new workers in one write; Kueue replaces its workload
-// and starts it. A job that waits is resized before it gets its place in the queue. Jobs of other
-// kinds keep their size.
+// A running job is suspended and resized in one write; Kueue replaces its workload and starts it.
+// A waiting job is resized before it gets its place in the queue. Jobs of other kinds keep their
+// size.
 //
 // Threading: one owner. Pure.
 // Failures: a change that was not written is due again for a minute; a change that the API server
@@ -41,16 +41,16 @@ struct WorkersWrite {
 class ElasticJobs {
  public:
   void StartOver();
-  // Sets `job` and `elastic` of a workload all of whose pods have run since `runs_since`; nullopt
-  // if they do not run. Appends an event if the job asks to be elastic and cannot be.
+  // Sets `job` and `elastic` of a workload. `runs_since`: when all of its pods ran; nullopt if they
+  // do not. Appends an event if the job asks to be elastic and cannot be.
   void Observe(const QueueObjects& objects, const ProfileCheckpoints& checkpoints,
                const RoundSettings& settings, std::optional<WallTime> runs_since,
                const ElasticSight& sight, WallTime now, QueuedWorkload& workload,
                std::vector<JobNotice>& notices);
   RoundDecision Decide(const RoundSettings& settings, Gpus quota, const QueuedWorkloads& queue,
                        bool begins, WallTime now);
-  // Returns the changes that are due for workloads of that state; a job that shrinks comes before
-  // one that grows.
+  // Returns the changes that are due for workloads in `state`, jobs that shrink before jobs that
+  // grow.
   std::vector<WorkersWrite> Due(const std::string& name, const QueuedWorkloads& queue,
                                 RoundState state, WallTime now) const;
   // Returns the UIDs of waiting workloads that do not have their new size yet. Their bands are not
@@ -58,7 +58,7 @@ class ElasticJobs {
   std::set<std::string> Sizing(const QueuedWorkloads& queue, WallTime now) const;
   void OnWritten(const WorkersWrite& write);
   void OnRefused(const WorkersWrite& write);
-  // Returns once the service of the workload that the job had before its workers were changed.
+  // Removes and returns the service of the workload that the job had before its workers changed.
   std::optional<RoundService> TakeCarried(const std::string& job);
   // Forgets all jobs but `jobs`, the UIDs of those that have a workload in an elastic queue, and
   // those of `objects`.

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kPending = "Pending";
 constexpr std::string_view kReady = "Ready";
 
-// A workload with its check and, on the leader, what was decided about it.
+// A workload with its check and, on the leader, its decided turn.
 struct Checked {
   std::shared_ptr<const Workload> workload;
   size_t check = 0;
@@ -38,7 +38,7 @@ std::set<std::string> QueuesWithTypes(const QueueObjects& objects) {
   return queues;
 }
 
-// Returns by product the GPUs of admitted workloads whose pods have no node yet.
+// Returns, by product, the GPUs of admitted workloads whose pods have no node yet.
 std::map<std::string, int64_t> GpusOnTheirWay(const QueueObjects& objects) {
   std::unordered_map<std::string, int64_t> placed;  // pods, by the workload's key
   for (const auto& [uid, pod] : objects.pods) {
@@ -76,7 +76,7 @@ TypeAnswer TakeType(const Checked& running, WallTime now) {
                           turn.product, turn.speeds);
   }
   TypeAnswer answer = Answer(running, CheckWord::kRetry, now, std::move(why));
-  // A workload that has lost its band has an event about that already.
+  // A workload that has lost its band already has an event about that.
   if (BandOf(*running.workload) == Band::kRuns)
     answer.notice = {running.workload, "SynergyTypeChanged", std::move(message)};
   return answer;

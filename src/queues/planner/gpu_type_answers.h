@@ -5,10 +5,9 @@
 // not start. So
 //   * every replica admits a workload whose queue has no policy of GPU types, and, without a type,
 //     a workload about which no replica has decided for `patience`
-//   * every replica resets its answer when a workload has lost its quota
-//   * the leader, once it has decided, names the type on which a workload starts, as soon as that
-//     has room; and has a workload evicted (Retry) whose GPUs others need or which moves to another
-//     type
+//   * every replica resets the answer of a workload that has lost its quota
+//   * the leader, once it has decided, admits a workload to its type as soon as that has room; and
+//     has a workload evicted (Retry) whose GPUs others need or that moves to another type
 //
 // Threading: pure.
 
@@ -37,10 +36,10 @@ struct TypeAnswer {
   std::optional<JobNotice> notice;  // to record once the answer is written
 };
 
-// Time after an eviction in which Kueue resets an answer itself, if it does.
+// If Kueue resets an answer itself, it does so within this time after the eviction.
 inline constexpr Duration kAfterEviction = std::chrono::seconds(3);
 
-// `types`: what has just been decided; null if this replica does not lead or could not decide.
+// `types`: the decision just made; null if this replica does not lead or could not decide.
 // `silent`: no replica has decided for `patience`.
 std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const GpuTypePlanner* types,
                                         bool silent, Duration patience, WallTime now);

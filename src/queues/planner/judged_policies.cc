@@ -129,7 +129,7 @@ std::vector<JudgedPolicy> JudgePolicies(const QueueObjects& objects) {
     if (policy->least_priority > policy->most_priority)
       judged.problem = "spec.priorities: least is above most";
     if (policy->ChoosesTypes()) {
-      // All GPUs with a product are divided, so only one can.
+      // Such a policy divides all GPUs that have a product, so there can be only one.
       if (judged.problem.empty() && !chooses_types.empty()) {
         judged.problem = fmt::format(
             "spec.gpuTypes: RoundPolicy {} chooses GPU types already; only "

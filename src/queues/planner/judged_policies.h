@@ -1,7 +1,7 @@
 #pragma once
 
-// Decides which ClusterQueues a RoundPolicy may order. A queue that priorities alone cannot order
-// is refused, with the reason.
+// Decides which ClusterQueues a RoundPolicy may order. Refuses a queue that priorities alone cannot
+// order, and gives the reason.
 //
 // Threading: pure.
 

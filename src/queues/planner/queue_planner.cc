@@ -16,26 +16,25 @@
 namespace synergy {
 namespace {
 
-// Most workloads that an event names as those that the turn goes to.
+// Most workloads that an event names as taking over a turn.
 constexpr size_t kMostTakers = 3;
 constexpr size_t kMostUpNext = 5;
-// Longest time for which a round that could not be written begins again.
+// A round that could not be written begins again for at most this long.
 constexpr Duration kLongestBeginning = std::chrono::minutes(1);
-// How long Kueue may take to make room for a workload that has its turn, before the turn counts as
-// overlooked.
+// A turn counts as overlooked if Kueue takes longer than this to make room for the workload.
 constexpr Duration kMostOverlooked = std::chrono::seconds(5);
 constexpr std::string_view kOverlooked = "it is its turn, and Kueue has not looked at it since";
 
-// Returns the name of `workload` in an event that users of `reader`'s namespace see. Jobs of other
-// namespaces have no names there.
+// Returns the name of `workload` for an event that users of `reader`'s namespace see. Names of jobs
+// in other namespaces are not disclosed.
 std::string NameFor(const Workload& reader, const Workload& workload) {
   if (workload.workload_namespace != reader.workload_namespace)
     return fmt::format("a job of namespace {}", workload.workload_namespace);
   return workload.owner.name.empty() ? workload.name : workload.owner.name;
 }
 
-// Returns whether a workload that is to give way still runs, as Kueue has been told, and none
-// leaves yet.
+// Returns whether a workload that is to give way, by a priority that Kueue has already seen, still
+// runs, and no workload is leaving yet.
 bool IsMadeRoom(const QueuedWorkloads& queue, const RoundDecision& decision) {
   bool gives_way = false;
   for (size_t index = 0; index < queue.size(); ++index) {
@@ -75,7 +74,7 @@ void Conclude(const JudgedPolicy& judged, RoundPolicyStatus& status) {
 
 }  // namespace
 
-// What one call of Plan() works on.
+// State of one call of Plan().
 struct QueuePlanner::Pass {
   const QueueObjects& objects;
   Moment at;
@@ -164,7 +163,7 @@ void QueuePlanner::ObserveOrdered(Pass& pass, const JudgedPolicy& policy, const 
   const auto own_pods = pass.pods.find(workload->Key());
   const ObservedPods& pods = own_pods == pass.pods.end() ? kNoPods : own_pods->second;
   const bool held = IsHeld(pass.objects, *workload);
-  // With another number of workers a job has another workload.
+  // Kueue replaces the workload of a job whose number of workers changes.
   std::optional<RoundService> carried;
   if (!ledger_.Knows(*workload) && !workload->note)
     carried = elastic_.TakeCarried(workload->owner.uid);
@@ -275,7 +274,7 @@ void QueuePlanner::PlanQueue(Pass& pass, const JudgedPolicy& policy, const std::
     note.written = workload->priority;
     if (described.left_alone) {
       ++status.left_alone;
-      // Otherwise what it had until its user stopped it would be lost with this process.
+      // Otherwise its service until its user stopped it would be lost with this process.
       if (workload->note && ledger_.WantsNote(*workload)) {
         pass.plan.writes.push_back(
             {WorkloadWrite::Kind::kNote, workload, workload->priority, note, verdict.why});
@@ -318,9 +317,9 @@ void QueuePlanner::PlanSameBand(Pass& pass, const RoundPolicy& policy,
   }
 }
 
-// Kueue 0.19 notes each shape of pods and priority that it could not admit, and looks at no
-// workload of that shape and priority until something else of the queue changes. A priority that
-// falls, of a workload that runs and has no class, is no such change.
+// Kueue 0.19 remembers each shape of pods and priority that it could not admit, and skips workloads
+// of that shape and priority until something else in the queue changes. A falling priority of a
+// running workload without a class is no such change.
 bool QueuePlanner::IsOverlooked(const Workload& workload, bool could_start, Instant now) {
   std::optional<Instant>& since = ledger_.Of(workload).overlooked_since;
   if (!could_start) {
@@ -357,8 +356,8 @@ JobNotice QueuePlanner::LostTurn(const QueuedWorkloads& queue, const RoundDecisi
   return {queue[index].object, "SynergyTurnLost", std::move(message)};
 }
 
-// Waiting jobs get their new size before they get their place, and Kueue copies the size into their
-// workloads. Until it has, neither are their bands written nor is room made for them.
+// A waiting job is resized before it gets its place, and Kueue copies the size into its workload.
+// Until then its band is not written, and no room is made for it.
 void QueuePlanner::PlanWorkers(Pass& pass) {
   QueuePlan& plan = pass.plan;
   std::set<std::string> sizing;

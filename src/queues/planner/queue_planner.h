@@ -1,22 +1,22 @@
 #pragma once
 
 // Decides for the ClusterQueues that RoundPolicies order (docs/queues.md) what is to be written:
-// the priorities that give workloads their bands, notes of what they have had, numbers of workers
-// of elastic Jobs, and the policies' statuses. Kueue does the rest.
+// the priorities that give workloads their bands, notes of what they have been served, numbers of
+// workers of elastic Jobs, and the policies' statuses. Kueue does the rest.
 //
 //   QueueObjects --> Plan() --> QueuePlan --> the caller writes it --> QueueOutcome --> OnResult()
 //
-// The planner observes every workload (workload_ledger.h), asks rounds.h whose turn it is, for a
-// policy of GPU types gpu_type_planner.h in which order, and for elastic queues elastic_jobs.h how
-// many workers each job has.
+// The planner observes every workload (workload_ledger.h). rounds.h decides which have their turn;
+// for a policy of GPU types gpu_type_planner.h decides the order, and for an elastic queue
+// elastic_jobs.h decides the number of workers of each job.
 //
 // The priority that a workload had before, and what it has been served, are kept on the Workload
 // (RoundNote). They survive this process, and the priority is restored once no policy orders the
 // queue any more.
 //
 // Threading: one owner. Pure: objects and time are handed in.
-// Failures: a write that failed is planned again from the next objects; meanwhile Kueue goes on by
-// the priorities that there are. The next leader goes on from the notes, and loses only the running
+// Failures: a write that failed is planned again from the next objects; until then Kueue goes by
+// the existing priorities. The next leader continues from the notes, and loses only the running
 // time of pods that have ended since the last note.
 
 #include <cstdint>
@@ -51,27 +51,27 @@ struct WorkloadWrite {
     // A waiting workload gets the upper band. Kueue looks at it now, and does not when a running
     // workload's priority falls later: so never before kLower.
     kRaise,
-    kSort,  // another order of those that wait
-    kNote,  // the note alone
+    kSort,  // a workload moves between the two lower bands
+    kNote,  // only the note changes
   };
 
   Kind kind = Kind::kNote;
   std::shared_ptr<const Workload> workload;
   int64_t priority = 0;
-  std::optional<RoundNote> note;  // nullopt: it is removed
+  std::optional<RoundNote> note;  // nullopt: the note is removed
   std::string_view why;           // for people
   std::string queue = {};         // the ClusterQueue that is ordered
-  // The event that it loses its turn by this, to record once it is written.
+  // The event that the workload loses its turn, to record once this is written.
   std::optional<JobNotice> lost_turn = {};
 };
 
 struct PolicyStatusWrite {
   std::shared_ptr<const RoundPolicy> policy;
-  RoundPolicyStatus status;  // but for `since`
+  RoundPolicyStatus status;  // without `since`
 };
 
 struct QueuePlan {
-  std::vector<JobNotice> notices;             // to record whatever comes of the writes
+  std::vector<JobNotice> notices;             // to record even if writes fail
   std::vector<WorkersWrite> waiting_jobs;     // written first
   std::vector<WorkloadWrite> writes;          // second, in this order
   std::vector<WorkersWrite> running_jobs;     // last, and only if every band was written
@@ -95,7 +95,7 @@ struct QueueOutcome {
   std::vector<WriteOutcome> running_jobs;
 };
 
-// Returns whether every write but the notes is on the API server.
+// Returns whether every write except the notes has reached the API server.
 bool AllBandsWritten(const QueuePlan& plan, const std::vector<WriteOutcome>& writes);
 
 class QueuePlanner {
@@ -110,7 +110,7 @@ class QueuePlanner {
   // REQUIRES: `plan` is the last one.
   void OnResult(const QueuePlan& plan, const QueueOutcome& outcome);
 
-  // On which GPU type each workload has its turn by the last plan.
+  // The GPU type on which each workload has its turn by the last plan.
   const GpuTypePlanner& types() const { return types_; }
 
  private:
@@ -144,7 +144,7 @@ class QueuePlanner {
   ElasticJobs elastic_;
   WorkloadLedger ledger_;
   std::map<std::string, WallTime> rounds_;  // by policy UID: the round that has begun
-  // Those of the last plan, and when it was made.
+  // The rounds of the last plan, and when it was made.
   std::map<std::string, WallTime> planned_rounds_;
   WallTime planned_at_{};
 };

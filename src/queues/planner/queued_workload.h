@@ -1,6 +1,6 @@
 #pragma once
 
-// The workloads of a ClusterQueue that a RoundPolicy orders, as the planner's parts pass them on.
+// The workloads of a ClusterQueue that a RoundPolicy orders, as the planner's parts exchange them.
 //
 // Threading: values.
 
@@ -23,7 +23,7 @@ struct QueuedWorkload {
   // Set only in elastic queues.
   std::shared_ptr<const QueuedJob> job;  // null if the owner is neither a Job nor a TrainJob
   ElasticWorkload elastic;
-  std::optional<int64_t> iteration;  // that its log reported last, while it runs
+  std::optional<int64_t> iteration;  // last in its log; only while it runs
 };
 
 using QueuedWorkloads = std::vector<QueuedWorkload>;

@@ -7,7 +7,7 @@
 namespace synergy {
 namespace {
 
-// Running time after which the service of a workload is written down.
+// Running time after which the service of a workload is written into its note.
 constexpr double kUnwrittenSeconds = 300;
 // Shortest finished wait worth recording; observations a second apart cannot measure a shorter one.
 constexpr Seconds kLeastDelay{1};

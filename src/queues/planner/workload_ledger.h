@@ -1,8 +1,8 @@
 #pragma once
 
-// Keeps account of each workload in the queues that are ordered: what it has been served, how long
-// it waited and why, and how long it still needs. An account begins with the note on the Workload
-// (RoundNote), so that it outlives this process.
+// Keeps an account of each workload in the queues that are ordered: what it has been served, how
+// long it waited and why, and how long it still needs. An account begins with the note on the
+// Workload (RoundNote), so it outlives this process.
 //
 // Threading: one owner. Pure: objects and time are handed in.
 
@@ -46,8 +46,8 @@ class WorkloadLedger {
   struct Account {
     RoundService service;
     Rounds::Doing doing = Rounds::Doing::kNeither;  // at the last observation
-    std::optional<int64_t> iteration;               // that its log reported last, while it runs
-    // Since when Kueue has passed over it though it could start; nullopt: it has not.
+    std::optional<int64_t> iteration;               // last in its log; only while it runs
+    // When Kueue began to pass over it though it could start; nullopt: it does not.
     std::optional<Instant> overlooked_since;
   };
 
@@ -82,12 +82,12 @@ class WorkloadLedger {
     // The time that it had run when its TrainJob's status last reported how long it still needs;
     // nullopt if it did not, or if its log reports that.
     std::optional<Seconds> trainer_reported;
-    WallTime booked{};                // until when
-    std::optional<Instant> observed;  // when it was last
+    WallTime booked{};                // everything up to this time is in `account`
+    std::optional<Instant> observed;  // the last time
     uint64_t pass = 0;
   };
 
-  // Reads how long a workload that runs still needs, from its log or else from its TrainJob.
+  // Reads how long a running workload still needs, from its log or, failing that, its TrainJob.
   static void ObserveRemaining(const QueueObjects& objects, Entry& entry, const Workload& workload,
                                const ObservedPods& pods, WallTime now);
 

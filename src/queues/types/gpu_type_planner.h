@@ -1,14 +1,14 @@
 #pragma once
 
-// On which GPU type each workload has its turn, for RoundPolicies that choose types
-// (docs/gavel.md): gavel/type_rounds.h decides, by what gpu_type_speeds.h knows.
+// Chooses the GPU type on which each workload has its turn, for RoundPolicies that choose types
+// (docs/gavel.md). gavel/type_rounds.h decides, from the speeds of gpu_type_speeds.h.
 //
-// Classes of priority, which are the user's, go first: each is divided by itself, among the GPUs
-// that those above it leave.
+// The users' priority classes go first: each class is divided on its own, among the GPUs that the
+// higher classes leave.
 //
 // Threading: one owner.
-// Failures: what a policy cannot do without is answered with the field of the RoundPolicy; nobody
-// of it has a turn then.
+// Failures: if something is missing that the policy needs, the error names the field of the
+// RoundPolicy, and none of its workloads has a turn.
 
 #include <cstdint>
 #include <functional>
@@ -30,13 +30,13 @@
 
 namespace synergy {
 
-// A workload as it is now.
+// A workload's present state.
 struct TypedWorkload {
   std::shared_ptr<const Workload> object;
   RoundWorkload described;
-  std::string on;              // the product of its GPUs; empty: it has none
-  bool running = false;        // all of its pods are
-  std::optional<double> rate;  // iterations a second by its progress
+  std::string on;              // product of its GPUs; empty: it has none
+  bool running = false;        // all of its pods run
+  std::optional<double> rate;  // iterations per second, from its progress
 };
 
 struct GpuTypeTurn {
@@ -54,15 +54,15 @@ class GpuTypePlanner {
 
   void StartOver();
 
-  // For all workloads of a policy's queues. `ours`: the UIDs of their pods.
+  // Decides for all workloads of a policy's queues. `ours`: the UIDs of their pods.
   Result<> Decide(const RoundPolicy& policy, const Rounds& rounds,
                   std::span<const TypedWorkload> workloads, const std::set<std::string>& ours,
                   bool begins, Moment at);
-  // Before the policies are decided anew: those that are not among these UIDs are forgotten, and so
-  // is what was decided.
+  // To be called before the policies are decided again. Forgets all decisions, and all policies but
+  // those with these UIDs.
   void Keep(const std::set<std::string>& policies);
 
-  // By the workload's UID; null: nobody has decided about it.
+  // Returns the turn of the workload with this UID; null if there is no decision about it.
   const GpuTypeTurn* Of(const std::string& uid) const;
   const std::map<std::string, ProductGpus>& gpus() const { return gpus_; }
 
@@ -73,7 +73,7 @@ class GpuTypePlanner {
     bool begun = false;
   };
   struct Kept {
-    std::optional<double> steps_left;  // in the unit of its speeds, times seconds
+    std::optional<double> steps_left;  // in the unit of its speeds times seconds
     std::optional<Instant> looked;
     GpuTypeTurn turn;
     bool decided = false;  // since the last Keep()
@@ -82,7 +82,7 @@ class GpuTypePlanner {
   Result<> Divide(const RoundPolicy& policy, const Rounds& rounds,
                   std::span<const TypedWorkload> workloads, const std::set<std::string>& ours,
                   bool begins, Moment at);
-  // The products in the order in which they are divided, the fastest first.
+  // Returns the products in the order in which they are divided, the fastest first.
   std::vector<std::string> Order(const std::set<std::string>& products) const;
   TypedJob ToJob(const TypedWorkload& workload, const Rounds& rounds,
                  const std::vector<std::string>& types, Moment at, Kept& kept) const;

@@ -6,10 +6,10 @@
 namespace synergy {
 namespace {
 
-// Of a new rate, in the exponential average.
+// Weight of a new rate in the exponential average.
 constexpr double kWeightOfLast = 0.5;
 
-// `progress` in its own unit, with what the profiles say of other products in that unit.
+// Returns `progress`, completed with the profiles' speeds on other products, scaled to its unit.
 std::map<std::string, double> Join(const std::map<std::string, double>& profiles,
                                    const std::map<std::string, double>& progress) {
   double ratio = 0;
@@ -94,7 +94,7 @@ std::map<GpuTypeSpeeds::Kind, GpuTypeSpeeds::ByProduct> GpuTypeSpeeds::FromProfi
     if (!share) continue;
     const double speed = object.profile->ThroughputAt(share->cpu, share->memory);
     ByProduct& speeds = kinds[{object.profile_namespace, object.workload, gpus, object.gang_size}];
-    // What Synergy has measured goes before what somebody wrote down.
+    // A measured profile goes before one that a user wrote.
     if (object.IsMeasured()) {
       speeds.insert_or_assign(product, speed);
     } else {
@@ -142,7 +142,7 @@ std::vector<TypeSpeed> GpuTypeSpeeds::SpeedsOf(const Workload& workload,
   };
   Kind own = KindOf(workload);
   auto found = all.find(own);
-  // A profile of one pod, or of one GPU, tells which products are faster, too.
+  // A profile of one pod, or of one GPU, also shows which products are faster.
   if (found == all.end()) {
     std::get<int64_t>(own) = 1;
     found = all.find(own);
@@ -157,7 +157,7 @@ std::vector<TypeSpeed> GpuTypeSpeeds::SpeedsOf(const Workload& workload,
   }
   std::vector<TypeSpeed> speeds =
       EstimateSpeeds(read(found == all.end() ? ByProduct() : found->second), others);
-  // One that no node has restricts nobody: admission leaves it aside, too.
+  // Admission ignores a profile's product that no node has, so it restricts nothing here either.
   std::string of_profile = ProductOfProfile(workload);
   if (std::find(products.begin(), products.end(), of_profile) == products.end()) of_profile.clear();
   std::vector<std::set<std::string>> selected;

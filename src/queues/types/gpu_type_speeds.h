@@ -1,17 +1,17 @@
 #pragma once
 
-// What Gavel's policies have to know of a cluster (docs/gavel.md): how many GPUs of each product
-// there are to be divided, and how fast each kind of job is on them.
+// The inputs of Gavel's policies (docs/gavel.md): how many GPUs of each product there are to
+// divide, and how fast each kind of job is on them.
 //
-// Speeds come from TrainingProfiles that name the workload and a gpuProduct, given or measured, at
-// the fair share of a node of that product; and from the progress of jobs that run, of which the
-// last half counts for as much as all before (Gavel, OSDI'20). What nobody has seen is estimated
-// (gavel/type_speeds.h). Progress is in iterations, a given profile in whatever unit its author
-// chose: they are joined by a product of which both are known, and where there is none, those count
-// that know more products.
+// Speeds come from two sources. TrainingProfiles that name the workload and a gpuProduct, given or
+// measured, are read at the fair share of a node of that product. The progress of running jobs is
+// averaged exponentially, with weight 1/2 for the last rate (Gavel, OSDI'20). Speeds that neither
+// source has are estimated (gavel/type_speeds.h). Progress is in iterations, a given profile in
+// whatever unit its author chose. The two are joined through products that both have; if there are
+// none, the source with more products counts.
 //
-// Threading: one owner. Progress is kept in memory alone; the profiler publishes what it has
-// measured as TrainingProfiles.
+// Threading: one owner. Progress is kept only in memory; the profiler publishes its measurements as
+// TrainingProfiles.
 
 #include <functional>
 #include <map>
@@ -32,51 +32,53 @@ namespace synergy {
 
 // GPUs of one product.
 struct ProductGpus {
-  int64_t usable = 0;  // on nodes to which pods may go, those of pods of others left out
-  int64_t free = 0;    // of these, that no pod has
+  int64_t usable = 0;  // on schedulable nodes, without those of pods that are not ours
+  int64_t free = 0;    // on schedulable nodes, without a pod
 
   bool operator==(const ProductGpus&) const = default;
 };
 
 class GpuTypeSpeeds {
  public:
-  // The fair share of a node of that product for a pod with so many GPUs; none: there is none.
+  // Returns the fair share of a node of that product for a pod with that number of GPUs; nullopt if
+  // it is not known.
   using FairShare = std::function<std::optional<ResourceVector>(Gpus, const std::string& product)>;
 
   // References outlive this.
   GpuTypeSpeeds(const ClusterState& state, const ProfileIndex& profiles, FairShare fair_share)
       : state_(state), profiles_(profiles), fair_share_(std::move(fair_share)) {}
 
-  // By product. `ours`: the UIDs of the pods among which the rest is divided. Nodes of several
-  // products, or of none that is told, do not count.
+  // Counts the GPUs by product. `ours`: the UIDs of the pods of the policy's workloads. Nodes with
+  // several products, or with an unknown one, do not count.
   std::map<std::string, ProductGpus> Count(const std::set<std::string>& ours) const;
-  // Of a node's GPUs; empty: not known.
+  // Returns the product of a node's GPUs; empty if it has several or is not known.
   std::string ProductOf(std::string_view node) const;
 
-  // That it runs at so many iterations a second on that product: once a round.
+  // Records that the workload runs at `rate` iterations per second on that product. To be called
+  // once a round.
   void Learn(const Workload& workload, const std::string& product, double rate);
 
-  // Per product in one unit; 0 where the workload may not run. All others' speeds are what is
-  // estimated by.
+  // Returns the speed on each product, in one unit; 0 on products on which the workload may not
+  // run. Missing speeds are estimated from those of all other kinds.
   std::vector<TypeSpeed> SpeedsOf(const Workload& workload,
                                   const std::vector<std::string>& products) const;
-  // Per product the mean speed of all kinds of jobs that are known, in units of each one's best; 0:
-  // nothing is known.
+  // Returns for each product the mean speed of all known kinds of jobs, as a fraction of each
+  // kind's best; 0 if nothing is known.
   std::vector<double> MeanSpeeds(const std::vector<std::string>& products) const;
-  // The product that the profile of that workload's label is of, which its pods then have to have;
-  // empty: none.
+  // Returns the product of the profile that the workload's label names, which its pods then
+  // require; empty if there is none.
   std::string ProductOfProfile(const Workload& workload) const;
 
  private:
-  // Namespace, what is alike, GPUs of a pod, pods that train together.
+  // Namespace, workload key (Workload::alike), GPUs of a pod, pods that train together.
   using Kind = std::tuple<std::string, std::string, Gpus, int64_t>;
   using ByProduct = std::map<std::string, double>;
 
-  // Of nodes to which a pod may go by that.
+  // Returns the products of the nodes that the selection allows.
   std::set<std::string> ProductsFor(const NodeSelection& selection) const;
   Kind KindOf(const Workload& workload) const;
   std::map<Kind, ByProduct> FromProfiles() const;
-  // What is known of all kinds.
+  // Returns the known speeds of all kinds, from profiles and progress.
   const std::map<Kind, ByProduct>& Known() const;
 
   const ClusterState& state_;
