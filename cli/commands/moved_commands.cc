@@ -1,12 +1,13 @@
 #include "cli/commands/moved_commands.h"
 
 #include <string>
+#include <vector>
 
 namespace synergy::cli {
 namespace {
 
 [[noreturn]] void Moved(const std::string& from, const std::string& to) {
-  throw CLI::ValidationError(from, "research is apart: " + to);
+  throw CLI::ValidationError(from, "research has a program of its own: " + to);
 }
 
 // The option takes all that may follow it, so that no other error comes before.
@@ -14,7 +15,7 @@ void AddMoved(CLI::App& simulate, const std::string& name, const std::string& to
   simulate
       .add_option_function<std::vector<std::string>>(
           name, [name, to](const std::vector<std::string>&) { Moved(name, to); })
-      ->expected(0, 1)
+      ->expected(0, 64)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("");
 }

@@ -13,7 +13,7 @@
 
 namespace synergy::cli {
 
-inline constexpr size_t kMostGavelBytes = 64 * 1024 * 1024;
+inline constexpr size_t kMostGavelBytes = size_t{64} * 1024 * 1024;
 inline constexpr size_t kMostGavelJobs = 16384;
 inline constexpr size_t kMostGavelTypes = 64;
 

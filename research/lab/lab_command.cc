@@ -221,9 +221,9 @@ void AddOptions(CLI::App& command, LabArguments& arguments) {
 }
 
 Result<> RunLab(const LabArguments& arguments) {
-  const auto limits = CheckQueueLimits(arguments.queue_limits);
+  auto limits = CheckQueueLimits(arguments.queue_limits);
   if (!limits) return limits;
-  const auto files = CheckFiles(arguments);
+  auto files = CheckFiles(arguments);
   if (!files) return files;
   const auto run = [&](const TellProgress& tell) {
     return arguments.kind == LabKind::kTiresias ? RunAllTiresias(arguments)

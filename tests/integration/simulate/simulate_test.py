@@ -125,6 +125,7 @@ class SimulateTest(unittest.TestCase):
                                 ([*made, "--elastic", "--types", "v100=8", "--policy", "optimus"], "synergy-lab rounds"),
                                 ([*made, "--lease"], "synergy-lab rounds"),
                                 ([*made, "--queue-limits", "1,2"], "synergy-lab rounds"),
+                                ([*made, "--prices", "v100=1", "k80=1"], "synergy-lab rounds"),
                                 ([*made, "--placement", "consolidate"], "synergy-lab reference"),
                                 ([*made, "--arrivals", "static"], "synergy-lab reference"),
                                 ([*made, "--scheme", "yarn"], "synergy-lab tiresias")):
