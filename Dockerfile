@@ -23,7 +23,7 @@ RUN if [ "$PROGRAMS" = source ]; then \
         libcpp-httplib-dev libssl-dev zlib1g-dev libbrotli-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev \
         libexpected-dev libfmt-dev libcli11-dev libabsl-dev libre2-dev coinor-libcbc-dev coinor-libclp-dev \
         libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc >/dev/null && \
-      cmake --preset release -DSYNERGY_TESTS=OFF -DSYNERGY_REVISION="$REVISION" && \
+      cmake --preset release -DSYNERGY_TESTS=OFF -DSYNERGY_RESEARCH=OFF -DSYNERGY_REVISION="$REVISION" && \
       cmake --build --preset release --target programs && \
       mkdir programs && cp build/release/bin/synergy build/release/bin/synergy-* programs/; \
     fi
@@ -87,7 +87,7 @@ LABEL org.opencontainers.image.title="synergy" \
       org.opencontainers.image.description="Synergy's command line"
 USER 0:0
 RUN apt-get -qq update && \
-    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends coinor-libcbc3 coinor-libclp1 libre2-9 >/dev/null && \
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends libre2-9 >/dev/null && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
 USER 65532:65532
 COPY --from=programs /synergy/programs/synergy /usr/local/bin/

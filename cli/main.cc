@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands/cluster_commands.h"
-#include "cli/commands/gavel_command.h"
+#include "cli/commands/moved_commands.h"
 #include "cli/commands/progress_command.h"
 #include "cli/commands/replay_command.h"
 #include "cli/commands/simulate_command.h"
@@ -48,12 +48,11 @@ int main(int argc, char** argv) {
   synergy::cli::AddSimulate(app, simulate);
   synergy::cli::ProgressArguments progress;
   const CLI::App* const progresses = synergy::cli::AddProgress(app, progress);
-  synergy::cli::GavelArguments gavel;
-  const CLI::App* const gavels = synergy::cli::AddGavel(app, gavel);
   synergy::cli::ReplayArguments replay;
   const CLI::App* const replays = synergy::cli::AddReplay(app, replay);
   synergy::cli::UiArguments ui;
   const CLI::App* const uis = synergy::cli::AddUi(app, ui);
+  synergy::cli::AddMovedCommands(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -65,7 +64,6 @@ int main(int argc, char** argv) {
   }
   if (cluster.Parsed()) return Report(cluster.Name(), cluster.Run());
   if (progresses->parsed()) return Report("progress", synergy::cli::RunProgress(progress));
-  if (gavels->parsed()) return Report("gavel", synergy::cli::RunGavel(gavel));
   if (replays->parsed()) return Report("replay", synergy::cli::RunReplay(replay));
   if (uis->parsed()) return Report("ui", synergy::cli::RunUi(ui));
   return Report("simulate", synergy::cli::RunSimulate(simulate));

@@ -79,7 +79,7 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --seed N          of the pods one by one (5)
       --instance N      which ports and addresses the test cluster takes (4)
   turns       how long trainings take that take turns in a queue of Kueue's on two real nodes, a JobSet among them, against what
-              synergy simulate says, and what they lose (root; scripts/setup.sh installs what it needs); twenty minutes
+              synergy-lab rounds says, and what they lose (root; scripts/setup.sh installs what it needs); twenty minutes
       --runs N          how often (2)
       --round SECONDS   length of a round (60)
       --instance N      which ports and addresses the test cluster takes (10)
@@ -89,7 +89,7 @@ Builds the release programs and the benchmark programs, measures, prints tables 
       --round SECONDS   length of a round (20)
       --instance N      which ports and addresses the test cluster takes (9)
   types       how long the jobs of a trace take whose GPU type Gavel's policies choose, in a queue of Kueue's on simulated nodes of
-              three products, against synergy simulate (root; scripts/setup.sh installs what it needs); half an hour
+              three products, against synergy-lab rounds (root; scripts/setup.sh installs what it needs); half an hour
       --trace FILE      of Gavel's authors (tests/data/gavel/runs/cont_single_80.trace)
       --jobs N          only the first N (80)
       --policies NAME,NAME   the second to be slower by what the simulator says (gavel-las,gavel-las-agnostic)
@@ -275,7 +275,7 @@ run_optimus() { run_trainings optimus_bench.py "$@"; }
 run_trainings() {
   say "building the programs and the trainer (release)"
   (cd "$repository" && cmake --preset release >/dev/null &&
-    cmake --build --preset release --target synergy synergy-extender synergy-controller synergy-node-agent trainer) >&2
+    cmake --build --preset release --target synergy synergy-lab synergy-extender synergy-controller synergy-node-agent trainer) >&2
   SYNERGY_BIN=$repository/build/release/bin SYNERGY_TRAINER=$repository/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
     python3 "$repository/tests/cluster/$1" "${@:2}"
 }
@@ -283,7 +283,7 @@ run_trainings() {
 run_types() {
   say "building the programs (release)"
   (cd "$repository" && cmake --preset release >/dev/null &&
-    cmake --build --preset release --target synergy synergy-extender synergy-controller) >&2
+    cmake --build --preset release --target synergy synergy-lab synergy-extender synergy-controller) >&2
   SYNERGY_BIN=$repository/build/release/bin PYTHONDONTWRITEBYTECODE=1 python3 "$repository/tests/cluster/types_bench.py" "$@"
 }
 

@@ -29,8 +29,8 @@ source "$here/lib/architecture.sh"
 # shellcheck source=lib/sysroot.sh
 source "$here/lib/sysroot.sh"
 
-# Of tests/unit: what decides, and what it reads and writes. The others have sockets, and start programs.
-TESTED=(core inventory profile progress solver cluster admission policy allocation engine baseline sim json wire)
+# Of tests/unit and research/tests: what decides, and what it reads and writes. The others have sockets, and start programs.
+TESTED=(core inventory profile progress solver cluster admission policy allocation engine sim baseline simulators json wire)
 
 tests=OFF
 for argument in "$@"; do
@@ -50,7 +50,7 @@ build=build/$architecture
 # So that clones in other folders find what was compiled before.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 # Afresh, so that nothing is remembered of libraries that others have replaced.
-cmake --fresh --preset release -B "$build" -DSYNERGY_TESTS=$tests -DSYNERGY_UNIT_TESTS=$tests --toolchain cmake/cross.cmake -DSYNERGY_MACHINE="$machine" \
+cmake --fresh --preset release -B "$build" -DSYNERGY_TESTS=$tests -DSYNERGY_UNIT_TESTS=$tests -DSYNERGY_RESEARCH=$tests --toolchain cmake/cross.cmake -DSYNERGY_MACHINE="$machine" \
   -DSYNERGY_SYSROOT="$(sysroot_folder "$architecture")" >/dev/null
 cmake --build "$build" --target programs
 say "the programs for $architecture are in $build/bin"

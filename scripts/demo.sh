@@ -73,11 +73,11 @@ prepare() {
 }
 
 show_paper() {
-  local synergy=$root/build/release/bin/synergy data=$root/tests/data/synergy page=$STATE/simulation.html
+  local lab=$root/build/release/bin/synergy-lab data=$root/tests/data/synergy page=$STATE/simulation.html
   say "6925 jobs on 16 servers of 8 GPUs, in hours of jobs 4000 to 5000: proportional shares, requests without limits, Synergy"
-  "$synergy" simulate --trace "$data/reference/single_6925job.csv" --profiles "$data/reference/profiles.json" --servers 16 \
+  "$lab" rounds --trace "$data/reference/single_6925job.csv" --profiles "$data/reference/profiles.json" --servers 16 \
     --window 4000:5000 --mechanism proportional,burstable-spread,synergy
-  "$synergy" simulate --trace "$data/reference/dynamic_100job.csv" --profiles "$data/reference/profiles.json" --servers 4 \
+  "$lab" rounds --trace "$data/reference/dynamic_100job.csv" --profiles "$data/reference/profiles.json" --servers 4 \
     --mechanism proportional,synergy --html "$page" >/dev/null
   say "100 jobs on 4 servers, over time, proportional shares beside Synergy: open $page in a browser"
 }
@@ -113,7 +113,7 @@ stop_extender
 [[ ! -e $STATE/cluster/settings ]] || cluster down >/dev/null
 
 if [[ $part == all || $part == paper ]]; then
-  prepare "the simulation" --no-cluster synergy
+  prepare "the simulation" --no-cluster synergy-lab
   show_paper
 fi
 if [[ $part != paper ]]; then

@@ -6,7 +6,7 @@ usage() {
 usage: scripts/lint.sh [--fast | --fix]
 
 Checks the tree: C++ format (clang-format-19), layering, structure, names, words, headers, documentation, shell (shellcheck), Go format (gofmt)
-and clang-tidy-19 over src and the programs, which takes several minutes. All checks run; exit status 1 when any of them
+and clang-tidy-19 over src, the programs and research, which takes several minutes. All checks run; exit status 1 when any of them
 found something.
 
   --fast       leave clang-tidy out
@@ -45,7 +45,8 @@ check_go() {
 # Reads what the compiler is told from the dev preset, of which no more is built than sources.
 check_tidy() {
   cmake --preset dev >/dev/null && cmake --build build/dev --target synergy_kubelet_protocol_sources >/dev/null || return
-  files 'src/*.cc' 'extender/*.cc' 'controller/*.cc' 'deviceplugin/*.cc' 'nodeagent/*.cc' 'cli/*.cc' |
+  files 'src/*.cc' 'extender/*.cc' 'controller/*.cc' 'deviceplugin/*.cc' 'nodeagent/*.cc' 'cli/*.cc' 'research/*.cc' \
+    ':!research/tests' |
     xargs -0 -n 1 -P "${LINT_JOBS:-$(nproc)}" nice clang-tidy-19 -p build/dev --quiet 2> >(grep -vE 'warnings? (generated|treated)' >&2)
 }
 

@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 CLUSTER = "_cluster_test"
 
 # The programs of ours that a cluster test runs, where they are not the usual ones.
-USUAL = {"synergy", "synergy-extender", "synergy-controller", "trainer"}
+USUAL = {"synergy", "synergy-lab", "synergy-extender", "synergy-controller", "trainer"}
 PROGRAMS = USUAL | {"synergy-node-agent", "synergy-device-plugin", "fake-nvml"}
 CLUSTER_PROGRAMS = {
     "device_plugin": {"synergy-extender", "synergy-device-plugin", "synergy-node-agent", "fake-nvml"},
@@ -36,7 +36,7 @@ CLUSTER_USES = (
     ("src/gavel/*", ("gavel*", "install*")),
     ("src/optimus/*", ("optimus*", "training_operators*", "install*")),
     ("src/sim/*", ("gavel*", "kueue*", "optimus*", "training_operators*")),
-    ("src/baseline/*", ("gavel*", "kueue*", "optimus*", "training_operators*")),
+    ("research/*", ("gavel*", "kueue*", "optimus*", "training_operators*")),
 )
 
 # Path -> the tests that see it, as patterns of names. The first line that fits counts.
@@ -50,6 +50,7 @@ SEEN_BY = (
     ("tests/cluster/measure_*.py", ()),
     ("tests/cluster/demo_*.py", ()),
     ("tests/bench/*", ()),
+    ("research/tests/integration/lab/*", ("lab_process*",)),
     ("tests/helm/*", ("chart*", "install*", "observe*", "publish*")),
     ("charts/*", ("chart*", "observe*", "publish*", "*" + CLUSTER)),
     ("manifests/*", ("chart*", "*" + CLUSTER)),
@@ -86,7 +87,7 @@ class Build:
         for folder in pathlib.PurePath(path).parents:
             beside = {target["id"] for target in self.targets for source in target.get("sources", [])
                       if pathlib.PurePath(source["path"]).parent == folder}
-            if beside or str(folder) in (".", "src", "tests"):
+            if beside or str(folder) in (".", "src", "tests", "research"):
                 return beside
         return set()
 
@@ -142,7 +143,7 @@ def affected(paths, build, tests):
         if patterns is not None:
             found |= {test["name"] for test in tests if any(fnmatch.fnmatch(test["name"], pattern) for pattern in patterns)}
             continue
-        if path.startswith("tests/") and path.endswith(".py"):
+        if path.startswith(("tests/", "research/tests/")) and path.endswith(".py"):
             users = {test["name"] for test in tests for word in test.get("command", [])
                      if word.endswith(".py") and ROOT / path in imports(pathlib.Path(word))}
         else:

@@ -183,9 +183,8 @@ std::string LeftOutWarnings(std::span<const RunResult> runs) {
   std::string text;
   for (const RunResult& run : runs) {
     if (LeftOut(run) == 0) continue;
-    text +=
-        fmt::format("synergy simulate: warning: {}, {}: {} of {} jobs are left out:", run.workload,
-                    Label(run), LeftOut(run), run.statistics.measured + LeftOut(run));
+    text += fmt::format("warning: {}, {}: {} of {} jobs are left out:", run.workload, Label(run),
+                        LeftOut(run), run.statistics.measured + LeftOut(run));
     if (run.not_run > 0) {
       text +=
           fmt::format(" {} never ran, or ask for more GPUs than all servers have;", run.not_run);

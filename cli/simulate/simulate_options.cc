@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/text/amounts.h"
-#include "config/text_file.h"
 #include "core/rounding.h"
-#include "sim/tiresias/tiresias_input.h"
 
 namespace synergy::cli {
 namespace {
@@ -44,20 +42,6 @@ Result<Latencies> ParseLatencies(const std::string& text) {
   return latencies;
 }
 
-// None where no file is named, or no policy asks for it.
-Result<std::optional<std::vector<double>>> ReadSizeHistory(const SimulateArguments& arguments) {
-  const auto& policies = arguments.policies;
-  if (arguments.size_history.empty() ||
-      std::find(policies.begin(), policies.end(), "2d-gittins") == policies.end()) {
-    return std::nullopt;
-  }
-  const auto text = config::ReadTextFile(arguments.size_history);
-  if (!text) return Fail(text.error());
-  const auto sizes = ParseSizeHistory(*text, arguments.size_history);
-  if (!sizes) return Fail(sizes.error());
-  return std::vector<double>(sizes->begin(), sizes->end());
-}
-
 }  // namespace
 
 tl::unexpected<Error> WrongOption(std::string_view option, std::string_view why) {
@@ -68,31 +52,6 @@ tl::unexpected<Error> WrongOption(std::string_view option, const Error& error) {
   return Fail(error.code, fmt::format("{}: {}", option, error.message));
 }
 
-Result<> CheckFiles(const SimulateArguments& arguments) {
-  if (arguments.compat.empty() && !arguments.elastic) return {};
-  const std::string_view why = arguments.elastic ? "not with --elastic" : "not with --compat";
-  if (!arguments.changes.empty()) return WrongOption("--changes", why);
-  if (!arguments.html.empty()) return WrongOption("--html", why);
-  if (!arguments.type_profiles.empty()) return WrongOption("--type-profiles", why);
-  return {};
-}
-
-Result<> CheckQueueLimits(std::span<const double> limits) {
-  double last = 0;
-  for (const double limit : limits) {
-    if (!(limit > last) || limit > 1e15) {
-      return WrongOption(
-          "--queue-limits",
-          fmt::format("{} does not fit: write GPU-seconds above 0 and up to 1e15, each "
-                      "limit above the one before, such as 3250,7200",
-                      limit));
-    }
-    last = limit;
-  }
-  if (limits.size() > 64) return WrongOption("--queue-limits", "has to be 64 limits at most");
-  return {};
-}
-
 Result<std::optional<JobWindow>> WindowOf(const SimulateArguments& arguments) {
   if (arguments.window.empty()) return std::nullopt;
   const auto window = ParseJobWindow(arguments.window);
@@ -100,7 +59,8 @@ Result<std::optional<JobWindow>> WindowOf(const SimulateArguments& arguments) {
   return *window;
 }
 
-Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
+Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
+                                       bool profiles_elsewhere) {
   SimulateOptions options;
   options.starts_from_cluster = arguments.from_cluster || !arguments.cluster.empty();
   if (!arguments.save_cluster.empty() && !arguments.from_cluster) {
@@ -111,9 +71,7 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
   if (arguments.traces.empty() == arguments.workloads.empty() && !only_saves) {
     return Fail(ErrorCode::kInvalid, "give either --trace or --generate");
   }
-  if (!arguments.solves.empty()) return WrongOption("--solves", "only with --compat gavel");
-  if (arguments.profiles.empty() && arguments.type_profiles.empty() &&
-      !options.starts_from_cluster) {
+  if (arguments.profiles.empty() && !profiles_elsewhere && !options.starts_from_cluster) {
     return WrongOption("--profiles", "a file is needed");
   }
   if (!arguments.remaining.empty()) {
@@ -133,9 +91,6 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
   const auto memory = ParseSize(arguments.memory);
   if (!memory) return WrongOption("--memory", memory.error());
   options.server = {Gpus(arguments.gpus), Cores(arguments.cpus), *memory};
-  auto types = ReadTypeSetup(arguments, options.server);
-  if (!types) return Fail(types.error());
-  options.types = *std::move(types);
   const auto round = ParseDuration(arguments.round);
   if (!round) return WrongOption("--round", round.error());
   if (*round < Seconds(1)) return WrongOption("--round", "has to be at least 1s");
@@ -143,11 +98,6 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
   const auto restart_cost = ParseDuration(arguments.restart_cost);
   if (!restart_cost) return WrongOption("--restart-cost", restart_cost.error());
   options.restart_cost = *restart_cost;
-  if (!arguments.lease.empty()) {
-    const auto lease = ParseDuration(arguments.lease);
-    if (!lease) return WrongOption("--lease", lease.error());
-    options.lease = *lease;
-  }
   options.locality.rack_label = kSimulatedRackLabel;
   for (const auto& [name, text, wait] :
        {std::tuple("--node-wait", &arguments.node_wait, &options.locality.node_wait),
@@ -156,9 +106,6 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
     if (!parsed) return WrongOption(name, parsed.error());
     *wait = ToDuration(*parsed);
   }
-  const auto sizes = ReadSizeHistory(arguments);
-  if (!sizes) return Fail(sizes.error());
-  options.sizes = *sizes;
   const auto latencies = ParseLatencies(arguments.latency);
   if (!latencies) return WrongOption("--latency", latencies.error());
   options.latencies = *latencies;
@@ -166,27 +113,6 @@ Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments) {
   if (!window) return Fail(window.error());
   options.window = *window;
   options.keeps_changes = !arguments.changes.empty() || !arguments.html.empty();
-  options.reference = arguments.compat == "reference";
-  if (options.reference && options.starts_from_cluster) {
-    return WrongOption("--compat",
-                       "the authors' simulator knows no other clusters than empty ones");
-  }
-  options.consolidate = arguments.placement == "consolidate";
-  if (options.consolidate && !options.reference) {
-    return WrongOption("--placement",
-                       "only with --compat reference; our mechanisms always consolidate");
-  }
-  const auto arrivals = ParseReferenceArrivals(arguments.arrivals);
-  if (!arrivals) return WrongOption("--arrivals", arrivals.error());
-  options.arrivals = *arrivals;
-  if (options.arrivals == ReferenceArrivals::kAuto) {
-    if (!arguments.workloads.empty()) options.arrivals = ReferenceArrivals::kGenerated;
-  } else if (!options.reference) {
-    return WrongOption(
-        "--arrivals",
-        "only with --compat reference; our rounds always begin with the first arrival and "
-        "end with the last job");
-  }
   return options;
 }
 

@@ -6,19 +6,16 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "allocation/gangs/gang_locality.h"
 #include "cli/cluster/cluster_connection.h"
-#include "cli/simulate/gpu_types.h"
 #include "core/clock.h"
 #include "core/resources.h"
 #include "core/result.h"
 #include "sim/cluster/product_simulator.h"
-#include "sim/reference/reference_simulator.h"
 #include "sim/statistics.h"
 
 namespace synergy::cli {
@@ -41,21 +38,6 @@ struct SimulateArguments {
   std::vector<std::string> policies{"fifo"};
   std::vector<std::string> mechanisms{"synergy"};
   std::vector<double> loads{1};
-  std::string placement = "first-fit";
-  std::string compat;
-  bool elastic = false;
-  std::string arrivals = "auto";
-  std::vector<std::string> schedules{"dlas-gpu"};  // of --compat tiresias, like the next
-  std::string scheme = "count";
-  std::vector<double> queue_limits{3250, 7200};
-  double promote = 0;
-  std::string lease;
-  std::string size_history;
-  std::vector<std::string> types;  // "v100=12"
-  std::vector<std::string> prices{"v100=0.74", "p100=0.43", "k80=0.135"};
-  std::string throughputs;    // a file
-  std::string type_profiles;  // likewise
-  std::string solves;         // likewise; of --compat gavel
   std::string window;
   std::string round = "300s";
   std::string restart_cost = "30s";
@@ -84,39 +66,26 @@ struct SimulateOptions {
   ResourceVector server;
   Seconds round{300};
   Seconds restart_cost{30};
-  Seconds lease{};
-  // Of past jobs, GPU-seconds; none: the workload's own stand for them.
-  std::optional<std::vector<double>> sizes;
   Latencies latencies;
   std::optional<JobWindow> window;
-  bool reference = false;
-  bool consolidate = false;
-  // Of the reference simulator. What --generate makes is kGenerated unless something else is asked.
-  ReferenceArrivals arrivals = ReferenceArrivals::kAuto;
   // As StartingCluster is given; its pods' work.
   bool starts_from_cluster = false;
   std::optional<Seconds> remaining;
   std::optional<Duration> profiles_after;
   LocalityRules locality;
-  std::optional<TypeSetup> types;  // none: all GPUs are alike
   bool keeps_changes = false;
 };
-
-// The simulators of others, and that of elastic jobs, do not say who was where: no --changes, no
-// --html with --compat or --elastic. Nor do they know profiles: no --type-profiles.
-Result<> CheckFiles(const SimulateArguments& arguments);
 
 // "--option: why", as kInvalid or with the error's own code.
 tl::unexpected<Error> WrongOption(std::string_view option, std::string_view why);
 tl::unexpected<Error> WrongOption(std::string_view option, const Error& error);
 
-// --queue-limits: at most 64, above 0, ascending.
-Result<> CheckQueueLimits(std::span<const double> limits);
-
 // --window; none: all jobs.
 Result<std::optional<JobWindow>> WindowOf(const SimulateArguments& arguments);
 
-// kInvalid names the option.
-Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments);
+// `profiles_elsewhere`: neither --profiles nor a cluster has to have them. kInvalid names the
+// option.
+Result<SimulateOptions> CheckArguments(const SimulateArguments& arguments,
+                                       bool profiles_elsewhere = false);
 
 }  // namespace synergy::cli

@@ -4,27 +4,26 @@
 //
 // Threading: one owner. Failures: kInvalid and kNotFound, naming file or option.
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "cli/simulate/job_profiles.h"
 #include "cli/simulate/simulate_options.h"
 #include "cli/simulate/starting_cluster.h"
+#include "cli/simulate/workloads.h"
 #include "core/result.h"
+#include "policy/job.h"
+#include "sim/cluster/product_simulator.h"
 #include "sim/model_facts.h"
-#include "sim/simulator.h"
+#include "sim/simulation_run.h"
 #include "sim/statistics.h"
-#include "sim/trace.h"
 
 namespace synergy::cli {
-
-struct TraceWorkload {
-  std::string name;
-  std::vector<TraceJob> jobs;
-  // Jobs of the file that are in no run: they never ran, or ask for more GPUs than all servers
-  // have.
-  size_t left_out = 0;
-};
 
 struct RunResult {
   std::string workload;
@@ -49,46 +48,51 @@ struct RunResult {
   std::vector<JobTimes> jobs;
   std::vector<Gpus> job_gpus;  // as `jobs`
   std::vector<std::string> job_models;
-  // As `jobs`, each in all; empty with --compat.
+  // As `jobs`, each in all; empty for simulators of others' programs.
   std::vector<ResourceVector> job_fair_shares;
   std::vector<ResourceVector> job_demands;
   std::vector<JobPlace> job_places;  // as `jobs`, of a run by events; else empty
   std::vector<UtilisationPoint> timeline;
-  std::vector<PlaceChange> changes;  // where asked for; none with --compat
+  std::vector<PlaceChange> changes;  // where asked for; none of others' programs
 };
 
-// `cluster`, here and below: what the runs start from; null: empty servers, as `arguments` say.
-Result<std::vector<TraceWorkload>> LoadWorkloads(const SimulateArguments& arguments,
-                                                 const SimulateOptions& options,
-                                                 const ModelFacts& facts,
-                                                 const PresentCluster* cluster);
-
-// What the runs start with.
+// The nodes and pods that a run starts with: those of `cluster`, or where it is null, here and
+// below, empty servers, as `arguments` say.
 StartingCluster StartOf(const SimulateArguments& arguments, const SimulateOptions& options,
                         const PresentCluster* cluster);
 
+bool IsOf(std::span<const MechanismName> names, std::string_view name);
+
 // `tell(run, finished, all)` as a run goes on.
 using TellProgress = std::function<void(const RunResult& run, size_t finished, size_t all)>;
+// The product, event by event, under the policy and mechanism of each run.
 Result<std::vector<RunResult>> RunAll(const SimulateArguments& arguments,
                                       const SimulateOptions& options, const ModelFacts& facts,
                                       const PresentCluster* cluster,
                                       const std::vector<TraceWorkload>& workloads,
                                       const TellProgress& tell);
 
-// The runs of --compat tiresias: every trace under every schedule.
-Result<std::vector<RunResult>> RunAllTiresias(const SimulateArguments& arguments);
+// One of these runs: `jobs` are the workload's, `result` names policy and mechanism.
+Result<SimulationRun> RunByEvents(const SimulateArguments& arguments,
+                                  const SimulateOptions& options, const TraceWorkload& workload,
+                                  std::span<const Job> jobs, const JobProfiles& table,
+                                  const PresentCluster* cluster, const RunResult& result,
+                                  const Progress& progress);
 
-// The runs of --compat gavel: every workload under every policy.
-Result<std::vector<RunResult>> RunAllGavel(const SimulateArguments& arguments,
-                                           const TellProgress& tell);
+// Sets in `result` what a run of these jobs has brought.
+void Take(SimulationRun run, std::span<const Job> jobs, const SimulateOptions& options,
+          RunResult& result);
 
-// The runs of --elastic: every workload under every policy.
-Result<std::vector<RunResult>> RunAllElastic(const SimulateArguments& arguments,
-                                             const TellProgress& tell);
+// Sets in `result`, which names load, policy and mechanism, what came of the workload under them.
+using SimulateWorkload = std::function<Result<>(const TraceWorkload& workload, RunResult& result)>;
+// Every workload at every load, under every policy and mechanism, whatever simulates.
+Result<std::vector<RunResult>> RunEveryWorkload(const SimulateArguments& arguments,
+                                                const JobWindow& window,
+                                                const std::vector<TraceWorkload>& workloads,
+                                                const SimulateWorkload& simulate);
 
 Result<> WriteFile(const std::string& name, const std::string& text);
 
-// What every run of `synergy simulate` has in common, whatever simulates.
 // `result` with what `simulate` sets in it, the jobs' times among that, how long this took, and the
 // statistics of the jobs in `window`.
 Result<RunResult> TimedRun(RunResult result, const JobWindow& window,

@@ -108,8 +108,8 @@ class CrossImagesTest(unittest.TestCase):
         shutil.copy(helm.ROOT / "tests/data/synergy/reference/profiles.json", root / "tmp")
 
         def simulate(run, folder):
-            run("simulate", "--generate", "rate=20/h,split=30:50:20,jobs=600,seed=2", "--servers", "8", "--mechanism", "tune,synergy", "--quiet",
-                "--profiles", f"{folder}/profiles.json", "--changes", f"{folder}/changes", "--jobs-csv", f"{folder}/jobs")
+            run("simulate", "--generate", "rate=20/h,split=30:50:20,jobs=600,seed=2", "--servers", "8", "--quiet",
+                "--mechanism", "synergy-strict,synergy", "--profiles", f"{folder}/profiles.json", "--changes", f"{folder}/changes", "--jobs-csv", f"{folder}/jobs")
             return [(root / f"tmp/{what}").read_text(encoding="utf-8").splitlines() for what in ("changes", "jobs")]
         changes, jobs = simulate(functools.partial(self.run_program, "cli"), "/tmp")
         self.assertEqual(len(jobs), 1 + 2 * 600)

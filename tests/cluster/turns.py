@@ -102,14 +102,14 @@ def all_completed(cluster, names):
 
 
 def simulated(folder, works, gpus, order, round_seconds, restart_cost):
-    """Completion times of trainings that come at once, by synergy simulate. Each work: its seconds, and its GPUs where it has more than
+    """Completion times of trainings that come at once, by synergy-lab rounds. Each work: its seconds, and its GPUs where it has more than
     one."""
     trace, ends = folder / "trace.csv", folder / "simulated.csv"
     sizes = [work if isinstance(work, tuple) else (work, 1) for work in works]
     rows = [f"{number},{MODEL},0,{round(seconds / ITERATION)},{own}" for number, (seconds, own) in enumerate(sizes)]
     trace.write_text("\n".join(["job_id,model,arrival_s,total_iterations,gpus", *rows, ""]), encoding="utf-8")
     profiles = ROOT / "tests/data/synergy/reference/profiles.json"
-    command = [pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "simulate", "--trace", trace, "--profiles", profiles, "--servers", "1",
+    command = [pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-lab", "rounds", "--trace", trace, "--profiles", profiles, "--servers", "1",
                "--gpus", gpus, "--cpus", 3 * gpus, "--memory", f"{63 * gpus}GB", "--mechanism", "proportional", "--policy", order,
                "--round", f"{round_seconds}s", "--restart-cost", f"{restart_cost * 1000:.0f}ms", "--jobs-csv", ends, "--quiet"]
     subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)

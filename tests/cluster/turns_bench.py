@@ -1,4 +1,4 @@
-"""How long trainings take that take turns on real nodes, in a queue of Kueue's under las, against what synergy simulate says. Each
+"""How long trainings take that take turns on real nodes, in a queue of Kueue's under las, against what synergy-lab rounds says. Each
 node has one GPU, and all see the checkpoints. scripts/bench.sh turns runs it; docs/queues.md has the figures.
 
   turns_bench.py [--runs N] [--round SECONDS] [--instance N] [--json FILE]

@@ -1,11 +1,11 @@
 """How long jobs take whose GPU type one of Gavel's policies chooses (docs/gavel.md), in a queue of Kueue's on simulated nodes of three
-products, against what synergy simulate says; and what it brings that the policy knows how fast they are on each. scripts/bench.sh types
+products, against what synergy-lab rounds says; and what it brings that the policy knows how fast they are on each. scripts/bench.sh types
 runs it.
 
   types_bench.py [--trace FILE] [--jobs N] [--policies NAME,NAME] [--nodes N] [--round S] [--compression N] [--arrivals N]
                  [--cost S] [--goal X] [--patience S] [--keep FOLDER] [--instance N] [--json FILE]
 
-The jobs are those of a trace of Gavel's authors, as fast on each type as they measured (src/sim/gavel/throughputs.csv). All times are
+The jobs are those of a trace of Gavel's authors, as fast on each type as they measured (research/gavel/throughputs.csv). All times are
 divided by the compression, but for rounds and what a move costs. A node has one GPU, so a job of several is a gang over as many nodes.
 
 Simulated pods do nothing, so this program keeps their checkpoints: it ends a job's pods when they have done its work, at the speed of the
@@ -75,7 +75,7 @@ class Job:
 
 
 def read_trace(options):
-    with open(ROOT / "src/sim/gavel/throughputs.csv", encoding="utf-8", newline="") as file:
+    with open(ROOT / "research/gavel/throughputs.csv", encoding="utf-8", newline="") as file:
         table = {(row["model"], int(row["gpus"])): {name: float(row[name]) for name in TYPES} for row in csv.DictReader(file)}
     lines = options.trace.read_text(encoding="utf-8").splitlines()[:options.jobs]
     jobs = [Job(number, line.split("\t"), table, options.compression) for number, line in enumerate(lines)]
@@ -217,7 +217,7 @@ def simulate(folder, jobs, course, policy, options, cost, chance=None):
     entries = [{"model": job.kind, "gpuProduct": name, "points": [{"cpu": 1, "memory": "1Gi", "throughput": round(speed / job.gpus, 9)}]}
                for job in {job.kind: job for job in jobs}.values() for name, speed in job.speeds.items()]
     profiles.write_text(json.dumps({"profiles": entries}), encoding="utf-8")
-    command = [pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy", "simulate", "--trace", trace, "--type-profiles", profiles,
+    command = [pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-lab", "rounds", "--trace", trace, "--type-profiles", profiles,
                "--types", ",".join(f"{name}={options.nodes}" for name in TYPES), "--gpus", 1, "--cpus", 4, "--memory", "16GB",
                "--mechanism", "proportional", "--policy", policy, "--round", f"{options.round}s", "--restart-cost", f"{cost * 1000:.0f}ms",
                "--jobs-csv", ends, "--output", "json", "--quiet"]

@@ -23,8 +23,7 @@ ARROWS = {
     "allocation": ["core", "profile", "cluster"],
     "engine": ["core", "profile", "cluster", "allocation"],
     "queues": ["core", "profile", "gavel", "cluster", "policy", "optimus"],
-    "baseline": ["core", "profile", "solver", "cluster", "policy", "allocation"],
-    "sim": ["core", "profile", "solver", "cluster", "admission", "policy", "allocation", "engine", "queues", "baseline", "gavel", "optimus"],
+    "sim": ["core", "profile", "cluster", "admission", "allocation", "engine"],
     "inventory": ["core"],
     "http": ["core"],
     "json": ["core"],
@@ -38,9 +37,19 @@ ARROWS = {
     "controller": ["core", "profile", "cluster", "admission", "allocation", "engine", "queues", "record", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "deviceplugin": ["core", "inventory", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
     "nodeagent": ["core", "inventory", "profile", "progress", "cluster", "http", "json", "wire", "metrics", "config", "daemon", "kube"],
-    "cli": ["core", "profile", "progress", "gavel", "cluster", "policy", "allocation", "engine", "queues", "baseline", "sim", "record", "http", "json", "wire", "config", "kube"],
+    "cli": ["core", "profile", "progress", "cluster", "policy", "allocation", "engine", "queues", "sim", "record", "http", "json", "wire", "config", "kube"],
+    # Research: nothing above includes from it.
+    "research/baseline": ["core", "profile", "solver", "cluster", "policy", "allocation", "sim"],
+    "research/reference": ["core", "solver", "sim"],
+    "research/tiresias": ["core", "policy", "sim"],
+    "research/gavel": ["core", "gavel", "sim"],
+    "research/optimus": ["core", "optimus", "queues", "sim", "research/gavel"],
+    "research/rounds": ["core", "profile", "policy", "gavel", "sim", "research/baseline", "research/gavel"],
+    "research/lab": ["core", "profile", "gavel", "policy", "sim", "json", "config", "cli", "research/baseline", "research/reference",
+                     "research/tiresias", "research/gavel", "research/optimus", "research/rounds"],
 }
-# Folders beside src/.
+# Folders beside src/, and the one whose folders are in the table by themselves.
+RESEARCH = "research"
 PROGRAMS = ["extender", "controller", "deviceplugin", "nodeagent", "cli"]
 
 # Third-party headers by their beginning -> the folders that may include them.
@@ -60,12 +69,13 @@ THIRD_PARTY = {
     "Osi": ["solver"],
     "grpcpp/": ["deviceplugin"],
     "linux/": ["nodeagent"],
-    "CLI/": ["daemon", "cli"],
+    "CLI/": ["daemon", "cli", "research/lab"],
 }
 
 # Folders that only calculate: no sockets, files, wall clock, threads of their own or environment. Excepted are the files
 # that give the rest its clock, its log and its way to end.
-PURE = ["core", "inventory", "profile", "progress", "solver", "gavel", "optimus", "cluster", "admission", "policy", "allocation", "engine", "queues", "baseline", "sim"]
+PURE = ["core", "inventory", "profile", "progress", "solver", "gavel", "optimus", "cluster", "admission", "policy", "allocation", "engine", "queues", "sim",
+        "research/baseline", "research/reference", "research/tiresias", "research/gavel", "research/optimus", "research/rounds"]
 PURE_BUT_FOR = ["src/core/check.cc", "src/core/clock.cc", "src/core/log.cc"]
 # System headers that a pure folder does not include, with the folders that may all the same.
 IMPURE_HEADERS = {
@@ -90,12 +100,13 @@ DECLARED = {"SystemClock": "src/core/clock.h", "StderrSink": "src/core/log.h"}
 
 # Namespaces beside a folder's own: of a file, by the beginning of its name, or of a library that is declared ahead.
 NAMESPACES = {
-    "src/sim/reference/": "synergy::reference",  # another program's words: its jobs, clusters and events are not ours
+    "research/reference/": "synergy::reference",  # another program's words: its jobs, clusters and events are not ours
     "src/cluster/state/cluster_journal.h": "cluster_change",  # within synergy: the kinds of a ClusterChange
     "src/engine/decisions.": "decision",  # within synergy: the kinds of a Decision
     "src/cluster/annotations.h": "synergy::annotations",  # keys are always called by what they are
     "src/http/": "httplib",
     "deviceplugin/": "grpc",
+    "research/lab/": "synergy::cli",  # a command line of the same parts
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
@@ -108,11 +119,14 @@ def folder_of(name):
     parts = name.split("/")
     if parts[0] == "src" and len(parts) > 2:
         return parts[1]
+    if parts[0] == RESEARCH and len(parts) > 2:
+        return None if parts[1] == "tests" else "/".join(parts[:2])
     return parts[0] if parts[0] in PROGRAMS else None
 
 
 def check_quoted(folder, header):
-    target = header.split("/")[0] if "/" in header else None
+    parts = header.split("/")
+    target = "/".join(parts[:2 if parts[0] == RESEARCH else 1]) if len(parts) > 1 else None
     if target is None:
         return f'"{header}" is included without its folder'
     if target != folder and target not in ARROWS[folder]:
@@ -124,7 +138,7 @@ def check_angled(name, folder, header):
     for beginning, folders in THIRD_PARTY.items():
         if header.startswith(beginning):
             return None if folder in folders else f"<{header}> belongs to {', '.join(folders)}"
-    if header.split("/")[0] in ARROWS:
+    if header.split("/")[0] in [*ARROWS, RESEARCH]:
         return f"<{header}> is ours: include it with quotes"
     if header.endswith(".hpp") or ("/" in header and not re.match(r"(sys|netinet|arpa)/", header)):
         return f"<{header}> is of a library that the table does not know"
@@ -137,7 +151,7 @@ def check_angled(name, folder, header):
 
 
 def check_namespace(name, folder, namespace):
-    own = "synergy" if folder in PURE else f"synergy::{folder}"
+    own = "synergy" if folder in PURE else "synergy::" + folder.replace("/", "::")
     if namespace == own or (folder not in PURE and namespace.startswith(own + "::")):
         return None
     if any(name.startswith(beginning) and namespace == other for beginning, other in NAMESPACES.items()):

@@ -36,6 +36,23 @@ class LayeringTest(SampleTreeTest):
     def test_the_library_may_not_include_a_program(self):
         self.assert_found("src/kube/reflector.cc", '#include "extender/health.h"', "kube may not include from extender")
 
+    def test_the_product_may_not_include_research(self):
+        for name, folder in (("src/sim/trace.cc", "sim"), ("cli/simulate/simulation.cc", "cli"), ("controller/main.cc", "controller")):
+            with self.subTest(name=name):
+                self.assert_found(name, '#include "research/rounds/simulator.h"', f"{folder} may not include from research/rounds")
+                self.write(name, "")
+
+    def test_research_may_include_the_product_and_goes_by_its_own_arrows(self):
+        self.write("research/rounds/simulator.cc", '#include "sim/simulation_run.h"\n#include "research/baseline/round.h"\n')
+        self.write("research/tests/unit/rounds/simulator_test.cc", '#include "research/lab/lab_runs.h"\n#include <thread>\n')
+        self.assertEqual(layering.check_tree(self.root), [])
+        self.assert_found("research/baseline/round.cc", '#include "research/rounds/simulator.h"',
+                          "research/baseline may not include from research/rounds")
+
+    def test_research_is_pure_but_for_its_program(self):
+        self.write("research/lab/main.cc", "#include <fstream>\n")
+        self.assert_found("research/rounds/simulator.cc", "#include <fstream>", "research/rounds is pure: no <fstream>")
+
     def test_a_header_without_its_folder_is_found(self):
         self.assert_found("src/core/units.cc", '#include "units.h"', "without its folder")
 
@@ -46,7 +63,7 @@ class LayeringTest(SampleTreeTest):
         self.assert_found("src/kube/api_client.cc", "#include <httplib.h>", "belongs to http")
 
     def test_flags_belong_to_one_folder(self):
-        self.assert_found("extender/main.cc", "#include <CLI/CLI.hpp>", "belongs to daemon, cli")
+        self.assert_found("extender/main.cc", "#include <CLI/CLI.hpp>", "belongs to daemon, cli, research/lab")
 
     def test_an_unknown_library_is_found(self):
         self.assert_found("src/json/text.cc", "#include <simdjson/simdjson.h>", "does not know")
@@ -74,7 +91,7 @@ class LayeringTest(SampleTreeTest):
 
     def test_the_pure_half_is_in_one_namespace_and_every_other_folder_in_its_own(self):
         self.write("src/core/units.h", "namespace synergy {\nnamespace {\n")
-        self.write("src/sim/reference/job.h", "namespace synergy::reference {\n")
+        self.write("research/reference/job.h", "namespace synergy::reference {\n")
         self.write("src/http/server/server.h", "namespace httplib {\nnamespace synergy::http {\n")
         self.write("deviceplugin/sources/nvml_api.h", "namespace synergy::deviceplugin::nvml {\n")
         self.write("tests/unit/core/units_test.cc", "namespace anything {\n")

@@ -22,7 +22,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
 def product_files(root):
-    return [name for name in tree.cpp_files(root) if not name.startswith("tests/")]
+    return [name for name in tree.cpp_files(root) if not name.startswith(("tests/", "research/tests/"))]
 
 
 def includes(root, names):

@@ -22,7 +22,6 @@
 #include "sim/cluster/simulated_pods.h"
 #include "sim/cluster/simulated_scheduler.h"
 #include "sim/cluster/tuner_driver.h"
-#include "sim/share_changes.h"
 
 namespace synergy {
 namespace {

@@ -15,14 +15,13 @@
 #include <vector>
 
 #include "allocation/gangs/gang_locality.h"
-#include "baseline/mechanisms.h"
 #include "cluster/namespace.h"
 #include "cluster/node.h"
 #include "cluster/pod.h"
 #include "core/result.h"
 #include "engine/tuner/tuner.h"
 #include "sim/cluster/model_profiles.h"
-#include "sim/simulator.h"
+#include "sim/simulation_run.h"
 
 namespace synergy {
 
@@ -48,7 +47,7 @@ struct StartingCluster {
 
 // The label of simulated nodes that says which rack they are in.
 inline constexpr std::string_view kSimulatedRackLabel = "topology.kubernetes.io/rack";
-// That many nodes, named by ServerName (sim/share_changes.h). `per_rack` of them share a rack; 0:
+// That many nodes, named by ServerName (sim/simulation_run.h). `per_rack` of them share a rack; 0:
 // nobody knows of racks.
 StartingCluster ClusterOf(size_t servers, const ResourceVector& server, size_t per_rack = 0);
 

@@ -16,8 +16,8 @@
 #include "config/text_file.h"
 #include "core/random.h"
 #include "gavel/policies/policies.h"
+#include "research/gavel/gavel_input.h"
 #include "sim/csv.h"
-#include "sim/gavel/gavel_input.h"
 
 namespace synergy::bench {
 namespace {

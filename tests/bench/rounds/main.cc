@@ -15,17 +15,19 @@
 #include <fmt/format.h>
 
 #include "allocation/best_fit.h"
-#include "baseline/mechanisms.h"
-#include "baseline/round.h"
 #include "bench/rounds/gangs.h"
 #include "bench/rounds/guard.h"
 #include "bench/rounds/objective.h"
 #include "bench/rounds/queue.h"
 #include "bench/rounds/results.h"
 #include "cli/simulate/model_facts_file.h"
-#include "cli/simulate/simulation.h"
+#include "cli/simulate/workloads.h"
 #include "cluster/state/fit.h"
 #include "core/random.h"
+#include "research/baseline/mechanisms.h"
+#include "research/baseline/round.h"
+#include "research/lab/lab_options.h"
+#include "research/lab/lab_runs.h"
 #include "sim/workload.h"
 #include "support/cluster_vocabulary.h"
 
@@ -163,13 +165,25 @@ long PeakKilobytes() {
   return kilobytes;
 }
 
-Result<cli::RunResult> Run(const ModelFacts& facts, const cli::SimulateArguments& arguments) {
-  const auto options = cli::CheckArguments(arguments);
+cli::LabArguments ArgumentsOf(cli::LabKind kind, const std::string& profiles,
+                              const std::string& mechanism) {
+  cli::LabArguments arguments;
+  arguments.kind = kind;
+  arguments.profiles = profiles;
+  arguments.mechanisms = {mechanism};
+  return arguments;
+}
+
+Result<cli::RunResult> Run(const ModelFacts& facts, const cli::LabArguments& arguments) {
+  const auto options = cli::CheckLabArguments(arguments);
   if (!options) return Fail(options.error());
-  const auto workloads = cli::LoadWorkloads(arguments, *options, facts, nullptr);
+  const auto workloads =
+      cli::LoadWorkloads(arguments, facts, Gpus(arguments.servers * arguments.gpus));
   if (!workloads) return Fail(workloads.error());
-  const auto runs = cli::RunAll(arguments, *options, facts, nullptr, *workloads,
-                                [](const cli::RunResult&, size_t, size_t) {});
+  const auto runs = arguments.kind == cli::LabKind::kReference
+                        ? cli::RunAllReference(arguments, *options, facts, *workloads)
+                        : cli::RunAllInRounds(arguments, *options, facts, nullptr, *workloads,
+                                              [](const cli::RunResult&, size_t, size_t) {});
   if (!runs) return Fail(runs.error());
   return runs->front();
 }
@@ -188,24 +202,21 @@ int BenchSimulate(const ModelFacts& facts, const std::string& data, const std::s
     results.Figure(std::string(name) + " cpu seconds", run->cpu_seconds);
     return run->cpu_seconds;
   };
-  cli::SimulateArguments reference{.profiles = profiles};
+  auto reference = ArgumentsOf(cli::LabKind::kReference, profiles, "tune");
   reference.traces = {data + "/single_6925job.csv"};
-  reference.mechanisms = {"tune"};
-  reference.compat = "reference";
   reference.window = "4000:5000";
   // The first run warms up.
   double least = 1e300;
   for (int repeat = 0; repeat < 5; ++repeat) {
     least =
-        std::min(least, report("the artifact check, --compat reference", Run(facts, reference)));
+        std::min(least, report("the artifact check, synergy-lab reference", Run(facts, reference)));
   }
-  results.Check({"the artifact check, --compat reference: s", least, 0.1});
+  results.Check({"the artifact check, synergy-lab reference: s", least, 0.1});
   const long before = PeakKilobytes();
   for (const char* mechanism : {"tune", "synergy-rounds"}) {
-    cli::SimulateArguments philly{.profiles = profiles};
+    auto philly = ArgumentsOf(cli::LabKind::kRounds, profiles, mechanism);
     philly.workloads = {"rate=53.48/h,gpus=philly,jobs=96260,seed=1"};
     philly.servers = 312;
-    philly.mechanisms = {mechanism};
     const std::string name = fmt::format("as large as Philly's trace, {}", mechanism);
     const double time = report(name.c_str(), Run(facts, philly));
     results.Check({name + ": s", time, 20});
@@ -256,10 +267,9 @@ int BenchGuard(const ModelFacts& facts, const std::string& profiles,
       RunRound(servers, jobs, Fifo(), *mechanism.allocator, Seconds(0));
     }
   };
-  cli::SimulateArguments philly{.profiles = profiles};
+  auto philly = ArgumentsOf(cli::LabKind::kRounds, profiles, "synergy");
   philly.workloads = {"rate=2.74/h,gpus=philly,jobs=3000,seed=1"};
   philly.servers = 16;
-  philly.mechanisms = {"synergy"};
   const auto simulation = [&] {
     if (Run(facts, philly)) return;
     fmt::print(stderr, "the simulation failed\n");

@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
-#include "baseline/divider.h"
-#include "baseline/mechanisms.h"
 #include "core/random.h"
+#include "research/baseline/divider.h"
+#include "research/baseline/mechanisms.h"
 #include "sim/cluster/product_simulator.h"
 
 namespace synergy::bench {

@@ -1,4 +1,4 @@
-"""The page of `synergy simulate --html` in a real browser: what it shows, by mouse, keyboard and screen reader."""
+"""The page of `--html` of simulations in a real browser: what it shows, by mouse, keyboard and screen reader."""
 
 import contextlib
 import csv
@@ -19,7 +19,7 @@ HOSTILE = ("<img src=x onerror=window.hurt=1>", "</script><script>window.hurt=1<
 
 def page(file, *arguments, profiles=DATA / "profiles.json"):
     """Writes the page; returns the data in it."""
-    command = [str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy"), "simulate", "--quiet", "--html", file, "--profiles", profiles, *arguments]
+    command = [str(pathlib.Path(os.environ["SYNERGY_BIN"]) / "synergy-lab"), "rounds", "--quiet", "--html", file, "--profiles", profiles, *arguments]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise AssertionError(done.stderr)

@@ -26,8 +26,6 @@ TEST(SimulateOptionsTest, TheDefaultsAreThePapersServersAndRounds) {
   EXPECT_EQ(options->round, Seconds(300));
   EXPECT_EQ(options->restart_cost, Seconds(30));
   EXPECT_FALSE(options->window);
-  EXPECT_FALSE(options->reference);
-  EXPECT_FALSE(options->consolidate);
 }
 
 TEST(SimulateOptionsTest, WhatIsWrittenIsRead) {
@@ -38,8 +36,6 @@ TEST(SimulateOptionsTest, WhatIsWrittenIsRead) {
   arguments.round = "10m";
   arguments.restart_cost = "0s";
   arguments.window = "40:50";
-  arguments.compat = "reference";
-  arguments.placement = "consolidate";
   const auto options = CheckArguments(arguments);
   ASSERT_TRUE(options) << options.error().message;
   EXPECT_EQ(options->server, (ResourceVector{Gpus(4), Cores(48), Bytes(256LL << 30)}));
@@ -48,8 +44,6 @@ TEST(SimulateOptionsTest, WhatIsWrittenIsRead) {
   ASSERT_TRUE(options->window);
   EXPECT_EQ(options->window->first, 40);
   EXPECT_EQ(options->window->end, 50);
-  EXPECT_TRUE(options->reference);
-  EXPECT_TRUE(options->consolidate);
 }
 
 TEST(SimulateOptionsTest, JobsComeFromATraceOrFromAGenerator) {
@@ -62,28 +56,6 @@ TEST(SimulateOptionsTest, JobsComeFromATraceOrFromAGenerator) {
   SimulateArguments trace = neither;
   trace.traces = {"trace.csv"};
   EXPECT_EQ(ErrorOf(trace), "no error");
-}
-
-TEST(SimulateOptionsTest, WhatIsMadeIsGeneratedUnlessSomethingElseIsAsked) {
-  const auto arrivals = [](const char* written, bool made) {
-    SimulateArguments arguments = Good();
-    arguments.compat = "reference";
-    arguments.arrivals = written;
-    if (!made) {
-      arguments.workloads.clear();
-      arguments.traces = {"trace.csv"};
-    }
-    const auto options = CheckArguments(arguments);
-    EXPECT_TRUE(options) << options.error().message;
-    return options->arrivals;
-  };
-  EXPECT_EQ(arrivals("auto", /*made=*/true), ReferenceArrivals::kGenerated);
-  EXPECT_EQ(arrivals("auto", /*made=*/false), ReferenceArrivals::kAuto);
-  for (const bool made : {true, false}) {
-    EXPECT_EQ(arrivals("static", made), ReferenceArrivals::kStatic);
-    EXPECT_EQ(arrivals("replay", made), ReferenceArrivals::kReplay);
-    EXPECT_EQ(arrivals("generated", made), ReferenceArrivals::kGenerated);
-  }
 }
 
 TEST(SimulateOptionsTest, LatenciesThatAreNotNamedKeepTheirDefaults) {
@@ -116,12 +88,6 @@ TEST(SimulateOptionsTest, ErrorsNameTheOption) {
                   .starts_with("--latency: \"bind=2s\""));
   EXPECT_TRUE(error_with(&SimulateArguments::latency, "bind=1").starts_with("--latency: \"1\""));
   EXPECT_TRUE(error_with(&SimulateArguments::window, "50:40").starts_with("--window: "));
-  EXPECT_EQ(error_with(&SimulateArguments::placement, "consolidate"),
-            "--placement: only with --compat reference; our mechanisms always consolidate");
-  EXPECT_EQ(error_with(&SimulateArguments::arrivals, "replay"),
-            "--arrivals: only with --compat reference; our rounds always begin with the first "
-            "arrival and end with the last job");
-  EXPECT_TRUE(error_with(&SimulateArguments::arrivals, "live").starts_with("--arrivals: "));
 }
 
 TEST(SimulateOptionsTest, ProfilesAreMeasuredOrPublishedAtATime) {
@@ -154,31 +120,23 @@ TEST(SimulateOptionsTest, WhatBelongsToAClusterNeedsOne) {
   arguments = Good();
   arguments.save_cluster = "cluster.json";
   EXPECT_EQ(ErrorOf(arguments), "--save-cluster: only with --from-cluster");
-  arguments = Good();
-  arguments.cluster = "cluster.json";
-  arguments.compat = "reference";
-  EXPECT_EQ(ErrorOf(arguments),
-            "--compat: the authors' simulator knows no other clusters than empty ones");
 }
 
-TEST(SimulateOptionsTest, OnlyOurSimulatorsSayWhoWasWhere) {
-  const auto error = [](const SimulateArguments& arguments) {
-    const auto checked = CheckFiles(arguments);
-    return checked ? "no error" : checked.error().message;
-  };
+TEST(SimulateOptionsTest, WhoWasWhereIsKeptForFilesThatSayIt) {
   SimulateArguments arguments = Good();
+  EXPECT_FALSE(CheckArguments(arguments)->keeps_changes);
   arguments.html = "page.html";
-  EXPECT_EQ(error(arguments), "no error");
   EXPECT_TRUE(CheckArguments(arguments)->keeps_changes);
-  EXPECT_FALSE(CheckArguments(Good())->keeps_changes);
-  arguments.compat = "tiresias";
-  EXPECT_EQ(error(arguments), "--html: not with --compat");
   arguments.html.clear();
   arguments.changes = "changes.csv";
-  EXPECT_EQ(error(arguments), "--changes: not with --compat");
-  arguments.compat.clear();
-  arguments.elastic = true;
-  EXPECT_EQ(error(arguments), "--changes: not with --elastic");
+  EXPECT_TRUE(CheckArguments(arguments)->keeps_changes);
+}
+
+TEST(SimulateOptionsTest, ProfilesMayComeFromElsewhere) {
+  SimulateArguments arguments = Good();
+  arguments.profiles.clear();
+  EXPECT_EQ(ErrorOf(arguments), "--profiles: a file is needed");
+  EXPECT_TRUE(CheckArguments(arguments, /*profiles_elsewhere=*/true));
 }
 
 TEST(SimulateOptionsTest, AClusterCanBeSavedWithoutASimulation) {

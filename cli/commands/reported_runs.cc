@@ -1,0 +1,165 @@
+#include "cli/commands/reported_runs.h"
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/page/page.h"
+#include "cli/simulate/model_facts_file.h"
+#include "cli/simulate/report.h"
+#include "config/text_file.h"
+#include "sim/workload.h"
+
+namespace synergy::cli {
+namespace {
+
+Result<> Plot(const std::vector<RunResult>& runs, const std::string& file) {
+  // gnuplot takes the script from its standard input; the file's name is quoted for gnuplot alone.
+  if (file.find_first_of("'\n") != std::string::npos) {
+    return Fail(ErrorCode::kInvalid, "--plot: no quotes in the file's name");
+  }
+  FILE* gnuplot = popen("gnuplot", "w");
+  const std::string script = ToGnuplot(runs, file);
+  const bool written =
+      gnuplot != nullptr && std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
+  if (gnuplot == nullptr || pclose(gnuplot) != 0 || !written) {
+    return Fail(ErrorCode::kUnavailable, "--plot: gnuplot failed: is it installed?");
+  }
+  return {};
+}
+
+Result<> WriteFiles(const SimulateArguments& arguments, const std::vector<RunResult>& runs) {
+  if (!arguments.jobs_csv.empty()) {
+    const auto written = WriteFile(arguments.jobs_csv, ToJobsCsv(runs));
+    if (!written) return written;
+  }
+  if (!arguments.timeline.empty()) {
+    const auto written = WriteFile(arguments.timeline, ToTimelineCsv(runs));
+    if (!written) return written;
+  }
+  if (!arguments.changes.empty()) {
+    const auto written = WriteFile(arguments.changes, ToChangesCsv(runs));
+    if (!written) return written;
+  }
+  return arguments.plot.empty() ? Result<>() : Plot(runs, arguments.plot);
+}
+
+// None where the simulation starts with empty servers.
+Result<std::optional<PresentCluster>> LoadCluster(const SimulateArguments& arguments,
+                                                  const SimulateOptions& options) {
+  if (!options.starts_from_cluster) return std::nullopt;
+  const ClusterArguments& access = arguments.access;
+  std::string pod_namespace = access.pod_namespace.empty() ? "default" : access.pod_namespace;
+  Result<std::string> text;
+  std::vector<std::string> notes;
+  if (arguments.from_cluster) {
+    const auto connection = Connect(access);
+    if (!connection) return Fail(connection.error());
+    pod_namespace = connection->pod_namespace;
+    text = ReadCluster(*connection->client, notes);
+  } else {
+    text = config::ReadTextFile(arguments.cluster);
+  }
+  if (!text) return Fail(text.error());
+  for (const std::string& note : notes) fmt::print(stderr, "Note: {}\n", note);
+  if (!arguments.save_cluster.empty()) {
+    const auto saved = WriteFile(arguments.save_cluster, *text);
+    if (!saved) return Fail(saved.error());
+  }
+  auto cluster = ParseCluster(*text, arguments.from_cluster ? "the cluster" : arguments.cluster,
+                              RulesOf(access));
+  if (!cluster) return Fail(cluster.error());
+  cluster->pod_namespace = std::move(pod_namespace);
+  return std::optional(*std::move(cluster));
+}
+
+// Shows how far a run is, on a terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool quiet) : shows_(!quiet && isatty(STDERR_FILENO) == 1) {}
+
+  void Tell(const RunResult& run, size_t finished, size_t all) {
+    if (!shows_ || (finished - shown_ < 100 && finished != all && finished >= shown_)) return;
+    shown_ = finished;
+    fmt::print(stderr, "\r\033[K{} {} {}: {} of {} jobs", run.workload, run.policy, run.mechanism,
+               finished, all);
+  }
+
+  void Clear() const {
+    if (shows_) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  bool shows_;
+  size_t shown_ = 0;
+};
+
+// Files and standard output.
+Result<> Report(const SimulateArguments& arguments, const std::vector<RunResult>& runs) {
+  auto written = WriteFiles(arguments, runs);
+  if (!written) return written;
+  fmt::print("{}", arguments.output == "json"  ? ToJson(runs)
+                   : arguments.output == "csv" ? ToCsv(runs)
+                                               : ToTable(runs));
+  return {};
+}
+
+}  // namespace
+
+Result<> RunAndReport(const SimulateArguments& arguments, SimulateOptions& options,
+                      const Simulator& simulator) {
+  const auto loaded = LoadCluster(arguments, options);
+  if (!loaded) return Fail(loaded.error());
+  const PresentCluster* const cluster = *loaded ? &**loaded : nullptr;
+  if (arguments.traces.empty() && arguments.workloads.empty()) return {};  // only to be saved
+  if (cluster != nullptr) {
+    const auto fair_share = cluster->FairShare();
+    if (!fair_share) return Fail(fair_share.error());
+    options.server = *fair_share;
+  }
+  const auto facts = arguments.profiles.empty()
+                         ? Result<ModelFacts>()
+                         : LoadModelFacts(arguments.profiles, options.server);
+  if (!facts) return Fail(facts.error());
+  const StartingCluster start = simulator.start(cluster);
+  Gpus all;
+  for (const Node& node : start.nodes) all += node.allocatable.main.gpus;
+  const auto workloads = LoadWorkloads(arguments, *facts, simulator.most_gpus.value_or(all));
+  if (!workloads) return Fail(workloads.error());
+  if (!arguments.save.empty()) {
+    if (workloads->size() != 1) {
+      return Fail(ErrorCode::kInvalid, "--save: there has to be one workload");
+    }
+    const auto saved = WriteFile(arguments.save, ToTraceCsv(workloads->front().jobs));
+    if (!saved) return saved;
+  }
+  ProgressLine progress(arguments.quiet);
+  const auto runs = simulator.run(*facts, cluster, *workloads,
+                                  [&](const RunResult& run, size_t finished, size_t all_jobs) {
+                                    progress.Tell(run, finished, all_jobs);
+                                  });
+  progress.Clear();
+  if (!runs) return Fail(runs.error());
+  fmt::print(stderr, "{}", LeftOutWarnings(*runs));
+  if (!arguments.html.empty()) {
+    const auto written = WriteFile(arguments.html, SimulationPage(start, *runs));
+    if (!written) return written;
+  }
+  return Report(arguments, *runs);
+}
+
+Result<> RunAndReport(
+    const SimulateArguments& arguments,
+    const std::function<Result<std::vector<RunResult>>(const TellProgress& tell)>& run) {
+  ProgressLine progress(arguments.quiet);
+  const auto runs = run(
+      [&](const RunResult& of, size_t finished, size_t all) { progress.Tell(of, finished, all); });
+  progress.Clear();
+  if (!runs) return Fail(runs.error());
+  return Report(arguments, *runs);
+}
+
+}  // namespace synergy::cli

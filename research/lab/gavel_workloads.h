@@ -1,0 +1,36 @@
+#pragma once
+
+// Jobs and speeds of the form that Gavel's authors have, as options of synergy-lab name them.
+//
+// Threading: values. Failures: kInvalid and kNotFound, naming file or option.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+#include "research/gavel/gavel_input.h"
+#include "research/lab/lab_options.h"
+
+namespace synergy::cli {
+
+// "v100=12" in each of `parts`, each type once, with a number above 0.
+Result<std::map<std::string, double>> ParseByType(std::string_view option,
+                                                  const std::vector<std::string>& parts,
+                                                  std::string_view example);
+
+// What was published, where no file is named.
+Result<GavelThroughputs> LoadThroughputs(const std::string& file);
+
+struct GavelWorkload {
+  std::string name;
+  std::vector<GavelTraceJob> jobs;
+};
+
+// Of --trace, and those that --generate makes, whose durations are by `fastest_type`.
+Result<std::vector<GavelWorkload>> LoadGavelWorkloads(const LabArguments& arguments,
+                                                      const GavelThroughputs& throughputs,
+                                                      const std::string& fastest_type);
+
+}  // namespace synergy::cli

@@ -1,0 +1,64 @@
+#pragma once
+
+// The command line of synergy-lab: the options of `synergy simulate`, and those of research.
+//
+// Threading: values.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/simulate/simulate_options.h"
+#include "core/clock.h"
+#include "core/result.h"
+#include "research/lab/gpu_types.h"
+#include "research/reference/reference_simulator.h"
+
+namespace synergy::cli {
+
+// The simulator that runs: that of Synergy's, Tiresias' or Gavel's authors, or ours in rounds.
+enum class LabKind { kReference, kTiresias, kGavel, kRounds };
+
+// As written on the command line.
+struct LabArguments : SimulateArguments {
+  LabKind kind = LabKind::kRounds;
+  std::string placement = "first-fit";  // of kReference, like the next
+  std::string arrivals = "auto";
+  std::vector<std::string> schedules{"dlas-gpu"};  // of kTiresias, like the next
+  std::string scheme = "count";
+  std::vector<double> queue_limits{3250, 7200};
+  double promote = 0;
+  std::string lease;
+  std::string size_history;
+  std::vector<std::string> types;  // "v100=12"
+  std::vector<std::string> prices{"v100=0.74", "p100=0.43", "k80=0.135"};
+  std::string throughputs;    // a file
+  std::string type_profiles;  // a file
+  std::string solves;         // a file; of kGavel
+  bool elastic = false;       // of kRounds
+};
+
+// Checked.
+struct LabOptions : SimulateOptions {
+  Seconds lease{};
+  // Past jobs' sizes, GPU-seconds; none: the workload's own stand for them.
+  std::optional<std::vector<double>> sizes;
+  bool consolidate = false;
+  // For the reference simulator. Made jobs are kGenerated unless something else is asked.
+  ReferenceArrivals arrivals = ReferenceArrivals::kAuto;
+  std::optional<TypeSetup> types;  // none: all GPUs are alike
+};
+
+// The simulators of others, and that of elastic jobs, do not say where jobs were: no --changes, no
+// --html. Nor do they know profiles: no --type-profiles.
+Result<> CheckFiles(const LabArguments& arguments);
+
+// --queue-limits: at most 64, above 0, ascending.
+Result<> CheckQueueLimits(std::span<const double> limits);
+
+// Checks arguments of kReference and kRounds. kInvalid names the option.
+Result<LabOptions> CheckLabArguments(const LabArguments& arguments);
+
+}  // namespace synergy::cli

@@ -1,0 +1,68 @@
+#pragma once
+
+// A job of the reference simulator: what it asks for, what it holds, how far it is.
+//
+// Threading: one owner at a time.
+
+#include <cstdint>
+#include <vector>
+
+#include "core/resources.h"
+#include "core/result.h"
+#include "research/reference/amounts.h"
+#include "sim/model_facts.h"
+#include "sim/trace.h"
+
+namespace synergy::reference {
+
+// What a job holds on one server.
+struct Part {
+  uint32_t server = 0;
+  Amounts amounts{};
+};
+
+struct Job {
+  int64_t id = 0;
+  uint32_t index = 0;  // position in the run's jobs
+  int gpus = 0;
+  Amounts demand{};
+  const ModelFact* fact = nullptr;  // of its model with one GPU; not owned
+  double arrival = 0;               // seconds
+  double iteration_time = 0;        // seconds, at the fair share
+  int64_t total_iterations = 0;
+  double speedup = 1;                // with the demand
+  int64_t iterations_at_fair = 0;    // in a whole round
+  int64_t iterations_at_demand = 0;  // in a whole round
+
+  bool cut = false;         // this round's demand was cut to the fair share
+  bool has_waited = false;  // for so long that it goes first from now on
+  double last_run = -1;     // seconds: the end of its last round
+  double attained = 0;      // seconds of rounds
+  int64_t done = 0;         // iterations
+  int64_t done_before = 0;  // this round
+  int64_t booked = 0;       // of a whole round, when it was booked last
+  std::vector<Part> parts;  // empty: it does not run
+  Amounts held{};           // all parts together
+
+  bool Finished() const { return done >= total_iterations; }
+  int64_t Remaining() const { return total_iterations - done; }
+  // The speed that policies count with.
+  double Speed() const { return cut ? 1 : speedup; }
+
+  // A whole round's progress, booked when the round begins.
+  void BookRound(double round, bool at_demand);
+  // As the last one.
+  void BookRoundAgain(double round);
+  // Takes the round's progress back.
+  void UnbookRound(double round);
+};
+
+// The demand as the authors compute it: a model that they do not know runs as alexnet; the facts
+// are those of one GPU, times the job's GPUs, cut to what one server has, and at the fair share
+// where more GPUs than a server's ask for too much. kInvalid where their program ends instead:
+// another GPU count than 1, 2, 4, 8, 16; a cut where demand and fair share have the same CPU; and
+// where it would never end: no iteration fits into a round.
+Result<Job> MakeJob(const TraceJob& job, uint32_t index, const ModelFacts& facts,
+                    const Amounts& server, double round);
+
+}  // namespace synergy::reference
