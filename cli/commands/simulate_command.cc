@@ -1,6 +1,9 @@
 #include "cli/commands/simulate_command.h"
 
+#include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "cli/commands/moved_commands.h"
 #include "cli/commands/reported_runs.h"
@@ -20,6 +23,24 @@ examples:
   synergy simulate --trace trace.csv --profiles profiles.json --mechanism synergy,synergy-strict --html page.html
   synergy simulate --from-cluster --save-cluster cluster.json --trace tomorrow.csv --remaining 2h)";
 
+// Other mechanisms and policies are research, which synergy-lab has.
+Result<> CheckIsProduct(const SimulateArguments& arguments) {
+  for (const std::string& mechanism : arguments.mechanisms) {
+    if (IsOf(ProductMechanisms(), mechanism)) continue;
+    return WrongOption("--mechanism",
+                       fmt::format("no mechanism '{}': synergy or synergy-strict; the papers' "
+                                   "mechanisms in rounds: synergy-lab rounds",
+                                   mechanism));
+  }
+  for (const std::string& policy : arguments.policies) {
+    if (policy == "fifo") continue;
+    return WrongOption("--policy", fmt::format("kube-scheduler has fifo alone; for {}: "
+                                               "synergy-lab rounds",
+                                               policy));
+  }
+  return {};
+}
+
 }  // namespace
 
 CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
@@ -30,6 +51,8 @@ CLI::App* AddSimulate(CLI::App& app, SimulateArguments& arguments) {
 }
 
 Result<> RunSimulate(const SimulateArguments& arguments) {
+  auto product_alone = CheckIsProduct(arguments);
+  if (!product_alone) return product_alone;
   auto options = CheckArguments(arguments);
   if (!options) return Fail(options.error());
   const Simulator product{

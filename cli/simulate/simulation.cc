@@ -19,12 +19,6 @@ Result<> RunProduct(const SimulateArguments& arguments, const SimulateOptions& o
                     const TellProgress& tell, JobProfiles& profiles, RunResult& result) {
   const auto jobs = ToJobs(workload, result.load, options.server, profiles);
   if (!jobs) return Fail(jobs.error());
-  if (!IsOf(ProductMechanisms(), result.mechanism)) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("no mechanism '{}': synergy or synergy-strict; the papers' mechanisms "
-                            "in rounds: synergy-lab rounds",
-                            result.mechanism));
-  }
   const Progress progress = [&](size_t finished) { tell(result, finished, jobs->size()); };
   auto run = RunByEvents(arguments, options, workload, *jobs, profiles, cluster, result, progress);
   if (!run) return Fail(run.error());

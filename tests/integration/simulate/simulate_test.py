@@ -121,6 +121,7 @@ class SimulateTest(unittest.TestCase):
                                 ([*made, "--mechanism", "proportional"], "synergy-lab rounds"),
                                 ([*made, "--mechanism", "synergy,synergy-rounds"], "synergy-lab rounds"),
                                 ([*made, "--policy", "las"], "synergy-lab rounds"),
+                                (["simulate", "--trace", "nowhere", "--mechanism", "tune", "--policy", "srtf"], "synergy-lab rounds"),
                                 ([*made, "--types", "v100=8,k80=8", "--policy", "gavel-las"], "synergy-lab rounds"),
                                 ([*made, "--elastic", "--types", "v100=8", "--policy", "optimus"], "synergy-lab rounds"),
                                 ([*made, "--lease"], "synergy-lab rounds"),
