@@ -183,8 +183,8 @@ class Model {
                           .running = true,
                           .since = now_});
   }
-  // Evicts the workloads of the lowest priorities that make room, if there are such. Returns whether
-  // room is being made.
+  // Evicts the workloads of the lowest priorities that make room, if there are such. Returns
+  // whether room is being made.
   bool Preempt(const Workload& workload, Gpus free) {
     std::vector<Workload> victims = Workloads();
     std::erase_if(victims, [&](const Workload& other) {
