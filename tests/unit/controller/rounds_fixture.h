@@ -64,7 +64,7 @@ class RoundsFixture : public ::testing::Test {
       node.gpu_kinds.products = {product};
       state.UpsertNode(node);
     }
-    for (const auto& [workload, speeds] : std::map<std::string, std::vector<double>>{
+    for (const auto& [workload, by_product] : std::map<std::string, std::vector<double>>{
              {"steep", {4, 2, 1}}, {"flat", {2, 1.9, 1.8}}}) {
       const std::vector<std::string> products = {"V100", "P100", "K80"};
       for (size_t type = 0; type < products.size(); ++type) {
@@ -74,7 +74,7 @@ class RoundsFixture : public ::testing::Test {
         profile.workload = workload;
         profile.training.gpu_product = products[type];
         profile.profile = std::make_shared<const JobProfile>(
-            *JobProfile::Create(Gpus(1), {{Cores(1), GB(1), speeds[type]}}));
+            *JobProfile::Create(Gpus(1), {{Cores(1), GB(1), by_product[type]}}));
         profiles.Upsert(profile);
       }
     }
