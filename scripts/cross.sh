@@ -29,7 +29,7 @@ source "$here/lib/architecture.sh"
 # shellcheck source=lib/sysroot.sh
 source "$here/lib/sysroot.sh"
 
-# Of tests/unit and research/tests: what decides, and what it reads and writes. The others have sockets, and start programs.
+# Folders of tests/unit and research/tests that need no socket and start no program.
 TESTED=(core inventory profile progress solver cluster admission policy allocation engine sim baseline simulators json wire)
 
 tests=OFF

@@ -19,7 +19,7 @@ CLEAN = ("cli/cluster/", "cli/page/", "cli/text/", "cli/views/", "controller/", 
          "src/engine/", "src/http/", "src/inventory/", "src/json/", "src/kube/", "src/metrics/", "src/optimus/",
          "src/policy/", "src/profile/", "src/progress/", "src/queues/", "src/record/", "src/solver/", "src/wire/",
          "tests/fuzz/", "tests/support/")
-# Of a block of a line of its own: a genitive, a relative clause or a conjunction without a main clause. "What a pod holds: ..." is one too.
+# Matches a genitive, a relative clause or a conjunction that begins a block: "What a pod holds: ...".
 FRAGMENT = re.compile(r"(?:Of|What|Whatever|Who|Whoever|Whose|Whom|Which|That|Those|Nobody|Somebody|Else|Likewise|Thus|So|"
                       r"(?:Within|After|Above|Below|Beyond|By|For|To|In|From|At|On) (?:which|what|whom)|(?:Until|Since|Up to) when|"
                       r"As (?:far|long|much|many) as)\b")

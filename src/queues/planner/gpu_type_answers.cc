@@ -16,9 +16,6 @@
 namespace synergy {
 namespace {
 
-constexpr std::string_view kPending = "Pending";
-constexpr std::string_view kReady = "Ready";
-
 // A workload with its check and, on the leader, its decided turn.
 struct Checked {
   std::shared_ptr<const Workload> workload;
@@ -48,7 +45,7 @@ std::map<std::string, int64_t> GpusOnTheirWay(const QueueObjects& objects) {
   for (const auto& [key, workload] : objects.workloads) {
     if (workload->finished || !workload->has_quota || workload->evicted) continue;
     const auto check = OurCheck(objects, *workload);
-    if (!check || workload->checks[*check].state != kReady) continue;
+    if (!check || workload->checks[*check].state != ToString(CheckWord::kReady)) continue;
     const auto found = placed.find(key);
     const int64_t there = found == placed.end() ? 0 : found->second;
     const int64_t missing = workload->gpus.count() - there * workload->pod_gpus.count();
@@ -156,7 +153,8 @@ std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const GpuTy
     Checked checked{workload, *check, types ? types->Of(workload->uid) : nullptr};
     if (!workload->has_quota) {
       // Kueue resets the answer when it evicts, but not if another eviction came before ours.
-      if (state.state != kPending && now - workload->quota_since >= kAfterEviction)
+      if (state.state != ToString(CheckWord::kPending) &&
+          now - workload->quota_since >= kAfterEviction)
         answers.push_back(Answer(checked, CheckWord::kPending, now, "it waits for its quota"));
       continue;
     }
@@ -165,7 +163,7 @@ std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const GpuTy
         objects.local_queues.Find(workload->workload_namespace + "/" + workload->local_queue);
     const bool typed =
         local && with_types.contains(local->cluster_queue) && workload->gpus > Gpus(0);
-    if (state.state == kPending) {
+    if (state.state == ToString(CheckWord::kPending)) {
       if (!typed) {
         answers.push_back(
             Answer(checked, CheckWord::kReady, now, "no policy chooses GPU types in its queue"));
@@ -175,7 +173,7 @@ std::vector<TypeAnswer> PlanTypeAnswers(const QueueObjects& objects, const GpuTy
         answers.push_back(Answer(checked, CheckWord::kReady, now,
                                  "nobody has said which GPU type it is to have: it takes any"));
       }
-    } else if (state.state == kReady && checked.turn != nullptr) {
+    } else if (state.state == ToString(CheckWord::kReady) && checked.turn != nullptr) {
       started.push_back(std::move(checked));
     }
   }
