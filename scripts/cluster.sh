@@ -27,7 +27,7 @@ Options of up:
   --v2-node-memory MIB       memory of each of them (3072)
   --v2-node-cpus N           CPUs of each of them (2)
   --simulated-nodes N        nodes that kwok plays, up to 5000 (0)
-  --shape FILE               their shapes: a YAML list (tests/cluster/shapes/v100.yaml)
+  --shape FILE               their shapes: a YAML list (tests/cluster/support/shapes/v100.yaml)
   --extender URL             run a second kube-scheduler, synergy-scheduler, that calls the extender at URL
   --controller FOLDER        run FOLDER/synergy-controller (build/release/bin) with its kinds and webhooks
   --agents                   run FOLDER/synergy-node-agent on every real node, which tells that controller of progress

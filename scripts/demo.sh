@@ -85,8 +85,8 @@ show_paper() {
 # The trainers' cluster is brought up and taken down by the program that measures them.
 show_trainers() {
   say "Trainers on four nodes with two GPUs and a third of a core each; the GPUs are advertised, not there (four minutes)"
-  SYNERGY_BIN=$root/build/release/bin SYNERGY_TRAINER=$root/build/release/tests/trainer PYTHONDONTWRITEBYTECODE=1 \
-    python3 "$root/tests/cluster/demo_trainers.py" --instance 5
+  SYNERGY_BIN=$root/build/release/bin SYNERGY_TRAINER=$root/build/release/tests/trainer \
+    "$root/tests/cluster/run.sh" benches/demo_trainers.py --instance 5
 }
 
 show_trace() {
@@ -99,8 +99,8 @@ show_trace() {
   say "The same 100 jobs, one GPU each, in four ways"
   local more=()
   ((!keep)) || more+=(--keep)
-  SYNERGY_BIN=$root/build/release/bin PYTHONDONTWRITEBYTECODE=1 \
-    python3 "$root/tests/cluster/demo_trace.py" --folder "$STATE" --nodes "$nodes" "${more[@]}"
+  SYNERGY_BIN=$root/build/release/bin \
+    "$root/tests/cluster/run.sh" benches/demo_trace.py --folder "$STATE" --nodes "$nodes" "${more[@]}"
 }
 
 # Said now, not when the first part is over.

@@ -18,6 +18,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CLUSTER = "_cluster_test"
+# The path of tests/cluster/run.sh.
+SHARED_MODULES = (*(ROOT / "tests/cluster").glob("*/"), ROOT / "tests/chart")
 
 # The programs of ours that a cluster test runs, where they are not the usual ones.
 USUAL = {"synergy", "synergy-lab", "synergy-extender", "synergy-controller", "trainer"}
@@ -41,14 +43,12 @@ CLUSTER_USES = (
 
 # Path -> the tests that see it, as patterns of names. The first line that fits counts.
 SEEN_BY = (
-    ("tests/cluster/kueue/*", ("kueue*", "optimus*", "training_operators*", "gavel*", "rounds_chaos*", "install*")),
-    ("tests/cluster/containerd/*", ("*" + CLUSTER,)),
-    ("tests/cluster/v2-node/*", ("v2_node*",)),
-    ("tests/cluster/trainer/*.py", ("trainer*",)),
-    ("tests/cluster/soak.py", ("soak*",)),
-    ("tests/cluster/*_bench.py", ()),
-    ("tests/cluster/measure_*.py", ()),
-    ("tests/cluster/demo_*.py", ()),
+    ("tests/cluster/queueing/kueue/*", ("kueue*", "optimus*", "training_operators*", "gavel*", "rounds_chaos*", "install*")),
+    ("tests/cluster/support/containerd/*", ("*" + CLUSTER,)),
+    ("tests/cluster/nodes/v2-node/*", ("v2_node*",)),
+    ("tests/cluster/support/trainer/*.py", ("trainer*",)),
+    ("tests/cluster/benches/soak.py", ("soak*",)),
+    ("tests/cluster/benches/*", ()),
     ("tests/bench/*", ()),
     ("research/tests/integration/lab/*", ("lab_process*",)),
     ("tests/helm/*", ("chart*", "install*", "observe*", "publish*")),
@@ -105,7 +105,7 @@ class Build:
 
 @functools.lru_cache(maxsize=None)
 def imports(file):
-    """A Python file and those of its folder, or of tests/chart, that it imports, at any distance."""
+    """A Python file and what it imports, at any distance, from its own folder and from those in tests/cluster/run.sh's path."""
     found, left = set(), [file]
     while left:
         path = left.pop()
@@ -114,7 +114,7 @@ def imports(file):
         found.add(path)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [name.name for name in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None)]
-            left += [folder / f"{name}.py" for name in names if name for folder in (path.parent, ROOT / "tests/chart")]
+            left += [folder / f"{name}.py" for name in names if name for folder in (path.parent, *SHARED_MODULES)]
     return found
 
 
@@ -145,7 +145,7 @@ def affected(paths, build, tests):
             continue
         if path.startswith(("tests/", "research/tests/")) and path.endswith(".py"):
             users = {test["name"] for test in tests for word in test.get("command", [])
-                     if word.endswith(".py") and ROOT / path in imports(pathlib.Path(word))}
+                     if word.endswith(".py") and ROOT / path in imports(ROOT / "tests/cluster" / word)}  # run.sh's are relative to it
         else:
             changed = frozenset(build.owners(path)) if path.endswith((".cc", ".h", ".proto")) else frozenset()
             programs = build.programs(changed)

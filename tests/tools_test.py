@@ -102,8 +102,8 @@ class AffectedTest(unittest.TestCase):
         self.tests = [{"name": "profile_test", "command": ["/build/tests/profile_test"]},
                       {"name": "agent_test", "command": ["/build/bin/synergy-node-agent"]},
                       {"name": "lint_docs", "command": ["python3", "docs.py"]}]
-        for name in ("faults", "progress", "optimus"):
-            self.tests.append({"name": f"{name}_cluster_test", "command": ["python3", str(HERE / f"cluster/{name}_test.py")]})
+        for subject, name in (("operating", "faults"), ("nodes", "progress"), ("queueing", "optimus")):
+            self.tests.append({"name": f"{name}_cluster_test", "command": ["run.sh", f"{subject}/{name}_test.py"]})
 
     def seen(self, *paths):
         return affected.affected(paths, self.build, self.tests)
@@ -115,9 +115,9 @@ class AffectedTest(unittest.TestCase):
         self.assertEqual(self.seen("nodeagent/main.cc"), {"agent_test", "progress_cluster_test", "optimus_cluster_test"})
 
     def test_python_is_seen_by_what_imports_it(self):
-        self.assertEqual(self.seen("tests/cluster/node_agent.py"), {"progress_cluster_test"})
-        self.assertEqual(self.seen("tests/cluster/elastic.py"), {"optimus_cluster_test"})
-        self.assertEqual(self.seen("tests/cluster/cluster.py"), {f"{name}_cluster_test" for name in ("faults", "progress", "optimus")})
+        self.assertEqual(self.seen("tests/cluster/nodes/node_agent.py"), {"progress_cluster_test"})
+        self.assertEqual(self.seen("tests/cluster/queueing/elastic.py"), {"optimus_cluster_test"})
+        self.assertEqual(self.seen("tests/cluster/support/cluster.py"), {f"{name}_cluster_test" for name in ("faults", "progress", "optimus")})
 
     def test_docs_are_seen_by_the_lint_and_what_is_unknown_by_all(self):
         self.assertEqual(self.seen("docs/tuner.md", "LICENSE"), {"lint_docs"})

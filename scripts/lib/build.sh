@@ -19,7 +19,7 @@ set_up_kubernetes() {
 
 # Without shared libraries, because v2 nodes run them, too. The shim, of which every pod has one, is smaller without gRPC.
 set_up_containerd() {
-  local module=$REPOSITORY/tests/cluster/containerd prefix=github.com/containerd/containerd/v2 version folder
+  local module=$REPOSITORY/tests/cluster/support/containerd prefix=github.com/containerd/containerd/v2 version folder
   if [[ -n ${SYNERGY_CONTAINERD_BIN-} ]]; then
     check_users_programs SYNERGY_CONTAINERD_BIN "${CONTAINERD_PROGRAMS[@]}"
     return
@@ -41,9 +41,9 @@ set_up_kwok() {
     check_users_programs SYNERGY_KWOK_BIN kwok
     return
   fi
-  check_go "$REPOSITORY/tests/cluster/kwok/go.mod"
+  check_go "$REPOSITORY/tests/cluster/support/kwok/go.mod"
   version=$(kwok_version)
-  build_programs "kwok $version" "2 minutes" "$(kwok_folder)" "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok/cmd \
+  build_programs "kwok $version" "2 minutes" "$(kwok_folder)" "$REPOSITORY/tests/cluster/support/kwok" sigs.k8s.io/kwok/cmd \
     "-X sigs.k8s.io/kwok/pkg/consts.Version=${version#v}" kwok
 }
 
@@ -65,7 +65,7 @@ set_up_helm() {
 
 # The program, and its chart beside it: scripts/cluster.sh takes kinds, rights and webhooks from there.
 set_up_kueue() {
-  local module=$REPOSITORY/tests/cluster/kueue version folder
+  local module=$REPOSITORY/tests/cluster/queueing/kueue version folder
   check_go "$module/go.mod"
   version=$(kueue_version)
   folder=$(kueue_folder)
@@ -79,7 +79,7 @@ set_up_kueue() {
 # JobSet and Kubeflow Trainer, with Trainer's chart, of which JobSet's is a part, and its runtimes. They come after Kueue,
 # with which they share most of what is compiled.
 set_up_training_operators() {
-  local module=$REPOSITORY/tests/cluster/kueue jobset trainer
+  local module=$REPOSITORY/tests/cluster/queueing/kueue jobset trainer
   jobset=$(jobset_folder)
   trainer=$(trainer_folder)
   mkdir -p "$jobset" "$trainer"

@@ -24,7 +24,7 @@ install_kueue() {
   cp "$STATE/pki/kueue-webhook.crt" "$home/metrics/certs/tls.crt"
   cp "$STATE/pki/kueue-webhook.key" "$home/metrics/certs/tls.key"
   sed -e "s|@HEALTH_PORT@|$KUEUE_HEALTH_PORT|" -e "s|@WEBHOOK_PORT@|$KUEUE_PORT|" \
-    "$REPOSITORY/tests/cluster/kueue/config.yaml" >"$home/config.yaml"
+    "$REPOSITORY/tests/cluster/queueing/kueue/config.yaml" >"$home/config.yaml"
   {
     run_kubectl create namespace kueue-system &&
       kueue_manifests "$home/config.yaml" | create_objects --filename - &&

@@ -30,7 +30,7 @@ fill_template() {
   sed -e "s|@HOME@|$(node_home "$2")|g" -e "s|@PKI@|$STATE/pki|g" -e "s|@NODE@|node-$2|g" \
     -e "s|@BRIDGE@|$(bridge_of "$2")|g" -e "s|@SUBNET@|$(subnet_of "$2")|g" -e "s|@CGROUP@|$(cgroup_of "$2")|g" \
     -e "s|@HEALTH_PORT@|$((KUBELET_HEALTH_PORT + $2))|g" -e "s|@RESERVED_CPU@|${reserved}m|g" -e "s|@IMAGE@|$IMAGE|g" \
-    "$REPOSITORY/tests/cluster/node/$1"
+    "$REPOSITORY/tests/cluster/nodes/real-node/$1"
 }
 
 start_node() {

@@ -22,15 +22,15 @@ kubernetes_version() { module_version "$(kubernetes_module)" k8s.io/kubernetes; 
 # Both versions, for the folder holds both.
 containerd_version() {
   local containerd runc
-  containerd=$(module_version "$REPOSITORY/tests/cluster/containerd" github.com/containerd/containerd/v2) &&
-    runc=$(module_version "$REPOSITORY/tests/cluster/containerd" github.com/opencontainers/runc) &&
+  containerd=$(module_version "$REPOSITORY/tests/cluster/support/containerd" github.com/containerd/containerd/v2) &&
+    runc=$(module_version "$REPOSITORY/tests/cluster/support/containerd" github.com/opencontainers/runc) &&
     printf '%s-runc-%s\n' "$containerd" "$runc"
 }
 helm_version() { module_version "$REPOSITORY/tests/helm" helm.sh/helm/v3; }
-kwok_version() { module_version "$REPOSITORY/tests/cluster/kwok" sigs.k8s.io/kwok; }
-kueue_version() { module_version "$REPOSITORY/tests/cluster/kueue" sigs.k8s.io/kueue; }
-jobset_version() { module_version "$REPOSITORY/tests/cluster/kueue" sigs.k8s.io/jobset; }
-trainer_version() { module_version "$REPOSITORY/tests/cluster/kueue" github.com/kubeflow/trainer/v2; }
+kwok_version() { module_version "$REPOSITORY/tests/cluster/support/kwok" sigs.k8s.io/kwok; }
+kueue_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" sigs.k8s.io/kueue; }
+jobset_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" sigs.k8s.io/jobset; }
+trainer_version() { module_version "$REPOSITORY/tests/cluster/queueing/kueue" github.com/kubeflow/trainer/v2; }
 
 # SYNERGY_KUBE_BIN, SYNERGY_CONTAINERD_BIN, SYNERGY_KWOK_BIN and SYNERGY_HELM_BIN name folders of programs that the user made
 # or downloaded.

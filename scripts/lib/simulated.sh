@@ -4,7 +4,7 @@
 start_kwok() {
   # Without a folder of its own kwok also reads ~/.kwok.
   spawn kwok env KWOK_WORKDIR="$STATE/kwok" "$KWOK_BIN/kwok" --kubeconfig "$STATE/kwok.kubeconfig" \
-    --config "$REPOSITORY/tests/cluster/kwok/stages.yaml" \
+    --config "$REPOSITORY/tests/cluster/support/kwok/stages.yaml" \
     --manage-nodes-with-annotation-selector kwok.x-k8s.io/node=fake \
     --node-lease-duration-seconds "$(lease_seconds)" \
     --cidr "$(subnet_of 128).0/17" --node-ip 127.0.0.1 --server-address "127.0.0.1:$KWOK_PORT"
@@ -24,9 +24,9 @@ write_simulated_nodes() {
     echo '{"items": []}' >"$STATE/simulated-nodes.json"
     return
   fi
-  local shapes=${SHAPE:-$REPOSITORY/tests/cluster/shapes/v100.yaml}
+  local shapes=${SHAPE:-$REPOSITORY/tests/cluster/support/shapes/v100.yaml}
   yaml_to_json "$shapes" |
-    jq --argjson count "$SIMULATED_NODES" --from-file "$REPOSITORY/tests/cluster/shapes/nodes.jq" \
+    jq --argjson count "$SIMULATED_NODES" --from-file "$REPOSITORY/tests/cluster/support/shapes/nodes.jq" \
       >"$STATE/simulated-nodes.json" || die "$shapes is not a list of node shapes"
 }
 

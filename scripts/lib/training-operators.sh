@@ -36,7 +36,7 @@ prepare_operator() {
   make_certificate "$1-webhook" "/CN=$1" IP:127.0.0.1
   cp "$STATE/pki/$1-webhook.crt" "$certificates/tls.crt"
   cp "$STATE/pki/$1-webhook.key" "$certificates/tls.key"
-  sed -e "s|@HEALTH_PORT@|$4|" -e "s|@WEBHOOK_PORT@|$3|" "$REPOSITORY/tests/cluster/kueue/$1.yaml" >"$home/config.yaml"
+  sed -e "s|@HEALTH_PORT@|$4|" -e "s|@WEBHOOK_PORT@|$3|" "$REPOSITORY/tests/cluster/queueing/kueue/$1.yaml" >"$home/config.yaml"
 }
 
 # JobSet's chart is a part of Trainer's, which wants it in a folder of its own. No image is run, but it has to have a tag. With the

@@ -2,7 +2,7 @@
 # The system of a v2 node, which setup.sh makes once: Debian's cloud kernel, a first RAM disk, and a disk with systemd and an SSH
 # server. What belongs to one cluster comes on another disk (v2-node.sh), containerd and the kubelet, too.
 
-V2_NODE_FILES=$REPOSITORY/tests/cluster/v2-node
+V2_NODE_FILES=$REPOSITORY/tests/cluster/nodes/v2-node
 V2_NODE_PACKAGES=(
   systemd systemd-sysv dbus containernetworking-plugins
   iptables iproute2 kmod procps ca-certificates openssh-server bpftool

@@ -60,7 +60,7 @@ make_v2_seed() {
   cp "$V2_NODE_FILES/kubelet.yaml" "$seed"
   sed "s|@IMAGE@|$IMAGE|" "$V2_NODE_FILES/containerd.toml" >"$seed/containerd.toml"
   sed -e "s|@BRIDGE@|cni0|" -e "s|@SUBNET@|$(subnet_of "$(v2_number "$1")")|" \
-    "$REPOSITORY/tests/cluster/node/bridge.conflist" >"$seed/cni/10-bridge.conflist"
+    "$REPOSITORY/tests/cluster/nodes/real-node/bridge.conflist" >"$seed/cni/10-bridge.conflist"
   printf '%s\n' "NODE=v2-$1" "SUBNET=$(subnet_of "$(v2_number "$1")")" "ADDRESS=$V2_ADDRESS" "GATEWAY=$V2_GATEWAY" >"$seed/node.env"
   for key in host_key client_key; do
     ssh-keygen -q -t ed25519 -N '' -C "$key" -f "$seed/ssh/$key"

@@ -1,6 +1,6 @@
 """Images and chart on their way to a registry: what the scripts refuse, and what Helm gets back.
 
-That images arrive as manifest lists is tests/cluster/install_test.py's, in the long tier, and cross_images_test.py's.
+That images arrive as manifest lists is tests/cluster/operating/install_test.py's, in the long tier, and cross_images_test.py's.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""The trainer (tests/cluster/trainer) is as fast as its CPU, its GPU and its cache let it be: ratios only, no times."""
+"""The trainer (tests/cluster/support/trainer) is as fast as its CPU, its GPU and its cache let it be: ratios only, no times."""
 
 import os
 import pathlib
